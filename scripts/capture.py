@@ -46,9 +46,10 @@ memory.
     config.json        a Hugging Face config, by transformers; batch= and seq=
     timm:NAME          a model of timm; batch= and image=
 
-and settings behind commas: `precision=bf16` (autocast), `training`,
-`inference`. scripts/capture/given_models.py says what each part may be. A model
-of yours needs no name here for a CPU or a GPU either.
+and settings behind commas: `precision=bf16` (autocast), `dtype=bf16` (weights
+and inputs), `channels_last`, `training`, `inference`.
+scripts/capture/given_models.py says what each part may be. A model of yours
+needs no name here for a CPU or a GPU either.
 
 The profiler writes the host's name and the path of the file into a Kineto
 trace. Both are replaced; nothing else is changed. Stacks are not recorded.
@@ -81,8 +82,8 @@ try:
     import meta_capture
     import meta_gpu
 except ImportError as error:
-    sys.exit(f"capture.py: cannot import '{error.name}', "
-             "want PyTorch (pip install torch)")
+    sys.exit(f"capture.py: {sys.executable} cannot import '{error.name}': want "
+             "PyTorch (pip install torch), or its Python named by PYTHON")
 
 SIZES = {"batch": "samples in a step, on each rank",
          "seq": "tokens in a sample", "image": "pixels on an image's side",
@@ -155,12 +156,7 @@ def check_model(args):
     sizes = {name: getattr(args, name) for name in SIZES}
     args.given = given_models.is_given(args.model)
     if not args.given:
-        if args.model not in capture_models.MODELS:
-            raise ValueError(
-                f"no model '{args.model}', want one of "
-                + ", ".join(sorted(capture_models.MODELS))
-                + ", or MODULE:FUNCTION, config.json, timm:NAME")
-        args.sizes = capture_models.resolve(args.model, sizes)
+        check_own_model(args, sizes)
         return
     if args.ranks > 1 or args.optimizer:
         raise ValueError("'--ranks' and '--optimizer' are for the models of "
@@ -171,6 +167,22 @@ def check_model(args):
         settings["inference"] = ""
     args.name, args.sizes = name, given_models.read_settings(name, settings)
     args.precision = args.sizes.pop("precision", args.precision)
+
+
+def check_own_model(args, sizes):
+    """One of ours; its settings are those of the options."""
+    name, settings = given_models.split(args.model)
+    if name not in capture_models.MODELS:
+        raise ValueError(
+            f"no model '{name}', want "
+            + (f"{name}:FUNCTION" if name.endswith(".py") else
+               "one of " + ", ".join(sorted(capture_models.MODELS))
+               + ", or MODULE:FUNCTION, config.json, timm:NAME"))
+    read = given_models.read_settings(name, settings, tuple(sizes))
+    args.inference = not read.pop("training", not args.inference)
+    args.precision = read.pop("precision", args.precision)
+    args.model = name
+    args.sizes = capture_models.resolve(name, {**sizes, **read})
 
 
 def make_job(args, rank):
@@ -208,9 +220,9 @@ def on_meta(args):
             meta_capture.record(job, args.steps, path)
     except given_models.Refused as error:
         fail(str(error))
-    except OSError:
-        raise
-    except Exception as error: # whatever the user's code raises
+    except (Exception, SystemExit) as error: # whatever the user's code raises
+        if isinstance(error, OSError) and not given_models.users_line(error):
+            raise # of our own files
         fail(given_models.where_failed(error, job and job.given.module))
     parameters = sum(p.numel() for p in job.given.module.parameters()) \
         if isinstance(job.given.module, torch.nn.Module) else 0

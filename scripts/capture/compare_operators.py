@@ -2,9 +2,11 @@
 """The operators of two captures of one model: on the CPU, on the meta device.
 
     compare_operators.py [--binary mystique-sim] [--platform h100] CPU META
+    compare_operators.py --gpu [--binary mystique-sim] GIVEN META
     compare_operators.py --model MODEL[,SETTING...] ... [--out CSV]
 
-CPU and META are execution traces or folders that hold one. With --model both
+CPU and META are execution traces or folders that hold one. With --gpu the first
+stands for a GPU, too: all of its kernels are compared. With --model both
 are recorded first, by capture.py; it may be repeated, and `FILE.py:*` stands
 for every function of a file whose name begins with `make_`.
 
@@ -86,6 +88,31 @@ RULES = (
 )
 
 
+# Where a trace that others made for a GPU may differ from what PyTorch calls
+# there. Of each: what is on record, with its sizes and types.
+DEPTHWISE = r"\[\[\d+, \d+, \d+, \d+\], \[\d+, 1, \d+, \d+\]"
+VIEWS = RULES[0][0] + r"|^aten::(as_strided_|unfold)$"
+GPU_RULES = (
+    (r"^aten::(_conv_depthwise2d|cudnn_convolution) " + DEPTHWISE,
+     "depthwise filters: PyTorch's kernel or cuDNN's by use_cudnn_depthwise()"),
+    (r"^aten::(cudnn|native)_batch_norm ", "batch norm: cuDNN only with a bias, "
+     "and in half precision only with weights in full"),
+    (r"^aten::(_scaled_dot_product_\w+|constant_pad_nd|pad|fill_|copy_|clone) ",
+     "attention: heads are padded to 8 elements, rows of masks to 8, and a "
+     "mask is expanded to all heads"),
+    (r"^aten::(addmm|mm|bmm|add|clone|copy_) ", "channels last by strides: "
+     "cuDNN keeps the layout, and no copy is wanted before a product"),
+    (r"^aten::(eq|isneginf|all|where|zeros_like|scalar_tensor|mul) .*"
+     r"\[\d+, \d+, \d+, \d+, \d+\]",
+     "plain attention: versions of PyTorch scale and clear rows by other "
+     "operators"),
+    (r"^aten::(linalg_vector_norm|div|_to_copy) ", "norms under autocast: a GPU "
+     "reads half precision and adds in full, a CPU converts first"),
+    (r"^aten::index \[\[\d+, \d+\], \[\[\], ", "a table that the model keeps "
+     "after its first step: only later steps are recorded"),
+)
+
+
 def load(path):
     path = pathlib.Path(path)
     if path.is_dir():
@@ -121,8 +148,11 @@ def record(node, plain):
     return name, json.dumps(tensors), ",".join(t for t in types if t != "-")
 
 
-def operators(nodes, own):
-    """How often each operator is asked for, down to kernels of a GPU."""
+def operators(nodes, own, cut=(), kernels=False):
+    """How often each operator is asked for, down to kernels of a GPU.
+
+    With `kernels` those alone count, and not what calls them.
+    """
     children = collections.defaultdict(list)
     for n in nodes:
         children[n["ctrl_deps"]].append(n)
@@ -134,9 +164,11 @@ def operators(nodes, own):
         if name.startswith("["):
             stack += children[n["id"]]
             continue
-        if not name.startswith(("ProfilerStep", "gloo:", "## ")):
+        kernel = schema(n) in own or name.startswith("aten::_foreach")
+        if not name.startswith(("ProfilerStep", "gloo:", "## ")) and (
+                kernel or not kernels):
             found[record(n, False)] += 1
-        if name in CUT or schema(n) in own or name.startswith("aten::_foreach"):
+        if name in cut or kernel:
             continue
         stack += [c for c in children[n["id"]] if c["id"] != n["id"]]
     return found
@@ -150,6 +182,15 @@ RULES_PLAIN = ((
     "attention with dropout: plain on a CPU, one kernel on a GPU"),)
 
 
+def reason_on_gpu(key):
+    if re.search(VIEWS, key[0]):
+        return RULES[0][1]
+    for pattern, text in GPU_RULES:
+        if re.search(pattern, " ".join(key)):
+            return text
+    return None
+
+
 def reason(name, cut, plain):
     for pattern, text in RULES + (RULES_PLAIN if plain else ()):
         if re.search(pattern, name):
@@ -160,20 +201,21 @@ def reason(name, cut, plain):
     return None
 
 
-def compare(cpu, meta, own):
-    a, b = operators(cpu, own), operators(meta, own)
+def compare(cpu, meta, own, gpu=False):
+    at = () if gpu else CUT
+    a, b = operators(cpu, own, at, gpu), operators(meta, own, at, gpu)
     cut = {CUT[k[0]] for k in (*a, *b) if k[0] in CUT}
     plain = any(n["name"] == PLAIN for n in cpu)
     explained, open_ = collections.Counter(), []
     for key in sorted(set(a) | set(b)):
         if a[key] == b[key]:
             continue
-        why = reason(key[0], cut, plain)
+        why = reason_on_gpu(key) if gpu else reason(key[0], cut, plain)
         if why:
             explained[why] += abs(a[key] - b[key])
         else:
             open_.append((key, a[key], b[key]))
-    for name in sorted({k[0] for k in a} & set(CUT)):
+    for name in sorted({k[0] for k in a} & set(at)):
         explained[CUT[name]] += 0
     both = sum((a & b).values())
     return both, sum(a.values()), sum(b.values()), explained, open_
@@ -185,7 +227,7 @@ def predicted(binary, platform, path):
     if done.returncode:
         raise RuntimeError(done.stderr.strip())
     p = json.loads(done.stdout)
-    return p["kernel_us"]["predicted"], p["coverage"]["device_time"], \
+    return p["kernel_us"]["predicted"], p["breakdown_us"]["memory_copy"], p["coverage"]["device_time"], \
         p["coverage"]["ops"]
 
 
@@ -215,25 +257,30 @@ def expand(models):
 
 def show(name, cpu, meta, own, args):
     (cpu_path, cpu_nodes), (meta_path, meta_nodes) = load(cpu), load(meta)
-    both, n_cpu, n_meta, explained, open_ = compare(cpu_nodes, meta_nodes, own)
+    both, n_cpu, n_meta, explained, open_ = compare(cpu_nodes, meta_nodes, own,
+                                                 args.gpu)
     row = {"model": name, "cpu": n_cpu, "meta": n_meta, "equal": both,
            "unexplained": len(open_), "why": "; ".join(
                f"{text.partition(':')[0]} ({n})"
                for text, n in explained.items())}
-    print(f"{name}: {n_cpu} operators on the CPU, {n_meta} on meta, {both} "
+    first = "as given" if args.gpu else "on the CPU"
+    print(f"{name}: {n_cpu} operators {first}, {n_meta} on meta, {both} "
           f"equal, {len(open_)} differ without a rule")
     for text, n in explained.items():
         print(f"    {n:6}  {text}")
     for (op, shapes, types), n_a, n_b in open_[:args.most]:
-        print(f"    !! {op} {shapes} {types}: {n_a} on the CPU, {n_b} on meta")
+        print(f"    !! {op} {shapes} {types}: {n_a} {first}, {n_b} on meta")
     if args.binary:
-        x, _, _ = predicted(args.binary, args.platform, cpu_path)
-        y, time, ops = predicted(args.binary, args.platform, meta_path)
+        x, copied, *_ = predicted(args.binary, args.platform, cpu_path)
+        y, copies, time, ops = predicted(args.binary, args.platform, meta_path)
         row.update(cpu_us=f"{x:.3f}", meta_us=f"{y:.3f}",
                    percent=f"{100 * (y / x - 1):.2f}" if x else "",
-                   laws_time=f"{time:.4f}", laws_ops=f"{ops:.4f}")
-        print(f"    kernels on {args.platform}: {x:.1f} us from the CPU's, "
-              f"{y:.1f} us from meta's ({row['percent']} %), "
+                   cpu_copies_us=f"{copied:.3f}",
+                   meta_copies_us=f"{copies:.3f}", laws_time=f"{time:.4f}",
+                   laws_ops=f"{ops:.4f}")
+        print(f"    kernels on {args.platform}: {x:.1f} us {first}, "
+              f"{y:.1f} us on meta ({row['percent']} %), copies "
+              f"{copied:.1f} and {copies:.1f} us, "
               f"{100 * time:.1f} % by laws")
     return row
 
@@ -244,6 +291,8 @@ def main():
     parser.add_argument("traces", nargs="*", metavar="TRACE|DIR")
     parser.add_argument("--model", action="append", default=[])
     parser.add_argument("--inference", action="store_true")
+    parser.add_argument("--gpu", action="store_true",
+                        help="the first trace stands for a GPU, too")
     parser.add_argument("--binary")
     parser.add_argument("--platform", default="h100")
     parser.add_argument("--most", type=int, default=8,

@@ -4,7 +4,12 @@
     PATH/config.json      a Hugging Face config (needs transformers)
     timm:NAME             a model of timm (needs timm)
 
-each may be followed by settings, `,batch=8,seq=2048,precision=bf16,training`.
+each may be followed by settings, `,batch=8,seq=2048,precision=bf16,training`:
+
+    precision=bf16        forward under autocast; fp16 too
+    dtype=bf16            weights and inputs of this type; fp16, fp32 too
+    channels_last         weights and images laid out with channels last
+    training, inference   which step, whatever FUNCTION says
 
 FUNCTION takes no arguments and returns
 
@@ -22,6 +27,7 @@ that makes one; without it a step ends with the backward pass.
 
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -31,8 +37,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
 import torch
+from torch.utils._pytree import tree_map
 
-PRECISIONS = ("fp32", "fp16", "bf16")
+import no_torchvision
+
+TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 # Settings of each form; of functions, none changes the sizes.
 NUMBERS = {"function": (), "config": ("batch", "seq"), "timm":
            ("batch", "image")}
@@ -71,14 +80,17 @@ def form_of(name):
     return "timm" if name.startswith("timm:") else "function"
 
 
-def read_settings(name, settings):
+def read_settings(name, settings, known=None):
     """Settings checked, as numbers where they are numbers."""
-    known = NUMBERS[form_of(name)]
+    types = ("dtype", "channels_last") if known is None else ()
+    known = NUMBERS[form_of(name)] if known is None else known
     read = {}
     for key, value in settings.items():
         if key in ("training", "inference") and not value:
             read["training"] = key == "training"
-        elif key == "precision" and value in PRECISIONS:
+        elif key == "channels_last" and key in types and not value:
+            read[key] = True
+        elif key in ("precision", *types) and value in TYPES:
             read[key] = value
         elif key in known and value.isdigit() and int(value) > 0:
             read[key] = int(value)
@@ -86,8 +98,8 @@ def read_settings(name, settings):
             raise Refused(
                 f"'{name}' has no setting '{key}{'=' if value else ''}{value}'"
                 ", want " + ", ".join([f"{k}=N" for k in known] + [
-                    "precision=" + "|".join(PRECISIONS), "training",
-                    "inference"]))
+                    f"{k}={'|'.join(TYPES)}" for k in ("precision", *types[:1])
+                ] + [*types[1:], "training", "inference"]))
     return read
 
 
@@ -104,12 +116,26 @@ def workload(work, inference):
 
 def make(name, settings):
     """A Given; raises Refused."""
-    form = form_of(name)
-    if form == "config":
-        return from_config(name, settings)
-    if form == "timm":
-        return from_timm(name, settings)
-    return from_function(name, settings)
+    given = {"config": from_config, "timm": from_timm,
+             "function": from_function}[form_of(name)](name, settings)
+    return laid_out(given, TYPES.get(settings.get("dtype")),
+                    settings.get("channels_last"))
+
+
+def laid_out(given, dtype, channels_last):
+    """The model and its inputs in another type or layout."""
+    def asked(t):
+        if not isinstance(t, torch.Tensor) or not t.is_floating_point():
+            return t
+        if channels_last and t.dim() == 4:
+            t = t.contiguous(memory_format=torch.channels_last)
+        return t.to(dtype) if dtype else t
+    if dtype and isinstance(given.module, torch.nn.Module):
+        given.module.to(dtype)
+    if channels_last and isinstance(given.module, torch.nn.Module):
+        given.module.to(memory_format=torch.channels_last)
+    given.inputs, given.named = tree_map(asked, (given.inputs, given.named))
+    return given
 
 
 def load_module(where):
@@ -134,19 +160,47 @@ def load_module(where):
     return module
 
 
+def wanted(function):
+    """Arguments that it cannot be called without."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError): # of C
+        return []
+    return [p.name for p in parameters if p.default is p.empty and
+            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD,
+                       p.KEYWORD_ONLY)]
+
+
+def offered(where, module):
+    """Functions of a module that --model may name, for people."""
+    names = [n for n, v in vars(module).items()
+             if inspect.isfunction(v) and v.__module__ == module.__name__
+             and not wanted(v)]
+    return ", ".join(f"{where}:{n}" for n in names[:8]) + \
+        (", ..." if names[8:] else "") if names else \
+        "one (it has none without arguments)"
+
+
 def from_function(name, settings):
     where, _, function = name.rpartition(":")
+    if not where:
+        raise Refused(f"'{name}' names no module: want MODULE:FUNCTION or "
+                      "FILE.py:FUNCTION")
     module = load_module(where)
     make_it = getattr(module, function, None)
     if not callable(make_it):
-        near = [n for n, v in vars(module).items() if callable(v)
-                and getattr(v, "__module__", "") == module.__name__]
-        raise Refused(f"{where}: no function '{function}', want one of: "
-                      + (", ".join(near) or "(there is none)"))
+        raise Refused(f"{where}: no function '{function}', want "
+                      + offered(where, module))
+    if isinstance(make_it, type):
+        raise Refused(f"{name} is a class: want a function that returns "
+                      "(model, inputs[, loss[, optimizer]])")
+    if wanted(make_it):
+        raise Refused(f"{name} takes arguments ({', '.join(wanted(make_it))}): "
+                      "want a function without, which calls it with yours")
     made = make_it()
     if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 4 or \
             not callable(made[0]):
-        raise Refused(f"{name}: returned {describe(made)}, want (model, "
+        raise Refused(f"{name} returned {describe(made)}, want (model, "
                       "inputs[, loss[, optimizer]])")
     model, inputs, *rest = made
     inputs, named = arguments(inputs)
@@ -154,6 +208,14 @@ def from_function(name, settings):
     loss = (rest[0] if rest and rest[0] is not None else own_loss) \
         if training else None
     optimizer = rest[1] if training and len(rest) > 1 else None
+    if loss is not None and not callable(loss):
+        raise Refused(f"{name}: the loss is {describe(loss)}, want a function "
+                      "of the model's output, or None")
+    if optimizer is not None and not callable(optimizer) and \
+            not hasattr(optimizer, "zero_grad"):
+        raise Refused(f"{name}: the optimizer is {describe(optimizer)}, want "
+                      "one of torch.optim, or a function of the parameters "
+                      "that makes one")
     return Given(model, inputs, named, loss, optimizer)
 
 
@@ -196,7 +258,9 @@ def from_config(path, settings):
     try:
         with open(path, encoding="utf-8") as file:
             kind = json.load(file).get("model_type")
-    except (OSError, ValueError, AttributeError) as error:
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    except (ValueError, AttributeError) as error:
         raise Refused(f"{path}: {error}, want a config.json of Hugging Face") \
             from None
     if not kind:
@@ -207,6 +271,10 @@ def from_config(path, settings):
     except ImportError:
         raise Refused(f"{path}: needs transformers (pip install transformers)"
                       ) from None
+    if kind not in transformers.CONFIG_MAPPING:
+        raise Refused(f"{path}: transformers {transformers.__version__} knows "
+                      f"no 'model_type' '{kind}': want a newer transformers, "
+                      "or MODULE:FUNCTION that makes the model")
     config = transformers.AutoConfig.from_pretrained(
         os.path.dirname(os.path.abspath(path)) if
         os.path.basename(path) == "config.json" else path)
@@ -239,18 +307,30 @@ def from_config(path, settings):
                  adamw if training else None)
 
 
+def timm_model(timm, name, image):
+    """A model for images of this size, where its maker is asked for one."""
+    if image:
+        try:
+            return timm.create_model(name, img_size=image)
+        except TypeError: # takes every size
+            pass
+    return timm.create_model(name)
+
+
 def from_timm(name, settings):
+    no_torchvision.stand_in()
     try:
         import timm
     except ImportError as error:
-        raise Refused(f"{name}: needs timm (pip install timm torchvision): "
-                      f"{error}") from None
+        raise Refused(f"{name}: timm cannot be imported ({error}): pip install "
+                      "timm (it needs no torchvision here)") from None
     name = name.partition(":")[2]
     if not timm.is_model(name):
         near = timm.list_models(f"*{name.split('_')[0]}*")[:8]
         raise Refused(f"timm has no model '{name}'" + (
-            ", want one like " + ", ".join(near) if near else ""))
-    model = timm.create_model(name)
+            ", want one like " + ", ".join(near) if near else
+            ": timm.list_models() has them all"))
+    model = timm_model(timm, name, settings.get("image"))
     channels, *size = model.default_cfg["input_size"]
     size = [settings.get("image", s) for s in size]
     training = settings.get("training", False)
@@ -300,7 +380,13 @@ class Job:
         else:
             for p in self.given.module.parameters():
                 p.grad = None
-        self.scaler.scale(self.forward()).backward()
+        loss = self.forward()
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            raise Refused("the loss is " + (
+                f"of sizes {list(loss.shape)}" if
+                isinstance(loss, torch.Tensor) else describe(loss)) +
+                ", want a single number")
+        self.scaler.scale(loss).backward()
         if self.optimizer is not None:
             self.scaler.step(self.optimizer)
             self.scaler.update()
@@ -320,20 +406,29 @@ OURS = os.path.dirname(os.path.abspath(__file__))
 THEIRS = os.path.dirname(os.path.abspath(torch.__file__))
 
 
-def where_failed(error, model=None):
-    """'FILE:LINE: in Class.forward of layer.name: Kind: text'"""
-    line, owner = None, None
+def users_line(error):
+    """Where in the user's code, 'FILE:LINE: in FUNCTION()'; None: not there."""
+    line = None
     for frame, number in traceback.walk_tb(error.__traceback__):
         path = frame.f_code.co_filename
+        if not path.startswith((OURS, THEIRS, "<")) and \
+                not path.endswith("capture.py"):
+            line = f"{path}:{number}: in {frame.f_code.co_name}()"
+    return line
+
+
+def where_failed(error, model=None):
+    """'FILE:LINE: in Class.forward of layer.name: Kind: text'"""
+    line, owner = users_line(error), None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
         holder = frame.f_locals.get("self")
         if isinstance(holder, torch.nn.Module) and \
                 frame.f_code.co_name == "forward":
             owner = holder
-        if not path.startswith((OURS, THEIRS, "<")) and \
-                not path.endswith("capture.py"):
-            line = f"{path}:{number}: in {frame.f_code.co_name}()"
     text = str(error).strip().splitlines() or [""]
-    said = f"{type(error).__name__}: {text[0]}"
+    # Of our own kinds the message alone says all.
+    own = type(error).__module__ in ("meta_gpu", "given_models")
+    said = text[0] if own else f"{type(error).__name__}: {text[0]}"
     if owner is not None:
         name = next((n for n, m in model.named_modules() if m is owner), "") \
             if isinstance(model, torch.nn.Module) else ""

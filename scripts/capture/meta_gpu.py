@@ -51,6 +51,15 @@ COMPUTED = 1 << 28
 class NeedsValue(RuntimeError):
     """A size or a branch of the model hangs on what a tensor holds."""
 
+    def __str__(self):
+        return super().__str__() + \
+            ": give the model a plain number there, or record it on a CPU or " \
+            "GPU (capture.py --device cpu)"
+
+
+class NoRule(RuntimeError):
+    """An operator whose sizes the meta device cannot tell."""
+
 
 class GpuTensor(torch.Tensor):
     """A meta tensor with the dispatch keys of its device."""
@@ -120,7 +129,7 @@ def known(tensor, asked):
     if tensor.value is None or not tensor.value[1].valid:
         raise NeedsValue(
             f"'{asked}' reads what a tensor of sizes {list(tensor.shape)} "
-            "holds, which is not known without computing")
+            "holds, which is not known without computing it")
     return tensor.value[0]
 
 
@@ -186,6 +195,7 @@ DIRECT = {"aten::copy_", "aten::arange", "aten::linspace", "aten::randperm",
 # Factories whose values may be kept: what they make follows from arguments.
 MADE = {"aten::arange", "aten::linspace", "aten::zeros", "aten::ones",
         "aten::full", "aten::scalar_tensor", "aten::eye", "aten::randint",
+        "aten::rand",
         "aten::randperm", "aten::tril_indices", "aten::triu_indices",
         "aten::zeros_like", "aten::ones_like", "aten::full_like",
         "aten::new_zeros", "aten::new_ones", "aten::new_full"}
@@ -221,6 +231,11 @@ class Calls(TorchFunctionMode):
             del kwargs["device"]
             return func(*args, **kwargs).to(GPU)
         return func(*args, **kwargs)
+
+
+@torch.no_grad()
+def uniform(tensor, *_, **__):
+    return tensor.uniform_()
 
 
 def outside(method):
@@ -285,6 +300,8 @@ class MetaGpu(TorchDispatchMode):
             self.replace(cuda, name, there)
         self.replace(torch, "clear_autocast_cache",
                      self.libraries[1].cache.end)
+        # It draws until all numbers lie between two others.
+        self.replace(torch.nn.init, "_no_grad_trunc_normal_", uniform)
         # Weights of recurrent layers would be laid side by side for cuDNN.
         self.replace(torch.backends.cudnn, "is_acceptable", lambda t: False)
         # Ranges that Python names begin and end outside of this mode: else they
@@ -407,6 +424,10 @@ class MetaGpu(TorchDispatchMode):
                 out = self.computed(func, args, kwargs)
         return self.wrap(out, device)
 
+    def sized(self, func, args, kwargs):
+        """A kernel that an override asks for itself."""
+        return self.ask(func, args, kwargs, GPU)
+
     @staticmethod
     def numbers(func, args):
         """Numbers where a tensor is wanted: Python is given them bare."""
@@ -431,9 +452,11 @@ class MetaGpu(TorchDispatchMode):
         tensors = [a for a in tree_leaves((args, kwargs))
                    if isinstance(a, torch.Tensor)]
         what = func.name()
+        if torch.Tag.dynamic_output_shape in func.tags:
+            return self.by_values(func, args, kwargs, tensors)
         if sum(t.numel() * t.element_size() for t in tensors) > COMPUTED:
-            raise NeedsValue(f"'{what}' has no rule for its sizes on the meta "
-                             "device, and is too large to be computed")
+            raise NoRule(f"'{what}' has no rule for its sizes on the meta "
+                         "device, and is too large to be computed")
         torch._C._set_meta_in_tls_dispatch_include(False)
         there = {}
 
@@ -446,14 +469,38 @@ class MetaGpu(TorchDispatchMode):
         try:
             out = func(*tree_map(zeros, args), **tree_map(zeros, kwargs))
         except (NotImplementedError, RuntimeError) as error:
-            raise NeedsValue(f"'{what}' has no rule for its sizes on the meta "
-                             f"device ({str(error).splitlines()[0]})") from None
+            raise NoRule(f"'{what}' has no rule for its sizes on the meta "
+                         f"device ({str(error).splitlines()[0]})") from None
         finally:
             torch._C._set_meta_in_tls_dispatch_include(True)
         back = {id(zero): a for a in tensors
                 for zero in [there.get(id(a))] if zero is not None}
         return tree_map(lambda t: back.get(id(t), t.to(META)) if isinstance(
             t, torch.Tensor) else t, out)
+
+    @staticmethod
+    def by_values(func, args, kwargs, tensors):
+        """How many elements a mask selects, where what it holds is known."""
+        masks = [t for t in tensors if t.dtype in (torch.bool, torch.int64,
+                                                   torch.int32, torch.uint8)]
+        name = func.name()[len("aten::"):].partition(".")[0]
+        for t in masks or tensors:
+            if isinstance(t, GpuTensor):
+                known(t, name)
+
+        def value(a):
+            if isinstance(a, GpuTensor) and a.value is not None:
+                return a.value[0]
+            if isinstance(a, torch.Tensor):
+                return torch.zeros(1, dtype=a.dtype, device=CPU).expand(a.shape)
+            return CPU if a == META else a
+        torch._C._set_meta_in_tls_dispatch_include(False)
+        try:
+            out = func(*tree_map(value, args), **tree_map(value, kwargs))
+        finally:
+            torch._C._set_meta_in_tls_dispatch_include(True)
+        return tree_map(lambda t: t.to(META) if isinstance(t, torch.Tensor)
+                        else t, out)
 
     def copy(self, func, args, kwargs, device):
         """Another type or device, as PyTorch does it: memory and a copy."""

@@ -57,10 +57,19 @@ def channels_last(t):
 
 
 def last(t):
-    """Whether a tensor's strides ask for channels last."""
-    return t.dim() in (4, 5) and t.is_contiguous(
-        memory_format=channels_last(t)) and not (
-            t.is_contiguous() and t.shape[1] == 1) and not t.is_contiguous()
+    """suggest_memory_format() says channels last: by strides alone.
+
+    is_channels_last_strides_2d_s4() and its like of c10/core/MemoryFormat.h.
+    """
+    if t.dim() not in (4, 5) or t.stride(1) == 0:
+        return False
+    least = 0
+    for d in (1, *range(t.dim() - 1, 1, -1), 0):
+        size, stride = t.shape[d], t.stride(d)
+        if size == 0 or stride < least or (d == 0 and least == t.stride(1)):
+            return False
+        least = stride * max(size, 1)
+    return True
 
 
 def layout(x, weight):
@@ -70,27 +79,40 @@ def layout(x, weight):
     return torch.contiguous_format
 
 
-def pixels(x, stride, filter_size):
-    """check_cudnn_depthwise_workload_with_filter(): where cuDNN is faster."""
-    batch, channels, height, width = x.shape
-    if height < 7 or width < 7 or filter_size not in (1, 3, 5):
+def faster(x, stride, size):
+    """check_cudnn_depthwise_workload_with_filter(): where cuDNN is asked."""
+    batch, channels, _, width = x.shape
+    if size not in (1, 3, 5) or width < 7 or stride not in (1, 2):
         return False
-    del batch
-    return stride in (1, 2) and channels >= 32
+    if stride == 1:
+        return True
+    if batch == 1:
+        return size > 1 or width <= 28
+    if size == 1:
+        return batch <= 16 and channels >= 128 and width <= 7
+    return channels >= 512 or (channels >= 256 and width >= 28)
+
+
+def cudnn_depthwise(x, weight, stride, dilation):
+    """use_cudnn_depthwise()"""
+    if max(x.numel(), weight.numel()) >= 1 << 31: # beyond 32-bit indices
+        return True
+    if layout(x, weight) is not torch.contiguous_format:
+        return True
+    if x.dtype != torch.float16 or x.dim() != 4 or max(dilation) > 1 or \
+            x.shape[1] < 32 or (stride[0] != stride[1] and x.shape[2] != 1):
+        return False
+    if x.shape[2] == 1 and stride[1] == 1:
+        return True
+    return weight.shape[2] == weight.shape[3] and \
+        faster(x, stride[1], weight.shape[3])
 
 
 def depthwise(x, weight, stride, dilation, transposed, groups):
     """Whether PyTorch's own kernel takes it."""
-    if transposed or groups == 1 or x.shape[1] != groups or \
-            weight.shape[0] % groups or x.dim() not in (4, 5):
-        return False
-    if layout(x, weight) is not torch.contiguous_format:
-        return False # cuDNN, channels last
-    fast = x.dtype in HALVES and x.dim() == 4 and max(dilation) == 1 and \
-        (stride[0] == stride[1] or x.shape[2] == 1) and \
-        weight.shape[2] == weight.shape[3] and \
-        pixels(x, stride[1], weight.shape[2])
-    return not fast
+    return not transposed and groups > 1 and x.shape[1] == groups and \
+        weight.shape[0] % groups == 0 and x.dim() in (4, 5) and \
+        not cudnn_depthwise(x, weight, stride, dilation)
 
 
 def convolution(x, weight, bias, stride, padding, dilation, transposed,
@@ -111,7 +133,7 @@ def _convolution(x, weight, bias, stride, padding, dilation, transposed,
                  output_padding, groups, benchmark, deterministic,
                  cudnn_enabled, allow_tf32=True):
     if x.dtype not in FLOATS:
-        raise meta_gpu.NeedsValue(
+        raise meta_gpu.NoRule(
             f"no convolution of {x.dtype} on a GPU: want a float type")
     n = weight.dim() - 2
     stride, padding, dilation, output_padding = (
@@ -392,8 +414,8 @@ def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size,
                            max_indices, num_weights, scale, mode, sparse,
                            per_sample_weights, padding_idx=-1):
     if sparse:
-        raise meta_gpu.NeedsValue("sparse gradients of embeddings have sizes "
-                                  "that hang on the indices")
+        raise meta_gpu.NeedsValue("a sparse gradient of embeddings has as many "
+                                  "rows as there are different indices")
     return aten._embedding_bag_dense_backward.default(
         grad, indices, offset2bag, bag_size, max_indices, num_weights, scale,
         mode, per_sample_weights, padding_idx)
@@ -408,6 +430,42 @@ def fused_rms_norm(x, normalized_shape, weight, eps):
     kept = x.dim() - len(normalized_shape)
     return result(x, x.shape), result(
         x, list(x.shape[:kept]) + [1] * len(normalized_shape), kind)
+
+
+# Kernels of aten/src/ATen/native/cuda that clear their result by an operator
+# before they add to it, and those that copy their first input into it.
+CLEARED = (
+    "nll_loss_backward", "nll_loss2d_backward", "embedding_dense_backward",
+    "max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward",
+    "adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward",
+    "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward",
+    "avg_pool3d_backward", "upsample_linear1d_backward",
+    "upsample_bilinear2d_backward", "upsample_bicubic2d_backward",
+    "upsample_trilinear3d_backward", "reflection_pad1d_backward",
+    "reflection_pad2d_backward", "replication_pad1d_backward",
+    "replication_pad2d_backward", "replication_pad3d_backward",
+    "grid_sampler_2d_backward", "grid_sampler_3d_backward",
+    "unfold_backward")
+COPIED = (
+    "index_add", "index_copy", "index_reduce", "scatter.src", "scatter.value",
+    "scatter.reduce", "scatter.value_reduce", "scatter_add",
+    "scatter_reduce.two")
+
+
+def cleared(op):
+    def call(*args, **kwargs):
+        out = meta_gpu.MetaGpu.current.sized(op, args, kwargs)
+        aten.zero_.default(out[0] if isinstance(out, (tuple, list)) else out)
+        return out
+    return call
+
+
+def copied(op):
+    def call(first, *args, **kwargs):
+        out = meta_gpu.MetaGpu.current.sized(op, (first, *args), kwargs)
+        aten.copy_.default(out, first)
+        return out
+    return call
 
 
 # ---- who overrides what ----------------------------------------------------
@@ -452,6 +510,8 @@ def overload(name):
 
 OVERRIDES = {overload(name): there
              for name, there in {**COMPOSITES, **KERNELS}.items()}
+OVERRIDES.update((overload(name), cleared(overload(name))) for name in CLEARED)
+OVERRIDES.update((overload(name), copied(overload(name))) for name in COPIED)
 
 
 def composites():

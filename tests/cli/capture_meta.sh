@@ -50,6 +50,21 @@ def wrong():
     return Net(), torch.randn(4, 5, 12, 12)
 
 
+def selects(): # what is selected is known of the first, not of the second
+    class Masked(nn.Module):
+        def forward(self, x):
+            return x[torch.arange(8) < 3].sum(), x[x > 0]
+    return Masked(), torch.randn(8, 4)
+
+
+def sizes(width):
+    return nn.Linear(width, width), torch.randn(2, width)
+
+
+def vector():
+    return nn.Linear(4, 4), torch.randn(2, 4), lambda y: y
+
+
 def branches():
     class Branch(nn.Module):
         def forward(self, x):
@@ -119,6 +134,78 @@ assert name["aten::nll_loss_forward"][0] == "Tensor(float)"
 assert "aten::_scaled_dot_product_flash_attention" in name
 PYTHON
 
+# In one process: who takes a filter for each channel, by PyTorch's conditions,
+# and what is said of functions that --model cannot take.
+PYTHONPATH=$SOURCE_DIR/scripts/capture "$python" - <<'PYTHON' 2>said ||
+import torch
+import given_models, meta_gpu, meta_kernels
+
+with meta_gpu.MetaGpu() as gpu:
+    def own(dtype, stride, last, channels=64, wide=30):
+        with gpu.building():
+            x, w = (torch.empty(s, dtype=dtype) for s in (
+                (4, channels, wide, wide), (channels, 1, 3, 3)))
+        if last: # the weight's strides alone ask for it
+            w = w.to(memory_format=torch.channels_last)
+        return meta_kernels.depthwise(x, w, [stride] * 2, [1, 1], False,
+                                      channels)
+    half, bf16, full = torch.float16, torch.bfloat16, torch.float32
+    for case, want in (
+            ((full, 1, False), True), ((bf16, 1, False), True),
+            ((half, 1, False), False), ((half, 2, False), True),
+            ((half, 2, False, 512), False), ((half, 1, False, 16), True),
+            ((half, 1, False, 64, 6), True), ((full, 1, True), False)):
+        assert own(*case) == want, case
+
+for name, want in (
+        ("net.py:biuld", "no function 'biuld', want net.py:build, net.py:tr"),
+        ("net.py:sizes", "net.py:sizes takes arguments (width)"),
+        ("net.py:Net", "net.py:Net is a class"), (":x", "names no module")):
+    try:
+        given_models.make(name, {})
+    except given_models.Refused as error:
+        assert want in str(error), error
+    else:
+        raise AssertionError(name)
+PYTHON
+    fail "$(tail -1 said)"
+
+# A timm that wants a torchvision, and none that fits.
+mkdir -p stub/timm stub/torchvision
+echo 'raise RuntimeError("operator torchvision::nms does not exist")' \
+    >stub/torchvision/__init__.py
+cat >stub/timm/__init__.py <<'PYTHON'
+import torch
+import torchvision.transforms as transforms
+from torchvision.ops.misc import FrozenBatchNorm2d
+from torchvision.transforms import InterpolationMode
+
+MODES = {InterpolationMode.NEAREST: "nearest", InterpolationMode.BOX: "box"}
+
+
+class Crop(transforms.RandomCrop):
+    pass
+
+
+def is_model(name):
+    return name == "net"
+
+
+def list_models(pattern):
+    return ["net"]
+
+
+def create_model(name):
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(),
+                                torch.nn.Linear(8 * 14 * 14, 10))
+    assert len(MODES) == 2 and not isinstance(model, FrozenBatchNorm2d)
+    model.default_cfg, model.num_classes = {"input_size": (3, 16, 16)}, 10
+    return model
+PYTHON
+PYTHONPATH=$PWD/stub "$MYSTIQUE_SIM" --platform h100 \
+    --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
+    fail "timm needs torchvision: $(cat err)"
+
 # Both steps in one, and what a prediction says of it.
 "$MYSTIQUE_SIM" --platform h100 --model net.py:train --json >p.json 2>err ||
     fail "no prediction: $(cat err)"
@@ -155,7 +242,9 @@ refused() {
 }
 refused 3 "net.py:15: in forward(): in Conv2d 'stem.0'" net.py:wrong
 refused 3 "which is not known without computing" net.py:branches
-refused 3 "no function 'biuld', want one of:" net.py:biuld
+refused 3 "'index' reads what a tensor of sizes [8, 4] holds" net.py:selects
+refused 3 "the loss is of sizes [2, 4], want a single number" net.py:vector
+refused 2 "want net.py:FUNCTION" net.py
 refused 3 "no Python module 'nowhere'" nowhere:build
 refused 3 "absent.py: no such file" absent.py:build
 refused 2 "has no setting 'batch=8'" net.py:build,batch=8
