@@ -227,8 +227,8 @@ def predicted(binary, platform, path):
     if done.returncode:
         raise RuntimeError(done.stderr.strip())
     p = json.loads(done.stdout)
-    return p["kernel_us"]["predicted"], p["breakdown_us"]["memory_copy"], p["coverage"]["device_time"], \
-        p["coverage"]["ops"]
+    return p["kernel_us"]["predicted"], p["breakdown_us"]["memory_copy"], \
+        p["coverage"]["device_time"], p["coverage"]["ops"]
 
 
 def capture(model, device, folder, inference):

@@ -7,6 +7,7 @@ say 'meta' where C++ is asked.
 """
 
 import gzip
+import io
 import os
 import re
 import tempfile
@@ -30,24 +31,9 @@ def entries(path):
     return found
 
 
-def nodes(file):
-    """Lines of a trace, each node's together: (node, lines)."""
-    held = []
-    for line in file:
-        if held or line.startswith("      {"):
-            held.append(line)
-            if not line.startswith("      }"):
-                continue
-            yield NODE.search(held[1]), held
-            held = []
-        else:
-            yield None, [line]
-
-
-def clean(source, target):
-    """Copy a trace without its entries, on the device that it stands for."""
-    gone = entries(source)
-
+def kept(file, gone):
+    """Lines of a trace without the nodes that are gone; those below them move
+    up to what was above."""
     def adopted(node):
         to = node.group(3)
         while to in gone:
@@ -55,16 +41,31 @@ def clean(source, target):
         return f'"id": {node.group(1)}, "name": "{node.group(2)}", ' \
                f'"ctrl_deps": {to}'
 
+    begun, skipped = None, False
+    for line in file:
+        if line.startswith("      {"):
+            begun = line
+        elif begun:
+            skipped = NODE.search(line).group(1) in gone
+            if not skipped:
+                yield begun
+                yield NODE.sub(adopted, line)
+            begun = None
+        elif not skipped:
+            yield line
+        elif line.startswith("      }"):
+            skipped = False
+
+
+def clean(source, target):
+    """Copy a trace without its entries, on the device that it stands for."""
+    gone = entries(source)
     os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
     with open(source, encoding="utf-8") as plain, open(target, "wb") as raw, \
-            gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-        for node, lines in nodes(plain):
-            if node and node.group(1) in gone:
-                continue
-            if node:
-                lines[1] = NODE.sub(adopted, lines[1])
-            packed.write("".join(lines).replace(
-                '"meta"', '"cuda:0"').encode())
+            gzip.GzipFile("", "wb", 4, raw, mtime=0) as packed, \
+            io.BufferedWriter(packed, 1 << 20) as out:
+        for line in kept(plain, gone):
+            out.write(line.replace('"meta"', '"cuda:0"').encode())
 
 
 def record(job, steps, target):

@@ -34,7 +34,6 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
 
 aten = torch.ops.aten
 GPU = torch.device("cuda", 0)
@@ -118,6 +117,29 @@ class GpuTensor(torch.Tensor):
         return MetaGpu.current.run(func, args, kwargs or {})
 
 
+def mapped(there, a):
+    """`a` with each of its members as `there` tells; lists and dicts within."""
+    kind = type(a)
+    if kind is tuple or kind is list:
+        return kind([mapped(there, x) for x in a])
+    if kind is dict:
+        return {k: mapped(there, x) for k, x in a.items()}
+    return there(a)
+
+
+def tensors_of(*parts):
+    """Tensors among arguments, those in lists too."""
+    found = []
+    for a in parts:
+        if isinstance(a, torch.Tensor):
+            found.append(a)
+        elif isinstance(a, (tuple, list)):
+            found += tensors_of(*a)
+        elif isinstance(a, dict):
+            found += tensors_of(*a.values())
+    return found
+
+
 class Value:
     """What the tensors of one storage hold; `valid` until it is not known."""
 
@@ -137,7 +159,10 @@ class kernel:
     """Sizes from the meta device: no recording, GPU tensors as meta ones."""
 
     def __enter__(self):
-        self.recording = torch._C._autograd._enable_record_function(False)
+        self.within = GpuTensor.in_kernel # of another one
+        if self.within:
+            return
+        torch._C._autograd._enable_record_function(False)
         self.below = torch._C._DisableTorchDispatch()
         self.below.__enter__()
         self.keys = torch._C._PreserveDispatchKeyGuard()
@@ -146,6 +171,8 @@ class kernel:
         GpuTensor.in_kernel = True
 
     def __exit__(self, *error):
+        if self.within:
+            return
         GpuTensor.in_kernel = False
         self.keys.__exit__(*error)
         self.below.__exit__(*error)
@@ -202,6 +229,27 @@ MADE = {"aten::arange", "aten::linspace", "aten::zeros", "aten::ones",
 
 RANDOM = {"uniform_", "normal_", "random_", "bernoulli_", "exponential_",
           "cauchy_", "geometric_", "log_normal_"}
+
+
+# Operators whose results have other sizes for other values.
+SHAPELESS = {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output,
+             torch.Tag.inplace_view}
+TENSORS = {"Tensor", "List[Tensor]"}
+args_first = object() # the result is the first argument itself
+
+
+def described(a):
+    """An argument as far as sizes hang on it, to be looked up."""
+    kind = type(a)
+    if isinstance(a, torch.Tensor):
+        return (kind is GpuTensor or a.dim() > 0, a.dtype, tuple(a.shape),
+                a.stride())
+    if kind is tuple or kind is list:
+        return tuple([described(x) for x in a])
+    if kind is dict:
+        return tuple([(k, described(x)) for k, x in a.items()])
+    hash(a)
+    return kind, a
 
 
 class Calls(TorchFunctionMode):
@@ -262,6 +310,8 @@ class MetaGpu(TorchDispatchMode):
         self.address = 1 << 40
         self.depth = 0
         self.plan = {} # operator -> how it runs
+        self.fresh = {} # operator -> whether sizes of it can be looked up
+        self.told = {} # operator and arguments -> sizes of results
         self.libraries = []
         self.restore = []
 
@@ -345,8 +395,7 @@ class MetaGpu(TorchDispatchMode):
         return self.run(func, args, kwargs or {})
 
     def run(self, func, args, kwargs):
-        tensors = [a for a in tree_leaves((args, kwargs))
-                   if isinstance(a, torch.Tensor)]
+        tensors = tensors_of(args, kwargs)
         device = self.device_of(func, tensors, kwargs)
         if device is None:
             with quietly(): # it is on record already
@@ -387,6 +436,8 @@ class MetaGpu(TorchDispatchMode):
                 args[0], "item").item()
         if func is aten._to_copy.default:
             return MetaGpu.copy
+        if plain.startswith("aten::_foreach") and not func._schema.returns:
+            return lambda gpu, _, args, kwargs, device: None # in place
         if name in DIRECT or plain in DIRECT or \
                 plain.startswith("aten::_foreach"):
             return MetaGpu.ask
@@ -413,8 +464,12 @@ class MetaGpu(TorchDispatchMode):
 
     def ask(self, func, args, kwargs, device):
         """A kernel: its results have the sizes that the meta device tells."""
+        key = self.asked(func, args, kwargs)
         with kernel():
-            args, kwargs = tree_map(self.bare, (args, kwargs))
+            if key in self.told:
+                return self.again(self.told[key], args, device)
+            given = args
+            args, kwargs = mapped(self.bare, args), mapped(self.bare, kwargs)
             args = self.numbers(func, args)
             if "device" in kwargs:
                 kwargs["device"] = META
@@ -422,7 +477,56 @@ class MetaGpu(TorchDispatchMode):
                 out = func(*args, **kwargs)
             except NotImplementedError:
                 out = self.computed(func, args, kwargs)
-        return self.wrap(out, device)
+            if key is not None:
+                self.learn(key, func, given, out)
+            return self.wrap(out, device)
+
+    # Models repeat their layers: what was told once need not be asked again.
+
+    def asked(self, func, args, kwargs):
+        """What sizes follow from; None where results are views or values."""
+        fresh = self.fresh.get(func)
+        if fresh is None:
+            # Of new memory, or the very tensors that are written to.
+            fresh = self.fresh[func] = not (
+                SHAPELESS & set(func.tags)) and "out" not in {
+                    a.name for a in func._schema.arguments} and all(
+                    r.alias_info is None or r.alias_info.is_write
+                    for r in func._schema.returns) and \
+                func.name().split(".")[0] not in DIRECT and \
+                str(func._schema.arguments[0].type) in TENSORS \
+                if func._schema.arguments else False
+        if not fresh:
+            return None
+        try:
+            return func, described(args), described(kwargs)
+        except TypeError: # not hashed: a generator of numbers
+            return None
+
+    def learn(self, key, func, args, out):
+        if out is None or (func._schema.is_mutable and out is args[0]):
+            self.told[key] = None if out is None else args_first
+            return
+        flat = out if isinstance(out, (tuple, list)) else [out]
+        if all(t is None or (isinstance(t, torch.Tensor) and
+                             not isinstance(t, GpuTensor) and t.is_meta and
+                             not t.storage_offset()) for t in flat):
+            sizes = [t if t is None else (t.dtype, tuple(t.shape), t.stride(),
+                                          t.untyped_storage().nbytes())
+                     for t in flat]
+            self.told[key] = sizes[0] if flat is not out else \
+                (type(out), sizes)
+
+    def again(self, told, args, device):
+        if told is None:
+            return None
+        if told is args_first:
+            return args[0]
+        if isinstance(told[0], torch.dtype):
+            return self.house(*told, device)
+        kind, sizes = told
+        return kind([s if s is None else self.house(*s, device)
+                     for s in sizes])
 
     def sized(self, func, args, kwargs):
         """A kernel that an override asks for itself."""
@@ -449,8 +553,7 @@ class MetaGpu(TorchDispatchMode):
 
     def computed(self, func, args, kwargs):
         """Sizes by computing on zeros, where the meta device has no rule."""
-        tensors = [a for a in tree_leaves((args, kwargs))
-                   if isinstance(a, torch.Tensor)]
+        tensors = tensors_of(args, kwargs)
         what = func.name()
         if torch.Tag.dynamic_output_shape in func.tags:
             return self.by_values(func, args, kwargs, tensors)
@@ -467,7 +570,7 @@ class MetaGpu(TorchDispatchMode):
                 there[id(a)] = torch.zeros(a.shape, dtype=a.dtype, device=CPU)
             return there[id(a)]
         try:
-            out = func(*tree_map(zeros, args), **tree_map(zeros, kwargs))
+            out = func(*mapped(zeros, args), **mapped(zeros, kwargs))
         except (NotImplementedError, RuntimeError) as error:
             raise NoRule(f"'{what}' has no rule for its sizes on the meta "
                          f"device ({str(error).splitlines()[0]})") from None
@@ -475,7 +578,7 @@ class MetaGpu(TorchDispatchMode):
             torch._C._set_meta_in_tls_dispatch_include(True)
         back = {id(zero): a for a in tensors
                 for zero in [there.get(id(a))] if zero is not None}
-        return tree_map(lambda t: back.get(id(t), t.to(META)) if isinstance(
+        return mapped(lambda t: back.get(id(t), t.to(META)) if isinstance(
             t, torch.Tensor) else t, out)
 
     @staticmethod
@@ -496,10 +599,10 @@ class MetaGpu(TorchDispatchMode):
             return CPU if a == META else a
         torch._C._set_meta_in_tls_dispatch_include(False)
         try:
-            out = func(*tree_map(value, args), **tree_map(value, kwargs))
+            out = func(*mapped(value, args), **mapped(value, kwargs))
         finally:
             torch._C._set_meta_in_tls_dispatch_include(True)
-        return tree_map(lambda t: t.to(META) if isinstance(t, torch.Tensor)
+        return mapped(lambda t: t.to(META) if isinstance(t, torch.Tensor)
                         else t, out)
 
     def copy(self, func, args, kwargs, device):
@@ -522,7 +625,7 @@ class MetaGpu(TorchDispatchMode):
     # ---- results ---------------------------------------------------------
 
     def wrap(self, out, device):
-        return tree_map(
+        return mapped(
             lambda a: self.housed(a, device) if isinstance(a, torch.Tensor)
             and not isinstance(a, GpuTensor) and a.device.type == "meta"
             else a, out)
@@ -530,19 +633,27 @@ class MetaGpu(TorchDispatchMode):
     def housed(self, meta, device):
         """A meta tensor on the device, its storage at an address of its own."""
         with kernel():
-            size = meta.untyped_storage().nbytes()
+            storage = meta.untyped_storage()
             # Nothing is at no address, and may yet be given memory.
-            if size and not meta.untyped_storage().data_ptr():
-                storage = torch._C._construct_storage_from_data_pointer(
-                    self.address, META, size)
-                # As CUDA's allocator of PyTorch rounds.
-                self.address += max(512, (size + 511) & ~511)
-                # A storage of given address does not grow: so by a view.
-                base = torch.empty(0, dtype=meta.dtype, device=META)
-                base.set_(storage, 0, (0,), (1,))
-                meta = base.as_strided(meta.size(), meta.stride(),
-                                       meta.storage_offset())
+            if storage.nbytes() and not storage.data_ptr():
+                return self.house(meta.dtype, meta.size(), meta.stride(),
+                                  storage.nbytes(), device,
+                                  meta.storage_offset())
             return GpuTensor(meta, device)
+
+    def house(self, dtype, size, stride, nbytes, device, offset=0):
+        """A tensor in new memory; the caller is in a kernel()."""
+        if not nbytes:
+            return GpuTensor(torch.empty_strided(size, stride, dtype=dtype,
+                                                 device=META), device)
+        storage = torch._C._construct_storage_from_data_pointer(
+            self.address, META, nbytes)
+        # As CUDA's allocator of PyTorch rounds.
+        self.address += max(512, (nbytes + 511) & ~511)
+        # A storage of given address does not grow: so by a view.
+        base = torch.empty(0, dtype=dtype, device=META)
+        base.set_(storage, 0, (0,), (1,))
+        return GpuTensor(base.as_strided(size, stride, offset), device)
 
     # ---- values ----------------------------------------------------------
 
@@ -551,7 +662,7 @@ class MetaGpu(TorchDispatchMode):
         if schema.is_mutable:
             self.write_values(func, args, kwargs, tensors)
             return
-        results = [t for t in tree_leaves(out) if isinstance(t, GpuTensor)
+        results = [t for t in tensors_of(out) if isinstance(t, GpuTensor)
                    and t.value is None]
         if not results or any(t.numel() > VALUES for t in results):
             return
@@ -563,8 +674,7 @@ class MetaGpu(TorchDispatchMode):
         if torch.Tag.nondeterministic_seeded in func.tags and tensors:
             return
         values = self.compute(func, args, kwargs)
-        flat = [t for t in tree_leaves(values) if isinstance(t, torch.Tensor)]
-        every = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
+        flat, every = tensors_of(values), tensors_of(out)
         if values is None or len(flat) != len(every):
             return
         flags = {t.value[0].untyped_storage()._cdata: t.value[1]
@@ -581,7 +691,7 @@ class MetaGpu(TorchDispatchMode):
         written = [args[i] if i < len(args) else kwargs.get(a.name)
                    for i, a in enumerate(func._schema.arguments)
                    if a.alias_info is not None and a.alias_info.is_write]
-        written = [t for t in tree_leaves(written) if isinstance(t, GpuTensor)
+        written = [t for t in tensors_of(written) if isinstance(t, GpuTensor)
                    and t.value is not None]
         if not written:
             return
@@ -601,6 +711,6 @@ class MetaGpu(TorchDispatchMode):
             return CPU if isinstance(a, torch.device) else a
         with quietly(), torch._C._DisableTorchDispatch():
             try:
-                return func(*tree_map(value, args), **tree_map(value, kwargs))
+                return func(*mapped(value, args), **mapped(value, kwargs))
             except (RuntimeError, NotImplementedError):
                 return None

@@ -44,7 +44,8 @@ def stand_in():
         return torchvision
     except Exception: # none, or one that was built for another PyTorch
         pass
-    for name in [n for n in sys.modules if n.partition(".")[0] == "torchvision"]:
-        del sys.modules[name]
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "torchvision":
+            del sys.modules[name]
     sys.meta_path.insert(0, Finder())
     return None
