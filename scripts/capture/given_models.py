@@ -19,7 +19,9 @@ FUNCTION takes no arguments and returns
 
 `inputs` is a tensor, or a tuple or dict of what the model is called with. With
 no loss a step is one forward pass without gradients, in the mode in which the
-function left the model. With a loss it is a training step. `loss` takes the
+function left the model. A `model` that is no module, but a function of the
+inputs, is a whole step as it stands: with backward passes, optimizers, autocast
+of its own. With a loss it is a training step. `loss` takes the
 model's output and returns a scalar; None takes the output itself, or its member
 `loss`. `optimizer` is an optimizer, or a function of the model's parameters
 that makes one; without it a step ends with the backward pass.
@@ -204,6 +206,12 @@ def from_function(name, settings):
                       "inputs[, loss[, optimizer]])")
     model, inputs, *rest = made
     inputs, named = arguments(inputs)
+    if isinstance(model, torch.nn.Module):
+        model = uncompiled(model)
+    elif rest or settings.get("training"):
+        raise Refused(f"{name}: {describe(model)} is no module, so it is a "
+                      "step as it stands: return (step, inputs), and let it "
+                      "take its loss and optimizers itself")
     training = settings.get("training", bool(rest))
     loss = (rest[0] if rest and rest[0] is not None else own_loss) \
         if training else None
@@ -217,6 +225,16 @@ def from_function(name, settings):
                       "one of torch.optim, or a function of the parameters "
                       "that makes one")
     return Given(model, inputs, named, loss, optimizer)
+
+
+def uncompiled(model):
+    """torch.compile's wrapper taken off: no generated code is recorded."""
+    inner = getattr(model, "_orig_mod", None)
+    if inner is None:
+        return model
+    print("capture.py: warning: torch.compile is left out: the model is "
+          "recorded as it runs without", file=sys.stderr)
+    return inner
 
 
 def describe(made):
@@ -372,12 +390,14 @@ class Job:
 
     def step(self):
         if self.given.loss is None:
-            with torch.no_grad():
+            # A function takes its own step, with gradients where it asks.
+            with torch.set_grad_enabled(
+                    not isinstance(self.given.module, torch.nn.Module)):
                 self.forward()
             return
         if self.optimizer is not None:
             self.optimizer.zero_grad(set_to_none=True)
-        else:
+        elif isinstance(self.given.module, torch.nn.Module):
             for p in self.given.module.parameters():
                 p.grad = None
         loss = self.forward()

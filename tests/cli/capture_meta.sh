@@ -52,6 +52,18 @@ def wrong():
     return Net(), torch.randn(4, 5, 12, 12)
 
 
+def steps(): # a step as it stands: two backward passes, an optimizer each
+    first, second = nn.Linear(8, 8), nn.Linear(8, 8)
+    optimizers = [torch.optim.SGD(m.parameters()) for m in (first, second)]
+
+    def step(x):
+        for model, optimizer in zip((first, second), optimizers):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+    return step, torch.randn(4, 8)
+
+
 def selects(): # what is selected is known of the first, not of the second
     class Masked(nn.Module):
         def forward(self, x):
@@ -207,6 +219,11 @@ PYTHON
 PYTHONPATH=$PWD/stub "$MYSTIQUE_SIM" --platform h100 \
     --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
     fail "timm needs torchvision: $(cat err)"
+
+"$python" "$capture" --device meta --model net.py:steps --steps 1 --out gan.gz \
+    >/dev/null || fail "no capture of a step"
+[ "$(zcat gan.gz | grep -c '"name": "Optimizer.step#SGD.step"')" -eq 2 ] ||
+    fail "a step of its own lost an optimizer"
 
 # Both steps in one, and what a prediction says of it.
 "$MYSTIQUE_SIM" --platform h100 --model net.py:train --json >p.json 2>err ||

@@ -343,6 +343,23 @@ static void add_bias(struct msim_opmap_ctx *c, const struct geometry *g)
     w->u.vector.rows = 1;
 }
 
+/* PyTorch's own kernel of a filter for each channel adds the bias as it goes
+ * (DepthwiseConv2d.cu, DepthwiseConv3d.cu). It runs wherever a CPU's capture, or
+ * a convolution that calls nothing, does not ask for half precision
+ * (use_cudnn_depthwise() in Convolution.cpp). */
+static bool adds_bias_inside(const struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row,
+                             const struct geometry *g)
+{
+    bool own = row->arg == ANY || strcmp(c->name, "mkldnn_convolution") == 0;
+
+    if (row->arg == SLOW)
+        return strcmp(c->name, "_conv_depthwise2d") == 0 ||
+               strcmp(c->name, "conv_depthwise3d") == 0;
+    return own && !g->transposed && g->groups > 1 && g->groups == g->c &&
+           g->dtype != MSIM_DT_F16;
+}
+
 static bool forward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     const struct places *p = &layouts[row->arg];
@@ -353,7 +370,8 @@ static bool forward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         return false;
     add_pass(c, &g, MSIM_CONV_FORWARD);
     if (c->place == MSIM_OPMAP_ON_GPU && p->bias >= 0 &&
-        msim_opmap_tensor(c, (uint32_t)p->bias, &bias))
+        msim_opmap_tensor(c, (uint32_t)p->bias, &bias) &&
+        !adds_bias_inside(c, row, &g))
         add_bias(c, &g);
     return true;
 }
