@@ -128,12 +128,14 @@ static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
 }
 
 /* Operators that call others on a CPU, and are one operator of a library or one
- * kernel on a GPU: oneDNN's and PyTorch's own convolutions, lists of tensors
- * one by one, a sort that copies first. */
+ * kernel on a GPU: oneDNN's and PyTorch's own convolutions, recurrent layers,
+ * lists of tensors one by one, a sort that copies first. */
 static bool fused_on_gpu(const char *name)
 {
-    static const char *const names[] = {"aten::dropout", "aten::convolution",
-                                        "aten::sort", "aten::max_pool1d"};
+    static const char *const names[] = {"aten::dropout",  "aten::convolution",
+                                        "aten::sort",     "aten::max_pool1d",
+                                        "aten::lstm",     "aten::gru",
+                                        "aten::rnn_tanh", "aten::rnn_relu"};
 
     for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
         if (strcmp(name, names[k]) == 0)

@@ -344,8 +344,8 @@ static void add_bias(struct msim_opmap_ctx *c, const struct geometry *g)
 }
 
 /* PyTorch's own kernel of a filter for each channel adds the bias as it goes
- * (DepthwiseConv2d.cu, DepthwiseConv3d.cu). It runs wherever a CPU's capture, or
- * a convolution that calls nothing, does not ask for half precision
+ * (DepthwiseConv2d.cu, DepthwiseConv3d.cu). It runs wherever a CPU's capture,
+ * or a convolution that calls nothing, does not ask for half precision
  * (use_cudnn_depthwise() in Convolution.cpp). */
 static bool adds_bias_inside(const struct msim_opmap_ctx *c,
                              const struct msim_opmap_row *row,

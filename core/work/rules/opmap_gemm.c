@@ -161,6 +161,9 @@ static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
+/* Of recurrent layers: cudnnRNNMode_t. */
+enum { RELU, TANH, LSTM, GRU };
+
 static const struct msim_opmap_row rows[] = {
     {"_Linear", library_linear, "", 0, 0, MSIM_OPMAP_OUTER, 0},
     {"_addmm_activation", product, "", 0, 0, 0, 1},
@@ -168,16 +171,28 @@ static const struct msim_opmap_row rows[] = {
     {"_cudnn_rnn_backward", msim_opmap_cudnn_rnn_backward, "", 0, 0, 0, 0},
     {"_int_mm", product, "", 0, 0, 0, 0},
     {"_scaled_mm", product, "", 0, 0, 0, 0},
+    {"_thnn_fused_gru_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
+    {"_thnn_fused_gru_cell_backward", msim_opmap_fused_cell, "rnn_cell", 0, 0,
+     0, 0},
+    {"_thnn_fused_lstm_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
+    {"_thnn_fused_lstm_cell_backward_impl", msim_opmap_fused_cell, "rnn_cell",
+     0, 0, 0, 0},
     {"addbmm", product, "", 0, 0, MSIM_OPMAP_COMPOSITE, 1},
     {"addmm", product, "", 0, 0, 0, 1},
     {"addmv", matrix_vector, "", 0, 0, 0, 1},
     {"baddbmm", product, "", 0, 0, 0, 1},
     {"bmm", product, "", 0, 0, 0, 0},
     {"dot", dot, "", 0, 0, 0, 0},
+    {"gru", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, GRU},
+    {"lstm", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, LSTM},
     {"mkldnn::_linear_pointwise", linear, "", 0, 0, 0, 0},
     {"mkldnn_linear", linear, "", 0, 0, 0, 0},
+    {"mkldnn_rnn_layer_backward", msim_opmap_onednn_rnn_backward, "", 0, 0, 0,
+     0},
     {"mm", product, "", 0, 0, 0, 0},
     {"mv", matrix_vector, "", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
+    {"rnn_relu", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, RELU},
+    {"rnn_tanh", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, TANH},
     {"vdot", dot, "", 0, 0, 0, 0},
 };
 

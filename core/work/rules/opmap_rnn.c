@@ -1,10 +1,14 @@
 /*
- * core/work/rules/opmap_rnn.c - recurrent layers of cuDNN.
+ * core/work/rules/opmap_rnn.c - recurrent layers of cuDNN, and cells.
  *
  * The products of all inputs are made at once for each layer. The steps of a
  * layer follow each other: a small product of the state and a pointwise kernel
  * each (Appleyard, Kocisky and Blunsom, "Optimizing Performance of Recurrent
  * Neural Networks on GPUs", 2016).
+ *
+ * A CPU unrolls aten::gru and the like, and gives LSTM layers to oneDNN: of its
+ * captures they are what cuDNN is asked for (use_cudnn in
+ * aten/src/ATen/native/RNN.cpp).
  */
 #include "core/work/rules/opmap_vector.h"
 
@@ -95,20 +99,25 @@ static void add_steps(struct msim_opmap_ctx *c, const struct layers *r,
     w->repeats = repeats(r);
 }
 
+static void add_forward(struct msim_opmap_ctx *c, const struct layers *r)
+{
+    int64_t places = r->steps * r->batch;
+    int64_t later = (r->layers - 1) * r->directions;
+
+    add_product(c, r, places, r->gates, r->input, r->directions);
+    add_product(c, r, places, r->gates, r->hidden * r->directions, later);
+    add_steps(c, r, r->gates, r->hidden);
+}
+
 bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row)
 {
     struct layers r;
-    int64_t places, later;
 
     (void)row;
     if (!layers_of(c, FORWARD, &r))
         return false;
-    places = r.steps * r.batch;
-    later = (r.layers - 1) * r.directions;
-    add_product(c, &r, places, r.gates, r.input, r.directions);
-    add_product(c, &r, places, r.gates, r.hidden * r.directions, later);
-    add_steps(c, &r, r.gates, r.hidden);
+    add_forward(c, &r);
     return true;
 }
 
@@ -128,5 +137,112 @@ bool msim_opmap_cudnn_rnn_backward(struct msim_opmap_ctx *c,
     add_product(c, &r, r.gates, r.hidden * (r.directions + 1), places, all);
     add_product(c, &r, places, r.hidden * r.directions, r.gates, all);
     add_steps(c, &r, r.hidden, r.gates);
+    return true;
+}
+
+/* Elements of a state, of all layers and directions: of a tensor, or of each of
+ * an LSTM's list of two. */
+static double state_elems(const struct msim_opmap_ctx *c, uint32_t k)
+{
+    struct msim_tensor_list l;
+    struct msim_operand x;
+
+    if (msim_opmap_tensor(c, k, &x))
+        return x.elems;
+    return msim_opmap_list(c, k, &l) && l.n > 0 ? l.elems / (double)l.n : 0;
+}
+
+/* aten::gru(input, hx, params, biases, layers, dropout, train, bidirectional,
+ * batch first). Packed sequences, in one row each step, have their lengths
+ * behind the input. */
+bool msim_opmap_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct layers r = {.layers = 1};
+    int64_t both = 0, batch_first = 0;
+    struct msim_operand x, lengths;
+    bool packed;
+
+    if (!msim_opmap_tensor(c, 0, &x) || (x.rank != 3 && x.rank != 2))
+        return false;
+    packed = x.rank == 2;
+    if (packed && !msim_opmap_tensor(c, 1, &lengths))
+        return false;
+    msim_opmap_int(c, 4 + packed, &r.layers);
+    msim_opmap_int(c, 7 + packed, &both);
+    if (!packed)
+        msim_opmap_int(c, 8, &batch_first);
+    r.directions = both ? 2 : 1;
+    r.dtype = x.dtype;
+    r.input = msim_operand_dim(&x, -1);
+    r.steps = packed ? msim_opmap_count(lengths.elems)
+                     : msim_operand_dim(&x, batch_first ? 1 : 0);
+    if (!is_size(r.layers) || !is_size(r.steps) || !is_size(r.input))
+        return false;
+    r.batch = msim_opmap_count(x.elems / (double)r.input / (double)r.steps);
+    if (!is_size(r.batch))
+        return false;
+    r.hidden = msim_opmap_count(
+        state_elems(c, 1 + packed) /
+        ((double)r.batch * (double)r.layers * (double)r.directions));
+    r.gates = GATES[row->arg] * r.hidden;
+    if (!is_size(r.hidden))
+        return false;
+    add_forward(c, &r);
+    return true;
+}
+
+/* oneDNN's gradient of an LSTM: a layer and a direction each, steps first. */
+bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
+                                    const struct msim_opmap_row *row)
+{
+    struct layers r = {.layers = 1, .directions = 1};
+    struct msim_operand x;
+    int64_t mode, places;
+
+    (void)row;
+    if (!msim_opmap_tensor(c, 0, &x) || x.rank != 3 ||
+        !msim_opmap_int(c, 14, &mode) || mode < 0 || mode >= N_MODES ||
+        !msim_opmap_int(c, 15, &r.hidden) || !is_size(r.hidden))
+        return false;
+    r.dtype = x.dtype;
+    r.steps = msim_operand_dim(&x, 0);
+    r.batch = msim_operand_dim(&x, 1);
+    r.input = msim_operand_dim(&x, 2);
+    r.gates = GATES[mode] * r.hidden;
+    if (!is_size(r.steps) || !is_size(r.batch) || !is_size(r.input))
+        return false;
+    places = r.steps * r.batch;
+    add_product(c, &r, r.gates, r.input + r.hidden, places, 1);
+    add_product(c, &r, places, r.input, r.gates, 1);
+    add_steps(c, &r, r.hidden, r.gates);
+    return true;
+}
+
+/* A cell in one kernel, around products of its own: all tensors are read, and
+ * as many gates written (RNN.cu). */
+bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *row)
+{
+    struct msim_work *w;
+    struct msim_operand x;
+    double bytes = 0, most = 0;
+    enum msim_dtype dtype = MSIM_DT_F32;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &x); k++) {
+        bytes += x.bytes;
+        if (x.elems > most) {
+            most = x.elems;
+            dtype = x.dtype;
+        }
+    }
+    w = most > 0
+            ? msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype, row->variant)
+            : NULL;
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, most);
+    w->flops = 8 * most;
+    w->bytes_read = bytes;
+    w->bytes_written = most * msim_dtype_bytes(dtype);
     return true;
 }

@@ -184,6 +184,11 @@ bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row);
 bool msim_opmap_cudnn_rnn_backward(struct msim_opmap_ctx *c,
                                    const struct msim_opmap_row *row);
+bool msim_opmap_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row);
+bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
+                                    const struct msim_opmap_row *row);
+bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *row);
 
 /* The collective that the operator carries, if it carries one. */
 bool msim_opmap_transfer(struct msim_opmap_ctx *c,

@@ -107,6 +107,72 @@ static void test_opmap_place__a_convolution_alone(void)
 }
 
 /*
+ * A bias is a kernel behind cuDNN's convolution, and inside PyTorch's own of a
+ * filter for each channel, which all types but half precision take.
+ */
+static void test_opmap_place__bias_of_depthwise(void)
+{
+    static const struct {
+        const char *name, *args;
+        uint32_t works;
+    } cases[] = {
+        {"aten::mkldnn_convolution",
+         "f32[2,4,8,8] f32[4,1,3,3] f32[4] (1 1) (1 1) (1 1) 4", 1},
+        {"aten::mkldnn_convolution",
+         "f16[2,4,8,8] f16[4,1,3,3] f16[4] (1 1) (1 1) (1 1) 4", 2},
+        {"aten::mkldnn_convolution",
+         "f32[2,4,8,8] f32[4,2,3,3] f32[4] (1 1) (1 1) (1 1) 2", 2},
+        {"aten::_conv_depthwise2d",
+         "f32[2,4,8,8] f32[4,1,3,3] (3 3) f32[4] (1 1) (1 1) (1 1)", 1},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        build_init(&b);
+        build_op(&b, 0, cases[i].name, cases[i].args, NULL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
+                  MSIM_OPMAP_WORKS);
+        CHECK_INT(n, cases[i].works);
+        build_release(&b);
+    }
+}
+
+/*
+ * A GRU of two layers and both directions that a CPU unrolls: cuDNN takes 10
+ * steps of a batch of 4 with 6 features to 8 hidden ones. Products of the first
+ * layer's inputs are (40 x 6) x (6 x 24) in each direction, those of the second
+ * (40 x 16) x (16 x 24), and 40 steps are (4 x 8) x (8 x 24).
+ */
+static void test_opmap_place__recurrent_layers(void)
+{
+    static const char *const args[] = {
+        "f32[10,4,6]@ f32[4,4,8]@ (f32[24,6]@) true 2 0.0 false true false",
+        "f32[4,10,6]@ f32[4,4,8]@ (f32[24,6]@) true 2 0.0 false true true",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        build_init(&b);
+        build_op(&b, 0, "aten::gru", args[i], NULL);
+        build_op(&b, 1, "aten::addmm", "f32[24]@ f32[4,8]@ f32[8,24]@ 1 1",
+                 NULL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
+                  MSIM_OPMAP_WORKS);
+        CHECK_INT(n, 4);
+        CHECK_INT(w[0].u.gemm.m, 40);
+        CHECK_INT(w[0].u.gemm.k, 6);
+        CHECK_INT(w[0].u.gemm.batch, 2);
+        CHECK_INT(w[1].u.gemm.k, 16);
+        CHECK_INT(w[2].u.gemm.m, 4);
+        CHECK_INT(w[2].u.gemm.n, 24);
+        CHECK_INT(w[2].repeats, 40);
+        CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
+                  MSIM_OPMAP_NO_KERNEL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
+                  MSIM_OPMAP_NO_KERNEL);
+        build_release(&b);
+    }
+}
+
+/*
  * A CPU adds lists of tensors one by one, and sorts a copy; a GPU does each in
  * one operator, which has the work.
  */
@@ -179,5 +245,7 @@ int main(void)
     RUN(test_opmap_place__lists);
     RUN(test_opmap_place__a_convolution_alone);
     RUN(test_opmap_place__one_operator_on_a_gpu);
+    RUN(test_opmap_place__bias_of_depthwise);
+    RUN(test_opmap_place__recurrent_layers);
     return check_summary();
 }
