@@ -514,9 +514,16 @@ OVERRIDES.update((overload(name), cleared(overload(name))) for name in CLEARED)
 OVERRIDES.update((overload(name), copied(overload(name))) for name in COPIED)
 
 
+# Kernels of CUDA that PyTorch takes for compositions of others, where it was
+# built without.
+OWN = ("silu_backward", "mish_backward")
+
+
 def composites():
     """Register what is decided above the device; in force while it is held."""
     library = torch.library.Library("aten", "IMPL")
+    for name in OWN: # never called: tensors come to meta_gpu.py before
+        library.impl(name, lambda *_: None, "CUDA")
     for name, there in COMPOSITES.items():
         library.impl(name, there, "AutogradCUDA")
     return library

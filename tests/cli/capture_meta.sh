@@ -29,7 +29,7 @@ class Net(nn.Module):
 
     def forward(self, x):
         x = self.stem(x).flatten(2).permute(2, 0, 1)
-        x = self.drop(self.rnn(x)[0]).unsqueeze(1)
+        x = F.silu(self.drop(self.rnn(x)[0])).unsqueeze(1)
         y = F.scaled_dot_product_attention(x, x, x)
         return self.head(y[:, 0].mean(0))
 
@@ -126,9 +126,12 @@ for name, count in (
         ("aten::_scaled_dot_product_efficient_attention_backward", 1),
         ("aten::_cudnn_rnn_backward", 1), ("aten::_foreach_sqrt", 1),
         ("aten::mkldnn_convolution", 0), ("aten::native_batch_norm", 0),
-        ("aten::bernoulli_", 0), ("aten::sigmoid", 0), ("ProfilerStep#0", 1)):
+        ("aten::bernoulli_", 0), ("aten::sigmoid", 0),
+        ("aten::silu_backward", 1), ("aten::sub", 0), ("ProfilerStep#0", 1)):
     assert found[name] == count, (name, found[name], count)
 assert not any(name.startswith("prims::") for name in found)
+loss = next(n["id"] for n in full if n["name"] == "aten::nll_loss_backward")
+assert kinds(n for n in full if n["ctrl_deps"] == loss) == {"aten::zero_": 1}
 
 # A storage each: weights of equal sizes lie apart, a view with its tensor.
 by_name = {n["name"]: n for n in full}
