@@ -266,9 +266,9 @@ class Calls(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func is torch.Tensor.cuda:
-            return args[0].to(GPU)
+            return moved(args[0], (GPU,), {})
         if func is torch.Tensor.to:
-            args = tuple(GPU if is_gpu(a) else a for a in args)
+            return moved(args[0], args[1:], kwargs)
         if is_gpu(kwargs.get("device")):
             kwargs["device"] = GPU
         elif self.building and func in self.makers and \
@@ -284,6 +284,29 @@ class Calls(TorchFunctionMode):
 @torch.no_grad()
 def uniform(tensor, *_, **__):
     return tensor.uniform_()
+
+
+def on_devices(groups):
+    """Groups of tensors, each under the device that Python is told."""
+    return {(lists[0][0].device, dtype): (lists, indices)
+            for (_, dtype), (lists, indices) in groups.items()}
+
+
+def moved(tensor, args, kwargs):
+    """Tensor.to(), which does nothing where a tensor is on the GPU already."""
+    args = [GPU if is_gpu(a) else a for a in args]
+    if is_gpu(kwargs.get("device")):
+        kwargs["device"] = GPU
+    there = isinstance(tensor, GpuTensor) and tensor.where == GPU
+    if there and (args[:1] == [GPU] or kwargs.get("device") == GPU):
+        args = args[1:] if args[:1] == [GPU] else args
+        kwargs.pop("device", None)
+        if args[:1] == [None]: # no other type
+            args = args[1:]
+        if not args and set(kwargs) <= {"non_blocking"} or \
+                args == [False] or args == [True]: # non_blocking
+            return tensor
+    return tensor.to(*args, **kwargs)
 
 
 def outside(method):
@@ -366,6 +389,10 @@ class MetaGpu(TorchDispatchMode):
             if kinds is not None:
                 self.replace(module, "_foreach_supported_types",
                              kinds + [GpuTensor])
+        # So are tensors told apart, by a device that C++ is asked for.
+        group = torch._C._group_tensors_by_device_and_dtype
+        self.replace(torch._C, "_group_tensors_by_device_and_dtype",
+                     lambda *args: on_devices(group(*args)))
         # Its kernels have no sizes without computing.
         self.fast = torch.backends.mha.get_fastpath_enabled()
         torch.backends.mha.set_fastpath_enabled(False)

@@ -59,7 +59,8 @@ def steps(): # a step as it stands: two backward passes, an optimizer each
     def step(x):
         for model, optimizer in zip((first, second), optimizers):
             optimizer.zero_grad()
-            model(x).sum().backward()
+            model(x.to("cuda").cuda()).sum().backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
     return step, torch.randn(4, 8)
 
@@ -227,6 +228,11 @@ PYTHONPATH=$PWD/stub "$MYSTIQUE_SIM" --platform h100 \
     >/dev/null || fail "no capture of a step"
 [ "$(zcat gan.gz | grep -c '"name": "Optimizer.step#SGD.step"')" -eq 2 ] ||
     fail "a step of its own lost an optimizer"
+# What is on the GPU stays there, and norms are of lists.
+[ "$(zcat gan.gz | grep -c '"name": "aten::_foreach_norm"')" -eq 2 ] ||
+    fail "norms one by one"
+zcat gan.gz | grep -q '"name": "aten::_to_copy"' &&
+    fail "a copy from the GPU to itself"
 
 # Both steps in one, and what a prediction says of it.
 "$MYSTIQUE_SIM" --platform h100 --model net.py:train --json >p.json 2>err ||
