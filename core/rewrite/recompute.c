@@ -10,6 +10,7 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The name under which autograd runs it, so that it counts as backward. */
 #define HELD_BY "autograd::engine::evaluate_function: CheckpointBackward"
@@ -60,8 +61,16 @@ static void mark(struct recomputing *c, uint32_t block, bool on)
     }
 }
 
+static bool is_in_place(const struct recomputing *c, uint32_t op)
+{
+    const char *name = msim_trace_text(c->w->t, c->w->t->ops[op].name);
+    size_t n = strlen(name);
+
+    return n && name[n - 1] == '_';
+}
+
 /* Does statement `s` make or change a tensor that backward of its block needs?
- */
+ * Views, such as a transposed weight, make none. */
 static bool is_needed(const struct recomputing *c, uint32_t s)
 {
     const struct msim_anatomy *a = &c->w->a;
@@ -70,7 +79,8 @@ static bool is_needed(const struct recomputing *c, uint32_t s)
         struct msim_lives_each e = msim_lives_outputs(a->lives, c->w->t, i);
 
         while (msim_lives_next(&e))
-            if (e.life != MSIM_NONE && c->backward[e.life])
+            if (e.life != MSIM_NONE && c->backward[e.life] &&
+                (a->lives->rows[e.life].born == i || is_in_place(c, i)))
                 return true;
     }
     return false;

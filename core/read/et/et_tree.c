@@ -75,24 +75,27 @@ static bool is_gloo_label(const struct tree *x, uint32_t row)
     return !strncmp(msim_trace_text(x->t, x->t->ops[row].name), "gloo:", 5);
 }
 
-/* Did gloo take part, in a file that has nodes as they ended? */
-static bool has_gloo(const struct tree *x)
+/* Is the observer's stack of open nodes known to be wrong, in a file that has
+ * nodes as they ended? */
+static bool is_misplaced(const struct tree *x)
 {
-    bool gloo = false, sorted = true;
+    bool wrong = x->r->out->orphans > 0, sorted = true;
 
     for (uint32_t i = 0; i < x->t->n_ops; i++) {
-        gloo |= is_gloo_label(x, i);
+        wrong |= is_gloo_label(x, i);
         sorted &= i == 0 || x->links[i].id > x->links[i - 1].id;
     }
-    return gloo && !sorted;
+    return wrong && !sorted;
 }
 
 /*
  * gloo ends its labels on threads of its own, and the observer then takes
  * another node off the stack of open ones: later parents of that thread are too
- * far up, or have ended. Rows say what was open, since a node is written when
- * it ends: a node lies in all that began before it and end behind it. Labels of
- * gloo hold nothing. `x->first` has the open rows for a while.
+ * far up, or have ended. An operator that throws is never written and stays on
+ * that stack, as where activation checkpointing has computed again what it
+ * needs: later parents are too deep. Rows say what was open, since a node is
+ * written when it ends: a node lies in all that began before it and end behind
+ * it. Labels of gloo hold nothing. `x->first` has the open rows for a while.
  */
 static void mend_parents(struct tree *x)
 {
@@ -228,7 +231,7 @@ static enum msim_status build(struct tree *x)
     for (i = 0; i < x->t->n_ops; i++)
         x->order[i] = i;
     msim_sort_index(x->order, x->next, x->t->n_ops, before, x->t);
-    if (has_gloo(x))
+    if (is_misplaced(x))
         mend_parents(x);
     list_children(x);
     MSIM_TRY(number_rows(x));

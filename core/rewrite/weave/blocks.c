@@ -166,9 +166,11 @@ static void trim(struct cutting *c, struct piece *p)
 
         if (size >= p->end - p->first)
             continue;
-        if (sign_of(c, p->first, p->first + size) == like->sign)
+        if (sign_of(c, p->first, p->first + size) == like->sign &&
+            !is_heavy(c, p->first + size, p->end))
             *p = (struct piece){p->first, p->first + size, like->sign, true};
-        else if (sign_of(c, p->end - size, p->end) == like->sign)
+        else if (sign_of(c, p->end - size, p->end) == like->sign &&
+                 !is_heavy(c, p->first, p->end - size))
             *p = (struct piece){p->end - size, p->end, like->sign, true};
         like->repeats |= p->repeats;
     }
@@ -192,6 +194,24 @@ static void trim_front(struct cutting *c, struct piece *p)
             continue;
         *p = (struct piece){at, p->end, sign, true};
         *like = (struct piece){like->first, like->first + size, sign, true};
+    }
+}
+
+/* What is light goes to the piece before, so that the last block may have less
+ * at its end: is `p` how a block begins that has no product behind that? */
+static void match_front(struct cutting *c, struct piece *p)
+{
+    uint32_t size = p->end - p->first;
+
+    for (uint32_t k = 0; k < c->n_pieces && !p->repeats; k++) {
+        const struct piece *like = &c->pieces[k];
+
+        if (like == p || !like->repeats || size >= like->end - like->first ||
+            sign_of(c, like->first, like->first + size) != p->sign ||
+            is_heavy(c, like->first + size, like->end))
+            continue;
+        p->repeats = true;
+        p->sign = like->sign;
     }
 }
 
@@ -389,6 +409,8 @@ static enum msim_status find(struct cutting *c)
     for (uint32_t i = 0; i < c->n_pieces; i++)
         if (!c->pieces[i].repeats)
             trim_front(c, &c->pieces[i]);
+    for (uint32_t i = 0; i < c->n_pieces; i++)
+        match_front(c, &c->pieces[i]);
     return join(c);
 }
 

@@ -176,9 +176,63 @@ static void test_rewrite__reasons(void)
     }
 }
 
+/* A stem, two blocks with a shortcut around each, and a mean: what is light
+ * behind the last block is none of it, and the stem, which is how each block
+ * begins, is no block. Views of weights stand below the second convolutions. */
+static const struct made_node SHORTCUTS[] = {
+    {10, 0, "aten::conv2d", 0, 1, "3:4000 9:4000", "20:4000"},
+    {11, 0, "aten::conv2d", 0, 2, "20:4000 1:4000", "21:4000"},
+    {12, 0, "aten::relu", 0, 3, "21:4000", "22:4000"},
+    {13, 0, "aten::conv2d", 0, 4, "22:4000 2:4000", "23:4000"},
+    {14, 13, "aten::t", 0, -1, "2:4000", "2:4000"},
+    {15, 0, "aten::add", 0, 5, "23:4000 20:4000", "24:4000"},
+    {16, 0, "aten::conv2d", 0, 6, "24:4000 5:4000", "25:4000"},
+    {17, 0, "aten::relu", 0, 7, "25:4000", "26:4000"},
+    {18, 0, "aten::conv2d", 0, 8, "26:4000 6:4000", "27:4000"},
+    {19, 18, "aten::t", 0, -1, "6:4000", "6:4000"},
+    {20, 0, "aten::add", 0, 9, "27:4000 24:4000", "28:4000"},
+    {21, 0, "aten::mean", 0, 10, "28:4000", "29:1"},
+    {30, 0, "autograd::engine::evaluate_function: C", 0, -1, "", ""},
+    {31, 30, "ConvBackward", 1, 8, "", ""},
+    {32, 31, "aten::conv_backward", 0, -1, "29:1 26:4000 6:4000", "30:4000"},
+    {33, 0, "autograd::engine::evaluate_function: R", 0, -1, "", ""},
+    {34, 33, "ReluBackward", 1, 7, "", ""},
+    {35, 34, "aten::threshold_backward", 0, -1, "30:4000 26:4000", "31:4000"},
+    {36, 0, "autograd::engine::evaluate_function: C", 0, -1, "", ""},
+    {37, 36, "ConvBackward", 1, 4, "", ""},
+    {38, 37, "aten::conv_backward", 0, -1, "31:4000 22:4000 2:4000",
+     "32:4000 33:4000"},
+    {39, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {40, 39, "torch::autograd::AccumulateGrad", 1, -1, "33:4000", ""},
+    {50, 0, "Optimizer.step#SGD.step", 7, -1, "", ""},
+    {51, 50, "aten::add_", 0, -1, "2:4000 33:4000", ""},
+};
+
+/* Backward needs the results of relu alone: one convolution and relu of each
+ * block run again, no second convolution, no stem. */
+static void test_rewrite__recompute_shortcuts(void)
+{
+    const struct msim_rewrite r = {.recompute_every = 1};
+    struct msim_error err = {0};
+    struct made_changed m = {
+        .job = made_nodes(SHORTCUTS, sizeof(SHORTCUTS) / sizeof(*SHORTCUTS))};
+
+    REQUIRE(m.job != NULL);
+    CHECK_INT(
+        msim_rewritten_new(&m.t, m.job->ranks[0], m.job->strings, &r, &err),
+        MSIM_OK);
+    CHECK_STR(err.text, "");
+    REQUIRE(m.t && msim_lives_find(&m.lives, m.t) == MSIM_OK);
+    CHECK_UINT(count_ops(m.t, "aten::conv2d"), 5 + 2);
+    CHECK_UINT(count_ops(m.t, "aten::relu"), 2 + 2);
+    CHECK_UINT(count_ops(m.t, "aten::mean"), 1);
+    done_step(&m);
+}
+
 int main(void)
 {
     RUN(test_rewrite__recompute);
+    RUN(test_rewrite__recompute_shortcuts);
     RUN(test_rewrite__offload_activations);
     RUN(test_rewrite__recompute_some);
     RUN(test_rewrite__accumulate);

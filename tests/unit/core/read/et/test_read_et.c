@@ -92,6 +92,33 @@ static void test_read_et__mends_parents_after_gloo(void)
     msim_job_free(job);
 }
 
+/* Operator 5 threw: it is not written, and stays on the observer's stack, so
+ * that 7 and 8, which come after 3 ended, have 3 as their parent. The order of
+ * nodes says 3 (4 6) | 7 (8). */
+static void test_read_et__mends_parents_after_a_throw(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        ET(NODE("4", "3", "a") ","
+        NODE("6", "5", "b") ","
+        NODE("3", "2", "outer") ","
+        NODE("8", "7", "c") ","
+        NODE("7", "3", "after") ","
+        ROOTS);
+    /* clang-format on */
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+    const struct msim_trace *t;
+
+    REQUIRE(job);
+    t = job->ranks[0];
+    CHECK_UINT(t->ops[find_op(t, "after", 0)].parent,
+               t->ops[find_op(t, "outer", 0)].parent);
+    CHECK_UINT(t->ops[find_op(t, "b", 0)].parent, find_op(t, "outer", 0));
+    CHECK_UINT(t->ops[find_op(t, "c", 0)].parent, find_op(t, "after", 0));
+    msim_job_free(job);
+}
+
 static void test_read_et__flat_arguments(void)
 {
     /* clang-format off */
@@ -328,6 +355,7 @@ int main(void)
 {
     RUN(test_read_et__orders_the_tree);
     RUN(test_read_et__mends_parents_after_gloo);
+    RUN(test_read_et__mends_parents_after_a_throw);
     RUN(test_read_et__flat_arguments);
     RUN(test_read_et__nested_arguments);
     RUN(test_read_et__lists_of_unequal_length);
