@@ -61,7 +61,7 @@ static bool is_hopper(const struct msim_platform *p)
 
 bool msim_conv_since_hopper(const struct msim_platform *p)
 {
-    return is_hopper(p) || strcmp(p->generation, "blackwell") == 0;
+    return is_hopper(p) || strncmp(p->generation, "blackwell", 9) == 0;
 }
 
 /* Hopper has no such kernel for groups: they take as many cycles as before. */
@@ -99,7 +99,6 @@ double msim_conv_deep_factor(const struct msim_platform *p,
 {
     struct msim_conv_shape s;
     bool gradient;
-    double made;
 
     msim_conv_shape_of(w, &s);
     gradient = s.pass == MSIM_CONV_BACKWARD_DATA;
@@ -111,8 +110,7 @@ double msim_conv_deep_factor(const struct msim_platform *p,
         return gradient ? DEEP_GRADIENT : 1;
     if (p->sheet.product_fp32 != 1)
         return DEEP_SHARED;
-    made = s.pass == MSIM_CONV_FORWARD ? s.k : s.c;
-    return DEEP_PLAIN * fmax(1, DEEP_TILE / made);
+    return DEEP_PLAIN * (gradient ? 1 : fmax(1, DEEP_TILE / s.k));
 }
 
 void msim_conv_way_join(const struct msim_platform *p,

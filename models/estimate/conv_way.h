@@ -22,8 +22,7 @@ bool msim_conv_is_bare(const struct msim_work *w);
 bool msim_conv_is_plain(const struct msim_platform *p,
                         const struct msim_work *w);
 
-/* Whether the library has the kernels of Hopper and of data centres' Blackwell
- * for it. */
+/* Whether the library has kernels of Hopper, or of Blackwell, for it. */
 bool msim_conv_since_hopper(const struct msim_platform *p);
 
 /* Taps of the third dimension, for each of which channels are counted. */

@@ -40,9 +40,11 @@ GPUS = {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA H100 PCIe": "h100-pcie",
         "NVIDIA RTX A6000": "rtx-a6000",
         "NVIDIA GeForce RTX 3090 Ti": "rtx-3090-ti",
         "AMD Instinct MI250X/MI250": "mi250"}
-# The last word of timm's tables; the Max-Q card is capped at 300 W.
+# The last word of timm's tables.
 DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
-           "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-ws@300"}
+           "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-max-q"}
+# In no fit: a GPU that nothing was fitted to.
+UNSEEN = "rtx-pro-6000-max-q"
 # Above so many microseconds, and so many an operator.
 LEAST = {"v0.1": (200, 100), "v0.2": (50, 30), "timm": (200, 30)}
 GAP_US = 20
@@ -108,10 +110,7 @@ def timm(folder):
 
 
 def predict(args, trace, platform):
-    name, _, watts = platform.partition("@")
-    command = [args.binary, "--platform", name, "--json"]
-    if watts:
-        command += ["--power-cap", watts]
+    command = [args.binary, "--platform", platform, "--json"]
     if args.data:
         command += ["--data", args.data]
     done = subprocess.run(command + [str(args.kernels / trace)],
@@ -183,9 +182,8 @@ def main():
     if not kept:
         sys.exit("no program could be predicted")
     if args.list:
-        # a capped card is another GPU than the one that the factors are of
         kept = [r for r in kept
-                if "@" not in r["platform"] and not r.get("shared")]
+                if r["platform"] != UNSEEN and not r.get("shared")]
         kept.sort(key=lambda r: (r["trace"], r["platform"]))
         write(args.list, FIELDS, [dict(r, us=f"{r['us']:.6g}") for r in kept])
         return
