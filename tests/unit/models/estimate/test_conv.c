@@ -279,6 +279,33 @@ static void test_conv__depthwise_is_no_product(void)
     CHECK(predicted(w) < 3 * bytes / 1.555e12 * 1e6);
 }
 
+/* To 16 channels by strides of 2: 9 / 4 additions of every element, 3.4 cycles
+ * of 108 SMs at 1.41 GHz each, are longer than the product; with 64 channels
+ * and with channels last there are kernels that need none. */
+static void test_conv__few_gradients_are_added_up(void)
+{
+    struct msim_work few = tf32(conv(128, 32, 64, 16, 3, 2));
+    struct msim_work many = tf32(conv(128, 32, 64, 64, 3, 2));
+    double elements = 128.0 * 16 * 127 * 127;
+    double added_us = elements * 9 / 4 * 3.4 / (108 * 1.41e3);
+
+    few.u.conv.transposed = many.u.conv.transposed = true;
+    CHECK_REL(predicted(few), added_us, 0.25);
+    CHECK(predicted(many) < 2 * predicted(few));
+    CHECK(predicted(channels_last(few)) < 0.5 * predicted(few));
+}
+
+/* A filter of 3 x 3 x 3 over 3 channels is one of 3 x 3 over 9 by its counts,
+ * but has no kernel for three channels on tensor cores, and no Winograd's. */
+static void test_conv__three_dimensions(void)
+{
+    struct msim_work flat = tf32(conv(1792, 12, 32, 16, 3, 1)), deep = flat;
+
+    deep.u.conv.deep = true;
+    deep.u.conv.depth = 4;
+    CHECK(predicted(deep) > 2 * predicted(flat));
+}
+
 int main(void)
 {
     RUN(test_conv__products_of_passes);
@@ -299,6 +326,8 @@ int main(void)
     RUN(test_conv__few_channels_are_not_for_tensor_cores);
     RUN(test_conv__gradients_over_forward);
     RUN(test_conv__depthwise_is_no_product);
+    RUN(test_conv__few_gradients_are_added_up);
+    RUN(test_conv__three_dimensions);
     msim_platform_free(platform);
     return check_summary();
 }
