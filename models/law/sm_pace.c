@@ -206,9 +206,10 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
 /*
  * Rows beyond the shared memory of a block without asking for more (SoftMax.cu)
  * are read once for maximum and sum, which go along, and once for the result
- * (cunn_SoftMaxForwardGmem). Seen: rows of 393,216 values take 0.73 to 0.80
- * times as long as three reads on six GPUs. A softmax over other than the last
- * dimension is read three times, by a thread for each place.
+ * (cunn_SoftMaxForwardGmem of recent versions). Seen: rows of 393,216 values
+ * take 0.73 to 0.80 times as long as three reads on six GPUs. Older versions
+ * read three times: NeuSight's 45 rows of 12,288 and more. A softmax over other
+ * than the last dimension is read three times, by a thread for each place.
  */
 #define ROW_BYTES     48e3
 #define BLOCKS_AN_SM  2
