@@ -53,8 +53,8 @@ static const struct stand_in {
 /* On a CPU, stand-ins for operators that work in place. */
 static const char *const IN_PLACE[] = {"mulu_", "add_"};
 
-/* Norms in two passes over memory, and those by given moments, are similar to
- * additions, not to norms whose rows stay in an SM. */
+/* Norms in two passes over memory (of batches, of groups), and those by given
+ * moments, are similar to additions, not to norms whose rows stay in an SM. */
 static const struct stand_in PASSES = {
     MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
@@ -95,7 +95,8 @@ static double slowdown_log_sd(const struct msim_work *w)
 
 static const struct stand_in *stand_in(const struct msim_work *w)
 {
-    if (strncmp(msim_work_variant(w), "batch_norm", 10) == 0)
+    if (strncmp(msim_work_variant(w), "batch_norm", 10) == 0 ||
+        strncmp(msim_work_variant(w), "group_norm", 10) == 0)
         return &PASSES;
     for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
