@@ -42,9 +42,9 @@ GPUS = {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA H100 PCIe": "h100-pcie",
         "AMD Instinct MI250X/MI250": "mi250"}
 # The last word of timm's tables.
 DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
-           "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-max-q"}
+           "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-mq"}
 # In no fit: a GPU that nothing was fitted to.
-UNSEEN = "rtx-pro-6000-max-q"
+UNSEEN = "rtx-pro-6000-mq"
 # Above so many microseconds, and so many an operator.
 LEAST = {"v0.1": (200, 100), "v0.2": (50, 30), "timm": (200, 30)}
 GAP_US = 20
