@@ -224,12 +224,13 @@ static void write_repeat(struct msim_json *j,
     msim_json_close(j);
 }
 
-static void write_bare(struct msim_json *j, const struct msim_host_document *p)
+static void write_member(struct msim_json *j, const char *key,
+                         const cJSON *given)
 {
-    if (!p->unrecorded)
+    if (!given)
         return;
-    msim_json_open(j, "unrecorded", '{', false);
-    write_given(j, p->unrecorded);
+    msim_json_open(j, key, '{', false);
+    write_given(j, given);
     msim_json_close(j);
 }
 
@@ -289,6 +290,7 @@ static void write_provenance(struct msim_json *j,
                    "(predicted over real) times Student's t");
     write_repeats(j, p);
     write_source(j, "unrecorded", p->unrecorded);
+    write_source(j, "memory", p->memory);
     write_source(j, "timed", p->timed);
     msim_json_text(j, "not_used",
                    "hosts on which aten::view and aten::as_strided, which do "
@@ -325,7 +327,8 @@ static enum msim_status write_all(struct msim_json *j,
     msim_json_number(j, "high", rounded(f->factor));
     msim_json_close(j);
     write_repeat(j, p);
-    write_bare(j, p);
+    write_member(j, "unrecorded", p->unrecorded);
+    write_member(j, "memory", p->memory);
     write_figure(j, "launch_latency", &f->latency);
     write_figure(j, "kernel_gap", &f->gap);
     msim_json_open(j, "after_topmost", '{', true);

@@ -20,9 +20,9 @@ struct msim_host_document {
     const struct msim_host_fit *fit;
     const struct msim_host_entry *entries;   /* by host */
     const struct msim_host_repeats *repeats; /* by host */
-    /* Runs that nobody recorded, over these, and operators that no trace has:
-     * members of the file, as given. NULL: none. */
-    const cJSON *unrecorded, *timed;
+    /* Runs that nobody recorded, over these, the host's memory, and operators
+     * that no trace has: members of the file, as given. NULL: none. */
+    const cJSON *unrecorded, *memory, *timed;
 };
 
 /* Write the file `path`, completely or not at all; equal input gives equal

@@ -182,6 +182,7 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
         k->entries,
         k->repeats,
         cJSON_GetObjectItemCaseSensitive(k->config, "unrecorded"),
+        cJSON_GetObjectItemCaseSensitive(k->config, "memory"),
         cJSON_GetObjectItemCaseSensitive(k->config, "timed")};
     enum msim_status status;
     uint32_t used = 0;

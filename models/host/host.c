@@ -51,6 +51,7 @@ struct msim_host {
     /* Times of a run that nobody records over those of recorded ones, with the
      * factors of its interval; `gains`: over that, those of backward. */
     double bare, bare_low, bare_high, gains;
+    double memory; /* bytes a microsecond of the host's memory; 0: not known */
     struct beside {
         char *platform;
         double bare;
@@ -251,6 +252,21 @@ static enum msim_status read_bare(struct msim_host *h, const cJSON *json,
     return read_factors(h, json, KEY, &h->bare_low, &h->bare_high, err);
 }
 
+static enum msim_status read_memory(struct msim_host *h, const cJSON *json,
+                                    struct msim_error *err)
+{
+    const double bytes_per_us = 1e3; /* of one GB/s */
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "memory");
+    double rate = msim_json_get_number(item, "gb_per_s", NAN);
+
+    if (!cJSON_HasObjectItem(json, "memory"))
+        return MSIM_OK;
+    if (!is_factor(rate))
+        return wrong(h, "memory", "a 'gb_per_s' above 0", err);
+    h->memory = rate * bytes_per_us;
+    return MSIM_OK;
+}
+
 static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
                                   struct msim_error *err)
 {
@@ -260,6 +276,7 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
     MSIM_TRY(read_bare(h, json, err));
+    MSIM_TRY(read_memory(h, json, err));
     if (!cJSON_HasObjectItem(json, "repeat")) { /* as between hosts */
         h->repeat_low = h->low;
         h->repeat_high = h->high;
@@ -393,6 +410,7 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     enum msim_host_class class = msim_host_op_class(t, op);
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
     bool recorded = t->has_gpu_events;
+    double bytes = recorded ? 0 : msim_host_step_bytes(t, op);
     struct dispatch d;
 
     if (class == MSIM_HOST_NOTHING || (calls && !msim_host_gpu_calls(t, op)))
@@ -401,7 +419,10 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     out.us = d.self;
     if (!recorded)
         out.us = h->bare * (msim_host_is_in_backward(t, op) ? h->gains : 1) *
-                 (out.us + rest_us(h, t, op, class, calls ? d.calls : 0));
+                 (out.us + rest_us(h, t, op, class,
+                                   calls && !(bytes > 0) ? d.calls : 0));
+    if (!recorded && h->memory > 0)
+        out.us += bytes / h->memory;
     out.low_us = out.us * (recorded || d.own ? d.low : h->bare_low);
     out.high_us = out.us * (recorded || d.own ? d.high : h->bare_high);
     return out;

@@ -56,6 +56,35 @@ static const struct on_gpu *row_of(const struct msim_trace *t, uint32_t op)
     return NULL;
 }
 
+/* Tensors of a block: all in the host's memory? Their bytes are added. */
+static bool is_offloaded(const struct msim_trace *t, uint32_t block,
+                         double *bytes)
+{
+    const struct msim_arg_block *b = &t->blocks[block];
+    bool any = false;
+
+    for (uint32_t k = 0; k < b->count; k++) {
+        const struct msim_arg *a = &t->args[b->first + k];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (a->device != MSIM_DEV_HOST)
+            return false;
+        any = true;
+        *bytes += (double)msim_arg_elems(t, a) *
+                  msim_dtype_bytes((enum msim_dtype)a->dtype);
+    }
+    return any;
+}
+
+static bool is_step_offloaded(const struct msim_trace *t, uint32_t op)
+{
+    double bytes = 0;
+
+    return t->ops[op].args != MSIM_NONE &&
+           is_offloaded(t, t->ops[op].args, &bytes);
+}
+
 /*
  * A list operator goes tensor by tensor on a CPU; on a GPU one kernel takes
  * them all, so that what a CPU capture has inside it is not called
@@ -68,7 +97,7 @@ static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
 
     for (; i != MSIM_NONE; i = t->ops[i].parent)
         if (msim_name_is_list(name_of(t, i)))
-            return true;
+            return !is_step_offloaded(t, i);
     return false;
 }
 
@@ -113,6 +142,28 @@ const char *const *msim_host_gpu_inside(const struct msim_trace *t, uint32_t op)
                                                             : NOTHING;
 }
 
+static bool is_in_step(const struct msim_trace *t, uint32_t op)
+{
+    static const char STEP[] = "Optimizer.step";
+    uint32_t i = t->ops[op].parent;
+
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (strncmp(name_of(t, i), STEP, sizeof(STEP) - 1) == 0)
+            return true;
+    return false;
+}
+
+double msim_host_step_bytes(const struct msim_trace *t, uint32_t op)
+{
+    const struct msim_op *o = &t->ops[op];
+    double bytes = 0;
+
+    if (o->end != op + 1 || o->args == MSIM_NONE || !is_in_step(t, op) ||
+        !is_offloaded(t, o->args, &bytes))
+        return 0;
+    return o->outs == MSIM_NONE || is_offloaded(t, o->outs, &bytes) ? bytes : 0;
+}
+
 /*
  * Plain numbers of an optimizer's step, such as its count of steps, stay on the
  * CPU: reading one takes no call, and the next one follows in a loop over
@@ -120,17 +171,11 @@ const char *const *msim_host_gpu_inside(const struct msim_trace *t, uint32_t op)
  */
 bool msim_host_is_number(const struct msim_trace *t, uint32_t op)
 {
-    static const char STEP[] = "Optimizer.step";
     const char *name = name_of(t, op);
-    uint32_t i = t->ops[op].parent;
 
-    if (strcmp(name, "aten::item") != 0 &&
-        strcmp(name, "aten::_local_scalar_dense") != 0)
-        return false;
-    for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (strncmp(name_of(t, i), STEP, sizeof(STEP) - 1) == 0)
-            return true;
-    return false;
+    return (strcmp(name, "aten::item") == 0 ||
+            strcmp(name, "aten::_local_scalar_dense") == 0) &&
+           is_in_step(t, op);
 }
 
 bool msim_host_is_in_backward(const struct msim_trace *t, uint32_t op)

@@ -26,6 +26,10 @@ const char *msim_host_gpu_name(const struct msim_trace *t, uint32_t op);
 const char *const *msim_host_gpu_inside(const struct msim_trace *t,
                                         uint32_t op);
 
+/* The bytes that an operator of an optimizer's step reads and writes in the
+ * host's memory: of a step that was offloaded (MSIM_DEV_HOST). 0: none. */
+double msim_host_step_bytes(const struct msim_trace *t, uint32_t op);
+
 /* Is it a number of an optimizer's step, which stays on the CPU? */
 bool msim_host_is_number(const struct msim_trace *t, uint32_t op);
 

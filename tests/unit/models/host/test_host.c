@@ -186,6 +186,7 @@ static uint32_t add(struct made *m, const char *name, enum msim_op_kind kind,
         abort();
     m->ops[i].kind = (uint8_t)kind;
     m->ops[i].parent = parent;
+    m->ops[i].args = m->ops[i].outs = MSIM_NONE;
     m->ops[i].end = i + 1;
     for (uint32_t p = parent; p != MSIM_NONE; p = m->ops[p].parent)
         m->ops[p].end = i + 1;
@@ -412,6 +413,46 @@ static void test_host__numbers_of_an_optimizer_take_no_call(void)
     msim_host_free(h);
 }
 
+/*
+ * A step on the host: what its list operator calls on a CPU is called, without
+ * a launch, and 2 x 1,000 numbers of 4 bytes go through memory at 2 GB/s: 4 us.
+ * The class's figures are 4 us, for the list operator 3 + 1 + 10.
+ */
+static void test_host__an_offloaded_step_takes_its_bytes(void)
+{
+    static const struct text MEMORY = {"", "0.25",
+                                       ",\"memory\":{\"gb_per_s\":2}"};
+    static const struct text BAD = {"", "0.25", ",\"memory\":{\"gb_per_s\":0}"};
+    int64_t dims[] = {1000};
+    struct msim_arg args[2] = {{.kind = MSIM_ARG_TENSOR,
+                                .dtype = MSIM_DT_F32,
+                                .device = MSIM_DEV_HOST,
+                                .n = 1}};
+    struct msim_arg_block block = {.first = 0, .count = 2};
+    struct msim_host *h;
+    struct made m;
+    uint32_t step, list, each;
+
+    CHECK_INT(load(&h, &BAD, NULL, NULL), MSIM_EFORMAT);
+    REQUIRE(load(&h, &MEMORY, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    args[1] = args[0];
+    m.t.cpu_only = true;
+    m.t.args = args;
+    m.t.blocks = &block;
+    m.t.dims = dims;
+    step = add(&m, "Optimizer.step#Adam.step", MSIM_OP_ANNOTATION, MSIM_NONE);
+    list = add(&m, "aten::_foreach_add_", MSIM_OP_OPERATOR, step);
+    each = add(&m, "aten::add_", MSIM_OP_OPERATOR, list);
+    m.ops[list].args = m.ops[each].args = 0; /* the block */
+    CHECK_REL(us(h, &m, list), 3 + 1 + 10, 1e-12);
+    CHECK_REL(us(h, &m, each), 4 + 8000 / 2e3, 1e-12);
+    args[0].device = args[1].device = MSIM_DEV_CPU; /* as on the GPU */
+    CHECK_REL(us(h, &m, each), 0, 0);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /* An entry's own factor counts before that of the file. */
 static void test_host__an_entry_has_an_interval_of_its_own(void)
 {
@@ -479,6 +520,7 @@ int main(void)
     RUN(test_host__unrecorded_by_gpu_and_pass);
     RUN(test_host__kernels_of_a_cpu_are_cudnns);
     RUN(test_host__numbers_of_an_optimizer_take_no_call);
+    RUN(test_host__an_offloaded_step_takes_its_bytes);
     RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);
     RUN(test_host__recording_shows_in_operators_that_do_nothing);
