@@ -10,6 +10,7 @@
 #include "core/base/write_file.h"
 #include "plan/outcome/plan_report.h"
 #include "plan/search/plan_search.h"
+#include "plan/traced/traced_points.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,9 +49,9 @@ static const struct msim_command COMMAND = {
     .name = "plan",
     .operands = "SPEC.json",
     .summary =
-        "Predict every way to train a described model on the GPUs of a spec: "
-        "time, cost,\nmemory; the frontier of time and cost, and a "
-        "recommendation (docs/plan.md).",
+        "Predict every way to train a described model, or to run a traced "
+        "step, on the GPUs of\na spec: time, cost, memory; the frontier of "
+        "time and cost, and a recommendation\n(docs/plan.md).",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
@@ -152,6 +153,8 @@ static void draw_charts(const struct msim_plan *plan,
         struct msim_error why = {0};
         char path[1200];
 
+        if (spec->traced && msim_plan_charts[i].described)
+            continue;
         snprintf(path, sizeof(path), "%.1024s/%s", folder,
                  msim_plan_charts[i].file);
         if (msim_plan_charts[i].draw(plan, spec, path, &why) != MSIM_OK) {
@@ -294,23 +297,25 @@ static enum msim_status open_share(struct msim_plan_share *share,
     return MSIM_OK;
 }
 
-static enum msim_status search(struct msim_plan *plan,
-                               const struct msim_spec *spec, const char *data,
-                               const struct settings *s,
-                               const struct msim_plan_share *share,
-                               struct msim_error *err)
+static enum msim_status
+search(struct msim_plan *plan, const struct msim_spec *spec, const char *data,
+       const struct settings *s, const struct msim_plan_share *share,
+       struct msim_traced_points *traced, struct msim_error *err)
 {
+    struct msim_plan_predictor predictor = msim_traced_predictor(traced);
     struct msim_progress progress;
     enum msim_status status;
 
     msim_progress_start(&progress, "predicting");
-    status = msim_plan_search(
-        plan, spec, data,
-        &(struct msim_plan_options){.threads = s->threads,
-                                    .share = share,
-                                    .progress = msim_progress_parts,
-                                    .ctx = &progress},
-        err);
+    status = msim_plan_search(plan, spec, data,
+                              &(struct msim_plan_options){
+                                  .threads = s->threads,
+                                  .predictor = spec->traced ? &predictor : NULL,
+                                  .traced = &traced->about,
+                                  .share = share,
+                                  .progress = msim_progress_parts,
+                                  .ctx = &progress},
+                              err);
     msim_progress_end(&progress);
     return status;
 }
@@ -320,19 +325,22 @@ static enum msim_status make_plan(const char *file, const char *data,
                                   struct msim_error *err)
 {
     struct msim_plan_share share = {0};
+    struct msim_traced_points traced = {0};
     struct msim_plan plan = {0};
     struct msim_spec spec;
     char folder[1200], *text = NULL;
     enum msim_status status = msim_spec_read(&spec, file, data, err);
 
+    if (status == MSIM_OK && spec.traced)
+        status = msim_traced_points_open(&traced, &spec, data, err);
     if (status == MSIM_OK)
         status = open_share(&share, s, folder, sizeof(folder), err);
     if (status == MSIM_OK)
         status = read_texts(&text, file, data, err);
     share.text = text;
     if (status == MSIM_OK)
-        status =
-            search(&plan, &spec, data, s, share.folder ? &share : NULL, err);
+        status = search(&plan, &spec, data, s, share.folder ? &share : NULL,
+                        &traced, err);
     if (status == MSIM_OK && share.process == 0)
         status = report(&plan, &spec, s, err);
     msim_plan_release(&plan);

@@ -8,6 +8,8 @@
  *     forward backward   gradients h, g += h
  *     optimizer          reads g
  *
+ * One micro batch is the recorded step.
+ *
  * Messages of DDP's reducer are sent by the last micro batch alone (no_sync).
  */
 #include "core/rewrite/stages.h"

@@ -30,7 +30,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {msim_stage_fp8, r->fp8},
         {msim_stage_recompute, r->recompute_every > 0},
         {msim_stage_offload_activations, r->offload_activations},
-        {msim_stage_accumulate, r->accumulate > 1},
+        {msim_stage_accumulate, r->accumulate > 1 || r->anew},
         {msim_stage_ddp, is_ddp(r)},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1},
         {msim_stage_optimizer_bits, r->optimizer_8bit},

@@ -29,6 +29,8 @@ struct msim_rewrite {
      * 0: none. With a GLOB only operators that match it are. */
     uint32_t recompute_every;
     char recompute_ops[MSIM_REWRITE_GLOB];
+    bool anew; /* a trace of its own even where nothing else is asked for, so
+                  that it can be held against those where something is */
     uint32_t accumulate; /* micro batches of a step; 0: as recorded */
     uint8_t autocast;    /* enum msim_dtype that PyTorch's autocast casts fp32
                             to; UNKNOWN: none */

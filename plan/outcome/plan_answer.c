@@ -22,17 +22,23 @@ static void put_limits(const struct msim_spec *spec, FILE *out)
     }
     if (isfinite(spec->most_cost)) {
         msim_plan_amount_text(spec->most_cost, text, sizeof(text));
-        fprintf(out, "%s%s %s of cost", before, text, spec->currency);
+        fprintf(out, "%s%s %s of cost%s", before, text, spec->currency,
+                msim_spec_is_hourly(spec) ? " an hour" : "");
         before = ", ";
     }
     if (isfinite(spec->most_gpus)) {
         fprintf(out, "%s%.0f GPUs", before, spec->most_gpus);
         before = ", ";
     }
-    if (spec->least_tokens_per_second > 0) {
-        msim_plan_amount_text(spec->least_tokens_per_second, text,
-                              sizeof(text));
-        fprintf(out, "%sat least %s tokens a second", before, text);
+    if (spec->least_rate > 0) {
+        msim_plan_amount_text(spec->least_rate, text, sizeof(text));
+        fprintf(out, "%sat least %s %s a second", before, text,
+                msim_spec_unit_text(spec->unit));
+        before = ", ";
+    }
+    if (isfinite(spec->most_latency_us)) {
+        msim_plan_time_text(spec->most_latency_us, text, sizeof(text));
+        fprintf(out, "%s%s from a request to its answer", before, text);
         before = ", ";
     }
     if (isfinite(spec->most_memory_gib)) {
@@ -42,28 +48,49 @@ static void put_limits(const struct msim_spec *spec, FILE *out)
     fputs(before[0] == ',' ? "." : " No limits are given.", out);
 }
 
+static void put_work(const struct msim_spec *spec, FILE *out)
+{
+    bool serves = spec->unit == MSIM_SPEC_UNIT_REQUESTS;
+    char total[32];
+
+    msim_plan_amount_text(spec->total, total, sizeof(total));
+    fprintf(out, "<p class=question>%s <b>",
+            !spec->traced ? "Train"
+            : serves      ? "Answer requests as the step recorded in"
+                          : "Train as the step recorded in");
+    msim_html_text(spec->name, out);
+    fputs(serves ? "</b> does" : "</b>", out);
+    if (spec->total > 0)
+        fprintf(out, "%s %s %s", serves ? ":" : " on", total,
+                msim_spec_unit_text(spec->unit));
+    if (!spec->traced)
+        fprintf(out,
+                ", with %" PRId64 " sequences of %" PRId64
+                " tokens in each optimizer step.",
+                spec->global_batch, spec->sequence);
+    else if (spec->global_batch)
+        fprintf(out, ", with %" PRId64 " samples in each step.",
+                spec->global_batch);
+    else if (serves)
+        fputs(". Each GPU answers batches of its own.", out);
+    else
+        fputs(". The samples of an optimizer step differ between ways: GPUs "
+              "&times; batch &times; micro batches. Whether the model learns "
+              "as well with them is not predicted.",
+              out);
+}
+
 static void put_question(const struct msim_plan *plan,
                          const struct msim_spec *spec, FILE *out)
 {
-    char tokens[32];
-
-    msim_plan_amount_text(spec->tokens, tokens, sizeof(tokens));
-    fputs("<p class=question>Train <b>", out);
-    msim_html_text(spec->model.name, out);
-    fputs("</b>", out);
-    if (spec->tokens > 0)
-        fprintf(out, " on %s tokens", tokens);
-    fprintf(out,
-            ", with %" PRId64 " sequences of %" PRId64
-            " tokens in each optimizer step.",
-            spec->global_batch, spec->sequence);
+    put_work(spec, out);
     put_limits(spec, out);
     fprintf(out,
             " %" PRIu64 " ways were looked at: %u are feasible, %" PRIu64
-            " do not fit into memory, %" PRIu64 " cannot be split so, %" PRIu64
+            " do not fit into memory, %" PRIu64 " %s, %" PRIu64
             " have no model.</p>\n",
             plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_MEMORY],
-            plan->left_out[MSIM_PLAN_SPLIT],
+            plan->left_out[MSIM_PLAN_SPLIT], msim_plan_split_word(spec),
             plan->left_out[MSIM_PLAN_NO_MODEL]);
 }
 
@@ -76,11 +103,12 @@ static void put_gpus(const struct msim_plan_point *p,
     msim_html_text(spec->platforms[p->platform].name, out);
 }
 
-static void put_strategy(const struct msim_plan_point *p, FILE *out)
+static void put_strategy(const struct msim_plan_point *p,
+                         const struct msim_spec *spec, FILE *out)
 {
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
-    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
     msim_html_text(strategy, out);
 }
 
@@ -125,31 +153,72 @@ static void put_amount(const char *what, struct msim_plan_figure f,
     put_card(what, figure, interval, out);
 }
 
-static void put_cards(const struct msim_plan_point *p,
-                      const struct msim_spec *spec, FILE *out)
+/* The time of a step, or of an answer. */
+static void put_step(const struct msim_plan_point *p,
+                     const struct msim_spec *spec, FILE *out)
 {
-    double rate = p->tokens_per_second;
+    char middle[32], low[32], high[32], interval[96];
 
-    fputs("<div class=cards>\n", out);
-    put_figure("whole training", 1, "days", msim_plan_figure_of(p, p->days),
-               out);
-    put_amount("cost", msim_plan_figure_of(p, p->cost), spec->currency, out);
-    put_figure("energy", 0, "MWh", msim_plan_figure_of(p, p->kwh / 1e3), out);
-    put_figure("a step", 2, "s", msim_plan_figure_of(p, p->us / 1e6), out);
-    put_amount("throughput",
-               (struct msim_plan_figure){rate, rate * p->us / p->high_us,
-                                         rate * p->us / p->low_us},
-               "tokens/s", out);
-    put_figure("of the GPUs' peak (MFU)", 1, "%",
-               (struct msim_plan_figure){100 * p->mfu,
-                                         100 * p->mfu * p->us / p->high_us,
-                                         100 * p->mfu * p->us / p->low_us},
-               out);
+    msim_plan_time_text(p->us, middle, sizeof(middle));
+    msim_plan_time_text(p->low_us, low, sizeof(low));
+    msim_plan_time_text(p->high_us, high, sizeof(high));
+    snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
+    put_card(spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "latency" : "a step",
+             middle, interval, out);
+}
+
+static void put_memory(const struct msim_plan_point *p, FILE *out)
+{
+    if (isnan(p->peak_gib)) {
+        put_card("memory a GPU", "not known",
+                 "an execution trace would tell it", out);
+        return;
+    }
     put_figure(p->fits == MSIM_FITS_EDGE ? "memory a GPU: not sure to fit"
                                          : "memory a GPU: it fits",
                1, "GiB",
                (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
                out);
+}
+
+static void put_cost(const struct msim_plan_point *p,
+                     const struct msim_spec *spec, FILE *out)
+{
+    char cost[32], figure[64];
+
+    if (!msim_spec_is_hourly(spec)) {
+        put_amount("cost", msim_plan_figure_of(p, p->cost), spec->currency,
+                   out);
+        put_amount("energy", msim_plan_figure_of(p, p->kwh), "kWh", out);
+    } else if (!isnan(p->cost)) {
+        msim_plan_amount_text(p->cost, cost, sizeof(cost));
+        snprintf(figure, sizeof(figure), "%s %s", cost, spec->currency);
+        put_card("cost an hour", figure, "the prices of the spec", out);
+    }
+}
+
+static void put_cards(const struct msim_plan_point *p,
+                      const struct msim_spec *spec, FILE *out)
+{
+    char unit[32];
+
+    snprintf(unit, sizeof(unit), "%s/s", msim_spec_unit_text(spec->unit));
+    fputs("<div class=cards>\n", out);
+    put_figure(spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "all requests"
+                                                     : "whole training",
+               1, "days", msim_plan_figure_of(p, p->days), out);
+    put_cost(p, spec, out);
+    put_step(p, spec, out);
+    put_amount("throughput",
+               (struct msim_plan_figure){p->rate, p->rate * p->us / p->high_us,
+                                         p->rate * p->us / p->low_us},
+               unit, out);
+    put_figure("of the GPUs' peak (MFU)", 1, "%",
+               (struct msim_plan_figure){100 * p->mfu,
+                                         100 * p->mfu * p->us / p->high_us,
+                                         100 * p->mfu * p->us / p->low_us},
+               out);
+    put_memory(p, out);
     fputs("</div>\n", out);
 }
 
@@ -173,9 +242,9 @@ static void put_chance(const struct msim_plan *plan,
         fputs(" To be sure, take <b>", out);
         put_gpus(safe, spec, out);
         fputs("</b> (", out);
-        put_strategy(safe, out);
+        put_strategy(safe, spec, out);
         fprintf(out, "): the chance is %s, and the %s &times; %.3f.", chance,
-                msim_plan_cost_word(p),
+                msim_plan_cost_word(spec, p),
                 msim_plan_cost(safe) / msim_plan_cost(p));
     }
     fputs("</li>\n", out);
@@ -192,51 +261,31 @@ static void put_runner_up(const struct msim_plan *plan,
     fputs("<li>The runner-up is <b>", out);
     put_gpus(p, spec, out);
     fputs("</b> (", out);
-    put_strategy(p, out);
+    put_strategy(p, spec, out);
     fprintf(out,
             "). The recommended one takes &times; %.3f of its %s (90 %%: %.3f "
             "to %.3f): %s</li>\n",
-            plan->ratio, msim_plan_cost_word(p), plan->ratio_low,
+            plan->ratio, msim_plan_cost_word(spec, p), plan->ratio_low,
             plan->ratio_high,
             plan->ratio_high < 1
                 ? "that order is sure."
                 : "the two are too close to call. Try both before you buy.");
 }
 
-/* The largest share of a step that is not compute. */
-static const char *largest_loss(const struct msim_step_parts *parts,
-                                double *share, double us)
+/* What takes most of a step beside its first part, which is compute. */
+static void put_bound(const struct msim_plan *plan,
+                      const struct msim_plan_point *p, FILE *out)
 {
-    const struct {
-        const char *name;
-        double us;
-    } losses[] = {
-        {"waiting for the host", parts->host},
-        {"exchanges of tensor parallel ranks", parts->tp},
-        {"exchanges of context and expert parallel ranks",
-         parts->cp + parts->ep},
-        {"pipeline stages that wait for one another", parts->bubble},
-        {"exchange of gradients and weights", parts->gradients},
-        {"the optimizer", parts->optimizer},
-    };
-    uint32_t most = 0;
-
-    for (uint32_t i = 1; i < sizeof(losses) / sizeof(losses[0]); i++)
-        if (losses[i].us > losses[most].us)
-            most = i;
-    *share = losses[most].us / us;
-    return losses[most].name;
-}
-
-static void put_bound(const struct msim_plan_point *p, FILE *out)
-{
-    double share;
-    const char *name = largest_loss(&p->parts, &share, p->us);
+    uint32_t most = 1;
 
     fprintf(out, "<li>Compute takes %.0f %% of a step.",
-            100 * p->parts.compute / p->us);
-    if (share >= 0.005)
-        fprintf(out, " The largest loss is %s: %.0f %%.", name, 100 * share);
+            100 * p->part_us[0] / p->us);
+    for (uint32_t i = 1; plan->step_parts[i]; i++)
+        if (p->part_us[i] > p->part_us[most])
+            most = i;
+    if (p->part_us[most] >= 0.005 * p->us)
+        fprintf(out, " The largest part beside that is %s: %.0f %%.",
+                plan->step_parts[most], 100 * p->part_us[most] / p->us);
     fputs("</li>\n", out);
 }
 
@@ -249,11 +298,15 @@ static void put_reasons(const struct msim_plan *plan,
             "<ul class=reasons>\n<li>Of all ways that fit%s, it takes the "
             "least %s.</li>\n",
             msim_spec_is_limited(spec) ? " and keep the limits" : "",
-            msim_plan_cost_word(p));
+            msim_plan_cost_word(spec, p));
     put_chance(plan, spec, out);
     put_runner_up(plan, spec, out);
-    put_bound(p, out);
-    if (p->fits == MSIM_FITS_EDGE)
+    put_bound(plan, p, out);
+    if (isnan(p->peak_gib))
+        fputs("<li>Whether it fits into memory is not known: that takes an "
+              "execution trace.</li>\n",
+              out);
+    else if (p->fits == MSIM_FITS_EDGE)
         fputs("<li>It is not sure to fit: the GPU's memory lies inside the "
               "interval of the peak. The frontier below has others.</li>\n",
               out);
@@ -279,6 +332,34 @@ static void put_nearest(const struct msim_plan *plan,
     free(text);
 }
 
+/* Ways that are none, and why: a planner may have counted on them. */
+static void put_refusals(const struct msim_plan *plan,
+                         const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_refusals *r = &plan->refusals;
+
+    if (!r->n)
+        return;
+    fputs("<section><h3>What cannot be</h3>\n<table><tr><th class=n>ways<th>"
+          "why<th>the first of them</tr>\n",
+          out);
+    for (uint32_t i = 0; i < r->n; i++) {
+        fprintf(out, "<tr><td class=n>%" PRIu64 "</td><td>", r->of[i].points);
+        msim_html_text(r->of[i].text, out);
+        fputs("</td><td>", out);
+        put_gpus(&plan->refused[i], spec, out);
+        fputs(": ", out);
+        put_strategy(&plan->refused[i], spec, out);
+        fputs("</td></tr>\n", out);
+    }
+    if (r->others)
+        fprintf(out,
+                "<tr><td class=n>%" PRIu64 "</td><td>other reasons</td><td>"
+                "</td></tr>\n",
+                r->others);
+    fputs("</table></section>\n", out);
+}
+
 static void put_none(const struct msim_plan *plan, FILE *out)
 {
     fputs(plan->n ? "<p class=answer>No way keeps the limits. points.csv has "
@@ -298,14 +379,16 @@ void msim_plan_page_answer(const struct msim_plan *plan,
     if (plan->best == UINT32_MAX) {
         put_none(plan, out);
         put_nearest(plan, spec, out);
+        put_refusals(plan, spec, out);
         return;
     }
     p = &plan->points[plan->best];
     fputs("<p class=answer>Take <b>", out);
     put_gpus(p, spec, out);
     fputs("</b></p>\n<p>", out);
-    put_strategy(p, out);
+    put_strategy(p, spec, out);
     fputs("</p>\n", out);
     put_cards(p, spec, out);
     put_reasons(plan, spec, out);
+    put_refusals(plan, spec, out);
 }

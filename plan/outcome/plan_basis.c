@@ -89,11 +89,8 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
     fputs("</ul>\n", out);
 }
 
-void msim_plan_page_basis(const struct msim_plan *plan,
-                          const struct msim_spec *spec, FILE *out)
+static void put_peaks(const struct msim_plan *plan, FILE *out)
 {
-    fputs("<h2>What it stands on</h2>\n", out);
-    put_steps(plan, out);
     fprintf(out,
             "<h3>Memory</h3>\n<p>The peak of a rank of the pipeline stage "
             "that needs most, by formula; its constants are fitted to measured "
@@ -101,6 +98,78 @@ void msim_plan_page_basis(const struct msim_plan *plan,
             "90 %% of peaks of models that a fit did not see lie between %.2f "
             "and %.2f times the prediction.</p>\n",
             1 / plan->basis.memory_low, plan->basis.memory_high);
+}
+
+/* How far models are off for the step that was recorded. */
+static void put_recorded(const struct msim_plan_traced *t, FILE *out)
+{
+    char measured[32], predicted[32], low[32], high[32];
+
+    if (isnan(t->measured_us) || isnan(t->predicted_us)) {
+        fputs("<li>The trace has no measured time of its own GPU that a "
+              "prediction could be held against.</li>\n",
+              out);
+        return;
+    }
+    msim_plan_time_text(t->measured_us, measured, sizeof(measured));
+    msim_plan_time_text(t->predicted_us, predicted, sizeof(predicted));
+    msim_plan_time_text(t->low_us, low, sizeof(low));
+    msim_plan_time_text(t->high_us, high, sizeof(high));
+    fputs("<li>The recorded step, on ", out);
+    msim_html_text(t->platform, out);
+    fprintf(out,
+            ": measured %s; predicted there from its shapes alone %s (90 %%: "
+            "%s to %s), &times; %.2f of the measured one. Kernel times of the "
+            "trace correct the predictions of this report.</li>\n",
+            measured, predicted, low, high, t->predicted_us / t->measured_us);
+}
+
+static void put_trace(const struct msim_plan *plan,
+                      const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_traced *t = &plan->basis.traced;
+
+    fputs("<h3>Time of a step</h3>\n<p>Every way is the recorded step with "
+          "changes: other sizes, operators that the change adds or takes away, "
+          "another GPU. Each kernel and each exchange between GPUs is "
+          "estimated by laws that are fitted to measured ones; a simulation of "
+          "host, GPU and links puts them together. Nothing here was "
+          "run.</p>\n<ul>\n<li>Recorded: ",
+          out);
+    for (uint32_t i = 0; i < spec->n_traces; i++) {
+        fputs(i ? ", " : "", out);
+        msim_html_text(spec->trace[i], out);
+    }
+    fprintf(out, "; a batch of %" PRId64 ".</li>\n<li>The host (CPU side): ",
+            t->batch);
+    if (*t->host)
+        msim_html_text(t->host, out);
+    else
+        fputs("as recorded, or generic where the trace has no times of it",
+              out);
+    fputs(", the same for all ways.</li>\n", out);
+    put_recorded(t, out);
+    fprintf(out, "</ul>\n<h3>Memory</h3>\n<p>%s</p>\n",
+            t->knows_memory
+                ? "What the tensors of the recorded step hold at once, changed "
+                  "as the step is, with the rounding of PyTorch's allocator. "
+                  "The interval is that of peaks measured on captured steps "
+                  "(0.82 to 1.10 of the prediction). CUDA's context and NCCL's "
+                  "buffers come beside it."
+                : "Not known: the trace does not name the tensors. An "
+                  "execution trace of the same step does.");
+}
+
+void msim_plan_page_basis(const struct msim_plan *plan,
+                          const struct msim_spec *spec, FILE *out)
+{
+    fputs("<h2>What it stands on</h2>\n", out);
+    if (spec->traced) {
+        put_trace(plan, spec, out);
+    } else {
+        put_steps(plan, out);
+        put_peaks(plan, out);
+    }
     fputs("<section><h3>GPUs, networks, "
           "prices</h3>\n<table><tr><th>name<th>product<th "
           "class=n>memory<th class=n>bandwidth<th>operators<th>network<th "
@@ -114,7 +183,33 @@ void msim_plan_page_basis(const struct msim_plan *plan,
           out);
 }
 
-void msim_plan_page_words(FILE *out)
+/* Of traced steps. */
+static const char *const TRACED_WORDS[][2] = {
+    {"batch", "samples that one GPU computes at once"},
+    {"micro batches", "batches whose gradients are summed before the optimizer "
+                      "steps"},
+    {"ddp", "every GPU has a copy of the model; gradients are exchanged"},
+    {"zero1, zero2, zero3", "what GPUs share instead of each keeping a copy: "
+                            "optimizer state; gradients too; weights too "
+                            "(FSDP)"},
+    {"amp_bf16", "mixed precision: products in 16 bits, weights in 32"},
+    {"recompute", "activations that are computed again in backward instead of "
+                  "kept: less memory, more time"},
+    {"offload", "optimizer: its state and its step are on the host"},
+    {"MFU", "the arithmetic of the step over what the GPUs could do at their "
+            "peak"},
+    {"90 %", "the interval that nine of ten measured runs are expected in"},
+};
+
+static void put_words(const char *const (*words)[2], size_t n, FILE *out)
+{
+    fputs("<section><h2>Words</h2>\n<dl>\n", out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "<dt>%s</dt><dd>%s</dd>\n", words[i][0], words[i][1]);
+    fputs("</dl></section>\n", out);
+}
+
+void msim_plan_page_words(const struct msim_spec *spec, FILE *out)
 {
     static const char *const WORDS[][2] = {
         {"dp", "data parallel ranks: copies of the model, each with its own "
@@ -139,8 +234,9 @@ void msim_plan_page_words(FILE *out)
                  "in"},
     };
 
-    fputs("<section><h2>Words</h2>\n<dl>\n", out);
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
-        fprintf(out, "<dt>%s</dt><dd>%s</dd>\n", WORDS[i][0], WORDS[i][1]);
-    fputs("</dl></section>\n", out);
+    if (spec->traced)
+        put_words(TRACED_WORDS, sizeof(TRACED_WORDS) / sizeof(*TRACED_WORDS),
+                  out);
+    else
+        put_words(WORDS, sizeof(WORDS) / sizeof(*WORDS), out);
 }

@@ -4,34 +4,56 @@
 #include "core/report/write/gnuplot.h"
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_line.h"
+#include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-#define GIB 1073741824.0
-
-static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
-                                     "#66ccee", "#aa3377", "#bbbbbb"};
+static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
+                                     "#ccbb44", "#66ccee", "#aa3377",
+                                     "#bbbbbb", "#999933"};
 #define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
 
-/* Days and cost where they are known, else seconds a step and GPU seconds. */
-static double x_of(const struct msim_plan_point *p)
+/* Days and cost where they are known, else seconds and GPU seconds of a step,
+ * or of a million samples, where the batch of a step differs. */
+static double x_of(const struct msim_spec *spec,
+                   const struct msim_plan_point *p)
 {
-    return isnan(p->days) ? p->us / 1e6 : p->days;
+    if (spec->unit == MSIM_SPEC_UNIT_REQUESTS)
+        return p->us * 1e-6;
+    return !isnan(p->days)                ? p->days
+           : msim_spec_batch_varies(spec) ? p->time
+                                          : p->time * 1e-6;
 }
 
-static double y_of(const struct msim_plan_point *p)
+static double y_of(const struct msim_spec *spec,
+                   const struct msim_plan_point *p)
 {
-    return isnan(p->cost) ? p->us / 1e6 * (double)p->strategy.gpus : p->cost;
+    return !isnan(p->cost)                ? p->cost
+           : msim_spec_batch_varies(spec) ? p->gpu_us
+                                          : p->gpu_us * 1e-6;
 }
 
-static void name_axes(const struct msim_plan *plan, FILE *out)
+static void name_axes(const struct msim_plan *plan,
+                      const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->points[0];
+    char of[48] = "a step";
 
-    fprintf(out, "set xlabel '%s'\nset ylabel '%s'\n",
-            isnan(p->days) ? "a step, seconds" : "training, days",
-            isnan(p->cost) ? "a step, GPU seconds" : "cost");
+    if (msim_spec_batch_varies(spec))
+        snprintf(of, sizeof(of), "a million %s",
+                 msim_spec_unit_text(spec->unit));
+    if (spec->unit == MSIM_SPEC_UNIT_REQUESTS)
+        fputs("set xlabel 'latency, seconds'\n", out);
+    else if (isnan(p->days))
+        fprintf(out, "set xlabel '%s, seconds'\n", of);
+    else
+        fputs("set xlabel 'training, days'\n", out);
+    if (isnan(p->cost))
+        fprintf(out, "set ylabel '%s, GPU seconds'\n", of);
+    else
+        fprintf(out, "set ylabel '%s'\n", msim_plan_cost_word(spec, p));
 }
 
 /* A block of data a platform: its feasible points. */
@@ -42,15 +64,15 @@ static void put_points(const struct msim_plan *plan,
         fprintf(out, "$p%u << MSIM_END\n", k);
         for (uint32_t i = 0; i < plan->n; i++)
             if (plan->points[i].platform == k)
-                fprintf(out, "%.6g %.6g\n", x_of(&plan->points[i]),
-                        y_of(&plan->points[i]));
+                fprintf(out, "%.6g %.6g\n", x_of(spec, &plan->points[i]),
+                        y_of(spec, &plan->points[i]));
         fputs("NaN NaN\nMSIM_END\n", out);
     }
     fputs("$frontier << MSIM_END\n", out);
     for (uint32_t i = 0; i < plan->n_frontier; i++) {
         const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
 
-        fprintf(out, "%.6g %.6g\n", x_of(p), y_of(p));
+        fprintf(out, "%.6g %.6g\n", x_of(spec, p), y_of(spec, p));
     }
     fputs("NaN NaN\nMSIM_END\n", out);
 }
@@ -65,10 +87,11 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
         return MSIM_EIO;
     msim_plan_script_begin(out, 460);
     put_points(plan, spec, out);
-    name_axes(plan, out);
-    fputs("set title 'Time and cost of every feasible way'\n"
-          "set logscale xy\nset format xy '%.0s %c'\nplot ",
-          out);
+    name_axes(plan, spec, out);
+    fprintf(out,
+            "set title 'Time and cost of every feasible way'\n"
+            "set logscale xy\nset format x '%%g'\nset format y '%s'\nplot ",
+            y_of(spec, &plan->points[0]) < 1e3 ? "%g" : "%.0s %c");
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out,
                 "$p%u using 1:2 with points pt 7 ps 0.5 lc rgb '%s' title ", k,
@@ -93,7 +116,7 @@ static const struct msim_plan_point *fastest(const struct msim_plan *plan,
         const struct msim_plan_point *p = &plan->points[i];
 
         if (p->platform == platform && p->strategy.gpus == gpus &&
-            (!best || p->us < best->us))
+            (!best || p->time < best->time))
             best = p;
     }
     return best;
@@ -103,7 +126,7 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const struct msim_spec *spec,
                                      const char *path, struct msim_error *err)
 {
-    const struct msim_spec_values *gpus = &spec->values[MSIM_SPEC_GPUS];
+    const struct msim_spec_values *gpus = msim_spec_gpus(spec);
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
@@ -113,19 +136,19 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
         fprintf(out, "$p%u << MSIM_END\n", k);
         for (uint32_t i = 0; i < gpus->n; i++) {
             const struct msim_plan_point *p = fastest(plan, k, gpus->v[i]);
-            double tokens = (double)(spec->global_batch * spec->sequence) * 1e6;
 
             if (p)
                 fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus->v[i],
-                        tokens / p->us, tokens / p->high_us,
-                        tokens / p->low_us);
+                        p->rate, p->rate * p->us / p->high_us,
+                        p->rate * p->us / p->low_us);
         }
         fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
     }
-    fputs("set title 'Fastest strategy by number of GPUs, with 90 % "
-          "intervals'\nset xlabel 'GPUs'\nset ylabel 'tokens a second'\n"
-          "set logscale xy\nset format y '%.0s %c'\nplot ",
-          out);
+    fprintf(out,
+            "set title 'Fastest strategy by number of GPUs, with 90 %% "
+            "intervals'\nset xlabel 'GPUs'\nset ylabel '%s a second'\n"
+            "set logscale xy\nset format y '%%.0s %%c'\nplot ",
+            msim_spec_unit_text(spec->unit));
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out,
                 "%s$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
@@ -137,100 +160,106 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
     return msim_plan_script_draw(out, path, err);
 }
 
+/* A block of data: the first points of the frontier as rows of bars, each with
+ * the figures that `put` writes. */
+static void
+put_frontier(const struct msim_plan *plan, const struct msim_spec *spec,
+             void (*put)(const struct msim_plan *plan,
+                         const struct msim_plan_point *p, FILE *out),
+             FILE *out)
+{
+    fputs("$rows << MSIM_END\n", out);
+    for (uint32_t i = 0; i < plan->n_frontier && i < 12; i++) {
+        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
+
+        fprintf(out, "\"%" PRId64 " %s\"", p->strategy.gpus,
+                spec->platforms[p->platform].name);
+        put(plan, p, out);
+    }
+    fputs("MSIM_END\nset style data histograms\nset style histogram "
+          "rowstacked\nset style fill solid 1 noborder\nset boxwidth 0.7\n"
+          "set xtics rotate by -30\n",
+          out);
+}
+
+static void put_names(const char *const *names, FILE *out)
+{
+    for (uint32_t i = 0; names[i]; i++)
+        fprintf(out, "%s$rows using %u:xtic(1) lc rgb '%s' title \"%s\"",
+                i ? ", " : "", i + 2, COLORS[i % N_COLORS], names[i]);
+}
+
+static void put_shares(const struct msim_plan *plan,
+                       const struct msim_plan_point *p, FILE *out)
+{
+    for (uint32_t i = 0; plan->step_parts[i]; i++)
+        fprintf(out, " %.4g", 100 * p->part_us[i] / p->us);
+    putc('\n', out);
+}
+
 static enum msim_status draw_breakdown(const struct msim_plan *plan,
                                        const struct msim_spec *spec,
                                        const char *path, struct msim_error *err)
 {
-    static const char *const NAMES[] = {
-        "compute", "host",      "tensor parallel", "context, experts",
-        "bubble",  "gradients", "optimizer"};
-    uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
     msim_plan_script_begin(out, 420);
-    fputs("$rows << MSIM_END\n", out);
-    for (uint32_t i = 0; i < most; i++) {
-        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
-
-        fprintf(out, "\"%" PRId64 " %s\" %.4g %.4g %.4g %.4g %.4g %.4g %.4g\n",
-                p->strategy.gpus, spec->platforms[p->platform].name,
-                100 * p->parts.compute / p->us, 100 * p->parts.host / p->us,
-                100 * p->parts.tp / p->us,
-                100 * (p->parts.cp + p->parts.ep) / p->us,
-                100 * p->parts.bubble / p->us, 100 * p->parts.gradients / p->us,
-                100 * p->parts.optimizer / p->us);
-    }
-    fputs("MSIM_END\nset title 'Where a step goes, along the frontier'\n"
-          "set ylabel 'share of a step, %'\nset yrange [0:100]\n"
-          "set style data histograms\nset style histogram rowstacked\n"
-          "set style fill solid 1 noborder\nset boxwidth 0.7\n"
-          "set xtics rotate by -30\nplot ",
+    put_frontier(plan, spec, put_shares, out);
+    fputs("set title 'Where a step goes, along the frontier'\n"
+          "set ylabel 'share of a step, %'\nset yrange [0:100]\nplot ",
           out);
-    for (uint32_t i = 0; i < N_COLORS; i++)
-        fprintf(out, "%s$rows using %u:xtic(1) lc rgb '%s' title '%s'",
-                i ? ", " : "", i + 2, COLORS[i], NAMES[i]);
+    put_names(plan->step_parts, out);
     fputs("\n", out);
     return msim_plan_script_draw(out, path, err);
 }
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* A row of bars: the peak by what it is for, the peak with its interval, the
- * memory of the GPU; GiB. */
+static uint32_t count(const char *const *names)
+{
+    uint32_t n = 0;
+
+    while (names[n])
+        n++;
+    return n;
+}
+
+/* The peak by what it is for, the peak with its interval, the memory of the
+ * GPU; GiB. What is not known is not drawn. */
 static void put_memory(const struct msim_plan *plan,
-                       const struct msim_spec *spec,
                        const struct msim_plan_point *p, FILE *out)
 {
-    struct msim_memory m =
-        msim_memory_of(&spec->model, &p->strategy, &plan->basis.memory);
-    bool backward = m.activations + m.loss >= m.temporary;
-    double capacity = plan->basis.platforms[p->platform].memory;
-    const double parts[] = {m.parameters,          m.gradients,
-                            m.optimizer,           backward ? m.activations : 0,
-                            backward ? m.loss : 0, backward ? 0 : m.temporary};
-    double rest = m.peak;
-
-    fprintf(out, "\"%" PRId64 " %s\"", p->strategy.gpus,
-            spec->platforms[p->platform].name);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        fprintf(out, " %.5g", parts[i] / GIB);
-        rest -= parts[i];
-    }
-    fprintf(out, " %.5g %.5g %.5g %.5g %.5g\n", fmax(rest, 0) / GIB,
-            p->peak_gib, p->low_gib, p->high_gib, capacity / GIB);
+    for (uint32_t i = 0; plan->memory_parts[i]; i++)
+        fprintf(out, " %.5g", isnan(p->peak_gib) ? 0 : p->part_gib[i]);
+    if (isnan(p->peak_gib))
+        fputs(" NaN NaN NaN", out);
+    else
+        fprintf(out, " %.5g %.5g %.5g", p->peak_gib, p->low_gib, p->high_gib);
+    fprintf(out, " %.5g\n", p->room_gib);
 }
 
 static enum msim_status draw_memory(const struct msim_plan *plan,
                                     const struct msim_spec *spec,
                                     const char *path, struct msim_error *err)
 {
-    static const char *const NAMES[] = {
-        "parameters", "gradients",          "optimizer", "activations",
-        "loss",       "step's temporaries", "all else"};
-    uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
+    uint32_t n = count(plan->memory_parts);
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
     msim_plan_script_begin(out, 420);
-    fputs("$rows << MSIM_END\n", out);
-    for (uint32_t i = 0; i < most; i++)
-        put_memory(plan, spec, &plan->points[plan->frontier[i]], out);
-    fputs("MSIM_END\nset title 'Memory of a GPU at its peak, along the "
-          "frontier'\nset ylabel 'GiB'\nset yrange [0:]\n"
-          "set style data histograms\nset style histogram rowstacked\n"
-          "set style fill solid 1 noborder\nset boxwidth 0.7\n"
-          "set xtics rotate by -30\nplot ",
+    put_frontier(plan, spec, put_memory, out);
+    fputs("set title 'Memory of a GPU at its peak, along the frontier'\n"
+          "set ylabel 'GiB'\nset yrange [0:]\nplot ",
           out);
-    for (uint32_t i = 0; i < N_COLORS; i++)
-        fprintf(out, "$rows using %u:xtic(1) lc rgb '%s' title \"%s\", ", i + 2,
-                COLORS[i], NAMES[i]);
-    fputs("$rows using 0:9:10:11 with yerrorbars lc rgb '#222222' lw 1.5 pt 0 "
-          "title '90 %', $rows using 0:12:(0.42) with xerrorbars lc rgb "
-          "'#cc3311' lw 2.5 pt 0 title 'the GPU has'\n",
-          out);
+    put_names(plan->memory_parts, out);
+    fprintf(out,
+            ", $rows using 0:%u:%u:%u with yerrorbars lc rgb '#222222' lw 1.5 "
+            "pt 0 title '90 %%', $rows using 0:%u:(0.42) with xerrorbars lc "
+            "rgb '#cc3311' lw 2.5 pt 0 title 'there is'\n",
+            n + 2, n + 3, n + 4, n + 5);
     return msim_plan_script_draw(out, path, err);
 }
 
@@ -285,28 +314,29 @@ const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
     {"frontier.svg",
      "Each dot is one feasible way. Those on the black line are the frontier: "
      "no other way is both faster and cheaper.",
-     draw_frontier},
+     draw_frontier, false},
     {"scaling.svg",
      "The fastest way with so many GPUs. Bars: 90 % intervals. A steeper line "
      "scales better.",
-     draw_scaling},
+     draw_scaling, false},
     {"breakdown.svg",
      "Where the time of a step goes, for the ways of the frontier, fastest "
      "first.",
-     draw_breakdown},
+     draw_breakdown, false},
     {"memory.svg",
      "What a GPU holds at its peak, for the ways of the frontier. Red: the "
-     "memory that it has. An interval that reaches the red line is not sure to "
+     "memory that CUDA's context and NCCL's buffers leave. An interval that "
+     "reaches the red line is not sure to "
      "fit.",
-     draw_memory},
+     draw_memory, false},
     {"timeline.svg",
      "What it holds while a step runs, by formula: each forward pass adds "
      "activations, each backward pass gives them back. Of more than 32 micro "
      "batches those in the middle are left out.",
-     msim_plan_line_draw},
+     msim_plan_line_draw, true},
     {"measured.svg",
      "How far predictions were off for jobs that were measured, each predicted "
      "without itself among the jobs like it; the law's constants saw all of "
      "them. Left of 1: faster than predicted.",
-     draw_measured},
+     draw_measured, true},
 };

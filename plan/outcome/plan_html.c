@@ -25,8 +25,8 @@ static void put_style(FILE *out)
         ".note{font-size:.85em;color:#555}figure{margin:1.5em 0}\n"
         "figcaption{font-size:.9em;color:#555}\n"
         "figure svg{max-width:100%;height:auto}\n"
-        "dt{font-weight:bold;float:left;clear:left;width:8em}"
-        "dd{margin:0 0 .3em 8em}\n"
+        "dt{font-weight:bold;float:left;clear:left;width:12em}"
+        "dd{margin:0 0 .3em 12em}\n"
         "@page{size:A4 landscape;margin:12mm}\n"
         "@media print{body{max-width:none;margin:0;font-size:12px}"
         "table{font-size:9.5px}tr,figure,section,.card{break-inside:avoid}"
@@ -54,18 +54,18 @@ void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
     fputs(
         "<!doctype html>\n<html lang=en><meta charset=utf-8>\n<title>Plan of ",
         out);
-    msim_html_text(spec->model.name, out);
+    msim_html_text(spec->name, out);
     fputs("</title>\n", out);
     put_style(out);
     fputs("<h1>Plan of ", out);
-    msim_html_text(spec->model.name, out);
+    msim_html_text(spec->name, out);
     fputs("</h1>\n", out);
     msim_plan_page_answer(plan, spec, out);
     msim_plan_page_platforms(plan, spec, out);
     put_charts(charts, out);
     msim_plan_page_frontier(plan, spec, out);
     msim_plan_page_basis(plan, spec, out);
-    msim_plan_page_words(out);
+    msim_plan_page_words(spec, out);
     fputs("<p class=note>mystique-sim " MSIM_VERSION ". points.csv has all "
           "feasible points, plan.json what this page says.</p>\n</html>\n",
           out);

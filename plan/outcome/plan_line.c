@@ -5,6 +5,7 @@
 
 #include "plan/memory/job_line.h"
 #include "plan/outcome/plan_draw.h"
+#include "plan/search/described_points.h"
 
 #include <inttypes.h>
 
@@ -15,14 +16,12 @@ static void find_line(struct msim_job_line *line, struct msim_memory *m,
                       const struct msim_plan_point *p,
                       const struct msim_spec *spec)
 {
-    const struct msim_step_parts *of = &p->parts;
-    double all = of->compute + of->host + of->tp + of->cp + of->ep +
-                 of->copies + of->bubble + of->gradients + of->optimizer;
+    double gradients = p->part_us[MSIM_DESCRIBED_GRADIENTS];
+    double optimizer = p->part_us[MSIM_DESCRIBED_OPTIMIZER];
 
     *m = msim_memory_of(&spec->model, &p->strategy, &plan->basis.memory);
     msim_job_line_find(line, m, &p->strategy,
-                       1 - (of->gradients + of->optimizer) / all,
-                       of->optimizer / all);
+                       1 - (gradients + optimizer) / p->us, optimizer / p->us);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

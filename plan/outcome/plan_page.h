@@ -21,6 +21,6 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
 /* Where every figure comes from; what words mean. In plan_basis.c. */
 void msim_plan_page_basis(const struct msim_plan *plan,
                           const struct msim_spec *spec, FILE *out);
-void msim_plan_page_words(FILE *out);
+void msim_plan_page_words(const struct msim_spec *spec, FILE *out);
 
 #endif

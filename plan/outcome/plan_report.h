@@ -46,6 +46,7 @@ typedef enum msim_status msim_plan_draw(const struct msim_plan *plan,
 struct msim_plan_chart {
     const char *file, *caption;
     msim_plan_draw *draw;
+    bool described; /* of described models alone */
 };
 #define MSIM_PLAN_CHARTS 6
 /* In the order of the report. */

@@ -6,11 +6,16 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const char HEAD[] =
-    "<table><thead><tr><th class=n>GPUs<th>platform<th>strategy<th "
-    "class=n>step, s"
-    "<th class=n>MFU, %<th class=n>days<th class=n>cost<th class=n>MWh<th "
-    "class=n>GiB<th class=n>limits kept</tr></thead>\n<tbody>";
+static void put_head(const struct msim_spec *spec, FILE *out)
+{
+    fprintf(out,
+            "<table><thead><tr><th class=n>GPUs<th>platform<th>strategy<th "
+            "class=n>%s<th class=n>%s/s<th class=n>MFU, %%<th class=n>days<th "
+            "class=n>%s<th class=n>kWh<th class=n>GiB<th class=n>limits "
+            "kept</tr></thead>\n<tbody>",
+            msim_plan_step_word(spec), msim_spec_unit_text(spec->unit),
+            msim_spec_is_hourly(spec) ? "cost an hour" : "cost");
+}
 
 /* A figure above its interval. */
 static void put_cell(struct msim_plan_figure f, const char *format, FILE *out)
@@ -42,25 +47,55 @@ static void put_amount_cell(struct msim_plan_figure f, FILE *out)
                 high);
 }
 
+static void put_time_cell(const struct msim_plan_point *p, FILE *out)
+{
+    char middle[32], low[32], high[32];
+
+    msim_plan_time_text(p->us, middle, sizeof(middle));
+    msim_plan_time_text(p->low_us, low, sizeof(low));
+    msim_plan_time_text(p->high_us, high, sizeof(high));
+    fprintf(out, "<td class=n>%s<br><i>%s to %s</i></td>", middle, low, high);
+}
+
+/* Cost and energy: of an hour they are sure. */
+static void put_cost_cells(const struct msim_plan_point *p,
+                           const struct msim_spec *spec, FILE *out)
+{
+    const double amounts[] = {p->cost, p->kwh};
+    char text[32];
+
+    for (int i = 0; i < 2; i++) {
+        if (!msim_spec_is_hourly(spec)) {
+            put_amount_cell(msim_plan_figure_of(p, amounts[i]), out);
+            continue;
+        }
+        msim_plan_amount_text(amounts[i], text, sizeof(text));
+        fprintf(out, "<td class=n>%s</td>", text);
+    }
+}
+
 static void put_row(const struct msim_plan_point *p,
                     const struct msim_spec *spec, FILE *out)
 {
     char strategy[MSIM_PLAN_STRATEGY_TEXT], chance[24] = "-";
     struct msim_plan_figure mfu = msim_plan_figure_of(p, 1);
 
-    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
     fprintf(out, "<tr><td class=n>%" PRId64 "</td><td>", p->strategy.gpus);
     msim_html_text(spec->platforms[p->platform].name, out);
     fputs("</td><td>", out);
     msim_html_text(strategy, out);
     fputs("</td>", out);
-    put_cell(msim_plan_figure_of(p, p->us / 1e6), "%.2f", out);
+    put_time_cell(p, out);
+    put_amount_cell((struct msim_plan_figure){p->rate, p->rate / mfu.high,
+                                              p->rate / mfu.low},
+                    out);
     put_cell((struct msim_plan_figure){100 * p->mfu, 100 * p->mfu / mfu.high,
                                        100 * p->mfu / mfu.low},
              "%.1f", out);
-    put_cell(msim_plan_figure_of(p, p->days), "%.1f", out);
-    put_amount_cell(msim_plan_figure_of(p, p->cost), out);
-    put_cell(msim_plan_figure_of(p, p->kwh / 1e3), "%.0f", out);
+    put_cell(msim_plan_figure_of(p, p->days), p->days < 10 ? "%.2g" : "%.1f",
+             out);
+    put_cost_cells(p, spec, out);
     put_cell((struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
              p->fits == MSIM_FITS_EDGE ? "%.1f?" : "%.1f", out);
     if (!isnan(p->chance))
@@ -74,7 +109,7 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
     if (plan->best == UINT32_MAX)
         return;
     fputs("<section><h2>The best on each GPU</h2>\n", out);
-    fputs(HEAD, out);
+    put_head(spec, out);
     for (uint32_t i = 0; i < spec->n_platforms; i++) {
         if (plan->best_of[i] != UINT32_MAX) {
             put_row(&plan->points[plan->best_of[i]], spec, out);
@@ -82,8 +117,12 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
         }
         fputs("<tr><td class=n>-</td><td>", out);
         msim_html_text(spec->platforms[i].name, out);
-        fputs("</td><td colspan=8>no way fits and keeps the limits</td></tr>\n",
+        fputs("</td><td colspan=9>", out);
+        fputs(plan->priced && spec->platforms[i].price <= 0
+                  ? "it has no price, and others have: not compared"
+                  : "no way fits and keeps the limits",
               out);
+        fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table>\n<p class=note>Small figures: the 90 % interval. "
           "\"limits kept\": the chance that the limits of time and cost are "
@@ -100,7 +139,7 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
     fputs("<section><h2>Frontier: what no other way beats in both time and "
           "cost</h2>\n",
           out);
-    fputs(HEAD, out);
+    put_head(spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         put_row(&plan->points[plan->frontier[i]], spec, out);
     fputs("</tbody></table></section>\n", out);

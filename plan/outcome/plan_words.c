@@ -7,8 +7,29 @@
 #include <math.h>
 #include <string.h>
 
-void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
-                             size_t size)
+/* A text that grows in a buffer. */
+struct words {
+    char *text;
+    size_t size, used;
+};
+
+static void add(struct words *w, const char *name, const char *value)
+{
+    if (w->used < w->size)
+        w->used += (size_t)snprintf(w->text + w->used, w->size - w->used,
+                                    "%s%s%s%s", w->used ? ", " : "", name,
+                                    *name && *value ? " " : "", value);
+}
+
+static void add_number(struct words *w, const char *name, int64_t v)
+{
+    char value[32];
+
+    snprintf(value, sizeof(value), "%" PRId64, v);
+    add(w, name, value);
+}
+
+static void describe_model(struct words *w, const struct msim_strategy *s)
 {
     static const struct {
         const char *name;
@@ -24,30 +45,63 @@ void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
         {"zero", offsetof(struct msim_strategy, zero), -1},
         {"micro batch", offsetof(struct msim_strategy, micro_batch), -1},
     };
-    size_t used = 0;
+    char value[32];
 
     for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
         int64_t v;
 
         memcpy(&v, (const char *)s + MEMBERS[i].offset, sizeof(v));
-        if (v != MEMBERS[i].usual && used < size)
-            used += (size_t)snprintf(text + used, size - used,
-                                     "%s %" PRId64 ", ", MEMBERS[i].name, v);
+        if (v != MEMBERS[i].usual)
+            add_number(w, MEMBERS[i].name, v);
     }
-    if (used < size)
-        used += (size_t)snprintf(text + used, size - used, "recompute %s, %s",
-                                 msim_recompute_text(s->recompute),
-                                 msim_precision_text(s->precision));
-    for (int g = MSIM_GIVEN_offload; g < MSIM_GIVEN_COUNT && used < size; g++) {
+    add(w, "recompute", msim_recompute_text(s->recompute));
+    add(w, msim_precision_text(s->precision), "");
+    for (int g = MSIM_GIVEN_offload; g < MSIM_GIVEN_COUNT; g++) {
         int64_t v = msim_strategy_value(s, (enum msim_given)g);
-        char value[32];
 
         msim_strategy_value_text((enum msim_given)g, v, value, sizeof(value));
         if (v)
-            used +=
-                (size_t)snprintf(text + used, size - used, ", %s %s",
-                                 msim_given_text((enum msim_given)g), value);
+            add(w, msim_given_text((enum msim_given)g), value);
     }
+}
+
+/* What differs from the traced step, and the batch. */
+static void describe_trace(struct words *w, const struct msim_plan_point *p)
+{
+    const struct msim_strategy *s = &p->strategy;
+
+    if (s->micro_batch)
+        add_number(w, "batch", s->micro_batch);
+    if (s->grad_accum > 1)
+        add_number(w, "micro batches", s->grad_accum);
+    for (uint32_t i = 0; i < msim_spec_dimension_count(true); i++) {
+        const struct msim_spec_dimension *d = msim_spec_dimension_at(true, i);
+        int64_t v = msim_plan_point_value(p, d);
+        char value[32];
+
+        if (!d->words || (d->place == MSIM_SPEC_SHARD ? s->dp < 2 : v == 0))
+            continue;
+        msim_spec_value_text(d, v, value, sizeof(value));
+        add(w,
+            d->place < MSIM_SPEC_BITS && d->place >= MSIM_GIVEN_COUNT ? ""
+                                                                      : d->name,
+            value);
+    }
+}
+
+void msim_plan_strategy_text(const struct msim_spec *spec,
+                             const struct msim_plan_point *p, char *text,
+                             size_t size)
+{
+    struct words w = {text, size, 0};
+
+    text[0] = '\0';
+    if (spec->traced)
+        describe_trace(&w, p);
+    else
+        describe_model(&w, &p->strategy);
+    if (!w.used)
+        add(&w, "as traced", "");
 }
 
 struct msim_plan_figure msim_plan_figure_of(const struct msim_plan_point *p,
@@ -72,6 +126,8 @@ void msim_plan_amount_text(double v, char *text, size_t size)
         }
     if (isnan(v))
         snprintf(text, size, "-");
+    else if (v < 100)
+        snprintf(text, size, "%.3g", v);
     else
         snprintf(text, size, "%.0f", v);
 }
@@ -86,7 +142,36 @@ void msim_plan_chance_text(double chance, char *text, size_t size)
         snprintf(text, size, "%.0f %%", 100 * chance);
 }
 
-const char *msim_plan_cost_word(const struct msim_plan_point *p)
+const char *msim_plan_cost_word(const struct msim_spec *spec,
+                                const struct msim_plan_point *p)
 {
-    return isnan(p->cost) ? "GPU time" : "cost";
+    return isnan(p->cost)              ? "GPU time"
+           : msim_spec_is_hourly(spec) ? "cost an hour"
+                                       : "cost";
+}
+
+void msim_plan_time_text(double us, char *text, size_t size)
+{
+    if (us >= 1e6)
+        snprintf(text, size, "%.2f s", us / 1e6);
+    else
+        snprintf(text, size, "%.3g ms", us / 1e3);
+}
+
+const char *msim_plan_step_word(const struct msim_spec *spec)
+{
+    return spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "latency" : "step";
+}
+
+const char *msim_plan_split_word(const struct msim_spec *spec)
+{
+    return spec->traced ? "cannot be made of the trace" : "cannot be split so";
+}
+
+void msim_plan_days_text(double days, char *text, size_t size)
+{
+    if (isnan(days))
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, days < 10 ? "%.2g" : "%.1f", days);
 }

@@ -10,8 +10,9 @@
 #define MSIM_PLAN_STRATEGY_TEXT 512
 
 /* "tp 4, pp 2, dp 8, zero 1, micro batch 2, recompute none, bf16", and the
- * techniques that are stated. */
-void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
+ * techniques that are stated; of a traced step, "batch 32, zero3, amp_bf16". */
+void msim_plan_strategy_text(const struct msim_spec *spec,
+                             const struct msim_plan_point *p, char *text,
                              size_t size);
 
 /* A figure of a point, with its 90 % interval; all NAN: not known. */
@@ -26,10 +27,23 @@ struct msim_plan_figure msim_plan_figure_of(const struct msim_plan_point *p,
 /* "335.6 k", "1.23 M", "-" */
 void msim_plan_amount_text(double v, char *text, size_t size);
 
+/* "1.25 s", "340 ms" */
+void msim_plan_time_text(double us, char *text, size_t size);
+
+/* "12.3", "0.57", "-" */
+void msim_plan_days_text(double days, char *text, size_t size);
+
+/* "step", or "latency" of a traced step that answers requests. */
+const char *msim_plan_step_word(const struct msim_spec *spec);
+
+/* What MSIM_PLAN_SPLIT says of points: "cannot be split so". */
+const char *msim_plan_split_word(const struct msim_spec *spec);
+
 /* "96 %", "above 99 %", "below 1 %" */
 void msim_plan_chance_text(double chance, char *text, size_t size);
 
-/* "cost", or "GPU time" where the spec has no price. */
-const char *msim_plan_cost_word(const struct msim_plan_point *p);
+/* "cost", "cost an hour", or "GPU time" where the spec has no price. */
+const char *msim_plan_cost_word(const struct msim_spec *spec,
+                                const struct msim_plan_point *p);
 
 #endif

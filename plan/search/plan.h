@@ -4,11 +4,24 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_H
 #define MSIM_PLAN_SEARCH_PLAN_H
-#include "plan/memory/memory_ways.h"
-#include "plan/search/plan_point.h"
+#include "plan/memory/peak_memory.h"
+#include "plan/search/plan_ways.h"
 #include "plan/step/steps_file.h"
 
 #define MSIM_PLAN_SAFE 0.95 /* a chance that is called sure */
+
+/* The traced step that a plan is of. */
+struct msim_plan_traced {
+    int64_t batch;     /* of one rank */
+    int64_t ranks;     /* of the job that was recorded */
+    bool serves;       /* it answers requests */
+    bool knows_memory; /* it is an execution trace */
+    char host[256];    /* of all points; "": the trace's own */
+    char platform[96]; /* that it ran on, where that is known; else "" */
+    /* The traced run, us: as measured there, and as models predict it from its
+     * shapes; NAN: not known. */
+    double measured_us, predicted_us, low_us, high_us;
+};
 
 /* What the figures of a plan stand on. */
 struct msim_plan_basis {
@@ -19,16 +32,22 @@ struct msim_plan_basis {
         uint32_t gpus_a_node;
         char network[96]; /* between nodes; "": the data sheet's */
     } platforms[MSIM_SPEC_PLATFORMS];
-    struct msim_step_fit fit;            /* owned */
+    struct msim_step_fit fit;            /* of described models; owned */
     double memory_low, memory_high;      /* factors of the widest interval of a
                                             peak */
-    struct msim_memory_constants memory; /* what peaks were found with */
+    struct msim_memory_constants memory; /* of described models: what peaks were
+                                            found with */
+    struct msim_plan_traced traced;
 };
 
 struct msim_plan {
     struct msim_plan_point *points; /* feasible ones, by number */
     uint32_t n, cap;
     uint64_t looked_at, left_out[MSIM_PLAN_REASONS];
+    struct msim_plan_refusals refusals; /* of what cannot be, but memory */
+    struct msim_plan_point refused[MSIM_PLAN_REFUSALS];  /* the first of each */
+    const char *const *step_parts, *const *memory_parts; /* the predictor's */
+    bool priced;        /* a point has a cost: those without are not compared */
     uint32_t *frontier; /* indices into points: shorter or cheaper than all
                            others that keep the limits; by time */
     uint32_t n_frontier;
@@ -44,7 +63,8 @@ struct msim_plan {
      * to it, the memory there is, and what would make it fit. */
     bool has_nearest;
     struct msim_plan_point nearest;
-    struct msim_memory_ways nearest_ways;
+    double nearest_share;
+    struct msim_plan_ways nearest_ways;
     struct msim_plan_basis basis;
 };
 

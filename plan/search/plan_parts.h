@@ -15,12 +15,20 @@ struct msim_plan_block {
     struct msim_plan_point *points; /* feasible ones */
     uint32_t n, cap;
     uint64_t left_out[MSIM_PLAN_REASONS];
+    struct msim_plan_refusals refusals;
+    /* Of those that do not fit, the nearest to it, and its share of the memory
+     * there is. */
+    struct msim_plan_point nearest;
+    double nearest_share;
     bool known;
 };
 
-/* What makes points what they are: parts with another key are not read. */
+void msim_plan_block_release(struct msim_plan_block *b);
+
+/* What makes points what they are, with the predictor's `identity`: parts with
+ * another key are not read. */
 uint64_t msim_plan_key(const struct msim_plan_share *share,
-                       const struct msim_spec *spec);
+                       const struct msim_spec *spec, uint64_t identity);
 
 /* Read block `which` into an empty block; false where there is none that is
  * whole and of this key. */

@@ -7,8 +7,9 @@
 #include "plan/search/plan_search.h"
 
 #include "core/base/vec.h"
-#include "models/platform/platform.h"
+#include "plan/search/described_points.h"
 #include "plan/search/plan_parts.h"
+#include "plan/search/plan_platforms.h"
 #include "plan/search/recommend.h"
 
 #include <math.h>
@@ -18,17 +19,14 @@
 #include <string.h>
 
 #define GIB          1073741824.0
-#define BLOCK        2048 /* points */
 #define THREADS_MOST 64
 #define DAY_US       86400e6
 
 struct search {
     const struct msim_spec *spec;
-    struct msim_platform *platforms[MSIM_SPEC_PLATFORMS];
-    struct msim_network networks[MSIM_SPEC_PLATFORMS];
-    const struct msim_step_fit *fit; /* the plan's */
-    struct msim_memory_fit memory;
-    struct msim_strategy first; /* the first value of every dimension */
+    const struct msim_plan_predictor *ask;
+    struct msim_plan_platforms platforms;
+    struct msim_plan_point first; /* the first value of every dimension */
     uint64_t n_points;
     struct msim_plan_block *blocks;
     const struct msim_plan_options *o;
@@ -40,82 +38,68 @@ struct search {
     uint64_t next;
     struct msim_plan *plan;
     enum msim_status status;
+    struct msim_error *err; /* of the first that failed */
 };
 
 /* ---- one point ----------------------------------------------------------- */
 
 /* The point with that number: the first dimension changes slowest. */
 static void point_of(const struct search *k, uint64_t number,
-                     struct msim_plan_point *p, uint32_t *given)
+                     struct msim_plan_point *p)
 {
-    struct msim_strategy *s = &p->strategy;
+    const struct msim_spec *spec = k->spec;
 
-    memset(p, 0, sizeof(*p));
+    *p = k->first;
     p->number = number;
-    *s = k->first;
-    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
-        const struct msim_spec_values *values = &k->spec->values[d];
+    for (uint32_t d = 0; d < msim_spec_dimension_count(spec->traced); d++) {
+        const struct msim_spec_values *values = &spec->values[d];
 
         if (values->n == 1)
             continue;
-        msim_strategy_put(s, msim_spec_dimension_at(d)->given,
-                          values->v[number % values->n]);
+        msim_plan_point_put(p, msim_spec_dimension_at(spec->traced, d),
+                            values->v[number % values->n]);
         number /= values->n;
     }
     p->platform = (uint32_t)number;
-    *given = (1u << MSIM_GIVEN_COUNT) - 1;
-    *given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
-                1u << MSIM_GIVEN_grad_accum);
 }
 
-/* Of the GPU that a point is on, as far as the spec lets it hold. */
-static struct msim_memory_gpu gpu_of(const struct search *k,
-                                     const struct msim_plan_point *p)
+static void first_point(struct search *k)
 {
-    const struct msim_platform *on = k->platforms[p->platform];
+    const struct msim_spec *spec = k->spec;
 
-    return (struct msim_memory_gpu){
-        .usable = fmin(msim_platform_usable_bytes(on),
-                       k->spec->most_memory_gib * GIB),
-        .link = msim_platform_link_rate(on),
-        .gpus_a_node = msim_platform_gpus_a_node(on)};
+    memset(&k->first, 0, sizeof(k->first));
+    k->first.strategy.sequence = spec->sequence;
+    k->first.strategy.global_batch = spec->global_batch;
+    for (uint32_t d = 0; d < msim_spec_dimension_count(spec->traced); d++)
+        msim_plan_point_put(&k->first, msim_spec_dimension_at(spec->traced, d),
+                            spec->values[d].v[0]);
 }
 
-static bool fits(const struct search *k, struct msim_plan_point *p)
+/* What programs get of the GPU, as far as the spec lets them; GiB. */
+static double usable_gib(const struct search *k,
+                         const struct msim_plan_point *p)
 {
-    struct msim_memory_gpu gpu = gpu_of(k, p);
-    struct msim_job_memory m =
-        msim_job_memory_of(&k->spec->model, &p->strategy, &k->memory, &gpu);
-
-    p->peak_gib = m.at.most / GIB;
-    p->low_gib = m.low / GIB;
-    p->high_gib = m.high / GIB;
-    p->room_gib = m.room / GIB;
-    p->beside = m.beside;
-    p->fits = m.fits;
-    return p->fits != MSIM_FITS_NO && m.at.most <= m.room;
+    return fmin(msim_platform_usable_bytes(k->platforms.of[p->platform]) / GIB,
+                k->spec->most_memory_gib);
 }
 
-/* The data sheet's dense rate of what the products run in, FLOP/s. */
-static double peak_rate(const struct msim_platform *platform,
-                        const struct msim_strategy *s)
+/* Its peak, which may not be known, fits as predicted. */
+static bool fits(const struct msim_plan_point *p)
 {
-    return msim_platform_peak_flops(
-        platform, s->precision == MSIM_PRECISION_FP32      ? MSIM_DT_F32
-                  : s->precision >= MSIM_PRECISION_AMP_FP8 ? MSIM_DT_F8
-                                                           : MSIM_DT_BF16);
+    return p->fits != MSIM_FITS_NO && !(p->peak_gib > p->room_gib);
 }
 
 /* By how much a point may be slower and still keeps all limits of time;
- * INFINITY where there are none. */
+ * INFINITY where there are none. Cost of an hour does not depend on time. */
 static double slack_of(const struct msim_spec *spec,
                        const struct msim_plan_point *p)
 {
-    double slack = p->tokens_per_second / spec->least_tokens_per_second;
+    double slack =
+        fmin(p->rate / spec->least_rate, spec->most_latency_us / p->us);
 
     if (!isnan(p->days))
         slack = fmin(slack, spec->most_days / p->days);
-    if (!isnan(p->cost))
+    if (!isnan(p->cost) && !msim_spec_is_hourly(spec))
         slack = fmin(slack, spec->most_cost / p->cost);
     return slack;
 }
@@ -124,57 +108,46 @@ static void set_limits(const struct msim_spec *spec, struct msim_plan_point *p)
 {
     double slack = slack_of(spec, p);
 
-    p->allowed = slack >= 1 && (double)p->strategy.gpus <= spec->most_gpus;
+    p->allowed = slack >= 1 && (double)p->strategy.gpus <= spec->most_gpus &&
+                 !(p->cost > spec->most_cost);
     p->chance = isinf(slack) ? NAN
                              : msim_chance_below(slack * p->us, p->us,
                                                  p->low_us, p->high_us);
 }
 
-static void set_figures(const struct search *k, struct msim_plan_point *p,
-                        const struct msim_step_estimate *e)
+/* What follows from the time of a step. */
+static void set_figures(const struct msim_spec *spec, struct msim_plan_point *p)
 {
-    const struct msim_spec *spec = k->spec;
     const struct msim_spec_platform *on = &spec->platforms[p->platform];
-    double tokens = (double)(spec->global_batch * spec->sequence);
-    double hours;
+    double units = (double)(p->strategy.global_batch * p->strategy.sequence);
+    double each = msim_spec_batch_varies(spec) ? units : 1, hours;
 
-    p->us = e->us;
-    p->low_us = e->low_us;
-    p->high_us = e->high_us;
-    p->parts = e->parts;
-    p->tokens_per_second = tokens / e->us * 1e6;
-    p->mfu = e->flops / (e->us * 1e-6 *
-                         peak_rate(k->platforms[p->platform], &p->strategy));
-    p->days = spec->tokens > 0 ? spec->tokens / tokens * e->us / DAY_US : NAN;
-    hours = p->days * 24 * (double)p->strategy.gpus;
+    p->rate = units / p->us * 1e6;
+    p->gpu_us = (double)p->strategy.gpus * p->us / each;
+    p->time = spec->unit == MSIM_SPEC_UNIT_REQUESTS ? p->us : p->us / each;
+    p->days = spec->total > 0 ? spec->total / units * p->us / DAY_US : NAN;
+    hours = msim_spec_is_hourly(spec) ? 1 : p->days * 24;
+    hours *= (double)p->strategy.gpus;
     p->cost = on->price > 0 ? hours * on->price : NAN;
     p->kwh = on->power_w > 0 ? hours * on->power_w / 1000 : NAN;
-    p->correction = e->correction;
     set_limits(spec, p);
 }
 
 /* Predict one point; MSIM_PLAN_REASONS where it is feasible. */
-static enum msim_plan_reason answer(const struct search *k,
-                                    struct msim_pricer *pricers,
-                                    struct msim_plan_point *p, uint32_t given)
+static enum msim_plan_reason answer(const struct search *k, void *thread,
+                                    struct msim_plan_point *p,
+                                    char why[MSIM_PLAN_WHY])
 {
-    struct msim_pricer *pricer = &pricers[p->platform];
-    struct msim_step_estimate e;
-    struct msim_error why = {0};
-    struct msim_terms terms;
-    char defaults[256], reason[256];
-
-    if (msim_strategy_complete(&p->strategy, given, &k->spec->model,
-                               pricer->gpus_a_node, defaults, sizeof(defaults),
-                               reason, sizeof(reason)))
+    if (!k->ask->split(thread, p, why))
         return MSIM_PLAN_SPLIT;
-    if (!fits(k, p))
+    p->room_gib = usable_gib(k, p);
+    if (!k->ask->memory(thread, p, why))
+        return MSIM_PLAN_SPLIT;
+    if (!fits(p))
         return MSIM_PLAN_MEMORY;
-    if (msim_terms_make(&terms, pricer, &k->spec->model, &p->strategy, &why) !=
-        MSIM_OK)
+    if (!k->ask->step(thread, p, why))
         return MSIM_PLAN_NO_MODEL;
-    e = msim_step_predict(&terms, k->fit);
-    set_figures(k, p, &e);
+    set_figures(k->spec, p);
     return MSIM_PLAN_REASONS;
 }
 
@@ -188,32 +161,56 @@ static enum msim_status keep(struct msim_plan_block *b,
     return MSIM_OK;
 }
 
-static enum msim_status predict_block(const struct search *k,
-                                      struct msim_pricer *pricers,
+/* Of points that do not fit, the one that holds least of its GPU. */
+static void keep_nearest(struct msim_plan_block *b,
+                         const struct msim_plan_point *p)
+{
+    double share = p->peak_gib / p->room_gib;
+
+    if (b->left_out[MSIM_PLAN_MEMORY] > 1 && !(share < b->nearest_share))
+        return;
+    b->nearest = *p;
+    b->nearest_share = share;
+}
+
+static enum msim_status refuse(struct msim_plan_block *b, const char *why,
+                               uint64_t number)
+{
+    struct msim_plan_refusal r = {.points = 1, .first = number};
+
+    snprintf(r.text, sizeof(r.text), "%.199s", why);
+    return msim_plan_refuse(&b->refusals, &r);
+}
+
+static enum msim_status predict_block(const struct search *k, void *thread,
                                       uint64_t which)
 {
     struct msim_plan_block *b = &k->blocks[which];
-    uint64_t from = which * BLOCK, to = from + BLOCK;
+    uint64_t from = which * k->ask->block, to = from + k->ask->block;
 
     for (uint64_t i = from; i < to && i < k->n_points; i++) {
         struct msim_plan_point p;
-        enum msim_plan_reason why;
-        uint32_t given;
+        enum msim_plan_reason reason;
+        char why[MSIM_PLAN_WHY] = "";
 
-        point_of(k, i, &p, &given);
-        why = answer(k, pricers, &p, given);
-        if (why < MSIM_PLAN_REASONS)
-            b->left_out[why]++;
-        else
+        point_of(k, i, &p);
+        reason = answer(k, thread, &p, why);
+        if (reason == MSIM_PLAN_REASONS) {
             MSIM_TRY(keep(b, &p));
+            continue;
+        }
+        b->left_out[reason]++;
+        if (reason == MSIM_PLAN_MEMORY)
+            keep_nearest(b, &p);
+        else if (k->ask->says_why)
+            MSIM_TRY(refuse(b, why, i));
     }
     b->known = true;
     return MSIM_OK;
 }
 
 /* Predict a block that is not known yet. */
-static enum msim_status answer_block(const struct search *k,
-                                     struct msim_pricer *pricers,
+static enum msim_status answer_block(const struct search *k, void *thread,
                                      uint64_t which)
 {
     struct msim_plan_block *b = &k->blocks[which];
@@ -221,7 +218,7 @@ static enum msim_status answer_block(const struct search *k,
     if (b->known ||
         (k->share && msim_plan_part_read(b, k->share, k->key, which)))
         return MSIM_OK;
-    MSIM_TRY(predict_block(k, pricers, which));
+    MSIM_TRY(predict_block(k, thread, which));
     return k->share ? msim_plan_part_write(b, k->share, k->key, which)
                     : MSIM_OK;
 }
@@ -259,35 +256,42 @@ static void tell(const struct search *k, uint64_t turn)
         k->o->progress(k->o->ctx, (uint32_t)turn, (uint32_t)own);
 }
 
-static void *work(void *arg)
+/* Take turns until there are no more. */
+static enum msim_status take_turns(struct search *k, void *thread)
 {
-    struct search *k = arg;
-    struct msim_pricer pricers[MSIM_SPEC_PLATFORMS] = {{0}};
-    enum msim_status status = MSIM_OK;
     uint64_t which, turn;
     bool skip;
 
-    for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
-        pricers[i].platform = k->platforms[i];
-        pricers[i].gpus_a_node = msim_platform_gpus_a_node(k->platforms[i]);
-    }
     for (;;) {
         pthread_mutex_lock(&k->lock);
-        turn = k->next++;
+        turn = k->status == MSIM_OK ? k->next++ : UINT64_MAX;
         pthread_mutex_unlock(&k->lock);
-        which = block_of(k, turn, &skip);
+        which = turn == UINT64_MAX ? turn : block_of(k, turn, &skip);
+        if (which == UINT64_MAX)
+            return MSIM_OK;
         tell(k, turn);
-        if (which == UINT64_MAX || status != MSIM_OK)
-            break;
         if (!skip)
-            status = answer_block(k, pricers, which);
+            MSIM_TRY(answer_block(k, thread, which));
     }
+}
+
+static void *work(void *arg)
+{
+    struct search *k = arg;
+    struct msim_error err = {0};
+    void *thread = NULL;
+    enum msim_status status =
+        k->ask->begin(&thread, k->ask->own, k->platforms.of, &err);
+
+    if (status == MSIM_OK)
+        status = take_turns(k, thread);
+    k->ask->end(thread);
     pthread_mutex_lock(&k->lock);
-    if (status != MSIM_OK)
+    if (status != MSIM_OK && k->status == MSIM_OK) {
         k->status = status;
+        *k->err = err;
+    }
     pthread_mutex_unlock(&k->lock);
-    for (uint32_t i = 0; i < k->spec->n_platforms; i++)
-        msim_pricer_release(&pricers[i]);
     return NULL;
 }
 
@@ -305,49 +309,74 @@ static void run_threads(struct search *k, uint32_t threads)
         pthread_join(others[--n], NULL);
 }
 
+static enum msim_status collect_left_out(struct msim_plan *plan,
+                                         const struct msim_plan_block *b)
+{
+    const struct msim_plan_refusals *r = &b->refusals;
+
+    if (b->left_out[MSIM_PLAN_MEMORY] &&
+        (!plan->has_nearest || b->nearest_share < plan->nearest_share)) {
+        plan->has_nearest = true;
+        plan->nearest = b->nearest;
+        plan->nearest_share = b->nearest_share;
+    }
+    for (int i = 0; i < MSIM_PLAN_REASONS; i++)
+        plan->left_out[i] += b->left_out[i];
+    for (uint32_t i = 0; i < r->n; i++)
+        MSIM_TRY(msim_plan_refuse(&plan->refusals, &r->of[i]));
+    plan->refusals.others += r->others;
+    return MSIM_OK;
+}
+
 static enum msim_status collect(struct search *k)
 {
     struct msim_plan *plan = k->plan;
 
     MSIM_TRY(k->status);
     for (uint64_t b = 0; b < k->n_blocks; b++) {
-        for (int i = 0; i < MSIM_PLAN_REASONS; i++)
-            plan->left_out[i] += k->blocks[b].left_out[i];
+        MSIM_TRY(collect_left_out(plan, &k->blocks[b]));
         for (uint32_t i = 0; i < k->blocks[b].n; i++) {
             MSIM_TRY(msim_grow((void **)&plan->points, &plan->cap, plan->n,
                                sizeof(*plan->points)));
             plan->points[plan->n++] = k->blocks[b].points[i];
         }
     }
+    for (uint32_t i = 0; i < plan->refusals.n; i++)
+        point_of(k, plan->refusals.of[i].first, &plan->refused[i]);
     return MSIM_OK;
+}
+
+/* ---- where nothing is feasible ------------------------------------------- */
+
+static enum msim_status find_ways(struct search *k, struct msim_error *err)
+{
+    struct msim_plan *plan = k->plan;
+    struct msim_plan_point p;
+    char why[MSIM_PLAN_WHY];
+    void *thread = NULL;
+    enum msim_status status;
+
+    plan->has_nearest &= plan->n == 0;
+    if (!plan->has_nearest)
+        return MSIM_OK;
+    status = k->ask->begin(&thread, k->ask->own, k->platforms.of, err);
+    point_of(k, plan->nearest.number, &p);
+    p.room_gib = usable_gib(k, &p);
+    if (status == MSIM_OK && k->ask->split(thread, &p, why) &&
+        k->ask->memory(thread, &p, why))
+        k->ask->ways(thread, &p, &plan->nearest_ways);
+    k->ask->end(thread);
+    return status;
 }
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static enum msim_status load(struct search *k, const char *data_dir,
-                             struct msim_error *err)
-{
-    for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
-        const struct msim_spec_platform *p = &k->spec->platforms[i];
-
-        MSIM_TRY(msim_platform_load(&k->platforms[i], data_dir, p->name, err));
-        if (!*p->network)
-            continue;
-        MSIM_TRY(msim_network_load(&k->networks[i], data_dir, p->network, err));
-        msim_platform_join(k->platforms[i], &k->networks[i]);
-    }
-    MSIM_TRY(msim_memory_fit_read(&k->memory, data_dir, NULL, err));
-    k->plan->basis.memory = k->memory.constants;
-    k->fit = &k->plan->basis.fit;
-    return msim_step_fit_read(&k->plan->basis.fit, data_dir, NULL, err);
-}
-
-static void note_basis(const struct search *k)
+static void note_platforms(const struct search *k)
 {
     struct msim_plan_basis *b = &k->plan->basis;
 
     for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
-        const struct msim_platform *p = k->platforms[i];
+        const struct msim_platform *p = k->platforms.of[i];
 
         snprintf(b->platforms[i].title, sizeof(b->platforms[i].title), "%s",
                  msim_platform_title(p));
@@ -356,92 +385,58 @@ static void note_basis(const struct search *k)
         b->platforms[i].rows = msim_platform_rows(p);
         b->platforms[i].gpus_a_node = msim_platform_gpus_a_node(p);
         snprintf(b->platforms[i].network, sizeof(b->platforms[i].network), "%s",
-                 k->networks[i].title);
+                 k->platforms.networks[i].title);
     }
-    b->memory_low = k->memory.interval[MSIM_MEMORY_OTHER].low;
-    b->memory_high = k->memory.interval[MSIM_MEMORY_OTHER].high;
 }
 
-/* ---- where nothing is feasible ------------------------------------------- */
-
-/* Can the point be split so, and does it hold the smallest share of its GPU
- * yet? */
-static bool is_nearer(const struct search *k, struct msim_plan_point *p,
-                      uint32_t given, double *least)
+static enum msim_status search(struct search *k, struct msim_error *err)
 {
-    char defaults[256], reason[256];
-    double share;
-
-    if (msim_strategy_complete(
-            &p->strategy, given, &k->spec->model,
-            msim_platform_gpus_a_node(k->platforms[p->platform]), defaults,
-            sizeof(defaults), reason, sizeof(reason)) ||
-        fits(k, p))
-        return false;
-    share = p->peak_gib / p->room_gib;
-    if (share >= *least)
-        return false;
-    *least = share;
-    return true;
-}
-
-static void find_nearest(struct search *k)
-{
-    struct msim_plan *plan = k->plan;
-    double least = INFINITY;
-
-    if (plan->n || !plan->left_out[MSIM_PLAN_MEMORY])
-        return;
-    for (uint64_t i = 0; i < k->n_points; i++) {
-        struct msim_plan_point p;
-        uint32_t given;
-
-        point_of(k, i, &p, &given);
-        if (!is_nearer(k, &p, given, &least))
-            continue;
-        plan->has_nearest = true;
-        plan->nearest = p;
-    }
-    if (!plan->has_nearest)
-        return;
-    msim_memory_ways_find(
-        &plan->nearest_ways,
-        &(struct msim_memory_asked){&k->spec->model, &plan->nearest.strategy,
-                                    &k->memory, gpu_of(k, &plan->nearest)});
-}
-
-/* ---- all of it ----------------------------------------------------------- */
-
-static struct msim_strategy first_of(const struct msim_spec *spec)
-{
-    struct msim_strategy s = {.sequence = spec->sequence,
-                              .global_batch = spec->global_batch};
-
-    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
-        msim_strategy_put(&s, msim_spec_dimension_at(d)->given,
-                          spec->values[d].v[0]);
-    return s;
-}
-
-static enum msim_status search(struct search *k)
-{
-    k->first = first_of(k->spec);
+    first_point(k);
     k->n_points = (uint64_t)msim_spec_points(k->spec);
     k->plan->looked_at = k->n_points;
-    k->n_blocks = (k->n_points + BLOCK - 1) / BLOCK;
+    k->n_blocks = (k->n_points + k->ask->block - 1) / k->ask->block;
     k->blocks = calloc(k->n_blocks + 1, sizeof(*k->blocks));
     if (!k->blocks)
         return MSIM_ENOMEM;
     if (k->share)
-        k->key = msim_plan_key(k->share, k->spec);
+        k->key = msim_plan_key(k->share, k->spec, k->ask->identity);
     run_threads(k, k->o->threads);
     if (k->share && k->share->process > 0)
         return k->status;
     MSIM_TRY(collect(k));
     if (k->share)
         msim_plan_parts_remove(k->share, k->n_blocks);
-    find_nearest(k);
+    MSIM_TRY(find_ways(k, err));
     return msim_plan_recommend(k->plan);
+}
+
+static enum msim_status
+search_all(struct msim_plan *plan, const struct msim_spec *spec,
+           const struct msim_plan_predictor *ask, const char *data_dir,
+           const struct msim_plan_options *o, struct msim_error *err)
+{
+    struct search k = {.spec = spec,
+                       .ask = ask,
+                       .plan = plan,
+                       .o = o,
+                       .share = o->share,
+                       .err = err};
+    enum msim_status status;
+
+    pthread_mutex_init(&k.lock, NULL);
+    plan->step_parts = ask->step_parts;
+    plan->memory_parts = ask->memory_parts;
+    status = msim_plan_platforms_load(&k.platforms, spec, data_dir, err);
+    if (status == MSIM_OK) {
+        note_platforms(&k);
+        status = search(&k, err);
+    }
+    for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
+        msim_plan_block_release(&k.blocks[b]);
+    free(k.blocks);
+    msim_plan_platforms_release(&k.platforms);
+    pthread_mutex_destroy(&k.lock);
+    return status;
 }
 
 enum msim_status msim_plan_search(struct msim_plan *plan,
@@ -450,30 +445,29 @@ enum msim_status msim_plan_search(struct msim_plan *plan,
                                   const struct msim_plan_options *o,
                                   struct msim_error *err)
 {
-    struct search k = {.spec = spec, .plan = plan, .o = o, .share = o->share};
-    enum msim_status status;
+    struct msim_memory_fit memory;
+    struct msim_described_points of = {spec, &plan->basis.fit, &memory};
+    struct msim_plan_predictor described = msim_described_predictor(&of);
 
     *plan = (struct msim_plan){
         .best = UINT32_MAX, .runner_up = UINT32_MAX, .safe = UINT32_MAX};
-    pthread_mutex_init(&k.lock, NULL);
-    status = load(&k, data_dir, err);
-    if (status == MSIM_OK)
-        note_basis(&k);
-    if (status == MSIM_OK)
-        status = search(&k);
-    for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
-        free(k.blocks[b].points);
-    free(k.blocks);
-    for (uint32_t i = 0; i < spec->n_platforms; i++)
-        msim_platform_free(k.platforms[i]);
-    pthread_mutex_destroy(&k.lock);
-    return status;
+    if (o->traced)
+        plan->basis.traced = *o->traced;
+    if (o->predictor)
+        return search_all(plan, spec, o->predictor, data_dir, o, err);
+    MSIM_TRY(msim_memory_fit_read(&memory, data_dir, NULL, err));
+    plan->basis.memory = memory.constants;
+    plan->basis.memory_low = memory.interval[MSIM_MEMORY_OTHER].low;
+    plan->basis.memory_high = memory.interval[MSIM_MEMORY_OTHER].high;
+    MSIM_TRY(msim_step_fit_read(&plan->basis.fit, data_dir, NULL, err));
+    return search_all(plan, spec, &described, data_dir, o, err);
 }
 
 void msim_plan_release(struct msim_plan *plan)
 {
     free(plan->points);
     free(plan->frontier);
+    free(plan->refusals.of);
     msim_step_fit_release(&plan->basis.fit);
     *plan = (struct msim_plan){0};
 }

@@ -4,15 +4,19 @@
  * A point is a platform, a number of GPUs and a strategy. Points are numbered
  * in the order of the spec's values, so that results do not depend on the
  * number of threads. What cannot be split so, or does not fit into memory, is
- * counted and left out before its step is priced.
+ * counted and left out before its step is predicted.
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_SEARCH_H
 #define MSIM_PLAN_SEARCH_PLAN_SEARCH_H
 #include "plan/search/plan.h"
+#include "plan/search/predictor.h"
 
 struct msim_plan_options {
     uint32_t threads;
-    const struct msim_plan_share *share; /* or NULL */
+    const struct msim_plan_predictor *predictor; /* of a traced step; NULL: that
+                                                    of described models */
+    const struct msim_plan_traced *traced;       /* what that is of; or NULL */
+    const struct msim_plan_share *share;         /* or NULL */
     /* How many blocks of points are begun, of all; from one thread. Or NULL. */
     void (*progress)(void *ctx, uint32_t done, uint32_t total);
     void *ctx;

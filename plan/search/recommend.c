@@ -14,7 +14,15 @@ struct order {
 
 double msim_plan_cost(const struct msim_plan_point *p)
 {
-    return isnan(p->cost) ? p->us * (double)p->strategy.gpus : p->cost;
+    return isnan(p->cost) ? p->gpu_us : p->cost;
+}
+
+/* Is it to be compared? Money with money: what has no price is left out, where
+ * anything has one. */
+static bool is_candidate(const struct msim_plan *plan,
+                         const struct msim_plan_point *p)
+{
+    return p->allowed && !(plan->priced && isnan(p->cost));
 }
 
 static int by_time(const void *a, const void *b)
@@ -41,8 +49,8 @@ static enum msim_status find_frontier(struct msim_plan *plan)
         return MSIM_ENOMEM;
     }
     for (uint32_t i = 0; i < plan->n; i++)
-        if (plan->points[i].allowed)
-            o[n++] = (struct order){plan->points[i].us,
+        if (is_candidate(plan, &plan->points[i]))
+            o[n++] = (struct order){plan->points[i].time,
                                     msim_plan_cost(&plan->points[i]),
                                     plan->points[i].number, i};
     qsort(o, n, sizeof(*o), by_time);
@@ -63,7 +71,7 @@ static void find_best(struct msim_plan *plan)
     for (uint32_t i = 0; i < plan->n; i++) {
         const struct msim_plan_point *p = &plan->points[i];
 
-        if (!p->allowed)
+        if (!is_candidate(plan, p))
             continue;
         if (plan->best == UINT32_MAX ||
             msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->best])) {
@@ -103,7 +111,7 @@ static void find_safe(struct msim_plan *plan)
     for (uint32_t i = 0; i < plan->n; i++) {
         const struct msim_plan_point *p = &plan->points[i];
 
-        if (p->allowed && p->fits == MSIM_FITS_YES &&
+        if (is_candidate(plan, p) && p->fits == MSIM_FITS_YES &&
             !(p->chance < MSIM_PLAN_SAFE) &&
             (plan->safe == UINT32_MAX ||
              msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->safe])))
@@ -120,7 +128,7 @@ static void find_best_of(struct msim_plan *plan)
         const struct msim_plan_point *p = &plan->points[i];
         uint32_t *best = &plan->best_of[p->platform];
 
-        if (p->allowed &&
+        if (is_candidate(plan, p) &&
             (*best == UINT32_MAX ||
              msim_plan_cost(p) < msim_plan_cost(&plan->points[*best])))
             *best = i;
@@ -129,6 +137,8 @@ static void find_best_of(struct msim_plan *plan)
 
 enum msim_status msim_plan_recommend(struct msim_plan *plan)
 {
+    for (uint32_t i = 0; i < plan->n; i++)
+        plan->priced |= !isnan(plan->points[i].cost);
     find_best(plan);
     compare_best(plan);
     find_safe(plan);

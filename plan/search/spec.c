@@ -9,26 +9,65 @@
 #include <stdio.h>
 #include <string.h>
 
-#define USUAL_MOST 1e6 /* points, where the file says nothing */
+/* Points where the file says nothing. */
+#define USUAL_MOST   1e6
+#define USUAL_TRACED 1e4
 
-static const char *const KEYS[] = {"model",       "sequence",  "global_batch",
-                                   "tokens",      "platforms", "limits",
+static const char *const UNITS[] = {
+#define X(name, text) text,
+    MSIM_SPEC_UNIT_MAP(X)
+#undef X
+};
+#define N_UNITS (sizeof(UNITS) / sizeof(*UNITS))
+
+static const char *const KEYS[] = {"global_batch", "platforms", "limits",
                                    "most_points", "currency"};
 #define N_KEYS (sizeof(KEYS) / sizeof(*KEYS))
+static const char *const OF_MODEL[] = {"model", "sequence", "tokens", NULL};
+static const char *const OF_TRACE[] = {"trace",   "traced_batch", "host",
+                                       "samples", "requests",     NULL};
+
+const char *msim_spec_unit_text(enum msim_spec_unit u)
+{
+    return UNITS[u];
+}
 
 double msim_spec_points(const struct msim_spec *spec)
 {
     double n = spec->n_platforms;
 
-    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
+    for (uint32_t d = 0; d < msim_spec_dimension_count(spec->traced); d++)
         n *= spec->values[d].n;
     return n;
+}
+
+const struct msim_spec_values *msim_spec_gpus(const struct msim_spec *spec)
+{
+    return &spec->values[msim_spec_dimension_count(spec->traced) - 1];
 }
 
 bool msim_spec_is_limited(const struct msim_spec *spec)
 {
     return isfinite(spec->most_days) || isfinite(spec->most_cost) ||
-           isfinite(spec->most_gpus) || spec->least_tokens_per_second > 0;
+           isfinite(spec->most_gpus) || isfinite(spec->most_latency_us) ||
+           spec->least_rate > 0;
+}
+
+bool msim_spec_batch_varies(const struct msim_spec *spec)
+{
+    return spec->traced && spec->global_batch == 0;
+}
+
+void msim_spec_serve(struct msim_spec *spec)
+{
+    spec->unit = MSIM_SPEC_UNIT_REQUESTS;
+    if (spec->total <= 0 && spec->least_rate <= 0)
+        spec->total = MSIM_SPEC_REQUESTS;
+}
+
+bool msim_spec_is_hourly(const struct msim_spec *spec)
+{
+    return spec->unit == MSIM_SPEC_UNIT_REQUESTS && spec->total <= 0;
 }
 
 /* ---- platforms, limits --------------------------------------------------- */
@@ -83,67 +122,145 @@ static void read_platforms(struct msim_spec *spec, struct msim_fields *f)
     }
 }
 
+/* The unit of one of the members that name it; two of them must agree. */
+static void read_unit(struct msim_spec *spec, struct msim_fields *f,
+                      const char *key, enum msim_spec_unit unit)
+{
+    char want[96];
+
+    if (!f->object || !cJSON_HasObjectItem(f->object, key))
+        return;
+    snprintf(want, sizeof(want), "none, since another member counts in %s",
+             UNITS[spec->unit]);
+    if (spec->unit_given && spec->unit != unit)
+        msim_field_refuse(f, key, want);
+    spec->unit = unit;
+    spec->unit_given = true;
+    snprintf(spec->unit_member, sizeof(spec->unit_member), "%.20s%.40s",
+             f->path, key);
+}
+
+static void read_rate(struct msim_spec *spec, struct msim_fields *in)
+{
+    for (enum msim_spec_unit u = spec->traced; u < (spec->traced ? N_UNITS : 1);
+         u++) {
+        char key[48];
+
+        snprintf(key, sizeof(key), "%s_per_second", UNITS[u]);
+        read_unit(spec, in, key, u);
+        spec->least_rate = msim_field_real(in, key, spec->least_rate);
+    }
+    spec->most_latency_us = msim_field_real(in, "latency_ms", INFINITY) * 1e3;
+    if (spec->traced)
+        read_unit(spec, in, "latency_ms", MSIM_SPEC_UNIT_REQUESTS);
+}
+
 static void read_limits(struct msim_spec *spec, struct msim_fields *f)
 {
-    static const char *const LIMIT_KEYS[] = {
+    static const char *const DESCRIBED[] = {
         "days", "cost", "gpus", "memory_gib", "tokens_per_second", NULL};
+    static const char *const TRACED[] = {"days",
+                                         "cost",
+                                         "gpus",
+                                         "memory_gib",
+                                         "samples_per_second",
+                                         "requests_per_second",
+                                         "latency_ms",
+                                         NULL};
     struct msim_fields in = msim_fields_open(f, "limits");
 
     if (in.object)
-        msim_fields_only(&in, LIMIT_KEYS);
+        msim_fields_only(&in, spec->traced ? TRACED : DESCRIBED);
+    read_rate(spec, &in);
     spec->most_days = msim_field_real(&in, "days", INFINITY);
     spec->most_cost = msim_field_real(&in, "cost", INFINITY);
     spec->most_gpus = msim_field_real(&in, "gpus", INFINITY);
-    spec->least_tokens_per_second =
-        msim_field_real(&in, "tokens_per_second", 0);
     spec->most_memory_gib = msim_field_real(&in, "memory_gib", INFINITY);
     msim_fields_close(f, &in);
 }
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static double most_of(const struct msim_spec *spec)
+{
+    return spec->traced ? MSIM_SPEC_MOST_TRACED : MSIM_SPEC_MOST_POINTS;
+}
+
 static void read_bound(struct msim_spec *spec, struct msim_fields *f)
 {
     char want[128];
 
-    spec->most_points = msim_field_real(f, "most_points", USUAL_MOST);
+    spec->most_points = msim_field_real(
+        f, "most_points", spec->traced ? USUAL_TRACED : USUAL_MOST);
     snprintf(want, sizeof(want),
-             "at most %.0f: every feasible point is kept; give fewer values, "
-             "or several specs",
-             MSIM_SPEC_MOST_POINTS);
-    if (spec->most_points > MSIM_SPEC_MOST_POINTS)
+             "at most %.0f: every %s; give fewer values, or several specs",
+             most_of(spec),
+             spec->traced ? "point is a simulation" : "feasible point is kept");
+    if (spec->most_points > most_of(spec))
         msim_field_refuse(f, "most_points", want);
 }
 
-/* Members of the spec, then those of strategies. */
-static void check_keys(struct msim_fields *f)
+/* What only the other kind of workload has is refused by name. */
+static void check_kind(const struct msim_spec *spec, struct msim_fields *f)
 {
-    const char *known[N_KEYS + MSIM_SPEC_DIMENSIONS + 1] = {NULL};
+    const char *const *more = spec->traced ? OF_MODEL : OF_TRACE;
+    char want[96];
 
+    snprintf(want, sizeof(want), "nothing: it is a member of %s",
+             spec->traced ? "described models, and this is a traced step"
+                          : "traced steps, and this is a described model");
+    for (uint32_t i = 0; more[i]; i++)
+        if (cJSON_HasObjectItem(f->object, more[i]))
+            msim_field_refuse(f, more[i], want);
+    for (uint32_t d = 0; d < msim_spec_dimension_count(!spec->traced); d++) {
+        const char *name = msim_spec_dimension_at(!spec->traced, d)->name;
+        uint32_t own = 0, n = msim_spec_dimension_count(spec->traced);
+
+        while (own < n &&
+               strcmp(msim_spec_dimension_at(spec->traced, own)->name, name))
+            own++;
+        if (own == n && cJSON_HasObjectItem(f->object, name))
+            msim_field_refuse(f, name, want);
+    }
+}
+
+/* Members of the spec, then those of strategies. */
+static void check_keys(const struct msim_spec *spec, struct msim_fields *f)
+{
+    const char *known[N_KEYS + 8 + MSIM_SPEC_DIMENSIONS + 1] = {NULL};
+    const char *const *more = spec->traced ? OF_TRACE : OF_MODEL;
+    size_t n = N_KEYS;
+
+    check_kind(spec, f);
     memcpy(known, KEYS, sizeof(KEYS));
-    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
-        known[N_KEYS + d] = msim_spec_dimension_text(d);
+    while (*more)
+        known[n++] = *more++;
+    for (uint32_t d = 0; d < msim_spec_dimension_count(spec->traced); d++)
+        known[n++] = msim_spec_dimension_at(spec->traced, d)->name;
     msim_fields_only(f, known);
 }
 
 static void check(struct msim_spec *spec, struct msim_fields *f)
 {
     double points = msim_spec_points(spec);
+    const char *unit = UNITS[spec->unit];
 
     if (f->status != MSIM_OK)
         return;
-    if (spec->tokens <= 0 &&
-        (isfinite(spec->most_days) || isfinite(spec->most_cost)))
-        msim_field_refuse(f, "tokens",
-                          "a number, since limits.days and limits.cost are of "
-                          "the whole training");
-    if (points > spec->most_points)
+    if (spec->total <= 0 && isfinite(spec->most_days))
+        msim_field_refuse(f, unit,
+                          "a number, since limits.days is of all the work");
+    if (spec->total <= 0 && isfinite(spec->most_cost) &&
+        !msim_spec_is_hourly(spec))
+        msim_field_refuse(f, unit,
+                          "a number, since limits.cost is of all the work");
+    if (f->status == MSIM_OK && points > spec->most_points)
         f->status = msim_fail(
             f->err, MSIM_ELIMIT, f->file, MSIM_OFFSET_NONE,
             "the spec has %.6g points, and \"most_points\" is %.6g: give fewer "
             "values%s",
             points, spec->most_points,
-            points > MSIM_SPEC_MOST_POINTS ? "" : ", or a larger bound");
+            points > most_of(spec) ? "" : ", or a larger bound");
 }
 
 static void read_currency(struct msim_spec *spec, struct msim_fields *f)
@@ -174,32 +291,88 @@ static void check_model(struct msim_spec *spec, struct msim_fields *f)
     spec->sequence = tokens;
 }
 
-static void read_spec(struct msim_spec *spec, struct msim_fields *f,
-                      const char *data_dir)
-{
-    const char *model;
+/* ---- the workload -------------------------------------------------------- */
 
-    check_keys(f);
-    model = msim_field_text(f, "model");
+static void read_model(struct msim_spec *spec, struct msim_fields *f)
+{
+    const char *model = msim_field_text(f, "model");
+
     if (!model)
-        msim_field_refuse(f, "model", "a name of data/models, or a file");
-    snprintf(spec->model_name, sizeof(spec->model_name), "%s",
-             model ? model : "");
+        msim_field_refuse(
+            f, "model", "a name of data/models, or a file; or want \"trace\"");
+    snprintf(spec->name, sizeof(spec->name), "%s", model ? model : "");
     spec->sequence = msim_field_int(f, "sequence", 1, 4096);
     spec->global_batch =
         msim_field_int(f, "global_batch", 1, MSIM_FIELD_WANTED);
-    spec->tokens = msim_field_real(f, "tokens", 0);
+    spec->total = msim_field_real(f, "tokens", 0);
+}
+
+/* A path of the file: a relative one begins in the spec's folder. */
+static void add_trace(struct msim_spec *spec, struct msim_fields *f,
+                      const cJSON *item)
+{
+    const char *text = cJSON_GetStringValue(item);
+    const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+    int folder = slash && text && *text != '/' ? (int)(slash - f->file) + 1 : 0;
+    char *path = spec->trace[spec->n_traces];
+    int n;
+
+    if (!text || !*text || spec->n_traces == MSIM_SPEC_TRACES) {
+        msim_field_refuse(f, "trace",
+                          "a path, or an array of 16 paths at most");
+        return;
+    }
+    n = snprintf(path, sizeof(spec->trace[0]), "%.*s%s", folder, f->file, text);
+    if (n >= (int)sizeof(spec->trace[0]))
+        msim_field_refuse(f, "trace", "a path of at most 500 bytes");
+    spec->n_traces++;
+}
+
+static void read_trace(struct msim_spec *spec, struct msim_fields *f)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, "trace");
+    const cJSON *list = cJSON_IsArray(item) ? item : NULL, *one;
+    const char *host = msim_field_text(f, "host"), *end;
+
+    if (!list || !list->child)
+        add_trace(spec, f, item);
+    cJSON_ArrayForEach(one, list) add_trace(spec, f, one);
+    end = strrchr(spec->trace[0], '/');
+    snprintf(spec->name, sizeof(spec->name), "%.255s",
+             end && end[1] ? end + 1 : spec->trace[0]);
+    snprintf(spec->host, sizeof(spec->host), "%s", host ? host : "");
+    spec->sequence = 1;
+    spec->global_batch = msim_field_int(f, "global_batch", 1, 0);
+    spec->traced_batch = msim_field_int(f, "traced_batch", 1, 0);
+    spec->unit = MSIM_SPEC_UNIT_SAMPLES;
+    for (enum msim_spec_unit u = MSIM_SPEC_UNIT_SAMPLES; u < N_UNITS; u++) {
+        read_unit(spec, f, UNITS[u], u);
+        spec->total = msim_field_real(f, UNITS[u], spec->total);
+    }
+}
+
+static void read_spec(struct msim_spec *spec, struct msim_fields *f,
+                      const char *data_dir)
+{
+    spec->traced = cJSON_HasObjectItem(f->object, "trace");
+    check_keys(spec, f);
+    if (spec->traced)
+        read_trace(spec, f);
+    else
+        read_model(spec, f);
     read_bound(spec, f);
     read_currency(spec, f);
     read_platforms(spec, f);
-    msim_spec_dimensions_read(spec->values, f);
+    msim_spec_dimensions_read(spec->values, spec->traced, f);
     read_limits(spec, f);
     check(spec, f);
-    if (f->status == MSIM_OK)
-        f->status = msim_described_find(&spec->model, spec->model_name,
-                                        data_dir, NULL, f->err);
+    if (f->status != MSIM_OK || spec->traced)
+        return;
+    f->status =
+        msim_described_find(&spec->model, spec->name, data_dir, NULL, f->err);
     if (f->status == MSIM_OK)
         check_model(spec, f);
+    snprintf(spec->name, sizeof(spec->name), "%s", spec->model.name);
 }
 
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
@@ -209,6 +382,7 @@ enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
     cJSON *json;
 
     memset(spec, 0, sizeof(*spec));
+    spec->file = path;
     MSIM_TRY(msim_json_read(&json, path, err));
     f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     if (f.object)

@@ -15,8 +15,14 @@
  *      "currency": "EUR",
  *      "most_points": 1000000}
  *
- * "model", "global_batch", "platforms" and "gpus" are wanted. A member of a
- * strategy that is not given takes its usual values.
+ * or of a traced step, whose work is counted in samples, or, where it answers
+ * requests, in those:
+ *
+ *     {"trace": "et.json.gz", "samples": 1e9, "platforms": ["h100"],
+ *      "gpus": [8, 16], "shard": ["ddp", "zero3"], "micro_batch": [32, 64]}
+ *
+ * "model" with "global_batch", or "trace"; "platforms" and "gpus" are wanted. A
+ * member of a strategy that is not given takes its usual values.
  */
 #ifndef MSIM_PLAN_SEARCH_SPEC_H
 #define MSIM_PLAN_SEARCH_SPEC_H
@@ -26,6 +32,8 @@
 /* Every feasible point is kept, and a line of points.csv: some hundred bytes
  * each. */
 #define MSIM_SPEC_MOST_POINTS 1e8
+/* Each is a simulation of its own. */
+#define MSIM_SPEC_MOST_TRACED 1e6
 
 struct msim_spec_platform {
     char name[256];
@@ -34,18 +42,46 @@ struct msim_spec_platform {
     double power_w;    /* of a GPU with its share of the server; 0: not known */
 };
 
+#define MSIM_SPEC_TRACES 16
+
+/* What work is counted in. X(name, the word) */
+#define MSIM_SPEC_UNIT_MAP(X)                                                  \
+    X(TOKENS, "tokens")                                                        \
+    X(SAMPLES, "samples")                                                      \
+    X(REQUESTS, "requests")
+
+enum msim_spec_unit {
+#define X(name, text) MSIM_SPEC_UNIT_##name,
+    MSIM_SPEC_UNIT_MAP(X)
+#undef X
+};
+const char *msim_spec_unit_text(enum msim_spec_unit u);
+
 struct msim_spec {
-    char model_name[256];
+    const char *file; /* the spec's own, as it was given to msim_spec_read() */
+    char name[256];   /* of the model, or the trace */
     struct msim_described model;
-    int64_t sequence, global_batch;
-    double tokens; /* of the whole training; 0: not given */
+    bool traced;
+    char trace[MSIM_SPEC_TRACES][512]; /* paths; relative ones of the file are
+                                          those in the spec's folder */
+    uint32_t n_traces;
+    char host[256]; /* of a traced step; "": the trace's own, or generic */
+    int64_t traced_batch;     /* of the traced step; 0: the trace says it */
+    int64_t sequence;         /* 1 of a traced step */
+    int64_t global_batch;     /* 0: what a point makes it, of a traced step */
+    enum msim_spec_unit unit; /* of a traced step: what the file counts in, or
+                            samples */
+    bool unit_given;
+    char unit_member[64]; /* that says so: "limits.latency_ms" */
+    double total;         /* units of all the work; 0: not given */
     struct msim_spec_platform platforms[MSIM_SPEC_PLATFORMS];
     uint32_t n_platforms;
     struct msim_spec_values values[MSIM_SPEC_DIMENSIONS];
     /* What is not given is INFINITY. */
     double most_days, most_cost, most_memory_gib, most_gpus;
-    double least_tokens_per_second; /* 0: not given */
-    char currency[16];              /* of prices; "": not given */
+    double most_latency_us;
+    double least_rate; /* units a second; 0: not given */
+    char currency[16]; /* of prices; "": not given */
     double most_points;
 };
 
@@ -53,11 +89,25 @@ struct msim_spec {
  * Read the spec at `path`; models by name from `data_dir`. EFORMAT names the
  * member by its path, what was found and what was wanted. ELIMIT where there
  * are more points than "most_points", with their number; that bound is itself
- * at most MSIM_SPEC_MOST_POINTS.
+ * at most MSIM_SPEC_MOST_POINTS, or MSIM_SPEC_MOST_TRACED.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
                                 const char *data_dir, struct msim_error *err);
+
+/* Does the batch of a step differ from point to point? */
+bool msim_spec_batch_varies(const struct msim_spec *spec);
+
+/* The traced step answers requests: cost is that of MSIM_SPEC_REQUESTS, or,
+ * where so many a second are wanted, of an hour. */
+#define MSIM_SPEC_REQUESTS 1e6
+void msim_spec_serve(struct msim_spec *spec);
+
+/* Is cost that of an hour, since a service has no end? */
+bool msim_spec_is_hourly(const struct msim_spec *spec);
+
+/* The numbers of GPUs that are tried. */
+const struct msim_spec_values *msim_spec_gpus(const struct msim_spec *spec);
 
 /* Whether it limits time, cost, throughput or GPUs. */
 bool msim_spec_is_limited(const struct msim_spec *spec);

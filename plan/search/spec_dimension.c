@@ -22,36 +22,98 @@
 #define COUNT(...) (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 /* Techniques are not stated where the file does not name them. */
-static const struct msim_spec_dimension DIMENSIONS[] = {
-#define X(name, ...) {MSIM_GIVEN_##name, COUNT(__VA_ARGS__), {__VA_ARGS__}},
+static const struct msim_spec_dimension DESCRIBED[] = {
+#define X(name, ...)                                                           \
+    {#name, MSIM_GIVEN_##name, NULL, COUNT(__VA_ARGS__), {__VA_ARGS__}},
     SPLIT_MAP(X)
 #undef X
-#define X(name, accepted) {MSIM_GIVEN_##name, 1, {0}},
+#define X(name, accepted) {#name, MSIM_GIVEN_##name, NULL, 1, {0}},
         MSIM_TECHNIQUE_MAP(X)
 #undef X
-            {MSIM_GIVEN_gpus, 0, {0}}};
+            {"gpus", MSIM_GIVEN_gpus, NULL, 0, {0}}};
 
-_Static_assert(sizeof(DIMENSIONS) / sizeof(*DIMENSIONS) == MSIM_SPEC_DIMENSIONS,
+static const char *const SHARDS[] = {
+    "ddp", "zero1", "zero2", "zero3", "no_shard", "shard_grad_op", NULL};
+static const char *const DTYPES[] = {"traced",   "fp16", "bf16",    "amp_fp16",
+                                     "amp_bf16", "fp8",  "amp_fp8", NULL};
+/* In the order of enum msim_recompute, enum msim_offload and of techniques. */
+static const char *const RECOMPUTES[] = {"none", "full", NULL};
+static const char *const OFFLOADS[] = {"none", "activations", "optimizer",
+                                       NULL};
+static const char *const BITS[] = {"", "8", "32", NULL};
+static const char *const STATED[] = {"", "no", "yes", NULL};
+
+/* A traced step is what it is where the file does not say otherwise. */
+static const struct msim_spec_dimension TRACED[] = {
+    {"shard", MSIM_SPEC_SHARD, SHARDS, 1, {0}},
+    {"micro_batch", MSIM_GIVEN_micro_batch, NULL, 1, {0}},
+    {"grad_accum", MSIM_GIVEN_grad_accum, NULL, 1, {0}},
+    {"recompute", MSIM_GIVEN_recompute, RECOMPUTES, 1, {0}},
+    {"precision", MSIM_SPEC_DTYPE, DTYPES, 1, {0}},
+    {"offload", MSIM_GIVEN_offload, OFFLOADS, 1, {0}},
+    {"optimizer_bits", MSIM_SPEC_BITS, BITS, 1, {0}},
+    {"optimizer_in_backward", MSIM_GIVEN_optimizer_in_backward, STATED, 1, {0}},
+    {"gpus", MSIM_GIVEN_gpus, NULL, 0, {0}}};
+
+#define N(table) ((uint32_t)(sizeof(table) / sizeof(*(table))))
+_Static_assert(N(DESCRIBED) == MSIM_SPEC_DIMENSIONS,
                "a spec has room for all of them");
 
-const struct msim_spec_dimension *msim_spec_dimension_at(uint32_t d)
+uint32_t msim_spec_dimension_count(bool traced)
 {
-    return &DIMENSIONS[d];
+    return traced ? N(TRACED) : N(DESCRIBED);
 }
 
-const char *msim_spec_dimension_text(uint32_t d)
+const struct msim_spec_dimension *msim_spec_dimension_at(bool traced,
+                                                         uint32_t d)
 {
-    return msim_given_text(DIMENSIONS[d].given);
+    return d >= msim_spec_dimension_count(traced) ? NULL
+           : traced                               ? &TRACED[d]
+                                                  : &DESCRIBED[d];
 }
 
-static bool is_technique(enum msim_given g)
+void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
+                          char *text, size_t size)
 {
-    return g > MSIM_GIVEN_offload;
+    if (d->words)
+        snprintf(text, size, "%s", d->words[v]);
+    else
+        msim_strategy_value_text((enum msim_given)d->place, v, text, size);
+}
+
+static bool may_be_null(const struct msim_spec_dimension *d)
+{
+    return (d->place > MSIM_GIVEN_offload && d->place < MSIM_GIVEN_COUNT) ||
+           d->place == MSIM_SPEC_BITS;
+}
+
+/* The index of a word; -1: it is none. What is "" is not offered. */
+static int64_t read_word(const struct msim_spec_dimension *d, const cJSON *item,
+                         char *want, size_t size)
+{
+    const char *text = cJSON_IsBool(item) ? cJSON_IsTrue(item) ? "yes" : "no"
+                                          : cJSON_GetStringValue(item);
+    char number[32];
+    size_t used = (size_t)snprintf(want, size, "one of");
+
+    if (cJSON_IsNumber(item)) {
+        snprintf(number, sizeof(number), "%.15g", item->valuedouble);
+        text = number;
+    }
+    for (int64_t i = 0; d->words[i]; i++) {
+        if (text && *text && strcmp(d->words[i], text) == 0)
+            return i;
+        if (*d->words[i] && used < size)
+            used +=
+                (size_t)snprintf(want + used, size - used, " %s", d->words[i]);
+    }
+    return -1;
 }
 
 /* One value; NULL, or what is wanted, in `want`. */
-static const char *read_value(enum msim_given g, const cJSON *item,
-                              int64_t *out, char *want, size_t size)
+static const char *read_value(const struct msim_spec_dimension *d,
+                              const cJSON *item, int64_t *out, char *want,
+                              size_t size)
 {
     struct msim_strategy s = {0};
     uint32_t given = 0;
@@ -59,16 +121,22 @@ static const char *read_value(enum msim_given g, const cJSON *item,
     size_t used;
 
     *out = 0;
-    if (cJSON_IsNull(item) && is_technique(g))
+    if (cJSON_IsNull(item) && may_be_null(d))
         return NULL;
-    wrong = msim_strategy_read_item(&s, &given, g, item, want, size);
-    *out = msim_strategy_value(&s, g);
+    if (d->words) {
+        *out = read_word(d, item, want, size);
+        wrong = *out < 0 ? want : NULL;
+    } else {
+        wrong = msim_strategy_read_item(&s, &given, (enum msim_given)d->place,
+                                        item, want, size);
+        *out = msim_strategy_value(&s, (enum msim_given)d->place);
+    }
     if (!wrong)
         return NULL;
     used = strlen(wrong);
     memmove(want, wrong, used + 1);
     snprintf(want + used, size - used, "%s, or an array of them",
-             is_technique(g) ? ", null (not stated)" : "");
+             may_be_null(d) ? ", null (not stated)" : "");
     return want;
 }
 
@@ -80,11 +148,12 @@ static bool is_there(const int64_t *values, uint32_t n)
     return false;
 }
 
-static void read_array(struct msim_spec_values *values, struct msim_fields *f,
-                       uint32_t d, const cJSON *array)
+static void read_array(struct msim_spec_values *values,
+                       const struct msim_spec_dimension *d,
+                       struct msim_fields *f, const cJSON *array)
 {
-    const char *key = msim_spec_dimension_text(d), *wrong;
     char want[320];
+    const char *wrong;
     const cJSON *item;
 
     cJSON_ArrayForEach(item, array)
@@ -92,49 +161,48 @@ static void read_array(struct msim_spec_values *values, struct msim_fields *f,
         uint32_t n = values->n;
 
         if (n == MSIM_SPEC_VALUES) {
-            msim_field_refuse(f, key, "at most 24 values");
+            msim_field_refuse(f, d->name, "at most 24 values");
             return;
         }
-        wrong = read_value(DIMENSIONS[d].given, item, &values->v[n], want,
-                           sizeof(want));
+        wrong = read_value(d, item, &values->v[n], want, sizeof(want));
         if (!wrong && is_there(values->v, n))
             wrong = "every value once";
         if (wrong) {
-            msim_field_refuse_item(f, key, n, wrong);
+            msim_field_refuse_item(f, d->name, n, wrong);
             return;
         }
         values->n = n + 1;
     }
     if (values->n == 0)
-        msim_field_refuse(f, key, "a value, or an array of values");
+        msim_field_refuse(f, d->name, "a value, or an array of values");
 }
 
 /* A value or an array of values. */
 static void read_dimension(struct msim_spec_values *values,
-                           struct msim_fields *f, uint32_t d)
+                           const struct msim_spec_dimension *d,
+                           struct msim_fields *f)
 {
-    const struct msim_spec_dimension *at = &DIMENSIONS[d];
-    const char *key = msim_spec_dimension_text(d), *wrong;
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, d->name);
+    const char *wrong;
     char want[320];
 
     values->n = 0;
     if (cJSON_IsArray(item)) {
-        read_array(values, f, d, item);
-    } else if (item || at->n_usual == 0) {
-        wrong = read_value(at->given, item, &values->v[0], want, sizeof(want));
+        read_array(values, d, f, item);
+    } else if (item || d->n_usual == 0) {
+        wrong = read_value(d, item, &values->v[0], want, sizeof(want));
         values->n = 1;
         if (wrong)
-            msim_field_refuse(f, key, wrong);
+            msim_field_refuse(f, d->name, wrong);
     } else {
-        values->n = at->n_usual;
-        memcpy(values->v, at->usual, sizeof(at->usual));
+        values->n = d->n_usual;
+        memcpy(values->v, d->usual, sizeof(d->usual));
     }
 }
 
-void msim_spec_dimensions_read(struct msim_spec_values *values,
+void msim_spec_dimensions_read(struct msim_spec_values *values, bool traced,
                                struct msim_fields *f)
 {
-    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
-        read_dimension(&values[d], f, d);
+    for (uint32_t d = 0; d < msim_spec_dimension_count(traced); d++)
+        read_dimension(&values[d], msim_spec_dimension_at(traced, d), f);
 }

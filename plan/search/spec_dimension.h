@@ -13,9 +13,17 @@
 #include "core/json/fields.h"
 #include "plan/describe/strategy.h"
 
-#define MSIM_SPEC_DIMENSIONS (11 + MSIM_TECHNIQUE_COUNT)
-#define MSIM_SPEC_GPUS       (MSIM_SPEC_DIMENSIONS - 1) /* the last */
+#define MSIM_SPEC_DIMENSIONS (11 + MSIM_TECHNIQUE_COUNT) /* at most */
 #define MSIM_SPEC_VALUES     24
+
+/* Places beside those of a strategy (enum msim_given): what a traced step alone
+ * may be changed by, as the index of a word. */
+enum msim_spec_place {
+    MSIM_SPEC_SHARD = MSIM_GIVEN_COUNT, /* how data parallel ranks share it */
+    MSIM_SPEC_DTYPE,                    /* "precision" */
+    MSIM_SPEC_BITS,                     /* "optimizer_bits" */
+    MSIM_SPEC_PLACES
+};
 
 /* As msim_strategy_put() takes them. */
 struct msim_spec_values {
@@ -24,18 +32,27 @@ struct msim_spec_values {
 };
 
 struct msim_spec_dimension {
-    enum msim_given given; /* the member */
-    uint32_t n_usual;      /* 0: the file must say it */
-    int64_t usual[8];      /* values where the file has none */
+    const char *name;         /* of the member */
+    int place;                /* enum msim_given or msim_spec_place */
+    const char *const *words; /* of a traced step: what is accepted, the end is
+                                 NULL; NULL: whole numbers */
+    uint32_t n_usual;         /* 0: the file must say it */
+    int64_t usual[8];         /* values where the file has none */
 };
 
-/* Dimension `d` of MSIM_SPEC_DIMENSIONS, and its name. */
-const struct msim_spec_dimension *msim_spec_dimension_at(uint32_t d);
-const char *msim_spec_dimension_text(uint32_t d);
+/* Dimension `d` of a described model, or a traced step; the GPUs are the last,
+ * after that NULL. */
+const struct msim_spec_dimension *msim_spec_dimension_at(bool traced,
+                                                         uint32_t d);
+uint32_t msim_spec_dimension_count(bool traced);
+
+/* A value as the file may have it; "" for what is not stated. */
+void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
+                          char *text, size_t size);
 
 /* Read the values of all dimensions from the spec's members; what is wrong is
  * refused by its path, "tp[2]". */
-void msim_spec_dimensions_read(struct msim_spec_values *values,
+void msim_spec_dimensions_read(struct msim_spec_values *values, bool traced,
                                struct msim_fields *f);
 
 #endif

@@ -121,6 +121,24 @@ void msim_rank_memory_release(struct msim_rank_memory *m)
 #define PEAK_LOW  0.82
 #define PEAK_HIGH 1.10
 
+bool msim_rank_memory_most(const struct msim_rank_memory *m,
+                           struct msim_held_most *out)
+{
+    const struct msim_memory_peak *peak;
+
+    if (m->most == MSIM_NONE)
+        return false;
+    peak = &m->ranks[m->most].peak;
+    out->peak = (double)peak->allocated;
+    out->low = PEAK_LOW * out->peak;
+    out->high = PEAK_HIGH * out->peak;
+    out->reserved_high = PEAK_HIGH * (double)peak->reserved;
+    out->beside = m->ranks[m->most].beside;
+    for (int i = 0; i < MSIM_HELD_COUNT; i++)
+        out->by[i] = (double)peak->by[i];
+    return true;
+}
+
 /* Bytes by what they are for. */
 static struct msim_named_bytes *parts(struct msim_arena *arena,
                                       const uint64_t by[MSIM_HELD_COUNT])

@@ -39,6 +39,16 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
                                        const struct msim_platform *platform);
 void msim_rank_memory_release(struct msim_rank_memory *m);
 
+/* The peak of the rank that holds most, with its 90 % interval; bytes. */
+struct msim_held_most {
+    double peak, low, high, by[MSIM_HELD_COUNT];
+    double reserved_high; /* of the interval of what is reserved for it */
+    struct msim_beside beside;
+};
+/* False where no rank's is known. */
+bool msim_rank_memory_most(const struct msim_rank_memory *m,
+                           struct msim_held_most *out);
+
 /* The peak of one trace there. */
 MSIM_MUST_CHECK
 enum msim_status msim_trace_memory(struct msim_memory_peak *peak,

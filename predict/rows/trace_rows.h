@@ -5,9 +5,8 @@
  *     model,strategy,gpus,batch_per_gpu,gpu
  *     resnet50,ddp,2,32,L40S
  *
- * becomes {"gpu": "L40S"}, {"batch": 32}, {"world": 2}, {"shard": "ddp"}, as a
- * file of `whatif` would have them (predict/scenario). The columns are those of
- * two public tables and may be mixed; what each becomes stands in trace_rows.c.
+ * What each column becomes stands in trace_job.h. The columns are those of two
+ * public tables and may be mixed.
  * A column that is not known is an error; an empty field is a default, which is
  * named; measured columns are copied and read for nothing but errors.
  *

@@ -63,7 +63,7 @@ struct msim_scenario_row {
     /* Of the job so changed; all NAN where there is a reason. */
     struct msim_figure period, iteration, kernels;
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
-    double transfer_us, wait_us;
+    double transfer_us, wait_us, mfu;
     struct msim_breakdown breakdown;
     struct msim_memory_note memory;     /* without a time line */
     struct msim_arena *arena;           /* of all scenarios */
@@ -102,6 +102,17 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_inputs *in,
                                     const struct msim_target *to,
                                     struct msim_error *err);
+
+/*
+ * One scenario on a target and a graph of its own, with what is left to be done
+ * in `settings` (scenario_inputs.h): its figures, but the ratio; there is no
+ * base. `row->arena` is that of all scenarios.
+ */
+MSIM_MUST_CHECK
+enum msim_status
+msim_scenario_run_alone(struct msim_scenario_row *row,
+                        const struct msim_predict_settings *settings,
+                        const struct msim_inputs *in, struct msim_error *err);
 
 /*
  * Scenarios of our own, predicted: a tenth less of each kind of work, family of

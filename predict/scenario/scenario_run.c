@@ -74,6 +74,7 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
     row->kernels = p->kernel_us;
     row->transfer_us = p->transfer_us;
     row->wait_us = p->wait_us;
+    row->mfu = p->mfu;
     row->breakdown = p->breakdown_us;
     MSIM_TRY(keep_kernels(row, p));
     return keep_memory(row, &p->memory);
@@ -182,12 +183,10 @@ static enum msim_status check_types(const struct msim_scenario_row *row,
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s", text);
 }
 
-/* A target and a graph of its own. */
-static enum msim_status run_on(struct msim_scenario_row *row,
-                               const struct msim_predict_settings *s,
-                               const struct msim_prediction_run *base,
-                               const struct msim_inputs *in,
-                               struct msim_error *err)
+enum msim_status msim_scenario_run_alone(struct msim_scenario_row *row,
+                                         const struct msim_predict_settings *s,
+                                         const struct msim_inputs *in,
+                                         struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
     struct msim_basis *basis = NULL, *own = NULL;
@@ -207,14 +206,23 @@ static enum msim_status run_on(struct msim_scenario_row *row,
             msim_predict_from(&run, own ? own : basis, s, in, &to, NULL, err);
     if (status == MSIM_OK)
         status = take_figures(row, run.prediction);
-    if (status == MSIM_OK) {
-        row->ratio = apart(&base->prediction->period.us, &row->period);
-    }
     msim_prediction_run_release(&run);
     msim_basis_free(own);
     msim_basis_free(basis);
     msim_target_release(&to);
     return status;
+}
+
+/* A target and a graph of its own. */
+static enum msim_status run_on(struct msim_scenario_row *row,
+                               const struct msim_predict_settings *s,
+                               const struct msim_prediction_run *base,
+                               const struct msim_inputs *in,
+                               struct msim_error *err)
+{
+    MSIM_TRY(msim_scenario_run_alone(row, s, in, err));
+    row->ratio = apart(&base->prediction->period.us, &row->period);
+    return MSIM_OK;
 }
 
 /* Another machine, other sizes, another way to train. */

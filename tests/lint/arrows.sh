@@ -60,10 +60,11 @@ plan/step            : core/base core/trace core/work models/platform models/est
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
 plan/rows            : core/base core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
 plan/search          : core/base core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search :
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
 plan/outcome         : core/base core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
-predict/scenario     : core/ models/ predict predict/whatif predict/edit : cjson/ cJSON.h
+predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :

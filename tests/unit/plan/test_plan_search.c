@@ -243,7 +243,7 @@ static void test_search__prices_like_a_single_job(void)
     CHECK(msim_terms_make(&terms, &pricer, &spec.model, &p->strategy, &err) ==
           MSIM_OK);
     CHECK_REL(msim_step_predict(&terms, &fit).us, p->us, 1e-12);
-    CHECK_REL(p->days, 1e9 / p->tokens_per_second / 86400, 1e-9);
+    CHECK_REL(p->days, 1e9 / p->rate / 86400, 1e-9);
     CHECK_REL(p->cost, p->days * 24 * 2 * (double)p->strategy.gpus, 1e-9);
     msim_step_fit_release(&fit);
     msim_pricer_release(&pricer);
@@ -302,20 +302,44 @@ static void test_search__keeps_to_gpus_and_throughput(void)
 
     REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
     spec.most_gpus = 16;
-    spec.least_tokens_per_second = 1e5;
+    spec.least_rate = 1e5;
     REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
                              &(struct msim_plan_options){.threads = 1},
                              &err) == MSIM_OK);
     for (uint32_t i = 0; i < plan.n; i++)
-        CHECK(plan.points[i].allowed ==
-              (plan.points[i].strategy.gpus <= 16 &&
-               plan.points[i].tokens_per_second >= 1e5));
+        CHECK(plan.points[i].allowed == (plan.points[i].strategy.gpus <= 16 &&
+                                         plan.points[i].rate >= 1e5));
     CHECK(plan.n_frontier > 0);
+    msim_plan_release(&plan);
+}
+
+/* Of two platforms one has no price: its GPU time is no money, so that it is
+ * predicted and not compared, however short it is. */
+static void test_search__compares_money_with_money(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+    uint32_t unpriced = 0;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    spec.platforms[0].price = 0;
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+    for (uint32_t i = 0; i < plan.n; i++)
+        unpriced += plan.points[i].platform == 0;
+    CHECK(unpriced > 0 && plan.priced);
+    REQUIRE(plan.best != UINT32_MAX);
+    CHECK_UINT(plan.points[plan.best].platform, 1);
+    CHECK_UINT(plan.best_of[0], UINT32_MAX);
+    for (uint32_t i = 0; i < plan.n_frontier; i++)
+        CHECK_UINT(plan.points[plan.frontier[i]].platform, 1);
     msim_plan_release(&plan);
 }
 
 int main(void)
 {
+    RUN(test_search__compares_money_with_money);
     RUN(test_chance__follows_the_interval);
     RUN(test_search__names_what_is_sure);
     RUN(test_search__keeps_to_gpus_and_throughput);

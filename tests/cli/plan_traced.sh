@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# plan: every way to run a traced step on the GPUs of a spec.
+. "$(dirname "$0")/lib.bash"
+
+trace=${SOURCE_DIR:?the source folder}/tests/accuracy/resnet50_adam.et.json.gz
+mkdir "$folder/sub"
+cp "$trace" "$folder/sub/step.et.json.gz"
+
+spec() { # MEMBERS: a spec in $folder/sub/spec.json, its trace beside it
+    echo "{\"trace\": \"step.et.json.gz\", \"platforms\": [
+        {\"name\": \"h100\", \"price_per_gpu_hour\": 2, \"power_w\": 1000},
+        {\"name\": \"l40s\", \"price_per_gpu_hour\": 1}] $1}" >"$folder/sub/spec.json"
+}
+
+# 2 platforms x 2 numbers x 2 shards x 2 batches = 16 points, of which the second
+# "shard" of one GPU is none: 2 x 2 = 4.
+members=', "gpus": [1, 2], "shard": ["ddp", "zero3"], "micro_batch": [8, 32],
+    "samples": 1e8, "currency": "EUR"'
+spec "$members"
+run plan "$folder/sub/spec.json" -o "$folder/plan" --json
+want_rc 0
+want_out '"points": 16' '"feasible": 12' '"not_split": 4' '"reason": "one GPU shares nothing'
+run plan "$folder/sub/spec.json"
+want_rc 0
+want_out "plan of the step in step.et.json.gz" "4 left out: one GPU shares nothing" "samples/s"
+[[ $out =~ cost\ +[^$'\n']*\]\ EUR ]] || complain "no currency: $out"
+[[ $out =~ memory\ +[0-9.]+\ GiB ]] || complain "no memory: $out"
+
+# Every point is a row of a table of the same trace, and predicted alike.
+points=$folder/plan/points.csv
+head -1 "$points" | grep -q '^platform,gpus,micro_batch,grad_accum,strategy,recompute,precision,offload,predicted_ms' ||
+    complain "other columns: $(head -1 "$points")"
+cut -d, -f1-8 "$points" >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --trace "$trace" --csv
+[ "$(tail -n +2 "$folder/out" | cut -d, -f9-11)" = "$(tail -n +2 "$points" | cut -d, -f9-11)" ] ||
+    complain "validate --rows --trace predicts other steps"
+
+# 1e8 samples, each step has gpus x micro_batch of them: days, and cost at the
+# spec's price an hour.
+awk -F, 'NR > 1 {
+    days = 1e8 / ($2 * $3 * $4) * $9 / 1e3 / 86400
+    cost = days * 24 * $2 * ($1 == "h100" ? 2 : 1)
+    if ($16 / days < 0.9999 || $16 / days > 1.0001 || $17 / cost < 0.9999 || $17 / cost > 1.0001)
+        exit 1 }' "$points" || complain "days or cost do not follow from the step"
+
+# The page is whole, with what only a traced step has.
+page=$folder/plan/report.html
+grep -q 'Train as the step recorded in' "$page" || complain "the page has no question"
+grep -q 'What cannot be' "$page" || complain "the page does not say what cannot be"
+if command -v gnuplot >/dev/null; then
+    [ "$(grep -c '<svg' "$page")" -eq 4 ] || complain "not four charts in the page"
+fi
+
+# The same bytes on any threads and processes.
+for n in 1 3; do
+    run plan "$folder/sub/spec.json" --json --threads $n
+    cmp -s "$folder/out" "$folder/plan/plan.json" || complain "$n threads change the plan"
+done
+OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/sub/spec.json" -o "$folder/two"
+want_rc 0
+[ -s "$folder/two/parts/1.part" ] || complain "the second process keeps nothing"
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/sub/spec.json" -o "$folder/two"
+cmp -s "$folder/two/plan.json" "$folder/plan/plan.json" || complain "two processes change the plan"
+
+# Parts of another trace are not read.
+spec ', "gpus": 1'
+OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/sub/spec.json" -o "$folder/other"
+run plan "$folder/sub/spec.json" --json
+cp "$folder/out" "$folder/before.json"
+touch -d '2001-01-01' "$folder/sub/step.et.json.gz"
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/sub/spec.json" -o "$folder/other"
+want_rc 0
+cmp -s "$folder/other/plan.json" "$folder/before.json" || complain "a touched trace changes the plan"
+
+# A batch of the step that GPUs cannot share, what does not fit, and why.
+spec ', "gpus": [1, 2], "global_batch": 24, "micro_batch": [8, 16], "limits": {"memory_gib": 1.6}'
+run plan "$folder/sub/spec.json"
+want_rc 0
+want_out "global_batch 24 cannot be split by gpus x micro_batch"
+[[ $out =~ nearest\ to\ it ]] || [[ $out =~ recommended ]] || complain "neither a point nor the nearest: $out"
+
+# A job of several ranks is what it is.
+ranks=$SOURCE_DIR/data/traces/dlrm-ddp-2ranks
+echo "{\"trace\": \"$ranks\", \"platforms\": [\"h100\"], \"gpus\": [1, 2, 4]}" >"$folder/ranks.json"
+run plan "$folder/ranks.json"
+want_rc 0
+want_out "2 left out: the trace is of a job of 2 ranks already: want gpus 2" "recommended   2 x h100"
+
+# What users mistype.
+refused() { # MEMBERS TEXT...
+    spec "$1"
+    run plan "$folder/sub/spec.json"
+    want_rc 3
+    shift
+    want_err "$@"
+}
+refused ', "gpus": 1, "shrad": "ddp"' "shrad is not known, did you mean shard?"
+refused ', "gpus": 1, "shard": ["ddp", "dpp"]' 'shard[1] is "dpp", want one of ddp zero1'
+refused ', "gpus": 1, "tp": 2' "tp is 2, want nothing: it is a member of described models"
+refused ', "gpus": 1, "precision": "bf61"' 'precision is "bf61", want one of traced'
+refused ', "gpus": 1, "requests": 5' "spec.json: requests does not go with the trace: the trace has a backward pass"
+refused ', "gpus": 1, "limits": {"days": 5}' "samples is missing, want a number"
+refused ', "gpus": 1, "most_points": 1e7' "most_points is 10000000, want at most 1000000: every point is a simulation"
+echo '{"model": "llama3-8b", "trace": "step.et.json.gz"}' >"$folder/sub/spec.json"
+run plan "$folder/sub/spec.json"
+want_rc 3
+want_err 'model is "llama3-8b", want nothing'
+echo '{"trace": "step.et.json.gz", "platforms": ["h100", "h1000"], "gpus": 1}' >"$folder/sub/spec.json"
+run plan "$folder/sub/spec.json"
+want_rc 2
+want_err "platforms[1]: unknown platform 'h1000'"
+echo '{"trace": "none.json", "platforms": ["h100"], "gpus": 1}' >"$folder/sub/spec.json"
+run plan "$folder/sub/spec.json"
+want_rc 3
+want_err "sub/none.json: cannot open"
+finish
