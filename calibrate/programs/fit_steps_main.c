@@ -65,11 +65,13 @@ static bool is_source(const struct msim_steps_run *r, uint32_t row,
 }
 
 /* Tensor parallel ranks on several nodes of nanotron's met a network that took
- * up to ten times as long for short messages: their rows tell no constants.
- * They are neighbours all the same. */
+ * up to ten times as long for short messages: rows with fewer than 16 sequences
+ * in a micro batch tell no constants. They are neighbours all the same. */
 static bool tells_constants(const struct msim_steps_run *r, uint32_t row)
 {
-    return !is_source(r, row, "nanotron") || !r->s.rows[row].terms.tp_far;
+    const struct msim_terms *t = &r->s.rows[row].terms;
+
+    return !is_source(r, row, "nanotron") || !t->tp_far || t->micro_batch >= 16;
 }
 
 /* Fit without the rows of `held`, and take their residuals. */
@@ -114,9 +116,10 @@ static bool is_sound(const struct msim_steps_run *r, uint32_t row)
            (s->tp <= 8 && s->nodes == 1 && r->s.rows[row].terms.pp > 1);
 }
 
-/* Keep the residuals of sound rows that were held out. */
+/* Keep the residuals of sound rows that were held out, their whole source
+ * (without another one, too) or a model. */
 static void keep(struct msim_steps_run *r, const uint8_t *held,
-                 const double *residual, uint32_t without)
+                 const double *residual, bool whole, uint32_t without)
 {
     for (uint32_t i = 0; i < r->s.n; i++)
         if (held[i] && is_sound(r, i) &&
@@ -126,6 +129,7 @@ static void keep(struct msim_steps_run *r, const uint8_t *held,
                 (struct msim_left_over){.row = i,
                                         .source = r->s.rows[i].source,
                                         .without = without,
+                                        .whole = whole,
                                         .class = r->class[i],
                                         .residual = residual[i]};
 }
@@ -173,7 +177,7 @@ static void by_model(struct msim_steps_run *r, uint32_t source)
             seen[j] |= held[j];
         }
         free(hold_out(r, held, r->residual).rows);
-        keep(r, held, r->residual, MSIM_NO_SOURCE);
+        keep(r, held, r->residual, false, MSIM_NO_SOURCE);
     }
     free(held);
     free(seen);
@@ -302,7 +306,7 @@ static void pairs(struct msim_steps_run *r, uint8_t *held, double *residual)
             for (uint32_t side = 0; side < 2; side++) {
                 for (uint32_t i = 0; i < r->s.n; i++)
                     held[i] = r->s.rows[i].source == (side ? a : b);
-                keep(r, held, residual, side ? b : a);
+                keep(r, held, residual, true, side ? b : a);
             }
         }
 }
@@ -328,7 +332,7 @@ static void each_source(struct msim_steps_run *r, cJSON *fits)
         judge(r, judged, source);
         msim_steps_write_source(r, source, "the source held out", judged,
                                 residual);
-        keep(r, held, residual, MSIM_NO_SOURCE);
+        keep(r, held, residual, true, MSIM_NO_SOURCE);
         add_fit(fits, r, r->s.sources[source], &f, intervals(r, source));
         free(f.rows);
     }
@@ -351,7 +355,7 @@ static void write_seen(struct msim_steps_run *r, const struct fitted *f,
         if (strcmp(r->s.sources[source], "training_steps") == 0)
             msim_steps_write_sizes(r, source, pick, seen);
         for (uint32_t i = 0; i < r->left.n; i++)
-            if (r->left.of[i].without == MSIM_NO_SOURCE)
+            if (!r->left.of[i].whole)
                 r->class[r->left.of[i].row] = r->left.of[i].class;
         judge(r, pick, MSIM_NO_SOURCE);
         msim_steps_write_source(r, source, "a model held out", pick,

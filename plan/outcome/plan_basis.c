@@ -44,13 +44,15 @@ static void put_platform(const struct msim_plan *plan,
 }
 
 static void put_interval(const struct msim_step_fit *fit,
-                         enum msim_step_class class, const char *what,
-                         FILE *out)
+                         enum msim_step_class class, FILE *out)
 {
+    const char *what = msim_step_class_text(class);
+
     fprintf(
         out,
-        "<li>%s: 90 %% of measured steps of models or sources that a fit "
-        "did not see lie between %.2f and %.2f times the prediction.</li>\n",
+        "<li>Programs of the kind &ldquo;%s&rdquo;: 90 %% of measured steps of "
+        "models or sources that a fit did not see lie between %.2f and %.2f "
+        "times the prediction.</li>\n",
         what, 1 / fit->low[class], fit->high[class]);
 }
 
@@ -69,10 +71,8 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
         msim_html_text(fit->sources[i], out);
     }
     fputs("). Nothing here was run.</p>\n<ul>\n", out);
-    put_interval(fit, MSIM_STEP_CLASS_PLAIN, "Without pipeline stages", out);
-    put_interval(fit, MSIM_STEP_CLASS_PIPELINE, "With pipeline stages", out);
-    put_interval(fit, MSIM_STEP_CLASS_EXPERTS, "With experts", out);
-    put_interval(fit, MSIM_STEP_CLASS_UNLIKE, "Unlike all measured jobs", out);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
+        put_interval(fit, (enum msim_step_class)i, out);
     if (plan->best != UINT32_MAX) {
         double c = plan->points[plan->best].correction;
 

@@ -25,7 +25,11 @@ enum msim_step_class msim_step_class_of(const struct msim_terms *t)
 {
     if (t->at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][0] > 0)
         return MSIM_STEP_CLASS_EXPERTS;
-    return t->pp > 1 ? MSIM_STEP_CLASS_PIPELINE : MSIM_STEP_CLASS_PLAIN;
+    if (t->unfused)
+        return MSIM_STEP_CLASS_UNFUSED;
+    if (t->narrow)
+        return MSIM_STEP_CLASS_NARROW;
+    return t->zero >= 2 ? MSIM_STEP_CLASS_SHARDED : MSIM_STEP_CLASS_USUAL;
 }
 
 #define LITTLE 0.3 /* evidence: the weight of a row that says nothing */
@@ -33,11 +37,7 @@ enum msim_step_class msim_step_class_of(const struct msim_terms *t)
 enum msim_step_class msim_step_class_by(const struct msim_terms *t,
                                         double evidence)
 {
-    enum msim_step_class class = msim_step_class_of(t);
-
-    return class != MSIM_STEP_CLASS_EXPERTS && evidence < LITTLE
-               ? MSIM_STEP_CLASS_UNLIKE
-               : class;
+    return msim_step_class_of(t) + (evidence < LITTLE ? 1u : 0u);
 }
 
 static enum msim_status wrong(const char *path, const char *what,

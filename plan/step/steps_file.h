@@ -9,12 +9,19 @@
 #include "plan/step/neighbours.h"
 #include "plan/step/step_law.h"
 
-/* What the error of a step goes by. */
+/* What the error of a step goes by: the kind of program (the first that fits),
+ * and whether some row of the fit is near the job. */
 #define MSIM_STEP_CLASS_MAP(X)                                                 \
-    X(PLAIN, "plain")                                                          \
-    X(PIPELINE, "pipeline")                                                    \
     X(EXPERTS, "experts")                                                      \
-    X(UNLIKE, "unlike")
+    X(EXPERTS_FAR, "experts, unlike all rows")                                 \
+    X(UNFUSED, "unfused")                                                      \
+    X(UNFUSED_FAR, "unfused, unlike all rows")                                 \
+    X(NARROW, "8 or 4 bits")                                                   \
+    X(NARROW_FAR, "8 or 4 bits, unlike all rows")                              \
+    X(SHARDED, "sharded")                                                      \
+    X(SHARDED_FAR, "sharded, unlike all rows")                                 \
+    X(USUAL, "usual")                                                          \
+    X(USUAL_FAR, "usual, unlike all rows")
 
 enum msim_step_class {
 #define X(name, text) MSIM_STEP_CLASS_##name,
@@ -23,10 +30,9 @@ enum msim_step_class {
         MSIM_STEP_CLASSES
 };
 const char *msim_step_class_text(enum msim_step_class c);
-/* By the job alone: never UNLIKE. */
+/* By the job alone: as if a row were near. */
 enum msim_step_class msim_step_class_of(const struct msim_terms *t);
-/* UNLIKE where no row of a fit is near (msim_neighbour_evidence()), but for
- * models with experts. */
+/* Unlike all rows where none of a fit is near (msim_neighbour_evidence()). */
 enum msim_step_class msim_step_class_by(const struct msim_terms *t,
                                         double evidence);
 

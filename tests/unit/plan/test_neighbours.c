@@ -68,17 +68,21 @@ static void test_neighbours__are_evidence(void)
     CHECK(msim_neighbour_evidence(&of, &other, 1, NULL) == 0);
 }
 
-/* Without stages, with them, and unlike all rows; experts stay experts. */
+/* By the kind of program, the first that fits, and whether a row is near. */
 static void test_neighbours__choose_the_class(void)
 {
     struct msim_terms t = job(2048, 16, 2);
 
-    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_PLAIN);
-    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_UNLIKE);
-    t.pp = 4;
-    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_PIPELINE);
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_USUAL);
+    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_USUAL_FAR);
+    t.zero = 3;
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_SHARDED);
+    t.narrow = true;
+    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_NARROW_FAR);
+    t.unfused = true;
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_UNFUSED);
     t.at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] = 1;
-    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_EXPERTS);
+    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_EXPERTS_FAR);
 }
 
 static void test_neighbours__are_of_one_kind(void)

@@ -13,7 +13,7 @@ static struct msim_left_over of[121];
 static const struct msim_step_samples SAMPLES = {.rows = rows, .n = 121};
 static const struct msim_left_overs LEFT = {.of = of, .n = 121};
 
-static void fill(uint32_t without)
+static void fill(bool whole, uint32_t without)
 {
     for (uint32_t i = 0; i < 121; i++) {
         rows[i] = (struct msim_step_sample){.source = i == 120};
@@ -21,7 +21,8 @@ static void fill(uint32_t without)
         of[i] = (struct msim_left_over){.row = i,
                                         .source = i == 120,
                                         .without = without,
-                                        .class = MSIM_STEP_CLASS_UNLIKE,
+                                        .whole = whole,
+                                        .class = MSIM_STEP_CLASS_USUAL,
                                         .residual = i < 100   ? 0.01
                                                     : i < 120 ? -0.2
                                                               : 0.5};
@@ -37,49 +38,55 @@ static struct msim_step_interval interval(uint32_t without, uint32_t judged)
     return v;
 }
 
-/* The one row of source 1 counts as much as all of source 0: the 95 % point
- * is its residual. "b" is a twelfth of all, more than 5 %. */
-static void test_interval__sources_count_alike(void)
+/* Models count alike, a third each: 0.01, 0.2, 0.5; the 90 % point of the
+ * absolute values is that of "c", both ways. Without "c" it is that of "b". */
+static void test_interval__models_count_alike(void)
 {
     struct msim_step_interval v;
 
-    fill(MSIM_NO_SOURCE);
+    fill(false, MSIM_NO_SOURCE);
     v = interval(MSIM_NO_SOURCE, UINT32_MAX);
-    CHECK_REL(v.low[MSIM_STEP_CLASS_UNLIKE], 0.2, 1e-9);
-    CHECK_REL(v.high[MSIM_STEP_CLASS_UNLIKE], 0.5, 1e-9);
-    CHECK_INT(v.rows[MSIM_STEP_CLASS_UNLIKE], 121);
-    /* a factor of 2 where there is nothing */
+    CHECK_REL(v.low[MSIM_STEP_CLASS_USUAL], 0.5, 1e-9);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_USUAL], 0.5, 1e-9);
+    CHECK_INT(v.rows[MSIM_STEP_CLASS_USUAL], 121);
+    CHECK_REL(interval(MSIM_NO_SOURCE, 120).low[MSIM_STEP_CLASS_USUAL], 0.2,
+              1e-9);
+}
+
+/* A class without rows has those of its kind of program; another program has
+ * none: whole sources that were held out stand in, but for experts. */
+static void test_interval__falls_back(void)
+{
+    struct msim_step_interval v;
+
+    fill(false, MSIM_NO_SOURCE);
+    v = interval(MSIM_NO_SOURCE, UINT32_MAX);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_USUAL_FAR], 0.5, 1e-9);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_SHARDED], log(2), 1e-3);
+    fill(true, MSIM_NO_SOURCE);
+    /* Sources count alike: source 1's row is half, "b" a twelfth of all. */
+    v = interval(MSIM_NO_SOURCE, UINT32_MAX);
+    CHECK_REL(v.low[MSIM_STEP_CLASS_SHARDED], 0.2, 1e-9);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_SHARDED], 0.5, 1e-9);
     CHECK_REL(v.high[MSIM_STEP_CLASS_EXPERTS], log(2), 1e-3);
 }
 
-static void test_interval__leaves_the_judged_model_out(void)
-{
-    fill(MSIM_NO_SOURCE);
-    CHECK_REL(interval(MSIM_NO_SOURCE, 120).high[MSIM_STEP_CLASS_UNLIKE], 0.01,
-              1e-9);
-    CHECK(interval(MSIM_NO_SOURCE, 110).low[MSIM_STEP_CLASS_UNLIKE] == 0);
-}
-
-/* A fit without a source says nothing of others by residuals of fits that saw
- * it, of jobs unlike all rows; of jobs like some it does. */
+/* A fit without a source has intervals of models of other sources, and of
+ * whole sources only those that were predicted without both. */
 static void test_interval__without_a_source(void)
 {
-    struct msim_step_interval v;
-
-    fill(MSIM_NO_SOURCE);
-    CHECK_INT(interval(1, UINT32_MAX).rows[MSIM_STEP_CLASS_UNLIKE], 0);
-    of[0].class = MSIM_STEP_CLASS_PLAIN;
-    of[120].class = MSIM_STEP_CLASS_PLAIN;
-    v = interval(1, UINT32_MAX);
-    CHECK_INT(v.rows[MSIM_STEP_CLASS_PLAIN], 1);
-    fill(1);
-    CHECK_INT(interval(1, UINT32_MAX).rows[MSIM_STEP_CLASS_UNLIKE], 121);
+    fill(false, MSIM_NO_SOURCE);
+    CHECK_INT(interval(1, UINT32_MAX).rows[MSIM_STEP_CLASS_USUAL], 120);
+    fill(true, MSIM_NO_SOURCE);
+    CHECK_INT(interval(1, UINT32_MAX).rows[MSIM_STEP_CLASS_USUAL], 0);
+    fill(true, 1);
+    CHECK_INT(interval(1, UINT32_MAX).rows[MSIM_STEP_CLASS_USUAL], 121);
 }
 
 int main(void)
 {
-    RUN(test_interval__sources_count_alike);
-    RUN(test_interval__leaves_the_judged_model_out);
+    RUN(test_interval__models_count_alike);
+    RUN(test_interval__falls_back);
     RUN(test_interval__without_a_source);
     return check_summary();
 }
