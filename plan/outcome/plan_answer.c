@@ -48,7 +48,8 @@ static void put_limits(const struct msim_spec *spec, FILE *out)
     fputs(before[0] == ',' ? "." : " No limits are given.", out);
 }
 
-static void put_work(const struct msim_spec *spec, FILE *out)
+static void put_work(const struct msim_plan *plan, const struct msim_spec *spec,
+                     FILE *out)
 {
     bool serves = spec->unit == MSIM_SPEC_UNIT_REQUESTS;
     char total[32];
@@ -71,6 +72,11 @@ static void put_work(const struct msim_spec *spec, FILE *out)
     else if (spec->global_batch)
         fprintf(out, ", with %" PRId64 " samples in each step.",
                 spec->global_batch);
+    else if (serves && plan->basis.traced.ranks > 1)
+        fprintf(out,
+                ". Every %" PRId64 " GPUs answer batches of their own "
+                "together, as recorded.",
+                plan->basis.traced.ranks);
     else if (serves)
         fputs(". Each GPU answers batches of its own.", out);
     else
@@ -83,7 +89,7 @@ static void put_work(const struct msim_spec *spec, FILE *out)
 static void put_question(const struct msim_plan *plan,
                          const struct msim_spec *spec, FILE *out)
 {
-    put_work(spec, out);
+    put_work(plan, spec, out);
     put_limits(spec, out);
     fprintf(out,
             " %" PRIu64 " ways were looked at: %u are feasible, %" PRIu64

@@ -327,8 +327,8 @@ static enum msim_status check(const struct msim_synth_options *o,
     technique = msim_techniques_first(&others);
     if (technique)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "%s cannot be written; leave it out (whatif and "
-                         "validate --rows know it)",
+                         "%s cannot be written; leave it out (whatif, "
+                         "plan and validate --rows know it)",
                          technique);
     if (o->model->type == MSIM_MODEL_DLRM)
         return check_dlrm(o->model, s, err);
@@ -344,7 +344,10 @@ static enum msim_status check(const struct msim_synth_options *o,
                          "tensor; want mxfp8, fp8, bf16, fp16 or fp32");
     if (s->offload != MSIM_OFFLOAD_NONE)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "offload cannot be written; want none");
+                         "offload cannot be written: a written rank works on "
+                         "its GPU alone; leave it out, and let whatif change "
+                         "the traces: {\"offload\": \"optimizer\"}, or "
+                         "\"activations\"");
     return MSIM_OK;
 }
 

@@ -136,6 +136,8 @@ refuse "grad_accum is 3, and vp 2 takes micro batches in groups of pp; want a mu
     '"gpus": 2, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 3'
 refuse "tpp is not known, did you mean tp?" 3 '"gpus": 2, "tpp": 2'
 refuse "tp is 0, want a whole number from 1" 3 '"gpus": 2, "tp": 0'
+refuse "offload cannot be written: a written rank works on its GPU alone" 2 \
+    '"gpus": 1, "offload": "optimizer"'
 refuse "heads 16 cannot be split by tp 3" 2 '"gpus": 3, "tp": 3'
 run synth "$folder/tiny.json"
 want_rc 2
