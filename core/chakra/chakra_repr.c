@@ -117,7 +117,8 @@ const char *msim_chakra_dtype_text(enum msim_dtype t)
 
 /* ---- one argument ------------------------------------------------------- */
 
-/* [tensor, storage, offset, elements, bytes of one, device] */
+/* [tensor, storage, offset, elements, bytes of one, device], and how it lies
+ * where that is not in the order of its sizes: Chakra has no strides. */
 static void add_tensor(struct print *p, const struct msim_arg *a)
 {
     const struct msim_tensor_id none = {0}, *id = p->ids ? p->ids++ : &none;
@@ -128,10 +129,12 @@ static void add_tensor(struct print *p, const struct msim_arg *a)
     add(p, &p->l->values, "[%u, %u, %" PRId64 ", %" PRIu64 ", %u, ", id->tensor,
         id->storage, id->offset, msim_arg_elems(p->t, a), bytes ? bytes : 1);
     if (a->device == MSIM_DEV_GPU)
-        add(p, &p->l->values, "'cuda:%" PRId64 "']", p->device);
+        add(p, &p->l->values, "'cuda:%" PRId64 "'", p->device);
     else
-        add(p, &p->l->values, "%s",
-            a->device == MSIM_DEV_CPU ? "'cpu']" : "'']");
+        add(p, &p->l->values, "%s", a->device == MSIM_DEV_CPU ? "'cpu'" : "''");
+    if (a->layout != MSIM_LAYOUT_PLAIN)
+        add(p, &p->l->values, ", %u", a->layout);
+    add(p, &p->l->values, "]");
     add(p, &p->l->shapes, "[");
     for (uint32_t i = 0; i < a->n; i++)
         add(p, &p->l->shapes, "%s%" PRId64, i ? ", " : "", dims[i]);

@@ -79,6 +79,13 @@ enum msim_device {
                      file says so, core/rewrite does */
 };
 
+/* How a tensor lies in memory; of strides, which only an ET may have. */
+enum msim_layout {
+    MSIM_LAYOUT_PLAIN,  /* in the order of its sizes, or not known */
+    MSIM_LAYOUT_TURNED, /* in another order, nothing between its elements */
+    MSIM_LAYOUT_GAPS,   /* a part of each row of another, or spread out */
+};
+
 /*
  * An argument list is flat and in preorder: a list is followed by its
  * elements. (x:[2,3] float on cuda, [4, 5], true) is TENSOR, LIST(2), INT 4,
@@ -86,7 +93,7 @@ enum msim_device {
  * whose value was not recorded is an ARG_NONE.
  */
 struct msim_arg {
-    uint8_t kind, dtype, device, flags;
+    uint8_t kind, dtype, device, layout; /* msim_layout, of tensors */
     uint32_t n;
     union {
         int64_t i;

@@ -122,8 +122,8 @@ struct msim_work {
             double row_bytes;
             double segments; /* jagged data: rows of differing lengths */
             double taps;     /* pooling: inputs of all windows together */
-            bool broadcast;  /* an operand has fewer elements than the result,
-                                and more than one */
+            bool addressed;  /* operands do not lie alike in memory: the
+                                address of each element is computed */
         } vector;
         struct {
             enum msim_collective collective;

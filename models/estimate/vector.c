@@ -53,8 +53,9 @@ static const struct stand_in {
 /* On a CPU, stand-ins for operators that work in place. */
 static const char *const IN_PLACE[] = {"mulu_", "add_"};
 
-/* Norms in two passes over memory (of batches, of groups), and those by given
- * moments, are similar to additions, not to norms whose rows stay in an SM. */
+/* Norms in two passes over memory (of batches, of groups), those by given
+ * moments, and softmax of wide rows are similar to additions, not to kernels
+ * whose rows stay in an SM. */
 static const struct stand_in PASSES = {
     MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
@@ -93,20 +94,46 @@ static double slowdown_log_sd(const struct msim_work *w)
     return w->u.vector.strided ? STRIDED_LOG_SD : 0;
 }
 
-static const struct stand_in *stand_in(const struct msim_work *w)
+static bool is_bare(const struct msim_work *w)
+{
+    return !w->framework || strcmp(w->framework, "pytorch") == 0;
+}
+
+/* Whether the platform has rows of PyTorch's own kernel: a calibration's, and
+ * of norms NeuSight's, too. Its rows of softmax are of a version that is no
+ * guide to wide ones. */
+static bool has_own_rows(const struct msim_platform *p,
+                         const struct msim_work *w)
+{
+    static const char *const PREFER[] = {"torch", "NeuSight", NULL};
+    bool norm = w->family == MSIM_FAMILY_NORM;
+    const char *const keys[] = {norm ? "ln" : "softmax", NULL};
+    struct msim_pick pick;
+
+    return msim_fit_pick(p, msim_law_of(w->family, p->is_host), NULL, PREFER,
+                         keys, &pick) &&
+           pick.platform == p && !pick.other_key &&
+           (norm || strcmp(pick.fit->framework, "torch") == 0);
+}
+
+/* Whether rows pass by at the rate of memory, some of them more than once. A
+ * norm of another library is a worse guess than this. */
+static bool passes_by(const struct msim_platform *p, const struct msim_work *w)
+{
+    return !p->is_host && is_bare(w) && msim_rows_again(&p->sheet, w) > 0 &&
+           !has_own_rows(p, w);
+}
+
+static const struct stand_in *stand_in(const struct msim_platform *p,
+                                       const struct msim_work *w)
 {
     if (strncmp(msim_work_variant(w), "batch_norm", 10) == 0 ||
-        strncmp(msim_work_variant(w), "group_norm", 10) == 0)
+        strncmp(msim_work_variant(w), "group_norm", 10) == 0 || passes_by(p, w))
         return &PASSES;
     for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
             return &STAND_INS[i];
     return NULL;
-}
-
-static bool is_bare(const struct msim_work *w)
-{
-    return !w->framework || strcmp(w->framework, "pytorch") == 0;
 }
 
 static bool vector_pick(const struct msim_platform *p,
@@ -117,15 +144,15 @@ static bool vector_pick(const struct msim_platform *p,
     static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
     static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
-    const struct stand_in *s = stand_in(w);
+    const struct stand_in *s = stand_in(p, w);
     const struct msim_law *law = msim_law_of(w->family, p->is_host);
     char key[MSIM_FIT_KEY];
     const char *keys[9] = {key};
-    size_t n = 1;
-    bool found;
+    bool pass = passes_by(p, w), found;
+    size_t n = pass ? 0 : 1;
 
     law->key(w, key, sizeof(key));
-    if (strcmp(key, msim_work_variant(w)) != 0) {
+    if (!pass && strcmp(key, msim_work_variant(w)) != 0) {
         keys[n++] = msim_work_variant(w);
         keys[n++] = IN_PLACE[0];
         keys[n++] = IN_PLACE[1];
@@ -136,6 +163,8 @@ static bool vector_pick(const struct msim_platform *p,
     for (size_t i = 0; s && i < 4 && s->keys[i]; i++)
         keys[n++] = s->keys[i];
     found = msim_fit_pick(p, law, w->framework, prefer, keys, out);
+    if (found && pass)
+        out->other_key = true;
     if (found && out->other_key && s && !s->carries)
         out->trees = false;
     return found;
@@ -154,6 +183,10 @@ static struct msim_work asked(const struct msim_platform *p,
         work.u.vector.fold = MSIM_FOLD_UNKNOWN;
     if (p->is_host)
         work.kernels = 1;
+    if (passes_by(p, w)) {
+        work.bytes_read += msim_rows_again(&p->sheet, w);
+        work.family = MSIM_FAMILY_POINTWISE;
+    }
     return work;
 }
 
@@ -184,7 +217,7 @@ static bool vector_covers(const struct msim_platform *p,
 {
     struct msim_pick pick;
 
-    if (!stand_in(w))
+    if (!stand_in(p, w))
         return false;
     return is_host_copy(w) || vector_pick(p, w, &pick);
 }
@@ -211,7 +244,7 @@ static enum msim_status vector_predict(const struct msim_platform *p,
                                        const struct msim_work *w,
                                        struct msim_estimate *out)
 {
-    const struct stand_in *s = stand_in(w);
+    const struct stand_in *s = stand_in(p, w);
     struct msim_adjust adjust = {.factor = 1};
     struct msim_work work;
     struct msim_pick pick;
@@ -232,8 +265,9 @@ static enum msim_status vector_predict(const struct msim_platform *p,
     }
     work = asked(p, w, &pick);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
+    out->family = w->family;
     if (is_bare(w))
-        limit_to_stream(p, w, out);
+        limit_to_stream(p, &work, out);
     if (is_bare(w) && !p->is_host)
         msim_pace_join(msim_sm_pace_us(&p->sheet, w), out);
     return MSIM_OK;

@@ -51,6 +51,37 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                    known ? FILTER_TAPS : GENERIC_TAPS);
 }
 
+/* ---- single elements ----------------------------------------------------- */
+
+/*
+ * Elements a cycle and SM of kernels that load them one by one. Of an A100 at a
+ * third of its clock (particle-transformer, batch 512): 1.6 and 2.3 where an
+ * operand is broadcast (elementwise_kernel with an offset calculator), 3.3 of
+ * cuDNN's batch norm by given moments (bn_fw_inf_1C11_kernel_NCHW), 2.5 of a
+ * softmax whose row fits into a warp's registers (softmax_warp_forward). Of an
+ * H100 at its own clock 1.7 where operands have gaps (Liger: halves of rows of
+ * bf16).
+ */
+#define ADDRESSED    1.8
+#define GIVEN_NORM   3.3
+#define WARP_SOFTMAX 2.5
+#define WARP_COLUMNS 1024
+
+/* Joined from tensors that do not lie in order: seen 0.5 to 0.8 (Liger, rotary
+ * embeddings on A100). */
+#define JOINED 0.7
+
+/*
+ * Elements of looked-up rows: a thread finds the row of each by a division
+ * (indexSelectLargeIndex in Indexing.cu). Seen in rows of vidur: 0.50 on A100,
+ * 0.60 on A40, 0.67 on H100, whatever the type; 0.51 to 0.58 of fp32 on A100
+ * (Liger). Gradients are added row by row in order of the sorted indices
+ * (EmbeddingBackwardKernel.cu): 0.2 to 0.6, the more the more often an index
+ * comes (Liger, A100).
+ */
+#define LOOKED_UP     0.55
+#define GRADIENT_ROWS 0.3
+
 /* ---- rows --------------------------------------------------------------- */
 
 static double rows_of(const struct msim_work *w)
@@ -83,30 +114,50 @@ static double layer_norm_us(const struct msim_data_sheet *s,
     return cycles_us(s, fmax((steps - LAYER_FIRST) * LAYER_ALONE, busy));
 }
 
-/* Group norm: a block of 512 threads finds the moments of a group, a value a
- * thread at once (RowwiseMomentsCUDAKernel in group_norm_kernel.cu). Seen: 900
- * to 1,200 cycles a step on A100, H100, B200. */
+/*
+ * Group norm: a block of 512 threads finds the moments of a group, a value a
+ * thread at once; of a small group a warp does (RowwiseMomentsCUDAKernel in
+ * group_norm_kernel.cu). Its gradient does the same for each channel
+ * (ComputeInternalGradientsCUDAKernel). A step of a long group, seen: 900 to
+ * 1,200 cycles on A100, H100, B200. What a block takes beside its steps, seen
+ * with groups of 2,048 and channels of 512 values: 3,100 and 7,700 (Liger,
+ * B200).
+ */
 #define MOMENTS_THREADS 512.0
+#define MOMENTS_WARP    32.0
 #define MOMENTS_STEP    1000.0
+#define MOMENTS_BLOCK   4000.0
+#define SM_BLOCKS       32.0
 
 static double moments_us(const struct msim_data_sheet *s,
                          const struct msim_work *w)
 {
-    double steps = ceil((double)w->u.vector.cols / MOMENTS_THREADS);
-    double at_once = s->sms * SM_THREADS / MOMENTS_THREADS;
+    double cols = (double)w->u.vector.cols;
+    bool block = cols >= MOMENTS_THREADS;
+    double threads = block ? MOMENTS_THREADS : MOMENTS_WARP;
+    double at_once = s->sms * fmin(SM_THREADS / threads, SM_BLOCKS);
+    double each =
+        ceil(cols / threads) * MOMENTS_STEP + (block ? MOMENTS_BLOCK : 0);
 
-    return cycles_us(s, fmax(rows_of(w) / at_once, 1) * steps * MOMENTS_STEP);
+    return cycles_us(s, fmax(rows_of(w) / at_once, 1) * each);
+}
+
+static double elements_us(const struct msim_data_sheet *s,
+                          const struct msim_work *w, double rate)
+{
+    return cycles_us(s, (double)w->u.vector.elems / (s->sms * rate));
 }
 
 /* Both passes of a group norm read its input: the moments at memory's pace at
- * best, the second one, which memory alone holds up. */
+ * best, the second one multiplies by what is kept for each channel. */
 static double group_norm_us(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
     double read = w->bytes_read * 1e6 / s->bandwidth;
     double pass = read + w->bytes_written * 1e6 / s->bandwidth;
 
-    return fmax(moments_us(s, w), read) + pass;
+    return fmax(moments_us(s, w), read) +
+           fmax(pass, elements_us(s, w, ADDRESSED));
 }
 
 /* ---- scans -------------------------------------------------------------- */
@@ -124,31 +175,13 @@ static bool is_scan(const struct msim_work *w)
            (strcmp(variant, "cumsum") == 0 || strcmp(variant, "cumprod") == 0);
 }
 
-/* ---- single elements ----------------------------------------------------- */
-
-/*
- * Elements a cycle and SM of kernels that load them one by one. All were seen
- * in traces of an A100 at a third of its clock (particle-transformer, batch
- * 512; the clock as that of its layer norms): 1.6 and 2.3 where an operand is
- * broadcast (elementwise_kernel with an offset calculator), 3.3 of cuDNN's
- * batch norm by given moments (bn_fw_inf_1C11_kernel_NCHW), 2.5 of a softmax
- * whose row fits into a warp's registers (softmax_warp_forward).
+/* ---- softmax, losses, by name ---------------------------------------------
  */
-#define BROADCAST    2.0
-#define GIVEN_NORM   3.3
-#define WARP_SOFTMAX 2.5
-#define WARP_COLUMNS 1024
 
 /* Of a softmax over other than the last dimension, whose threads take a place
  * each and load value by value, three times (cunn_SpatialSoftMaxForward). Seen:
  * 0.26 to 0.44 on H100, 0.35 to 0.5 on A100, 0.3 on RTX A6000. */
 #define SPATIAL_SOFTMAX 0.35
-
-static double elements_us(const struct msim_data_sheet *s,
-                          const struct msim_work *w, double rate)
-{
-    return cycles_us(s, (double)w->u.vector.elems / (s->sms * rate));
-}
 
 /*
  * Cycles of an SM for a row that a block of 1,024 threads takes three times,
@@ -162,6 +195,47 @@ static double elements_us(const struct msim_data_sheet *s,
 static bool is_odd(const struct msim_work *w)
 {
     return w->u.vector.cols * (int64_t)msim_dtype_bytes(w->dtype) % 16 != 0;
+}
+
+/*
+ * The mean of a loss that picks one element a row: one block, whose threads
+ * take the rows in turn, each a load that waits for another
+ * (nll_loss_forward_reduce_cuda_kernel_2d in Loss.cu). Of 32,768 rows on a
+ * softmax's time: 0.6 to 1.1 ms on five GPUs with a block of 32 threads; 0.1 ms
+ * on H100 with PyTorch 2.9, whose block is larger (KernelBench). Between them
+ * in the geometric mean.
+ */
+#define LOSS_ROWS    32.0
+#define LOSS_STEP_US 0.35
+
+static double picked_loss_us(const struct msim_work *w)
+{
+    return (double)w->u.vector.elems / LOSS_ROWS * LOSS_STEP_US;
+}
+
+static bool is_lookup(const char *variant)
+{
+    return strcmp(variant, "embedding") == 0 ||
+           strcmp(variant, "index_select") == 0;
+}
+
+/* By the variant alone. */
+static double named_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w, const char *variant)
+{
+    if (strcmp(variant, "batch_norm_elemt") == 0)
+        return elements_us(s, w, GIVEN_NORM);
+    if (strcmp(variant, "layer_norm") == 0)
+        return layer_norm_us(s, w);
+    if (strncmp(variant, "group_norm", 10) == 0)
+        return group_norm_us(s, w);
+    if (strcmp(variant, "nll_loss_mean") == 0)
+        return picked_loss_us(w);
+    if (is_lookup(variant))
+        return elements_us(s, w, LOOKED_UP);
+    if (strcmp(variant, "embedding_backward") == 0)
+        return elements_us(s, w, GRADIENT_ROWS);
+    return 0;
 }
 
 static double odd_softmax_us(const struct msim_data_sheet *s,
@@ -184,23 +258,18 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
 
     if (w->u.vector.taps > 0)
         return taps_us(s, w->u.vector.taps, POOL_TAPS);
-    if (w->u.vector.broadcast)
-        return elements_us(s, w, BROADCAST);
+    if (w->u.vector.addressed)
+        return elements_us(s, w,
+                           w->family == MSIM_FAMILY_COPY ? JOINED : ADDRESSED);
     if (is_spatial(w))
         return elements_us(s, w, SPATIAL_SOFTMAX);
     if (w->family == MSIM_FAMILY_SOFTMAX && w->u.vector.cols <= WARP_COLUMNS)
         return elements_us(s, w, WARP_SOFTMAX);
     if (strcmp(variant, "softmax") == 0 && is_odd(w))
         return odd_softmax_us(s, w);
-    if (strcmp(variant, "batch_norm_elemt") == 0)
-        return elements_us(s, w, GIVEN_NORM);
-    if (strcmp(variant, "layer_norm") == 0)
-        return layer_norm_us(s, w);
-    if (strcmp(variant, "group_norm") == 0)
-        return group_norm_us(s, w);
     if (is_scan(w))
         return elements_us(s, w, SCANNED);
-    return 0;
+    return named_us(s, w, variant);
 }
 
 /* ---- softmax ------------------------------------------------------------ */
@@ -223,10 +292,15 @@ static double missed(const struct msim_data_sheet *s, double active)
     return 1 / (1 + pow(s->l2_bytes / active, 2));
 }
 
+static double row_bytes(const struct msim_work *w)
+{
+    return (double)w->u.vector.cols * msim_dtype_bytes(w->dtype);
+}
+
 double msim_softmax_again(const struct msim_data_sheet *s,
                           const struct msim_work *w)
 {
-    double row = (double)w->u.vector.cols * msim_dtype_bytes(w->dtype);
+    double row = row_bytes(w);
     double rows = rows_of(w);
 
     if (is_spatial(w))
@@ -236,4 +310,46 @@ double msim_softmax_again(const struct msim_data_sheet *s,
         return 0;
     return READS_AGAIN * w->bytes_read *
            missed(s, fmin(rows, s->sms * BLOCKS_AN_SM) * row);
+}
+
+/* ---- rows that pass by ----------------------------------------------------
+ */
+
+/* Blocks of a layer norm that an SM runs at once: 128 threads each. */
+#define NORMS_AN_SM (SM_THREADS / 128)
+
+/* What is read again of `reads` passes over the input: it is in the cache while
+ * the rows of all blocks that run, and their results, fit into it. Seen: rows
+ * of 64 KB in it and rows of 128 KB not (Liger, log_softmax on A100). */
+static double again(const struct msim_data_sheet *s, const struct msim_work *w,
+                    double blocks, double reads)
+{
+    double rows = fmin(fmax((double)w->u.vector.rows, 1), s->sms * blocks);
+    double active = rows / fmax((double)w->u.vector.rows, 1) *
+                    (w->bytes_read + w->bytes_written);
+
+    return reads * w->bytes_read / (1 + pow(s->l2_bytes / active, 4));
+}
+
+/*
+ * A softmax reads its row for the maximum, for the sum and for the result; by
+ * later versions of PyTorch for the first two at once: rows of Liger took four
+ * passes of memory with the write (A100), rows of KernelBench three (six GPUs).
+ * Predicted is the mean. Its gradient reads its operands twice.
+ */
+#define FORWARD_AGAIN  1.5
+#define GRADIENT_AGAIN 1
+
+double msim_rows_again(const struct msim_data_sheet *s,
+                       const struct msim_work *w)
+{
+    const char *variant = msim_work_variant(w);
+    bool back = strstr(variant, "_backward") != NULL;
+
+    if (w->family == MSIM_FAMILY_SOFTMAX)
+        return row_bytes(w) > ROW_BYTES && !is_spatial(w)
+                   ? again(s, w, BLOCKS_AN_SM,
+                           back ? GRADIENT_AGAIN : FORWARD_AGAIN)
+                   : 0;
+    return strcmp(variant, "layer_norm") == 0 ? again(s, w, NORMS_AN_SM, 1) : 0;
 }

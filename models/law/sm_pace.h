@@ -1,7 +1,7 @@
 /*
  * models/law/sm_pace.h - kernels of PyTorch whose pace the SMs set, not memory:
- * windows of pooling and depthwise filters, moments of norms, scans, operands
- * that are broadcast.
+ * windows of pooling and depthwise filters, moments of norms, scans, look-ups,
+ * operands whose elements are addressed one by one.
  */
 #ifndef MSIM_MODELS_LAW_SM_PACE_H
 #define MSIM_MODELS_LAW_SM_PACE_H
@@ -20,5 +20,11 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
  * of an SM are read for the maximum, for the sum and for the result. */
 double msim_softmax_again(const struct msim_data_sheet *s,
                           const struct msim_work *w);
+
+/* The same for a kernel at the full rate of memory, whose rows pass by: wide
+ * rows of a softmax or of its gradient, and of a layer norm, which reads them
+ * for the moments and for the result. 0 for a softmax of rows that stay. */
+double msim_rows_again(const struct msim_data_sheet *s,
+                       const struct msim_work *w);
 
 #endif

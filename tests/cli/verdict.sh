@@ -133,7 +133,7 @@ for name in "aten::addcdiv_", "aten::addcmul_", "aten::lerp_":
     assert 0.5 < rows[name]["peak_share"] <= 1, rows[name]
 PYTHON
 done
-run --platform a100 --json "${SOURCE_DIR}/data/traces/resnet"
+run --platform a100 --json "${SOURCE_DIR}/data/traces/llama-block"
 python3 - "$folder/out" <<'PYTHON' || complain 'limits of the cache'
 import json, sys
 

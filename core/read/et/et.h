@@ -26,7 +26,7 @@ struct msim_et_token {
 struct msim_et_values {
     struct msim_vec values;  /* struct msim_et_token */
     struct msim_vec shapes;  /* struct msim_et_token */
-    struct msim_vec strides; /* struct msim_et_token; details only */
+    struct msim_vec strides; /* struct msim_et_token */
     struct msim_vec types;   /* struct msim_text_piece */
 };
 

@@ -27,7 +27,7 @@ struct sizes {
 struct walk {
     struct msim_reader *r;
     const struct msim_et_token *v, *v_end; /* values */
-    struct sizes shapes, strides;          /* no strides without details */
+    struct sizes shapes, strides;
     const char *type, *type_end;
     uint32_t open[MAX_LISTS]; /* argument numbers of the open lists */
     uint32_t depth;
@@ -210,18 +210,59 @@ static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
     return 0;
 }
 
-/* Strides of a tensor that has `rank` sizes, beside its row of tensor_ids. */
-static int add_strides(struct walk *w, uint32_t rank)
+/* Elements of the sizes whose strides are below `stride`: how far apart two
+ * neighbours are where no element is left out. */
+static int64_t inside(const int64_t *dims, const int64_t *strides,
+                      uint32_t rank, int64_t stride)
 {
-    struct msim_trace *t = w->r->trace;
+    double elems = 1;
+
+    for (uint32_t i = 0; i < rank; i++)
+        if (dims[i] > 1 && strides[i] < stride)
+            elems *= (double)dims[i];
+    return elems < 9e18 ? (int64_t)elems : INT64_MAX;
+}
+
+static uint8_t layout_of(const int64_t *dims, const int64_t *strides,
+                         uint32_t rank)
+{
+    int64_t before = INT64_MAX;
+    bool turned = false;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] <= 1)
+            continue;
+        if (strides[i] != inside(dims, strides, rank, strides[i]))
+            return MSIM_LAYOUT_GAPS;
+        turned |= strides[i] > before;
+        before = strides[i];
+    }
+    return turned ? MSIM_LAYOUT_TURNED : MSIM_LAYOUT_PLAIN;
+}
+
+/* The strides of tensor `a`: its layout, and where in dims they are, NONE where
+ * they are not in the file. */
+static int read_strides(struct walk *w, struct msim_arg *a, uint32_t *index)
+{
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
     const struct msim_et_token *from = w->strides.at;
     bool listed = from < w->strides.end && from->kind == MSIM_ETOK_OPEN;
-    uint32_t index = MSIM_NONE;
 
+    *index = MSIM_NONE;
     MSIM_TRY(read_dims(w, &w->strides, dims));
-    if (listed && dims->n == rank)
-        MSIM_TRY(msim_argpool_dims(&w->r->pool, dims->data, rank, &index));
+    if (!listed || dims->n != a->n)
+        return 0;
+    a->layout = layout_of(msim_arg_dims(w->r->trace, a), dims->data, a->n);
+    return msim_et_of(w->r)->details
+               ? msim_argpool_dims(&w->r->pool, dims->data, a->n, index)
+               : 0;
+}
+
+/* Strides of a tensor, beside its row of tensor_ids. */
+static int add_strides(struct walk *w, uint32_t index)
+{
+    struct msim_trace *t = w->r->trace;
+
     MSIM_TRY(msim_grow((void **)&t->tensor_strides, &t->cap_tensor_strides,
                        t->n_tensor_strides, sizeof(*t->tensor_strides)));
     t->tensor_strides[t->n_tensor_strides++] = index;
@@ -255,12 +296,13 @@ static int add_id(struct walk *w, const int64_t *tuple)
     return 0;
 }
 
-/* [tensor, storage, offset, numel, itemsize, device]; no device before 2022. */
-static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
+/* [tensor, storage, offset, numel, itemsize, device]; no device before 2022.
+ * Behind it may be the layout, which core/chakra writes. */
+static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
 {
     uint32_t depth = 0, n = 0;
 
-    memset(tuple, 0, 5 * sizeof(*tuple));
+    memset(tuple, 0, 6 * sizeof(*tuple));
     *device = MSIM_DEV_UNKNOWN;
     while (w->v < w->v_end) {
         const struct msim_et_token *v = w->v;
@@ -271,7 +313,7 @@ static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
         depth += v->kind == MSIM_ETOK_OPEN;
         if (v->kind == MSIM_ETOK_CLOSE && --depth == 0)
             return;
-        if (v->kind == MSIM_ETOK_NUMBER && n < 5 &&
+        if (v->kind == MSIM_ETOK_NUMBER && n < 6 &&
             !msim_decimal_int(text_of(w->r, v->text), v->text.len, &tuple[n]))
             tuple[n] = 0;
         n += v->kind == MSIM_ETOK_NUMBER;
@@ -286,8 +328,8 @@ static int add_tensor(struct walk *w)
 {
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
-    int64_t tuple[5];
-    uint32_t index;
+    int64_t tuple[6];
+    uint32_t index, strides;
     const char *name = w->type + sizeof "Tensor(" - 1;
 
     skip_type(w);
@@ -301,6 +343,8 @@ static int add_tensor(struct walk *w)
         MSIM_TRY(add_input(w, MSIM_NONE));
         return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
     }
+    if (tuple[5] == MSIM_LAYOUT_TURNED || tuple[5] == MSIM_LAYOUT_GAPS)
+        a.layout = (uint8_t)tuple[5];
     a.n = dims->n;
     MSIM_TRY(msim_argpool_dims(&w->r->pool, dims->data, dims->n, &index));
     a.v.i = index;
@@ -309,10 +353,11 @@ static int add_tensor(struct walk *w)
     w->size->elems += msim_arg_elems(w->r->trace, &a);
     if (a.device == MSIM_DEV_GPU)
         msim_et_of(w->r)->on_gpu = true;
+    MSIM_TRY(read_strides(w, &a, &strides));
     MSIM_TRY(add_arg(w, a));
     MSIM_TRY(add_input(w, w->r->trace->n_tensor_ids));
     MSIM_TRY(add_id(w, tuple));
-    return msim_et_of(w->r)->details ? add_strides(w, a.n) : 0;
+    return msim_et_of(w->r)->details ? add_strides(w, strides) : 0;
 }
 
 /* ---- the walk ----------------------------------------------------------- */

@@ -48,10 +48,9 @@ enum key {
 /* Words of details come first: without details they are words like any other,
  * which are skipped. */
 static const struct msim_keyword words[] = {
-    {"strides", E_STRIDES},
     {"op_schema", E_SCHEMA},
     {"tensor_range", E_RANGES},
-#define DETAIL_WORDS 3
+#define DETAIL_WORDS 2
     {"id", E_ID},
     {"name", E_NAME},
     {"parent", E_PARENT},
@@ -70,6 +69,7 @@ static const struct msim_keyword words[] = {
     {"values", E_VALUES},
     {"shapes", E_SHAPES},
     {"types", E_TYPES},
+    {"strides", E_STRIDES},
     {"attrs", E_ATTRS},
     {"value", E_VALUE},
     {NULL, 0},

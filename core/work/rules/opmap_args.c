@@ -35,6 +35,7 @@ static void read_tensor(const struct msim_trace *t, const struct msim_arg *a,
     o->rank = a->n;
     o->dtype = a->dtype ? (enum msim_dtype)a->dtype : MSIM_DT_F32;
     o->device = a->device;
+    o->layout = a->layout;
     o->elems = elems;
     o->bytes = elems * msim_dtype_bytes(o->dtype);
 }
@@ -116,7 +117,9 @@ bool msim_opmap_list(const struct msim_opmap_ctx *c, uint32_t k,
         if (!l->n++) {
             l->dtype = o.dtype;
             l->device = o.device;
+            l->plain = true;
         }
+        l->plain &= o.layout == MSIM_LAYOUT_PLAIN;
         l->elems += o.elems;
         l->bytes += o.bytes;
         l->chunks += (double)msim_opmap_count(o.elems / FOREACH_CHUNK + 1);

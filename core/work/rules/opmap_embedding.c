@@ -109,8 +109,19 @@ static bool embedding(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
-/* On a CPU the operator itself clears the table's gradient; row->arg is the
- * argument that holds the number of its rows. */
+static bool has_child(const struct msim_opmap_ctx *c, const char *name)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
+        if (strcmp(msim_trace_text(c->t, ops[j].name), name) == 0)
+            return true;
+    return false;
+}
+
+/* The operator itself clears the table's gradient, which may be larger than all
+ * that is added to it; row->arg is the argument that holds the number of its
+ * rows. */
 static void clear_table(const struct msim_opmap_ctx *c,
                         const struct msim_opmap_row *row, double lookups,
                         double cols, struct msim_work *w)
@@ -137,8 +148,8 @@ static bool embedding_backward(struct msim_opmap_ctx *c,
     w = add_rows(c, row, grad.dtype, index.elems, cols, index.bytes);
     if (!w)
         return false;
-    w->kernels = 6; /* sort by index, segment, add */
-    if (c->place == MSIM_OPMAP_ON_CPU)
+    w->kernels = 6;                   /* sort by index, segment, add */
+    if (!has_child(c, "aten::zeros")) /* which would have it */
         clear_table(c, row, index.elems, cols, w);
     return true;
 }
@@ -222,16 +233,6 @@ static bool index_get(struct msim_opmap_ctx *c,
         cols = 1;
     return add_rows(c, row, x.dtype, elems / cols, cols,
                     known ? index_bytes : elems * 8) != NULL;
-}
-
-static bool has_child(const struct msim_opmap_ctx *c, const char *name)
-{
-    const struct msim_op *ops = c->t->ops;
-
-    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
-        if (strcmp(msim_trace_text(c->t, ops[j].name), name) == 0)
-            return true;
-    return false;
 }
 
 /* self[indices] = values; a mask and a number are a masked_fill_ instead. */

@@ -231,18 +231,20 @@ static bool fill(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
 /* ---- several into one, one into several ------------------------------- */
 
-static void add_moved(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row, enum msim_dtype dtype,
-                      double elems, double bytes)
+static struct msim_work *add_moved(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row,
+                                   enum msim_dtype dtype, double elems,
+                                   double bytes)
 {
     struct msim_work *w =
         msim_opmap_work(c, MSIM_FAMILY_COPY, dtype, msim_opmap_variant(row));
 
     if (!w)
-        return;
+        return NULL;
     msim_opmap_set_rows(w, 1, elems);
     w->bytes_read = w->bytes_written = bytes;
     w->u.vector.copy = MSIM_COPY_D2D;
+    return w;
 }
 
 /*
@@ -289,18 +291,29 @@ static bool joined_gradients(const struct msim_opmap_ctx *c,
     return sum->elems > 0;
 }
 
+/* Tensors that do not all lie in the order of their sizes are taken element by
+ * element (CatArrayBatchedCopy in aten/src/ATen/native/cuda/Shape.cu). */
+static void cat_list(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
+                     const struct msim_tensor_list *l)
+{
+    struct msim_work *w = add_moved(c, row, l->dtype, l->elems, l->bytes);
+
+    if (w)
+        w->u.vector.addressed = !l->plain;
+}
+
 static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_tensor_list l;
     struct msim_operand out;
 
     if (msim_opmap_list(c, 0, &l))
-        add_moved(c, row, l.dtype, l.elems, l.bytes);
+        cat_list(c, row, &l);
     else if (joined_gradients(c, &out))
-        add_moved(c, row, out.dtype, out.elems, out.bytes);
+        (void)add_moved(c, row, out.dtype, out.elems, out.bytes);
     else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out) ||
              msim_opmap_tensor(c, 2, &out)) /* cat(list, dim, out) */
-        add_moved(c, row, out.dtype, out.elems, out.bytes);
+        (void)add_moved(c, row, out.dtype, out.elems, out.bytes);
     else
         return false;
     return true;
@@ -315,7 +328,7 @@ static bool move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         return false;
     if (msim_opmap_output(c, 0, &out) && out.elems > x.elems)
         x = out;
-    add_moved(c, row, x.dtype, x.elems, x.bytes);
+    (void)add_moved(c, row, x.dtype, x.elems, x.bytes);
     return true;
 }
 

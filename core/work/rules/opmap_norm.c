@@ -36,9 +36,13 @@ static double columns(const struct msim_opmap_ctx *c, uint8_t kind,
             return weight.elems;
         return (double)msim_operand_dim(x, -1);
     case GROUP:
-        /* forward: input, weight, bias, N, C, HxW, group;
-         * backward: grad, input, mean, rstd, weight, N, C, HxW, group */
-        if (msim_opmap_int(c, back ? 8 : 6, &groups) && groups > 0) {
+        /* input, weight, bias, N, C, HxW, group; the gradient is summed for
+         * each channel first */
+        if (back) {
+            n = msim_operand_dim(x, 0) * msim_operand_dim(x, 1);
+            return n > 0 ? x->elems / (double)n : x->elems;
+        }
+        if (msim_opmap_int(c, 6, &groups) && groups > 0) {
             n = msim_operand_dim(x, 0);
             return n > 0 ? x->elems / ((double)n * (double)groups) : x->elems;
         }

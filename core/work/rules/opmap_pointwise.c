@@ -102,6 +102,28 @@ static const char *with_number(const char *variant,
 }
 
 /*
+ * Whether the kernel computes the address of each element (elementwise_kernel
+ * with an offset calculator, aten/src/ATen/native/cuda/CUDALoops.cuh): operands
+ * of the result's size lie with gaps or in different orders, or one is smaller
+ * and stretches. The iterator sorts sizes by stride first, so that operands
+ * that are all turned alike count as plain.
+ */
+static bool addressed(const struct msim_operand *o, uint32_t n, double elems)
+{
+    uint32_t turned = 0, whole = 0;
+
+    for (uint32_t j = 0; j < n; j++) {
+        if (o[j].elems <= 1)
+            continue;
+        if (o[j].elems < elems || o[j].layout == MSIM_LAYOUT_GAPS)
+            return true;
+        whole++;
+        turned += o[j].layout == MSIM_LAYOUT_TURNED;
+    }
+    return turned > 0 && turned < whole;
+}
+
+/*
  * A pointwise work of `n` operands: all are read unless the row says that
  * the first is only written; the result is the first output where there is
  * one, else what broadcasting gives.
@@ -127,9 +149,8 @@ static struct msim_work *pointwise_work(struct msim_opmap_ctx *c,
     }
     msim_opmap_set_rows(w, 1, most);
     set_result(c, row, o, n, w);
-    for (uint32_t j = first; j < n; j++)
-        w->u.vector.broadcast |=
-            o[j].elems > 1 && o[j].elems < (double)w->u.vector.elems;
+    w->u.vector.addressed =
+        addressed(o + first, n - first, (double)w->u.vector.elems);
     return w;
 }
 

@@ -203,8 +203,19 @@ static bool sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
+/* Does an operator below this one clear the result? */
+static bool clears_below(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
+        if (strcmp(msim_trace_text(c->t, ops[j].name), "aten::zero_") == 0)
+            return true;
+    return false;
+}
+
 /* A loss that picks one element a row: self, target; backward the gradient
- * before them. What is not picked is neither read nor written. */
+ * before them. What is not picked is not read, and 0 in the gradient. */
 static bool nll_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     bool back = row->flags & MSIM_OPMAP_BACKWARD;
@@ -222,7 +233,9 @@ static bool nll_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->flops = target.elems;
     w->bytes_read = target.bytes;
     if (back)
-        w->bytes_written = target.elems * msim_dtype_bytes(self.dtype);
+        w->bytes_written = clears_below(c)
+                               ? target.elems * msim_dtype_bytes(self.dtype)
+                               : self.bytes;
     else
         w->bytes_read += target.elems * msim_dtype_bytes(self.dtype);
     return true;
@@ -320,7 +333,7 @@ static const struct msim_opmap_row rows[] = {
     {"nll_loss2d_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
     {"nll_loss2d_forward", nll_loss, "nll_loss", 0, 0, 0, 0},
     {"nll_loss_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
-    {"nll_loss_forward", nll_loss, "nll_loss", 0, 0, 0, 0},
+    {"nll_loss_forward", nll_loss, "nll_loss_mean", 0, 0, 0, 0},
     {"norm", reduction, NULL, 1, 2, COMP, 2},
     R("prod", 1),
     {"sort", sort, NULL, 1, 1, COMP, 0},

@@ -101,7 +101,7 @@ struct msim_operand {
     const int64_t *dims;
     uint32_t rank;
     enum msim_dtype dtype;
-    uint8_t device;
+    uint8_t device, layout;
     double elems, bytes;
 };
 
@@ -126,6 +126,7 @@ struct msim_tensor_list {
     uint32_t n; /* tensors */
     double elems, bytes;
     double chunks; /* of 65,536 elements: blocks of a foreach kernel */
+    bool plain;    /* all lie in the order of their sizes */
     enum msim_dtype dtype;
     uint8_t device;
 };

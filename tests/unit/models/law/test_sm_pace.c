@@ -126,6 +126,65 @@ static void test_sm_pace__softmax_over_channels(void)
     CHECK(msim_softmax_again(&H100, &w) < 2 * w.bytes_read);
 }
 
+/* Rows of fp32 on an A100 whose times show what is read again (Liger, 16,384
+ * rows of log_softmax and 4,096 of layer norm, at 1.8 TB/s): rows of 64 KB are
+ * in the cache, of 512 KB are read three times in all, by later versions twice;
+ * a gradient reads its two operands twice. A norm reads rows of 64 KB twice,
+ * and once what fits. */
+static void test_sm_pace__rows_pass_by(void)
+{
+    struct msim_work w = norm("softmax", 16384, 131072);
+
+    w.family = MSIM_FAMILY_SOFTMAX;
+    CHECK_REL(msim_rows_again(&A100, &w), 1.5 * w.bytes_read, 0.05);
+    w.variant = "softmax_backward";
+    w.bytes_read *= 2;
+    CHECK_REL(msim_rows_again(&A100, &w), w.bytes_read, 0.05);
+    w = norm("softmax", 16384, 16384);
+    w.family = MSIM_FAMILY_SOFTMAX;
+    CHECK(msim_rows_again(&A100, &w) < 0.5 * w.bytes_read);
+    w = norm("softmax", 16384, 8192);
+    w.family = MSIM_FAMILY_SOFTMAX;
+    CHECK_REL(msim_rows_again(&A100, &w), 0, 0);
+    w = norm("layer_norm", 4096, 16384);
+    CHECK_REL(msim_rows_again(&A100, &w), w.bytes_read, 0.05);
+    w = norm("layer_norm", 4096, 1024);
+    CHECK(msim_rows_again(&A100, &w) < 0.05 * w.bytes_read);
+}
+
+/* 9,984 rows of 4,096 on A100 and 992 of 8,192 on H100 (vidur, fp16). */
+static void test_sm_pace__look_ups(void)
+{
+    struct msim_work w = norm("embedding", 9984, 4096);
+
+    w.family = MSIM_FAMILY_EMBEDDING;
+    CHECK_REL(msim_sm_pace_us(&A100, &w), 565, 0.15);
+    w = norm("index_select", 992, 8192);
+    w.family = MSIM_FAMILY_EMBEDDING;
+    CHECK_REL(msim_sm_pace_us(&H100_PCIE, &w), 50 * 132.0 / 114, 0.3);
+}
+
+/* silu of a half of each row: 268 million values of bf16 on H100 (Liger; 0.73
+ * ms with memory's time). */
+static void test_sm_pace__addresses(void)
+{
+    struct msim_work w = norm("silu", 1, 268435456);
+
+    w.family = MSIM_FAMILY_POINTWISE;
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 0, 0);
+    w.u.vector.addressed = true;
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 650, 0.15);
+}
+
+/* 32,768 rows: between 0.1 ms and 1.1 ms, by the version of PyTorch. */
+static void test_sm_pace__picked_loss(void)
+{
+    struct msim_work w = norm("nll_loss_mean", 1, 32768);
+
+    w.family = MSIM_FAMILY_REDUCTION;
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 358, 0.05);
+}
+
 /* TimeSformer's rows of 3,137 in a trace of an H100. */
 static void test_sm_pace__softmax_of_odd_rows(void)
 {
@@ -147,5 +206,9 @@ int main(void)
     RUN(test_sm_pace__softmax_reads_again);
     RUN(test_sm_pace__softmax_of_odd_rows);
     RUN(test_sm_pace__softmax_over_channels);
+    RUN(test_sm_pace__rows_pass_by);
+    RUN(test_sm_pace__look_ups);
+    RUN(test_sm_pace__addresses);
+    RUN(test_sm_pace__picked_loss);
     return check_summary();
 }

@@ -119,6 +119,37 @@ static void test_et_details__strides_beside_sizes(void)
     msim_job_free(job);
 }
 
+/* 4 x 3 in order, in columns, as half of each row of 6, and one row four times;
+ * a size of 1 has any stride. Without details, too. */
+static void test_et_details__layouts(void)
+{
+#define OF(id, shape, strides)                                                 \
+    NODE(id, "op",                                                             \
+         "\"values\":[[8,6,0,12,4,\"cuda:0\"]],\"shapes\":[" shape             \
+         "],\"types\":[\"Tensor(float)\"],\"strides\":[" strides "]",          \
+         "", "")                                                               \
+    ","
+    static const char text[] =
+        ET(OF("3", "[4,3]", "[3,1]") OF("4", "[4,3]", "[1,4]")
+               OF("5", "[4,3]", "[6,1]") OF("6", "[4,3]", "[0,1]")
+                   OF("7", "[4,1,3]", "[3,9,1]") OF("8", "[4,3]", "[]") ROOT);
+#undef OF
+    static const uint8_t want[] = {MSIM_LAYOUT_PLAIN, MSIM_LAYOUT_TURNED,
+                                   MSIM_LAYOUT_GAPS,  MSIM_LAYOUT_GAPS,
+                                   MSIM_LAYOUT_PLAIN, MSIM_LAYOUT_PLAIN};
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+
+    REQUIRE(job);
+    REQUIRE(job->ranks[0]->n_ops == 7);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct msim_trace *t = job->ranks[0];
+
+        CHECK_UINT(msim_args_get(t, t->ops[i + 1].args, 0)->layout, want[i]);
+    }
+    msim_job_free(job);
+}
+
 /* Triton kernels have one list less than values; older files have none. */
 static void test_et_details__strides_not_in_the_file(void)
 {
@@ -207,6 +238,7 @@ int main(void)
     RUN(test_et_details__schemas);
     RUN(test_et_details__strides_beside_sizes);
     RUN(test_et_details__strides_not_in_the_file);
+    RUN(test_et_details__layouts);
     RUN(test_et_details__ranges);
     RUN(test_et_details__ranges_that_are_none);
     return check_summary();
