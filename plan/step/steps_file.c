@@ -29,7 +29,9 @@ enum msim_step_class msim_step_class_of(const struct msim_terms *t)
         return MSIM_STEP_CLASS_UNFUSED;
     if (t->narrow)
         return MSIM_STEP_CLASS_NARROW;
-    return t->zero >= 2 ? MSIM_STEP_CLASS_SHARDED : MSIM_STEP_CLASS_USUAL;
+    if (t->zero >= 2)
+        return MSIM_STEP_CLASS_SHARDED;
+    return t->pp > 1 ? MSIM_STEP_CLASS_STAGED : MSIM_STEP_CLASS_USUAL;
 }
 
 #define LITTLE 0.3 /* evidence: the weight of a row that says nothing */

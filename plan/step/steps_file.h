@@ -20,6 +20,8 @@
     X(NARROW_FAR, "8 or 4 bits, unlike all rows")                              \
     X(SHARDED, "sharded")                                                      \
     X(SHARDED_FAR, "sharded, unlike all rows")                                 \
+    X(STAGED, "usual, in stages")                                              \
+    X(STAGED_FAR, "usual, in stages, unlike all rows")                         \
     X(USUAL, "usual")                                                          \
     X(USUAL_FAR, "usual, unlike all rows")
 

@@ -75,6 +75,8 @@ static void test_neighbours__choose_the_class(void)
 
     CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_USUAL);
     CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_USUAL_FAR);
+    t.pp = 4;
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_STAGED);
     t.zero = 3;
     CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_SHARDED);
     t.narrow = true;
