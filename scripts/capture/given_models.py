@@ -272,6 +272,31 @@ def adamw(parameters):
     return torch.optim.AdamW(parameters, lr=1e-4)
 
 
+def inputs_of(path, model, config, settings, training):
+    """What a model of Hugging Face reads, and labels to train it by."""
+    batch, seq = settings.get("batch", 1), settings.get("seq", 2048)
+    words, read = getattr(config, "vocab_size", 0), model.main_input_name
+    classes = (batch,) # one label a sample, where it tells samples apart
+    if read == "pixel_values":
+        size = config.image_size
+        size = size if isinstance(size, (list, tuple)) else (size, size)
+        named = {read: torch.randn(batch, config.num_channels, *size)}
+    elif read == "input_ids" and words:
+        named = {read: torch.randint(words, (batch, seq))}
+        if getattr(config, "is_encoder_decoder", False):
+            named["decoder_input_ids"] = torch.randint(words, (batch, seq))
+        if not type(model).__name__.endswith("ForSequenceClassification"):
+            classes = (batch, seq)
+    else:
+        raise Refused(f"{path}: a model of '{config.model_type}' reads "
+                      f"'{read}', want one that reads tokens or images: write "
+                      "MODULE:FUNCTION that makes it and its inputs")
+    if training:
+        named["labels"] = torch.randint(
+            words if len(classes) == 2 else config.num_labels, classes)
+    return named
+
+
 def from_config(path, settings):
     try:
         with open(path, encoding="utf-8") as file:
@@ -312,15 +337,7 @@ def from_config(path, settings):
     else:
         model = transformers.AutoModel.from_config(config, dtype=dtype)
     model.train(training)
-    sizes = (settings.get("batch", 1), settings.get("seq", 2048))
-    words = getattr(config, "vocab_size", 0)
-    if not words:
-        raise Refused(f"{path}: a model of '{kind}' reads no tokens: write a "
-                      "function that makes it and its inputs, and name it by "
-                      "MODULE:FUNCTION")
-    named = {"input_ids": torch.randint(words, sizes)}
-    if training:
-        named["labels"] = torch.randint(words, sizes)
+    named = inputs_of(path, model, config, settings, training)
     return Given(model, (), named, own_loss if training else None,
                  adamw if training else None)
 

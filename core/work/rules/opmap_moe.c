@@ -53,29 +53,49 @@ static bool fused_experts(struct msim_opmap_ctx *c,
     return true;
 }
 
+/* The mean share of a size that `groups` groups cut among them. */
+static int64_t share_of(int64_t size, int64_t groups)
+{
+    return (size + groups - 1) / groups;
+}
+
 /*
- * (rows x k)(groups x k x n): each group of rows has a matrix of its own. The
- * work is a batch of products of the mean number of rows.
+ * A product for each group, as a batch of products of the mean size. What the
+ * groups cut is the side of a matrix of two dimensions: rows in (rows x k)
+ * (groups x k x n), columns where the first has three, and sums where both have
+ * two, of a gradient of weights (_grouped_mm in aten/src/ATen/native/
+ * GroupedMMUtils.h); offsets then say how many there are.
  */
 static bool grouped_product(struct msim_opmap_ctx *c,
                             const struct msim_opmap_row *row)
 {
-    struct msim_operand a, b;
+    struct msim_operand a, b, ends = {0};
     struct msim_work *w;
-    double groups;
+    int64_t groups;
 
     if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &b) ||
-        a.rank != 2 || b.rank != 3 || msim_operand_dim(&b, 0) < 1)
+        a.rank < 2 || a.rank > 3 || b.rank < 2 || b.rank > 3)
         return false;
-    w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a.dtype, row->variant);
+    if (a.rank == 2 && b.rank == 2 && !msim_opmap_tensor(c, 2, &ends))
+        return false;
+    groups = b.rank == 3   ? msim_operand_dim(&b, 0)
+             : a.rank == 3 ? msim_operand_dim(&a, 0)
+                           : msim_opmap_count(ends.elems);
+    w = groups < 1
+            ? NULL
+            : msim_opmap_work(c, MSIM_FAMILY_GEMM, a.dtype, row->variant);
     if (!w)
         return false;
-    groups = (double)msim_operand_dim(&b, 0);
-    w->u.gemm.m = msim_opmap_count(
-        ((double)msim_operand_dim(&a, 0) + groups - 1) / groups);
-    w->u.gemm.n = msim_operand_dim(&b, 2);
-    w->u.gemm.k = msim_operand_dim(&a, 1);
-    w->u.gemm.batch = msim_operand_dim(&b, 0);
+    w->u.gemm.m = msim_operand_dim(&a, -2);
+    w->u.gemm.n = msim_operand_dim(&b, -1);
+    w->u.gemm.k = msim_operand_dim(&a, -1);
+    if (a.rank == 2 && b.rank == 3)
+        w->u.gemm.m = share_of(w->u.gemm.m, groups);
+    else if (a.rank == 3 && b.rank == 2)
+        w->u.gemm.n = share_of(w->u.gemm.n, groups);
+    else if (a.rank == 2)
+        w->u.gemm.k = share_of(w->u.gemm.k, groups);
+    w->u.gemm.batch = groups;
     msim_work_count(w);
     return true;
 }
