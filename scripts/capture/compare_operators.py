@@ -73,14 +73,16 @@ RULES = (
      r"numpy_T|movedim|resolve_conj|resolve_neg|is_nonzero|is_\w+|item|"
      r"_local_scalar_dense)$|^detach$",
      "memory and views: no kernel"),
+    (r"^aten::native_layer_norm_backward$", "layer norm in half precision: a GPU "
+     "keeps means in full"),
     (r"^aten::to$", "inputs: a batch is moved to the device; on meta it is made "
      "there"),
-    (r"^aten::(add|add_)$", "an addition in place, where a tensor is PyTorch's "
-     "own: the same kernel"),
+    (r"^aten::(add|mul|sub|div)_?$|^aten::index_put_?$", "an operation in place, "
+     "where a tensor is PyTorch's own: the same kernel"),
     (r"^aten::_embedding_bag", CUT["aten::_embedding_bag_backward"]),
     (r"^aten::(fill_|zero_)$", CUT["aten::scalar_tensor"]),
     (r"Attention|attention|^aten::(clone|copy_|zeros|zero_)$|"
-     r"(Clone|UnsafeView|View)Backward0$", CUT["aten::scaled_dot_product_attention"]),
+     r"(Clone|UnsafeView|View|ReshapeAlias)Backward0$", CUT["aten::scaled_dot_product_attention"]),
     (r"BatchNorm|batch_norm", CUT["aten::_batch_norm_impl_index"]),
     (r"[dD]ropout|^aten::(bernoulli_|div_|mul)$|^(Div|Mul)Backward0$|"
      r"evaluate_function: (Div|Mul)Backward0$", CUT["aten::dropout"]),
@@ -178,8 +180,8 @@ def operators(nodes, own, cut=(), kernels=False):
 
 PLAIN = "aten::_scaled_dot_product_attention_math"
 RULES_PLAIN = ((
-    r"(Bmm|Expand|Mul|Add|Softmax|Transpose|ReshapeAlias|Unsafe\w*|SafeSoftmax|"
-    r"MaskedFill|Where)Backward\d$|^aten::(bmm|baddbmm|_softmax\w*|mul|tril|"
+    r"(Bmm|Expand|Mul|Add|ToCopy|Softmax|Transpose|ReshapeAlias|Unsafe\w*|SafeSoftmax|"
+    r"MaskedFill|Where)Backward\d$|^aten::(_to_copy|bmm|baddbmm|_softmax\w*|mul|tril|"
     r"where|masked_fill\w*|native_dropout_backward|sum)$",
     "attention with dropout: plain on a CPU, one kernel on a GPU"),)
 

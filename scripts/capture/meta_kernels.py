@@ -421,6 +421,13 @@ def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size,
         mode, per_sample_weights, padding_idx)
 
 
+def index_put(x, indices, values, accumulate=False):
+    """In place where autograd asks, which else copies for classes of tensors
+    that it does not know."""
+    own = x if torch._C._current_graph_task_id() >= 0 else x.clone()
+    return aten.index_put_.default(own, indices, values, accumulate)
+
+
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     return aten._fused_rms_norm.default(x, normalized_shape, weight, eps)[0]
 
@@ -499,7 +506,7 @@ KERNELS = {
     "_cudnn_rnn": cudnn_rnn, "_cudnn_rnn_backward": cudnn_rnn_backward,
     "_thnn_fused_gru_cell": fused_gru_cell,
     "_thnn_fused_gru_cell_backward": fused_gru_cell_backward,
-    "_fused_rms_norm": fused_rms_norm,
+    "_fused_rms_norm": fused_rms_norm, "index_put": index_put,
 }
 
 

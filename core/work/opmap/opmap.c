@@ -197,6 +197,9 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c,
         /* its own other form inside it does the work */
         if (ops[p].name != ops[below].name && one_kernel(c, user, p))
             return true;
+        /* its strides are worked out on the host, where the tensor is not */
+        if (named(c, p, "aten::repeat") && strcmp(c->name, "copy_") != 0)
+            return true;
         if (number && strncmp(msim_trace_text(c->t, ops[p].name),
                               "Optimizer.step", 14) == 0)
             return true;

@@ -10,7 +10,7 @@ static struct msim_work w[MSIM_OPMAP_MAX];
 static uint32_t n;
 
 /* For a GPU: what only a CPU does is left out, dropout is one
- * kernel, step counters stay on the host. */
+ * kernel, step counters stay on the host, and what repeat works out. */
 static void test_opmap_place__on_a_gpu(void)
 {
     build_init(&b);
@@ -22,6 +22,9 @@ static void test_opmap_place__on_a_gpu(void)
     build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
     build_op(&b, 1, "aten::add_", "f32[]@ 1", NULL);
     build_op(&b, 1, "aten::mul_", "f32[9]@ 0.9", NULL);
+    build_op(&b, 0, "aten::repeat", "f32[12]@ (3)", NULL);
+    build_op(&b, 1, "aten::copy_", "f32[3,12]@ f32[3,12]@ false", NULL);
+    build_op(&b, 1, "aten::add", "i64[1]@ 1 1", NULL);
     CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
@@ -38,6 +41,10 @@ static void test_opmap_place__on_a_gpu(void)
     CHECK_INT(msim_opmap(&b.t, NULL, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(msim_opmap(&b.t, NULL, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 9, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, NULL, 10, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
