@@ -362,6 +362,11 @@ static enum msim_status fill(struct reshaping *g, struct msim_axis axis,
     MSIM_TRY(complete(&axis, g->t, err));
     if (axis.to)
         MSIM_TRY(msim_axis_sizes_find(&g->axis, g->t, &axis));
+    if (axis.to > 1 && axis.from == 1 && !g->axis.weights.of_id)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "a size of 1 cannot be told from others without ids "
+                         "of tensors; want an execution trace, or a trace of "
+                         "a batch of 2 or more");
     msim_argpool_init(&g->pool, g->view);
     MSIM_TRY(put_all(g));
     if (!g->changed)

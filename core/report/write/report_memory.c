@@ -109,7 +109,7 @@ void msim_page_memory(const struct msim_page *page)
             "memory", peak, low, high);
     if (m->reserved > m->peak)
         fprintf(page->out, ", %sB reserved", reserved);
-    put_beside(m, "; beside it: ", page->out);
+    put_beside(m, "\n    beside it: ", page->out);
     fputc('\n', page->out);
     if (is_too_large(m)) {
         fputs("    ", page->out);

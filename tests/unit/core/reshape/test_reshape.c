@@ -152,6 +152,18 @@ static void test_nothing_to_change(const struct msim_trace *t)
     CHECK(strstr(err.text, "has a size of 9") != NULL);
 }
 
+/* A Kineto trace: which 1 of [1, 64, 1] is the batch? */
+static void test_batch_of_one(const struct msim_trace *t)
+{
+    const struct msim_reshape r = {.axes = {{1, 16, false}}, .n_axes = 1};
+    struct msim_error err = {0};
+    struct msim_trace *view = NULL;
+
+    CHECK_INT(msim_reshaped_new(&view, t, &r, &err), MSIM_EUSAGE);
+    CHECK(view == NULL);
+    CHECK(strstr(err.text, "want an execution trace") != NULL);
+}
+
 /* ---- a model recorded at two sizes ----------------------------------------
  */
 
@@ -300,6 +312,7 @@ int main(void)
         test_sequence(job->ranks[0]);
         test_dtype(job->ranks[0]);
         test_nothing_to_change(job->ranks[0]);
+        test_batch_of_one(job->ranks[0]);
     }
     msim_job_free(job);
     test_recorded_at_both();
