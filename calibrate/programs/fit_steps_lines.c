@@ -113,3 +113,12 @@ void msim_steps_write_sizes(struct msim_steps_run *r, uint32_t source,
     }
     free(one);
 }
+
+/* With four digits: more mean nothing. */
+void msim_steps_add_number(cJSON *object, const char *key, double v)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.4g", v);
+    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
+}

@@ -225,15 +225,6 @@ static cJSON *intervals(const struct msim_steps_run *r, uint32_t without)
     return all;
 }
 
-/* With four digits: more mean nothing. */
-void msim_steps_add_number(cJSON *object, const char *key, double v)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%.4g", v);
-    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
-}
-
 /* Rows as arrays: kind, sizes, residual. */
 static void add_rows(cJSON *fit, const struct fitted *f)
 {
