@@ -178,22 +178,25 @@ static void mark_argument(struct marking *m, uint32_t op, uint32_t i)
             m->is_weight[e.life] = 1;
 }
 
-static bool is_step(const struct msim_trace *t, uint32_t op)
+/* Below these there are weights, gradients and states alone. */
+static bool holds_weights(const char *name)
 {
-    return !strncmp(msim_trace_text(t, t->ops[op].name), "Optimizer.", 10);
+    return !strncmp(name, "Optimizer.", 10) ||
+           !strcmp(name, "torch::autograd::AccumulateGrad");
 }
 
-/* What an optimizer names, and what operators take as weights. */
+/* What an optimizer names, what gradients are kept for, and what operators take
+ * as weights. */
 static void mark_lives(struct marking *m)
 {
     const struct msim_trace *t = m->t;
-    uint32_t end = 0; /* of the optimizer's step */
+    uint32_t end = 0; /* of what holds nothing else */
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
         const char *name = msim_trace_text(t, t->ops[i].name);
         uint32_t which = weights_of(t, &t->ops[i], name);
 
-        if (i >= end && is_step(t, i))
+        if (i >= end && holds_weights(name))
             end = t->ops[i].end;
         if (i < end || is_optimizer(name)) {
             mark_all(m, msim_lives_inputs(&m->lives, t, i));

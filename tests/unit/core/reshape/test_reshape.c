@@ -276,9 +276,10 @@ static const struct made_node SQUARE[] = {
     {21, 20, "MmBackward0", 1, 1, "", ""},
     {22, 21, "aten::mm", 0, -1, "20:64x64 3:64x64", "31:64x64"},
     {30, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
-    {31, 30, "torch::autograd::AccumulateGrad", 1, -1, "31:64x64", ""},
+    {31, 30, "torch::autograd::AccumulateGrad", 1, -1, "", ""},
+    {32, 31, "aten::add_", 0, -1, "5:64x64 31:64x64", ""},
     {40, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
-    {41, 40, "aten::addcdiv_", 0, -1, "1:64x64 31:64x64 4:64x64", ""},
+    {41, 40, "aten::addcdiv_", 0, -1, "1:64x64 5:64x64 4:64x64", ""},
 };
 
 static void test_reshape__square(void)
@@ -295,6 +296,7 @@ static void test_reshape__square(void)
     CHECK_STR(sizes_of(v, find_op(v, "aten::linear", 0)), "8,16,64 64,64 ");
     CHECK_STR(sizes_of(v, find_op(v, "aten::mm", 0)), "128,64 64,64 ");
     CHECK_STR(sizes_of(v, find_op(v, "aten::mm", 1)), "64,128 128,64 ");
+    CHECK_STR(sizes_of(v, find_op(v, "aten::add_", 0)), "64,64 64,64 ");
     CHECK_STR(sizes_of(v, find_op(v, "aten::addcdiv_", 0)),
               "64,64 64,64 64,64 ");
     msim_reshaped_free(v);
