@@ -236,21 +236,24 @@ static void put_chance(const struct msim_plan *plan,
     const struct msim_plan_point *p = &plan->points[plan->best], *safe;
     char chance[24];
 
-    if (isnan(p->chance))
+    if (isnan(p->chance) && msim_plan_is_sure(p))
         return;
-    msim_plan_chance_text(p->chance, chance, sizeof(chance));
-    fprintf(out, "<li>It keeps the limits with a chance of <b>%s</b>.", chance);
-    if (p->chance < MSIM_PLAN_SAFE && plan->safe == UINT32_MAX)
-        fputs(" No point keeps them surely (95 %).", out);
-    if (p->chance < MSIM_PLAN_SAFE && plan->safe != UINT32_MAX) {
+    fputs("<li>", out);
+    if (!isnan(p->chance)) {
+        msim_plan_chance_text(p->chance, chance, sizeof(chance));
+        fprintf(out, "It keeps the limits with a chance of <b>%s</b>.", chance);
+    }
+    if (p->fits == MSIM_FITS_EDGE)
+        fputs(" It is not sure to fit.", out);
+    if (!msim_plan_is_sure(p) && plan->safe == UINT32_MAX)
+        fputs(" No point is sure (95 %).", out);
+    if (!msim_plan_is_sure(p) && plan->safe != UINT32_MAX) {
         safe = &plan->points[plan->safe];
-        msim_plan_chance_text(safe->chance, chance, sizeof(chance));
         fputs(" To be sure, take <b>", out);
         put_gpus(safe, spec, out);
         fputs("</b> (", out);
         put_strategy(safe, spec, out);
-        fprintf(out, "): the chance is %s, and the %s &times; %.3f.", chance,
-                msim_plan_cost_word(spec, p),
+        fprintf(out, "): the %s &times; %.3f.", msim_plan_cost_word(spec, p),
                 msim_plan_cost(safe) / msim_plan_cost(p));
     }
     fputs("</li>\n", out);

@@ -73,9 +73,7 @@ static void write_memory(const struct msim_plan_point *p, FILE *out)
                 "leave%s\n",
                 p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
                 p->beside.context / GIB, p->beside.nccl / GIB,
-                p->fits == MSIM_FITS_EDGE
-                    ? ": not sure to fit, see the next lines of the frontier"
-                    : "");
+                p->fits == MSIM_FITS_EDGE ? ": not sure to fit" : "");
 }
 
 static void write_parts(const struct msim_plan *plan,
@@ -120,21 +118,23 @@ static void write_best(const struct msim_plan *plan,
             msim_spec_is_limited(spec) ? " and keep the limits" : "");
 }
 
-/* How sure it is that limits of time and cost are kept, and what would be. */
+/* How sure it is that limits of time and cost are kept, and what would be, in
+ * memory, too. */
 static void write_chance(const struct msim_plan *plan,
                          const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->points[plan->best], *safe;
     char chance[24], strategy[MSIM_PLAN_STRATEGY_TEXT];
 
-    if (isnan(p->chance))
-        return;
-    msim_plan_chance_text(p->chance, chance, sizeof(chance));
-    fprintf(out, "  limits      kept with a chance of %s\n", chance);
-    if (p->chance >= MSIM_PLAN_SAFE)
+    if (!isnan(p->chance)) {
+        msim_plan_chance_text(p->chance, chance, sizeof(chance));
+        fprintf(out, "  limits      kept with a chance of %s\n", chance);
+    }
+    if (msim_plan_is_sure(p))
         return;
     if (plan->safe == UINT32_MAX) {
-        fputs("              no point keeps them for sure (95 %)\n", out);
+        fprintf(out, "              no point is sure to fit%s\n",
+                isnan(p->chance) ? "" : " and to keep them (95 %)");
         return;
     }
     safe = &plan->points[plan->safe];

@@ -104,6 +104,11 @@ static void compare_best(struct msim_plan *plan)
     plan->ratio_high = plan->ratio * exp(sqrt((low * low + high * high) / 2));
 }
 
+bool msim_plan_is_sure(const struct msim_plan_point *p)
+{
+    return p->fits != MSIM_FITS_EDGE && !(p->chance < MSIM_PLAN_SAFE);
+}
+
 /* The cheapest that keeps the limits surely, in time and in memory. */
 static void find_safe(struct msim_plan *plan)
 {
@@ -111,8 +116,7 @@ static void find_safe(struct msim_plan *plan)
     for (uint32_t i = 0; i < plan->n; i++) {
         const struct msim_plan_point *p = &plan->points[i];
 
-        if (is_candidate(plan, p) && p->fits == MSIM_FITS_YES &&
-            !(p->chance < MSIM_PLAN_SAFE) &&
+        if (is_candidate(plan, p) && msim_plan_is_sure(p) &&
             (plan->safe == UINT32_MAX ||
              msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->safe])))
             plan->safe = i;

@@ -14,6 +14,9 @@ enum msim_status msim_plan_recommend(struct msim_plan *plan);
 /* What a point costs: money, else GPUs for as long as a step takes. */
 double msim_plan_cost(const struct msim_plan_point *p);
 
+/* Does it surely fit, and keep the limits with a chance of MSIM_PLAN_SAFE? */
+bool msim_plan_is_sure(const struct msim_plan_point *p);
+
 /*
  * The probability that a figure is at most `limit`, whose middle is predicted,
  * with a 90 % interval of low..high: log-normal, each side with its own spread.

@@ -46,6 +46,14 @@ assert m["room"] > 0 and m["cuda_context"] > 0
 PY
 fi
 
+# Where what costs least is not sure to fit, what is and costs least is named.
+cat >"$folder/edge.json" <<'JSON'
+{"model": "llama3-70b", "sequence": 8192, "global_batch": 1024, "platforms": ["b200"], "gpus": 256}
+JSON
+run plan "$folder/edge.json"
+want_rc 0
+[[ $out == *"leave: not sure to fit"*"to be sure  256 x b200: "* ]] || complain "what is sure is not named: $out"
+
 # Where nothing fits, the point that is nearest, and what would make it fit.
 cat >"$folder/tight.json" <<'JSON'
 {"model": "llama3-70b", "sequence": 8192, "global_batch": 64, "platforms": ["h100"], "gpus": 32,
