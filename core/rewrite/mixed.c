@@ -221,14 +221,6 @@ static enum msim_status bring(struct mixing *c, uint32_t s, enum width width)
 /* ---- what a statement makes ----------------------------------------------
  */
 
-static bool writes_in_place(const struct mixing *c, uint32_t op)
-{
-    const char *name = msim_trace_text(c->w->t, c->w->t->ops[op].name);
-    size_t n = strlen(name);
-
-    return n && name[n - 1] == '_';
-}
-
 static void note_made(struct mixing *c, uint32_t s, enum width width)
 {
     const struct msim_anatomy *a = &c->w->a;
@@ -238,7 +230,8 @@ static void note_made(struct mixing *c, uint32_t s, enum width width)
 
         while (msim_lives_next(&e)) {
             if (!is_float(&e) ||
-                (a->lives->rows[e.life].born != i && !writes_in_place(c, i)) ||
+                (a->lives->rows[e.life].born != i &&
+                 !msim_weave_is_in_place(c->w, i)) ||
                 c->w->kind[e.life] == MSIM_LIFE_PARAMETER)
                 continue;
             c->storage[WIDE][e.life] = c->storage[NARROW][e.life] = 0;

@@ -10,7 +10,6 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The name under which autograd runs it, so that it counts as backward. */
 #define HELD_BY "autograd::engine::evaluate_function: CheckpointBackward"
@@ -61,14 +60,6 @@ static void mark(struct recomputing *c, uint32_t block, bool on)
     }
 }
 
-static bool is_in_place(const struct recomputing *c, uint32_t op)
-{
-    const char *name = msim_trace_text(c->w->t, c->w->t->ops[op].name);
-    size_t n = strlen(name);
-
-    return n && name[n - 1] == '_';
-}
-
 /* Does statement `s` make or change a tensor that backward of its block needs?
  * Views, such as a transposed weight, make none. */
 static bool is_needed(const struct recomputing *c, uint32_t s)
@@ -80,7 +71,8 @@ static bool is_needed(const struct recomputing *c, uint32_t s)
 
         while (msim_lives_next(&e))
             if (e.life != MSIM_NONE && c->backward[e.life] &&
-                (a->lives->rows[e.life].born == i || is_in_place(c, i)))
+                (a->lives->rows[e.life].born == i ||
+                 msim_weave_is_in_place(c->w, i)))
                 return true;
     }
     return false;

@@ -243,8 +243,6 @@ static void put_chance(const struct msim_plan *plan,
         msim_plan_chance_text(p->chance, chance, sizeof(chance));
         fprintf(out, "It keeps the limits with a chance of <b>%s</b>.", chance);
     }
-    if (p->fits == MSIM_FITS_EDGE)
-        fputs(" It is not sure to fit.", out);
     if (!msim_plan_is_sure(p) && plan->safe == UINT32_MAX)
         fputs(" No point is sure (95 %).", out);
     if (!msim_plan_is_sure(p) && plan->safe != UINT32_MAX) {

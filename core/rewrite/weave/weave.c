@@ -21,6 +21,14 @@ bool msim_weave_contains(const struct msim_weave *w, uint32_t op,
     return strstr(msim_trace_text(w->t, w->t->ops[op].name), part) != NULL;
 }
 
+bool msim_weave_is_in_place(const struct msim_weave *w, uint32_t op)
+{
+    const char *name = msim_trace_text(w->t, w->t->ops[op].name);
+    size_t n = strlen(name);
+
+    return n && name[n - 1] == '_';
+}
+
 enum msim_status msim_weave_refuse(struct msim_weave *w, const char *fmt, ...)
 {
     char text[256];

@@ -78,6 +78,8 @@ bool msim_weave_begins(const struct msim_weave *w, uint32_t op,
                        const char *with);
 bool msim_weave_contains(const struct msim_weave *w, uint32_t op,
                          const char *part);
+/* Does it change what it is given (a name that ends in _)? */
+bool msim_weave_is_in_place(const struct msim_weave *w, uint32_t op);
 
 /* The gradient that the AccumulateGrad of statement `s` is given, as tensor
  * `arg` of operator `op` on life `life`; false where no operator names it. */
