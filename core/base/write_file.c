@@ -108,6 +108,8 @@ enum msim_status msim_file_write(void *file, const char *bytes, size_t n)
 {
     struct msim_file *f = file;
 
+    if (!n) /* `bytes` may be NULL, which fwrite() must not be given */
+        return MSIM_OK;
     if (f->gzip)
         return gzfwrite(bytes, 1, n, f->gzip) == n ? MSIM_OK : MSIM_EIO;
     return fwrite(bytes, 1, n, f->plain) == n ? MSIM_OK : MSIM_EIO;

@@ -39,8 +39,10 @@ static double columns(const struct msim_opmap_ctx *c, uint8_t kind,
         /* input, weight, bias, N, C, HxW, group; the gradient is summed for
          * each channel first */
         if (back) {
-            n = msim_operand_dim(x, 0) * msim_operand_dim(x, 1);
-            return n > 0 ? x->elems / (double)n : x->elems;
+            double channels =
+                (double)msim_operand_dim(x, 0) * (double)msim_operand_dim(x, 1);
+
+            return channels > 0 ? x->elems / channels : x->elems;
         }
         if (msim_opmap_int(c, 6, &groups) && groups > 0) {
             n = msim_operand_dim(x, 0);
