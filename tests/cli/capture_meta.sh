@@ -189,10 +189,10 @@ PYTHON
     fail "$(tail -1 said)"
 
 # A timm that wants a torchvision, and none that fits.
-mkdir -p stub/timm stub/torchvision
+mkdir -p fake/timm fake/torchvision
 echo 'raise RuntimeError("operator torchvision::nms does not exist")' \
-    >stub/torchvision/__init__.py
-cat >stub/timm/__init__.py <<'PYTHON'
+    >fake/torchvision/__init__.py
+cat >fake/timm/__init__.py <<'PYTHON'
 import torch
 import torchvision.transforms as transforms
 from torchvision.ops.misc import FrozenBatchNorm2d
@@ -220,7 +220,7 @@ def create_model(name):
     model.default_cfg, model.num_classes = {"input_size": (3, 16, 16)}, 10
     return model
 PYTHON
-PYTHONPATH=$PWD/stub "$MYSTIQUE_SIM" --platform h100 \
+PYTHONPATH=$PWD/fake "$MYSTIQUE_SIM" --platform h100 \
     --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
     fail "timm needs torchvision: $(cat err)"
 
