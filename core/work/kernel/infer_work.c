@@ -38,15 +38,23 @@ static struct msim_work new_work(enum msim_family family,
     return w;
 }
 
+/* A size that tiles of rows that begin anywhere cover: odd. */
+static int64_t size_of(const struct msim_kernel_name *k, double size)
+{
+    int64_t whole = msim_opmap_count(size);
+
+    return k->odd && whole > 1 && whole % 2 == 0 ? whole - 1 : whole;
+}
+
 static struct msim_work product_work(const struct msim_kernel_name *k,
                                      const struct msim_infer_product *p)
 {
     struct msim_work w = new_work(MSIM_FAMILY_GEMM, k);
 
     w.variant = k->rate == MSIM_RATE_TF32 ? "tf32" : "";
-    w.u.gemm.m = msim_opmap_count(p->m);
-    w.u.gemm.n = msim_opmap_count(p->n);
-    w.u.gemm.k = msim_opmap_count(p->k);
+    w.u.gemm.m = size_of(k, p->m);
+    w.u.gemm.n = size_of(k, p->n);
+    w.u.gemm.k = size_of(k, p->k);
     w.u.gemm.batch = msim_opmap_count(p->batch);
     msim_work_count(&w);
     return w;

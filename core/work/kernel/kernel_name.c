@@ -368,6 +368,15 @@ static bool is_persistent(const char *name)
            has(name, "persistent");
 }
 
+/* "_align1" of CUTLASS: operands are loaded an element at a time, because their
+ * rows begin anywhere. */
+static bool is_odd(const char *name)
+{
+    const char *p = strstr(name, "_align1");
+
+    return p && !(p[7] >= '0' && p[7] <= '9');
+}
+
 /* Products of cuDNN run by columns first; those of cuBLAS and CUTLASS by
  * rows. */
 static void read_product(struct msim_kernel_name *k, const char *name)
@@ -376,7 +385,9 @@ static void read_product(struct msim_kernel_name *k, const char *name)
     if (!has(name, "winograd"))
         find_tile(name, k->tile);
     k->channels_first = strstr(name, "xmma") != NULL;
+    k->odd = is_odd(name);
     k->swizzles = strstr(name, "cutlass::Kernel<") ||
+                  strstr(name, "cutlass::Kernel2<") ||
                   (k->kind == MSIM_KERNEL_CONV && strstr(name, "cutlass"));
     k->gated = has(name, "swiglu") || has(name, "geglu");
     k->counts_threads = strncmp(name, "Cijk_", 5) == 0;

@@ -34,6 +34,7 @@ struct msim_kernel_name {
     bool gated;           /* MATRIX: half of the rows weigh the other half */
     bool counts_threads;  /* the grid is of threads, as HIP's modules launch */
     bool swizzles;        /* CUTLASS: rows of tiles run along columns too */
+    bool odd;             /* for rows that begin on no 16 bytes */
     bool strides;         /* blocks go on: a grid of whole multiples of the
                              multiprocessors is not the size of the work */
     bool joins;           /* copies of several tensors, one a row of blocks */

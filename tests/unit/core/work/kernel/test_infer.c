@@ -268,6 +268,30 @@ static void test_launch__gradients(void)
     end();
 }
 
+/* The library took this kernel because no row begins on 16 bytes: the largest
+ * such sizes that have as many tiles. */
+static void test_launch__odd_sizes(void)
+{
+    struct msim_work w;
+    uint32_t i;
+
+    begin();
+    i = add("AddmmBackward0", 5, true,
+            "cutlass_80_tensorop_s1688gemm_128x64_16x6_nt_align1", 16, 64, 1);
+    finish();
+    w = work(i);
+    CHECK_INT(w.u.gemm.m % 2, 1);
+    CHECK_INT(w.u.gemm.n % 2, 1);
+    CHECK_INT(w.u.gemm.k % 2, 1);
+    end();
+    begin();
+    i = add("AddmmBackward0", 5, true,
+            "cutlass_80_tensorop_s16816gemm_128x64_16x6_nt_align16", 16, 64, 1);
+    finish();
+    CHECK_INT(work(i).u.gemm.k % 2, 0);
+    end();
+}
+
 /* Of a batch, each product is alike: 64 x 64 x 128 in 4096 of them. */
 static void test_launch__batch(void)
 {
@@ -443,6 +467,7 @@ int main(void)
     RUN(test_launch__norm_gradient);
     RUN(test_launch__persistent);
     RUN(test_launch__gradients);
+    RUN(test_launch__odd_sizes);
     RUN(test_launch__batch);
     RUN(test_launch__convolution);
     RUN(test_launch__same_number);
