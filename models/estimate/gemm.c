@@ -4,7 +4,9 @@
  */
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
+#include "models/estimate/pace.h"
 #include "models/law/gemm_law.h"
+#include "models/law/sm_pace.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
@@ -54,33 +56,18 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
 /*
  * Tensor-core kernels load 16 bytes at a time. Rows that do not start on 16
  * bytes are loaded in smaller pieces (NVIDIA, "Matrix multiplication background
- * user's guide", section 2.2, without a figure for every case). Half the rate
- * is an estimate, and the interval is wider for it. All rows but DeepBench's
- * are of aligned sizes.
+ * user's guide", section 2.2). All rows but DeepBench's are of aligned sizes.
+ * 0: the SMs do not set the pace.
  */
-#define UNALIGNED_RATE   0.5
-#define UNALIGNED_LOG_SD 0.25
-
-static bool is_unaligned(const struct msim_platform *p,
-                         const struct msim_work *w)
+static double pieces_us(const struct msim_platform *p,
+                        const struct msim_work *w)
 {
     enum msim_rate rate = msim_data_sheet_rate(w->dtype, w->variant);
-    int64_t bytes = msim_dtype_bytes(w->dtype);
 
-    return bytes > 0 && rate != MSIM_RATE_FP64 && rate != MSIM_RATE_FP32 &&
-           p->sheet.rate[rate] > p->sheet.rate[MSIM_RATE_FP32] &&
-           (w->u.gemm.n % 16 * bytes % 16 != 0 ||
-            w->u.gemm.k % 16 * bytes % 16 != 0);
-}
-
-/* Adjust for what differs between a bare product and the rows. */
-static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
-                        struct msim_adjust *adjust)
-{
-    if (!is_unaligned(p, w))
-        return;
-    w->flops /= UNALIGNED_RATE;
-    adjust->log_sd = UNALIGNED_LOG_SD;
+    if (p->is_host || rate == MSIM_RATE_FP64 || rate == MSIM_RATE_FP32 ||
+        p->sheet.rate[rate] <= p->sheet.rate[MSIM_RATE_FP32])
+        return 0;
+    return msim_sm_pace_product_us(&p->sheet, w);
 }
 
 /* The counts of a product, and the operator's bytes where it reads more than
@@ -148,7 +135,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
                                      const struct msim_work *w,
                                      struct msim_estimate *out)
 {
-    struct msim_adjust adjust = {.factor = 1};
+    const struct msim_adjust adjust = {.factor = 1};
     struct msim_work work;
     struct msim_pick pick;
     double parts;
@@ -156,8 +143,6 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     if (!msim_gemm_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     count(&work, w);
-    if (pick.bare)
-        adjust_bare(p, &work, &adjust);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     parts = pick.bare ? parts_of(p, w) : 1;
     if (parts > 1) {
@@ -168,8 +153,10 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
         if (split.us < out->us)
             *out = split;
     }
-    if (pick.bare)
-        by_vector(p, w, out);
+    if (!pick.bare)
+        return MSIM_OK;
+    msim_pace_join(pieces_us(p, w), out);
+    by_vector(p, w, out);
     return MSIM_OK;
 }
 
@@ -188,8 +175,9 @@ static void gemm_explain(const struct msim_platform *p,
     count(&work, w);
     if (parts_of(p, w) > 1)
         fprintf(out, "sums of %g parts may be faster\n", parts_of(p, w));
-    if (is_unaligned(p, w))
-        fprintf(out, "rows do not begin on 16 bytes: half the rate\n");
+    if (pieces_us(p, w) > 0)
+        fprintf(out, "rows do not begin on 16 bytes: SMs load for %.4g us\n",
+                pieces_us(p, w));
     if (msim_gemm_pick(p, w, &pick))
         msim_fit_explain(p, &pick, &work, out);
 }

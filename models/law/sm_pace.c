@@ -21,6 +21,17 @@ static double cycles_us(const struct msim_data_sheet *s, double cycles)
     return cycles * 1e6 / (s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ);
 }
 
+/* A compute unit of AMD's GPUs issues 64 lanes a cycle, an SM 128 (CDNA 3 ISA
+ * reference, NVIDIA H100 whitepaper). Of the pace of an SM it takes, seen in
+ * TimeSformer on MI300X and H100: 0.65 and 0.86 in products of odd sizes, 0.80
+ * in copies of tensors with gaps, 0.67 in softmax of unaligned rows. */
+#define UNIT_OF_SM 0.74
+
+static double lanes(const struct msim_data_sheet *s)
+{
+    return s->miopen ? UNIT_OF_SM : 1;
+}
+
 /* ---- windows ------------------------------------------------------------ */
 
 /* Of pooling: a thread an output, a load for each input of its window
@@ -49,6 +60,61 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
     known = c.r == c.s && (c.r == 1 || c.r == 3 || c.r == 5);
     return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.r * c.s,
                    known ? FILTER_TAPS : GENERIC_TAPS);
+}
+
+/* ---- products of odd sizes ------------------------------------------------
+ */
+
+/*
+ * Tiles of a product load both operands for every step of k and write the
+ * results, 16 bytes a thread at once. Of rows that do not begin on 16 bytes
+ * they load as many elements as all rows begin on (cuBLAS: "align1" and
+ * "align2" in the names of kernels). Seen where it is one, of bf16 in
+ * TimeSformer on H100: 9 bytes a cycle and SM where k is 64, 7.4 where it is
+ * 3,137; on MI300X 5.1 and 5.7; about as many of fp32 (ranking-a100). Where
+ * tiles are few, several of them share a sum, with so many terms each at least.
+ */
+#define LOADED_AT_ONCE 16
+#define PRODUCT_TILE   128.0
+#define PRODUCT_TERMS  1024.0
+#define PRODUCT_BYTES  7.2
+
+/* The largest power of two up to `most` that divides `size`. */
+static int64_t begins_on(int64_t size, int64_t most)
+{
+    while (most > 1 && size % most != 0)
+        most /= 2;
+    return most;
+}
+
+/* Elements of all operands, in rows as they lie, that are loaded at once. */
+static int64_t product_width(const struct msim_work *w, int64_t most)
+{
+    int64_t width = begins_on(w->u.gemm.n, most);
+
+    width =
+        begins_on(w->u.gemm.a_transposed ? w->u.gemm.m : w->u.gemm.k, width);
+    return w->u.gemm.b_transposed ? begins_on(w->u.gemm.k, width) : width;
+}
+
+double msim_sm_pace_product_us(const struct msim_data_sheet *s,
+                               const struct msim_work *w)
+{
+    double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
+    double k = (double)w->u.gemm.k;
+    double rows = fmin(m, PRODUCT_TILE), cols = fmin(n, PRODUCT_TILE);
+    double tiles = ceil(m / PRODUCT_TILE) * ceil(n / PRODUCT_TILE) *
+                   (double)w->u.gemm.batch;
+    double all = tiles * ((rows + cols) * k + rows * cols);
+    double least = (rows + cols) * fmin(k, PRODUCT_TERMS) + rows * cols;
+    int64_t bytes = msim_dtype_bytes(w->dtype);
+    int64_t most = bytes > 0 ? LOADED_AT_ONCE / bytes : 1;
+    int64_t width = product_width(w, most);
+
+    if (width >= most)
+        return 0;
+    return cycles_us(s, fmax(all / s->sms, least) * (double)bytes /
+                            (PRODUCT_BYTES * (double)width * lanes(s)));
 }
 
 /* ---- single elements ----------------------------------------------------- */

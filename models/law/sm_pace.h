@@ -1,7 +1,7 @@
 /*
  * models/law/sm_pace.h - kernels of PyTorch whose pace the SMs set, not memory:
  * windows of pooling and depthwise filters, moments of norms, scans, look-ups,
- * operands whose elements are addressed one by one.
+ * operands whose elements are addressed one by one, products of odd sizes.
  */
 #ifndef MSIM_MODELS_LAW_SM_PACE_H
 #define MSIM_MODELS_LAW_SM_PACE_H
@@ -15,6 +15,11 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
 /* The same for a convolution with a filter for each channel. */
 double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                                  const struct msim_work *w);
+
+/* The same for a matrix product by tensor cores whose operands' rows do not
+ * begin on 16 bytes, so that it loads few elements at once; 0 where they do. */
+double msim_sm_pace_product_us(const struct msim_data_sheet *s,
+                               const struct msim_work *w);
 
 /* Bytes that a softmax reads again: rows that do not fit into the shared memory
  * of an SM are read for the maximum, for the sum and for the result. */

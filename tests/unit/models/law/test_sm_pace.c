@@ -14,6 +14,12 @@ static const struct msim_data_sheet A100 = {
 static const struct msim_data_sheet T4 = {
     .sms = 40, .clock_hz = 1.59e9, .bandwidth = 3.2e11, .l2_bytes = 4e6};
 
+static const struct msim_data_sheet MI300X = {.sms = 304,
+                                              .clock_hz = 2.1e9,
+                                              .bandwidth = 5.3e12,
+                                              .l2_bytes = 268e6,
+                                              .miopen = true};
+
 static struct msim_work norm(const char *variant, int64_t rows, int64_t cols)
 {
     double bytes = 4.0 * (double)rows * (double)cols;
@@ -195,8 +201,62 @@ static void test_sm_pace__softmax_of_odd_rows(void)
     CHECK_REL(msim_sm_pace_us(&H100, &w), 5724, 0.15);
 }
 
+static struct msim_work product(int64_t m, int64_t n, int64_t k, int64_t batch)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_GEMM, .dtype = MSIM_DT_BF16};
+
+    w.u.gemm.m = m;
+    w.u.gemm.n = n;
+    w.u.gemm.k = k;
+    w.u.gemm.batch = batch;
+    return w;
+}
+
+/* TimeSformer's scores and their product with values, 3,137 tokens in 96 heads,
+ * in traces of an H100 and an MI300X. */
+static void test_sm_pace__odd_products(void)
+{
+    struct msim_work scores = product(3137, 3137, 64, 96);
+    struct msim_work values = product(3137, 64, 3137, 96);
+
+    CHECK_REL(msim_sm_pace_product_us(&H100, &scores), 1902, 0.15);
+    CHECK_REL(msim_sm_pace_product_us(&H100, &values), 1699, 0.15);
+    CHECK_REL(msim_sm_pace_product_us(&MI300X, &scores), 1212, 0.15);
+    CHECK_REL(msim_sm_pace_product_us(&MI300X, &values), 810, 0.15);
+}
+
+/* Rows begin on 16 bytes, on four, on two: nothing to say, and twice as long on
+ * two as on four. What is not the length of a row does not count. */
+static void test_sm_pace__widths(void)
+{
+    struct msim_work whole = product(141, 30528, 512, 1);
+    struct msim_work two = product(141, 30522, 512, 1);
+    struct msim_work one = product(141, 30521, 512, 1);
+    struct msim_work by_k = product(128, 512, 141, 1);
+
+    CHECK_REL(msim_sm_pace_product_us(&H100, &whole), 0, 0);
+    CHECK_REL(msim_sm_pace_product_us(&H100, &one),
+              2 * msim_sm_pace_product_us(&H100, &two), 0.01);
+    CHECK(msim_sm_pace_product_us(&H100, &by_k) > 0);
+    by_k.u.gemm.a_transposed = true;
+    CHECK_REL(msim_sm_pace_product_us(&H100, &by_k), 0, 0);
+}
+
+/* One tile of a long sum is shared by all SMs, down to parts of 1,024 terms. */
+static void test_sm_pace__shared_sums(void)
+{
+    struct msim_work all = product(64, 33, 1024 * 132, 1);
+    struct msim_work part = product(64, 33, 1024, 1);
+
+    CHECK_REL(msim_sm_pace_product_us(&H100, &all),
+              msim_sm_pace_product_us(&H100, &part), 0.05);
+}
+
 int main(void)
 {
+    RUN(test_sm_pace__odd_products);
+    RUN(test_sm_pace__widths);
+    RUN(test_sm_pace__shared_sums);
     RUN(test_sm_pace__windows);
     RUN(test_sm_pace__long_rows);
     RUN(test_sm_pace__many_rows);
