@@ -6,6 +6,7 @@
 
 #include "models/estimate/emulated.h"
 #include "models/estimate/plausible.h"
+#include "models/law/law_kind.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 
@@ -189,6 +190,7 @@ void msim_model_explain(const struct msim_platform *p,
     struct msim_estimate e = {0};
     struct msim_error ignored;
     char text[MSIM_EMULATION_TEXT];
+    char kind[MSIM_EVIDENCE_KIND];
 
     if (w->user.origin)
         fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
@@ -204,6 +206,9 @@ void msim_model_explain(const struct msim_platform *p,
         msim_emulation_text(emulation, p, text, sizeof(text));
         fprintf(out, "emulated: %s\n", text);
     }
+    msim_law_kind(&as, p->is_host, kind, sizeof(kind));
+    if (*kind)
+        fprintf(out, "kind: %s\n", kind);
     m->explain(p, &as, out);
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,

@@ -6,11 +6,12 @@
  *
  *     {"traces": [...], "clock": 0.9,
  *      "all": [1.05, 1.1], "families": {"gemm": [1.02, 1.2]},
- *      "kinds": {"gemm half": [1.0, 1.25, 96]}}
+ *      "kinds": {"gemm half, odd rows": [1.0, 1.25, 96]}}
  *
- * The pairs are factors of start and of rate (models/factor/levels.h); the
- * third figure of a kind is how many observations it has. A kind that no trace
- * had takes its family's factors, a family that none had those of all.
+ * The pairs are factors of start and of rate (models/factor/levels.h), kinds
+ * those of models/law/law_kind.h; the third figure of a kind is how many
+ * observations it has. A kind that no trace had takes its family's factors, a
+ * family that none had those of all.
  */
 #ifndef MSIM_MODELS_FACTOR_EVIDENCE_H
 #define MSIM_MODELS_FACTOR_EVIDENCE_H

@@ -4,7 +4,6 @@
 #include "models/law/law.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct msim_law *const LAWS[] = {
@@ -69,17 +68,4 @@ double msim_norm2(double a, double b, double p)
     double least = a > b ? b : a;
 
     return most > 0 ? most * pow(1 + pow(least / most, p), 1 / p) : 0;
-}
-
-void msim_law_kind(const struct msim_work *w, bool host, char *text,
-                   size_t size)
-{
-    const struct msim_law *law = msim_law_of(w->family, host);
-    char key[72];
-
-    text[0] = '\0';
-    if (!law)
-        return;
-    law->key(w, key, sizeof(key));
-    snprintf(text, size, "%s %s", law->name, key);
 }

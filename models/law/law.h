@@ -91,11 +91,6 @@ const struct msim_law *msim_law_find(const char *name);
  * none. */
 const struct msim_law *msim_law_of(enum msim_family f, bool host);
 
-/* The kind of a work: its law and its key there, "gemm half", "vector add";
- * "" where no law covers it. */
-void msim_law_kind(const struct msim_work *w, bool host, char *text,
-                   size_t size);
-
 /*
  * What a measurement of whole calls adds to the time of a kernel: calls take at
  * least `least_us` each, and a longer kernel takes `added_us` more than by

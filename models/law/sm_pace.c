@@ -131,7 +131,6 @@ double msim_sm_pace_product_us(const struct msim_data_sheet *s,
 #define ADDRESSED    1.8
 #define GIVEN_NORM   3.3
 #define WARP_SOFTMAX 2.5
-#define WARP_COLUMNS 1024
 
 /* Joined from tensors that do not lie in order: seen 0.5 to 0.8 (Liger, rotary
  * embeddings on A100). */
@@ -258,7 +257,7 @@ static bool is_scan(const struct msim_work *w)
 #define ODD_ROW   2400.0
 #define ODD_VALUE 0.75
 
-static bool is_odd(const struct msim_work *w)
+bool msim_rows_are_odd(const struct msim_work *w)
 {
     return w->u.vector.cols * (int64_t)msim_dtype_bytes(w->dtype) % 16 != 0;
 }
@@ -329,9 +328,10 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
                            w->family == MSIM_FAMILY_COPY ? JOINED : ADDRESSED);
     if (is_spatial(w))
         return elements_us(s, w, SPATIAL_SOFTMAX);
-    if (w->family == MSIM_FAMILY_SOFTMAX && w->u.vector.cols <= WARP_COLUMNS)
+    if (w->family == MSIM_FAMILY_SOFTMAX &&
+        w->u.vector.cols <= MSIM_WARP_COLUMNS)
         return elements_us(s, w, WARP_SOFTMAX);
-    if (strcmp(variant, "softmax") == 0 && is_odd(w))
+    if (strcmp(variant, "softmax") == 0 && msim_rows_are_odd(w))
         return odd_softmax_us(s, w);
     if (is_scan(w))
         return elements_us(s, w, SCANNED);
@@ -348,7 +348,6 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
  * read three times: NeuSight's 45 rows of 12,288 and more. A softmax over other
  * than the last dimension is read three times, by a thread for each place.
  */
-#define ROW_BYTES     48e3
 #define BLOCKS_AN_SM  2
 #define READS_AGAIN   1
 #define SPATIAL_AGAIN 2
@@ -372,7 +371,7 @@ double msim_softmax_again(const struct msim_data_sheet *s,
     if (is_spatial(w))
         return SPATIAL_AGAIN * w->bytes_read *
                missed(s, fmin(rows, s->sms * SM_THREADS) * row);
-    if (w->family != MSIM_FAMILY_SOFTMAX || row <= ROW_BYTES)
+    if (w->family != MSIM_FAMILY_SOFTMAX || row <= MSIM_BLOCK_ROW_BYTES)
         return 0;
     return READS_AGAIN * w->bytes_read *
            missed(s, fmin(rows, s->sms * BLOCKS_AN_SM) * row);
@@ -413,7 +412,7 @@ double msim_rows_again(const struct msim_data_sheet *s,
     bool back = strstr(variant, "_backward") != NULL;
 
     if (w->family == MSIM_FAMILY_SOFTMAX)
-        return row_bytes(w) > ROW_BYTES && !is_spatial(w)
+        return row_bytes(w) > MSIM_BLOCK_ROW_BYTES && !is_spatial(w)
                    ? again(s, w, BLOCKS_AN_SM,
                            back ? GRADIENT_AGAIN : FORWARD_AGAIN)
                    : 0;

@@ -9,7 +9,7 @@
 #include "core/base/vec.h"
 #include "core/work/opmap/works.h"
 #include "models/estimate/estimate_cache.h"
-#include "models/law/law.h"
+#include "models/law/law_kind.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
