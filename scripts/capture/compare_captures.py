@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Predicted against measured, over what scripts/capture.py recorded here.
 
-    scripts/capture/compare_captures.py --platform FILE [--host FILE] [--shipped NAME]
-        [--journal JOURNAL] [--binary build/mystique-sim] [--out CSV] DIR...
+    scripts/capture/compare_captures.py --platform FILE [--platform FILE ...]
+        [--host FILE] [--shipped NAME] [--journal JOURNAL]
+        [--binary build/mystique-sim] [--out CSV] DIR...
 
 Each DIR is a capture. Its execution traces alone, which hold no times, are
-predicted on the platform, a file that calibrate wrote on this machine; beside
+predicted on each platform, a file that calibrate wrote on this machine; beside
 it stands what was measured in the same run: the iteration is the median of the
 steps that ran without the profiler (meta.json), kernels are those that the
 Kineto trace has, where it has any. --host is the host file that calibrate wrote
@@ -159,7 +160,8 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folders", nargs="*", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--platform", required=True)
+    parser.add_argument("--platform", action="append", default=[],
+                        required=True)
     parser.add_argument("--host")
     parser.add_argument("--shipped")
     parser.add_argument("--journal", type=pathlib.Path)
@@ -167,9 +169,9 @@ def main():
                         default=pathlib.Path("build/mystique-sim"))
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
-    rows = captures(args.binary, args.platform, args.host, args.folders)
-    if args.shipped:
-        rows += captures(args.binary, args.shipped, args.host, args.folders)
+    rows = []
+    for platform in args.platform + [args.shipped] * bool(args.shipped):
+        rows += captures(args.binary, platform, args.host, args.folders)
     if args.shipped and args.journal:
         rows += shipped_rows(args.binary, args.shipped, args.journal)
     if args.out:
