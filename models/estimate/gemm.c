@@ -70,6 +70,19 @@ static double pieces_us(const struct msim_platform *p,
     return msim_sm_pace_product_us(&p->sheet, w);
 }
 
+/* The constant part of another GPU's fit does not carry to GPUs whose tiles say
+ * it. */
+static void by_tiles(const struct msim_platform *p, const struct msim_work *w,
+                     struct msim_estimate *e)
+{
+    double tiles = msim_sm_pace_tiles_us(&p->sheet, w);
+
+    if (p->is_host || !(tiles > 0))
+        return;
+    msim_pace_add(tiles - e->start_us, e);
+    e->start_us = p->sheet.floor_us;
+}
+
 /* The counts of a product, and the operator's bytes where it reads more than
  * the product, as one that adds a matrix. */
 static void count(struct msim_work *work, const struct msim_work *w)
@@ -155,6 +168,8 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     }
     if (!pick.bare)
         return MSIM_OK;
+    if (pick.platform != p)
+        by_tiles(p, w, out);
     msim_pace_join(pieces_us(p, w), out);
     by_vector(p, w, out);
     return MSIM_OK;

@@ -27,6 +27,10 @@ static double cycles_us(const struct msim_data_sheet *s, double cycles)
  * in copies of tensors with gaps, 0.67 in softmax of unaligned rows. */
 #define UNIT_OF_SM 0.74
 
+/* A layer norm waits for more than its loads: 1,680 cycles a row of 768 of a
+ * compute unit there (TimeSformer). */
+#define UNIT_NORM 0.29
+
 static double lanes(const struct msim_data_sheet *s)
 {
     return s->miopen ? UNIT_OF_SM : 1;
@@ -117,6 +121,38 @@ double msim_sm_pace_product_us(const struct msim_data_sheet *s,
                             (PRODUCT_BYTES * (double)width * lanes(s)));
 }
 
+/*
+ * Tiles of AMD's libraries: a workgroup has registers and LDS of its compute
+ * unit to itself, so that nothing hides how it fills its pipeline and writes
+ * its tile. Seen in TimeSformer on MI300X: 10.7 us beside the multiplications
+ * for tiles of 256 x 128 to 256 x 224, whether k is 768 or 3,072. It is taken
+ * to grow with the side. The first fill is as on other GPUs, whose products
+ * take 1.7 us more than their shortest kernel (the law that all GPUs share).
+ * Tiles are as large as keeps every unit busy; of a batch no smaller than 64 x
+ * 64 (256 x 16 and 16 x 448 there, for 8 x 64 and 8 x 8).
+ */
+#define FILL_US     1.7
+#define TILE_CYCLES 105.0 /* a unit of its side */
+#define TILE_LEAST  16.0
+#define TILE_MOST   213.0
+#define TILE_BATCH  64.0
+
+double msim_sm_pace_tiles_us(const struct msim_data_sheet *s,
+                             const struct msim_work *w)
+{
+    double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
+    double batch = (double)w->u.gemm.batch;
+    double share = sqrt(m * n * batch / s->sms);
+    double most = fmin(sqrt(m * n), TILE_MOST);
+    double side = fmax(fmin(share, most), batch > 1 ? TILE_BATCH : TILE_LEAST);
+    double tiles = fmax(m / side, 1) * fmax(n / side, 1) * batch;
+
+    if (!s->miopen)
+        return 0;
+    return s->floor_us + FILL_US +
+           cycles_us(s, fmax(tiles / s->sms, 1) * side * TILE_CYCLES);
+}
+
 /* ---- single elements ----------------------------------------------------- */
 
 /*
@@ -174,7 +210,8 @@ static double layer_norm_us(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
     double steps = (double)w->u.vector.cols / LAYER_VALUES;
-    double busy = rows_of(w) / s->sms * (LAYER_ROW + LAYER_STEP * steps);
+    double busy = rows_of(w) / s->sms * (LAYER_ROW + LAYER_STEP * steps) /
+                  (s->miopen ? UNIT_NORM : 1);
 
     return cycles_us(s, fmax((steps - LAYER_FIRST) * LAYER_ALONE, busy));
 }
@@ -210,7 +247,7 @@ static double moments_us(const struct msim_data_sheet *s,
 static double elements_us(const struct msim_data_sheet *s,
                           const struct msim_work *w, double rate)
 {
-    return cycles_us(s, (double)w->u.vector.elems / (s->sms * rate));
+    return cycles_us(s, (double)w->u.vector.elems / (s->sms * rate * lanes(s)));
 }
 
 /* Both passes of a group norm read its input: the moments at memory's pace at
@@ -307,7 +344,8 @@ static double odd_softmax_us(const struct msim_data_sheet *s,
                              const struct msim_work *w)
 {
     return cycles_us(s, rows_of(w) / s->sms *
-                            (ODD_ROW + ODD_VALUE * (double)w->u.vector.cols));
+                            (ODD_ROW + ODD_VALUE * (double)w->u.vector.cols) /
+                            lanes(s));
 }
 
 static bool is_spatial(const struct msim_work *w)

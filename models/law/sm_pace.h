@@ -29,6 +29,12 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
 double msim_sm_pace_product_us(const struct msim_data_sheet *s,
                                const struct msim_work *w);
 
+/* What a matrix product takes beside its multiplications and its loads, where
+ * nothing runs beside a tile on its SM: the shortest kernel, and filling and
+ * emptying tiles. 0 where others do. */
+double msim_sm_pace_tiles_us(const struct msim_data_sheet *s,
+                             const struct msim_work *w);
+
 /* Bytes that a softmax reads again: rows that do not fit into the shared memory
  * of an SM are read for the maximum, for the sum and for the result. */
 double msim_softmax_again(const struct msim_data_sheet *s,

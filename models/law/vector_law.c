@@ -253,11 +253,15 @@ static double vector_key_log_sd(const char *wanted, const char *found)
 #define CACHE_BYTES_A_CYCLE 15.0
 
 /* The cache's rate goes by SMs and their clock, not by device memory, and it
- * holds no more than its size. */
+ * holds no more than its size. AMD's last cache is on the side of memory: an
+ * addition whose operands fit into it takes as long as from memory (TimeSformer
+ * on MI300X: 116 MB of 268 at 4.1 TB/s, 3.8 GB at 4.1). */
 static void vector_carry(const struct msim_data_sheet *to, double *p)
 {
     p[SHARE] = fmin(p[SHARE], 1);
-    if (to->clock_hz > 0 && !to->miopen)
+    if (to->miopen)
+        p[CACHE] = 1;
+    else if (to->clock_hz > 0)
         p[CACHE] = fmax(1, CACHE_BYTES_A_CYCLE * to->sms * to->clock_hz /
                                (to->bandwidth * p[MEMORY]));
 }

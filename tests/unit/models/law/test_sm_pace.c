@@ -15,6 +15,7 @@ static const struct msim_data_sheet T4 = {
     .sms = 40, .clock_hz = 1.59e9, .bandwidth = 3.2e11, .l2_bytes = 4e6};
 
 static const struct msim_data_sheet MI300X = {.sms = 304,
+                                              .floor_us = 2.2,
                                               .clock_hz = 2.1e9,
                                               .bandwidth = 5.3e12,
                                               .l2_bytes = 268e6,
@@ -252,8 +253,46 @@ static void test_sm_pace__shared_sums(void)
               msim_sm_pace_product_us(&H100, &part), 0.05);
 }
 
+/* A wave of full tiles takes 10.7 us beside its multiplications (TimeSformer on
+ * an MI300X), on top of the shortest kernel and the first fill; half the side,
+ * half of it. Others hide it. */
+static void test_sm_pace__tiles(void)
+{
+    struct msim_work full = product(213 * 19, 213 * 16, 768, 1);
+    struct msim_work half = product(213 * 19, 213 * 4, 768, 1);
+    double start = 2.2 + 1.7;
+
+    CHECK_REL(msim_sm_pace_tiles_us(&MI300X, &full) - start, 10.7, 0.02);
+    CHECK_REL(msim_sm_pace_tiles_us(&MI300X, &half) - start, 5.35, 0.02);
+    CHECK_REL(msim_sm_pace_tiles_us(&H100, &full), 0, 0);
+}
+
+/* 37,632 products of 8 x 64 and of 8 x 8 there: 280 and 1,143 us. */
+static void test_sm_pace__tiles_of_a_batch(void)
+{
+    struct msim_work w = product(8, 64, 8, 37632);
+    double us = msim_sm_pace_tiles_us(&MI300X, &w);
+
+    CHECK(us > 280 && us < 1143);
+}
+
+/* TimeSformer on an MI300X: rows of a layer norm and odd rows of a softmax. */
+static void test_sm_pace__compute_units(void)
+{
+    struct msim_work w = norm("layer_norm", 25088, 768);
+
+    CHECK_REL(msim_sm_pace_us(&MI300X, &w), 65.9, 0.15);
+    w = norm("softmax", 301152, 3137);
+    w.family = MSIM_FAMILY_SOFTMAX;
+    w.dtype = MSIM_DT_BF16;
+    CHECK_REL(msim_sm_pace_us(&MI300X, &w), 3477, 0.15);
+}
+
 int main(void)
 {
+    RUN(test_sm_pace__tiles);
+    RUN(test_sm_pace__tiles_of_a_batch);
+    RUN(test_sm_pace__compute_units);
     RUN(test_sm_pace__odd_products);
     RUN(test_sm_pace__widths);
     RUN(test_sm_pace__shared_sums);

@@ -89,11 +89,26 @@ static void test_vector_law__the_cache_goes_by_sms(void)
     CHECK_REL(p[3], 1, 1e-12);
 }
 
+/* Behind the memory's side of the chip it gives nothing. */
+static void test_vector_law__no_cache_of_memory(void)
+{
+    struct msim_data_sheet s = {.sms = 10,
+                                .clock_hz = 1e9,
+                                .bandwidth = 30e9,
+                                .l2_bytes = 1000,
+                                .miopen = true};
+    double p[MSIM_LAW_PARAMS] = {0, 0.5, 2, 1.5, 0, 1};
+
+    MSIM_LAW_VECTOR.carry(&s, p);
+    CHECK_REL(p[2], 1, 1e-12);
+}
+
 int main(void)
 {
     RUN(test_vector_law__in_place_takes_half_the_room);
     RUN(test_vector_law__channels_are_read_again);
     RUN(test_vector_law__the_cache_goes_by_sms);
+    RUN(test_vector_law__no_cache_of_memory);
     RUN(test_vector_law__split_loads);
     return check_summary();
 }
