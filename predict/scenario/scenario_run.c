@@ -90,6 +90,12 @@ static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
                                         run->prediction->period.us.predicted};
 }
 
+/* The job as it is: what scenarios start from and are compared with. */
+struct base {
+    struct msim_prediction_run run;
+    struct msim_deviating *deviating; /* from its prediction on */
+};
+
 /* The factor of data loading, by how long it takes in the base. */
 static enum msim_status set_loader(struct msim_scenario_row *row,
                                    const struct msim_prediction_run *base)
@@ -128,26 +134,26 @@ edited(struct msim_basis **own, struct msim_scenario_row *row,
 
 /* A change of durations, or of the graph: the base's, with an overlay. */
 static enum msim_status run_scaled(struct msim_scenario_row *row,
-                                   const struct msim_prediction_run *base,
+                                   const struct base *base,
                                    const struct msim_inputs *in,
                                    const struct msim_target *to,
                                    struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
-    struct msim_ratio_side a = side_of(base), b;
+    const struct msim_basis *basis = base->run.basis;
+    struct msim_ratio_side side;
     struct msim_basis *own;
     enum msim_status status =
-        edited(&own, row, base->basis, &row->settings, in, to, err);
+        edited(&own, row, basis, &row->settings, in, to, err);
 
     if (status == MSIM_OK)
-        status =
-            msim_predict_from(&run, own ? own : base->basis, &row->settings, in,
-                              to, base->outcome.states, err);
+        status = msim_predict_from(&run, own ? own : basis, &row->settings, in,
+                                   to, base->run.outcome.states, err);
     if (status == MSIM_OK)
         status = take_figures(row, run.prediction);
     if (status == MSIM_OK) {
-        b = side_of(&run);
-        status = msim_ratio_find(&a, &b, &row->ratio, err);
+        side = side_of(&run);
+        status = msim_ratio_find(base->deviating, &side, &row->ratio, err);
     }
     msim_prediction_run_release(&run);
     msim_basis_free(own);
@@ -243,8 +249,7 @@ static enum msim_status run_elsewhere(struct msim_scenario_row *row,
     return status;
 }
 
-static void run_one(struct msim_scenario_row *row,
-                    const struct msim_prediction_run *base,
+static void run_one(struct msim_scenario_row *row, const struct base *base,
                     const struct msim_inputs *in, const struct msim_target *to)
 {
     struct msim_error why = {0};
@@ -253,12 +258,12 @@ static void run_one(struct msim_scenario_row *row,
     if (*row->reason) /* the file asks for what no trace can answer */
         return;
     /* What selects nothing is a scenario without an answer. */
-    status = msim_select_check(&row->settings, in, base->basis->costs,
-                               base->graph, &why);
+    status = msim_select_check(&row->settings, in, base->run.basis->costs,
+                               base->run.graph, &why);
     if (status == MSIM_OK)
-        status = set_loader(row, base);
+        status = set_loader(row, &base->run);
     if (status == MSIM_OK)
-        status = row->other_target ? run_elsewhere(row, base, in, &why)
+        status = row->other_target ? run_elsewhere(row, &base->run, in, &why)
                                    : run_scaled(row, base, in, to, &why);
     if (status != MSIM_OK)
         snprintf(row->reason, sizeof(row->reason), "%.250s",
@@ -278,25 +283,37 @@ static void settle(struct msim_scenarios *all, struct msim_scenario_row *row)
     all->base.settings.groups |= row->settings.groups;
 }
 
+static enum msim_status predict_base(struct base *base,
+                                     struct msim_scenario_row *row,
+                                     const struct msim_inputs *in,
+                                     const struct msim_target *to,
+                                     struct msim_error *err)
+{
+    struct msim_ratio_side side;
+
+    MSIM_TRY(msim_predict(&base->run, &row->settings, in, to, err));
+    row->ratio = (struct msim_figure){1, 1, 1, NAN};
+    MSIM_TRY(take_figures(row, base->run.prediction));
+    side = side_of(&base->run);
+    return msim_deviating_new(&base->deviating, &side);
+}
+
 enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_inputs *in,
                                     const struct msim_target *to,
                                     struct msim_error *err)
 {
-    struct msim_prediction_run base = {0};
+    struct base base = {0};
     enum msim_status status;
 
     settle(s, &s->base);
     for (uint32_t i = 0; i < s->n; i++)
         settle(s, &s->rows[i]);
-    status = msim_predict(&base, &s->base.settings, in, to, err);
-    if (status == MSIM_OK) {
-        s->base.ratio = (struct msim_figure){1, 1, 1, NAN};
-        status = take_figures(&s->base, base.prediction);
-    }
+    status = predict_base(&base, &s->base, in, to, err);
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
         if (!*s->rows[i].reason) /* it could be read */
             run_one(&s->rows[i], &base, in, to);
-    msim_prediction_run_release(&base);
+    msim_deviating_free(base.deviating);
+    msim_prediction_run_release(&base.run);
     return status;
 }

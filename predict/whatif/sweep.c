@@ -7,7 +7,7 @@
 #include "core/base/json_out.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
-#include "predict/whatif/ratio.h"
+#include "predict/whatif/deviate.h"
 #include "predict/whatif/whatif.h"
 
 #include <math.h>
@@ -76,19 +76,41 @@ static enum msim_status load_targets(struct msim_sweep *w, const char *list,
 /* ---- predictions ----------------------------------------------------------
  */
 
-/* How far a deviation moves the period, as logarithms. */
-static enum msim_status part(const struct msim_ratio_side *side,
-                             const struct msim_deviations *d, unsigned what,
-                             double us, double *down, double *up,
-                             struct msim_error *err)
+/* How far deviations move the period, as logarithms. */
+struct moves {
+    struct msim_deviating *job;
+    struct msim_deviations d;
+    double us;
+};
+
+static enum msim_status add_move(const struct moves *m, unsigned what,
+                                 double *down, double *up,
+                                 struct msim_error *err)
 {
     double low, high;
 
-    MSIM_TRY(msim_period_deviating(side, d, what, false, &low, err));
-    MSIM_TRY(msim_period_deviating(side, d, what, true, &high, err));
-    *down = hypot(*down, fmax(0, log(us / fmin(low, high))));
-    *up = hypot(*up, fmax(0, log(fmax(low, high) / us)));
+    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, false, &low, err));
+    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, true, &high, err));
+    *down = hypot(*down, fmax(0, log(m->us / fmin(low, high))));
+    *up = hypot(*up, fmax(0, log(fmax(low, high) / m->us)));
     return MSIM_OK;
+}
+
+static enum msim_status add_moves(struct msim_sweep_row *r,
+                                  const struct moves *m, struct msim_error *err)
+{
+    double *down = &r->gpu_down, *up = &r->gpu_up;
+
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
+        bool host = f == MSIM_COST_HOST;
+
+        if (m->d.separate & 1u << f)
+            MSIM_TRY(add_move(m, f, host ? &r->host_down : down,
+                              host ? &r->host_up : up, err));
+    }
+    if (m->d.others)
+        MSIM_TRY(add_move(m, MSIM_DEVIATE_OTHERS, down, up, err));
+    return m->d.gpu ? add_move(m, MSIM_DEVIATE_GPU, down, up, err) : MSIM_OK;
 }
 
 static enum msim_status find_parts(struct msim_sweep_row *r,
@@ -99,24 +121,14 @@ static enum msim_status find_parts(struct msim_sweep_row *r,
                                    .costs = run->costs,
                                    .iteration = run->iteration};
     const struct msim_ratio_side *sides[] = {&side};
-    double us = run->prediction->period.us.predicted;
-    struct msim_deviations d;
+    struct moves m = {.us = run->prediction->period.us.predicted};
+    enum msim_status status;
 
-    msim_deviations_choose(&d, sides, 1);
-    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
-        bool host = f == MSIM_COST_HOST;
-
-        if (d.separate & 1u << f)
-            MSIM_TRY(part(&side, &d, f, us, host ? &r->host_down : &r->gpu_down,
-                          host ? &r->host_up : &r->gpu_up, err));
-    }
-    if (d.others)
-        MSIM_TRY(part(&side, &d, MSIM_DEVIATE_OTHERS, us, &r->gpu_down,
-                      &r->gpu_up, err));
-    if (d.gpu)
-        MSIM_TRY(part(&side, &d, MSIM_DEVIATE_GPU, us, &r->gpu_down, &r->gpu_up,
-                      err));
-    return MSIM_OK;
+    msim_deviations_choose(&m.d, sides, 1);
+    MSIM_TRY(msim_deviating_new(&m.job, &side));
+    status = add_moves(r, &m, err);
+    msim_deviating_free(m.job);
+    return status;
 }
 
 /* The graph goes when its prediction is made: it is the larger part. */

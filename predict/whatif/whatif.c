@@ -283,9 +283,14 @@ static enum msim_status against_baseline(struct msim_prediction_run *run,
     struct msim_ratio_side changed = {.outcome = &run->outcome,
                                       .costs = run->costs,
                                       .iteration = run->iteration};
+    struct msim_deviating *deviating;
     struct msim_figure ratio;
+    enum msim_status status;
 
-    MSIM_TRY(msim_ratio_find(&base, &changed, &ratio, err));
+    MSIM_TRY(msim_deviating_new(&deviating, &base));
+    status = msim_ratio_find(deviating, &changed, &ratio, err);
+    msim_deviating_free(deviating);
+    MSIM_TRY(status);
     run->prediction->scenario.traced = b->to->costs == MSIM_COSTS_MEASURED;
     set_ratio(&run->prediction->scenario, b->us, &ratio);
     return MSIM_OK;

@@ -41,42 +41,70 @@ static bool is_work(const struct msim_period_finding *k, uint32_t task)
     return g->kind[task] != MSIM_TASK_JOIN && g->lane[task] != MSIM_NONE;
 }
 
-static void add_work(struct msim_period_finding *k, uint32_t task)
-{
-    const msim_ps *traced = k->g->traced;
-    uint32_t lane = k->g->lane[task];
-
-    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_TRACED; side++)
-        if (k->wanted & 1u << side && !msim_period_is_mid(k, side))
-            k->sides[side].work[lane] +=
-                (double)(msim_run_end(msim_period_run(k, side), task) -
-                         msim_period_run(k, side)->start[task]);
-    k->sides[MSIM_PERIOD_TRACED].work[lane] +=
-        traced[task] == MSIM_TIME_NONE ? 0 : (double)traced[task];
-}
-
-static enum msim_status find_work(struct msim_period_finding *k)
+/* Marks the work in windows that count. */
+static enum msim_status mark_work(struct msim_period_finding *k)
 {
     const struct msim_graph *g = k->g;
     uint32_t *cursor = calloc((size_t)g->n_lanes + 1, sizeof(*cursor));
 
     if (!cursor)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < g->n_tasks; t++) {
-        uint32_t w;
+    for (uint32_t i = 0; i < k->n_works; i++) {
+        uint32_t t = k->works[i];
+        uint32_t w = g->kind[t] >= MSIM_TASK_KERNEL ? g->window[t]
+                                                    : host_window(k, t, cursor);
 
-        if (!is_work(k, t))
-            continue;
-        w = g->kind[t] >= MSIM_TASK_KERNEL ? g->window[t]
-                                           : host_window(k, t, cursor);
-        if (w != MSIM_NONE && msim_period_counts(k, w))
-            add_work(k, t);
+        k->counted[i] = w != MSIM_NONE && msim_period_counts(k, w);
     }
     free(cursor);
-    for (int side = MSIM_PERIOD_LOW; side <= MSIM_PERIOD_HIGH; side++)
+    return MSIM_OK;
+}
+
+static double work_of(const struct msim_period_finding *k,
+                      const struct msim_run *run, uint32_t task)
+{
+    msim_ps traced = k->g->traced[task];
+
+    if (run)
+        return (double)(msim_run_end(run, task) - run->start[task]);
+    return traced == MSIM_TIME_NONE ? 0 : (double)traced;
+}
+
+/* Marked work by lane, of a run or (NULL) of the trace. */
+static void sum_work(struct msim_period_finding *k, const struct msim_run *run,
+                     double *by_lane)
+{
+    uint32_t lane = 0;
+    double sum;
+
+    memset(by_lane, 0, k->g->n_lanes * sizeof(*by_lane));
+    sum = by_lane[lane];
+    for (uint32_t i = 0; i < k->n_works; i++) {
+        uint32_t t = k->works[i];
+
+        if (k->g->lane[t] != lane) { /* most tasks follow one of their lane */
+            by_lane[lane] = sum;
+            lane = k->g->lane[t];
+            sum = by_lane[lane];
+        }
+        sum += k->counted[i] ? work_of(k, run, t) : 0;
+    }
+    by_lane[lane] = sum;
+}
+
+static enum msim_status find_work(struct msim_period_finding *k)
+{
+    MSIM_TRY(mark_work(k));
+    for (int i = MSIM_PERIOD_MID; i < MSIM_PERIOD_TRACED; i++) {
+        enum msim_period_side side = (enum msim_period_side)i;
+
         if (msim_period_is_mid(k, side))
             memcpy(k->sides[side].work, k->sides[MSIM_PERIOD_MID].work,
-                   g->n_lanes * sizeof(double));
+                   k->g->n_lanes * sizeof(double));
+        else if (k->wanted & 1u << side)
+            sum_work(k, msim_period_run(k, side), k->sides[side].work);
+    }
+    sum_work(k, NULL, k->sides[MSIM_PERIOD_TRACED].work);
     return MSIM_OK;
 }
 
@@ -89,7 +117,7 @@ static enum msim_status find_launches(struct msim_period_finding *k)
     const struct msim_graph *g = k->g;
     size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(*k->launch_from);
 
-    if (k->level < MSIM_ITERATION_FIRST)
+    if (k->level < MSIM_ITERATION_FIRST || k->launch_from)
         return MSIM_OK;
     k->launch_from = malloc(bytes);
     if (!k->launch_from)
@@ -110,12 +138,12 @@ static enum msim_status need_of(const struct msim_period_finding *k,
     struct msim_activity *v;
     uint32_t n = 0;
 
-    v = malloc(((size_t)k->g->n_tasks + 1) * sizeof(*v));
+    v = malloc(((size_t)k->n_on_gpu + 1) * sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < k->g->n_tasks; t++)
-        if (k->g->window[t] == w && msim_period_on_gpu(k->g, t))
-            n += msim_period_activity(k, side, t, &v[n]);
+    for (uint32_t i = 0; i < k->n_on_gpu; i++)
+        if (k->g->window[k->on_gpu[i]] == w)
+            n += msim_period_activity(k, side, k->on_gpu[i], &v[n]);
     *need = msim_gpu_need(v, n);
     free(v);
     return MSIM_OK;
@@ -365,13 +393,28 @@ static void fill_states(struct msim_period_finding *k)
         msim_iteration_state_text((enum msim_iteration_state)k->level);
 }
 
+/* What all runs of one graph share. */
+static enum msim_status prepare(struct msim_period_finding *k)
+{
+    const struct msim_graph *g = k->g;
+    size_t n = (size_t)g->n_tasks + 1;
+
+    k->main_lanes = msim_main_lanes(g);
+    k->states = calloc((size_t)g->n_iterations + 1, 1);
+    k->works = malloc(n * sizeof(*k->works));
+    k->counted = malloc(n);
+    if (!k->main_lanes || !k->states || !k->works || !k->counted)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (is_work(k, t))
+            k->works[k->n_works++] = t;
+    return msim_period_prepare(k);
+}
+
+/* What windows and lanes do in the runs of this outcome. */
 static enum msim_status find_all(struct msim_period_finding *k)
 {
-    k->main_lanes = msim_main_lanes(k->g);
-    k->states = calloc((size_t)k->g->n_iterations + 1, 1);
-    if (!k->main_lanes || !k->states)
-        return MSIM_ENOMEM;
-    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_SIDES; side++)
+    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_TRACED; side++)
         MSIM_TRY(msim_period_find_side(k, (enum msim_period_side)side));
     MSIM_TRY(msim_period_find_states(k));
     MSIM_TRY(find_work(k));
@@ -380,12 +423,10 @@ static enum msim_status find_all(struct msim_period_finding *k)
 
 static void release(struct msim_period_finding *k)
 {
-    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_SIDES; side++) {
-        free(k->sides[side].spans);
-        free(k->sides[side].took);
-        free(k->sides[side].work);
-    }
+    msim_period_release(k);
     free(k->states);
+    free(k->works);
+    free(k->counted);
     free(k->launch_from);
     free(k->main_lanes);
 }
@@ -393,8 +434,10 @@ static void release(struct msim_period_finding *k)
 enum msim_status msim_analyse_period(const struct msim_findings *f)
 {
     struct msim_period_finding k = {.f = f, .g = f->g, .wanted = ALL_SIDES};
-    enum msim_status status = find_all(&k);
+    enum msim_status status = prepare(&k);
 
+    if (status == MSIM_OK)
+        status = find_all(&k);
     if (status == MSIM_OK)
         status = fill_ranks(&k);
     if (status == MSIM_OK)
@@ -402,6 +445,9 @@ enum msim_status msim_analyse_period(const struct msim_findings *f)
     release(&k);
     return status;
 }
+
+/* ---- the period alone ----------------------------------------------------
+ */
 
 /* The largest over ranks, in us. */
 static enum msim_status job_period(const struct msim_period_finding *k,
@@ -424,29 +470,67 @@ static enum msim_status job_period(const struct msim_period_finding *k,
     return MSIM_OK;
 }
 
+struct msim_period_finder {
+    struct msim_outcome o;
+    struct msim_window_times *mid;
+    struct msim_findings f;
+    struct msim_period_finding k;
+};
+
+enum msim_status msim_period_finder_new(struct msim_period_finder **out,
+                                        const struct msim_outcome *o,
+                                        uint32_t iteration)
+{
+    struct msim_period_finder *x = calloc(1, sizeof(*x));
+
+    *out = NULL;
+    if (!x)
+        return MSIM_ENOMEM;
+    x->o = *o;
+    x->mid = calloc((size_t)o->graph->n_windows + 1, sizeof(*x->mid));
+    x->f = (struct msim_findings){
+        .o = &x->o, .g = o->graph, .iteration = iteration, .mid = x->mid};
+    x->k = (struct msim_period_finding){.f = &x->f,
+                                        .g = o->graph,
+                                        .wanted = 1u << MSIM_PERIOD_MID |
+                                                  1u << MSIM_PERIOD_TRACED};
+    if (!x->mid || prepare(&x->k) != MSIM_OK) {
+        msim_period_finder_free(x);
+        return MSIM_ENOMEM;
+    }
+    *out = x;
+    return MSIM_OK;
+}
+
+void msim_period_finder_free(struct msim_period_finder *x)
+{
+    if (!x)
+        return;
+    release(&x->k);
+    free(x->mid);
+    free(x);
+}
+
+enum msim_status msim_period_finder_find(struct msim_period_finder *x,
+                                         const struct msim_run *run, double *us)
+{
+    x->o.mid = *run;
+    msim_window_bounds(x->o.graph, run, x->mid);
+    MSIM_TRY(find_all(&x->k));
+    return job_period(&x->k, us);
+}
+
 enum msim_status msim_period_find(const struct msim_outcome *o,
                                   uint32_t iteration, uint8_t *states,
                                   double *us)
 {
-    struct msim_window_times *mid =
-        calloc((size_t)o->graph->n_windows + 1, sizeof(*mid));
-    struct msim_findings f = {
-        .o = o, .g = o->graph, .iteration = iteration, .mid = mid};
-    struct msim_period_finding k = {.f = &f,
-                                    .g = o->graph,
-                                    .wanted = 1u << MSIM_PERIOD_MID |
-                                              1u << MSIM_PERIOD_TRACED};
-    enum msim_status status = MSIM_ENOMEM;
+    struct msim_period_finder *x;
+    enum msim_status status;
 
-    if (mid) {
-        msim_window_bounds(o->graph, &o->mid, mid);
-        status = find_all(&k);
-    }
-    if (status == MSIM_OK)
-        status = job_period(&k, us);
+    MSIM_TRY(msim_period_finder_new(&x, o, iteration));
+    status = msim_period_finder_find(x, &o->mid, us);
     if (status == MSIM_OK && states)
-        memcpy(states, k.states, o->graph->n_iterations);
-    release(&k);
-    free(mid);
+        memcpy(states, x->k.states, o->graph->n_iterations);
+    msim_period_finder_free(x);
     return status;
 }

@@ -113,6 +113,20 @@ enum msim_status msim_period_find(const struct msim_outcome *o,
                                   uint32_t iteration, uint8_t *states,
                                   double *us);
 
+/* The same of many runs of one graph: what they share is found once. `o`: its
+ * middle run is not read; what it points to must outlive the finder. On success
+ * `*out` is owned by the caller; ENOMEM. */
+struct msim_period_finder; /* opaque */
+MSIM_MUST_CHECK
+enum msim_status msim_period_finder_new(struct msim_period_finder **out,
+                                        const struct msim_outcome *o,
+                                        uint32_t iteration);
+MSIM_MUST_CHECK
+enum msim_status msim_period_finder_find(struct msim_period_finder *x,
+                                         const struct msim_run *run,
+                                         double *us);
+void msim_period_finder_free(struct msim_period_finder *x); /* accepts NULL */
+
 /* Every task that takes time as a bar; `*out` is owned by the caller. */
 MSIM_MUST_CHECK
 enum msim_status msim_timeline_new(struct msim_timeline **out,

@@ -200,13 +200,11 @@ static bool is_added(const struct msim_graph *g, uint32_t task)
 static void add_gpu_work(struct msim_period_finding *k,
                          enum msim_period_side side)
 {
-    for (uint32_t t = 0; t < k->g->n_tasks; t++) {
-        struct msim_range *s;
+    for (uint32_t i = 0; i < k->n_on_gpu; i++) {
+        uint32_t t = k->on_gpu[i];
+        struct msim_range *s = &k->sides[side].spans[k->g->window[t]];
         struct msim_activity a;
 
-        if (!msim_period_on_gpu(k->g, t))
-            continue;
-        s = &k->sides[side].spans[k->g->window[t]];
         if (!msim_period_activity(k, side, t, &a)) {
             s->known &= side != MSIM_PERIOD_TRACED || is_added(k->g, t);
             continue;
@@ -272,11 +270,6 @@ enum msim_status msim_period_find_side(struct msim_period_finding *k,
     struct msim_side_times *s = &k->sides[side];
     size_t n = (size_t)k->g->n_windows + 1;
 
-    s->spans = calloc(n, sizeof(*s->spans));
-    s->took = calloc(n, sizeof(*s->took));
-    s->work = calloc((size_t)k->g->n_lanes + 1, sizeof(*s->work));
-    if (!s->spans || !s->took || !s->work)
-        return MSIM_ENOMEM;
     if (!(k->wanted & 1u << side))
         return MSIM_OK;
     if (msim_period_is_mid(k, side)) {
@@ -326,19 +319,19 @@ static void count_launches(const struct msim_period_finding *k, uint32_t *all,
     }
 }
 
-static enum msim_status find_undrained(const struct msim_period_finding *k,
-                                       bool *undrained)
+static enum msim_status find_undrained(struct msim_period_finding *k)
 {
     uint32_t n = k->g->n_windows;
     uint32_t *all = calloc(2 * (size_t)n + 1, sizeof(*all));
 
-    if (!all)
-        return MSIM_ENOMEM;
-    count_launches(k, all, all + n);
-    for (uint32_t w = 0; w < n; w++)
-        undrained[w] = all[n + w] > MSIM_PERIOD_UNDRAINED * all[w];
+    k->undrained = calloc((size_t)n + 1, sizeof(*k->undrained));
+    if (all && k->undrained && !k->f->o->states) {
+        count_launches(k, all, all + n);
+        for (uint32_t w = 0; w < n; w++)
+            k->undrained[w] = all[n + w] > MSIM_PERIOD_UNDRAINED * all[w];
+    }
     free(all);
-    return MSIM_OK;
+    return all && k->undrained ? MSIM_OK : MSIM_ENOMEM;
 }
 
 /* As traced, so that a what-if and the run without it speak of the same
@@ -365,22 +358,55 @@ static void choose_level(struct msim_period_finding *k)
 
 enum msim_status msim_period_find_states(struct msim_period_finding *k)
 {
-    bool *undrained;
     const struct msim_side_times *s = judged(k);
-    enum msim_status status = MSIM_ENOMEM;
 
-    if (k->f->o->states) {
+    if (k->f->o->states)
         memcpy(k->states, k->f->o->states, k->g->n_iterations);
-        choose_level(k);
-        return MSIM_OK;
-    }
-    undrained = calloc((size_t)k->g->n_windows + 1, sizeof(*undrained));
-    if (undrained)
-        status = find_undrained(k, undrained);
-    if (status == MSIM_OK)
-        status = msim_iteration_states(k->g, s->spans, s->took, undrained,
-                                       k->states);
-    free(undrained);
+    else
+        MSIM_TRY(msim_iteration_states(k->g, s->spans, s->took, k->undrained,
+                                       k->states));
     choose_level(k);
-    return status;
+    return MSIM_OK;
+}
+
+/* ---- what all runs share ------------------------------------------------- */
+
+static enum msim_status find_on_gpu(struct msim_period_finding *k)
+{
+    k->on_gpu = malloc(((size_t)k->g->n_tasks + 1) * sizeof(*k->on_gpu));
+    if (!k->on_gpu)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < k->g->n_tasks; t++)
+        if (msim_period_on_gpu(k->g, t))
+            k->on_gpu[k->n_on_gpu++] = t;
+    return MSIM_OK;
+}
+
+enum msim_status msim_period_prepare(struct msim_period_finding *k)
+{
+    size_t n = (size_t)k->g->n_windows + 1;
+
+    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_SIDES; side++) {
+        struct msim_side_times *s = &k->sides[side];
+
+        s->spans = calloc(n, sizeof(*s->spans));
+        s->took = calloc(n, sizeof(*s->took));
+        s->work = calloc((size_t)k->g->n_lanes + 1, sizeof(*s->work));
+        if (!s->spans || !s->took || !s->work)
+            return MSIM_ENOMEM;
+    }
+    MSIM_TRY(find_on_gpu(k));
+    MSIM_TRY(msim_period_find_side(k, MSIM_PERIOD_TRACED));
+    return find_undrained(k);
+}
+
+void msim_period_release(struct msim_period_finding *k)
+{
+    for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_SIDES; side++) {
+        free(k->sides[side].spans);
+        free(k->sides[side].took);
+        free(k->sides[side].work);
+    }
+    free(k->on_gpu);
+    free(k->undrained);
 }

@@ -126,6 +126,12 @@ struct msim_period_finding {
     uint8_t level;         /* state of the iterations that count */
     uint32_t *launch_from; /* one a task: the call that launched it, or NONE */
     uint32_t *main_lanes;  /* one a rank */
+    uint32_t *works;       /* tasks that lanes work on, ascending */
+    uint8_t *counted;      /* one each: is it in a window that counts? */
+    uint32_t n_works;
+    uint32_t *on_gpu; /* GPU work of windows, ascending */
+    uint32_t n_on_gpu;
+    bool *undrained; /* one a window */
 };
 
 static inline const struct msim_run *
@@ -159,8 +165,14 @@ bool msim_period_activity(const struct msim_period_finding *k,
                           enum msim_period_side side, uint32_t task,
                           struct msim_activity *a);
 
-/* Allocate what a side needs and, where it is wanted, find when its windows
- * begin and end and what they took. ENOMEM. */
+/* Allocate what sides need, and find what the trace says: it is the same for
+ * all runs. Release in any case. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_period_prepare(struct msim_period_finding *k);
+void msim_period_release(struct msim_period_finding *k);
+
+/* Where the side is wanted, find when its windows begin and end and what they
+ * took. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_period_find_side(struct msim_period_finding *k,
                                        enum msim_period_side side);
