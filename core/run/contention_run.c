@@ -151,10 +151,13 @@ static uint32_t seq_of(const struct msim_contention_run *r, uint32_t d)
 static msim_ps time_at(const struct active *a, double left)
 {
     double ps = (a->left - left) / a->rate;
+    msim_ps whole;
 
-    /* The engine ends a run that lasts so long. */
-    return a->since +
-           (ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX);
+    if (ps >=
+        (double)MSIM_RUN_MAX) /* the engine ends a run that lasts so long */
+        return a->since + MSIM_RUN_MAX;
+    whole = (msim_ps)ps; /* most that run alone are whole */
+    return a->since + ((double)whole == ps ? whole : (msim_ps)llround(ps));
 }
 
 /* Give a running demand the rate that it has among the demands that now run. */

@@ -15,6 +15,11 @@ struct msim_engine {
     uint32_t *missing; /* predecessors that have not been visited yet */
     uint32_t *ready;   /* a stack: tasks to visit, whose ends are known */
     uint32_t n_ready;
+    uint32_t *roots; /* tasks without predecessors */
+    uint32_t n_roots;
+    /* One a task: it leads to the next one alone, which waits for nothing else
+     * and shares nothing. Most of a host's tasks do. */
+    bool *leads;
     bool too_long;                      /* the run does not end by RUN_MAX */
     struct msim_contention_run *shared; /* NULL: the graph shares nothing */
 };
@@ -24,9 +29,40 @@ struct msim_engine {
  * its own lag times `stretch`. One entry for each byte that has an edge's kind.
  */
 struct lags {
+    bool own[UINT8_MAX + 1]; /* its own lag as it is */
     msim_ps fixed[UINT8_MAX + 1];
     double stretch[UINT8_MAX + 1];
 };
+
+static bool is_led(const struct msim_graph *g, uint32_t task)
+{
+    uint32_t edge = g->edge_begin[task - 1];
+
+    return g->edge_begin[task] - edge == 1 && g->edges[edge].to == task &&
+           g->n_preds[task] == 1 &&
+           !(g->sharing && g->sharing->of_task[task] != MSIM_NONE);
+}
+
+/* What all runs walk alike. */
+static enum msim_status find_ways(struct msim_engine *e)
+{
+    const struct msim_graph *g = e->graph;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        e->n_roots += !g->n_preds[t];
+    e->roots = malloc(((size_t)e->n_roots + 1) * sizeof(*e->roots));
+    e->leads = calloc((size_t)g->n_tasks + 1, sizeof(*e->leads));
+    if (!e->roots || !e->leads)
+        return MSIM_ENOMEM;
+    e->n_roots = 0;
+    for (uint32_t t = g->n_tasks; t-- > 0;) {
+        if (!g->n_preds[t])
+            e->roots[e->n_roots++] = t;
+        if (t > 0)
+            e->leads[t - 1] = is_led(g, t);
+    }
+    return MSIM_OK;
+}
 
 enum msim_status msim_engine_new(struct msim_engine **out,
                                  const struct msim_graph *g)
@@ -39,7 +75,7 @@ enum msim_status msim_engine_new(struct msim_engine **out,
     e->graph = g;
     e->missing = malloc(((size_t)g->n_tasks + 1) * sizeof(*e->missing));
     e->ready = malloc(((size_t)g->n_tasks + 1) * sizeof(*e->ready));
-    if (!e->missing || !e->ready ||
+    if (!e->missing || !e->ready || find_ways(e) != MSIM_OK ||
         (g->sharing && msim_contention_run_new(&e->shared, g) != MSIM_OK)) {
         msim_engine_free(e);
         return MSIM_ENOMEM;
@@ -54,6 +90,8 @@ void msim_engine_free(struct msim_engine *e)
         return;
     free(e->missing);
     free(e->ready);
+    free(e->roots);
+    free(e->leads);
     msim_contention_run_free(e->shared);
     free(e);
 }
@@ -66,6 +104,7 @@ static void fill_lags(struct lags *l, const struct msim_scenario *s)
 
         l->fixed[byte] = kind < MSIM_EDGE_KINDS ? s->lag[kind] : -1;
         l->stretch[byte] = stretch > 0 ? stretch : 1;
+        l->own[byte] = l->fixed[byte] < 0 && l->stretch[byte] == 1;
     }
 }
 
@@ -135,9 +174,8 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
                                   times->held_by);
     e->n_ready = 0;
     e->too_long = false;
-    for (uint32_t t = g->n_tasks; t-- > 0;)
-        if (!e->missing[t])
-            make_ready(e, s, t, times->start[t]);
+    for (uint32_t i = 0; i < e->n_roots; i++)
+        make_ready(e, s, e->roots[i], times->start[e->roots[i]]);
 }
 
 /* When edge `i` lets its successor start. A removed successor is not delayed,
@@ -150,11 +188,29 @@ static msim_ps edge_time(const struct msim_graph *g,
 
     if (is_out(s, g->edges[i].to))
         return from_peers(byte) ? 0 : end;
+    if (l->own[byte])
+        return end + g->edges[i].lag;
     if (l->fixed[byte] >= 0)
         return end + l->fixed[byte];
-    if (l->stretch[byte] == 1)
-        return end + g->edges[i].lag;
     return end + llround((double)g->edges[i].lag * l->stretch[byte]);
+}
+
+/* Visit what a task leads to; returns the last of it, and when that ends. */
+static uint32_t follow(struct msim_engine *e, const struct msim_scenario *s,
+                       const struct lags *lags, msim_ps *start, uint32_t task,
+                       msim_ps *end)
+{
+    const struct msim_graph *g = e->graph;
+
+    while (e->leads[task] && *end <= MSIM_RUN_MAX) {
+        msim_ps at = edge_time(g, s, lags, g->edge_begin[task], *end);
+
+        task++;
+        if (start[task] < at)
+            start[task] = at;
+        *end = start[task] + (is_out(s, task) ? 0 : s->dur[task]);
+    }
+    return task;
 }
 
 /* Visit all tasks that are ready, and those that become ready by that; returns
@@ -166,15 +222,16 @@ static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
     uint32_t visited = 0;
 
     while (e->n_ready > 0) {
-        uint32_t t = e->ready[--e->n_ready], last = g->edge_begin[t + 1];
-        msim_ps end = start[t] + took(e, s, t);
+        uint32_t first = e->ready[--e->n_ready];
+        msim_ps end = start[first] + took(e, s, first);
+        uint32_t t = follow(e, s, lags, start, first, &end);
 
         if (end > MSIM_RUN_MAX) {
             e->too_long = true;
             break;
         }
-        visited++;
-        for (uint32_t i = g->edge_begin[t]; i < last; i++) {
+        visited += t - first + 1;
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
             uint32_t to = g->edges[i].to;
             msim_ps at = edge_time(g, s, lags, i, end);
 
@@ -187,12 +244,28 @@ static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
     return visited;
 }
 
+/* What every task took. */
+static void set_durations(const struct msim_engine *e,
+                          const struct msim_scenario *s, msim_ps *dur)
+{
+    const struct msim_graph *g = e->graph;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        dur[t] = is_out(s, t) ? 0 : s->dur[t];
+    for (uint32_t d = 0; e->shared && d < g->sharing->n_demands; d++) {
+        uint32_t t = g->sharing->demands[d].task;
+
+        if (!is_out(s, t))
+            dur[t] = msim_contention_run_took(e->shared, d);
+    }
+}
+
 enum msim_status msim_engine_simulate(struct msim_engine *e,
                                       const struct msim_scenario *s,
                                       const struct msim_times *times,
                                       struct msim_error *err)
 {
-    uint32_t visited, t = MSIM_NONE;
+    uint32_t visited, t;
     struct lags lags;
 
     fill_lags(&lags, s);
@@ -209,7 +282,7 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
                          "shorter durations or a smaller '--scale'");
     if (visited < e->graph->n_tasks)
         return msim_cycle_fail(e->graph, err);
-    for (t = 0; times->dur && t < e->graph->n_tasks; t++)
-        times->dur[t] = took(e, s, t);
+    if (times->dur)
+        set_durations(e, s, times->dur);
     return MSIM_OK;
 }

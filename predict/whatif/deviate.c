@@ -86,9 +86,11 @@ static msim_ps deviated(const struct msim_costs *c,
                         const struct msim_deviations *d, uint32_t task,
                         unsigned what, bool high)
 {
-    msim_ps mid = c->mid[task];
-    double by = (double)((high ? c->high[task] : c->low[task]) - mid);
+    msim_ps mid = c->mid[task], end = high ? c->high[task] : c->low[task];
+    double by = (double)(end - mid);
 
+    if (what < MSIM_MADE_BY_MAX)
+        return end < 0 ? 0 : end < MSIM_RUN_MAX ? end : MSIM_RUN_MAX;
     if (what == MSIM_DEVIATE_GPU)
         by = (double)mid *
              (high ? c->machine.slower - 1 : 1 / c->machine.faster - 1);

@@ -16,20 +16,42 @@
 
 /* ---- what lanes do in them ----------------------------------------------- */
 
-/* The window that a task of the host begins in; `cursor`: one a lane, the
- * search's place so far. Tasks of a lane come in the order of time. */
-static uint32_t host_window(const struct msim_period_finding *k, uint32_t task,
-                            uint32_t *cursor)
+/* The window that tasks of a host's lane are in, as they come in the order of
+ * time. */
+struct place {
+    uint32_t next; /* window that may follow it */
+    msim_ps begin, end;
+    bool counts;
+};
+
+static void go_on(const struct msim_period_finding *k, uint32_t lane,
+                  struct place *p)
 {
     const struct msim_graph *g = k->g;
     const struct msim_range *spans = k->sides[MSIM_PERIOD_MID].spans;
-    uint32_t lane = g->lane[task], *w = &cursor[lane];
+
+    while (p->next < g->n_windows &&
+           g->windows[p->next].rank != g->lanes[lane].rank)
+        p->next++;
+    if (p->next == g->n_windows) {
+        *p = (struct place){p->next, INT64_MAX, INT64_MAX, false};
+        return;
+    }
+    *p =
+        (struct place){p->next + 1, spans[p->next].host_begin,
+                       spans[p->next].host_end, msim_period_counts(k, p->next)};
+}
+
+/* Does a task of the host begin in a window that counts? */
+static bool host_counts(const struct msim_period_finding *k, uint32_t task,
+                        struct place *places)
+{
+    struct place *p = &places[k->g->lane[task]];
     msim_ps at = k->f->o->mid.start[task];
 
-    while (*w < g->n_windows && (g->windows[*w].rank != g->lanes[lane].rank ||
-                                 spans[*w].host_end <= at))
-        (*w)++;
-    return *w < g->n_windows && spans[*w].host_begin <= at ? *w : MSIM_NONE;
+    while (p->end <= at)
+        go_on(k, k->g->lane[task], p);
+    return p->begin <= at && p->counts;
 }
 
 static bool is_work(const struct msim_period_finding *k, uint32_t task)
@@ -45,19 +67,24 @@ static bool is_work(const struct msim_period_finding *k, uint32_t task)
 static enum msim_status mark_work(struct msim_period_finding *k)
 {
     const struct msim_graph *g = k->g;
-    uint32_t *cursor = calloc((size_t)g->n_lanes + 1, sizeof(*cursor));
+    struct place *places = calloc((size_t)g->n_lanes + 1, sizeof(*places));
+    bool *counts = calloc((size_t)g->n_windows + 1, sizeof(*counts));
 
-    if (!cursor)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_works; i++) {
+    for (uint32_t l = 0; places && l < g->n_lanes; l++)
+        places[l].end = INT64_MIN;
+    for (uint32_t w = 0; counts && w < g->n_windows; w++)
+        counts[w] = msim_period_counts(k, w);
+    for (uint32_t i = 0; places && counts && i < k->n_works; i++) {
         uint32_t t = k->works[i];
-        uint32_t w = g->kind[t] >= MSIM_TASK_KERNEL ? g->window[t]
-                                                    : host_window(k, t, cursor);
 
-        k->counted[i] = w != MSIM_NONE && msim_period_counts(k, w);
+        if (g->kind[t] < MSIM_TASK_KERNEL)
+            k->counted[i] = host_counts(k, t, places);
+        else
+            k->counted[i] = g->window[t] != MSIM_NONE && counts[g->window[t]];
     }
-    free(cursor);
-    return MSIM_OK;
+    free(places);
+    free(counts);
+    return places && counts ? MSIM_OK : MSIM_ENOMEM;
 }
 
 static double work_of(const struct msim_period_finding *k,
@@ -66,7 +93,7 @@ static double work_of(const struct msim_period_finding *k,
     msim_ps traced = k->g->traced[task];
 
     if (run)
-        return (double)(msim_run_end(run, task) - run->start[task]);
+        return run->removed && run->removed[task] ? 0 : (double)run->dur[task];
     return traced == MSIM_TIME_NONE ? 0 : (double)traced;
 }
 
@@ -104,7 +131,8 @@ static enum msim_status find_work(struct msim_period_finding *k)
         else if (k->wanted & 1u << side)
             sum_work(k, msim_period_run(k, side), k->sides[side].work);
     }
-    sum_work(k, NULL, k->sides[MSIM_PERIOD_TRACED].work);
+    if (k->wanted & 1u << MSIM_PERIOD_TRACED)
+        sum_work(k, NULL, k->sides[MSIM_PERIOD_TRACED].work);
     return MSIM_OK;
 }
 

@@ -75,9 +75,12 @@ static msim_ps comes_to(const struct msim_graph *g, const struct msim_run *run,
 void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
                         struct msim_window_times *w)
 {
+    bool any_whole = false;
+
     for (uint32_t i = 0; i < g->n_windows; i++) {
         const struct msim_window *win = &g->windows[i];
 
+        any_whole |= msim_window_is_whole(win);
         memset(&w[i], 0, sizeof(w[i]));
         w[i].begin = INT64_MAX;
         if (win->first == MSIM_NONE)
@@ -85,7 +88,8 @@ void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
         w[i].begin = comes_to(g, run, win->first);
         w[i].end = run->start[win->last] + run->dur[win->last];
     }
-    span_whole(g, run, w);
+    if (any_whole)
+        span_whole(g, run, w);
     for (uint32_t i = 0; i < g->n_windows; i++)
         if (w[i].begin > w[i].end)
             w[i].begin = w[i].end = 0;

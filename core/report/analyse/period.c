@@ -396,7 +396,9 @@ enum msim_status msim_period_prepare(struct msim_period_finding *k)
             return MSIM_ENOMEM;
     }
     MSIM_TRY(find_on_gpu(k));
-    MSIM_TRY(msim_period_find_side(k, MSIM_PERIOD_TRACED));
+    find_spans(k, MSIM_PERIOD_TRACED);
+    MSIM_TRY(msim_took_find(k->g, k->sides[MSIM_PERIOD_TRACED].spans,
+                            k->sides[MSIM_PERIOD_TRACED].took));
     return find_undrained(k);
 }
 
