@@ -210,6 +210,11 @@ static enum msim_status predict_traces(struct msim_predict_options *o,
                                              : predict_one(o, &begin, err);
 }
 
+static void show_warning(const char *text)
+{
+    msim_message_warning("%s", text);
+}
+
 /* A model is recorded first; its trace is gone afterwards. */
 static enum msim_status predict_model(struct msim_predict_options *o,
                                       struct msim_error *err)
@@ -221,8 +226,10 @@ static enum msim_status predict_model(struct msim_predict_options *o,
 
     o->settings.paths = &path;
     o->settings.n_paths = 1;
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
+        msim_captured_warnings(&captured, show_warning);
         status = predict_traces(o, err);
+    }
     msim_captured_release(&captured);
     return status;
 }

@@ -17,6 +17,7 @@
 /* How capture.py, and its options, begin what they say. */
 #define NAMED   "capture.py: "
 #define REFUSED "error: "
+#define WARNED  NAMED "warning: "
 
 extern char **environ;
 
@@ -170,6 +171,18 @@ enum msim_status msim_capture_model(struct msim_captured *c, const char *data,
     if (status == MSIM_OK)
         status = make_folder(c, err);
     return status == MSIM_OK ? record(c, script, model, err) : status;
+}
+
+void msim_captured_warnings(const struct msim_captured *c,
+                            void (*show)(const char *text))
+{
+    char text[SAID], *rest = NULL;
+
+    read_said(c->said, text);
+    for (char *line = strtok_r(text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        if (strncmp(line, WARNED, strlen(WARNED)) == 0)
+            show(line + strlen(WARNED));
 }
 
 void msim_captured_release(struct msim_captured *c)

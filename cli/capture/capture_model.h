@@ -8,7 +8,8 @@
  *     msim_captured_release(&c);
  *
  * Python is $PYTHON, else python3. What Python has to say of the model becomes
- * the error. Allocates nothing; not for several threads (the environment).
+ * the error; what capture.py warns of is told where it recorded one. Allocates
+ * nothing; not for several threads (the environment).
  */
 #ifndef MSIM_CLI_CAPTURE_CAPTURE_MODEL_H
 #define MSIM_CLI_CAPTURE_CAPTURE_MODEL_H
@@ -27,6 +28,10 @@ struct msim_captured {
 MSIM_MUST_CHECK
 enum msim_status msim_capture_model(struct msim_captured *c, const char *data,
                                     const char *model, struct msim_error *err);
+
+/* Show each warning of capture.py, without the word, once there is a trace. */
+void msim_captured_warnings(const struct msim_captured *c,
+                            void (*show)(const char *text));
 
 /* Remove the files; a zeroed one is fine. */
 void msim_captured_release(struct msim_captured *c);

@@ -72,6 +72,10 @@ def selects(): # what is selected is known of the first, not of the second
     return Masked(), torch.randn(8, 4)
 
 
+def compiled():
+    return torch.compile(nn.Linear(8, 8)), torch.randn(2, 8)
+
+
 def sizes(width):
     return nn.Linear(width, width), torch.randn(2, width)
 
@@ -250,6 +254,9 @@ assert p["memory_bytes"]["by"]["optimizer_state"] > 8 * 4000
 PYTHON
 "$MYSTIQUE_SIM" --platform h100 --model net.py:huge 2>/dev/null |
     grep -q 'aten::linear' || fail "no prediction of 40 TB of weights"
+"$MYSTIQUE_SIM" --platform h100 --model net.py:compiled >/dev/null 2>err &&
+    grep -q '^mystique-sim: warning: torch.compile is left out' err ||
+    fail "no word of what is recorded otherwise: $(cat err)"
 
 # Against the CPU: the same operators, and kernel times that agree.
 "$python" "$SOURCE_DIR/scripts/capture/compare_operators.py" --model \
