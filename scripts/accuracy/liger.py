@@ -114,10 +114,10 @@ def measured(folder):
 
 
 def predict(args, path, gpu):
-    command = [args.binary, "--platform", gpu, "--json", path]
-    if args.data:
-        command += ["--data", args.data]
-    done = subprocess.run(command, capture_output=True, text=True)
+    data = {"MSIM_DATA": args.data} if args.data else {}
+    done = subprocess.run([args.binary, "--platform", gpu, "--json", path],
+                          capture_output=True, text=True,
+                          env={**os.environ, **data})
     if done.returncode:
         sys.exit(f"liger.py: {done.stderr.strip()}")
     report = json.loads(done.stdout)
@@ -211,7 +211,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", type=pathlib.Path, required=True)
     parser.add_argument("--binary", default="build/mystique-sim")
-    parser.add_argument("--data", help="platforms and laws instead of its own")
+    parser.add_argument("--data", help="a folder of platforms and laws instead "
+                        "of the program's own")
     parser.add_argument("--kernel", help="rows of one kernel")
     parser.add_argument("--keep", help="a folder to keep the traces in, and to "
                         "take them from")
