@@ -76,6 +76,11 @@ struct msim_costs {
     uint32_t n_bounded;
 };
 
+/* Is the job one rank of which no GPU activity is recorded? Such a trace says
+ * what a program computes, and the prediction is that of the program by itself
+ * (models/estimate/whole_job.h). */
+bool msim_costs_alone(const struct msim_graph *g);
+
 /* On success `*out` is owned by the caller; on failure it is NULL. */
 MSIM_MUST_CHECK
 enum msim_status msim_costs_new(struct msim_costs **out,

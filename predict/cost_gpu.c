@@ -106,7 +106,7 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
         if (e.bounded)
             note_bounded(k->c, name, e.bounded);
         if (deviates(k))
-            msim_whole_job_widen(k->opt->platform, &e);
+            msim_whole_job_widen(k->opt->platform, &works[i], k->alone, &e);
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops * msim_work_repeats(&works[i]);
         add_limits(&d->limits, k->opt->platform, &works[i]);

@@ -145,12 +145,12 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
 /* Under scaled costs two machines may differ from their models; under corrected
  * ones none, where the target is the machine of the source trace. */
 static struct msim_whole_job_machine
-machine_of(const struct msim_cost_options *opt)
+machine_of(const struct msim_cost_options *opt, bool alone)
 {
     double either;
 
     if (!opt->source && !opt->correction)
-        return msim_whole_job_machine_of(opt->platform);
+        return msim_whole_job_machine_of(opt->platform, alone);
     if (opt->source)
         either = msim_scaled_factor(opt->source, opt->platform);
     else if (msim_correction_is_on(opt->correction, opt->platform))
@@ -173,7 +173,7 @@ static void set_lags(struct msim_costing *k)
     k->c->machine = (struct msim_whole_job_machine){1, 1};
     if (!to)
         return;
-    k->c->machine = machine_of(k->opt);
+    k->c->machine = machine_of(k->opt, k->alone);
     if (from)
         return;
     k->c->lag[MSIM_EDGE_LAUNCH] =
@@ -287,6 +287,11 @@ enum msim_status msim_costs_overlaid(struct msim_costs **out,
     return MSIM_OK;
 }
 
+bool msim_costs_alone(const struct msim_graph *g)
+{
+    return g->job->n_ranks == 1 && !g->job->ranks[0]->has_gpu_events;
+}
+
 static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));
@@ -299,7 +304,10 @@ enum msim_status msim_costs_new(struct msim_costs **out,
                                 const struct msim_cost_options *opt,
                                 struct msim_error *err)
 {
-    struct msim_costing k = {.g = g, .opt = opt, .err = err};
+    struct msim_costing k = {.g = g,
+                             .opt = opt,
+                             .err = err,
+                             .alone = opt->ranks <= 1 && msim_costs_alone(g)};
     enum msim_status status;
 
     *out = NULL;

@@ -25,6 +25,7 @@ struct msim_costing {
     struct msim_infer infer; /* of the rank at hand; t NULL: not yet */
     uint32_t *task_of;       /* of each GPU event of the rank at hand */
     uint32_t rank;
+    bool alone; /* msim_costs_alone() */
 };
 
 /* A share of limits. */

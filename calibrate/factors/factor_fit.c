@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDS      5
+#define FOLDS      MSIM_PROGRAM_FOLDS
 #define NO_FOLD    FOLDS
 #define ITERATIONS 500
 /* Scale of the Cauchy loss of a group's logarithm, log(1 + (error / NEAR)^2): a
@@ -193,8 +193,8 @@ static void prepare(struct factor_problem *p, struct msim_factor_fit *out)
 
         if (row->platform != p->platform)
             continue;
-        if (g->rows++ == 0)
-            g->fold = out->groups++ % FOLDS;
+        g->fold = row->fold;
+        out->groups += g->rows++ == 0;
         out->rows++;
         for (int k = 0; k < MSIM_FACTOR_COUNT; k++)
             us += row->kind[k];
@@ -217,17 +217,19 @@ static void prepare(struct factor_problem *p, struct msim_factor_fit *out)
 static enum msim_status fit(struct factor_problem *p,
                             struct msim_factor_fit *out)
 {
-    double time[MSIM_FACTOR_COUNT];
-
-    for (int k = 0; k < MSIM_FACTOR_COUNT; k++)
+    for (int k = 0; k < MSIM_FACTOR_COUNT; k++) {
         out->time[k] = 1;
+        for (uint32_t fold = 0; fold < FOLDS; fold++)
+            out->without[fold][k] = 1;
+    }
     if (p->n_kinds == 0)
         return MSIM_OK;
     out->error_laws = error_sum(p, out->time, NO_FOLD) / out->groups;
     for (uint32_t fold = 0; fold < FOLDS; fold++) {
         p->without = fold;
-        MSIM_TRY(search(p, time));
-        out->error_held_out += error_sum(p, time, fold) / out->groups;
+        MSIM_TRY(search(p, out->without[fold]));
+        out->error_held_out +=
+            error_sum(p, out->without[fold], fold) / out->groups;
     }
     p->without = NO_FOLD;
     MSIM_TRY(search(p, out->time));

@@ -8,6 +8,8 @@
 
 struct msim_factor_fit {
     double time[MSIM_FACTOR_COUNT];
+    /* Found without the programs of a fold. */
+    double without[MSIM_PROGRAM_FOLDS][MSIM_FACTOR_COUNT];
     double share[MSIM_FACTOR_COUNT]; /* of the programs' time by the laws; 0:
                                         the programs do not tell the factor */
     uint32_t rows, groups;

@@ -81,6 +81,31 @@ static enum msim_status load_platform(struct reading *r, const char *name,
     return MSIM_OK;
 }
 
+/* The part of `row`, whose parts are the last of the list, that a work adds to;
+ * a new one where there is none. */
+static enum msim_status part_of(struct msim_program_sums *s,
+                                struct msim_program_sum *row,
+                                const struct msim_work *w,
+                                struct msim_program_part **out)
+{
+    const struct msim_program_part want = {.factor = msim_factor_of(w),
+                                           .spread = msim_spread_of(w),
+                                           .family = w->family};
+
+    for (uint32_t i = row->parts; i < row->parts + row->n_parts; i++) {
+        *out = &s->parts[i];
+        if ((*out)->factor == want.factor && (*out)->spread == want.spread &&
+            (*out)->family == want.family)
+            return MSIM_OK;
+    }
+    MSIM_TRY(msim_grow((void **)&s->parts, &s->parts_cap, s->n_parts,
+                       sizeof(*s->parts)));
+    row->n_parts++;
+    *out = &s->parts[s->n_parts++];
+    **out = want;
+    return MSIM_OK;
+}
+
 static enum msim_status add_operator(const struct reading *r, uint32_t op,
                                      struct msim_program_sum *row)
 {
@@ -90,11 +115,16 @@ static enum msim_status add_operator(const struct reading *r, uint32_t op,
     (void)msim_works_of(r->works[0], op, &works, &n);
     for (uint32_t i = 0; i < n; i++) {
         enum msim_factor kind = msim_factor_of(&works[i]);
+        struct msim_program_part *part;
         struct msim_estimate e;
 
         MSIM_TRY(msim_model_predict(r->platforms[row->platform], &works[i],
                                     false, &e, r->err));
         *(kind < MSIM_FACTOR_COUNT ? &row->kind[kind] : &row->other) += e.us;
+        MSIM_TRY(part_of(r->out, row, &works[i], &part));
+        part->us += e.us;
+        part->low_us += e.low_us;
+        part->high_us += e.high_us;
     }
     return MSIM_OK;
 }
@@ -104,7 +134,7 @@ static enum msim_status add_row(struct reading *r, const char *trace,
                                 const char *group, const char *source)
 {
     struct msim_program_sums *out = r->out;
-    struct msim_program_sum row = {.us = us};
+    struct msim_program_sum row = {.us = us, .parts = out->n_parts};
 
     MSIM_TRY(number_of(&out->platforms, platform, &row.platform));
     MSIM_TRY(number_of(&out->groups, group, &row.group));
@@ -152,6 +182,31 @@ static enum msim_status read_rows(struct reading *r, struct msim_csv *csv,
     }
 }
 
+/* The programs of a platform in turns, whatever those of others are. */
+static enum msim_status deal_folds(struct msim_program_sums *s)
+{
+    uint32_t *fold = malloc(((size_t)s->groups.n + 1) * sizeof(*fold));
+
+    if (!fold)
+        return MSIM_ENOMEM;
+    for (uint32_t p = 0; p < s->platforms.n; p++) {
+        uint32_t n = 0;
+
+        memset(fold, 0xff, s->groups.n * sizeof(*fold));
+        for (uint32_t i = 0; i < s->n; i++) {
+            struct msim_program_sum *row = &s->rows[i];
+
+            if (row->platform != p)
+                continue;
+            if (fold[row->group] == UINT32_MAX)
+                fold[row->group] = n++ % MSIM_PROGRAM_FOLDS;
+            row->fold = fold[row->group];
+        }
+    }
+    free(fold);
+    return MSIM_OK;
+}
+
 enum msim_status msim_program_sums_read(struct msim_program_sums *s,
                                         const char *table, const char *folder,
                                         const char *data,
@@ -165,6 +220,8 @@ enum msim_status msim_program_sums_read(struct msim_program_sums *s,
     status = msim_csv_open(&csv, table, err);
     if (status == MSIM_OK)
         status = read_rows(&r, csv, table);
+    if (status == MSIM_OK)
+        status = deal_folds(s);
     msim_csv_close(csv);
     forget_job(&r);
     for (int i = 0; i < PLATFORMS_MAX; i++)
@@ -175,6 +232,7 @@ enum msim_status msim_program_sums_read(struct msim_program_sums *s,
 void msim_program_sums_release(struct msim_program_sums *s)
 {
     free(s->rows);
+    free(s->parts);
     free(s->platforms.text);
     free(s->groups.text);
     free(s->sources.text);

@@ -5,13 +5,28 @@
 #ifndef MSIM_CALIBRATE_FACTORS_PROGRAM_SUMS_H
 #define MSIM_CALIBRATE_FACTORS_PROGRAM_SUMS_H
 #include "models/factor/program_factors.h"
+#include "models/factor/program_spread.h"
 #include "models/platform/platform.h"
 
+/* What works of one factor, spread and family take together. */
+struct msim_program_part {
+    enum msim_factor factor; /* COUNT: of none */
+    enum msim_spread spread; /* likewise */
+    enum msim_family family;
+    double us, low_us, high_us; /* by the laws; low_us..high_us as an estimate
+                                   has them */
+};
+
+/* Programs are left out by fifths. */
+#define MSIM_PROGRAM_FOLDS 5
+
 struct msim_program_sum {
+    uint32_t fold; /* of the platform's programs, taken in turns */
     uint32_t platform, group, source; /* into the names of the list */
     double us;                        /* measured */
     double kind[MSIM_FACTOR_COUNT];   /* by the laws, microseconds */
     double other;                     /* of no kind */
+    uint32_t parts, n_parts; /* the same time: a run of the list's parts */
 };
 
 struct msim_program_names {
@@ -22,6 +37,8 @@ struct msim_program_names {
 struct msim_program_sums {
     struct msim_program_sum *rows;
     uint32_t n, cap;
+    struct msim_program_part *parts;
+    uint32_t n_parts, parts_cap;
     struct msim_program_names platforms, groups, sources;
 };
 

@@ -113,19 +113,24 @@ static enum msim_status add(struct sums *s, const cJSON *platform,
     return MSIM_OK;
 }
 
+/* `known` false: all but those of platform `name` count. */
 static enum msim_status read_json(struct msim_program_factors *f,
                                   const cJSON *json, const char *file,
                                   const char *name, const char *generation,
-                                  struct msim_error *err)
+                                  bool known, struct msim_error *err)
 {
     const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "platforms"), *p;
     enum { OWN, GENERATION, ALL, N };
     struct sums sums[N] = {0};
 
+    for (int k = 0; k < MSIM_FACTOR_COUNT; k++)
+        f->time[k] = 1;
     cJSON_ArrayForEach(p, all)
     {
         const char *g = msim_json_get_text(p, "generation");
 
+        if (!known && strcmp(p->string, name) == 0)
+            continue;
         MSIM_TRY(add(&sums[ALL], p, file, err));
         if (g && strcmp(g, generation) == 0)
             MSIM_TRY(add(&sums[GENERATION], p, file, err));
@@ -157,7 +162,14 @@ enum msim_status msim_program_factors_read(struct msim_program_factors *f,
     if (access(file, F_OK) != 0)
         return MSIM_OK;
     MSIM_TRY(msim_json_read(&json, file, err));
-    status = read_json(f, json, file, name, generation, err);
+    status = read_json(f, json, file, name, generation, true, err);
     cJSON_Delete(json);
     return status;
+}
+
+enum msim_status msim_program_factors_of_others(
+    struct msim_program_factors *f, const cJSON *json, const char *file,
+    const char *name, const char *generation, struct msim_error *err)
+{
+    return read_json(f, json, file, name, generation, false, err);
 }

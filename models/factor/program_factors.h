@@ -10,6 +10,7 @@
  */
 #ifndef MSIM_MODELS_FACTOR_PROGRAM_FACTORS_H
 #define MSIM_MODELS_FACTOR_PROGRAM_FACTORS_H
+#include "core/base/json.h"
 #include "core/base/status.h"
 #include "core/work/data_sheet.h"
 
@@ -62,6 +63,13 @@ enum msim_status msim_program_factors_read(struct msim_program_factors *f,
                                            const char *file, const char *name,
                                            const char *generation,
                                            struct msim_error *err);
+
+/* The factors that platform `name` would have if it were not in `json`, which
+ * is what `file` holds. EFORMAT. */
+MSIM_MUST_CHECK
+enum msim_status msim_program_factors_of_others(
+    struct msim_program_factors *f, const cJSON *json, const char *file,
+    const char *name, const char *generation, struct msim_error *err);
 
 /* The factor for a work. */
 double msim_program_factor(const struct msim_program_factors *f,

@@ -6,6 +6,7 @@
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #include "models/factor/evidence.h"
 #include "models/factor/program_factors.h"
+#include "models/factor/program_spread.h"
 #include "models/platform/fit.h"
 #include "models/platform/job_spread.h"
 #include "models/platform/shared_laws.h"
@@ -51,6 +52,7 @@ struct msim_platform {
     struct msim_shared_laws shared;
     struct msim_job_spread jobs;
     struct msim_program_factors programs;
+    struct msim_program_spread spread;
     struct msim_evidence evidence;
     struct msim_fit_index index;
 };

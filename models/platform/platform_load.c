@@ -187,6 +187,7 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
                                          const char *data_dir,
                                          struct msim_error *err)
 {
+    const char *gpu = *p->base ? p->base : p->name;
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
@@ -194,8 +195,9 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
     MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
-    MSIM_TRY(msim_program_factors_read(
-        &p->programs, path, *p->base ? p->base : p->name, p->generation, err));
+    MSIM_TRY(
+        msim_program_factors_read(&p->programs, path, gpu, p->generation, err));
+    MSIM_TRY(msim_program_spread_read(&p->spread, path, gpu, err));
     return msim_evidence_read(
         &p->evidence, cJSON_GetObjectItemCaseSensitive(json, "evidence"),
         p->path, err);

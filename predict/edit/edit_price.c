@@ -41,7 +41,7 @@ enum msim_status msim_price_work(struct msim_remake *d,
 
     MSIM_TRY(msim_price_platform(d, &p));
     MSIM_TRY(msim_model_predict(p, w, d->s->strict, &e, d->err));
-    msim_whole_job_widen(p, &e);
+    msim_whole_job_widen(p, w, msim_costs_alone(d->g), &e);
     *cost = (struct msim_cost_added){
         .mid = ps_of(e.us),
         .low = ps_of(e.low_us),

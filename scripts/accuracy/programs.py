@@ -27,6 +27,7 @@ import concurrent.futures
 import csv
 import gzip
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -111,10 +112,10 @@ def timm(folder):
 
 def predict(args, trace, platform):
     command = [args.binary, "--platform", platform, "--json"]
-    if args.data:
-        command += ["--data", args.data]
+    data = {"MSIM_DATA": args.data} if args.data else {}
     done = subprocess.run(command + [str(args.kernels / trace)],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True,
+                          env={**os.environ, **data})
     if done.returncode:
         return None
     report = json.loads(done.stdout)
@@ -146,9 +147,17 @@ def write(path, fields, rows):
         out.writerows(rows)
 
 
+def interval_score(row):
+    """The width of the interval and 20 times what is outside, of logarithms."""
+    outside = max(math.log(row["low"] / row["us"]),
+                  math.log(row["us"] / row["high"]), 0)
+    return math.log(row["high"] / row["low"]) + 20 * outside
+
+
 def show(rows):
-    print("| source | GPU | times | mean error | median | in interval |")
-    print("|---|---|---|---|---|---|")
+    print("| source | GPU | times | mean error | median | in interval | "
+          "median high / low | mean score |")
+    print("|---|---|---|---|---|---|---|---|")
     cells = collections.defaultdict(list)
     for r in rows:
         cells[r["source"], r["platform"]].append(r)
@@ -156,16 +165,20 @@ def show(rows):
         errors = [abs(r["error_percent"]) for r in cell]
         inside = statistics.mean(r["low"] <= r["us"] <= r["high"]
                                  for r in cell)
+        width = statistics.median(r["high"] / r["low"] for r in cell)
+        score = statistics.mean(interval_score(r) for r in cell)
         print(f"| {source} | {platform} | {len(cell)} | "
               f"{statistics.mean(errors):.1f} % | "
-              f"{statistics.median(errors):.1f} % | {100 * inside:.0f} % |")
+              f"{statistics.median(errors):.1f} % | {100 * inside:.0f} % | "
+              f"{width:.2f} | {score:.2f} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--kernels", type=pathlib.Path, required=True)
     parser.add_argument("--binary", default="build/mystique-sim")
-    parser.add_argument("--data", help="platforms and laws instead of its own")
+    parser.add_argument("--data", help="a folder of platforms and laws instead "
+                        "of the program's own")
     parser.add_argument("--list", help="write the judged rows and stop")
     parser.add_argument("--errors", help="write every judged row")
     args = parser.parse_args()
