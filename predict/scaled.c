@@ -116,6 +116,8 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
     if (msim_scaled_same(s->source, s->target) &&
         (!s->reshaped || equal(a->us, b->us)))
         return;
+    if (b->source == MSIM_SOURCE_NEAREST)
+        out->source = b->source;
     if (s->reshaped && same_gpu(s->source, s->target)) {
         set_resized(a, b, us, out);
         return;

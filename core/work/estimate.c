@@ -10,6 +10,7 @@ const char *msim_source_text(enum msim_source s)
         [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
         [MSIM_SOURCE_INFERRED] = "launch",   [MSIM_SOURCE_BOUND] = "bound",
         [MSIM_SOURCE_CLASS] = "class",       [MSIM_SOURCE_NOT_RUN] = "not run",
+        [MSIM_SOURCE_NEAREST] = "nearest",
     };
 
     return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";

@@ -18,8 +18,11 @@ enum msim_source {
     MSIM_SOURCE_SCALED,   /* measured on another GPU, times a ratio of laws */
     MSIM_SOURCE_INFERRED, /* a law, of sizes that a kernel's name, launch and
                              neighbours tell (core/work/kernel/infer.h) */
-    MSIM_SOURCE_BOUND,    /* from here on no law or table stands behind it */
-    MSIM_SOURCE_CLASS,    /* measured on another GPU, times a ratio of rates */
+    MSIM_SOURCE_NEAREST,  /* from here on no law of its own kernel and no table
+                             stands behind it: this is the law of the nearest
+                             kind of kernel, by bytes */
+    MSIM_SOURCE_BOUND,
+    MSIM_SOURCE_CLASS, /* measured on another GPU, times a ratio of rates */
     MSIM_SOURCE_COUNT
 };
 /* The word in reports. */

@@ -87,6 +87,8 @@ struct msim_work {
     /* Writes memory that was in use before, not memory that was just
      * allocated. */
     bool in_place;
+    /* No rule knows its kernels: the family is that of the nearest kind. */
+    bool nearest;
     union {
         struct {
             int64_t m, n, k, batch;

@@ -5,7 +5,9 @@
  * evaluates it (fit_estimate.h), adds what the fit does not know, and explains
  * the result. The laws themselves are in models/law. model.c lists the models.
  * A work that no model covers gets a bound, with a wide interval and
- * MSIM_SOURCE_BOUND, never 0.
+ * MSIM_SOURCE_BOUND, never 0; one whose kernels no law knows
+ * (msim_work.nearest) the law of its family, a wide interval and
+ * MSIM_SOURCE_NEAREST.
  */
 #ifndef MSIM_MODELS_ESTIMATE_MODEL_H
 #define MSIM_MODELS_ESTIMATE_MODEL_H
@@ -30,7 +32,8 @@ struct msim_model {
 
 /*
  * The best estimate for `w` on `p`: the first model that covers it, else the
- * bound. With `strict` a work without a model is ENOMODEL and `err` names it.
+ * bound. With `strict` a work without a model, or with that of the nearest kind
+ * of kernel only, is ENOMODEL and `err` names it.
  * Times are above 0 and finite: at most 100 s, where sizes make no sense.
  */
 MSIM_MUST_CHECK

@@ -84,6 +84,8 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
         msim_vector_name_unknown(w.variant, reason, sizeof(reason));
         why = reason;
     }
+    w.nearest = !why && c->map->table == MSIM_TABLE_VECTOR &&
+                msim_vector_name_nearest(w.variant);
     if (!why)
         why = refusal(c->p, &w, reason, sizeof(reason));
     if (!why && msim_model_predict(c->p, &w, false, &e, &err) != MSIM_OK)
@@ -100,6 +102,8 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
     fputs(msim_family_text(e.family), out);
     if (e.source == MSIM_SOURCE_NOT_RUN)
         fputs(" (ranks not run)", out);
+    if (e.source == MSIM_SOURCE_NEAREST)
+        fputs(" (nearest)", out);
     if (msim_emulation_of(c->p, &w) != MSIM_EMULATED_NO)
         fputs(" (emulated)", out);
     putc('\n', out);

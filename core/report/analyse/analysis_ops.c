@@ -91,17 +91,17 @@ static void add_family(struct ops *a, uint32_t task, double measured)
 static void add_coverage(struct ops *a, uint32_t task)
 {
     uint32_t op = a->g->refs[task].op;
-    bool bound = a->o->source[task] >= a->o->source_bound;
+    bool open = a->o->source[task] >= a->o->source_uncovered;
     double time = msim_us(a->o->mid.dur[task]);
 
     a->all_us += time;
-    a->covered_us += bound ? 0 : time;
+    a->covered_us += open ? 0 : time;
     if (op != MSIM_NONE && a->seen_inner[op])
         return;
     if (op != MSIM_NONE)
         a->seen_inner[op] = 1;
     a->all_calls++;
-    a->covered_calls += bound ? 0 : 1;
+    a->covered_calls += open ? 0 : 1;
 }
 
 /* An operator is a call however many kernels it launches; collectives of one
@@ -170,7 +170,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
         r->best_source_us = time;
         r->source = o->source[task];
     }
-    if (o->source[task] >= o->source_bound) {
+    if (o->source[task] >= o->source_uncovered) {
         r->bound_us += time;
         r->bound_low += msim_us(msim_task_bound(o, o->task_low, task));
         r->bound_high += msim_us(msim_task_bound(o, o->task_high, task));

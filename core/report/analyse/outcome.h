@@ -51,10 +51,10 @@ struct msim_outcome {
     uint32_t n_made_by;    /* at most MADE_BY_MAX */
     const uint8_t *source; /* index into source_names */
     const char *const *source_names;
-    uint8_t source_bound; /* from this source on, a bound at most: neither a law
-                             nor a table */
-    uint8_t source_unsized; /* from this source on, flops are guessed at, or 0
-                               since nothing is known */
+    uint8_t source_uncovered; /* from this source on neither a law of its own
+                                 kernel nor a table stands behind it */
+    uint8_t source_unsized;   /* from this source on, flops are guessed at, or 0
+                                 since nothing is known */
     const float *flops;
     const struct msim_limits *limits; /* by the data sheet, NULL: no
                                          platform */

@@ -66,7 +66,7 @@ struct msim_sensitivity_row {
 struct msim_op_row {
     const char *name;   /* topmost operator, or the kernel's name without one */
     const char *model;  /* family that made most of its time; "measured" */
-    const char *source; /* "measured", "table", "law" or "bound" */
+    const char *source; /* msim_source_text(): "law", "bound" */
     double calls;       /* a mean over iterations */
     struct msim_figure us; /* kernel time of the calls */
     bool communication;    /* not part of kernel_us */
@@ -288,8 +288,9 @@ struct msim_prediction {
     uint32_t n_ops;
     struct msim_family_row *families; /* most predicted time first */
     uint32_t n_families;
-    struct msim_op_row *uncovered; /* the rows of `ops` that have only a bound
-                                      or nothing, likewise sorted */
+    struct msim_op_row
+        *uncovered; /* the rows of `ops` that no table and no law of
+                       their own stands for, likewise sorted */
     uint32_t n_uncovered;
     struct msim_kernel_row *kernels; /* most time first; none: not known */
     uint32_t n_kernels;

@@ -63,8 +63,9 @@ static const struct word WORDS[] = {
     {"costs", "Where GPU times come from: measured (the trace), model (laws), "
               "scaled (the trace's times, carried to another GPU)."},
     {"covered by laws and tables",
-     "The share of operators, and of their time, that a law or a table gives, "
-     "and not only a bound."},
+     "The share of operators, and of their time, that a table or a law of "
+     "their "
+     "own kernels gives, and not a bound or the law of the nearest kind."},
     {"critical path",
      "The chain of work and latencies that decides how long an iteration "
      "takes; other work may become faster without gain."},
@@ -164,18 +165,24 @@ static const struct word WORDS[] = {
     {"MFU", "Model FLOP utilisation: the arithmetic at the data sheet's peak "
             "rate, over the time."},
     {"model", "The kind of law behind a time, in brackets how else it is known "
-              "(table, launch, scaled, bound, class)."},
+              "(table, launch, scaled, nearest, bound, class)."},
     {"moe", "Model of mixtures of experts."},
     {"multiprocessors full of another stream's kernel",
      "The kernel could run, but another one fills the GPU."},
+    {"nearest",
+     "The law of the nearest kind of kernel, by bytes, because none knows the "
+     "operator's own kernels; its interval is wide."},
     {"network", "What the transfers between nodes rest on."},
     {"no operator", "Host work outside of any operator."},
     {"no operator takes device time",
      "Nothing of the traces runs on a GPU; with --platform it is predicted for "
      "one."},
     {"norm", "Model of normalisations."},
-    {"not covered", "See not covered, only bounded."},
-    {"not covered, only bounded", "Operators for which there is only a bound."},
+    {"not covered", "See not covered by a law of their own."},
+    {"not covered by a law of their own",
+     "Operators for which there is only a bound, or the law of the nearest "
+     "kind "
+     "of kernel."},
     {"not run",
      "A law, for a number of ranks that nobody measured on this GPU."},
     {"on the wire",

@@ -268,12 +268,13 @@ static void put_breakdown(const struct picture *pic, int top)
 
 /* ---- operators ---------------------------------------------------------- */
 
-enum bar_kind { BAR_COMPUTE, BAR_COMM, BAR_BOUND, BAR_KINDS };
+enum bar_kind { BAR_COMPUTE, BAR_COMM, BAR_OPEN, BAR_KINDS };
 
 static enum bar_kind kind_of(const struct msim_op_row *op)
 {
-    if (op->source && strcmp(op->source, "bound") == 0)
-        return BAR_BOUND;
+    if (op->source && (strcmp(op->source, "bound") == 0 ||
+                       strcmp(op->source, "nearest") == 0))
+        return BAR_OPEN;
     return op->communication ? BAR_COMM : BAR_COMPUTE;
 }
 
@@ -319,7 +320,7 @@ static void put_op_bars(const struct picture *pic, int top,
 {
     static const char *const KINDS[][2] = {{"compute", COLOR_COMPUTE},
                                            {"communication", COLOR_COMM},
-                                           {"only bounded", COLOR_BOUND}};
+                                           {"no law of its own", COLOR_BOUND}};
     struct msim_chart_key key = msim_chart_key_begin(top);
     bool used[BAR_KINDS] = {false};
 

@@ -300,7 +300,7 @@ void msim_page_coverage(const struct msim_page *page)
                 ops, time);
     }
     if (p->n_uncovered)
-        print_table(page, "not covered, only bounded", p->uncovered,
+        print_table(page, "not covered by a law of their own", p->uncovered,
                     p->n_uncovered, TOP_MISSING);
 }
 

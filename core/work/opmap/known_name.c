@@ -60,6 +60,13 @@ bool msim_vector_name_known(const char *op)
     return msim_opmap_find(plain) != NULL;
 }
 
+bool msim_vector_name_nearest(const char *op)
+{
+    const struct msim_opmap_row *row = msim_opmap_find(op);
+
+    return row && row->flags & MSIM_OPMAP_NEAREST;
+}
+
 void msim_vector_name_unknown(const char *op, char *text, size_t size)
 {
     const char *words[NAMES_MAX], *near;

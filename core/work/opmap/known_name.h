@@ -13,6 +13,9 @@
  */
 bool msim_vector_name_known(const char *op);
 
+/* Whether it is known, and its kernels are not: MSIM_OPMAP_NEAREST. */
+bool msim_vector_name_nearest(const char *op);
+
 /* Why an unknown one cannot be predicted, with the one that is near. */
 void msim_vector_name_unknown(const char *op, char *text, size_t size);
 

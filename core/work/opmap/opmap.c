@@ -323,6 +323,13 @@ static void set_origin(struct msim_opmap_ctx *c, const struct msim_ops_entry *e)
     }
 }
 
+static void set_nearest(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
+{
+    for (uint32_t k = 0; row->flags & MSIM_OPMAP_NEAREST && k < c->n; k++)
+        c->works[k].nearest = true;
+}
+
 /* Of c10d::X > record_param_comms > nccl:X the middle one has the transfer,
  * also where the innermost one launched it. */
 static bool carries_transfer(const struct msim_opmap_ctx *c)
@@ -384,8 +391,10 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
             bound(&c);
     }
     share_launches(&c);
-    if (known)
+    if (known) {
+        set_nearest(&c, row);
         set_origin(&c, e);
+    }
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

@@ -244,6 +244,7 @@ static bool nll_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 #define BACK MSIM_OPMAP_BACKWARD
 #define BOOL MSIM_OPMAP_BOOL_RESULT
 #define COMP MSIM_OPMAP_COMPOSITE
+#define NEAR MSIM_OPMAP_NEAREST
 /* R: dimensions in argument 1; P: their places are returned too */
 #define R(name, flops)                                                         \
     {                                                                          \
@@ -295,7 +296,7 @@ static const struct msim_opmap_row rows[] = {
     FMB("ScaledSoftmaxBackward"),
     FT("ScaledUpperTriangMaskedSoftmax"),
     FTB("ScaledUpperTriangMaskedSoftmaxBackward"),
-    R("_cdist_forward", 3),
+    {"_cdist_forward", reduction, NULL, 1, 3, NEAR, 1},
     S("_cummax_helper"),
     S("_cummin_helper"),
     SM("_log_softmax", 8),
@@ -305,8 +306,8 @@ static const struct msim_opmap_row rows[] = {
     SB("_masked_softmax_backward"),
     SM("_softmax", 8),
     SB("_softmax_backward_data"),
-    {"_unique", sort, "sort", 1, 1, COMP, 0},
-    {"_unique2", sort, "sort", 1, 1, COMP, 0},
+    {"_unique", sort, "sort", 1, 1, COMP | NEAR, 0},
+    {"_unique2", sort, "sort", 1, 1, COMP | NEAR, 0},
     {"all", reduction, NULL, 1, 1, BOOL, 1},
     R("amax", 1),
     R("amin", 1),
@@ -315,20 +316,20 @@ static const struct msim_opmap_row rows[] = {
     R("argmax", 1),
     R("argmin", 1),
     {"argsort", sort, "sort", 1, 1, COMP, 0},
-    R("bincount", 1),
+    {"bincount", reduction, NULL, 1, 1, NEAR, 1},
     R("count_nonzero", 1),
     S("cumprod"),
     S("cumsum"),
     {"equal", reduction, NULL, 2, 1, COMP | BOOL, 9},
-    R("histc", 4),
+    {"histc", reduction, NULL, 1, 4, NEAR, 1},
     {"kthvalue", sort, "topk", 1, 1, COMP, 1},
     {"linalg_vector_norm", reduction, "norm", 1, 2, 0, 2},
     P("max"),
     R("mean", 1),
     {"median", sort, "topk", 1, 1, COMP, 1},
     P("min"),
-    {"mode", sort, "sort", 1, 1, 0, 0},
-    {"multinomial", reduction, NULL, 1, 8, COMP, 9},
+    {"mode", sort, "sort", 1, 1, NEAR, 0},
+    {"multinomial", reduction, NULL, 1, 8, COMP | NEAR, 9},
     {"nansum", reduction, "sum", 1, 1, COMP, 1},
     {"nll_loss2d_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
     {"nll_loss2d_forward", nll_loss, "nll_loss", 0, 0, 0, 0},
@@ -342,8 +343,8 @@ static const struct msim_opmap_row rows[] = {
     R("sum", 1),
     {"topk", sort, NULL, 1, 1, 0, 1},
     {"trace", reduction, "sum", 1, 1, COMP, 9},
-    {"unique_consecutive", sort, "sort", 1, 1, COMP, 0},
-    {"unique_dim", sort, "sort", 1, 1, COMP, 0},
+    {"unique_consecutive", sort, "sort", 1, 1, COMP | NEAR, 0},
+    {"unique_dim", sort, "sort", 1, 1, COMP | NEAR, 0},
     R("var", 3),
     {"var_mean", reduction, "var", 1, 3, 0, 1},
 };

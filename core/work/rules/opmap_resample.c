@@ -152,6 +152,11 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
+/* N: its kernels are of no kind that is known */
+#define N(name, kind, flops)                                                   \
+    {                                                                          \
+        name, resample, NULL, 1, flops, MSIM_OPMAP_NEAREST, kind               \
+    }
 /* name, kind, flops an element; I: with indices that were kept */
 #define R(name, kind, flops)                                                   \
     {                                                                          \
@@ -180,9 +185,9 @@ static const struct msim_opmap_row rows[] = {
     R("avg_pool3d", POOL, 8),
     R("avg_pool3d_backward", TO_INPUT, 8),
     R("col2im", TO_SIZE, 1),
-    R("grid_sampler_2d", GRID, 12),
-    R("grid_sampler_2d_backward", TO_INPUT, 12),
-    R("grid_sampler_3d", GRID, 24),
+    N("grid_sampler_2d", GRID, 12),
+    N("grid_sampler_2d_backward", TO_INPUT, 12),
+    N("grid_sampler_3d", GRID, 24),
     R("im2col", TO_INPUT, 1),
     {"max_pool1d", resample, "max_pool2d_with_indices", 2, 4,
      MSIM_OPMAP_COMPOSITE, POOL_INDICES},

@@ -59,6 +59,9 @@ enum msim_opmap_flag {
     MSIM_OPMAP_OUTER = 32,
     /* Around generated code: kernels launched in it are that code's. */
     MSIM_OPMAP_COMPILED = 64,
+    /* The rule counts its bytes and knows nothing of its kernels, which are of
+     * another kind than the family's. */
+    MSIM_OPMAP_NEAREST = 128,
 };
 
 struct msim_opmap_row {

@@ -125,6 +125,27 @@ static void test_model__bounds_what_it_does_not_know(void)
     CHECK(strstr(err.text, "bound") != NULL);
 }
 
+/* As an addition of the same bytes, in a wider interval that says so. */
+static void test_model__says_where_the_nearest_law_is_taken(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
+                          .dtype = MSIM_DT_F32,
+                          .variant = "isin",
+                          .bytes_read = 1e9,
+                          .u.vector = {.elems = 250000000, .rows = 1}};
+    struct msim_estimate own = predict(&w), e;
+    struct msim_error err = {0};
+
+    w.nearest = true;
+    e = predict(&w);
+    CHECK_INT(own.source, MSIM_SOURCE_LAW);
+    CHECK_INT(e.source, MSIM_SOURCE_NEAREST);
+    CHECK_REL(e.us, own.us, 1e-12);
+    CHECK(e.low_us < own.low_us && e.high_us > 4 * own.us);
+    CHECK_INT(msim_model_predict(platform, &w, true, &e, &err), MSIM_ENOMODEL);
+    CHECK(strstr(err.text, "isin") != NULL);
+}
+
 /* A small generator, so that the works are the same on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
@@ -219,6 +240,7 @@ int main(void)
     RUN(test_model__all_reduce_nears_the_link);
     RUN(test_model__leaves_the_gap_out);
     RUN(test_model__bounds_what_it_does_not_know);
+    RUN(test_model__says_where_the_nearest_law_is_taken);
     RUN(test_model__survives_any_work);
     RUN(test_model__explains);
     msim_platform_free(platform);
