@@ -115,7 +115,7 @@ struct msim_work {
                                          embeddings: rows are independent, cols
                                          are reduced (or gathered) together;
                                          else 1, elems */
-            enum msim_fold fold;      /* REDUCTION, SOFTMAX */
+            enum msim_fold fold;      /* REDUCTION, SOFTMAX, batch NORM */
             enum msim_copy_kind copy; /* COPY */
             bool pageable;            /* COPY to or from the host */
             bool strided;      /* an operand is not read in its memory order */

@@ -204,11 +204,14 @@ static double rows_time(const struct msim_data_sheet *s,
            fmin(1, (double)cols_of(w) / FULL_COLS);
 }
 
-/* A block takes a channel: SMs without a channel load nothing. */
+/* A block takes a channel: compute units without a channel load nothing. Of
+ * cuDNN's kernels models/law/sm_pace.c says more. */
 static double idle_factor(const struct msim_data_sheet *s,
                           const struct msim_work *w)
 {
-    return msim_vector_is_read_twice(w) ? fmax(1, s->sms / rows_of(w)) : 1;
+    return s->miopen && msim_vector_is_read_twice(w)
+               ? fmax(1, s->sms / rows_of(w))
+               : 1;
 }
 
 static double vector_time(const struct msim_data_sheet *s,

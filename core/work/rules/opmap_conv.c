@@ -59,7 +59,7 @@ struct geometry {
     int64_t n, c, k, groups; /* c of the input, k of the output */
     int64_t in[MAX_SPATIAL], out[MAX_SPATIAL], filter[MAX_SPATIAL];
     int64_t stride[MAX_SPATIAL], pad[MAX_SPATIAL], dilation[MAX_SPATIAL];
-    bool transposed, tf32;
+    bool transposed, tf32, channels_last;
     double in_bytes, weight_bytes, out_elems;
 };
 
@@ -259,6 +259,10 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
     g->transposed = transposed || p == &layouts[CUDNN_TRANSPOSE];
     g->dtype = x.dtype;
     g->tf32 = allows_tf32(c, p, x.dtype);
+    /* cudnn_conv_suggest_memory_format() in ATen/native/ConvUtils.h: one of
+     * both decides for all */
+    g->channels_last =
+        x.layout == MSIM_LAYOUT_TURNED || w.layout == MSIM_LAYOUT_TURNED;
     g->n = msim_operand_dim(&x, 0);
     g->c = msim_operand_dim(&x, 1);
     g->groups = 1;
@@ -323,6 +327,7 @@ static struct msim_work *add_pass(struct msim_opmap_ctx *c,
     w->u.conv.dilation_w = g->dilation[2];
     w->u.conv.groups = g->groups;
     w->u.conv.transposed = g->transposed;
+    w->u.conv.channels_last = g->channels_last;
     w->u.conv.deep = g->in[0] > 1 || g->filter[0] > 1;
     w->u.conv.depth = g->filter[0];
     return w;

@@ -93,6 +93,9 @@ static bool norm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!w)
         return false;
     msim_opmap_set_rows(w, rows, cols);
+    if (row->arg == CHANNEL)
+        w->u.vector.fold =
+            x.layout == MSIM_LAYOUT_TURNED ? MSIM_FOLD_ACROSS : MSIM_FOLD_ALONG;
     w->flops = x.elems * row->flops;
     w->bytes_read = x.bytes * row->inputs;
     w->bytes_written = x.bytes;

@@ -246,9 +246,9 @@ static void test_opmap_place__on_a_cpu(void)
     build_release(&b);
 }
 
-/* Whether an address is computed for each element, by how two operands lie. */
-static bool addressed(const char *name, const char *args, uint8_t first,
-                      uint8_t second)
+/* The first work of an operator whose first two tensors lie as given. */
+static const struct msim_work *lying(const char *name, const char *args,
+                                     uint8_t first, uint8_t second)
 {
     struct msim_arg *a;
     bool listed;
@@ -262,7 +262,14 @@ static bool addressed(const char *name, const char *args, uint8_t first,
     CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     build_release(&b);
-    return w[0].u.vector.addressed;
+    return &w[0];
+}
+
+/* Whether an address is computed for each element, by how two operands lie. */
+static bool addressed(const char *name, const char *args, uint8_t first,
+                      uint8_t second)
+{
+    return lying(name, args, first, second)->u.vector.addressed;
 }
 
 /* Operands that are turned alike count as plain (TensorIterator sorts sizes by
@@ -283,6 +290,25 @@ static void test_opmap_place__operands_that_lie_apart(void)
     CHECK(addressed("aten::cat", list, PLAIN, TURNED));
 }
 
+/* Images or filters with channels last make the convolution so; the channels of
+ * a batch norm are then no rows that lie together. */
+static void test_opmap_place__channels_last(void)
+{
+    enum { PLAIN = MSIM_LAYOUT_PLAIN, TURNED = MSIM_LAYOUT_TURNED };
+    static const char conv[] = "aten::cudnn_convolution",
+                      norm[] = "aten::cudnn_batch_norm",
+                      images[] = "f16[2,8,4,4] f16[8,8,3,3] (1 1) (1 1) (1 1) "
+                                 "1 false false true",
+                      batch[] = "f16[2,8,4,4] f32[8] f32[8]";
+
+    CHECK(!lying(conv, images, PLAIN, PLAIN)->u.conv.channels_last);
+    CHECK(lying(conv, images, TURNED, PLAIN)->u.conv.channels_last);
+    CHECK(lying(conv, images, PLAIN, TURNED)->u.conv.channels_last);
+    CHECK_INT(lying(norm, batch, PLAIN, PLAIN)->u.vector.fold, MSIM_FOLD_ALONG);
+    CHECK_INT(lying(norm, batch, TURNED, PLAIN)->u.vector.fold,
+              MSIM_FOLD_ACROSS);
+}
+
 int main(void)
 {
     RUN(test_opmap_place__on_a_gpu);
@@ -293,5 +319,6 @@ int main(void)
     RUN(test_opmap_place__bias_of_depthwise);
     RUN(test_opmap_place__recurrent_layers);
     RUN(test_opmap_place__operands_that_lie_apart);
+    RUN(test_opmap_place__channels_last);
     return check_summary();
 }
