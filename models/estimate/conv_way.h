@@ -9,8 +9,8 @@
  */
 #ifndef MSIM_MODELS_ESTIMATE_CONV_WAY_H
 #define MSIM_MODELS_ESTIMATE_CONV_WAY_H
+#include "core/work/conv_shape.h"
 #include "core/work/estimate.h"
-#include "core/work/work.h"
 #include "models/platform/platform.h"
 
 #include <stdio.h>
@@ -25,15 +25,35 @@ bool msim_conv_is_plain(const struct msim_platform *p,
 /* Whether the library has kernels of Hopper, or of Blackwell, for it. */
 bool msim_conv_since_hopper(const struct msim_platform *p);
 
+/* Whether cuDNN computes it by the kernels of data gradients with three
+ * dimensions and no strides, which pad any number of channels. */
+bool msim_conv_is_deep_gradient(const struct msim_platform *p,
+                                const struct msim_work *w);
+
 /* Taps of the third dimension, for each of which channels are counted. */
 double msim_conv_depth(const struct msim_work *w);
+
+/* Round the channels of `s`, the shape of `w`, up to what its kernel computes;
+ * the multiplications over those that are asked for, at least 1. */
+double msim_conv_way_fill(const struct msim_platform *p,
+                          const struct msim_work *w, struct msim_conv_shape *s);
 
 /* The time of three dimensions over that of the product; 1 for two. */
 double msim_conv_deep_factor(const struct msim_platform *p,
                              const struct msim_work *w);
 
-/* Join to the product's time `e` what else the library does for `w`; `settled`
+/* Microseconds of the SMs for a filter a channel in fp32, channels first. */
+double msim_conv_depthwise_us(const struct msim_platform *p,
+                              const struct msim_work *w);
+
+/* Microseconds of a way that is slower than any product: sums added up in
+ * memory, or groups without a kernel of their own; 0: there is none. `settled`
  * is `w` with the type that its kernels compute in. */
+double msim_conv_way_us(const struct msim_platform *p,
+                        const struct msim_work *w,
+                        const struct msim_work *settled);
+
+/* Join to the product's time `e` what else the library does for `w`. */
 void msim_conv_way_join(const struct msim_platform *p,
                         const struct msim_work *w,
                         const struct msim_work *settled,

@@ -3,6 +3,7 @@
  */
 #include "models/estimate/plausible.h"
 
+#include "models/estimate/conv_way.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static double explained_us(const struct msim_platform *p,
     double waves = fmax(blocks(w), 1) / p->sheet.sms;
     double bytes = fmax(w->bytes_read + w->bytes_written, 0);
 
-    return kernels_us(p, w) + waves * LOAD_US +
+    return kernels_us(p, w) + msim_conv_way_us(p, w, w) + waves * LOAD_US +
            (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
 }
 

@@ -39,6 +39,8 @@ static enum msim_factor of_conv(const struct msim_work *w, bool full)
 {
     if (w->u.conv.transposed)
         return MSIM_FACTOR_CONV_TRANSPOSED;
+    if (w->u.conv.groups > 1 && w->u.conv.groups == w->u.conv.c)
+        return MSIM_FACTOR_CONV_DEPTHWISE;
     if (w->u.conv.deep)
         return MSIM_FACTOR_CONV_DEEP;
     return full ? MSIM_FACTOR_CONV_FULL : MSIM_FACTOR_CONV_HALF;

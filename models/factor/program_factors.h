@@ -20,9 +20,9 @@
  * timed, the mean over all GPUs counts.
  *
  * Full: fp32, of convolutions also where tensor cores round it; deep: three
- * spatial dimensions; batch norm: by the moments of the batch; recurrent: works
- * that run step by step; vector: pointwise, reduction, softmax, copy,
- * embedding, optimizer.
+ * spatial dimensions; depthwise: a filter for each channel; batch norm: by the
+ * moments of the batch; recurrent: works that run step by step; vector:
+ * pointwise, reduction, softmax, copy, embedding, optimizer.
  */
 #define MSIM_FACTOR_MAP(X)                                                     \
     X(GEMM_FULL, "gemm_full", false)                                           \
@@ -31,6 +31,7 @@
     X(CONV_HALF, "conv_half", false)                                           \
     X(CONV_DEEP, "conv_deep", true)                                            \
     X(CONV_TRANSPOSED, "conv_transposed", true)                                \
+    X(CONV_DEPTHWISE, "conv_depthwise", true)                                  \
     X(ATTENTION, "attention", false)                                           \
     X(BATCH_NORM, "batch_norm", true)                                          \
     X(NORM, "norm", false)                                                     \

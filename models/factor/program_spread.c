@@ -99,6 +99,8 @@ enum msim_spread msim_spread_of(const struct msim_work *w)
         return of_conv(w, false);
     case MSIM_FACTOR_CONV_HALF:
         return of_conv(w, true);
+    case MSIM_FACTOR_CONV_DEPTHWISE:
+        return MSIM_SPREAD_DEPTHWISE;
     case MSIM_FACTOR_CONV_DEEP:
         return MSIM_SPREAD_CONV_DEEP;
     case MSIM_FACTOR_CONV_TRANSPOSED:

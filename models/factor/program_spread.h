@@ -24,7 +24,8 @@
  * Of fp32 products, odd: a size that is no multiple of four, so that loads are
  * of one number; thin: a size below 32. Of forward convolutions, few: at most
  * four input channels; odd: groups, dilation, a filter that is not square or
- * wider than seven, also in half precision; deep: three spatial dimensions.
+ * wider than seven, also in half precision; deep: three spatial dimensions;
+ * depthwise: a filter for each channel.
  * Reduction: also look-ups and losses.
  */
 #define MSIM_SPREAD_MAP(X)                                                     \
@@ -37,6 +38,7 @@
     X(CONV_HALF, "conv_half")                                                  \
     X(CONV_ODD, "conv_odd")                                                    \
     X(CONV_DEEP, "conv_deep")                                                  \
+    X(DEPTHWISE, "depthwise")                                                  \
     X(TRANSPOSED, "transposed")                                                \
     X(TRANSPOSED_GROUPS, "transposed_groups")                                  \
     X(TRANSPOSED_DEEP, "transposed_deep")                                      \

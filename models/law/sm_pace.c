@@ -41,11 +41,18 @@ static double lanes(const struct msim_data_sheet *s)
 /* Of pooling: a thread an output, a load for each input of its window
  * (aten/src/ATen/native/cuda: AveragePool2d.cu, AveragePool3d.cu,
  * DilatedMaxPool2d.cu, DilatedMaxPool3d.cu). Seen: 3.3 on H100 SXM and PCIe,
- * A100, B200. */
-#define POOL_TAPS 3.3
+ * A100, B200; 1.7 to 2.0 on MI250, whose SMs have half of the lanes. */
+#define POOL_TAPS     3.3
+#define POOL_TAPS_AMD 1.8
 
-/* Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3
- * or 5 x 5 (DepthwiseConv2d.cu). Seen: 3.8 and 1.05 on H100 SXM and PCIe. */
+/*
+ * Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3
+ * or 5 x 5 (DepthwiseConv2d.cu). Seen: 3.8 and 1.05 on H100 SXM and PCIe. Loads
+ * wait for each other, so that fewer threads take longer: 2.8 and 0.8 on RTX
+ * A6000 and A10G, whose SMs hold 1,536 threads. Where power bounds products,
+ * the clock of such kernels falls too, by less: 1.7 and 0.53 on L4; 1.05 and
+ * 0.31 on T4, whose SMs hold 1,024.
+ */
 #define FILTER_TAPS  3.8
 #define GENERIC_TAPS 1.05
 
@@ -55,7 +62,7 @@ static double taps_us(const struct msim_data_sheet *s, double taps, double rate)
 }
 
 double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
-                                 const struct msim_work *w)
+                                 const struct msim_work *w, double resident)
 {
     struct msim_conv_shape c;
     bool known;
@@ -63,7 +70,31 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
     msim_conv_shape_of(w, &c);
     known = c.r == c.s && (c.r == 1 || c.r == 3 || c.r == 5);
     return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.r * c.s,
-                   known ? FILTER_TAPS : GENERIC_TAPS);
+                   (known ? FILTER_TAPS : GENERIC_TAPS) * resident *
+                       sqrt(s->sustained));
+}
+
+/*
+ * MIOpen's kernel for what no other solves (naive_conv_fwd_nchw in
+ * src/kernels/naive_conv.cpp): a block of 256 threads computes an image of one
+ * output channel, an output a thread at once, tap by tap. Cycles of an output
+ * and of a tap, seen on MI250 with 48 blocks of filters of 3 x 1 and 3 x 3:
+ * they wait for loads, so that blocks on one SM hardly hinder each other.
+ */
+#define NAIVE_THREADS 256.0
+#define NAIVE_OUTPUT  2200.0
+#define NAIVE_TAP     260.0
+
+double msim_sm_pace_naive_us(const struct msim_data_sheet *s,
+                             const struct msim_work *w)
+{
+    double at_once = s->sms * SM_THREADS / NAIVE_THREADS;
+    struct msim_conv_shape c;
+
+    msim_conv_shape_of(w, &c);
+    return cycles_us(s, fmax(c.n * c.groups * c.k / at_once, 1) *
+                            ceil(c.p * c.q / NAIVE_THREADS) *
+                            (NAIVE_OUTPUT + NAIVE_TAP * c.c * c.r * c.s));
 }
 
 /* ---- products of odd sizes ------------------------------------------------
@@ -195,13 +226,15 @@ static double rows_of(const struct msim_work *w)
  * mean and variance in one pass by Welford's update, the result in a second
  * pass (vectorized_layer_norm_kernel in layer_norm_kernel.cu). A step of a lone
  * block, seen with rows of 4 million values: 1,650 to 1,980 cycles on ten GPUs
- * from T4 to B200; the first few steps are in the shortest norm. Where an SM
- * has blocks enough to hide their loads, a row keeps it busy for so many cycles
- * and so many more a step; seen in traces: 230 and 340 with rows of 128 and 512
- * (particle-transformer, A100), about 600 with rows of 768 (TimeSformer, H100).
+ * from T4 to B200, 940 on MI250; the first few steps are in the shortest norm.
+ * Where an SM has blocks enough to hide their loads, a row keeps it busy for so
+ * many cycles and so many more a step; seen in traces: 230 and 340 with rows of
+ * 128 and 512 (particle-transformer, A100), about 600 with rows of 768
+ * (TimeSformer, H100).
  */
 #define LAYER_VALUES 512.0
 #define LAYER_ALONE  1800.0
+#define LAYER_AMD    940.0
 #define LAYER_FIRST  4.0
 #define LAYER_ROW    200.0
 #define LAYER_STEP   190.0
@@ -212,8 +245,9 @@ static double layer_norm_us(const struct msim_data_sheet *s,
     double steps = (double)w->u.vector.cols / LAYER_VALUES;
     double busy = rows_of(w) / s->sms * (LAYER_ROW + LAYER_STEP * steps) /
                   (s->miopen ? UNIT_NORM : 1);
+    double alone = s->miopen ? LAYER_AMD : LAYER_ALONE;
 
-    return cycles_us(s, fmax((steps - LAYER_FIRST) * LAYER_ALONE, busy));
+    return cycles_us(s, fmax((steps - LAYER_FIRST) * alone, busy));
 }
 
 /*
@@ -388,7 +422,8 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
     const char *variant = msim_work_variant(w);
 
     if (w->u.vector.taps > 0)
-        return taps_us(s, w->u.vector.taps, POOL_TAPS);
+        return taps_us(s, w->u.vector.taps,
+                       s->miopen ? POOL_TAPS_AMD : POOL_TAPS);
     if (w->u.vector.addressed)
         return elements_us(s, w,
                            w->family == MSIM_FAMILY_COPY ? JOINED : ADDRESSED);

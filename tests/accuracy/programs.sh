@@ -26,9 +26,9 @@ import json
 import sys
 
 # Mean error on programs held out, in percent.
-FLOORS = {"h100": 14, "h100-pcie": 15, "l40s": 13, "l4": 14, "a100": 21,
-          "a100-40gb": 17, "a10g": 16, "a10": 14, "rtx-a6000": 14, "b200": 20,
-          "t4": 25, "mi250": 24, "rtx-3090-ti": 15, "rtx-3090": 15,
+FLOORS = {"h100": 14, "h100-pcie": 15, "l40s": 13, "l4": 14, "a100": 18,
+          "a100-40gb": 15, "a10g": 16, "a10": 12, "rtx-a6000": 14, "b200": 20,
+          "t4": 20, "mi250": 18, "rtx-3090-ti": 15, "rtx-3090": 15,
           "rtx-4090": 13, "rtx-5090": 12}
 committed, now = (json.load(open(p))["platforms"] for p in sys.argv[1:])
 bad = [f"{name}: held out {100 * now[name]['error_held_out']:.1f} %, "

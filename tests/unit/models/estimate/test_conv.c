@@ -198,7 +198,7 @@ static void test_conv__waves_and_narrow_tiles(void)
 
 static struct msim_platform *platform;
 
-static double predicted(struct msim_work w)
+static struct msim_estimate estimated(struct msim_work w)
 {
     struct msim_estimate e = {0};
     struct msim_error err = {0};
@@ -206,7 +206,12 @@ static double predicted(struct msim_work w)
     CHECK_INT(msim_model_predict(platform, &w, true, &e, &err), MSIM_OK);
     CHECK_INT(e.family, MSIM_FAMILY_CONV);
     CHECK(e.low_us > 0 && e.low_us <= e.us && e.us <= e.high_us);
-    return e.us;
+    return e;
+}
+
+static double predicted(struct msim_work w)
+{
+    return estimated(w).us;
 }
 
 static struct msim_work tf32(struct msim_work w)
@@ -295,6 +300,17 @@ static void test_conv__few_gradients_are_added_up(void)
     CHECK(predicted(channels_last(few)) < 0.5 * predicted(few));
 }
 
+/* 3 channels to 64 by filters of 1 x 1 pass by at the rate of memory, although
+ * the nearest rows, of another A100, are of kernels that reach a quarter of it.
+ */
+static void test_conv__short_sums(void)
+{
+    struct msim_work w = conv(16, 3, 256, 64, 1, 1);
+    double bytes = 16.0 * 256 * 256 * (3 + 64) * 4;
+
+    CHECK(predicted(w) < 2 * bytes / 1.555e12 * 1e6);
+}
+
 /* A filter of 3 x 3 x 3 over 3 channels is one of 3 x 3 over 9 by its counts,
  * but has no kernel for three channels on tensor cores, and no Winograd's. */
 static void test_conv__three_dimensions(void)
@@ -304,6 +320,121 @@ static void test_conv__three_dimensions(void)
     deep.u.conv.deep = true;
     deep.u.conv.depth = 4;
     CHECK(predicted(deep) > 2 * predicted(flat));
+}
+
+/* ---- by GPU ------------------------------------------------------------- */
+
+static struct msim_estimate estimated_on(const char *name, struct msim_work w)
+{
+    struct msim_platform *mine = platform;
+    struct msim_estimate e = {0};
+
+    CHECK_INT(msim_platform_load(&platform, MSIM_DATA, name, NULL), MSIM_OK);
+    if (platform)
+        e = estimated(w);
+    msim_platform_free(platform);
+    platform = mine;
+    return e;
+}
+
+static double predicted_on(const char *name, struct msim_work w)
+{
+    return estimated_on(name, w).us;
+}
+
+/* A transposed convolution of three dimensions, by a filter of 3 x 3 x 3. */
+static struct msim_work deep_transposed(int64_t in, int64_t out)
+{
+    struct msim_work w = tf32(conv(16 * 18, in * 3, 64, out, 3, 1));
+
+    w.u.conv.transposed = w.u.conv.deep = true;
+    w.u.conv.depth = 3;
+    return w;
+}
+
+/* Gradients without strides compute 128 channels, of 32 terms a tap; forward
+ * passes pad neither. */
+static void test_conv__deep_gradients_fill_tiles(void)
+{
+    double full = predicted(deep_transposed(32, 128));
+
+    CHECK_REL(predicted(deep_transposed(32, 64)), full, 0.4);
+    CHECK_REL(predicted(deep_transposed(32, 16)), full, 0.6);
+    CHECK(predicted(deep_transposed(32, 256)) > 1.7 * full);
+    CHECK_REL(predicted(deep_transposed(4, 64)),
+              predicted(deep_transposed(32, 64)), 0.5);
+}
+
+/* GA10x adds 64 channels up in memory, not 48: 27 additions an element by 84
+ * SMs at 1.8 GHz, 3.4 cycles each. */
+static void test_conv__deep_gradients_of_ga10x(void)
+{
+    double taps = 16.0 * 18 * 64 * 64 * 64 * 27;
+    double us = predicted_on("rtx-a6000", deep_transposed(32, 64));
+
+    CHECK(us > 0.8 * taps * 3.4 / (84 * 1.8e3));
+    CHECK(predicted_on("rtx-a6000", deep_transposed(32, 48)) < 0.4 * us);
+    CHECK(predicted_on("l40s", deep_transposed(32, 64)) < 0.4 * us);
+}
+
+/* One version of cuDNN does so, another takes the kernel of L40S; on Hopper one
+ * takes four times as long as another. */
+static void test_conv__deep_gradients_by_version(void)
+{
+    struct msim_work w = deep_transposed(32, 64);
+    struct msim_estimate e = estimated_on("rtx-a6000", w);
+
+    CHECK(e.low_us < 0.2 * e.us);
+    e = estimated_on("h100", w);
+    CHECK(e.high_us >= 4 * e.us);
+}
+
+/* Plain kernels of three dimensions do far better with sums over 105 taps than
+ * over 27, as products do; not so on GA10x and Ada. */
+static void test_conv__deep_sums(void)
+{
+    struct msim_work few = conv(16 * 62, 9, 62, 64, 3, 1), many = few;
+
+    few.u.conv.deep = many.u.conv.deep = true;
+    few.u.conv.depth = many.u.conv.depth = 3;
+    many.u.conv.r = 5;
+    many.u.conv.s = 7;
+    CHECK(predicted(many) < 1.9 * predicted(few));
+    CHECK(predicted_on("t4", many) < 1.9 * predicted_on("t4", few));
+    CHECK(predicted_on("l40s", many) > 1.9 * predicted_on("l40s", few));
+}
+
+/* Three groups of 40 to 160 channels on a T4 take many times as long as one;
+ * on a GPU with TF32 they do not. */
+static void test_conv__groups_without_tensor_cores(void)
+{
+    struct msim_work one = tf32(conv(10, 120, 224, 480, 1, 1)), three = one;
+
+    three.u.conv.groups = 3;
+    CHECK(predicted_on("t4", three) > 5 * predicted_on("t4", one));
+    CHECK(predicted_on("l4", three) < 2 * predicted_on("l4", one));
+}
+
+/* On Hopper moving a result of 8.6 GB once more takes longer than an older
+ * kernel that writes it as it is. */
+static void test_conv__large_results_of_hopper(void)
+{
+    struct msim_work w = tf32(conv(16, 16, 1024, 128, 3, 1));
+    double moved = 16.0 * 128 * 1022 * 1022 * 4;
+
+    CHECK(predicted_on("h100", w) <
+          predicted_on("h100", channels_last(w)) + 2 * moved / 3.35e12 * 1e6);
+}
+
+/* MIOpen has no kernel of its own for a filter a channel; factors of whole
+ * programs go on top. */
+static void test_conv__depthwise_of_miopen(void)
+{
+    struct msim_work w = conv(16, 3, 256, 3, 3, 1);
+
+    w.u.conv.groups = 3;
+    CHECK(predicted_on("mi250", w) > 400);
+    CHECK(predicted_on("t4", w) < 600);
 }
 
 int main(void)
@@ -327,7 +458,15 @@ int main(void)
     RUN(test_conv__gradients_over_forward);
     RUN(test_conv__depthwise_is_no_product);
     RUN(test_conv__few_gradients_are_added_up);
+    RUN(test_conv__short_sums);
     RUN(test_conv__three_dimensions);
+    RUN(test_conv__deep_gradients_fill_tiles);
+    RUN(test_conv__deep_gradients_of_ga10x);
+    RUN(test_conv__deep_gradients_by_version);
+    RUN(test_conv__deep_sums);
+    RUN(test_conv__groups_without_tensor_cores);
+    RUN(test_conv__large_results_of_hopper);
+    RUN(test_conv__depthwise_of_miopen);
     msim_platform_free(platform);
     return check_summary();
 }

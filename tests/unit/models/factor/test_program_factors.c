@@ -75,6 +75,8 @@ static void test_program_factors__kinds(void)
     CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_HALF);
     w.u.conv.deep = true;
     CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_DEEP);
+    w.u.conv.c = w.u.conv.groups = 8;
+    CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_DEPTHWISE);
     w.u.conv.transposed = true;
     CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_TRANSPOSED);
     w.repeats = 512;

@@ -49,6 +49,8 @@ static void test_program_spread__convolutions(void)
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_HALF);
     w.u.conv.groups = 2;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_ODD);
+    w.u.conv.groups = w.u.conv.c;
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_DEPTHWISE);
     w = conv_of(4, 7, 7);
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_FEW);
     w = conv_of(64, 3, 5);

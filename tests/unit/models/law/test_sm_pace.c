@@ -5,14 +5,26 @@
 #include "models/law/sm_pace.h"
 #include "tests/check.h"
 
-static const struct msim_data_sheet H100 = {
-    .sms = 132, .clock_hz = 1.98e9, .bandwidth = 3.35e12, .l2_bytes = 52e6};
+static const struct msim_data_sheet H100 = {.sms = 132,
+                                            .clock_hz = 1.98e9,
+                                            .bandwidth = 3.35e12,
+                                            .l2_bytes = 52e6,
+                                            .sustained = 1};
 static const struct msim_data_sheet H100_PCIE = {
     .sms = 114, .clock_hz = 1.755e9, .bandwidth = 2.0e12, .l2_bytes = 52e6};
 static const struct msim_data_sheet A100 = {
     .sms = 108, .clock_hz = 1.41e9, .bandwidth = 2.04e12, .l2_bytes = 42e6};
-static const struct msim_data_sheet T4 = {
-    .sms = 40, .clock_hz = 1.59e9, .bandwidth = 3.2e11, .l2_bytes = 4e6};
+static const struct msim_data_sheet T4 = {.sms = 40,
+                                          .clock_hz = 1.59e9,
+                                          .bandwidth = 3.2e11,
+                                          .l2_bytes = 4e6,
+                                          .sustained = 0.5};
+static const struct msim_data_sheet MI250 = {.sms = 104,
+                                             .clock_hz = 1.7e9,
+                                             .bandwidth = 1.64e12,
+                                             .l2_bytes = 8e6,
+                                             .sustained = 1,
+                                             .miopen = true};
 
 static const struct msim_data_sheet MI300X = {.sms = 304,
                                               .floor_us = 2.2,
@@ -37,7 +49,7 @@ static struct msim_work norm(const char *variant, int64_t rows, int64_t cols)
 }
 
 /* Average pooling of 16 x 32 x 128 x 128 x 256 by windows of 3 with stride 2,
- * and of 16 x 32 x 64 x 64 x 64 on the A100. */
+ * and of 16 x 32 x 64 x 64 x 64 on the A100 and the MI250. */
 static void test_sm_pace__windows(void)
 {
     struct msim_work w = {.family = MSIM_FAMILY_POINTWISE};
@@ -47,6 +59,7 @@ static void test_sm_pace__windows(void)
     CHECK_REL(msim_sm_pace_us(&H100_PCIE, &w), 11300, 0.15);
     w.u.vector.taps = 16.0 * 32 * 32 * 32 * 32 * 27;
     CHECK_REL(msim_sm_pace_us(&A100, &w), 1040, 0.15);
+    CHECK_REL(msim_sm_pace_us(&MI250, &w), 1500, 0.15);
 }
 
 /* 16 rows of 4 million values: 16 blocks, whose threads wait for each value. */
@@ -57,6 +70,7 @@ static void test_sm_pace__long_rows(void)
     CHECK_REL(msim_sm_pace_us(&H100, &w), 8120, 0.15);
     CHECK_REL(msim_sm_pace_us(&A100, &w), 10200, 0.15);
     CHECK_REL(msim_sm_pace_us(&T4, &w), 9350, 0.15);
+    CHECK_REL(msim_sm_pace_us(&MI250, &w), 4510, 0.15);
 }
 
 /* TimeSformer's 25,088 rows of 768 in a trace of an H100. Of long rows memory
@@ -87,21 +101,49 @@ static void test_sm_pace__others_have_none(void)
     CHECK_REL(msim_sm_pace_us(&A100, &w), 0, 0);
 }
 
-/* Filters of 3 x 3 have a loop of their own, those of 3 x 1 have not. */
+static struct msim_work depthwise(int64_t n, int64_t c, int64_t h, int64_t w,
+                                  int64_t s)
+{
+    struct msim_work d = {.family = MSIM_FAMILY_CONV, .dtype = MSIM_DT_F32};
+
+    d.u.conv.n = n;
+    d.u.conv.c = d.u.conv.k = d.u.conv.groups = c;
+    d.u.conv.h = h;
+    d.u.conv.w = w;
+    d.u.conv.r = 3;
+    d.u.conv.s = s;
+    return d;
+}
+
+/* Filters of 3 x 3 have a loop of their own, those of 3 x 1 have not. An SM of
+ * a T4 holds half as many threads as one of an H100. */
 static void test_sm_pace__depthwise(void)
 {
-    struct msim_work w = {.family = MSIM_FAMILY_CONV, .dtype = MSIM_DT_F32};
+    struct msim_work square = depthwise(64, 128, 256, 512, 3);
+    struct msim_work tall = depthwise(64, 8, 512, 512, 1);
 
-    w.u.conv.n = 64;
-    w.u.conv.c = w.u.conv.k = w.u.conv.groups = 128;
-    w.u.conv.h = 256;
-    w.u.conv.w = 512;
-    w.u.conv.r = w.u.conv.s = 3;
-    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &w), 10100, 0.15);
-    w.u.conv.c = w.u.conv.k = w.u.conv.groups = 8;
-    w.u.conv.h = 512;
-    w.u.conv.s = 1;
-    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &w), 1530, 0.15);
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &square, 1), 10100, 0.15);
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &tall, 1), 1530, 0.15);
+    square = depthwise(16, 3, 128, 256, 3);
+    tall = depthwise(16, 3, 256, 256, 1);
+    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &square, 0.5), 206, 0.25);
+    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &tall, 0.5), 477, 0.25);
+}
+
+/* The same on an MI250: 48 images, a block each. Sixteen times as many blocks
+ * still run at once, 160 times as many do not. */
+static void test_sm_pace__naive(void)
+{
+    struct msim_work square = depthwise(16, 3, 128, 256, 3);
+    struct msim_work tall = depthwise(16, 3, 256, 256, 1);
+    double us = msim_sm_pace_naive_us(&MI250, &square);
+
+    CHECK_REL(us, 337, 0.15);
+    CHECK_REL(msim_sm_pace_naive_us(&MI250, &tall), 450, 0.15);
+    square.u.conv.n *= 16;
+    CHECK_REL(msim_sm_pace_naive_us(&MI250, &square), us, 1e-12);
+    square.u.conv.n *= 10;
+    CHECK_REL(msim_sm_pace_naive_us(&MI250, &square), us * 7680 / 832, 1e-9);
 }
 
 /* A row of 1.5 MB is read twice, one of 16 kB once. Over another dimension rows
@@ -320,6 +362,7 @@ int main(void)
     RUN(test_sm_pace__groups);
     RUN(test_sm_pace__others_have_none);
     RUN(test_sm_pace__depthwise);
+    RUN(test_sm_pace__naive);
     RUN(test_sm_pace__softmax_reads_again);
     RUN(test_sm_pace__softmax_of_odd_rows);
     RUN(test_sm_pace__softmax_over_channels);
