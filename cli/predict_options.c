@@ -206,7 +206,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      SETTING(platform),
      .metavar = "NAME|FILE[,...]",
-     .help = "GPU to predict for; 'mystique-sim platforms' lists them; with "
+     .help = "GPU to predict for; 'mystique-sim platforms' lists them, and "
+             "the stacks\nthat a name may end in (h100@pytorch-2.9); with "
              "several a table, best first",
      .dflt = "the GPU of the trace"},
     {.name = "model",

@@ -3,6 +3,7 @@
  */
 #include "cli/platforms/platform_page.h"
 #include "core/report/write/report_format.h"
+#include "core/work/stack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -152,6 +153,17 @@ static void put_size(struct printing *pr)
     put_words(pr->out, 18, 18, text);
 }
 
+/* What may be named with an '@'. */
+static void put_stacks(FILE *out)
+{
+    const struct msim_stack *s;
+
+    for (uint32_t i = 0; (s = msim_stack_at(i)) != NULL; i++) {
+        fprintf(out, "  @%-15s", s->name);
+        put_words(out, 18, 18, s->says);
+    }
+}
+
 static void put_summary(struct printing *pr)
 {
     const struct msim_platform *p = pr->page->p;
@@ -162,6 +174,7 @@ static void put_summary(struct printing *pr)
     fprintf(out, "  %-16s%s\n", "file", msim_platform_file(p));
     put_list(out, "also known as", member(pr, "aliases"));
     put_list(out, "inherits from", member(pr, "stand_ins"));
+    put_stacks(out);
     fputs("\nHow good its predictions are: means over kinds of work. A kind is "
           "the operators of one type in one\nsoftware stack. Errors are in %: "
           "on held-out rows of this GPU, and for kinds without rows here, on\n"

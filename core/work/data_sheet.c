@@ -207,7 +207,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
               l->internode);
     s->dies = msim_json_get_number(sheet, "dies", 1);
     s->shared_cache = msim_json_get_number(sheet, "shared_cache_bandwidth", 0);
-    s->index_skew = 0;
+    s->index_skew = s->pytorch = 0;
     s->attention_us = msim_json_get_number(sheet, "attention_floor_us", 0);
     s->clock_hz = msim_json_get_number(sheet, "boost_clock", 0);
     s->power_watts = msim_json_get_number(sheet, "power_limit", 0);

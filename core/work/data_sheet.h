@@ -58,6 +58,8 @@ struct msim_data_sheet {
     double latency_us;     /* of a message between nodes */
     bool in_switch;        /* switches inside a node can add up */
     bool miopen;           /* convolutions are MIOpen's, else cuDNN's */
+    double pytorch;        /* its version (stack.h): what the user says, not the
+                              data sheet; 0: any */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
     double index_skew;     /* of look-ups into tables: as in gather.h; what the

@@ -350,8 +350,11 @@ void msim_host_free(struct msim_host *h)
 
 void msim_host_set_gpu(struct msim_host *h, const char *platform)
 {
+    size_t length = strcspn(platform, "@"); /* without its stack */
+
     for (uint32_t i = 0; i < h->n_beside; i++)
-        if (strcasecmp(h->beside[i].platform, platform) == 0)
+        if (strncasecmp(h->beside[i].platform, platform, length) == 0 &&
+            !h->beside[i].platform[length])
             h->bare = h->beside[i].bare;
 }
 

@@ -6,6 +6,7 @@
  * names, all of its generation do. What stands in for those is not followed.
  */
 #include "core/base/arena.h"
+#include "core/work/stack.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -240,6 +241,16 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
     return set_seen_clock(p, err);
 }
 
+/* The platform is another one with a stack: times that were measured with any
+ * are scaled to it. */
+static void set_stack(struct msim_platform *p, const struct msim_stack *stack)
+{
+    size_t used = strlen(p->name);
+
+    snprintf(p->name + used, sizeof(p->name) - used, "@%s", stack->name);
+    p->sheet.pytorch = p->usual.pytorch = stack->pytorch;
+}
+
 static enum msim_status load_file(struct msim_platform **out, const char *path,
                                   const char *data_dir, struct msim_error *err)
 {
@@ -260,11 +271,20 @@ enum msim_status msim_platform_load(struct msim_platform **out,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err)
 {
-    char path[1024];
+    const char *in = access(name, F_OK) == 0 ? NULL : msim_stack_in(name);
+    const struct msim_stack *stack = NULL;
+    char path[1024], plain[1024];
 
     *out = NULL;
-    MSIM_TRY(msim_platform_find(path, sizeof(path), data_dir, name, err));
-    return load_file(out, path, data_dir, err);
+    if (in)
+        MSIM_TRY(msim_stack_find(&stack, in, err));
+    snprintf(plain, sizeof(plain), "%.*s",
+             (int)(in ? in - 1 - name : (ptrdiff_t)strlen(name)), name);
+    MSIM_TRY(msim_platform_find(path, sizeof(path), data_dir, plain, err));
+    MSIM_TRY(load_file(out, path, data_dir, err));
+    if (stack)
+        set_stack(*out, stack);
+    return MSIM_OK;
 }
 
 enum msim_status msim_platform_pair(struct msim_platform *a,

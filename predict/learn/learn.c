@@ -52,7 +52,8 @@ static const char *gpu_of(struct learning *l, const struct msim_trace *t,
 static enum msim_status set_base(struct learning *l, const char *name)
 {
     MSIM_TRY(msim_platform_load(&l->p, l->o->data, name, l->err));
-    snprintf(l->out->base, sizeof(l->out->base), "%s", l->p->name);
+    snprintf(l->out->base, sizeof(l->out->base), "%.*s",
+             (int)strcspn(l->p->name, "@"), l->p->name);
     snprintf(l->out->base_file, sizeof(l->out->base_file), "%s",
              msim_platform_file(l->p));
     return MSIM_OK;

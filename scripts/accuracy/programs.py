@@ -3,7 +3,7 @@
 
     scripts/accuracy/programs.py --kernels FOLDER [--binary build/mystique-sim]
                                  [--list PROGRAMS.csv] [--errors OUT.csv]
-                                 [--data DIR]
+                                 [--data DIR] [--stacks]
 
 FOLDER has kernelbench.csv.gz, timm.csv.gz, timm_et.csv.gz and et/ (execution
 traces). Judged are rows whose GPU sets the pace: KernelBench's small shapes
@@ -13,6 +13,9 @@ event to the first launch 10 to 60 us pass, of which GAP_US are taken out of
 KernelBench's times (one folder fills the cache first, which hides the gap). A
 row of timm
 with another batch than its trace counts by its time an image.
+
+--stacks names the version of PyTorch that a source is known to be of, where
+it is one of those that platforms know (core/work/stack.h).
 
 --list writes what msim-fit-factors reads: a line for each time. Without it the
 table of errors by source and GPU is printed; --errors keeps every line.
@@ -44,6 +47,9 @@ GPUS = {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA H100 PCIe": "h100-pcie",
 # The last word of timm's tables.
 DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
            "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-mq"}
+# Words of sources, and their stacks.
+STACKS = {"H100_Modal": "pytorch-2.9", "pt291": "pytorch-2.9",
+          "v0.1": "pytorch-2.5"}
 # In no fit: a GPU that nothing was fitted to.
 UNSEEN = "rtx-pro-6000-mq"
 # Above so many microseconds, and so many an operator.
@@ -110,6 +116,14 @@ def timm(folder):
             break
 
 
+def target(args, row):
+    """The platform to predict for, with the stack of the row's source."""
+    for word, stack in STACKS.items():
+        if args.stacks and word in row["source"]:
+            return f"{row['platform']}@{stack}"
+    return row["platform"]
+
+
 def predict(args, trace, platform):
     command = [args.binary, "--platform", platform, "--json"]
     data = {"MSIM_DATA": args.data} if args.data else {}
@@ -127,7 +141,7 @@ def predict(args, trace, platform):
 
 
 def predictions(args, rows):
-    wanted = sorted({(r["trace"], r["platform"]) for r in rows
+    wanted = sorted({(r["trace"], target(args, r)) for r in rows
                      if (args.kernels / r["trace"]).exists()})
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda w: predict(args, *w), wanted)
@@ -179,6 +193,8 @@ def main():
     parser.add_argument("--binary", default="build/mystique-sim")
     parser.add_argument("--data", help="a folder of platforms and laws instead "
                         "of the program's own")
+    parser.add_argument("--stacks", action="store_true",
+                        help="name the stacks of sources that are known")
     parser.add_argument("--list", help="write the judged rows and stop")
     parser.add_argument("--errors", help="write every judged row")
     args = parser.parse_args()
@@ -186,7 +202,7 @@ def main():
     found = predictions(args, rows)
     kept = []
     for row in rows:
-        p = found.get((row["trace"], row["platform"]))
+        p = found.get((row["trace"], target(args, row)))
         if p is None or not judged(row, p):
             continue
         kept.append(dict(row, predicted_us=p["us"], low=p["low"],

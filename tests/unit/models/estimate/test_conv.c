@@ -387,6 +387,10 @@ static void test_conv__deep_gradients_by_version(void)
     CHECK(e.low_us < 0.2 * e.us);
     e = estimated_on("h100", w);
     CHECK(e.high_us >= 4 * e.us);
+    CHECK(predicted_on("h100@pytorch-2.9", w) > 2 * e.us);
+    CHECK_REL(predicted_on("h100@pytorch-2.5", w), e.us, 1e-12);
+    CHECK(predicted_on("rtx-a6000@pytorch-2.9", w) <
+          0.3 * predicted_on("rtx-a6000@pytorch-2.5", w));
 }
 
 /* Plain kernels of three dimensions do far better with sums over 105 taps than

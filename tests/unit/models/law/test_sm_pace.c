@@ -229,9 +229,14 @@ static void test_sm_pace__addresses(void)
 static void test_sm_pace__picked_loss(void)
 {
     struct msim_work w = norm("nll_loss_mean", 1, 32768);
+    struct msim_data_sheet named = H100;
 
     w.family = MSIM_FAMILY_REDUCTION;
     CHECK_REL(msim_sm_pace_us(&H100, &w), 358, 0.05);
+    named.pytorch = 2.5;
+    CHECK_REL(msim_sm_pace_us(&named, &w), 820, 0.05);
+    named.pytorch = 2.9;
+    CHECK_REL(msim_sm_pace_us(&named, &w), 102, 0.05);
 }
 
 /* TimeSformer's rows of 3,137 in a trace of an H100. */

@@ -1,6 +1,7 @@
 /*
  * Platforms: found by name, alias, device and file; broken files are refused.
  */
+#include "core/work/stack.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"
@@ -136,6 +137,31 @@ static void test_platform__matches_devices(void)
     msim_arena_release(&a);
 }
 
+/* A name of a stack behind a name, an alias or a file; a file may have an '@'
+ * of its own. */
+static void test_platform__stacks(void)
+{
+    struct msim_platform *p = NULL;
+    struct msim_error err = {0};
+
+    CHECK_INT(msim_platform_load(&p, MSIM_DATA, "H100@pytorch-2.9", &err),
+              MSIM_OK);
+    CHECK_STR(msim_platform_name(p), "h100@pytorch-2.9");
+    msim_platform_free(p);
+    CHECK_INT(msim_platform_load(&p, MSIM_DATA,
+                                 MSIM_DATA "/platforms/h100.json@pytorch-2.5",
+                                 &err),
+              MSIM_OK);
+    CHECK_STR(msim_platform_name(p), "h100@pytorch-2.5");
+    msim_platform_free(p);
+    CHECK_INT(msim_platform_load(&p, MSIM_DATA, "h100@pytorch-3", &err),
+              MSIM_EUNKNOWN);
+    CHECK(p == NULL);
+    CHECK(strstr(err.text, "'pytorch-3'") && strstr(err.text, "pytorch-2.9"));
+    CHECK(msim_stack_in("a@b/h100") == NULL);
+    CHECK(msim_stack_in("h100") == NULL);
+}
+
 static void test_platform__lists_the_known(void)
 {
     struct msim_error err = {0};
@@ -229,6 +255,7 @@ int main(void)
     RUN(test_platform__likened);
     RUN(test_platform__matches_devices);
     RUN(test_platform__lists_the_known);
+    RUN(test_platform__stacks);
     RUN(test_platform__refuses_broken_files);
     return check_summary();
 }
