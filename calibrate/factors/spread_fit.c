@@ -31,7 +31,7 @@
  * holds: a GPU that is odd has its own few programs to show it, and one whose
  * programs are near has not met all sources that others have. */
 #define OF_OTHERS_LEAST 20.0
-#define OF_OTHERS_MOST  150.0
+#define OF_OTHERS_MOST  200.0
 /* A factor of 7 either way. */
 #define SHARED_MOST 2.0
 /* Nothing takes less than a hundredth of the prediction. */
@@ -248,8 +248,8 @@ static bool is_inside(const struct spread_problem *p, const struct row *row)
     return row->off >= -low && row->off <= high;
 }
 
-/* Whose rows count: those of a platform and, as so many programs, those of
- * others; of fold `without` none. */
+/* Whose rows count: those of a platform and, as so many programs at most, those
+ * of others; of fold `without` none. */
 struct counted {
     uint32_t platform, without;
     double others;
@@ -275,7 +275,7 @@ static double inside(struct spread_problem *p, found_widths x, double shared,
             sum[own] += is_inside(p, row) ? row->weight : 0;
         }
     }
-    more = all[0] > 0 ? c->others / all[0] : 0;
+    more = all[0] > 0 ? fmin(1, c->others / all[0]) : 0;
     return all[0] + all[1] > 0
                ? (sum[1] + more * sum[0]) / (all[1] + more * all[0])
                : 1;
