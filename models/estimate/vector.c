@@ -65,32 +65,14 @@ static const struct stand_in PASSES = {
 #define STRIDED_FACTOR 2.0
 #define STRIDED_LOG_SD 0.3
 
-/* The gradient of a maximum pool reads, for every element, each window that the
- * element is in. It takes 4.4 times as long as moving the same bytes in a
- * ResNet-50 step on an A100 (public trace resnet50-ddp of
- * HolisticTraceAnalysis: windows of 3, maps of 112 x 112). */
-#define POOL_BACKWARD_FACTOR 4.4
-#define POOL_BACKWARD_LOG_SD 0.35
-
-static bool is_pool_backward(const struct msim_work *w)
-{
-    const char *variant = msim_work_variant(w);
-
-    return strncmp(variant, "max_pool", 8) == 0 && strstr(variant, "_backward");
-}
-
 /* The time over that of the fit's operation. */
 static double slowdown(const struct msim_work *w)
 {
-    if (is_pool_backward(w))
-        return POOL_BACKWARD_FACTOR;
     return w->u.vector.strided ? STRIDED_FACTOR : 1;
 }
 
 static double slowdown_log_sd(const struct msim_work *w)
 {
-    if (is_pool_backward(w))
-        return POOL_BACKWARD_LOG_SD;
     return w->u.vector.strided ? STRIDED_LOG_SD : 0;
 }
 
@@ -321,9 +303,8 @@ static void vector_explain(const struct msim_platform *p,
                 "memory's time\n",
                 msim_sm_pace_us(&p->sheet, w));
     if (is_bare(w) && slowdown(w) > 1)
-        fprintf(out, "times: %g, for %s\n", slowdown(w),
-                is_pool_backward(w) ? "every window of each element"
-                                    : "an operand out of memory order");
+        fprintf(out, "times: %g, for an operand out of memory order\n",
+                slowdown(w));
 }
 
 const struct msim_model MSIM_MODEL_VECTOR = {"vector", vector_covers,

@@ -93,11 +93,11 @@ static bool puts_in_order(const struct msim_opmap_ctx *c)
     return false;
 }
 
-/* Was the tensor transposed shortly before, so that neighbours in the copy are
- * not neighbours in memory? Where no transpose is recorded, the copies that
+/* How the tensor was turned shortly before. MOVES_LAST: neighbours in the copy
+ * are not neighbours in memory; where no transpose is recorded, the copies that
  * make tensors contiguous show it. */
-static bool out_of_order(const struct msim_opmap_ctx *c,
-                         const struct msim_operand *from)
+static enum turn turned(const struct msim_opmap_ctx *c,
+                        const struct msim_operand *from)
 {
     for (uint32_t steps = 1; steps <= LOOK_BACK && steps <= c->index; steps++) {
         struct msim_opmap_ctx view = *c;
@@ -113,9 +113,9 @@ static bool out_of_order(const struct msim_opmap_ctx *c,
         if (turn == UNKNOWN_TURN)
             break;
         if (turn != NO_TURN)
-            return turn == MOVES_LAST;
+            return turn;
     }
-    return puts_in_order(c);
+    return puts_in_order(c) ? MOVES_LAST : NO_TURN;
 }
 
 /* Sizes not recorded: what the copy or its kernel moved. */
@@ -143,6 +143,7 @@ static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand to, from;
     struct msim_work *w;
+    enum turn turn;
     double bytes;
 
     if (!msim_opmap_tensor(c, row->arg, &to) ||
@@ -154,8 +155,12 @@ static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     msim_opmap_set_rows(w, 1, to.elems);
     w->bytes_read = from.bytes;
     w->bytes_written = to.bytes;
-    w->u.vector.strided = out_of_order(c, &from);
+    turn = turned(c, &from);
+    w->u.vector.strided = turn == MOVES_LAST;
     w->u.vector.copy = direction(c, to.device, from.device);
+    /* rows in another order: an address for each element */
+    w->u.vector.addressed =
+        turn == KEEPS_LAST && w->u.vector.copy == MSIM_COPY_D2D;
     if (!traced_copy(c, w, &bytes))
         bytes = 0;
     /* between devices the bus moves the narrower form: the cast is a kernel

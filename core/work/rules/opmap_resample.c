@@ -80,12 +80,13 @@ static double on_grid(const struct msim_operand *x,
     return points * (double)msim_operand_dim(x, 1);
 }
 
-/* Inputs of the window of one result. */
-static double window(const struct msim_opmap_ctx *c,
+/* Inputs of the window of one result; argument `k` has its sizes. 1: not
+ * recorded. */
+static double window(const struct msim_opmap_ctx *c, uint32_t k,
                      const struct msim_operand *x)
 {
     int64_t kernel[3];
-    uint32_t n = msim_opmap_ints(c, 1, kernel, 3);
+    uint32_t n = msim_opmap_ints(c, k, kernel, 3);
     double taps = 1;
 
     for (uint32_t j = 0; n && j + 2 < x->rank && j < 3; j++)
@@ -148,7 +149,9 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     msim_opmap_set_rows(w, 1, elems > x.elems ? elems : x.elems);
     w->flops = (double)w->u.vector.elems * (row->flops ? row->flops : 1);
     if (row->arg == POOL || row->arg == POOL_INDICES)
-        w->u.vector.taps = elems * window(c, &x);
+        w->u.vector.taps = elems * window(c, 1, &x);
+    if (row->arg == TO_INPUT && row->inputs == 2 && window(c, 2, &x) > 1)
+        w->u.vector.taps = x.elems * window(c, 2, &x);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The works of a trace that was captured on a CPU, where it is to run on a GPU
- * and where it stays.
+ * and where it stays; and how operands lie in memory.
  */
 #include "core/work/opmap/opmap.h"
 #include "tests/unit/made_ops.h"
@@ -309,6 +309,29 @@ static void test_opmap_place__channels_last(void)
               MSIM_FOLD_ACROSS);
 }
 
+/* A copy that brings another dimension last reads out of memory order; one
+ * that keeps the last dimension reads whole runs, each element by an address of
+ * its own. */
+static void test_opmap_place__copies_out_of_order(void)
+{
+    build_init(&b);
+    build_op(&b, 0, "aten::transpose", "f32[8,4,2] 1 2", "f32[8,2,4]");
+    build_op(&b, 0, "aten::contiguous", "f32[8,2,4] 0", "f32[8,2,4]");
+    build_op(&b, 1, "aten::copy_", "f32[8,2,4] f32[8,2,4] false", NULL);
+    build_op(&b, 0, "aten::permute", "f32[8,4,2] (1 0 2)", "f32[4,8,2]");
+    build_op(&b, 0, "aten::contiguous", "f32[4,8,2] 0", "f32[4,8,2]");
+    build_op(&b, 1, "aten::copy_", "f32[4,8,2] f32[4,8,2] false", NULL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK(w[0].u.vector.strided);
+    CHECK(!w[0].u.vector.addressed);
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK(!w[0].u.vector.strided);
+    CHECK(w[0].u.vector.addressed);
+    build_release(&b);
+}
+
 int main(void)
 {
     RUN(test_opmap_place__on_a_gpu);
@@ -320,5 +343,6 @@ int main(void)
     RUN(test_opmap_place__recurrent_layers);
     RUN(test_opmap_place__operands_that_lie_apart);
     RUN(test_opmap_place__channels_last);
+    RUN(test_opmap_place__copies_out_of_order);
     return check_summary();
 }
