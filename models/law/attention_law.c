@@ -160,6 +160,17 @@ static double attention_key_log_sd(const char *wanted, const char *found)
     return other ? 0.7 : 0.2;
 }
 
+/* On AMD's GPUs a block walks the keys in so many microseconds per 1024: the
+ * slope between the two public times that its shortest kernel is of, 24.7 us
+ * for 128 keys and 28.2 us for 256 (data/platforms/src/datasheets.json). */
+#define WALK_US ((28.2 - 24.7) * 1024 / 128)
+
+static void attention_carry(const struct msim_data_sheet *to, double *p)
+{
+    if (to->miopen)
+        p[DEPTH] = fmax(p[DEPTH], WALK_US);
+}
+
 const struct msim_law MSIM_LAW_ATTENTION = {
     .name = "attention",
     .params = PARAMS,
@@ -169,6 +180,7 @@ const struct msim_law MSIM_LAW_ATTENTION = {
     .n_sizes = 8,
     .stack_log_sd = 0.35, /* mean differences of 30 to 73 % */
     .key_log_sd = attention_key_log_sd,
+    .carry = attention_carry,
     .time_us = attention_time,
     .describe = attention_describe,
     .key = attention_key,
