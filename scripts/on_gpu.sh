@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # All that wants an NVIDIA GPU, in one call, on a machine that cannot download:
-# build, run the GPU's tests, calibrate (twice), capture PyTorch models, compare
-# predicted with measured, run benchmarks made of the captures, record a program
-# through CUPTI.
+# record what PyTorch's own kernels take, build, learn from that, run the GPU's
+# tests, calibrate (twice), capture PyTorch models, compare predicted with
+# measured, run benchmarks made of the captures, replay them, record a program
+# through CUPTI. Of several GPUs calibrating times the collectives between them.
 #
 #   scripts/on_gpu.sh --out DIR [--budget MINUTES] [--libraries FILE.tar]
 #                     [--resume FILE.tar.gz] [--device cuda|cpu]
@@ -17,12 +18,15 @@
 #
 # DIR then holds at most 8 files, as much of each as there was time for:
 #   report.txt          each step with its time and exit code, and what it said
-#   platform.json       this GPU, for --platform
+#   platform.json       this GPU, for --platform: as calibrated, else as learned
 #   host.json           what operators take of its host, for --host
+#   kernels.tar.gz      PyTorch's own kernels: traces, and the platforms learned
+#                       from them, of the shipped one and of the calibrated one
 #   calibration.tar.gz  what was timed, both times, and what was held back
-#   traces.tar.gz       captures: execution traces, Kineto traces, step times
-#   compare.csv         predicted against measured, here and with what is shipped
-#   injected.json.gz    a program of CUDA, recorded by libmystique-cupti.so
+#   traces.tar.gz       captures: execution traces, Kineto traces, step times; and
+#                       a program of CUDA, recorded by libmystique-cupti.so
+#   compare.csv         predicted against measured, by platforms that were made
+#                       here and by the shipped one
 #   chart.svg           where the time of the first capture goes
 #
 # A step that fails leaves the others; the exit code says whether all went well.
@@ -90,24 +94,35 @@ report=$out/report.txt
 began=$(date +%s.%N)
 : >"$report"
 
-# What was written so far, whatever ends this.
+# What was written so far, whatever ends this; of files of one name the last.
 keep() {
     local name some=()
-    for name in platform:here host:here.host; do
+    for name in platform:learned platform:here host:here.host; do
         [ ! -e "$work/${name#*:}.json" ] ||
             cp "$work/${name#*:}.json" "$out/${name%:*}.json"
     done
+    for name in "$work"/kernels "$work"/learned*.json; do
+        [ ! -e "$name" ] || some+=("${name##*/}")
+    done
+    [ ${#some[@]} -eq 0 ] ||
+        tar -C "$work" -czf "$out/kernels.tar.gz" "${some[@]}"
+    some=()
     for name in "$work"/here.* "$work"/again.*; do
         [ ! -e "$name" ] || some+=("${name##*/}")
     done
     [ ${#some[@]} -eq 0 ] ||
         tar -C "$work" -czf "$out/calibration.tar.gz" "${some[@]}"
+    some=(-C "$work/captures" .)
+    for name in injected.json.gz replayed; do
+        [ ! -e "$work/$name" ] || some+=(-C "$work" "$name")
+    done
     [ -z "$(ls "$work/captures" 2>/dev/null)" ] ||
-        tar -C "$work/captures" -czf "$out/traces.tar.gz" .
+        tar -czf "$out/traces.tar.gz" "${some[@]}"
 }
-running='' running_name=''
+running='' running_name='' is_stopped=''
 stopped() {
     trap '' HUP INT TERM
+    is_stopped=yes
     if [ -n "$running" ]; then
         kill "$running"
         wait "$running"
@@ -138,6 +153,8 @@ tell() { # LINE: and what the step that ended said
 failed=0
 step() {
     local name=$1 most=$2 rest rc=0 at
+    # bash may leave only the line whose $(...) a signal interrupted
+    [ -z "$is_stopped" ] || exit 1
     shift 2
     rest=$(left)
     if [ "$rest" -lt 5 ]; then
@@ -226,6 +243,23 @@ test_it() {
     ctest --test-dir "$build" --verbose -R '^gpu\.'
 }
 
+# PyTorch's own kernels, which no table has.
+record_kernels() { # SECONDS
+    "$python" "$root/profilers/torch/record_kernels.py" --device "$device" \
+        --seconds "$1" --out "$work/kernels"
+}
+
+# Factors by kind of work, held out trace by trace; [BASE]: the GPU's own.
+learn() { # NAME [BASE]
+    local traces=("$work"/kernels/*.json.gz)
+    [ -e "${traces[0]}" ] || {
+        echo "no kernels were recorded"
+        return 1
+    }
+    "$binary" calibrate --from "${traces[@]}" ${2:+--platform "$2"} \
+        --out "$work/$1.json"
+}
+
 calibrate() { # MINUTES NAME
     "$binary" calibrate --budget "$1" --patience 20 --out "$work/$2.json"
 }
@@ -286,13 +320,14 @@ capture() { # NAME OPTION...
 }
 
 inject() {
+    local file=$work/injected.json.gz
     CUDA_INJECTION64_PATH=$build/libmystique-cupti.so \
-        MSIM_CUPTI_OUT=$out/injected.json.gz "$python" -c '
+        MSIM_CUPTI_OUT=$file "$python" -c '
 import torch
 a = torch.randn(2048, 2048, device="cuda")
 for _ in range(20):
     a = torch.nn.functional.gelu(a @ a / 64)
-torch.cuda.synchronize()' && "$binary" info "$out/injected.json.gz"
+torch.cuda.synchronize()' && "$binary" info "$file"
 }
 
 # The shipped platform of this GPU, if there is one.
@@ -310,25 +345,46 @@ shipped() {
     esac
 }
 
-# The calibrated platform; without it, the shipped one.
+# The calibrated platform; without it the learned one, else the shipped one.
 platform() {
-    if [ -e "$work/here.json" ]; then
-        echo "$work/here.json"
-    else
-        shipped
-    fi
+    local name
+    for name in here learned; do
+        [ ! -e "$work/$name.json" ] || {
+            echo "$work/$name.json"
+            return
+        }
+    done
+    shipped
 }
 
 compare() {
-    local name options=()
+    local name options=(--platform "$(platform)")
     name=$(shipped)
-    [ -z "$name" ] || options=(--shipped "$name"
-        --journal "$work/here.journal.jsonl")
+    [ -z "$name" ] || options+=(--shipped "$name")
+    [ -z "$name" ] || [ ! -e "$work/here.journal.jsonl" ] ||
+        options+=(--journal "$work/here.journal.jsonl")
+    for name in "$work"/learned*.json; do # the first may be that platform
+        [ ! -e "$name" ] || [ "$name" = "$(platform)" ] ||
+            options+=(--platform "$name")
+    done
     [ ! -e "$work/here.host.json" ] ||
         options+=(--host "$work/here.host.json")
     "$python" "$root/scripts/capture/compare_captures.py" --binary "$binary" \
-        --platform "$(platform)" "${options[@]}" \
-        --out "$out/compare.csv" "$work"/captures/*/
+        "${options[@]}" --out "$out/compare.csv" "$work"/captures/*/
+}
+
+# Operators of each capture without PyTorch: traced, replayed and predicted.
+replay() {
+    local folder name failed=0
+    mkdir -p "$work/replayed"
+    for folder in "$work"/captures/*/; do
+        name=$(basename "$folder")
+        "$binary" replay --backend "$device" --iterations 3 \
+            -o "$work/replayed/$name.json.gz" "$folder" &&
+            "$binary" validate --platform "$(platform)" "$folder" \
+                "$work/replayed/$name.json.gz" || failed=1
+    done
+    return "$failed"
 }
 
 # A benchmark of each capture: is it the same, and does it take as long?
@@ -357,8 +413,8 @@ draw() {
         --chart "$out/chart.svg" "$first"
 }
 
-export -f about architecture build_it test_it calibrate agree capture inject \
-    shipped platform compare benchmarks draw
+export -f about architecture record_kernels learn build_it test_it calibrate \
+    agree capture inject shipped platform compare replay benchmarks draw
 
 # ---- all of it -------------------------------------------------------------
 
@@ -370,22 +426,30 @@ if [ "$device" = cpu ]; then # as small as they are still models
 fi
 mkdir -p "$work/captures" "$work/benchmarks"
 step about 60 about
+# First what no table has. It needs no build, and is there if that fails.
+step kernels "$(left 0.35)" record_kernels "$(left 0.3)"
+keep
 step build 200 build_it
 [ -x "$binary" ] || {
     echo "on_gpu.sh: nothing was built, see $report" >&2
     exit 1
 }
+# A CPU's trace has no kernels to learn from.
+[ "$device" = cpu ] || step learn 60 learn learned
 [ "$device" = cpu ] || step tests 60 test_it
 # Half of what is left is for this; it is stopped later, as it fits at the end.
 step calibrate "$(left 0.65)" calibrate "$(minutes 0.5 here)" here
 keep
 # Stopped in its last fit? Then of what there is.
 [ -e "$work/here.json" ] || step fit 60 calibrate 0.001 here
+[ "$device" = cpu ] || [ ! -e "$work/here.json" ] ||
+    step learn-more 60 learn learned-here "$work/here.json"
 step capture-resnet50 45 capture resnet50 --model resnet50 "${images[@]}"
 step capture-gpt2 45 capture gpt2 --model gpt2 "${texts[@]}"
 step capture-dlrm 45 capture dlrm --model dlrm "${rows[@]}"
 step compare 40 compare
 step benchmarks 60 benchmarks
+step replay 40 replay
 if [ "$device" = cuda ]; then
     step inject 40 inject
     step capture-llama 45 \
@@ -401,5 +465,5 @@ keep
 step again "$(left 0.85)" calibrate "$(minutes 0.5 again)" again
 step agree 20 agree
 cat "$report"
-grep '^== ' "$report"
+grep -a '^== ' "$report"
 exit "$failed"

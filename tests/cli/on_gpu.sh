@@ -57,6 +57,72 @@ tar -xOzf "$folder/stopped/calibration.tar.gz" here.journal.jsonl |
     cmp -s - "$folder/here.journal.jsonl" || complain "the journal is lost"
 [ -z "$(ls "$folder/tmp")" ] || complain "left behind: $(ls "$folder/tmp")"
 
+# Up to the calibration, with a machine that is made up: kernels come before the
+# build, and a platform is learned from them. What is run is this build's.
+rehearse() {
+    local stubs=$folder/stubs real pid until=$((SECONDS + 120))
+    real=$(command -v python3)
+    mkdir -p "$stubs" "$folder/recorded" "$folder/rehearsed"
+    "$real" "$SOURCE_DIR/profilers/torch/record_kernels.py" --device cpu \
+        --rounds 2 --only scan --out "$folder/recorded" >"$folder/out" 2>&1 ||
+        complain "nothing is recorded: $(tail -3 "$folder/out")"
+    for trace in "$folder"/recorded/*; do
+        "$real" "$SOURCE_DIR/tests/kernels/as_on_gpu.py" "$trace" "$trace"
+    done
+    cat >"$stubs/cmake" <<SH
+#!/bin/sh
+while [ \$# -gt 0 ]; do
+    [ "\$1" != -B ] || { mkdir -p "\$2" && ln -sf "$sim" "\$2/"; }
+    shift
+done
+SH
+    cat >"$stubs/nvidia-smi" <<'SH'
+#!/bin/sh
+case $1 in *compute_cap*) echo 9.0 ;; *) echo "NVIDIA H100 80GB HBM3" ;; esac
+SH
+    cat >"$stubs/ctest" <<'SH'
+#!/bin/sh
+exit 8
+SH
+    cat >"$stubs/python" <<SH
+#!/bin/sh
+case \$* in
+*record_kernels.py*--device\ cuda*--out*)
+    while [ \$# -gt 1 ]; do shift; done
+    mkdir -p "\$1" && cp "$folder"/recorded/* "\$1" ;;
+*) exec "$real" "\$@" ;;
+esac
+SH
+    chmod +x "$stubs"/*
+    PATH=$stubs:$PATH PYTHON=$stubs/python TMPDIR=$folder/tmp \
+        "$scripts/on_gpu.sh" --device cuda --libraries "$folder/none" \
+        --out "$folder/rehearsed" >"$folder/out" 2>&1 &
+    pid=$!
+    until grep -qs '^== tests' "$folder/rehearsed/report.txt" ||
+        [ "$SECONDS" -gt "$until" ]; do
+        sleep 0.2
+    done
+    # bash loses a signal that comes while it expands $(...)
+    while kill $pid 2>/dev/null; do
+        sleep 1
+    done
+    [ "$(sed -n 's/^== \([a-z]*: exit [0-9]*\).*/\1/p' \
+        "$folder/rehearsed/report.txt" | head -5 | paste -sd' ')" = \
+        "about: exit 0 kernels: exit 0 build: exit 0 learn: exit 0 tests: exit 8" ] ||
+        complain "wrong steps: $(<"$folder/rehearsed/report.txt")"
+    tar -tzf "$folder/rehearsed/kernels.tar.gz" >"$folder/out" ||
+        complain "no kernels are left"
+    for file in kernels/scan-0.json.gz kernels/scan-1.json.gz learned.json; do
+        grep -qx "$file" "$folder/out" || complain "no $file: $(<"$folder/out")"
+    done
+    grep -q '"vector argmax\|"vector cumsum' "$folder/rehearsed/platform.json" ||
+        complain "no learned platform"
+}
+if python3 -c 'import torch' 2>/dev/null; then
+    last="on_gpu.sh with a GPU that is made up"
+    rehearse
+fi
+
 last=compare_captures.py
 # What is no capture is said, and leaves the others.
 python3 "$scripts/capture/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
