@@ -233,8 +233,8 @@ void msim_correction_free(struct msim_correction *m)
 void msim_correction_apply(const struct msim_correction *m, const char *name,
                            struct msim_estimate *e)
 {
-    const struct msim_level *x =
-        msim_levels_of(&m->levels, msim_strtab_find(m->names, name), e->family);
+    const struct msim_level *x = msim_levels_of(
+        &m->levels, msim_strtab_find(m->names, name), MSIM_NONE, e->family);
     double start, us = msim_level_apply(x, e->us, e->start_us, &start);
 
     if (e->family == MSIM_FAMILY_BOUND || !(e->us > 0))

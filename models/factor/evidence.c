@@ -46,25 +46,28 @@ static int by_text(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-static enum msim_status read_kinds(struct msim_evidence *e, const cJSON *kinds,
+/* The member `member` of the evidence, by text; without it there are none. */
+static enum msim_status read_kinds(struct msim_evidence_kind **out, uint32_t *n,
+                                   const cJSON *json, const char *member,
                                    const char *file, struct msim_error *err)
 {
-    const cJSON *kind;
+    const cJSON *kinds = cJSON_GetObjectItemCaseSensitive(json, member), *kind;
 
-    e->kinds = calloc((size_t)cJSON_GetArraySize(kinds) + 1, sizeof(*e->kinds));
-    if (!e->kinds)
+    *n = 0;
+    *out = calloc((size_t)cJSON_GetArraySize(kinds) + 1, sizeof(**out));
+    if (!*out)
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(kind, kinds)
     {
-        struct msim_evidence_kind *k = &e->kinds[e->n];
+        struct msim_evidence_kind *k = &(*out)[*n];
 
         if (!read_pair(&k->factors, kind) ||
             strlen(kind->string) >= sizeof(k->text))
-            return wrong(file, "kinds", err);
+            return wrong(file, member, err);
         snprintf(k->text, sizeof(k->text), "%s", kind->string);
-        e->n++;
+        ++*n;
     }
-    qsort(e->kinds, e->n, sizeof(*e->kinds), by_text);
+    qsort(*out, *n, sizeof(**out), by_text);
     return MSIM_OK;
 }
 
@@ -103,28 +106,46 @@ enum msim_status msim_evidence_read(struct msim_evidence *e, const cJSON *json,
     MSIM_TRY(read_families(e,
                            cJSON_GetObjectItemCaseSensitive(json, "families"),
                            &all, file, err));
-    return read_kinds(e, cJSON_GetObjectItemCaseSensitive(json, "kinds"), file,
-                      err);
+    MSIM_TRY(read_kinds(&e->kin, &e->n_kin, json, "kin", file, err));
+    return read_kinds(&e->kinds, &e->n, json, "kinds", file, err);
 }
 
 void msim_evidence_release(struct msim_evidence *e)
 {
     free(e->kinds);
+    free(e->kin);
     *e = (struct msim_evidence){0};
+}
+
+size_t msim_evidence_kin(const char *kind)
+{
+    return strcspn(kind, ",");
+}
+
+/* The factors of the first `length` bytes of `kind`, or NULL. */
+static const struct msim_level *find(const struct msim_evidence_kind *kinds,
+                                     uint32_t n, const char *kind,
+                                     size_t length)
+{
+    struct msim_evidence_kind wanted;
+    const struct msim_evidence_kind *found;
+
+    snprintf(wanted.text, sizeof(wanted.text), "%.*s", (int)length, kind);
+    found = bsearch(&wanted, kinds, n, sizeof(*kinds), by_text);
+    return found ? &found->factors : NULL;
 }
 
 void msim_evidence_apply(const struct msim_evidence *e, const char *kind,
                          struct msim_estimate *estimate)
 {
-    struct msim_evidence_kind wanted;
-    const struct msim_evidence_kind *found;
+    const struct msim_level *x = find(e->kinds, e->n, kind, strlen(kind));
     double start, us;
 
-    snprintf(wanted.text, sizeof(wanted.text), "%s", kind);
-    found = bsearch(&wanted, e->kinds, e->n, sizeof(*e->kinds), by_text);
-    us = msim_level_apply(found ? &found->factors
-                                : &e->families[estimate->family],
-                          estimate->us, estimate->start_us, &start);
+    if (!x)
+        x = find(e->kin, e->n_kin, kind, msim_evidence_kin(kind));
+    if (!x)
+        x = &e->families[estimate->family];
+    us = msim_level_apply(x, estimate->us, estimate->start_us, &start);
     if (!(estimate->us > 0))
         return;
     estimate->low_us *= us / estimate->us;

@@ -3,6 +3,8 @@
  */
 #include "models/factor/levels.h"
 
+#include "core/base/units.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,8 +69,8 @@ struct fitting {
     uint32_t n;
 };
 
-/* A level: its `n` factors, the one that an observation belongs to, and for
- * each factor the one of the level above. */
+/* A level: its `n` factors, the one that an observation belongs to (MSIM_NONE:
+ * none), and for each factor the one of the level above. */
 struct level {
     struct msim_level *x;
     uint32_t n;
@@ -89,6 +91,8 @@ static void fit_level(const struct fitting *l, const struct level *level,
             const struct msim_observation *o = &l->seen[i];
             uint32_t at = level->of(o);
 
+            if (at == MSIM_NONE)
+                continue;
             add(&normal[at], o, level->own ? 1 : 1 / l->out->seen[o->name],
                 &level->x[at]);
         }
@@ -108,9 +112,23 @@ static uint32_t level_family(const struct msim_observation *o)
     return o->family;
 }
 
+static uint32_t level_kin(const struct msim_observation *o)
+{
+    return o->kin;
+}
+
 static uint32_t level_name(const struct msim_observation *o)
 {
     return o->name;
+}
+
+static void count(struct fitting *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        l->out->seen[l->seen[i].name]++;
+        if (l->seen[i].kin != MSIM_NONE)
+            l->out->kin_seen[l->seen[i].kin]++;
+    }
 }
 
 /* `normal` and `above` have room for every name and every family. */
@@ -122,19 +140,25 @@ static void learn(struct fitting *l, struct normal *normal,
     const struct level all = {&m->all, 1, level_all, above, false};
     const struct level families = {m->families, MSIM_FAMILY_COUNT, level_family,
                                    above, false};
+    const struct level kin = {m->kin, m->n_names, level_kin, above, false};
     const struct level names = {m->names, m->n_names, level_name, above, true};
 
-    for (uint32_t i = 0; i < l->n; i++)
-        m->seen[l->seen[i].name]++;
+    count(l);
     above[0] = &AS_MODELS_SAY;
     fit_level(l, &all, normal);
     for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
         above[f] = &m->all;
     fit_level(l, &families, normal);
     for (uint32_t i = 0; i < m->n_names; i++)
-        above[i] = &m->all; /* a name that was not observed */
+        above[i] = &m->all; /* what was not observed */
     for (uint32_t i = 0; i < l->n; i++)
-        above[l->seen[i].name] = &m->families[l->seen[i].family];
+        if (l->seen[i].kin != MSIM_NONE)
+            above[l->seen[i].kin] = &m->families[l->seen[i].family];
+    fit_level(l, &kin, normal);
+    for (uint32_t i = 0; i < l->n; i++)
+        above[l->seen[i].name] = l->seen[i].kin != MSIM_NONE
+                                     ? &m->kin[l->seen[i].kin]
+                                     : &m->families[l->seen[i].family];
     fit_level(l, &names, normal);
 }
 
@@ -150,8 +174,11 @@ enum msim_status msim_levels_fit(struct msim_levels *out,
 
     *out = (struct msim_levels){.n_names = n_names};
     out->names = calloc(room, sizeof(*out->names));
+    out->kin = calloc(room, sizeof(*out->kin));
     out->seen = calloc(room, sizeof(*out->seen));
-    if (normal && above && out->names && out->seen) {
+    out->kin_seen = calloc(room, sizeof(*out->kin_seen));
+    if (normal && above && out->names && out->kin && out->seen &&
+        out->kin_seen) {
         learn(&l, normal, above);
         status = MSIM_OK;
     }
@@ -163,14 +190,21 @@ enum msim_status msim_levels_fit(struct msim_levels *out,
 void msim_levels_release(struct msim_levels *l)
 {
     free(l->names);
+    free(l->kin);
     free(l->seen);
+    free(l->kin_seen);
     *l = (struct msim_levels){0};
 }
 
 const struct msim_level *msim_levels_of(const struct msim_levels *l,
-                                        uint32_t name, enum msim_family family)
+                                        uint32_t name, uint32_t kin,
+                                        enum msim_family family)
 {
-    return name < l->n_names ? &l->names[name] : &l->families[family];
+    if (name < l->n_names && l->seen[name] > 0)
+        return &l->names[name];
+    if (kin < l->n_names && l->kin_seen[kin] > 0)
+        return &l->kin[kin];
+    return &l->families[family];
 }
 
 double msim_level_apply(const struct msim_level *x, double us, double start_us,

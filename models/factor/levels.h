@@ -1,7 +1,7 @@
 /*
  * models/factor/levels.h - by which factors measured times differ from models,
- * learned at three levels: of a name (an operator, a kind of work), of a
- * family, of all.
+ * learned at four levels: of a name (an operator, a kind of work), of names
+ * that are kin (kernels of one operator), of a family, of all.
  *
  *     time = start * model_start + rate * (model - model_start)
  *
@@ -12,12 +12,12 @@
  * 6 + 1.5 * 498 = 753 us.
  *
  * Both factors are fitted as logarithms, by least squares of the logarithms of
- * times: for all observations, then for those of a family, then for those of a
- * name. At each level the factors of the level above count as one more
- * observation (above all: 1, the models as they are). So a name with many
- * observations has factors of its own, and one without has those of the level
- * above. The equations are solved by the Gauss-Newton method; an observation
- * counts at most as if it were off by a factor of e.
+ * times: for all observations, then for those of a family, of kin, of a name.
+ * At each level the factors of the level above count as one more observation
+ * (above all: 1, the models as they are). So a name with many observations has
+ * factors of its own, and one without has those of the level above. The
+ * equations are solved by the Gauss-Newton method; an observation counts at
+ * most as if it were off by a factor of e.
  */
 #ifndef MSIM_MODELS_FACTOR_LEVELS_H
 #define MSIM_MODELS_FACTOR_LEVELS_H
@@ -27,6 +27,8 @@
 /* One measured time, and what the models say of it. */
 struct msim_observation {
     uint32_t name; /* below the number of names */
+    uint32_t kin;  /* so is this: equal for names that are kin; MSIM_NONE: the
+                      name has none */
     enum msim_family family;
     double us, model_us, start_us; /* start_us <= model_us */
 };
@@ -38,9 +40,9 @@ struct msim_level {
 
 struct msim_levels {
     struct msim_level all, families[MSIM_FAMILY_COUNT];
-    struct msim_level *names;
+    struct msim_level *names, *kin;
     uint32_t n_names;
-    double *seen; /* by name: observations */
+    double *seen, *kin_seen; /* by name, by kin: observations */
 };
 
 /* Fit. ENOMEM; release with msim_levels_release() in any case. */
@@ -50,9 +52,11 @@ enum msim_status msim_levels_fit(struct msim_levels *out,
                                  uint32_t n, uint32_t n_names);
 void msim_levels_release(struct msim_levels *l);
 
-/* Of `name`; where it was never seen (or is beyond the names) of `family`. */
+/* Of `name`; where it was never seen (or is beyond the names) of its `kin`, and
+ * where no name of that was, or it is MSIM_NONE, of `family`. */
 const struct msim_level *msim_levels_of(const struct msim_levels *l,
-                                        uint32_t name, enum msim_family family);
+                                        uint32_t name, uint32_t kin,
+                                        enum msim_family family);
 
 /* The time `us`, of which `start_us` is start, by the factors `x`; what becomes
  * of its start goes to `*start` (may be NULL). */

@@ -82,7 +82,10 @@ enum msim_status msim_learn_fit_rows(struct msim_learn_fit *out,
         const struct msim_learn_row *r = &rows->rows[i];
 
         if (counts(split, i))
-            seen[n++] = (struct msim_observation){r->name, r->family, r->us,
+            seen[n++] = (struct msim_observation){r->name,
+                                                  r->kin,
+                                                  r->family,
+                                                  r->us,
                                                   r->model_us[out->clock],
                                                   r->start_us[out->clock]};
     }
@@ -96,6 +99,6 @@ double msim_learn_us(const struct msim_learn_fit *fit,
                      const struct msim_learn_row *row)
 {
     return msim_level_apply(
-        msim_levels_of(&fit->levels, row->name, row->family),
+        msim_levels_of(&fit->levels, row->name, row->kin, row->family),
         row->model_us[fit->clock], row->start_us[fit->clock], NULL);
 }

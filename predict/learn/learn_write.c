@@ -58,17 +58,20 @@ static void add_families(cJSON *to, const struct msim_learned *l)
     }
 }
 
-static void add_kinds(cJSON *to, const struct msim_learned *l)
+/* The factors `x`, and how many observations each has. */
+static void add_seen(cJSON *to, const char *member,
+                     const struct msim_learned *l, const struct msim_level *x,
+                     const double *seen)
 {
-    cJSON *o = cJSON_AddObjectToObject(to, "kinds");
+    cJSON *o = cJSON_AddObjectToObject(to, member);
 
     for (uint32_t i = 0; i < l->levels.n_names; i++) {
         cJSON *pair;
 
-        if (!(l->levels.seen[i] > 0))
+        if (!(seen[i] > 0))
             continue;
-        pair = pair_of(&l->levels.names[i]);
-        cJSON_AddItemToArray(pair, cJSON_CreateNumber(l->levels.seen[i]));
+        pair = pair_of(&x[i]);
+        cJSON_AddItemToArray(pair, cJSON_CreateNumber(seen[i]));
         cJSON_AddItemToObject(o, msim_strtab_text(l->kinds, i), pair);
     }
 }
@@ -81,7 +84,8 @@ static cJSON *evidence_of(const struct msim_learned *l)
         e, "how",
         "measured kernels over the models of the base: factors of start and of "
         "rate by least squares of logarithms, kinds of work drawn to their "
-        "family and families to all (mystique-sim calibrate --from)");
+        "kin, these to their family and families to all (mystique-sim "
+        "calibrate --from)");
     cJSON_AddStringToObject(e, "held_out",
                             l->by_shapes ? "a fifth of the shapes at a time"
                                          : "one trace after the other");
@@ -92,7 +96,8 @@ static cJSON *evidence_of(const struct msim_learned *l)
     cJSON_AddNumberToObject(e, "clock", l->clock);
     cJSON_AddItemToObject(e, "all", pair_of(&l->levels.all));
     add_families(e, l);
-    add_kinds(e, l);
+    add_seen(e, "kin", l, l->levels.kin, l->levels.kin_seen);
+    add_seen(e, "kinds", l, l->levels.names, l->levels.seen);
     return e;
 }
 

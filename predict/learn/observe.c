@@ -90,11 +90,13 @@ static enum msim_status add_row(struct observing *o, const struct said *s,
     struct msim_learn_rows *out = o->out;
     double us = (double)dur / MSIM_PS_PER_US;
     struct msim_learn_row *r;
-    uint32_t name;
+    uint32_t name, kin;
 
     if (dur <= 0 || s->family == MSIM_FAMILY_BOUND || !(s->us[0] > 0))
         return MSIM_OK;
     MSIM_TRY(msim_strtab_add(out->kinds, s->kind, strlen(s->kind), &name));
+    MSIM_TRY(
+        msim_strtab_add(out->kinds, s->kind, msim_evidence_kin(s->kind), &kin));
     r = find_row(o, name, s);
     if (r) {
         r->us += (us - r->us) / ++r->times;
@@ -104,6 +106,7 @@ static enum msim_status add_row(struct observing *o, const struct said *s,
         msim_grow((void **)&out->rows, &out->cap, out->n, sizeof(*out->rows)));
     r = &out->rows[out->n++];
     *r = (struct msim_learn_row){.name = name,
+                                 .kin = kin,
                                  .trace = o->trace,
                                  .family = s->family,
                                  .us = us,

@@ -15,7 +15,8 @@ extern const double msim_learn_clocks[MSIM_LEARN_CLOCKS];
 
 /* One operator's kernels, or one of them where works and kernels pair up. */
 struct msim_learn_row {
-    uint32_t name, trace; /* kind of work; number of the trace */
+    uint32_t name, kin; /* kind of work, and without its kernel */
+    uint32_t trace;     /* its number */
     enum msim_family family;
     double us;
     double model_us[MSIM_LEARN_CLOCKS], start_us[MSIM_LEARN_CLOCKS];
