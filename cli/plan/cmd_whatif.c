@@ -145,6 +145,14 @@ static enum msim_status describe(const struct msim_cli_operands *files,
 /* ---- a traced job ---------------------------------------------------------
  */
 
+static void show_doubts(const struct msim_scenarios *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->rows[i].doubt[0])
+            msim_message_warning("scenario '%s': %s", s->rows[i].name,
+                                 s->rows[i].doubt);
+}
+
 /* A mistyped scenario fails before a trace is read. Without a `file` the
  * scenarios are our own. */
 static enum msim_status run(const char *file,
@@ -163,8 +171,10 @@ static enum msim_status run(const char *file,
     if (status == MSIM_OK)
         status = file ? msim_scenarios_run(&s, &in, &to, err)
                       : msim_scenarios_rank(&s, settings, &in, &to, err);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
+        show_doubts(&s);
         status = report(&s, cli->output, err);
+    }
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);

@@ -158,6 +158,16 @@ uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size)
     return 0;
 }
 
+bool msim_axis_doubtful(const struct msim_axis_sizes *s, uint32_t *op,
+                        const struct msim_arg **data)
+{
+    for (*op = 0; msim_weights_doubtful(&s->weights, op, data); ++*op)
+        for (uint32_t i = 0; i < (*data)->n; i++)
+            if (msim_axis_times(s, msim_arg_dims(s->t, *data)[i]))
+                return true;
+    return false;
+}
+
 int64_t msim_axis_changed(const struct msim_axis *a, int64_t size,
                           uint32_t times)
 {

@@ -53,6 +53,12 @@ void msim_axis_sizes_release(struct msim_axis_sizes *s);
  */
 int64_t msim_axis_batch_of(const struct msim_trace *t);
 
+/* The first operator that reads data with the axis in a tensor that counts as a
+ * weight, since it is shaped as one (msim_weights_doubtful()), and that tensor.
+ * False: none. */
+bool msim_axis_doubtful(const struct msim_axis_sizes *s, uint32_t *op,
+                        const struct msim_arg **data);
+
 /* How often `size` holds the axis; 0: not at all. */
 uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size);
 

@@ -13,6 +13,7 @@
 #include "core/base/vec.h"
 #include "core/trace/argpool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,6 +377,54 @@ static enum msim_status fill(struct reshaping *g, struct msim_axis axis,
                                  : "no tensor of the trace is fp32%.0lld",
                          (long long)axis.from);
     return MSIM_OK;
+}
+
+static void sizes_text(char *text, size_t size, const struct msim_trace *t,
+                       const struct msim_arg *a)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < a->n && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", i ? ", " : "",
+                              (long long)msim_arg_dims(t, a)[i]);
+}
+
+static void doubt(char text[MSIM_RESHAPE_DOUBT],
+                  const struct msim_axis_sizes *s)
+{
+    const struct msim_arg *data;
+    char sizes[64];
+    uint32_t op;
+
+    if (!msim_axis_doubtful(s, &op, &data))
+        return;
+    sizes_text(sizes, sizeof(sizes), s->t, data);
+    snprintf(text, MSIM_RESHAPE_DOUBT,
+             "'%.60s' reads [%s], which is shaped as a weight: it is taken for "
+             "one and keeps its sizes; an execution trace beside the Kineto "
+             "trace tells them apart",
+             msim_trace_text(s->t, s->t->ops[op].name), sizes);
+}
+
+enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
+                                    const struct msim_trace *t,
+                                    const struct msim_reshape *r)
+{
+    enum msim_status status = MSIM_OK;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < r->n_axes && status == MSIM_OK && !*text; i++) {
+        struct msim_axis axis = r->axes[i];
+        struct msim_axis_sizes s = {0};
+
+        MSIM_TRY(complete(&axis, t, NULL));
+        status = msim_axis_sizes_find(&s, t, &axis);
+        if (status == MSIM_OK)
+            doubt(text, &s);
+        msim_axis_sizes_release(&s);
+    }
+    return status;
 }
 
 /* One axis and the type; `t` is the trace, or a view of it. */

@@ -38,6 +38,16 @@ enum msim_status msim_reshaped_new(struct msim_trace **out,
                                    struct msim_error *err);
 void msim_reshaped_free(struct msim_trace *view); /* accepts NULL */
 
+#define MSIM_RESHAPE_DOUBT 256
+
+/* What is not sure of such a view, as a sentence for a warning; "": nothing is.
+ * Without ids of tensors, data of the shape of a weight keeps its sizes.
+ * ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
+                                    const struct msim_trace *t,
+                                    const struct msim_reshape *r);
+
 /* How many times as many bytes operator `op` is given in the view as in the
  * trace; 1 where that is not known. */
 double msim_reshaped_growth(const struct msim_trace *view,

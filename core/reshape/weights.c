@@ -315,3 +315,29 @@ bool msim_weights_have(const struct msim_weights *w, const struct msim_arg *a,
         return w->of_id[id] != 0;
     return a->n > 0 && w->shape[a->v.i] != 0;
 }
+
+/* Of one operator; NULL: none. */
+static const struct msim_arg *doubtful(const struct msim_weights *w,
+                                       const struct msim_op *op)
+{
+    uint32_t which = weights_of(w->t, op, msim_trace_text(w->t, op->name));
+    uint32_t n = which ? msim_args_count(w->t, op->args) : 0;
+
+    for (uint32_t i = 0; i < n && i < 32; i++) {
+        const struct msim_arg *a = msim_args_get(w->t, op->args, i);
+
+        if (!(which >> i & 1) && a->kind == MSIM_ARG_TENSOR &&
+            msim_weights_have(w, a, MSIM_NONE))
+            return a;
+    }
+    return NULL;
+}
+
+bool msim_weights_doubtful(const struct msim_weights *w, uint32_t *op,
+                           const struct msim_arg **data)
+{
+    for (; !w->of_id && *op < w->t->n_ops; ++*op)
+        if ((*data = doubtful(w, &w->t->ops[*op])) != NULL)
+            return true;
+    return false;
+}

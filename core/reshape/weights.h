@@ -32,4 +32,12 @@ void msim_weights_release(struct msim_weights *w);
 bool msim_weights_have(const struct msim_weights *w, const struct msim_arg *a,
                        uint32_t id);
 
+/*
+ * The first tensor from operator `*op` on that is data, by its place among the
+ * arguments of an operator with weights, and has the shape of a weight: without
+ * ids it counts as one. False, and never with ids: there is none.
+ */
+bool msim_weights_doubtful(const struct msim_weights *w, uint32_t *op,
+                           const struct msim_arg **data);
+
 #endif

@@ -52,9 +52,10 @@ struct msim_scenario_row {
     struct msim_scale *scales; /* the settings' */
     struct msim_edit *edits;   /* of the graph */
     uint32_t n_edits;
-    bool other_target; /* another machine than the base's */
-    double loader_ms;  /* data loading of a step; 0: as it is */
-    char reason[256];  /* why the job cannot be predicted so; "" */
+    bool other_target;              /* another machine than the base's */
+    double loader_ms;               /* data loading of a step; 0: as it is */
+    char reason[256];               /* why the job cannot be predicted so; "" */
+    char doubt[MSIM_RESHAPE_DOUBT]; /* what is not sure of its sizes; "" */
     /* Of a ranking alone: what kind of part `name` selects, and how long that
      * takes in one iteration of the rank where it is longest; NULL: not
      * ranked. */

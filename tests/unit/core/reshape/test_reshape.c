@@ -15,9 +15,11 @@
 
 /* 8 samples of 43 tokens and 512 channels; weights of 512, whose sizes 8
  * divides too. */
-static const struct {
+struct made_call {
     const char *name, *sizes, *types;
-} OPS[] = {
+};
+
+static const struct made_call OPS[] = {
     {"aten::conv2d", "[[8, 3, 8, 8], [64, 3, 7, 7], [64]]", F3},
     {"aten::linear", "[[8, 43, 512], [128, 512], [128]]", F3},
     {"aten::addmm", "[[128], [344, 512], [512, 128]]", F3},
@@ -31,19 +33,27 @@ static const struct {
 };
 #define N_OPS (sizeof(OPS) / sizeof(*OPS))
 
-/* A Kineto trace of them, each of fp32. */
-static const char *trace_text(void)
+/* 4 samples of 512 tokens, flattened, in a layer of 512 x 2048. */
+static const struct made_call AMBIGUOUS[] = {
+    {"aten::embedding", "[[100, 512], [4, 512]]", F2},
+    {"aten::relu", "[[4, 512, 512]]", F1},
+    {"aten::linear", "[[2048, 512], [2048, 512], [2048]]", F3},
+};
+
+/* A Kineto trace of calls, each of fp32. */
+static const char *trace_text(const struct made_call *calls, size_t n_calls)
 {
     static char text[8192];
     size_t n = (size_t)snprintf(text, sizeof(text), "{\"traceEvents\": [");
 
-    for (size_t i = 0; i < N_OPS; i++)
+    for (size_t i = 0; i < n_calls; i++)
         n += (size_t)snprintf(
             text + n, sizeof(text) - n,
             "%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", "
             "\"pid\": 1, \"tid\": 1, \"ts\": %zu, \"dur\": 2, \"args\": "
             "{\"Input Dims\": %s, \"Input type\": [%s]}}",
-            i ? ", " : "", OPS[i].name, 10 * i, OPS[i].sizes, OPS[i].types);
+            i ? ", " : "", calls[i].name, 10 * i, calls[i].sizes,
+            calls[i].types);
     snprintf(text + n, sizeof(text) - n, "]}");
     return text;
 }
@@ -303,10 +313,38 @@ static void test_reshape__square(void)
     msim_job_free(job);
 }
 
+static void check_doubt(const struct made_call *calls, size_t n,
+                        struct msim_axis axis, const char *text)
+{
+    const struct msim_reshape r = {.axes = {axis}, .n_axes = 1};
+    char doubt[MSIM_RESHAPE_DOUBT] = "none";
+    struct msim_error err;
+    struct msim_job *job = load_text(trace_text(calls, n), false, &err);
+
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_reshape_doubt(doubt, job->ranks[0], &r), MSIM_OK);
+    CHECK(strncmp(doubt, text, *text ? strlen(text) : 1) == 0);
+    msim_job_free(job);
+}
+
+/* Data that is shaped as a weight holds the batch, or the sequence. */
+static void test_reshape__doubt(void)
+{
+    static const char TEXT[] =
+        "'aten::linear' reads [2048, 512], which is shaped as a weight";
+
+    check_doubt(AMBIGUOUS, 3, (struct msim_axis){4, 8, false}, TEXT);
+    check_doubt(AMBIGUOUS, 3, (struct msim_axis){512, 256, true}, TEXT);
+    check_doubt(AMBIGUOUS, 3, (struct msim_axis){0, 8, false}, TEXT);
+    check_doubt(AMBIGUOUS, 3, (struct msim_axis){100, 8, false}, "");
+    check_doubt(OPS, N_OPS, (struct msim_axis){8, 16, false}, "");
+    check_doubt(OPS, N_OPS, (struct msim_axis){43, 16, true}, "");
+}
+
 int main(void)
 {
     struct msim_error err;
-    struct msim_job *job = load_text(trace_text(), false, &err);
+    struct msim_job *job = load_text(trace_text(OPS, N_OPS), false, &err);
 
     CHECK(job != NULL);
     if (job) {
@@ -319,5 +357,6 @@ int main(void)
     msim_job_free(job);
     test_recorded_at_both();
     RUN(test_reshape__square);
+    RUN(test_reshape__doubt);
     return check_summary();
 }
