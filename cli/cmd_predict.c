@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NAME 64 /* bytes of a platform's name that are compared */
 
@@ -234,6 +235,33 @@ static enum msim_status predict_model(struct msim_predict_options *o,
     return status;
 }
 
+/* What is no file may be a word of ours in the wrong place. */
+static enum msim_status check_operands(const struct msim_predict_options *o,
+                                       const char *data, struct msim_error *err)
+{
+    char model[PATH_MAX];
+
+    for (uint32_t i = 0; i < o->settings.n_paths; i++) {
+        const char *path = o->settings.paths[i];
+        int n;
+
+        if (access(path, F_OK) == 0)
+            continue;
+        if (msim_verb_find(path))
+            return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "'%s' is a verb, want it first: 'mystique-sim %s "
+                             "[OPTION]...'",
+                             path, path);
+        n = snprintf(model, sizeof(model), "%s/models/%s.json", data, path);
+        if (n > 0 && n < PATH_MAX && access(model, F_OK) == 0)
+            return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "'%s' is a described model, want a trace; "
+                             "'whatif', 'synth' and 'plan' take models",
+                             path);
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
@@ -242,6 +270,7 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
     enum msim_status status;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    MSIM_TRY(check_operands(o, data, err));
     o->settings.data = data;
     status = o->model ? predict_model(o, err) : predict_traces(o, err);
     if (status == MSIM_EUNKNOWN && platform)

@@ -6,6 +6,10 @@ usage_error "want a trace or a verb, got nothing"
 usage_error "unknown verb 'inof', did you mean 'info'?" inof
 usage_error "unknown verb 'prdict', did you mean 'predict'?" prdict x
 usage_error "'sandwich' is neither a verb nor a file" sandwich
+usage_error "'whatif' is a verb, want it first: 'mystique-sim whatif [OPTION]...'" \
+    --platform a100 whatif s.json run
+usage_error "'kimi-k2' is a described model, want a trace; 'whatif', 'synth'" \
+    --platform a100 kimi-k2
 usage_error "unknown verb 'inf', did you mean 'info'?" help inf
 
 usage_error "unknown option '--platfrom', did you mean '--platform'?" \
