@@ -7,9 +7,11 @@
 #include "core/base/csv.h"
 
 #include "core/base/arena.h"
+#include "core/base/json_out.h"
 #include "core/base/vec.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,4 +298,21 @@ void msim_csv_write(FILE *out, const char *field)
         putc(*field, out);
     }
     putc('"', out);
+}
+
+void msim_csv_add(FILE *out, const char *field)
+{
+    putc(',', out);
+    msim_csv_write(out, field ? field : "");
+}
+
+void msim_csv_add_number(FILE *out, double value)
+{
+    char text[32];
+
+    putc(',', out);
+    if (!isfinite(value))
+        return;
+    msim_number_text(text, value);
+    fputs(text, out);
 }

@@ -48,4 +48,9 @@ uint64_t msim_csv_line(const struct msim_csv *c);
 /* Write one field, quoted where it must be. */
 void msim_csv_write(FILE *out, const char *field);
 
+/* One more field of a row: a comma, and the text (NULL: empty), or the number,
+ * empty where it is not finite. */
+void msim_csv_add(FILE *out, const char *field);
+void msim_csv_add_number(FILE *out, double value);
+
 #endif

@@ -158,17 +158,6 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void put(double v, FILE *out)
-{
-    char text[32];
-
-    putc(',', out);
-    if (isfinite(v)) {
-        msim_number_text(text, v);
-        fputs(text, out);
-    }
-}
-
 static void csv_row(const struct msim_job_scenario *r, FILE *out)
 {
     struct breakdown b = breakdown_of(r);
@@ -180,7 +169,7 @@ static void csv_row(const struct msim_job_scenario *r, FILE *out)
 
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        put(*r->reason ? NAN : figures[i], out);
+        msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
     fprintf(out, ",%s,", *r->reason ? "" : msim_fits_text(r->memory.fits));
     msim_csv_write(out, r->reason);
     putc('\n', out);

@@ -43,8 +43,7 @@ void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
         else
             write_figures(s, out);
         msim_csv_write(out, t->rows[i].defaults);
-        putc(',', out);
-        msim_csv_write(out, s->reason);
+        msim_csv_add(out, s->reason);
         putc('\n', out);
     }
 }

@@ -52,17 +52,6 @@ void msim_ranking_text(const struct msim_scenarios *s, FILE *out)
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void put(double v, FILE *out)
-{
-    char text[32];
-
-    putc(',', out);
-    if (isfinite(v)) {
-        msim_number_text(text, v);
-        fputs(text, out);
-    }
-}
-
 void msim_ranking_csv_head(FILE *out)
 {
     fputs(",group,select,work_us,gain_us,exposed", out);
@@ -76,14 +65,14 @@ void msim_ranking_csv(const struct msim_scenarios *s,
 
     if (r->group)
         msim_ranking_select(r, select, sizeof(select));
-    putc(',', out);
-    msim_csv_write(out, r->group ? r->group : "");
-    putc(',', out);
-    msim_csv_write(out, select);
-    put(r->group ? r->work_us : (double)NAN, out);
-    put(answered ? s->base.period.predicted - r->period.predicted : (double)NAN,
-        out);
-    put(answered ? msim_scenario_exposed(s, r) : (double)NAN, out);
+    msim_csv_add(out, r->group);
+    msim_csv_add(out, select);
+    msim_csv_add_number(out, r->group ? r->work_us : (double)NAN);
+    msim_csv_add_number(out, answered ? s->base.period.predicted -
+                                            r->period.predicted
+                                      : (double)NAN);
+    msim_csv_add_number(out,
+                        answered ? msim_scenario_exposed(s, r) : (double)NAN);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

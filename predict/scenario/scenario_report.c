@@ -236,17 +236,6 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void put(double v, FILE *out)
-{
-    char text[32];
-
-    putc(',', out);
-    if (isfinite(v)) {
-        msim_number_text(text, v);
-        fputs(text, out);
-    }
-}
-
 /* "batch 16 instead of 64 (7.69 GB); ..." of changes that are enough. */
 static void put_ways(const struct msim_memory_note *m, FILE *out)
 {
@@ -288,12 +277,11 @@ static void csv_row(const struct msim_scenarios *s,
 
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        put(*r->reason ? NAN : figures[i], out);
+        msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
     fprintf(out, ",%s,", *r->reason || !r->memory.fits ? "" : r->memory.fits);
     if (!*r->reason)
         put_ways(&r->memory, out);
-    putc(',', out);
-    msim_csv_write(out, r->reason);
+    msim_csv_add(out, r->reason);
     if (s->ranked)
         msim_ranking_csv(s, r, out);
     putc('\n', out);

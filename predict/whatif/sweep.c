@@ -295,14 +295,6 @@ enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }
 
-static void write_number(FILE *out, double value)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    fprintf(out, ",%s", isfinite(value) ? text : "");
-}
-
 enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
 {
     fputs("platform,costs,period_us,low_us,high_us,ratio,ratio_low,ratio_high,"
@@ -326,7 +318,7 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
         msim_csv_write(out, p->platform ? p->platform : "");
         fprintf(out, ",%s", p->costs);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-            write_number(out, values[k]);
+            msim_csv_add_number(out, values[k]);
         fputc('\n', out);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;

@@ -6,8 +6,6 @@
 #include "core/base/json_out.h"
 #include "replay/fleet/report_selection.h"
 
-#include <math.h>
-
 static const struct msim_fleet_job *job_of(const struct msim_selection *s,
                                            uint32_t chosen)
 {
@@ -113,14 +111,6 @@ enum msim_status msim_selection_json(const struct msim_selection *s, FILE *out)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-static void put_number(FILE *out, double value)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    fprintf(out, ",%s", text);
-}
-
 enum msim_status msim_selection_csv(const struct msim_selection *s, FILE *out)
 {
     fputs("job,weight,selected_weight,stands_for_share,stood_for_by,distance,"
@@ -134,15 +124,14 @@ enum msim_status msim_selection_csv(const struct msim_selection *s, FILE *out)
         const struct msim_chosen *by = &s->chosen[s->stood_for_by[i]];
 
         msim_csv_write(out, job->name);
-        put_number(out, job->weight);
-        put_number(out, by->job == i ? by->weight : 0);
-        put_number(out, by->job == i ? by->stands_for : 0);
-        fputc(',', out);
-        msim_csv_write(out, s->fleet->jobs[by->job].name);
-        put_number(out, s->distance[i]);
-        put_number(out, job->total_us);
+        msim_csv_add_number(out, job->weight);
+        msim_csv_add_number(out, by->job == i ? by->weight : 0);
+        msim_csv_add_number(out, by->job == i ? by->stands_for : 0);
+        msim_csv_add(out, s->fleet->jobs[by->job].name);
+        msim_csv_add_number(out, s->distance[i]);
+        msim_csv_add_number(out, job->total_us);
         for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
-            put_number(out, job->share[k]);
+            msim_csv_add_number(out, job->share[k]);
         fputc('\n', out);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;

@@ -3,6 +3,8 @@
  */
 #include "replay/validate/report_validation.h"
 
+#include "core/base/csv.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -96,22 +98,14 @@ void msim_validation_text(const struct msim_validation *v, FILE *out)
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void write_cell(double value, FILE *out)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    fprintf(out, ",%s", isfinite(value) ? text : "");
-}
-
 static void write_record(const struct msim_validation_row *r, FILE *out)
 {
     fprintf(out, "%s,%u", r->name, r->operators);
-    write_cell(r->measured, out);
-    write_cell(r->replayed, out);
-    write_cell(r->predicted, out);
-    write_cell(msim_replay_error(r), out);
-    write_cell(msim_prediction_error(r), out);
+    msim_csv_add_number(out, r->measured);
+    msim_csv_add_number(out, r->replayed);
+    msim_csv_add_number(out, r->predicted);
+    msim_csv_add_number(out, msim_replay_error(r));
+    msim_csv_add_number(out, msim_prediction_error(r));
     fprintf(out, "\n");
 }
 

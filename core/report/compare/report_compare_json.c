@@ -181,37 +181,23 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-static void csv_number(FILE *out, double value)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    fprintf(out, ",%s", isfinite(value) ? text : "");
-}
-
-static void csv_text(FILE *out, const char *text)
-{
-    fputc(',', out);
-    msim_csv_write(out, text ? text : "");
-}
-
 static void csv_row(FILE *out, const char *table, const char *name,
                     const struct msim_changes *t, const struct msim_change *c)
 {
     static const char *const BEYOND[] = {"", "no", "yes"};
 
     msim_csv_write(out, table);
-    csv_text(out, name);
-    csv_text(out, c->kind);
-    csv_text(out, only(c->name[0], c->name[1]));
-    csv_number(out, c->calls[0]);
-    csv_number(out, c->calls[1]);
-    csv_number(out, c->us[0].predicted);
-    csv_number(out, c->us[1].predicted);
-    csv_number(out, c->difference);
-    csv_number(out, msim_change_ratio(c));
-    csv_number(out, t ? msim_change_share(t, c) : (double)NAN);
-    csv_text(out, BEYOND[c->beyond]);
+    msim_csv_add(out, name);
+    msim_csv_add(out, c->kind);
+    msim_csv_add(out, only(c->name[0], c->name[1]));
+    msim_csv_add_number(out, c->calls[0]);
+    msim_csv_add_number(out, c->calls[1]);
+    msim_csv_add_number(out, c->us[0].predicted);
+    msim_csv_add_number(out, c->us[1].predicted);
+    msim_csv_add_number(out, c->difference);
+    msim_csv_add_number(out, msim_change_ratio(c));
+    msim_csv_add_number(out, t ? msim_change_share(t, c) : (double)NAN);
+    msim_csv_add(out, BEYOND[c->beyond]);
     fputc('\n', out);
 }
 

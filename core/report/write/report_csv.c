@@ -2,28 +2,10 @@
  * core/report/write/report_csv.c - the operators of a prediction as CSV.
  */
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 
-#include <math.h>
-
 #define OPTIONS 1024 /* bytes */
-
-/* An empty field where the value is not known. */
-static void write_number(FILE *out, double value)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    fprintf(out, ",%s", isfinite(value) ? text : "");
-}
-
-static void write_text(FILE *out, const char *text)
-{
-    fputc(',', out);
-    msim_csv_write(out, text ? text : "");
-}
 
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out)
 {
@@ -37,14 +19,14 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out)
         const struct msim_op_row *op = &p->ops[i];
 
         msim_csv_write(out, op->name);
-        write_number(out, op->calls);
-        write_number(out, op->us.predicted);
-        write_number(out, op->us.low);
-        write_number(out, op->us.high);
-        write_number(out, op->us.measured);
-        write_text(out, op->model);
-        write_text(out, op->source);
-        write_text(out, options);
+        msim_csv_add_number(out, op->calls);
+        msim_csv_add_number(out, op->us.predicted);
+        msim_csv_add_number(out, op->us.low);
+        msim_csv_add_number(out, op->us.high);
+        msim_csv_add_number(out, op->us.measured);
+        msim_csv_add(out, op->model);
+        msim_csv_add(out, op->source);
+        msim_csv_add(out, options);
         fputc('\n', out);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;

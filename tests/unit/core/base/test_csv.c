@@ -6,6 +6,7 @@
 #include "core/base/csv.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -130,13 +131,19 @@ static void test_csv__writes_what_it_reads(void)
 
     REQUIRE(f != NULL);
     msim_csv_write(f, "plain");
-    putc(',', f);
-    msim_csv_write(f, "a \"b\", c\n");
+    msim_csv_add(f, "a \"b\", c\n");
+    msim_csv_add(f, NULL);
+    msim_csv_add_number(f, 1.5);
+    msim_csv_add_number(f, (double)NAN); /* not known: empty */
     putc('\n', f);
     fclose(f);
     REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
     CHECK_STR(msim_csv_header(c, 0), "plain");
     CHECK_STR(msim_csv_header(c, 1), "a \"b\", c\n");
+    CHECK_INT(msim_csv_columns(c), 5);
+    CHECK_STR(msim_csv_header(c, 2), "");
+    CHECK_STR(msim_csv_header(c, 3), "1.5");
+    CHECK_STR(msim_csv_header(c, 4), "");
     msim_csv_close(c);
 }
 
