@@ -15,7 +15,8 @@ static struct msim_program_sums planted(double gemm, double vector)
     for (uint32_t i = 0; i < PROGRAMS; i++) {
         struct msim_program_sum *r = &rows[i];
 
-        *r = (struct msim_program_sum){.group = i, .other = 1};
+        *r = (struct msim_program_sum){
+            .group = i, .fold = i % MSIM_PROGRAM_FOLDS, .other = 1};
         r->kind[MSIM_FACTOR_GEMM_FULL] = 10.0 * (i % 7);
         r->kind[MSIM_FACTOR_VECTOR] = 10.0 * (i % 5);
         r->us = r->other + gemm * r->kind[MSIM_FACTOR_GEMM_FULL] +
