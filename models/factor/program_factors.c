@@ -43,7 +43,10 @@ static enum msim_factor of_conv(const struct msim_work *w, bool full)
         return MSIM_FACTOR_CONV_DEPTHWISE;
     if (w->u.conv.deep)
         return MSIM_FACTOR_CONV_DEEP;
-    return full ? MSIM_FACTOR_CONV_FULL : MSIM_FACTOR_CONV_HALF;
+    if (full)
+        return MSIM_FACTOR_CONV_FULL;
+    return w->u.conv.groups > 1 ? MSIM_FACTOR_CONV_GROUPS
+                                : MSIM_FACTOR_CONV_HALF;
 }
 
 enum msim_factor msim_factor_of(const struct msim_work *w)

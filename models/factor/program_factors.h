@@ -19,16 +19,18 @@
  * its own in any table, so that where neither the GPU nor its generation was
  * timed, the mean over all GPUs counts.
  *
- * Full: fp32, of convolutions also where tensor cores round it; deep: three
- * spatial dimensions; depthwise: a filter for each channel; batch norm: by the
- * moments of the batch; recurrent: works that run step by step; vector:
- * pointwise, reduction, softmax, copy, embedding, optimizer.
+ * Full: fp32, of convolutions also where tensor cores round it; groups: in half
+ * precision; deep: three spatial dimensions; depthwise: a filter for each
+ * channel; batch norm: by the moments of the batch; recurrent: works that run
+ * step by step; vector: pointwise, reduction, softmax, copy, embedding,
+ * optimizer.
  */
 #define MSIM_FACTOR_MAP(X)                                                     \
     X(GEMM_FULL, "gemm_full", false)                                           \
     X(GEMM_HALF, "gemm_half", false)                                           \
     X(CONV_FULL, "conv_full", false)                                           \
     X(CONV_HALF, "conv_half", false)                                           \
+    X(CONV_GROUPS, "conv_groups", true)                                        \
     X(CONV_DEEP, "conv_deep", true)                                            \
     X(CONV_TRANSPOSED, "conv_transposed", true)                                \
     X(CONV_DEPTHWISE, "conv_depthwise", true)                                  \

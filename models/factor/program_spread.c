@@ -98,6 +98,7 @@ enum msim_spread msim_spread_of(const struct msim_work *w)
     case MSIM_FACTOR_CONV_FULL:
         return of_conv(w, false);
     case MSIM_FACTOR_CONV_HALF:
+    case MSIM_FACTOR_CONV_GROUPS:
         return of_conv(w, true);
     case MSIM_FACTOR_CONV_DEPTHWISE:
         return MSIM_SPREAD_DEPTHWISE;

@@ -73,6 +73,8 @@ static void test_program_factors__kinds(void)
     struct msim_work w = {.family = MSIM_FAMILY_CONV, .dtype = MSIM_DT_F16};
 
     CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_HALF);
+    w.u.conv.groups = 32;
+    CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_GROUPS);
     w.u.conv.deep = true;
     CHECK_INT(msim_factor_of(&w), MSIM_FACTOR_CONV_DEEP);
     w.u.conv.c = w.u.conv.groups = 8;
