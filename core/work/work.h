@@ -124,6 +124,8 @@ struct msim_work {
             double row_bytes;
             double segments; /* jagged data: rows of differing lengths */
             double taps;     /* pooling: inputs of all windows together */
+            double turns;    /* loads of a thread that wait for each other, */
+            double threads;  /* of so many threads */
             bool addressed;  /* operands do not lie alike in memory: the
                                 address of each element is computed */
         } vector;

@@ -59,7 +59,10 @@ static bool is_depthwise(const struct msim_work *w)
     struct msim_conv_shape s;
 
     msim_conv_shape_of(w, &s);
-    return s.groups > 1 && s.c == 1;
+    /* the channels of a third dimension are its filter taps */
+    return s.groups > 1 &&
+           (s.c == 1 || (w->u.conv.deep && !w->u.conv.transposed &&
+                         s.c == fmax((double)w->u.conv.depth, 1)));
 }
 
 /* The work with its counts; as plain fp32 where no tensor-core kernel can

@@ -4,6 +4,7 @@
 #include "models/estimate/plausible.h"
 
 #include "models/estimate/conv_way.h"
+#include "models/law/sm_pace.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -72,6 +73,16 @@ static double blocks(const struct msim_work *w)
     }
 }
 
+/* What threads wait for, one load after another, is known of vector kernels. */
+static double waits_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    bool vector = w->family != MSIM_FAMILY_GEMM &&
+                  w->family != MSIM_FAMILY_ATTENTION &&
+                  w->family != MSIM_FAMILY_CONV && w->family != MSIM_FAMILY_MOE;
+
+    return vector ? fmax(msim_sm_pace_us(&p->sheet, w), 0) : 0;
+}
+
 /* On the multiprocessors that its blocks fill; a block takes a load at least.
  */
 static double explained_us(const struct msim_platform *p,
@@ -80,7 +91,8 @@ static double explained_us(const struct msim_platform *p,
     double waves = fmax(blocks(w), 1) / p->sheet.sms;
     double bytes = fmax(w->bytes_read + w->bytes_written, 0);
 
-    return kernels_us(p, w) + msim_conv_way_us(p, w, w) + waves * LOAD_US +
+    return kernels_us(p, w) + msim_conv_way_us(p, w, w) + waits_us(p, w) +
+           waves * LOAD_US +
            (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
+#include "models/law/counted_pace.h"
 #include "models/law/sm_pace.h"
 #include "models/law/vector_law.h"
 #include "models/platform/fit_estimate.h"
@@ -71,8 +72,13 @@ static double slowdown(const struct msim_work *w)
     return w->u.vector.strided ? STRIDED_FACTOR : 1;
 }
 
+/* Paces that are counted from a kernel's source, and that nobody measured. */
+#define COUNTED_LOG_SD 0.4
+
 static double slowdown_log_sd(const struct msim_work *w)
 {
+    if (msim_is_counted(w))
+        return COUNTED_LOG_SD;
     return w->u.vector.strided ? STRIDED_LOG_SD : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "models/law/sm_pace.h"
 
 #include "core/work/conv_shape.h"
+#include "models/law/counted_pace.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,12 +47,12 @@ static double lanes(const struct msim_data_sheet *s)
 #define POOL_TAPS_AMD 1.8
 
 /*
- * Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3
- * or 5 x 5 (DepthwiseConv2d.cu). Seen: 3.8 and 1.05 on H100 SXM and PCIe. Loads
- * wait for each other, so that fewer threads take longer: 2.8 and 0.8 on RTX
- * A6000 and A10G, whose SMs hold 1,536 threads. Where power bounds products,
- * the clock of such kernels falls too, by less: 1.7 and 0.53 on L4; 1.05 and
- * 0.31 on T4, whose SMs hold 1,024.
+ * Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3,
+ * 5 x 5 (DepthwiseConv2d.cu) or 3 x 3 x 3 (DepthwiseConv3d.cu). Seen: 3.8 and
+ * 1.05 on H100 SXM and PCIe. Loads wait for each other, so that fewer threads
+ * take longer: 2.8 and 0.8 on RTX A6000 and A10G, whose SMs hold 1,536 threads.
+ * Where power bounds products, the clock of such kernels falls too, by
+ * less: 1.7 and 0.53 on L4; 1.05 and 0.31 on T4, whose SMs hold 1,024.
  */
 #define FILTER_TAPS  3.8
 #define GENERIC_TAPS 1.05
@@ -97,8 +98,9 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
     bool known;
 
     msim_conv_shape_of(w, &c);
-    known = c.r == c.s && (c.r == 1 || c.r == 3 || c.r == 5);
-    return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.r * c.s,
+    known = c.r == c.s &&
+            (c.c > 1 ? c.r == 3 && c.c == 3 : c.r == 1 || c.r == 3 || c.r == 5);
+    return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.c * c.r * c.s,
                    (known ? FILTER_TAPS : GENERIC_TAPS) * resident *
                        sqrt(s->sustained));
 }
@@ -359,10 +361,16 @@ static double batch_norm_us(const struct msim_data_sheet *s,
 
 static bool is_scan(const struct msim_work *w)
 {
+    static const char *const SCANS[] = {"cumsum", "cumprod", "_logcumsumexp",
+                                        "_cummax_helper", "_cummin_helper"};
     const char *variant = msim_work_variant(w);
 
-    return w->family == MSIM_FAMILY_REDUCTION && w->u.vector.rows > 1 &&
-           (strcmp(variant, "cumsum") == 0 || strcmp(variant, "cumprod") == 0);
+    if (w->family != MSIM_FAMILY_REDUCTION || w->u.vector.rows <= 1)
+        return false;
+    for (size_t i = 0; i < sizeof(SCANS) / sizeof(SCANS[0]); i++)
+        if (strcmp(variant, SCANS[i]) == 0)
+            return true;
+    return false;
 }
 
 /* ---- softmax, losses, by name ---------------------------------------------
@@ -460,6 +468,8 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
 
     if (is_unpool(w))
         return unpool_us(s, w);
+    if (msim_is_counted(w))
+        return msim_counted_us(s, w);
     if (w->u.vector.taps > 0)
         return taps_us(s, w->u.vector.taps,
                        s->miopen ? POOL_TAPS_AMD : POOL_TAPS);

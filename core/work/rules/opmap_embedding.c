@@ -80,16 +80,24 @@ static bool along_dim(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
-/* (self, dim, index[, source]): an index for every element. */
+/* Memory is read in sectors. */
+#define SECTOR_BYTES 32.0
+
+/* (self, dim, index[, source]): an index for every element. row->arg: each
+ * fetches a sector of self, which is read once at most. */
 static bool each_element(struct msim_opmap_ctx *c,
                          const struct msim_opmap_row *row)
 {
     struct msim_operand x, index;
+    struct msim_work *w;
 
     if (!msim_opmap_nth_tensor(c, 0, &x) ||
         !msim_opmap_nth_tensor(c, 1, &index))
         return false;
-    return add_rows(c, row, x.dtype, index.elems, 1, index.bytes) != NULL;
+    w = add_rows(c, row, x.dtype, index.elems, 1, index.bytes);
+    if (w && row->arg)
+        w->bytes_read = index.bytes + fmin(x.bytes, index.elems * SECTOR_BYTES);
+    return w != NULL;
 }
 
 /* (table, indices): a row of the table for every index. */
@@ -497,7 +505,7 @@ static const struct msim_opmap_row rows[] = {
     K("fbgemm::permute_pooled_embs_split", "permute", 1, 0),
     K("fbgemm::permute_sparse_features", "permute", 6, 0),
     K("fbgemm::recat_embedding_grad_output_mixed_D_batch", "permute", 1, 0),
-    {"gather", each_element, NULL, 0, 0, COMP, 0},
+    {"gather", each_element, NULL, 0, 0, COMP, 1},
     {"index", index_get, NULL, 0, 0, 0, 0},
     {"index_add", along_dim, NULL, 0, 1, 0, 0},
     {"index_copy", along_dim, NULL, 0, 0, 0, 0},
@@ -508,7 +516,7 @@ static const struct msim_opmap_row rows[] = {
     {"scatter", each_element, NULL, 0, 0, 0, 0},
     {"scatter_add", each_element, NULL, 0, 1, 0, 0},
     {"scatter_reduce", each_element, NULL, 0, 1, 0, 0},
-    {"take", each_element, "gather", 0, 0, 0, 0},
+    {"take", each_element, "gather", 0, 0, 0, 1},
 };
 
 const struct msim_opmap_table msim_opmap_embedding = {

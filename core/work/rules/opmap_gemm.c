@@ -150,14 +150,26 @@ static bool matrix_vector(struct msim_opmap_ctx *c,
     return true;
 }
 
-/* Vector times vector. */
+/* Vector times vector: cuBLAS sums products in blocks, and a second kernel sums
+ * those (dot_kernel and reduce_1Block_kernel in traces). */
 static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand a, x;
+    struct msim_work *w;
 
+    (void)row;
     if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &x))
         return false;
-    set_gemm(c, row, &a, &x, (int64_t[4]){1, 1, msim_opmap_count(a.elems), 1});
+    w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, a.dtype, "dot");
+    if (!w)
+        return false;
+    w->flops = 2 * a.elems;
+    w->bytes_read = a.bytes + x.bytes;
+    w->bytes_written = msim_dtype_bytes(a.dtype);
+    w->kernels = 2;
+    w->u.vector.elems = w->u.vector.cols = msim_opmap_count(a.elems);
+    w->u.vector.rows = 1;
+    w->u.vector.fold = MSIM_FOLD_ALONG;
     return true;
 }
 

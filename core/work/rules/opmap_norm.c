@@ -9,6 +9,7 @@ enum {
     GROUP,   /* groups in a later argument */
     CHANNEL, /* a row for every channel: batch norm */
     LAST,    /* the last dimension is a row */
+    FIRST,   /* a row for every index of the first dimension */
 };
 
 /* Columns: the elements that share a mean. */
@@ -51,6 +52,9 @@ static double columns(const struct msim_opmap_ctx *c, uint8_t kind,
         return (double)msim_operand_dim(x, -1);
     case CHANNEL:
         n = msim_operand_dim(x, x->rank > 1 ? 1 : 0);
+        return n > 0 ? x->elems / (double)n : x->elems;
+    case FIRST:
+        n = msim_operand_dim(x, 0);
         return n > 0 ? x->elems / (double)n : x->elems;
     default:
         return (double)msim_operand_dim(x, -1);
@@ -151,6 +155,9 @@ static const struct msim_opmap_row rows[] = {
     {"_native_batch_norm_legit", norm, "batch_norm", 1, 8, COMP, CHANNEL},
     {"_native_batch_norm_legit_no_training", norm, "batch_norm_elemt", 1, 8,
      COMP, CHANNEL},
+    {"_weight_norm", norm, "weight_norm", 1, 3, COMP, FIRST},
+    F("_weight_norm_interface", "weight_norm", FIRST),
+    X("_weight_norm_interface_backward", "weight_norm_backward", FIRST),
     X("batch_norm_backward", "batch_norm_backward", CHANNEL),
     {"batch_norm_backward_elemt", norm, NULL, 2, 6, 0, CHANNEL},
     {"batch_norm_backward_reduce", moments, "batch_norm_stats", 2, 6, 0,

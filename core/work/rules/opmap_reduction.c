@@ -1,9 +1,10 @@
 /*
- * core/work/rules/opmap_reduction.c - reductions, softmax, scans and sorts:
- * rows are independent, the columns of a row are reduced together.
+ * core/work/rules/opmap_reduction.c - reductions, softmax, scans, sorts and
+ * searches: rows are independent, the columns of a row are reduced together.
  */
 #include "core/work/rules/opmap_vector.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_DIMS 16
@@ -150,7 +151,11 @@ static bool fused_softmax(struct msim_opmap_ctx *c,
 
 /* ---- scans and sorts -------------------------------------------------- */
 
-/* A running sum or product along argument 1: everything in, everything out. */
+/*
+ * A running sum or product along argument 1: everything in, everything out.
+ * Along another than the last dimension a thread takes a column, value by value
+ * (tensor_kernel_scan_outer_dim in aten/src/ATen/native/cuda/ScanUtils.cuh).
+ */
 static bool scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
@@ -170,9 +175,46 @@ static bool scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->flops = x.elems;
     w->bytes_read = x.bytes;
     w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : x.bytes;
+    if (fold_of(&x, &dim, x.rank ? 1 : 0) == MSIM_FOLD_ACROSS) {
+        w->u.vector.fold = MSIM_FOLD_ACROSS;
+        w->u.vector.turns = cols;
+        w->u.vector.threads = (double)w->u.vector.rows;
+    }
     /* one row is scanned by two kernels (set-up, scan) */
     w->kernels = w->u.vector.rows == 1 ? 2 : 1;
     return true;
+}
+
+/* Rows up to here are sorted by a block in shared memory (Sort.h:
+ * should_use_small_sort()), beside their places; a warp or a block takes powers
+ * of two of at least 32. */
+#define SMALL_SORT 4096
+#define PLACE      8.0 /* bytes of a key's place in its row */
+
+/* The keys and places are copied first, and sorted in place. */
+static void sort_in_blocks(const struct msim_opmap_ctx *c,
+                           const struct msim_operand *x, struct msim_work *w)
+{
+    double both = x->bytes + x->elems * PLACE;
+
+    w->variant = "sort_in_block";
+    w->bytes_read = w->bytes_written = both;
+    w->kernels = 1;
+    if (c->launched > 0)
+        return;
+    w->bytes_read += x->bytes;
+    w->bytes_written += both;
+    w->kernels += 2;
+}
+
+/* sort(self, dim, ...), sort(self, stable, dim, ...). */
+static int64_t sorted_dim(const struct msim_opmap_ctx *c, uint32_t rank)
+{
+    bool stable = msim_args_count(c->t, c->op->args) > 3;
+    int64_t dim = -1;
+
+    msim_opmap_int(c, stable ? 2 : 1, &dim);
+    return dim >= -(int64_t)rank && dim < (int64_t)rank ? dim : -1;
 }
 
 /*
@@ -186,6 +228,7 @@ static bool sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     struct msim_operand x;
     struct msim_work *w;
     double passes, cols;
+    int64_t dim;
 
     if (!msim_opmap_nth_tensor(c, 0, &x))
         return false;
@@ -194,12 +237,136 @@ static bool sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!w)
         return false;
     passes = msim_dtype_bytes(x.dtype);
-    cols = (double)msim_operand_dim(&x, -1);
+    dim = row->inputs == 2 ? sorted_dim(c, x.rank) : -1;
+    cols = (double)msim_operand_dim(&x, (int)dim);
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
     w->flops = x.elems * passes;
-    w->bytes_read = passes * (x.bytes + (select ? 0 : x.elems * 8));
+    w->bytes_read = passes * (x.bytes + (select ? 0 : x.elems * PLACE));
     w->bytes_written = select ? 0 : w->bytes_read;
     w->kernels = select ? 2 : 1 + (uint32_t)passes;
+    if (row->inputs == 2 && cols <= SMALL_SORT && c->place != MSIM_OPMAP_ON_CPU)
+        sort_in_blocks(c, &x, w);
+    return true;
+}
+
+/* A place among sorted numbers, for each element: as many loads as halvings
+ * (Bucketization.cu). row->arg: which tensor is searched for. */
+static bool search(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, sorted, out;
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, row->arg, &x) ||
+        !msim_opmap_tensor(c, !row->arg, &sorted))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, x.dtype,
+                        msim_opmap_variant(row));
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, x.elems);
+    w->u.vector.taps =
+        x.elems * ceil(log2((double)msim_operand_dim(&sorted, -1) + 1));
+    w->flops = w->u.vector.taps;
+    w->bytes_read = x.bytes + sorted.bytes;
+    w->bytes_written =
+        msim_opmap_output(c, 0, &out) ? out.bytes : x.elems * PLACE;
+    return true;
+}
+
+/* ---- distances, sequences ------------------------------------------------ */
+
+/* Rows from which on the distances of 2-norms are a product of matrices
+ * (cdist_impl() in aten/src/ATen/native/Distance.cpp). */
+#define BY_PRODUCT 25
+
+/* |x|^2 - 2 x y + |y|^2, clamped and rooted: a product with two columns more,
+ * and two operators on each distance. */
+static bool by_product(struct msim_opmap_ctx *c, const struct msim_operand *x,
+                       const struct msim_operand *y, double distances)
+{
+    double bytes = distances * msim_dtype_bytes(x->dtype);
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, x->dtype, "");
+
+    if (!w)
+        return false;
+    w->u.gemm.m = msim_operand_dim(x, -2);
+    w->u.gemm.n = msim_operand_dim(y, -2);
+    w->u.gemm.k = msim_operand_dim(x, -1) + 2;
+    w->u.gemm.batch = msim_opmap_count(
+        distances / ((double)w->u.gemm.m * (double)w->u.gemm.n));
+    w->u.gemm.b_transposed = true;
+    w->flops = 2 * distances * (double)w->u.gemm.k;
+    w->bytes_read = x->bytes + y->bytes;
+    w->bytes_written = bytes;
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, x->dtype, "sqrt");
+    if (!w)
+        return true;
+    msim_opmap_set_rows(w, 1, distances);
+    w->flops = 2 * distances;
+    w->bytes_read = w->bytes_written = 2 * bytes;
+    w->kernels = 2;
+    return true;
+}
+
+/* Distances of all pairs of rows, of two tensors or one: a block of 256 threads
+ * for each pair (DistanceKernel.cu). */
+static bool distances(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    bool two = row->inputs == 2;
+    struct msim_operand x, y, out;
+    struct msim_work *w;
+    double cols, p = 0;
+
+    if (!msim_opmap_tensor(c, 0, &x) || !msim_opmap_output(c, 0, &out) ||
+        x.rank < 2)
+        return false;
+    if (two && msim_opmap_tensor(c, 1, &y) && y.rank >= 2 &&
+        msim_opmap_real(c, 2, &p) && !(fabs(p - 2) > 0) &&
+        (msim_operand_dim(&x, -2) > BY_PRODUCT ||
+         msim_operand_dim(&y, -2) > BY_PRODUCT))
+        return by_product(c, &x, &y, out.elems);
+    w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, x.dtype, "distance");
+    if (!w)
+        return false;
+    cols = (double)msim_operand_dim(&x, -1);
+    msim_opmap_set_rows(w, out.elems, cols);
+    w->flops = 3 * out.elems * cols;
+    w->bytes_read = x.bytes * (two ? 2 : 1);
+    w->bytes_written = out.bytes;
+    return true;
+}
+
+/*
+ * CTC: a thread for each state of a sequence goes through its steps, and waits
+ * for what the states beside it wrote before and for the probability
+ * (ctc_loss_log_alpha_gpu_kernel in LossCTC.cu). (probabilities of steps x
+ * sequences x classes, targets, ...); backward the gradient before them.
+ */
+#define CTC_LOADS 2
+
+static bool ctc_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    bool back = row->flags & MSIM_OPMAP_BACKWARD;
+    struct msim_operand x, states;
+    struct msim_work *w;
+    double steps;
+
+    if (!msim_opmap_tensor(c, back ? 1 : 0, &x) ||
+        !(back ? msim_opmap_tensor(c, 6, &states)
+               : msim_opmap_output(c, 1, &states)))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, x.dtype, "ctc_loss");
+    if (!w)
+        return false;
+    steps = fmax((double)msim_operand_dim(&x, 0), 1);
+    msim_opmap_set_rows(w, 1, back ? x.elems : states.elems);
+    w->u.vector.turns = CTC_LOADS * steps;
+    w->u.vector.threads = states.elems / steps;
+    w->flops = 10 * states.elems;
+    w->bytes_read = 2 * states.bytes + (back ? x.bytes : 0);
+    w->bytes_written = states.bytes + (back ? x.bytes : 0);
+    w->kernels = back ? 2 : 1;
     return true;
 }
 
@@ -296,7 +463,9 @@ static const struct msim_opmap_row rows[] = {
     FMB("ScaledSoftmaxBackward"),
     FT("ScaledUpperTriangMaskedSoftmax"),
     FTB("ScaledUpperTriangMaskedSoftmaxBackward"),
-    {"_cdist_forward", reduction, NULL, 1, 3, NEAR, 1},
+    {"_cdist_forward", distances, NULL, 2, 3, COMP, 0},
+    {"_ctc_loss", ctc_loss, NULL, 1, 10, 0, 0},
+    {"_ctc_loss_backward", ctc_loss, NULL, 1, 10, BACK, 0},
     S("_cummax_helper"),
     S("_cummin_helper"),
     SM("_log_softmax", 8),
@@ -304,6 +473,7 @@ static const struct msim_opmap_row rows[] = {
     S("_logcumsumexp"),
     SM("_masked_softmax", 8),
     SB("_masked_softmax_backward"),
+    {"_pdist_forward", distances, NULL, 1, 3, 0, 0},
     SM("_softmax", 8),
     SB("_softmax_backward_data"),
     {"_unique", sort, "sort", 1, 1, COMP | NEAR, 0},
@@ -315,8 +485,9 @@ static const struct msim_opmap_row rows[] = {
     {"any", reduction, NULL, 1, 1, BOOL, 1},
     R("argmax", 1),
     R("argmin", 1),
-    {"argsort", sort, "sort", 1, 1, COMP, 0},
+    {"argsort", sort, "sort", 2, 1, COMP, 0},
     {"bincount", reduction, NULL, 1, 1, NEAR, 1},
+    {"bucketize", search, NULL, 2, 1, 0, 0},
     R("count_nonzero", 1),
     S("cumprod"),
     S("cumsum"),
@@ -329,6 +500,8 @@ static const struct msim_opmap_row rows[] = {
     {"median", sort, "topk", 1, 1, COMP, 1},
     P("min"),
     {"mode", sort, "sort", 1, 1, NEAR, 0},
+    {"multi_margin_loss", reduction, "sum", 1, 4, COMP, 9},
+    {"multilabel_margin_loss_forward", reduction, NULL, 2, 8, COMP | NEAR, 9},
     {"multinomial", reduction, NULL, 1, 8, COMP | NEAR, 9},
     {"nansum", reduction, "sum", 1, 1, COMP, 1},
     {"nll_loss2d_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
@@ -337,7 +510,8 @@ static const struct msim_opmap_row rows[] = {
     {"nll_loss_forward", nll_loss, "nll_loss_mean", 0, 0, 0, 0},
     {"norm", reduction, NULL, 1, 2, COMP, 2},
     R("prod", 1),
-    {"sort", sort, NULL, 1, 1, COMP, 0},
+    {"searchsorted", search, NULL, 2, 1, 0, 1},
+    {"sort", sort, NULL, 2, 1, COMP, 0},
     R("std", 3),
     {"std_mean", reduction, "std", 1, 3, 0, 1},
     R("sum", 1),

@@ -1,8 +1,11 @@
 /*
- * core/work/rules/opmap_resample.c - pooling, interpolation, padding: pointwise
- * in what they cost, but the result is of another size than the input.
+ * core/work/rules/opmap_resample.c - pooling, interpolation, padding, Fourier
+ * transforms: pointwise in what they cost, but the result is of another size
+ * than the input.
  */
 #include "core/work/rules/opmap_vector.h"
+
+#include <math.h>
 
 enum {
     POOL,          /* input, kernel, stride, padding */
@@ -11,6 +14,12 @@ enum {
     GRID,          /* input, grid with a pair (or triple) of positions each */
     TO_INPUT,      /* backward: gradient, input */
     TO_INPUT_SIZE, /* backward: gradient, its size, sizes of the input */
+    ADAPTIVE,      /* as TO_SIZE; windows that cover the input */
+    BLENDED,       /* as TO_SIZE; a thread for each place of the result */
+    FRACTIONAL,    /* input, kernel, size of the result; an index for each */
+    UNPOOL,        /* input, indices, size of the result */
+    UNFOLD,        /* each input as often as a window has it */
+    FOLD,          /* input, size of the result, kernel */
     PADDING,       /* input, two paddings a dimension, last one first */
 };
 
@@ -108,7 +117,15 @@ static double result_elems(const struct msim_opmap_ctx *c, uint8_t kind,
     case POOL_INDICES:
         return pooled(c, x);
     case TO_SIZE:
+    case ADAPTIVE:
+    case BLENDED:
+    case FOLD:
         return resized(c, 1, x);
+    case FRACTIONAL:
+    case UNPOOL:
+        return resized(c, 2, x);
+    case UNFOLD:
+        return x->elems * window(c, 1, x);
     case PADDING:
         return padded(c, x);
     case GRID:
@@ -123,11 +140,59 @@ static double result_elems(const struct msim_opmap_ctx *c, uint8_t kind,
     }
 }
 
+/* Corners of the cell that a result lies in: of a grid with pairs or triples.
+ */
+#define CORNERS_2D 4
+#define CORNERS_3D 8
+
+/* Inputs that the results take together, where a kernel loads each for itself;
+ * 0: as many as there are. */
+static double taps(const struct msim_opmap_ctx *c, uint8_t kind,
+                   const struct msim_operand *x, double elems)
+{
+    switch (kind) {
+    case POOL:
+    case POOL_INDICES:
+    case FRACTIONAL:
+        return elems * window(c, 1, x);
+    case ADAPTIVE:
+        return x->elems;
+    case UNFOLD:
+        return elems;
+    case FOLD:
+        return x->elems;
+    case GRID:
+        return elems * (x->rank > 4 ? CORNERS_3D : CORNERS_2D);
+    default:
+        return 0;
+    }
+}
+
+/*
+ * Weighted neighbours of a map in its usual order: a thread takes a place of
+ * the result in all maps of all samples, one after the other, and what it
+ * writes may be what it reads next (UpSampleBilinear2d.cu,
+ * UpSampleBicubic2d.cu, UpSampleLinear1d.cu, UpSampleTrilinear3d.cu in
+ * aten/src/ATen/native/cuda). Channels last have a thread for each element.
+ */
+static void blend(const struct msim_operand *x, double elems,
+                  struct msim_work *w)
+{
+    double maps =
+        (double)msim_operand_dim(x, 0) * (double)msim_operand_dim(x, 1);
+
+    if (x->layout == MSIM_LAYOUT_TURNED || !(maps >= 1))
+        return;
+    w->u.vector.turns = maps;
+    w->u.vector.threads = elems / maps;
+}
+
 static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
+    bool kept = row->arg == POOL_INDICES || row->arg == FRACTIONAL;
+    bool indices = kept || row->inputs == 2;
     struct msim_operand x, out;
     struct msim_work *w;
-    bool indices = row->arg == POOL_INDICES || row->inputs == 2;
     double elems, small;
 
     if (!msim_opmap_tensor(c, 0, &x))
@@ -142,24 +207,63 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->bytes_written = elems * msim_dtype_bytes(x.dtype);
     /* an index goes with every pooled element: the smaller side */
     small = elems < x.elems ? elems : x.elems;
-    if (indices && row->arg == POOL_INDICES)
+    if (kept)
         w->bytes_written += small * msim_dtype_bytes(MSIM_DT_I64);
     else if (indices)
         w->bytes_read += small * msim_dtype_bytes(MSIM_DT_I64);
     msim_opmap_set_rows(w, 1, elems > x.elems ? elems : x.elems);
     w->flops = (double)w->u.vector.elems * (row->flops ? row->flops : 1);
-    if (row->arg == POOL || row->arg == POOL_INDICES)
-        w->u.vector.taps = elems * window(c, 1, &x);
+    w->u.vector.taps = taps(c, row->arg, &x, elems);
     if (row->arg == TO_INPUT && row->inputs == 2 && window(c, 2, &x) > 1)
         w->u.vector.taps = x.elems * window(c, 2, &x);
+    if (row->arg == BLENDED)
+        blend(&x, elems, w);
     return true;
 }
 
-/* N: its kernels are of no kind that is known */
-#define N(name, kind, flops)                                                   \
-    {                                                                          \
-        name, resample, NULL, 1, flops, MSIM_OPMAP_NEAREST, kind               \
+/* ---- Fourier transforms ------------------------------------------------- */
+
+/* Lengths that one kernel transforms within shared memory; longer ones take a
+ * pass over memory for each such factor (Tolmachev, "VkFFT - a performant,
+ * cross-platform and open-source GPU FFT library", IEEE Access 2023: 4,096
+ * complex numbers in single precision; cuFFT's passes are alike). */
+#define FFT_AT_ONCE 4096.0
+
+/* (input, dimensions, ...): every dimension is a pass at least, each of which
+ * reads and writes complex numbers: 5 n log2(n) FLOPs. */
+static bool fourier(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+    double passes = 0, steps = 0, most;
+    int64_t dims[8];
+    uint32_t n = msim_opmap_ints(c, 1, dims, 8);
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, 0, &x) || n == 0)
+        return false;
+    if (!msim_opmap_output(c, 0, &out))
+        out = x;
+    for (uint32_t j = 0; j < n; j++) {
+        double a = (double)msim_operand_dim(&x, (int)dims[j]);
+        double b = (double)msim_operand_dim(&out, (int)dims[j]);
+        double length = fmax(fmax(a, b), 2);
+
+        passes += ceil(log2(length) / log2(FFT_AT_ONCE));
+        steps += log2(length);
     }
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, MSIM_DT_F32,
+                        msim_opmap_variant(row));
+    if (!w)
+        return false;
+    most = fmax(x.bytes, out.bytes);
+    msim_opmap_set_rows(w, 1, fmax(x.elems, out.elems));
+    w->flops = 5 * fmax(x.elems, out.elems) * steps;
+    w->bytes_read = x.bytes + (passes - 1) * most;
+    w->bytes_written = out.bytes + (passes - 1) * most;
+    w->kernels = (uint32_t)passes;
+    return true;
+}
+
 /* name, kind, flops an element; I: with indices that were kept */
 #define R(name, kind, flops)                                                   \
     {                                                                          \
@@ -171,46 +275,67 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     }
 
 static const struct msim_opmap_row rows[] = {
-    R("_adaptive_avg_pool2d", TO_SIZE, 1),
+    R("_adaptive_avg_pool2d", ADAPTIVE, 1),
     R("_adaptive_avg_pool2d_backward", TO_INPUT, 1),
-    R("_adaptive_avg_pool3d", TO_SIZE, 1),
+    R("_adaptive_avg_pool3d", ADAPTIVE, 1),
     R("_adaptive_avg_pool3d_backward", TO_INPUT, 1),
+    {"_fft_c2c", fourier, "fft", 0, 0, 0, 0},
+    {"_fft_c2r", fourier, "fft", 0, 0, 0, 0},
+    {"_fft_r2c", fourier, "fft", 0, 0, 0, 0},
     R("_upsample_bicubic2d_aa", TO_SIZE, 40),
     R("_upsample_bicubic2d_aa_backward", TO_INPUT_SIZE, 40),
     R("_upsample_bilinear2d_aa", TO_SIZE, 12),
     R("_upsample_bilinear2d_aa_backward", TO_INPUT_SIZE, 12),
+    R("_upsample_nearest_exact1d", TO_SIZE, 1),
+    R("_upsample_nearest_exact1d_backward", TO_INPUT_SIZE, 1),
     R("_upsample_nearest_exact2d", TO_SIZE, 1),
     R("_upsample_nearest_exact2d_backward", TO_INPUT_SIZE, 1),
-    R("adaptive_max_pool2d", TO_SIZE, 1),
+    R("_upsample_nearest_exact3d", TO_SIZE, 1),
+    R("_upsample_nearest_exact3d_backward", TO_INPUT_SIZE, 1),
+    R("adaptive_max_pool2d", ADAPTIVE, 1),
     I("adaptive_max_pool2d_backward", TO_INPUT, 1),
+    R("adaptive_max_pool3d", ADAPTIVE, 1),
+    I("adaptive_max_pool3d_backward", TO_INPUT, 1),
     R("avg_pool2d", POOL, 4),
     R("avg_pool2d_backward", TO_INPUT, 4),
     R("avg_pool3d", POOL, 8),
     R("avg_pool3d_backward", TO_INPUT, 8),
-    R("col2im", TO_SIZE, 1),
-    N("grid_sampler_2d", GRID, 12),
-    N("grid_sampler_2d_backward", TO_INPUT, 12),
-    N("grid_sampler_3d", GRID, 24),
-    R("im2col", TO_INPUT, 1),
+    R("col2im", FOLD, 1),
+    R("fractional_max_pool2d", FRACTIONAL, 4),
+    I("fractional_max_pool2d_backward", TO_INPUT, 1),
+    R("fractional_max_pool3d", FRACTIONAL, 8),
+    I("fractional_max_pool3d_backward", TO_INPUT, 1),
+    R("grid_sampler_2d", GRID, 12),
+    R("grid_sampler_2d_backward", TO_INPUT, 12),
+    R("grid_sampler_3d", GRID, 24),
+    R("grid_sampler_3d_backward", TO_INPUT, 24),
+    R("im2col", UNFOLD, 1),
     {"max_pool1d", resample, "max_pool2d_with_indices", 2, 4,
      MSIM_OPMAP_COMPOSITE, POOL_INDICES},
     I("max_pool2d_with_indices", POOL_INDICES, 4),
     I("max_pool2d_with_indices_backward", TO_INPUT, 1),
     I("max_pool3d_with_indices", POOL_INDICES, 8),
     I("max_pool3d_with_indices_backward", TO_INPUT, 1),
+    I("max_unpool2d", UNPOOL, 1),
+    I("max_unpool3d", UNPOOL, 1),
     R("mkldnn_max_pool2d", POOL, 4),
     R("reflection_pad1d", PADDING, 1),
     R("reflection_pad1d_backward", TO_INPUT, 1),
     R("reflection_pad2d", PADDING, 1),
     R("reflection_pad2d_backward", TO_INPUT, 1),
+    R("reflection_pad3d", PADDING, 1),
+    R("reflection_pad3d_backward", TO_INPUT, 1),
     R("replication_pad1d", PADDING, 1),
+    R("replication_pad1d_backward", TO_INPUT, 1),
     R("replication_pad2d", PADDING, 1),
     R("replication_pad2d_backward", TO_INPUT, 1),
-    R("upsample_bicubic2d", TO_SIZE, 40),
+    R("replication_pad3d", PADDING, 1),
+    R("replication_pad3d_backward", TO_INPUT, 1),
+    R("upsample_bicubic2d", BLENDED, 40),
     R("upsample_bicubic2d_backward", TO_INPUT_SIZE, 40),
-    R("upsample_bilinear2d", TO_SIZE, 12),
+    R("upsample_bilinear2d", BLENDED, 12),
     R("upsample_bilinear2d_backward", TO_INPUT_SIZE, 12),
-    R("upsample_linear1d", TO_SIZE, 4),
+    R("upsample_linear1d", BLENDED, 4),
     R("upsample_linear1d_backward", TO_INPUT_SIZE, 4),
     R("upsample_nearest1d", TO_SIZE, 1),
     R("upsample_nearest1d_backward", TO_INPUT_SIZE, 1),
@@ -218,7 +343,7 @@ static const struct msim_opmap_row rows[] = {
     R("upsample_nearest2d_backward", TO_INPUT_SIZE, 1),
     R("upsample_nearest3d", TO_SIZE, 1),
     R("upsample_nearest3d_backward", TO_INPUT_SIZE, 1),
-    R("upsample_trilinear3d", TO_SIZE, 24),
+    R("upsample_trilinear3d", BLENDED, 24),
     R("upsample_trilinear3d_backward", TO_INPUT_SIZE, 24),
 };
 
