@@ -154,6 +154,7 @@ def parse_args(argv):
 def check_model(args):
     """Sizes of one of our models, or settings of one of the user's."""
     sizes = {name: getattr(args, name) for name in SIZES}
+    args.selects = None
     args.given = given_models.is_given(args.model)
     if not args.given:
         check_own_model(args, sizes)
@@ -166,6 +167,10 @@ def check_model(args):
     if args.inference:
         settings["inference"] = ""
     args.name, args.sizes = name, given_models.read_settings(name, settings)
+    args.selects = args.sizes.pop("selects", None)
+    if args.selects and (args.device != "meta" or args.selects > 100):
+        raise ValueError("'selects' is the percentage of masks that are true, "
+                         "1 to 100, with '--device meta'")
     args.precision = args.sizes.pop("precision", args.precision)
 
 
@@ -215,7 +220,7 @@ def on_meta(args):
                                                  "rank-0.json.gz")
     job = None
     try:
-        with meta_gpu.MetaGpu():
+        with meta_gpu.MetaGpu(args.selects and args.selects / 100):
             job = make_job(args, 0)
             meta_capture.record(job, args.steps, path)
     except given_models.Refused as error:

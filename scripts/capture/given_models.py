@@ -10,6 +10,9 @@ each may be followed by settings, `,batch=8,seq=2048,precision=bf16,training`:
     dtype=bf16            weights and inputs of this type; fp16, fp32 too
     channels_last         weights and images laid out with channels last
     training, inference   which step, whatever FUNCTION says
+    selects=25            percent of a mask that are true, where the model goes on
+                          with what is selected (`torch.where(expert == n)`: 25
+                          for four experts) and nothing is computed: on meta
 
 FUNCTION takes no arguments and returns
 
@@ -45,8 +48,8 @@ import no_torchvision
 
 TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 # Settings of each form; of functions, none changes the sizes.
-NUMBERS = {"function": (), "config": ("batch", "seq"), "timm":
-           ("batch", "image")}
+NUMBERS = {"function": ("selects",), "config": ("batch", "seq", "selects"),
+           "timm": ("batch", "image")}
 
 
 class Refused(ValueError):

@@ -52,7 +52,8 @@ class NeedsValue(RuntimeError):
 
     def __str__(self):
         return super().__str__() + \
-            ": give the model a plain number there, or record it on a CPU or " \
+            ": give the model a plain number there (of a mask the percentage " \
+            "that is true: selects=25 behind the model), or record it on a CPU or " \
             "GPU (capture.py --device cpu)"
 
 
@@ -325,8 +326,10 @@ def is_gpu(device):
 class MetaGpu(TorchDispatchMode):
     current = None
 
-    def __init__(self):
+    def __init__(self, selects=None):
+        """selects: the share of a mask that is true where nothing tells it."""
         super().__init__()
+        self.selects = selects
         import meta_kernels # what hangs on cuDNN; imports this module
         self.kernels = gpu_kernels()
         self.overrides = meta_kernels.OVERRIDES
@@ -608,17 +611,29 @@ class MetaGpu(TorchDispatchMode):
         return mapped(lambda t: back.get(id(t), t.to(META)) if isinstance(
             t, torch.Tensor) else t, out)
 
-    @staticmethod
-    def by_values(func, args, kwargs, tensors):
-        """How many elements a mask selects, where what it holds is known."""
+    def assumed(self, mask):
+        """A mask of which the first part is true."""
+        held = torch.zeros(mask.numel(), dtype=torch.bool, device=CPU)
+        held[:round(mask.numel() * self.selects)] = True
+        return held.view(mask.shape)
+
+    def is_assumed(self, tensor):
+        return self.selects is not None and tensor.dtype == torch.bool and \
+            (tensor.value is None or not tensor.value[1].valid)
+
+    def by_values(self, func, args, kwargs, tensors):
+        """How many elements a mask selects, where what it holds is known, or
+        assumed."""
         masks = [t for t in tensors if t.dtype in (torch.bool, torch.int64,
                                                    torch.int32, torch.uint8)]
         name = func.name()[len("aten::"):].partition(".")[0]
         for t in masks or tensors:
-            if isinstance(t, GpuTensor):
+            if isinstance(t, GpuTensor) and not self.is_assumed(t):
                 known(t, name)
 
         def value(a):
+            if isinstance(a, GpuTensor) and self.is_assumed(a):
+                return self.assumed(a)
             if isinstance(a, GpuTensor) and a.value is not None:
                 return a.value[0]
             if isinstance(a, torch.Tensor):

@@ -278,6 +278,11 @@ refused() {
 refused 3 "net.py:15: in forward(): in Conv2d 'stem.0'" net.py:wrong
 refused 3 "which is not known without computing" net.py:branches
 refused 3 "'index' reads what a tensor of sizes [8, 4] holds" net.py:selects
+refused 2 "1 to 100, with" net.py:selects,selects=101
+"$python" "$capture" --device meta --model net.py:selects,selects=25 \
+    --out selected.json.gz >/dev/null || fail "'selects=25' is refused"
+zcat selected.json.gz | grep -qF '"shapes": [[8]]' ||
+    fail "8 of 32 are not selected"
 refused 3 "the loss is of sizes [2, 4], want a single number" net.py:vector
 refused 2 "want net.py:FUNCTION" net.py
 refused 3 "no Python module 'nowhere'" nowhere:build
