@@ -69,9 +69,24 @@ static void write_kinds(cJSON *spread, const struct msim_spread_fit *f)
     }
 }
 
-static void write_platform(cJSON *o, double shared, const struct cell *c)
+static bool in_half_precision(const struct msim_program_sums *s,
+                              uint32_t platform)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double *kind = s->rows[i].kind;
+
+        if (s->rows[i].platform == platform &&
+            kind[MSIM_FACTOR_GEMM_HALF] + kind[MSIM_FACTOR_CONV_HALF] > 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_platform(cJSON *o, double shared, bool half,
+                           const struct cell *c)
 {
     cJSON_AddNumberToObject(o, "shared", thousandths(shared));
+    cJSON_AddBoolToObject(o, "half_precision", half);
     cJSON_AddNumberToObject(o, "inside", thousandths((double)c->inside / c->n));
     cJSON_AddNumberToObject(o, "high_over_low", thousandths(median(c)));
     cJSON_AddNumberToObject(o, "score", thousandths(c->score / c->n));
@@ -101,7 +116,7 @@ enum msim_status msim_spread_write(cJSON *json,
 
         write_platform(
             cJSON_GetObjectItemCaseSensitive(all, s->platforms.text[p]),
-            f->shared[p], &c);
+            f->shared[p], in_half_precision(s, p), &c);
     }
     free(widths);
     return MSIM_OK;

@@ -31,14 +31,23 @@ static void set_interval(struct msim_estimate *e, double faster, double slower)
     e->high_us = e->us * exp(slower);
 }
 
-/* The width that programs showed, in place of the law's own, and in addition
- * what is uncertain about the work itself. */
+/* What is uncertain beside a kind's width: the work itself, and kernels in a
+ * precision that no program of this GPU had. */
+static double uncertain_beside(const struct msim_platform *p,
+                               const struct msim_work *w)
+{
+    double work =
+        w->user.interval_factor > 1 ? log(w->user.interval_factor) : 0;
+
+    return hypot(work, msim_dtype_bytes(w->dtype) < 4 ? p->spread.half : 0);
+}
+
+/* The width that programs showed, in place of the law's own. */
 static bool by_programs(const struct msim_platform *p,
                         const struct msim_work *w, struct msim_estimate *e)
 {
     enum msim_spread kind = msim_spread_of(w);
-    double more =
-        w->user.interval_factor > 1 ? log(w->user.interval_factor) : 0;
+    double more = uncertain_beside(p, w);
     const struct msim_spread_width *width;
 
     if (!p->spread.known || kind == MSIM_SPREAD_COUNT || e->bounded ||

@@ -147,6 +147,12 @@ static enum msim_status read_kinds(struct msim_program_spread *s,
     return MSIM_OK;
 }
 
+/* What makes `all` with `shared`, as independent deviations do. */
+static double beside(double all, double shared)
+{
+    return all > shared ? sqrt(all * all - shared * shared) : 0;
+}
+
 static enum msim_status read_spread(struct msim_program_spread *s,
                                     const cJSON *json, const char *file,
                                     const char *name, struct msim_error *err)
@@ -163,6 +169,9 @@ static enum msim_status read_spread(struct msim_program_spread *s,
                          "'shared' of '%s', or 'spread.others', is missing or "
                          "wrong, want a logarithm from 0 to %d",
                          name, WIDTH_MOST);
+    if (platform && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
+                        platform, "half_precision")))
+        s->half = beside(msim_json_get_number(spread, "others", 0), s->shared);
     return read_kinds(s, cJSON_GetObjectItemCaseSensitive(spread, "kinds"),
                       file, err);
 }

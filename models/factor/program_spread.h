@@ -11,7 +11,9 @@
  * width: versions of drivers and libraries, clocks, and what programs have that
  * laws were not written for. They are found from programs that were held out,
  * as the widths of least interval score (calibrate/factors/spread_fit.h);
- * data/laws/programs.json has them.
+ * data/laws/programs.json has them. Where all programs of a GPU were in full
+ * precision, its kernels in half precision are as uncertain as those of a GPU
+ * without programs.
  */
 #ifndef MSIM_MODELS_FACTOR_PROGRAM_SPREAD_H
 #define MSIM_MODELS_FACTOR_PROGRAM_SPREAD_H
@@ -72,6 +74,8 @@ struct msim_spread_width {
 struct msim_program_spread {
     bool known;    /* false: no file, or none in it; all others are 0 */
     double shared; /* by all kernels of a program, either way; a logarithm */
+    double half;   /* by kernels in half precision beside it: 0 where programs
+                      in half precision were timed on the platform */
     struct msim_spread_width kind[MSIM_SPREAD_COUNT];
 };
 

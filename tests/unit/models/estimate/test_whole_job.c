@@ -114,6 +114,17 @@ static void test_whole_job__alone_and_uncertain(void)
     CHECK_REL(e.high_us, 10 * pow(4, sqrt(2)), 1e-12);
 }
 
+/* Where no program had kernels in half precision, theirs are less certain. */
+static void test_whole_job__alone_in_half_precision(void)
+{
+    struct msim_platform p = timed();
+    struct msim_estimate e = estimate_of(MSIM_FAMILY_CONV);
+
+    p.spread.half = log(4);
+    msim_whole_job_widen(&p, &CONV, true, &e);
+    CHECK_REL(e.high_us, 10 * pow(4, sqrt(2)), 1e-12);
+}
+
 static void check_alone_kept(const struct msim_platform *p,
                              const struct msim_work *w, enum msim_source source)
 {
@@ -147,6 +158,7 @@ int main(void)
     RUN(test_whole_job__machine);
     RUN(test_whole_job__alone);
     RUN(test_whole_job__alone_and_uncertain);
+    RUN(test_whole_job__alone_in_half_precision);
     RUN(test_whole_job__alone_keeps_others);
     return check_summary();
 }

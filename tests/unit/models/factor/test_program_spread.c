@@ -144,6 +144,27 @@ static void test_program_spread__whose(void)
         read_text(&s, text_of("0.2", "\"one\":{\"shared\":0.1}"), "two", NULL),
         MSIM_OK);
     CHECK_REL(s.shared, 0.3, 1e-12);
+    CHECK_REL(s.half, 0, 0);
+}
+
+/* Without programs in half precision, these are as on a GPU without any: 0.3
+ * of 0.1 and sqrt(0.08). */
+static void test_program_spread__half(void)
+{
+    struct msim_program_spread s;
+
+    CHECK_INT(read_text(&s,
+                        text_of("0.2", "\"one\":{\"shared\":0.1,"
+                                       "\"half_precision\":false}"),
+                        "one", NULL),
+              MSIM_OK);
+    CHECK_REL(s.half, sqrt(0.08), 1e-12);
+    CHECK_INT(read_text(&s,
+                        text_of("0.2", "\"one\":{\"shared\":0.1,"
+                                       "\"half_precision\":true}"),
+                        "one", NULL),
+              MSIM_OK);
+    CHECK_REL(s.half, 0, 0);
 }
 
 static void test_program_spread__files(void)
@@ -172,6 +193,7 @@ int main(void)
     RUN(test_program_spread__deep_and_transposed);
     RUN(test_program_spread__others);
     RUN(test_program_spread__whose);
+    RUN(test_program_spread__half);
     RUN(test_program_spread__files);
     return check_summary();
 }
