@@ -7,7 +7,9 @@
 #         bash tests/cli/kernel_cases.sh update
 # shellcheck source=tests/torch.bash
 source "${SOURCE_DIR:?the source folder}/tests/torch.bash"
-export TORCH_CPP_LOG_LEVEL=ERROR sim=$MYSTIQUE_SIM
+export TORCH_CPP_LOG_LEVEL=ERROR
+sim=$(realpath -e -- "$MYSTIQUE_SIM")
+export sim
 kinds=$SOURCE_DIR/tests/kernels/kinds.csv
 record=$SOURCE_DIR/profilers/torch/record_kernels.py
 
