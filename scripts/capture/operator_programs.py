@@ -3,7 +3,7 @@
 Each entry is a function without arguments that returns (model, inputs) for a
 forward pass, or with a loss for a training step, as capture.py's --model wants
 it. `--model scripts/capture/operator_programs.py:NAME` takes one of them,
-capture_programs.py all. BATCH may be made larger: sizes follow it.
+capture_programs.py all. The environment's PROGRAM_BATCH makes sizes larger.
 """
 
 import os
