@@ -12,6 +12,14 @@ if [ "${MSIM_SANITIZE:-0}" != 1 ] &&
     "$python" -c 'import torch' 2>/dev/null; then
     torch=true
 fi
+# Without AVX-512 PyTorch's CPU takes other operators for bf16, which vit's trace
+# does not have, and minutes for a step.
+bf16=$torch
+if $torch && ! "$python" -c 'import sys, torch
+sys.exit(not torch.ops.mkldnn._is_mkldnn_bf16_supported())'; then
+    bf16=false
+    echo "no bf16 in oneDNN on this CPU: vit is generated and not run"
+fi
 
 # certified NAME ET: the benchmark in $folder/NAME records what ET recorded.
 certified() {
@@ -28,7 +36,9 @@ for name in dlrm vit; do
     run generate "$et" -o "$folder/$name"
     want_rc 0
     want_err "backward by autograd"
-    certified "$name" "$et"
+    if [ "$name" != vit ] || $bf16; then
+        certified "$name" "$et"
+    fi
 done
 run generate --direct "$traces/dlrm/et/rank-0.json.gz" -o "$folder/direct"
 want_rc 0
@@ -61,7 +71,7 @@ run generate --batch 4 "$traces/vit/et/rank-0.json.gz" -o "$folder/batch"
 want_rc 0
 grep -q '^BATCH = 4 # samples; the trace had 8$' "$folder/batch/bench.py" ||
     complain "no BATCH of 4: $(grep BATCH "$folder/batch/bench.py")"
-if $torch; then
+if $bf16; then
     "$python" "$folder/batch/bench.py" --iters 1 --warmup 0 --json \
         >"$folder/json" 2>"$folder/err" || complain "--batch: $(cat "$folder/err")"
 fi
