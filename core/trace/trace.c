@@ -110,6 +110,36 @@ const struct msim_arg *msim_args_get(const struct msim_trace *t, uint32_t block,
     return NULL;
 }
 
+/* Elements of the sizes whose strides are below `stride`: how far apart two
+ * neighbours are where no element is left out. */
+static int64_t inside(const int64_t *dims, const int64_t *strides,
+                      uint32_t rank, int64_t stride)
+{
+    double elems = 1;
+
+    for (uint32_t i = 0; i < rank; i++)
+        if (dims[i] > 1 && strides[i] < stride)
+            elems *= (double)dims[i];
+    return elems < 9e18 ? (int64_t)elems : INT64_MAX;
+}
+
+enum msim_layout msim_layout_of(const int64_t *dims, const int64_t *strides,
+                                uint32_t rank)
+{
+    int64_t before = INT64_MAX;
+    bool turned = false;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] <= 1)
+            continue;
+        if (strides[i] != inside(dims, strides, rank, strides[i]))
+            return MSIM_LAYOUT_GAPS;
+        turned |= strides[i] > before;
+        before = strides[i];
+    }
+    return turned ? MSIM_LAYOUT_TURNED : MSIM_LAYOUT_PLAIN;
+}
+
 uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a)
 {
     const int64_t *dims;

@@ -79,7 +79,7 @@ enum msim_device {
                      file says so, core/rewrite does */
 };
 
-/* How a tensor lies in memory; of strides, which only an ET may have. */
+/* How a tensor lies in memory; of strides, which not every file has. */
 enum msim_layout {
     MSIM_LAYOUT_PLAIN,  /* in the order of its sizes, or not known */
     MSIM_LAYOUT_TURNED, /* in another order, nothing between its elements */
@@ -384,6 +384,10 @@ static inline const int64_t *msim_arg_dims(const struct msim_trace *t,
 {
     return t->dims + a->v.i;
 }
+
+/* How a tensor of these sizes lies in memory, whose strides count elements. */
+enum msim_layout msim_layout_of(const int64_t *dims, const int64_t *strides,
+                                uint32_t rank);
 
 /* Elements of a tensor argument; 0-dimensional tensors have one. */
 uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a);

@@ -210,36 +210,6 @@ static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
     return 0;
 }
 
-/* Elements of the sizes whose strides are below `stride`: how far apart two
- * neighbours are where no element is left out. */
-static int64_t inside(const int64_t *dims, const int64_t *strides,
-                      uint32_t rank, int64_t stride)
-{
-    double elems = 1;
-
-    for (uint32_t i = 0; i < rank; i++)
-        if (dims[i] > 1 && strides[i] < stride)
-            elems *= (double)dims[i];
-    return elems < 9e18 ? (int64_t)elems : INT64_MAX;
-}
-
-static uint8_t layout_of(const int64_t *dims, const int64_t *strides,
-                         uint32_t rank)
-{
-    int64_t before = INT64_MAX;
-    bool turned = false;
-
-    for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] <= 1)
-            continue;
-        if (strides[i] != inside(dims, strides, rank, strides[i]))
-            return MSIM_LAYOUT_GAPS;
-        turned |= strides[i] > before;
-        before = strides[i];
-    }
-    return turned ? MSIM_LAYOUT_TURNED : MSIM_LAYOUT_PLAIN;
-}
-
 /* The strides of tensor `a`: its layout, and where in dims they are, NONE where
  * they are not in the file. */
 static int read_strides(struct walk *w, struct msim_arg *a, uint32_t *index)
@@ -252,7 +222,8 @@ static int read_strides(struct walk *w, struct msim_arg *a, uint32_t *index)
     MSIM_TRY(read_dims(w, &w->strides, dims));
     if (!listed || dims->n != a->n)
         return 0;
-    a->layout = layout_of(msim_arg_dims(w->r->trace, a), dims->data, a->n);
+    a->layout = (uint8_t)msim_layout_of(msim_arg_dims(w->r->trace, a),
+                                        dims->data, a->n);
     return msim_et_of(w->r)->details
                ? msim_argpool_dims(&w->r->pool, dims->data, a->n, index)
                : 0;

@@ -66,6 +66,7 @@ struct msim_kineto {
     uint32_t thread; /* of the last event that has one, NONE at first */
     /* One operator's inputs, as they come. */
     struct msim_vec dims;     /* int64_t and the marks below */
+    struct msim_vec strides;  /* the same, as many where they were recorded */
     struct msim_vec types_in; /* uint8_t type codes */
     struct msim_vec values;   /* struct msim_text_piece of text */
     struct msim_vec text;

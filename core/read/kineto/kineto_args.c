@@ -1,9 +1,9 @@
 /*
  * core/read/kineto/kineto_args.c - the inputs of an operator.
  *
- * `Input Dims`, `Input type` and `Concrete Inputs` are three lists side by
- * side. Types decide what an entry is. Files of 2020 have none: there an entry
- * with sizes is a tensor.
+ * `Input Dims`, `Input Strides`, `Input type` and `Concrete Inputs` are lists
+ * side by side; strides are in newer files only. Types decide what an entry is.
+ * Files of 2020 have none: there an entry with sizes is a tensor.
  */
 #include "core/base/decimal.h"
 #include "core/read/kineto/kineto.h"
@@ -139,15 +139,35 @@ static bool is_flat(const int64_t *dims, uint32_t from, uint32_t to)
     return true;
 }
 
+/* How the tensor lies whose `n` sizes are at `dims`: its strides have the same
+ * place in their list, between the same marks. */
+static enum msim_layout layout_at(const struct msim_kineto *k,
+                                  const int64_t *dims, uint32_t n)
+{
+    const int64_t *strides;
+
+    if (n == 0 || k->strides.n != k->dims.n)
+        return MSIM_LAYOUT_PLAIN;
+    strides = (const int64_t *)k->strides.data +
+              (dims - (const int64_t *)k->dims.data);
+    return strides[-1] == dims[-1] && strides[n] == dims[n]
+               ? msim_layout_of(dims, strides, n)
+               : MSIM_LAYOUT_PLAIN;
+}
+
 static int add_tensor(struct msim_reader *r, const int64_t *dims, uint32_t n,
                       uint8_t dtype)
 {
-    struct msim_arg a = {.kind = MSIM_ARG_TENSOR, .dtype = dtype, .n = n};
+    struct msim_kineto *k = msim_kineto_of(r);
+    struct msim_arg a = {.kind = MSIM_ARG_TENSOR,
+                         .dtype = dtype,
+                         .layout = (uint8_t)layout_at(k, dims, n),
+                         .n = n};
     uint32_t index;
 
     MSIM_TRY(msim_argpool_dims(&r->pool, dims, n, &index));
     a.v.i = index;
-    return add_arg(msim_kineto_of(r), a);
+    return add_arg(k, a);
 }
 
 /* [[2, 3], [4]]: a list of tensors; deeper nesting does not occur and is

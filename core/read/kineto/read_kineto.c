@@ -35,6 +35,7 @@ enum key {
     K_SEQ,
     K_FWD,
     K_DIMS,
+    K_STRIDES,
     K_TYPES,
     K_VALUES,
     K_GRID,
@@ -76,6 +77,7 @@ static const struct msim_keyword words[] = {
     {"Fwd thread id", K_FWD},
     {"Input Dims", K_DIMS},
     {"Input dims", K_DIMS},
+    {"Input Strides", K_STRIDES},
     {"Input type", K_TYPES},
     {"Concrete Inputs", K_VALUES},
     {"grid", K_GRID},
@@ -125,7 +127,7 @@ static void event_reset(struct msim_kineto *k)
         .dst_rank = -1,
         .comm_seq = -1,
     };
-    k->dims.n = k->types_in.n = k->values.n = k->text.n = 0;
+    k->dims.n = k->strides.n = k->types_in.n = k->values.n = k->text.n = 0;
     k->key = k->arg_key = K_OTHER;
 }
 
@@ -293,9 +295,17 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
-static int add_dim(struct msim_kineto *k, int64_t value)
+/* Where the numbers of the current list of sizes or strides go, else NULL. */
+static struct msim_vec *sizes_in(struct msim_kineto *k)
 {
-    int64_t *d = msim_vec_add(&k->dims, sizeof(*d));
+    return k->arg_key == K_DIMS      ? &k->dims
+           : k->arg_key == K_STRIDES ? &k->strides
+                                     : NULL;
+}
+
+static int add_size(struct msim_vec *sizes, int64_t value)
+{
+    int64_t *d = msim_vec_add(sizes, sizeof(*d));
 
     if (!d)
         return MSIM_ENOMEM;
@@ -311,8 +321,9 @@ static int list_number(struct msim_reader *r, const char *s, size_t len)
 
     switch (k->arg_key) {
     case K_DIMS:
+    case K_STRIDES:
         n = loose_int(s, len);
-        return add_dim(k, n < 0 ? 0 : n);
+        return add_size(sizes_in(k), n < 0 ? 0 : n);
     case K_GRID:
         if (k->grid_at < 3)
             k->ev.config.grid[k->grid_at++] = clamped(loose_int(s, len));
@@ -411,6 +422,7 @@ static int arg_string(struct msim_reader *r, const char *s, size_t len)
     case K_GROUP_RANKS:
         return msim_group_parse_ranks(&k->group, s, len);
     case K_DIMS:
+    case K_STRIDES:
     case K_TYPES:
     case K_VALUES:
         return 0;
@@ -505,15 +517,16 @@ static int kineto_array_begin(void *p)
         case K_VALUES:
             k->ev.have |= MSIM_KHAVE_ARGS;
             break;
+        case K_STRIDES:
+            break;
         case K_GROUP_RANKS:
             k->group.listed = true;
             break;
         default:
             return MSIM_SAX_SKIP;
         }
-    } else if (k->arg_key == K_DIMS) {
-        if (add_dim(k, MSIM_KDIMS_OPEN))
-            return MSIM_ENOMEM;
+    } else if (sizes_in(k)) {
+        MSIM_TRY(add_size(sizes_in(k), MSIM_KDIMS_OPEN));
     } else {
         return MSIM_SAX_SKIP;
     }
@@ -531,8 +544,8 @@ static int kineto_array_end(void *p)
         return 0;
     }
     k->depth--;
-    if (k->depth > 2 && k->arg_key == K_DIMS)
-        return add_dim(k, MSIM_KDIMS_CLOSE);
+    if (k->depth > 2 && sizes_in(k))
+        return add_size(sizes_in(k), MSIM_KDIMS_CLOSE);
     return 0;
 }
 
@@ -570,6 +583,7 @@ static void kineto_free(void *state)
     msim_idmap_release(&k->streams);
     msim_idmap_release(&k->configs);
     free(k->dims.data);
+    free(k->strides.data);
     free(k->types_in.data);
     free(k->values.data);
     free(k->text.data);

@@ -131,6 +131,57 @@ static void test_read_kineto__arguments(void)
     msim_job_free(job);
 }
 
+/* The layout of tensor `i` of the first operator. */
+static int layout_of(const struct msim_trace *t, uint32_t i)
+{
+    return msim_args_get(t, t->ops[0].args, i)->layout;
+}
+
+static struct msim_job *load_strides(const char *strides)
+{
+    /* clang-format off */
+    static const char form[] =
+        TRACE(X("cpu_op", "op", "1", "1", "5", "\"Input Dims\":[[2,3,4,5],[4,"
+        "5],[],[[4,5],[4,5]],[4,1]],\"Input type\":[\"float\",\"float\",\"Sca"
+        "lar\",\"TensorList\",\"float\"]%s"));
+    /* clang-format on */
+    char text[1024];
+    struct msim_error err;
+
+    snprintf(text, sizeof(text), form, strides);
+    return load_text(text, false, &err);
+}
+
+/* Strides say how a tensor lies; without them, or where their lists have other
+ * lengths than those of the sizes, it is taken to be plain. */
+static void test_read_kineto__strides(void)
+{
+    static const char *const UNKNOWN[] = {
+        "", ",\"Input Strides\":[[60,1,15,3],[5,1]]",
+        ",\"Input Strides\":[[60,1,15],[3,5,1],[],[[5,1],[1,4]],[1,1]]"};
+    struct msim_job *job =
+        load_strides(",\"Input Strides\":[[60,1,15,3],[20,1],[],[[5,1],[1,4]],["
+                     "1,1]]");
+    const struct msim_trace *t;
+
+    REQUIRE(job);
+    t = job->ranks[0];
+    CHECK_INT(layout_of(t, 0), MSIM_LAYOUT_TURNED); /* channels last */
+    CHECK_INT(layout_of(t, 1), MSIM_LAYOUT_GAPS);   /* a part of rows of 20 */
+    CHECK_INT(msim_args_get(t, t->ops[0].args, 3)[1].layout, MSIM_LAYOUT_PLAIN);
+    CHECK_INT(msim_args_get(t, t->ops[0].args, 3)[2].layout,
+              MSIM_LAYOUT_TURNED);
+    CHECK_INT(layout_of(t, 4), MSIM_LAYOUT_PLAIN);
+    msim_job_free(job);
+    for (size_t i = 0; i < sizeof(UNKNOWN) / sizeof(*UNKNOWN); i++) {
+        job = load_strides(UNKNOWN[i]);
+        REQUIRE(job);
+        CHECK_INT(layout_of(job->ranks[0], 0), MSIM_LAYOUT_PLAIN);
+        CHECK_INT(layout_of(job->ranks[0], 1), MSIM_LAYOUT_PLAIN);
+        msim_job_free(job);
+    }
+}
+
 /* Equal lists are one block. */
 static void test_read_kineto__interns_arguments(void)
 {
@@ -455,6 +506,7 @@ int main(void)
     RUN(test_read_kineto__times_are_exact);
     RUN(test_read_kineto__list_of_2020);
     RUN(test_read_kineto__arguments);
+    RUN(test_read_kineto__strides);
     RUN(test_read_kineto__interns_arguments);
     RUN(test_read_kineto__collective_metadata);
     RUN(test_read_kineto__collectives_without_metadata);
