@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those of KernelBench's times (models/law, models/estimate: what each says).
- */
+/* Those of KernelBench's and timm's times (models/law, models/estimate: what
+ * each says). */
 static const struct msim_stack STACKS[] = {
+    {"pytorch-1.13", 1.13,
+     "attention is not fused: products, a softmax in fp32, a cast"},
     {"pytorch-2.5", 2.5,
      "losses that pick one element a row: 32 threads; transposed 3-D "
      "convolutions of GA10x to 64 channels are added up in memory"},

@@ -1,6 +1,7 @@
 /*
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
+#include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
 #include "models/law/attention_law.h"
 #include "models/platform/fit_estimate.h"
@@ -65,6 +66,8 @@ static enum msim_status attention_predict(const struct msim_platform *p,
     struct msim_pick pick;
     struct msim_adjust adjust = {.factor = 1};
 
+    if (msim_attention_is_in_parts(p, w))
+        return msim_attention_parts(p, w, out);
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
@@ -89,6 +92,11 @@ static void attention_explain(const struct msim_platform *p,
     struct msim_work work = *w;
     struct msim_pick pick;
 
+    if (msim_attention_is_in_parts(p, w)) {
+        fprintf(out, "law: products and a softmax, since nothing fuses them\n");
+        msim_attention_parts_explain(p, w, out);
+        return;
+    }
     fprintf(out,
             "law: t0 + norm(flops / rate, bytes / bandwidth, key steps)%s\n"
             "inputs: %s, batch %lld, heads %lld over %lld, queries %lld, "

@@ -49,7 +49,7 @@ DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
            "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-mq"}
 # Words of sources, and their stacks.
 STACKS = {"H100_Modal": "pytorch-2.9", "pt291": "pytorch-2.9",
-          "v0.1": "pytorch-2.5"}
+          "v0.1": "pytorch-2.5", "pt113": "pytorch-1.13"}
 # In no fit: a GPU that nothing was fitted to.
 UNSEEN = "rtx-pro-6000-mq"
 # Above so many microseconds, and so many an operator.
