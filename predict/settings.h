@@ -31,8 +31,11 @@ const char *msim_cost_mode_text(enum msim_cost_mode mode);
 
 #define MSIM_ITERATION_ALL (-1)
 
+struct msim_shelf;
+
 struct msim_predict_settings {
     const char *data; /* the folder that holds platforms/, hosts/, networks/ */
+    struct msim_shelf *shelf; /* predict/shelf.h, of many runs; NULL: none */
 
     /* The inputs. */
     const char *const *paths; /* traces and directories of one job */

@@ -8,6 +8,7 @@
 #include "models/platform/platform_find.h"
 #include "models/platform/platform_nearest.h"
 #include "predict/scaled.h"
+#include "predict/shelf.h"
 
 #include <string.h>
 
@@ -25,11 +26,14 @@ enum msim_status msim_target_load(struct msim_target *t,
     if (s->network)
         MSIM_TRY(msim_network_load(&t->network, data, s->network, err));
     if (t->network.measured)
-        MSIM_TRY(msim_platform_load(&t->links, data, t->network.path, err));
+        MSIM_TRY(msim_shelf_platform(s->shelf, &t->links, data, t->network.path,
+                                     err));
     if (s->platform)
-        MSIM_TRY(msim_platform_load(&t->platform, data, s->platform, err));
+        MSIM_TRY(msim_shelf_platform(s->shelf, &t->platform, data, s->platform,
+                                     err));
     if (s->source_platform)
-        MSIM_TRY(msim_platform_load(&t->source, data, s->source_platform, err));
+        MSIM_TRY(msim_shelf_platform(s->shelf, &t->source, data,
+                                     s->source_platform, err));
     return MSIM_OK;
 }
 
@@ -232,7 +236,8 @@ static enum msim_status check_guess(const struct choosing *c)
 static enum msim_status need(const struct choosing *c, struct msim_platform **p,
                              const char *name)
 {
-    return *p ? MSIM_OK : msim_platform_load(p, c->s->data, name, c->err);
+    return *p ? MSIM_OK
+              : msim_shelf_platform(c->s->shelf, p, c->s->data, name, c->err);
 }
 
 /* The GPU that times are scaled from. */
@@ -283,9 +288,9 @@ static enum msim_status set_costs(const struct choosing *c)
     if (t->costs == MSIM_COSTS_SCALED)
         MSIM_TRY(need_source(c, &source));
     if (c->in->source_job || (t->reshaped && t->costs == MSIM_COSTS_SCALED))
-        MSIM_TRY(msim_correction_new(&t->correction, source_job(c),
-                                     c->in->ops[c->in->source_job ? 1 : 0],
-                                     t->source, c->err));
+        MSIM_TRY(msim_shelf_correction(
+            c->s->shelf, &t->correction, &t->shares_correction, source_job(c),
+            c->in->ops[c->in->source_job ? 1 : 0], t->source, c->err));
     if (t->costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
     MSIM_TRY(need_platform(c, c->s->platform   ? c->s->platform
@@ -424,7 +429,8 @@ void msim_target_release(struct msim_target *t)
     msim_platform_free(t->platform);
     msim_platform_free(t->source);
     msim_platform_free(t->links);
-    msim_correction_free(t->correction);
+    if (!t->shares_correction)
+        msim_correction_free(t->correction);
     memset(t, 0, sizeof(*t));
 }
 

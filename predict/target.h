@@ -32,6 +32,7 @@ struct msim_target {
                                          nearest to it; else NULL */
     struct msim_correction *correction; /* learned from settings.source_trace,
                                            or NULL */
+    bool shares_correction;             /* it is the shelf's */
     struct msim_host *host;
     struct msim_network network; /* with a name: another than the platform's */
     struct msim_platform *links; /* of the network, where it was measured */

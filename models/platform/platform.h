@@ -34,6 +34,14 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 void msim_platform_free(struct msim_platform *p);
 
 /*
+ * A copy of a platform, to set in other ways, as it was loaded: before it was
+ * paired. It shares the fits of `p`, which must outlive it. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_copy(struct msim_platform **out,
+                                    const struct msim_platform *p);
+
+/*
  * Pair two platforms whose ratio scales measured times from one to the other.
  * Where one has no fit, the other's fit stands in before those of all others:
  * its error then is in both estimates and not in their ratio. Both must live as

@@ -41,6 +41,7 @@ struct msim_platform {
     double conv_strided_data, conv_weight;
     double slowdown; /* msim_platform_slowdown() */
     bool is_host;    /* a CPU */
+    bool is_copy;    /* only its index is its own */
     bool joined;     /* by a network that its fits were not measured with */
     const struct msim_platform *links; /* msim_platform_link(); NULL: none */
     struct msim_fit *fits;

@@ -294,8 +294,38 @@ enum msim_status msim_platform_pair(struct msim_platform *a,
     return msim_fit_index_make(b, a);
 }
 
+enum msim_status msim_platform_copy(struct msim_platform **out,
+                                    const struct msim_platform *p)
+{
+    struct msim_platform *copy = malloc(sizeof(*copy));
+    enum msim_status status;
+
+    *out = NULL;
+    if (!copy)
+        return MSIM_ENOMEM;
+    *copy = *p;
+    copy->is_copy = true;
+    copy->index = (struct msim_fit_index){0};
+    status = msim_fit_index_make(copy, NULL);
+    if (status == MSIM_OK)
+        *out = copy;
+    else
+        msim_platform_free(copy);
+    return status;
+}
+
+static void free_copy(struct msim_platform *p)
+{
+    msim_fit_index_release(&p->index);
+    free(p);
+}
+
 void msim_platform_free(struct msim_platform *p)
 {
+    if (p && p->is_copy) {
+        free_copy(p);
+        return;
+    }
     while (p) {
         struct msim_platform *next = p->next;
 

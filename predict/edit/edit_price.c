@@ -6,6 +6,7 @@
 
 #include "models/estimate/model.h"
 #include "models/estimate/whole_job.h"
+#include "predict/shelf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ enum msim_status msim_price_platform(struct msim_remake *d,
             d, "what inserted work takes is not known: the trace names no GPU "
                "that is known; want '--platform NAME'");
     if (!d->to->platform && !d->platform)
-        MSIM_TRY(msim_platform_load(&d->platform, d->s->data, d->to->traced,
-                                    d->err));
+        MSIM_TRY(msim_shelf_platform(d->s->shelf, &d->platform, d->s->data,
+                                     d->to->traced, d->err));
     *p = d->to->platform ? d->to->platform : d->platform;
     return MSIM_OK;
 }

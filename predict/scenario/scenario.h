@@ -42,6 +42,7 @@
 #define MSIM_PREDICT_SCENARIO_SCENARIO_H
 #include "predict/edit/edit.h"
 #include "predict/pipeline.h"
+#include "predict/shelf.h"
 
 /* What the main thread waits for its data in, as PyTorch marks it. */
 #define MSIM_SCENARIO_LOADER "host:enumerate(DataLoader)*"
@@ -79,6 +80,7 @@ struct msim_scenarios {
     struct msim_scenario_row base, *rows;
     uint32_t n;
     bool ranked; /* by msim_scenarios_rank() */
+    struct msim_shelf shelf;
 };
 
 /*

@@ -118,6 +118,7 @@ void msim_scenarios_release(struct msim_scenarios *s)
     }
     free(s->rows);
     msim_arena_release(&s->arena);
+    msim_shelf_release(&s->shelf);
     s->rows = NULL;
     s->n = 0;
 }

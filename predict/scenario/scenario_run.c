@@ -278,6 +278,7 @@ static void settle(struct msim_scenarios *all, struct msim_scenario_row *row)
 {
     row->arena = &all->arena;
     row->settings.kernels = all->kernels;
+    row->settings.shelf = &all->shelf;
     for (uint32_t k = 0; k < row->n_edits; k++)
         row->settings.groups |=
             row->edits[k].selects && msim_scale_is_group(&row->edits[k].select);
@@ -309,6 +310,7 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
     struct base base = {0};
     enum msim_status status;
 
+    s->shelf.job = in->job;
     settle(s, &s->base);
     for (uint32_t i = 0; i < s->n; i++)
         settle(s, &s->rows[i]);
