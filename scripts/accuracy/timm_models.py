@@ -15,8 +15,10 @@ The steps are those of timm's benchmark.py: inference under autocast to fp16 in
 evaluation mode, weights cast anew each step; training in training mode with the
 loss and the backward pass under autocast, no scaled loss, SGD with Nesterov's
 momentum, one tensor at a time, gradients set to zero and added to, as PyTorch
-1.12 did by default. PyTorch before 2.0 had no fused attention. The tables of
-PyTorch 2.9 have models of parallel branches with their branches merged.
+1.12 did by default. PyTorch before 2.0 had no fused attention. Before 2.5
+attention that is not fused did not widen its operands to fp32, and did not look
+for rows that are masked out. The tables of PyTorch 2.9 have models of parallel
+branches with their branches merged.
 
 Families, in alphabetical order, are fitted and judged by turns: --list writes
 lines for msim-fit-factors, of inference of the families whose turn it is, on RTX
@@ -65,8 +67,10 @@ DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
            "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-mq"}
 LEAST_US, LEAST_EACH_US = 200, 30
 # Versions of PyTorch, as tables write them.
-FUSED_SINCE, MERGED_SINCE = 200, 290
+FUSED_SINCE, WIDE_SINCE, MERGED_SINCE = 200, 250, 290
 MERGED = ("fastvit", "ghostnetv3", "mobileone", "repvit")
+# Attention of other than four dimensions is not fused.
+NOT_FUSED = ("hiera", "mobilenetv4_hybrid", "mobilenetv5", "nest")
 # Of the others' factors none rests on what is recorded here.
 FITTED = ("rtx-3090", "rtx-4090")
 FIT_COLUMNS = ["trace", "platform", "us", "group", "source"]
@@ -98,8 +102,9 @@ def step_of(model, mode, layout, version):
     """What tells the step of one version from that of another."""
     merged = mode == "infer" and version >= MERGED_SINCE and \
         model.startswith(MERGED)
-    return f"{mode}-{layout}" + ("" if version >= FUSED_SINCE else "_math") + \
-        ("_merged" if merged else "")
+    attention = "_math" if version < FUSED_SINCE else "_narrow" \
+        if version < WIDE_SINCE and model.startswith(NOT_FUSED) else ""
+    return f"{mode}-{layout}{attention}" + ("_merged" if merged else "")
 
 
 def measured(args):
@@ -146,12 +151,22 @@ class Training(given_models.Job):
         self.optimizer.step()
 
 
+def narrow_attention(gpu, narrow):
+    """What is not fused as PyTorch before 2.5 computed it."""
+    torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(narrow)
+    if narrow:
+        aten = torch.ops.aten
+        gpu.overrides = {**gpu.overrides, aten._safe_softmax.default:
+                         lambda x, dim, dtype=None: aten._softmax(x, dim, False)}
+
+
 def record(row, path):
     timm.layers.set_fused_attn("_math" not in row["step"])
     settings = {"batch": row["batch"], "image": row["image"],
                 "training": row["mode"] == "train",
                 "channels_last": row["layout"] == "nhwc"}
     with meta_gpu.MetaGpu():
+        narrow_attention(meta_gpu.MetaGpu.current, "_narrow" in row["step"])
         with meta_gpu.MetaGpu.current.building():
             given = given_models.make(f"timm:{row['model']}", settings)
             if "_merged" in row["step"]:
