@@ -171,6 +171,56 @@ static void test_pipeline__drops_measured(void)
     made_unload(&j);
 }
 
+/* Operators with a law of their own kernel, with the nearest one, and without a
+ * law whose kernel tells one. */
+static bool load_covered(struct made_job *j)
+{
+    struct made m = made_trace(0, 1);
+
+    m.sms = 108;
+    made_event(&m, "cpu_op", "aten::mm", MADE_HOST, 1, 0, 10);
+    made_add(&m, "\"Input Dims\":[[4096,512],[512,512]],"
+                 "\"Input type\":[\"c10::Half\",\"c10::Half\"]}},");
+    made_call(&m, 1, "cudaLaunchKernel", 2, 2, 1);
+    made_kernel(&m, 7, "gemm", 10, 100, 1);
+    made_event(&m, "cpu_op", "aten::isin", MADE_HOST, 1, 20, 10);
+    made_add(&m, "\"Input Dims\":[[1048576],[64]],"
+                 "\"Input type\":[\"float\",\"float\"]}},");
+    made_call(&m, 1, "cudaLaunchKernel", 22, 2, 2);
+    made_kernel(&m, 7, "isin", 110, 100, 2);
+    made_op(&m, 1, "mine::add", 40, 10);
+    made_call(&m, 1, "cudaLaunchKernel", 42, 2, 3);
+    made_grid(&m, 7,
+              "void at::native::vectorized_elementwise_kernel<4, "
+              "at::native::CUDAFunctor_add<float>, "
+              "at::detail::Array<char*, 3> >",
+              210, 100, 3, 1000);
+    return made_load(j, &m, 1);
+}
+
+/* One of three operators, that of the nearest law, is not covered. */
+static void test_pipeline__not_covered(void)
+{
+    struct msim_predict_settings s = settings_for("a100", MSIM_COSTS_MODEL);
+    struct msim_prediction_run run;
+    struct msim_inputs in = {0};
+    struct msim_target to;
+    struct made_job j;
+
+    REQUIRE(load_covered(&j));
+    in.job = j.job;
+    REQUIRE(msim_target_load(&to, &s, NULL) == MSIM_OK);
+    REQUIRE(msim_target_choose(&to, &s, &in, NULL) == MSIM_OK);
+    REQUIRE(msim_predict(&run, &s, &in, &to, NULL) == MSIM_OK);
+    CHECK_INT(run.prediction->n_ops, 3);
+    CHECK_REL(run.prediction->coverage_ops, 2.0 / 3, 1e-9);
+    if (CHECK_INT(run.prediction->n_uncovered, 1))
+        CHECK_STR(run.prediction->uncovered[0].name, "aten::isin");
+    msim_prediction_run_release(&run);
+    msim_target_release(&to);
+    made_unload(&j);
+}
+
 /* A name is checked before a trace is read. */
 static void test_pipeline__names_first(void)
 {
@@ -196,6 +246,7 @@ int main(void)
     RUN(test_pipeline__many_targets);
     RUN(test_pipeline__many_runs);
     RUN(test_pipeline__drops_measured);
+    RUN(test_pipeline__not_covered);
     RUN(test_pipeline__names_first);
     return check_summary();
 }

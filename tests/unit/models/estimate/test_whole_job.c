@@ -114,15 +114,22 @@ static void test_whole_job__alone_and_uncertain(void)
     CHECK_REL(e.high_us, 10 * pow(4, sqrt(2)), 1e-12);
 }
 
-/* Where no program had kernels in half precision, theirs are less certain. */
+/* Where no program had kernels in half precision, theirs are less certain;
+ * those in full precision are not. */
 static void test_whole_job__alone_in_half_precision(void)
 {
     struct msim_platform p = timed();
+    struct msim_work full = CONV;
     struct msim_estimate e = estimate_of(MSIM_FAMILY_CONV);
 
     p.spread.half = log(4);
     msim_whole_job_widen(&p, &CONV, true, &e);
     CHECK_REL(e.high_us, 10 * pow(4, sqrt(2)), 1e-12);
+    full.dtype = MSIM_DT_F32;
+    p.spread.kind[msim_spread_of(&full)] =
+        (struct msim_spread_width){log(4), log(3)};
+    msim_whole_job_widen(&p, &full, true, &e);
+    CHECK_REL(e.high_us, 40, 1e-12);
 }
 
 static void check_alone_kept(const struct msim_platform *p,

@@ -148,7 +148,7 @@ static void test_program_spread__whose(void)
 }
 
 /* Without programs in half precision, these are as on a GPU without any: 0.3
- * of 0.1 and sqrt(0.08). */
+ * of 0.1 and sqrt(0.08). A GPU that does not say so has none. */
 static void test_program_spread__half(void)
 {
     struct msim_program_spread s;
@@ -158,6 +158,10 @@ static void test_program_spread__half(void)
                                        "\"half_precision\":false}"),
                         "one", NULL),
               MSIM_OK);
+    CHECK_REL(s.half, sqrt(0.08), 1e-12);
+    CHECK_INT(
+        read_text(&s, text_of("0.2", "\"one\":{\"shared\":0.1}"), "one", NULL),
+        MSIM_OK);
     CHECK_REL(s.half, sqrt(0.08), 1e-12);
     CHECK_INT(read_text(&s,
                         text_of("0.2", "\"one\":{\"shared\":0.1,"

@@ -318,6 +318,8 @@ static void test_sm_pace__widths(void)
     CHECK(msim_sm_pace_product_us(&H100, &by_k) > 0);
     by_k.u.gemm.a_transposed = true;
     CHECK_REL(msim_sm_pace_product_us(&H100, &by_k), 0, 0);
+    by_k.u.gemm.b_transposed = true;
+    CHECK(msim_sm_pace_product_us(&H100, &by_k) > 0);
 }
 
 /* One tile of a long sum is shared by all SMs, down to parts of 1,024 terms. */
