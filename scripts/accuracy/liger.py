@@ -33,6 +33,8 @@ import sys
 import tempfile
 import zlib
 
+import timed_rows
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "capture"))
 os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR") # else a line a trace
@@ -120,14 +122,7 @@ def predict(args, path, gpu):
                           env={**os.environ, **data})
     if done.returncode:
         sys.exit(f"liger.py: {done.stderr.strip()}")
-    report = json.loads(done.stdout)
-    copies = report["breakdown_us"]["memory_copy"]
-    kernels = report["kernel_us"]
-    return {"predicted_us": kernels["predicted"] + copies,
-            "low_us": kernels["low"] + copies,
-            "high_us": kernels["high"] + copies,
-            "launches": next((e["count"] for e in report["edges"]
-                              if e["kind"] == "launch"), 0)}
+    return timed_rows.answer_of(json.loads(done.stdout))
 
 
 def answered(args, rows):
@@ -148,34 +143,9 @@ def answered(args, rows):
                        error_percent=error)
 
 
-def shown(row):
-    return {c: f"{row[c]:.3f}" if isinstance(row[c], float) else row[c]
-            for c in COLUMNS}
-
-
-def cells(rows, *by):
-    found = {}
-    for row in rows:
-        if row["judged"] == "y":
-            found.setdefault(tuple(row[b] for b in by), []).append(row)
-    return sorted(found.items())
-
-
-def table(rows):
+def print_tables(rows):
     for by in (("kernel", "mode", "gpu"), ("mode", "gpu"), ("mode",), ("gpu",)):
-        print(f"| {' | '.join(by)} | rows | mean | median | worst | inside |")
-        print("|---" * (len(by) + 5) + "|")
-        for key, cell in cells(rows, *by):
-            errors = [float(r["error_percent"]) for r in cell]
-            sizes = [abs(e) for e in errors]
-            inside = statistics.mean(
-                float(r["low_us"]) <= float(r["measured_us"]) <=
-                float(r["high_us"]) for r in cell)
-            print(f"| {' | '.join(key)} | {len(cell)} | "
-                  f"{statistics.mean(sizes):.1f} | "
-                  f"{statistics.median(sizes):.1f} | "
-                  f"{max(errors, key=abs):+.1f} | {100 * inside:.0f} |")
-        print()
+        timed_rows.print_errors(rows, *by)
 
 
 def last_of_sweeps(rows):
@@ -198,8 +168,8 @@ def faults(known, found):
             yield (f"{row['kernel']} {row['mode']} {row['value']} on "
                    f"{row['gpu']}: {row['predicted_us']:.0f} us, the table has "
                    f"{was['predicted_us']}")
-    for (mode,), cell in cells([r for r in known if r["gpu"] in PROMISED_GPUS],
-                               "mode"):
+    promised = [r for r in known if r["gpu"] in PROMISED_GPUS]
+    for (mode,), cell in timed_rows.cells(promised, "mode"):
         sizes = [abs(float(r["error_percent"])) for r in cell]
         got = statistics.mean(sizes), statistics.median(sizes)
         if any(g > p for g, p in zip(got, PROMISED[mode])):
@@ -225,15 +195,12 @@ def main():
         with open(args.check, newline="", encoding="utf-8") as file:
             known = list(csv.DictReader(file))
         wrong = list(faults(known, answered(args, last_of_sweeps(rows))))
-        table(known)
+        print_tables(known)
         sys.exit("\n".join(wrong) if wrong else 0)
     found = list(answered(args, rows))
     if args.out:
-        with open(args.out, "w", newline="", encoding="utf-8") as file:
-            out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(map(shown, found))
-    table(found)
+        timed_rows.write(args.out, COLUMNS, map(timed_rows.shown, found))
+    print_tables(found)
 
 
 if __name__ == "__main__":

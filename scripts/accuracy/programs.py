@@ -37,6 +37,8 @@ import statistics
 import subprocess
 import sys
 
+import timed_rows
+
 GPUS = {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA H100 PCIe": "h100-pcie",
         "NVIDIA A100-SXM4-80GB": "a100", "NVIDIA A100-SXM4-40GB": "a100-40gb",
         "NVIDIA L40S": "l40s", "NVIDIA L4": "l4", "Tesla T4": "t4",
@@ -133,11 +135,8 @@ def predict(args, trace, platform):
     if done.returncode:
         return None
     report = json.loads(done.stdout)
-    copies = report["breakdown_us"]["memory_copy"]
-    kernels = report["kernel_us"]
-    return {"us": kernels["predicted"] + copies, "low": kernels["low"] + copies,
-            "high": kernels["high"] + copies,
-            "calls": sum(f["calls"] for f in report["families"])}
+    return dict(timed_rows.answer_of(report),
+                calls=sum(f["calls"] for f in report["families"]))
 
 
 def predictions(args, rows):
@@ -151,14 +150,6 @@ def predictions(args, rows):
 def judged(row, prediction):
     least, each = row["limits"]
     return row["us"] > least and row["us"] > each * prediction["calls"]
-
-
-def write(path, fields, rows):
-    with open(path, "w", newline="") as f:
-        out = csv.DictWriter(f, fields, lineterminator="\n",
-                             extrasaction="ignore")
-        out.writeheader()
-        out.writerows(rows)
 
 
 def interval_score(row):
@@ -205,20 +196,21 @@ def main():
         p = found.get((row["trace"], target(args, row)))
         if p is None or not judged(row, p):
             continue
-        kept.append(dict(row, predicted_us=p["us"], low=p["low"],
-                         high=p["high"],
-                         error_percent=100 * (p["us"] / row["us"] - 1)))
+        error = 100 * (p["predicted_us"] / row["us"] - 1)
+        kept.append(dict(row, predicted_us=p["predicted_us"], low=p["low_us"],
+                         high=p["high_us"], error_percent=error))
     if not kept:
         sys.exit("no program could be predicted")
     if args.list:
         kept = [r for r in kept
                 if r["platform"] != UNSEEN and not r.get("shared")]
         kept.sort(key=lambda r: (r["trace"], r["platform"]))
-        write(args.list, FIELDS, [dict(r, us=f"{r['us']:.6g}") for r in kept])
+        timed_rows.write(args.list, FIELDS,
+                         [dict(r, us=f"{r['us']:.6g}") for r in kept])
         return
     if args.errors:
-        write(args.errors, FIELDS + ["family", "predicted_us", "low", "high",
-                                     "error_percent"], kept)
+        timed_rows.write(args.errors, FIELDS + [
+            "family", "predicted_us", "low", "high", "error_percent"], kept)
     show(kept)
 
 

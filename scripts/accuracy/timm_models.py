@@ -40,9 +40,10 @@ import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
+
+import timed_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "capture"))
@@ -211,14 +212,7 @@ def predict(args, path, gpu):
     if done.returncode:
         print(f"timm_models.py: {done.stderr.strip()}", file=sys.stderr)
         return None
-    report = json.loads(done.stdout)
-    copies = report["breakdown_us"]["memory_copy"]
-    kernels = report["kernel_us"]
-    return {"predicted_us": kernels["predicted"] + copies,
-            "low_us": kernels["low"] + copies,
-            "high_us": kernels["high"] + copies,
-            "launches": next((e["count"] for e in report["edges"]
-                              if e["kind"] == "launch"), 0)}
+    return timed_rows.answer_of(json.loads(done.stdout))
 
 
 def answered(args, rows, batches):
@@ -252,38 +246,6 @@ def to_fit(found):
                    "group": r["model"], "source": f"timm {r['table']}"}
 
 
-def write(path, columns, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, columns, lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
-
-
-def shown(row):
-    return {c: f"{row[c]:.3f}" if isinstance(row[c], float) else row[c]
-            for c in COLUMNS}
-
-
-def table(rows, *by):
-    cells = {}
-    for row in rows:
-        if row["judged"] == "y":
-            cells.setdefault(tuple(row[b] for b in by), []).append(row)
-    print(f"| {' | '.join(by)} | rows | mean | median | bias | worst | inside |")
-    print("|---" * (len(by) + 6) + "|")
-    for key, cell in sorted(cells.items()):
-        errors = [float(r["error_percent"]) for r in cell]
-        sizes = [abs(e) for e in errors]
-        inside = statistics.mean(
-            float(r["low_us"]) <= float(r["measured_us"]) <=
-            float(r["high_us"]) for r in cell)
-        print(f"| {' | '.join(key)} | {len(cell)} | "
-              f"{statistics.mean(sizes):.1f} | {statistics.median(sizes):.1f}"
-              f" | {statistics.median(errors):+.1f} | "
-              f"{max(errors, key=abs):+.1f} | {100 * inside:.0f} |")
-    print()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", type=pathlib.Path, required=True)
@@ -302,12 +264,13 @@ def main():
     rows = list(measured(args))
     found = list(answered(args, rows, recorded(args, rows)))
     if args.list:
-        write(args.list, FIT_COLUMNS, to_fit(found))
+        timed_rows.write(args.list, FIT_COLUMNS, to_fit(found))
         return
     if args.out:
-        write(args.out, COLUMNS, map(shown, found))
-    table(found, "table", "fitted")
-    table([r for r in found if r["fitted"] == "n"], "mode", "family")
+        timed_rows.write(args.out, COLUMNS, map(timed_rows.shown, found))
+    timed_rows.print_errors(found, "table", "fitted")
+    timed_rows.print_errors([r for r in found if r["fitted"] == "n"],
+                            "mode", "family")
 
 
 if __name__ == "__main__":
