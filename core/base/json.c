@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,4 +88,11 @@ double msim_json_get_number(const cJSON *o, const char *key, double missing)
     if (cJSON_IsObject(item))
         item = cJSON_GetObjectItemCaseSensitive(item, "value");
     return cJSON_IsNumber(item) ? item->valuedouble : missing;
+}
+
+bool msim_json_get_up_to(const cJSON *o, const char *key, double most,
+                         double *out)
+{
+    *out = msim_json_get_number(o, key, NAN);
+    return *out >= 0 && *out <= most;
 }

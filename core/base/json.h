@@ -34,4 +34,9 @@ bool msim_json_get_true(const cJSON *o, const char *key);
  */
 double msim_json_get_number(const cJSON *o, const char *key, double missing);
 
+/* Put the number of member `key` of `o` into `*out`; false where it is absent,
+ * or not from 0 to `most`. */
+bool msim_json_get_up_to(const cJSON *o, const char *key, double most,
+                         double *out);
+
 #endif

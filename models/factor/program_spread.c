@@ -122,12 +122,6 @@ enum msim_spread msim_spread_of(const struct msim_work *w)
     return MSIM_SPREAD_COUNT;
 }
 
-static bool read_width(const cJSON *o, const char *key, double *out)
-{
-    *out = msim_json_get_number(o, key, NAN);
-    return *out >= 0 && *out <= WIDTH_MOST;
-}
-
 static enum msim_status read_kinds(struct msim_program_spread *s,
                                    const cJSON *kinds, const char *file,
                                    struct msim_error *err)
@@ -136,8 +130,10 @@ static enum msim_status read_kinds(struct msim_program_spread *s,
         const char *text = msim_spread_text((enum msim_spread)k);
         const cJSON *kind = cJSON_GetObjectItemCaseSensitive(kinds, text);
 
-        if (!read_width(kind, "slower", &s->kind[k].slower) ||
-            !read_width(kind, "faster", &s->kind[k].faster))
+        if (!msim_json_get_up_to(kind, "slower", WIDTH_MOST,
+                                 &s->kind[k].slower) ||
+            !msim_json_get_up_to(kind, "faster", WIDTH_MOST,
+                                 &s->kind[k].faster))
             return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                              "'spread.kinds.%s' wants 'slower' and 'faster', "
                              "logarithms from 0 to %d",
@@ -163,8 +159,9 @@ static enum msim_status read_spread(struct msim_program_spread *s,
 
     if (!spread)
         return MSIM_OK;
-    if (!(platform ? read_width(platform, "shared", &s->shared)
-                   : read_width(spread, "others", &s->shared)))
+    if (!msim_json_get_up_to(platform ? platform : spread,
+                             platform ? "shared" : "others", WIDTH_MOST,
+                             &s->shared))
         return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                          "'shared' of '%s', or 'spread.others', is missing or "
                          "wrong, want a logarithm from 0 to %d",

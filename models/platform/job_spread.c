@@ -5,7 +5,6 @@
 
 #include "core/base/json.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,12 +19,6 @@ static bool family_of(const char *text, int *f)
     return false;
 }
 
-static bool read_number(const cJSON *o, const char *key, double *out)
-{
-    *out = msim_json_get_number(o, key, NAN);
-    return *out >= 0 && *out <= MOST;
-}
-
 static enum msim_status read_spread(struct msim_job_spread *s,
                                     const cJSON *json, const char *file,
                                     struct msim_error *err)
@@ -35,15 +28,15 @@ static enum msim_status read_spread(struct msim_job_spread *s,
     int f;
 
     s->known = true;
-    if (!read_number(machine, "slower", &s->slower) ||
-        !read_number(machine, "faster", &s->faster))
+    if (!msim_json_get_up_to(machine, "slower", MOST, &s->slower) ||
+        !msim_json_get_up_to(machine, "faster", MOST, &s->faster))
         return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                          "'machine' wants 'slower' and 'faster' from 0 to %d",
                          MOST);
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(json, "families"))
     {
         if (!family_of(o->string, &f) ||
-            !read_number(o, "log_sd", &s->family[f]))
+            !msim_json_get_up_to(o, "log_sd", MOST, &s->family[f]))
             return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                              "'families' wants families with a 'log_sd' from 0 "
                              "to %d",
