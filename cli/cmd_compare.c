@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/load.h"
 #include "cli/message.h"
+#include "cli/platform_hint.h"
 #include "cli/predict_options.h"
 #include "core/report/compare/compare.h"
 #include "core/report/write/report_format.h"
@@ -151,7 +152,7 @@ static const struct msim_option OPTIONS[] = {
      .parse = parse_platform,
      .metavar = "P[,P]",
      .help = "predict the traces for GPU P (a name or a file); P,P: one for "
-             "each side"},
+             "each side; " MSIM_PLATFORM_STACK_HELP},
     {.name = "costs",
      .type = MSIM_OPTION_CHOICE,
      FIELD(costs),

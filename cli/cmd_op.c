@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "predict/op/op_rows.h"
 
 struct settings {
@@ -33,9 +34,9 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
      .metavar = "NAME|FILE",
-     .help = "the GPU to predict for (see 'mystique-sim platforms'), with a\n"
-             "stack or without (h100@pytorch-2.9); a column\n"
-             "'gpu' is copied, but does not choose the GPU"},
+     .help = "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
+             "'gpu' is copied, but does not choose "
+             "it; " MSIM_PLATFORM_STACK_HELP},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
 };

@@ -7,10 +7,10 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "cli/predict_options.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
-#include "models/platform/platform_find.h"
 #include "predict/explain.h"
 #include "predict/whatif/sensitivity.h"
 #include "predict/whatif/sweep.h"
@@ -20,8 +20,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#define NAME 64 /* bytes of a platform's name that are compared */
 
 static double seconds_since(const struct timespec *begin)
 {
@@ -118,30 +116,6 @@ static enum msim_status predict(const struct msim_predict_options *o,
     }
     msim_prediction_run_release(&run);
     return status;
-}
-
-/* After a name that is not known: what it looks like. */
-static void hint_platform(const char *data, const char *list)
-{
-    struct msim_arena arena;
-    const char *const *names;
-    char name[NAME];
-    uint32_t n;
-
-    msim_arena_init(&arena);
-    if (msim_platform_list(&arena, data, &names, &n, NULL) != MSIM_OK)
-        n = 0;
-    for (const char *at = list; n && at; at = strchr(at, ',')) {
-        const char *near;
-
-        at += *at == ',';
-        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
-        near = msim_nearest_word(name, names, n);
-        if (near && strcmp(near, name) != 0)
-            msim_message("unknown platform '%s', did you mean '%s'?", name,
-                         near);
-    }
-    msim_arena_release(&arena);
 }
 
 static enum msim_status write_sweep(const struct msim_predict_options *o,
@@ -274,7 +248,7 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
     o->settings.data = data;
     status = o->model ? predict_model(o, err) : predict_traces(o, err);
     if (status == MSIM_EUNKNOWN && platform)
-        hint_platform(data, platform);
+        msim_platform_hint(data, platform);
     return status;
 }
 

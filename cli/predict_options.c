@@ -8,6 +8,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "core/base/arena.h"
 #include "core/base/vec.h"
 
@@ -206,9 +207,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      SETTING(platform),
      .metavar = "NAME|FILE[,...]",
-     .help = "GPU to predict for; 'mystique-sim platforms' lists them, and "
-             "the stacks\nthat a name may end in (h100@pytorch-2.9); with "
-             "several a table, best first",
+     .help = "GPU to predict for; 'mystique-sim platforms' lists them; with "
+             "several a table, best first; " MSIM_PLATFORM_STACK_HELP,
      .dflt = "the GPU of the trace"},
     {.name = "model",
      .type = MSIM_OPTION_TEXT,

@@ -9,6 +9,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -68,7 +69,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
      .metavar = "NAME|FILE",
-     .help = "with --from: the platform whose laws are corrected",
+     .help = "with --from: the platform whose laws are "
+             "corrected; " MSIM_PLATFORM_STACK_HELP,
      .dflt = "the traces' GPU"},
     {.name = "dry-run",
      .type = MSIM_OPTION_FLAG,

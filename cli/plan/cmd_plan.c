@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
@@ -50,8 +51,9 @@ static const struct msim_command COMMAND = {
     .operands = "SPEC.json",
     .summary =
         "Predict every way to train a described model, or to run a traced "
-        "step, on the GPUs of\na spec: time, cost, memory; the frontier of "
-        "time and cost, and a recommendation\n(docs/plan.md).",
+        "step, on the\nGPUs of a spec: time, cost, memory; the frontier of "
+        "time and cost, and a\nrecommendation (docs/plan.md). Of its "
+        "platforms " MSIM_PLATFORM_STACK_HELP ".",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,

@@ -7,6 +7,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "plan/whatif/job_whatif.h"
 #include "predict/scenario/scenario.h"
 
@@ -25,7 +26,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
      .metavar = "NAME|FILE",
-     .help = "the GPU of the base, and of scenarios without \"gpu\"",
+     .help = "the GPU of the base, and of scenarios without "
+             "\"gpu\"; " MSIM_PLATFORM_STACK_HELP,
      .dflt = "the traced one, as traced"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,

@@ -6,6 +6,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_hint.h"
 #include "cli/platforms/platform_page.h"
 #include "core/base/json.h"
 #include "core/base/json_out.h"
@@ -295,6 +296,8 @@ int msim_cmd_platforms(int argc, char **argv)
     if (status == MSIM_OK)
         status = names.n ? show(data, names.items[0], &s, &err)
                          : list_all(data, s.json, &err);
+    if (status == MSIM_EUNKNOWN && names.n)
+        msim_platform_hint(data, names.items[0]);
     if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = msim_fail(&err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                            "standard output cannot be written");

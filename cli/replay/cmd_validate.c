@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/validate_rows.h"
+#include "cli/platform_hint.h"
 #include "cli/replay/choice_options.h"
 #include "cli/replay/validate_trace.h"
 #include "replay/validate/report_validation.h"
@@ -50,9 +51,9 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
      .metavar = "NAME|FILE",
-     .help =
-         "predict for this device too: a name that 'platforms' lists, or a\n"
-         "file of 'calibrate' for the machine that replayed"},
+     .help = "predict for this device too: a name that 'platforms' lists, or a "
+             "file of 'calibrate' for the machine that "
+             "replayed; " MSIM_PLATFORM_STACK_HELP},
     {.name = "iteration",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, iteration),

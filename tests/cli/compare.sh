@@ -147,6 +147,15 @@ b_us,difference_us,ratio,share,beyond_intervals" ] || complain "another header"
 want_out $'\nops,'
 want_out $'\nranks,0,'
 
+# What another stack brings.
+run compare --platform h100@pytorch-2.5,h100@pytorch-2.9 "$samples/gpt2" \
+    "$samples/gpt2"
+want_rc 0
+want_out " on h100@pytorch-2.5"$'\n'
+want_out " on h100@pytorch-2.9"$'\n'
+usage_error "stack 'pytorch-1' is not known, want one of pytorch-2.5" \
+    compare --platform h100,h100@pytorch-1 "$sample" "$sample"
+
 # Wrong command lines and inputs.
 usage_error "'compare' wants A B, got nothing" compare
 usage_error "'compare' wants A B, got too few" compare x.json

@@ -41,6 +41,14 @@ for verb in "" predict info compare op platforms select convert generate replay 
     ! grep -nE '.{81}| $' "$folder/out" >&2 || complain "an untidy line"
 done
 
+# Where a name of a platform may end in a stack, help says so.
+for verb in predict op compare plan whatif validate calibrate; do
+    run "$verb" --help
+    tr -s '\n ' ' ' <"$folder/out" |
+        grep -q "a name may end in a stack (h100@pytorch-2.9)" ||
+        complain "no word of stacks"
+done
+
 run --version
 want_rc 0
 want_no_err

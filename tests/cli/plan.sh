@@ -54,6 +54,16 @@ run plan "$folder/edge.json"
 want_rc 0
 [[ $out == *"leave: not sure to fit"*"to be sure  256 x b200: "* ]] || complain "what is sure is not named: $out"
 
+# Platforms with stacks are platforms of their own.
+cat >"$folder/stacks.json" <<'JSON'
+{"model": "llama3-8b", "global_batch": 64, "platforms": ["h100@pytorch-2.5", {"name": "h100@pytorch-2.9"}],
+ "gpus": 8, "tp": 8, "zero": 1, "recompute": "none"}
+JSON
+run plan "$folder/stacks.json"
+want_rc 0
+want_out "8 x h100@pytorch-2.5: "
+want_out "8 x h100@pytorch-2.9: "
+
 # Where nothing fits, the point that is nearest, and what would make it fit.
 cat >"$folder/tight.json" <<'JSON'
 {"model": "llama3-70b", "sequence": 8192, "global_batch": 64, "platforms": ["h100"], "gpus": 32,

@@ -81,7 +81,16 @@ grep -Eq ',half,[0-9.]+,[0-9.]+,[0-9.]+,gemm$' "$folder/out" ||
 run platforms no-such-gpu
 want_no_out
 want_err "'no-such-gpu', known are: a10, a100"
+[[ $err != *"did you mean"* ]] || complain "a hint that is none: $err"
 [ "$rc" -eq 2 ] || [ "$rc" -eq 3 ] || complain "exit code $rc"
+# A mistyped name is answered as --platform answers it.
+run platforms h1000
+want_rc 2
+want_no_out
+want_err "unknown platform 'h1000', did you mean 'h100'?"
+hinted=$err
+run --platform h1000 absent.json
+[ "$err" = "$hinted" ] || complain "not as 'platforms h1000': $err"
 echo '{"name": 1}' >"$folder/broken.json"
 run platforms "$folder/broken.json"
 want_rc 3
