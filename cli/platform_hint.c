@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME 64 /* bytes of a platform's name that are compared */
 
@@ -16,7 +17,7 @@ static void hint(const char *name, const char *const *names, uint32_t n)
 {
     const char *near = msim_nearest_word(name, names, n);
 
-    if (near && strcmp(near, name) != 0)
+    if (near && strcasecmp(near, name) != 0)
         msim_message("unknown platform '%s', did you mean '%s'?", name, near);
 }
 
