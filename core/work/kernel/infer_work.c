@@ -303,7 +303,7 @@ static const struct {
     [MSIM_KERNEL_SPLIT_K] = {0.4, 0.4},
     [MSIM_KERNEL_ELEMENTWISE] = {0.2, 1.2},
     [MSIM_KERNEL_FOREACH] = {0.15, 0.15},
-    [MSIM_KERNEL_COPY] = {0.35, 1.6},
+    [MSIM_KERNEL_COPY] = {0.4, 1.6},
     [MSIM_KERNEL_REDUCTION] = {0.95, 0.95},
     [MSIM_KERNEL_SOFTMAX] = {0.65, 0.65},
     [MSIM_KERNEL_NORM] = {0.5, 0.5},
