@@ -18,7 +18,7 @@
 #include "models/host/host.h"
 #include "models/platform/platform.h"
 #include "predict/groups/task_groups.h"
-#include "predict/trace_correction.h"
+#include "predict/learn/trace_correction.h"
 
 struct msim_cost_options {
     const struct msim_platform *platform;   /* NULL: as traced */

@@ -3,13 +3,63 @@
  */
 #include "predict/shelf.h"
 
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct msim_shelf_entry {
+    char *data_dir, *name;
+    struct msim_platform *platform;
+};
+
+static const struct msim_platform *find(const struct msim_shelf *s,
+                                        const char *data_dir, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_platforms; i++)
+        if (strcmp(s->platforms[i].name, name) == 0 &&
+            strcmp(s->platforms[i].data_dir, data_dir) == 0)
+            return s->platforms[i].platform;
+    return NULL;
+}
+
+static void drop(struct msim_shelf_entry *e)
+{
+    free(e->data_dir);
+    free(e->name);
+    msim_platform_free(e->platform);
+}
+
+static enum msim_status add(struct msim_shelf *s, const char *data_dir,
+                            const char *name, struct msim_error *err)
+{
+    struct msim_shelf_entry e = {.data_dir = strdup(data_dir),
+                                 .name = strdup(name)};
+    enum msim_status status = e.data_dir && e.name ? MSIM_OK : MSIM_ENOMEM;
+
+    if (status == MSIM_OK)
+        status = msim_platform_load(&e.platform, data_dir, name, err);
+    if (status == MSIM_OK)
+        status = msim_grow((void **)&s->platforms, &s->cap_platforms,
+                           s->n_platforms, sizeof(e));
+    if (status == MSIM_OK)
+        s->platforms[s->n_platforms++] = e;
+    else
+        drop(&e);
+    return status;
+}
+
 enum msim_status msim_shelf_platform(struct msim_shelf *s,
                                      struct msim_platform **out,
                                      const char *data_dir, const char *name,
                                      struct msim_error *err)
 {
-    return msim_platform_take(s ? &s->platforms : NULL, out, data_dir, name,
-                              err);
+    *out = NULL;
+    if (!s)
+        return msim_platform_load(out, data_dir, name, err);
+    if (!find(s, data_dir, name))
+        MSIM_TRY(add(s, data_dir, name, err));
+    return msim_platform_copy(out, find(s, data_dir, name));
 }
 
 enum msim_status
@@ -32,7 +82,9 @@ msim_shelf_correction(struct msim_shelf *s, struct msim_correction **out,
 
 void msim_shelf_release(struct msim_shelf *s)
 {
-    msim_platform_shelf_release(&s->platforms);
+    for (uint32_t i = 0; i < s->n_platforms; i++)
+        drop(&s->platforms[i]);
+    free(s->platforms);
     msim_correction_free(s->correction);
-    *s = (struct msim_shelf){.job = NULL};
+    memset(s, 0, sizeof(*s));
 }

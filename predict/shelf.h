@@ -4,18 +4,23 @@
  */
 #ifndef MSIM_PREDICT_SHELF_H
 #define MSIM_PREDICT_SHELF_H
-#include "models/platform/platform_shelf.h"
-#include "predict/trace_correction.h"
+#include "models/platform/platform.h"
+#include "predict/learn/trace_correction.h"
 
 /* Zero it at the start, and let `job` be the one whose correction is kept
  * (NULL: none). Not thread-safe. */
 struct msim_shelf {
-    struct msim_platform_shelf platforms;
+    struct msim_shelf_entry *platforms;
+    uint32_t n_platforms, cap_platforms;
     const struct msim_job *job;
     struct msim_correction *correction; /* by the first source that asked */
 };
 
-/* As msim_platform_take(); `s` may be NULL. */
+/*
+ * As msim_platform_load(), but read only the first time that the shelf is asked
+ * for the name. What is taken is the caller's, to set and to free, while the
+ * shelf lives. `s` NULL: it is loaded.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_shelf_platform(struct msim_shelf *s,
                                      struct msim_platform **out,

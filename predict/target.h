@@ -20,7 +20,7 @@
 #include "models/platform/network.h"
 #include "models/platform/platform.h"
 #include "predict/inputs.h"
-#include "predict/trace_correction.h"
+#include "predict/learn/trace_correction.h"
 
 struct msim_target {
     enum msim_cost_mode costs; /* AUTO until it is chosen */

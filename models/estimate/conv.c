@@ -366,13 +366,46 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
 }
 
-/* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
- * for half precision and channels last (use_cudnn_depthwise() in
- * aten/src/ATen/native/Convolution.cpp). A weight gradient is a reduction. */
-static bool is_native(const struct msim_work *w)
+/*
+ * Whether PyTorch asks cuDNN for the filter a channel of an fp16 tensor with
+ * channels first: it knows where cuDNN is the faster one
+ * (check_cudnn_depthwise_workload_with_filter() in
+ * aten/src/ATen/native/Convolution.cpp). Sizes are those of the forward pass.
+ */
+static bool cudnn_is_faster(const struct msim_work *w)
 {
-    return w->dtype == MSIM_DT_F32 && !w->u.conv.channels_last &&
-           w->u.conv.pass != MSIM_CONV_BACKWARD_WEIGHT;
+    int64_t n = w->u.conv.n, c = w->u.conv.c, width = w->u.conv.w;
+    int64_t size = w->u.conv.s, stride = w->u.conv.stride_w;
+
+    if (c < 32 || width < 7 || (size != 1 && size != 3 && size != 5) ||
+        (stride != 1 && stride != 2))
+        return false;
+    if (stride == 1)
+        return true;
+    if (n == 1)
+        return size > 1 || width <= 28;
+    if (size == 1)
+        return n <= 16 && c >= 128 && width <= 7;
+    return c >= 512 || (c >= 256 && width >= 28);
+}
+
+static bool asks_cudnn(const struct msim_work *w)
+{
+    return w->dtype == MSIM_DT_F16 && !w->u.conv.deep &&
+           w->u.conv.dilation_h <= 1 && w->u.conv.dilation_w <= 1 &&
+           w->u.conv.r == w->u.conv.s &&
+           w->u.conv.stride_h == w->u.conv.stride_w && cudnn_is_faster(w);
+}
+
+/* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
+ * for channels last, and in half precision for some (use_cudnn_depthwise(),
+ * there). A weight gradient is a reduction. */
+static bool is_native(const struct msim_platform *p, const struct msim_work *w)
+{
+    if (w->u.conv.channels_last || w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        return false;
+    /* of MIOpen only fp32 is known */
+    return p->sheet.miopen ? w->dtype == MSIM_DT_F32 : !asks_cudnn(w);
 }
 
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
@@ -385,7 +418,7 @@ static enum msim_status depthwise(const struct msim_platform *p,
 
     as_vector(w, &v);
     MSIM_TRY(msim_model_predict(p, &v, false, out, NULL));
-    if (is_native(w) && !p->is_host)
+    if (is_native(p, w) && !p->is_host)
         msim_pace_join(msim_conv_depthwise_us(p, w), out);
     out->low_us /= DEPTHWISE_FACTOR;
     out->high_us *= DEPTHWISE_FACTOR;

@@ -48,14 +48,21 @@ static double lanes(const struct msim_data_sheet *s)
 
 /*
  * Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3,
- * 5 x 5 (DepthwiseConv2d.cu) or 3 x 3 x 3 (DepthwiseConv3d.cu). Seen: 3.8 and
- * 1.05 on H100 SXM and PCIe. Loads wait for each other, so that fewer threads
- * take longer: 2.8 and 0.8 on RTX A6000 and A10G, whose SMs hold 1,536 threads.
- * Where power bounds products, the clock of such kernels falls too, by
- * less: 1.7 and 0.53 on L4; 1.05 and 0.31 on T4, whose SMs hold 1,024.
+ * 5 x 5 (DepthwiseConv2d.cu) or 3 x 3 x 3 (DepthwiseConv3d.cu), in taps a
+ * cycle. Seen: 3.8 on H100 SXM and PCIe with 3 x 3. Loads wait for each other,
+ * so that fewer threads take longer: 2.8 on RTX A6000 and A10G, whose SMs hold
+ * 1,536 threads. Where power bounds products, the clock of such kernels falls
+ * too, by less: 1.7 on L4; 1.05 on T4, whose SMs hold 1,024. The same rate
+ * explains filters of 3 x 3 and 5 x 5 with strides in half precision (timm's
+ * mobile networks on RTX 3090, 4090 and 5090: 3.8 to 5.7 of 2,048 threads).
+ *
+ * Other filters, in cycles of an output and of each of its taps: 2.9 cycles for
+ * 3 x 1 (KernelBench, H100 SXM and PCIe; L4, A6000, A10G and T4 in proportion),
+ * 6 to 9 for 7 x 7 in half precision (FastViT, RTX 3090, 4090, 5090).
  */
-#define FILTER_TAPS  3.8
-#define GENERIC_TAPS 1.05
+#define FILTER_TAPS    3.8
+#define GENERIC_OUTPUT 2.55
+#define GENERIC_TAP    0.1
 
 /*
  * The gradient of a maximum pool: a thread an element of the input finds the
@@ -95,14 +102,17 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                                  const struct msim_work *w, double resident)
 {
     struct msim_conv_shape c;
+    double taps;
     bool known;
 
     msim_conv_shape_of(w, &c);
+    taps = c.c * c.r * c.s;
     known = c.r == c.s &&
             (c.c > 1 ? c.r == 3 && c.c == 3 : c.r == 1 || c.r == 3 || c.r == 5);
-    return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.c * c.r * c.s,
-                   (known ? FILTER_TAPS : GENERIC_TAPS) * resident *
-                       sqrt(s->sustained));
+    return cycles_us(s, c.n * c.groups * c.k * c.p * c.q *
+                            (known ? taps / FILTER_TAPS
+                                   : GENERIC_OUTPUT + GENERIC_TAP * taps) /
+                            (s->sms * resident * sqrt(s->sustained)));
 }
 
 /*

@@ -153,7 +153,7 @@ run compare --platform h100@pytorch-2.5,h100@pytorch-2.9 "$samples/gpt2" \
 want_rc 0
 want_out " on h100@pytorch-2.5"$'\n'
 want_out " on h100@pytorch-2.9"$'\n'
-usage_error "stack 'pytorch-1' is not known, want one of pytorch-2.5" \
+usage_error "stack 'pytorch-1' is not known, want one of pytorch-1.13" \
     compare --platform h100,h100@pytorch-1 "$sample" "$sample"
 
 # Wrong command lines and inputs.

@@ -47,12 +47,12 @@ replay/emit          : core/base core/trace core/lives replay/program replay/fol
 replay/fleet         : core/ :
 replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
-predict              : core/ models/ predict/memory predict/groups :
+predict              : core/ models/ predict/memory predict/groups predict/learn :
 predict/groups       : core/ models/ :
 predict/op           : core/ models/ :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
-predict/learn        : core/ models/ predict : cjson/ cJSON.h
+predict/learn        : core/ models/ : cjson/ cJSON.h
 predict/edit         : core/ models/ predict predict/groups :
 plan/describe        : core/base core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
@@ -89,7 +89,7 @@ cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict predict/learn predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

@@ -3,8 +3,7 @@
  *
  * Each is gathered in one msim_kineto_event and becomes a row of a column when
  * its object ends; nothing is allocated per event. Events of no use here
- * (flows, stacks, Python frames) are skipped as soon as their category is
- * known.
+ * (flows, stacks, Python frames) are skipped once their category is known.
  */
 #include "core/read/kineto/read_kineto.h"
 
@@ -295,17 +294,16 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
-/* Where the numbers of the current list of sizes or strides go, else NULL. */
-static struct msim_vec *sizes_in(struct msim_kineto *k)
+static bool is_sizes(uint8_t key)
 {
-    return k->arg_key == K_DIMS      ? &k->dims
-           : k->arg_key == K_STRIDES ? &k->strides
-                                     : NULL;
+    return key == K_DIMS || key == K_STRIDES;
 }
 
-static int add_size(struct msim_vec *sizes, int64_t value)
+/* To the current list of sizes or strides. */
+static int add_size(struct msim_kineto *k, int64_t value)
 {
-    int64_t *d = msim_vec_add(sizes, sizeof(*d));
+    int64_t *d =
+        msim_vec_add(k->arg_key == K_DIMS ? &k->dims : &k->strides, sizeof(*d));
 
     if (!d)
         return MSIM_ENOMEM;
@@ -323,7 +321,7 @@ static int list_number(struct msim_reader *r, const char *s, size_t len)
     case K_DIMS:
     case K_STRIDES:
         n = loose_int(s, len);
-        return add_size(sizes_in(k), n < 0 ? 0 : n);
+        return add_size(k, n < 0 ? 0 : n);
     case K_GRID:
         if (k->grid_at < 3)
             k->ev.config.grid[k->grid_at++] = clamped(loose_int(s, len));
@@ -513,11 +511,10 @@ static int kineto_array_begin(void *p)
             k->grid_at = 0;
             break;
         case K_DIMS:
+        case K_STRIDES:
         case K_TYPES:
         case K_VALUES:
             k->ev.have |= MSIM_KHAVE_ARGS;
-            break;
-        case K_STRIDES:
             break;
         case K_GROUP_RANKS:
             k->group.listed = true;
@@ -525,8 +522,8 @@ static int kineto_array_begin(void *p)
         default:
             return MSIM_SAX_SKIP;
         }
-    } else if (sizes_in(k)) {
-        MSIM_TRY(add_size(sizes_in(k), MSIM_KDIMS_OPEN));
+    } else if (is_sizes(k->arg_key)) {
+        MSIM_TRY(add_size(k, MSIM_KDIMS_OPEN));
     } else {
         return MSIM_SAX_SKIP;
     }
@@ -544,8 +541,8 @@ static int kineto_array_end(void *p)
         return 0;
     }
     k->depth--;
-    if (k->depth > 2 && sizes_in(k))
-        return add_size(sizes_in(k), MSIM_KDIMS_CLOSE);
+    if (k->depth > 2 && is_sizes(k->arg_key))
+        return add_size(k, MSIM_KDIMS_CLOSE);
     return 0;
 }
 

@@ -2,12 +2,10 @@
  * Platforms: found by name, alias, device and file; broken files are refused.
  */
 #include "core/work/stack.h"
-#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"
 #include "models/platform/platform_nearest.h"
-#include "models/platform/platform_shelf.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -164,49 +162,6 @@ static void test_platform__stacks(void)
     CHECK(msim_stack_in("h100") == NULL);
 }
 
-static double product_us(const struct msim_platform *p)
-{
-    struct msim_work w = {.family = MSIM_FAMILY_GEMM,
-                          .dtype = MSIM_DT_F16,
-                          .u.gemm = {4096, 4096, 4096, 1, false, false}};
-    struct msim_estimate e = {0};
-
-    CHECK_INT(msim_model_predict(p, &w, true, &e, NULL), MSIM_OK);
-    return e.us;
-}
-
-/* What is taken is as loaded, also from stand-ins (an H800 has no rows), and
- * set without a trace in what is taken next. */
-static void test_platform__shelf(void)
-{
-    struct msim_platform_shelf shelf = {NULL, 0, 0};
-    const struct msim_clock_wish half = {.ratio = 0.5};
-    struct msim_platform *loaded, *first, *second;
-    struct msim_error err = {0};
-
-    CHECK_INT(msim_platform_take(NULL, &loaded, MSIM_DATA, "h800", &err),
-              MSIM_OK);
-    CHECK_INT(msim_platform_take(&shelf, &first, MSIM_DATA, "h800", &err),
-              MSIM_OK);
-    REQUIRE(loaded && first);
-    CHECK_REL(product_us(first), product_us(loaded), 0);
-    CHECK_INT(msim_platform_set_clock(first, &half, &err), MSIM_OK);
-    CHECK(product_us(first) > 1.2 * product_us(loaded));
-    CHECK_INT(msim_platform_take(&shelf, &second, MSIM_DATA, "h800", &err),
-              MSIM_OK);
-    REQUIRE(second);
-    CHECK_UINT(shelf.n, 1);
-    msim_platform_free(first);
-    CHECK_REL(product_us(second), product_us(loaded), 0);
-    CHECK_INT(msim_platform_take(&shelf, &first, MSIM_DATA, "h8000", &err),
-              MSIM_EUNKNOWN);
-    CHECK(first == NULL && strstr(err.text, "h8000"));
-    CHECK_UINT(shelf.n, 1);
-    msim_platform_free(second);
-    msim_platform_free(loaded);
-    msim_platform_shelf_release(&shelf);
-}
-
 static void test_platform__lists_the_known(void)
 {
     struct msim_error err = {0};
@@ -301,7 +256,6 @@ int main(void)
     RUN(test_platform__matches_devices);
     RUN(test_platform__lists_the_known);
     RUN(test_platform__stacks);
-    RUN(test_platform__shelf);
     RUN(test_platform__refuses_broken_files);
     return check_summary();
 }

@@ -1,12 +1,12 @@
 /*
- * predict/trace_correction.c - learning and applying a machine's clock and
- * factors.
+ * predict/learn/trace_correction.c - learning and applying a machine's clock
+ * and factors.
  *
  * The clock is the one at which the models err least, in the mean over
  * operators, where that is clearly less than at the usual clock. Both factors
  * are fitted by models/factor/levels.h.
  */
-#include "predict/trace_correction.h"
+#include "predict/learn/trace_correction.h"
 
 #include "core/base/vec.h"
 #include "core/work/opmap/works.h"

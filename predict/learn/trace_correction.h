@@ -1,7 +1,7 @@
 /*
- * predict/trace_correction.h - how far one machine differs from the models of
- * its GPU, learned from a trace that was recorded on it, for work of other
- * shapes.
+ * predict/learn/trace_correction.h - how far one machine differs from the
+ * models of its GPU, learned from a trace that was recorded on it, for work of
+ * other shapes.
  *
  * The model is asked at the clock that this machine seems to run at: a GPU that
  * is throttled takes longer, by one factor, for all work that the SMs pace.
@@ -11,8 +11,8 @@
  *
  * Collectives are not learned: their traced times hold waits.
  */
-#ifndef MSIM_PREDICT_TRACE_CORRECTION_H
-#define MSIM_PREDICT_TRACE_CORRECTION_H
+#ifndef MSIM_PREDICT_LEARN_TRACE_CORRECTION_H
+#define MSIM_PREDICT_LEARN_TRACE_CORRECTION_H
 #include "core/job/job.h"
 #include "core/work/estimate.h"
 
