@@ -158,7 +158,8 @@ PYTHON
 
 # In one process: who takes a filter for each channel, by PyTorch's conditions,
 # and what is said of functions that --model cannot take.
-PYTHONPATH=$SOURCE_DIR/scripts/capture "$python" - <<'PYTHON' 2>said ||
+PYTHONPATH=$SOURCE_DIR/scripts/capture${PYTHONPATH:+:$PYTHONPATH} \
+    "$python" - <<'PYTHON' 2>said ||
 import torch
 import given_models, meta_gpu, meta_kernels
 
@@ -224,8 +225,8 @@ def create_model(name):
     model.default_cfg, model.num_classes = {"input_size": (3, 16, 16)}, 10
     return model
 PYTHON
-PYTHONPATH=$PWD/fake "$MYSTIQUE_SIM" --platform h100 \
-    --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
+PYTHONPATH=$PWD/fake${PYTHONPATH:+:$PYTHONPATH} "$MYSTIQUE_SIM" \
+    --platform h100 --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
     fail "timm needs torchvision: $(cat err)"
 
 "$python" "$capture" --device meta --model net.py:steps --steps 1 --out gan.gz \
