@@ -226,7 +226,8 @@ def create_model(name):
     return model
 PYTHON
 PYTHONPATH=$PWD/fake${PYTHONPATH:+:$PYTHONPATH} "$MYSTIQUE_SIM" \
-    --platform h100 --model timm:net,batch=2,training,channels_last,dtype=bf16 >out 2>err ||
+    --platform h100 --model timm:net,batch=2,training,channels_last,dtype=bf16 \
+    >out 2>err ||
     fail "timm needs torchvision: $(cat err)"
 
 "$python" "$capture" --device meta --model net.py:steps --steps 1 --out gan.gz \
