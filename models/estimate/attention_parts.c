@@ -6,11 +6,15 @@
  * in half precision mostly under autocast, which computes a softmax in fp32
  * (torch/csrc/autocast, fp32_set_opt_dtype) and casts its result for the
  * product. No mask is applied before the products: they compute all pairs.
+ * A work does not say which library it is of: those of flash-attn or xFormers,
+ * which ran on such versions too, are priced in parts as well.
  */
 #include "models/estimate/attention_parts.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
+
+#include <math.h>
 
 #define FUSED_SINCE 2.0
 
@@ -28,6 +32,17 @@ struct part {
 
 #define PARTS 4
 
+/* Sizes of a broken trace may be any. */
+static int64_t whole(double n)
+{
+    return (int64_t)fmin(n, 9e18);
+}
+
+static double heads(const struct msim_work *w)
+{
+    return (double)w->u.attention.batch * (double)w->u.attention.heads;
+}
+
 static struct msim_work product(const struct msim_work *w, int64_t n, int64_t k)
 {
     struct msim_work v = {.family = MSIM_FAMILY_GEMM, .dtype = w->dtype};
@@ -35,7 +50,7 @@ static struct msim_work product(const struct msim_work *w, int64_t n, int64_t k)
     v.u.gemm.m = w->u.attention.q_len;
     v.u.gemm.n = n;
     v.u.gemm.k = k;
-    v.u.gemm.batch = w->u.attention.batch * w->u.attention.heads;
+    v.u.gemm.batch = whole(heads(w));
     msim_work_count(&v);
     return v;
 }
@@ -47,17 +62,16 @@ static struct msim_work on_scores(const struct msim_work *w,
 {
     struct msim_work v = {
         .family = family, .dtype = w->dtype, .variant = variant};
-    double rows = (double)w->u.attention.batch * (double)w->u.attention.heads *
-                  (double)w->u.attention.q_len;
+    double rows = heads(w) * (double)w->u.attention.q_len;
     double scores = rows * (double)w->u.attention.kv_len;
     bool softmax = family == MSIM_FAMILY_SOFTMAX;
 
     v.flops = softmax ? 8 * scores : 0;
     v.bytes_read = read * scores;
     v.bytes_written = written * scores;
-    v.u.vector.elems = (int64_t)scores;
-    v.u.vector.rows = softmax ? (int64_t)rows : 1;
-    v.u.vector.cols = softmax ? w->u.attention.kv_len : (int64_t)scores;
+    v.u.vector.elems = whole(scores);
+    v.u.vector.rows = softmax ? whole(rows) : 1;
+    v.u.vector.cols = softmax ? w->u.attention.kv_len : whole(scores);
     v.u.vector.fold = softmax ? MSIM_FOLD_ALONG : MSIM_FOLD_UNKNOWN;
     return v;
 }

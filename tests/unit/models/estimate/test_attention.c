@@ -5,6 +5,7 @@
 #include "models/platform/platform.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static struct msim_platform *now, *before;
@@ -100,6 +101,19 @@ static void test_attention__of_another_stack(void)
     CHECK_REL(us(before, &w), us(now, &w), 1e-12);
 }
 
+/* Sizes of a broken trace, whose products no whole number holds. */
+static void test_attention__survives_any_size(void)
+{
+    struct msim_work w = attention(MSIM_DT_F16);
+    struct msim_estimate e = {0};
+    struct msim_error err = {0};
+
+    w.u.attention.batch = w.u.attention.heads = INT64_MAX / 2;
+    w.u.attention.q_len = w.u.attention.kv_len = INT64_MAX / 2;
+    CHECK_INT(msim_model_predict(before, &w, false, &e, &err), MSIM_OK);
+    CHECK(e.us > 0 && isfinite(e.us) && isfinite(e.high_us));
+}
+
 int main(void)
 {
     if (msim_platform_load(&now, MSIM_DATA, "a100", NULL) != MSIM_OK ||
@@ -112,6 +126,7 @@ int main(void)
     RUN(test_attention__parts);
     RUN(test_attention__computes_what_a_mask_hides);
     RUN(test_attention__of_another_stack);
+    RUN(test_attention__survives_any_size);
     msim_platform_free(now);
     msim_platform_free(before);
     return check_summary();

@@ -121,15 +121,22 @@ static void test_model__all_reduce_nears_the_link(void)
     }
 }
 
+/* 1,000 sums of two numbers. */
+static struct msim_work few_sums(void)
+{
+    return (struct msim_work){
+        .family = MSIM_FAMILY_POINTWISE,
+        .dtype = MSIM_DT_F32,
+        .variant = "add",
+        .bytes_read = 8000,
+        .bytes_written = 4000,
+        .u.vector = {.elems = 1000, .rows = 1, .cols = 1000}};
+}
+
 /* What a source measures holds its launch gap; the bare kernel does not. */
 static void test_model__leaves_the_gap_out(void)
 {
-    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
-                          .dtype = MSIM_DT_F32,
-                          .variant = "add",
-                          .bytes_read = 8000,
-                          .bytes_written = 4000,
-                          .u.vector = {.elems = 1000, .rows = 1, .cols = 1000}};
+    struct msim_work w = few_sums();
     double bare = predict(&w).us;
 
     w.framework = "NeuSight";
@@ -180,12 +187,7 @@ static void test_model__says_where_the_nearest_law_is_taken(void)
  * other one begins every 4 us at best. Programs' factors go on top. */
 static void test_model__launches_one_by_one(void)
 {
-    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
-                          .dtype = MSIM_DT_F32,
-                          .variant = "add",
-                          .bytes_read = 8000,
-                          .bytes_written = 4000,
-                          .u.vector = {.elems = 1000, .rows = 1, .cols = 1000}};
+    struct msim_work w = few_sums();
 
     CHECK(predict(&w).us < 3.9);
     w.repeats = 512;
