@@ -1,5 +1,5 @@
-/* predict/trace_correction.c: what a machine's own trace says of other shapes.
- */
+/* predict/learn/trace_correction.c: what a machine's own trace says of other
+ * shapes. */
 #include "predict/learn/trace_correction.h"
 
 #include "models/estimate/model.h"
