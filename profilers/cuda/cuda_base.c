@@ -50,8 +50,9 @@ enum msim_status msim_cuda_random(void **out, size_t elems,
                                   double high, struct msim_error *err)
 {
     MSIM_TRY(msim_cuda_alloc(out, elems * msim_dtype_bytes(dtype), err));
+    /* the address tells operands of one size apart */
     MSIM_TRY(MSIM_CUDA(msim_kernel_fill(*out, elems, dtype, low, high,
-                                        (uint64_t)elems, NULL)));
+                                        (uint64_t)(uintptr_t)*out, NULL)));
     /* other streams do not wait for this one */
     return MSIM_CUDA(cudaStreamSynchronize(NULL));
 }
@@ -63,15 +64,13 @@ enum msim_status msim_cuda_random(void **out, size_t elems,
 #define GLANCE_US  500
 #define STILL_HIGH 0.97
 
-static enum msim_status work_for(struct msim_cuda *c, double us, unsigned *mhz,
+static enum msim_status work_for(struct msim_cuda *c, double us,
                                  struct msim_error *err)
 {
     unsigned sms = (unsigned)c->device.multiProcessorCount;
 
     MSIM_TRY(MSIM_CUDA(msim_kernel_spin(sms, us, c->stream)));
-    MSIM_TRY(MSIM_CUDA(cudaStreamSynchronize(c->stream)));
-    *mhz = msim_nvml_sm_mhz(c->nvml);
-    return MSIM_OK;
+    return MSIM_CUDA(cudaStreamSynchronize(c->stream));
 }
 
 enum msim_status msim_cuda_wake(struct msim_cuda *c, struct msim_error *err)
@@ -80,12 +79,14 @@ enum msim_status msim_cuda_wake(struct msim_cuda *c, struct msim_error *err)
     int steady = 0;
 
     if (c->awake) {
-        MSIM_TRY(work_for(c, GLANCE_US, &mhz, err));
+        MSIM_TRY(work_for(c, GLANCE_US, err));
+        mhz = msim_nvml_read(c->nvml).sm_mhz;
         if (mhz >= STILL_HIGH * c->awake_mhz)
             return MSIM_OK;
     }
     for (int i = 0; i < WAKE_STEPS && steady < 3; i++) {
-        MSIM_TRY(work_for(c, WAKE_US, &mhz, err));
+        MSIM_TRY(work_for(c, WAKE_US, err));
+        mhz = msim_nvml_read_now(c->nvml).sm_mhz;
         steady = mhz > best ? 0 : steady + 1;
         best = mhz > best ? mhz : best;
     }

@@ -13,11 +13,18 @@
 
 struct msim_nvml; /* opaque */
 
-/* What a GPU is doing; 0: not known. */
+/*
+ * What a GPU is doing; 0: not known.
+ *
+ * Some drivers take milliseconds for a call. So a state is read again a tenth
+ * of a second after the last reading at the earliest, and later where that
+ * would be more than 2 % of the time; until then it is the last one.
+ */
 struct msim_nvml_state {
     unsigned sm_mhz, memory_mhz;
     unsigned power_mw, celsius;
     unsigned long long slowed; /* reasons, as bits of NVML's */
+    double joules;             /* since the driver was loaded */
 };
 
 /* The GPU with this PCI bus id ("00000000:01:00.0"), or NULL where there is no
@@ -27,14 +34,15 @@ struct msim_nvml *msim_nvml_open(const char *bus_id);
 /* Accepts NULL. */
 void msim_nvml_close(struct msim_nvml *n);
 
-/* The clock of its multiprocessors alone: asked often. 0: not known. */
-unsigned msim_nvml_sm_mhz(struct msim_nvml *n);
-
 /* Zeros where `n` is NULL. */
 struct msim_nvml_state msim_nvml_read(struct msim_nvml *n);
 
-/* "max_sm_mhz", "max_memory_mhz", "power_limit_w", ... as members, as far as
- * they are known; `driver` (at least 80 bytes) gets the driver's version. */
+/* The same, whatever it takes: of this moment. */
+struct msim_nvml_state msim_nvml_read_now(struct msim_nvml *n);
+
+/* "max_sm_mhz", "max_memory_mhz", "power_limit_w", and what a reading takes
+ * ("nvml_us") as members, as far as they are known; `driver` (at least 80
+ * bytes) gets the driver's version. */
 void msim_nvml_describe(struct msim_nvml *n, struct msim_json *out);
 void msim_nvml_driver(struct msim_nvml *n, char *driver, unsigned size);
 
