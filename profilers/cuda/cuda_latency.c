@@ -110,10 +110,13 @@ static enum msim_status time_seen(struct latency *l, double *us,
     bool wake = l->what == MSIM_LATENCY_SYNC_WAKE;
     struct msim_cuda_seen seen;
     uint64_t called, through;
+    int64_t ns;
 
     MSIM_TRY(see_one(l, wake ? SPIN : 0, &called, &through, &seen, err));
-    *us = 1e-3 * (wake ? (double)through - (double)seen.last_end
-                       : (double)seen.first_start - (double)called);
+    /* whole numbers first: these are times since 1970, 256 ns apart as doubles
+     */
+    ns = (int64_t)(wake ? through - seen.last_end : seen.first_start - called);
+    *us = 1e-3 * (double)ns;
     if (*us > 0)
         return MSIM_OK;
     return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,

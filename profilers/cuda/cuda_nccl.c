@@ -96,6 +96,8 @@ static enum msim_status get_comms(struct msim_cuda *c, int ranks,
     if (c->nccl->ranks == ranks)
         return MSIM_OK;
     drop_comms(c->nccl);
+    /* what NCCL_DEBUG asks for: standard output has the answers */
+    (void)setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
     for (int i = 0; i < ranks; i++)
         devices[i] = i;
     status = NCCL(ncclCommInitAll(c->nccl->comms, ranks, devices));

@@ -306,8 +306,8 @@ static enum msim_status failed(CUptiResult r, const char *call,
 
     if (cuptiGetResultString(r, &what) != CUPTI_SUCCESS || !what)
         what = "unknown error";
-    return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE, "%s: %s",
-                     call, what);
+    return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE, "%.*s: %s",
+                     (int)strcspn(call, "("), call, what);
 }
 
 #define TRY_CUPTI(call)                                                        \
