@@ -26,6 +26,14 @@ struct msim_case {
     enum msim_status (*alone)(void *state, double *us, struct msim_error *err);
 };
 
+/* An operation over and over, once the device's clock has settled. */
+struct msim_sustained {
+    double seconds;         /* that count */
+    uint32_t runs;          /* in them */
+    double us;              /* of a run */
+    double sm_mhz, power_w; /* 0: not known */
+};
+
 struct msim_backend {
     const char *name;
     /* Find the device; `*self` is passed to all other functions. EUNKNOWN,
@@ -56,6 +64,17 @@ struct msim_backend {
      * be read. NULL: the backend reads none. */
     enum msim_status (*count)(void *self, const struct msim_case *c,
                               struct msim_counts *out, struct msim_error *err);
+    /* Run a case over and over for so many seconds, with nothing between the
+     * runs. ENOMODEL where that makes no sense. NULL: the backend cannot. */
+    enum msim_status (*sustain)(void *self, const struct msim_case *c,
+                                double seconds, struct msim_sustained *out,
+                                struct msim_error *err);
+    /* Run cases in an order, with nothing between them; `*us` is of all.
+     * ENOMODEL where one cannot be run so. NULL: what is timed runs so
+     * anyway (see apart). */
+    enum msim_status (*together)(void *self, const struct msim_case *cases,
+                                 const uint32_t *order, uint32_t n, double *us,
+                                 struct msim_error *err);
     /* Called after a failed experiment or count(): can the device still be
      * used? NULL: it always can. */
     bool (*usable)(void *self);

@@ -177,6 +177,24 @@ static enum msim_status run_order(struct msim_sequence *s,
     return MSIM_OK;
 }
 
+/* An order that cannot run in a row has no such time. */
+static enum msim_status run_together(struct msim_sequence *s,
+                                     struct msim_error *err)
+{
+    struct msim_error why = {0};
+    enum msim_status status;
+
+    s->together_us = 0;
+    if (!s->b->together)
+        return MSIM_OK;
+    status = s->b->together(s->self, s->cases, s->order, s->n, &s->together_us,
+                            &why);
+    if (status == MSIM_OK || status == MSIM_ENOMODEL)
+        return MSIM_OK;
+    return msim_fail(err, status, NULL, MSIM_OFFSET_NONE, "in a row: %s",
+                     why.text);
+}
+
 enum msim_status msim_sequence_run(struct msim_sequence *s,
                                    struct msim_error *err)
 {
@@ -188,7 +206,7 @@ enum msim_status msim_sequence_run(struct msim_sequence *s,
     msim_host_metrics_take(s->metrics, &s->figures);
     MSIM_TRY(run_order(s, err));
     msim_host_metrics_take(s->metrics, &s->figures);
-    return MSIM_OK;
+    return run_together(s, err);
 }
 
 /* ---- answers ------------------------------------------------------------- */
@@ -206,6 +224,8 @@ static void write_times(struct msim_json *out, const char *key,
 void msim_sequence_write(const struct msim_sequence *s, struct msim_json *out)
 {
     msim_json_number(out, "us", round(s->us * 1e3) / 1e3);
+    if (s->together_us > 0)
+        msim_json_number(out, "together_us", round(s->together_us * 1e3) / 1e3);
     write_times(out, "at_us", s->at_us, s->n);
     write_times(out, "time_us", s->time_us, s->n);
     msim_host_figures_write(&s->figures, out);

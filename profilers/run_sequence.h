@@ -19,7 +19,9 @@
  *
  * Where the backend puts work between two runs, such as reading a large buffer
  * that empties the caches (msim_backend.apart), "us" is the sum of "time_us"
- * and starts are counted as if there were none.
+ * and starts are counted as if there were none. Where it can run all in a row
+ * (msim_backend.together), each iteration is followed by one that does, and
+ * "together_us" is what that took.
  */
 #ifndef MSIM_PROFILERS_RUN_SEQUENCE_H
 #define MSIM_PROFILERS_RUN_SEQUENCE_H
@@ -38,7 +40,7 @@ struct msim_sequence {
     uint32_t n_refused;
     uint32_t *order;
     double *at_us, *time_us; /* of the last iteration */
-    double us;
+    double us, together_us;  /* 0: not known */
     struct msim_host_metrics *metrics;
     struct msim_host_figures figures; /* of the last iteration */
 };

@@ -6,9 +6,12 @@
 #include "profilers/run_sequence.h"
 #include "profilers/sampler.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SUSTAIN_MAX 60 /* seconds */
 
 struct serving {
     const struct msim_backend *b;
@@ -20,6 +23,10 @@ struct serving {
     enum msim_status counted;
     struct msim_counts counts;
     struct msim_error uncounted; /* why it was not */
+    double sustain;              /* seconds, 0: not wanted */
+    enum msim_status settled;
+    struct msim_sustained sustained;
+    struct msim_error unsettled; /* why it was not */
 };
 
 static void begin_line(struct msim_json *j, FILE *out)
@@ -54,6 +61,8 @@ static enum msim_status greet(struct serving *s, struct msim_error *err)
     else
         s->b->describe(s->self, &j);
     msim_json_bool(&j, "sequences", !s->dry);
+    if (s->b->sustain && !s->dry)
+        msim_json_bool(&j, "sustained", true);
     return end_line(&j, s->out, err);
 }
 
@@ -75,6 +84,16 @@ static void count(struct serving *s, const struct msim_case *c)
                         "backend '%s' reads none", s->b->name);
 }
 
+static void sustain(struct serving *s, const struct msim_case *c)
+{
+    s->unsettled = (struct msim_error){0};
+    s->settled = s->b->sustain ? s->b->sustain(s->self, c, s->sustain,
+                                               &s->sustained, &s->unsettled)
+                               : msim_fail(&s->unsettled, MSIM_ENOMODEL, NULL,
+                                           MSIM_OFFSET_NONE,
+                                           "backend '%s' cannot", s->b->name);
+}
+
 static enum msim_status sample(struct serving *s, const cJSON *experiment,
                                struct msim_error *err)
 {
@@ -91,6 +110,8 @@ static enum msim_status sample(struct serving *s, const cJSON *experiment,
 
     MSIM_TRY(s->b->prepare(s->self, experiment, &c, err));
     status = msim_sample_case(&c, &policy, &s->sampled, err);
+    if (status == MSIM_OK && s->sustain > 0)
+        sustain(s, &c);
     if (status == MSIM_OK && s->counting)
         count(s, &c);
     if (c.release)
@@ -120,6 +141,27 @@ static void write_counts(struct serving *s, struct msim_json *j)
     msim_json_close(j);
 }
 
+static void write_sustained(struct serving *s, struct msim_json *j)
+{
+    const struct msim_sustained *v = &s->sustained;
+    const char *why = s->unsettled.text;
+
+    if (s->settled != MSIM_OK) {
+        msim_json_text(j, "sustained_error",
+                       *why ? why : msim_status_text(s->settled));
+        return;
+    }
+    msim_json_open(j, "sustained", '{', false);
+    msim_json_number(j, "seconds", v->seconds);
+    msim_json_unsigned(j, "runs", v->runs);
+    msim_json_number(j, "time_us", v->us);
+    if (v->sm_mhz > 0)
+        msim_json_number(j, "sm_mhz", v->sm_mhz);
+    if (v->power_w > 0)
+        msim_json_number(j, "power_w", v->power_w);
+    msim_json_close(j);
+}
+
 static void write_row(struct serving *s, struct msim_json *j, bool raw)
 {
     const struct msim_sampled *r = &s->sampled;
@@ -140,6 +182,8 @@ static void write_row(struct serving *s, struct msim_json *j, bool raw)
     }
     if (raw)
         write_samples(j, r);
+    if (s->sustain > 0)
+        write_sustained(s, j);
     if (s->counting)
         write_counts(s, j);
 }
@@ -170,7 +214,9 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
     struct msim_json j;
 
     s->counting = msim_json_get_true(experiment, "counters");
-    s->counted = MSIM_OK;
+    s->counted = s->settled = MSIM_OK;
+    s->sustain =
+        fmin(msim_json_get_number(experiment, "sustained", 0), SUSTAIN_MAX);
     status = try_it(s, experiment, &bytes, &why);
     begin_line(&j, s->out);
     msim_json_number(&j, "id", msim_json_get_number(experiment, "id", 0));
@@ -185,9 +231,13 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
         msim_json_bool(&j, "unsupported", status == MSIM_ENOMODEL);
     }
     MSIM_TRY(end_line(&j, s->out, err));
-    if (status == MSIM_OK && s->counted == MSIM_OK)
+    if (status == MSIM_OK && s->counted == MSIM_OK && s->settled == MSIM_OK)
         return MSIM_OK;
-    return go_on(s, status == MSIM_OK ? &s->uncounted : &why, err);
+    return go_on(s,
+                 status != MSIM_OK       ? &why
+                 : s->settled != MSIM_OK ? &s->unsettled
+                                         : &s->uncounted,
+                 err);
 }
 
 /* ---- sequences ----------------------------------------------------------- */

@@ -10,25 +10,29 @@
  *    "libraries": {"CUDA": "13.0", "cuBLAS": "13.0.2"},
  *    "tables": {"gemm": ["fp32", "tf32"], "vector": ["add:fp32"]},
  *    "left_out": {"conv": "built without cuDNN"},
- *    "counters": true, "sequences": true,
+ *    "counters": true, "sequences": true, "sustained": true,
  *    "beside": {"gemm": ["fp16"]}}
  * "device" has what is known of name, kind, sizes, clocks and power; "tables"
  * the kinds of each table; "left_out" why a table is missing. "counters" is
  * true, or the reason why hardware counters cannot be read. "beside" has the
  * kinds that can be timed beside a collective, or the reason why none can.
- * "left_out", "counters", "beside" and "sequences" may be missing.
+ * "left_out", "counters", "beside", "sequences" and "sustained" may be missing.
  *
  * Every line in is an experiment (profilers/experiment.h), perhaps with
- * "policy": {"warm_up", "least", "most", "spread", "seconds"}, "raw": true, and
- * "counters": true. Every line out answers one:
+ * "policy": {"warm_up", "least", "most", "spread", "seconds"}, "raw": true,
+ * "sustained": seconds, and "counters": true. Every line out answers one:
  *   {"id": 1, "time_us": median, "low_us", "high_us": deciles, "spread",
  *    "runs", "outliers", "seconds", "state": {...}, "samples": [us, ...],
+ *    "sustained": {"seconds", "runs", "time_us", "sm_mhz", "power_w"},
  *    "counters": {...}}
  *   {"id": 1, "error": "why", "unsupported": true|false}
  *
  * Hardware counters (profilers/counters.h) are read in runs of their own, after
  * the timed ones. Where that fails, the answer has the times, and the reason in
- * "counters_error".
+ * "counters_error". A sustained run comes before them: the experiment over and
+ * over for so long, with nothing between the runs; what it says is of the
+ * second half, when the clock has settled. A backend that knows them greets
+ * with "sustained": true; a failure is in "sustained_error".
  *
  * A line with a "sequence" (profilers/run_sequence.h) has a line of answer for
  * each iteration, and one when it is done; a backend that knows them greets

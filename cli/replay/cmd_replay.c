@@ -21,7 +21,7 @@ struct settings {
     const char *backend, *out, *iteration;
     struct msim_choice choice;
     uint32_t iterations, warm_up;
-    bool salvage, json;
+    bool salvage, json, warm;
 };
 
 static enum msim_status parse_range(void *settings, const char *value,
@@ -30,6 +30,18 @@ static enum msim_status parse_range(void *settings, const char *value,
     struct settings *s = settings;
 
     return msim_choice_parse_range(&s->choice, value, err);
+}
+
+static enum msim_status parse_cache(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    s->warm = strcmp(value, "warm") == 0;
+    if (s->warm || strcmp(value, "cold") == 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--cache' is '%s', want cold or warm", value);
 }
 
 static const struct msim_option OPTIONS[] = {
@@ -56,6 +68,14 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "2",
      .min = 0,
      .max = 1000},
+    {.name = "cache",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_cache,
+     .metavar = "cold|warm",
+     .help =
+         "where each operator's operands are: out of the caches, or as the\n"
+         "run before left them",
+     .dflt = "cold"},
     {.name = "o",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
@@ -162,9 +182,10 @@ static enum msim_status run_trace(const struct msim_trace *t, const char *path,
                                   const struct settings *s,
                                   struct msim_error *err)
 {
-    struct msim_replay_wish wish = {MSIM_NONE, s->choice};
+    struct msim_replay_wish wish = {MSIM_NONE, s->choice, s->warm};
     struct msim_replay_plan plan;
-    struct msim_replay r = {.path = path, .plan = &plan, .greeting = greeting};
+    struct msim_replay r = {
+        .path = path, .plan = &plan, .greeting = greeting, .warm = s->warm};
     enum msim_status status;
 
     if (s->iteration)

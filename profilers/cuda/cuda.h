@@ -23,7 +23,7 @@ struct msim_cuda_timed {
     uint32_t seen;             /* of these, with complete records of CUPTI */
     double event_us, cupti_us; /* sums */
     uint32_t kernels;          /* activities of one run, 0: not seen */
-    struct msim_nvml_state before;
+    struct msim_nvml_state before, after;
 };
 
 struct msim_cuda {
@@ -123,6 +123,21 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
                                 struct msim_cuda_op *concurrent,
                                 struct msim_case *out, struct msim_error *err);
 
+/* The operation of such a case that runs alone; NULL for others. */
+struct msim_cuda_op *msim_cuda_case_op(const struct msim_case *c);
+
+/* Such cases in a row, and one over and over (profilers/backend.h). */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_together(struct msim_cuda *c,
+                                    const struct msim_case *cases,
+                                    const uint32_t *order, uint32_t n,
+                                    double *us, struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_sustain(struct msim_cuda *c,
+                                   const struct msim_case *what, double seconds,
+                                   struct msim_sustained *out,
+                                   struct msim_error *err);
+
 /* Read the hardware counters of such a case; ENOMODEL for others. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_count_case(const struct msim_case *c,
@@ -150,9 +165,10 @@ struct msim_cuda_seen {
 };
 
 /*
- * The records of activities that began at `since_ns` or later and came in since
- * the last call. CUPTI may deliver records late: waits a little until there are
- * `n` of them.
+ * The records of activities that began at `since_ns` or later, as far as clocks
+ * of host and device agree, and came in since the last call. CUPTI may deliver
+ * records late: waits a little until there are `n` of them. Where CUPTI fails
+ * the device counts as broken.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
@@ -161,8 +177,7 @@ enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
 
 /*
  * Pause CUPTI's records, and resume them: recording makes launches and the gaps
- * between kernels longer. Where they cannot be resumed the device counts as
- * broken.
+ * between kernels longer. Where they cannot be the device counts as broken.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_unseen(struct msim_cuda *c, struct msim_error *err);

@@ -441,10 +441,11 @@ static void state_cuda(void *self, struct msim_json *out)
 {
     struct msim_cuda *c = self;
     const struct msim_cuda_timed *t = &c->timed;
-    struct msim_nvml_state now = msim_nvml_read(c->nvml);
+    /* what is sustained or counted behind the runs is not their state */
+    struct msim_nvml_state after = t->seen ? t->after : msim_nvml_read(c->nvml);
 
     msim_nvml_write(&t->before, "_before", out);
-    msim_nvml_write(&now, "_after", out);
+    msim_nvml_write(&after, "_after", out);
     if (t->runs && t->event_us > 0)
         msim_json_number(out, "event_us", t->event_us / t->runs);
     if (t->seen) {
@@ -477,6 +478,20 @@ static enum msim_status count_cuda(void *self, const struct msim_case *c,
     return msim_cuda_count_case(c, out, err);
 }
 
+static enum msim_status sustain_cuda(void *self, const struct msim_case *c,
+                                     double seconds, struct msim_sustained *out,
+                                     struct msim_error *err)
+{
+    return msim_cuda_sustain(self, c, seconds, out, err);
+}
+
+static enum msim_status together_cuda(void *self, const struct msim_case *cases,
+                                      const uint32_t *order, uint32_t n,
+                                      double *us, struct msim_error *err)
+{
+    return msim_cuda_together(self, cases, order, n, us, err);
+}
+
 const struct msim_backend MSIM_BACKEND_CUDA = {
     .name = "cuda",
     .open = open_cuda,
@@ -486,6 +501,8 @@ const struct msim_backend MSIM_BACKEND_CUDA = {
     .state = state_cuda,
     .check = check_cuda,
     .count = count_cuda,
+    .sustain = sustain_cuda,
+    .together = together_cuda,
     .usable = usable_cuda,
     .apart = true,
 };

@@ -23,10 +23,6 @@
 /* Of a run that CUPTI did not see whole; then the events must do. */
 #define RUNS_UNSEEN 3
 
-/* CUPTI's clock of the device may be off against the host's; a run ends, and
- * the host hears of it, more than that before the next one. */
-#define CLOCKS_APART_NS 5000
-
 struct timed_op {
     struct msim_cuda *cuda;
     struct msim_cuda_op op, concurrent;
@@ -108,10 +104,8 @@ static enum msim_status run_once(struct timed_op *t, double *event_us,
     float ms = 0;
 
     *whole = true;
-    if (c->cupti) {
+    if (c->cupti)
         MSIM_TRY(msim_cuda_cupti_ns(&t->since_ns, err));
-        t->since_ns -= CLOCKS_APART_NS;
-    }
     MSIM_TRY(queue(t, &queue_us, err));
     MSIM_TRY(MSIM_CUDA(cudaEventSynchronize(c->end)));
     if (t->has_concurrent)
@@ -159,6 +153,7 @@ static enum msim_status time_op(void *state, double *us, struct msim_error *err)
     timed->seen += cupti_us > 0;
     timed->event_us += event_us;
     timed->cupti_us += cupti_us;
+    timed->after = msim_nvml_read(t->cuda->nvml);
     return MSIM_OK;
 }
 
@@ -245,6 +240,13 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
     else
         release(t);
     return status;
+}
+
+struct msim_cuda_op *msim_cuda_case_op(const struct msim_case *c)
+{
+    struct timed_op *t = c->state;
+
+    return c->time == time_op && !t->has_concurrent ? &t->op : NULL;
 }
 
 enum msim_status msim_cuda_count_case(const struct msim_case *c,

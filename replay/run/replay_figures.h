@@ -22,6 +22,7 @@ struct msim_replay_part {
 struct msim_replay_figures {
     struct msim_replay_time step; /* median */
     double sum_us, gap_us;        /* all elements, between them: means */
+    double together_us;           /* mean, all in a row; 0: not known */
     struct msim_replay_part how[MSIM_RUN_HOWS];
     struct msim_replay_part family[MSIM_FAMILY_COUNT];
     struct msim_replay_time *ops; /* owned: mean, of each of the plan's */

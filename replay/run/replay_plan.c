@@ -20,6 +20,7 @@ struct planning {
     struct msim_replay_plan *p;
     const cJSON *greeting;
     double memory; /* bytes of the device; 0: not known */
+    bool warm;
     struct msim_error *err;
 };
 
@@ -125,6 +126,7 @@ static enum msim_status add_element(struct planning *x,
     if (!slot)
         return MSIM_ENOMEM;
     *slot = *e;
+    slot->warm = x->warm;
     return MSIM_OK;
 }
 
@@ -233,7 +235,8 @@ enum msim_status msim_replay_plan_make(struct msim_replay_plan *p,
 {
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
     struct planning x = {p, greeting,
-                         msim_json_get_number(device, "memory_bytes", 0), err};
+                         msim_json_get_number(device, "memory_bytes", 0),
+                         wish->warm, err};
 
     *p = (struct msim_replay_plan){.trace = trace, .step = MSIM_NONE};
     MSIM_TRY(msim_works_new(&p->works, trace, NULL,
@@ -270,6 +273,7 @@ enum msim_status msim_replay_plan_replace(struct msim_replay_plan *p,
                                           uint32_t experiment, const char *why)
 {
     struct msim_experiment *e;
+    bool warm;
 
     if (!p->notes)
         p->notes = calloc(p->experiments.n, sizeof(*p->notes));
@@ -277,7 +281,9 @@ enum msim_status msim_replay_plan_replace(struct msim_replay_plan *p,
         return MSIM_ENOMEM;
     snprintf(p->notes[experiment], sizeof(*p->notes), "%s", why);
     e = msim_plan_experiment(p, experiment);
+    warm = e->warm;
     *e = msim_run_as_bytes(e);
+    e->warm = warm;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         struct msim_plan_op *o = msim_plan_op(p, i);
 

@@ -14,6 +14,7 @@ struct msim_replay {
     const struct msim_replay_runs *runs;
     const struct msim_replay_figures *figures;
     const cJSON *greeting; /* the backend's */
+    bool warm;             /* operands stayed in the caches */
 };
 
 /* For people. */

@@ -21,6 +21,7 @@ static void write_head(const struct msim_replay *r, struct msim_json *out)
                        : msim_trace_text(t, t->ops[t->steps[step].op].name));
     msim_json_text(out, "backend", msim_json_get_text(r->greeting, "backend"));
     msim_json_text(out, "device", msim_json_get_text(device, "name"));
+    msim_json_text(out, "cache", r->warm ? "warm" : "cold");
     msim_json_unsigned(out, "warm_up", r->runs->warm_up);
     msim_json_unsigned(out, "iterations", r->runs->n);
 }
@@ -34,6 +35,8 @@ static void write_step(const struct msim_replay *r, struct msim_json *out)
     msim_json_number(out, "step_high_us", f->step.high_us);
     msim_json_number(out, "operators_us", f->sum_us);
     msim_json_number(out, "between_us", f->gap_us);
+    if (f->together_us > 0)
+        msim_json_number(out, "together_us", f->together_us);
     msim_json_open(out, "iterations_us", '[', false);
     for (uint32_t i = 0; i < r->runs->n; i++)
         msim_json_number(out, NULL, r->runs->rounds[i].us);

@@ -33,8 +33,13 @@ static void write_first(const struct msim_replay *r, FILE *out)
             " iterations) on %s\n",
             f->step.us / 1e3, f->step.low_us / 1e3, f->step.high_us / 1e3,
             r->runs->n, device_name(r));
-    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n\n",
-            f->sum_us / 1e3, f->gap_us / 1e3);
+    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n%s",
+            f->sum_us / 1e3, f->gap_us / 1e3, f->together_us > 0 ? "" : "\n");
+    if (f->together_us > 0)
+        fprintf(out,
+                "each alone, with %s caches; in a row, with nothing between "
+                "them, %.3f ms\n\n",
+                r->warm ? "warm" : "cold", f->together_us / 1e3);
     fprintf(out, "  %-8s %9s %7s %12s %7s\n", "run", "operators", "share", "ms",
             "share");
     for (int h = 0; h < MSIM_RUN_HOWS; h++)

@@ -312,6 +312,28 @@ static void write_round(struct writing *w, uint32_t number)
     w->id += w->t->n_ops + p->order.n + 1;
 }
 
+/* As PyTorch's profiler writes the GPU, so that readers find its platform. */
+static void write_device(const cJSON *device, struct msim_json *out)
+{
+    const char *capability = msim_json_get_text(device, "compute_capability");
+    char *minor = NULL;
+    long major = capability ? strtol(capability, &minor, 10) : 0;
+
+    msim_json_open(out, "deviceProperties", '[', false);
+    msim_json_open(out, NULL, '{', false);
+    msim_json_integer(out, "id", 0);
+    msim_json_text(out, "name", msim_json_get_text(device, "name"));
+    msim_json_number(out, "totalGlobalMem",
+                     msim_json_get_number(device, "memory_bytes", 0));
+    if (major > 0 && *minor == '.') {
+        msim_json_integer(out, "computeMajor", major);
+        msim_json_integer(out, "computeMinor", strtol(minor + 1, NULL, 10));
+    }
+    msim_json_number(out, "numSms", msim_json_get_number(device, "sms", 0));
+    msim_json_close(out);
+    msim_json_close(out);
+}
+
 void msim_replay_write_trace(const struct msim_replay *r, struct msim_json *out)
 {
     const cJSON *device =
@@ -328,6 +350,8 @@ void msim_replay_write_trace(const struct msim_replay *r, struct msim_json *out)
     msim_json_open(out, NULL, '{', true);
     msim_json_integer(out, "schemaVersion", 1);
     msim_json_text(out, "generator", MSIM_REPLAY_SCHEMA);
+    if (w.on_gpu)
+        write_device(device, out);
     msim_replay_write_system(r, "mystiqueSystem", out);
     msim_json_open(out, "traceEvents", '[', true);
     for (uint32_t i = 0; w.spans && i < r->runs->n; i++)

@@ -19,7 +19,8 @@ static struct planned plan(const char *nodes, const struct msim_choice *choice)
 {
     static const struct msim_choice ALL = {0};
     struct planned p = {.status = MSIM_EFORMAT};
-    struct msim_replay_wish wish = {MSIM_NONE, choice ? *choice : ALL};
+    struct msim_replay_wish wish = {.step = MSIM_NONE,
+                                    .choice = choice ? *choice : ALL};
     char text[8192];
 
     made_file(text, sizeof(text), nodes);
