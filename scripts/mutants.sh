@@ -40,6 +40,7 @@ targets() { # TESTS
     case $1 in
     cli.*) echo mystique-sim ;;
     unit.*) echo "test_${1#unit.}" ;;
+    fake_gpu.*) echo fake_gpu_programs ;;
     *) echo all ;;
     esac
 }
