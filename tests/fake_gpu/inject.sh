@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../cli/lib.bash"
 
 fake=${BUILD_DIR:?the build folder}/fake_gpu
-export ASAN_OPTIONS=detect_leaks=0
 
 record() { # SETTINGS
     FAKE_GPU=$1 CUDA_INJECTION64_PATH=$fake/libmystique-cupti.so \

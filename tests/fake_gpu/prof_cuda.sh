@@ -6,7 +6,6 @@
 prof=${BUILD_DIR:?the build folder}/fake_gpu/mystique-prof-cuda
 here=$(cd "$(dirname "$0")" && pwd)
 last="mystique-prof-cuda on a made-up GPU"
-export ASAN_OPTIONS=detect_leaks=0 # its own tables
 
 command -v python3 >/dev/null || {
     echo "no python3: skipped"
