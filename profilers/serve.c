@@ -433,7 +433,7 @@ static int exit_code(enum msim_status status)
         return 2;
     case MSIM_ENOMEM:
     case MSIM_EINTERNAL:
-        return 4;
+        return MSIM_SERVE_UNUSABLE;
     default:
         return 3;
     }

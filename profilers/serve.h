@@ -55,6 +55,10 @@
 
 #define MSIM_PROFILER_SCHEMA "mystique-sim/profiler/1"
 
+/* The exit code of a program whose device is unusable: it is to be started
+ * again. */
+#define MSIM_SERVE_UNUSABLE 4
+
 /*
  * Serve until `in` ends. EUNKNOWN where the backend has no device; ESYNTAX,
  * with the number of the line, where one is not a JSON object; EIO where
@@ -73,7 +77,7 @@ enum msim_status msim_serve_dry(const struct msim_backend *b, FILE *in,
 /*
  * main() of a program that serves, dry with the argument --dry-run: messages on
  * standard error, exit code 0, or 2 for arguments that it does not know, 3 for
- * no device and bad input, 4 where it must be started again.
+ * no device and bad input, MSIM_SERVE_UNUSABLE.
  */
 int msim_serve_main(const struct msim_backend *b, int argc, char **argv);
 

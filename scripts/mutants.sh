@@ -38,6 +38,7 @@ PYTHON
 # What the tests run: the program, one test program, or everything.
 targets() { # TESTS
     case $1 in
+    cli.calibrate*) echo msim-calibrate ;;
     cli.*) echo mystique-sim ;;
     unit.*) echo "test_${1#unit.}" ;;
     fake_gpu.*) echo fake_gpu_programs ;;

@@ -21,6 +21,7 @@
 #include "calibrate/measure/trace_experiments.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,6 @@
 #define COUNT_SHARE 0.05 /* for what is counted as well */
 /* Of all backends' budget: for compute beside collectives. */
 #define CONCURRENT_SHARE 0.015
-#define REFUSALS         3 /* without a row end the questions of a kind */
-#define CRASH            2 /* counts as so many of them */
 
 /* The longest expected run: several hundred experiments of several runs each
  * must fit the budget. */
@@ -44,9 +43,8 @@
 struct asking {
     struct msim_cal_ask_loop of;
     struct msim_cal_space space;
-    struct msim_cal_design *design;   /* owned */
-    double budget;                    /* seconds: its share */
-    uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
+    struct msim_cal_design *design; /* owned */
+    double budget;                  /* seconds: its share */
 };
 
 static bool is_over(const struct asking *a, double seconds)
@@ -68,7 +66,10 @@ static enum msim_status open_backend(struct asking *a, struct msim_error *err)
     MSIM_TRY(msim_cal_space_read(&a->space,
                                  msim_cal_journal_greeting(a->of.j, a->of.name),
                                  a->of.longest_us, err));
-    return msim_cal_design_new(&a->design, &a->space, a->of.o->seed);
+    MSIM_TRY(msim_cal_design_new(&a->design, &a->space, a->of.o->seed));
+    a->of.space = &a->space;
+    a->of.design = a->design;
+    return MSIM_OK;
 }
 
 static void close_backend(struct asking *a)
@@ -93,26 +94,6 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* Drop a kind that the device cannot do, whatever the sizes. A crash counts
- * twice: it costs a wait, or a new start of the backend. */
-static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
-{
-    const struct msim_cal_entry *e = msim_cal_journal_find(a->of.j, hash);
-
-    if (!e || a->refused[kind] == UINT32_MAX)
-        return;
-    if (msim_cal_entry_is_row(e)) {
-        a->refused[kind] = UINT32_MAX;
-        return;
-    }
-    if (e->answer.crashed)
-        a->refused[kind] += CRASH;
-    else if (e->answer.unsupported)
-        a->refused[kind]++;
-    if (a->refused[kind] >= REFUSALS)
-        msim_cal_design_drop(a->design, kind);
-}
-
 /* Points that fill the space, until so many seconds are spent. */
 static enum msim_status fill_space(struct asking *a, double seconds,
                                    struct msim_error *err)
@@ -120,10 +101,8 @@ static enum msim_status fill_space(struct asking *a, double seconds,
     struct msim_cal_experiment e;
     uint32_t kind;
 
-    while (!is_over(a, seconds) && msim_cal_design_next(a->design, &e, &kind)) {
+    while (!is_over(a, seconds) && msim_cal_design_next(a->design, &e, &kind))
         MSIM_TRY(msim_cal_ask_loop_take(&a->of, &e, err));
-        note_refusal(a, msim_cal_hash(&e, a->of.name), kind);
-    }
     return msim_cal_ask_loop_end_round(&a->of, err);
 }
 
@@ -308,12 +287,25 @@ static double budget_of(const struct msim_cal_options *o, uint32_t i,
     return budget;
 }
 
-/* Whether the others continue without this backend. A failure about a file is
- * the calibration's, and ends it. */
-static bool is_given_up(const struct msim_cal_options *o,
+/* Whether the calibration goes on without this backend, with the others or with
+ * the rows that it gave. A failure about a file is the calibration's, and ends
+ * it. */
+static bool is_given_up(const struct asking *a, bool has_others,
                         enum msim_status status, const struct msim_error *why)
 {
-    return o->gave_up && status != MSIM_ENOMEM && !*why->file;
+    bool has_rows = a->design && msim_cal_journal_has_rows(a->of.j, a->of.name);
+
+    return status != MSIM_ENOMEM && !*why->file && (has_others || has_rows);
+}
+
+static void warn_of_backend(const struct msim_cal_options *o,
+                            const char *command, const char *why)
+{
+    char text[sizeof(((struct msim_error *)NULL)->text) + 1500];
+
+    snprintf(text, sizeof(text), "goes on without '%s': %s", command, why);
+    if (o->warn)
+        o->warn(o->ctx, text);
 }
 
 /* Start each backend in turn, do `each`, and stop it. */
@@ -323,31 +315,28 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
               struct msim_error *err)
 {
     char names[MSIM_BACKENDS][32] = {{0}};
-    enum msim_status status = MSIM_OK;
-    uint32_t given_up = 0;
+    uint32_t left = o->n_backends;
 
-    for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
+    for (uint32_t i = 0; i < o->n_backends; i++) {
         struct asking a = {.of = {j, o, .command = o->backends[i].command}};
         struct msim_error why = {0};
+        enum msim_status status = open_backend(&a, &why);
 
-        status = open_backend(&a, &why);
         if (status == MSIM_OK) {
             memcpy(names[i], a.of.name, sizeof(names[i]));
             a.budget = budget_of(o, i, names);
             status = each(&a, &why);
         }
-        close_backend(&a);
-        if (status == MSIM_OK)
-            continue;
-        if (is_given_up(o, status, &why) && ++given_up < o->n_backends) {
-            o->gave_up(o->ctx, a.of.command, why.text);
+        if (status != MSIM_OK && is_given_up(&a, --left > 0, status, &why)) {
+            warn_of_backend(o, a.of.command, why.text);
             status = MSIM_OK;
-        } else {
-            (void)msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
-                            why.text);
         }
+        close_backend(&a);
+        if (status != MSIM_OK)
+            return msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
+                             why.text);
     }
-    return status;
+    return MSIM_OK;
 }
 
 enum msim_status msim_cal_run(struct msim_cal_journal *j,

@@ -11,7 +11,8 @@
  * Ask every backend until its share of the budget is spent. Experiments in the
  * journal are not asked again. An experiment that fails is kept as failed; a
  * backend that crashes or hangs is started again, and given up after 20 crashes
- * in a row. Fails where no backend is left, with the last one's failure.
+ * in a row, or where it fails all the time (failure_watch.h). Fails with the
+ * last one's failure where no backend is left, and the last gave no row.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_run(struct msim_cal_journal *j,

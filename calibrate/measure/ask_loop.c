@@ -13,6 +13,7 @@
 #include "core/base/vec.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a)
     a->round = (struct msim_cal_round){.n = 0};
 }
 
-/* ---- one visit ----------------------------------------------------------- */
+/* ---- one question -------------------------------------------------------- */
 
 static uint32_t visits_of(const struct msim_cal_ask_loop *a)
 {
@@ -144,26 +145,42 @@ static enum msim_status revive(struct msim_cal_ask_loop *a,
     return MSIM_OK;
 }
 
+/* Start it where it does not run, and ask once. Without an answer `*answer` is
+ * NULL, and `*why` says why. */
+static enum msim_status ask_once(struct msim_cal_ask_loop *a,
+                                 const cJSON *question, cJSON **answer,
+                                 struct msim_error *why, struct msim_error *err)
+{
+    enum msim_status status;
+
+    *answer = NULL;
+    if (a->child.pid == 0)
+        MSIM_TRY(msim_cal_ask_loop_start(a, err));
+    *why = (struct msim_error){0};
+    status = msim_child_ask(&a->child, question, a->o->patience, answer, why);
+    return status == MSIM_ENOMEM ? status : MSIM_OK;
+}
+
+/* A backend that left its device unusable ended after its last answer, and has
+ * not read this question: it is asked again. */
 static enum msim_status ask_child(struct msim_cal_ask_loop *a,
                                   const struct msim_cal_experiment *e,
                                   cJSON **answer, struct msim_error *err)
 {
-    struct msim_error why = {0};
-    cJSON *question;
+    cJSON *question = question_of(a, e);
+    struct msim_error why;
     enum msim_status status;
 
-    if (a->child.pid == 0)
-        MSIM_TRY(msim_cal_ask_loop_start(a, err));
-    question = question_of(a, e);
     if (!question)
         return MSIM_ENOMEM;
-    status = msim_child_ask(&a->child, question, a->o->patience, answer, &why);
+    status = ask_once(a, question, answer, &why, err);
+    if (status == MSIM_OK && !*answer && a->child.unusable)
+        status = ask_once(a, question, answer, &why, err);
     cJSON_Delete(question);
-    if (status == MSIM_OK) {
-        a->crashes = 0;
-        return MSIM_OK;
-    }
-    return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
+    if (status == MSIM_OK && !*answer)
+        return revive(a, &why, answer, err);
+    a->crashes = 0;
+    return status;
 }
 
 static void report(struct msim_cal_ask_loop *a,
@@ -187,6 +204,107 @@ static void report(struct msim_cal_ask_loop *a,
         a->o->progress(a->o->ctx, &p);
 }
 
+/* ---- failures ------------------------------------------------------------ */
+
+static uint32_t kind_of(const struct msim_cal_ask_loop *a,
+                        const struct msim_cal_experiment *e)
+{
+    return e->is_pair ? MSIM_CAL_PAIRS
+                      : msim_cal_space_kind(a->space, &e->timed);
+}
+
+static bool is_dropped(const struct msim_cal_ask_loop *a,
+                       const struct msim_cal_experiment *e)
+{
+    return a->watch.of[kind_of(a, e)].dropped;
+}
+
+MSIM_PRINTF(2, 3)
+static void warn(const struct msim_cal_ask_loop *a, const char *fmt, ...)
+{
+    char text[600];
+    va_list args;
+
+    if (!a->o->warn)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    a->o->warn(a->o->ctx, text);
+}
+
+static void drop(struct msim_cal_ask_loop *a, uint32_t kind)
+{
+    if (kind < a->space->n) /* no pairs */
+        msim_cal_design_drop(a->design, kind);
+}
+
+static void warn_of_kind(const struct msim_cal_ask_loop *a, uint32_t kind,
+                         const char *error)
+{
+    const struct msim_cal_kind *k = &a->space->kinds[kind];
+    bool pairs = kind == MSIM_CAL_PAIRS;
+
+    warn(a,
+         "asks '%s' for no more %s %s: %d failures in a row, also after it was "
+         "started again: %s",
+         a->name, pairs ? "computing" : msim_table_text(k->table),
+         pairs ? "beside collectives" : k->kind, MSIM_CAL_IN_A_ROW, error);
+}
+
+/* What follows from an answer. */
+static enum msim_status judge(struct msim_cal_ask_loop *a,
+                              const struct msim_cal_experiment *e,
+                              const cJSON *answer, struct msim_error *err)
+{
+    const struct msim_cal_outcome o = {
+        .error = msim_json_get_text(answer, "error"),
+        .crashed = msim_json_get_true(answer, "lost"),
+        .unsupported = msim_json_get_true(answer, "unsupported"),
+    };
+    uint32_t kind = kind_of(a, e);
+
+    switch (msim_cal_watch_note(&a->watch, kind, e->timed.table, &o)) {
+    case MSIM_CAL_START_AGAIN:
+        warn(a, "starts '%s' again after failures in a row: %s", a->name,
+             o.error);
+        msim_child_stop(&a->child);
+        return MSIM_OK;
+    case MSIM_CAL_DROP:
+        warn_of_kind(a, kind, o.error);
+        drop(a, kind);
+        return MSIM_OK;
+    case MSIM_CAL_REFUSED:
+        drop(a, kind);
+        return MSIM_OK;
+    case MSIM_CAL_GIVE_UP:
+        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                         "%d failures in a row, also after it was started "
+                         "again: %s",
+                         MSIM_CAL_IN_A_ROW_ALL, o.error);
+    default:
+        return MSIM_OK;
+    }
+}
+
+/* The journal's answers tell what is refused. */
+static void recall(struct msim_cal_ask_loop *a,
+                   const struct msim_cal_experiment *e,
+                   const struct msim_cal_entry *known)
+{
+    const struct msim_cal_outcome o = {
+        .error = known->answer.error,
+        .crashed = known->answer.crashed,
+        .unsupported = known->answer.unsupported,
+    };
+    uint32_t kind = kind_of(a, e);
+
+    if (msim_cal_watch_recall(&a->watch, kind, &o))
+        drop(a, kind);
+}
+
+/* ---- a visit ------------------------------------------------------------- */
+
 static enum msim_status visit(struct msim_cal_ask_loop *a,
                               const struct msim_cal_experiment *e,
                               struct msim_error *err)
@@ -198,6 +316,8 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
     if (!answer)
         return status;
     report(a, e, answer);
+    if (status == MSIM_OK)
+        status = judge(a, e, answer, err);
     kept = msim_cal_journal_add(a->j, a->name, e, answer,
                                 msim_child_now() - begin, err);
     return status == MSIM_OK ? kept : status;
@@ -233,7 +353,8 @@ enum msim_status msim_cal_ask_loop_end_round(struct msim_cal_ask_loop *a,
         for (uint32_t i = 0; status == MSIM_OK && i < r->n; i++) {
             uint64_t hash = msim_cal_hash(&r->list[i], a->name);
 
-            if (wants_visit(msim_cal_journal_find(a->j, hash), number))
+            if (!is_dropped(a, &r->list[i]) &&
+                wants_visit(msim_cal_journal_find(a->j, hash), number))
                 status = visit(a, &r->list[i], err);
         }
     }
@@ -258,16 +379,22 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
                                         const struct msim_cal_experiment *e,
                                         struct msim_error *err)
 {
+    const struct msim_cal_entry *known =
+        msim_cal_journal_find(a->j, msim_cal_hash(e, a->name));
     struct msim_cal_round *r = &a->round;
     double begin = msim_child_now();
     bool again = has_visits(a, e);
 
+    if (is_dropped(a, e))
+        return MSIM_OK;
     if (again) {
         MSIM_TRY(
             msim_grow((void **)&r->list, &r->capacity, r->n, sizeof(*r->list)));
         r->list[r->n++] = *e;
     }
-    if (!msim_cal_journal_find(a->j, msim_cal_hash(e, a->name)))
+    if (known)
+        recall(a, e, known);
+    else
         MSIM_TRY(visit(a, e, err));
     if (again)
         r->seconds += msim_child_now() - begin;

@@ -9,6 +9,8 @@
 #ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #include "calibrate/measure/cal_options.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/failure_watch.h"
 #include "calibrate/measure/journal.h"
 #include "profilers/ask/backend_child.h"
 
@@ -19,17 +21,21 @@ struct msim_cal_round {
     double seconds; /* that their first visits took */
 };
 
-/* Set the first three members, zero the others; stop it at the end. */
+/* Set the first three members, zero the others, set the next two once it is
+ * started; stop it at the end. */
 struct msim_cal_ask_loop {
     struct msim_cal_journal *j;
     const struct msim_cal_options *o;
     const char *command;
-    char name[32];     /* of the backend, from its greeting */
-    double longest_us; /* that a run is expected to take */
-    bool counting;     /* hardware counters are asked for */
-    bool repeatable;   /* one visit is enough on this machine */
+    const struct msim_cal_space *space; /* of its experiments */
+    struct msim_cal_design *design; /* kinds that fail are dropped from it */
+    char name[32];                  /* of the backend, from its greeting */
+    double longest_us;              /* that a run is expected to take */
+    bool counting;                  /* hardware counters are asked for */
+    bool repeatable;                /* one visit is enough on this machine */
     struct msim_child child;
     struct msim_cal_round round;
+    struct msim_cal_watch watch;
     uint32_t id, rows, failed, crashes;
 };
 
@@ -40,10 +46,10 @@ enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
 void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a);
 
 /*
- * Time an experiment unless the journal has it; its texts live until the loop
- * is stopped. A failure of the backend is kept as the answer; ECHECK where it
- * fails time after time. Now and then this ends a round, in which case it takes
- * longer.
+ * Time an experiment unless the journal has it, or its kind was dropped; its
+ * texts live until the loop is stopped. A failure of the backend is kept as the
+ * answer; ECHECK where it fails time after time (failure_watch.h). Now and then
+ * this ends a round, in which case it takes longer.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,

@@ -39,8 +39,8 @@ struct msim_cal_options {
     void (*would_ask)(void *ctx, const char *backend,
                       const struct msim_cal_experiment *e, double expected_us,
                       double expected_seconds);
-    /* A backend did not start, or is given up; the others continue. */
-    void (*gave_up)(void *ctx, const char *command, const char *why);
+    /* What is started again, or is not asked any longer. */
+    void (*warn)(void *ctx, const char *text);
     void *ctx;
 };
 

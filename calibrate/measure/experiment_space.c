@@ -148,6 +148,29 @@ void msim_cal_space_concurrent(struct msim_cal_space *s, const cJSON *greeting,
                longest_us);
 }
 
+/* ---- the kind of an experiment --------------------------------------------
+ */
+
+/* A kind without such a word has them all. */
+static bool has_word(const char *own, const char *word)
+{
+    return !own[0] || (word && strcmp(own, word) == 0);
+}
+
+uint32_t msim_cal_space_kind(const struct msim_cal_space *s,
+                             const struct msim_experiment *e)
+{
+    bool pageable = e->table == MSIM_TABLE_COPY && e->u.copy.pageable;
+    uint32_t i = 0;
+
+    while (i < s->n &&
+           (s->kinds[i].table != e->table || s->kinds[i].pageable != pageable ||
+            !has_word(s->kinds[i].op, e->op) ||
+            !has_word(s->kinds[i].dtype, e->dtype_word)))
+        i++;
+    return i;
+}
+
 /* ---- a point as an experiment -------------------------------------------- */
 
 /* A size at `u` between the limits, of which eight an octave are taken. */

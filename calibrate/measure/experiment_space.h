@@ -56,4 +56,9 @@ bool msim_cal_space_point(const struct msim_cal_space *s,
                           const struct msim_cal_kind *kind, const double *u,
                           struct msim_cal_experiment *out);
 
+/* The index of the kind that an experiment is of; `s->n` where it is of none.
+ */
+uint32_t msim_cal_space_kind(const struct msim_cal_space *s,
+                             const struct msim_experiment *e);
+
 #endif

@@ -328,6 +328,16 @@ msim_cal_journal_find(const struct msim_cal_journal *j, uint64_t hash)
     return i < j->n ? &j->entries[i] : NULL;
 }
 
+bool msim_cal_journal_has_rows(const struct msim_cal_journal *j,
+                               const char *backend)
+{
+    for (uint32_t i = 0; i < j->n; i++)
+        if (msim_cal_entry_is_row(&j->entries[i]) &&
+            (!backend || strcmp(j->entries[i].backend, backend) == 0))
+            return true;
+    return false;
+}
+
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
                                        const char *backend)
 {

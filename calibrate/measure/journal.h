@@ -60,6 +60,10 @@ enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
                                         const char *backend, cJSON *greeting,
                                         struct msim_error *err);
 
+/* Whether a backend gave a time, or with NULL any did. */
+bool msim_cal_journal_has_rows(const struct msim_cal_journal *j,
+                               const char *backend);
+
 /* The greeting of a backend, or NULL; with NULL that of the first one. */
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
                                        const char *backend);

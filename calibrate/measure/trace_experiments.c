@@ -276,21 +276,10 @@ void msim_cal_shapes_release(struct msim_cal_shapes *s)
 
 /* ---- which of them can be asked ------------------------------------------ */
 
-static bool is_kind(const struct msim_cal_kind *k,
-                    const struct msim_experiment *e)
-{
-    return k->table == e->table && strcmp(k->dtype, e->dtype_word) == 0 &&
-           (!k->op[0] || (e->op && strcmp(k->op, e->op) == 0));
-}
-
 bool msim_cal_space_offers(const struct msim_cal_space *s,
                            const struct msim_cal_experiment *e)
 {
-    if (msim_experiment_bytes(&e->timed) > s->bytes_most ||
-        msim_cal_expected_us(e, &s->guess) > LONGER * s->longest_us)
-        return false;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (is_kind(&s->kinds[i], &e->timed))
-            return true;
-    return false;
+    return msim_experiment_bytes(&e->timed) <= s->bytes_most &&
+           msim_cal_expected_us(e, &s->guess) <= LONGER * s->longest_us &&
+           msim_cal_space_kind(s, &e->timed) < s->n;
 }

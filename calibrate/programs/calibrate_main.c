@@ -14,6 +14,7 @@
 #include "calibrate/machine/machine_host.h"
 #include "calibrate/machine/machine_network.h"
 #include "calibrate/machine/machine_text.h"
+#include "calibrate/measure/failure_list.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
 #include "profilers/ask/backend_child.h"
@@ -46,7 +47,8 @@ struct command {
     struct msim_backends backends;
     char journal[1100], held[1100], host[1100], network[1100], name[64];
     bool terminal, shown;
-    double last;     /* when progress was shown */
+    double last; /* when progress was shown */
+    struct msim_cal_failures failures;
     double expected; /* seconds of a dry run */
     uint32_t listed;
 };
@@ -170,23 +172,38 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
     char text[160];
 
     msim_cal_describe(p->experiment, text, sizeof(text));
-    if (p->error)
-        say(c, "failed: %s: %s", text, p->error);
+    if (p->error &&
+        msim_cal_failures_add(&c->failures, p->error, p->experiment) != MSIM_OK)
+        say(c, "failed: %s: %s", text, p->error); /* no memory: at once */
     at = msim_child_now();
     if (at - c->last < (c->terminal ? REFRESH : REPORTS))
         return;
     c->last = at;
     c->shown = c->terminal;
-    fprintf(stderr, "%s%s: %s: %u rows, %.0f:%02.0f left: %.40s%s",
-            c->terminal ? "\r" : "", c->program, p->backend, p->rows,
+    fprintf(stderr, "%s%s: %s: %u rows, %u failed, %.0f:%02.0f left: %.40s%s",
+            c->terminal ? "\r" : "", c->program, p->backend, p->rows, p->failed,
             floor(fmax(left, 0) / 60), floor(fmod(fmax(left, 0), 60)), text,
             c->terminal ? "\033[K" : "\n");
     fflush(stderr);
 }
 
-static void show_given_up(void *ctx, const char *command, const char *why)
+static void show_warning(void *ctx, const char *text)
 {
-    say(ctx, "warning: goes on without '%s': %s", command, why);
+    say(ctx, "warning: %s", text);
+}
+
+/* Each that is like no other. */
+static void show_failures(struct command *c)
+{
+    for (uint32_t i = 0; i < c->failures.n; i++) {
+        const struct msim_cal_failure *f = &c->failures.list[i];
+
+        if (f->n == 1)
+            say(c, "failed: %s: %s", f->first, f->text);
+        else
+            say(c, "failed %u times, first %s: %s", f->n, f->first, f->text);
+    }
+    msim_cal_failures_release(&c->failures);
 }
 
 static void show_question(void *ctx, const char *backend,
@@ -348,7 +365,7 @@ static enum msim_status run(struct command *c,
                                        .first = first,
                                        .progress = show_progress,
                                        .would_ask = show_question,
-                                       .gave_up = show_given_up,
+                                       .warn = show_warning,
                                        .ctx = c};
     struct msim_cal_journal j;
     bool fresh = access(c->journal, F_OK) != 0;
@@ -367,6 +384,7 @@ static enum msim_status run(struct command *c,
     } else {
         status = msim_cal_run(&j, &options, err);
         clear_line(c);
+        show_failures(c);
         if (status == MSIM_OK)
             status = finish(c, &j, err);
     }

@@ -6,6 +6,8 @@
  */
 #include "profilers/ask/backend_child.h"
 
+#include "profilers/serve.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -155,6 +157,7 @@ static enum msim_status died(struct msim_child *c, struct msim_error *err)
     end_process(c, true, &how);
     /* A shell ends with 128 and the signal of what it ran. */
     signal = WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how) - 128;
+    c->unusable = WIFEXITED(how) && WEXITSTATUS(how) == MSIM_SERVE_UNUSABLE;
     if (signal > 0)
         return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                          "the backend was killed by signal %d", signal);

@@ -16,7 +16,9 @@ double msim_child_now(void);
 struct msim_child {
     pid_t pid; /* 0: not running */
     int to, from;
-    char *buffer; /* bytes that were read and are no answer yet; owned */
+    bool unusable; /* it ended as programs do whose device is unusable
+                      (serve.h), before it read the last question */
+    char *buffer;  /* bytes that were read and are no answer yet; owned */
     size_t used, size;
 };
 

@@ -3,11 +3,13 @@
 # after FAKE_SECONDS.
 #
 #   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters |
-#       die:add]...
+#       die:add | fail:N:TEXT | tired:N | sticky:TEXT]...
 #
 # COUNTER is a file that counts the questions of all its lives: at the N-th it
 # dies, or hangs, or answers with something that is no JSON; or it dies of
-# counters, or of an operator. With FAKE_COUNTERS
+# counters, or of an operator. From the N-th on all that hold TEXT fail; or all
+# fail from the N-th of one life on; or TEXT leaves its device unusable, which
+# it answers, and ends. With FAKE_COUNTERS
 # it reads counters where it is asked to: of twice the bytes that are read, and
 # of what else there is to a product or a copy. With FAKE_RESTLESS it takes
 # twice as long for every other question, in no order.
@@ -33,7 +35,9 @@ number() { # NAME MEMBER DEFAULT: NAME is MEMBER's value in the line
     fi
 }
 
+lived=0
 while IFS= read -r line; do
+    failed='' lived=$((lived + 1))
     asked=$(($(<"$counter") + 1))
     echo "$asked" >"$counter"
     for fault in "$@"; do
@@ -42,10 +46,22 @@ while IFS= read -r line; do
             "hang:$asked") sleep 60 ;;
             "stuck:$asked") echo 'no JSON' ;;
             die:add) [[ $line != *'"op":"add"'* ]] || kill -SEGV $$ ;;
+            fail:*)
+                IFS=: read -r _ from text <<<"$fault"
+                [[ $asked -lt $from || $line != *"$text"* ]] ||
+                    failed="madeUpCall: error $asked"
+                ;;
+            tired:*) [ "$lived" -lt "${fault#*:}" ] || failed="tired" ;;
+            sticky:*) [[ $line != *"${fault#*:}"* ]] || failed="it sticks" ;;
             die:counters) [[ $line != *'"counters":true'* ]] || kill -SEGV $$ ;;
         esac
     done
     number id id 0
+    if [ -n "$failed" ]; then
+        echo "{\"id\": $id, \"error\": \"$failed\"}"
+        [ "$failed" != "it sticks" ] || exit 4
+        continue
+    fi
     if [[ $line == *nonsense* ]]; then
         echo "{\"id\": $id, \"error\": \"no such operator\"," \
             '"unsupported": true}'
