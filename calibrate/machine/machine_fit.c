@@ -7,6 +7,7 @@
 #include "calibrate/machine/backend_compare.h"
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
+#include "calibrate/measure/failure_list.h"
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
@@ -389,11 +390,28 @@ static void write_provenance(cJSON *platform, const struct msim_cal_journal *j)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+/* A platform of nothing is none. */
+static enum msim_status check_fits(const cJSON *platform,
+                                   const struct msim_cal_journal *j,
+                                   struct msim_error *err)
+{
+    char asked[400];
+
+    if (cJSON_GetArraySize(
+            cJSON_GetObjectItemCaseSensitive(platform, "cells")) > 0)
+        return MSIM_OK;
+    MSIM_TRY(msim_cal_failures_tell(asked, sizeof(asked), j));
+    return msim_fail(err, MSIM_ECHECK, j->path, MSIM_OFFSET_NONE,
+                     "too few rows of any kind to fit a law to: %s; give more "
+                     "--budget",
+                     asked);
+}
+
 /* Fit, and write held-out rows to a file where that is wanted. */
-static enum msim_status fit_platform(cJSON **out, const cJSON *sheet,
-                                     const struct msim_samples *s,
-                                     struct msim_fit_options *options,
-                                     const char *held, struct msim_error *err)
+static enum msim_status
+fit_platform(cJSON **out, const struct msim_cal_journal *j, const cJSON *sheet,
+             const struct msim_samples *s, struct msim_fit_options *options,
+             const char *held, struct msim_error *err)
 {
     enum msim_status status = MSIM_OK;
 
@@ -403,14 +421,17 @@ static enum msim_status fit_platform(cJSON **out, const cJSON *sheet,
     }
     if (status == MSIM_OK)
         status = msim_platform_fit(out, sheet, "the journal", s, options, err);
+    if (status == MSIM_OK)
+        status = check_fits(*out, j, err);
     if (status == MSIM_OK && held)
         return msim_file_commit(options->rows, err);
     msim_file_abandon(options->rows);
     return status;
 }
 
-static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
-                                    const struct msim_samples *s,
+static enum msim_status fit_samples(cJSON **out,
+                                    const struct msim_cal_journal *j,
+                                    cJSON *sheet, const struct msim_samples *s,
                                     const struct msim_cal_fit_options *o,
                                     uint32_t *too_few, struct msim_error *err)
 {
@@ -431,7 +452,7 @@ static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
     status = msim_coll_fit(&collectives, s, o->collectives, sheets,
                            "the journal", err);
     if (status == MSIM_OK) {
-        status = fit_platform(out, sheet, s, &options, o->held, err);
+        status = fit_platform(out, j, sheet, s, &options, o->held, err);
         msim_coll_fits_release(&collectives);
     }
     cJSON_Delete(sheets);
@@ -453,7 +474,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
     MSIM_TRY(msim_cal_sheet(&sheet, j, options->name, err));
     status = make_samples(&s, j, options->backend);
     if (status == MSIM_OK) {
-        status = fit_samples(out, sheet, &s, options, &v->too_few, err);
+        status = fit_samples(out, j, sheet, &s, options, &v->too_few, err);
         msim_samples_release(&s);
     }
     if (status == MSIM_OK) {

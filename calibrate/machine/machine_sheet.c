@@ -2,6 +2,7 @@
  * calibrate/machine/machine_sheet.c - a data sheet of measured peaks.
  */
 #include "calibrate/machine/machine_fit.h"
+#include "calibrate/measure/failure_list.h"
 #include "core/work/data_sheet.h"
 
 #include <math.h>
@@ -238,6 +239,19 @@ static void add_names(cJSON *o, const struct msim_cal_journal *j,
     }
 }
 
+static enum msim_status too_few(const struct msim_cal_journal *j,
+                                struct msim_error *err)
+{
+    char asked[400];
+
+    MSIM_TRY(msim_cal_failures_tell(asked, sizeof(asked), j));
+    return msim_fail(err, MSIM_ECHECK, j->path, MSIM_OFFSET_NONE,
+                     "too few rows to tell the device's rates from, want fp32 "
+                     "products, and copies or vector operators of more than "
+                     "the last-level cache: %s; give more --budget",
+                     asked);
+}
+
 enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
                                 const char *name, struct msim_error *err)
 {
@@ -246,10 +260,7 @@ enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
 
     *out = NULL;
     if (p.rate[MSIM_RATE_FP32] <= 0 || (p.copy <= 0 && p.moved <= 0))
-        return msim_fail(err, MSIM_ECHECK, j->path, MSIM_OFFSET_NONE,
-                         "too few rows to tell the device's rates from, want "
-                         "fp32 products, and copies or vector operators of "
-                         "more than the last-level cache: give more --budget");
+        return too_few(j, err);
     *out = cJSON_CreateObject();
     sheet = make_figures(j, &p);
     if (!*out || !sheet) {

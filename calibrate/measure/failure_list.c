@@ -65,6 +65,9 @@ static void tell(char *text, size_t size, const struct msim_cal_journal *j,
     if (failed == 0)
         snprintf(text, size, "%u experiments were asked, and none failed",
                  j->n);
+    else if (f->n == 1)
+        snprintf(text, size, "%u experiments were asked, and %u failed: '%s'",
+                 j->n, failed, most->text);
     else
         snprintf(text, size,
                  "%u experiments were asked, and %u failed, %u of them with "

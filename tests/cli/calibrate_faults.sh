@@ -52,7 +52,7 @@ want_out "cpu_vector         fake"
 calibrate all 0.05 "fail:60:"
 want_rc 0
 want_few all "madeUpCall" 32
-want_lines 1 "goes on without '.*': 16 failures in a row"
+want_lines 1 "goes on without '.*': backend 'fake' failed 16 times in a row"
 want_out "cpu_gemm           fake"
 
 # A new start helps, once.
@@ -68,9 +68,18 @@ want_few sticky '"lost"' 0
 want_err "asks 'fake' for no more vector add:fp32"
 
 # It holds for what comes last, too.
-FAKE_BESIDE=1 calibrate beside 0.1 "fail:1:beside" --seed 2
+FAKE_BESIDE=1 calibrate beside 0.06 "fail:1:beside" --seed 2
 want_rc 0
 want_few beside "madeUpCall" 16
 want_err "asks 'fake' for no more computing beside collectives"
+
+# Nothing that could be fitted: no platform, and what failed with what.
+calibrate few 0.04 "fail:30:"
+want_rc 1
+want_err "few.journal.jsonl: too few rows of any kind to fit a law to: "
+want_err "failed, 24 of them with 'madeUpCall"
+for kind in json held.csv network.json host.json; do
+    [ ! -e "$folder/few.$kind" ] || complain "few.$kind of nothing"
+done
 
 finish

@@ -50,6 +50,8 @@ static void test_failures__of_a_journal(void)
     REQUIRE(msim_cal_failures_tell(text, sizeof(text), &j) == MSIM_OK);
     CHECK_STR(text, "1 experiments were asked, and none failed");
     answer(&j, 2, "{\"error\":\"rare\"}");
+    REQUIRE(msim_cal_failures_tell(text, sizeof(text), &j) == MSIM_OK);
+    CHECK_STR(text, "2 experiments were asked, and 1 failed: 'rare'");
     answer(&j, 3, "{\"error\":\"usual\"}");
     answer(&j, 4, "{\"error\":\"usual\"}");
     REQUIRE(msim_cal_failures_tell(text, sizeof(text), &j) == MSIM_OK);
