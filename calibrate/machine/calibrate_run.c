@@ -6,6 +6,7 @@
  *   points that fill its space, 60 %          experiment_design.h
  *   batches of points with the widest intervals, a fit before each
  *                                             interval_width.h
+ *   (without fits, further points that fill its space instead)
  *   compute beside collectives                concurrent.h
  *   hardware counters                         counter_ratio.h
  * Counters come last: a device that they leave unusable costs nothing then.
@@ -208,7 +209,7 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
 /* Collectives have one size each: filling the space is enough. */
 static enum msim_status time_all(struct asking *a, struct msim_error *err)
 {
-    bool fills = has_only_collectives(a);
+    bool fills = a->of.o->no_fits || has_only_collectives(a);
 
     MSIM_TRY(take_first(a, err));
     MSIM_TRY(fill_space(a, a->budget * (fills ? 1 : FIRST_SHARE), err));

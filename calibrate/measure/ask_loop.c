@@ -279,9 +279,9 @@ static enum msim_status judge(struct msim_cal_ask_loop *a,
         return MSIM_OK;
     case MSIM_CAL_GIVE_UP:
         return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
-                         "%d failures in a row, also after it was started "
-                         "again: %s",
-                         MSIM_CAL_IN_A_ROW_ALL, o.error);
+                         "backend '%s' failed %d times in a row, also after it "
+                         "was started again: %s",
+                         a->name, MSIM_CAL_IN_A_ROW_ALL, o.error);
     default:
         return MSIM_OK;
     }

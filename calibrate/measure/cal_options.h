@@ -25,6 +25,7 @@ struct msim_cal_options {
     /* The calibration ends once the mean half width of intervals, as a share,
      * is below this; 0: the budget alone decides. */
     double target;
+    bool no_fits; /* between batches: the whole budget fills the space */
     uint64_t seed;
     double patience; /* seconds that an experiment may take */
     const char *name;

@@ -42,7 +42,7 @@ struct command {
     const char *data;  /* folder that holds hosts/ and laws/ */
     double budget_minutes, target, patience;
     uint64_t seed;
-    bool dry_run;
+    bool dry_run, measure_only, fit_only;
     /* made of these */
     struct msim_backends backends;
     char journal[1100], held[1100], host[1100], network[1100], name[64];
@@ -105,6 +105,10 @@ static bool take_argument(struct command *c, const char *arg)
 
     if (strcmp(arg, "--dry-run") == 0)
         return c->dry_run = true;
+    if (strcmp(arg, "--measure-only") == 0)
+        return c->measure_only = true;
+    if (strcmp(arg, "--fit-only") == 0)
+        return c->fit_only = true;
     if ((v = value_of(arg, "backend")))
         return (c->backend = v)[0] != '\0';
     if ((v = value_of(arg, "out")))
@@ -349,14 +353,43 @@ static enum msim_status finish(struct command *c,
     return status;
 }
 
-static enum msim_status run(struct command *c,
-                            const struct msim_cal_shapes *first,
-                            struct msim_error *err)
+/* Say what --fit-only finds. ECHECK where that is nothing. */
+static enum msim_status end_measuring(struct command *c,
+                                      const struct msim_cal_journal *j,
+                                      struct msim_error *err)
+{
+    char text[400];
+
+    MSIM_TRY(msim_cal_failures_tell(text, sizeof(text), j));
+    if (!msim_cal_journal_has_rows(j, NULL))
+        return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
+                         "nothing was timed: %s", text);
+    printf("kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
+           c->journal, text, c->out);
+    return MSIM_OK;
+}
+
+static enum msim_status dry_run(struct command *c, struct msim_cal_journal *j,
+                                const struct msim_cal_options *options,
+                                struct msim_error *err)
+{
+    enum msim_status status = msim_cal_dry_run(j, options, err);
+
+    printf("%u experiments, expected to take %.0f s; the rest of the budget "
+           "goes to what is known least\n",
+           c->listed, c->expected);
+    return status;
+}
+
+static enum msim_status measure(struct command *c, struct msim_cal_journal *j,
+                                const struct msim_cal_shapes *first,
+                                struct msim_error *err)
 {
     struct msim_cal_options options = {.backends = c->backends.list,
                                        .n_backends = c->backends.n,
                                        .budget = 60 * c->budget_minutes,
                                        .target = c->target / 100,
+                                       .no_fits = c->measure_only,
                                        .seed = c->seed,
                                        .patience = c->patience,
                                        .name = c->name,
@@ -367,27 +400,39 @@ static enum msim_status run(struct command *c,
                                        .would_ask = show_question,
                                        .warn = show_warning,
                                        .ctx = c};
-    struct msim_cal_journal j;
-    bool fresh = access(c->journal, F_OK) != 0;
     enum msim_status status;
 
+    if (j->n > 0)
+        say(c, "goes on with the %u experiments in '%s'", j->n, c->journal);
+    if (c->dry_run)
+        return dry_run(c, j, &options, err);
+    status = msim_cal_run(j, &options, err);
+    clear_line(c);
+    show_failures(c);
+    return status;
+}
+
+static enum msim_status run(struct command *c,
+                            const struct msim_cal_shapes *first,
+                            struct msim_error *err)
+{
+    bool fresh = access(c->journal, F_OK) != 0;
+    struct msim_cal_journal j;
+    enum msim_status status = MSIM_OK;
+
+    if (c->fit_only && fresh)
+        return msim_fail(err, MSIM_EIO, c->journal, MSIM_OFFSET_NONE,
+                         "there is no such file, want the journal of a "
+                         "calibration, as --measure-only writes it");
     /* To look writes nothing. */
     MSIM_TRY(msim_cal_journal_open(&j, c->dry_run && fresh ? NULL : c->journal,
                                    err));
-    if (j.n > 0)
-        say(c, "goes on with the %u experiments in '%s'", j.n, c->journal);
-    if (c->dry_run) {
-        status = msim_cal_dry_run(&j, &options, err);
-        printf("%u experiments, expected to take %.0f s; the rest of the "
-               "budget goes to what is known least\n",
-               c->listed, c->expected);
-    } else {
-        status = msim_cal_run(&j, &options, err);
-        clear_line(c);
-        show_failures(c);
-        if (status == MSIM_OK)
-            status = finish(c, &j, err);
-    }
+    if (!c->fit_only)
+        status = measure(c, &j, first, err);
+    if (status == MSIM_OK && c->measure_only)
+        status = end_measuring(c, &j, err);
+    else if (status == MSIM_OK && !c->dry_run)
+        status = finish(c, &j, err);
     msim_cal_journal_close(&j);
     return status;
 }
@@ -433,7 +478,7 @@ int main(int argc, char **argv)
 
     (void)gsl_set_error_handler_off();
     signal(SIGPIPE, SIG_IGN); /* a backend that died is reported as such */
-    if (!parse(&c, argc, argv) || !find_backends(&c))
+    if (!parse(&c, argc, argv) || (!c.fit_only && !find_backends(&c)))
         return 2;
     name_files(&c);
     c.terminal = isatty(STDERR_FILENO);

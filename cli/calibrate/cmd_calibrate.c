@@ -22,7 +22,7 @@ struct settings {
     const char *backend, *out, *budget, *target, *patience, *trace, *from,
         *platform;
     uint32_t seed;
-    bool dry_run;
+    bool dry_run, measure_only, fit_only;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -76,6 +76,17 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, dry_run),
      .help = "list what would be timed first, and how long that may take"},
+    {.name = "measure-only",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, measure_only),
+     .help = "keep answers in FILE.journal.jsonl, and fit nothing: the whole\n"
+             "budget goes to measuring"},
+    {.name = "fit-only",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, fit_only),
+     .help =
+         "time nothing: fit what is in FILE.journal.jsonl, also of another\n"
+         "machine"},
     {.name = "seed",
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, seed),
@@ -97,6 +108,8 @@ static const char *const EXAMPLES[] = {
     "mystique-sim calibrate --backend cpu --budget 5 --out my-cpu.json",
     "mystique-sim op --platform ./my-cpu.json rows.csv",
     "mystique-sim calibrate --from run1 run2 run3 --out mine.json",
+    "mystique-sim calibrate --measure-only --budget 5 --out gpu.json",
+    "mystique-sim calibrate --fit-only --out gpu.json",
     NULL,
 };
 
@@ -115,16 +128,39 @@ static const struct msim_command COMMAND = {
     .max_operands = 0,
 };
 
-/* Options that say how to time, beside --from. */
+/* Options that say how to time. */
 static const char *timing_option(const struct settings *s)
 {
-    return s->backend    ? "backend"
-           : s->budget   ? "budget"
-           : s->target   ? "target-interval"
-           : s->trace    ? "for"
-           : s->patience ? "patience"
-           : s->dry_run  ? "dry-run"
-                         : NULL;
+    return s->backend        ? "backend"
+           : s->budget       ? "budget"
+           : s->target       ? "target-interval"
+           : s->trace        ? "for"
+           : s->patience     ? "patience"
+           : s->dry_run      ? "dry-run"
+           : s->measure_only ? "measure-only"
+                             : NULL;
+}
+
+static bool is_of_no_use(const char *option, const char *with, const char *why)
+{
+    msim_message("--%s is of no use with --%s, which %s", option, with, why);
+    return true;
+}
+
+/* Does an option contradict another? Say so. */
+static bool is_contradiction(const struct settings *s)
+{
+    const char *timing = timing_option(s);
+
+    if (s->from && (timing || s->fit_only))
+        return is_of_no_use(timing ? timing : "fit-only", "from",
+                            "times nothing");
+    if (s->fit_only && timing)
+        return is_of_no_use(timing, "fit-only", "times nothing");
+    if (s->measure_only && (s->target || s->dry_run))
+        return is_of_no_use(s->target ? "target-interval" : "dry-run",
+                            "measure-only", "fits nothing and lists nothing");
+    return false;
 }
 
 /* Is `text` a positive number, or not given? Else say what is wrong. */
@@ -173,7 +209,12 @@ static void add(struct arguments *a, const char *name, const char *value)
 
 static int become(const struct settings *s)
 {
-    char program_name[] = "mystique-sim", dry_run[] = "--dry-run";
+    char program_name[] = "mystique-sim", dry_run[] = "--dry-run",
+         measure_only[] = "--measure-only", fit_only[] = "--fit-only";
+    char *mode = s->dry_run        ? dry_run
+                 : s->measure_only ? measure_only
+                 : s->fit_only     ? fit_only
+                                   : NULL;
     struct arguments *a = calloc(1, sizeof(*a));
     char path[PATH_MAX], data[PATH_MAX], seed[16];
     struct msim_error err = {0};
@@ -193,8 +234,8 @@ static int become(const struct settings *s)
     add(a, "for", s->trace);
     add(a, "patience", s->patience);
     add(a, "seed", seed);
-    if (s->dry_run)
-        a->list[++a->n] = dry_run;
+    if (mode)
+        a->list[++a->n] = mode;
     find_program(path);
     execv(path, a->list);
     msim_message("'%s' cannot be started: %s; it is built where GSL and "
@@ -212,11 +253,8 @@ int msim_cmd_calibrate(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    if (s.from && timing_option(&s)) {
-        msim_message("--%s is of no use with --from, which times nothing",
-                     timing_option(&s));
+    if (is_contradiction(&s))
         return MSIM_EXIT_USAGE;
-    }
     if (!s.from && (none.n > 0 || s.platform)) {
         msim_message(none.n > 0
                          ? "calibrate takes no operand without --from, got '%s'"

@@ -39,47 +39,78 @@ want_lines() { # N TEXT: so many messages hold it
 
 # Products that fail from some time on, whatever is done: one new start, then no
 # more of them; the rest goes on, and it is said once.
-calibrate products 0.04 "fail:30:\\\"gemm\\\""
+calibrate products 0.04 "fail:30:\\\"gemm\\\"" --measure-only
 want_rc 0
 want_few products "madeUpCall" 16
-[ "$(answers products time_us)" -gt 50 ] || complain "the rest did not go on"
+sed -n '/madeUpCall/,$p' "$folder/products.journal.jsonl" | sed 1,20d |
+    grep -q time_us || complain "the rest did not go on"
 want_err "starts 'fake' again after failures in a row: madeUpCall"
 want_err "asks 'fake' for no more gemm fp32: 8 failures in a row"
 want_lines 1 "failed [0-9]* times, first gemm fp32 .*: madeUpCall"
-want_out "cpu_vector         fake"
 
 # All fails: the backend is given up, and what it gave before is fitted.
-calibrate all 0.05 "fail:60:"
+calibrate all 1 "fail:60:"
 want_rc 0
 want_few all "madeUpCall" 32
 want_lines 1 "goes on without '.*': backend 'fake' failed 16 times in a row"
 want_out "cpu_gemm           fake"
 
 # A new start helps, once.
-calibrate tired 0.05 "tired:40"
+calibrate tired 1 "tired:40"
 want_few tired tired 32
 [ "$(answers tired time_us)" -gt 70 ] || complain "nothing after the new start"
 
 # What leaves the device unusable ends the backend, and costs nothing else.
-calibrate sticky 0.04 "sticky:\\\"add\\\""
+calibrate sticky 0.04 "sticky:\\\"gemm\\\"" --measure-only
 want_rc 0
 want_few sticky "it sticks" 16
 want_few sticky '"lost"' 0
-want_err "asks 'fake' for no more vector add:fp32"
+want_err "asks 'fake' for no more gemm fp32"
 
 # It holds for what comes last, too.
-FAKE_BESIDE=1 calibrate beside 0.06 "fail:1:beside" --seed 2
+FAKE_BESIDE=1 calibrate beside 0.06 "fail:1:beside" --measure-only
 want_rc 0
 want_few beside "madeUpCall" 16
-want_err "asks 'fake' for no more computing beside collectives"
+want_err "starts 'fake' again after failures in a row: madeUpCall"
+! grep -q '"fitting_seconds"' "$folder/beside.journal.jsonl" ||
+    complain "--measure-only has fitted"
 
 # Nothing that could be fitted: no platform, and what failed with what.
-calibrate few 0.04 "fail:30:"
+calibrate few 1 "fail:30:"
 want_rc 1
 want_err "few.journal.jsonl: too few rows of any kind to fit a law to: "
-want_err "failed, 24 of them with 'madeUpCall"
+want_err " of them with 'madeUpCall"
 for kind in json held.csv network.json host.json; do
     [ ! -e "$folder/few.$kind" ] || complain "few.$kind of nothing"
+done
+
+# To measure and to fit apart: on another machine, say, where no backend is.
+calibrate apart 1 "fail:60:" --measure-only
+want_rc 0
+want_out "kept: $folder/apart.journal.jsonl: "
+[ ! -e "$folder/apart.json" ] || complain "--measure-only wrote a platform"
+cp "$folder/apart.journal.jsonl" "$folder/before"
+run calibrate --fit-only --out "$folder/apart.json"
+want_rc 0
+want_no_err
+want_out "cpu_gemm           fake"
+cmp -s "$folder/before" "$folder/apart.journal.jsonl" ||
+    complain "--fit-only has changed the journal"
+run platforms "$folder/apart.json"
+want_rc 0
+run calibrate --fit-only --out "$folder/none.json"
+want_rc 3
+want_err "none.journal.jsonl: there is no such file"
+[ ! -e "$folder/none.journal.jsonl" ] || complain "--fit-only began a journal"
+calibrate nothing 1 "fail:1:" --measure-only
+want_rc 1
+want_err "failed 16 times in a row"
+for options in "fit-only measure-only" "fit-only dry-run" "fit-only from=x" \
+    "measure-only dry-run" "measure-only from=x" \
+    "measure-only target-interval=3" "fit-only budget=1"; do
+    read -r one other <<<"$options"
+    usage_error "is of no use with --" calibrate "--$one" "--$other" \
+        --out "$folder/none.json"
 done
 
 finish
