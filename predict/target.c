@@ -352,7 +352,8 @@ static enum msim_status set_network(const struct choosing *c)
     MSIM_TRY(check_nodes(c, ranks));
     if (t->network.card_rate > 0)
         msim_platform_join(t->platform, &t->network);
-    msim_platform_link(t->platform, t->links);
+    if (t->links)
+        msim_platform_link(t->platform, t->links);
     if (nodes)
         t->gpus_a_node = ranks / nodes + (ranks % nodes != 0);
     else if ((uint32_t)t->network.gpus_per_node)

@@ -205,6 +205,8 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
               l->interconnect);
     read_name(s->internode, sizeof(s->internode), links, "internode",
               l->internode);
+    s->no_link = !(msim_json_get_number(sheet, "link_bandwidth", 0) > 0) &&
+                 (!like || like->no_link);
     s->dies = msim_json_get_number(sheet, "dies", 1);
     s->shared_cache = msim_json_get_number(sheet, "shared_cache_bandwidth", 0);
     s->index_skew = s->pytorch = 0;

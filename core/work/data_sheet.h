@@ -53,6 +53,7 @@ struct msim_data_sheet {
     double pcie;           /* bytes/s, one direction, pinned memory */
     double pageable;       /* bytes/s of copies from pageable memory */
     double link;           /* bytes/s one GPU sends inside a node */
+    bool no_link;          /* nothing gives it: that is a typical figure */
     double network;        /* bytes/s one network card sends */
     double cards_per_gpu;  /* network cards of a node over its GPUs */
     double latency_us;     /* of a message between nodes */

@@ -14,7 +14,8 @@ enum msim_source {
     MSIM_SOURCE_TABLE,
     MSIM_SOURCE_LAW,
     MSIM_SOURCE_NOT_RUN,  /* a law, and curves of other numbers of ranks than a
-                             collective has: nobody ran it on this GPU */
+                             collective has, or links of which nothing is
+                             known: nobody ran it on this GPU */
     MSIM_SOURCE_SCALED,   /* measured on another GPU, times a ratio of laws */
     MSIM_SOURCE_INFERRED, /* a law, of sizes that a kernel's name, launch and
                              neighbours tell (core/work/kernel/infer.h) */

@@ -67,6 +67,12 @@ static bool is_machines_own(const struct msim_platform *p,
            w->u.coll.interconnect || !msim_transfer_on_pcie(&p->sheet, w);
 }
 
+/* Whether another network than that of its fits joins the work's nodes. */
+static bool is_joined(const struct msim_platform *p, const struct msim_work *w)
+{
+    return p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect;
+}
+
 /* Keys without the algorithm follow, for an algorithm that has no fit. */
 static bool collective_pick(const struct msim_platform *p,
                             const struct msim_work *w, struct msim_pick *out)
@@ -78,7 +84,7 @@ static bool collective_pick(const struct msim_platform *p,
     const char *links[LINKS_MAX];
     size_t n = 0, n_links;
 
-    if (p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect)
+    if (is_joined(p, w))
         return false;
     like_all_to_all.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
     n_links = links_for(p, w, links);
@@ -100,13 +106,15 @@ static bool collective_pick(const struct msim_platform *p,
 }
 
 /* The platform whose fits of collectives are used: p->links where it has a fit
- * for such a group. */
+ * for such a group. Links that the file names know no other network. */
 static const struct msim_platform *with_fits(const struct msim_platform *p,
                                              const struct msim_work *w)
 {
+    bool joined = p->links == p->named_links && is_joined(p, w);
     struct msim_pick pick;
 
-    return p->links && collective_pick(p->links, w, &pick) ? p->links : p;
+    return p->links && !joined && collective_pick(p->links, w, &pick) ? p->links
+                                                                      : p;
 }
 
 static void typical(double params[MSIM_TRANSFER_PARAMS])
@@ -127,6 +135,21 @@ static void typical(double params[MSIM_TRANSFER_PARAMS])
 /* Between more than two GPUs on PCIe: root mean square on the all-reduces of
  * is_machines_own(). */
 #define PCIE_LOG_SD 0.8
+/* Where nothing says what links GPUs: root mean square of log(link / typical)
+ * over the 59 GPUs of data/platforms (12 to 900 GB/s). */
+#define UNKNOWN_LOG_SD 1.6
+
+/* The standard deviation for a link that was not measured. */
+static double link_log_sd(const struct msim_data_sheet *s,
+                          const struct msim_work *w)
+{
+    if (s->no_link)
+        return UNKNOWN_LOG_SD;
+    if (w->u.coll.nodes > 1)
+        return 0; /* the network's interval */
+    return w->u.coll.ranks > 2 && msim_transfer_on_pcie(s, w) ? PCIE_LOG_SD
+                                                              : LINK_LOG_SD;
+}
 
 /* Without a fit for the link: the constants that fits start from, which are
  * typical, and a wide interval. */
@@ -140,16 +163,11 @@ static void from_data_sheet(const struct msim_platform *p,
     out->us = MSIM_LAW_COLLECTIVE.time_us(&p->sheet, w, params);
     if (w->u.coll.nodes > 1)
         out->us *= exp(NETWORK_MIDDLE);
-    out->source = MSIM_SOURCE_LAW;
+    out->source = p->sheet.no_link ? MSIM_SOURCE_NOT_RUN : MSIM_SOURCE_LAW;
     out->family = MSIM_FAMILY_COLLECTIVE;
-    if (w->u.coll.nodes > 1)
-        msim_interval_set(out, -NETWORK_HALF, NETWORK_HALF, 0);
-    else
-        msim_interval_set(out, 0, 0,
-                          w->u.coll.ranks > 2 &&
-                                  msim_transfer_on_pcie(&p->sheet, w)
-                              ? PCIE_LOG_SD
-                              : LINK_LOG_SD);
+    msim_interval_set(out, w->u.coll.nodes > 1 ? -NETWORK_HALF : 0,
+                      w->u.coll.nodes > 1 ? NETWORK_HALF : 0,
+                      link_log_sd(&p->sheet, w));
 }
 
 /* Apply the factor of a misconfigured log where the work names it. */
@@ -263,9 +281,14 @@ void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
                  "assumed: %.3g GB/s a card, %.3g cards a GPU, %.3g us",
                  of->sheet.network * 1e-9, of->sheet.cards_per_gpu,
                  of->sheet.latency_us);
+    else if (of->sheet.no_link)
+        snprintf(text, size,
+                 "not known: no collective was timed here; %.3g GB/s a GPU is "
+                 "taken, which is PCIe's",
+                 of->sheet.link * 1e-9);
     else
-        snprintf(text, size, "assumed: %s, %.3g GB/s a GPU%s", where,
-                 of->sheet.link * 1e-9,
+        snprintf(text, size, "assumed: %s%s%.3g GB/s a GPU%s", where,
+                 *where ? ", " : "", of->sheet.link * 1e-9,
                  ranks > 2 && msim_transfer_on_pcie(&of->sheet, &w)
                      ? ", less where more than 2 share it"
                      : "");
@@ -304,9 +327,9 @@ static void collective_explain(const struct msim_platform *p,
     } else {
         fprintf(out,
                 "rows: none for this link; typical constants on the data "
-                "sheet's %.4g GB/s\n",
-                (w->u.coll.nodes > 1 ? p->sheet.network : p->sheet.link) *
-                    1e-9);
+                "sheet's %.4g GB/s%s\n",
+                (w->u.coll.nodes > 1 ? p->sheet.network : p->sheet.link) * 1e-9,
+                p->sheet.no_link ? " (links inside a node are not known)" : "");
     }
     if (raised)
         fprintf(out,

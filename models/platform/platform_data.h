@@ -44,6 +44,8 @@ struct msim_platform {
     bool is_copy;    /* only its index is its own */
     bool joined;     /* by a network that its fits were not measured with */
     const struct msim_platform *links; /* msim_platform_link(); NULL: none */
+    char links_of[48]; /* the platform whose links its file says it has; "" */
+    struct msim_platform *named_links; /* that platform; owned */
     struct msim_fit *fits;
     uint32_t n_fits;
     /* The platforms that stand in where it has no fit, a list in order of

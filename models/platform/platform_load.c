@@ -4,6 +4,8 @@
  *
  * A file names the platforms that stand in, in order of preference; without
  * names, all of its generation do. What stands in for those is not followed.
+ * The file of a machine where no collective could be timed names the platform
+ * whose links it has.
  */
 #include "core/base/arena.h"
 #include "core/work/stack.h"
@@ -53,6 +55,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     const char *generation = msim_json_get_text(json, "generation");
     const char *kind = msim_json_get_text(json, "kind");
     const char *base = msim_json_get_text(json, "base");
+    const char *links_of = msim_json_get_text(json, "links_of");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
     const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(json, "beside");
 
@@ -65,6 +68,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
     snprintf(p->generation, sizeof(p->generation), "%s", generation);
     snprintf(p->base, sizeof(p->base), "%s", base ? base : "");
+    snprintf(p->links_of, sizeof(p->links_of), "%s", links_of ? links_of : "");
     p->conv_strided_data =
         msim_json_get_number(more, "conv_strided_data_gradient", 1);
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
@@ -267,10 +271,32 @@ static enum msim_status load_file(struct msim_platform **out, const char *path,
     return status;
 }
 
+/* Its collectives are those of a shipped platform, whose own file says no more
+ * about links. */
+static enum msim_status load_links(struct msim_platform *p,
+                                   const char *data_dir, struct msim_error *err)
+{
+    struct msim_error why = {0};
+    enum msim_status status;
+    char path[1024];
+
+    if (!*p->links_of)
+        return MSIM_OK;
+    status =
+        msim_platform_find(path, sizeof(path), data_dir, p->links_of, &why);
+    if (status != MSIM_OK)
+        return msim_fail(err, status, p->path, MSIM_OFFSET_NONE,
+                         "'links_of': %s", why.text);
+    MSIM_TRY(load_file(&p->named_links, path, data_dir, err));
+    msim_platform_link(p, p->named_links);
+    return MSIM_OK;
+}
+
 enum msim_status msim_platform_load(struct msim_platform **out,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err)
 {
+    enum msim_status status;
     const char *in = access(name, F_OK) == 0 ? NULL : msim_stack_in(name);
     const struct msim_stack *stack = NULL;
     char path[1024], plain[1024];
@@ -282,9 +308,14 @@ enum msim_status msim_platform_load(struct msim_platform **out,
              (int)(in ? in - 1 - name : (ptrdiff_t)strlen(name)), name);
     MSIM_TRY(msim_platform_find(path, sizeof(path), data_dir, plain, err));
     MSIM_TRY(load_file(out, path, data_dir, err));
-    if (stack)
+    status = load_links(*out, data_dir, err);
+    if (status != MSIM_OK) {
+        msim_platform_free(*out);
+        *out = NULL;
+    } else if (stack) {
         set_stack(*out, stack);
-    return MSIM_OK;
+    }
+    return status;
 }
 
 enum msim_status msim_platform_pair(struct msim_platform *a,
@@ -335,6 +366,7 @@ void msim_platform_free(struct msim_platform *p)
         msim_shared_laws_release(&p->shared);
         msim_evidence_release(&p->evidence);
         msim_fit_index_release(&p->index);
+        msim_platform_free(p->named_links);
         free(p);
         p = next;
     }

@@ -184,7 +184,8 @@ static const struct word WORDS[] = {
      "kind "
      "of kernel."},
     {"not run",
-     "A law, for a number of ranks that nobody measured on this GPU."},
+     "A law, for a number of ranks that nobody measured on this GPU, or for "
+     "links of which nothing is known."},
     {"on the wire",
      "Time in which data of collectives moves, without waiting for peers."},
     {"operators", "The outermost operators, with the GPU time of all kernels "

@@ -160,6 +160,96 @@ static void test_network__measured_on_another_platform(void)
     unlink(path);
 }
 
+/* h100 without its fits; `more` members, and figures that are left out. */
+static struct msim_platform *bare_h100(const char *more, const char *const *out,
+                                       struct msim_error *err)
+{
+    char path[] = "msim-test-network-XXXXXX.json";
+    struct msim_platform *p = NULL;
+    cJSON *json, *sheet;
+
+    close(mkstemps(path, 5));
+    CHECK(msim_json_read(&json, MSIM_DATA "/platforms/h100.json", NULL) ==
+          MSIM_OK);
+    cJSON_ReplaceItemInObjectCaseSensitive(json, "cells", cJSON_CreateArray());
+    cJSON_ReplaceItemInObjectCaseSensitive(json, "stand_ins",
+                                           cJSON_CreateArray());
+    sheet = cJSON_GetObjectItemCaseSensitive(json, "data_sheet");
+    for (; *out; out++)
+        cJSON_DeleteItemFromObjectCaseSensitive(sheet, *out);
+    if (more)
+        cJSON_AddStringToObject(json, "links_of", more);
+    CHECK(msim_tree_write(json, path, NULL) == MSIM_OK);
+    (void)!msim_platform_load(&p, MSIM_DATA, path, err);
+    cJSON_Delete(json);
+    unlink(path);
+    return p;
+}
+
+/* What a file says of links that it has not timed: as on that platform, but
+ * between nodes that another network joins. */
+static void test_links__of_a_platform(void)
+{
+    static const char *const NONE[] = {NULL};
+    struct msim_work between = {.family = MSIM_FAMILY_COLLECTIVE,
+                                .dtype = MSIM_DT_F32};
+    const enum msim_family coll = MSIM_FAMILY_COLLECTIVE;
+    struct msim_platform *p, *h100;
+    struct msim_error err = {0};
+    struct msim_estimate own, other;
+    struct msim_network n;
+
+    REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE((p = bare_h100("h100", NONE, &err)));
+    CHECK(predict(p, coll, MSIM_COLL_ALL_REDUCE) ==
+          predict(h100, coll, MSIM_COLL_ALL_REDUCE)); /* to the bit */
+    REQUIRE(msim_network_load(&n, MSIM_DATA, "ethernet-100", NULL) == MSIM_OK);
+    between.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    between.u.coll.bytes = 1 << 26;
+    between.u.coll.ranks = 16;
+    between.u.coll.nodes = 2;
+    msim_platform_join(p, &n);
+    msim_platform_join(h100, &n);
+    REQUIRE(msim_model_predict(p, &between, false, &own, NULL) == MSIM_OK);
+    REQUIRE(msim_model_predict(h100, &between, false, &other, NULL) == MSIM_OK);
+    CHECK_REL(own.us, other.us, 1e-12);
+    msim_platform_free(p);
+    msim_platform_free(h100);
+    CHECK(!bare_h100("a string", NONE, &err));
+    CHECK_INT(err.status, MSIM_EUNKNOWN);
+    CHECK(strstr(err.text, "'links_of': unknown platform 'a string'"));
+}
+
+/* Where nothing says what links GPUs, that is said, and all is possible. */
+static void test_links__unknown(void)
+{
+    static const char *const NONE[] = {NULL};
+    static const char *const LINKS[] = {"links", "link_bandwidth", NULL};
+    struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE,
+                          .dtype = MSIM_DT_F32};
+    struct msim_platform *known = bare_h100(NULL, NONE, NULL);
+    struct msim_platform *unknown = bare_h100(NULL, LINKS, NULL);
+    struct msim_estimate e, wide;
+    char text[160];
+
+    REQUIRE(known && unknown);
+    w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    w.u.coll.bytes = 1 << 28;
+    w.u.coll.ranks = 8;
+    w.u.coll.nodes = 1;
+    REQUIRE(msim_model_predict(known, &w, false, &e, NULL) == MSIM_OK);
+    REQUIRE(msim_model_predict(unknown, &w, false, &wide, NULL) == MSIM_OK);
+    CHECK_INT(e.source, MSIM_SOURCE_LAW);
+    CHECK_INT(wide.source, MSIM_SOURCE_NOT_RUN);
+    CHECK(wide.low_us < 3 * e.us && wide.us > 10 * e.us);
+    msim_collective_links(known, 8, 1, text, sizeof(text));
+    CHECK_STR(text, "assumed: NVLink4-NVSwitch, 450 GB/s a GPU");
+    msim_collective_links(unknown, 8, 1, text, sizeof(text));
+    CHECK(strstr(text, "not known: no collective was timed here; 25 GB/s"));
+    msim_platform_free(known);
+    msim_platform_free(unknown);
+}
+
 /* A platform without collectives leaves no network. */
 static void test_network__of_nothing_measured(void)
 {
@@ -176,6 +266,8 @@ int main(void)
     RUN(test_network__by_file);
     RUN(test_network__joins);
     RUN(test_network__measured_on_another_platform);
+    RUN(test_links__of_a_platform);
+    RUN(test_links__unknown);
     RUN(test_network__of_nothing_measured);
     return check_summary();
 }
