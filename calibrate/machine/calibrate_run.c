@@ -145,6 +145,7 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
                                      uint32_t *n, struct msim_error *err)
 {
     struct msim_cal_fit_options fit = {.name = a->of.o->name,
+                                       .data = a->of.o->data,
                                        .backend = a->of.name,
                                        .threads = a->of.o->threads,
                                        .collectives = a->of.o->collectives};

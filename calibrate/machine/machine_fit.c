@@ -28,13 +28,19 @@ static bool is_cpu(const struct msim_cal_journal *j)
         msim_cal_journal_greeting(j, NULL), "device"));
 }
 
+/* Journals may hold such collectives; nothing follows from them. */
+static bool is_of_one_rank(const struct msim_work *w)
+{
+    return w->family == MSIM_FAMILY_COLLECTIVE && w->u.coll.ranks < 2;
+}
+
 static enum msim_status add_entry(struct msim_samples *s,
                                   const struct msim_cal_entry *e,
                                   const char *gpu)
 {
     const struct msim_work *w = msim_cal_work(&e->experiment);
 
-    return w && msim_cal_entry_is_row(e)
+    return w && msim_cal_entry_is_row(e) && !is_of_one_rank(w)
                ? msim_samples_add_work(s, w, gpu, msim_cal_entry_us(e))
                : MSIM_OK;
 }
@@ -471,7 +477,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
 
     *out = NULL;
     v->n = 0;
-    MSIM_TRY(msim_cal_sheet(&sheet, j, options->name, err));
+    MSIM_TRY(msim_cal_sheet(&sheet, j, options->name, options->data, err));
     status = make_samples(&s, j, options->backend);
     if (status == MSIM_OK) {
         status = fit_samples(out, j, sheet, &s, options, &v->too_few, err);

@@ -31,6 +31,7 @@ struct msim_cal_scores {
 
 struct msim_cal_fit_options {
     const char *name; /* of the platform */
+    const char *data; /* folder of platforms/, as in known_device.h */
     /* File to write held-out rows to, as msim-fit --rows does; NULL: none, and
      * no scores. */
     const char *held;
@@ -45,13 +46,15 @@ struct msim_cal_fit_options {
 void msim_cal_device_name(char name[96], const struct msim_cal_journal *j);
 
 /*
- * The data sheet of the machine: the device of the first greeting and the best
- * rates of the rows. `*out` is the caller's. ECHECK where there are too few
- * rows for a rate.
+ * The data sheet of the machine: the device of the first greeting, the best
+ * rates of the rows, and what else the shipped platform of that device has
+ * (known_device.h, also for `data`). `*out` is the caller's. ECHECK where
+ * neither tells a rate that is needed.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
-                                const char *name, struct msim_error *err);
+                                const char *name, const char *data,
+                                struct msim_error *err);
 
 /*
  * Fit the platform file's tree; `*out` is the caller's, NULL on failure. ECHECK

@@ -1,6 +1,7 @@
 /*
  * calibrate/machine/machine_sheet.c - a data sheet of measured peaks.
  */
+#include "calibrate/machine/known_device.h"
 #include "calibrate/machine/machine_fit.h"
 #include "calibrate/measure/failure_list.h"
 #include "core/work/data_sheet.h"
@@ -252,25 +253,49 @@ static enum msim_status too_few(const struct msim_cal_journal *j,
                      asked);
 }
 
-enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
-                                const char *name, struct msim_error *err)
+/* Without rows between ranks, links and collectives are those of the shipped
+ * platform. */
+static enum msim_status add_sheet(cJSON *o, const struct msim_cal_journal *j,
+                                  const struct msim_cal_known *known,
+                                  struct msim_error *err)
 {
     struct peaks p = find_peaks(j);
-    cJSON *sheet;
+    cJSON *sheet = make_figures(j, &p);
 
-    *out = NULL;
-    if (p.rate[MSIM_RATE_FP32] <= 0 || (p.copy <= 0 && p.moved <= 0))
-        return too_few(j, err);
-    *out = cJSON_CreateObject();
-    sheet = make_figures(j, &p);
-    if (!*out || !sheet) {
-        cJSON_Delete(*out);
+    if (!sheet || !cJSON_AddItemToObject(o, "data_sheet", sheet)) {
         cJSON_Delete(sheet);
-        *out = NULL;
         return MSIM_ENOMEM;
     }
+    if (p.send > 0 || !known->platform)
+        add_links(sheet, j);
+    else
+        cJSON_AddStringToObject(o, "links_of", known->name);
+    MSIM_TRY(msim_cal_known_complete(sheet, known));
+    return msim_json_get_number(sheet, "fp32_flops", 0) > 0 &&
+                   msim_json_get_number(sheet, "memory_bandwidth", 0) > 0
+               ? MSIM_OK
+               : too_few(j, err);
+}
+
+enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
+                                const char *name, const char *data,
+                                struct msim_error *err)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(
+        msim_cal_journal_greeting(j, NULL), "device");
+    struct msim_cal_known known;
+    enum msim_status status;
+
+    *out = cJSON_CreateObject();
+    if (!*out)
+        return MSIM_ENOMEM;
     add_names(*out, j, name);
-    add_links(sheet, j);
-    cJSON_AddItemToObject(*out, "data_sheet", sheet);
-    return MSIM_OK;
+    msim_cal_known_find(&known, data, device);
+    status = add_sheet(*out, j, &known, err);
+    msim_cal_known_release(&known);
+    if (status != MSIM_OK) {
+        cJSON_Delete(*out);
+        *out = NULL;
+    }
+    return status;
 }

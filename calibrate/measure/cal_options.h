@@ -29,6 +29,7 @@ struct msim_cal_options {
     uint64_t seed;
     double patience; /* seconds that an experiment may take */
     const char *name;
+    const char *data; /* folder of platforms/ */
     uint32_t threads; /* of a fit */
     /* To fit collectives with; NULL where no backend times any. */
     const struct msim_coll_constants *collectives;

@@ -90,6 +90,9 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
     size_t t = table_of(msim_table_parse(table->string));
     const cJSON *kind;
 
+    if (t < N_TABLES && TABLES[t].table == MSIM_TABLE_COLLECTIVE &&
+        s->ranks < 2)
+        return; /* with nobody */
     cJSON_ArrayForEach(kind, table)
     {
         struct msim_cal_kind *k = &s->kinds[s->n];

@@ -209,9 +209,9 @@ static enum msim_status fit_all(struct fit_run *run, const cJSON *sheet,
 static enum msim_status make_head(cJSON *o, const cJSON *sheet,
                                   const struct msim_conv_ratios *ratios)
 {
-    static const char *const COPIED[] = {"name",       "kind",      "title",
-                                         "generation", "stand_ins", "aliases",
-                                         "devices",    "data_sheet"};
+    static const char *const COPIED[] = {
+        "name",     "kind",    "title",   "generation", "stand_ins",
+        "links_of", "aliases", "devices", "data_sheet"};
     cJSON *more;
 
     cJSON_AddStringToObject(o, "schema", "mystique-sim/platform/1");

@@ -10,6 +10,7 @@
  */
 #include "calibrate/collective/coll_constants.h"
 #include "calibrate/machine/calibrate_run.h"
+#include "calibrate/machine/known_device.h"
 #include "calibrate/machine/machine_fit.h"
 #include "calibrate/machine/machine_host.h"
 #include "calibrate/machine/machine_network.h"
@@ -39,7 +40,7 @@ struct command {
     const char *program; /* in front of messages */
     const char *backend, *out;
     const char *trace; /* NULL: none */
-    const char *data;  /* folder that holds hosts/ and laws/ */
+    const char *data;  /* folder that holds hosts/, laws/ and platforms/ */
     double budget_minutes, target, patience;
     uint64_t seed;
     bool dry_run, measure_only, fit_only;
@@ -265,6 +266,7 @@ static void warn_unrepeatable(struct command *c,
 
 static enum msim_status show_results(struct command *c,
                                      const struct msim_cal_journal *j,
+                                     const cJSON *platform,
                                      const struct msim_cal_scores *v)
 {
     printf("errors on held-out rows; repeats: an experiment's longest time "
@@ -275,6 +277,7 @@ static enum msim_status show_results(struct command *c,
                "more --budget adds to them\n",
                v->too_few);
     warn_unrepeatable(c, v);
+    msim_cal_known_show(stdout, platform);
     MSIM_TRY(msim_cal_show(stdout, j));
     printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
            c->journal);
@@ -334,6 +337,7 @@ static enum msim_status finish(struct command *c,
                                struct msim_error *err)
 {
     struct msim_cal_fit_options options = {.name = c->name,
+                                           .data = c->data,
                                            .held = c->held,
                                            .threads = 2,
                                            .collectives = &c->collectives};
@@ -344,7 +348,7 @@ static enum msim_status finish(struct command *c,
     MSIM_TRY(msim_cal_fit(&platform, j, &options, &scores, err));
     status = msim_tree_write(platform, c->out, err);
     if (status == MSIM_OK)
-        status = show_results(c, j, &scores);
+        status = show_results(c, j, platform, &scores);
     if (status == MSIM_OK)
         status = write_network(c, platform, err);
     if (status == MSIM_OK)
@@ -393,6 +397,7 @@ static enum msim_status measure(struct command *c, struct msim_cal_journal *j,
                                        .seed = c->seed,
                                        .patience = c->patience,
                                        .name = c->name,
+                                       .data = c->data,
                                        .threads = 2,
                                        .collectives = &c->collectives,
                                        .first = first,

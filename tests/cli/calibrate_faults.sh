@@ -9,6 +9,8 @@ if [ ! -x "$(dirname "$sim")/msim-calibrate" ]; then
     exit 77
 fi
 
+export FAKE_SECONDS=0 # most end by a fault, however fast the machine
+
 fake() { # FAULT...: the command line of the made-up backend
     echo "exec bash $here/fake_backend.bash $folder/asked $*"
 }
@@ -39,11 +41,11 @@ want_lines() { # N TEXT: so many messages hold it
 
 # Products that fail from some time on, whatever is done: one new start, then no
 # more of them; the rest goes on, and it is said once.
-calibrate products 0.04 "fail:30:\\\"gemm\\\"" --measure-only
+calibrate products 0.02 "fail:30:\\\"gemm\\\"" --measure-only
 want_rc 0
 want_few products "madeUpCall" 16
-sed -n '/madeUpCall/,$p' "$folder/products.journal.jsonl" | sed 1,20d |
-    grep -q time_us || complain "the rest did not go on"
+[[ $(sed -n '/madeUpCall/,$p' "$folder/products.journal.jsonl" | sed 1,20d) == \
+    *time_us* ]] || complain "the rest did not go on"
 want_err "starts 'fake' again after failures in a row: madeUpCall"
 want_err "asks 'fake' for no more gemm fp32: 8 failures in a row"
 want_lines 1 "failed [0-9]* times, first gemm fp32 .*: madeUpCall"
@@ -61,14 +63,14 @@ want_few tired tired 32
 [ "$(answers tired time_us)" -gt 70 ] || complain "nothing after the new start"
 
 # What leaves the device unusable ends the backend, and costs nothing else.
-calibrate sticky 0.04 "sticky:\\\"gemm\\\"" --measure-only
+calibrate sticky 0.02 "sticky:\\\"gemm\\\"" --measure-only
 want_rc 0
 want_few sticky "it sticks" 16
 want_few sticky '"lost"' 0
 want_err "asks 'fake' for no more gemm fp32"
 
 # It holds for what comes last, too.
-FAKE_BESIDE=1 calibrate beside 0.06 "fail:1:beside" --measure-only
+FAKE_BESIDE=1 calibrate beside 0.05 "fail:1:beside" --measure-only
 want_rc 0
 want_few beside "madeUpCall" 16
 want_err "starts 'fake' again after failures in a row: madeUpCall"
@@ -112,5 +114,37 @@ for options in "fit-only measure-only" "fit-only dry-run" "fit-only from=x" \
     usage_error "is of no use with --" calibrate "--$one" "--$other" \
         --out "$folder/none.json"
 done
+
+# One GPU tells neither what links several, nor here the rate of products, which
+# a library refuses: all that is as the shipped platform of this device has it,
+# which is said, and nothing of one rank is a collective.
+h100='"name": "NVIDIA H100 80GB HBM3", "kind": "gpu", "sms": 132,
+    "memory_bytes": 85e9, "l2_bytes": 52428800'
+FAKE_DEVICE=${h100//$'\n'/} FAKE_RANKS=1 calibrate gpu 1 \
+    "fail:1:gemm fail:160:"
+want_rc 0
+want_out "not measured here, but of the data sheet of h100: "
+want_out "collectives were not timed: those of h100 are taken"
+! grep -q '"table":"collective"' "$folder/gpu.journal.jsonl" ||
+    complain "collectives of one rank were timed"
+[ ! -e "$folder/gpu.network.json" ] || complain "a network of one rank"
+printf 'collective,dtype,ranks,nodes,bytes\nall_reduce,fp32,8,1,268435456\n' \
+    >"$folder/coll.csv"
+run op --platform "$folder/gpu.json" "$folder/coll.csv"
+own=$out
+run op --platform h100 "$folder/coll.csv"
+[ "$out" = "$own" ] || complain "eight ranks: $own, want h100's $out"
+run platforms "$folder/gpu.json"
+want_out "data sheet of h100: not measured here"
+want_out "links of        h100"
+
+# Another device than those that are shipped: too little is known of it.
+FAKE_RANKS=1 calibrate unknown 1 "fail:1:gemm fail:60:"
+want_rc 1
+want_err "too few rows to tell the device's rates from"
+FAKE_RANKS=1 calibrate alone 1 "fail:60:"
+want_rc 0
+run op --platform "$folder/alone.json" "$folder/coll.csv"
+want_out "collective (ranks not run)"
 
 finish

@@ -7,22 +7,26 @@
 #
 # COUNTER is a file that counts the questions of all its lives: at the N-th it
 # dies, or hangs, or answers with something that is no JSON; or it dies of
-# counters, or of an operator. From the N-th on all that hold TEXT fail; or all
+# counters, or of an operator. From the N-th on all that match TEXT fail; or all
 # fail from the N-th of one life on; or TEXT leaves its device unusable, which
 # it answers, and ends. With FAKE_COUNTERS
 # it reads counters where it is asked to: of twice the bytes that are read, and
 # of what else there is to a product or a copy. With FAKE_RESTLESS it takes
 # twice as long for every other question, in no order.
-# With FAKE_BESIDE all takes 20 us, and 30 us beside a collective.
+# With FAKE_BESIDE all takes 20 us, and 30 us beside a collective. FAKE_DEVICE
+# has the members of another device, FAKE_RANKS another number of ranks.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
+device='"name": "Made-up machine", "kind": "cpu", "sms": 2,
+    "memory_bytes": 8e9, "l2_bytes": 1000000'
+device=${device//$'\n'/}
 echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
-    '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
-    '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
+    "\"version\": \"1\", \"device\": {${FAKE_DEVICE:-$device}}," \
     "${FAKE_COUNTERS:+\"counters\": true,}" \
     "${FAKE_BESIDE:+\"beside\": {\"gemm\": [\"fp32\"], \"vector\": [\"add:fp32\"]\},}" \
-    '"libraries": {"none": "1"}, "ranks": 2, "interconnect": "made-up link",' \
+    "\"libraries\": {\"none\": \"1\"}, \"ranks\": ${FAKE_RANKS:-2}," \
+    '"interconnect": "made-up link",' \
     '"tables": {"gemm": ["fp32"], "collective": ["all_reduce:fp32"],' \
     '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
     '"dispatch": ["aten::mm", "step: made up"]}}'
@@ -48,7 +52,7 @@ while IFS= read -r line; do
             die:add) [[ $line != *'"op":"add"'* ]] || kill -SEGV $$ ;;
             fail:*)
                 IFS=: read -r _ from text <<<"$fault"
-                [[ $asked -lt $from || $line != *"$text"* ]] ||
+                [[ $asked -lt $from || $line != *$text* ]] ||
                     failed="madeUpCall: error $asked"
                 ;;
             tired:*) [ "$lived" -lt "${fault#*:}" ] || failed="tired" ;;

@@ -41,6 +41,20 @@ static void test_space__reads_a_greeting(void)
     cJSON_Delete(none);
 }
 
+/* Collectives of one rank are none. */
+static void test_space__of_one_rank(void)
+{
+    cJSON *alone =
+        cJSON_Parse("{\"device\":{\"kind\":\"gpu\"},\"ranks\":1,\"tables\":"
+                    "{\"collective\":[\"all_reduce\"],\"copy\":[\"h2d\"]}}");
+    struct msim_cal_space s;
+
+    REQUIRE(msim_cal_space_read(&s, alone, LONGEST, NULL) == MSIM_OK);
+    CHECK_UINT(s.n, 1);
+    CHECK_INT(s.kinds[0].table, MSIM_TABLE_COPY);
+    cJSON_Delete(alone);
+}
+
 /* Every experiment is one that a table has, takes no more memory and time than
  * allowed, and none comes twice. */
 static void test_design__stays_within_limits(void)
@@ -264,6 +278,7 @@ static void test_width__chooses_what_is_known_least(void)
 int main(void)
 {
     RUN(test_space__reads_a_greeting);
+    RUN(test_space__of_one_rank);
     RUN(test_design__stays_within_limits);
     RUN(test_design__ends);
     RUN(test_design__follows_the_seed);
