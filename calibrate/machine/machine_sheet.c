@@ -3,6 +3,7 @@
  */
 #include "calibrate/machine/known_device.h"
 #include "calibrate/machine/machine_fit.h"
+#include "calibrate/measure/experiment_space.h"
 #include "calibrate/measure/failure_list.h"
 #include "core/work/data_sheet.h"
 
@@ -10,23 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What moves bytes, by where they go: in memory as a copy, read alone, by a
+ * vector operator; from host to device; from each rank. */
+enum way { COPIED, READ, MOVED, TO_DEVICE, PAGEABLE, SENT, WAYS };
+
 /* The best figures of all rows. */
 struct peaks {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s of products */
-    double copy;                  /* bytes/s in memory, read and written */
-    double to_device, pageable;   /* bytes/s between host and device */
-    double moved;                 /* bytes/s of any vector operator */
-    double shortest_us;
-    double send; /* bytes/s a rank, all-reduce */
+    double least[WAYS]; /* bytes: what is smaller tells of caches and starts */
+    double best[WAYS];  /* bytes/s */
+    double shortest_us; /* of vector operators */
 };
 
-static double cache_of(const struct msim_cal_journal *j)
-{
-    return msim_json_get_number(
-        cJSON_GetObjectItemCaseSensitive(msim_cal_journal_greeting(j, NULL),
-                                         "device"),
-        "l2_bytes", 0);
-}
+/* An experiment that moves bytes. */
+struct moved {
+    enum way way;
+    double size, bytes; /* of its operand, and all that count */
+};
 
 static void note(double *best, double value)
 {
@@ -34,73 +35,119 @@ static void note(double *best, double value)
         *best = value;
 }
 
-static void note_copy(struct peaks *p, const struct msim_experiment *e,
-                      double us, double cache)
+/* ---- what moves bytes ---------------------------------------------------- */
+
+static bool copy_moves(struct moved *m, const struct msim_experiment *e)
 {
     double bytes = (double)e->u.copy.bytes;
 
-    if (bytes < cache)
-        return;
-    if (e->u.copy.op == MSIM_COPY_WAY_D2D)
-        note(&p->copy, 2e6 * bytes / us);
-    else if (e->u.copy.op == MSIM_COPY_WAY_H2D)
-        note(e->u.copy.pageable ? &p->pageable : &p->to_device,
-             1e6 * bytes / us);
+    switch (e->u.copy.op) {
+    case MSIM_COPY_WAY_D2D:
+        *m = (struct moved){COPIED, bytes, 2 * bytes};
+        return true;
+    case MSIM_COPY_WAY_READ:
+        *m = (struct moved){READ, bytes, bytes};
+        return true;
+    case MSIM_COPY_WAY_H2D:
+        *m = (struct moved){e->u.copy.pageable ? PAGEABLE : TO_DEVICE, bytes,
+                            bytes};
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Bytes that each rank sends in a ring: 2 (n - 1) / n of the buffer. */
-static double sent_bytes(const struct msim_work *w)
+static bool ranks_move(struct moved *m, const struct msim_work *w)
 {
-    double n = w->u.coll.ranks;
+    double n = w->u.coll.ranks, bytes = (double)w->u.coll.bytes;
 
-    return w->u.coll.collective == MSIM_COLL_ALL_REDUCE && n > 1
-               ? 2 * (n - 1) / n * (double)w->u.coll.bytes
-               : 0;
+    *m = (struct moved){SENT, bytes, 2 * (n - 1) / n * bytes};
+    return w->u.coll.collective == MSIM_COLL_ALL_REDUCE && n > 1;
 }
 
-static void note_work(struct peaks *p, const struct msim_work *w, double us,
-                      double cache)
+static bool work_moves(struct moved *m, const struct msim_work *w)
 {
     double bytes = w->bytes_read + w->bytes_written;
 
     switch (w->family) {
-    case MSIM_FAMILY_GEMM:
-        note(&p->rate[msim_data_sheet_rate(w->dtype, w->variant)],
-             1e6 * w->flops / us);
-        break;
     case MSIM_FAMILY_COLLECTIVE:
-        note(&p->send, 1e6 * sent_bytes(w) / us);
-        break;
+        return ranks_move(m, w);
+    case MSIM_FAMILY_GEMM:
     case MSIM_FAMILY_ATTENTION:
     case MSIM_FAMILY_CONV:
-        break;
+        return false;
     default:
-        if (bytes > 2 * cache)
-            note(&p->moved, 1e6 * bytes / us);
-        p->shortest_us = fmin(p->shortest_us, us);
-        break;
+        *m = (struct moved){MOVED, bytes, bytes};
+        return true;
     }
+}
+
+static bool moves(struct moved *m, const struct msim_experiment *e,
+                  const struct msim_work *w)
+{
+    return e->table == MSIM_TABLE_COPY ? copy_moves(m, e)
+                                       : w && work_moves(m, w);
+}
+
+/*
+ * The bytes from which on a way's rate is that of what it is named after. On a
+ * GPU, where all lines are clean before a run, what it wrote last may still lie
+ * in the cache when it ends. On a CPU each run writes back what those before it
+ * left. The host's caches, and several ranks' together, may be larger than any
+ * that is known here, so that of links only the largest sizes count.
+ */
+static void set_least(struct peaks *p, const struct msim_cal_journal *j)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(
+        msim_cal_journal_greeting(j, NULL), "device");
+    double cache = msim_json_get_number(device, "l2_bytes", 0);
+    double past = msim_cal_is_cpu(device) ? 1 : MSIM_CAL_PAST_CACHE;
+    struct moved m;
+
+    for (uint32_t i = 0; i < j->n; i++) {
+        const struct msim_cal_entry *e = &j->entries[i];
+
+        if (msim_cal_entry_is_row(e) &&
+            moves(&m, &e->experiment.timed, msim_cal_work(&e->experiment)))
+            note(&p->least[m.way], m.size / 2);
+    }
+    p->least[COPIED] = past * cache;
+    p->least[MOVED] = 2 * past * cache; /* read and written */
+    p->least[READ] = cache;
+    p->least[TO_DEVICE] = fmax(p->least[TO_DEVICE], cache);
+    p->least[PAGEABLE] = fmax(p->least[PAGEABLE], cache);
+}
+
+static void note_entry(struct peaks *p, const struct msim_cal_entry *e)
+{
+    const struct msim_work *w = msim_cal_work(&e->experiment);
+    double us = msim_cal_entry_us(e);
+    struct moved m;
+
+    if (w && w->family == MSIM_FAMILY_GEMM)
+        note(&p->rate[msim_data_sheet_rate(w->dtype, w->variant)],
+             1e6 * w->flops / us);
+    if (!moves(&m, &e->experiment.timed, w))
+        return;
+    if (m.size >= p->least[m.way])
+        note(&p->best[m.way], 1e6 * m.bytes / us);
+    if (m.way == MOVED)
+        p->shortest_us = fmin(p->shortest_us, us);
 }
 
 static struct peaks find_peaks(const struct msim_cal_journal *j)
 {
     struct peaks p = {.shortest_us = INFINITY};
-    double cache = cache_of(j);
 
-    for (uint32_t i = 0; i < j->n; i++) {
-        const struct msim_cal_entry *e = &j->entries[i];
-        double us = msim_cal_entry_us(e);
-        const struct msim_work *w = msim_cal_work(&e->experiment);
-
-        if (!msim_cal_entry_is_row(e))
-            continue;
-        if (e->experiment.timed.table == MSIM_TABLE_COPY)
-            note_copy(&p, &e->experiment.timed, us, cache);
-        else if (w)
-            note_work(&p, w, us, cache);
-    }
+    set_least(&p, j);
+    for (uint32_t i = 0; i < j->n; i++)
+        if (msim_cal_entry_is_row(&j->entries[i]))
+            note_entry(&p, &j->entries[i]);
     return p;
 }
+
+/* ---- the sheet ----------------------------------------------------------- */
 
 static void add_figure(cJSON *sheet, const char *key, double value,
                        const char *unit, const char *source)
@@ -145,16 +192,38 @@ static void add_device(cJSON *sheet, const cJSON *device)
 /* On a CPU, host and device share one memory: a transfer is a copy in it. */
 static void add_transfers(cJSON *sheet, const struct peaks *p, bool is_cpu)
 {
-    double half = is_cpu ? p->copy / 2 : 0;
+    double half = is_cpu ? p->best[COPIED] / 2 : 0;
 
-    add_figure(sheet, "pcie_bandwidth", fmax(p->to_device, half), "B/s",
+    add_figure(sheet, "pcie_bandwidth", fmax(p->best[TO_DEVICE], half), "B/s",
                is_cpu ? "measured: copies in memory, which these are"
                       : "measured: copies from pinned memory");
-    add_figure(sheet, "pageable_bandwidth", fmax(p->pageable, half), "B/s",
+    add_figure(sheet, "pageable_bandwidth", fmax(p->best[PAGEABLE], half),
+               "B/s",
                is_cpu ? "measured: copies in memory, which these are"
                       : "measured: copies from pageable memory");
-    add_figure(sheet, "link_bandwidth", p->send, "B/s",
+    add_figure(sheet, "link_bandwidth", p->best[SENT], "B/s",
                "measured: what an all-reduce sends from each rank");
+}
+
+static void add_memory(cJSON *sheet, const struct peaks *p)
+{
+    static const struct {
+        enum way way;
+        const char *source;
+    } WAYS_TO_TELL[] = {
+        {COPIED, "measured: the fastest copy of more than the last-level "
+                 "cache, read and written"},
+        {READ, "measured: the fastest that was only read, more than the "
+               "last-level cache"},
+        {MOVED, "measured: the fastest vector operator on more than the "
+                "last-level cache"},
+    };
+    size_t i = 0;
+
+    while (i < 2 && !(p->best[WAYS_TO_TELL[i].way] > 0))
+        i++;
+    add_figure(sheet, "memory_bandwidth", p->best[WAYS_TO_TELL[i].way], "B/s",
+               WAYS_TO_TELL[i].source);
 }
 
 static cJSON *make_figures(const struct msim_cal_journal *j,
@@ -168,12 +237,7 @@ static cJSON *make_figures(const struct msim_cal_journal *j,
         return NULL;
     add_rates(sheet, p);
     add_device(sheet, device);
-    add_figure(sheet, "memory_bandwidth", p->copy > 0 ? p->copy : p->moved,
-               "B/s",
-               p->copy > 0 ? "measured: the fastest copy of more than the "
-                             "last-level cache, read and written"
-                           : "measured: the fastest vector operator on more "
-                             "than the last-level cache");
+    add_memory(sheet, p);
     add_figure(sheet, "kernel_floor_us", p->shortest_us, "us",
                "measured: the shortest vector operator");
     add_transfers(sheet, p, msim_cal_is_cpu(device));
@@ -248,8 +312,8 @@ static enum msim_status too_few(const struct msim_cal_journal *j,
     MSIM_TRY(msim_cal_failures_tell(asked, sizeof(asked), j));
     return msim_fail(err, MSIM_ECHECK, j->path, MSIM_OFFSET_NONE,
                      "too few rows to tell the device's rates from, want fp32 "
-                     "products, and copies or vector operators of more than "
-                     "the last-level cache: %s; give more --budget",
+                     "products, and copies or vector operators of much more "
+                     "than the last-level cache: %s; give more --budget",
                      asked);
 }
 
@@ -266,7 +330,7 @@ static enum msim_status add_sheet(cJSON *o, const struct msim_cal_journal *j,
         cJSON_Delete(sheet);
         return MSIM_ENOMEM;
     }
-    if (p.send > 0 || !known->platform)
+    if (p.best[SENT] > 0 || !known->platform)
         add_links(sheet, j);
     else
         cJSON_AddStringToObject(o, "links_of", known->name);

@@ -110,19 +110,30 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
     }
 }
 
+/* On a GPU, well past its cache; half of the memory that may be taken. */
+static double copy_most(const cJSON *device, double memory)
+{
+    double past = 1.25 * MSIM_CAL_PAST_CACHE *
+                  msim_json_get_number(device, "l2_bytes", 0);
+
+    if (msim_cal_is_cpu(device))
+        return BYTES->high;
+    return fmin(fmax(BYTES->high, past), memory / MEMORY_SHARE / 2);
+}
+
 /* All kinds of `tables`, which may be NULL, or no object: then none. */
 static void read_space(struct msim_cal_space *s, const cJSON *greeting,
                        const cJSON *tables, double longest_us)
 {
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
     const char *link = msim_json_get_text(greeting, "interconnect");
+    double memory = msim_json_get_number(device, "memory_bytes", 1e10);
     const cJSON *table;
 
     memset(s, 0, sizeof(*s));
     s->guess = msim_cal_guess_of(device);
-    s->bytes_most =
-        fmin(msim_json_get_number(device, "memory_bytes", 1e10) / MEMORY_SHARE,
-             BYTES_MAX);
+    s->bytes_most = fmin(memory / MEMORY_SHARE, BYTES_MAX);
+    s->copy_most = copy_most(device, memory);
     s->longest_us = longest_us;
     s->ranks = (uint32_t)msim_json_get_number(greeting, "ranks", 1);
     snprintf(s->interconnect, sizeof(s->interconnect), "%s", link ? link : "");
@@ -311,6 +322,8 @@ static void collective_point(struct msim_work *w,
 static void fill(struct msim_experiment *e, const struct msim_cal_space *s,
                  const struct msim_cal_kind *kind, const double *u)
 {
+    const struct axis copied = {BYTES->low, s->copy_most};
+
     e->table = kind->table;
     e->op = kind->op[0] ? kind->op : NULL;
     e->dtype_word = kind->dtype[0] ? kind->dtype : NULL;
@@ -332,7 +345,7 @@ static void fill(struct msim_experiment *e, const struct msim_cal_space *s,
         break;
     case MSIM_TABLE_COPY:
         e->u.copy.pageable = kind->pageable;
-        e->u.copy.bytes = (uint64_t)size_at(BYTES, u[0]);
+        e->u.copy.bytes = (uint64_t)size_at(&copied, u[0]);
         break;
     default:
         break;
@@ -346,12 +359,14 @@ static bool is_within(const struct msim_cal_space *s,
 {
     double us = msim_cal_expected_us(e, &s->guess);
     /* Memory shows its rate only past the caches, which may be large. */
-    double longest =
-        kind->table == MSIM_TABLE_COPY ? 8 * s->longest_us : s->longest_us;
+    bool copies = kind->table == MSIM_TABLE_COPY;
+    double longest = copies ? 8 * s->longest_us : s->longest_us;
+    double most =
+        copies ? fmax(s->bytes_most, 2 * s->copy_most) : s->bytes_most;
 
     if (kind->axes == 0)
         return true;
-    return msim_experiment_bytes(&e->timed) <= s->bytes_most && us <= longest &&
+    return msim_experiment_bytes(&e->timed) <= most && us <= longest &&
            us - s->guess.floor_us >= TIMER_US;
 }
 

@@ -13,6 +13,10 @@
 #define MSIM_CAL_AXES  9
 #define MSIM_CAL_KINDS 384
 
+/* A copy of so many times the last-level cache shows the rate of a GPU's
+ * memory: what it wrote last may still lie in the cache when it ends. */
+#define MSIM_CAL_PAST_CACHE 8
+
 /* One kind of operation: a table and, say, "fp32" or "add:fp32". */
 struct msim_cal_kind {
     enum msim_table table;
@@ -30,6 +34,7 @@ struct msim_cal_space {
     uint32_t ranks;        /* of collectives */
     char interconnect[48]; /* between them */
     double bytes_most;     /* of one experiment's operands */
+    double copy_most;      /* of the bytes that a copy copies */
     double longest_us;     /* that one run is expected to take */
     struct msim_cal_guess guess;
 };

@@ -55,6 +55,27 @@ static void test_space__of_one_rank(void)
     cJSON_Delete(alone);
 }
 
+/* The first copy on a GPU is of 8 times its cache at least, 126 MB here, and
+ * takes no more than an eighth of its memory twice. */
+static void test_space__copies_past_the_cache(void)
+{
+    cJSON *large = cJSON_Parse(
+        "{\"device\":{\"kind\":\"gpu\",\"sms\":148,\"memory_bytes\":18e10,"
+        "\"l2_bytes\":126e6},\"tables\":{\"copy\":[\"d2d\"]}}");
+    struct msim_cal_experiment e;
+    struct msim_cal_design *d;
+    struct msim_cal_space s;
+    uint32_t kind;
+
+    REQUIRE(msim_cal_space_read(&s, large, LONGEST, NULL) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_next(d, &e, &kind));
+    CHECK((double)e.timed.u.copy.bytes >= 8 * 126e6);
+    CHECK(2 * (double)e.timed.u.copy.bytes <= 18e10 / 8);
+    msim_cal_design_free(d);
+    cJSON_Delete(large);
+}
+
 /* Every experiment is one that a table has, takes no more memory and time than
  * allowed, and none comes twice. */
 static void test_design__stays_within_limits(void)
@@ -279,6 +300,7 @@ int main(void)
 {
     RUN(test_space__reads_a_greeting);
     RUN(test_space__of_one_rank);
+    RUN(test_space__copies_past_the_cache);
     RUN(test_design__stays_within_limits);
     RUN(test_design__ends);
     RUN(test_design__follows_the_seed);
