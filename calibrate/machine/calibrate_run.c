@@ -8,6 +8,7 @@
  *                                             interval_width.h
  *   (without fits, further points that fill its space instead)
  *   compute beside collectives                concurrent.h
+ *   products back to back                     sustained.h
  *   hardware counters                         counter_ratio.h
  * Counters come last: a device that they leave unusable costs nothing then.
  */
@@ -17,6 +18,7 @@
 #include "calibrate/machine/counter_ratio.h"
 #include "calibrate/machine/interval_width.h"
 #include "calibrate/machine/machine_fit.h"
+#include "calibrate/machine/sustained.h"
 #include "calibrate/measure/ask_loop.h"
 #include "calibrate/measure/experiment_design.h"
 #include "calibrate/measure/trace_experiments.h"
@@ -33,6 +35,8 @@
 #define COUNT_SHARE 0.05 /* for what is counted as well */
 /* Of all backends' budget: for compute beside collectives. */
 #define CONCURRENT_SHARE 0.015
+/* At most, of a backend's: for products back to back. */
+#define SUSTAINED_SHARE 0.1
 
 /* The longest expected run: several hundred experiments of several runs each
  * must fit the budget. */
@@ -234,6 +238,23 @@ static enum msim_status pair_some(struct asking *a, double seconds,
     return MSIM_OK;
 }
 
+/* Products back to back, for so many seconds over all runs. */
+static enum msim_status sustain_some(struct asking *a, double seconds,
+                                     struct msim_error *err)
+{
+    struct msim_cal_sustaining s = {.random = a->of.o->seed};
+    enum msim_status status = MSIM_OK;
+    struct msim_cal_experiment e;
+
+    a->of.sustaining = MSIM_CAL_SUSTAINED_SECONDS;
+    while (status == MSIM_OK &&
+           msim_cal_sustained_seconds(a->of.j, a->of.name) < seconds &&
+           msim_cal_sustained_next(&s, &a->space, &e))
+        status = msim_cal_ask_loop_take(&a->of, &e, err);
+    a->of.sustaining = 0;
+    return status;
+}
+
 /* Experiments with hardware counters, for so many seconds over all runs. */
 static enum msim_status count_some(struct asking *a, double seconds,
                                    struct msim_error *err)
@@ -251,18 +272,29 @@ static enum msim_status count_some(struct asking *a, double seconds,
     return status;
 }
 
+/* Each is timed by itself, too. */
+static double sustained_seconds(const struct asking *a, const cJSON *greeting)
+{
+    return msim_json_get_true(greeting, "sustained")
+               ? fmin(1.5 * MSIM_CAL_SUSTAINED * MSIM_CAL_SUSTAINED_SECONDS,
+                      SUSTAINED_SHARE * a->budget)
+               : 0;
+}
+
 static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 {
     const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
     bool counts = msim_json_get_true(greeting, "counters");
-    double count = counts ? COUNT_SHARE * a->budget : 0, pair;
+    double count = counts ? COUNT_SHARE * a->budget : 0;
+    double sustain = sustained_seconds(a, greeting), pair;
     struct msim_cal_space computes;
 
     msim_cal_space_concurrent(&computes, greeting, a->of.longest_us);
     pair = computes.n ? CONCURRENT_SHARE * a->of.o->budget : 0;
-    a->budget -= count + pair;
+    a->budget -= count + pair + sustain;
     MSIM_TRY(time_all(a, err));
     MSIM_TRY(pair_some(a, pair, &computes, err));
+    MSIM_TRY(sustain_some(a, sustain, err));
     return counts ? count_some(a, count, err) : MSIM_OK;
 }
 

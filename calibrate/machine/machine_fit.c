@@ -7,6 +7,7 @@
 #include "calibrate/machine/backend_compare.h"
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/sustained.h"
 #include "calibrate/measure/failure_list.h"
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/rows/samples.h"
@@ -308,6 +309,16 @@ static enum msim_status write_concurrent(cJSON *platform,
     return MSIM_OK;
 }
 
+static enum msim_status write_sustained(cJSON *platform,
+                                        const struct msim_cal_journal *j)
+{
+    struct msim_cal_sustained s;
+
+    MSIM_TRY(msim_cal_sustain(&s, j));
+    msim_cal_sustained_write(platform, &s);
+    return MSIM_OK;
+}
+
 static double or_zero(double v)
 {
     return isnan(v) ? 0 : v;
@@ -498,6 +509,8 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
             status = write_counters(*out, j);
         if (status == MSIM_OK)
             status = write_concurrent(*out, j);
+        if (status == MSIM_OK)
+            status = write_sustained(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

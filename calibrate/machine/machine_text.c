@@ -6,6 +6,7 @@
 #include "calibrate/machine/backend_compare.h"
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/sustained.h"
 
 #include <stdio.h>
 
@@ -63,9 +64,24 @@ static enum msim_status show_concurrents(FILE *out,
     return MSIM_OK;
 }
 
+static enum msim_status show_sustained(FILE *out,
+                                       const struct msim_cal_journal *j)
+{
+    struct msim_cal_sustained s;
+
+    MSIM_TRY(msim_cal_sustain(&s, j));
+    if (s.time.n)
+        fprintf(out,
+                "products: x %.2f as long back to back (median of %u; 80 %%: "
+                "%.2f to %.2f)\n",
+                s.time.median, s.time.n, s.time.p10, s.time.p90);
+    return MSIM_OK;
+}
+
 enum msim_status msim_cal_show(FILE *out, const struct msim_cal_journal *j)
 {
     MSIM_TRY(show_differences(out, j));
     MSIM_TRY(show_concurrents(out, j));
+    MSIM_TRY(show_sustained(out, j));
     return show_counts(out, j);
 }

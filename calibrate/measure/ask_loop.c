@@ -112,6 +112,8 @@ static cJSON *question_of(struct msim_cal_ask_loop *a,
                             e->is_pair ? PAIR_SECONDS : policy_seconds(a));
     if (a->counting)
         cJSON_AddTrueToObject(q, "counters");
+    if (a->sustaining > 0)
+        cJSON_AddNumberToObject(q, "sustained", a->sustaining);
     return q;
 }
 
@@ -330,7 +332,8 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
 static bool has_visits(const struct msim_cal_ask_loop *a,
                        const struct msim_cal_experiment *e)
 {
-    return !a->counting && e->timed.table != MSIM_TABLE_LATENCY &&
+    return !a->counting && !(a->sustaining > 0) &&
+           e->timed.table != MSIM_TABLE_LATENCY &&
            e->timed.table != MSIM_TABLE_DISPATCH && !e->is_pair;
 }
 

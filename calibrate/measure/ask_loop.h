@@ -32,7 +32,8 @@ struct msim_cal_ask_loop {
     char name[32];                  /* of the backend, from its greeting */
     double longest_us;              /* that a run is expected to take */
     bool counting;                  /* hardware counters are asked for */
-    bool repeatable;                /* one visit is enough on this machine */
+    double sustaining; /* seconds for which each is run back to back, too */
+    bool repeatable;   /* one visit is enough on this machine */
     struct msim_child child;
     struct msim_cal_round round;
     struct msim_cal_watch watch;

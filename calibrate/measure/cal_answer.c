@@ -61,6 +61,7 @@ enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
                                       const cJSON *answer)
 {
     const cJSON *pauses = cJSON_GetObjectItemCaseSensitive(answer, "pauses_us");
+    const cJSON *many = cJSON_GetObjectItemCaseSensitive(answer, "sustained");
     enum msim_status status;
 
     *out = (struct msim_cal_answer){
@@ -68,6 +69,9 @@ enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
         .low_us = msim_json_get_number(answer, "low_us", (double)NAN),
         .high_us = msim_json_get_number(answer, "high_us", (double)NAN),
         .alone_us = msim_json_get_number(answer, "alone_us", 0),
+        .sustained_us = msim_json_get_number(many, "time_us", 0),
+        .sm_mhz = msim_json_get_number(many, "sm_mhz", (double)NAN),
+        .power_w = msim_json_get_number(many, "power_w", (double)NAN),
         .error = msim_json_get_text(answer, "error"),
         .crashed = msim_json_get_true(answer, "lost"),
         .unsupported = msim_json_get_true(answer, "unsupported"),

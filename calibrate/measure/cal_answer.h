@@ -21,6 +21,8 @@ struct msim_cal_answer {
     double us;                  /* 0: it failed */
     double low_us, high_us;     /* deciles; NAN: not said */
     double alone_us;            /* 0: it ran beside nothing */
+    double sustained_us;        /* of a run among many; 0: it was not asked */
+    double sm_mhz, power_w;     /* while many ran; NAN: not said */
     const char *error;          /* why it failed; NULL: it did not */
     bool crashed;               /* the backend ended, or was ended */
     bool unsupported;           /* the device cannot do it */

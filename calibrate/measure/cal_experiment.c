@@ -90,7 +90,8 @@ uint64_t msim_cal_hash(const struct msim_cal_experiment *e, const char *backend)
 static bool is_extra(const char *name)
 {
     return strcmp(name, "id") == 0 || strcmp(name, "policy") == 0 ||
-           strcmp(name, "raw") == 0 || strcmp(name, "counters") == 0;
+           strcmp(name, "raw") == 0 || strcmp(name, "counters") == 0 ||
+           strcmp(name, "sustained") == 0;
 }
 
 uint64_t msim_cal_hash_json(const cJSON *experiment, const char *backend)

@@ -34,7 +34,8 @@ uint64_t msim_cal_hash(const struct msim_cal_experiment *e,
                        const char *backend);
 
 /* The same of an object as msim_cal_experiment_json() makes them; what a
- * process adds to send it (id, policy, raw, counters) counts for nothing. */
+ * process adds to send it (id, policy, raw, counters, sustained) counts for
+ * nothing. */
 uint64_t msim_cal_hash_json(const cJSON *experiment, const char *backend);
 
 /* "gemm fp32 m 512 n 64 k 1024", for people; cut to `size`. */

@@ -1,7 +1,8 @@
 /*
  * cli/platforms/platform_calibration.c - how a machine was calibrated: which
  * backends timed it, how much their times differ, how much longer work takes
- * while a collective runs, and whether counters agree with what laws assume.
+ * while a collective runs or back to back, and whether counters agree with what
+ * laws assume.
  */
 #include "cli/platforms/platform_page.h"
 
@@ -55,6 +56,26 @@ static void put_concurrent(FILE *out, const cJSON *b)
         collective ? collective : "a collective",
         msim_json_get_number(b, "experiments", 0),
         msim_json_get_number(b, "p10", 0), msim_json_get_number(b, "p90", 0));
+}
+
+static void put_sustained(FILE *out, const cJSON *s)
+{
+    const cJSON *r = cJSON_GetObjectItemCaseSensitive(s, "time_ratio");
+    double mhz = msim_json_get_number(s, "sm_mhz", 0);
+    double watts = msim_json_get_number(s, "power_w", 0);
+
+    fprintf(out,
+            "  %-10s x %.2f as long back to back (median of %.0f; 80 %%: %.2f "
+            "to %.2f)",
+            "products", msim_json_get_number(r, "median", 0),
+            msim_json_get_number(r, "experiments", 0),
+            msim_json_get_number(r, "p10", 0),
+            msim_json_get_number(r, "p90", 0));
+    if (mhz > 0)
+        fprintf(out, ", at %.0f MHz", mhz);
+    if (watts > 0)
+        fprintf(out, "%s %.0f W", mhz > 0 ? " and" : ", at", watts);
+    fputc('\n', out);
 }
 
 static void put_ratio(FILE *out, const cJSON *c, const char *key,
@@ -121,6 +142,7 @@ void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
     const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
     const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(file, "beside");
     const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
+    const cJSON *many = cJSON_GetObjectItemCaseSensitive(file, "sustained");
     const cJSON *item;
 
     put_evidence(file, out);
@@ -135,5 +157,7 @@ void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
         put_concurrent(out, item);
     if (concurrent)
         put_concurrent(out, concurrent);
+    if (many)
+        put_sustained(out, many);
     cJSON_ArrayForEach(item, counters) put_counters(out, item);
 }

@@ -9,12 +9,15 @@
 # dies, or hangs, or answers with something that is no JSON; or it dies of
 # counters, or of an operator. From the N-th on all that match TEXT fail; or all
 # fail from the N-th of one life on; or TEXT leaves its device unusable, which
-# it answers, and ends. With FAKE_COUNTERS
-# it reads counters where it is asked to: of twice the bytes that are read, and
-# of what else there is to a product or a copy. With FAKE_RESTLESS it takes
-# twice as long for every other question, in no order.
-# With FAKE_BESIDE all takes 20 us, and 30 us beside a collective. FAKE_DEVICE
-# has the members of another device, FAKE_RANKS another number of ranks.
+# it answers, and ends.
+#
+# With FAKE_COUNTERS it reads counters where it is asked to: of twice the bytes
+# that are read, and of what else there is to a product or a copy. With
+# FAKE_SUSTAINED it takes 5 / 4 of the time where it is asked to run for long.
+# With FAKE_RESTLESS it takes twice as long for every other question, in no
+# order. With FAKE_BESIDE all takes 20 us, and 30 us beside a collective.
+# FAKE_DEVICE has the members of another device, FAKE_RANKS another number of
+# ranks.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
@@ -24,6 +27,7 @@ device=${device//$'\n'/}
 echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     "\"version\": \"1\", \"device\": {${FAKE_DEVICE:-$device}}," \
     "${FAKE_COUNTERS:+\"counters\": true,}" \
+    "${FAKE_SUSTAINED:+\"sustained\": true,}" \
     "${FAKE_BESIDE:+\"beside\": {\"gemm\": [\"fp32\"], \"vector\": [\"add:fp32\"]\},}" \
     "\"libraries\": {\"none\": \"1\"}, \"ranks\": ${FAKE_RANKS:-2}," \
     '"interconnect": "made-up link",' \
@@ -109,6 +113,10 @@ while IFS= read -r line; do
             \"flops_fp64\": 0, \"flops_fp32\": $((2 * b * m * n * k)),
             \"flops_fp16\": 0, \"flops_tensor\": 0, \"ops_tensor_int8\": 0},"
     fi
+    many=''
+    [[ $line != *'"sustained":'* ]] ||
+        many="\"sustained\": {\"seconds\": 0.4, \"runs\": 9, \"time_us\":
+            $((ns / 800)), \"sm_mhz\": 1410, \"power_w\": 690},"
     echo "{\"id\": $id, \"time_us\": $((ns / 1000)).$((ns % 1000 / 100)),"\
-        "${counters//$'\n'/}" '"spread": 0.01, "runs": 5}'
+        "${counters//$'\n'/}${many//$'\n'/}" '"spread": 0.01, "runs": 5}'
 done
