@@ -1,7 +1,7 @@
 /*
- * profilers/cuda/cuda_conv.c - convolutions by cuDNN, with the algorithm that
- * its heuristics put first and that the memory is there for: what PyTorch runs
- * unless it is told to try them all.
+ * profilers/cuda/cuda_conv.c - convolutions by cuDNN's older interface, with the
+ * algorithm that its heuristics put first and that the memory is there for.
+ * PyTorch asks the graph interface (profilers/README.md).
  */
 #include "profilers/cuda/cuda.h"
 
