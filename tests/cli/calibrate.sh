@@ -153,13 +153,6 @@ want_host "$folder/faults.host.json"
 want_links "$folder/faults.network.json"
 want_product "$folder/faults.json"
 
-# With little time there is too little of some kinds.
-rm -f "$folder/asked"
-FAKE_SECONDS=0.03 run calibrate --backend "$(fake)" --budget 0.05 \
-    --out "$folder/few.json"
-want_rc 0
-want_out " experiments are in no fit"
-
 # A machine on which the same takes now so long, now twice that.
 rm -f "$folder/asked"
 FAKE_RESTLESS=1 run calibrate --backend "$(fake)" --budget 0.1 \

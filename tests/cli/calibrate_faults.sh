@@ -50,12 +50,14 @@ want_err "starts 'fake' again after failures in a row: madeUpCall"
 want_err "asks 'fake' for no more gemm fp32: 8 failures in a row"
 want_lines 1 "failed [0-9]* times, first gemm fp32 .*: madeUpCall"
 
-# All fails: the backend is given up, and what it gave before is fitted.
+# All fails: the backend is given up, and what it gave before is fitted, as far
+# as there is enough of it.
 calibrate all 1 "fail:60:"
 want_rc 0
 want_few all "madeUpCall" 32
 want_lines 1 "goes on without '.*': backend 'fake' failed 16 times in a row"
 want_out "cpu_gemm           fake"
+want_out " experiments are in no fit"
 
 # A new start helps, once.
 calibrate tired 1 "tired:40"
