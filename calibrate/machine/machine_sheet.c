@@ -19,6 +19,7 @@ enum way { COPIED, READ, MOVED, TO_DEVICE, PAGEABLE, SENT, WAYS };
 struct peaks {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s of products */
     double least[WAYS]; /* bytes: what is smaller tells of caches and starts */
+    double kept[WAYS];  /* bytes that may be in the cache still, unwritten */
     double best[WAYS];  /* bytes/s */
     double shortest_us; /* of vector operators */
 };
@@ -93,7 +94,8 @@ static bool moves(struct moved *m, const struct msim_experiment *e,
 /*
  * The bytes from which on a way's rate is that of what it is named after. On a
  * GPU, where all lines are clean before a run, what it wrote last may still lie
- * in the cache when it ends. On a CPU each run writes back what those before it
+ * in the cache when it ends: a cache full is not counted, so that no rate
+ * is above the memory's. On a CPU each run writes back what those before it
  * left. The host's caches, and several ranks' together, may be larger than any
  * that is known here, so that of links only the largest sizes count.
  */
@@ -114,6 +116,7 @@ static void set_least(struct peaks *p, const struct msim_cal_journal *j)
     }
     p->least[COPIED] = past * cache;
     p->least[MOVED] = 2 * past * cache; /* read and written */
+    p->kept[COPIED] = p->kept[MOVED] = msim_cal_is_cpu(device) ? 0 : cache;
     p->least[READ] = cache;
     p->least[TO_DEVICE] = fmax(p->least[TO_DEVICE], cache);
     p->least[PAGEABLE] = fmax(p->least[PAGEABLE], cache);
@@ -131,7 +134,7 @@ static void note_entry(struct peaks *p, const struct msim_cal_entry *e)
     if (!moves(&m, &e->experiment.timed, w))
         return;
     if (m.size >= p->least[m.way])
-        note(&p->best[m.way], 1e6 * m.bytes / us);
+        note(&p->best[m.way], 1e6 * (m.bytes - p->kept[m.way]) / us);
     if (m.way == MOVED)
         p->shortest_us = fmin(p->shortest_us, us);
 }

@@ -90,12 +90,14 @@ static double figure(int rows, const char *without, const char *key)
     return v;
 }
 
-/* Of a copy of 8 times the cache a sixteenth is missing in memory. From the
- * first copy on, which is the largest, there is one that counts. */
+/* Of a copy of 8 times the cache a sixteenth is missing in memory, and is not
+ * counted. From the first copy on, which is the largest, there is one that
+ * counts. */
 static void test_sheet__memory_past_the_cache(void)
 {
-    CHECK_REL(figure(400, "", "memory_bandwidth"), BANDWIDTH, 1.0 / 15);
-    CHECK_REL(figure(7, "", "memory_bandwidth"), BANDWIDTH, 1.0 / 15);
+    CHECK_REL(figure(400, "", "memory_bandwidth"), BANDWIDTH, 0.02);
+    CHECK_REL(figure(7, "", "memory_bandwidth"), BANDWIDTH, 0.02);
+    CHECK(figure(400, "", "memory_bandwidth") <= BANDWIDTH);
     /* what is only read leaves nothing in the cache */
     CHECK_REL(figure(400, "d2d", "memory_bandwidth"), BANDWIDTH, 0.02);
 }
