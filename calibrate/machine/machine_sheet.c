@@ -3,7 +3,6 @@
  */
 #include "calibrate/machine/known_device.h"
 #include "calibrate/machine/machine_fit.h"
-#include "calibrate/measure/experiment_space.h"
 #include "calibrate/measure/failure_list.h"
 #include "core/work/data_sheet.h"
 
@@ -104,7 +103,6 @@ static void set_least(struct peaks *p, const struct msim_cal_journal *j)
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(
         msim_cal_journal_greeting(j, NULL), "device");
     double cache = msim_json_get_number(device, "l2_bytes", 0);
-    double past = msim_cal_is_cpu(device) ? 1 : MSIM_CAL_PAST_CACHE;
     struct moved m;
 
     for (uint32_t i = 0; i < j->n; i++) {
@@ -114,8 +112,8 @@ static void set_least(struct peaks *p, const struct msim_cal_journal *j)
             moves(&m, &e->experiment.timed, msim_cal_work(&e->experiment)))
             note(&p->least[m.way], m.size / 2);
     }
-    p->least[COPIED] = past * cache;
-    p->least[MOVED] = 2 * past * cache; /* read and written */
+    p->least[COPIED] = cache;
+    p->least[MOVED] = 2 * cache; /* read and written */
     p->kept[COPIED] = p->kept[MOVED] = msim_cal_is_cpu(device) ? 0 : cache;
     p->least[READ] = cache;
     p->least[TO_DEVICE] = fmax(p->least[TO_DEVICE], cache);
