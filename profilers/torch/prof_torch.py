@@ -7,8 +7,7 @@ A backend as profilers/serve.h describes it, in a process of its own: what users
 run is PyTorch's kernels, not those of the libraries beneath. Operands are taken
 from an area of random numbers twice as large as the last cache, each run
 further on; outputs are allocated by PyTorch, as in users' programs. On a GPU
-each run is preceded by one that empties the L2 cache, which also lets launches
-run ahead, and timed by events on the stream.
+runs are timed by gpu_timer.py.
 
 The table "dispatch" has calls on tensors of one element, gradients of them, and
 steps of small models: what PyTorch itself takes, before any arithmetic. Their
@@ -27,6 +26,7 @@ import time
 try:
     import torch
     import torch.nn.functional as F
+    import gpu_timer
     import prof_dispatch
     aten = torch.ops.aten
 except ImportError as error:
@@ -415,23 +415,6 @@ def time_on_cpu(call):
     return (time.perf_counter_ns() - begin) * 1e-3
 
 
-class GpuTimer:
-    """Events around the call, behind one that empties the L2 cache: it takes
-    longer than to launch what follows, so that launches do not bound."""
-
-    def __init__(self, cache_bytes):
-        self.junk = torch.empty(max(cache_bytes, 1 << 25), device=DEVICE)
-        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-
-    def __call__(self, call):
-        self.junk.zero_()
-        self.events[0].record()
-        call()
-        self.events[1].record()
-        self.events[1].synchronize()
-        return self.events[0].elapsed_time(self.events[1]) * 1e3
-
-
 def point(ordered, part):
     at = part * (len(ordered) - 1)
     i = int(at)
@@ -480,7 +463,7 @@ def row(samples, seconds):
             "seconds": seconds}
 
 
-def answer(experiment, timer):
+def answer(experiment, gpu):
     if "beside" in experiment:
         raise Unsupported("nothing runs beside an experiment here")
     if experiment.get("table") == "dispatch":
@@ -488,19 +471,21 @@ def answer(experiment, timer):
     table = TABLES.get(experiment.get("table"))
     if table is None:
         raise Unsupported(f"no table '{experiment.get('table')}' here")
-    if DEVICE.type == "cuda":
+    if gpu:
         tf32 = experiment.get("dtype") == "tf32"
         torch.backends.cuda.matmul.allow_tf32 = tf32
         torch.backends.cudnn.allow_tf32 = tf32
     elements, dtype, ready = table(experiment)
     OPERANDS.reserve("read", dtype, elements)
     warm = experiment.get("cache", "cold") == "warm"
+    timer = gpu_timer.Timer(gpu, warm) if gpu else time_on_cpu
 
     def once():
         OPERANDS.begin(warm, dtype, elements)
         return timer(ready(OPERANDS.take))
 
-    return timed(once, POLICY, experiment)
+    out = timed(once, POLICY, experiment)
+    return {**out, "uncovered": timer.uncovered} if gpu else out
 
 
 def timed(once, policy, experiment):
@@ -553,7 +538,7 @@ def gpu_device():
     p = torch.cuda.get_device_properties(DEVICE)
     return {"name": p.name, "kind": "gpu", "sms": p.multi_processor_count,
             "memory_bytes": p.total_memory,
-            "l2_bytes": getattr(p, "L2_cache_size", 0) or 40 << 20,
+            "l2_bytes": gpu_timer.l2_bytes(p),
             "capability": f"{p.major}.{p.minor}"}
 
 
@@ -580,7 +565,7 @@ def say(line):
     print(json.dumps(line), flush=True)
 
 
-def serve(timer):
+def serve(gpu):
     for number, text in enumerate(sys.stdin, 1):
         if not text.strip():
             continue
@@ -593,7 +578,7 @@ def serve(timer):
                      "an experiment")
         out = {"id": experiment.get("id", 0)}
         try:
-            out.update(answer(experiment, timer))
+            out.update(answer(experiment, gpu))
         except Unsupported as why:
             out.update(error=str(why), unsupported=True)
         except NotImplementedError as why:
@@ -620,8 +605,7 @@ def main():
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
     device = cpu_device() if options.device == "cpu" else gpu_device()
     OPERANDS = Operands(DEVICE, device["l2_bytes"])
-    timer = time_on_cpu if options.device == "cpu" else \
-        GpuTimer(device["l2_bytes"])
+    gpu = gpu_timer.current(torch) if options.device == "cuda" else None
     say({"schema": SCHEMA, "backend": "torch", "version": torch.__version__,
          "device": device,
          "libraries": {"PyTorch": torch.__version__,
@@ -630,7 +614,7 @@ def main():
          "left_out": {"collective": "torch.distributed is not timed here",
                       "latency": "the C backends time these"}})
     with torch.inference_mode():
-        serve(timer)
+        serve(gpu)
 
 
 DEVICE = torch.device("cpu")

@@ -138,6 +138,21 @@ for before in 64, 512, 2048, 4096:
     begins.add(a.data_ptr())
 assert len(begins) > 1
 PYTHON
+    # On a GPU times are gpu_timer.py's, which reads all else out of the caches.
+    PYTHONPATH=$here/profilers/torch:$here/tests/kernels "$python" - <<'PYTHON' || complain "GPU"
+import gpu_timer, made_up_gpu, prof_torch, torch
+prof_torch.OPERANDS = prof_torch.Operands(torch.device("cpu"), 0)
+cuda = made_up_gpu.Cuda()
+gpu = gpu_timer.Gpu(cuda, made_up_gpu.Junk(cuda), cuda.now)
+reads = []
+gpu.flush = lambda flush=gpu.flush: (reads.append(1), flush())
+for cache in "cold", "warm":
+    out = prof_torch.answer({"table": "vector", "op": "add", "dtype": "fp32",
+                             "shape": "8x8", "cache": cache}, gpu)
+    assert out["time_us"] > 0 and out["uncovered"] == 0, out
+    assert (len(reads) > out["runs"]) == (cache == "cold"), (len(reads), out)
+    reads.clear()
+PYTHON
 else
     echo "no PyTorch: its backend is not tried"
 fi
