@@ -16,6 +16,7 @@ it (prof_dispatch.py).
 """
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -496,15 +497,24 @@ def timed(once, policy, experiment):
     return out
 
 
+@functools.cache
+def host():
+    """Made once, or why it cannot be made."""
+    try:
+        return prof_dispatch.Dispatch(DEVICE)
+    except (ValueError, RuntimeError, MemoryError) as why:
+        return why.with_traceback(None) # which would hold what was made
+
+
 def dispatch(experiment):
     """What the host takes to call it, not what the device takes to do it."""
-    global HOST
     op = experiment.get("op")
     if op not in prof_dispatch.kinds():
         raise Unsupported(f"no dispatch of '{op}' here")
-    HOST = HOST or prof_dispatch.Dispatch(DEVICE)
-    out = timed(lambda: HOST.time(op), DISPATCH_POLICY, experiment)
-    return {**out, **HOST.inside(op)}
+    if isinstance(host(), Exception):
+        raise host().with_traceback(None)
+    out = timed(lambda: host().time(op), DISPATCH_POLICY, experiment)
+    return {**out, **host().inside(op)}
 
 
 # ---- the program -----------------------------------------------------------
@@ -619,7 +629,6 @@ def main():
 
 DEVICE = torch.device("cpu")
 OPERANDS = None  # once the device is known
-HOST = None  # of the table dispatch, once it is asked
 
 if __name__ == "__main__":
     main()

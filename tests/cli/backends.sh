@@ -138,6 +138,27 @@ for before in 64, 512, 2048, 4096:
     begins.add(a.data_ptr())
 assert len(begins) > 1
 PYTHON
+    # What dispatch is timed by is made once, also where that fails.
+    PYTHONPATH=$here/profilers/torch${PYTHONPATH:+:$PYTHONPATH} "$python" - <<'PYTHON' || complain "made again"
+import prof_torch
+made = []
+
+
+def dispatch(device):
+    made.append(device)
+    raise RuntimeError("no memory")
+
+
+prof_torch.prof_dispatch.Dispatch = dispatch
+for op in "aten::mm", "aten::add":
+    try:
+        prof_torch.answer({"table": "dispatch", "op": op}, None)
+    except RuntimeError as why:
+        assert str(why) == "no memory", why
+    else:
+        raise AssertionError("answered")
+assert len(made) == 1, made
+PYTHON
     # On a GPU times are gpu_timer.py's, which reads all else out of the caches.
     PYTHONPATH=$here/profilers/torch:$here/tests/kernels "$python" - <<'PYTHON' || complain "GPU"
 import gpu_timer, made_up_gpu, prof_torch, torch
