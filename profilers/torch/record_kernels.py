@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Record what PyTorch's own kernels take: traces for `calibrate --from`.
 
-    record_kernels.py --out DIR [--seconds 150] [--device cuda|cpu]
+    record_kernels.py --out DIR [--seconds 150] [--most-bytes N]
+                      [--device cuda|cpu]
     mystique-sim calibrate --from DIR --out mine.json
 
 Each kernel has a case (kernel_cases.py), with ranges of sizes in which PyTorch
@@ -13,7 +14,8 @@ factors that `calibrate --from` finds are held out trace by trace.
 
 Of each case two runs do not count; then it is run three times as the run before
 left the caches, and three times after a buffer of twice the L2 cache was read.
-What does not count is not in the trace.
+What does not count is not in the trace, nor what `calibrate --from` does not
+read.
 """
 
 import argparse
@@ -30,6 +32,7 @@ BEGAN = time.monotonic() # loading PyTorch takes seconds, too
 try:
     import torch
     from torch.profiler import ProfilerActivity, profile, record_function
+    import gpu_timer
     import kernel_cases
 except ImportError as error:
     print(f"{os.path.basename(sys.argv[0])}: no PyTorch: {error}",
@@ -38,7 +41,6 @@ except ImportError as error:
 
 ASIDE = "mystique-sim: does not count"
 WARM_UP, RUNS = 2, 3
-L2_BYTES = 40 << 20 # where the device does not say
 SLOW_MACHINE = 256 # by how much a CPU's cases are smaller
 
 
@@ -57,21 +59,23 @@ class Tensors:
 
 
 class Recorder:
-    def __init__(self, device, shrink):
+    def __init__(self, device, shrink, gpu=None):
         self.device = device
         self.shrink = shrink
+        self.gpu = gpu
         self.tensors = Tensors(device)
         self.left_out = {} # case -> why
         self.recorded = set()
-        self.junk = None
-        if device == "cuda":
-            cache = getattr(torch.cuda.get_device_properties(0),
-                            "L2_cache_size", 0) or L2_BYTES
-            self.junk = torch.zeros(2 * cache // 4, device=device)
 
     def wait(self):
-        if self.device == "cuda":
-            torch.cuda.synchronize()
+        if self.gpu:
+            self.gpu.cuda.synchronize()
+
+    def wake(self):
+        """Between two traces a GPU idles."""
+        if self.gpu:
+            with record_function(ASIDE):
+                self.gpu.wake()
 
     def run(self, case, number):
         """All runs of a case, those that count in ranges of its name."""
@@ -80,10 +84,10 @@ class Recorder:
                                                 self.shrink))
             for _ in range(WARM_UP):
                 call()
-        for n in range(2 * RUNS if self.junk is not None else RUNS):
+        for n in range(2 * RUNS if self.gpu else RUNS):
             if n >= RUNS:
                 with record_function(ASIDE):
-                    self.junk.sum()
+                    self.gpu.flush()
             with record_function(case.name):
                 call()
         with record_function(ASIDE):
@@ -101,13 +105,14 @@ class Recorder:
             if self.device == "cuda":
                 torch.cuda.empty_cache()
 
-    def record(self, cases, number, path, until):
-        """A trace of these cases, as far as there is time."""
+    def record(self, cases, number, until):
+        """The trace of these cases, as far as there is time, for a file."""
         activities = [ProfilerActivity.CPU]
         if self.device == "cuda":
             activities.append(ProfilerActivity.CUDA)
         with torch.no_grad(), profile(activities=activities,
                                       record_shapes=True) as p:
+            self.wake()
             for case in cases:
                 if time.monotonic() < until:
                     self.try_run(case, number)
@@ -118,11 +123,15 @@ class Recorder:
             with open(plain, encoding="utf-8") as f:
                 trace = json.load(f)
         clean(trace)
-        write(trace, path)
+        return packed(trace)
 
 
 # ---- what counts -----------------------------------------------------------
 
+# What core/read/kineto does not look at, or only beside an execution trace.
+NOT_READ = {"Ev Idx", "Record function id", "queued", "context", "cbid",
+            "blocks per SM", "warps per SM", "est. achieved occupancy %",
+            "memory bandwidth (GB/s)"}
 HOST = ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver",
         "python_function", "overhead")
 
@@ -144,9 +153,9 @@ def is_within(ranges, at):
 
 
 def clean(trace):
-    """Take out what does not count, on the host, and what it launched; and who
-    recorded it. Backward passes run in a thread of their own, within the range
-    of the thread that waits for them."""
+    """Take out what does not count, on the host, and what it launched; what is
+    not read; and who recorded it. Backward passes run in a thread of their own,
+    within the range of the thread that waits for them."""
     events = trace["traceEvents"]
     ranges = aside_ranges(events)
     aside, launched = set(), set()
@@ -156,21 +165,39 @@ def clean(trace):
             launched.add(e.get("args", {}).get("correlation"))
     launched.discard(None)
     trace["traceEvents"] = [
-        e for i, e in enumerate(events) if i not in aside
-        and e.get("name") != ASIDE
-        and e.get("args", {}).get("correlation") not in launched
-        and not (e.get("cat") == "ac2g" and e.get("id") in launched)]
+        without(e, NOT_READ) for i, e in enumerate(events) if i not in aside
+        and e.get("name") != ASIDE and e.get("ph", "X") in "XM" # no flows
+        and e.get("args", {}).get("correlation") not in launched]
     trace["traceName"] = ""
     for key in ("host_name", "hostName"):
         trace.pop(key, None)
 
 
-def write(trace, path):
+def without(event, names):
+    if "args" in event:
+        event["args"] = {k: v for k, v in event["args"].items()
+                         if k not in names}
+    return event
+
+
+def packed(trace):
+    return gzip.compress(json.dumps(trace, separators=(",", ":")).encode(),
+                         mtime=0)
+
+
+def write(content, path):
     """Whole or not at all, whatever ends this program."""
-    with open(path + ".part", "wb") as raw, \
-            gzip.GzipFile("", "wb", 4, raw, mtime=0) as packed:
-        packed.write(json.dumps(trace).encode())
+    with open(path + ".part", "wb") as file:
+        file.write(content)
     os.replace(path + ".part", path)
+
+
+def bytes_beside(path):
+    """What the other traces of its folder hold."""
+    folder = os.path.dirname(path)
+    return sum(os.path.getsize(os.path.join(folder, name))
+               for name in os.listdir(folder) if name.endswith(".json.gz")
+               and name != os.path.basename(path))
 
 
 # ---- the program -----------------------------------------------------------
@@ -202,6 +229,8 @@ def parse(argv):
                         help="in all [default: 150]")
     parser.add_argument("--rounds", type=int, default=64,
                         help="at most [default: 64]")
+    parser.add_argument("--most-bytes", type=float, default=float("inf"),
+                        metavar="N", help="of the traces in DIR together")
     parser.add_argument("--only", nargs="+", metavar="LAW|CASE")
     parser.add_argument("--list", action="store_true",
                         help="print the cases, and time nothing")
@@ -212,14 +241,19 @@ def parse(argv):
 
 
 def record_all(recorder, laws, options):
-    """Rounds of all laws, while there is time for another."""
+    """Rounds of all laws, while there are time and room for another."""
     until = BEGAN + options.seconds
     for number in range(options.rounds):
         for law, cases in laws.items():
             if time.monotonic() >= until:
                 return
-            recorder.record(cases, number, os.path.join(
-                options.out, f"{law}-{number}.json.gz"), until)
+            path = os.path.join(options.out, f"{law}-{number}.json.gz")
+            content = recorder.record(cases, number, until)
+            if bytes_beside(path) + len(content) > options.most_bytes:
+                print(f"{path} would be beyond {options.most_bytes:.0f} bytes:"
+                      " no more is recorded", flush=True)
+                return
+            write(content, path)
         print(f"round {number}: {len(recorder.recorded)} cases recorded",
               flush=True)
 
@@ -234,8 +268,8 @@ def main():
         print("record_kernels.py: PyTorch finds no GPU", file=sys.stderr)
         return 3
     os.makedirs(options.out, exist_ok=True)
-    recorder = Recorder(options.device,
-                        1 if options.device == "cuda" else SLOW_MACHINE)
+    recorder = Recorder("cuda", 1, gpu_timer.current(torch)) \
+        if options.device == "cuda" else Recorder("cpu", SLOW_MACHINE)
     with contextlib.suppress(KeyboardInterrupt):
         record_all(recorder, laws, options)
     for name, why in recorder.left_out.items():

@@ -76,7 +76,8 @@ assert all(32 <= s <= 1024 and s % 8 == 0 for s in sizes)
 assert len(set(sizes)) > 40 and min(sizes) < 48 and max(sizes) > 768, sizes
 PYTHON
 
-# What is launched from a range that does not count goes with it.
+# What is launched from a range that does not count goes with it, and what nobody
+# reads.
 "$python" - "$SOURCE_DIR" <<'PYTHON' || fail "wrong cleaning"
 import sys
 sys.path.insert(0, f"{sys.argv[1]}/profilers/torch")
@@ -94,11 +95,13 @@ trace = {"traceName": "of.whom", "traceEvents": [
     event("gpu_user_annotation", r.ASIDE, 300, 40),
     {"cat": "ac2g", "name": "ac2g", "ph": "f", "id": 1, "ts": 300},
     event("cpu_op", "aten::mul", 101, 10),
-    event("cuda_runtime", "cudaLaunchKernel", 102, 5, correlation=2),
+    event("cuda_runtime", "cudaLaunchKernel", 102, 5, correlation=2, cbid=211),
+    {"cat": "ac2g", "name": "ac2g", "ph": "s", "id": 2, "ts": 102},
     event("kernel", "mul", 340, 40, correlation=2)]}
 r.clean(trace)
 left = [e["name"] for e in trace["traceEvents"]]
 assert left == ["aten::mul", "cudaLaunchKernel", "mul"], left
+assert trace["traceEvents"][1]["args"] == {"correlation": 2}, trace
 PYTHON
 
 # ---- learned from, as if a GPU had taken its time ---------------------------
@@ -106,19 +109,79 @@ PYTHON
 "$python" "$record" --device cpu --rounds 2 --out two --only softmax reduction \
     product.odd >out 2>err || fail "$(tail -3 err)"
 [ "$(find two -name '*.json.gz' | wc -l)" -eq 6 ] || fail "$(ls two)"
-mkdir gpu
+mkdir gpu kept
 for trace in two/*; do
     "$python" "$SOURCE_DIR/tests/kernels/as_on_gpu.py" "$trace" \
-        "gpu/${trace#two/}" || fail "no trace of a GPU of $trace"
+        "kept/${trace#two/}" || fail "no trace of a GPU of $trace"
 done
+"$python" - "$SOURCE_DIR" <<'PYTHON'
+import glob, gzip, json, sys
+sys.path.insert(0, f"{sys.argv[1]}/profilers/torch")
+import record_kernels as r
+for path in glob.glob("kept/*"):
+    trace = json.loads(gzip.decompress(open(path, "rb").read()))
+    r.clean(trace)
+    r.write(r.packed(trace), path.replace("kept", "gpu"))
+PYTHON
 "$sim" calibrate --from gpu --out mine.json >out 2>err || fail "$(<err)"
 grep -q 'softmax-1.json.gz' out || fail "not held out by trace: $(<out)"
 grep -Eq 'mean error: [0-9.]+ % by h100, [0-9.]+ % learned, [0-9.]+ % held out' \
     out || fail "no errors: $(<out)"
+mkdir all
+"$sim" calibrate --from kept --out all/mine.json >out 2>err || fail "$(<err)"
+diff <(sed 's/"kept/"gpu/g' all/mine.json) mine.json >moved ||
+    fail "something that is read was taken out: $(head -4 moved)"
 for kind in "vector softmax, odd rows" "vector softmax, in passes" \
     "vector argmax, across rows" "gemm half, odd rows"; do
     grep -q "\"$kind\":" mine.json || fail "no factor of '$kind'"
 done
+
+# ---- a GPU's runs and its many events: as many traces as there is room for ---
+
+"$python" - "$SOURCE_DIR" <<'PYTHON' >out 2>err || fail "room: $(tail -3 err)"
+import gzip, json, os, sys
+for folder in "profilers/torch", "tests/kernels":
+    sys.path.insert(0, f"{sys.argv[1]}/{folder}")
+import as_on_gpu, gpu_timer, made_up_gpu
+import record_kernels as r
+
+
+def clean(trace, clean=r.clean):
+    as_on_gpu.on_gpu(trace)
+    clean(trace)
+
+
+def held():
+    return {name: os.path.getsize(f"room/{name}") for name in os.listdir("room")}
+
+
+r.clean = clean
+cuda = made_up_gpu.Cuda()
+gpu = gpu_timer.Gpu(cuda, made_up_gpu.Junk(cuda), cuda.now)
+recorder = r.Recorder("cpu", r.SLOW_MACHINE, gpu)
+laws = r.chosen("cpu", ["softmax", "reduction", "scan"])
+options = r.parse(["--out", "room", "--rounds", "3", "--seconds", "1000"])
+os.mkdir("room")
+r.record_all(recorder, laws, options)
+assert len(held()) == 9, held()
+for name in held():
+    with gzip.open(f"room/{name}") as f:
+        events = json.load(f)["traceEvents"]
+    runs = [e["name"] for e in events if e.get("cat") == "user_annotation"]
+    assert runs and all(runs.count(n) == 2 * r.RUNS for n in runs), runs
+assert gpu.awake_mhz > 0.99 * made_up_gpu.FULL_MHZ
+total = sum(held().values())
+
+# Half of that is room for the first ones; what is there already counts.
+for path in held():
+    os.remove(f"room/{path}")
+for _ in range(2):
+    options.most_bytes = total / 2
+    r.record_all(recorder, laws, options)
+    assert 3 <= len(held()) <= 6 and sum(held().values()) <= total / 2, held()
+PYTHON
+[ "$(grep -c 'beyond [0-9]* bytes: no more is recorded' out)" -eq 2 ] ||
+    fail "does not say that there is no room: $(<out)"
 
 # ---- what users mistype -----------------------------------------------------
 
