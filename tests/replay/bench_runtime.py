@@ -253,6 +253,8 @@ TENSORS = [ # and what must hold of them
      lambda x: x.tolist() == [0x40e00000] * 3),
     ({"shape": [8], "fill": ["full", 7]}, lambda x: (x == 7).all()),
     ({"shape": [3], "fill": ["empty"]}, lambda x: x.shape == (3,)),
+    ({"shape": [600, 1000], "fill": ["normal", 0.02]}, # no row twice
+     lambda x: 0.019 < x.std() < 0.021 and len(x.unique(dim=0)) == 600),
 ]
 PLUGIN = '''
 import torch
