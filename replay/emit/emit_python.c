@@ -1,7 +1,7 @@
 /*
  * replay/emit/emit_python.c - programs of ranks as a Python benchmark:
- * bench.py from the template and the statements, README.md, and who writes what
- * where.
+ * bench.py from the template and the statements, README.md, meter.py, and who
+ * writes what where.
  */
 #include "replay/emit/emit_python.h"
 
@@ -112,14 +112,15 @@ static void write_readme(struct msim_text *f, const struct msim_program *p,
                   p->form == MSIM_FORM_AUTOGRAD
                       ? ", the backward pass by PyTorch's autograd"
                       : "");
-    put(f,
-        "It needs PyTorch, `bench.py` and `data.json`; no model, no data, no "
-        "trace.\n\n"
-        "    python bench.py                   time one step\n"
-        "    python bench.py --device cuda     ... on a GPU\n"
-        "    python bench.py --json            all figures\n"
-        "    python bench.py --certify ET      is it what the trace "
-        "recorded?\n");
+    put(f, "It needs PyTorch, `bench.py` and `data.json` (and `meter.py` for "
+           "`--meter`); no\nmodel, no data, no trace.\n\n"
+           "    python bench.py                   time one step\n"
+           "    python bench.py --device cuda     ... on a GPU\n"
+           "    python bench.py --json            all figures\n"
+           "    python bench.py --meter 2         ... of a GPU's power and "
+           "utilisation, too\n"
+           "    python bench.py --certify ET      is it what the trace "
+           "recorded?\n");
     if (n_ranks > 1)
         msim_text_add(f,
                       "    torchrun --nproc-per-node %u bench.py   all ranks\n",
@@ -158,14 +159,20 @@ static enum msim_status open_file(struct files *f, const char *name,
     return MSIM_OK;
 }
 
-static enum msim_status write_text(struct files *f, const char *name,
-                                   const struct msim_text *text)
+static enum msim_status write_bytes(struct files *f, const char *name,
+                                    const char *bytes, size_t n)
 {
     struct msim_file *file;
 
-    MSIM_TRY(text->status);
     MSIM_TRY(open_file(f, name, &file));
-    return msim_file_write(file, text->bytes.data, text->bytes.n);
+    return msim_file_write(file, bytes, n);
+}
+
+static enum msim_status write_text(struct files *f, const char *name,
+                                   const struct msim_text *text)
+{
+    MSIM_TRY(text->status);
+    return write_bytes(f, name, text->bytes.data, text->bytes.n);
 }
 
 static enum msim_status write_data(struct files *f, const char *name,
@@ -223,6 +230,9 @@ static enum msim_status write_first(struct writer *w, struct msim_body *b)
         status = write_data(&w->files, "data.json", b, 0, w->options);
     if (status == MSIM_OK)
         status = write_text(&w->files, "README.md", &readme);
+    if (status == MSIM_OK)
+        status = write_bytes(&w->files, "meter.py", msim_meter_template,
+                             strlen(msim_meter_template));
     free(readme.bytes.data);
     *w->result = (struct msim_emit_result){.statements = b->p->statements.n -
                                                          b->p->n_waits,

@@ -80,10 +80,13 @@ grep -q '^LAYERS = ' "$folder/dlrm/bench.py" &&
 
 # The same input, the same bytes.
 run generate "$traces/dlrm/et/rank-0.json.gz" -o "$folder/again"
-for file in bench.py data.json README.md; do
+for file in bench.py data.json README.md meter.py; do
     cmp -s "$folder/dlrm/$file" "$folder/again/$file" ||
         complain "$file differs from run to run"
 done
+
+cmp -s "$folder/again/meter.py" "$SOURCE_DIR/scripts/capture/meter.py" ||
+    complain "meter.py is not the one that is embedded"
 
 # Layers are loops: 12 equal ones would be 12 times as long.
 grep -q 'for i in range(' "$folder/again/bench.py" ||

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -14,7 +15,8 @@ import torch
 from torch.profiler import (ExecutionTraceObserver, ProfilerActivity, profile,
                             schedule)
 
-EMIT = pathlib.Path(__file__).resolve().parents[2] / "replay/emit"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+EMIT, METER = SOURCE / "replay/emit", SOURCE / "scripts/capture/meter.py"
 BATCH, WIDTHS = 6, (8, 16, 4)
 
 
@@ -40,6 +42,7 @@ def write(folder, program, **about):
     (folder / "bench.py").write_text(text, encoding="utf-8")
     (folder / "data.json").write_text(json.dumps(describe(**about)),
                                       encoding="utf-8")
+    shutil.copy(METER, folder)
 
 
 def bench(folder, *options):
@@ -201,6 +204,12 @@ def check_models():
     # Parameters, momenta, gradients, batch: 4 bytes each, and targets of 8.
     least = 4 * (3 * 212 + 48) + 48
     assert least < r["peak_bytes"] < 2 * least, r
+    assert r["metered"] is None, r
+    # Steps in a row, whose power no CPU tells.
+    out = expect(0, "", "sgd", "--json", "--meter", "0.2")
+    r = json.loads(out)["metered"]
+    assert r["seconds"] >= 0.2 and r["steps"] >= 1 and r["power_w"] is None, r
+    expect(0, " steps in 0.2", "sgd", "--meter", "0.2")
     # What --profile wrote is a trace of the same step.
     write_model("again", "sgd", "ProfilerStep#1")
     expect(0, "certified", "again", "--certify", "step.et.json")
@@ -222,6 +231,7 @@ def check_refusals():
     expect(2, "cannot open 'none.py'", "sgd", "--plugin", "none.py")
     expect(2, "want --iters", "sgd", "--iters", "0")
     expect(2, "want --iters", "sgd", "--threads", "0")
+    expect(2, "want --iters", "sgd", "--meter", "0")
     if not torch.cuda.is_available():
         expect(2, "no CUDA device", "sgd", "--device", "cuda")
 
