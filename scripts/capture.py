@@ -17,11 +17,11 @@ DIR then holds, for each rank N,
 Order of work, each in the same process: peak memory on the CPU (a pass of its
 own, because recording every allocation slows the host down), `--warmup` steps,
 `--timed` steps without the profiler, then one warm-up step and `--steps`
-recorded ones. A step copies its batch to the device, runs forward (and, unless
---inference, backward and the optimizer), and on a GPU waits for it, so that a
-step's time is all of its work. Both traces are of the same steps: operators
-carry the same record function ids. The execution-trace observer slows the host
-down, which is why meta.json has step times with and without the recording.
+recorded ones. A step copies its batch to the device, runs forward (and, unless --inference, backward and the
+optimizer), and on a GPU waits for it, so that a step's time is all of its work.
+Both traces are of the same steps: operators carry the same record function ids.
+The execution-trace observer slows the host down, which is why meta.json has
+step times with and without the recording.
 
 The execution trace of a CPU holds the least and greatest value of integral
 inputs: what a replay must know of index tensors. They are computed as operators
@@ -213,7 +213,7 @@ def make_job(args, rank):
 
 
 def on_meta(args):
-    """Record on the meta device; seconds that it took and memory."""
+    """Record on the meta device; where, and what it was."""
     start = time.perf_counter()
     to_file = args.out.endswith(".gz")
     path = args.out if to_file else os.path.join(args.out, "et",
@@ -223,12 +223,13 @@ def on_meta(args):
         with meta_gpu.MetaGpu(args.selects and args.selects / 100):
             job = make_job(args, 0)
             meta_capture.record(job, args.steps, path)
-    except given_models.Refused as error:
-        fail(str(error))
+    except given_models.Refused:
+        raise
     except (Exception, SystemExit) as error: # whatever the user's code raises
         if isinstance(error, OSError) and not given_models.users_line(error):
             raise # of our own files
-        fail(given_models.where_failed(error, job and job.given.module))
+        raise given_models.Refused(given_models.where_failed(
+            error, job and job.given.module)) from error
     parameters = sum(p.numel() for p in job.given.module.parameters()) \
         if isinstance(job.given.module, torch.nn.Module) else 0
     about = {"schema": "mystique-sim/capture/1", "model": args.model,
@@ -242,9 +243,9 @@ def on_meta(args):
     if not to_file:
         write_meta(args, about)
     what = "inference" if job.given.loss is None else "training"
-    print(f"{path}: {what}, {args.steps} step(s), {parameters:,} parameters, "
-          f"{about['capture_s']:.1f} s, "
-          f"{about['capture_peak_bytes'] / 1e9:.2f} GB")
+    return path, (f"{what}, {args.steps} step(s), {parameters:,} parameters, "
+                  f"{about['capture_s']:.1f} s, "
+                  f"{about['capture_peak_bytes'] / 1e9:.2f} GB")
 
 
 def fail(text):
@@ -283,7 +284,7 @@ def check_device(args):
         raise ValueError(f"found {found} CUDA devices, want {args.ranks}")
 
 
-class Job:
+class Job(given_models.Steps):
     """A model ready to take steps on one device."""
 
     def __init__(self, args, rank):
@@ -291,11 +292,12 @@ class Job:
         self.device = torch.device(args.device, rank) \
             if args.device == "cuda" else torch.device("cpu")
         self.inference = args.inference
-        work = capture_models.make(args.model, args.sizes)
-        self.batch = [t.pin_memory() for t in work.batch] \
+        with self.device: # a GPU draws weights in no time
+            work = capture_models.make(args.model, args.sizes)
+        self.batch = [t.cpu().pin_memory() for t in work.batch] \
             if args.device == "cuda" else work.batch
         self.loss = work.loss
-        self.module = work.module.to(self.device)
+        self.module = work.module
         self.module.train(not args.inference)
         if args.ranks > 1:
             ids = [rank] if args.device == "cuda" else None
@@ -308,9 +310,6 @@ class Job:
         # Gradients of fp16 underflow unless the loss is scaled.
         self.scaler = torch.amp.GradScaler(
             args.device, enabled=args.precision == "fp16")
-        tf32 = args.precision == "tf32"
-        torch.backends.cuda.matmul.allow_tf32 = tf32
-        torch.backends.cudnn.allow_tf32 = tf32
 
     def make_optimizer(self, name, work):
         parameters = self.module.parameters()
@@ -334,14 +333,6 @@ class Job:
         self.scaler.scale(loss).backward()
         self.scaler.step(self.optimizer)
         self.scaler.update()
-
-    def timed_step(self):
-        """One step to its end, in milliseconds."""
-        start = time.perf_counter()
-        self.step()
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        return (time.perf_counter() - start) * 1e3
 
 
 def pin_malloc():
@@ -445,6 +436,11 @@ def peak_memory(args, job, cpu_bytes):
             "source": "torch.cuda.max_memory_allocated"}
 
 
+def allow_tf32(yes):
+    torch.backends.cuda.matmul.allow_tf32 = yes
+    torch.backends.cudnn.allow_tf32 = yes
+
+
 def run_rank(rank, args, store):
     if args.pin_malloc:
         pin_malloc()
@@ -458,6 +454,7 @@ def run_rank(rank, args, store):
             backend, init_method=f"file://{store}", rank=rank,
             world_size=args.ranks)
     cpu_bytes = cpu_peak_memory(args, rank) if args.device == "cpu" else None
+    allow_tf32(args.precision == "tf32")
     job = make_job(args, rank)
     for _ in range(args.warmup):
         job.timed_step()
@@ -510,32 +507,36 @@ def describe(args, ranks):
     }
 
 
+def capture(args):
+    """One capture; where it is, and what it is."""
+    if args.device == "meta":
+        return on_meta(args)
+    os.makedirs(args.out, exist_ok=True)
+    # gloo looks its own host name up unless told which interface to use.
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    with tempfile.TemporaryDirectory() as folder:
+        store = os.path.join(folder, "store")
+        if args.ranks > 1:
+            torch.multiprocessing.spawn(run_rank, (args, store), args.ranks)
+        else:
+            run_rank(0, args, store)
+        ranks = []
+        for rank in range(args.ranks):
+            with open(f"{store}.{rank}") as file:
+                ranks.append(json.load(file))
+    write_meta(args, describe(args, ranks))
+    return args.out, f"{args.ranks} rank(s), {args.steps} step(s)"
+
+
 def main(argv):
     args = parse_args(argv)
     try:
-        if args.device == "meta":
-            on_meta(args)
-            return
-        os.makedirs(args.out, exist_ok=True)
-        # gloo looks its own host name up unless told which interface to use.
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-        with tempfile.TemporaryDirectory() as folder:
-            store = os.path.join(folder, "store")
-            if args.ranks > 1:
-                torch.multiprocessing.spawn(run_rank, (args, store),
-                                            args.ranks)
-            else:
-                run_rank(0, args, store)
-            ranks = []
-            for rank in range(args.ranks):
-                with open(f"{store}.{rank}") as file:
-                    ranks.append(json.load(file))
-        write_meta(args, describe(args, ranks))
+        where, what = capture(args)
     except given_models.Refused as error:
         fail(str(error))
     except OSError as error:
         sys.exit(f"capture.py: {error.filename}: {error.strerror}")
-    print(f"{args.out}: {args.ranks} rank(s), {args.steps} step(s)")
+    print(f"{where}: {what}")
 
 
 if __name__ == "__main__":

@@ -383,7 +383,22 @@ def from_timm(name, settings):
 
 # ---- a step ----------------------------------------------------------------
 
-class Job:
+class Steps:
+    """What takes steps on a device."""
+
+    def wait(self):
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def timed_step(self):
+        """One step to its end, in milliseconds."""
+        start = time.perf_counter()
+        self.step()
+        self.wait()
+        return (time.perf_counter() - start) * 1e3
+
+
+class Job(Steps):
     """A given model, ready to take steps: like capture.py's of its models."""
 
     def __init__(self, given, device, precision):
@@ -431,14 +446,6 @@ class Job:
         if self.optimizer is not None:
             self.scaler.step(self.optimizer)
             self.scaler.update()
-
-    def timed_step(self):
-        """One step to its end, in milliseconds."""
-        start = time.perf_counter()
-        self.step()
-        if self.device.type == "cuda" and torch.version.cuda:
-            torch.cuda.synchronize()
-        return (time.perf_counter() - start) * 1e3
 
 
 # ---- what went wrong -------------------------------------------------------
