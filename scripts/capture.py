@@ -6,6 +6,7 @@
     capture.py --model bert --layers 2 --width 256 --ranks 2 --out DIR
     capture.py --device meta --model net.py:build --out DIR
     capture.py --device meta --model config.json,batch=1,seq=4096 --out DIR
+    capture.py --device cuda --jobs FILE --out DIR
 
 DIR then holds, for each rank N,
 
@@ -17,7 +18,8 @@ DIR then holds, for each rank N,
 Order of work, each in the same process: peak memory on the CPU (a pass of its
 own, because recording every allocation slows the host down), `--warmup` steps,
 `--timed` steps without the profiler, then one warm-up step and `--steps`
-recorded ones. A step copies its batch to the device, runs forward (and, unless --inference, backward and the
+recorded ones. A step copies its
+batch to the device, runs forward (and, unless --inference, backward and the
 optimizer), and on a GPU waits for it, so that a step's time is all of its work.
 Both traces are of the same steps: operators carry the same record function ids.
 The execution-trace observer slows the host down, which is why meta.json has
@@ -32,6 +34,12 @@ How often memory goes back to the system, and comes again by page faults, hangs
 on the order in which tensors are freed; on a CPU that can be a third of a step.
 With --pin-malloc none goes back, so that times of two programs that do the same
 work can be compared.
+
+Each line of --jobs FILE is `NAME OPTION...`, a capture that goes to DIR/NAME as
+soon as it is whole; options beside --jobs are those of every job. All are made
+in one process. A job that fails is said, and makes the exit code 1; the others
+go on. Settings of PyTorch that the code of a model of yours changes hold for
+later jobs, too.
 
 `--device meta` needs no GPU and no memory for weights: tensors have sizes and no
 values (scripts/capture/meta_gpu.py). DIR has the execution trace that a GPU
@@ -77,6 +85,7 @@ try:
     import torch
     from torch.profiler import (ExecutionTraceObserver, ProfilerActivity,
                                 profile, schedule)
+    import capture_jobs
     import capture_models
     import given_models
     import meta_capture
@@ -109,6 +118,8 @@ def parse_args(argv):
     parser.add_argument("--out", required=True, metavar="DIR",
                         help="folder of the traces; with --device meta also a "
                         "file, NAME.json.gz")
+    parser.add_argument("--jobs", metavar="FILE", help="lines of NAME OPTION...:"
+                        " captures in one process, each into DIR/NAME")
     parser.add_argument("--device", choices=("cpu", "cuda", "meta"),
                         default="cpu", help="meta: as on a GPU, without one "
                         "and without memory [default: cpu]")
@@ -371,8 +382,12 @@ def cpu_peak_memory(args, rank):
         prof.export_chrome_trace(path)
         with open(path) as file:
             events = json.load(file)["traceEvents"]
-    return max(event["args"]["Total Allocated"] for event in events
-               if event["name"] == "[memory]")
+    seen = [(event["ts"], event["args"]) for event in events
+            if event["name"] == "[memory]"]
+    # An earlier job's, whose end the profiler did not see, counts on.
+    _, first = min(seen, key=lambda at: at[0])
+    before = first["Total Allocated"] - first["Bytes"]
+    return max(args["Total Allocated"] for _, args in seen) - before
 
 
 def scrub(source, target, name):
@@ -413,16 +428,18 @@ def record(args, job, rank):
             os.environ[ranges] = "1"
         observer = ExecutionTraceObserver()
         observer.register_callback(et)
-        with profile(activities=activities, record_shapes=True,
-                     schedule=schedule(wait=0, warmup=1, active=args.steps,
-                                       repeat=1),
-                     on_trace_ready=lambda p: p.export_chrome_trace(kineto),
-                     experimental_config=config,
-                     execution_trace_observer=observer) as prof:
-            for _ in range(1 + args.steps):
-                times.append(job.timed_step())
-                prof.step()
-        observer.unregister_callback() # ends the file, if still open
+        try:
+            with profile(activities=activities, record_shapes=True,
+                         schedule=schedule(wait=0, warmup=1, active=args.steps,
+                                           repeat=1),
+                         on_trace_ready=lambda p: p.export_chrome_trace(kineto),
+                         experimental_config=config,
+                         execution_trace_observer=observer) as prof:
+                for _ in range(1 + args.steps):
+                    times.append(job.timed_step())
+                    prof.step()
+        finally:
+            observer.unregister_callback() # ends the file, if still open
         scrub(et, os.path.join(args.out, "et", name + ".gz"), name)
         scrub(kineto, os.path.join(args.out, "kineto", name + ".gz"), name)
     return times[1:]
@@ -529,9 +546,20 @@ def capture(args):
 
 
 def main(argv):
-    args = parse_args(argv)
+    several = argparse.ArgumentParser(
+        usage="%(prog)s --jobs FILE --out DIR [OPTION...]", add_help=False)
+    several.add_argument("--jobs")
+    several.add_argument("--out")
+    of_all, defaults = several.parse_known_args(argv)
     try:
-        where, what = capture(args)
+        if of_all.jobs:
+            if not of_all.out:
+                several.error("want '--out DIR' beside '--jobs'")
+            jobs = capture_jobs.Jobs(of_all.out, defaults, parse_args, capture)
+            jobs.read(of_all.jobs)
+            jobs.run()
+            sys.exit(1 if jobs.failed else 0)
+        where, what = capture(parse_args(argv))
     except given_models.Refused as error:
         fail(str(error))
     except OSError as error:
