@@ -17,8 +17,8 @@ DIR then holds, for each rank N,
 
 Order of work, each in the same process: peak memory on the CPU (a pass of its
 own, because recording every allocation slows the host down), `--warmup` steps,
-`--timed` steps without the profiler, then one warm-up step and `--steps`
-recorded ones. A step copies its
+`--timed` steps without the profiler, with `--meter SECONDS` steps in a row for
+so long, then one warm-up step and `--steps` recorded ones. A step copies its
 batch to the device, runs forward (and, unless --inference, backward and the
 optimizer), and on a GPU waits for it, so that a step's time is all of its work.
 Both traces are of the same steps: operators carry the same record function ids.
@@ -34,6 +34,10 @@ How often memory goes back to the system, and comes again by page faults, hangs
 on the order in which tensors are freed; on a CPU that can be a third of a step.
 With --pin-malloc none goes back, so that times of two programs that do the same
 work can be compared.
+
+With --meter, meta.json has under "metered" what the GPU did meanwhile: power,
+clocks, utilisation (scripts/capture/meter.py). Those steps do not wait for each
+other, as steps of a program do not.
 
 Each line of --jobs FILE is `NAME OPTION...`, a capture that goes to DIR/NAME as
 soon as it is whole; options beside --jobs are those of every job. All are made
@@ -90,6 +94,7 @@ try:
     import given_models
     import meta_capture
     import meta_gpu
+    import meter
 except ImportError as error:
     sys.exit(f"capture.py: {sys.executable} cannot import '{error.name}': want "
              "PyTorch (pip install torch), or its Python named by PYTHON")
@@ -145,6 +150,9 @@ def parse_args(argv):
     parser.add_argument("--ranges", action=argparse.BooleanOptionalAction,
                         help="least and greatest value of integral inputs, in "
                         "the execution trace [default: on the CPU]")
+    parser.add_argument("--meter", type=float, metavar="SECONDS",
+                        help="steps in a row for so long, and what the GPU did "
+                        "meanwhile")
     parser.add_argument("--pin-malloc", action="store_true",
                         help="let malloc give no memory back")
     for name, text in SIZES.items():
@@ -271,6 +279,16 @@ def write_meta(args, about):
         file.write("\n")
 
 
+def check_meter(args):
+    if args.meter is None:
+        return
+    if args.device == "meta" or not args.meter > 0:
+        raise ValueError("want '--meter' above 0, and a device that runs")
+    if args.ranks > 1:
+        raise ValueError("ranks would take different numbers of steps: leave "
+                         "out '--meter' or '--ranks'")
+
+
 def check_device(args):
     if min(args.ranks, args.steps, args.timed) < 1 or args.warmup < 0:
         raise ValueError("want --ranks, --steps and --timed of 1 or more, "
@@ -278,6 +296,7 @@ def check_device(args):
     if args.ranks > 1 and args.inference:
         raise ValueError("data-parallel inference communicates nothing: "
                          "leave out '--ranks' or '--inference'")
+    check_meter(args)
     if args.device == "meta":
         if args.ranks > 1 or args.ranges or args.pin_malloc:
             raise ValueError("the meta device has one rank and no values: "
@@ -453,6 +472,11 @@ def peak_memory(args, job, cpu_bytes):
             "source": "torch.cuda.max_memory_allocated"}
 
 
+def gpu_of(device):
+    return meter.Gpu.of(torch.cuda.get_device_properties(device)) \
+        if device.type == "cuda" else meter.Gpu()
+
+
 def allow_tf32(yes):
     torch.backends.cuda.matmul.allow_tf32 = yes
     torch.backends.cudnn.allow_tf32 = yes
@@ -477,8 +501,10 @@ def run_rank(rank, args, store):
         job.timed_step()
     bare, faults = timed_steps(job, args.timed)
     memory = peak_memory(args, job, cpu_bytes) # before the profiler's share
+    metered = meter.metered(gpu_of(job.device), job.step, job.wait,
+                            args.meter) if args.meter else None
     recorded = record(args, job, rank)
-    result = {"rank": rank, "peak_memory": memory,
+    result = {"rank": rank, "peak_memory": memory, "metered": metered,
               "step_ms": [round(t, 3) for t in bare], "minor_faults": faults,
               "step_ms_recorded": [round(t, 3) for t in recorded]}
     with open(f"{store}.{rank}", "w") as file:
@@ -500,8 +526,18 @@ def processor():
     return platform.processor() or platform.machine()
 
 
+def describe_gpu():
+    """What the figures of a capture hang on, and nothing that tells one GPU
+    from another of its kind."""
+    p = torch.cuda.get_device_properties("cuda")
+    return {"name": p.name, "capability": f"{p.major}.{p.minor}",
+            "sms": p.multi_processor_count, "memory_bytes": p.total_memory,
+            **meter.Gpu.of(p).about()}
+
+
 def describe(args, ranks):
     cuda = args.device == "cuda"
+    metered = [rank.pop("metered") for rank in ranks]
     options = {"precision": args.precision, "inference": args.inference,
                "ranks": args.ranks, "steps": args.steps,
                "timed": args.timed, "warmup": args.warmup, "seed": args.seed,
@@ -514,12 +550,15 @@ def describe(args, ranks):
         "torch": torch.__version__,
         "python": platform.python_version(),
         "cuda": torch.version.cuda if cuda else None,
+        "cudnn": torch.backends.cudnn.version() if cuda else None,
         "backend": (("nccl" if cuda else "gloo") if args.ranks > 1 else None),
         "device": torch.cuda.get_device_name() if cuda else "cpu",
+        "gpu": describe_gpu() if cuda else None,
         "processor": processor(),
         "processor_threads": max(1, (os.cpu_count() or 1) // args.ranks),
         "step_ms_median": round(statistics.median(
             t for rank in ranks for t in rank["step_ms"]), 3),
+        "metered": metered[0], # only one rank is
         "ranks": ranks,
     }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # capture.py --jobs: many captures in one process are what each is alone; a job
-# that fails leaves nothing behind, no memory and no recorder.
+# that fails leaves nothing behind, no memory and no recorder. And what else of
+# capture.py is for a GPU: --meter, with stand-ins where there is none.
 # shellcheck source=tests/torch.bash
 source "${SOURCE_DIR:?the source folder}/tests/torch.bash"
 export TORCH_CPP_LOG_LEVEL=ERROR OMP_NUM_THREADS=1
@@ -55,7 +56,7 @@ train $train # two steps
 late --model "net.py:late"
 mine --model net.py:build
 meta --device meta --model vit --layers 1 --width 64 --image 32
-infer ${infer//$'\n'/ } --timed 3
+infer ${infer//$'\n'/ } --meter 0.2 --timed 3
 wrong --model vit --precision tf32
 train --model vit
 quote --model 'vit
@@ -89,6 +90,7 @@ done
 "$python" - "$SOURCE_DIR" $infer --timed 3 --warmup 1 --out alone/infer \
     <<'PYTHON' >out 2>err || fail "$(tail -5 err)"
 import contextlib, gzip, io, json, sys
+from types import SimpleNamespace
 
 sys.path[:0] = [f"{sys.argv[1]}/scripts", f"{sys.argv[1]}/scripts/capture"]
 import torch
@@ -121,11 +123,18 @@ for job in "train", "infer":
     for meta in ours, theirs:
         del meta["ranks"][0]["peak_memory"]["source"]
     assert ours["ranks"][0]["peak_memory"] == theirs["ranks"][0]["peak_memory"]
+    assert theirs["metered"] is None and theirs["gpu"] is None, theirs
+metered = load("all/infer/meta.json")["metered"]
+assert metered["seconds"] >= 0.2 and metered["steps"] >= 1, metered
+assert metered["power_w"] is None, metered
 assert len(operators("all/mine")) > 20
 
 # ---- what makes no sense ----------------------------------------------------
 
 for code, text, options in (
+        (2, "want '--meter' above 0", "--model vit --meter 0"),
+        (2, "want '--meter' above 0", "--model vit --meter 1 --device meta"),
+        (2, "different numbers of steps", "--model vit --meter 1 --ranks 2"),
         (2, "want '--out DIR'", "--jobs jobs.txt"),
         (1, "capture.py: none: No such file", "--jobs none --out no")):
     said = io.StringIO()
@@ -140,5 +149,15 @@ for code, text, options in (
     else:
         raise AssertionError(f"'{options}' is taken")
 
+# ---- a GPU's, with stand-ins ------------------------------------------------
+
+# What meta.json says of a GPU whose driver is not there; not which one it is.
+torch.cuda.get_device_properties = lambda device: SimpleNamespace(
+    name="FAKE", major=9, minor=0, multi_processor_count=132,
+    total_memory=85 << 30, uuid="not-said")
+about = capture.describe_gpu()
+assert about == {"name": "FAKE", "capability": "9.0", "sms": 132,
+                 "memory_bytes": 85 << 30, "driver": None, "max_sm_mhz": None,
+                 "max_memory_mhz": None, "power_limit_w": None}, about
 PYTHON
 echo "capture_jobs: ok"
