@@ -39,6 +39,8 @@ With --meter, meta.json has under "metered" what the GPU did meanwhile: power,
 clocks, utilisation (scripts/capture/meter.py). Those steps do not wait for each
 other, as steps of a program do not.
 
+With --graph a step is the replay of a CUDA graph of a forward pass.
+
 Each line of --jobs FILE is `NAME OPTION...`, a capture that goes to DIR/NAME as
 soon as it is whole; options beside --jobs are those of every job. All are made
 in one process. A job that fails is said, and makes the exit code 1; the others
@@ -91,6 +93,7 @@ try:
                                 profile, schedule)
     import capture_jobs
     import capture_models
+    import cuda_graph
     import given_models
     import meta_capture
     import meta_gpu
@@ -153,6 +156,8 @@ def parse_args(argv):
     parser.add_argument("--meter", type=float, metavar="SECONDS",
                         help="steps in a row for so long, and what the GPU did "
                         "meanwhile")
+    parser.add_argument("--graph", action="store_true",
+                        help="forward passes as replays of a CUDA graph")
     parser.add_argument("--pin-malloc", action="store_true",
                         help="let malloc give no memory back")
     for name, text in SIZES.items():
@@ -289,6 +294,16 @@ def check_meter(args):
                          "out '--meter' or '--ranks'")
 
 
+def check_graph(args):
+    if not args.graph:
+        return
+    if args.device != "cuda":
+        raise ValueError("a CUDA graph is a GPU's: want '--device cuda'")
+    if not args.given and not args.inference:
+        raise ValueError("only forward passes are captured as a graph: want "
+                         "'--inference'")
+
+
 def check_device(args):
     if min(args.ranks, args.steps, args.timed) < 1 or args.warmup < 0:
         raise ValueError("want --ranks, --steps and --timed of 1 or more, "
@@ -297,6 +312,7 @@ def check_device(args):
         raise ValueError("data-parallel inference communicates nothing: "
                          "leave out '--ranks' or '--inference'")
     check_meter(args)
+    check_graph(args)
     if args.device == "meta":
         if args.ranks > 1 or args.ranges or args.pin_malloc:
             raise ValueError("the meta device has one rank and no values: "
@@ -351,9 +367,11 @@ class Job(given_models.Steps):
                             enabled=self.dtype is not None):
             return self.module(*inputs)
 
+    def inputs(self):
+        return [t.to(self.device, non_blocking=True) for t in self.batch]
+
     def step(self):
-        *inputs, target = [t.to(self.device, non_blocking=True)
-                           for t in self.batch]
+        *inputs, target = self.inputs()
         if self.inference:
             with torch.inference_mode():
                 self.forward(*inputs)
@@ -363,6 +381,19 @@ class Job(given_models.Steps):
         self.scaler.scale(loss).backward()
         self.scaler.step(self.optimizer)
         self.scaler.update()
+
+
+def graphed(args, job):
+    """Its forward passes, replayed."""
+    if not args.given:
+        inputs = job.inputs()
+        return cuda_graph.Graphed(job.device, lambda: job.forward(*inputs[:-1]),
+                                  inputs, job.batch)
+    if job.given.loss is not None or \
+            not isinstance(job.given.module, torch.nn.Module):
+        raise given_models.Refused("only forward passes are captured as a "
+                                   "graph: want a module and no loss")
+    return cuda_graph.Graphed(job.device, job.forward)
 
 
 def pin_malloc():
@@ -497,6 +528,8 @@ def run_rank(rank, args, store):
     cpu_bytes = cpu_peak_memory(args, rank) if args.device == "cpu" else None
     allow_tf32(args.precision == "tf32")
     job = make_job(args, rank)
+    if args.graph:
+        job = graphed(args, job)
     for _ in range(args.warmup):
         job.timed_step()
     bare, faults = timed_steps(job, args.timed)
@@ -542,7 +575,7 @@ def describe(args, ranks):
                "ranks": args.ranks, "steps": args.steps,
                "timed": args.timed, "warmup": args.warmup, "seed": args.seed,
                "ranges": args.ranges, "pin_malloc": args.pin_malloc,
-               **args.sizes}
+               "graph": args.graph, **args.sizes}
     return {
         "schema": "mystique-sim/capture/1",
         "model": args.model,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # capture.py --jobs: many captures in one process are what each is alone; a job
 # that fails leaves nothing behind, no memory and no recorder. And what else of
-# capture.py is for a GPU: --meter, with stand-ins where there is none.
+# capture.py is for a GPU: --meter, --graph, with stand-ins where there is none.
 # shellcheck source=tests/torch.bash
 source "${SOURCE_DIR:?the source folder}/tests/torch.bash"
 export TORCH_CPP_LOG_LEVEL=ERROR OMP_NUM_THREADS=1
@@ -89,12 +89,12 @@ done
 # shellcheck disable=SC2086
 "$python" - "$SOURCE_DIR" $infer --timed 3 --warmup 1 --out alone/infer \
     <<'PYTHON' >out 2>err || fail "$(tail -5 err)"
-import contextlib, gzip, io, json, sys
+import contextlib, gc, gzip, io, json, sys, weakref
 from types import SimpleNamespace
 
 sys.path[:0] = [f"{sys.argv[1]}/scripts", f"{sys.argv[1]}/scripts/capture"]
 import torch
-import capture
+import capture, cuda_graph, given_models
 
 capture.main(sys.argv[2:])
 
@@ -132,6 +132,10 @@ assert len(operators("all/mine")) > 20
 # ---- what makes no sense ----------------------------------------------------
 
 for code, text, options in (
+        (2, "a CUDA graph is a GPU's", "--model vit --inference --graph"),
+        (2, "a CUDA graph is a GPU's",
+         "--model vit --inference --graph --device meta"),
+        (2, "only forward passes", "--model vit --graph --device cuda"),
         (2, "want '--meter' above 0", "--model vit --meter 0"),
         (2, "want '--meter' above 0", "--model vit --meter 1 --device meta"),
         (2, "different numbers of steps", "--model vit --meter 1 --ranks 2"),
@@ -150,6 +154,71 @@ for code, text, options in (
         raise AssertionError(f"'{options}' is taken")
 
 # ---- a GPU's, with stand-ins ------------------------------------------------
+
+log = []
+
+
+class Stream:
+    def __init__(self, name="side"):
+        self.name = name
+
+    def wait_stream(self, other):
+        log.append(f"{self.name} waits for {other.name}")
+
+
+class Graph:
+    def replay(self):
+        log.append("replay")
+
+
+@contextlib.contextmanager
+def within(what):
+    log.append(f"in {what.name if isinstance(what, Stream) else 'graph'}")
+    yield
+    log.append("out")
+
+
+main = Stream("main")
+cuda = SimpleNamespace(Stream=Stream, stream=within, CUDAGraph=Graph,
+                       graph=within, current_stream=lambda: main)
+
+
+class Job(given_models.Steps):
+    def __init__(self):
+        self.device, self.batch = torch.device("cpu"), [torch.ones(2)]
+
+    def inputs(self):
+        return [torch.zeros(2)]
+
+    def forward(self):
+        assert torch.is_inference_mode_enabled()
+        log.append("forward")
+
+
+job = Job()
+inputs = job.inputs()
+steps = cuda_graph.Graphed(job.device, job.forward, inputs, job.batch, cuda)
+assert log == ["side waits for main", "in side", *["forward"] * 3, "out",
+               "main waits for side", "in graph", "forward", "out"], log
+log.clear()
+assert steps.timed_step() > 0
+assert log == ["replay"] and inputs[0].tolist() == [1, 1], (log, inputs)
+# A graph knows addresses: what lies there stays as long as it.
+held = weakref.ref(job)
+del job
+gc.collect()
+assert held() is not None
+
+# A loss, or a step as it stands, is no forward pass.
+for given in (given_models.Given(torch.nn.Linear(1, 1), (), {}, sum, None),
+              given_models.Given(sum, (), {}, None, None)):
+    try:
+        capture.graphed(SimpleNamespace(given=True), SimpleNamespace(
+            given=given, device=None, forward=None))
+    except given_models.Refused as why:
+        assert "a module and no loss" in str(why)
+    else:
+        raise AssertionError("made a graph of it")
 
 # What meta.json says of a GPU whose driver is not there; not which one it is.
 torch.cuda.get_device_properties = lambda device: SimpleNamespace(
