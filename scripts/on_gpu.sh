@@ -1,469 +1,469 @@
 #!/usr/bin/env bash
-# All that wants an NVIDIA GPU, in one call, on a machine that cannot download:
-# record what PyTorch's own kernels take, build, learn from that, run the GPU's
-# tests, calibrate (twice), capture PyTorch models, compare predicted with
-# measured, run benchmarks made of the captures, replay them, record a program
-# through CUPTI. Of several GPUs calibrating times the collectives between them.
+# All that wants an NVIDIA GPU, on a machine that is lent for minutes and cannot
+# download; and what has to be done before and after, where there is no GPU.
 #
-#   scripts/on_gpu.sh --out DIR [--budget MINUTES] [--libraries FILE.tar]
-#                     [--resume FILE.tar.gz] [--device cuda|cpu]
-#   scripts/on_gpu.sh --pack FILE.tar
+#   scripts/on_gpu.sh pack FILE.tar            before: libraries that it may lack
+#   scripts/on_gpu.sh blind [--out DIR]        before: what the shipped platforms
+#                                              predict of the jobs
+#   scripts/on_gpu.sh look --out DIR           there, first: build, capture the
+#                                              jobs, tests, benchmarks of the jobs
+#   scripts/on_gpu.sh measure --out DIR        there, next: replays, kernels,
+#                                              tables, counters, all once more
+#   scripts/on_gpu.sh finish DIR... [--out DIR] after: fits, comparisons, charts,
+#                                              the figures of docs/gpu.md
 #
-# It needs the CUDA toolkit, CMake, a C++ compiler and PyTorch to be there, and
-# ninja if it is. Libraries of Debian's come from --libraries [default:
-# gpu-libs.tar beside scripts/, where it is]: what `--pack FILE.tar`, on a Debian
-# machine that can download, put there. --budget [default: 8.5] is for
-# everything. --resume goes on with the calibration of an earlier call: its
-# calibration.tar.gz. --device cpu rehearses all of it without a GPU.
+# Options of look and measure:
+#   --budget SECONDS      for everything [default: 280; measure: 420]
+#   --libraries FILE.tar  what pack put there [default: gpu-libs.tar beside
+#                         scripts/, where it is]
+#   --work DIR            the build and what was measured; measure goes on from
+#                         what look left there [default: build-gpu]
+#   --device cuda|cpu|fake   cpu: rehearse everything with small models; fake:
+#                         rehearse with the GPU that tests/fake_gpu makes up
+#                         [default: cuda]
 #
-# DIR then holds at most 8 files, as much of each as there was time for:
-#   report.txt          each step with its time and exit code, and what it said
-#   platform.json       this GPU, for --platform: as calibrated, else as learned
-#   host.json           what operators take of its host, for --host
-#   kernels.tar.gz      PyTorch's own kernels: traces, and the platforms learned
-#                       from them, of the shipped one and of the calibrated one
-#   calibration.tar.gz  what was timed, both times, and what was held back
-#   traces.tar.gz       captures: execution traces, Kineto traces, step times; and
-#                       a program of CUDA, recorded by libmystique-cupti.so
-#   compare.csv         predicted against measured, by platforms that were made
-#                       here and by the shipped one
-#   chart.svg           where the time of the first capture goes
+# DIR then holds at most 8 files, each below 11 MB:
+#   report.txt            each step: when it ran, its exit code, what it said; and
+#                         when each product was kept
+#   captures.tar, -2      traces and figures of each job
+#   results.tar           the machine, benchmarks, replays
+#   kernels.tar, -2       PyTorch's own kernels, as traces for calibrate --from
+#   journals.tar          what calibrations timed
+# All is kept as soon as it is whole; whatever ends this leaves what there is. A
+# step that fails or hangs leaves the others. The exit code is 0 where all went
+# well, 1 where a step did not, 2 for wrong arguments, 3 where it cannot begin.
 #
-# A step that fails leaves the others; the exit code says whether all went well.
-# Stopped by a signal it leaves what there is so far.
+# blind writes DIR/blind.csv [default: tests/accuracy/gpu]; --device as above is for
+# a rehearsal. finish writes docs/ and tests/ below DIR [default: the checkout, if a
+# GPU was measured], and takes a blind.csv that lies in one of its folders.
+# docs/gpu.md has the whole procedure.
 set -uo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-out='' budget=8.5 libraries=$root/gpu-libs.tar resume='' device=cuda pack=''
-PACKAGES="libyajl-dev libyajl2 libcjson-dev libcjson1 libgsl-dev libgsl27
-    libgslcblas0 zlib1g-dev zlib1g libzstd-dev libzstd1 libprotobuf-c-dev libprotobuf-c1
-    protobuf-c-compiler libprotobuf32 libprotoc32 libxgboost-dev libxgboost0
-    libdmlc0 gnuplot-nox gnuplot-data
-    liblua5.4-0 libedit2 libbsd0 libmd0 libtinfo6 pkgconf pkgconf-bin
-    libpkgconf3"
+python=${PYTHON:-python3}
+here=$root/scripts/gpu
+phase='' out='' budget='' libraries=$root/gpu-libs.tar device=cuda operands=()
+work=$root/build-gpu
 
 usage() {
     sed -n '2,/^set /p' "$0" | sed '$d; s/^# \{0,1\}//'
     exit "$1"
 }
 
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help) usage 0 ;;
-    --out | --budget | --libraries | --resume | --device | --pack)
-        [ $# -gt 1 ] || usage 2 >&2
-        declare "${1#--}=$2"
-        shift 2
-        ;;
-    *)
-        echo "on_gpu.sh: unknown argument '$1'" >&2
-        usage 2 >&2
-        ;;
-    esac
-done
+wrong() {
+    echo "on_gpu.sh: $1" >&2
+    usage 2 >&2
+}
 
-# What the packages hold but for what nothing here reads.
-if [ -n "$pack" ]; then
-    set -e
-    pack=$(realpath "$pack")
-    folder=$(mktemp -d)
-    trap 'rm -rf "$folder"' EXIT
-    cd "$folder"
-    # shellcheck disable=SC2086 # a list of package names
-    apt-get -o APT::Sandbox::User=root download $PACKAGES
-    for package in ./*.deb; do
-        dpkg-deb -x "$package" root
+cannot() {
+    echo "on_gpu.sh: $1" >&2
+    exit 3
+}
+
+parse() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --help) usage 0 ;;
+        --out | --budget | --libraries | --work | --device)
+            [ $# -gt 1 ] || wrong "option '$1' has no value"
+            declare -g "${1#--}=$2"
+            shift 2
+            ;;
+        -*) wrong "unknown option '$1'" ;;
+        *)
+            if [ -z "$phase" ]; then phase=$1; else operands+=("$1"); fi
+            shift
+            ;;
+        esac
     done
-    cd root
-    rm -rf usr/share/doc usr/share/man usr/share/info usr/lib/*/*.a \
-        usr/share/gnuplot/*/js
+}
+
+# ---- before ------------------------------------------------------------------
+
+# Debian's: headers and libraries that the build wants, and its two programs.
+PACKAGES="libyajl-dev libyajl2 libcjson-dev libcjson1 libgsl-dev libgsl27
+    libgslcblas0 zlib1g-dev zlib1g libzstd-dev libzstd1 libprotobuf-c-dev libprotobuf-c1
+    protobuf-c-compiler libprotobuf32 libprotoc32 libxgboost-dev libxgboost0
+    libdmlc0 pkgconf pkgconf-bin libpkgconf3"
+
+# Programs find their libraries themselves, so that nothing else meets these.
+wrap_programs() {
+    local program
+    mv usr/bin usr/programs
+    mkdir usr/bin
+    for program in usr/programs/*; do
+        cat >"usr/bin/${program##*/}" <<'SH'
+#!/bin/sh
+root=$(dirname "$(readlink -f "$0")")/..
+LD_LIBRARY_PATH=$(echo "$root"/lib/*-linux-gnu) \
+    exec "$root/programs/${0##*/}" "$@"
+SH
+        chmod +x "usr/bin/${program##*/}"
+    done
+}
+
+pack() { # FILE.tar
+    local tar package folder link
+    tar=$(realpath "$1") && folder=$(mktemp -d) || return
+    # shellcheck disable=SC2064 # the folder of now
+    trap "rm -rf '$folder'" EXIT
+    cd "$folder" || return
+    # shellcheck disable=SC2086 # a list of package names
+    apt-get -o APT::Sandbox::User=root download $PACKAGES || return
+    mkdir root
+    for package in ./*.deb; do
+        dpkg-deb -x "$package" root || return
+    done
+    cd root || return
+    rm -rf usr/share/doc usr/share/man usr/share/info usr/share/lintian \
+        usr/lib/*/*.a usr/bin/gsl-config
     # libz.so leads to /lib, where another Debian has another version
     find . -type l -lname '/*' | while read -r link; do
         ln -sfnr ".$(readlink "$link")" "$link"
     done
-    tar -cf "$pack" .
-    du -h "$pack"
-    exit
-fi
-
-[ -n "$out" ] || usage 2 >&2
-mkdir -p "$out" || exit 3
-out=$(realpath "$out")
-work=$(mktemp -d)
-report=$out/report.txt
-began=$(date +%s.%N)
-: >"$report"
-
-# What was written so far, whatever ends this; of files of one name the last.
-keep() {
-    local name some=()
-    for name in platform:learned platform:here host:here.host; do
-        [ ! -e "$work/${name#*:}.json" ] ||
-            cp "$work/${name#*:}.json" "$out/${name%:*}.json"
-    done
-    for name in "$work"/kernels "$work"/learned*.json; do
-        [ ! -e "$name" ] || some+=("${name##*/}")
-    done
-    [ ${#some[@]} -eq 0 ] ||
-        tar -C "$work" -czf "$out/kernels.tar.gz" "${some[@]}"
-    some=()
-    for name in "$work"/here.* "$work"/again.*; do
-        [ ! -e "$name" ] || some+=("${name##*/}")
-    done
-    [ ${#some[@]} -eq 0 ] ||
-        tar -C "$work" -czf "$out/calibration.tar.gz" "${some[@]}"
-    some=(-C "$work/captures" .)
-    for name in injected.json.gz replayed; do
-        [ ! -e "$work/$name" ] || some+=(-C "$work" "$name")
-    done
-    [ -z "$(ls "$work/captures" 2>/dev/null)" ] ||
-        tar -czf "$out/traces.tar.gz" "${some[@]}"
-}
-running='' running_name='' is_stopped=''
-stopped() {
-    trap '' HUP INT TERM
-    is_stopped=yes
-    if [ -n "$running" ]; then
-        kill "$running"
-        wait "$running"
-        tell "== $running_name: stopped by a signal at $(spent) s"
-    fi
-    exit 1
-}
-trap 'keep; rm -rf "$work"' EXIT
-trap stopped HUP INT TERM
-
-# What is left of the budget in seconds, or so much of it.
-left() { # [SHARE]
-    awk "BEGIN { printf \"%d\",
-        ${1:-1} * (60 * $budget - $(date +%s.%N) + $began) }"
+    wrap_programs
+    tar -cf "$tar.part" . && mv "$tar.part" "$tar" || return
+    du -h "$tar"
+    [ "$tar" != "$root/gpu-libs.tar" ] ||
+        echo "it is ignored by git: where only what git knows travels, name" \
+            "gpu-libs.tar among what is carried"
 }
 
-spent() {
-    awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $began }"
-}
-
-tell() { # LINE: and what the step that ended said
-    echo "$1" >>"$report"
-    tail -c 200000 "$work/said" >>"$report"
-}
-
-# step NAME MOST-SECONDS COMMAND...: with what it says in the report; never
-# beyond the budget. It runs beside this shell, which so hears of signals.
-failed=0
-step() {
-    local name=$1 most=$2 rest rc=0 at
-    # bash may leave only the line whose $(...) a signal interrupted
-    [ -z "$is_stopped" ] || exit 1
-    shift 2
-    rest=$(left)
-    if [ "$rest" -lt 5 ]; then
-        echo "== $name: not begun, the budget is spent" >>"$report"
-        failed=1
-        return 1
-    fi
-    at=$(spent)
-    running_name=$name
-    timeout -k 5 "$((most < rest ? most : rest))" bash -c '"$@"' step "$@" \
-        >"$work/said" 2>&1 &
-    running=$!
-    wait "$running" || rc=$?
-    running=''
-    tell "== $name: exit $rc, from $at to $(spent) s"
-    [ "$rc" -eq 0 ] || failed=1
+# Jobs as they are recorded without a GPU: what a graph has apart is its launches,
+# and its kernels are the same.
+blind() {
+    local folder rc=0 files=("$jobs_file")
+    [ "$device" != cuda ] || files+=("$here/jobs_small.txt")
+    folder=$(mktemp -d) || return
+    sed 's/ --graph//' "${files[@]}" >"$folder/jobs"
+    "$python" "$root/scripts/capture.py" --jobs "$folder/jobs" --device meta \
+        --out "$folder/captures" &&
+        "$python" "$here/blind.py" --binary "$binary" --jobs "${files[@]}" \
+            --captures "$folder/captures" --platform h100 h200 \
+            --out "$out/blind.csv" || rc=$?
+    rm -rf "$folder"
     return "$rc"
 }
 
-# ---- the libraries ---------------------------------------------------------
+# ---- there: what it takes ----------------------------------------------------
 
-if [ -f "$libraries" ]; then
-    libraries=$(realpath "$libraries")
-    mkdir "$work/libraries"
-    tar -C "$work/libraries" -xf "$libraries" || exit 3
-    libraries=$work/libraries
-    lib=$(dirname "$(find "$libraries/usr/lib" -name 'libyajl.so.2')")
-    export PATH=$libraries/usr/bin:$PATH
-    export LD_LIBRARY_PATH=$lib:$libraries/lib/${lib##*/}:${LD_LIBRARY_PATH:-}
-    export PKG_CONFIG_LIBDIR=$lib/pkgconfig:$libraries/usr/share/pkgconfig
-    export PKG_CONFIG_SYSROOT_DIR=$libraries
-    export CMAKE_PREFIX_PATH=$libraries/usr
-    # what a library of Debian's lies in below that
-    export CMAKE_LIBRARY_PATH=$lib
-fi
+check_libraries() {
+    local unpacked=$work/libraries
+    if [ ! -f "$libraries" ]; then
+        pkg-config --exists yajl 2>/dev/null ||
+            cannot "found neither libyajl here nor '$libraries': make it by \
+'on_gpu.sh pack gpu-libs.tar' where packages can be had, and let it travel"
+        libraries=''
+        return
+    fi
+    if [ ! "$unpacked" -nt "$libraries" ]; then
+        rm -rf "$unpacked"
+        mkdir "$unpacked"
+        tar -C "$unpacked" -xmf "$libraries" ||
+            cannot "'$libraries' cannot be unpacked"
+        touch "$unpacked"
+    fi
+    libraries=$unpacked
+    [ -n "$(find "$libraries" -name 'libyajl.so.2')" ] ||
+        cannot "'$libraries' has no libyajl.so.2: want what 'on_gpu.sh pack' made"
+}
 
-export root out work device
-export build=$work/build binary=$work/build/mystique-sim
-export python=${PYTHON:-python3}
-export MSIM_PYTHON=$python
-
-if [ -n "$resume" ]; then
-    tar -C "$work" -xzf "$resume" || exit 3
-    # only what was timed: all else is made of it
-    find "$work" -maxdepth 1 -type f ! -name '*.journal.jsonl' -delete
-fi
-
-about() {
-    date -u
-    uname -sr
-    grep PRETTY_NAME /etc/os-release
-    nproc
-    nvidia-smi 2>/dev/null || echo "no nvidia-smi"
-    nvcc --version 2>/dev/null | tail -n 2
-    cmake --version | head -n 1
-    cc --version | head -n 1
-    "$python" -c 'import torch; print("PyTorch", torch.__version__,
-        torch.version.cuda, torch.backends.cudnn.version())'
+# What can be told at once.
+check() {
+    local free
+    check_libraries
+    command -v cmake >/dev/null || cannot "found no cmake"
+    free=$(df --output=avail -k "$work" | tail -n 1)
+    [ "$free" -gt 3000000 ] ||
+        cannot "'$work' has room for $((free / 1000)) MB, want 3,000"
+    [ "$device" = cuda ] || return 0
+    command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
+    command -v nvcc >/dev/null || cannot "found no nvcc: want the CUDA toolkit"
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
+        cannot "found no GPU: nvidia-smi fails"
 }
 
 # This GPU's code alone; what CMake finds out where nothing says it.
 architecture() {
-    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-        sed -nE '1s/^([0-9]+)\.([0-9]+)$/\1\2-real/p'
+    local code
+    code=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
+        sed -nE '1s/^([0-9]+)\.([0-9]+)$/\1\2-real/p')
+    echo "${code:-native}"
 }
 
-build_it() {
-    local nvidia code targets=(mystique-sim msim-calibrate) options=()
-    nvidia=$("$python" -c 'import nvidia; print(list(nvidia.__path__)[0])' \
-        2>/dev/null)
-    [ -z "$nvidia" ] || options+=("-DMSIM_CUDA_LIBS=$nvidia")
+# Our programs find the packed libraries by a path of their own (the old kind,
+# which holds for libraries of libraries, too): PyTorch keeps its own.
+configure() {
+    local options=() nvidia lib
     if [ "$device" = cuda ]; then
-        code=$(architecture)
-        options+=("-DCMAKE_CUDA_ARCHITECTURES=${code:-native}")
-        targets+=(mystique-prof-cuda mystique-cupti test_kernels
-            test_cupti_metrics)
+        nvidia=$("$python" -c 'import nvidia; print(list(nvidia.__path__)[0])')
+        options+=("-DCMAKE_CUDA_ARCHITECTURES=$(architecture)"
+            ${nvidia:+"-DMSIM_CUDA_LIBS=$nvidia"})
     fi
-    command -v ninja >/dev/null && options+=(-G Ninja)
-    cmake -S "$root" -B "$build" "${options[@]}" || return 1
-    # What has no CUDA in it comes first, and is there if the rest fails.
-    cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]:0:2}" &&
-        cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}"
+    ! command -v ninja >/dev/null || options+=(-G Ninja)
+    if [ -n "$libraries" ]; then
+        lib=$(dirname "$(find "$libraries/usr/lib" -name 'libyajl.so.2')")
+        export PATH=$libraries/usr/bin:$PATH
+        export PKG_CONFIG_LIBDIR=$lib/pkgconfig:$libraries/usr/share/pkgconfig
+        export PKG_CONFIG_SYSROOT_DIR=$libraries
+        # what a library of Debian's lies in below the prefix
+        export CMAKE_LIBRARY_PATH=$lib
+        # shellcheck disable=SC2054 # the linker's own commas
+        options+=("-DCMAKE_PREFIX_PATH=$libraries/usr"
+            "-DCMAKE_BUILD_RPATH=$lib;$libraries/lib/${lib##*/}"
+            -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags)
+    fi
+    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 }
 
-test_it() {
+# What has no CUDA in it comes first, and is there if the rest fails. Two cores
+# are left to what is captured meanwhile.
+build_it() {
+    local cores
+    cores=$(($(nproc) > 3 ? $(nproc) - 2 : 2))
+    configure &&
+        nice cmake --build "$build" --parallel "$cores" \
+            --target mystique-sim msim-calibrate &&
+        nice cmake --build "$build" --parallel "$cores" --target "${targets[@]}"
+}
+
+# ---- there: steps ------------------------------------------------------------
+
+about() {
+    "$python" "$here/about.py" --device "$device" --root "$root" \
+        --out "$work/about.json" &&
+        mv "$work/about.json" "$products/results/"
+}
+
+names() { # JOBS [PATTERN]: of jobs whose options have no PATTERN
+    grep -v "^ *#\|^ *\$${2:+\|$2}" "$1" | cut -d' ' -f1
+}
+
+missing() { # JOBS: those that were not captured
+    local name options
+    grep -v '^ *#\|^ *$' "$1" | while read -r name options; do
+        [ -d "$products/captures/$name" ] || echo "$name $options"
+    done
+}
+
+capture() { # JOBS OPTION...
+    local jobs=$1
+    shift
+    recorded captures "$root/scripts/capture.py" --jobs "$jobs" \
+        --device "$torch" --steps 2 --timed 20 "$@"
+}
+
+# PyTorch's recordings. It knows no GPU that is made up, so that those of a CPU are
+# made to look like it.
+recorded() { # BUNDLE PROGRAM...: with the folder in --out
+    local to=$products/$1
+    [ "$device" != fake ] || to=$work/recorded/$1
+    "$python" "${@:2}" --out "$to" &
+    while [ "$device" = fake ] && kill -0 $! 2>/dev/null; do
+        sleep 1
+        "$python" "$root/tests/fake_gpu/fake_traces.py" "$to" "$products/$1"
+    done
+    wait $!
+}
+
+# All jobs in one process. What it leaves, after a fault that sticks to the GPU or
+# when it hangs, another process goes on with, but for the job that it was at.
+capture_all() { # NAME JOBS OPTION...
+    local name=$1 jobs=$2 rest=$work/$1.jobs
+    shift 2
+    step "$name" 300:20 capture "$jobs" "$@"
+    missing "$jobs" | tail -n +2 >"$rest"
+    [ ! -s "$rest" ] || step "$name-rest" 50:20 capture "$rest" "$@"
+}
+
+run_tests() {
     ctest --test-dir "$build" --verbose -R '^gpu\.'
 }
 
-# PyTorch's own kernels, which no table has.
-record_kernels() { # SECONDS
-    "$python" "$root/profilers/torch/record_kernels.py" --device "$device" \
-        --seconds "$1" --out "$work/kernels"
-}
-
-# Factors by kind of work, held out trace by trace; [BASE]: the GPU's own.
-learn() { # NAME [BASE]
-    local traces=("$work"/kernels/*.json.gz)
-    [ -e "${traces[0]}" ] || {
-        echo "no kernels were recorded"
-        return 1
-    }
-    "$binary" calibrate --from "${traces[@]}" ${2:+--platform "$2"} \
-        --out "$work/$1.json"
-}
-
-calibrate() { # MINUTES NAME
-    "$binary" calibrate --budget "$1" --patience 20 --out "$work/$2.json"
-}
-
-# Minutes for a calibration: a share of what is left, and those that its answers
-# of an earlier call took.
-minutes() { # SHARE NAME
-    local before
-    before=$("$python" - "$work/$2.journal.jsonl" <<'PYTHON' 2>/dev/null || echo 0
-import json, sys
-
-with open(sys.argv[1], encoding="utf-8") as f:
-    lines = [json.loads(line) for line in f if line.endswith("}\n")]
-print(sum(e.get("seconds", 0) + e.get("fitting_seconds", 0)
-          for e in lines))
-PYTHON
-    )
-    awk "BEGIN { printf \"%.3f\", ($1 * $(left) + $before) / 60 }"
-}
-
-# Experiments that both calibrations timed; of several visits the median.
-agree() {
-    "$python" - "$work/here.journal.jsonl" "$work/again.journal.jsonl" <<'PYTHON'
-import collections, json, statistics, sys
-
-
-def times(path):
-    with open(path, encoding="utf-8") as f:
-        lines = [json.loads(line) for line in f if line.endswith("}\n")]
-    visits = collections.defaultdict(list)
-    for e in lines:
-        if "time_us" in e.get("answer", {}):
-            key = e["backend"], json.dumps(e["experiment"], sort_keys=True)
-            visits[key].append(e["answer"]["time_us"])
-    return {key: statistics.median(us) for key, us in visits.items()}
-
-
-first, second = map(times, sys.argv[1:])
-groups = collections.defaultdict(list)
-for key in first.keys() & second.keys():
-    table = json.loads(key[1])["table"]
-    groups[key[0], table].append(second[key] / first[key])
-for (backend, table), ratios in sorted(groups.items()):
-    off = sorted(abs(r - 1) for r in ratios)
-    print(f"{backend} {table}: {len(ratios)} experiments twice, the second "
-          f"times x {statistics.median(ratios):.3f}, apart by "
-          f"{100 * statistics.median(off):.1f} % in the median, "
-          f"{100 * off[int(0.9 * (len(off) - 1))]:.1f} % at the 90th "
-          "percentile")
-PYTHON
-}
-
-capture() { # NAME OPTION...
-    local name=$1
-    shift
-    "$python" "$root/scripts/capture.py" --device "$device" --steps 2 \
-        --out "$work/captures/$name" "$@"
-}
-
+# A program of CUDA that knows nothing of us.
 inject() {
     local file=$work/injected.json.gz
-    CUDA_INJECTION64_PATH=$build/libmystique-cupti.so \
-        MSIM_CUPTI_OUT=$file "$python" -c '
+    CUDA_INJECTION64_PATH=$build/libmystique-cupti.so MSIM_CUPTI_OUT=$file \
+        "$python" -c '
 import torch
 a = torch.randn(2048, 2048, device="cuda")
 for _ in range(20):
     a = torch.nn.functional.gelu(a @ a / 64)
-torch.cuda.synchronize()' && "$binary" info "$file"
+torch.cuda.synchronize()' && "$binary" info "$file" &&
+        mv "$file" "$products/results/"
 }
 
-# The shipped platform of this GPU, if there is one.
-shipped() {
-    case $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null |
-        head -n 1) in
-    *H200*) echo h200 ;;
-    *H100*) echo h100 ;;
-    *B200*) echo b200 ;;
-    *A100*80GB*) echo a100 ;;
-    *A100*) echo a100-40gb ;;
-    *L40S*) echo l40s ;;
-    *V100*) echo v100 ;;
-    *T4*) echo t4 ;;
+# Is it the same, and does it take as long?
+benchmark() { # NAME
+    local et=$products/captures/$1/et/rank-0.json.gz rc=0
+    local bench=$work/benchmarks/$1 file=bench-$1.json
+    mkdir -p "$work/benchmarks"
+    "$binary" generate "$et" -o "$bench" || return
+    "$python" "$bench/bench.py" --device "$torch" --iters 20 --certify "$et" \
+        --meter 2 --json >"$work/$file" || rc=$?
+    [ ! -s "$work/$file" ] || mv "$work/$file" "$products/results/"
+    return "$rc"
+}
+
+# Its operators without PyTorch; what the operator before left is in the caches,
+# or nothing is.
+replay() { # NAME
+    local cache name rc=0
+    for cache in cold warm; do
+        name=replay-$1-$cache
+        if "$binary" replay --backend "$backend" --cache "$cache" --iterations 3 \
+            --json -o "$work/$name.json.gz" "$products/captures/$1/et" \
+            >"$work/$name.json"; then
+            mv "$work/$name.json.gz" "$work/$name.json" "$products/results/"
+        else
+            rc=1
+        fi
+    done
+    return "$rc"
+}
+
+# PyTorch's own kernels, which no table has.
+record_kernels() {
+    recorded kernels "$root/profilers/torch/record_kernels.py" \
+        --device "$torch" --seconds "$seconds" \
+        --most-bytes "$((FILES[kernels] * MOST_BYTES * 9 / 10))"
+}
+
+calibrate() { # NAME BACKEND
+    "$binary" calibrate --measure-only --backend "$2" --patience 20 \
+        --budget "$(awk "BEGIN { print $seconds / 60 }")" \
+        --out "$growing/$1.json"
+}
+
+# ---- there -------------------------------------------------------------------
+
+finish_build() {
+    await build
+    [ -x "$binary" ] && return
+    say "nothing was built: steps that want it are left out"
+    return 1
+}
+
+look() {
+    local name jobs
+    jobs=$(names "$jobs_file" ' --graph')
+    rm -rf "$products" "$growing" "$work/recorded"
+    begin
+    # shellcheck disable=SC2046,SC2086 # words
+    plan about:12 capture:85 tests:25 inject:5 small:20 \
+        $(printf 'bench-%s:10\n' $jobs)
+    start build 60 build_it
+    step about 300 about || cannot "PyTorch sees no GPU: see $report"
+    capture_all capture "$jobs_file" --meter 2
+    if finish_build; then
+        [ "$device" != cuda ] || step tests 200 run_tests
+        [ "$device" != cuda ] || step inject 300 inject
+        for name in $jobs; do
+            [ ! -d "$products/captures/$name" ] ||
+                step "bench-$name" 200 benchmark "$name"
+        done
+    fi
+    [ "$device" != cuda ] || capture_all small "$here/jobs_small.txt"
+}
+
+# The order is that of value: what one finds before tables, which more time only
+# makes longer.
+measure() {
+    local name jobs
+    jobs=$(names "$jobs_file" ' --graph')
+    begin
+    # shellcheck disable=SC2046,SC2086 # words
+    plan about:8 $(printf 'replay-%s:6\n' $jobs) kernels:130 torch:75 cuda:100 \
+        again-torch:25 again-cuda:25 again:25
+    missing "$jobs_file" >"$work/jobs"
+    # on another machine than look ran on
+    [ -x "$binary" ] || start build 60 build_it
+    [ ! -s "$work/jobs" ] || plan capture:85
+    step about 300 about || cannot "PyTorch sees no GPU: see $report"
+    [ ! -s "$work/jobs" ] || capture_all capture "$work/jobs" --meter 2
+    if finish_build; then
+        for name in $jobs; do
+            [ ! -d "$products/captures/$name" ] ||
+                step "replay-$name" 300 replay "$name"
+        done
+    fi
+    step kernels 120 record_kernels
+    if [ -x "$binary" ]; then
+        [ "$device" = fake ] || step torch 125 calibrate torch torch
+        step cuda 125 calibrate cuda "$backend"
+        [ "$device" = fake ] || step again-torch 125 calibrate again-torch torch
+        step again-cuda 125 calibrate again-cuda "$backend"
+    fi
+    sed -nE 's/^(gpt2|resnet50) /\1-again /p' "$jobs_file" >"$work/jobs"
+    step again 200 capture "$work/jobs"
+}
+
+# ---- the command -------------------------------------------------------------
+
+# What is different where there is no GPU.
+choose_device() {
+    build=$work/build torch=cpu jobs_file=$here/jobs_cpu.txt
+    case $device in
+    cuda)
+        torch=cuda backend=cuda
+        jobs_file=$here/jobs.txt
+        targets=(mystique-prof-cuda mystique-cupti test_kernels
+            test_cupti_metrics)
+        ;;
+    fake)
+        backend=$build/fake_gpu/mystique-prof-cuda
+        targets=(fake_gpu/mystique-prof-cuda)
+        ;;
+    cpu)
+        backend=cpu
+        targets=(mystique-prof-cpu)
+        ;;
+    *) wrong "option '--device' is '$device', want cuda, cpu or fake" ;;
     esac
+    binary=$build/mystique-sim
+    export MSIM_PYTHON=$python
 }
 
-# The calibrated platform; without it the learned one, else the shipped one.
-platform() {
-    local name
-    for name in here learned; do
-        [ ! -e "$work/$name.json" ] || {
-            echo "$work/$name.json"
-            return
-        }
-    done
-    shipped
+there() { # look|measure SECONDS
+    [ -n "$out" ] || wrong "$1: option '--out' is missing"
+    out=$(realpath -m "$out") work=$(realpath -m "$work")
+    choose_device
+    [[ ${budget:=$2} =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
+        wrong "option '--budget' is '$budget', want seconds"
+    budget=$(awk "BEGIN { printf \"%d\", 1000 * $budget }")
+    mkdir -p "$out" "$work" || exit 3
+    check
+    cd "$root" || exit 3
+    # shellcheck source=scripts/gpu/steps.bash
+    . "$here/steps.bash"
+    trap stopped HUP INT TERM
+    trap end_all EXIT
+    "$1"
+    keep all
+    grep -a '^== ' "$report"
+    exit "$failed"
 }
 
-compare() {
-    local name options=(--platform "$(platform)")
-    name=$(shipped)
-    [ -z "$name" ] || options+=(--shipped "$name")
-    [ -z "$name" ] || [ ! -e "$work/here.journal.jsonl" ] ||
-        options+=(--journal "$work/here.journal.jsonl")
-    for name in "$work"/learned*.json; do # the first may be that platform
-        [ ! -e "$name" ] || [ "$name" = "$(platform)" ] ||
-            options+=(--platform "$name")
-    done
-    [ ! -e "$work/here.host.json" ] ||
-        options+=(--host "$work/here.host.json")
-    "$python" "$root/scripts/capture/compare_captures.py" --binary "$binary" \
-        "${options[@]}" --out "$out/compare.csv" "$work"/captures/*/
-}
-
-# Operators of each capture without PyTorch: traced, replayed and predicted.
-replay() {
-    local folder name failed=0
-    mkdir -p "$work/replayed"
-    for folder in "$work"/captures/*/; do
-        name=$(basename "$folder")
-        "$binary" replay --backend "$device" --iterations 3 \
-            -o "$work/replayed/$name.json.gz" "$folder" &&
-            "$binary" validate --platform "$(platform)" "$folder" \
-                "$work/replayed/$name.json.gz" || failed=1
-    done
-    return "$failed"
-}
-
-# A benchmark of each capture: is it the same, and does it take as long?
-benchmarks() {
-    local folder name et failed=0
-    for folder in "$work"/captures/*/; do
-        name=$(basename "$folder")
-        et=$folder/et/rank-0.json.gz
-        "$binary" generate "$et" -o "$work/benchmarks/$name" &&
-            "$python" "$work/benchmarks/$name/bench.py" --device "$device" \
-                --certify "$et" || failed=1
-        "$python" -c '
-import json, sys
-meta = json.load(open(sys.argv[1]))
-print(sys.argv[2] + ", the original:", meta["step_ms_median"], "ms a step, peak",
-      meta["ranks"][0]["peak_memory"]["bytes"] / 2**20, "MiB")
-' "$folder/meta.json" "$name"
-    done
-    return "$failed"
-}
-
-draw() {
-    local first
-    first=$(find "$work/captures" -mindepth 1 -maxdepth 1 | sort | head -n 1)
-    "$binary" --platform "$(platform)" --costs model \
-        --chart "$out/chart.svg" "$first"
-}
-
-export -f about architecture record_kernels learn build_it test_it calibrate \
-    agree capture inject shipped platform compare replay benchmarks draw
-
-# ---- all of it -------------------------------------------------------------
-
-images=(--batch 16) texts=(--batch 2 --seq 256) rows=()
-if [ "$device" = cpu ]; then # as small as they are still models
-    images=(--batch 2 --image 64 --timed 3 --warmup 1)
-    texts=(--batch 2 --seq 32 --layers 2 --timed 3 --warmup 1)
-    rows=(--batch 256 --timed 3 --warmup 1)
-fi
-mkdir -p "$work/captures" "$work/benchmarks"
-step about 60 about
-# First what no table has. It needs no build, and is there if that fails.
-step kernels "$(left 0.35)" record_kernels "$(left 0.3)"
-keep
-step build 200 build_it
-[ -x "$binary" ] || {
-    echo "on_gpu.sh: nothing was built, see $report" >&2
-    exit 1
-}
-# A CPU's trace has no kernels to learn from.
-[ "$device" = cpu ] || step learn 60 learn learned
-[ "$device" = cpu ] || step tests 60 test_it
-# Half of what is left is for this; it is stopped later, as it fits at the end.
-step calibrate "$(left 0.65)" calibrate "$(minutes 0.5 here)" here
-keep
-# Stopped in its last fit? Then of what there is.
-[ -e "$work/here.json" ] || step fit 60 calibrate 0.001 here
-[ "$device" = cpu ] || [ ! -e "$work/here.json" ] ||
-    step learn-more 60 learn learned-here "$work/here.json"
-step capture-resnet50 45 capture resnet50 --model resnet50 "${images[@]}"
-step capture-gpt2 45 capture gpt2 --model gpt2 "${texts[@]}"
-step capture-dlrm 45 capture dlrm --model dlrm "${rows[@]}"
-step compare 40 compare
-step benchmarks 60 benchmarks
-step replay 40 replay
-if [ "$device" = cuda ]; then
-    step inject 40 inject
-    step capture-llama 45 \
-        capture llama --model llama --layers 2 --precision bf16
-    step capture-bert 45 capture bert --model bert --precision bf16
-    step capture-vit 45 \
-        capture vit --model vit --precision fp16 --inference
-    step compare-all 40 compare
-    step benchmarks-all 90 benchmarks
-fi
-step draw 20 draw
-keep
-step again "$(left 0.85)" calibrate "$(minutes 0.5 again)" again
-step agree 20 agree
-cat "$report"
-grep -a '^== ' "$report"
-exit "$failed"
+parse "$@"
+case $phase in
+pack)
+    [ ${#operands[@]} -eq 1 ] || wrong "pack: want one FILE.tar"
+    pack "${operands[0]}"
+    ;;
+blind)
+    choose_device
+    binary=${MYSTIQUE_SIM:-$root/build/mystique-sim}
+    out=$(realpath -m "${out:-$root/tests/accuracy/gpu}")
+    mkdir -p "$out" && cd "$root" && blind
+    ;;
+look) there look 280 ;;
+measure) there measure 420 ;;
+finish)
+    [ ${#operands[@]} -gt 0 ] || wrong "finish: want the folders that came back"
+    exec "$python" "$here/finish.py" \
+        --binary "${MYSTIQUE_SIM:-$root/build/mystique-sim}" \
+        ${out:+--out "$out"} "${operands[@]}"
+    ;;
+'') wrong "want pack, blind, look, measure or finish" ;;
+*) wrong "unknown phase '$phase', want pack, blind, look, measure or finish" ;;
+esac

@@ -1,140 +1,254 @@
 #!/usr/bin/env bash
-# The scripts that go to a machine with a GPU: what they refuse, and captures
-# compared with what a platform predicts, on samples that a CPU recorded.
+# on_gpu.sh on a machine that is made up (fake_machine.bash), whose minutes take two
+# or three seconds: the order of steps, what is kept where it is killed at any
+# moment, steps that fail or hang, and what comes back. What is made of that is in
+# on_gpu_finish.sh.
 . "$(dirname "$0")/lib.bash"
 
 scripts=${SOURCE_DIR:?the source folder}/scripts
-samples=$SOURCE_DIR/data/traces
 last=on_gpu.sh
+LOOK="about capture build tests inject bench-llama bench-resnet50 bench-bert
+    bench-gpt2 bench-vit bench-dlrm small"
+MEASURE="about capture build replay-llama replay-resnet50 replay-bert replay-gpt2
+    replay-vit replay-dlrm kernels torch cuda again-torch again-cuda
+    again"
+JOBS="llama resnet50 bert gpt2 vit dlrm bert-graph gpt2-graph"
+
+# ---- arguments, and machines that lack something -----------------------------
 
 "$scripts/on_gpu.sh" --help >"$folder/out" || complain "--help fails"
 grep -q -- "--out DIR" "$folder/out" || complain "no help: $(<"$folder/out")"
-for arguments in "" "--out" "--sideways 3"; do
+for arguments in "" "sing" "look" "look --out" "measure --sideways 3" "pack" \
+    "finish" "look --out $folder/x --budget soon" \
+    "look --out $folder/x --device abacus"; do
     rc=0
     # shellcheck disable=SC2086 # several words
     "$scripts/on_gpu.sh" $arguments >/dev/null 2>"$folder/err" || rc=$?
     [ "$rc" -eq 2 ] || complain "'$arguments' exits $rc, want 2"
-    grep -q -- "--out DIR" "$folder/err" || complain "'$arguments': no usage"
+    grep -q "^on_gpu.sh: .*\(want\|missing\|no value\|unknown\)" "$folder/err" &&
+        grep -q -- "--out DIR" "$folder/err" ||
+        complain "'$arguments': no sentence or no usage: $(<"$folder/err")"
 done
 
-command -v python3 >/dev/null || { finish; exit; }
-cat >"$folder/cpu.json" <<'JSON'
-{"name": "mine", "generation": "zen4", "kind": "cpu", "data_sheet": {
-  "fp32_flops": 3e11, "fp16_flops": 3e11, "sms": 2, "memory_bytes": 2e10,
-  "l2_bytes": 3e7, "memory_bandwidth": 3e10}}
-JSON
-cat >"$folder/journal" <<'JSON'
-{"schema": "mystique-sim/calibration/1"}
-{"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4096}, "answer": {"time_us": 9000}}
-{"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4}, "answer": {"error": "no"}}
-JSON
-# Stopped in the middle: said, and what there was is there.
-cat >"$folder/python" <<'SH'
-#!/bin/sh
-sleep 60
-SH
-chmod +x "$folder/python"
-echo '{"schema":"mystique-sim/calibration/1"}' >"$folder/here.journal.jsonl"
-tar -C "$folder" -czf "$folder/before.tar.gz" here.journal.jsonl
-mkdir "$folder/tmp"
-TMPDIR=$folder/tmp PYTHON=$folder/python "$scripts/on_gpu.sh" --device cpu \
-    --libraries "$folder/none" --resume "$folder/before.tar.gz" \
-    --out "$folder/stopped" >"$folder/out" 2>&1 &
-pid=$!
-for _ in $(seq 100); do
-    ! grep -qs cmake "$folder"/tmp/*/said || break
-    sleep 0.1
-done
-began=$SECONDS
-kill $pid
-rc=0
-wait $pid || rc=$?
-[ "$rc" -eq 1 ] || complain "stopped, it exits $rc, want 1: $(<"$folder/out")"
-[ $((SECONDS - began)) -lt 20 ] || complain "it did not heed the signal"
-grep -q "^== about: stopped by a signal" "$folder/stopped/report.txt" ||
-    complain "not reported: $(<"$folder/stopped/report.txt")"
-tar -xOzf "$folder/stopped/calibration.tar.gz" here.journal.jsonl |
-    cmp -s - "$folder/here.journal.jsonl" || complain "the journal is lost"
-[ -z "$(ls "$folder/tmp")" ] || complain "left behind: $(ls "$folder/tmp")"
+# Every job was predicted, with the options that it has.
+grep -hv '^ *#' "$scripts/gpu/jobs.txt" "$scripts/gpu/jobs_small.txt" |
+    sed 's/ /,/' | sort >"$folder/jobs"
+tail -n +2 "$SOURCE_DIR/tests/accuracy/gpu/blind.csv" | cut -d, -f2,3 | sort -u |
+    diff "$folder/jobs" - >"$folder/out" ||
+    complain "tests/accuracy/gpu/blind.csv has other jobs: $(<"$folder/out")"
 
-# Up to the calibration, with a machine that is made up: kernels come before the
-# build, and a platform is learned from them. What is run is this build's.
-rehearse() {
-    local stubs=$folder/stubs real pid until=$((SECONDS + 120))
-    real=$(command -v python3)
-    mkdir -p "$stubs" "$folder/recorded" "$folder/rehearsed"
-    "$real" "$SOURCE_DIR/profilers/torch/record_kernels.py" --device cpu \
-        --rounds 2 --only scan --out "$folder/recorded" >"$folder/out" 2>&1 ||
-        complain "nothing is recorded: $(tail -3 "$folder/out")"
-    for trace in "$folder"/recorded/*; do
-        "$real" "$SOURCE_DIR/tests/kernels/as_on_gpu.py" "$trace" "$trace"
-    done
-    cat >"$stubs/cmake" <<SH
-#!/bin/sh
-while [ \$# -gt 0 ]; do
-    [ "\$1" != -B ] || { mkdir -p "\$2" && ln -sf "$sim" "\$2/"; }
-    shift
+# The programs of the machine in a folder of their own, with the shell's tools.
+stubs=$folder/stubs
+mkdir "$stubs"
+for name in cmake ctest ninja nvcc nvidia-smi pkg-config python; do
+    ln -s "$(realpath "$(dirname "$0")/fake_machine.bash")" "$stubs/$name"
 done
-SH
-    cat >"$stubs/nvidia-smi" <<'SH'
-#!/bin/sh
-case $1 in *compute_cap*) echo 9.0 ;; *) echo "NVIDIA H100 80GB HBM3" ;; esac
-SH
-    cat >"$stubs/ctest" <<'SH'
-#!/bin/sh
-exit 8
-SH
-    cat >"$stubs/python" <<SH
-#!/bin/sh
-case \$* in
-*record_kernels.py*--device\ cuda*--out*)
-    while [ \$# -gt 1 ]; do shift; done
-    mkdir -p "\$1" && cp "$folder"/recorded/* "\$1" ;;
-*) exec "$real" "\$@" ;;
-esac
-SH
-    chmod +x "$stubs"/*
-    PATH=$stubs:$PATH PYTHON=$stubs/python TMPDIR=$folder/tmp \
-        "$scripts/on_gpu.sh" --device cuda --libraries "$folder/none" \
-        --out "$folder/rehearsed" >"$folder/out" 2>&1 &
+# Where it is killed, files are long in the making.
+mkdir "$folder/slow"
+ln -s "$(realpath "$(dirname "$0")/fake_machine.bash")" "$folder/slow/tar"
+# a capture's two traces of a GPU take less together
+head -c 700000 /dev/urandom >"$folder/data"
+
+# begin NAME PHASE MINUTES [FAULT...]: on_gpu.sh in the background, as $pid. A minute
+# takes two seconds; where all of it is to end in time three, and what is run hardly
+# any, as this machine may be slow.
+begin() {
+    local run=$folder/$1 minute=2 part=30 path=$stubs:$PATH
+    case $1 in
+    *-8) minute=3 part=500 ;;
+    *-kill-*) path=$folder/slow:$path ;;
+    esac
+    mkdir -p "$run"
+    touch "$run/alive"
+    ln "$folder/data" "$run/data"
+    FAKE_ROOT=$run FAKE_PART=$part FAKE_FAULTS=${*:4} \
+        PATH=$path PYTHON=$stubs/python \
+        "$scripts/on_gpu.sh" "$2" --out "$run/out" --work "$run/work" \
+        --budget $((minute * $3)) --libraries "$folder/none" >"$run/said" 2>&1 &
     pid=$!
-    until grep -qs '^== tests' "$folder/rehearsed/report.txt" ||
-        [ "$SECONDS" -gt "$until" ]; do
-        sleep 0.2
-    done
-    # bash loses a signal that comes while it expands $(...)
-    while kill $pid 2>/dev/null; do
-        sleep 1
-    done
-    [ "$(sed -n 's/^== \([a-z]*: exit [0-9]*\).*/\1/p' \
-        "$folder/rehearsed/report.txt" | head -5 | paste -sd' ')" = \
-        "about: exit 0 kernels: exit 0 build: exit 0 learn: exit 0 tests: exit 8" ] ||
-        complain "wrong steps: $(<"$folder/rehearsed/report.txt")"
-    tar -tzf "$folder/rehearsed/kernels.tar.gz" >"$folder/out" ||
-        complain "no kernels are left"
-    for file in kernels/scan-0.json.gz kernels/scan-1.json.gz learned.json; do
-        grep -qx "$file" "$folder/out" || complain "no $file: $(<"$folder/out")"
-    done
-    grep -q '"vector argmax\|"vector cumsum' "$folder/rehearsed/platform.json" ||
-        complain "no learned platform"
 }
-if python3 -c 'import torch' 2>/dev/null; then
-    last="on_gpu.sh with a GPU that is made up"
-    rehearse
-fi
 
-last=compare_captures.py
-# What is no capture is said, and leaves the others.
-python3 "$scripts/capture/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
-    --platform "$folder/cpu.json" --shipped a100 --journal "$folder/journal" \
-    --host "$SOURCE_DIR/data/hosts/generic.json" \
-    "$samples/gpt2" "$samples/resnet" "$folder" >"$folder/out" \
-    2>"$folder/err" || complain "fails: $(<"$folder/err")"
-grep -q "$folder.*meta.json" "$folder/err" || complain "$(<"$folder/err")"
-[ "$(grep -c '^cpu.json,.*,iteration_us,1,' "$folder/rows.csv")" -eq 2 ] ||
-    complain "$(<"$folder/rows.csv")"
-grep -q '^a100,gemm made-up:fp32,median of rows,1,' "$folder/rows.csv" ||
-    complain "$(<"$folder/rows.csv")"
-grep -q "mean error .* of 2 captures" "$folder/out" || complain "$(<"$folder/out")"
+ended() { # REPORT: steps in the order in which they ended
+    [ ! -f "$1" ] || sed -nE 's/^== ([a-z0-9-]+): exit .*/\1/p' "$1"
+}
 
+has() { # NAME STEP: it ended well
+    grep -q "^== $2: exit 0" "$folder/$1/out/report.txt"
+}
+
+# In the order of the schedule; the build and the captures run side by side.
+want_order() { # NAME STEPS
+    local step rest
+    rest=" $(paste -sd' ' <<<"${2//[[:space:]]/$'\n'}") "
+    for step in $(ended "$folder/$1/out/report.txt" | grep -v 'build\|-rest$'); do
+        case $rest in
+        *" $step "*) rest=" ${rest#*" $step "}" ;;
+        *) complain "$1: $step comes too early, or twice:" \
+            "$(ended "$folder/$1/out/report.txt" | paste -sd' ')" ;;
+        esac
+    done
+}
+
+# The files that a step must have left, as they are in the bundles.
+files_of() { # STEP
+    local name
+    case $1 in
+    about) echo results/about.json ;;
+    capture) for name in $JOBS; do echo "captures/$name/meta.json"; done ;;
+    inject) echo results/injected.json.gz ;;
+    bench-*) echo "results/$1.json" ;;
+    replay-*)
+        echo "results/$1-cold.json"
+        echo "results/$1-warm.json.gz"
+        ;;
+    small) echo captures/vit-small/meta.json ;;
+    torch | cuda | again-*) echo "journals/$1.journal.jsonl.gz" ;;
+    again) echo captures/gpt2-again/meta.json ;;
+    esac
+}
+
+# What ended is there, and all that is there is whole.
+want_whole() { # NAME
+    local run=$folder/$1 out=$folder/$1/out tar bundle step file n=0
+    : >"$run/there"
+    for tar in "$out"/*; do
+        case $tar in
+        *'*' | *.part) continue ;; # none; what was written when it was killed
+        esac
+        n=$((n + 1))
+        [ "$(stat -c %s "$tar")" -lt 11000000 ] || complain "$1: $tar is too large"
+        case $tar in */report.txt) continue ;; esac
+        bundle=$(basename "${tar%.tar}")
+        bundle=${bundle%-[0-9]}
+        tar -tf "$tar" | sed "s|^\./|$bundle/|" >>"$run/there" ||
+            complain "$1: $tar is no whole file"
+        [ "$bundle" = journals ] || # which go on
+            tar -C "$run/work/products/$bundle" --compare -f "$tar" >/dev/null ||
+            complain "$1: $tar is not what was made"
+    done
+    [ "$n" -le 8 ] || complain "$1: $n files"
+    [ -f "$out/report.txt" ] || return # it had not begun
+    for step in $(ended "$out/report.txt"); do
+        has "$1" "$step" || continue
+        for file in $(files_of "$step"); do
+            grep -qx "$file" "$run/there" || complain "$1: $step left no $file"
+        done
+    done
+    sed -nE 's/^== kept: ([^ ]*).*/\1/p' "$out/report.txt" | while read -r file; do
+        grep -q "^$file\(/\|\$\)" "$run/there" || echo "$1: no $file"
+    done >"$run/lost"
+    [ ! -s "$run/lost" ] || complain "$(<"$run/lost")"
+}
+
+# What is missing is said at once.
+refused() { # SENTENCE FAULTS
+    begin "refused-$2" look 5 "$2"
+    rc=0
+    wait $pid || rc=$?
+    [ "$rc" -eq 3 ] || complain "$2: exit $rc, want 3"
+    grep -q "^on_gpu.sh: $1" "$folder/refused-$2/said" ||
+        complain "$2: no '$1': $(<"$folder/refused-$2/said")"
+}
+refused "found no GPU" no-gpu:fail
+refused "PyTorch sees no GPU" about:fail
+refused "found neither libyajl" no-libraries:fail
+
+# ---- eight, five and three minutes; faults; signals ----------------------------
+
+declare -A pids=() # of runs side by side, which mostly wait
+for minutes in 8 5 3; do
+    for phase in look measure; do
+        begin $phase-$minutes $phase $minutes
+        pids[$phase-$minutes]=$pid
+    done
+done
+begin look-hang-8 look 8 bert:hang bench-gpt2:hang tests:fail
+pids[look-hang-8]=$pid
+begin measure-hang-8 measure 8 kernels:hang replay-bert:fail cuda:fail
+pids[measure-hang-8]=$pid
+for phase in look measure; do
+    begin $phase-term $phase 8
+    pids[$phase-term]=$pid
+    for n in 1 2 3 4 5; do
+        begin $phase-kill-$n $phase 5
+        pids[$phase-kill-$n]=$pid
+    done
+done
+
+# kill_at SECONDS SIGNAL NAME: and what runs of it ends.
+kill_at() {
+    sleep "$1"
+    kill "-$2" "${pids[$3]}" 2>/dev/null
+    [ "$2" != KILL ] || rm "$folder/$3/alive"
+}
+for name in "${!pids[@]}"; do
+    case $name in
+    *-kill-*)
+        moment=$((RANDOM % 10)).$((RANDOM % 10))
+        echo "$moment" >"$folder/$name/moment"
+        kill_at "$moment" KILL "$name" &
+        ;;
+    *-term) kill_at 4 TERM "$name" & ;;
+    esac
+done
+for name in "${!pids[@]}"; do
+    rc=0
+    wait "${pids[$name]}" 2>/dev/null || rc=$?
+    echo "$rc" >"$folder/$name/code"
+done
+wait
+
+for name in "${!pids[@]}"; do
+    case $name in
+    look*) want_order "$name" "$LOOK" ;;
+    *) want_order "$name" "$MEASURE" ;;
+    esac
+    want_whole "$name"
+done
+
+# Eight minutes are enough for all; but the last steps have what others left, which is
+# little where this machine is slow.
+for step in $LOOK; do
+    has look-8 "$step" || complain "look-8: no $step"
+done
+for step in ${MEASURE%%again*}; do
+    has measure-8 "$step" || complain "measure-8: no $step"
+done
+[ "$(<"$folder/look-8/code")" -eq 0 ] ||
+    complain "look-8 fails: $(<"$folder/look-8/out/report.txt")"
+# More kernels than two files hold: the last ones are left out, and named.
+grep -q "^== left out, as the bundles are full: kernels/" \
+    "$folder/measure-8/out/report.txt" || complain "all kernels came back"
+[ -f "$folder/measure-8/out/kernels-2.tar" ] &&
+    [ ! -f "$folder/measure-8/out/kernels-3.tar" ] ||
+    complain "kernels in other than two files: $(ls "$folder/measure-8/out")"
+
+# What hangs or fails costs itself: of captures, the job that it was at.
+want_all_but() { # NAME STEPS BAD...
+    local name=$1 steps=$2 step
+    shift 2
+    [ "$(<"$folder/$name/code")" -eq 1 ] ||
+        complain "$name exits $(<"$folder/$name/code"), want 1"
+    for step in $steps; do
+        case " $* " in
+        *" $step "*) ! has "$name" "$step" ;;
+        *) has "$name" "$step" ;;
+        esac || complain "$name: $step is otherwise: $(grep '^==.*exit' \
+            "$folder/$name/out/report.txt")"
+    done
+}
+want_all_but look-hang-8 "$LOOK" capture tests bench-bert bench-gpt2
+for name in $JOBS; do
+    grep -q "^captures/$name/meta.json" "$folder/look-hang-8/there" ||
+        [ "$name" = bert ] || complain "look-hang-8: no capture of $name"
+done
+want_all_but measure-hang-8 "${MEASURE%%again*}" kernels replay-bert cuda
+
+for phase in look measure; do
+    [ "$(<"$folder/$phase-term/code")" -eq 1 ] ||
+        complain "$phase-term exits $(<"$folder/$phase-term/code"), want 1"
+    tail -n 1 "$folder/$phase-term/out/report.txt" |
+        grep -q "^== stopped by a signal at" ||
+        complain "$phase-term: $(tail -n 3 "$folder/$phase-term/out/report.txt")"
+done
 finish
