@@ -1,6 +1,6 @@
 /*
- * profilers/cuda/cuda_conv.c - convolutions by cuDNN's older interface, with the
- * algorithm that its heuristics put first and that the memory is there for.
+ * profilers/cuda/cuda_conv.c - convolutions by cuDNN's older interface, with
+ * the algorithm that its heuristics put first and that the memory is there for.
  * PyTorch asks the graph interface (profilers/README.md).
  */
 #include "profilers/cuda/cuda.h"
