@@ -478,18 +478,16 @@ def record(args, job, rank):
             os.environ[ranges] = "1"
         observer = ExecutionTraceObserver()
         observer.register_callback(et)
-        try:
-            with profile(activities=activities, record_shapes=True,
-                         schedule=schedule(wait=0, warmup=1, active=args.steps,
-                                           repeat=1),
-                         on_trace_ready=lambda p: p.export_chrome_trace(kineto),
-                         experimental_config=config,
-                         execution_trace_observer=observer) as prof:
-                for _ in range(1 + args.steps):
-                    times.append(job.timed_step())
-                    prof.step()
-        finally:
-            observer.unregister_callback() # ends the file, if still open
+        with profile(activities=activities, record_shapes=True,
+                     schedule=schedule(wait=0, warmup=1, active=args.steps,
+                                       repeat=1),
+                     on_trace_ready=lambda p: p.export_chrome_trace(kineto),
+                     experimental_config=config,
+                     execution_trace_observer=observer) as prof:
+            for _ in range(1 + args.steps):
+                times.append(job.timed_step())
+                prof.step()
+        observer.unregister_callback() # ends the file, if still open
         scrub(et, os.path.join(args.out, "et", name + ".gz"), name)
         scrub(kineto, os.path.join(args.out, "kineto", name + ".gz"), name)
     return times[1:]

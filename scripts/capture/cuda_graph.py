@@ -11,21 +11,21 @@ WARM_UP = 3 # passes, in which libraries choose and allocate
 
 class Graphed(given_models.Steps):
     """`forward` reads `inputs`, which lie on the device; each step copies
-    `batch` to there. `cuda` is torch.cuda, or what stands in for it."""
+    `batch` to there."""
 
-    def __init__(self, device, forward, inputs=(), batch=(), cuda=torch.cuda):
+    def __init__(self, device, forward, inputs=(), batch=()):
         self.device = device
         self.inputs, self.batch = inputs, batch
         self.forward = forward # the graph knows addresses: these must stay
-        side = cuda.Stream()
-        side.wait_stream(cuda.current_stream())
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
         with torch.inference_mode():
-            with cuda.stream(side):
+            with torch.cuda.stream(side):
                 for _ in range(WARM_UP):
                     forward()
-            cuda.current_stream().wait_stream(side)
-            self.graph = cuda.CUDAGraph()
-            with cuda.graph(self.graph):
+            torch.cuda.current_stream().wait_stream(side)
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
                 self.output = forward() # whose memory the graph writes
 
     def step(self):

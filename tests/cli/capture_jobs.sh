@@ -94,7 +94,7 @@ from types import SimpleNamespace
 
 sys.path[:0] = [f"{sys.argv[1]}/scripts", f"{sys.argv[1]}/scripts/capture"]
 import torch
-import capture, cuda_graph, given_models
+import capture, cuda_graph, given_models, meta_gpu
 
 capture.main(sys.argv[2:])
 
@@ -179,8 +179,10 @@ def within(what):
 
 
 main = Stream("main")
-cuda = SimpleNamespace(Stream=Stream, stream=within, CUDAGraph=Graph,
-                       graph=within, current_stream=lambda: main)
+for name, stand_in in (
+        ("Stream", Stream), ("stream", within), ("CUDAGraph", Graph),
+        ("graph", within), ("current_stream", lambda: main)):
+    setattr(torch.cuda, name, stand_in)
 
 
 class Job(given_models.Steps):
@@ -197,7 +199,7 @@ class Job(given_models.Steps):
 
 job = Job()
 inputs = job.inputs()
-steps = cuda_graph.Graphed(job.device, job.forward, inputs, job.batch, cuda)
+steps = cuda_graph.Graphed(job.device, job.forward, inputs, job.batch)
 assert log == ["side waits for main", "in side", *["forward"] * 3, "out",
                "main waits for side", "in graph", "forward", "out"], log
 log.clear()
@@ -228,5 +230,21 @@ about = capture.describe_gpu()
 assert about == {"name": "FAKE", "capability": "9.0", "sms": 132,
                  "memory_bytes": 85 << 30, "driver": None, "max_sm_mhz": None,
                  "max_memory_mhz": None, "power_limit_w": None}, about
+
+# All of a capture on a GPU, whose tensors have no values.
+torch.cuda.max_memory_allocated = torch.cuda.max_memory_reserved = \
+    lambda device: 7
+torch.cuda.get_device_name = lambda: "FAKE"
+torch.Tensor.pin_memory = lambda tensor: tensor
+with meta_gpu.MetaGpu(None):
+    capture.capture(capture.parse_args([
+        *sys.argv[2:], "--device", "cuda", "--graph", "--meter", "0.1",
+        "--steps", "1", "--out", "gpu"]))
+meta = load("gpu/meta.json")
+assert meta["gpu"] == about and meta["options"]["graph"], meta
+assert meta["ranks"][0]["peak_memory"]["reserved_bytes"] == 7, meta
+assert meta["metered"]["steps"] >= 1, meta
+names = {name for name, *_ in operators("gpu")}
+assert "aten::copy_" in names and "aten::linear" not in names, names
 PYTHON
 echo "capture_jobs: ok"
