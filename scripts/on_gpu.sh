@@ -276,6 +276,11 @@ capture_all() { # NAME JOBS OPTION...
     [ ! -s "$rest" ] || step "$name-rest" 50:20 capture "$rest" "$@"
 }
 
+capture_small() {
+    [ "$device" != cuda ] || [ -n "${code[small]:-}" ] ||
+        capture_all small "$here/jobs_small.txt"
+}
+
 run_tests() {
     ctest --test-dir "$build" --verbose -R '^gpu\.'
 }
@@ -352,9 +357,10 @@ look() {
     # shellcheck disable=SC2046,SC2086 # words
     plan about:12 capture:85 tests:25 inject:5 small:20 \
         $(printf 'bench-%s:10\n' $jobs)
-    start build 60 build_it
+    start build 100 build_it
     step about 300 about || cannot "PyTorch sees no GPU: see $report"
     capture_all capture "$jobs_file" --meter 2
+    [ -z "${pid[build]:-}" ] || capture_small # which needs no build
     if finish_build; then
         [ "$device" != cuda ] || step tests 200 run_tests
         [ "$device" != cuda ] || step inject 300 inject
@@ -363,7 +369,7 @@ look() {
                 step "bench-$name" 200 benchmark "$name"
         done
     fi
-    [ "$device" != cuda ] || capture_all small "$here/jobs_small.txt"
+    capture_small
 }
 
 # The order is that of value: what one finds before tables, which more time only
