@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define SUSTAIN_MAX 60 /* seconds */
 
@@ -453,6 +454,9 @@ int msim_serve_main(const struct msim_backend *b, int argc, char **argv)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of ours */
+    /* whoever asks may be killed while a call of the device hangs: what goes on
+     * then would hold the device, and disturb what is timed next */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     status = dry ? msim_serve_dry(b, stdin, stdout, &err)
                  : msim_serve(b, stdin, stdout, &err);
     if (status != MSIM_OK)

@@ -157,10 +157,11 @@ check_libraries() {
         return
     fi
     if [ ! "$unpacked" -nt "$libraries" ]; then
-        rm -rf "$unpacked"
-        mkdir "$unpacked"
-        tar -C "$unpacked" -xmf "$libraries" ||
+        rm -rf "$unpacked" "$unpacked.part"
+        mkdir "$unpacked.part"
+        tar -C "$unpacked.part" --no-same-owner -xmf "$libraries" ||
             cannot "'$libraries' cannot be unpacked"
+        mv "$unpacked.part" "$unpacked"
         touch "$unpacked"
     fi
     libraries=$unpacked
@@ -179,14 +180,18 @@ check() {
     [ "$device" = cuda ] || return 0
     command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
     command -v nvcc >/dev/null || cannot "found no nvcc: want the CUDA toolkit"
-    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
-        cannot "found no GPU: nvidia-smi fails"
+    # whether PyTorch sees the GPU is what counts
+    of_gpu name,driver_version || echo "on_gpu.sh: nvidia-smi fails" >&2
+}
+
+of_gpu() { # FIGURE,...
+    timeout 15 nvidia-smi --query-gpu="$1" --format=csv,noheader
 }
 
 # This GPU's code alone; what CMake finds out where nothing says it.
 architecture() {
     local code
-    code=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
+    code=$(of_gpu compute_cap |
         sed -nE '1s/^([0-9]+)\.([0-9]+)$/\1\2-real/p')
     echo "${code:-native}"
 }
@@ -216,15 +221,17 @@ configure() {
     cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 }
 
-# What has no CUDA in it comes first, and is there if the rest fails. Two cores
-# are left to what is captured meanwhile.
+# What has no CUDA in it comes first, then what times, and is there if the rest
+# fails. Two cores are left to what is captured meanwhile.
 build_it() {
-    local cores
+    local cores some
     cores=$(($(nproc) > 3 ? $(nproc) - 2 : 2))
-    configure &&
-        nice cmake --build "$build" --parallel "$cores" \
-            --target mystique-sim msim-calibrate &&
-        nice cmake --build "$build" --parallel "$cores" --target "${targets[@]}"
+    configure || return
+    for some in "mystique-sim msim-calibrate" "${targets[@]}"; do
+        # shellcheck disable=SC2086 # several targets
+        nice cmake --build "$build" --parallel "$cores" --target $some || return
+    done
+    touch "$work/built"
 }
 
 # ---- there: steps ------------------------------------------------------------
@@ -255,9 +262,13 @@ capture() { # JOBS OPTION...
 
 # PyTorch's recordings. It knows no GPU that is made up, so that those of a CPU are
 # made to look like it.
+recordings() { # BUNDLE: the folder that a program makes it in
+    [ "$device" = fake ] && echo "$work/recorded/$1" || echo "$products/$1"
+}
+
 recorded() { # BUNDLE PROGRAM...: with the folder in --out
-    local to=$products/$1
-    [ "$device" != fake ] || to=$work/recorded/$1
+    local to
+    to=$(recordings "$1")
     "$python" "${@:2}" --out "$to" &
     while [ "$device" = fake ] && kill -0 $! 2>/dev/null; do
         sleep 1
@@ -266,14 +277,38 @@ recorded() { # BUNDLE PROGRAM...: with the folder in --out
     wait $!
 }
 
+# The jobs that a process which was ended had not begun: those behind the last that
+# is there as NAME.part, or all that are missing.
+not_begun() { # JOBS
+    local name options some='' folder
+    folder=$(recordings captures)
+    while read -r name options; do
+        some+="$name $options"$'\n'
+        [ ! -d "$folder/$name.part" ] || some=''
+    done < <(missing "$1")
+    rm -rf "$folder"/*.part
+    printf %s "$some"
+}
+
 # All jobs in one process. What it leaves, after a fault that sticks to the GPU or
-# when it hangs, another process goes on with, but for the job that it was at.
+# when it hangs, another process goes on with, but for the job that it was at; one
+# that came to no job is tried again once. A process that went through all of them
+# by itself leaves none: exit code 0 or 1.
 capture_all() { # NAME JOBS OPTION...
-    local name=$1 jobs=$2 rest=$work/$1.jobs
+    local name=$1 rest=$work/$1.jobs most=300 tried=''
+    cp "$2" "$rest"
     shift 2
-    step "$name" 300:20 capture "$jobs" "$@"
-    missing "$jobs" | tail -n +2 >"$rest"
-    [ ! -s "$rest" ] || step "$name-rest" 50:20 capture "$rest" "$@"
+    while [ -s "$rest" ] && ! is_over; do
+        step "$name" "$most:20" capture "$rest" "$@"
+        [ "${code[$name]}" -gt 1 ] || return
+        not_begun "$rest" >"$rest.part"
+        if [ "$(wc -l <"$rest")" -eq "$(wc -l <"$rest.part")" ]; then
+            [ -z "$tried" ] || return
+            tried=yes
+        fi
+        mv "$rest.part" "$rest"
+        name=${name%-rest}-rest most=50
+    done
 }
 
 capture_small() {
@@ -334,8 +369,11 @@ record_kernels() {
         --most-bytes "$((FILES[kernels] * MOST_BYTES * 9 / 10))"
 }
 
+# PyTorch's first call of a kind may load code for seconds.
 calibrate() { # NAME BACKEND
-    "$binary" calibrate --measure-only --backend "$2" --patience 20 \
+    local patience=8
+    [ "$2" != torch ] || patience=20
+    "$binary" calibrate --measure-only --backend "$2" --patience "$patience" \
         --budget "$(awk "BEGIN { print $seconds / 60 }")" \
         --out "$growing/$1.json"
 }
@@ -349,6 +387,13 @@ finish_build() {
     return 1
 }
 
+# Without a GPU that PyTorch sees there is nothing to do. It may be slow to say so:
+# its first import, from a disk that is cold, beside a build.
+see_machine() {
+    step about 1000 about
+    [ "${code[about]}" -ne 3 ] || cannot "PyTorch sees no GPU: see $report"
+}
+
 look() {
     local name jobs
     jobs=$(names "$jobs_file" ' --graph')
@@ -358,7 +403,7 @@ look() {
     plan about:12 capture:85 tests:25 inject:5 small:20 \
         $(printf 'bench-%s:10\n' $jobs)
     start build 100 build_it
-    step about 300 about || cannot "PyTorch sees no GPU: see $report"
+    see_machine
     capture_all capture "$jobs_file" --meter 2
     [ -z "${pid[build]:-}" ] || capture_small # which needs no build
     if finish_build; then
@@ -382,10 +427,10 @@ measure() {
     plan about:8 $(printf 'replay-%s:6\n' $jobs) kernels:130 torch:75 cuda:100 \
         again-torch:25 again-cuda:25 again:25
     missing "$jobs_file" >"$work/jobs"
-    # on another machine than look ran on
-    [ -x "$binary" ] || start build 60 build_it
+    # on another machine than look ran on, or what look had no time for
+    [ -e "$work/built" ] || start build 60 build_it
     [ ! -s "$work/jobs" ] || plan capture:85
-    step about 300 about || cannot "PyTorch sees no GPU: see $report"
+    see_machine
     [ ! -s "$work/jobs" ] || capture_all capture "$work/jobs" --meter 2
     if finish_build; then
         for name in $jobs; do
@@ -413,8 +458,8 @@ choose_device() {
     cuda)
         torch=cuda backend=cuda
         jobs_file=$here/jobs.txt
-        targets=(mystique-prof-cuda mystique-cupti test_kernels
-            test_cupti_metrics)
+        targets=(mystique-prof-cuda mystique-cupti
+            "test_kernels test_cupti_metrics")
         ;;
     fake)
         backend=$build/fake_gpu/mystique-prof-cuda
@@ -433,6 +478,8 @@ choose_device() {
 there() { # look|measure SECONDS
     [ -n "$out" ] || wrong "$1: option '--out' is missing"
     out=$(realpath -m "$out") work=$(realpath -m "$work")
+    [[ $work != *[[:space:]]* ]] ||
+        wrong "option '--work' is '$work', want a path without spaces"
     choose_device
     [[ ${budget:=$2} =~ ^[0-9]+(\.[0-9]+)?$ ]] ||
         wrong "option '--budget' is '$budget', want seconds"

@@ -3,8 +3,8 @@
     gpu = meter.Gpu.of(torch.cuda.get_device_properties("cuda"))
     figures = meter.metered(gpu, step, torch.cuda.synchronize, seconds=2)
 
-`metered` takes steps in a row, none of which waits for the device unless the
-step does so itself, and returns
+`metered` takes steps in a row, waits for the device after every sixteenth (those
+of CUDA graphs are queued in no time), and returns
 
     seconds, steps             from the first step's begin to the last one's end
     joules, power_w            energy by the device's own counter; over seconds
@@ -26,6 +26,7 @@ import statistics
 import threading
 import time
 
+QUEUED = 16 # steps, before the device is waited for: a queue has no end
 EVERY_S = 0.1 # between readings; what NVML wants between two samples, too
 OK, CLOCK_SM, CLOCK_MEMORY, TEMPERATURE_GPU = 0, 1, 2, 0 # of nvml.h
 GPM = {"sm_util": 2, "sm_occupancy": 3, "tensor_util": 5, "dram_util": 10}
@@ -190,6 +191,8 @@ def metered(gpu, step, wait, seconds):
         while steps == 0 or took < seconds:
             step()
             steps += 1
+            if steps % QUEUED == 0:
+                wait()
             took = time.perf_counter() - begin
         wait()
         took = time.perf_counter() - begin

@@ -132,8 +132,16 @@ plan() { # NAME:SECONDS...
     done
 }
 
+# Whether the time for steps is spent.
+is_over() {
+    local left
+    rest left
+    ((left < grace))
+}
+
 # start NAME PERCENT[:QUIET] COMMAND...: for so much of its share at most, and for
-# QUIET percent of the budget at most without a new product. A step that is not in
+# QUIET percent of the budget at most without a new product, twice that before its
+# first one. A step that is not in
 # the plan has all of the rest as its share. $seconds is what it may fill: its
 # share, but for its first and last moments.
 start() {
@@ -167,6 +175,7 @@ start() {
 
 over() { # NAME: what it made is kept before it is said to have ended
     local name=$1 rc=0 from
+    end "$name" KILL # what its shell left behind
     wait "${pid[$name]}" || rc=$?
     code[$name]=$rc
     unset "pid[$name]" # a signal does not find it again
@@ -194,7 +203,7 @@ watch() {
             continue
         fi
         late=$((at - deadline[$name]))
-        quiet=$((at - latest - patience[$name]))
+        quiet=$((at - latest - patience[$name] * (latest > began[$name] ? 1 : 2)))
         ((quiet < late)) || late=$quiet
         if ((late > grace)); then
             end "$name" KILL

@@ -4,8 +4,8 @@
 # and make files of random bytes in the size that a GPU's traces have.
 #
 # FAKE_ROOT has `data`, of which they copy, and `alive`, without which they end.
-# FAKE_PART of the real machine's seconds are one here; FAKE_FAULTS are NAME:hang and
-# NAME:fail, of jobs and programs.
+# FAKE_PART of the real machine's seconds are one here; FAKE_FAULTS are NAME:hang,
+# NAME:slow and NAME:fail, of jobs and programs.
 root=${FAKE_ROOT:?a folder}
 exec {idle}<> <(:) # to wait without a process
 
@@ -33,6 +33,7 @@ fault() { # NAME
             nap 6
         done
         ;;
+    *" $1:slow "*) nap 40 ;;
     *" $1:fail "*) return 1 ;;
     esac
 }
@@ -55,6 +56,7 @@ capture() { # ARGUMENT...
         mkdir -p "$out/$name.part/et" "$out/$name.part/kineto"
         fault "$name" || {
             rc=1
+            rm -r "$out/$name.part"
             continue
         }
         head -c 300000 "$root/data" >"$out/$name.part/et/rank-0.json.gz"
@@ -133,7 +135,8 @@ nvcc:*) echo "release 13.0" ;;
 cmake:*) build "$@" ;;
 ctest:*) nap 20 && fault tests ;;
 python:*about.py*)
-    fault about && nap 8 && echo '{"device": "FAKE"}' >"$(option out "$@")"
+    fault about || exit 3
+    nap 8 && echo '{"device": "FAKE"}' >"$(option out "$@")"
     ;;
 python:*capture.py*) capture "$@" ;;
 python:*record_kernels.py*) record "$@" ;;

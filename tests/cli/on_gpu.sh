@@ -149,7 +149,6 @@ refused() { # SENTENCE FAULTS
     grep -q "^on_gpu.sh: $1" "$folder/refused-$2/said" ||
         complain "$2: no '$1': $(<"$folder/refused-$2/said")"
 }
-refused "found no GPU" no-gpu:fail
 refused "PyTorch sees no GPU" about:fail
 refused "found neither libyajl" no-libraries:fail
 
@@ -164,6 +163,11 @@ for minutes in 8 5 3; do
 done
 begin look-hang-8 look 8 bert:hang bench-gpt2:hang tests:fail
 pids[look-hang-8]=$pid
+# one that fails before another hangs; a first import that takes long
+begin look-both-8 look 8 resnet50:fail gpt2:hang no-gpu:fail
+pids[look-both-8]=$pid
+begin measure-slow-5 measure 5 about:slow
+pids[measure-slow-5]=$pid
 begin measure-hang-8 measure 8 kernels:hang replay-bert:fail cuda:fail
 pids[measure-hang-8]=$pid
 for phase in look measure; do
@@ -242,6 +246,12 @@ for name in $JOBS; do
     grep -q "^captures/$name/meta.json" "$folder/look-hang-8/there" ||
         [ "$name" = bert ] || complain "look-hang-8: no capture of $name"
 done
+for name in $JOBS; do
+    grep -q "^captures/$name/meta.json" "$folder/look-both-8/there" ||
+        [ "$name" = resnet50 ] || [ "$name" = gpt2 ] ||
+        complain "look-both-8: no capture of $name"
+done
+has measure-slow-5 about || complain "a slow import ends it: $(<"$folder/measure-slow-5/out/report.txt")"
 want_all_but measure-hang-8 "${MEASURE%%again*}" kernels replay-bert cuda
 
 for phase in look measure; do

@@ -88,6 +88,26 @@ ask "" '{"table": "vector", "op": "add", "dtype": "fp32", "shape": "1000000x4000
 grep -q '"error": "takes 480 GB, ' <<<"$answers" || complain "no memory: $answers"
 [ "$(grep -c time_us <<<"$answers")" -eq 1 ] || complain "$answers"
 
+# One that hangs ends with whoever asked, also where that is killed.
+cp "$prof" "$folder/prof-alone"
+FAKE_GPU=cudaEventSynchronize=hang@30 "$sim" replay \
+    --backend "$folder/prof-alone" \
+    "${SOURCE_DIR:?the source folder}/data/traces/gpt2" >"$folder/out" 2>&1 &
+pid=$!
+for _ in $(seq 50); do
+    ! pgrep -f "$folder/prof-alone" >"$folder/alone" || break
+    sleep 0.1
+done
+[ -s "$folder/alone" ] || complain "no backend was started: $(<"$folder/out")"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+for _ in $(seq 50); do
+    pgrep -f "$folder/prof-alone" >"$folder/alone" || break
+    sleep 0.1
+done
+[ ! -s "$folder/alone" ] || complain "a backend that hangs is left behind"
+pkill -f "$folder/prof-alone"
+
 # The fake itself: what it is asked for and does not know.
 for wrong in gpus bananas=1 cudaMalloc=twice nvml_us=x; do
     FAKE_GPU=$wrong "$prof" </dev/null >/dev/null 2>"$folder/err"
