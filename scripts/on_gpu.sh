@@ -411,7 +411,7 @@ look() {
         [ "$device" != cuda ] || step inject 300 inject
         for name in $jobs; do
             [ ! -d "$products/captures/$name" ] ||
-                step "bench-$name" 200 benchmark "$name"
+                step "bench-$name" 300 benchmark "$name"
         done
     fi
     capture_small
@@ -438,12 +438,12 @@ measure() {
                 step "replay-$name" 300 replay "$name"
         done
     fi
-    step kernels 120 record_kernels
+    step kernels 130 record_kernels
     if [ -x "$binary" ]; then
-        [ "$device" = fake ] || step torch 125 calibrate torch torch
-        step cuda 125 calibrate cuda "$backend"
-        [ "$device" = fake ] || step again-torch 125 calibrate again-torch torch
-        step again-cuda 125 calibrate again-cuda "$backend"
+        [ "$device" = fake ] || step torch 150 calibrate torch torch
+        step cuda 150 calibrate cuda "$backend"
+        [ "$device" = fake ] || step again-torch 150 calibrate again-torch torch
+        step again-cuda 150 calibrate again-cuda "$backend"
     fi
     sed -nE 's/^(gpt2|resnet50) /\1-again /p' "$jobs_file" >"$work/jobs"
     step again 200 capture "$work/jobs"
