@@ -6,22 +6,30 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names hold numbers, too: "conv2d". No size comes as early as that. */
-#define NAME 12
+static bool is_in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
 
+/* Names hold digits, too ("conv2d", "fp16"): a number begins a word. */
 uint64_t msim_cal_failure_hash(const char *text)
 {
-    size_t n = strlen(text);
     uint64_t h = MSIM_HASH_START;
+    bool inside = false, number = false;
 
-    if (n > NAME)
-        n = NAME + strcspn(text + NAME, "0123456789");
-    for (size_t i = 0; i < n; i++)
-        h = msim_hash_byte(h, (unsigned char)text[i]);
+    for (; *text; text++) {
+        if (!inside)
+            number = isdigit((unsigned char)*text);
+        inside = is_in_word(*text);
+        if (!inside || !number)
+            h = msim_hash_byte(h, (unsigned char)*text);
+    }
     return h;
 }
 

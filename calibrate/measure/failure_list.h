@@ -20,8 +20,8 @@ struct msim_cal_failures {
 };
 
 /*
- * A hash of what a failure says, up to its first number: "out of memory: want
- * 1024 bytes" and "out of memory: want 2048 bytes" are one failure.
+ * A hash of what a failure says but for its numbers: "takes 1.5 GB, 1 are free"
+ * and "takes 0.3 GB, 0.2 are free" are one failure.
  */
 uint64_t msim_cal_failure_hash(const char *text);
 

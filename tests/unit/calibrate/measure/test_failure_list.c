@@ -25,6 +25,11 @@ static void test_failures__same_but_for_sizes(void)
     CHECK_UINT(f.list[0].n, 2);
     CHECK_UINT(f.list[1].n, 1);
     msim_cal_failures_release(&f);
+    /* wherever they are */
+    CHECK(msim_cal_failure_hash("takes 0.00139 GB, 0.002 are free") ==
+          msim_cal_failure_hash("takes 480 GB, 79.1 are free"));
+    CHECK(msim_cal_failure_hash("takes 2 GB, 1 are free") !=
+          msim_cal_failure_hash("takes 2 s, 1 is left"));
     /* a number in a name is no size */
     CHECK(msim_cal_failure_hash("conv2d: bad") !=
           msim_cal_failure_hash("conv3d: bad"));
