@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GREET_SECONDS  60.0
+#define GREET_FIRST    60.0 /* seconds: PyTorch may come from a cold disk */
+#define GREET_AGAIN    20.0
 #define ROUND_MAX      1024 /* experiments */
 #define CRASHES_MAX    20   /* one after the other */
 #define SPREAD         0.02 /* of a median: less than laws are wrong by */
@@ -54,11 +55,12 @@ static bool is_repeatable(const struct msim_cal_ask_loop *a)
 enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
                                          struct msim_error *err)
 {
+    double seconds = *a->name ? GREET_AGAIN : GREET_FIRST;
     cJSON *greeting;
     const char *name;
 
-    MSIM_TRY(
-        msim_child_start(&a->child, a->command, GREET_SECONDS, &greeting, err));
+    MSIM_TRY(msim_child_start(&a->child, a->command,
+                              fmax(seconds, a->o->patience), &greeting, err));
     name = msim_json_get_text(greeting, "backend");
     if (!name) {
         cJSON_Delete(greeting);

@@ -283,14 +283,33 @@ static enum msim_status send_line(struct msim_child *c, const cJSON *line,
     return at == n ? MSIM_OK : died(c, err);
 }
 
-enum msim_status msim_child_start(struct msim_child *c, const char *command,
-                                  double seconds, cJSON **greeting,
-                                  struct msim_error *err)
+static enum msim_status start_once(struct msim_child *c, const char *command,
+                                   double seconds, cJSON **greeting,
+                                   struct msim_error *err)
 {
     *greeting = NULL;
     msim_child_stop(c);
     MSIM_TRY(start(c, command, err));
     return read_answer(c, seconds, greeting, err);
+}
+
+/* A device may be in use by what just ended. Where no greeting came in time,
+ * another try would cost as much again. */
+enum msim_status msim_child_start(struct msim_child *c, const char *command,
+                                  double seconds, cJSON **greeting,
+                                  struct msim_error *err)
+{
+    const struct timespec pause = {.tv_sec = 1};
+    struct msim_error why = {0};
+    enum msim_status status = start_once(c, command, seconds, greeting, &why);
+
+    if (status == MSIM_EIO) {
+        nanosleep(&pause, NULL);
+        return start_once(c, command, seconds, greeting, err);
+    }
+    return status == MSIM_OK
+               ? status
+               : msim_fail(err, status, NULL, MSIM_OFFSET_NONE, "%s", why.text);
 }
 
 enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,

@@ -25,9 +25,10 @@ struct msim_child {
 /*
  * Start `command` with the shell and read its greeting; `*greeting` is the
  * caller's. When this process ends, however it ends, the child's input ends,
- * too, and the child should end with it. EIO where the child ends without a
- * greeting, ELIMIT where none comes within `seconds`. `c` is zeroed before the
- * first start, and stopped after the last.
+ * too, and the child should end with it. A child that ends without a greeting
+ * is started once more, a second later. EIO where it ends again, ELIMIT where
+ * no greeting comes within `seconds`. `c` is zeroed before the first start, and
+ * stopped after the last.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_child_start(struct msim_child *c, const char *command,

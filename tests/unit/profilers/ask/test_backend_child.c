@@ -5,6 +5,7 @@
 #include "tests/check.h"
 
 #include <signal.h>
+#include <stdlib.h>
 
 /* A shell that greets, and then does `after` with each line it reads. */
 #define BACKEND(after)                                                         \
@@ -57,6 +58,29 @@ static void test_child__dies(void)
     CHECK_STR(mute.text, "the backend ended with exit code 3");
 }
 
+/* The first start fails, the second does not; one without a greeting is not
+ * waited for twice. */
+static void test_child__one_more_start(void)
+{
+    char folder[] = "/tmp/msim-child-XXXXXX", command[200];
+    struct msim_error err = {0};
+    struct msim_child c = {0};
+    cJSON *greeting;
+    double begin;
+
+    REQUIRE(mkdtemp(folder));
+    snprintf(command, sizeof(command), "rmdir %s 2>/dev/null && exit 3; %s",
+             folder, BACKEND("echo \"$line\""));
+    CHECK_INT(ask(command, 10, &err), MSIM_OK);
+    CHECK_STR(err.text, "");
+    begin = msim_child_now();
+    CHECK_INT(msim_child_start(&c, "sleep 100", 0.7, &greeting, &err),
+              MSIM_ELIMIT);
+    CHECK(msim_child_now() - begin < 1.4);
+    CHECK_STR(err.text, "the backend did not answer within 0.7 s");
+    msim_child_stop(&c);
+}
+
 static void test_child__hangs(void)
 {
     struct msim_error err = {0}, nonsense = {0};
@@ -90,6 +114,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     RUN(test_child__answers);
     RUN(test_child__dies);
+    RUN(test_child__one_more_start);
     RUN(test_child__hangs);
     RUN(test_child__starts_again);
     return check_summary();
