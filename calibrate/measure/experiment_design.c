@@ -19,6 +19,7 @@ struct sequence {
     double shift[MSIM_CAL_AXES];
     uint64_t *given; /* hashes; owned */
     uint32_t n, capacity;
+    bool leads; /* it is the first kind of its table */
     bool begun, ended, dropped;
 };
 
@@ -54,11 +55,21 @@ static uint64_t state_of(const struct msim_cal_kind *k, uint64_t seed)
     return msim_hash_text(h, k->kind);
 }
 
-static bool begin(struct sequence *s, const struct msim_cal_kind *k,
-                  uint64_t seed)
+static bool leads_table(const struct msim_cal_space *space, uint32_t kind)
 {
+    for (uint32_t i = 0; i < kind; i++)
+        if (space->kinds[i].table == space->kinds[kind].table)
+            return false;
+    return true;
+}
+
+static bool begin(struct sequence *s, const struct msim_cal_space *space,
+                  uint32_t kind, uint64_t seed)
+{
+    const struct msim_cal_kind *k = &space->kinds[kind];
     uint64_t state = state_of(k, seed);
 
+    s->leads = leads_table(space, kind);
     for (uint32_t i = 0; i < k->axes; i++)
         s->shift[i] = msim_cal_design_uniform(&state);
     if (k->axes == 0)
@@ -78,7 +89,7 @@ enum msim_status msim_cal_design_new(struct msim_cal_design **out,
         return MSIM_ENOMEM;
     d->space = space;
     for (uint32_t i = 0; i < space->n; i++) {
-        if (begin(&d->of[i], &space->kinds[i], seed))
+        if (begin(&d->of[i], space, i, seed))
             continue;
         msim_cal_design_free(d);
         return MSIM_ENOMEM;
@@ -180,6 +191,14 @@ void msim_cal_design_drop(struct msim_cal_design *d, uint32_t kind)
     d->of[kind].ended = true;
 }
 
+/* How many a kind gives in this round: each table's first kind one, then the
+ * other kinds. */
+static uint32_t given_of(const struct msim_cal_design *d)
+{
+    return d->rounds < 2 ? d->of[d->kind].leads == (d->rounds == 0)
+                         : d->space->kinds[d->kind].weight;
+}
+
 bool msim_cal_design_next(struct msim_cal_design *d,
                           struct msim_cal_experiment *out, uint32_t *kind)
 {
@@ -188,7 +207,7 @@ bool msim_cal_design_next(struct msim_cal_design *d,
         const struct msim_cal_kind *k = &d->space->kinds[d->kind];
         bool found;
 
-        if (s->ended || d->given == (d->rounds ? k->weight : 1)) {
+        if (s->ended || d->given == given_of(d)) {
             next_kind(d);
             continue;
         }

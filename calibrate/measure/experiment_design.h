@@ -25,10 +25,11 @@ enum msim_status msim_cal_design_new(struct msim_cal_design **out,
 void msim_cal_design_free(struct msim_cal_design *d);
 
 /*
- * The next experiment: of each kind in turn first the largest even one, which
- * shows the device's rates, then as many as its weight; none twice. `*kind`
- * gets its index in the space. False at the end, where no kind has another (or
- * memory ran out).
+ * The next experiment: of each kind first the largest even one, which shows the
+ * device's rates, those of each table's first kind before the others; then of
+ * each kind in turn as many as its weight; none twice. `*kind` gets its index
+ * in the space. False at the end, where no kind has another (or memory ran
+ * out).
  */
 bool msim_cal_design_next(struct msim_cal_design *d,
                           struct msim_cal_experiment *out, uint32_t *kind);

@@ -108,6 +108,33 @@ static void test_design__stays_within_limits(void)
     msim_cal_design_free(d);
 }
 
+/* Every table has its turn before any has a second one, and every kind, too.
+ */
+static void test_design__begins_with_each_table(void)
+{
+    bool had[MSIM_TABLE_COUNT] = {false}, seen[MSIM_CAL_KINDS] = {false};
+    struct msim_cal_space s;
+    struct msim_cal_design *d;
+    struct msim_cal_experiment e;
+    uint32_t kind, tables = 0;
+
+    REQUIRE(read_space(&s));
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
+    for (uint32_t i = 0; i < s.n; i++) {
+        tables += !had[s.kinds[i].table];
+        had[s.kinds[i].table] = true;
+    }
+    CHECK(tables > 3 && tables < s.n);
+    for (uint32_t i = 0; i < s.n; i++) {
+        REQUIRE(msim_cal_design_next(d, &e, &kind));
+        CHECK(had[e.timed.table] == (i < tables));
+        had[e.timed.table] = false;
+        CHECK(!seen[kind]);
+        seen[kind] = true;
+    }
+    msim_cal_design_free(d);
+}
+
 /* In a small space points round to the same sizes again and again: it comes to
  * an end, and an even one. */
 static void test_design__ends(void)
@@ -302,6 +329,7 @@ int main(void)
     RUN(test_space__of_one_rank);
     RUN(test_space__copies_past_the_cache);
     RUN(test_design__stays_within_limits);
+    RUN(test_design__begins_with_each_table);
     RUN(test_design__ends);
     RUN(test_design__follows_the_seed);
     RUN(test_design__fills_the_space);
