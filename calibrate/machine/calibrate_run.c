@@ -50,11 +50,19 @@ struct asking {
     struct msim_cal_space space;
     struct msim_cal_design *design; /* owned */
     double budget;                  /* seconds: its share */
+    double all;                     /* the share with what comes last */
+    bool cut_short;                 /* failures ended it before its time */
 };
 
 static bool is_over(const struct asking *a, double seconds)
 {
     return msim_cal_ask_loop_spent(&a->of) >= seconds;
+}
+
+/* Whether failures left no time for what comes last, as hangs may. */
+static bool is_late(const struct asking *a)
+{
+    return a->of.watch.lost && is_over(a, a->all);
 }
 
 /* ---- one backend --------------------------------------------------------- */
@@ -106,8 +114,13 @@ static enum msim_status fill_space(struct asking *a, double seconds,
     struct msim_cal_experiment e;
     uint32_t kind;
 
-    while (!is_over(a, seconds) && msim_cal_design_next(a->design, &e, &kind))
+    while (!is_over(a, seconds)) {
+        if (!msim_cal_design_next(a->design, &e, &kind)) {
+            a->cut_short = a->of.watch.lost;
+            break;
+        }
         MSIM_TRY(msim_cal_ask_loop_take(&a->of, &e, err));
+    }
     return msim_cal_ask_loop_end_round(&a->of, err);
 }
 
@@ -231,7 +244,8 @@ static enum msim_status pair_some(struct asking *a, double seconds,
     struct msim_cal_pairing p = {.random = a->of.o->seed};
     struct msim_cal_experiment e;
 
-    while (msim_cal_concurrent_seconds(a->of.j, a->of.name, a->space.ranks) <
+    while (!is_late(a) &&
+           msim_cal_concurrent_seconds(a->of.j, a->of.name, a->space.ranks) <
                seconds &&
            msim_cal_concurrent_next(&p, computes, &a->space, a->design, &e))
         MSIM_TRY(msim_cal_ask_loop_take(&a->of, &e, err));
@@ -247,7 +261,7 @@ static enum msim_status sustain_some(struct asking *a, double seconds,
     struct msim_cal_experiment e;
 
     a->of.sustaining = MSIM_CAL_SUSTAINED_SECONDS;
-    while (status == MSIM_OK &&
+    while (status == MSIM_OK && !is_late(a) &&
            msim_cal_sustained_seconds(a->of.j, a->of.name) < seconds &&
            msim_cal_sustained_next(&s, &a->space, &e))
         status = msim_cal_ask_loop_take(&a->of, &e, err);
@@ -264,7 +278,7 @@ static enum msim_status count_some(struct asking *a, double seconds,
     struct msim_cal_experiment e;
 
     a->of.counting = true;
-    while (status == MSIM_OK && a->of.counting &&
+    while (status == MSIM_OK && a->of.counting && !is_late(a) &&
            msim_cal_count_seconds(a->of.j, a->of.name) < seconds &&
            msim_cal_count_next(&k, &a->space, a->design, &e))
         status = msim_cal_ask_loop_take(&a->of, &e, err);
@@ -291,6 +305,7 @@ static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 
     msim_cal_space_concurrent(&computes, greeting, a->of.longest_us);
     pair = computes.n ? CONCURRENT_SHARE * a->of.o->budget : 0;
+    a->all = a->budget;
     a->budget -= count + pair + sustain;
     MSIM_TRY(time_all(a, err));
     MSIM_TRY(pair_some(a, pair, &computes, err));
@@ -346,7 +361,7 @@ static void warn_of_backend(const struct msim_cal_options *o,
 static enum msim_status
 with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
               enum msim_status (*each)(struct asking *, struct msim_error *),
-              struct msim_error *err)
+              bool *cut_short, struct msim_error *err)
 {
     char names[MSIM_BACKENDS][32] = {{0}};
     uint32_t left = o->n_backends;
@@ -363,8 +378,10 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
         }
         if (status != MSIM_OK && is_given_up(&a, --left > 0, status, &why)) {
             warn_of_backend(o, a.of.command, why.text);
+            a.cut_short = true;
             status = MSIM_OK;
         }
+        *cut_short |= a.cut_short;
         close_backend(&a);
         if (status != MSIM_OK)
             return msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
@@ -375,9 +392,10 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
 
 enum msim_status msim_cal_run(struct msim_cal_journal *j,
                               const struct msim_cal_options *options,
-                              struct msim_error *err)
+                              bool *cut_short, struct msim_error *err)
 {
-    return with_backends(j, options, ask_all, err);
+    *cut_short = false;
+    return with_backends(j, options, ask_all, cut_short, err);
 }
 
 /* ---- what would be asked ------------------------------------------------- */
@@ -415,5 +433,7 @@ enum msim_status msim_cal_dry_run(struct msim_cal_journal *j,
                                   const struct msim_cal_options *options,
                                   struct msim_error *err)
 {
-    return with_backends(j, options, list, err);
+    bool cut_short = false;
+
+    return with_backends(j, options, list, &cut_short, err);
 }

@@ -11,13 +11,15 @@
  * Ask every backend until its share of the budget is spent. Experiments in the
  * journal are not asked again. An experiment that fails is kept as failed; a
  * backend that crashes or hangs is started again, and given up after 20 crashes
- * in a row, or where it fails all the time (failure_watch.h). Fails with the
- * last one's failure where no backend is left, and the last gave no row.
+ * in a row, or where it fails all the time (failure_watch.h). `*cut_short`:
+ * whether one was given up, or had nothing left to ask before its time, as what
+ * fails is not asked. Fails with the last one's failure where no backend is
+ * left, and the last gave no row.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_run(struct msim_cal_journal *j,
                               const struct msim_cal_options *options,
-                              struct msim_error *err);
+                              bool *cut_short, struct msim_error *err);
 
 /*
  * Time nothing: call options->would_ask for every experiment of the design that

@@ -120,13 +120,14 @@ static cJSON *question_of(struct msim_cal_ask_loop *a,
 }
 
 /* Of a backend that did not answer. */
-static cJSON *failure(const char *why)
+static cJSON *failure(const struct msim_error *why)
 {
     cJSON *answer = cJSON_CreateObject();
 
     if (answer) {
-        cJSON_AddStringToObject(answer, "error", why);
+        cJSON_AddStringToObject(answer, "error", why->text);
         cJSON_AddTrueToObject(answer, "lost");
+        cJSON_AddBoolToObject(answer, "hung", why->status == MSIM_ELIMIT);
     }
     return answer;
 }
@@ -138,7 +139,7 @@ static enum msim_status revive(struct msim_cal_ask_loop *a,
                                struct msim_error *err)
 {
     a->counting = false; /* it may have been that */
-    *answer = failure(why->text);
+    *answer = failure(why);
     if (!*answer)
         return MSIM_ENOMEM;
     if (++a->crashes >= CRASHES_MAX)
@@ -217,10 +218,21 @@ static uint32_t kind_of(const struct msim_cal_ask_loop *a,
                       : msim_cal_space_kind(a->space, &e->timed);
 }
 
+static bool is_dropped_kind(const struct msim_cal_ask_loop *a,
+                            const struct msim_experiment *e)
+{
+    uint32_t kind = msim_cal_space_kind(a->space, e);
+
+    return kind < a->space->n && a->watch.of[kind].dropped;
+}
+
 static bool is_dropped(const struct msim_cal_ask_loop *a,
                        const struct msim_cal_experiment *e)
 {
-    return a->watch.of[kind_of(a, e)].dropped;
+    if (a->watch.of[kind_of(a, e)].dropped)
+        return true;
+    return e->is_pair && (is_dropped_kind(a, &e->timed) ||
+                          is_dropped_kind(a, &e->concurrent));
 }
 
 MSIM_PRINTF(2, 3)
@@ -243,6 +255,30 @@ static void drop(struct msim_cal_ask_loop *a, uint32_t kind)
         msim_cal_design_drop(a->design, kind);
 }
 
+/* All kinds of a kind's table. */
+static void drop_table(struct msim_cal_ask_loop *a, uint32_t kind,
+                       const char *error)
+{
+    enum msim_table table = a->space->kinds[kind].table;
+
+    warn(a, "asks '%s' for no more of %s, which hangs: %s", a->name,
+         msim_table_text(table), error);
+    for (uint32_t i = 0; i < a->space->n; i++) {
+        if (a->space->kinds[i].table != table)
+            continue;
+        a->watch.of[i].dropped = true;
+        drop(a, i);
+    }
+}
+
+static void drop_pairs(struct msim_cal_ask_loop *a, const char *error)
+{
+    warn(a,
+         "asks '%s' for no more computing beside collectives, which hangs: %s",
+         a->name, error);
+    a->watch.of[MSIM_CAL_PAIRS].dropped = true;
+}
+
 static void warn_of_kind(const struct msim_cal_ask_loop *a, uint32_t kind,
                          const char *error)
 {
@@ -256,6 +292,21 @@ static void warn_of_kind(const struct msim_cal_ask_loop *a, uint32_t kind,
          pairs ? "beside collectives" : k->kind, MSIM_CAL_IN_A_ROW, error);
 }
 
+static enum msim_status give_up(const struct msim_cal_ask_loop *a,
+                                const struct msim_cal_outcome *o,
+                                struct msim_error *err)
+{
+    if (o->hung)
+        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                         "backend '%s' hung in %d tables, one after the other: "
+                         "%s",
+                         a->name, MSIM_CAL_HUNG_TABLES, o->error);
+    return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                     "backend '%s' failed %d times in a row, also after it was "
+                     "started again: %s",
+                     a->name, MSIM_CAL_IN_A_ROW_ALL, o->error);
+}
+
 /* What follows from an answer. */
 static enum msim_status judge(struct msim_cal_ask_loop *a,
                               const struct msim_cal_experiment *e,
@@ -264,6 +315,7 @@ static enum msim_status judge(struct msim_cal_ask_loop *a,
     const struct msim_cal_outcome o = {
         .error = msim_json_get_text(answer, "error"),
         .crashed = msim_json_get_true(answer, "lost"),
+        .hung = msim_json_get_true(answer, "hung"),
         .unsupported = msim_json_get_true(answer, "unsupported"),
     };
     uint32_t kind = kind_of(a, e);
@@ -281,11 +333,14 @@ static enum msim_status judge(struct msim_cal_ask_loop *a,
     case MSIM_CAL_REFUSED:
         drop(a, kind);
         return MSIM_OK;
+    case MSIM_CAL_DROP_TABLE:
+        if (kind == MSIM_CAL_PAIRS)
+            drop_pairs(a, o.error);
+        else
+            drop_table(a, kind, o.error);
+        return MSIM_OK;
     case MSIM_CAL_GIVE_UP:
-        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
-                         "backend '%s' failed %d times in a row, also after it "
-                         "was started again: %s",
-                         a->name, MSIM_CAL_IN_A_ROW_ALL, o.error);
+        return give_up(a, &o, err);
     default:
         return MSIM_OK;
     }
@@ -389,6 +444,7 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
     struct msim_cal_round *r = &a->round;
     double begin = msim_child_now();
     bool again = has_visits(a, e);
+    uint32_t failed = a->failed;
 
     if (is_dropped(a, e))
         return MSIM_OK;
@@ -401,7 +457,7 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
         recall(a, e, known);
     else
         MSIM_TRY(visit(a, e, err));
-    if (again)
+    if (again && a->failed == failed)
         r->seconds += msim_child_now() - begin;
     return r->n == ROUND_MAX || r->seconds >= ROUND_SECONDS
                ? msim_cal_ask_loop_end_round(a, err)

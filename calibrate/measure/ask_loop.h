@@ -18,7 +18,7 @@
 struct msim_cal_round {
     struct msim_cal_experiment *list; /* owned */
     uint32_t n, capacity;
-    double seconds; /* that their first visits took */
+    double seconds; /* that those of their first visits took that gave a row */
 };
 
 /* Set the first three members, zero the others, set the next two once it is

@@ -77,17 +77,51 @@ static enum msim_cal_verdict note_failure(struct msim_cal_watch *w,
     }
     if (of_all)
         return MSIM_CAL_GIVE_UP;
-    w->of[kind].dropped = true;
+    w->of[kind].dropped = w->lost = true;
     return MSIM_CAL_DROP;
+}
+
+static uint32_t table_of(uint32_t kind, enum msim_table table)
+{
+    return kind == MSIM_CAL_PAIRS ? MSIM_TABLE_COUNT : table;
+}
+
+static enum msim_cal_verdict note_hang(struct msim_cal_watch *w, uint32_t table)
+{
+    struct msim_cal_hangs *h = &w->hangs[table];
+
+    w->hung |= UINT32_C(1) << table;
+    h->in_a_row++;
+    h->all++;
+    if (__builtin_popcount(w->hung) >= MSIM_CAL_HUNG_TABLES)
+        return MSIM_CAL_GIVE_UP;
+    if (h->in_a_row < MSIM_CAL_HANGS && h->all < MSIM_CAL_HANGS_ALL)
+        return MSIM_CAL_GO_ON;
+    w->lost = true;
+    return MSIM_CAL_DROP_TABLE;
+}
+
+static void note_row(struct msim_cal_watch *w, uint32_t kind,
+                     enum msim_table table)
+{
+    w->all.n = w->of[kind].streak.n = 0;
+    w->hangs[table_of(kind, table)].in_a_row = 0;
+    w->hung = 0;
 }
 
 enum msim_cal_verdict msim_cal_watch_note(struct msim_cal_watch *w,
                                           uint32_t kind, enum msim_table table,
                                           const struct msim_cal_outcome *o)
 {
+    bool refused = msim_cal_watch_recall(w, kind, o);
+    enum msim_cal_verdict hung =
+        o->hung ? note_hang(w, table_of(kind, table)) : MSIM_CAL_GO_ON;
+
     if (!o->error)
-        w->all.n = w->of[kind].streak.n = 0;
-    if (msim_cal_watch_recall(w, kind, o))
+        note_row(w, kind, table);
+    if (hung != MSIM_CAL_GO_ON)
+        return hung;
+    if (refused)
         return MSIM_CAL_REFUSED;
     return o->error && !o->unsupported ? note_failure(w, kind, table, o->error)
                                        : MSIM_CAL_GO_ON;

@@ -6,6 +6,10 @@
  * again; where that text comes back, the kind is asked no more. Where it comes
  * back in more than one table, and nothing succeeds in between, it is the
  * backend that is given up.
+ *
+ * A hang costs as long as calibrate is patient, so that few are too many: a
+ * table that hangs is asked no more, and the backend is given up where table
+ * after table does.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_FAILURE_WATCH_H
 #define MSIM_CALIBRATE_MEASURE_FAILURE_WATCH_H
@@ -14,6 +18,12 @@
 /* Failures of one text, one after the other: of one kind, and of all. */
 #define MSIM_CAL_IN_A_ROW     8
 #define MSIM_CAL_IN_A_ROW_ALL 16
+
+/* Hangs of a table without a row in between, and in all. */
+#define MSIM_CAL_HANGS     2
+#define MSIM_CAL_HANGS_ALL 4
+/* Tables that hang, and nothing succeeds in between. */
+#define MSIM_CAL_HUNG_TABLES 3
 
 /* Failures of one text, one after the other. */
 struct msim_cal_streak {
@@ -29,6 +39,10 @@ struct msim_cal_watched {
     bool dropped;
 };
 
+struct msim_cal_hangs {
+    uint32_t in_a_row, all;
+};
+
 #define MSIM_CAL_PAIRS   MSIM_CAL_KINDS
 #define MSIM_CAL_STARTED 8 /* texts for which it is started again */
 
@@ -36,16 +50,19 @@ struct msim_cal_watched {
 struct msim_cal_watch {
     struct msim_cal_watched of[MSIM_CAL_KINDS + 1];
     struct msim_cal_streak all;
-    enum msim_table table; /* that `all` began in */
-    bool tables;           /* it came to others */
+    enum msim_table table;                             /* that `all` began in */
+    bool tables;                                       /* it came to others */
+    struct msim_cal_hangs hangs[MSIM_TABLE_COUNT + 1]; /* the last: of pairs */
+    uint32_t hung; /* tables that hung since the last row: a bit each */
     uint64_t started[MSIM_CAL_STARTED];
     uint32_t n_started;
+    bool lost; /* something was dropped that failed or hung */
 };
 
 /* What an experiment came to. */
 struct msim_cal_outcome {
-    const char *error; /* NULL: it has a time */
-    bool crashed, unsupported;
+    const char *error;               /* NULL: it has a time */
+    bool crashed, hung, unsupported; /* what hung has crashed, too */
 };
 
 enum msim_cal_verdict {
@@ -53,6 +70,7 @@ enum msim_cal_verdict {
     MSIM_CAL_START_AGAIN, /* the backend */
     MSIM_CAL_REFUSED,     /* the kind is dropped, as the device refuses it */
     MSIM_CAL_DROP,        /* the kind is dropped, as it fails all the time */
+    MSIM_CAL_DROP_TABLE,  /* all kinds of the table (or pairs) are to be */
     MSIM_CAL_GIVE_UP,     /* the backend */
 };
 

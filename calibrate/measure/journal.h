@@ -11,11 +11,11 @@
  *   {"backend": "cpu", "visit": 2, "seconds": 0.2, ...}
  *   {"backend": "cpu", "fitting_seconds": 2.5}
  * An answer may be a failure: then it has "error", and "lost" where the backend
- * crashed or was not waited for any longer. An experiment that was visited
- * several times has a line for each visit, and is one entry (journal_entry.h),
- * which is parsed here and nowhere else. Opening a journal that exists
- * continues it. A kill may leave a last line without its end, which is removed.
- * Of two answers to one visit the first counts.
+ * crashed, or, with "hung", was not waited for any longer. An experiment that
+ * was visited several times has a line for each visit, and is one entry
+ * (journal_entry.h), which is parsed here and nowhere else. Opening a journal
+ * that exists continues it. A kill may leave a last line without its end, which
+ * is removed. Of two answers to one visit the first counts.
  *
  * One process has a journal at a time: it is locked.
  */

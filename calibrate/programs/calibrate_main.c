@@ -47,6 +47,7 @@ struct command {
     /* made of these */
     struct msim_backends backends;
     char journal[1100], held[1100], host[1100], network[1100], name[64];
+    bool cut_short; /* the measuring, by failures */
     bool terminal, shown;
     double last; /* when progress was shown */
     struct msim_cal_failures failures;
@@ -357,7 +358,8 @@ static enum msim_status finish(struct command *c,
     return status;
 }
 
-/* Say what --fit-only finds. ECHECK where that is nothing. */
+/* Say what --fit-only finds. ECHECK where that is nothing, or failures ended
+ * the measuring early. */
 static enum msim_status end_measuring(struct command *c,
                                       const struct msim_cal_journal *j,
                                       struct msim_error *err)
@@ -370,6 +372,10 @@ static enum msim_status end_measuring(struct command *c,
                          "nothing was timed: %s", text);
     printf("kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
            c->journal, text, c->out);
+    if (c->cut_short)
+        return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
+                         "failures ended the measuring early: part of what it "
+                         "was to time is missing");
     return MSIM_OK;
 }
 
@@ -411,7 +417,7 @@ static enum msim_status measure(struct command *c, struct msim_cal_journal *j,
         say(c, "goes on with the %u experiments in '%s'", j->n, c->journal);
     if (c->dry_run)
         return dry_run(c, j, &options, err);
-    status = msim_cal_run(j, &options, err);
+    status = msim_cal_run(j, &options, &c->cut_short, err);
     clear_line(c);
     show_failures(c);
     return status;

@@ -42,7 +42,8 @@ want_lines() { # N TEXT: so many messages hold it
 # Products that fail from some time on, whatever is done: one new start, then no
 # more of them; the rest goes on, and it is said once.
 calibrate products 1 "fail:30:gemm fail:130:" --measure-only
-want_rc 0
+want_rc 1
+want_err "failures ended the measuring early"
 want_few products "madeUpCall" 32
 [[ $(sed -n '/madeUpCall/,$p' "$folder/products.journal.jsonl" | sed 1,20d) == \
     *time_us* ]] || complain "the rest did not go on"
@@ -66,7 +67,7 @@ want_few tired tired 32
 
 # What leaves the device unusable ends the backend, and costs nothing else.
 calibrate sticky 1 "sticky:gemm fail:80:" --measure-only
-want_rc 0
+want_rc 1
 want_few sticky "it sticks" 16
 want_few sticky '"lost"' 0
 want_err "asks 'fake' for no more gemm fp32"
@@ -87,7 +88,7 @@ done
 
 # To measure and to fit apart: on another machine, say, where no backend is.
 calibrate apart 1 "fail:60:" --measure-only
-want_rc 0
+want_rc 1
 want_out "kept: $folder/apart.journal.jsonl: "
 [ ! -e "$folder/apart.json" ] || complain "--measure-only wrote a platform"
 cp "$folder/apart.journal.jsonl" "$folder/before"

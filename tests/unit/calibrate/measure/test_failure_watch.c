@@ -95,6 +95,56 @@ static void test_watch__refusals(void)
     CHECK(w.of[0].dropped && !w.of[1].dropped && w.of[2].dropped);
 }
 
+static enum msim_cal_verdict hang(struct msim_cal_watch *w, uint32_t kind,
+                                  enum msim_table table)
+{
+    static const struct msim_cal_outcome HUNG = {
+        .error = "no answer", .crashed = true, .hung = true};
+
+    return msim_cal_watch_note(w, kind, table, &HUNG);
+}
+
+/* Two kinds of products hang: all products are dropped. With rows in between it
+ * takes four. */
+static void test_watch__hangs_of_a_table(void)
+{
+    struct msim_cal_watch w = {.n_started = 0}, some = {.n_started = 0};
+
+    CHECK_INT(hang(&w, 0, MSIM_TABLE_GEMM), MSIM_CAL_GO_ON);
+    msim_cal_watch_note(&w, 9, MSIM_TABLE_VECTOR, &TIMED);
+    CHECK(!w.lost);
+    CHECK_INT(hang(&w, 1, MSIM_TABLE_GEMM), MSIM_CAL_DROP_TABLE);
+    CHECK(w.lost);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(hang(&some, 0, MSIM_TABLE_GEMM), MSIM_CAL_GO_ON);
+        msim_cal_watch_note(&some, 0, MSIM_TABLE_GEMM, &TIMED);
+    }
+    CHECK_INT(hang(&some, 0, MSIM_TABLE_GEMM), MSIM_CAL_DROP_TABLE);
+}
+
+/* Computing beside collectives is none of its table. */
+static void test_watch__hangs_of_pairs(void)
+{
+    struct msim_cal_watch w = {.n_started = 0};
+
+    CHECK_INT(hang(&w, MSIM_CAL_PAIRS, MSIM_TABLE_GEMM), MSIM_CAL_GO_ON);
+    CHECK_INT(hang(&w, 0, MSIM_TABLE_GEMM), MSIM_CAL_GO_ON);
+    CHECK_INT(hang(&w, MSIM_CAL_PAIRS, MSIM_TABLE_VECTOR), MSIM_CAL_DROP_TABLE);
+}
+
+/* Three tables, and nothing works in between. */
+static void test_watch__hangs_of_all(void)
+{
+    struct msim_cal_watch w = {.n_started = 0};
+
+    hang(&w, 0, MSIM_TABLE_GEMM);
+    hang(&w, 1, MSIM_TABLE_VECTOR);
+    msim_cal_watch_note(&w, 2, MSIM_TABLE_CONV, &TIMED);
+    CHECK_INT(hang(&w, 3, MSIM_TABLE_COPY), MSIM_CAL_GO_ON);
+    CHECK_INT(hang(&w, 2, MSIM_TABLE_CONV), MSIM_CAL_GO_ON);
+    CHECK_INT(hang(&w, 4, MSIM_TABLE_LATENCY), MSIM_CAL_GIVE_UP);
+}
+
 /* Two faults that take turns do not start a backend for ever. */
 static void test_watch__starts_end(void)
 {
@@ -116,6 +166,9 @@ int main(void)
     RUN(test_watch__of_all);
     RUN(test_watch__of_a_table);
     RUN(test_watch__refusals);
+    RUN(test_watch__hangs_of_a_table);
+    RUN(test_watch__hangs_of_pairs);
+    RUN(test_watch__hangs_of_all);
     RUN(test_watch__starts_end);
     return check_summary();
 }
