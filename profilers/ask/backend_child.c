@@ -98,8 +98,11 @@ static bool make_pipe(int ends[2])
 
 static int spawn(struct msim_child *c, const char *command, int in, int out)
 {
-    char shell[] = "sh", option[] = "-c";
-    char *argv[] = {shell, option, (char *)command, NULL};
+    char shell[] = "sh", option[] = "-c", run[] = "exec \"$0\"";
+    /* a program takes the shell's place, so that it ends with this one */
+    bool is_program = access(command, X_OK) == 0;
+    char *argv[] = {shell, option, is_program ? run : (char *)command,
+                    is_program ? (char *)command : NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t defaults;

@@ -33,7 +33,7 @@ fault() { # NAME
             nap 6
         done
         ;;
-    *" $1:slow "*) nap 40 ;;
+    *" $1:slow "*) nap 30 ;;
     *" $1:fail "*) return 1 ;;
     esac
 }

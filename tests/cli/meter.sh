@@ -156,7 +156,8 @@ def near(found, wanted):
 two = meter.Gpu.of(SimpleNamespace(uuid="two", name="the second"))
 found = figures(two)
 assert found["seconds"] >= 0.35 and 1 <= found["steps"] <= 35, found
-assert len(waits) == 2, "waits for each step"
+# before, after, and as often as a queue could grow long
+assert len(waits) == 2 + found["steps"] // 16, "waits for each step, or never"
 if kind == "none":
     assert set(found.values()) == {found["seconds"], found["steps"], None}
     assert set(two.about().values()) == {None}

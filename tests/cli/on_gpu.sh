@@ -166,8 +166,8 @@ pids[look-hang-8]=$pid
 # one that fails before another hangs; a first import that takes long
 begin look-both-8 look 8 resnet50:fail gpt2:hang no-gpu:fail
 pids[look-both-8]=$pid
-begin measure-slow-5 measure 5 about:slow
-pids[measure-slow-5]=$pid
+begin measure-slow-8 measure 8 about:slow
+pids[measure-slow-8]=$pid
 begin measure-hang-8 measure 8 kernels:hang replay-bert:fail cuda:fail
 pids[measure-hang-8]=$pid
 for phase in look measure; do
@@ -251,7 +251,7 @@ for name in $JOBS; do
         [ "$name" = resnet50 ] || [ "$name" = gpt2 ] ||
         complain "look-both-8: no capture of $name"
 done
-has measure-slow-5 about || complain "a slow import ends it: $(<"$folder/measure-slow-5/out/report.txt")"
+has measure-slow-8 about || complain "a slow import ends it: $(<"$folder/measure-slow-8/out/report.txt")"
 want_all_but measure-hang-8 "${MEASURE%%again*}" kernels replay-bert cuda
 
 for phase in look measure; do

@@ -41,10 +41,10 @@ while IFS='|' read -r fault minutes code rows text; do
     [ "$(grep -c '"hung":true' "$journal")" -le 3 ] || complain "hung on"
 done <<'END'
 cublasLtMatmul=hang|0.06|0|conv copy latency vector |asks 'cuda' for no more of gemm, which hangs: the backend did not
-cublasLtMatmul=always|0.01|0|conv copy latency vector |cublasLtMatmul: made-up cuBLAS error
-cublasLtMatmul=once|0.01|0|conv copy gemm latency vector |cublasLtMatmul: made-up cuBLAS error
-cudnnCreate=always|0.01|0|copy gemm latency vector |cudnnCreate: made-up cuDNN error
-cudaMemcpyAsync=always|0.01|0|conv copy gemm latency vector |cudaMemcpyAsync: made-up CUDA error
+cublasLtMatmul=always|0.04|0|conv copy latency vector |cublasLtMatmul: made-up cuBLAS error
+cublasLtMatmul=once|0.04|0|conv copy gemm latency vector |cublasLtMatmul: made-up cuBLAS error
+cudnnCreate=always|0.04|0|copy gemm latency vector |cudnnCreate: made-up cuDNN error
+cudaMemcpyAsync=always|0.04|0|conv copy gemm latency vector |cudaMemcpyAsync: made-up CUDA error
 cudaMalloc=always@20|0.02|1|conv copy gemm latency vector |failures ended the measuring early
 cudaStreamSynchronize=hang@3|0.08|1||hung in 3 tables, one after the other
 cudaGetDeviceCount=always|0.01|3||the backend ended with exit code 3
@@ -55,7 +55,7 @@ prof="$folder/started && exec $prof"
 printf '#!/bin/sh\n[ -e "%s" ] || { : >"%s"; exit 3; }\n' \
     "$folder/was" "$folder/was" >"$folder/started"
 chmod +x "$folder/started"
-calibrate "" 0.01
+calibrate "" 0.04
 want_rc 0
 [ "$(tables)" = "conv copy gemm latency vector " ] || complain "$(tables)"
 

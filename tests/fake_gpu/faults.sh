@@ -99,6 +99,7 @@ for _ in $(seq 50); do
     sleep 0.1
 done
 [ -s "$folder/alone" ] || complain "no backend was started: $(<"$folder/out")"
+sleep 1 # until it hangs
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 for _ in $(seq 50); do
