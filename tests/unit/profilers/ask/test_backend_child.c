@@ -62,7 +62,7 @@ static void test_child__dies(void)
  * waited for twice. */
 static void test_child__one_more_start(void)
 {
-    char folder[] = "/tmp/msim-child-XXXXXX", command[200];
+    char folder[] = "msim-test-child-XXXXXX", command[200];
     struct msim_error err = {0};
     struct msim_child c = {0};
     cJSON *greeting;
