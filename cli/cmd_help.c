@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ static void print_help(FILE *out)
           "verbs:\n",
           out);
     for (size_t i = 0; i < N_VERBS; i++)
-        fprintf(out, "  %-12s%s\n", VERBS[i].name, VERBS[i].summary);
+        msim_print(out, "  %-12s%s\n", VERBS[i].name, VERBS[i].summary);
     fputs("\n"
           "'mystique-sim help report' explains every word of a report.\n"
           "'mystique-sim VERB --help' lists the options of a verb. Exit codes: "

@@ -3,6 +3,8 @@
  */
 #include "cli/message.h"
 
+#include "core/base/print.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,11 +39,8 @@ static void show(const char *kind, const char *fmt, va_list ap)
 {
     char text[2048];
 
-    vsnprintf(text, sizeof(text), fmt, ap);
-    /* A terminal would obey control sequences in the name of a file. */
-    for (char *s = text; *s; s++)
-        if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
-            *s = '?';
+    /* In one piece: other processes may write to the same terminal. */
+    msim_vprint_text(text, sizeof(text), fmt, ap);
     fprintf(stderr, "mystique-sim: %s%s\n", kind, text);
 }
 

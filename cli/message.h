@@ -2,8 +2,8 @@
  * cli/message.h - what goes to standard error, and the exit codes.
  *
  * Every line starts with `mystique-sim: `, so that it can be told from the
- * output of other programs in a pipe. Control characters, which a file name may
- * hold, are shown as '?'.
+ * output of other programs in a pipe. Texts are written as core/base/print.h
+ * says, since the name of a file may hold anything.
  */
 #ifndef MSIM_CLI_MESSAGE_H
 #define MSIM_CLI_MESSAGE_H

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 
 #include "cli/message.h"
+#include "core/base/print.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@ static bool takes_value(const struct msim_option *o)
 
 static void next_line(FILE *out)
 {
-    fprintf(out, "\n%*s", HELP_INDENT, "");
+    msim_print(out, "\n%*s", HELP_INDENT, "");
 }
 
 /* Print the words of `text` wrapped at HELP_WIDTH; the cursor is at
@@ -49,7 +50,7 @@ static void print_wrapped(const char *text, FILE *out)
             fputc(' ', out);
             column++;
         }
-        fprintf(out, "%.*s", len, text);
+        msim_print(out, "%.*s", len, text);
         column += len;
         text += len;
         text += *text != '\0';
@@ -82,9 +83,9 @@ static void print_option(const struct msim_option *o, FILE *out)
              o->dflt ? " [default: " : "", o->dflt ? o->dflt : "",
              o->dflt ? "]" : "");
     if (strlen(left) + 2 > HELP_INDENT)
-        fprintf(out, "%s\n%*s", left, HELP_INDENT, "");
+        msim_print(out, "%s\n%*s", left, HELP_INDENT, "");
     else
-        fprintf(out, "%-*s", HELP_INDENT, left);
+        msim_print(out, "%-*s", HELP_INDENT, left);
     print_wrapped(right, out);
 }
 
@@ -103,13 +104,25 @@ void msim_command_help_options(const struct msim_command *c, FILE *out)
     if (c->examples)
         fputs("\nexamples:\n", out);
     for (size_t i = 0; c->examples && c->examples[i]; i++)
-        fprintf(out, "  %s\n", c->examples[i]);
+        msim_print(out, "  %s\n", c->examples[i]);
+}
+
+static void print_lines(const char *text, FILE *out)
+{
+    while (*text) {
+        int len = (int)strcspn(text, "\n");
+
+        msim_print(out, "%.*s\n", len, text);
+        text += len + (text[len] != '\0');
+    }
 }
 
 static void print_help(const struct msim_command *c, FILE *out)
 {
-    fprintf(out, "usage: mystique-sim %s [OPTION]...%s%s\n\n%s\n\noptions:\n",
-            c->name, *c->operands ? " " : "", c->operands, c->summary);
+    msim_print(out, "usage: mystique-sim %s [OPTION]...%s%s\n\n", c->name,
+               *c->operands ? " " : "", c->operands);
+    print_lines(c->summary, out);
+    fputs("\noptions:\n", out);
     msim_command_help_options(c, out);
 }
 
@@ -316,7 +329,7 @@ static bool parse_all(struct parse *p, struct msim_cli_operands *operands,
             print_help(p->c, stdout);
             return true;
         } else if (is_either(arg, "--version", "-V")) {
-            printf("mystique-sim %s\n", MSIM_VERSION);
+            msim_print(stdout, "mystique-sim %s\n", MSIM_VERSION);
             return true;
         } else {
             *status = parse_option(p, arg);

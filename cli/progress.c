@@ -3,6 +3,8 @@
  */
 #include "cli/progress.h"
 
+#include "core/base/print.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +55,12 @@ void msim_progress_bytes(void *progress, uint64_t done, uint64_t total)
     if (!is_due(p))
         return;
     if (total)
-        fprintf(stderr, "\rmystique-sim: %s: %3.0f %% of %.0f MB\033[K",
-                p->what, 100.0 * (double)done / (double)total,
-                (double)total / 1e6);
+        msim_print(stderr, "\rmystique-sim: %s: %3.0f %% of %.0f MB\033[K",
+                   p->what, 100.0 * (double)done / (double)total,
+                   (double)total / 1e6);
     else
-        fprintf(stderr, "\rmystique-sim: %s: %.0f MB\033[K", p->what,
-                (double)done / 1e6);
+        msim_print(stderr, "\rmystique-sim: %s: %.0f MB\033[K", p->what,
+                   (double)done / 1e6);
     fflush(stderr);
 }
 
@@ -68,9 +70,9 @@ void msim_progress_count(void *progress, uint32_t done, uint32_t total)
 
     if (!is_due(p))
         return;
-    fprintf(stderr,
-            "\rmystique-sim: %s: %" PRIu32 " of %" PRIu32 " files\033[K",
-            p->what, done, total);
+    msim_print(stderr,
+               "\rmystique-sim: %s: %" PRIu32 " of %" PRIu32 " files\033[K",
+               p->what, done, total);
     fflush(stderr);
 }
 
@@ -82,8 +84,8 @@ void msim_progress_parts(void *progress, uint32_t done, uint32_t total)
     if (!is_due(p) || !total)
         return;
     spent = seconds(&p->start, &p->last);
-    fprintf(stderr, "\rmystique-sim: %s: %3.0f %%", p->what,
-            100.0 * done / total);
+    msim_print(stderr, "\rmystique-sim: %s: %3.0f %%", p->what,
+               100.0 * done / total);
     if (done)
         fprintf(stderr, ", %.0f s left", spent * (total - done) / done);
     fputs("\033[K", stderr);

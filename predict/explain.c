@@ -3,6 +3,7 @@
  */
 #include "predict/explain.h"
 
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel/infer.h"
@@ -125,16 +126,16 @@ static void show(const struct explaining *x, FILE *out)
     char clock[MSIM_CLOCK_TEXT];
 
     msim_clock_text(msim_platform_clock(x->to->platform), clock, sizeof(clock));
-    fprintf(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", x->asked,
-            msim_platform_name(x->to->platform), *clock ? " at " : "", clock,
-            x->calls, x->n);
+    msim_print(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", x->asked,
+               msim_platform_name(x->to->platform), *clock ? " at " : "", clock,
+               x->calls, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
         const char *name =
             msim_strtab_text(x->in->job->strings, x->seen[i].name);
 
         fprintf(out, "\n%u x ", x->seen[i].calls);
         if (strcmp(name, x->asked))
-            fprintf(out, "%s, ", name);
+            msim_print(out, "%s, ", name);
         msim_model_explain(x->to->platform, &x->seen[i].work, out);
         if (x->seen[i].log_sd > 0)
             fprintf(out,

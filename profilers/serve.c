@@ -3,6 +3,7 @@
  */
 #include "profilers/serve.h"
 
+#include "core/base/print.h"
 #include "profilers/run_sequence.h"
 #include "profilers/sampler.h"
 
@@ -447,10 +448,10 @@ int msim_serve_main(const struct msim_backend *b, int argc, char **argv)
     bool dry = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
 
     if (argc > 1 && !dry) {
-        fprintf(stderr,
-                "%s: unknown argument '%s', want none or --dry-run; reads "
-                "experiments from standard input, one JSON object a line\n",
-                argv[0], argv[argc - 1]);
+        msim_print(stderr,
+                   "%s: unknown argument '%s', want none or --dry-run; reads "
+                   "experiments from standard input, one JSON object a line\n",
+                   argv[0], argv[argc - 1]);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of ours */
@@ -460,7 +461,7 @@ int msim_serve_main(const struct msim_backend *b, int argc, char **argv)
     status = dry ? msim_serve_dry(b, stdin, stdout, &err)
                  : msim_serve(b, stdin, stdout, &err);
     if (status != MSIM_OK)
-        fprintf(stderr, "%s: %s\n", argv[0],
-                err.text[0] ? err.text : msim_status_text(status));
+        msim_print(stderr, "%s: %s\n", argv[0],
+                   err.text[0] ? err.text : msim_status_text(status));
     return exit_code(status);
 }

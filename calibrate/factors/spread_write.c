@@ -3,6 +3,8 @@
  */
 #include "calibrate/factors/spread_write.h"
 
+#include "core/base/print.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -125,8 +127,9 @@ enum msim_status msim_spread_write(cJSON *json,
 static void print(FILE *out, const char *source, const char *platform,
                   const struct cell *c)
 {
-    fprintf(out, "| %s | %s | %u | %.0f %% | %.2f | %.2f |\n", source, platform,
-            c->n, 100.0 * c->inside / c->n, median(c), c->score / c->n);
+    msim_print(out, "| %s | %s | %u | %.0f %% | %.2f | %.2f |\n", source,
+               platform, c->n, 100.0 * c->inside / c->n, median(c),
+               c->score / c->n);
 }
 
 enum msim_status msim_spread_report(FILE *out,

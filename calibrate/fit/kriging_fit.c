@@ -190,7 +190,7 @@ static enum msim_status add_text(cJSON *o, const char *key, const double *v,
     if (!out)
         return MSIM_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "%s%.5g", i ? " " : "", v[i]);
+        fprintf(out, i ? " %.5g" : "%.5g", v[i]);
     if (fclose(out) != 0 || !cJSON_AddStringToObject(o, key, text))
         status = MSIM_ENOMEM;
     free(text);

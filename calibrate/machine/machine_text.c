@@ -7,6 +7,7 @@
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
 #include "calibrate/machine/sustained.h"
+#include "core/base/print.h"
 
 #include <stdio.h>
 
@@ -17,12 +18,12 @@ static enum msim_status show_differences(FILE *out,
 
     MSIM_TRY(msim_cal_compare(&d, j));
     for (uint32_t i = 0; i < d.n; i++)
-        fprintf(out,
-                "%s: %s takes x %.2f of %s's times (median of %u same "
-                "experiments; 80 %%: %.2f to %.2f)\n",
-                msim_table_text(d.list[i].table), d.list[i].backend,
-                d.list[i].median, d.list[i].other, d.list[i].pairs,
-                d.list[i].p10, d.list[i].p90);
+        msim_print(out,
+                   "%s: %s takes x %.2f of %s's times (median of %u same "
+                   "experiments; 80 %%: %.2f to %.2f)\n",
+                   msim_table_text(d.list[i].table), d.list[i].backend,
+                   d.list[i].median, d.list[i].other, d.list[i].pairs,
+                   d.list[i].p10, d.list[i].p90);
     return MSIM_OK;
 }
 
@@ -30,11 +31,12 @@ static void show_ratio(FILE *out, const struct msim_cal_counted *c,
                        const struct msim_cal_ratio *r, const char *what)
 {
     if (r->n)
-        fprintf(out,
-                "%s: %s counted x %.2f of the %s that works assume (median of "
-                "%u experiments; 80 %%: %.2f to %.2f)\n",
-                msim_table_text(c->table), c->backend, r->median, what, r->n,
-                r->p10, r->p90);
+        msim_print(
+            out,
+            "%s: %s counted x %.2f of the %s that works assume (median of "
+            "%u experiments; 80 %%: %.2f to %.2f)\n",
+            msim_table_text(c->table), c->backend, r->median, what, r->n,
+            r->p10, r->p90);
 }
 
 static enum msim_status show_counts(FILE *out, const struct msim_cal_journal *j)

@@ -18,6 +18,7 @@
 #include "calibrate/measure/failure_list.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/print.h"
 #include "profilers/ask/backend_child.h"
 #include "profilers/ask/find_backends.h"
 
@@ -66,14 +67,14 @@ static void clear_line(struct command *c)
 
 static void say(struct command *c, const char *fmt, ...)
 {
+    char text[2048];
     va_list args;
 
-    clear_line(c);
     va_start(args, fmt);
-    fprintf(stderr, "%s: ", c->program);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    msim_vprint_text(text, sizeof(text), fmt, args);
     va_end(args);
+    clear_line(c);
+    msim_print(stderr, "%s: %s\n", c->program, text);
 }
 
 /* ---- arguments ----------------------------------------------------------- */
@@ -186,10 +187,11 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
         return;
     c->last = at;
     c->shown = c->terminal;
-    fprintf(stderr, "%s%s: %s: %u rows, %u failed, %.0f:%02.0f left: %.40s%s",
-            c->terminal ? "\r" : "", c->program, p->backend, p->rows, p->failed,
-            floor(fmax(left, 0) / 60), floor(fmod(fmax(left, 0), 60)), text,
-            c->terminal ? "\033[K" : "\n");
+    fputs(c->terminal ? "\r" : "", stderr);
+    msim_print(stderr, "%s: %s: %u rows, %u failed, %.0f:%02.0f left: %.40s",
+               c->program, p->backend, p->rows, p->failed,
+               floor(fmax(left, 0) / 60), floor(fmod(fmax(left, 0), 60)), text);
+    fputs(c->terminal ? "\033[K" : "\n", stderr);
     fflush(stderr);
 }
 
@@ -220,27 +222,28 @@ static void show_question(void *ctx, const char *backend,
     char text[160];
 
     msim_cal_describe(e, text, sizeof(text));
-    printf("%-6s %10.4g us a run  %7.3f s  %s\n", backend, expected_us,
-           expected_seconds, text);
+    msim_print(stdout, "%-6s %10.4g us a run  %7.3f s  %s\n", backend,
+               expected_us, expected_seconds, text);
     c->expected += expected_seconds;
     c->listed++;
 }
 
 static void show_score(const struct msim_cal_score *v)
 {
-    printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ", v->law,
-           v->framework, v->rows, 100 * v->median, 100 * v->mean, 100 * v->p90,
-           100 * v->coverage);
+    msim_print(stdout, "%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ",
+               v->law, v->framework, v->rows, 100 * v->median, 100 * v->mean,
+               100 * v->p90, 100 * v->coverage);
     if (isnan(v->repeats))
-        printf("%9s\n", "-");
+        msim_print(stdout, "%9s\n", "-");
     else
         printf("x %7.2f\n", v->repeats);
 }
 
 static void show_scores(const struct msim_cal_scores *v)
 {
-    printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
-           "median", "mean", "p90", "inside 90%", "repeats");
+    msim_print(stdout, "%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table",
+               "backend", "rows", "median", "mean", "p90", "inside 90%",
+               "repeats");
     for (uint32_t i = 0; i < v->n; i++)
         show_score(&v->list[i]);
 }
@@ -280,8 +283,8 @@ static enum msim_status show_results(struct command *c,
     warn_unrepeatable(c, v);
     msim_cal_known_show(stdout, platform);
     MSIM_TRY(msim_cal_show(stdout, j));
-    printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
-           c->journal);
+    msim_print(stdout, "written: %s, of the %u experiments in %s\n", c->out,
+               j->n, c->journal);
     return MSIM_OK;
 }
 
@@ -309,10 +312,12 @@ static enum msim_status write_host(struct command *c,
     status = msim_tree_write(host, c->host, err);
     cJSON_Delete(host);
     if (status == MSIM_OK)
-        printf("written: %s: %u operators timed, within a factor of %.2f; %u "
-               "as of host generic, %.2f times as long, within %.2f\n",
-               c->host, result.timed, result.factor, result.taken, result.speed,
-               result.factor_taken);
+        msim_print(
+            stdout,
+            "written: %s: %u operators timed, within a factor of %.2f; %u "
+            "as of host generic, %.2f times as long, within %.2f\n",
+            c->host, result.timed, result.factor, result.taken, result.speed,
+            result.factor_taken);
     return status;
 }
 
@@ -329,7 +334,7 @@ static enum msim_status write_network(struct command *c, const cJSON *platform,
     status = msim_tree_write(network, c->network, err);
     cJSON_Delete(network);
     if (status == MSIM_OK)
-        printf("written: %s: its collectives\n", c->network);
+        msim_print(stdout, "written: %s: its collectives\n", c->network);
     return status;
 }
 

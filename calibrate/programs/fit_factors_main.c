@@ -16,6 +16,7 @@
 #include "calibrate/factors/spread_write.h"
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/print.h"
 #include "models/platform/platform_data.h"
 
 #include <gsl/gsl_errno.h>
@@ -71,10 +72,12 @@ static enum msim_status add_platform(cJSON *all,
         if (fit->share[k] > 0)
             msim_number_add(time, msim_factor_text((enum msim_factor)k),
                             round(fit->time[k] * 1000) / 1000);
-    printf("%-18s %4u times of %3u programs: mean error %.1f %% by the laws, "
-           "%.1f %% with factors, %.1f %% held out\n",
-           name, fit->rows, fit->groups, 100 * fit->error_laws,
-           100 * fit->error_fitted, 100 * fit->error_held_out);
+    msim_print(
+        stdout,
+        "%-18s %4u times of %3u programs: mean error %.1f %% by the laws, "
+        "%.1f %% with factors, %.1f %% held out\n",
+        name, fit->rows, fit->groups, 100 * fit->error_laws,
+        100 * fit->error_fitted, 100 * fit->error_held_out);
     return MSIM_OK;
 }
 
@@ -159,8 +162,8 @@ int main(int argc, char **argv)
     msim_program_sums_release(&sums);
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit-factors: %s%s%s\n", err.file,
-            *err.file ? ": " : "",
-            *err.text ? err.text : msim_status_text(status));
+    msim_print(stderr, "msim-fit-factors: %s%s%s\n", err.file,
+               *err.file ? ": " : "",
+               *err.text ? err.text : msim_status_text(status));
     return 3;
 }

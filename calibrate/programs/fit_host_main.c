@@ -11,6 +11,7 @@
  */
 #include "calibrate/host/host_write.h"
 #include "core/base/json.h"
+#include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
@@ -121,30 +122,31 @@ static enum msim_status score_host(struct fitting *k, uint32_t h)
 
 static void report(const struct fitting *k, const struct msim_host_fit *fit)
 {
-    printf("%-24s %5s %8s %6s %6s %6s %7s %6s %6s %s\n", "host", "used", "ops",
-           "probe", "speed", "self", "inside", "whole", "inside",
-           "steps: inside, mean error");
+    msim_print(stdout, "%-24s %5s %8s %6s %6s %6s %7s %6s %6s %s\n", "host",
+               "used", "ops", "probe", "speed", "self", "inside", "whole",
+               "inside", "steps: inside, mean error");
     for (uint32_t h = 0; h < k->n_hosts; h++) {
         const struct msim_host_entry *e = &k->entries[h];
         const struct msim_host_score *v = &e->score;
 
-        printf("%-24s %5s %8u %6.2f %6.2f %6.2f %7s %6.2f %6s ",
-               k->hosts[h].name, e->used ? "yes" : "no", k->hosts[h].n_ops,
-               e->probe_us, fit->speed[h], v->predicted / v->self,
-               v->inside ? "yes" : "no", v->whole_predicted / v->whole,
-               v->whole_inside ? "yes" : "no");
+        msim_print(stdout, "%-24s %5s %8u %6.2f %6.2f %6.2f %7s %6.2f %6s ",
+                   k->hosts[h].name, e->used ? "yes" : "no", k->hosts[h].n_ops,
+                   e->probe_us, fit->speed[h], v->predicted / v->self,
+                   v->inside ? "yes" : "no", v->whole_predicted / v->whole,
+                   v->whole_inside ? "yes" : "no");
         if (v->steps)
             printf("%u/%u %.0f %%", v->steps_inside, v->steps,
                    100 * v->step_error);
         putchar('\n');
     }
-    printf("%-24s %8s %8s %8s %8s %8s\n", "us", "launch", "latency", "gap",
-           "after op", "autograd");
+    msim_print(stdout, "%-24s %8s %8s %8s %8s %8s\n", "us", "launch", "latency",
+               "gap", "after op", "autograd");
     for (uint32_t h = 0; h < k->n_hosts; h++)
-        printf("%-24s %8.2f %8.2f %8.2f %8.2f %8.2f\n", k->hosts[h].name,
-               k->table.call_us[h][MSIM_CALL_LAUNCH], k->table.latency_us[h],
-               k->table.gap_us[h], k->table.after_us[h][MSIM_AFTER_OPERATOR],
-               k->table.after_us[h][MSIM_AFTER_AUTOGRAD]);
+        msim_print(stdout, "%-24s %8.2f %8.2f %8.2f %8.2f %8.2f\n",
+                   k->hosts[h].name, k->table.call_us[h][MSIM_CALL_LAUNCH],
+                   k->table.latency_us[h], k->table.gap_us[h],
+                   k->table.after_us[h][MSIM_AFTER_OPERATOR],
+                   k->table.after_us[h][MSIM_AFTER_AUTOGRAD]);
     printf("self, whole: predicted by a fit without the host, over real\n"
            "interval: a factor of %.2f either way\n",
            fit->factor);
@@ -152,18 +154,20 @@ static void report(const struct fitting *k, const struct msim_host_fit *fit)
 
 static void report_repeats(const struct fitting *k)
 {
-    printf("%-24s %10s %5s %5s %6s %6s %6s %s\n", "run again", "recordings",
-           "units", "pairs", "shared", "rms", "factor", "inside");
+    msim_print(stdout, "%-24s %10s %5s %5s %6s %6s %6s %s\n", "run again",
+               "recordings", "units", "pairs", "shared", "rms", "factor",
+               "inside");
     for (uint32_t h = 0; h < k->n_hosts; h++) {
         const struct msim_host_repeats *r = &k->repeats[h];
         double factor = msim_host_repeat_factor(k->repeats, k->n_hosts, h);
 
         if (r->n_pairs)
-            printf("%-24s %10u %5u %5u %4.0f %% %6.3f %6.3f %3.0f %%%s\n",
-                   k->hosts[h].name, r->n_recordings, r->n_units, r->n_pairs,
-                   100 * r->shared, r->rms, factor,
-                   100.0 * msim_host_repeats_inside(r, factor) / r->n_pairs,
-                   msim_host_repeats_rerun(r) ? "" : ", one recording: judged");
+            msim_print(
+                stdout, "%-24s %10u %5u %5u %4.0f %% %6.3f %6.3f %3.0f %%%s\n",
+                k->hosts[h].name, r->n_recordings, r->n_units, r->n_pairs,
+                100 * r->shared, r->rms, factor,
+                100.0 * msim_host_repeats_inside(r, factor) / r->n_pairs,
+                msim_host_repeats_rerun(r) ? "" : ", one recording: judged");
     }
     printf("factor: of a fit without the program; inside: of its pairs\n"
            "run again: a factor of %.3f either way\n",
@@ -246,7 +250,8 @@ int main(int argc, char **argv)
     status = run(argv, &err);
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit-host: %s%s%s\n", err.file, *err.file ? ": " : "",
-            *err.text ? err.text : msim_status_text(status));
+    msim_print(stderr, "msim-fit-host: %s%s%s\n", err.file,
+               *err.file ? ": " : "",
+               *err.text ? err.text : msim_status_text(status));
     return 3;
 }

@@ -20,6 +20,7 @@
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/platform/platform_merge.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static enum msim_status fit_one(const struct command *c, const cJSON *sheet,
     cJSON *json;
     enum msim_status status;
 
-    fprintf(stderr, "msim-fit: %s\n", name ? name : "");
+    msim_print(stderr, "msim-fit: %s\n", name ? name : "");
     MSIM_TRY(msim_platform_fit(&json, sheet, c->sheets, s, options, err));
     status = c->only.some ? keep_rest(json, c->out, name, s, err) : MSIM_OK;
     if (status == MSIM_OK)
@@ -203,7 +204,7 @@ static bool take_option(struct command *c, char **argv)
         return false;
     if (msim_tables_choose(&c->only, argv[1], &err))
         return true;
-    fprintf(stderr, "msim-fit: %s\n", err.text);
+    msim_print(stderr, "msim-fit: %s\n", err.text);
     return false;
 }
 
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
     status = run(&c, &err);
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit: %s%s%s\n", err.file, *err.file ? ": " : "",
-            *err.text ? err.text : msim_status_text(status));
+    msim_print(stderr, "msim-fit: %s%s%s\n", err.file, *err.file ? ": " : "",
+               *err.text ? err.text : msim_status_text(status));
     return 3;
 }

@@ -13,6 +13,7 @@
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/platform/cross_validate.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
@@ -183,7 +184,8 @@ int main(int argc, char **argv)
         return 2;
     }
     if (argc == 5 && !(report = fopen(argv[4], "w"))) {
-        fprintf(stderr, "msim-fit-shared: '%s' cannot be written\n", argv[4]);
+        msim_print(stderr, "msim-fit-shared: '%s' cannot be written\n",
+                   argv[4]);
         return 3;
     }
     status = run(argv, report, &err);
@@ -191,8 +193,8 @@ int main(int argc, char **argv)
         status = MSIM_EIO;
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit-shared: %s%s%s\n", err.file,
-            *err.file ? ": " : "",
-            *err.text ? err.text : msim_status_text(status));
+    msim_print(stderr, "msim-fit-shared: %s%s%s\n", err.file,
+               *err.file ? ": " : "",
+               *err.text ? err.text : msim_status_text(status));
     return 3;
 }

@@ -13,6 +13,7 @@
  */
 #include "calibrate/programs/fit_steps.h"
 #include "core/base/json.h"
+#include "core/base/print.h"
 #include "core/base/vec.h"
 
 #include <math.h>
@@ -268,15 +269,14 @@ static void add_fit(cJSON *fits, const struct msim_steps_run *r,
 static enum msim_status write_json(const cJSON *json, const char *path,
                                    struct msim_error *err)
 {
-    char *text = cJSON_Print(json), temporary[1100];
+    char temporary[1100];
     FILE *out;
     bool good;
 
     snprintf(temporary, sizeof(temporary), "%.1024s.new", path);
-    out = text ? fopen(temporary, "w") : NULL;
-    good = out && fprintf(out, "%s\n", text) > 0;
+    out = fopen(temporary, "w");
+    good = out && msim_json_show(json, out) == MSIM_OK && !ferror(out);
     good = out && fclose(out) == 0 && good;
-    free(text);
     if (good && rename(temporary, path) == 0)
         return MSIM_OK;
     return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
@@ -441,8 +441,8 @@ int main(int argc, char **argv)
         status =
             msim_steps_count_fits(&r, argv + 1, n_tables, data, fits, &err);
     if (status != MSIM_OK)
-        fprintf(stderr, "msim-fit-steps: %s: %s\n", err.file,
-                *err.text ? err.text : msim_status_text(status));
+        msim_print(stderr, "msim-fit-steps: %s: %s\n", err.file,
+                   *err.text ? err.text : msim_status_text(status));
     free(r.use);
     free(r.residual);
     free(r.class);

@@ -305,7 +305,7 @@ static enum msim_status add_cuts(cJSON *forest, const struct rewriting *r)
         return MSIM_ENOMEM;
     for (uint32_t f = 0; f < r->features; f++) {
         for (uint32_t i = 0; i < r->n_cuts[f]; i++)
-            fprintf(out, "%s%.9g", i ? " " : "", shorten(r->cuts[f][i]));
+            fprintf(out, i ? " %.9g" : "%.9g", shorten(r->cuts[f][i]));
         fputc(';', out);
     }
     if (fclose(out) != 0 || !cJSON_AddStringToObject(forest, "cuts", text))

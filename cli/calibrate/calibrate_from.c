@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
+#include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "predict/learn/learn.h"
 
@@ -16,29 +17,34 @@
 static void show_trace(const struct msim_learned_trace *t)
 {
     if (t->observations == 0) {
-        printf("%12s %10s %8s %8s %8s  %s\n", "-", "-", "-", "-", "-", t->path);
+        msim_print(stdout, "%12s %10s %8s %8s %8s  %s\n", "-", "-", "-", "-",
+                   "-", t->path);
         return;
     }
-    printf("%9.3f ms %10u %+7.1f%% %+7.1f%% %+7.1f%%  %s\n", t->us / 1e3,
-           t->observations, 100 * (t->base_us / t->us - 1),
-           100 * (t->fitted_us / t->us - 1), 100 * (t->held_out_us / t->us - 1),
-           t->path);
+    msim_print(stdout, "%9.3f ms %10u %+7.1f%% %+7.1f%% %+7.1f%%  %s\n",
+               t->us / 1e3, t->observations, 100 * (t->base_us / t->us - 1),
+               100 * (t->fitted_us / t->us - 1),
+               100 * (t->held_out_us / t->us - 1), t->path);
 }
 
 static void show(const struct msim_learned *l, const char *out)
 {
-    printf("time of kernels with shapes, predicted over measured: by %s, as "
-           "learned from all traces,\nand as learned without %s\n\n",
-           l->base,
-           l->by_shapes ? "the shapes that are predicted"
-                        : "the trace that is predicted");
-    printf("%12s %10s %8s %8s %8s  %s\n", "measured", "kernels", "base",
-           "learned", "held out", "trace");
+    msim_print(
+        stdout,
+        "time of kernels with shapes, predicted over measured: by %s, as "
+        "learned from all traces,\nand as learned without %s\n\n",
+        l->base,
+        l->by_shapes ? "the shapes that are predicted"
+                     : "the trace that is predicted");
+    msim_print(stdout, "%12s %10s %8s %8s %8s  %s\n", "measured", "kernels",
+               "base", "learned", "held out", "trace");
     for (uint32_t i = 0; i < l->n_traces; i++)
         show_trace(&l->traces[i]);
-    printf("\nmean error: %.1f %% by %s, %.1f %% learned, %.1f %% held out\n",
-           100 * l->error_base, l->base, 100 * l->error_fitted,
-           100 * l->error_held_out);
+    msim_print(
+        stdout,
+        "\nmean error: %.1f %% by %s, %.1f %% learned, %.1f %% held out\n",
+        100 * l->error_base, l->base, 100 * l->error_fitted,
+        100 * l->error_held_out);
     if (l->error_held_out > l->error_base)
         msim_message("warning: what was learned does not carry from one of "
                      "these traces to another; for work unlike theirs '%s' "
@@ -48,9 +54,10 @@ static void show(const struct msim_learned *l, const char *out)
         printf("the machine seems to run at %.0f %% of its usual SM clock\n",
                100 * l->clock);
     if (l->nearest)
-        printf("the traces' GPU is not known: %s is the nearest one\n",
-               l->base);
-    printf("written: %s\n", out);
+        msim_print(stdout,
+                   "the traces' GPU is not known: %s is the nearest one\n",
+                   l->base);
+    msim_print(stdout, "written: %s\n", out);
 }
 
 /* FILE without folders and without .json. */

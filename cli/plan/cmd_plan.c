@@ -8,6 +8,7 @@
 #include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
+#include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "plan/outcome/plan_report.h"
 #include "plan/search/plan_search.h"
@@ -218,9 +219,10 @@ static enum msim_status report(const struct msim_plan *plan,
         return msim_plan_json(plan, spec, stdout);
     msim_plan_text(plan, spec, stdout);
     if (s->folder)
-        printf("\nwritten: %s/report.html, points.csv, frontier.csv, "
-               "plan.json\n",
-               s->folder);
+        msim_print(stdout,
+                   "\nwritten: %s/report.html, points.csv, frontier.csv, "
+                   "plan.json\n",
+                   s->folder);
     return MSIM_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "core/base/print.h"
 #include "plan/synth/synth.h"
 
 #include <errno.h>
@@ -95,10 +96,11 @@ static enum msim_status write_all(const char *name, const struct settings *s,
         s->folder,
         &(struct msim_synth_options){&model, &strategy, s->every_rank}, &made,
         err));
-    printf("written: %" PRIu32 " execution trace%s of %" PRId64
-           " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",
-           made.files, made.files == 1 ? "" : "s", strategy.gpus,
-           strategy.gpus == 1 ? "" : "s", made.nodes, s->folder);
+    msim_print(stdout,
+               "written: %" PRIu32 " execution trace%s of %" PRId64
+               " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",
+               made.files, made.files == 1 ? "" : "s", strategy.gpus,
+               strategy.gpus == 1 ? "" : "s", made.nodes, s->folder);
     return MSIM_OK;
 }
 

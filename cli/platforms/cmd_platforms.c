@@ -10,6 +10,7 @@
 #include "cli/platforms/platform_page.h"
 #include "core/base/json.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "models/platform/platform_find.h"
 
@@ -84,11 +85,11 @@ static void list_text(const char *name, const cJSON *file)
     unsigned used =
         msim_format_name(shown, sizeof(shown), title ? title : "", TITLE);
 
-    printf("%-15s %s%*s %4.0f GB %5.2f TB/s %7.0f  %s\n", name, shown,
-           TITLE - (int)used, "",
-           msim_json_get_number(sheet, "memory_bytes", 0) * 1e-9,
-           msim_json_get_number(sheet, "memory_bandwidth", 0) * 1e-12, t.rows,
-           first ? first : "");
+    msim_print(stdout, "%-15s %s%*s %4.0f GB %5.2f TB/s %7.0f  %s\n", name,
+               shown, TITLE - (int)used, "",
+               msim_json_get_number(sheet, "memory_bytes", 0) * 1e-9,
+               msim_json_get_number(sheet, "memory_bandwidth", 0) * 1e-12,
+               t.rows, first ? first : "");
 }
 
 static void list_words(struct msim_json *j, const char *key, const cJSON *file)
@@ -158,8 +159,9 @@ static enum msim_status list_all(const char *data, bool json,
     enum msim_status status, ended;
 
     if (!json) {
-        printf("%-15s %-*s  memory  bandwidth    rows  inherits from\n", "name",
-               TITLE, "GPU");
+        msim_print(stdout,
+                   "%-15s %-*s  memory  bandwidth    rows  inherits from\n",
+                   "name", TITLE, "GPU");
         return list_names(data, NULL, err);
     }
     msim_json_begin(&j, msim_sink_file, stdout);
@@ -237,18 +239,12 @@ static enum msim_status show_json(const struct msim_platform_page *page,
                                   cJSON *file)
 {
     cJSON *fit;
-    char *text;
 
     cJSON_ArrayForEach(fit, cJSON_GetObjectItemCaseSensitive(file, "cells"))
         cJSON_DeleteItemFromObjectCaseSensitive(fit, "forest");
     MSIM_TRY(add_summary(file, page));
     MSIM_TRY(add_inherited(file, page));
-    text = cJSON_Print(file);
-    if (!text)
-        return MSIM_ENOMEM;
-    puts(text);
-    cJSON_free(text);
-    return MSIM_OK;
+    return msim_json_show(file, stdout);
 }
 
 static enum msim_status show_page(const struct settings *s,

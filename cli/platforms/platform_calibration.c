@@ -5,6 +5,7 @@
  * laws assume.
  */
 #include "cli/platforms/platform_page.h"
+#include "core/base/print.h"
 
 static const char *text(const cJSON *o, const char *key)
 {
@@ -17,22 +18,22 @@ static void put_backend(FILE *out, const cJSON *b)
 {
     const cJSON *library;
 
-    fprintf(out, "  %-10s %5.0f rows  %s  version %s", text(b, "backend"),
-            msim_json_get_number(b, "rows", 0), text(b, "date"),
-            text(b, "version"));
+    msim_print(out, "  %-10s %5.0f rows  %s  version %s", text(b, "backend"),
+               msim_json_get_number(b, "rows", 0), text(b, "date"),
+               text(b, "version"));
     cJSON_ArrayForEach(library,
                        cJSON_GetObjectItemCaseSensitive(b, "libraries"))
     {
         if (cJSON_IsString(library))
-            fprintf(out, "\n             %s: %s", library->string,
-                    library->valuestring);
+            msim_print(out, "\n             %s: %s", library->string,
+                       library->valuestring);
     }
     fputc('\n', out);
 }
 
 static void put_difference(FILE *out, const cJSON *d)
 {
-    fprintf(
+    msim_print(
         out,
         "  %-10s %s takes x %.2f of %s's times (median of %.0f; 80 %%: %.2f "
         "to %.2f)\n",
@@ -48,7 +49,7 @@ static void put_concurrent(FILE *out, const cJSON *b)
     const char *table = msim_json_get_text(b, "table");
     const char *collective = msim_json_get_text(b, "collective");
 
-    fprintf(
+    msim_print(
         out,
         "  %-10s x %.2f as long while %s runs (median of %.0f; 80 %%: %.2f to "
         "%.2f)\n",
@@ -84,18 +85,18 @@ static void put_ratio(FILE *out, const cJSON *c, const char *key,
     const cJSON *r = cJSON_GetObjectItemCaseSensitive(c, key);
 
     if (r)
-        fprintf(out, "\n             %s x %.2f (80 %%: %.2f to %.2f)", what,
-                msim_json_get_number(r, "median", 0),
-                msim_json_get_number(r, "p10", 0),
-                msim_json_get_number(r, "p90", 0));
+        msim_print(out, "\n             %s x %.2f (80 %%: %.2f to %.2f)", what,
+                   msim_json_get_number(r, "median", 0),
+                   msim_json_get_number(r, "p10", 0),
+                   msim_json_get_number(r, "p90", 0));
 }
 
 static void put_counters(FILE *out, const cJSON *c)
 {
-    fprintf(out,
-            "  %-10s %s counted, over what works assume (medians of %.0f):",
-            text(c, "table"), text(c, "backend"),
-            msim_json_get_number(c, "experiments", 0));
+    msim_print(out,
+               "  %-10s %s counted, over what works assume (medians of %.0f):",
+               text(c, "table"), text(c, "backend"),
+               msim_json_get_number(c, "experiments", 0));
     put_ratio(out, c, "read_over_assumed", "bytes read   ");
     put_ratio(out, c, "written_over_assumed", "bytes written");
     put_ratio(out, c, "operations_over_assumed", "operations   ");
@@ -104,9 +105,9 @@ static void put_counters(FILE *out, const cJSON *c)
 
 static void put_trace(FILE *out, const cJSON *t)
 {
-    fprintf(out, "  %-32s %6.0f kernels %10.3f ms", text(t, "file"),
-            msim_json_get_number(t, "kernels", 0),
-            msim_json_get_number(t, "us", 0) / 1e3);
+    msim_print(out, "  %-32s %6.0f kernels %10.3f ms", text(t, "file"),
+               msim_json_get_number(t, "kernels", 0),
+               msim_json_get_number(t, "us", 0) / 1e3);
     if (msim_json_get_number(t, "kernels", 0) > 0)
         fprintf(out, " %+7.1f %+7.1f %+7.1f",
                 100 * msim_json_get_number(t, "error_base", 0),
@@ -123,15 +124,16 @@ static void put_evidence(const cJSON *file, FILE *out)
 
     if (!cJSON_IsObject(e))
         return;
-    fprintf(out,
-            "\nMade of %s, and learned from these traces: errors of kernels in "
-            "%% by %s, as learned,\nand held out (%s); means %.1f, %.1f, %.1f; "
-            "SM clock %.0f %% of the usual one\n",
-            text(file, "base"), text(file, "base"), text(e, "held_out"),
-            100 * msim_json_get_number(e, "error_base", 0),
-            100 * msim_json_get_number(e, "error_fitted", 0),
-            100 * msim_json_get_number(e, "error_held_out", 0),
-            100 * msim_json_get_number(e, "clock", 1));
+    msim_print(
+        out,
+        "\nMade of %s, and learned from these traces: errors of kernels in "
+        "%% by %s, as learned,\nand held out (%s); means %.1f, %.1f, %.1f; "
+        "SM clock %.0f %% of the usual one\n",
+        text(file, "base"), text(file, "base"), text(e, "held_out"),
+        100 * msim_json_get_number(e, "error_base", 0),
+        100 * msim_json_get_number(e, "error_fitted", 0),
+        100 * msim_json_get_number(e, "error_held_out", 0),
+        100 * msim_json_get_number(e, "clock", 1));
     cJSON_ArrayForEach(t, cJSON_GetObjectItemCaseSensitive(e, "traces"))
         put_trace(out, t);
 }
@@ -148,8 +150,8 @@ void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
     put_evidence(file, out);
     if (!cJSON_IsObject(made))
         return;
-    fprintf(out, "\nCalibrated by %s, rows in %s\n", text(made, "program"),
-            text(made, "rows_file"));
+    msim_print(out, "\nCalibrated by %s, rows in %s\n", text(made, "program"),
+               text(made, "rows_file"));
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
         put_backend(out, item);
     cJSON_ArrayForEach(item, apart) put_difference(out, item);

@@ -2,6 +2,7 @@
  * cli/platforms/platform_text.c - the page of one GPU as text.
  */
 #include "cli/platforms/platform_page.h"
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "core/work/stack.h"
 
@@ -47,13 +48,13 @@ static void put_words(FILE *out, int column, int indent, const char *text)
         size_t n = strcspn(text, " ");
 
         if (!first && column + 1 + (int)n > COLUMNS) {
-            fprintf(out, "\n%*s", indent, "");
+            msim_print(out, "\n%*s", indent, "");
             column = indent;
         } else if (!first) {
             fputc(' ', out);
             column++;
         }
-        fprintf(out, "%.*s", (int)n, text);
+        msim_print(out, "%.*s", (int)n, text);
         column += (int)n;
         text += n + strspn(text + n, " ");
         first = false;
@@ -81,7 +82,7 @@ static void put_list(FILE *out, const char *heading, const cJSON *words)
     }
     if (!*text)
         return;
-    fprintf(out, "  %-16s", heading);
+    msim_print(out, "  %-16s", heading);
     put_words(out, 18, 18, text);
 }
 
@@ -89,7 +90,7 @@ static void put_list(FILE *out, const char *heading, const cJSON *words)
 static void put_share(FILE *out, int width, int decimals, double share)
 {
     if (isnan(share))
-        fprintf(out, "%*s", width, "-");
+        msim_print(out, "%*s", width, "-");
     else
         fprintf(out, "%*.*f", width, decimals, 100 * share);
 }
@@ -97,7 +98,7 @@ static void put_share(FILE *out, int width, int decimals, double share)
 static void put_ratio(FILE *out, int width, double ratio)
 {
     if (isnan(ratio))
-        fprintf(out, "%*s", width, "-");
+        msim_print(out, "%*s", width, "-");
     else
         fprintf(out, "%*.2f", width, ratio);
 }
@@ -111,11 +112,11 @@ static const cJSON *member(const struct printing *pr, const char *key)
 
 static void put_family(FILE *out, const struct msim_platform_page_family *f)
 {
-    fprintf(out, "  %-10s", f->law);
+    msim_print(out, "  %-10s", f->law);
     if (f->fits)
         fprintf(out, "%7u %8.0f", f->fits, f->rows);
     else
-        fprintf(out, "%7s %8s", "-", "-");
+        msim_print(out, "%7s %8s", "-", "-");
     put_share(out, 7, 1, f->mean);
     put_share(out, 8, 1, f->median);
     put_share(out, 7, 1, f->p90);
@@ -125,7 +126,7 @@ static void put_family(FILE *out, const struct msim_platform_page_family *f)
     if (f->inherited)
         fprintf(out, "%9u", f->inherited);
     else
-        fprintf(out, "%9s", "-");
+        msim_print(out, "%9s", "-");
     put_share(out, 8, 1, f->held_out);
     put_ratio(out, 8, f->inherited ? f->interval_factor : (double)NAN);
     fputc('\n', out);
@@ -149,7 +150,7 @@ static void put_size(struct printing *pr)
              "%s%s%sB at %sB/s, %u %s, fp32 %sFLOP/s, fp16 %sFLOP/s",
              generation ? generation : "", generation ? ", " : "", memory, rate,
              msim_platform_sms(p), cpu ? "cores" : "SMs", fp32, half);
-    fprintf(pr->out, "  %-16s", cpu ? "CPU" : "GPU");
+    msim_print(pr->out, "  %-16s", cpu ? "CPU" : "GPU");
     put_words(pr->out, 18, 18, text);
 }
 
@@ -159,7 +160,7 @@ static void put_stacks(FILE *out)
     const struct msim_stack *s;
 
     for (uint32_t i = 0; (s = msim_stack_at(i)) != NULL; i++) {
-        fprintf(out, "  @%-15s", s->name);
+        msim_print(out, "  @%-15s", s->name);
         put_words(out, 18, 18, s->says);
     }
 }
@@ -169,9 +170,9 @@ static void put_summary(struct printing *pr)
     const struct msim_platform *p = pr->page->p;
     FILE *out = pr->out;
 
-    fprintf(out, "%s: %s\n", msim_platform_name(p), msim_platform_title(p));
+    msim_print(out, "%s: %s\n", msim_platform_name(p), msim_platform_title(p));
     put_size(pr);
-    fprintf(out, "  %-16s%s\n", "file", msim_platform_file(p));
+    msim_print(out, "  %-16s%s\n", "file", msim_platform_file(p));
     put_list(out, "also known as", member(pr, "aliases"));
     put_list(out, "inherits from", member(pr, "stand_ins"));
     if (cJSON_IsString(member(pr, "links_of")))
@@ -225,8 +226,8 @@ static void put_value(struct printing *pr, const char *key, double value,
     unit = strcmp(unit, "1") == 0 ? "" : unit;
     if (!source && !*unit)
         text[strlen(text) - 1] = '\0';
-    fprintf(pr->out, "  %-24s%*s%-*s", key, source || *unit ? 12 : 11, text,
-            source ? 8 : 0, unit);
+    msim_print(pr->out, "  %-24s%*s%-*s", key, source || *unit ? 12 : 11, text,
+               source ? 8 : 0, unit);
     put_note(pr, source);
     fputc('\n', pr->out);
 }
@@ -251,9 +252,9 @@ static void put_taken(struct printing *pr)
 
     if (page->n_taken == 0)
         return;
-    fprintf(pr->out, "\nNot in the file, so taken from %s\n",
-            page->taken_from ? page->taken_from
-                             : "what is typical of GPUs of these years");
+    msim_print(pr->out, "\nNot in the file, so taken from %s\n",
+               page->taken_from ? page->taken_from
+                                : "what is typical of GPUs of these years");
     for (uint32_t i = 0; i < page->n_taken; i++)
         put_value(pr, page->taken[i].key, page->taken[i].value,
                   page->taken[i].unit, NULL);
@@ -281,8 +282,8 @@ static void put_kind(struct printing *pr, const cJSON *fit)
     char name[256];
     unsigned used = msim_format_name(name, sizeof(name), key ? key : "", KIND);
 
-    fprintf(out, "  %-13s %s%*s", framework ? framework : "", name,
-            KIND - (int)used, "");
+    msim_print(out, "  %-13s %s%*s", framework ? framework : "", name,
+               KIND - (int)used, "");
     fprintf(out, "%6.0f%6.0f", msim_json_get_number(fit, "rows", 0),
             msim_json_get_number(fit, "groups", 0));
     put_share(out, 6, 1, msim_json_get_number(fit, "error_held_back", NAN));
@@ -315,7 +316,7 @@ static void put_constants(FILE *out, const cJSON *fit)
     }
     if (!*text)
         return;
-    fprintf(out, "%12s", "");
+    msim_print(out, "%12s", "");
     put_words(out, 12, 12, text);
 }
 
@@ -333,7 +334,7 @@ static void put_kinds(struct printing *pr,
 
     if (f->fits == 0)
         return;
-    fprintf(pr->out, "%s\n", f->law);
+    msim_print(pr->out, "%s\n", f->law);
     cJSON_ArrayForEach(fit, member(pr, "cells"))
     {
         if (!is_of(fit, f->law))
@@ -433,8 +434,8 @@ static void put_heirs(FILE *out, const struct heirs *h)
     format_range(factor, h->low, h->high);
     snprintf(from, sizeof(from), "%s%s", msim_platform_page_whose(h->first),
              h->first->platform && !h->first->trees ? ", law alone" : "");
-    fprintf(out, "  %-13s %10s  x %-8s %-25s ", h->first->fit->framework, error,
-            factor, from);
+    msim_print(out, "  %-13s %10s  x %-8s %-25s ", h->first->fit->framework,
+               error, factor, from);
     put_words(out, KINDS_AT, KINDS_AT, h->kinds);
 }
 
@@ -451,7 +452,7 @@ static void put_inherited_family(struct printing *pr, const char *law,
             continue;
         h = heirs_of(pr->page, i, taken);
         if (first)
-            fprintf(pr->out, "%s\n", law);
+            msim_print(pr->out, "%s\n", law);
         first = false;
         put_heirs(pr->out, &h);
     }
@@ -493,7 +494,7 @@ enum msim_status msim_platform_page_print(const struct msim_platform_page *page,
     if (pr.n_notes)
         fputs("\nSources\n", out);
     for (uint32_t i = 0; i < pr.n_notes; i++) {
-        fprintf(out, "  [%u]%s ", i + 1, i < 9 ? " " : "");
+        msim_print(out, "  [%u]%s ", i + 1, i < 9 ? " " : "");
         put_words(out, 7, 7, pr.notes[i]);
     }
     return MSIM_OK;

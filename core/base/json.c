@@ -3,6 +3,9 @@
  */
 #include "core/base/json.h"
 
+#include "core/base/json_out.h"
+#include "core/base/print.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,4 +98,22 @@ bool msim_json_get_up_to(const cJSON *o, const char *key, double most,
 {
     *out = msim_json_get_number(o, key, NAN);
     return *out >= 0 && *out <= most;
+}
+
+enum msim_status msim_json_show(const cJSON *json, FILE *out)
+{
+    char *text = cJSON_Print(json), escape[16];
+
+    if (!text)
+        return MSIM_ENOMEM;
+    for (const char *s = text; *s;) {
+        unsigned n = *s == '\n' || *s == '\t' ? 1 : msim_printable_length(s);
+        const char *from = n ? s : escape;
+
+        s += n ? n : msim_json_escape(escape, s);
+        fwrite(from, 1, n ? n : strlen(escape), out);
+    }
+    cJSON_free(text);
+    putc('\n', out);
+    return MSIM_OK;
 }

@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Read and parse `path`. On success `*out` is owned by the caller
@@ -38,5 +39,10 @@ double msim_json_get_number(const cJSON *o, const char *key, double missing);
  * or not from 0 to `most`. */
 bool msim_json_get_up_to(const cJSON *o, const char *key, double most,
                          double *out);
+
+/* Print `json` and a line end; what cJSON leaves as it is, though a terminal
+ * would obey it, is escaped. */
+MSIM_MUST_CHECK
+enum msim_status msim_json_show(const cJSON *json, FILE *out);
 
 #endif

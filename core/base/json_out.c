@@ -3,6 +3,8 @@
  */
 #include "core/base/json_out.h"
 
+#include "core/base/print.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,34 +12,6 @@
 #include <string.h>
 
 /* ---- text --------------------------------------------------------------- */
-
-unsigned msim_utf8_length(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    unsigned char low = 0x80, high = 0xbf; /* of the second byte */
-    unsigned n;
-
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if (s[0] == 0xe0)
-        low = 0xa0;
-    else if (s[0] == 0xed)
-        high = 0x9f;
-    else if (s[0] == 0xf0)
-        low = 0x90;
-    else if (s[0] == 0xf4)
-        high = 0x8f;
-    if (s[1] < low || s[1] > high)
-        return 0;
-    /* The final NUL is no continuation byte, so this never runs past it. */
-    for (unsigned i = 2; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
 
 void msim_number_text(char text[32], double value)
 {
@@ -80,46 +54,41 @@ static void put_text(struct msim_json *j, const char *text)
     put(j, text, strlen(text));
 }
 
-/* One character that JSON strings cannot hold as it is. */
-static void put_escaped(struct msim_json *j, unsigned char c)
+unsigned msim_json_escape(char text[16], const char *s)
 {
-    char text[8];
+    unsigned n = msim_utf8_length(s);
+    uint32_t c = n ? msim_utf8_code(s, n) : 0xfffd;
 
-    switch (c) {
-    case '\n':
-        put(j, "\\n", 2);
-        break;
-    case '\t':
-        put(j, "\\t", 2);
-        break;
-    case '"':
-    case '\\':
-        snprintf(text, sizeof(text), "\\%c", c);
-        put(j, text, 2);
-        break;
-    default:
-        snprintf(text, sizeof(text), "\\u%04x", c);
-        put(j, text, 6);
-    }
+    if (c == '\n' || c == '\t')
+        snprintf(text, 16, "\\%c", c == '\n' ? 'n' : 't');
+    else if (c == '"' || c == '\\')
+        snprintf(text, 16, "\\%c", (int)c);
+    else if (n == 0)
+        snprintf(text, 16, "\xef\xbf\xbd");
+    else if (c < 0x10000)
+        snprintf(text, 16, "\\u%04x", c);
+    else /* UTF-16, of which JSON's escapes are */
+        snprintf(text, 16, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
+                 0xdc00 + (c & 0x3ff));
+    return n ? n : 1;
 }
 
 static void put_string(struct msim_json *j, const char *s)
 {
-    put(j, "\"", 1);
-    while (*s) {
-        const char *plain = s;
-        unsigned n = 1;
+    char escape[16];
 
-        while ((unsigned char)*s >= 0x20 && *s != '"' && *s != '\\' &&
-               (n = msim_utf8_length(s)) > 0)
+    put(j, "\"", 1);
+    for (;;) {
+        const char *plain = s;
+        unsigned n;
+
+        while (*s != '"' && *s != '\\' && (n = msim_printable_length(s)) > 0)
             s += n;
         put(j, plain, (size_t)(s - plain));
-        if (n == 0) {
-            put_text(j, "\xef\xbf\xbd");
-            s++;
-        } else if (*s) {
-            put_escaped(j, (unsigned char)*s++);
-        }
+        if (!*s)
+            break;
+        s += msim_json_escape(escape, s);
+        put_text(j, escape);
     }
     put(j, "\"", 1);
 }

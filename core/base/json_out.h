@@ -3,8 +3,9 @@
  *
  * For output that may hold a million records. What comes out is valid JSON
  * whatever goes in: bytes that are not UTF-8 become U+FFFD, numbers that are
- * not finite become null. A number is written with the fewest of 15, 16 or 17
- * digits that read back as the same double, so equal values give equal bytes.
+ * not finite become null, and what a terminal would obey is escaped. A number
+ * is written with the fewest of 15, 16 or 17 digits that read back as the same
+ * double, so equal values give equal bytes.
  *
  * Failures of the sink are kept and returned by msim_json_end(); calls after
  * one do nothing.
@@ -73,10 +74,8 @@ enum msim_status msim_json_end(struct msim_json *j);
  */
 void msim_number_text(char text[32], double value);
 
-/*
- * How many bytes at `s` form one UTF-8 character, or 0 where they do not
- * (Unicode 15, table 3-7: no surrogates, nothing overlong, at most U+10FFFF).
- */
-unsigned msim_utf8_length(const char *s);
+/* How a string has the character at `s` that it cannot hold as it is; returns
+ * the bytes of that character. */
+unsigned msim_json_escape(char text[16], const char *s);
 
 #endif

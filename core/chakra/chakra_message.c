@@ -4,6 +4,7 @@
 #include "core/chakra/chakra_message.h"
 
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/base/vec.h"
 #include "core/chakra/chakra_builder.h"
 

@@ -4,6 +4,7 @@
 #include "core/chakra/chakra_repr.h"
 
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 
 #include <inttypes.h>
 #include <math.h>

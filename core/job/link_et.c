@@ -13,7 +13,7 @@
 #include "core/job/link.h"
 
 #include "core/base/idmap.h"
-#include "core/base/sequence.h"
+#include "core/job/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
+#include "core/base/print.h"
 #include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
 #include "models/law/attention_law.h"
@@ -97,17 +98,18 @@ static void attention_explain(const struct msim_platform *p,
         msim_attention_parts_explain(p, w, out);
         return;
     }
-    fprintf(out,
-            "law: t0 + norm(flops / rate, bytes / bandwidth, key steps)%s\n"
-            "inputs: %s, batch %lld, heads %lld over %lld, queries %lld, "
-            "keys %lld, head size %lld, %s\n",
-            w->u.attention.backward ? ", backward: 2.5 times the flops at 0.75 "
-                                      "of the rate"
-                                    : "",
-            msim_attention_phase_text(w), (long long)w->u.attention.batch,
-            (long long)w->u.attention.heads, (long long)w->u.attention.kv_heads,
-            (long long)w->u.attention.q_len, (long long)w->u.attention.kv_len,
-            (long long)w->u.attention.head_dim, msim_dtype_text(w->dtype));
+    msim_print(
+        out,
+        "law: t0 + norm(flops / rate, bytes / bandwidth, key steps)%s\n"
+        "inputs: %s, batch %lld, heads %lld over %lld, queries %lld, "
+        "keys %lld, head size %lld, %s\n",
+        w->u.attention.backward ? ", backward: 2.5 times the flops at 0.75 "
+                                  "of the rate"
+                                : "",
+        msim_attention_phase_text(w), (long long)w->u.attention.batch,
+        (long long)w->u.attention.heads, (long long)w->u.attention.kv_heads,
+        (long long)w->u.attention.q_len, (long long)w->u.attention.kv_len,
+        (long long)w->u.attention.head_dim, msim_dtype_text(w->dtype));
     if (is_large(p, w))
         fprintf(out, "times: %g, for heads beyond %d\n", LARGE_TIME,
                 FLASH_HEAD);

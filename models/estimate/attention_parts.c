@@ -11,6 +11,7 @@
  */
 #include "models/estimate/attention_parts.h"
 
+#include "core/base/print.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 
@@ -131,8 +132,8 @@ void msim_attention_parts_explain(const struct msim_platform *p,
     uint32_t n = parts(w, part);
 
     for (uint32_t i = 0; i < n; i++) {
-        fprintf(out, "part %u of %u, %g times: %s\n", i + 1, n, part[i].times,
-                msim_family_text(part[i].work.family));
+        msim_print(out, "part %u of %u, %g times: %s\n", i + 1, n,
+                   part[i].times, msim_family_text(part[i].work.family));
         msim_model_explain(p, &part[i].work, out);
     }
 }

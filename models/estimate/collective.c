@@ -4,6 +4,7 @@
  * The law of models/law/collective_law.c, corrected by curves of measured
  * points where the platform has them (models/platform/curve.h).
  */
+#include "core/base/print.h"
 #include "models/estimate/model.h"
 #include "models/law/collective_law.h"
 #include "models/law/transfer.h"
@@ -313,7 +314,7 @@ static void collective_explain(const struct msim_platform *p,
     if (picked)
         memcpy(params, pick.fit->params, sizeof(params));
     way = msim_transfer_choose(&p->sheet, w, params);
-    fprintf(
+    msim_print(
         out,
         "law: start + steps * hop + wire / link, by the fastest way: %s, "
         "%s\n"
@@ -332,10 +333,11 @@ static void collective_explain(const struct msim_platform *p,
                 p->sheet.no_link ? " (links inside a node are not known)" : "");
     }
     if (raised)
-        fprintf(out,
-                "raised: the estimate over %u node%s is longer, and more nodes "
-                "cost no less\n",
-                raised, raised == 1 ? "" : "s");
+        msim_print(
+            out,
+            "raised: the estimate over %u node%s is longer, and more nodes "
+            "cost no less\n",
+            raised, raised == 1 ? "" : "s");
 }
 
 const struct msim_model MSIM_MODEL_COLLECTIVE = {

@@ -12,6 +12,7 @@
  * image by image. A few channels are padded to a step; but forward passes and
  * data gradients in fp32 and fp16 with channels first use a plain kernel.
  */
+#include "core/base/print.h"
 #include "core/work/conv_shape.h"
 #include "models/estimate/conv_way.h"
 #include "models/estimate/gemm.h"
@@ -461,16 +462,16 @@ static void conv_explain(const struct msim_platform *p,
     struct way way;
 
     settle(p, w, &work);
-    fprintf(out,
-            "inputs: %s, n %lld, c %lld, %lld x %lld, k %lld, filter %lld x "
-            "%lld, stride %lld, groups %lld, %s%s\n",
-            msim_conv_key_pass(w->u.conv.pass), (long long)w->u.conv.n,
-            (long long)w->u.conv.c, (long long)w->u.conv.h,
-            (long long)w->u.conv.w, (long long)w->u.conv.k,
-            (long long)w->u.conv.r, (long long)w->u.conv.s,
-            (long long)w->u.conv.stride_h, (long long)w->u.conv.groups,
-            msim_dtype_text(w->dtype),
-            msim_conv_is_plain(p, &work) ? "" : " on tensor cores");
+    msim_print(out,
+               "inputs: %s, n %lld, c %lld, %lld x %lld, k %lld, filter %lld x "
+               "%lld, stride %lld, groups %lld, %s%s\n",
+               msim_conv_key_pass(w->u.conv.pass), (long long)w->u.conv.n,
+               (long long)w->u.conv.c, (long long)w->u.conv.h,
+               (long long)w->u.conv.w, (long long)w->u.conv.k,
+               (long long)w->u.conv.r, (long long)w->u.conv.s,
+               (long long)w->u.conv.stride_h, (long long)w->u.conv.groups,
+               msim_dtype_text(w->dtype),
+               msim_conv_is_plain(p, &work) ? "" : " on tensor cores");
     if (conv_pick(p, &work, &pick)) {
         fprintf(out, "law: t0 + norm(fastest algorithm, bytes / bandwidth)\n");
         msim_fit_explain(p, &pick, &work, out);

@@ -4,6 +4,7 @@
  */
 #include "models/estimate/conv_way.h"
 
+#include "core/base/print.h"
 #include "core/work/conv_shape.h"
 #include "models/estimate/pace.h"
 #include "models/law/scatter_law.h"
@@ -300,10 +301,10 @@ void msim_conv_way_explain(const struct msim_platform *p,
     if (factor != 1)
         fprintf(out, "times: %g, for three spatial dimensions\n", factor);
     if (msim_conv_way_us(p, w, settled) > 0)
-        fprintf(out, "%s: %.4g us, %s\n", adds_up(p, w) ? "sums" : "groups",
-                msim_conv_way_us(p, w, settled),
-                adds_up(p, w) ? "added up in memory tap by tap"
-                              : "one multiplication after the other");
+        msim_print(out, "%s: %.4g us, %s\n", adds_up(p, w) ? "sums" : "groups",
+                   msim_conv_way_us(p, w, settled),
+                   adds_up(p, w) ? "added up in memory tap by tap"
+                                 : "one multiplication after the other");
     if (has_columns(p, w))
         fprintf(out, "columns: %.4g us, of the image, for each tap\n",
                 msim_columns_us(&p->sheet, w));

@@ -3,6 +3,7 @@
  * models/law/cpu_law.c.
  */
 #include "models/estimate/gemm.h"
+#include "core/base/print.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/gemm_law.h"
@@ -181,12 +182,12 @@ static void gemm_explain(const struct msim_platform *p,
     struct msim_work work;
     struct msim_pick pick;
 
-    fprintf(out,
-            "law: t0 + norm(flops / rate, bytes / bandwidth, k steps)\n"
-            "inputs: m %lld, n %lld, k %lld, batch %lld, %s\n",
-            (long long)w->u.gemm.m, (long long)w->u.gemm.n,
-            (long long)w->u.gemm.k, (long long)w->u.gemm.batch,
-            msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
+    msim_print(out,
+               "law: t0 + norm(flops / rate, bytes / bandwidth, k steps)\n"
+               "inputs: m %lld, n %lld, k %lld, batch %lld, %s\n",
+               (long long)w->u.gemm.m, (long long)w->u.gemm.n,
+               (long long)w->u.gemm.k, (long long)w->u.gemm.batch,
+               msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
     count(&work, w);
     if (parts_of(p, w) > 1)
         fprintf(out, "sums of %g parts may be faster\n", parts_of(p, w));

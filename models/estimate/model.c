@@ -4,6 +4,7 @@
  */
 #include "models/estimate/model.h"
 
+#include "core/base/print.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/plausible.h"
 #include "models/law/law_kind.h"
@@ -215,36 +216,36 @@ void msim_model_explain(const struct msim_platform *p,
     char kind[MSIM_EVIDENCE_KIND];
 
     if (w->user.origin)
-        fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
-                w->user.origin, w->user.interval_factor);
+        msim_print(out, "by %s, with an interval wider by a factor of %.2f, ",
+                   w->user.origin, w->user.interval_factor);
     if (w->user.us > 0) {
         fprintf(out, "which says the time: %.4g us\n", w->user.us);
         return;
     }
-    fprintf(out, "model: %s on %s\n",
-            m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
-            msim_platform_name(p));
+    msim_print(out, "model: %s on %s\n",
+               m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
+               msim_platform_name(p));
     if (emulation != MSIM_EMULATED_NO) {
         msim_emulation_text(emulation, p, text, sizeof(text));
-        fprintf(out, "emulated: %s\n", text);
+        msim_print(out, "emulated: %s\n", text);
     }
     msim_law_kind(&as, p->is_host, kind, sizeof(kind));
     if (*kind)
-        fprintf(out, "kind: %s\n", kind);
+        msim_print(out, "kind: %s\n", kind);
     m->explain(p, &as, out);
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
-        fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
-                e.low_us, e.high_us, msim_source_text(e.source));
+        msim_print(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n",
+                   e.us, e.low_us, e.high_us, msim_source_text(e.source));
     if (is_bare(w) && !p->is_host && msim_program_factor(&p->programs, w) != 1)
         fprintf(out, "whole programs: %.3g times as long\n",
                 msim_program_factor(&p->programs, w));
     if (e.source == MSIM_SOURCE_NEAREST)
-        fprintf(out,
-                "nearest: no law knows its kernel; that of %s is taken, "
-                "by bytes\n",
-                msim_family_text(e.family));
+        msim_print(out,
+                   "nearest: no law knows its kernel; that of %s is taken, "
+                   "by bytes\n",
+                   msim_family_text(e.family));
     if (w->repeats > 1)
         fprintf(out, "runs: %u, one after the other\n", w->repeats);
     if (e.bounded)
-        fprintf(out, "bounded: %s\n", msim_bounded_text(e.bounded));
+        msim_print(out, "bounded: %s\n", msim_bounded_text(e.bounded));
 }

@@ -1,6 +1,7 @@
 /*
  * models/estimate/moe.c - layers of experts by models/law/moe_law.c.
  */
+#include "core/base/print.h"
 #include "models/estimate/model.h"
 #include "models/law/moe_law.h"
 #include "models/platform/fit_estimate.h"
@@ -174,7 +175,7 @@ static void moe_explain(const struct msim_platform *p,
     struct msim_pick pick;
 
     msim_work_count(&work);
-    fprintf(
+    msim_print(
         out,
         "law: t0 + norm(flops / rate, bytes / bandwidth) + passes over all "
         "pairs + a part for each expert\n"

@@ -4,6 +4,7 @@
  *
  * Copies to and from the host are bound by PCIe instead.
  */
+#include "core/base/print.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/counted_pace.h"
@@ -266,9 +267,10 @@ static void explain_grid(const struct msim_platform *p,
 {
     struct msim_reduce_grid g = msim_vector_grid(&p->sheet, w);
 
-    fprintf(out, "grid: %g blocks of %g threads, %g loads of each in turn%s\n",
-            g.blocks, g.threads, g.rounds,
-            g.split ? ", several blocks an output" : "");
+    msim_print(out,
+               "grid: %g blocks of %g threads, %g loads of each in turn%s\n",
+               g.blocks, g.threads, g.rounds,
+               g.split ? ", several blocks an output" : "");
 }
 
 static void vector_explain(const struct msim_platform *p,
@@ -277,12 +279,12 @@ static void vector_explain(const struct msim_platform *p,
     struct msim_work work;
     struct msim_pick pick;
 
-    fprintf(out, "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n",
-            *msim_work_variant(w) ? msim_work_variant(w)
-                                  : msim_family_text(w->family),
-            msim_vector_bytes(w), (long long)w->u.vector.elems,
-            (long long)w->u.vector.rows, (long long)w->u.vector.cols,
-            w->u.vector.strided ? ", not in memory order" : "");
+    msim_print(out, "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n",
+               *msim_work_variant(w) ? msim_work_variant(w)
+                                     : msim_family_text(w->family),
+               msim_vector_bytes(w), (long long)w->u.vector.elems,
+               (long long)w->u.vector.rows, (long long)w->u.vector.cols,
+               w->u.vector.strided ? ", not in memory order" : "");
     if (w->u.vector.table_rows > 0)
         fprintf(out,
                 "look-ups: %.6g rows of a table of %.6g, %.6g bytes "
@@ -290,8 +292,8 @@ static void vector_explain(const struct msim_platform *p,
                 w->u.vector.lookups, w->u.vector.table_rows,
                 w->u.vector.row_bytes);
     if (is_host_copy(w)) {
-        fprintf(out, "law: floor + bytes / PCIe rate (%s memory)\n",
-                w->u.vector.pageable ? "pageable" : "pinned");
+        msim_print(out, "law: floor + bytes / PCIe rate (%s memory)\n",
+                   w->u.vector.pageable ? "pageable" : "pinned");
         return;
     }
     fprintf(out, "law: t0 + bytes / bandwidth, faster while they fit into "

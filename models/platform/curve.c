@@ -3,6 +3,8 @@
  */
 #include "models/platform/curve.h"
 
+#include "core/base/print.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,8 +194,8 @@ static void explain_one(const struct msim_curve *c, const struct msim_work *w,
     double bytes = (double)w->u.coll.bytes;
     bool outside = bytes < c->bytes[0] || bytes > c->bytes[c->n - 1];
 
-    fprintf(out, "%s curve of %u ranks", c->measured ? "measured" : "inferred",
-            c->ranks);
+    msim_print(out, "%s curve of %u ranks",
+               c->measured ? "measured" : "inferred", c->ranks);
     if (c->nodes > 1)
         fprintf(out, " on %u nodes", c->nodes);
     if (outside)
@@ -211,8 +213,8 @@ void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
         return;
     fprintf(out, "curves: ");
     if (!own)
-        fprintf(out, "%s stands in, ",
-                msim_collective_text(stand_in_of(w->u.coll.collective)));
+        msim_print(out, "%s stands in, ",
+                   msim_collective_text(stand_in_of(w->u.coll.collective)));
     explain_one(at.below ? at.below : at.above, w, out);
     if (at.below && at.above && at.below != at.above) {
         fprintf(out, ", between it and the ");

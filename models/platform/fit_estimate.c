@@ -8,6 +8,7 @@
  */
 #include "models/platform/fit_estimate.h"
 
+#include "core/base/print.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
@@ -231,11 +232,11 @@ static void explain_clock(const struct msim_platform *p,
     if (!is_clocked(p))
         return;
     msim_clock_text(&p->clock, clock, sizeof(clock));
-    fprintf(out,
-            "clock: %s: the law is %.4g us then, %.3f times as long; the "
-            "interval is wider by a factor of %.2f for it\n",
-            clock, us, us / usual_us,
-            exp(msim_clock_half_width(&p->clock, us / usual_us)));
+    msim_print(out,
+               "clock: %s: the law is %.4g us then, %.3f times as long; the "
+               "interval is wider by a factor of %.2f for it\n",
+               clock, us, us / usual_us,
+               exp(msim_clock_half_width(&p->clock, us / usual_us)));
 }
 
 void msim_fit_explain(const struct msim_platform *p,
@@ -249,31 +250,31 @@ void msim_fit_explain(const struct msim_platform *p,
     double law_us;
 
     carry(p, pick, params);
-    fprintf(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
-            c->table);
+    msim_print(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
+               c->table);
     if (!pick->platform)
         fprintf(out, " (a law that all GPUs share, scaled by the data sheet)");
     else if (pick->platform != p)
-        fprintf(out, " (platform %s stands in, scaled by the data sheets%s)",
-                pick->platform->name, pick->trees ? "" : ", law alone");
-    fprintf(out,
-            "\nerror: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
-            "constants:",
-            100 * c->error, 100 * c->heldout,
-            pick->platform ? "held-out rows" : "held-out GPUs");
+        msim_print(out, " (platform %s stands in, scaled by the data sheets%s)",
+                   pick->platform->name, pick->trees ? "" : ", law alone");
+    msim_print(out,
+               "\nerror: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
+               "constants:",
+               100 * c->error, 100 * c->heldout,
+               pick->platform ? "held-out rows" : "held-out GPUs");
     for (uint32_t i = 0; i < c->law->n_params; i++)
-        fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
-                params[i], c->law->params[i].unit);
+        msim_print(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
+                   params[i], c->law->params[i].unit);
     c->law->describe(usual, w, x);
     law_us = c->law->time_us(usual, w, params);
     correct(p, pick, w, x, law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);
     if (c->gap.least_us > 0)
-        fprintf(out,
-                ", launch gap of the source %.4g us, %.4g us more a kernel "
-                "(%s)",
-                c->gap.least_us, c->gap.added_us,
-                pick->bare ? "left out" : "kept");
+        msim_print(out,
+                   ", launch gap of the source %.4g us, %.4g us more a kernel "
+                   "(%s)",
+                   c->gap.least_us, c->gap.added_us,
+                   pick->bare ? "left out" : "kept");
     fprintf(out, ", correction %+.1f %%\n", 100 * (exp(by.log) - 1));
     explain_clock(p, c->law, w, params, law_us, out);
     if (msim_interval_outside(c, x) > 0)

@@ -1,6 +1,7 @@
 /*
  * plan/outcome/plan_text.c - a plan for the terminal.
  */
+#include "core/base/print.h"
 #include "plan/outcome/plan_report.h"
 
 #include "plan/outcome/plan_words.h"
@@ -27,10 +28,10 @@ static void write_line(const struct msim_plan_point *p,
         snprintf(mfu, sizeof(mfu), "%.1f", 100 * p->mfu);
     if (!isnan(p->peak_gib))
         snprintf(peak, sizeof(peak), "%.1f", p->peak_gib);
-    fprintf(out, "%8s %9s %6" PRId64 " %-14s %9s %5s %6s%s  %s\n", days, cost,
-            p->strategy.gpus, spec->platforms[p->platform].name, step, mfu,
-            peak, p->fits == MSIM_FITS_EDGE && !isnan(p->peak_gib) ? "?" : " ",
-            strategy);
+    msim_print(
+        out, "%8s %9s %6" PRId64 " %-14s %9s %5s %6s%s  %s\n", days, cost,
+        p->strategy.gpus, spec->platforms[p->platform].name, step, mfu, peak,
+        p->fits == MSIM_FITS_EDGE && !isnan(p->peak_gib) ? "?" : " ", strategy);
 }
 
 static void write_step(const struct msim_plan_point *p,
@@ -41,8 +42,9 @@ static void write_step(const struct msim_plan_point *p,
     msim_plan_time_text(p->us, middle, sizeof(middle));
     msim_plan_time_text(p->low_us, low, sizeof(low));
     msim_plan_time_text(p->high_us, high, sizeof(high));
-    fprintf(out, "  %-11s %s [%s to %s], %.4g %s/s", msim_plan_step_word(spec),
-            middle, low, high, p->rate, msim_spec_unit_text(spec->unit));
+    msim_print(out, "  %-11s %s [%s to %s], %.4g %s/s",
+               msim_plan_step_word(spec), middle, low, high, p->rate,
+               msim_spec_unit_text(spec->unit));
     if (!isnan(p->mfu))
         fprintf(out, ", MFU %.1f %%", 100 * p->mfu);
     putc('\n', out);
@@ -56,9 +58,9 @@ static void write_days(const struct msim_plan_point *p,
     msim_plan_days_text(p->days, middle, sizeof(middle));
     msim_plan_days_text(p->days * p->low_us / p->us, low, sizeof(low));
     msim_plan_days_text(p->days * p->high_us / p->us, high, sizeof(high));
-    fprintf(out, "  %-11s %s days [%s-%s]\n",
-            spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "all" : "training", middle,
-            low, high);
+    msim_print(out, "  %-11s %s days [%s-%s]\n",
+               spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "all" : "training",
+               middle, low, high);
 }
 
 static void write_memory(const struct msim_plan_point *p, FILE *out)
@@ -67,13 +69,14 @@ static void write_memory(const struct msim_plan_point *p, FILE *out)
         fputs("  memory      not known: it takes an execution trace to know\n",
               out);
     else
-        fprintf(out,
-                "  memory      %.1f GiB a GPU [%.1f-%.1f] of the %.1f GiB that "
-                "CUDA's context (%.1f GiB) and NCCL's buffers (%.1f GiB) "
-                "leave%s\n",
-                p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
-                p->beside.context / GIB, p->beside.nccl / GIB,
-                p->fits == MSIM_FITS_EDGE ? ": not sure to fit" : "");
+        msim_print(
+            out,
+            "  memory      %.1f GiB a GPU [%.1f-%.1f] of the %.1f GiB that "
+            "CUDA's context (%.1f GiB) and NCCL's buffers (%.1f GiB) "
+            "leave%s\n",
+            p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
+            p->beside.context / GIB, p->beside.nccl / GIB,
+            p->fits == MSIM_FITS_EDGE ? ": not sure to fit" : "");
 }
 
 static void write_parts(const struct msim_plan *plan,
@@ -81,8 +84,8 @@ static void write_parts(const struct msim_plan *plan,
 {
     fputs("  a step is  ", out);
     for (uint32_t i = 0; plan->step_parts[i]; i++)
-        fprintf(out, "%s %s %.0f%s", i ? "," : "", plan->step_parts[i],
-                100 * p->part_us[i] / p->us, i ? "" : " %");
+        msim_print(out, "%s %s %.0f%s", i ? "," : "", plan->step_parts[i],
+                   100 * p->part_us[i] / p->us, i ? "" : " %");
     putc('\n', out);
 }
 
@@ -93,8 +96,8 @@ static void write_best(const struct msim_plan *plan,
     char strategy[MSIM_PLAN_STRATEGY_TEXT], cost[24], low[24], high[24];
 
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-    fprintf(out, "\nrecommended   %" PRId64 " x %s: %s\n", p->strategy.gpus,
-            spec->platforms[p->platform].name, strategy);
+    msim_print(out, "\nrecommended   %" PRId64 " x %s: %s\n", p->strategy.gpus,
+               spec->platforms[p->platform].name, strategy);
     write_step(p, spec, out);
     if (!isnan(p->days))
         write_days(p, spec, out);
@@ -102,20 +105,20 @@ static void write_best(const struct msim_plan *plan,
         msim_plan_amount_text(p->cost, cost, sizeof(cost));
         msim_plan_amount_text(p->cost * p->low_us / p->us, low, sizeof(low));
         msim_plan_amount_text(p->cost * p->high_us / p->us, high, sizeof(high));
-        fprintf(out, "  cost        %s", cost);
+        msim_print(out, "  cost        %s", cost);
         if (!msim_spec_is_hourly(spec))
-            fprintf(out, " [%s to %s]", low, high);
-        fprintf(out, "%s%s%s\n", *spec->currency ? " " : "", spec->currency,
-                msim_spec_is_hourly(spec) ? " an hour" : "");
+            msim_print(out, " [%s to %s]", low, high);
+        msim_print(out, "%s%s%s\n", *spec->currency ? " " : "", spec->currency,
+                   msim_spec_is_hourly(spec) ? " an hour" : "");
     }
     if (!isnan(p->kwh))
-        fprintf(out, "  energy      %.3g MWh%s\n", p->kwh / 1e3,
-                msim_spec_is_hourly(spec) ? " an hour" : "");
+        msim_print(out, "  energy      %.3g MWh%s\n", p->kwh / 1e3,
+                   msim_spec_is_hourly(spec) ? " an hour" : "");
     write_memory(p, out);
     write_parts(plan, p, out);
-    fprintf(out, "  because     it costs least%s of all that fit%s\n",
-            isnan(p->cost) ? " GPU time" : "",
-            msim_spec_is_limited(spec) ? " and keep the limits" : "");
+    msim_print(out, "  because     it costs least%s of all that fit%s\n",
+               isnan(p->cost) ? " GPU time" : "",
+               msim_spec_is_limited(spec) ? " and keep the limits" : "");
 }
 
 /* How sure it is that limits of time and cost are kept, and what would be, in
@@ -128,23 +131,23 @@ static void write_chance(const struct msim_plan *plan,
 
     if (!isnan(p->chance)) {
         msim_plan_chance_text(p->chance, chance, sizeof(chance));
-        fprintf(out, "  limits      kept with a chance of %s\n", chance);
+        msim_print(out, "  limits      kept with a chance of %s\n", chance);
     }
     if (msim_plan_is_sure(p))
         return;
     if (plan->safe == UINT32_MAX) {
-        fprintf(out, "              no point is sure to fit%s\n",
-                isnan(p->chance) ? "" : " and to keep them (95 %)");
+        msim_print(out, "              no point is sure to fit%s\n",
+                   isnan(p->chance) ? "" : " and to keep them (95 %)");
         return;
     }
     safe = &plan->points[plan->safe];
     msim_plan_strategy_text(spec, safe, strategy, sizeof(strategy));
-    fprintf(out,
-            "  to be sure  %" PRId64 " x %s: %s\n"
-            "              %s x %.3f of the recommended one\n",
-            safe->strategy.gpus, spec->platforms[safe->platform].name, strategy,
-            msim_plan_cost_word(spec, p),
-            msim_plan_cost(safe) / msim_plan_cost(p));
+    msim_print(out,
+               "  to be sure  %" PRId64 " x %s: %s\n"
+               "              %s x %.3f of the recommended one\n",
+               safe->strategy.gpus, spec->platforms[safe->platform].name,
+               strategy, msim_plan_cost_word(spec, p),
+               msim_plan_cost(safe) / msim_plan_cost(p));
 }
 
 static void write_runner_up(const struct msim_plan *plan,
@@ -157,13 +160,13 @@ static void write_runner_up(const struct msim_plan *plan,
         return;
     p = &plan->points[plan->runner_up];
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-    fprintf(out,
-            "  runner-up   %" PRId64 " x %s: %s\n"
-            "              the recommended one costs x %.3f of it "
-            "[%.3f-%.3f]: %s\n",
-            p->strategy.gpus, spec->platforms[p->platform].name, strategy,
-            plan->ratio, plan->ratio_low, plan->ratio_high,
-            plan->ratio_high < 1 ? "sure" : "not sure, try both");
+    msim_print(out,
+               "  runner-up   %" PRId64 " x %s: %s\n"
+               "              the recommended one costs x %.3f of it "
+               "[%.3f-%.3f]: %s\n",
+               p->strategy.gpus, spec->platforms[p->platform].name, strategy,
+               plan->ratio, plan->ratio_low, plan->ratio_high,
+               plan->ratio_high < 1 ? "sure" : "not sure, try both");
 }
 
 void msim_plan_nearest_text(const struct msim_plan *plan,
@@ -176,13 +179,13 @@ void msim_plan_nearest_text(const struct msim_plan *plan,
     if (!plan->has_nearest)
         return;
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-    fprintf(out,
-            "nearest to it: %" PRId64
-            " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of the %.1f GiB "
-            "that CUDA and NCCL leave\n",
-            p->strategy.gpus, spec->platforms[p->platform].name, strategy,
-            p->peak_gib, p->low_gib, p->high_gib, p->room_gib);
-    fprintf(out, "would fit: %s\n", *ways ? ways : "nothing that was tried");
+    msim_print(out,
+               "nearest to it: %" PRId64
+               " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of the %.1f GiB "
+               "that CUDA and NCCL leave\n",
+               p->strategy.gpus, spec->platforms[p->platform].name, strategy,
+               p->peak_gib, p->low_gib, p->high_gib, p->room_gib);
+    msim_print(out, "would fit: %s\n", *ways ? ways : "nothing that was tried");
 }
 
 static void write_unpriced(const struct msim_plan *plan,
@@ -190,33 +193,34 @@ static void write_unpriced(const struct msim_plan *plan,
 {
     for (uint32_t i = 0; plan->priced && i < spec->n_platforms; i++)
         if (spec->platforms[i].price <= 0)
-            fprintf(out,
-                    "%s has no price_per_gpu_hour, and others have: it is not "
-                    "compared\n",
-                    spec->platforms[i].name);
+            msim_print(
+                out,
+                "%s has no price_per_gpu_hour, and others have: it is not "
+                "compared\n",
+                spec->platforms[i].name);
 }
 
 static void write_question(const struct msim_plan *plan,
                            const struct msim_spec *spec, FILE *out)
 {
     if (!spec->traced)
-        fprintf(out,
-                "plan of %s: %" PRId64 " sequences of %" PRId64
-                " tokens a step\n",
-                spec->name, spec->global_batch, spec->sequence);
+        msim_print(out,
+                   "plan of %s: %" PRId64 " sequences of %" PRId64
+                   " tokens a step\n",
+                   spec->name, spec->global_batch, spec->sequence);
     else if (spec->global_batch)
-        fprintf(out, "plan of the step in %s: %" PRId64 " samples a step\n",
-                spec->name, spec->global_batch);
+        msim_print(out, "plan of the step in %s: %" PRId64 " samples a step\n",
+                   spec->name, spec->global_batch);
     else
-        fprintf(out, "plan of the %s in %s\n",
-                spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "requests" : "step",
-                spec->name);
-    fprintf(out,
-            "%" PRIu64 " points: %u feasible, %" PRIu64 " %s, %" PRIu64
-            " do not fit into memory, %" PRIu64 " have no model\n",
-            plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_SPLIT],
-            msim_plan_split_word(spec), plan->left_out[MSIM_PLAN_MEMORY],
-            plan->left_out[MSIM_PLAN_NO_MODEL]);
+        msim_print(out, "plan of the %s in %s\n",
+                   spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "requests" : "step",
+                   spec->name);
+    msim_print(out,
+               "%" PRIu64 " points: %u feasible, %" PRIu64 " %s, %" PRIu64
+               " do not fit into memory, %" PRIu64 " have no model\n",
+               plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_SPLIT],
+               msim_plan_split_word(spec), plan->left_out[MSIM_PLAN_MEMORY],
+               plan->left_out[MSIM_PLAN_NO_MODEL]);
 }
 
 /* Why points are not feasible, each reason once. */
@@ -230,11 +234,11 @@ static void write_refusals(const struct msim_plan *plan,
         const struct msim_plan_point *p = &plan->refused[i];
 
         msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-        fprintf(out,
-                "%8" PRIu64 " left out: %s\n         the first: %" PRId64
-                " x %s: %s\n",
-                r->of[i].points, r->of[i].text, p->strategy.gpus,
-                spec->platforms[p->platform].name, strategy);
+        msim_print(out,
+                   "%8" PRIu64 " left out: %s\n         the first: %" PRId64
+                   " x %s: %s\n",
+                   r->of[i].points, r->of[i].text, p->strategy.gpus,
+                   spec->platforms[p->platform].name, strategy);
     }
     if (r->others)
         fprintf(out, "%8" PRIu64 " left out for other reasons\n", r->others);

@@ -5,6 +5,7 @@
 #include "predict/scenario/rank_report.h"
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 
 #include <math.h>
@@ -16,16 +17,16 @@ static void text_row(const struct msim_scenarios *s,
 {
     char takes[MSIM_CELL], gain[MSIM_CELL];
 
-    fprintf(out, "%-32.32s ", r->name);
+    msim_print(out, "%-32.32s ", r->name);
     if (*r->reason) {
-        fprintf(out, "no prediction: %s\n", r->reason);
+        msim_print(out, "no prediction: %s\n", r->reason);
         return;
     }
     msim_format_time(takes, r->work_us);
     msim_format_time(gain, s->base.period.predicted - r->period.predicted);
-    fprintf(out, "%11s %11s  %6.2f %% [%5.2f-%5.2f] %8.2f\n", takes, gain,
-            100 * (1 - r->ratio.predicted), 100 * (1 - r->ratio.high),
-            100 * (1 - r->ratio.low), msim_scenario_exposed(s, r));
+    msim_print(out, "%11s %11s  %6.2f %% [%5.2f-%5.2f] %8.2f\n", takes, gain,
+               100 * (1 - r->ratio.predicted), 100 * (1 - r->ratio.high),
+               100 * (1 - r->ratio.low), msim_scenario_exposed(s, r));
 }
 
 void msim_ranking_text(const struct msim_scenarios *s, FILE *out)
@@ -33,12 +34,13 @@ void msim_ranking_text(const struct msim_scenarios *s, FILE *out)
     char period[MSIM_CELL];
 
     msim_format_time(period, s->base.period.predicted);
-    fprintf(out,
-            "period %s; with a tenth less of one part it would be shorter by "
-            "the gain\n\n"
-            "part                                   takes        gain  of the "
-            "period [90 %%]  exposed\n",
-            period);
+    msim_print(
+        out,
+        "period %s; with a tenth less of one part it would be shorter by "
+        "the gain\n\n"
+        "part                                   takes        gain  of the "
+        "period [90 %%]  exposed\n",
+        period);
     for (uint32_t i = 0; i < s->n; i++)
         text_row(s, &s->rows[i], out);
     if (!s->n)

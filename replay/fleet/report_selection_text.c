@@ -1,6 +1,7 @@
 /*
  * replay/fleet/report_selection_text.c - a selection as people read it.
  */
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "replay/fleet/report_selection.h"
 
@@ -108,8 +109,8 @@ static void main_kinds(const double *share, char text[MAIN_COLUMNS + 1])
 
 static void write_chosen(const struct msim_selection *s, FILE *out)
 {
-    fprintf(out, "\n  %-*s %8s %11s %5s  %s\n", NAME_COLUMNS, "job", "weight",
-            "stands for", "jobs", "its time");
+    msim_print(out, "\n  %-*s %8s %11s %5s  %s\n", NAME_COLUMNS, "job",
+               "weight", "stands for", "jobs", "its time");
     for (uint32_t c = 0; c < s->n; c++) {
         const struct msim_chosen *of = &s->chosen[c];
         const struct msim_fleet_job *job = &s->fleet->jobs[of->job];
@@ -119,9 +120,9 @@ static void write_chosen(const struct msim_selection *s, FILE *out)
                              msim_selection_short(s, job->name), NAME_COLUMNS);
 
         main_kinds(job->share, kinds);
-        fprintf(out, "  %s%*s %6.1f %% %9.1f %% %5u  %s\n", name,
-                (int)(NAME_COLUMNS - columns), "", 100 * of->weight,
-                100 * of->stands_for, of->jobs, kinds);
+        msim_print(out, "  %s%*s %6.1f %% %9.1f %% %5u  %s\n", name,
+                   (int)(NAME_COLUMNS - columns), "", 100 * of->weight,
+                   100 * of->stands_for, of->jobs, kinds);
     }
 }
 
@@ -130,13 +131,13 @@ static void write_kinds(const struct msim_selection *s, FILE *out)
     struct msim_kind_row rows[MSIM_FAMILY_COUNT + 1];
     uint32_t n = msim_selection_kinds(s, rows);
 
-    fprintf(out, "\n  %-12s %9s %11s %11s\n", "time of", "fleet", "selection",
-            "difference");
+    msim_print(out, "\n  %-12s %9s %11s %11s\n", "time of", "fleet",
+               "selection", "difference");
     for (uint32_t i = 0; i < n; i++)
-        fprintf(out, "  %-12s %7.1f %% %9.1f %% %+11.1f\n",
-                msim_time_kind_text(rows[i].kind), 100 * rows[i].fleet,
-                100 * rows[i].selection,
-                100 * (rows[i].selection - rows[i].fleet));
+        msim_print(out, "  %-12s %7.1f %% %9.1f %% %+11.1f\n",
+                   msim_time_kind_text(rows[i].kind), 100 * rows[i].fleet,
+                   100 * rows[i].selection,
+                   100 * (rows[i].selection - rows[i].fleet));
 }
 
 /* What a job counts for. */
@@ -147,7 +148,7 @@ static void write_weights(const struct msim_fleet *fleet, FILE *out)
     else if (!strcmp(fleet->weighed_by, "traced time"))
         fputs("\nJobs weigh their traced time", out);
     else
-        fprintf(out, "\nJobs weigh what '%s' says", fleet->weighed_by);
+        msim_print(out, "\nJobs weigh what '%s' says", fleet->weighed_by);
 }
 
 static void write_fleet(const struct msim_selection *s, FILE *out)
@@ -167,7 +168,7 @@ static void write_fleet(const struct msim_selection *s, FILE *out)
     snprintf(name, sizeof(name), "%.*s", (int)len, fleet->jobs[0].name);
     msim_format_name(folder, sizeof(folder), name, NAME_COLUMNS);
     if (len)
-        fprintf(out, ".\nTheir names go on from %s", folder);
+        msim_print(out, ".\nTheir names go on from %s", folder);
     fputs(".\n", out);
 }
 
@@ -176,7 +177,7 @@ enum msim_status msim_selection_text(const struct msim_selection *s, FILE *out)
     char verdict[256];
 
     msim_selection_verdict(s, verdict, sizeof(verdict));
-    fprintf(out, "%s (%s)\n", verdict, msim_time_kind_text(s->worst));
+    msim_print(out, "%s (%s)\n", verdict, msim_time_kind_text(s->worst));
     write_chosen(s, out);
     write_kinds(s, out);
     write_fleet(s, out);

@@ -1,6 +1,7 @@
 /*
  * replay/run/write_replay_text.c - a replay for people.
  */
+#include "core/base/print.h"
 #include "replay/run/write_replay.h"
 
 #include <inttypes.h>
@@ -28,38 +29,41 @@ static void write_first(const struct msim_replay *r, FILE *out)
     const struct msim_replay_figures *f = r->figures;
     uint32_t n = r->plan->ops.n;
 
-    fprintf(out,
-            "measured %.3f ms a step (%.3f to %.3f, %" PRIu32
-            " iterations) on %s\n",
-            f->step.us / 1e3, f->step.low_us / 1e3, f->step.high_us / 1e3,
-            r->runs->n, device_name(r));
-    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n%s",
-            f->sum_us / 1e3, f->gap_us / 1e3, f->together_us > 0 ? "" : "\n");
+    msim_print(out,
+               "measured %.3f ms a step (%.3f to %.3f, %" PRIu32
+               " iterations) on %s\n",
+               f->step.us / 1e3, f->step.low_us / 1e3, f->step.high_us / 1e3,
+               r->runs->n, device_name(r));
+    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n",
+            f->sum_us / 1e3, f->gap_us / 1e3);
     if (f->together_us > 0)
-        fprintf(out,
-                "each alone, with %s caches; in a row, with nothing between "
-                "them, %.3f ms\n\n",
-                r->warm ? "warm" : "cold", f->together_us / 1e3);
-    fprintf(out, "  %-8s %9s %7s %12s %7s\n", "run", "operators", "share", "ms",
-            "share");
+        msim_print(out,
+                   "each alone, with %s caches; in a row, with nothing between "
+                   "them, %.3f ms\n\n",
+                   r->warm ? "warm" : "cold", f->together_us / 1e3);
+    else
+        fputc('\n', out);
+    msim_print(out, "  %-8s %9s %7s %12s %7s\n", "run", "operators", "share",
+               "ms", "share");
     for (int h = 0; h < MSIM_RUN_HOWS; h++)
-        fprintf(out, "  %-8s %9" PRIu32 " %6.1f%% %12.3f %6.1f%%\n",
-                msim_run_how_text((enum msim_run_how)h), f->how[h].ops,
-                share(f->how[h].ops, n), f->how[h].us / 1e3,
-                share(f->how[h].us, f->sum_us));
+        msim_print(out, "  %-8s %9" PRIu32 " %6.1f%% %12.3f %6.1f%%\n",
+                   msim_run_how_text((enum msim_run_how)h), f->how[h].ops,
+                   share(f->how[h].ops, n), f->how[h].us / 1e3,
+                   share(f->how[h].us, f->sum_us));
 }
 
 static void write_families(const struct msim_replay *r, FILE *out)
 {
     const struct msim_replay_figures *f = r->figures;
 
-    fprintf(out, "\n  %-12s %9s %12s %7s\n", "family", "operators", "ms",
-            "share");
+    msim_print(out, "\n  %-12s %9s %12s %7s\n", "family", "operators", "ms",
+               "share");
     for (int i = 0; i < MSIM_FAMILY_COUNT; i++)
         if (f->family[i].ops)
-            fprintf(out, "  %-12s %9" PRIu32 " %12.3f %6.1f%%\n",
-                    msim_family_text((enum msim_family)i), f->family[i].ops,
-                    f->family[i].us / 1e3, share(f->family[i].us, f->sum_us));
+            msim_print(out, "  %-12s %9" PRIu32 " %12.3f %6.1f%%\n",
+                       msim_family_text((enum msim_family)i), f->family[i].ops,
+                       f->family[i].us / 1e3,
+                       share(f->family[i].us, f->sum_us));
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -111,16 +115,18 @@ static void write_names(const struct msim_replay *r, FILE *out)
     }
     if (n > 0)
         qsort(names, n, sizeof(*names), longest_first);
-    fprintf(out, "\n  %-38s %9s %12s  %s\n", "operator", "calls", "ms", "run");
+    msim_print(out, "\n  %-38s %9s %12s  %s\n", "operator", "calls", "ms",
+               "run");
     for (uint32_t i = 0; i < n && i < LONGEST; i++)
-        fprintf(out, "  %-38.38s %9" PRIu32 " %12.3f  %s\n",
-                msim_trace_text(p->trace, names[i].name), names[i].ops,
-                names[i].us / 1e3,
-                msim_run_how_text((enum msim_run_how)names[i].how));
+        msim_print(out, "  %-38.38s %9" PRIu32 " %12.3f  %s\n",
+                   msim_trace_text(p->trace, names[i].name), names[i].ops,
+                   names[i].us / 1e3,
+                   msim_run_how_text((enum msim_run_how)names[i].how));
     for (uint32_t i = 0; i < n; i++)
         if (names[i].how == MSIM_RUN_NOT)
-            fprintf(out, "  not run: %" PRIu32 " x %.38s: %s\n", names[i].ops,
-                    msim_trace_text(p->trace, names[i].name), names[i].why);
+            msim_print(out, "  not run: %" PRIu32 " x %.38s: %s\n",
+                       names[i].ops, msim_trace_text(p->trace, names[i].name),
+                       names[i].why);
     free(names);
 }
 
@@ -147,7 +153,8 @@ static void write_system(const struct msim_replay *r, FILE *out)
         fprintf(out, "  power %.0f W", power);
     fprintf(out, "\n");
     if (r->runs->counters_error[0])
-        fprintf(out, "  no processor counters: %s\n", r->runs->counters_error);
+        msim_print(out, "  no processor counters: %s\n",
+                   r->runs->counters_error);
 }
 
 void msim_replay_write_text(const struct msim_replay *r, FILE *out)

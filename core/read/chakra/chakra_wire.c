@@ -8,7 +8,7 @@
  */
 #include "core/read/chakra/chakra_wire.h"
 
-#include "core/base/json_out.h"
+#include "core/base/print.h"
 
 #include <string.h>
 

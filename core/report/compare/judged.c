@@ -3,6 +3,7 @@
  */
 #include "core/report/compare/judged.h"
 
+#include "core/base/print.h"
 #include "core/base/vec.h"
 
 #include <math.h>
@@ -72,11 +73,11 @@ static void write_group(const struct msim_judged_groups *g, uint32_t group,
     if (n == 0)
         return;
     qsort(errors, n, sizeof(*errors), by_value);
-    fprintf(out, "%-6s %-*s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%%s%s\n",
-            figure == MSIM_JUDGED_MEMORY ? "memory" : "step", width,
-            g->names[group], n, sum / n, errors[n / 2],
-            errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
-            *note ? "  " : "", note);
+    msim_print(out, "%-6s %-*s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%%s%s\n",
+               figure == MSIM_JUDGED_MEMORY ? "memory" : "step", width,
+               g->names[group], n, sum / n, errors[n / 2],
+               errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
+               *note ? "  " : "", note);
 }
 
 static int widest(const struct msim_judged_groups *g)
@@ -100,9 +101,9 @@ msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
 
     if (!errors)
         return MSIM_ENOMEM;
-    fprintf(out,
-            "\nerr. %% %-*s   jobs   mean median    p90  worst inside%s%s\n",
-            width, group_head, note ? "  " : "", note ? note_head : "");
+    msim_print(out,
+               "\nerr. %% %-*s   jobs   mean median    p90  worst inside%s%s\n",
+               width, group_head, note ? "  " : "", note ? note_head : "");
     for (int f = MSIM_JUDGED_STEP; f <= MSIM_JUDGED_MEMORY; f++)
         for (uint32_t i = 0; i < g->n_names; i++)
             write_group(g, i, (enum msim_judged_figure)f,

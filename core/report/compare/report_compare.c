@@ -4,6 +4,7 @@
  * The result comes first, then the totals, then one table for each question.
  * All times of one table share a unit. Lines stay within 100 columns.
  */
+#include "core/base/print.h"
 #include "core/report/compare/report_compare_page.h"
 
 #include <inttypes.h>
@@ -35,11 +36,11 @@ static void print_side(const struct msim_compare_page *page, int side)
         msim_format_name(what, sizeof(what), s->iterations.rows[0].name, 32);
     else
         snprintf(what, sizeof(what), "mean of %u iterations", s->iterations.n);
-    fprintf(page->out, "%c  %s%s\n   %s%s times, %s%s\n", 'A' + side, name,
-            more, s->is_file ? "a prediction from " : "",
-            s->costs ? s->costs : "unknown", rank, what);
+    msim_print(page->out, "%c  %s%s\n   %s%s times, %s%s\n", 'A' + side, name,
+               more, s->is_file ? "a prediction from " : "",
+               s->costs ? s->costs : "unknown", rank, what);
     if (s->options)
-        fprintf(page->out, "   %s\n", s->options);
+        msim_print(page->out, "   %s\n", s->options);
 }
 
 /* Is A what B's own ratio is to? Saved predictions hold it. */
@@ -68,12 +69,12 @@ static void print_verdict(const struct msim_compare_page *page)
     msim_format_time(b, c->us[1].predicted);
     fputs("\nan iteration takes ", page->out);
     if (c->difference == 0)
-        fprintf(page->out, "%s on both sides", a);
+        msim_print(page->out, "%s on both sides", a);
     else if (isfinite(percent))
-        fprintf(page->out, "%.1f %% %s: %s in A, %s in B", fabs(percent),
-                percent > 0 ? "longer" : "less", a, b);
+        msim_print(page->out, "%.1f %% %s: %s in A, %s in B", fabs(percent),
+                   percent > 0 ? "longer" : "less", a, b);
     else
-        fprintf(page->out, "%s in A, %s in B", a, b);
+        msim_print(page->out, "%s in A, %s in B", a, b);
     if (is_baseline(page->c->side[0], page->c->side[1]))
         print_ratio(page, page->c->side[1]);
     else if (c->beyond == MSIM_BEYOND_NO && c->difference != 0)
@@ -158,7 +159,7 @@ static void print_rank_line(const struct msim_compare_page *page, int64_t first,
         snprintf(name, sizeof(name), "%" PRId64, first);
     else if (first >= 0)
         snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, first, last);
-    fprintf(page->out, "  %8s%s\n", name, line);
+    msim_print(page->out, "  %8s%s\n", name, line);
 }
 
 /* Neighbours with the same printed figures share a line. */
@@ -172,8 +173,9 @@ static void print_ranks(struct msim_compare_page *page)
 
     if (!c->n_ranks)
         return;
-    fprintf(page->out, "\nranks, %-3s %11s%11s%11s %9s%11s%11s%11s\n", u->name,
-            "A", "B", "change", "B/A", "+ kernels", "+ transfer", "+ wait");
+    msim_print(page->out, "\nranks, %-3s %11s%11s%11s %9s%11s%11s%11s\n",
+               u->name, "A", "B", "change", "B/A", "+ kernels", "+ transfer",
+               "+ wait");
     for (uint32_t i = 0, j; i < c->n_ranks; i = j) {
         format_rank(page, line, u, &c->ranks[i]);
         for (j = i + 1; j < c->n_ranks; j++) {
@@ -294,7 +296,7 @@ static void print_notes(const struct msim_compare_page *page)
     for (uint32_t i = 0; i < page->c->n_warnings; i++) {
         msim_format_name(text, sizeof(text), page->c->warnings[i],
                          sizeof(text));
-        fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
+        msim_print(page->out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * core/report/compare/report_compare_table.c - the tables of a comparison.
  */
+#include "core/base/print.h"
 #include "core/report/compare/report_compare_page.h"
 
 #include <math.h>
@@ -116,9 +117,9 @@ static void print_name(const struct msim_compare_page *page,
     unsigned used = format_name(text, t, c), columns = t->name_columns;
 
     if (used <= columns)
-        fprintf(page->out, "  %s%*s", text, (int)(columns - used), "");
+        msim_print(page->out, "  %s%*s", text, (int)(columns - used), "");
     else
-        fprintf(page->out, "  %s\n  %*s", text, (int)columns, "");
+        msim_print(page->out, "  %s\n  %*s", text, (int)columns, "");
 }
 
 /* ---- tables ------------------------------------------------------------- */
@@ -158,16 +159,16 @@ void msim_compare_header(const struct msim_compare_page *page,
     char title[LABEL];
 
     snprintf(title, sizeof(title), "%s, %s", t->title, t->unit->name);
-    fprintf(page->out, "\n%-*s", (int)t->name_columns + 2, title);
+    msim_print(page->out, "\n%-*s", (int)t->name_columns + 2, title);
     if (t->extra != MSIM_EXTRA_NOTHING)
-        fprintf(page->out, "%*s%*s", CALLS, "calls A", CALLS, "B");
-    fprintf(page->out, "%10s%10s%10s ", "A", "B", "change");
+        msim_print(page->out, "%*s%*s", CALLS, "calls A", CALLS, "B");
+    msim_print(page->out, "%10s%10s%10s ", "A", "B", "change");
     if (t->extra == MSIM_EXTRA_MEANS)
-        fprintf(page->out, "%7s/%s%7s/%s", "A each", t->mean_unit->name,
-                "B each", t->mean_unit->name);
-    fprintf(page->out, "%8s", "B/A");
+        msim_print(page->out, "%7s/%s%7s/%s", "A each", t->mean_unit->name,
+                   "B each", t->mean_unit->name);
+    msim_print(page->out, "%8s", "B/A");
     if (t->extra == MSIM_EXTRA_CALLS)
-        fprintf(page->out, "%9s", "share");
+        msim_print(page->out, "%9s", "share");
     fputc('\n', page->out);
 }
 
@@ -178,7 +179,7 @@ static void print_calls(const struct msim_compare_page *page,
         char cell[MSIM_CELL];
 
         msim_format_calls(cell, c->name[side] ? c->calls[side] : (double)NAN);
-        fprintf(page->out, "%*s", CALLS, cell);
+        msim_print(page->out, "%*s", CALLS, cell);
     }
 }
 
@@ -191,10 +192,10 @@ static void print_times(struct msim_compare_page *page,
     for (int side = 0; side < 2; side++) {
         msim_format_in(cell, t->unit,
                        c->name[side] ? c->us[side].predicted : (double)NAN);
-        fprintf(page->out, "%10s", cell);
+        msim_print(page->out, "%10s", cell);
     }
     msim_format_change(cell, t->unit, c->difference);
-    fprintf(page->out, "%10s%c", cell, msim_compare_mark(page, c));
+    msim_print(page->out, "%10s%c", cell, msim_compare_mark(page, c));
 }
 
 static void print_means(const struct msim_compare_page *page,
@@ -205,7 +206,7 @@ static void print_means(const struct msim_compare_page *page,
         char cell[MSIM_CELL];
 
         msim_format_in(cell, t->mean_unit, mean(c, side));
-        fprintf(page->out, "%10s", cell);
+        msim_print(page->out, "%10s", cell);
     }
 }
 
@@ -218,9 +219,9 @@ static void print_tail(const struct msim_compare_page *page,
     msim_format_ratio(ratio, c);
     msim_format_share(share, msim_change_share(t->t, c));
     if (t->extra == MSIM_EXTRA_CALLS)
-        fprintf(page->out, "%8s%9s\n", ratio, share);
+        msim_print(page->out, "%8s%9s\n", ratio, share);
     else
-        fprintf(page->out, "%8s\n", ratio);
+        msim_print(page->out, "%8s\n", ratio);
 }
 
 static void print_row(struct msim_compare_page *page,
@@ -241,12 +242,12 @@ void msim_compare_sum(struct msim_compare_page *page,
                       const struct msim_compare_table *t, const char *label,
                       const struct msim_change *c)
 {
-    fprintf(page->out, "  %-*s", (int)t->name_columns, label);
+    msim_print(page->out, "  %-*s", (int)t->name_columns, label);
     if (t->extra != MSIM_EXTRA_NOTHING)
-        fprintf(page->out, "%*s", 2 * CALLS, "");
+        msim_print(page->out, "%*s", 2 * CALLS, "");
     print_times(page, t, c);
     if (t->extra == MSIM_EXTRA_MEANS)
-        fprintf(page->out, "%20s", "");
+        msim_print(page->out, "%20s", "");
     print_tail(page, t, c);
 }
 
@@ -286,15 +287,15 @@ void msim_compare_table_print(struct msim_compare_page *page,
     uint32_t rows = t.t->n < limit ? t.t->n : limit;
 
     if (t.t->absent) {
-        fprintf(page->out, "\n%s: none, %s\n", t.title, t.t->absent);
+        msim_print(page->out, "\n%s: none, %s\n", t.title, t.t->absent);
         return;
     }
     if (!t.t->n) {
-        fprintf(page->out, "\n%s: none\n", t.title);
+        msim_print(page->out, "\n%s: none\n", t.title);
         return;
     }
     if (is_unchanged(t.t)) {
-        fprintf(page->out, "\n%s: %u, all as they were\n", t.title, t.t->n);
+        msim_print(page->out, "\n%s: %u, all as they were\n", t.title, t.t->n);
         return;
     }
     fit(&t, rows);

@@ -1,6 +1,7 @@
 /*
  * core/report/write/glossary.c - the words of text reports, for `help report`.
  */
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 
 #include <string.h>
@@ -267,13 +268,13 @@ static void print_wrapped(FILE *out, const char *text, unsigned used,
         unsigned n = (unsigned)strcspn(text, " ");
 
         if (used > indent && used + 1 + n > COLUMNS) {
-            fprintf(out, "\n%*s", (int)indent, "");
+            msim_print(out, "\n%*s", (int)indent, "");
             used = indent;
         } else if (used > indent) {
             fputc(' ', out);
             used++;
         }
-        fprintf(out, "%.*s", (int)n, text);
+        msim_print(out, "%.*s", (int)n, text);
         used += n;
         text += n + strspn(text + n, " ");
     }
@@ -289,11 +290,11 @@ enum msim_status msim_report_words(FILE *out)
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
         unsigned n = (unsigned)strlen(WORDS[i].word);
 
-        fprintf(out, "  %s", WORDS[i].word);
+        msim_print(out, "  %s", WORDS[i].word);
         if (n + 4 > LABEL)
-            fprintf(out, "\n%*s", LABEL, "");
+            msim_print(out, "\n%*s", LABEL, "");
         else
-            fprintf(out, "%*s", (int)(LABEL - 2 - n), "");
+            msim_print(out, "%*s", (int)(LABEL - 2 - n), "");
         print_wrapped(out, WORDS[i].meaning, LABEL, LABEL);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;

@@ -3,6 +3,7 @@
  * missing.
  */
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 
@@ -212,9 +213,9 @@ static void print_summary(const struct msim_job *job, FILE *out)
 {
     char name[256];
 
-    fprintf(out, "%u file%s, %u rank%s\n", job->n_files,
-            job->n_files == 1 ? "" : "s", job->n_ranks,
-            job->n_ranks == 1 ? "" : "s");
+    msim_print(out, "%u file%s, %u rank%s\n", job->n_files,
+               job->n_files == 1 ? "" : "s", job->n_ranks,
+               job->n_ranks == 1 ? "" : "s");
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         const struct msim_trace *t = job->ranks[i];
         const struct msim_gpu_properties *gpu = &t->gpu_properties;
@@ -222,7 +223,8 @@ static void print_summary(const struct msim_job *job, FILE *out)
         if (!gpu->name)
             continue;
         msim_format_name(name, sizeof(name), msim_trace_text(t, gpu->name), 64);
-        fprintf(out, "GPU: %s, %.1f GB", name, (double)gpu->memory_bytes / 1e9);
+        msim_print(out, "GPU: %s, %.1f GB", name,
+                   (double)gpu->memory_bytes / 1e9);
         if (gpu->sms)
             fprintf(out, ", %u multiprocessors", gpu->sms);
         fputc('\n', out);
@@ -241,12 +243,12 @@ static void print_file(const struct msim_file_info *f, FILE *out)
     if (f->version && f->version[0])
         msim_format_name(version, sizeof(version), f->version, 18);
     msim_format_name(path, sizeof(path), f->path, sizeof(path));
-    fprintf(out,
-            "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64 " %11" PRIu64
-            " %6" PRIu64 "  %6s  %s%s\n",
-            rank, msim_format_text(f->format), version, f->events, f->ops,
-            f->kernels, f->collectives, f->steps, linked, path,
-            f->salvaged ? " (broken: a part was salvaged)" : "");
+    msim_print(out,
+               "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64
+               " %11" PRIu64 " %6" PRIu64 "  %6s  %s%s\n",
+               rank, msim_format_text(f->format), version, f->events, f->ops,
+               f->kernels, f->collectives, f->steps, linked, path,
+               f->salvaged ? " (broken: a part was salvaged)" : "");
 }
 
 static void print_steps(const struct msim_job *job, FILE *out)
@@ -287,10 +289,10 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
         print_file(&job->files[i], out);
     print_steps(job, out);
     for (unsigned i = 0; missing(job, i, text); i++)
-        fprintf(out, "%s  - %s\n", i ? "" : "\nmissing:\n", text);
+        msim_print(out, i ? "  - %s\n" : "\nmissing:\n  - %s\n", text);
     for (uint32_t i = 0; i < job->n_warnings; i++) {
         msim_format_name(line, sizeof(line), job->warnings[i], sizeof(line));
-        fprintf(out, "%swarning: %s\n", i ? "" : "\n", line);
+        msim_print(out, i ? "warning: %s\n" : "\nwarning: %s\n", line);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }

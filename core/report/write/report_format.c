@@ -3,7 +3,7 @@
  */
 #include "core/report/write/report_format.h"
 
-#include "core/base/json_out.h"
+#include "core/base/print.h"
 
 #include <assert.h>
 #include <math.h>
@@ -140,28 +140,12 @@ void msim_format_large(char cell[MSIM_CELL], double value)
         snprintf(cell, MSIM_CELL, "%.0f ", value);
 }
 
-/* Length of the printable character at `s`, or 0 where it must be replaced. */
-static unsigned printable_length(const char *s)
-{
-    unsigned n = msim_utf8_length(s);
-    unsigned char c = (unsigned char)s[0], next = (unsigned char)s[n ? 1 : 0];
-
-    /* C0 and C1 control characters can drive a terminal. */
-    if (c < 0x20 || c == 0x7f || (c == 0xc2 && n == 2 && next < 0xa0))
-        return 0;
-    return n;
-}
-
 static unsigned count_columns(const char *s)
 {
     unsigned columns = 0;
 
-    while (*s) {
-        unsigned n = printable_length(s);
-
-        s += n ? n : 1;
+    for (; *s; s += msim_character_length(s))
         columns++;
-    }
     return columns;
 }
 
@@ -177,8 +161,8 @@ unsigned msim_format_name(char *out, size_t size, const char *name,
         tail = (columns - 3) / 3;
         head = columns - 3 - tail;
     }
-    for (const char *s = name; *s; at++) {
-        unsigned n = printable_length(s);
+    for (const char *s = name; *s; s += msim_character_length(s), at++) {
+        unsigned n = msim_printable_length(s);
         bool dots = total > columns && at == head;
         bool keep = at < head || at >= total - tail;
         const char *from = dots ? DOTS : n ? s : "?";
@@ -189,7 +173,6 @@ unsigned msim_format_name(char *out, size_t size, const char *name,
             used += len;
             shown += dots ? 3 : 1;
         }
-        s += n ? n : 1;
     }
     out[used] = '\0';
     return shown;

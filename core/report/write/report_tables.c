@@ -4,6 +4,7 @@
  *
  * A column without a value in any row is left out.
  */
+#include "core/base/print.h"
 #include "core/report/write/report_page.h"
 
 #include <inttypes.h>
@@ -38,9 +39,9 @@ void msim_page_name(const struct msim_page *page, const char *name)
     const char *text =
         msim_short_name(page->names, name, page->name_columns, &used);
 
-    fprintf(page->out, "  %s%*s", text,
-            used < page->name_columns ? (int)(page->name_columns - used) : 0,
-            "");
+    msim_print(page->out, "  %s%*s", text,
+               used < page->name_columns ? (int)(page->name_columns - used) : 0,
+               "");
 }
 
 static void add_names(const struct msim_page *page,
@@ -195,26 +196,27 @@ static void print_op(const struct msim_page *page, const struct msim_op_row *op,
     msim_format_in(one, unit, op->us.predicted);
     msim_format_share(two, total > 0 ? op->us.predicted / total : 0);
     msim_page_name(page, msim_page_op_name(op));
-    fprintf(page->out, "%7s%*s%*s", calls, (int)columns.time, one,
-            (int)columns.share, two);
+    msim_print(page->out, "%7s%*s%*s", calls, (int)columns.time, one,
+               (int)columns.share, two);
     if (columns.interval) {
         format_interval(one, &op->us);
-        fprintf(page->out, "%*s", (int)columns.interval, one);
+        msim_print(page->out, "%*s", (int)columns.interval, one);
     }
     if (columns.measured) {
         msim_format_in(one, unit, op->us.measured);
         msim_format_error(two, &op->us);
         /* A collective's kernel ran while it waited for its peers, too. */
-        fprintf(page->out, "%11s", one);
+        msim_print(page->out, "%11s", one);
         if (!columns.interval)
-            fprintf(page->out, "%10s", op->communication ? "with wait" : two);
+            msim_print(page->out, "%10s",
+                       op->communication ? "with wait" : two);
     }
     if (columns.limit) {
         format_limit(one, op);
-        fprintf(page->out, "  %-*s", (int)columns.limit, one);
+        msim_print(page->out, "  %-*s", (int)columns.limit, one);
     }
     format_model(one, op);
-    fprintf(page->out, "  %s\n", one);
+    msim_print(page->out, "  %s\n", one);
 }
 
 static void print_ops_header(const struct msim_page *page, const char *title,
@@ -224,16 +226,17 @@ static void print_ops_header(const struct msim_page *page, const char *title,
     char label[MSIM_CELL];
 
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s%7s%*s%*s", (int)page->name_columns + 2, title,
-            "calls", (int)columns.time, label, (int)columns.share, "share");
+    msim_print(page->out, "\n%-*s%7s%*s%*s", (int)page->name_columns + 2, title,
+               "calls", (int)columns.time, label, (int)columns.share, "share");
     if (columns.interval)
-        fprintf(page->out, "%*s", (int)columns.interval, "90 %");
+        msim_print(page->out, "%*s", (int)columns.interval, "90 %");
     if (columns.measured)
-        fprintf(page->out, "%11s", page->p->elsewhere ? "traced" : "measured");
+        msim_print(page->out, "%11s",
+                   page->p->elsewhere ? "traced" : "measured");
     if (columns.measured && !columns.interval)
-        fprintf(page->out, "%10s", page->p->elsewhere ? "change" : "error");
+        msim_print(page->out, "%10s", page->p->elsewhere ? "change" : "error");
     if (columns.limit)
-        fprintf(page->out, "  %-*s", (int)columns.limit, "limited by");
+        msim_print(page->out, "  %-*s", (int)columns.limit, "limited by");
     fputs("  model\n", page->out);
 }
 
@@ -245,8 +248,8 @@ static void print_sum(const struct msim_page *page, const char *label,
 
     msim_format_in(time, unit, us);
     msim_format_share(share, total > 0 ? us / total : 0);
-    fprintf(page->out, "  %-*s%*s%*s\n", (int)page->name_columns + 7, label,
-            (int)columns.time, time, (int)columns.share, share);
+    msim_print(page->out, "  %-*s%*s%*s\n", (int)page->name_columns + 7, label,
+               (int)columns.time, time, (int)columns.share, share);
 }
 
 /* The first `limit` rows of a table, the sum of the others, and of all that
@@ -294,10 +297,11 @@ void msim_page_coverage(const struct msim_page *page)
     if (!isnan(p->coverage_ops) || !isnan(p->coverage_time)) {
         msim_format_share(ops, p->coverage_ops);
         msim_format_share(time, p->coverage_time);
-        fprintf(page->out,
-                "\ncovered by laws and tables: %s of operators, %s of device "
-                "time\n",
-                ops, time);
+        msim_print(
+            page->out,
+            "\ncovered by laws and tables: %s of operators, %s of device "
+            "time\n",
+            ops, time);
     }
     if (p->n_uncovered)
         print_table(page, "not covered by a law of their own", p->uncovered,
@@ -358,7 +362,7 @@ static void print_rank_line(const struct msim_page *page, int64_t first,
         snprintf(name, sizeof(name), "%" PRId64, first);
     else if (first >= 0)
         snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, first, last);
-    fprintf(page->out, "%6s%s\n", name, line);
+    msim_print(page->out, "%6s%s\n", name, line);
 }
 
 /* Neighbours with the same printed figures share a line. */
@@ -371,11 +375,11 @@ void msim_page_ranks(const struct msim_page *page)
 
     if (p->n_ranks_detail < 2)
         return;
-    fprintf(page->out,
-            "\nranks, in %s\n"
-            "  rank     time measured  kernels transfer    wait hidden"
-            "  compute   comm.  copies     host    idle\n",
-            u->name);
+    msim_print(page->out,
+               "\nranks, in %s\n"
+               "  rank     time measured  kernels transfer    wait hidden"
+               "  compute   comm.  copies     host    idle\n",
+               u->name);
     for (uint32_t i = 0, j; i < p->n_ranks_detail; i = j) {
         format_rank(line, &p->ranks_detail[i], u);
         for (j = i + 1; j < p->n_ranks_detail; j++) {

@@ -5,6 +5,7 @@
  * table share a unit, so that they can be compared at a glance. Bars use block
  * characters only where the output is a terminal that shows them.
  */
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"
 
@@ -67,7 +68,7 @@ static void print_figure(const struct msim_page *page, const char *label,
     char text[MSIM_FIGURE];
 
     msim_format_figure(text, f, page->p->elsewhere);
-    fprintf(page->out, "  %-15s  %s\n", label, text);
+    msim_print(page->out, "  %-15s  %s\n", label, text);
 }
 
 /* How many iterations the period leaves out, and why. */
@@ -81,9 +82,8 @@ static void print_left_out(const struct msim_page *page)
 
         if (!it->state || strcmp(it->state, p->period.state) == 0)
             continue;
-        fprintf(page->out, "%s%s (%s)",
-                out++ ? ", " : "\n                   without ", it->name,
-                it->state);
+        fputs(out++ ? ", " : "\n                   without ", page->out);
+        msim_print(page->out, "%s (%s)", it->name, it->state);
     }
 }
 
@@ -98,10 +98,9 @@ static void print_busiest(const struct msim_page *page, int used)
     more = snprintf(text, sizeof(text), "%s %.100s (%.20s), %s busy",
                     p->bounds ? "bound by" : "busiest is", p->busiest,
                     p->busiest_kind, share);
-    fprintf(page->out, "%s%s",
-            used + 2 + more > MSIM_PAGE_COLUMNS ? ";\n                   "
-                                                : "; ",
-            text);
+    fputs(used + 2 + more > MSIM_PAGE_COLUMNS ? ";\n                   " : "; ",
+          page->out);
+    msim_print(page->out, "%s", text);
 }
 
 /* The steady state; the reason where it is not the iteration. */
@@ -118,7 +117,7 @@ static void print_period(const struct msim_page *page)
         return;
     msim_format_time(host, p->host_range_us);
     msim_format_time(gpu, p->gpu_range_us);
-    used = fprintf(page->out, "  %-15s  host %s, GPU %s", "", host, gpu);
+    used = msim_print(page->out, "  %-15s  host %s, GPU %s", "", host, gpu);
     if (p->busiest_kind)
         print_busiest(page, used);
     print_left_out(page);
@@ -136,13 +135,14 @@ static void print_communication(const struct msim_page *page)
     msim_format_time(transfer, p->transfer_us);
     msim_format_time(wait, p->wait_us);
     msim_format_time(exposed, b.communication);
-    fprintf(page->out,
-            "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
-            "communication", transfer, wait, exposed);
+    msim_print(
+        page->out,
+        "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
+        "communication", transfer, wait, exposed);
     if (p->external_wait_us > 0) {
         msim_format_time(wait, p->external_wait_us);
-        fprintf(page->out, "  %-15s  %12s   for ranks without a trace\n",
-                "external wait", wait);
+        msim_print(page->out, "  %-15s  %12s   for ranks without a trace\n",
+                   "external wait", wait);
     }
 }
 
@@ -152,11 +152,11 @@ static void print_links(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
 
     if (p->links_inside)
-        fprintf(page->out, "  %-15s  inside a node %s\n", "links",
-                p->links_inside);
+        msim_print(page->out, "  %-15s  inside a node %s\n", "links",
+                   p->links_inside);
     if (p->links_between)
-        fprintf(page->out, "  %-15s  between nodes %s\n", "network",
-                p->links_between);
+        msim_print(page->out, "  %-15s  between nodes %s\n", "network",
+                   p->links_between);
 }
 
 /* What follows from the period and from what the user says of the job. */
@@ -174,20 +174,21 @@ static void print_rates(const struct msim_page *page)
     msim_format_large(low, r->per_iteration / us->high * 1e6);
     msim_format_large(high, r->per_iteration / us->low * 1e6);
     if (r->per_iteration > 0)
-        fprintf(page->out, "  %-15s  %8s%s/s", "throughput", cell, unit);
+        msim_print(page->out, "  %-15s  %8s%s/s", "throughput", cell, unit);
     if (r->per_iteration > 0 && us->low < us->high)
-        fprintf(page->out, "   90 %%: %s to %s", low, high);
+        msim_print(page->out, "   90 %%: %s to %s", low, high);
     if (r->per_iteration > 0)
         fputc('\n', page->out);
     if (r->usd_per_hour > 0)
-        fprintf(page->out,
-                "  %-15s  %9.4g USD for 1000 iterations on %.0f GPU%s\n",
-                "cost", 1e3 * r->usd_per_hour * gpus * us->predicted / 3.6e9,
-                gpus, gpus > 1 ? "s" : "");
+        msim_print(page->out,
+                   "  %-15s  %9.4g USD for 1000 iterations on %.0f GPU%s\n",
+                   "cost", 1e3 * r->usd_per_hour * gpus * us->predicted / 3.6e9,
+                   gpus, gpus > 1 ? "s" : "");
     if (r->watts > 0)
-        fprintf(page->out, "  %-15s  %9.4g J for an iteration on %.0f GPU%s\n",
-                "energy", r->watts * gpus * us->predicted * 1e-6, gpus,
-                gpus > 1 ? "s" : "");
+        msim_print(page->out,
+                   "  %-15s  %9.4g J for an iteration on %.0f GPU%s\n",
+                   "energy", r->watts * gpus * us->predicted * 1e-6, gpus,
+                   gpus > 1 ? "s" : "");
 }
 
 static void print_flops(const struct msim_page *page)
@@ -200,12 +201,12 @@ static void print_flops(const struct msim_page *page)
     msim_format_large(flops, p->flops);
     msim_format_share(mfu, p->mfu);
     msim_format_share(counted, p->flops_counted);
-    fprintf(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
+    msim_print(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
     if (!isnan(p->mfu))
-        fprintf(page->out, "   %s of the platform's peak (MFU)", mfu);
+        msim_print(page->out, "   %s of the platform's peak (MFU)", mfu);
     else
-        fprintf(page->out, "   in the %s of the kernel time that has shapes",
-                counted);
+        msim_print(page->out, "   in the %s of the kernel time that has shapes",
+                   counted);
     fputc('\n', page->out);
 }
 
@@ -227,8 +228,8 @@ static void print_iterations(const struct msim_page *page)
     msim_format_name(first, sizeof(first), p->iterations[0].name, 32);
     msim_format_name(last, sizeof(last),
                      p->iterations[p->n_iterations - 1].name, 32);
-    fprintf(page->out, "  mean of %u iterations, %s to %s: %s to %s\n",
-            p->n_iterations, first, last, from, to);
+    msim_print(page->out, "  mean of %u iterations, %s to %s: %s to %s\n",
+               p->n_iterations, first, last, from, to);
 }
 
 /* The line for jobs in which a few ranks represent many. */
@@ -237,8 +238,8 @@ static void print_folded(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
 
     if (p->n_ranks_detail && p->ranks_detail[0].stands_for > 1)
-        fprintf(page->out, "  %-15s  %9u      simulated as %u\n", "ranks",
-                p->ranks, p->n_ranks_detail);
+        msim_print(page->out, "  %-15s  %9u      simulated as %u\n", "ranks",
+                   p->ranks, p->n_ranks_detail);
 }
 
 /* A sentence of any length, broken between words; further lines go in. */
@@ -253,11 +254,11 @@ static void print_sentence(FILE *out, const char *text)
             end--;
         if (end == 0)
             break;
-        fprintf(out, "%.*s\n  ", (int)end, text);
+        msim_print(out, "%.*s\n  ", (int)end, text);
         text += end + 1;
         room = MSIM_PAGE_COLUMNS - 2;
     }
-    fprintf(out, "%s\n", text);
+    msim_print(out, "%s\n", text);
 }
 
 /* What bounds the job comes first. */
@@ -282,9 +283,9 @@ static void print_totals(const struct msim_page *page)
     msim_format_title(title, sizeof(title), page->p);
     msim_format_scenario(change, page->p);
     print_verdict(page);
-    fprintf(page->out, "%s\n", title);
+    msim_print(page->out, "%s\n", title);
     if (change[0])
-        fprintf(page->out, "%s\n", change);
+        msim_print(page->out, "%s\n", change);
     fputc('\n', page->out);
     print_figure(page, "iteration", &page->p->iteration_us);
     print_period(page);
@@ -323,7 +324,7 @@ static void print_bar(const struct msim_page *page, double share)
     for (int i = 0; i < full; i++)
         fputs(page->blocks ? "\xe2\x96\x88" : "#", page->out);
     if (page->blocks)
-        fputs(EIGHTHS[eighths % 8], page->out);
+        msim_print(page->out, "%s", EIGHTHS[eighths % 8]);
 }
 
 struct class_row {
@@ -338,8 +339,8 @@ static void print_all(const struct msim_page *page, const struct class_row *c)
     char time[MSIM_CELL];
 
     msim_format_in(time, unit, c->us);
-    fprintf(page->out, "  %-15s%9s %-2s%9s\n", c->name, time, unit->name,
-            "100.0 %");
+    msim_print(page->out, "  %-15s%9s %-2s%9s\n", c->name, time, unit->name,
+               "100.0 %");
 }
 
 static void print_class(const struct msim_page *page, const struct class_row *c,
@@ -351,10 +352,11 @@ static void print_class(const struct msim_page *page, const struct class_row *c,
     msim_format_in(time, unit, c->us);
     msim_format_share(share, part);
     msim_format_time(hidden, c->overlapped);
-    fprintf(page->out, "  %-15s%9s %-2s%9s", c->name, time, unit->name, share);
+    msim_print(page->out, "  %-15s%9s %-2s%9s", c->name, time, unit->name,
+               share);
     print_bar(page, part);
     if (c->overlapped > 0)
-        fprintf(page->out, "  (%s more behind compute)", hidden);
+        msim_print(page->out, "  (%s more behind compute)", hidden);
     fputc('\n', page->out);
 }
 
@@ -373,8 +375,8 @@ static void print_breakdown(const struct msim_page *page)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         all.us += rows[i].us;
-    fprintf(page->out, "\nwhere an iteration goes%s\n",
-            p->ranks > 1 ? ", on the slowest rank of each" : "");
+    msim_print(page->out, "\nwhere an iteration goes%s\n",
+               p->ranks > 1 ? ", on the slowest rank of each" : "");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         print_class(page, &rows[i], all.us, msim_unit_for(all.us));
     print_all(page, &all);
@@ -382,10 +384,12 @@ static void print_breakdown(const struct msim_page *page)
 
 /* ---- the end ------------------------------------------------------------ */
 
-/* An operator that a law covers and whose name can be typed, or NULL. */
+/* An operator that a law covers and whose name a shell takes as it is, or
+ * NULL: the line is there to be pasted. */
 static const char *explainable(const struct msim_prediction *p)
 {
-    char text[EXAMPLE_COLUMNS + 1];
+    static const char WORD[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";
 
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const struct msim_op_row *op = &p->ops[i];
@@ -393,8 +397,8 @@ static const char *explainable(const struct msim_prediction *p)
         if (!op->source || (strcmp(op->source, "law") != 0 &&
                             strcmp(op->source, "table") != 0))
             continue;
-        msim_format_name(text, sizeof(text), op->name, EXAMPLE_COLUMNS);
-        if (strcmp(text, op->name) == 0)
+        if (strlen(op->name) <= EXAMPLE_COLUMNS &&
+            !op->name[strspn(op->name, WORD)])
             return op->name;
     }
     return NULL;
@@ -404,8 +408,9 @@ static void print_example(FILE *out, const char *op)
 {
     bool fits = strlen(op) + EXPLAIN_COLUMNS <= MSIM_PAGE_COLUMNS;
 
-    fprintf(out, ",\n      --explain '%s'%ssays where its time comes from", op,
-            fits ? " " : "\n      ");
+    msim_print(out, ",\n      --explain '%s'", op);
+    fputs(fits ? " " : "\n      ", out);
+    fputs("says where its time comes from", out);
 }
 
 static void print_notes(const struct msim_page *page)
@@ -416,7 +421,7 @@ static void print_notes(const struct msim_page *page)
 
     for (uint32_t i = 0; i < p->n_warnings; i++) {
         msim_format_name(text, sizeof(text), p->warnings[i], LINE_BYTES);
-        fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
+        msim_print(page->out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
     }
     fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "
           "--chart run.svg draws it",

@@ -2,6 +2,7 @@
  * core/report/write/report_where.c - the parts of the text report that give
  * reasons: the critical path, what is waited for, how dependencies are known.
  */
+#include "core/base/print.h"
 #include "core/report/write/report_page.h"
 
 #include <inttypes.h>
@@ -39,15 +40,15 @@ static void list_item(struct list *l, const char *fmt, ...)
     va_end(ap);
     width = (unsigned)strlen(item) + 2;
     if (!l->used) {
-        fprintf(l->page->out, "  %-*s", LABEL, l->label);
+        msim_print(l->page->out, "  %-*s", LABEL, l->label);
         l->used = LABEL + 2;
     } else if (l->used + width > PAGE_COLUMNS) {
-        fprintf(l->page->out, ",\n  %-*s", LABEL, "");
+        msim_print(l->page->out, ",\n  %-*s", LABEL, "");
         l->used = LABEL + 2;
     } else {
         fputs(", ", l->page->out);
     }
-    fputs(item, l->page->out);
+    msim_print(l->page->out, "%s", item);
     l->used += width;
 }
 
@@ -113,7 +114,7 @@ static void print_chain_row(const struct msim_page *page, const char *name,
     msim_format_in(time, unit, row->us);
     msim_format_share(share, row->share);
     msim_page_name(page, name);
-    fprintf(page->out, "  %-14s%9s%9s\n", row->kind, time, share);
+    msim_print(page->out, "  %-14s%9s%9s\n", row->kind, time, share);
 }
 
 static void print_chain(const struct msim_page *page,
@@ -124,8 +125,8 @@ static void print_chain(const struct msim_page *page,
     char label[64];
 
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s  %-14s%9s%9s\n", (int)page->name_columns + 2,
-            "critical path, by owner", "", label, "share");
+    msim_print(page->out, "\n%-*s  %-14s%9s%9s\n", (int)page->name_columns + 2,
+               "critical path, by owner", "", label, "share");
     for (uint32_t i = 0; i < n; i++) {
         all.us += rows[i].us;
         all.share += rows[i].share;
@@ -280,8 +281,8 @@ void msim_page_waits(const struct msim_page *page)
 
     if (!w->main_thread.n && !w->gpu_idle.n && !page->p->n_stragglers)
         return;
-    fprintf(page->out, "\nwaiting, in an iteration%s\n",
-            page->p->ranks > 1 ? " of the slowest rank" : "");
+    msim_print(page->out, "\nwaiting, in an iteration%s\n",
+               page->p->ranks > 1 ? " of the slowest rank" : "");
     print_waits(page, "main thread, for", &w->main_thread);
     print_waits(page, "idle GPU, for", &w->gpu_idle);
     print_stragglers(page);

@@ -2,6 +2,7 @@
  * core/report/write/report_work.c - the parts of the text report that say what
  * the work is: phases, regions that the job marks, kernels by name.
  */
+#include "core/base/print.h"
 #include "core/report/write/report_page.h"
 
 #include <string.h>
@@ -29,13 +30,13 @@ static void print_region(const struct msim_page *page,
 
     msim_format_calls(cell, r->calls);
     msim_page_name(page, r->name);
-    fprintf(page->out, "%7s", calls ? cell : "");
+    msim_print(page->out, "%7s", calls ? cell : "");
     msim_format_in(cell, unit, r->gpu_us);
-    fprintf(page->out, "%11s", cell);
+    msim_print(page->out, "%11s", cell);
     msim_format_share(cell, total > 0 ? r->gpu_us / total : 0);
-    fprintf(page->out, "%9s", cell);
+    msim_print(page->out, "%9s", cell);
     msim_format_in(cell, unit, r->host_us);
-    fprintf(page->out, "%12s\n", cell);
+    msim_print(page->out, "%12s\n", cell);
 }
 
 static void print_regions(const struct msim_page *page, const char *title,
@@ -53,8 +54,8 @@ static void print_regions(const struct msim_page *page, const char *title,
     unit = msim_unit_for(most);
     snprintf(gpu, sizeof(gpu), "GPU/%s", unit->name);
     snprintf(host, sizeof(host), "host/%s", unit->name);
-    fprintf(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
-            title, calls ? "calls" : "", gpu, "share", host);
+    msim_print(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
+               title, calls ? "calls" : "", gpu, "share", host);
     for (uint32_t i = 0; i < n && i < TOP_REGIONS; i++)
         print_region(page, &rows[i], total, unit, calls);
     if (n > TOP_REGIONS)
@@ -88,15 +89,15 @@ static void print_kernel(const struct msim_page *page,
 
     msim_page_name(page, k->name);
     msim_format_calls(cell, k->calls);
-    fprintf(page->out, "%7s", cell);
+    msim_print(page->out, "%7s", cell);
     msim_format_in(cell, unit, k->us);
-    fprintf(page->out, "%11s", cell);
+    msim_print(page->out, "%11s", cell);
     msim_format_share(cell, total > 0 ? k->us / total : 0);
-    fprintf(page->out, "%9s", cell);
+    msim_print(page->out, "%9s", cell);
     msim_format_time(cell, k->calls > 0 ? k->us / k->calls : 0);
-    fprintf(page->out, "%12s", cell);
-    fprintf(page->out, "%s%s\n", strcmp(k->kind, "kernel") ? "  " : "",
-            strcmp(k->kind, "kernel") ? k->kind : "");
+    msim_print(page->out, "%12s", cell);
+    msim_print(page->out, "%s%s\n", strcmp(k->kind, "kernel") ? "  " : "",
+               strcmp(k->kind, "kernel") ? k->kind : "");
 }
 
 static void print_sum(const struct msim_page *page, const char *label,
@@ -106,8 +107,8 @@ static void print_sum(const struct msim_page *page, const char *label,
 
     msim_format_in(time, unit, us);
     msim_format_share(share, total > 0 ? us / total : 0);
-    fprintf(page->out, "  %-*s%7s%11s%9s\n", (int)page->name_columns, label, "",
-            time, share);
+    msim_print(page->out, "  %-*s%7s%11s%9s\n", (int)page->name_columns, label,
+               "", time, share);
 }
 
 void msim_page_kernels(const struct msim_page *page)
@@ -125,8 +126,8 @@ void msim_page_kernels(const struct msim_page *page)
     }
     unit = msim_unit_for(p->kernels[0].us);
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
-            "kernels and copies", "calls", label, "share", "each");
+    msim_print(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
+               "kernels and copies", "calls", label, "share", "each");
     for (uint32_t i = 0; i < p->n_kernels && i < TOP_KERNELS; i++)
         print_kernel(page, &p->kernels[i], total, unit);
     snprintf(label, sizeof(label), "%u more (--json lists all)",

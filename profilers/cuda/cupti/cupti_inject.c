@@ -8,6 +8,7 @@
  * that MSIM_CUPTI_OUT names (.gz: compressed; %p: the process's number)
  * [default: mystique-trace-%p.json]. A program that is killed leaves none.
  */
+#include "core/base/print.h"
 #include "profilers/cuda/cupti/cuda_list.h"
 #include "profilers/cuda/cupti/cupti_trace.h"
 
@@ -24,8 +25,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 static void complain(const char *what, const struct msim_error *err,
                      enum msim_status status)
 {
-    fprintf(stderr, "mystique-cupti: %s: %s\n", what,
-            err->text[0] ? err->text : msim_status_text(status));
+    msim_print(stderr, "mystique-cupti: %s: %s\n", what,
+               err->text[0] ? err->text : msim_status_text(status));
 }
 
 /* MSIM_CUPTI_OUT with every %p replaced. */

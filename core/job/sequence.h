@@ -1,8 +1,8 @@
 /*
- * core/base/sequence.h - which elements of two sequences belong together.
+ * core/job/sequence.h - which elements of two sequences belong together.
  */
-#ifndef MSIM_CORE_BASE_SEQUENCE_H
-#define MSIM_CORE_BASE_SEQUENCE_H
+#ifndef MSIM_CORE_JOB_SEQUENCE_H
+#define MSIM_CORE_JOB_SEQUENCE_H
 #include "core/base/status.h"
 
 #include <stdbool.h>

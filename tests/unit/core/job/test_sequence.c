@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_sequence.c - tests of core/base/sequence.h.
+ * tests/unit/core/job/test_sequence.c - tests of core/job/sequence.h.
  */
-#include "core/base/sequence.h"
+#include "core/job/sequence.h"
 
 #include "tests/check.h"
 
