@@ -39,21 +39,22 @@ static void name_axes(const struct msim_plan *plan,
                       const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->points[0];
-    char of[48] = "a step";
+    char of[48] = "a step", x[64], y[64];
 
     if (msim_spec_batch_varies(spec))
         snprintf(of, sizeof(of), "a million %s",
                  msim_spec_unit_text(spec->unit));
     if (spec->unit == MSIM_SPEC_UNIT_REQUESTS)
-        fputs("set xlabel 'latency, seconds'\n", out);
+        snprintf(x, sizeof(x), "latency, seconds");
     else if (isnan(p->days))
-        fprintf(out, "set xlabel '%s, seconds'\n", of);
+        snprintf(x, sizeof(x), "%s, seconds", of);
     else
-        fputs("set xlabel 'training, days'\n", out);
+        snprintf(x, sizeof(x), "training, days");
     if (isnan(p->cost))
-        fprintf(out, "set ylabel '%s, GPU seconds'\n", of);
+        snprintf(y, sizeof(y), "%s, GPU seconds", of);
     else
-        fprintf(out, "set ylabel '%s'\n", msim_plan_cost_word(spec, p));
+        snprintf(y, sizeof(y), "%s", msim_plan_cost_word(spec, p));
+    msim_gnuplot_print(out, "set xlabel %s\nset ylabel %s\n", x, y);
 }
 
 /* A block of data a platform: its feasible points. */
@@ -81,6 +82,7 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
                                       const struct msim_spec *spec,
                                       const char *path, struct msim_error *err)
 {
+    char name[MSIM_PLAN_PLATFORM_TEXT];
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
@@ -88,16 +90,16 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
     msim_plan_script_begin(out, 460);
     put_points(plan, spec, out);
     name_axes(plan, spec, out);
-    fprintf(out,
-            "set title 'Time and cost of every feasible way'\n"
-            "set logscale xy\nset format x '%%g'\nset format y '%s'\nplot ",
-            y_of(spec, &plan->points[0]) < 1e3 ? "%g" : "%.0s %c");
+    msim_gnuplot_print(
+        out,
+        "set title 'Time and cost of every feasible way'\n"
+        "set logscale xy\nset format x '%%g'\nset format y %s\nplot ",
+        y_of(spec, &plan->points[0]) < 1e3 ? "%g" : "%.0s %c");
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
-        fprintf(out,
-                "$p%u using 1:2 with points pt 7 ps 0.5 lc rgb '%s' title ", k,
-                COLORS[k % N_COLORS]);
-        msim_gnuplot_quote(out, spec->platforms[k].name);
-        fputs(", ", out);
+        msim_plan_platform_text(spec, k, name, sizeof(name));
+        msim_gnuplot_print(
+            out, "$p%u using 1:2 with points pt 7 ps 0.5 lc rgb %s title %s, ",
+            k, COLORS[k % N_COLORS], name);
     }
     fputs(
         "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
@@ -127,6 +129,7 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const char *path, struct msim_error *err)
 {
     const struct msim_spec_values *gpus = msim_spec_gpus(spec);
+    char name[MSIM_PLAN_PLATFORM_TEXT], rate[64];
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
@@ -144,20 +147,50 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
         }
         fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
     }
-    fprintf(out,
-            "set title 'Fastest strategy by number of GPUs, with 90 %% "
-            "intervals'\nset xlabel 'GPUs'\nset ylabel '%s a second'\n"
-            "set logscale xy\nset format y '%%.0s %%c'\nplot ",
-            msim_spec_unit_text(spec->unit));
+    snprintf(rate, sizeof(rate), "%s a second",
+             msim_spec_unit_text(spec->unit));
+    msim_gnuplot_print(
+        out,
+        "set title 'Fastest strategy by number of GPUs, with 90 %% "
+        "intervals'\nset xlabel 'GPUs'\nset ylabel %s\n"
+        "set logscale xy\nset format y '%%.0s %%c'\nplot ",
+        rate);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
-        fprintf(out,
-                "%s$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
-                "rgb '%s' title ",
-                k ? ", " : "", k, COLORS[k % N_COLORS]);
-        msim_gnuplot_quote(out, spec->platforms[k].name);
+        msim_plan_platform_text(spec, k, name, sizeof(name));
+        msim_gnuplot_print(
+            out,
+            "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
+            "rgb %s title %s",
+            k, COLORS[k % N_COLORS], name);
+        fputs(k + 1 < spec->n_platforms ? ", " : "", out);
     }
     fputs("\n", out);
     return msim_plan_script_draw(out, path, err);
+}
+
+#define MOST_ROWS 12
+
+static uint32_t rows_of(const struct msim_plan *plan)
+{
+    return plan->n_frontier < MOST_ROWS ? plan->n_frontier : MOST_ROWS;
+}
+
+/* The rows of a chart by name. */
+static void put_rows(const struct msim_plan *plan, const struct msim_spec *spec,
+                     FILE *out)
+{
+    char name[MSIM_PLAN_PLATFORM_TEXT], text[MSIM_PLAN_PLATFORM_TEXT + 24];
+
+    fputs("set xtics rotate by -30 (", out);
+    for (uint32_t i = 0; i < rows_of(plan); i++) {
+        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
+
+        msim_plan_platform_text(spec, p->platform, name, sizeof(name));
+        snprintf(text, sizeof(text), "%" PRId64 " %s", p->strategy.gpus, name);
+        fputs(i ? ", " : "", out);
+        msim_gnuplot_tic(out, text, i);
+    }
+    fputs(")\n", out);
 }
 
 /* A block of data: the first points of the frontier as rows of bars, each with
@@ -169,24 +202,21 @@ put_frontier(const struct msim_plan *plan, const struct msim_spec *spec,
              FILE *out)
 {
     fputs("$rows << MSIM_END\n", out);
-    for (uint32_t i = 0; i < plan->n_frontier && i < 12; i++) {
-        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
-
-        fprintf(out, "\"%" PRId64 " %s\"", p->strategy.gpus,
-                spec->platforms[p->platform].name);
-        put(plan, p, out);
-    }
+    for (uint32_t i = 0; i < rows_of(plan); i++)
+        put(plan, &plan->points[plan->frontier[i]], out);
     fputs("MSIM_END\nset style data histograms\nset style histogram "
-          "rowstacked\nset style fill solid 1 noborder\nset boxwidth 0.7\n"
-          "set xtics rotate by -30\n",
+          "rowstacked\nset style fill solid 1 noborder\nset boxwidth 0.7\n",
           out);
+    put_rows(plan, spec, out);
 }
 
 static void put_names(const char *const *names, FILE *out)
 {
-    for (uint32_t i = 0; names[i]; i++)
-        fprintf(out, "%s$rows using %u:xtic(1) lc rgb '%s' title \"%s\"",
-                i ? ", " : "", i + 2, COLORS[i % N_COLORS], names[i]);
+    for (uint32_t i = 0; names[i]; i++) {
+        fputs(i ? ", " : "", out);
+        msim_gnuplot_print(out, "$rows using %u lc rgb %s title %s", i + 1,
+                           COLORS[i % N_COLORS], names[i]);
+    }
 }
 
 static void put_shares(const struct msim_plan *plan,
@@ -259,7 +289,7 @@ static enum msim_status draw_memory(const struct msim_plan *plan,
             ", $rows using 0:%u:%u:%u with yerrorbars lc rgb '#222222' lw 1.5 "
             "pt 0 title '90 %%', $rows using 0:%u:(0.42) with xerrorbars lc "
             "rgb '#cc3311' lw 2.5 pt 0 title 'there is'\n",
-            n + 2, n + 3, n + 4, n + 5);
+            n + 1, n + 2, n + 3, n + 4);
     return msim_plan_script_draw(out, path, err);
 }
 
@@ -298,15 +328,16 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
     fputs("$jobs << MSIM_END\n", out);
     for (int i = 0; i < BINS; i++)
         fprintf(out, "%.4f %u\n", exp((i - BINS / 2) * BIN), bins[i]);
-    fprintf(out,
-            "MSIM_END\nset title 'Measured over predicted time of %u published "
-            "training jobs'\nset xlabel 'measured / predicted'\nset ylabel "
-            "'jobs'\nset logscale x\nset xtics (0.5,0.7,0.8,0.9,1,1.1,1.25,"
-            "1.5,2)\nset xrange [0.5:2]\nset style fill solid 1 noborder\n"
-            "unset key\n"
-            "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
-            "lc rgb '%s'\n",
-            fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
+    msim_gnuplot_print(
+        out,
+        "MSIM_END\nset title 'Measured over predicted time of %u published "
+        "training jobs'\nset xlabel 'measured / predicted'\nset ylabel "
+        "'jobs'\nset logscale x\nset xtics (0.5,0.7,0.8,0.9,1,1.1,1.25,"
+        "1.5,2)\nset xrange [0.5:2]\nset style fill solid 1 noborder\n"
+        "unset key\n"
+        "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
+        "lc rgb %s\n",
+        fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
     return msim_plan_script_draw(out, path, err);
 }
 

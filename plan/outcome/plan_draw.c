@@ -12,7 +12,8 @@ void msim_plan_script_begin(FILE *out, int height)
 {
     fprintf(out,
             "set encoding utf8\n"
-            "set terminal svg size 960,%d font 'sans,17' background '#ffffff'\n"
+            "set terminal svg noenhanced size 960,%d "
+            "font 'sans,17' background '#ffffff'\n"
             "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
             "'#333333'\nset grid lc rgb '#dddddd'\nset key outside right top\n",
             height);

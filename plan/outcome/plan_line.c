@@ -3,8 +3,10 @@
  */
 #include "plan/outcome/plan_line.h"
 
+#include "core/report/write/gnuplot.h"
 #include "plan/memory/job_line.h"
 #include "plan/outcome/plan_draw.h"
+#include "plan/outcome/plan_words.h"
 #include "plan/search/described_points.h"
 
 #include <inttypes.h>
@@ -102,6 +104,7 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
     const struct msim_plan_point *p;
     struct msim_job_line line;
     struct msim_memory m;
+    char name[MSIM_PLAN_PLATFORM_TEXT], title[MSIM_PLAN_PLATFORM_TEXT + 96];
     FILE *out = msim_plan_script(path, err);
 
     if (!out)
@@ -111,17 +114,22 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
     find_line(&line, &m, plan, p, spec);
     msim_plan_script_begin(out, 380);
     put_points(&line, p, out);
-    fprintf(out,
-            "set title 'Memory of a GPU of the first stage within a step of "
-            "%" PRId64 " x %s'\nset xlabel 's'\nset ylabel 'GiB'\n"
-            "set yrange [0:]\nset style fill solid 1 noborder\n"
-            "set key outside bottom center horizontal\nplot ",
-            p->strategy.gpus, spec->platforms[p->platform].name);
+    msim_plan_platform_text(spec, p->platform, name, sizeof(name));
+    snprintf(title, sizeof(title),
+             "Memory of a GPU of the first stage within a step of %" PRId64
+             " x %s",
+             p->strategy.gpus, name);
+    msim_gnuplot_print(out,
+                       "set title %s\nset xlabel 's'\nset ylabel 'GiB'\n"
+                       "set yrange [0:]\nset style fill solid 1 noborder\n"
+                       "set key outside bottom center horizontal\nplot ",
+                       title);
     for (size_t k = n; k-- > 0;) /* the highest is behind */
-        fprintf(out,
-                "$line using 1:%zu with filledcurves y1=0 lc rgb '%s' title "
-                "\"%s\", ",
-                k + 2, PARTS[k].color, PARTS[k].name);
+        msim_gnuplot_print(
+            out,
+            "$line using 1:%zu with filledcurves y1=0 lc rgb %s title "
+            "%s, ",
+            k + 2, PARTS[k].color, PARTS[k].name);
     fprintf(out, "%.5g with lines lc rgb '#cc3311' lw 2 title 'the GPU has'\n",
             plan->basis.platforms[p->platform].memory / GIB);
     return msim_plan_script_draw(out, path, err);

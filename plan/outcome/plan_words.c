@@ -3,9 +3,20 @@
  */
 #include "plan/outcome/plan_words.h"
 
+#include "core/report/write/report_format.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+#define PLATFORM_COLUMNS 40
+
+void msim_plan_platform_text(const struct msim_spec *spec, uint32_t platform,
+                             char *text, size_t size)
+{
+    (void)msim_format_name(text, size, spec->platforms[platform].name,
+                           PLATFORM_COLUMNS);
+}
 
 /* A text that grows in a buffer. */
 struct words {

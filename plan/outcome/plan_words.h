@@ -15,6 +15,12 @@ void msim_plan_strategy_text(const struct msim_spec *spec,
                              const struct msim_plan_point *p, char *text,
                              size_t size);
 
+#define MSIM_PLAN_PLATFORM_TEXT 192
+
+/* A platform's name in a chart: that of a file may be a long path. */
+void msim_plan_platform_text(const struct msim_spec *spec, uint32_t platform,
+                             char *text, size_t size);
+
 /* A figure of a point, with its 90 % interval; all NAN: not known. */
 struct msim_plan_figure {
     double middle, low, high;

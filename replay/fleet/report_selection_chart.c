@@ -46,12 +46,12 @@ static void put_bars(const struct msim_chart *c)
 
     msim_chart_key_color(c, &key, COLOR_FLEET, "fleet");
     msim_chart_key_color(c, &key, COLOR_SELECTION, "selection, weighted");
-    fprintf(c->out,
-            "plot $kinds using (0):1:(0):2:($1-0.36):($1-0.02) with "
-            "boxxyerror fill solid 1 noborder lc rgb '%s', "
-            "$kinds using (0):1:(0):3:($1+0.02):($1+0.36) with "
-            "boxxyerror fill solid 1 noborder lc rgb '%s'\n",
-            COLOR_FLEET, COLOR_SELECTION);
+    msim_gnuplot_print(c->out,
+                       "plot $kinds using (0):1:(0):2:($1-0.36):($1-0.02) with "
+                       "boxxyerror fill solid 1 noborder lc rgb %s, "
+                       "$kinds using (0):1:(0):3:($1+0.02):($1+0.36) with "
+                       "boxxyerror fill solid 1 noborder lc rgb %s\n",
+                       COLOR_FLEET, COLOR_SELECTION);
 }
 
 static void put_script(struct msim_chart *c, const struct msim_selection *s)

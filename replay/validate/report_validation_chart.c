@@ -113,14 +113,16 @@ static void put_key(const struct msim_chart *c, const struct msim_validation *v)
 static void put_marks(const struct msim_chart *c,
                       const struct msim_validation *v)
 {
-    fprintf(c->out,
-            "plot $rows using 5:1:6:(0) with vectors nohead lw 2 lc rgb "
-            "'#bbbbbb', $rows using 2:1 with points pt 7 ps 1.1 lc rgb '%s', "
-            "$rows using 3:1 with points pt 5 ps 1 lc rgb '%s'",
-            COLOR_MEASURED, COLOR_REPLAYED);
+    msim_gnuplot_print(
+        c->out,
+        "plot $rows using 5:1:6:(0) with vectors nohead lw 2 lc rgb "
+        "'#bbbbbb', $rows using 2:1 with points pt 7 ps 1.1 lc rgb %s, "
+        "$rows using 3:1 with points pt 5 ps 1 lc rgb %s",
+        COLOR_MEASURED, COLOR_REPLAYED);
     if (v->platform)
-        fprintf(c->out, ", $rows using 4:1 with points pt 9 ps 1.3 lc rgb '%s'",
-                COLOR_PREDICTED);
+        msim_gnuplot_print(
+            c->out, ", $rows using 4:1 with points pt 9 ps 1.3 lc rgb %s",
+            COLOR_PREDICTED);
     fputs("\nunset multiplot\n", c->out);
 }
 

@@ -75,12 +75,15 @@ void msim_chart_number(const struct msim_chart *c, double value)
 static void put_text(const struct msim_chart *c, int x, int y, int size,
                      const char *text)
 {
-    fputs("set label ", c->out);
-    msim_gnuplot_quote(c->out, text);
+    char font[32];
+
     /* The PNG terminal counts in points, of which three are four pixels. */
-    fprintf(c->out, " at screen %.5f, screen %.5f left font '%s,%d'\n",
-            across(x), up(c, y), c->png ? "Sans" : "sans-serif",
-            c->png ? size * 3 / 4 : size);
+    snprintf(font, sizeof(font), "%s,%d", c->png ? "Sans" : "sans-serif",
+             c->png ? size * 3 / 4 : size);
+    msim_gnuplot_print(c->out,
+                       "set label %s at screen %.5f, screen %.5f left font "
+                       "%s\n",
+                       text, across(x), up(c, y), font);
 }
 
 void msim_chart_text(const struct msim_chart *c, int y, int size,
@@ -95,11 +98,10 @@ void msim_chart_row(const struct msim_chart *c, uint32_t row, const char *name,
     char text[NAME_BYTES];
 
     msim_format_op(text, sizeof(text), name, NAME_COLUMNS);
-    fputs("set label ", c->out);
-    msim_gnuplot_quote(c->out, text);
-    fprintf(c->out, " at graph -0.015, first %u right\nset label ", row);
-    msim_gnuplot_quote(c->out, figure);
-    fprintf(c->out, " at graph 1.015, first %u left\n", row);
+    msim_gnuplot_print(c->out,
+                       "set label %s at graph -0.015, first %u right\n"
+                       "set label %s at graph 1.015, first %u left\n",
+                       text, row, figure, row);
 }
 
 /* ---- the key: gnuplot's own does not fit beside names ------------------- */
@@ -120,11 +122,12 @@ void msim_chart_key_color(const struct msim_chart *c,
                           struct msim_chart_key *key, const char *color,
                           const char *text)
 {
-    fprintf(c->out,
-            "set object rectangle from screen %.5f, screen %.5f to screen "
-            "%.5f, screen %.5f fc rgb '%s' fillstyle solid 1 noborder\n",
-            across(key->x), up(c, key->y + 6), across(key->x + SWATCH),
-            up(c, key->y - 6), color);
+    msim_gnuplot_print(
+        c->out,
+        "set object rectangle from screen %.5f, screen %.5f to screen "
+        "%.5f, screen %.5f fc rgb %s fillstyle solid 1 noborder\n",
+        across(key->x), up(c, key->y + 6), across(key->x + SWATCH),
+        up(c, key->y - 6), color);
     put_key_text(c, key, text);
 }
 
@@ -155,13 +158,14 @@ void msim_chart_axis(const struct msim_chart *c, int top, uint32_t rows,
     int first = top + MSIM_CHART_TOP;
 
     msim_chart_text(c, top + 12, 15, heading);
-    fprintf(c->out,
-            "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
-            "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
-            "set yrange [%.1f:0.5]\nset xrange [0:%.9g]\nset xlabel '%s'\n",
-            across(LEFT), across(RIGHT), up(c, first),
-            up(c, first + (int)rows * MSIM_CHART_ROW), rows + 0.5,
-            longest > 0 ? longest : 1, label);
+    msim_gnuplot_print(
+        c->out,
+        "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+        "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+        "set yrange [%.1f:0.5]\nset xrange [0:%.9g]\nset xlabel %s\n",
+        across(LEFT), across(RIGHT), up(c, first),
+        up(c, first + (int)rows * MSIM_CHART_ROW), rows + 0.5,
+        longest > 0 ? longest : 1, label);
 }
 
 void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
@@ -178,18 +182,22 @@ void msim_chart_area(const struct msim_chart *c, int top, int height,
 {
     const struct msim_unit *time = msim_unit_for(end);
     int first = top + MSIM_CHART_TOP;
+    char label[64];
 
+    snprintf(label, sizeof(label), "%s, as the host comes to the operators",
+             time->name);
     msim_chart_text(c, top + 12, 15, heading);
-    fprintf(c->out,
-            "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
-            "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
-            "set yrange [0:%.9g]\nset xrange [0:%.9g]\n"
-            "set xlabel '%s, as the host comes to the operators'\n"
-            "set ytics nomirror out scale 0.5 tc rgb '#333333'\n"
-            "set ylabel '%s'\n",
-            across(AREA_LEFT), across(AREA_RIGHT), up(c, first),
-            up(c, first + height), most > 0 ? most : 1,
-            end > 0 ? end / time->us : 1, time->name, unit);
+    msim_gnuplot_print(
+        c->out,
+        "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+        "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+        "set yrange [0:%.9g]\nset xrange [0:%.9g]\n"
+        "set xlabel %s\n"
+        "set ytics nomirror out scale 0.5 tc rgb '#333333'\n"
+        "set ylabel %s\n",
+        across(AREA_LEFT), across(AREA_RIGHT), up(c, first),
+        up(c, first + height), most > 0 ? most : 1,
+        end > 0 ? end / time->us : 1, label, unit);
 }
 
 void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge)
@@ -200,11 +208,11 @@ void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge)
             0.97 * edge, row, edge, row);
 }
 
-void msim_chart_marks(const struct msim_chart *c, const char *data, int column)
+void msim_chart_marks(const struct msim_chart *c, int column)
 {
     fprintf(c->out,
-            "%s using %d:1:%d:%d with xerrorbars ls 1, "
-            "%s using %d:1 with points ls 2\n"
+            "$rows using %d:1:%d:%d with xerrorbars ls 1, "
+            "$rows using %d:1 with points ls 2\n"
             "unset label\nunset object\nunset arrow\n",
-            data, column, column + 1, column + 2, data, column + 3);
+            column, column + 1, column + 2, column + 3);
 }

@@ -83,9 +83,10 @@ void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge);
 struct msim_chart_key msim_chart_key_begin(int top);
 
 /*
- * The end of a plot command: marks from the columns `column` on of `data`,
- * which hold predicted, low, high and measured. Forgets the panel's text.
+ * The end of a plot command: marks from the columns `column` on of the block
+ * $rows, which hold predicted, low, high and measured. Forgets the panel's
+ * text.
  */
-void msim_chart_marks(const struct msim_chart *c, const char *data, int column);
+void msim_chart_marks(const struct msim_chart *c, int column);
 
 #endif

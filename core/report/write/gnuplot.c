@@ -1,20 +1,55 @@
 /*
- * core/report/write/gnuplot.c - run gnuplot on a script.
+ * core/report/write/gnuplot.c - scripts for gnuplot: texts in them, and running
+ * it.
  */
 #include "core/report/write/gnuplot.h"
 
+#include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "core/report/write/run_program.h"
 
-void msim_gnuplot_quote(FILE *script, const char *text)
+#include <string.h>
+
+static const char *in_quotes(char c)
 {
-    fputc('\'', script);
-    for (const char *s = text; *s; s++) {
-        if (*s == '\'')
-            fputc('\'', script);
-        fputc(*s == '\n' || *s == '\r' ? ' ' : *s, script);
-    }
-    fputc('\'', script);
+    return c == '\'' ? "''" : c == '\n' || c == '\t' ? " " : NULL;
+}
+
+static void put_string(const struct msim_printer *p, const char *text, size_t n)
+{
+    p->bytes(p->ctx, "'", 1);
+    msim_print_clean(p, text, n, in_quotes);
+    p->bytes(p->ctx, "'", 1);
+}
+
+void msim_gnuplot_print(FILE *script, const char *fmt, ...)
+{
+    const struct msim_printer p = {script, msim_print_to_file, put_string};
+    va_list args;
+
+    va_start(args, fmt);
+    (void)msim_vprint(&p, fmt, args);
+    va_end(args);
+}
+
+static const char *in_format(char c)
+{
+    return c == '%' ? "%%" : in_quotes(c);
+}
+
+static void put_format(const struct msim_printer *p, const char *text, size_t n)
+{
+    p->bytes(p->ctx, "'", 1);
+    msim_print_clean(p, text, n, in_format);
+    p->bytes(p->ctx, "'", 1);
+}
+
+void msim_gnuplot_tic(FILE *script, const char *text, double at)
+{
+    const struct msim_printer p = {script, msim_print_to_file, put_format};
+
+    put_format(&p, text, strlen(text));
+    fprintf(script, " %g", at);
 }
 
 enum msim_status msim_gnuplot_run(FILE *script, const char *output,

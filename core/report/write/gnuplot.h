@@ -1,5 +1,9 @@
 /*
- * core/report/write/gnuplot.h - run gnuplot on a script.
+ * core/report/write/gnuplot.h - scripts for gnuplot: texts in them, and running
+ * it.
+ *
+ * gnuplot runs commands of the shell where a script says so, and has no safe
+ * mode: what keeps a name from being a command is how it is written.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_GNUPLOT_H
 #define MSIM_CORE_REPORT_WRITE_GNUPLOT_H
@@ -23,9 +27,17 @@ enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
                                    struct msim_error *err);
 
 /*
- * Write `text` as a gnuplot string: in single quotes nothing but the quote
- * itself has a meaning, and that is doubled. Line ends become spaces.
+ * Write what `fmt` says, in which each %s becomes a string with its quotes:
+ *
+ *     msim_gnuplot_print(script, "set title %s\n", title);
+ *
+ * It is one line, in single quotes, where nothing but the quote itself has a
+ * meaning, and that is doubled; so it ends no block of data either.
  */
-void msim_gnuplot_quote(FILE *script, const char *text);
+void msim_gnuplot_print(FILE *script, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
+/* Write `text` as the label of the tic at `at`: gnuplot reads those as formats.
+ */
+void msim_gnuplot_tic(FILE *script, const char *text, double at);
 
 #endif

@@ -185,7 +185,7 @@ static void put_rank_data(const struct picture *pic,
 {
     FILE *out = pic->chart.out;
 
-    fputs("$ranks << MSIM_END\n", out);
+    fputs("$rows << MSIM_END\n", out);
     for (uint32_t i = 0; i < pic->n_ranks; i++) {
         const struct msim_breakdown *b = &pic->ranks[i]->breakdown_us;
         const double parts[] = {b->compute, b->communication, b->memory_copy,
@@ -233,17 +233,14 @@ static void put_rank_bars(const struct picture *pic, int top,
     for (size_t k = 0; k < n; k++)
         msim_chart_key_color(&pic->chart, &key, CLASSES[k][1], CLASSES[k][0]);
     msim_chart_key_marks(&pic->chart, &key, known);
-    for (size_t k = 0; k < n; k++) {
-        char from[32] = "(0)";
-
-        if (k)
-            snprintf(from, sizeof(from), "%zu", k + 1);
-        fprintf(pic->chart.out,
-                "%s$ranks using %s:1:%s:%zu:($1-0.36):($1+0.36) with "
-                "boxxyerror fill solid 1 noborder lc rgb '%s', ",
-                k ? "" : "plot ", from, from, k + 2, CLASSES[k][1]);
-    }
-    msim_chart_marks(&pic->chart, "$ranks", 7);
+    fputs("plot ", pic->chart.out);
+    for (size_t k = 0; k < n; k++)
+        msim_gnuplot_print(
+            pic->chart.out,
+            "$rows using (%d*$%zu):1:(%d*$%zu):%zu:($1-0.36):($1+0.36) "
+            "with boxxyerror fill solid 1 noborder lc rgb %s, ",
+            k > 0, k + 1, k > 0, k + 1, k + 2, CLASSES[k][1]);
+    msim_chart_marks(&pic->chart, 7);
 }
 
 static void put_breakdown(const struct picture *pic, int top)
@@ -283,7 +280,7 @@ static void put_op_data(const struct picture *pic, const struct msim_unit *unit)
 {
     FILE *out = pic->chart.out;
 
-    fputs("$ops << MSIM_END\n", out);
+    fputs("$rows << MSIM_END\n", out);
     for (uint32_t i = 0; i < pic->n_ops; i++) {
         const struct msim_op_row *op = &pic->p->ops[i];
 
@@ -333,11 +330,12 @@ static void put_op_bars(const struct picture *pic, int top,
     fputs("plot ", pic->chart.out);
     for (int k = 0; k < BAR_KINDS; k++)
         if (used[k])
-            fprintf(pic->chart.out,
-                    "$ops using (0):1:(0):%d:($1-0.36):($1+0.36) with "
-                    "boxxyerror fill solid 1 noborder lc rgb '%s', ",
-                    k + 2, KINDS[k][1]);
-    msim_chart_marks(&pic->chart, "$ops", 5);
+            msim_gnuplot_print(
+                pic->chart.out,
+                "$rows using (0):1:(0):%d:($1-0.36):($1+0.36) with "
+                "boxxyerror fill solid 1 noborder lc rgb %s, ",
+                k + 2, KINDS[k][1]);
+    msim_chart_marks(&pic->chart, 5);
 }
 
 static void put_ops(const struct picture *pic, int top)

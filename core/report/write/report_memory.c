@@ -2,7 +2,9 @@
  * core/report/write/report_memory.c - the memory of a prediction as text, JSON
  * and a panel of the chart.
  */
+#include "core/base/print.h"
 #include "core/report/write/chart.h"
+#include "core/report/write/gnuplot.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"
 
@@ -29,13 +31,13 @@ static void put_parts(const struct msim_memory_note *m, FILE *out)
         for (char *at = word; (at = strchr(at, '_'));)
             *at = ' ';
         msim_format_large(bytes, m->by[i].bytes);
-        fprintf(out, "%s%s %sB", any ? ", " : "", word, bytes);
+        msim_print(out, "%s%s %sB", any ? ", " : "", word, bytes);
         any = true;
     }
 }
 
 /* What the framework's allocator does not hold. */
-static void put_beside(const struct msim_memory_note *m, const char *first,
+static void put_beside(const struct msim_memory_note *m, bool on_own_line,
                        FILE *out)
 {
     char bytes[MSIM_CELL];
@@ -43,11 +45,14 @@ static void put_beside(const struct msim_memory_note *m, const char *first,
     if (!(m->context > 0))
         return;
     msim_format_large(bytes, m->context);
-    fprintf(out, "%sCUDA's context %sB", first, bytes);
+    msim_print(out,
+               on_own_line ? "\n    beside it: CUDA's context %sB"
+                           : ", CUDA's context %sB",
+               bytes);
     if (!(m->nccl > 0))
         return;
     msim_format_large(bytes, m->nccl);
-    fprintf(out, ", NCCL's buffers %sB", bytes);
+    msim_print(out, ", NCCL's buffers %sB", bytes);
 }
 
 /* Those that fit, or those that do not, in a line. */
@@ -61,14 +66,15 @@ static void put_ways(const struct msim_memory_note *m, bool fit,
         if (m->ways[i].is_enough != fit)
             continue;
         msim_format_large(bytes, m->ways[i].needed);
-        fprintf(out, "%s%s (%sB)",
-                any   ? "; "
-                : fit ? "would fit: "
-                      : "would not yet: ",
-                m->ways[i].change, bytes);
+        msim_print(out, "%s%s (%sB)",
+                   any   ? "; "
+                   : fit ? "would fit: "
+                         : "would not yet: ",
+                   m->ways[i].change, bytes);
         any = true;
     }
-    fprintf(out, "%s%s", any ? "\n" : "", any ? indent : "");
+    if (any)
+        msim_print(out, "\n%s", indent);
 }
 
 void msim_report_memory_text(const struct msim_memory_note *m,
@@ -80,16 +86,16 @@ void msim_report_memory_text(const struct msim_memory_note *m,
         return;
     msim_format_large(needed, m->needed);
     msim_format_large(capacity, m->capacity);
-    fprintf(out, "%s: needs %sB of %sB",
-            strcmp(m->fits, "edge") == 0 ? "is not sure to fit"
-                                         : "does not fit",
-            needed, capacity);
+    msim_print(out, "%s: needs %sB of %sB",
+               strcmp(m->fits, "edge") == 0 ? "is not sure to fit"
+                                            : "does not fit",
+               needed, capacity);
     if (m->n_by) {
         fputs("; at the peak: ", out);
         put_parts(m, out);
-        put_beside(m, ", ", out);
+        put_beside(m, false, out);
     }
-    fprintf(out, "\n%s", m->n_ways ? indent : "");
+    msim_print(out, "\n%s", m->n_ways ? indent : "");
     put_ways(m, true, indent, out);
     put_ways(m, false, "", out);
 }
@@ -105,11 +111,11 @@ void msim_page_memory(const struct msim_page *page)
     msim_format_large(reserved, m->reserved);
     msim_format_large(low, m->low);
     msim_format_large(high, m->high);
-    fprintf(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
-            "memory", peak, low, high);
+    msim_print(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
+               "memory", peak, low, high);
     if (m->reserved > m->peak)
-        fprintf(page->out, ", %sB reserved", reserved);
-    put_beside(m, "\n    beside it: ", page->out);
+        msim_print(page->out, ", %sB reserved", reserved);
+    put_beside(m, true, page->out);
     fputc('\n', page->out);
     if (is_too_large(m)) {
         fputs("    ", page->out);
@@ -318,10 +324,11 @@ void msim_chart_memory(const struct msim_chart *c,
     fputs("plot ", c->out);
     for (uint32_t k = m->n_by; k-- > 0;) /* the highest is behind */
         if (is_used(m, k))
-            fprintf(c->out,
-                    "$memory using 1:%u with fillsteps fs solid 1 noborder lc "
-                    "rgb '%s', ",
-                    k + 2, COLORS[k % N_COLORS]);
+            msim_gnuplot_print(
+                c->out,
+                "$memory using 1:%u with fillsteps fs solid 1 noborder lc "
+                "rgb %s, ",
+                k + 2, COLORS[k % N_COLORS]);
     if (shows_capacity(m))
         fprintf(c->out, "%.9g with lines lc rgb '#cc3311' lw 1.6, ",
                 m->capacity / unit_of(m));
