@@ -3,6 +3,8 @@
  */
 #include "calibrate/fit/fit_write.h"
 
+#include "core/base/csv.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +226,7 @@ void msim_fit_report(FILE *out, const char *platform, const char *family,
                      const struct msim_sample *r,
                      const struct msim_fit_result *f)
 {
-    fprintf(
+    msim_csv_print(
         out,
         "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f,%.2f\n",
         platform, r->gpu, family, r->framework, r->key, f->rows, f->groups,

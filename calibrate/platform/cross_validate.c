@@ -3,6 +3,7 @@
  */
 #include "calibrate/platform/cross_validate.h"
 
+#include "core/base/csv.h"
 #include "core/base/quantile.h"
 #include "core/work/estimate.h"
 #include "models/estimate/model.h"
@@ -335,7 +336,7 @@ static void print(FILE *out, const struct msim_shared_row *first,
     const char *from = source_of(p, r, &shared);
 
     msim_sort_values(t->errors, t->n);
-    fprintf(
+    msim_csv_print(
         out,
         "%s,%s,%s,%s,%s,%s,%s,%u,%.2f,%.2f,%.2f,%.1f,%+.2f,%.1f,%.3f,%.2f\n",
         p->name, what == MSIM_WITHOUT_GPU ? "the GPU" : "its generation",

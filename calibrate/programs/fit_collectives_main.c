@@ -19,6 +19,8 @@
 #include "calibrate/collective/coll_likelihood.h"
 #include "calibrate/collective/coll_score.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/csv.h"
+#include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
@@ -130,10 +132,10 @@ static void print_scores(const struct input *in,
         score += s->score;
     }
     if (groups > 0)
-        printf("%s,%s,%s,%g,%u,%u,%.2f,%.1f,%.3f,%.3f\n",
-               msim_coll_fabric_text(b->fabric), HOLDOUTS[what], t->name,
-               t->factor, groups, rows, 100 * error / groups,
-               100 * inside / groups, width / groups, score / groups);
+        msim_csv_print(stdout, "%s,%s,%s,%g,%u,%u,%.2f,%.1f,%.3f,%.3f\n",
+                       msim_coll_fabric_text(b->fabric), HOLDOUTS[what],
+                       t->name, t->factor, groups, rows, 100 * error / groups,
+                       100 * inside / groups, width / groups, score / groups);
 }
 
 static enum msim_status score_once(struct input *in,
@@ -202,8 +204,8 @@ static enum msim_status climb(const struct msim_coll_block *b,
 {
     for (uint32_t i = 0; i < p->n_components; i++) {
         MSIM_TRY(msim_coll_likelihood_climb(value, b, p, i, steps));
-        fprintf(stderr, "msim-fit-collectives: %s: component %u: %.3f\n",
-                msim_coll_fabric_text(b->fabric), i, *value);
+        msim_print(stderr, "msim-fit-collectives: %s: component %u: %.3f\n",
+                   msim_coll_fabric_text(b->fabric), i, *value);
     }
     return MSIM_OK;
 }
@@ -227,8 +229,8 @@ static enum msim_status visit_block(const struct msim_coll_block *b,
         MSIM_TRY(
             msim_coll_constants_put(tree, b->fabric, &p, b->n, after, date));
     }
-    printf("%s,%u,%.3f,%.3f\n", msim_coll_fabric_text(b->fabric), b->n, before,
-           after);
+    msim_csv_print(stdout, "%s,%u,%.3f,%.3f\n",
+                   msim_coll_fabric_text(b->fabric), b->n, before, after);
     return MSIM_OK;
 }
 
@@ -350,8 +352,8 @@ int main(int argc, char **argv)
     status = run(&c, &err);
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit-collectives: %s%s%s\n", err.file,
-            *err.file ? ": " : "",
-            *err.text ? err.text : msim_status_text(status));
+    msim_print(stderr, "msim-fit-collectives: %s%s%s\n", err.file,
+               *err.file ? ": " : "",
+               *err.text ? err.text : msim_status_text(status));
     return 3;
 }

@@ -3,6 +3,7 @@
  * call fitting: of those that ran and those that failed.
  */
 #include "calibrate/programs/fit_steps.h"
+#include "core/base/csv.h"
 #include "plan/memory/job_memory.h"
 #include "plan/rows/job_prices.h"
 
@@ -113,10 +114,10 @@ static void write_counts(const struct counts *c, FILE *out)
             uint32_t all = n[0] + n[1] + n[2] + n[3];
 
             if (all)
-                fprintf(out, "%s,%s,%s,%u,%u,%u,%u,%u\n", c->source,
-                        TEXTS[split], failed ? "failed" : "ran", all,
-                        n[MSIM_FITS_YES], n[MSIM_FITS_EDGE], n[MSIM_FITS_NO],
-                        n[REFUSED]);
+                msim_csv_print(out, "%s,%s,%s,%u,%u,%u,%u,%u\n", c->source,
+                               TEXTS[split], failed ? "failed" : "ran", all,
+                               n[MSIM_FITS_YES], n[MSIM_FITS_EDGE],
+                               n[MSIM_FITS_NO], n[REFUSED]);
         }
 }
 

@@ -3,6 +3,7 @@
  * errors of rows, and how many lie in their intervals.
  */
 #include "calibrate/programs/fit_steps.h"
+#include "core/base/csv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,9 +61,10 @@ void msim_steps_write_errors(struct msim_steps_run *r, const char *figure,
         }
     if (n) {
         qsort(e, n, sizeof(*e), msim_steps_by_value);
-        fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f", figure, source,
-                split, n, sum / n, msim_steps_quantile(e, n, 0.5),
-                msim_steps_quantile(e, n, 0.9), e[n - 1]);
+        msim_csv_print(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f", figure,
+                       source, split, n, sum / n,
+                       msim_steps_quantile(e, n, 0.5),
+                       msim_steps_quantile(e, n, 0.9), e[n - 1]);
         write_coverage(r, pick, residual);
     }
     free(e);

@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/base/vec.h"
 
 #include <errno.h>
@@ -97,6 +98,68 @@ static enum msim_status field_begin(struct msim_csv *c)
     return MSIM_OK;
 }
 
+/* ---- formulas ------------------------------------------------------------ */
+
+/* Is it a number from end to end? Spreadsheets take it for one, too. */
+static bool is_number(const char *text)
+{
+    char *end;
+
+    if (text[strspn(text, "+-.0123456789eE")])
+        return false;
+    (void)strtod(text, &end);
+    return end > text && !*end;
+}
+
+/* Does a formula begin at `s`, or one that is kept from being one already?
+ * Those that OWASP names (CSV injection), and their full-width forms. */
+static bool is_formula(const char *s)
+{
+    static const char *const MARKS[] = {"=",
+                                        "+",
+                                        "-",
+                                        "@",
+                                        "\xef\xbc\x9d",
+                                        "\xef\xbc\x8b",
+                                        "\xef\xbc\x8d",
+                                        "\xef\xbc\xa0"};
+
+    s += strspn(s, "'");
+    for (size_t i = 0; i < sizeof(MARKS) / sizeof(*MARKS); i++) {
+        size_t n = strlen(MARKS[i]);
+
+        if (strncmp(s, MARKS[i], n) == 0 && s[n])
+            return true;
+    }
+    return false;
+}
+
+/* May a cell begin behind `c`, where one might begin before it? Tables are also
+ * read with other characters than the comma between cells, and then quotes in
+ * the middle of a line hold nothing together. */
+static bool begins_after(char c, bool begins)
+{
+    return c == ';' || c == '\t' || c == '\n' || c == '\r' ||
+           (begins && c == ' ');
+}
+
+/* Take back what put_cell() puts in front of formulas. */
+static void unguard(char *text)
+{
+    char *to = text;
+    bool begins = true;
+
+    for (; *text; text++) {
+        if (begins && *text == '\'' && is_formula(text))
+            text++;
+        begins = begins_after(*text, begins);
+        *to++ = *text;
+    }
+    *to = '\0';
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
 /* After the opening quote, up to and with the closing one. */
 static enum msim_status quoted(struct msim_csv *c, struct msim_error *err)
 {
@@ -149,7 +212,9 @@ static enum msim_status field(struct msim_csv *c, int *end,
         MSIM_TRY(put(c, byte, err));
     }
     *end = byte;
-    return put(c, '\0', err);
+    MSIM_TRY(put(c, '\0', err));
+    unguard(c->text + c->starts[c->n - 1]);
+    return MSIM_OK;
 }
 
 /* One row into text and starts; `*found` is false at the end. */
@@ -285,34 +350,75 @@ uint64_t msim_csv_line(const struct msim_csv *c)
     return c->row_line;
 }
 
-void msim_csv_write(FILE *out, const char *field)
+/* ---- writing ------------------------------------------------------------- */
+
+/* Most cells: nothing in them has a meaning. */
+static bool is_plain(const char *text)
 {
-    if (!strpbrk(field, ",\"\r\n")) {
-        fputs(field, out);
+    for (const char *s = text; *s; s++)
+        if (*s < ' ' || *s > '~' || *s == ',' || *s == ';' || *s == '"')
+            return false;
+    return !is_formula(text + strspn(text, " ")) || is_number(text);
+}
+
+static const char *inside_quotes(char c)
+{
+    return c == '"'    ? "\"\""
+           : c == '\n' ? "\n"
+           : c == '\r' ? "\r"
+           : c == '\t' ? "\t"
+                       : NULL;
+}
+
+/* All of `text` is written: cells are not cut. */
+static void put_cell(const struct msim_printer *p, const char *text, size_t n)
+{
+    const char *quote = strpbrk(text, ",;\"\r\n\t") ? "\"" : "";
+    bool begins = true;
+
+    if (is_plain(text)) {
+        p->bytes(p->ctx, text, n);
         return;
     }
-    putc('"', out);
-    for (; *field; field++) {
-        if (*field == '"')
-            putc('"', out);
-        putc(*field, out);
+    p->bytes(p->ctx, quote, strlen(quote));
+    while (*text) {
+        unsigned len = msim_character_length(text);
+
+        if (begins && is_formula(text))
+            p->bytes(p->ctx, "'", 1);
+        begins = begins_after(*text, begins);
+        msim_print_clean(p, text, len, inside_quotes);
+        text += len;
     }
-    putc('"', out);
+    p->bytes(p->ctx, quote, strlen(quote));
+}
+
+void msim_csv_print(FILE *out, const char *fmt, ...)
+{
+    const struct msim_printer p = {out, msim_print_to_file, put_cell};
+    va_list args;
+
+    va_start(args, fmt);
+    (void)msim_vprint(&p, fmt, args);
+    va_end(args);
+}
+
+void msim_csv_write(FILE *out, const char *field)
+{
+    put_cell(&(struct msim_printer){out, msim_print_to_file, put_cell}, field,
+             strlen(field));
 }
 
 void msim_csv_add(FILE *out, const char *field)
 {
-    putc(',', out);
-    msim_csv_write(out, field ? field : "");
+    msim_csv_print(out, ",%s", field ? field : "");
 }
 
 void msim_csv_add_number(FILE *out, double value)
 {
     char text[32];
 
-    putc(',', out);
-    if (!isfinite(value))
-        return;
-    msim_number_text(text, value);
-    fputs(text, out);
+    if (isfinite(value))
+        msim_number_text(text, value);
+    msim_csv_add(out, isfinite(value) ? text : NULL);
 }

@@ -8,6 +8,11 @@
  * skipped.
  *
  * One row is in memory at a time.
+ *
+ * Written fields are quoted where they must be, and a spreadsheet shows them as
+ * the texts that they are: where one might take a field for a formula
+ * ("=1+2"), it has a ' in front. Numbers stay numbers ("-1.5"). Reading takes
+ * that ' back, so what is written is read as it was.
  */
 #ifndef MSIM_CORE_BASE_CSV_H
 #define MSIM_CORE_BASE_CSV_H
@@ -45,8 +50,11 @@ enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
 /* Line on which the last row began, from 1. */
 uint64_t msim_csv_line(const struct msim_csv *c);
 
-/* Write one field, quoted where it must be. */
+/* Write one field, a text from anywhere. */
 void msim_csv_write(FILE *out, const char *field);
+
+/* Write what `fmt` says, in which each %s is a whole field. */
+void msim_csv_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
 
 /* One more field of a row: a comma, and the text (NULL: empty), or the number,
  * empty where it is not finite. */

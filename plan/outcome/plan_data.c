@@ -6,6 +6,7 @@
 #include "core/base/csv.h"
 #include "core/base/decimal.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "plan/outcome/plan_line.h"
 #include "plan/outcome/plan_words.h"
 
@@ -79,14 +80,15 @@ static void csv_strategy(const struct msim_plan_point *p,
 #define X(name, missing) fprintf(out, ",%" PRId64, p->strategy.name);
         MSIM_STRATEGY_MAP(X)
 #undef X
-        fprintf(out, ",%s,%s", msim_precision_text(p->strategy.precision),
-                msim_recompute_text(p->strategy.recompute));
+        msim_csv_print(out, ",%s,%s",
+                       msim_precision_text(p->strategy.precision),
+                       msim_recompute_text(p->strategy.recompute));
     }
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++) {
         if (!has_column(spec, i))
             continue;
         value_text(spec, p, d, value, sizeof(value));
-        fprintf(out, ",%s", value);
+        msim_csv_add(out, value);
     }
 }
 
@@ -99,7 +101,7 @@ static void csv_line(const struct msim_plan_point *p,
     put(out, p->low_us / 1e3);
     put(out, p->high_us / 1e3);
     put(out, p->peak_gib);
-    fprintf(out, ",%s", isnan(p->peak_gib) ? "" : msim_fits_text(p->fits));
+    msim_csv_add(out, isnan(p->peak_gib) ? "" : msim_fits_text(p->fits));
     put(out, p->rate);
     put(out, p->mfu);
     put(out, p->days);
@@ -124,11 +126,11 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     }
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++)
         if (has_column(spec, i))
-            fprintf(out, ",%s", column_of(d));
-    fprintf(out,
-            ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,"
-            "%s_per_second,mfu,days,cost,kwh,keeps_limits\n",
-            msim_spec_unit_text(spec->unit));
+            msim_csv_add(out, column_of(d));
+    msim_print(out,
+               ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,"
+               "%s_per_second,mfu,days,cost,kwh,keeps_limits\n",
+               msim_spec_unit_text(spec->unit));
     for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
         csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);
 }

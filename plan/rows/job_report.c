@@ -3,6 +3,7 @@
  */
 #include "plan/rows/job_report.h"
 
+#include "core/base/print.h"
 #include "core/report/compare/judged.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/rows/job_prices.h"
@@ -43,10 +44,10 @@ static void write_header(const struct report *r)
         msim_csv_write(r->out, msim_csv_header(r->table.csv, i));
         putc(',', r->out);
     }
-    fprintf(r->out,
-            "predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
-            "defaults,reason%s\n",
-            r->o->would_fit ? ",would_fit" : "");
+    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
+          "defaults,reason",
+          r->out);
+    fputs(r->o->would_fit ? ",would_fit\n" : "\n", r->out);
 }
 
 static void write_row(const struct report *r, char *const *fields,
@@ -63,17 +64,13 @@ static void write_row(const struct report *r, char *const *fields,
     } else {
         bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
 
-        fprintf(r->out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
-                e->low_us / 1e3, e->high_us / 1e3, peak->gib,
-                msim_fits_text(peak->fits), uses);
+        msim_csv_print(r->out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
+                       e->low_us / 1e3, e->high_us / 1e3, peak->gib,
+                       msim_fits_text(peak->fits), uses);
     }
-    msim_csv_write(r->out, defaults);
-    putc(',', r->out);
-    msim_csv_write(r->out, row->reason);
-    if (r->o->would_fit) {
-        putc(',', r->out);
-        msim_csv_write(r->out, *row->reason ? "" : peak->would_fit);
-    }
+    msim_csv_print(r->out, "%s,%s", defaults, row->reason);
+    if (r->o->would_fit)
+        msim_csv_add(r->out, *row->reason ? "" : peak->would_fit);
     putc('\n', r->out);
 }
 
@@ -112,10 +109,10 @@ static void write_fits(const struct report *r)
         const uint64_t *n = r->called[failed];
 
         if (n[0] + n[1] + n[2] > 0)
-            fprintf(r->out, "jobs that %-12s %6llu %6llu %6llu\n", RUNS[failed],
-                    (unsigned long long)n[MSIM_FITS_YES],
-                    (unsigned long long)n[MSIM_FITS_EDGE],
-                    (unsigned long long)n[MSIM_FITS_NO]);
+            msim_print(r->out, "jobs that %-12s %6llu %6llu %6llu\n",
+                       RUNS[failed], (unsigned long long)n[MSIM_FITS_YES],
+                       (unsigned long long)n[MSIM_FITS_EDGE],
+                       (unsigned long long)n[MSIM_FITS_NO]);
     }
 }
 
@@ -124,8 +121,8 @@ static enum msim_status write_text(const struct report *r)
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)
-        fprintf(r->out, "the first without a prediction: %s\n",
-                r->first_reason);
+        msim_print(r->out, "the first without a prediction: %s\n",
+                   r->first_reason);
     if (r->judged.n == 0)
         fputs("no row has a measured time; --csv prints the predictions\n",
               r->out);

@@ -3,6 +3,7 @@
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "plan/whatif/job_whatif.h"
 
@@ -35,26 +36,27 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
     struct breakdown b = breakdown_of(r);
     double share = 100 / r->step.us;
 
-    fprintf(out, "%-28.28s ", r->name);
+    msim_print(out, "%-28.28s ", r->name);
     if (*r->reason) {
-        fprintf(out, "no prediction: %s\n", r->reason);
+        msim_print(out, "no prediction: %s\n", r->reason);
         return;
     }
     msim_format_time(step, r->step.us);
-    fprintf(out,
-            "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
-            "%8.1f  %s\n",
-            step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
-            b.compute * share, b.communication * share, b.copies * share,
-            b.host * share, b.idle * share, r->memory.at.most / GIB,
-            msim_fits_text(r->memory.fits));
+    msim_print(
+        out,
+        "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
+        "%8.1f  %s\n",
+        step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
+        b.compute * share, b.communication * share, b.copies * share,
+        b.host * share, b.idle * share, r->memory.at.most / GIB,
+        msim_fits_text(r->memory.fits));
 }
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 {
-    fprintf(out, "%s on %s", w->model.name, w->platform);
+    msim_print(out, "%s on %s", w->model.name, w->platform);
     if (*w->assumed)
-        fprintf(out, "; assumed %s", w->assumed);
+        msim_print(out, "; assumed %s", w->assumed);
     fputs(
         "\n\n                                     step  of the base [90 %]     "
         " tokens/s  comp  comm  copy  host  idle  peak GiB  fits\n"
@@ -170,9 +172,8 @@ static void csv_row(const struct msim_job_scenario *r, FILE *out)
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
-    fprintf(out, ",%s,", *r->reason ? "" : msim_fits_text(r->memory.fits));
-    msim_csv_write(out, r->reason);
-    putc('\n', out);
+    msim_csv_print(out, ",%s,%s\n",
+                   *r->reason ? "" : msim_fits_text(r->memory.fits), r->reason);
 }
 
 void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)

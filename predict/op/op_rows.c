@@ -49,10 +49,10 @@ struct pool {
 
 static void put_number(double v, FILE *out)
 {
-    char text[MSIM_DECIMAL_TEXT];
+    char text[MSIM_DECIMAL_TEXT + 1];
 
-    fwrite(text, 1, msim_decimal_write(text, v), out);
-    putc(',', out);
+    text[msim_decimal_write(text, v)] = '\0';
+    msim_csv_print(out, "%s,", text);
 }
 
 /* Why no library runs a work on the GPU, in `text`; NULL where one does. */
@@ -99,7 +99,7 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
     put_number(e.us, out);
     put_number(e.low_us, out);
     put_number(e.high_us, out);
-    fputs(msim_family_text(e.family), out);
+    msim_csv_write(out, msim_family_text(e.family));
     if (e.source == MSIM_SOURCE_NOT_RUN)
         fputs(" (ranks not run)", out);
     if (e.source == MSIM_SOURCE_NEAREST)

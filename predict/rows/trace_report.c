@@ -3,6 +3,7 @@
  */
 #include "predict/rows/trace_report.h"
 
+#include "core/base/print.h"
 #include "core/report/compare/judged.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static void write_figures(const struct msim_scenario_row *s, FILE *out)
     if (m->peak > 0)
         fprintf(out, "%.4g", m->peak / GIB);
     putc(',', out);
-    fprintf(out, "%s,0,", m->fits ? m->fits : "");
+    msim_csv_print(out, "%s,0,", m->fits ? m->fits : "");
 }
 
 void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
@@ -94,7 +95,7 @@ enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
     }
     fprintf(out, "%u of %u jobs predicted\n", predicted, t->n);
     if (why)
-        fprintf(out, "the first without a prediction: %s\n", why);
+        msim_print(out, "the first without a prediction: %s\n", why);
     status = judge_all(&g, t);
     if (status == MSIM_OK && g.n == 0)
         fputs("no row has a measured time; --csv prints the predictions\n",

@@ -3,6 +3,7 @@
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/scenario/rank_report.h"
@@ -33,16 +34,16 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
     char memory[MSIM_CELL];
 
-    fprintf(out, "%-28.28s ", r->name);
+    msim_print(out, "%-28.28s ", r->name);
     if (*r->reason) {
-        fprintf(out, "no prediction: %s\n", r->reason);
+        msim_print(out, "no prediction: %s\n", r->reason);
         return;
     }
     msim_format_time(period, r->period.predicted);
     msim_format_time(iteration, r->iteration.predicted);
     msim_format_time(kernels, r->kernels.predicted);
     memory_cell(memory, &r->memory);
-    fprintf(
+    msim_print(
         out, "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s\n",
         period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
         kernels, 100 * r->breakdown.compute / r->iteration.predicted,
@@ -72,16 +73,16 @@ static void text_kernel(const struct msim_kernel_row *was,
     msim_format_time(a, was ? was->us : 0);
     msim_format_time(b, is ? is->us : 0);
     msim_format_op(name, sizeof(name), was ? was->name : is->name, 66);
-    fprintf(out, "  %9.4g %12s  %9.4g %12s  %s\n", was ? was->calls : 0, a,
-            is ? is->calls : 0, b, name);
+    msim_print(out, "  %9.4g %12s  %9.4g %12s  %s\n", was ? was->calls : 0, a,
+               is ? is->calls : 0, b, name);
 }
 
 /* Kernels whose number or time is not the base's. */
 static void text_kernels(const struct msim_scenario_row *base,
                          const struct msim_scenario_row *r, FILE *out)
 {
-    fprintf(out, "\n%s: kernels an iteration, in the base and changed\n",
-            r->name);
+    msim_print(out, "\n%s: kernels an iteration, in the base and changed\n",
+               r->name);
     for (uint32_t i = 0; i < r->n_kernels_by; i++) {
         const struct msim_kernel_row *is = &r->kernels_by[i];
         const struct msim_kernel_row *was = find_kernel(base, is);
@@ -119,7 +120,7 @@ static void explain(const struct msim_scenario_row *r, bool *any, FILE *out)
     if (!*any)
         fputs("!: the memory of the GPU is smaller\n", out);
     *any = true;
-    fprintf(out, "\n%.60s ", r->name);
+    msim_print(out, "\n%.60s ", r->name);
     msim_report_memory_text(&r->memory, "  ", out);
 }
 
@@ -278,7 +279,8 @@ static void csv_row(const struct msim_scenarios *s,
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
-    fprintf(out, ",%s,", *r->reason || !r->memory.fits ? "" : r->memory.fits);
+    msim_csv_print(out, ",%s,",
+                   *r->reason || !r->memory.fits ? "" : r->memory.fits);
     if (!*r->reason)
         put_ways(&r->memory, out);
     msim_csv_add(out, r->reason);

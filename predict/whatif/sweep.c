@@ -5,6 +5,7 @@
 
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/whatif/deviate.h"
@@ -233,11 +234,12 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
 
     msim_format_name(name, sizeof(name),
                      first->n_inputs ? first->inputs[0] : "", 72);
-    fprintf(out,
-            "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
-            "%s\n",
-            name, w->n, "platform", "period", "90 %", "x best", "90 %",
-            "compute  comm.  copy  host  idle  costs");
+    msim_print(
+        out,
+        "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
+        "%s\n",
+        name, w->n, "platform", "period", "90 %", "x best", "90 %",
+        "compute  comm.  copy  host  idle  costs");
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_sweep_row *r = &w->rows[i];
         const struct msim_prediction *p = r->prediction;
@@ -254,7 +256,7 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
         snprintf(interval, sizeof(interval), "%s to %s", low, high);
         snprintf(ratios, sizeof(ratios), "%.2f to %.2f", r->ratio.low,
                  r->ratio.high);
-        fprintf(
+        msim_print(
             out,
             "  %-16.16s %11s  %-17s %7.2f  %-15s %5.0f %% %4.0f %% %3.0f %% "
             "%3.0f %% %3.0f %%  %s\n",
@@ -275,8 +277,8 @@ static void write_ratios(const struct msim_sweep *w, FILE *out)
         msim_number_text(ratio, f->predicted);
         msim_number_text(low, f->low);
         msim_number_text(high, f->high);
-        fprintf(out, "%s{\"ratio\": %s, \"low\": %s, \"high\": %s}",
-                i ? ", " : "", ratio, low, high);
+        msim_print(out, "%s{\"ratio\": %s, \"low\": %s, \"high\": %s}",
+                   i ? ", " : "", ratio, low, high);
     }
 }
 
@@ -316,7 +318,7 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
                                  p->breakdown_us.idle};
 
         msim_csv_write(out, p->platform ? p->platform : "");
-        fprintf(out, ",%s", p->costs);
+        msim_csv_add(out, p->costs);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
             msim_csv_add_number(out, values[k]);
         fputc('\n', out);

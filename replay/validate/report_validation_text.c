@@ -1,6 +1,7 @@
 /*
  * replay/validate/report_validation_text.c - a validation as text and as CSV.
  */
+#include "core/base/print.h"
 #include "replay/validate/report_validation.h"
 
 #include "core/base/csv.h"
@@ -15,7 +16,7 @@ static void write_ms(double us, FILE *out)
     if (isfinite(us))
         fprintf(out, " %11.3f", us / 1e3);
     else
-        fprintf(out, " %11s", "-");
+        msim_print(out, " %11s", "-");
 }
 
 static void write_error(double share, FILE *out)
@@ -23,22 +24,22 @@ static void write_error(double share, FILE *out)
     if (isfinite(share))
         fprintf(out, " %+8.1f%%", 100 * share);
     else
-        fprintf(out, " %9s", "-");
+        msim_print(out, " %9s", "-");
 }
 
 static void write_rows(const struct msim_validation *v, FILE *out)
 {
-    fprintf(out, "%-12s %5s %11s %11s %11s %9s %9s\n", "ms", "ops", "measured",
-            "replayed", "predicted", "replay", "predicted");
-    fprintf(out, "%-12s %5s %11s %11s %11s %9s %9s\n", "", "", "", "", "",
-            "/measured", "/replayed");
+    msim_print(out, "%-12s %5s %11s %11s %11s %9s %9s\n", "ms", "ops",
+               "measured", "replayed", "predicted", "replay", "predicted");
+    msim_print(out, "%-12s %5s %11s %11s %11s %9s %9s\n", "", "", "", "", "",
+               "/measured", "/replayed");
     for (uint32_t i = 0; i < v->n; i++) {
         const struct msim_validation_row *r = &v->rows[i];
 
         if (r->operators)
-            fprintf(out, "%-12s %5u", r->name, r->operators);
+            msim_print(out, "%-12s %5u", r->name, r->operators);
         else
-            fprintf(out, "%-12s %5s", r->name, "");
+            msim_print(out, "%-12s %5s", r->name, "");
         write_ms(r->measured, out);
         write_ms(r->replayed, out);
         write_ms(r->predicted, out);
@@ -52,8 +53,8 @@ static void write_iterations(const struct msim_validation *v, FILE *out)
 {
     if (v->n_iterations == 0)
         return;
-    fprintf(out, "\n%-12s %11s %9s %11s %9s\n", "iteration", "step ms",
-            "/measured", "operators", "/measured");
+    msim_print(out, "\n%-12s %11s %9s %11s %9s\n", "iteration", "step ms",
+               "/measured", "operators", "/measured");
     for (uint32_t i = 0; i < v->n_iterations; i++) {
         const struct msim_family_times *s = &v->iterations[i];
 
@@ -73,16 +74,16 @@ static void write_figure(double value, FILE *out)
     if (isfinite(value))
         fprintf(out, " %15.6g", value);
     else
-        fprintf(out, " %15s", "-");
+        msim_print(out, " %15s", "-");
 }
 
 static void write_system(const struct msim_validation *v, FILE *out)
 {
     if (v->n_system == 0)
         return;
-    fprintf(out, "\n%-24s %15s %15s\n", "system", "measured", "replayed");
+    msim_print(out, "\n%-24s %15s %15s\n", "system", "measured", "replayed");
     for (uint32_t i = 0; i < v->n_system; i++) {
-        fprintf(out, "%-24s", v->system[i].name);
+        msim_print(out, "%-24s", v->system[i].name);
         write_figure(v->system[i].measured, out);
         write_figure(v->system[i].replayed, out);
         fprintf(out, "\n");
@@ -100,7 +101,7 @@ void msim_validation_text(const struct msim_validation *v, FILE *out)
 
 static void write_record(const struct msim_validation_row *r, FILE *out)
 {
-    fprintf(out, "%s,%u", r->name, r->operators);
+    msim_csv_print(out, "%s,%u", r->name, r->operators);
     msim_csv_add_number(out, r->measured);
     msim_csv_add_number(out, r->replayed);
     msim_csv_add_number(out, r->predicted);

@@ -147,6 +147,81 @@ static void test_csv__writes_what_it_reads(void)
     msim_csv_close(c);
 }
 
+/* Write `text` as a field between others, and read it again. */
+static void check_field(const char *text, const char *written)
+{
+    struct msim_error err = {0};
+    struct msim_csv *c;
+    char *const *row;
+    char *got = NULL, want[64];
+    size_t size;
+    FILE *f = open_memstream(&got, &size);
+
+    REQUIRE(f != NULL);
+    msim_csv_print(f, "a,b,c\n%d,%s,%s\n", 1, text, "last");
+    fclose(f);
+    snprintf(want, sizeof(want), "a,b,c\n1,%s,last\n", written);
+    CHECK_STR(got, want);
+    write_file(got);
+    free(got);
+    REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
+    CHECK_INT(msim_csv_next(c, &row, &err), MSIM_OK);
+    REQUIRE(row != NULL);
+    CHECK_STR(row[1], text);
+    CHECK_STR(row[2], "last");
+    msim_csv_close(c);
+}
+
+/* A spreadsheet computes what begins with one of these: OWASP, CSV injection.
+ * What is read again is what was written. */
+static void test_csv__fields_are_no_formulas(void)
+{
+    check_field("=1+2", "'=1+2");
+    check_field("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0");
+    check_field("+a", "'+a");
+    check_field("-a", "'-a");
+    check_field("@SUM(A1)", "'@SUM(A1)");
+    check_field("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0");
+    check_field("=\"a\",b", "\"'=\"\"a\"\",b\"");
+    check_field("\xef\xbc\x9d"
+                "1",
+                "'\xef\xbc\x9d"
+                "1");
+    check_field("  =1", "  '=1");
+    check_field("\t=1", "\"\t'=1\"");
+    check_field("x\n=1", "\"x\n'=1\"");
+    check_field("x;=1", "\"x;'=1\"");
+    check_field("x\t@y;-z", "\"x\t'@y;'-z\"");
+    check_field("'=1", "''=1");
+    check_field("''=1;'=2", "\"'''=1;''=2\"");
+}
+
+static void test_csv__other_fields_stay_as_they_are(void)
+{
+    check_field("-1.5", "-1.5");
+    check_field("+1e-3", "+1e-3");
+    check_field("-", "-");
+    check_field("a=1", "a=1");
+    check_field("gemm<128, -1>", "\"gemm<128, -1>\"");
+    check_field("'quoted'", "'quoted'");
+    check_field("a 'b; c", "\"a 'b; c\"");
+    check_field("\xc3\xa9", "\xc3\xa9");
+}
+
+/* What cannot be shown is not kept: a table goes to terminals, too. */
+static void test_csv__fields_drive_no_terminal(void)
+{
+    char *got = NULL;
+    size_t size;
+    FILE *f = open_memstream(&got, &size);
+
+    REQUIRE(f != NULL);
+    msim_csv_print(f, "%s,%s\n", "a\x1b[31m", "\xff\xe2\x80\xae");
+    fclose(f);
+    CHECK_STR(got, "a?[31m,??\n");
+    free(got);
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -158,6 +233,9 @@ int main(void)
     RUN(test_csv__refuses_broken_input);
     RUN(test_csv__refuses_cut_gzip);
     RUN(test_csv__writes_what_it_reads);
+    RUN(test_csv__fields_are_no_formulas);
+    RUN(test_csv__other_fields_stay_as_they_are);
+    RUN(test_csv__fields_drive_no_terminal);
     unlink(path);
     return check_summary();
 }
