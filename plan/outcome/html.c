@@ -3,25 +3,35 @@
  */
 #include "plan/outcome/html.h"
 
+#include "core/base/print.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-void msim_html_text(const char *text, FILE *out)
+static const char *as_entity(char c)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            putc(*text, out);
-        }
+    return c == '<'    ? "&lt;"
+           : c == '>'  ? "&gt;"
+           : c == '&'  ? "&amp;"
+           : c == '"'  ? "&quot;"
+           : c == '\'' ? "&#39;"
+           : c == '\n' ? "\n"
+                       : NULL;
+}
+
+static void put_text(const struct msim_printer *p, const char *text, size_t n)
+{
+    msim_print_clean(p, text, n, as_entity);
+}
+
+void msim_html_print(FILE *out, const char *fmt, ...)
+{
+    const struct msim_printer p = {out, msim_print_to_file, put_text};
+    va_list args;
+
+    va_start(args, fmt);
+    (void)msim_vprint(&p, fmt, args);
+    va_end(args);
 }
 
 /*
@@ -63,8 +73,8 @@ void msim_html_svg(const char *svg, FILE *out)
             size_t size = strcspn(color + 8, "'");
 
             fwrite(tag, 1, (size_t)(color - tag), out);
-            fprintf(out, " fill='%.*s' stroke='%.*s'", (int)size, color + 8,
-                    (int)size, color + 8);
+            msim_html_print(out, " fill='%.*s' stroke='%.*s'", (int)size,
+                            color + 8, (int)size, color + 8);
             fwrite(color + 9 + size, 1, n - (size_t)(color + 9 + size - tag),
                    out);
         } else {

@@ -3,10 +3,16 @@
  */
 #ifndef MSIM_PLAN_OUTCOME_HTML_H
 #define MSIM_PLAN_OUTCOME_HTML_H
+#include "core/base/status.h"
+
 #include <stdio.h>
 
-/* `text` with the characters that HTML gives a meaning written out. */
-void msim_html_text(const char *text, FILE *out);
+/*
+ * Write what `fmt` says, in which each %s is a text: between tags, or inside
+ * the quotes of an attribute. A page has no addresses from elsewhere, so none
+ * is written.
+ */
+void msim_html_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
 
 /* An SVG of gnuplot, in the page: no colour depends on what is around it. */
 void msim_html_svg(const char *svg, FILE *out);

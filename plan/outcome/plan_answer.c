@@ -17,32 +17,33 @@ static void put_limits(const struct msim_spec *spec, FILE *out)
     char text[32];
 
     if (isfinite(spec->most_days)) {
-        fprintf(out, "%s%.4g days", before, spec->most_days);
+        msim_html_print(out, "%s%.4g days", before, spec->most_days);
         before = ", ";
     }
     if (isfinite(spec->most_cost)) {
         msim_plan_amount_text(spec->most_cost, text, sizeof(text));
-        fprintf(out, "%s%s %s of cost%s", before, text, spec->currency,
-                msim_spec_is_hourly(spec) ? " an hour" : "");
+        msim_html_print(out, "%s%s %s of cost%s", before, text, spec->currency,
+                        msim_spec_is_hourly(spec) ? " an hour" : "");
         before = ", ";
     }
     if (isfinite(spec->most_gpus)) {
-        fprintf(out, "%s%.0f GPUs", before, spec->most_gpus);
+        msim_html_print(out, "%s%.0f GPUs", before, spec->most_gpus);
         before = ", ";
     }
     if (spec->least_rate > 0) {
         msim_plan_amount_text(spec->least_rate, text, sizeof(text));
-        fprintf(out, "%sat least %s %s a second", before, text,
-                msim_spec_unit_text(spec->unit));
+        msim_html_print(out, "%sat least %s %s a second", before, text,
+                        msim_spec_unit_text(spec->unit));
         before = ", ";
     }
     if (isfinite(spec->most_latency_us)) {
         msim_plan_time_text(spec->most_latency_us, text, sizeof(text));
-        fprintf(out, "%s%s from a request to its answer", before, text);
+        msim_html_print(out, "%s%s from a request to its answer", before, text);
         before = ", ";
     }
     if (isfinite(spec->most_memory_gib)) {
-        fprintf(out, "%s%.4g GiB of each GPU", before, spec->most_memory_gib);
+        msim_html_print(out, "%s%.4g GiB of each GPU", before,
+                        spec->most_memory_gib);
         before = ", ";
     }
     fputs(before[0] == ',' ? "." : " No limits are given.", out);
@@ -55,23 +56,22 @@ static void put_work(const struct msim_plan *plan, const struct msim_spec *spec,
     char total[32];
 
     msim_plan_amount_text(spec->total, total, sizeof(total));
-    fprintf(out, "<p class=question>%s <b>",
-            !spec->traced ? "Train"
-            : serves      ? "Answer requests as the step recorded in"
-                          : "Train as the step recorded in");
-    msim_html_text(spec->name, out);
-    fputs(serves ? "</b> does" : "</b>", out);
+    msim_html_print(out, "<p class=question>%s <b>%s</b>%s",
+                    !spec->traced ? "Train"
+                    : serves      ? "Answer requests as the step recorded in"
+                                  : "Train as the step recorded in",
+                    spec->name, serves ? " does" : "");
     if (spec->total > 0)
-        fprintf(out, "%s %s %s", serves ? ":" : " on", total,
-                msim_spec_unit_text(spec->unit));
+        msim_html_print(out, "%s %s %s", serves ? ":" : " on", total,
+                        msim_spec_unit_text(spec->unit));
     if (!spec->traced)
-        fprintf(out,
-                ", with %" PRId64 " sequences of %" PRId64
-                " tokens in each optimizer step.",
-                spec->global_batch, spec->sequence);
+        msim_html_print(out,
+                        ", with %" PRId64 " sequences of %" PRId64
+                        " tokens in each optimizer step.",
+                        spec->global_batch, spec->sequence);
     else if (spec->global_batch)
-        fprintf(out, ", with %" PRId64 " samples in each step.",
-                spec->global_batch);
+        msim_html_print(out, ", with %" PRId64 " samples in each step.",
+                        spec->global_batch);
     else if (serves && plan->basis.traced.ranks > 1)
         fprintf(out,
                 ". Every %" PRId64 " GPUs answer batches of their own "
@@ -91,13 +91,14 @@ static void put_question(const struct msim_plan *plan,
 {
     put_work(plan, spec, out);
     put_limits(spec, out);
-    fprintf(out,
-            " %" PRIu64 " ways were looked at: %u are feasible, %" PRIu64
-            " do not fit into memory, %" PRIu64 " %s, %" PRIu64
-            " have no model.</p>\n",
-            plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_MEMORY],
-            plan->left_out[MSIM_PLAN_SPLIT], msim_plan_split_word(spec),
-            plan->left_out[MSIM_PLAN_NO_MODEL]);
+    msim_html_print(out,
+                    " %" PRIu64
+                    " ways were looked at: %u are feasible, %" PRIu64
+                    " do not fit into memory, %" PRIu64 " %s, %" PRIu64
+                    " have no model.</p>\n",
+                    plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_MEMORY],
+                    plan->left_out[MSIM_PLAN_SPLIT], msim_plan_split_word(spec),
+                    plan->left_out[MSIM_PLAN_NO_MODEL]);
 }
 
 /* ---- the answer ---------------------------------------------------------- */
@@ -105,8 +106,8 @@ static void put_question(const struct msim_plan *plan,
 static void put_gpus(const struct msim_plan_point *p,
                      const struct msim_spec *spec, FILE *out)
 {
-    fprintf(out, "%" PRId64 " &times; ", p->strategy.gpus);
-    msim_html_text(spec->platforms[p->platform].name, out);
+    msim_html_print(out, "%" PRId64 " &times; %s", p->strategy.gpus,
+                    spec->platforms[p->platform].name);
 }
 
 static void put_strategy(const struct msim_plan_point *p,
@@ -115,20 +116,17 @@ static void put_strategy(const struct msim_plan_point *p,
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-    msim_html_text(strategy, out);
+    msim_html_print(out, "%s", strategy);
 }
 
 /* A figure in a box: what, how much, its interval. */
 static void put_card(const char *what, const char *figure, const char *interval,
                      FILE *out)
 {
-    fputs("<div class=card><span>", out);
-    msim_html_text(what, out);
-    fputs("</span><b>", out);
-    msim_html_text(figure, out);
-    fputs("</b><span>", out);
-    msim_html_text(interval, out);
-    fputs("</span></div>\n", out);
+    msim_html_print(out,
+                    "<div class=card><span>%s</span><b>%s</b><span>%s</span>"
+                    "</div>\n",
+                    what, figure, interval);
 }
 
 static void put_figure(const char *what, int places, const char *unit,
@@ -241,7 +239,8 @@ static void put_chance(const struct msim_plan *plan,
     fputs("<li>", out);
     if (!isnan(p->chance)) {
         msim_plan_chance_text(p->chance, chance, sizeof(chance));
-        fprintf(out, "It keeps the limits with a chance of <b>%s</b>.", chance);
+        msim_html_print(out, "It keeps the limits with a chance of <b>%s</b>.",
+                        chance);
     }
     if (!msim_plan_is_sure(p) && plan->safe == UINT32_MAX)
         fputs(" No point is sure (95 %).", out);
@@ -251,8 +250,9 @@ static void put_chance(const struct msim_plan *plan,
         put_gpus(safe, spec, out);
         fputs("</b> (", out);
         put_strategy(safe, spec, out);
-        fprintf(out, "): the %s &times; %.3f.", msim_plan_cost_word(spec, p),
-                msim_plan_cost(safe) / msim_plan_cost(p));
+        msim_html_print(out, "): the %s &times; %.3f.",
+                        msim_plan_cost_word(spec, p),
+                        msim_plan_cost(safe) / msim_plan_cost(p));
     }
     fputs("</li>\n", out);
 }
@@ -269,14 +269,15 @@ static void put_runner_up(const struct msim_plan *plan,
     put_gpus(p, spec, out);
     fputs("</b> (", out);
     put_strategy(p, spec, out);
-    fprintf(out,
-            "). The recommended one takes &times; %.3f of its %s (90 %%: %.3f "
-            "to %.3f): %s</li>\n",
-            plan->ratio, msim_plan_cost_word(spec, p), plan->ratio_low,
-            plan->ratio_high,
-            plan->ratio_high < 1
-                ? "that order is sure."
-                : "the two are too close to call. Try both before you buy.");
+    msim_html_print(
+        out,
+        "). The recommended one takes &times; %.3f of its %s (90 %%: %.3f "
+        "to %.3f): %s</li>\n",
+        plan->ratio, msim_plan_cost_word(spec, p), plan->ratio_low,
+        plan->ratio_high,
+        plan->ratio_high < 1
+            ? "that order is sure."
+            : "the two are too close to call. Try both before you buy.");
 }
 
 /* What takes most of a step beside its first part, which is compute. */
@@ -291,8 +292,8 @@ static void put_bound(const struct msim_plan *plan,
         if (p->part_us[i] > p->part_us[most])
             most = i;
     if (p->part_us[most] >= 0.005 * p->us)
-        fprintf(out, " The largest part beside that is %s: %.0f %%.",
-                plan->step_parts[most], 100 * p->part_us[most] / p->us);
+        msim_html_print(out, " The largest part beside that is %s: %.0f %%.",
+                        plan->step_parts[most], 100 * p->part_us[most] / p->us);
     fputs("</li>\n", out);
 }
 
@@ -301,11 +302,12 @@ static void put_reasons(const struct msim_plan *plan,
 {
     const struct msim_plan_point *p = &plan->points[plan->best];
 
-    fprintf(out,
-            "<ul class=reasons>\n<li>Of all ways that fit%s, it takes the "
-            "least %s.</li>\n",
-            msim_spec_is_limited(spec) ? " and keep the limits" : "",
-            msim_plan_cost_word(spec, p));
+    msim_html_print(
+        out,
+        "<ul class=reasons>\n<li>Of all ways that fit%s, it takes the "
+        "least %s.</li>\n",
+        msim_spec_is_limited(spec) ? " and keep the limits" : "",
+        msim_plan_cost_word(spec, p));
     put_chance(plan, spec, out);
     put_runner_up(plan, spec, out);
     put_bound(plan, p, out);
@@ -331,11 +333,8 @@ static void put_nearest(const struct msim_plan *plan,
     if (!memory)
         return;
     msim_plan_nearest_text(plan, spec, memory);
-    if (fclose(memory) == 0) {
-        fputs("<pre>", out);
-        msim_html_text(text, out);
-        fputs("</pre>\n", out);
-    }
+    if (fclose(memory) == 0)
+        msim_html_print(out, "<pre>%s</pre>\n", text);
     free(text);
 }
 
@@ -351,9 +350,8 @@ static void put_refusals(const struct msim_plan *plan,
           "why<th>the first of them</tr>\n",
           out);
     for (uint32_t i = 0; i < r->n; i++) {
-        fprintf(out, "<tr><td class=n>%" PRIu64 "</td><td>", r->of[i].points);
-        msim_html_text(r->of[i].text, out);
-        fputs("</td><td>", out);
+        msim_html_print(out, "<tr><td class=n>%" PRIu64 "</td><td>%s</td><td>",
+                        r->of[i].points, r->of[i].text);
         put_gpus(&plan->refused[i], spec, out);
         fputs(": ", out);
         put_strategy(&plan->refused[i], spec, out);

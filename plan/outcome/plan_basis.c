@@ -13,12 +13,11 @@ static void put_platform(const struct msim_plan *plan,
     const struct msim_spec_platform *p = &spec->platforms[i];
     double gib = plan->basis.platforms[i].memory / 1073741824.0;
 
-    fputs("<tr><td>", out);
-    msim_html_text(p->name, out);
-    fputs("</td><td>", out);
-    msim_html_text(plan->basis.platforms[i].title, out);
-    fprintf(out, "</td><td class=n>%.1f GiB</td><td class=n>%.2f TB/s</td><td>",
-            gib, plan->basis.platforms[i].bandwidth / 1e12);
+    msim_html_print(out,
+                    "<tr><td>%s</td><td>%s</td><td class=n>%.1f GiB</td>"
+                    "<td class=n>%.2f TB/s</td><td>",
+                    p->name, plan->basis.platforms[i].title, gib,
+                    plan->basis.platforms[i].bandwidth / 1e12);
     if (plan->basis.platforms[i].rows > 0)
         fprintf(out, "fitted to %" PRIu64 " measured rows of this GPU",
                 plan->basis.platforms[i].rows);
@@ -26,15 +25,14 @@ static void put_platform(const struct msim_plan *plan,
         fputs("no measured rows of its own: laws of like GPUs and its data "
               "sheet",
               out);
-    fprintf(out, "</td><td>%u GPUs a node; ",
-            plan->basis.platforms[i].gpus_a_node);
-    msim_html_text(*plan->basis.platforms[i].network
-                       ? plan->basis.platforms[i].network
-                       : "the network of its usual server",
-                   out);
-    fputs("</td>", out);
+    msim_html_print(out, "</td><td>%u GPUs a node; %s</td>",
+                    plan->basis.platforms[i].gpus_a_node,
+                    *plan->basis.platforms[i].network
+                        ? plan->basis.platforms[i].network
+                        : "the network of its usual server");
     if (p->price > 0)
-        fprintf(out, "<td class=n>%.4g %s</td>", p->price, spec->currency);
+        msim_html_print(out, "<td class=n>%.4g %s</td>", p->price,
+                        spec->currency);
     else
         fputs("<td class=n>not given</td>", out);
     if (p->power_w > 0)
@@ -48,7 +46,7 @@ static void put_interval(const struct msim_step_fit *fit,
 {
     const char *what = msim_step_class_text(class);
 
-    fprintf(
+    msim_html_print(
         out,
         "<li>Programs of the kind &ldquo;%s&rdquo;: 90 %% of measured steps of "
         "models or sources that a fit did not see lie between %.2f and %.2f "
@@ -67,8 +65,7 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
             "published training jobs (",
             fit->n_rows);
     for (uint32_t i = 0; i < fit->n_sources; i++) {
-        fputs(i ? ", " : "", out);
-        msim_html_text(fit->sources[i], out);
+        msim_html_print(out, "%s%s", i ? ", " : "", fit->sources[i]);
     }
     fputs("). Nothing here was run.</p>\n<ul>\n", out);
     for (int i = 0; i < MSIM_STEP_CLASSES; i++)
@@ -115,13 +112,14 @@ static void put_recorded(const struct msim_plan_traced *t, FILE *out)
     msim_plan_time_text(t->predicted_us, predicted, sizeof(predicted));
     msim_plan_time_text(t->low_us, low, sizeof(low));
     msim_plan_time_text(t->high_us, high, sizeof(high));
-    fputs("<li>The recorded step, on ", out);
-    msim_html_text(t->platform, out);
-    fprintf(out,
-            ": measured %s; predicted there from its shapes alone %s (90 %%: "
-            "%s to %s), &times; %.2f of the measured one. Kernel times of the "
-            "trace correct the predictions of this report.</li>\n",
-            measured, predicted, low, high, t->predicted_us / t->measured_us);
+    msim_html_print(
+        out,
+        "<li>The recorded step, on %s: measured %s; predicted there from "
+        "its shapes alone %s (90 %%: %s to %s), &times; %.2f of the "
+        "measured one. Kernel times of the trace correct the predictions "
+        "of this report.</li>\n",
+        t->platform, measured, predicted, low, high,
+        t->predicted_us / t->measured_us);
 }
 
 static void put_trace(const struct msim_plan *plan,
@@ -137,27 +135,26 @@ static void put_trace(const struct msim_plan *plan,
           "run.</p>\n<ul>\n<li>Recorded: ",
           out);
     for (uint32_t i = 0; i < spec->n_traces; i++) {
-        fputs(i ? ", " : "", out);
-        msim_html_text(spec->trace[i], out);
+        msim_html_print(out, "%s%s", i ? ", " : "", spec->trace[i]);
     }
     fprintf(out, "; a batch of %" PRId64 ".</li>\n<li>The host (CPU side): ",
             t->batch);
-    if (*t->host)
-        msim_html_text(t->host, out);
-    else
-        fputs("as recorded, or generic where the trace has no times of it",
-              out);
-    fputs(", the same for all ways.</li>\n", out);
+    msim_html_print(
+        out, "%s, the same for all ways.</li>\n",
+        *t->host
+            ? t->host
+            : "as recorded, or generic where the trace has no times of it");
     put_recorded(t, out);
-    fprintf(out, "</ul>\n<h3>Memory</h3>\n<p>%s</p>\n",
-            t->knows_memory
-                ? "What the tensors of the recorded step hold at once, changed "
-                  "as the step is, with the rounding of PyTorch's allocator. "
-                  "The interval is that of peaks measured on captured steps "
-                  "(0.82 to 1.10 of the prediction). CUDA's context and NCCL's "
-                  "buffers come beside it."
-                : "Not known: the trace does not name the tensors. An "
-                  "execution trace of the same step does.");
+    msim_html_print(
+        out, "</ul>\n<h3>Memory</h3>\n<p>%s</p>\n",
+        t->knows_memory
+            ? "What the tensors of the recorded step hold at once, changed "
+              "as the step is, with the rounding of PyTorch's allocator. "
+              "The interval is that of peaks measured on captured steps "
+              "(0.82 to 1.10 of the prediction). CUDA's context and NCCL's "
+              "buffers come beside it."
+            : "Not known: the trace does not name the tensors. An "
+              "execution trace of the same step does.");
 }
 
 void msim_plan_page_basis(const struct msim_plan *plan,
@@ -205,7 +202,8 @@ static void put_words(const char *const (*words)[2], size_t n, FILE *out)
 {
     fputs("<section><h2>Words</h2>\n<dl>\n", out);
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "<dt>%s</dt><dd>%s</dd>\n", words[i][0], words[i][1]);
+        msim_html_print(out, "<dt>%s</dt><dd>%s</dd>\n", words[i][0],
+                        words[i][1]);
     fputs("</dl></section>\n", out);
 }
 

@@ -27,10 +27,11 @@ if command -v gnuplot >/dev/null; then
 fi
 
 ! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
-if command -v weasyprint >/dev/null; then
+if "${MSIM_PYTHON:-python3}" -c "import weasyprint" 2>/dev/null; then
     [ "$(head -c 5 "$folder/plan/report.pdf")" = %PDF- ] || complain "no PDF"
 else
-    want_err "note: no report.pdf: cannot run 'weasyprint'"
+    want_err "note: no report.pdf: "
+    want_err "(Debian: apt install weasyprint)"
 fi
 
 # The memory of what is recommended goes up to its peak within a step.
