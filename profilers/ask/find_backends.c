@@ -3,6 +3,8 @@
  */
 #include "profilers/ask/find_backends.h"
 
+#include "profilers/ask/shell.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,35 +39,41 @@ static bool has_program(const struct search *s, const char *name)
     return access(path, X_OK) == 0;
 }
 
-static void add(struct search *s, double share, const char *before,
-                const char *program)
+static void add(struct search *s, double share, const char *command)
 {
     struct msim_backends *f = s->found;
-    char *to = f->commands[f->n];
 
-    if (f->n == MSIM_BACKENDS)
+    if (f->n == MSIM_BACKENDS || strlen(command) >= MSIM_BACKEND_LINE)
         return;
-    if (program)
-        snprintf(to, sizeof(*f->commands), "exec %s '%s/%s'", before, s->folder,
-                 program);
-    else
-        snprintf(to, sizeof(*f->commands), "%s", before);
-    f->list[f->n++] = (struct msim_backend_command){to, share};
+    memcpy(f->commands[f->n], command, strlen(command) + 1);
+    f->list[f->n] = (struct msim_backend_command){f->commands[f->n], share};
+    f->n++;
+}
+
+/* The command that runs a program of our folder. */
+static void run_line(const struct search *s, const char *program, char *command)
+{
+    char path[1200];
+
+    snprintf(path, sizeof(path), "%s/%s", s->folder, program);
+    (void)msim_shell_print(command, MSIM_BACKEND_LINE, "exec %s", path);
 }
 
 /* Collectives need mpirun, and more ranks than cores are allowed. */
 static void add_ranks(struct search *s)
 {
-    static const char RUN[] =
-        "mpirun --allow-run-as-root --oversubscribe --bind-to none -n %d";
-    char text[128];
+    char path[1200], command[MSIM_BACKEND_LINE];
 
     if (!has_program(s, "mystique-prof-mpi") ||
-        system("command -v mpirun >/dev/null 2>&1") != 0)
+        !msim_shell_succeeds("command -v mpirun"))
         return;
+    snprintf(path, sizeof(path), "%s/mystique-prof-mpi", s->folder);
     for (int ranks = 2; ranks <= 4; ranks += 2) {
-        snprintf(text, sizeof(text), RUN, ranks);
-        add(s, SHARE_RANKS, text, "mystique-prof-mpi");
+        (void)msim_shell_print(command, sizeof(command),
+                               "exec mpirun --allow-run-as-root "
+                               "--oversubscribe --bind-to none -n %d %s",
+                               ranks, path);
+        add(s, SHARE_RANKS, command);
     }
 }
 
@@ -76,28 +84,34 @@ static void add_ranks(struct search *s)
 static bool find_torch(const struct search *s, const char *device,
                        char *command, size_t size)
 {
+    /* Not from the folder that the user happens to be in: what lies there may
+     * be called like a module. */
+    static const char CHECK[] = "import sys; sys.path = [folder for folder in "
+                                "sys.path if folder]; import torch";
     const char *python = getenv("MSIM_PYTHON");
-    char script[1200], check[1400];
+    char script[1200], check[MSIM_BACKEND_LINE];
 
     python = python && *python ? python : "python3";
     snprintf(script, sizeof(script), "%s/../share/mystique-sim/prof_torch.py",
              s->folder);
     if (access(script, R_OK) != 0)
         snprintf(script, sizeof(script), "%s", MSIM_TORCH_SCRIPT);
-    snprintf(command, size, "exec '%s' '%s'%s%s", python, script,
-             *device ? " --device " : "", device);
-    snprintf(check, sizeof(check), "'%s' -c 'import torch' >/dev/null 2>&1",
-             python);
-    return system(check) == 0;
+    if (!(*device
+              ? msim_shell_print(command, size, "exec %s %s --device %s",
+                                 python, script, device)
+              : msim_shell_print(command, size, "exec %s %s", python, script)))
+        return false;
+    return msim_shell_print(check, sizeof(check), "%s -c %s", python, CHECK) &&
+           msim_shell_succeeds(check);
 }
 
 static bool add_torch(struct search *s, const char *device)
 {
-    char command[1400];
+    char command[MSIM_BACKEND_LINE];
 
     if (!find_torch(s, device, command, sizeof(command)))
         return false;
-    add(s, SHARE, command, NULL);
+    add(s, SHARE, command);
     return true;
 }
 
@@ -105,21 +119,12 @@ static bool add_torch(struct search *s, const char *device)
 
 /* With nothing to time a backend greets, and ends, where there is its device;
  * else it fails. */
-static bool greets(const char *command)
-{
-    char line[1500];
-
-    snprintf(line, sizeof(line), "(%s) </dev/null >/dev/null 2>&1", command);
-    return system(line) == 0;
-}
-
 static bool has_gpu(const struct search *s)
 {
-    char command[sizeof(s->folder) + 64];
+    char command[MSIM_BACKEND_LINE];
 
-    snprintf(command, sizeof(command), "exec '%s/mystique-prof-cuda'",
-             s->folder);
-    return has_program(s, "mystique-prof-cuda") && greets(command);
+    run_line(s, "mystique-prof-cuda", command);
+    return has_program(s, "mystique-prof-cuda") && msim_shell_succeeds(command);
 }
 
 const char *msim_backends_device(void)
@@ -134,9 +139,10 @@ const char *msim_backends_device(void)
  * or lacks a library. The GPU is what is to be timed all the same. */
 static bool torch_has_gpu(const struct search *s)
 {
-    char command[1400];
+    char command[MSIM_BACKEND_LINE];
 
-    return find_torch(s, "cuda", command, sizeof(command)) && greets(command);
+    return find_torch(s, "cuda", command, sizeof(command)) &&
+           msim_shell_succeeds(command);
 }
 
 /* ---- all of them --------------------------------------------------------- */
@@ -144,10 +150,15 @@ static bool torch_has_gpu(const struct search *s)
 static enum msim_status add_named(struct search *s, const char *name,
                                   struct msim_error *err)
 {
-    char program[64];
+    char program[64], command[MSIM_BACKEND_LINE];
 
+    if (strlen(name) >= MSIM_BACKEND_LINE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "a backend's command line has %zu bytes, want at "
+                         "most %d",
+                         strlen(name), MSIM_BACKEND_LINE - 1);
     if (strpbrk(name, " /")) {
-        add(s, SHARE, name, NULL);
+        add(s, SHARE, name);
         return MSIM_OK;
     }
     if (strcmp(name, "torch") == 0)
@@ -164,7 +175,8 @@ static enum msim_status add_named(struct search *s, const char *name,
                          "want cpu, cuda, or a command line with a space or a "
                          "'/' in it",
                          name, program);
-    add(s, SHARE, "", program);
+    run_line(s, program, command);
+    add(s, SHARE, command);
     if (strcmp(name, "cpu") == 0)
         add_ranks(s);
     return MSIM_OK;
@@ -173,19 +185,20 @@ static enum msim_status add_named(struct search *s, const char *name,
 static enum msim_status add_list(struct search *s, const char *names,
                                  struct msim_error *err)
 {
-    char list[1400], *rest = list;
+    char *list = strdup(names), *rest = list;
+    enum msim_status status = list ? MSIM_OK : MSIM_ENOMEM;
 
-    snprintf(list, sizeof(list), "%s", names);
-    while (rest) {
+    while (rest && status == MSIM_OK) {
         char *comma = strchr(rest, ',');
         const char *name = rest;
 
         if (comma)
             *comma = '\0';
         rest = comma ? comma + 1 : NULL;
-        MSIM_TRY(add_named(s, name, err));
+        status = add_named(s, name, err);
     }
-    return MSIM_OK;
+    free(list);
+    return status;
 }
 
 /* PyTorch's kernels are what users run. */

@@ -6,7 +6,8 @@
 #define MSIM_PROFILERS_ASK_FIND_BACKENDS_H
 #include "core/base/status.h"
 
-#define MSIM_BACKENDS 8
+#define MSIM_BACKENDS     8
+#define MSIM_BACKEND_LINE 8192 /* bytes of a command, with quotes */
 
 /* A backend's command, and its share of a calibration's budget. */
 struct msim_backend_command {
@@ -15,7 +16,7 @@ struct msim_backend_command {
 };
 
 struct msim_backends {
-    char commands[MSIM_BACKENDS][1400];
+    char commands[MSIM_BACKENDS][MSIM_BACKEND_LINE];
     struct msim_backend_command list[MSIM_BACKENDS];
     uint32_t n;
     const char *warning; /* static text for the user; NULL: none */
