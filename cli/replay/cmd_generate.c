@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct settings {
-    const char *out, *iteration, *platform;
+    const char *out, *iteration, *platform, *namespaces;
     struct msim_choice choice;
     uint32_t batch, repeat;
     bool salvage, direct, no_loops, json;
@@ -70,6 +70,14 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, direct),
      .help = "call the operators of the backward pass one by one, instead of "
              "leaving it to PyTorch's autograd"},
+    {.name = "namespaces",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, namespaces),
+     .metavar = "NAME,...",
+     .help = "call operators of these name spaces, too: those of libraries of "
+             "your own. Others than PyTorch's are left out, since an operator "
+             "may do more than compute, and the trace says with what it is "
+             "called"},
     {.name = "no-loops",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, no_loops),
@@ -105,6 +113,22 @@ static const struct msim_command COMMAND = {
     .min_operands = 1,
 };
 
+/* What is not called, by name and reason. */
+static void report_left_out(const struct msim_program *p)
+{
+    struct msim_left_group groups[MSIM_LEFT_GROUPS];
+    uint32_t others, n = msim_program_left_groups(p, groups, &others);
+
+    msim_message_warning(
+        "%" PRIu32 " of %" PRIu32 " operators are left out; data.json says why",
+        p->left_out.n, p->left_out.n + p->statements.n - p->n_waits);
+    for (uint32_t i = 0; i < n; i++)
+        msim_message("left out: %" PRIu32 " x '%.80s': %s", groups[i].n,
+                     groups[i].name, groups[i].reason);
+    if (others)
+        msim_message("left out: %" PRIu32 " others", others);
+}
+
 static void report(const struct msim_program *p,
                    const struct msim_emit_result *r, const char *dir)
 {
@@ -118,9 +142,7 @@ static void report(const struct msim_program *p,
         msim_message("the operators of backward are called one by one: %s",
                      p->why_direct);
     if (r->left_out)
-        msim_message_warning("%" PRIu32 " of %" PRIu32
-                             " operators are left out; data.json says why",
-                             r->left_out, r->left_out + r->statements);
+        report_left_out(p);
 }
 
 /* The end of a path: a benchmark is given away, the folders above are not. */
@@ -199,7 +221,8 @@ static enum msim_status make_programs(struct ranks *r, const struct settings *s,
                                       struct msim_error *err)
 {
     for (uint32_t i = 0; i < r->n; i++) {
-        struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
+        struct msim_program_options options = {MSIM_NONE, s->direct, s->choice,
+                                               s->namespaces};
 
         options.step = msim_program_last_step(r->traces[i]);
         if (s->iteration)

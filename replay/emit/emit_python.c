@@ -5,6 +5,7 @@
  */
 #include "replay/emit/emit_python.h"
 
+#include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "replay/emit/bench_template.h"
 #include "replay/emit/python_body.h"
@@ -18,10 +19,51 @@
 
 /* ---- bench.py ----------------------------------------------------------- */
 
-static void put(struct msim_text *f, const char *text)
+/* ---- texts in it -------------------------------------------------------- */
+
+static void to_text(void *ctx, const char *bytes, size_t n)
 {
-    msim_text_bytes(f, text, strlen(text));
+    msim_text_bytes(ctx, bytes, n);
 }
+
+static const char *in_docstring(char c)
+{
+    return c == '"' ? "'" : c == '\\' ? "/" : NULL;
+}
+
+/* The title stands in a text of Python's: quotes and the like would end it. */
+static void put_title(struct msim_text *f, const char *title)
+{
+    const struct msim_printer p = {f, to_text, NULL};
+
+    msim_print_clean(&p, title, strlen(title), in_docstring);
+}
+
+static const char *in_code(char c)
+{
+    return c == '`' ? "'" : NULL;
+}
+
+static void put_code(const struct msim_printer *p, const char *text, size_t n)
+{
+    p->bytes(p->ctx, "`", 1);
+    msim_print_clean(p, n ? text : "?", n ? n : 1, in_code);
+    p->bytes(p->ctx, "`", 1);
+}
+
+/* Add what `fmt` says to README.md, in which each %s becomes code: Markdown
+ * sees no link, no HTML and no heading in it. */
+MSIM_PRINTF(2, 3)
+static void add_markdown(struct msim_text *f, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    (void)msim_vprint(&(struct msim_printer){f, to_text, put_code}, fmt, args);
+    va_end(args);
+}
+
+/* ---- the program -------------------------------------------------------- */
 
 static void write_program(struct msim_text *f, struct msim_body *b)
 {
@@ -29,16 +71,19 @@ static void write_program(struct msim_text *f, struct msim_body *b)
 
     for (uint32_t i = 0; i < b->spaces.n; i++) {
         const char *name = msim_program_schema(b->p, spaces[i])->name;
-        int len = (int)strcspn(name, ":");
+        size_t len = strcspn(name, ":");
 
-        msim_text_add(f, "%.*s = torch.ops.%.*s\n", len, name, len, name);
+        msim_text_word(f, name, len);
+        msim_text_put(f, " = torch.ops.");
+        msim_text_word(f, name, len);
+        msim_text_put(f, "\n");
     }
     if (b->lists.n)
-        put(f, "L = DATA[\"lists\"]\n");
+        msim_text_put(f, "L = DATA[\"lists\"]\n");
     if (b->p->n_collectives)
-        put(f, msim_collectives_template);
-    put(f, "\n\n");
-    put(f, msim_text_get(&b->text));
+        msim_text_put(f, msim_collectives_template);
+    msim_text_put(f, "\n\n");
+    msim_text_put(f, msim_text_get(&b->text));
 }
 
 /* What a user may change: sizes that the program is written in. */
@@ -59,16 +104,6 @@ static void write_constants(struct msim_text *f, const struct msim_body *b,
                       "LAYERS = %u # layers past %u use the weights of the "
                       "first ones again\n",
                       l[b->layers].count, l[b->layers].count);
-}
-
-/* The title stands in a text of Python's: quotes and the like would end it. */
-static void put_title(struct msim_text *f, const char *title)
-{
-    for (; *title; title++)
-        msim_text_add(f, "%c",
-                      *title == '"' || (unsigned char)*title < ' ' ? '\''
-                      : *title == '\\'                             ? '/'
-                                                                   : *title);
 }
 
 /* The template, line by line; a line that is a mark alone is replaced. */
@@ -100,36 +135,61 @@ static void write_bench(struct msim_text *f, struct msim_body *b,
 
 /* ---- README.md ---------------------------------------------------------- */
 
+/* What is not called, and why: most operators of one name have one reason. */
+static void write_left_out(struct msim_text *f, const struct msim_program *p)
+{
+    struct msim_left_group groups[MSIM_LEFT_GROUPS];
+    uint32_t others, n = msim_program_left_groups(p, groups, &others);
+
+    if (n)
+        add_markdown(f, "Not called, so that %u of %u operators run:\n\n",
+                     p->statements.n - p->n_waits,
+                     p->statements.n - p->n_waits + p->left_out.n);
+    for (uint32_t i = 0; i < n; i++) {
+        add_markdown(f, "* %u x %s: ", groups[i].n, groups[i].name);
+        msim_text_put(f, groups[i].reason);
+        msim_text_put(f, "\n");
+    }
+    if (others)
+        msim_text_add(f, "* %u others, which `data.json` has\n", others);
+    msim_text_put(f, n ? "\n" : "");
+}
+
 static void write_readme(struct msim_text *f, const struct msim_program *p,
                          uint32_t n_ranks,
                          const struct msim_emit_options *options)
 {
-    msim_text_add(f,
-                  "# %s\n\n"
-                  "A benchmark that runs what the trace recorded: %u operator "
-                  "calls%s.\n",
-                  options->title, p->statements.n - p->n_waits,
-                  p->form == MSIM_FORM_AUTOGRAD
-                      ? ", the backward pass by PyTorch's autograd"
-                      : "");
-    put(f, "It needs PyTorch, `bench.py` and `data.json` (and `meter.py` for "
-           "`--meter`); no\nmodel, no data, no trace.\n\n"
-           "    python bench.py                   time one step\n"
-           "    python bench.py --device cuda     ... on a GPU\n"
-           "    python bench.py --json            all figures\n"
-           "    python bench.py --meter 2         ... of a GPU's power and "
-           "utilisation, too\n"
-           "    python bench.py --certify ET      is it what the trace "
-           "recorded?\n");
+    add_markdown(f,
+                 "# Benchmark of a trace\n\n"
+                 "%s runs what the trace recorded: %u operator calls",
+                 options->title, p->statements.n - p->n_waits);
+    msim_text_put(f, p->form == MSIM_FORM_AUTOGRAD
+                         ? ", the backward pass by PyTorch's autograd.\n"
+                         : ".\n");
+    msim_text_put(
+        f,
+        "It needs PyTorch, `bench.py` and `data.json` (and `meter.py` for "
+        "`--meter`); no\nmodel, no data, no trace.\n\n"
+        "    python bench.py                   time one step\n"
+        "    python bench.py --device cuda     ... on a GPU\n"
+        "    python bench.py --json            all figures\n"
+        "    python bench.py --meter 2         ... of a GPU's power and "
+        "utilisation, too\n"
+        "    python bench.py --certify ET      is it what the trace "
+        "recorded?\n");
     if (n_ranks > 1)
         msim_text_add(f,
                       "    torchrun --nproc-per-node %u bench.py   all ranks\n",
                       n_ranks);
-    put(f,
+    msim_text_put(
+        f,
         "\nThe values of its tensors are made up; their shapes, types, sizes "
         "and order are\nthe trace's. What was inferred stands in `data.json` "
         "under `inferred`, what could\nnot be called under `coverage`.\n\n");
-    msim_text_add(f, "Made by mystique-sim %s.\n", options->version);
+    write_left_out(f, p);
+    msim_text_put(f, "Made by mystique-sim ");
+    msim_text_put(f, options->version);
+    msim_text_put(f, ".\n");
 }
 
 /* ---- files -------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "replay/emit/python_call.h"
 #include "replay/emit/python_line.h"
+#include "replay/program/callable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,28 +159,27 @@ static void add_unpacking(struct writer *w, struct msim_text *line,
     uint32_t n = msim_args_count(t, block);
     bool many = s->n_out > 4; /* the line may have to be broken */
 
-    msim_text_add(line, "%s", many ? "(" : "");
+    msim_text_put(line, many ? "(" : "");
     for (uint32_t i = 0; i < n; i++) {
         const struct msim_arg *a = msim_args_get(t, block, i);
         uint32_t below = a->kind == MSIM_ARG_LIST ? a->n : 0;
 
-        msim_text_add(line, "%s", i ? ", " : "");
+        msim_text_put(line, i ? ", " : "");
         if (a->kind == MSIM_ARG_TENSOR)
             name_result(w, line, v++);
         else if (below == 0)
             msim_text_add(line, "_");
         for (uint32_t k = 1; k <= below; k++) {
-            msim_text_add(line, "%s", k > 1 ? ", " : n > 1 ? "(" : "");
+            msim_text_put(line, k > 1 ? ", " : n > 1 ? "(" : "");
             if (a[k].kind == MSIM_ARG_TENSOR)
                 name_result(w, line, v++);
             else
                 msim_text_add(line, "_");
         }
-        if (below)
-            msim_text_add(line, "%s%s", below == 1 ? "," : "",
-                          n > 1 ? ")" : "");
+        msim_text_put(line, below == 1 ? "," : "");
+        msim_text_put(line, below && n > 1 ? ")" : "");
     }
-    msim_text_add(line, "%s = ", many ? ")" : "");
+    msim_text_put(line, many ? ") = " : " = ");
 }
 
 /* What stands before and behind the call. */
@@ -224,20 +224,18 @@ static void keep_results(struct msim_body *b, const struct msim_statement *s)
  * number is 0 or too big for its type. */
 static void fill_result(struct msim_body *b, const struct msim_statement *s)
 {
-    struct msim_text line = {0}, name = {0};
+    struct msim_text line = {0};
     const struct msim_arg *a;
 
     if (s->n_out != 1 || !msim_program_unwritten(b->p, s->first_out))
         return;
     a = msim_args_get(b->p->trace, b->p->trace->ops[s->op].outs, 0);
-    msim_body_value(b, &name, s->first_out);
-    msim_text_add(&line, "ctypes.memset(%s.data_ptr(), %d, %s.nbytes)",
-                  msim_text_get(&name),
-                  a->dtype >= MSIM_DT_F64 && a->dtype <= MSIM_DT_BF16 ? 63 : 0,
-                  msim_text_get(&name));
-    if (name.status != MSIM_OK)
-        line.status = name.status;
-    free(name.bytes.data);
+    msim_text_put(&line, "ctypes.memset(");
+    msim_body_value(b, &line, s->first_out);
+    msim_text_add(&line, ".data_ptr(), %d, ",
+                  a->dtype >= MSIM_DT_F64 && a->dtype <= MSIM_DT_BF16 ? 63 : 0);
+    msim_body_value(b, &line, s->first_out);
+    msim_text_put(&line, ".nbytes)");
     msim_body_take_line(b, &line);
 }
 
@@ -250,6 +248,10 @@ static enum msim_status note_space(struct msim_body *b, uint32_t schema)
     size_t len = strcspn(s->name, ":");
     uint32_t *slot;
 
+    /* A program has names of its own: `run`, `json`. Those that are known are
+     * none of them. */
+    if (!msim_is_known_space(s->name, len))
+        return MSIM_OK;
     for (uint32_t i = 0; i < b->spaces.n; i++) {
         const struct msim_schema *k = msim_program_schema(b->p, known[i]);
 
@@ -280,12 +282,8 @@ static void write_call(struct writer *w, struct msim_body_place at)
     }
     let_go(w, 4 * time);
     behind = add_results(w, &line, s);
-    msim_text_add(&line, "%s", "");
-    msim_text_bytes(&line, msim_text_get(&call), call.bytes.n);
-    if (call.status != MSIM_OK)
-        line.status = call.status;
-    msim_text_add(&line, "%s", behind);
-    free(call.bytes.data);
+    msim_text_take(&line, &call);
+    msim_text_put(&line, behind);
     msim_body_take_line(b, &line);
     fill_result(b, s);
     keep_results(b, s);
@@ -301,7 +299,7 @@ static void write_method(struct writer *w, struct msim_body_place at,
     struct msim_text line = {0};
 
     msim_body_operand(b, &line, at, 0);
-    msim_text_add(&line, ".%s()", method);
+    msim_text_put(&line, method);
     msim_body_take_line(b, &line);
     let_go(w, 4 * b->names.time[at.statement]);
     delete_dropped(w);
@@ -311,10 +309,10 @@ static void write_statement(struct writer *w, struct msim_body_place at)
 {
     switch (msim_program_statement(w->b->p, at.statement)->kind) {
     case MSIM_STATEMENT_BACKWARD:
-        write_method(w, at, "backward");
+        write_method(w, at, ".backward()");
         break;
     case MSIM_STATEMENT_WAIT:
-        write_method(w, at, "wait");
+        write_method(w, at, ".wait()");
         break;
     default:
         write_call(w, at);

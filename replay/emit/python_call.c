@@ -10,6 +10,7 @@
 
 #include "replay/emit/python_operand.h"
 #include "replay/emit/python_scalar.h"
+#include "replay/program/callable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,20 +220,19 @@ static uint32_t places(const struct call *c, uint32_t given)
 }
 
 /* `from` is an overload of aten::random_, and a word of Python's own. */
-static bool is_keyword(const char *word)
+static bool is_odd(const char *name)
 {
-    static const char *const words[] = {
-        "and",      "as",     "assert", "async",    "await",   "break",
-        "class",    "def",    "del",    "elif",     "else",    "except",
-        "for",      "from",   "global", "if",       "import",  "in",
-        "is",       "lambda", "not",    "or",       "pass",    "raise",
-        "nonlocal", "try",    "return", "while",    "with",    "yield",
-        "None",     "True",   "False",  "continue", "finally", NULL};
+    return msim_is_python_keyword(name, strlen(name));
+}
 
-    for (const char *const *p = words; *p; p++)
-        if (!strcmp(word, *p))
-            return true;
-    return false;
+static void add_member(struct msim_text *out, const char *name, bool odd)
+{
+    if (odd) {
+        msim_text_add(out, ", %s)", name);
+        return;
+    }
+    msim_text_put(out, ".");
+    msim_text_word(out, name, strlen(name));
 }
 
 /* `aten.add.Tensor`, or getattr(aten.random_, 'from'). */
@@ -240,12 +240,16 @@ static void add_operator(struct msim_text *out, const struct msim_schema *s)
 {
     const char *colons = strstr(s->name, "::"), *name = colons + 2;
     const char *overload = s->overload[0] ? s->overload : "default";
-    bool odd[] = {is_keyword(name), is_keyword(overload)};
+    bool odd[] = {is_odd(name), is_odd(overload)};
+    size_t space = (size_t)(colons - s->name);
 
-    msim_text_add(out, "%s%s%.*s", odd[1] ? "getattr(" : "",
-                  odd[0] ? "getattr(" : "", (int)(colons - s->name), s->name);
-    msim_text_add(out, odd[0] ? ", '%s')" : ".%s", name);
-    msim_text_add(out, odd[1] ? ", '%s')" : ".%s", overload);
+    msim_text_put(out, odd[1] ? "getattr(" : "");
+    msim_text_put(out, odd[0] ? "getattr(" : "");
+    if (!msim_is_known_space(s->name, space))
+        msim_text_put(out, "torch.ops.");
+    msim_text_word(out, s->name, space);
+    add_member(out, name, odd[0]);
+    add_member(out, overload, odd[1]);
 }
 
 void msim_body_call(struct msim_body *b, struct msim_text *out,
@@ -265,9 +269,11 @@ void msim_body_call(struct msim_body *b, struct msim_text *out,
             c.tensor += tensors_below(argument_of(&c, 0, i));
             continue;
         }
-        msim_text_add(out, "%s", some++ ? ", " : "");
-        if (type->by_name)
-            msim_text_add(out, "%.*s=", (int)type->name.len, type->name.at);
+        msim_text_put(out, some++ ? ", " : "");
+        if (type->by_name) {
+            msim_text_word(out, type->name.at, type->name.len);
+            msim_text_put(out, "=");
+        }
         add_argument(&c, out, i);
     }
     msim_text_add(out, ")");
@@ -295,7 +301,7 @@ void msim_body_collective(struct msim_body *b, struct msim_text *out,
     struct call c = {b, out, at, s, msim_program_schema(b->p, s->schema), 0};
     uint32_t given = msim_args_count(b->p->trace, b->p->trace->ops[s->op].args);
 
-    msim_text_add(out, "collective('%s'", strstr(c.schema->name, "::") + 2);
+    msim_text_add(out, "collective(%s", strstr(c.schema->name, "::") + 2);
     for (uint32_t i = 0; i < given && i < c.schema->n_args; i++) {
         if (is_filled_in(&c.schema->args[i], argument_of(&c, 0, i)))
             continue;
@@ -304,5 +310,5 @@ void msim_body_collective(struct msim_body *b, struct msim_text *out,
     }
     if (msim_program_group(b->p, s) != MSIM_NONE)
         msim_text_add(out, ", group=%u", msim_program_group(b->p, s));
-    msim_text_add(out, "%s)", s->sync ? ", sync=True" : "");
+    msim_text_put(out, s->sync ? ", sync=True)" : ")");
 }

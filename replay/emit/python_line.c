@@ -24,7 +24,11 @@ static size_t break_at(const char *s, size_t room, int *depth)
     int at = *depth;
 
     for (size_t i = 0; s[i] && i < room; i++) {
-        quoted ^= s[i] == '\'' && (i == 0 || s[i - 1] != '\\');
+        if (quoted && s[i] == '\\') { /* and what it stands before */
+            i += s[i + 1] != '\0';
+            continue;
+        }
+        quoted ^= s[i] == '\'';
         at += !quoted && (s[i] == '(' || s[i] == '[');
         at -= !quoted && (s[i] == ')' || s[i] == ']');
         if (!quoted && at > 0 && s[i] == ',' && s[i + 1] == ' ') {

@@ -11,6 +11,12 @@
 
 #include <stdlib.h>
 
+/* The array that tensors which no statement makes are in. */
+static const char *array_of(uint8_t kind)
+{
+    return kind == MSIM_INPUT_OUTSIDE ? "X" : "G";
+}
+
 /* The list of what result `v` of a loop's first run was in each run. */
 void msim_body_kept(struct msim_body *b, struct msim_text *out, uint32_t v)
 {
@@ -115,8 +121,8 @@ static void add_by_run(struct msim_body *b, struct msim_text *out,
         msim_text_add(out, ")[i]");
     } else {
         list = msim_body_list(b, numbers, l->count);
-        msim_text_add(out, "%c[L[%u][i]]",
-                      o.kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G', list);
+        msim_text_put(out, array_of(o.kind));
+        msim_text_add(out, "[L[%u][i]]", list);
     }
     free(numbers);
 }
@@ -146,8 +152,8 @@ void msim_body_operand(struct msim_body *b, struct msim_text *out,
             b->names.name[msim_names_holder(&b->names, carry->holder)]);
         break;
     case MSIM_LOOP_STEP:
-        msim_text_add(out, "%c[",
-                      ref.first.kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G');
+        msim_text_put(out, array_of(ref.first.kind));
+        msim_text_put(out, "[");
         add_index(out, ref.first.index, ref.step);
         msim_text_add(out, "]");
         break;
@@ -214,8 +220,9 @@ static bool add_slice(struct msim_body *b, struct msim_text *out,
         return step == 1 && add_whole(b, out, o, n);
     if (o->kind == MSIM_INPUT_NUMBER || step <= 0)
         return false;
-    msim_text_add(out, "%c[%u:%lld", o->kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G',
-                  o->index, (long long)(o->index + step * (n - 1) + 1));
+    msim_text_put(out, array_of(o->kind));
+    msim_text_add(out, "[%u:%lld", o->index,
+                  (long long)(o->index + step * (n - 1) + 1));
     if (step != 1)
         msim_text_add(out, ":%lld", (long long)step);
     msim_text_add(out, "]");
@@ -247,8 +254,9 @@ static bool add_picked(struct msim_body *b, struct msim_text *out,
         numbers[i] = o[i].index;
     list = msim_body_list(b, numbers, n);
     free(numbers);
-    msim_text_add(out, "[%c[j] for j in L[%u]]",
-                  o->kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G', list);
+    msim_text_put(out, "[");
+    msim_text_put(out, array_of(o->kind));
+    msim_text_add(out, "[j] for j in L[%u]]", list);
     return true;
 }
 

@@ -13,14 +13,15 @@ static void add_real(struct msim_text *out, double v)
     char text[32];
 
     if (!isfinite(v)) {
-        msim_text_add(out, "float('%s')",
+        msim_text_add(out, "float(%s)",
                       isnan(v) ? "nan"
                       : v > 0  ? "inf"
                                : "-inf");
         return;
     }
     msim_number_text(text, v);
-    msim_text_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+    msim_text_put(out, text);
+    msim_text_put(out, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* c10's ScalarType, in its order. */
@@ -36,21 +37,9 @@ static bool add_word(struct msim_text *out, const char *const *words, size_t n,
 {
     if (a->kind != MSIM_ARG_INT || a->v.i < 0 || (size_t)a->v.i >= n)
         return false;
-    msim_text_add(out, "torch.%s", words[a->v.i]);
+    msim_text_put(out, "torch.");
+    msim_text_word(out, words[a->v.i], strlen(words[a->v.i]));
     return true;
-}
-
-static void add_string(struct msim_text *out, const char *s)
-{
-    msim_text_add(out, "'");
-    for (; *s; s++)
-        if (*s == '\'' || *s == '\\')
-            msim_text_add(out, "\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            msim_text_add(out, "\\x%02x", (unsigned)*s);
-        else
-            msim_text_bytes(out, s, 1);
-    msim_text_add(out, "'");
 }
 
 /* A device of the trace: that of the run, but for what lay on the CPU of a run
@@ -59,12 +48,12 @@ static void add_device(const struct msim_body *b, struct msim_text *out,
                        const struct msim_arg *a)
 {
     const char *name = msim_trace_text(b->p->trace, (uint32_t)a->v.i);
-    bool cpu = !strncmp(name, "cpu", 3) || !strncmp(name, "meta", 4);
+    bool cpu = !strncmp(name, "cpu", 3), meta = !strncmp(name, "meta", 4);
 
-    if (cpu && !b->p->trace->cpu_only)
-        add_string(out, name);
+    if ((cpu || meta) && !b->p->trace->cpu_only)
+        msim_text_put(out, cpu ? "'cpu'" : "'meta'");
     else
-        msim_text_add(out, "DEV");
+        msim_text_put(out, "DEV");
 }
 
 void msim_body_scalar(const struct msim_body *b, struct msim_text *out,
@@ -99,7 +88,8 @@ void msim_body_scalar(const struct msim_body *b, struct msim_text *out,
         msim_text_add(out, a->v.i ? "True" : "False");
         break;
     case MSIM_ARG_STR:
-        add_string(out, msim_trace_text(b->p->trace, (uint32_t)a->v.i));
+        msim_text_add(out, "%s",
+                      msim_trace_text(b->p->trace, (uint32_t)a->v.i));
         break;
     default:
         msim_text_add(out, "None");

@@ -204,8 +204,10 @@ enum msim_status msim_program_new(struct msim_program **out,
                                   const struct msim_program_options *options,
                                   struct msim_error *err)
 {
-    struct msim_builder b = {
-        .t = trace, .choice = &options->choice, .err = err};
+    struct msim_builder b = {.t = trace,
+                             .choice = &options->choice,
+                             .namespaces = options->namespaces,
+                             .err = err};
     enum msim_status status;
 
     *out = NULL;
@@ -223,10 +225,13 @@ enum msim_status msim_program_new(struct msim_program **out,
     status = build(&b, options);
     release(&b);
     if (status == MSIM_OK && b.p->statements.n == 0)
-        status = msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                           "found no operator with a signature (op_schema), "
-                           "or none that was chosen; want at least one to "
-                           "call");
+        status = msim_fail(
+            err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+            "found no operator with a signature (op_schema), "
+            "or none that was chosen%s%s; want at least one to "
+            "call",
+            b.p->left_out.n ? ", or none that may be called: " : "",
+            b.p->left_out.n ? msim_program_left_out(b.p, 0)->reason : "");
     if (status == MSIM_OK)
         *out = b.p;
     else

@@ -14,6 +14,8 @@ struct msim_program_options {
     bool direct;   /* the direct form, whatever the trace has; a part of the
                       step has it always */
     struct msim_choice choice;
+    const char *namespaces; /* whose operators may be called, beside those that
+                               are known (callable.h); NULL: no others */
 };
 
 /*

@@ -133,3 +133,29 @@ void msim_program_free(struct msim_program *p)
     free(p->notes.data);
     free(p);
 }
+
+uint32_t msim_program_left_groups(const struct msim_program *p,
+                                  struct msim_left_group *groups,
+                                  uint32_t *others)
+{
+    uint32_t n = 0;
+
+    *others = 0;
+    for (uint32_t i = 0; i < p->left_out.n; i++) {
+        const struct msim_left_out *l = msim_program_left_out(p, i);
+        const char *name = msim_trace_text(p->trace, p->trace->ops[l->op].name);
+        uint32_t k = 0;
+
+        while (k < n &&
+               (groups[k].reason != l->reason || groups[k].name != name))
+            k++;
+        if (k == MSIM_LEFT_GROUPS) {
+            ++*others;
+            continue;
+        }
+        if (k == n)
+            groups[n++] = (struct msim_left_group){name, l->reason, 0};
+        groups[k].n++;
+    }
+    return n;
+}

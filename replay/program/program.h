@@ -102,6 +102,13 @@ struct msim_left_out {
     const char *reason; /* static */
 };
 
+/* Operators of one name that are left out for one reason. */
+struct msim_left_group {
+    const char *name, *reason;
+    uint32_t n;
+};
+#define MSIM_LEFT_GROUPS 16
+
 struct msim_program {
     const struct msim_trace *trace;
     struct msim_lives lives;
@@ -129,6 +136,12 @@ void msim_program_free(struct msim_program *p); /* accepts NULL */
 MSIM_MUST_CHECK
 enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
     MSIM_PRINTF(2, 3);
+
+/* What is left out, by name and reason, up to MSIM_LEFT_GROUPS of them: how
+ * many. `*others` is how many operators are of none of them. */
+uint32_t msim_program_left_groups(const struct msim_program *p,
+                                  struct msim_left_group *groups,
+                                  uint32_t *others);
 
 /* The group of trace->groups that a collective runs in; NONE: all ranks, as far
  * as the trace says. */

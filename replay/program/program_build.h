@@ -11,6 +11,7 @@ struct msim_builder {
     struct msim_program *p;
     const struct msim_trace *t;
     const struct msim_choice *choice;
+    const char *namespaces; /* as msim_program_options */
     struct msim_error *err;
     bool autograd;
     uint32_t *order, n_order; /* ops of the step by ET node id */

@@ -5,6 +5,7 @@
  */
 #include "replay/program/program_units.h"
 
+#include "replay/program/callable.h"
 #include "replay/program/composite.h"
 #include "replay/program/program_bind.h"
 #include "replay/program/program_check.h"
@@ -24,12 +25,22 @@ static bool is_engine(const struct msim_trace *t, uint32_t i)
                     "autograd::engine::", 18);
 }
 
+static enum msim_status note_left_out(struct msim_builder *b, uint32_t i,
+                                      const char *reason)
+{
+    struct msim_left_out *row = msim_vec_add(&b->p->left_out, sizeof(*row));
+
+    if (!row)
+        return MSIM_ENOMEM;
+    *row = (struct msim_left_out){i, reason};
+    return MSIM_OK;
+}
+
 /* Of an operator without a signature and without operators below it. */
 static enum msim_status leave_out(struct msim_builder *b, uint32_t i)
 {
     const struct msim_op *op = &b->t->ops[i];
     const char *name = msim_trace_text(b->t, op->name);
-    struct msim_left_out *row;
     const char *reason;
     bool known;
 
@@ -49,11 +60,7 @@ static enum msim_status leave_out(struct msim_builder *b, uint32_t i)
         reason = "the trace has no signature of it (op_schema)";
     else
         return MSIM_OK; /* a label */
-    row = msim_vec_add(&b->p->left_out, sizeof(*row));
-    if (!row)
-        return MSIM_ENOMEM;
-    *row = (struct msim_left_out){i, reason};
-    return MSIM_OK;
+    return note_left_out(b, i, reason);
 }
 
 /* The last node id that op `i` saw: tensors have ids of the same counter, and
@@ -127,6 +134,7 @@ static bool is_autocast(const struct msim_trace *t, uint32_t i)
 static enum msim_status visit(struct msim_builder *b, uint32_t i)
 {
     const struct msim_op *op = &b->t->ops[i];
+    const char *why;
     uint32_t schema;
 
     if (b->taken[i])
@@ -148,10 +156,14 @@ static enum msim_status visit(struct msim_builder *b, uint32_t i)
         msim_idmap_get(&b->opened, schema) != MSIM_NONE ||
         is_autocast(b->t, i) || chose_for_autograd(b, i, schema))
         return MSIM_OK;
-    if (msim_choice_has(b->choice, b->t, i))
-        return take(b, i, schema);
-    take_tree(b, i);
-    return MSIM_OK;
+    if (!msim_choice_has(b->choice, b->t, i)) {
+        take_tree(b, i);
+        return MSIM_OK;
+    }
+    why = msim_why_not_callable(b->t, i, msim_program_schema(b->p, schema),
+                                b->namespaces);
+    /* What it calls may be called all the same. */
+    return why ? note_left_out(b, i, why) : take(b, i, schema);
 }
 
 enum msim_status msim_builder_round(struct msim_builder *b)

@@ -277,7 +277,7 @@ static inline bool program_of(struct made_et *m, struct made_program *x,
                               bool loops)
 {
     struct msim_load_options load = {.salvage = true, .details = true};
-    struct msim_program_options whole = {.step = MSIM_NONE};
+    struct msim_program_options whole = {.step = MSIM_NONE, .namespaces = "my"};
 
     et_put(m, "]}");
     *x = (struct made_program){0};

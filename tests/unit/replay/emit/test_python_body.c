@@ -89,14 +89,14 @@ static void test_body__several_results(void)
     op(&m, 130, ET_RELU, 19, "18:4x4");
     et_op(&m, 140, TWO, "1:4x4", "27:4x4 28:4x4");
     et_check_text(&m, false,
-                  "    x0 = my.two.default(X[0])[0]\n"
+                  "    x0 = torch.ops.my.two.default(X[0])[0]\n"
                   "    aten.relu.default(x0)\n"
                   "    del x0\n"
-                  "    x0, x1 = my.two.default(X[0])\n"
+                  "    x0, x1 = torch.ops.my.two.default(X[0])\n"
                   "    del x0\n"
                   "    aten.relu.default(x1)\n"
                   "    del x1\n"
-                  "    my.two.default(X[0])\n");
+                  "    torch.ops.my.two.default(X[0])\n");
 }
 
 /* Lists of results: short ones are taken apart, also one of one, and one beside
@@ -113,13 +113,13 @@ static void test_body__lists_of_results(void)
           "=5 (27:4x4) 28:4x4");
     op(&m, 150, ET_ADD, 29, "27:4x4 28:4x4 =1");
     et_check_text(&m, false,
-                  "    x0, = my.list.default(X[0])\n"
+                  "    x0, = torch.ops.my.list.default(X[0])\n"
                   "    aten.relu.default(x0)\n"
                   "    del x0\n"
-                  "    x0, x1 = my.list.default(X[0])\n"
+                  "    x0, x1 = torch.ops.my.list.default(X[0])\n"
                   "    aten.add.Tensor(x0, x1)\n"
                   "    del x0, x1\n"
-                  "    _, (x0,), x1 = my.mix.default(X[0])\n"
+                  "    _, (x0,), x1 = torch.ops.my.mix.default(X[0])\n"
                   "    aten.add.Tensor(x0, x1)\n"
                   "    del x0, x1\n");
 }
@@ -141,9 +141,9 @@ static void test_body__long_lists_stay(void)
     snprintf(all, sizeof(all), "%s", list);
     et_op(&m, 120, "my::take(Tensor[] x) -> Tensor", all, "31:4x4");
     et_check_text(&m, false,
-                  "    x0 = my.list.default(X[0])\n"
+                  "    x0 = torch.ops.my.list.default(X[0])\n"
                   "    aten.add.Tensor(x0[0], x0[8])\n"
-                  "    my.take.default(x0)\n"
+                  "    torch.ops.my.take.default(x0)\n"
                   "    del x0\n");
 }
 
@@ -287,7 +287,7 @@ static void test_body__kept_lists(void)
                   "    k0 = []\n"
                   "    x0 = X[0]\n"
                   "    for i in range(4):\n"
-                  "        x1 = my.list.default(x0)\n"
+                  "        x1 = torch.ops.my.list.default(x0)\n"
                   "        k0.append(x1)\n"
                   "        x2 = aten.relu.default(x1[8])\n"
                   "        x2 = aten.tanh.default(x2)\n"
@@ -369,12 +369,13 @@ static void test_body__slices(void)
     et_op(&m, 120, TAKE, "(1:4 ! 2:4 - 3:4)", "");
     et_op(&m, 130, TAKE, "(4:4 3:4 2:4 1:4)", "");
     et_op(&m, 140, TAKE, "()", "");
-    et_check_text(&m, false,
-                  "    my.take.default(X[0:4])\n"
-                  "    my.take.default([X[0], X[1], X[2]])\n"
-                  "    my.take.default([X[0], None, X[1], None, X[2]])\n"
-                  "    my.take.default([X[3], X[2], X[1], X[0]])\n"
-                  "    my.take.default([])\n");
+    et_check_text(
+        &m, false,
+        "    torch.ops.my.take.default(X[0:4])\n"
+        "    torch.ops.my.take.default([X[0], X[1], X[2]])\n"
+        "    torch.ops.my.take.default([X[0], None, X[1], None, X[2]])\n"
+        "    torch.ops.my.take.default([X[3], X[2], X[1], X[0]])\n"
+        "    torch.ops.my.take.default([])\n");
 }
 
 /* Every second one is a slice with a step; eight in no order are picked. */
@@ -386,9 +387,9 @@ static void test_body__slices_with_steps(void)
     et_op(&m, 110, TAKE, "(1:4 3:4 5:4 7:4)", "");
     et_op(&m, 120, TAKE, "(8:4 7:4 6:4 5:4 4:4 3:4 2:4 1:4)", "");
     et_check_text(&m, false,
-                  "    my.take.default(X[0:8])\n"
-                  "    my.take.default(X[0:7:2])\n"
-                  "    my.take.default([X[j] for j in L[0]])\n");
+                  "    torch.ops.my.take.default(X[0:8])\n"
+                  "    torch.ops.my.take.default(X[0:7:2])\n"
+                  "    torch.ops.my.take.default([X[j] for j in L[0]])\n");
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -401,13 +402,14 @@ static void test_body__defaults(void)
                               "c=False, *, int[2] d=0, Tensor? e=None, int[] "
                               "f=[]) -> ()";
 
-    check_call(op3, "1:4 =1 =1.0 =false (=0 =0) - ()", "my.op.default(X[0])");
+    check_call(op3, "1:4 =1 =1.0 =false (=0 =0) - ()",
+               "torch.ops.my.op.default(X[0])");
     check_call(op3, "1:4 =2 =1.0 =false (=0 =0) - ()",
-               "my.op.default(X[0], 2)");
+               "torch.ops.my.op.default(X[0], 2)");
     check_call(op3, "1:4 =1 =1.5 =false (=0 =1) - ()",
-               "my.op.default(X[0], 1, 1.5, d=[0, 1])");
+               "torch.ops.my.op.default(X[0], 1, 1.5, d=[0, 1])");
     check_call(op3, "1:4 =1 =1.0 =true (=0 =0) 2:4 (=7)",
-               "my.op.default(X[0], 1, 1.0, True, e=X[1], f=[7])");
+               "torch.ops.my.op.default(X[0], 1, 1.0, True, e=X[1], f=[7])");
 }
 
 /* 1 and 1.0 make other operators run: types stay. */
@@ -415,15 +417,15 @@ static void test_body__numbers_keep_their_type(void)
 {
     static const char add[] = "my::op(Tensor x, Scalar a=1) -> ()";
 
-    check_call(add, "1:4 =1", "my.op.default(X[0])");
-    check_call(add, "1:4 =1.0", "my.op.default(X[0], 1.0)");
-    check_call(add, "1:4 =-3", "my.op.default(X[0], -3)");
-    check_call(add, "1:4 =0.1", "my.op.default(X[0], 0.1)");
-    check_call(add, "1:4 =1e20", "my.op.default(X[0], 1e+20)");
+    check_call(add, "1:4 =1", "torch.ops.my.op.default(X[0])");
+    check_call(add, "1:4 =1.0", "torch.ops.my.op.default(X[0], 1.0)");
+    check_call(add, "1:4 =-3", "torch.ops.my.op.default(X[0], -3)");
+    check_call(add, "1:4 =0.1", "torch.ops.my.op.default(X[0], 0.1)");
+    check_call(add, "1:4 =1e20", "torch.ops.my.op.default(X[0], 1e+20)");
     check_call("my::op(Tensor x, float eps) -> ()", "1:4 =0.0",
-               "my.op.default(X[0], 1e-08)");
+               "torch.ops.my.op.default(X[0], 1e-08)");
     check_call("my::op(Tensor x, float p) -> ()", "1:4 =0.0",
-               "my.op.default(X[0], 0.0)");
+               "torch.ops.my.op.default(X[0], 0.0)");
 }
 
 /* Words of the enumerations, and what a trace cannot hold. */
@@ -431,12 +433,12 @@ static void test_body__words(void)
 {
     check_call("my::op(ScalarType? a, Layout? b, MemoryFormat? c) -> ()",
                "=15 =0 =2",
-               "my.op.default(torch.bfloat16, torch.strided, "
+               "torch.ops.my.op.default(torch.bfloat16, torch.strided, "
                "torch.channels_last)");
     check_call("my::op(Tensor x, *, Generator? generator=None) -> ()", "1:4 -",
-               "my.op.default(X[0])");
-    check_call("my::op(str a, str b) -> ()", "'gelu 'it's",
-               "my.op.default('gelu', 'it\\'s')");
+               "torch.ops.my.op.default(X[0])");
+    check_call("aten::gelu(Tensor x, *, str approximate='none') -> ()",
+               "1:4 'tanh", "aten.gelu.default(X[0], approximate='tanh')");
 }
 
 /* An overload may be a word of Python's own. */
@@ -446,9 +448,9 @@ static void test_body__keywords(void)
                "Tensor(a!)",
                "1:4 =2 =9", "getattr(aten.random_, 'from')(X[0], 2, 9)");
     check_call("my::is(Tensor x) -> ()", "1:4",
-               "getattr(my, 'is').default(X[0])");
+               "getattr(torch.ops.my, 'is').default(X[0])");
     check_call("my::in.not(Tensor x) -> ()", "1:4",
-               "getattr(getattr(my, 'in'), 'not')(X[0])");
+               "getattr(getattr(torch.ops.my, 'in'), 'not')(X[0])");
 }
 
 /* The device of the trace is that of the run, but what was on the CPU of a run
@@ -458,13 +460,13 @@ static void test_body__devices(void)
     static const char empty[] = "my::op(Tensor x, Device? device=None) -> ()";
     struct made_et m = {0};
 
-    check_call(empty, "1:4 'cpu", "my.op.default(X[0], DEV)");
+    check_call(empty, "1:4 'cpu", "torch.ops.my.op.default(X[0], DEV)");
     m.device = "cuda:0";
     et_op(&m, 100, empty, "1:4 'cuda:0", "");
     et_op(&m, 110, empty, "1:4 'cpu", "");
     et_check_text(&m, false,
-                  "    my.op.default(X[0], DEV)\n"
-                  "    my.op.default(X[0], 'cpu')\n");
+                  "    torch.ops.my.op.default(X[0], DEV)\n"
+                  "    torch.ops.my.op.default(X[0], 'cpu')\n");
 }
 
 /* ---- long lines --------------------------------------------------------- */
@@ -481,10 +483,11 @@ static void test_body__breaks_inside_brackets(void)
         n += (size_t)snprintf(in + n, sizeof(in) - n, "%s=%d", i ? " " : "",
                               1000 + i);
     snprintf(in + n, sizeof(in) - n, ")");
-    et_op(&m, 100, "my::op(str s, int[] x) -> ()", in, "");
+    et_op(&m, 100, "aten::einsum(str s, int[] x) -> ()", in, "");
     REQUIRE(program_of(&m, &x, NULL, false));
-    CHECK(!strncmp(strstr(x.text, "my"),
-                   "my.op.default('a,b', [1000, 1001, 1002, 1003, 1004, ", 52));
+    CHECK(!strncmp(strstr(x.text, "aten"),
+                   "aten.einsum.default('a,b', [1000, 1001, 1002, 1003, 1004, ",
+                   52));
     for (const char *p = x.text, *end; *p; p = end + 1) {
         end = strchr(p, '\n');
         CHECK(end - p <= 96);
@@ -516,7 +519,8 @@ static void test_body__many_results(void)
     REQUIRE(program_of(&m, &x, NULL, false));
     CHECK(strstr(x.text, "    (x0, x1, ") != NULL);
     CHECK(strstr(x.text, ",\n        x") != NULL);
-    CHECK(strstr(x.text, "x39) = my.op.default()\n    del x0, x1, ") != NULL);
+    CHECK(strstr(x.text,
+                 "x39) = torch.ops.my.op.default()\n    del x0, x1, ") != NULL);
     CHECK(strstr(x.text, "    aten.relu.default(x39)\n    del x39\n") != NULL);
     program_done(&x);
 }

@@ -22,11 +22,11 @@ static void test_memory__that_python_fills(void)
     et_check_text(&m, false,
                   "    x0 = aten.empty.default([4, 4])\n"
                   "    ctypes.memset(x0.data_ptr(), 0, x0.nbytes)\n"
-                  "    my.to.default(x0)\n"
+                  "    torch.ops.my.to.default(x0)\n"
                   "    del x0\n"
                   "    x0 = aten.empty.default([4, 4])\n"
                   "    ctypes.memset(x0.data_ptr(), 63, x0.nbytes)\n"
-                  "    x0 = my.to.default(x0)\n"
+                  "    x0 = torch.ops.my.to.default(x0)\n"
                   "    x1 = aten.empty.default([4, 4])\n"
                   "    aten.add_.Tensor(x1, x0)\n"
                   "    del x0, x1\n"
@@ -58,7 +58,7 @@ static void test_memory__from_elsewhere(void)
                   "    x0 = aten.set_.source_Storage_storage_offset(x0, "
                   "torch.UntypedStorage(), 0, [4], [1])\n"
                   "    ctypes.memset(x0.data_ptr(), 0, x0.nbytes)\n"
-                  "    my.to.default(x0)\n"
+                  "    torch.ops.my.to.default(x0)\n"
                   "    del x0\n");
 }
 
