@@ -43,17 +43,11 @@ enum msim_status msim_held_out_row_write(struct msim_file *out,
                                          const struct msim_sample *s,
                                          const struct msim_held_out_row *h)
 {
-    char line[512];
-    int n;
-
     if (h->predicted_us <= 0)
         return MSIM_OK;
-    n = snprintf(line, sizeof(line),
-                 "%s,%s,%s,%s,%s,%u,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g\n", platform,
-                 s->gpu, family, s->framework, s->key, h->fold, s->work.flops,
-                 bytes_of(&s->work), h->measured_us, h->predicted_us, h->low_us,
-                 h->high_us);
-    if (n < 0 || (size_t)n >= sizeof(line))
-        return MSIM_EINTERNAL;
-    return msim_file_write(out, line, (size_t)n);
+    return msim_csv_print_draft(
+        out, "%s,%s,%s,%s,%s,%u,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g\n", platform,
+        s->gpu, family, s->framework, s->key, h->fold, s->work.flops,
+        bytes_of(&s->work), h->measured_us, h->predicted_us, h->low_us,
+        h->high_us);
 }

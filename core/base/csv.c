@@ -403,6 +403,32 @@ void msim_csv_print(FILE *out, const char *fmt, ...)
     va_end(args);
 }
 
+struct draft {
+    struct msim_file *file;
+    enum msim_status status;
+};
+
+static void to_draft(void *ctx, const char *bytes, size_t n)
+{
+    struct draft *d = ctx;
+
+    if (d->status == MSIM_OK)
+        d->status = msim_file_write(d->file, bytes, n);
+}
+
+enum msim_status msim_csv_print_draft(struct msim_file *file, const char *fmt,
+                                      ...)
+{
+    struct draft d = {file, MSIM_OK};
+    va_list args;
+
+    va_start(args, fmt);
+    (void)msim_vprint(&(struct msim_printer){&d, to_draft, put_cell}, fmt,
+                      args);
+    va_end(args);
+    return d.status;
+}
+
 void msim_csv_write(FILE *out, const char *field)
 {
     put_cell(&(struct msim_printer){out, msim_print_to_file, put_cell}, field,

@@ -16,7 +16,7 @@
  */
 #ifndef MSIM_CORE_BASE_CSV_H
 #define MSIM_CORE_BASE_CSV_H
-#include "core/base/status.h"
+#include "core/base/write_file.h"
 
 #include <stdio.h>
 
@@ -55,6 +55,11 @@ void msim_csv_write(FILE *out, const char *field);
 
 /* Write what `fmt` says, in which each %s is a whole field. */
 void msim_csv_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
+/* The same into a draft; fails as msim_file_write(). */
+MSIM_MUST_CHECK
+enum msim_status msim_csv_print_draft(struct msim_file *file, const char *fmt,
+                                      ...) MSIM_PRINTF(2, 3);
 
 /* One more field of a row: a comma, and the text (NULL: empty), or the number,
  * empty where it is not finite. */

@@ -6,7 +6,6 @@
 #include "core/base/csv.h"
 #include "core/base/decimal.h"
 #include "core/base/json_out.h"
-#include "core/base/print.h"
 #include "plan/outcome/plan_line.h"
 #include "plan/outcome/plan_words.h"
 
@@ -114,6 +113,7 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
                    bool frontier, FILE *out)
 {
     const struct msim_spec_dimension *d;
+    char rate[64];
 
     fputs("platform", out);
     if (spec->traced) {
@@ -127,10 +127,12 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++)
         if (has_column(spec, i))
             msim_csv_add(out, column_of(d));
-    msim_print(out,
-               ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,"
-               "%s_per_second,mfu,days,cost,kwh,keeps_limits\n",
-               msim_spec_unit_text(spec->unit));
+    snprintf(rate, sizeof(rate), "%s_per_second",
+             msim_spec_unit_text(spec->unit));
+    msim_csv_print(out,
+                   ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,%s,"
+                   "mfu,days,cost,kwh,keeps_limits\n",
+                   rate);
     for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
         csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);
 }

@@ -87,49 +87,55 @@ static enum msim_dtype dtype_of(const struct msim_strategy *s)
                                                  : MSIM_DT_BF16;
 }
 
-#define LISTED     4096 /* members of a group that are listed at most */
-#define GROUP_TEXT (LISTED * 12 + 256)
+#define LISTED 4096 /* members of a group that are listed at most */
 
-/* One group as JSON inside the node's text. Larger ones are not listed. */
-static size_t describe_group(char *text, size_t size,
-                             const struct msim_synth_group *g)
+static void describe_group(struct msim_json *j,
+                           const struct msim_synth_group *g)
 {
-    size_t n = (size_t)snprintf(
-        text, size,
-        "{\"pg_name\": \"%s\", \"pg_desc\": \"%s\", \"backend_config\": "
-        "\"cuda:nccl\", \"ranks\": [",
-        g->name, g->name);
-
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "pg_name", g->name);
+    msim_json_text(j, "pg_desc", g->name);
+    msim_json_text(j, "backend_config", "cuda:nccl");
+    msim_json_open(j, "ranks", '[', false);
     for (uint32_t i = 0; i < g->size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "",
-                              g->start + i * g->stride);
-    return n + (size_t)snprintf(text + n, size - n,
-                                "], \"group_size\": %u, \"group_count\": 9}",
-                                g->size);
+        msim_json_unsigned(j, NULL, g->start + i * g->stride);
+    msim_json_close(j);
+    msim_json_unsigned(j, "group_size", g->size);
+    msim_json_unsigned(j, "group_count", 9);
+    msim_json_close(j);
 }
 
-/* Groups of one rank, as c10d lists them at its start. */
+/* Groups of one rank, as c10d lists them at its start: JSON in a node's text.
+ * Larger ones are not listed. */
 static enum msim_status
 describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
                 int count)
 {
-    size_t n = 0, size = (size_t)count * GROUP_TEXT + 4;
-    char *text = malloc(size);
-    struct msim_etw_arg in = {MSIM_ETW_TEXT, 0, {.text = {text, NULL}}};
+    struct msim_json j;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct msim_etw_arg in = {MSIM_ETW_TEXT, 0, {.text = {NULL, NULL}}};
+    enum msim_status status;
 
-    if (!text)
+    if (!out)
         return MSIM_ENOMEM;
-    text[n++] = '[';
-    for (int i = 0; i < count; i++) {
-        if (all[i]->size > LISTED || !all[i]->name)
-            continue;
-        n += (size_t)snprintf(text + n, size - n, "%s", n > 1 ? ", " : "");
-        n += describe_group(text + n, size - n, all[i]);
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '[', false);
+    for (int i = 0; i < count; i++)
+        if (all[i]->size <= LISTED && all[i]->name)
+            describe_group(&j, all[i]);
+    msim_json_close(&j);
+    status = msim_json_end(&j);
+    if (fclose(out) != 0)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK) {
+        text[strcspn(text, "\n")] = '\0';
+        in.v.text[0] = text;
+        msim_etw_leaf(e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
     }
-    snprintf(text + n, size - n, "]");
-    msim_etw_leaf(e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
     free(text);
-    return MSIM_OK;
+    return status;
 }
 
 static enum msim_status describe_rank(struct msim_synth_rank *r)

@@ -268,26 +268,31 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }
 
-static void write_ratios(const struct msim_sweep *w, FILE *out)
+static enum msim_status write_ratios(const struct msim_sweep *w, FILE *out)
 {
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '[', false);
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_figure *f = &w->rows[i].ratio;
-        char ratio[32], low[32], high[32];
 
-        msim_number_text(ratio, f->predicted);
-        msim_number_text(low, f->low);
-        msim_number_text(high, f->high);
-        msim_print(out, "%s{\"ratio\": %s, \"low\": %s, \"high\": %s}",
-                   i ? ", " : "", ratio, low, high);
+        msim_json_open(&j, NULL, '{', false);
+        msim_json_number(&j, "ratio", f->predicted);
+        msim_json_number(&j, "low", f->low);
+        msim_json_number(&j, "high", f->high);
+        msim_json_close(&j);
     }
+    msim_json_close(&j);
+    return msim_json_end(&j);
 }
 
 enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
 {
-    fputs("{\"schema\": \"mystique-sim/predictions/1\",\n\"ratios_to_best\": [",
+    fputs("{\"schema\": \"mystique-sim/predictions/1\",\n\"ratios_to_best\": ",
           out);
-    write_ratios(w, out);
-    fputs("],\n\"platforms\": [\n", out);
+    MSIM_TRY(write_ratios(w, out));
+    fputs(",\"platforms\": [\n", out);
     for (uint32_t i = 0; i < w->n; i++) {
         if (i)
             fputs(",\n", out);

@@ -4,7 +4,6 @@
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
-#include "core/base/print.h"
 #include "replay/fleet/report_selection.h"
 
 static const struct msim_fleet_job *job_of(const struct msim_selection *s,
@@ -117,8 +116,12 @@ enum msim_status msim_selection_csv(const struct msim_selection *s, FILE *out)
     fputs("job,weight,selected_weight,stands_for_share,stood_for_by,distance,"
           "device_time_us",
           out);
-    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
-        msim_print(out, ",%s_share", msim_time_kind_text(k));
+    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++) {
+        char column[64];
+
+        snprintf(column, sizeof(column), "%s_share", msim_time_kind_text(k));
+        msim_csv_add(out, column);
+    }
     fputc('\n', out);
     for (uint32_t i = 0; i < s->fleet->n_jobs; i++) {
         const struct msim_fleet_job *job = &s->fleet->jobs[i];
