@@ -65,7 +65,7 @@ echo "Debian $(inside cat /etc/debian_version), $(inside sh -c \
 for command in demo test; do
     echo "== ./scripts/$command.sh"
     start=$(date +%s)
-    inside sh -c "cd /mystique-sim && ./scripts/$command.sh" ||
+    inside sh -c 'cd /mystique-sim && "./scripts/$0.sh"' "$command" ||
         die "./scripts/$command.sh failed"
     echo "== ./scripts/$command.sh: ok, $(($(date +%s) - start)) s"
 done

@@ -242,11 +242,11 @@ static void add_operator(struct msim_text *out, const struct msim_schema *s)
     const char *overload = s->overload[0] ? s->overload : "default";
     bool odd[] = {is_odd(name), is_odd(overload)};
     size_t space = (size_t)(colons - s->name);
+    bool known = msim_is_known_space(s->name, space);
 
     msim_text_put(out, odd[1] ? "getattr(" : "");
     msim_text_put(out, odd[0] ? "getattr(" : "");
-    if (!msim_is_known_space(s->name, space))
-        msim_text_put(out, "torch.ops.");
+    msim_text_put(out, known ? "" : "torch.ops.");
     msim_text_word(out, s->name, space);
     add_member(out, name, odd[0]);
     add_member(out, overload, odd[1]);

@@ -78,8 +78,10 @@ static void put_text(const struct msim_chart *c, int x, int y, int size,
     char font[32];
 
     /* The PNG terminal counts in points, of which three are four pixels. */
-    snprintf(font, sizeof(font), "%s,%d", c->png ? "Sans" : "sans-serif",
-             c->png ? size * 3 / 4 : size);
+    if (c->png)
+        snprintf(font, sizeof(font), "Sans,%d", size * 3 / 4);
+    else
+        snprintf(font, sizeof(font), "sans-serif,%d", size);
     msim_gnuplot_print(c->out,
                        "set label %s at screen %.5f, screen %.5f left font "
                        "%s\n",
