@@ -14,7 +14,9 @@ def time_text(us):
 
 
 def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
+    """A string of gnuplot's, where what has a meaning stands by its number."""
+    number = {'"': r"\0042", "'": r"\0047", "@": r"\100", "\\": r"\134", "`": r"\140"}
+    return '"' + "".join(number.get(c, c) for c in " ".join(text.split())) + '"'
 
 
 class Page:

@@ -10,16 +10,27 @@
 
 #include <string.h>
 
-static const char *in_quotes(char c)
+/*
+ * Characters by number: in double quotes a backslash and a backquote have a
+ * meaning; in single quotes none has, but a quote is to be doubled, and gnuplot
+ * 5.4 reads two of those in a row, or one at the begin, as the end.
+ */
+static const char *by_number(char c)
 {
-    return c == '\'' ? "''" : c == '\n' || c == '\t' ? " " : NULL;
+    return c == '"'                 ? "\\0042"
+           : c == '\''              ? "\\0047"
+           : c == '@'               ? "\\100"
+           : c == '\\'              ? "\\134"
+           : c == '`'               ? "\\140"
+           : c == '\n' || c == '\t' ? " "
+                                    : NULL;
 }
 
 static void put_string(const struct msim_printer *p, const char *text, size_t n)
 {
-    p->bytes(p->ctx, "'", 1);
-    msim_print_clean(p, text, n, in_quotes);
-    p->bytes(p->ctx, "'", 1);
+    p->bytes(p->ctx, "\"", 1);
+    msim_print_clean(p, text, n, by_number);
+    p->bytes(p->ctx, "\"", 1);
 }
 
 void msim_gnuplot_print(FILE *script, const char *fmt, ...)
@@ -34,14 +45,14 @@ void msim_gnuplot_print(FILE *script, const char *fmt, ...)
 
 static const char *in_format(char c)
 {
-    return c == '%' ? "%%" : in_quotes(c);
+    return c == '%' ? "%%" : by_number(c);
 }
 
 static void put_format(const struct msim_printer *p, const char *text, size_t n)
 {
-    p->bytes(p->ctx, "'", 1);
+    p->bytes(p->ctx, "\"", 1);
     msim_print_clean(p, text, n, in_format);
-    p->bytes(p->ctx, "'", 1);
+    p->bytes(p->ctx, "\"", 1);
 }
 
 void msim_gnuplot_tic(FILE *script, const char *text, double at)

@@ -31,8 +31,8 @@ enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
  *
  *     msim_gnuplot_print(script, "set title %s\n", title);
  *
- * It is one line, in single quotes, where nothing but the quote itself has a
- * meaning, and that is doubled; so it ends no block of data either.
+ * It is one line, and what has a meaning in quotes stands there by its number;
+ * so it ends no block of data either.
  */
 void msim_gnuplot_print(FILE *script, const char *fmt, ...) MSIM_PRINTF(2, 3);
 

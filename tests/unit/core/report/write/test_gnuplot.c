@@ -22,14 +22,14 @@ static void check_string(const char *text, const char *want)
 
 static void test_gnuplot__texts_are_strings(void)
 {
-    check_string("x", "set title 'x'\n");
-    check_string("' ; system \"id\" #", "set title ''' ; system \"id\" #'\n");
-    check_string("`id` @a \\", "set title '`id` @a \\'\n");
+    check_string("x", "set title \"x\"\n");
+    check_string("' ; system \"id\" #",
+                 "set title \"\\0047 ; system \\0042id\\0042 #\"\n");
+    check_string("`id` @a \\", "set title \"\\140id\\140 \\100a \\134\"\n");
     check_string("a\nMSIM_END\nsystem 'id'",
-                 "set title 'a MSIM_END system ''id'''\n");
-    check_string("a\r\x1b\xe2\x80\xa8", "set title 'a??"
-                                        "?'\n");
-    check_string("", "set title ''\n");
+                 "set title \"a MSIM_END system \\0047id\\0047\"\n");
+    check_string("a\r\xe2\x80\xa8", "set title \"a??\"\n");
+    check_string("", "set title \"\"\n");
 }
 
 /* Labels of tics are formats to gnuplot. */
@@ -42,7 +42,7 @@ static void test_gnuplot__tics(void)
     REQUIRE(out != NULL);
     msim_gnuplot_tic(out, "100%s'", 2);
     fclose(out);
-    CHECK_STR(got, "'100%%s''' 2");
+    CHECK_STR(got, "\"100%%s\\0047\" 2");
     free(got);
 }
 
