@@ -27,7 +27,7 @@ def describe(**more):
             "tensors": [], "parameters": [], "operators": [], "step": None,
             "nodes": None, **more,
             "coverage": {"emitted": 17, "selected": 18, "device_time": None,
-                         "left_out": [{"node": 7, "name": "my::op",
+                         "left_out": [{"node": 7, "name": "my::op\x1b[31m",
                                        "reason": "unknown"}]}}
 
 
@@ -218,6 +218,8 @@ def check_models():
     done = subprocess.run([sys.executable, "sgd/bench.py", "--iters", "1"],
                           capture_output=True, text=True, check=True)
     assert not done.stderr and "94.4% of 18 operators" in done.stdout, done
+    # A terminal shows names, and does not obey them.
+    assert "left out: 1 x 'my::op?[31m'" in done.stdout, done
 
 
 def check_refusals():
