@@ -17,13 +17,16 @@ static const char SCRIPT[] =
     "import sys\n"
     "sys.path = [folder for folder in sys.path if folder]\n"
     "try:\n"
-    "    from weasyprint import HTML\n"
+    "    from weasyprint import HTML, urls\n"
     "except ImportError as why:\n"
     "    sys.exit(f'{why} (Debian: apt install weasyprint)')\n"
-    "def load(url, *args, **options):\n"
-    "    raise ValueError('a report loads nothing')\n"
+    "class Nothing(getattr(urls, 'URLFetcher', object)):\n"
+    "    def __call__(self, url, *args, **options):\n"
+    "        raise ValueError('a report loads nothing')\n"
+    "    fetch = __call__\n"
     "with open(sys.argv[1], encoding='utf-8') as page:\n"
-    "    HTML(string=page.read(), url_fetcher=load).write_pdf(sys.argv[2])\n";
+    "    page = HTML(string=page.read(), url_fetcher=Nothing())\n"
+    "page.write_pdf(sys.argv[2])\n";
 
 enum msim_status msim_plan_pdf(const char *html, const char *pdf,
                                struct msim_error *err)

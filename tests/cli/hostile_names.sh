@@ -316,6 +316,10 @@ done
 # Another lies where the user is, and must not be found.
 mkdir "$folder/modules"
 cat >"$folder/modules/weasyprint.py" <<'PYTHON'
+class urls:
+    pass
+
+
 class HTML:
     def __init__(self, string, url_fetcher, base_url=None):
         assert base_url is None and "<h1>" in string

@@ -65,6 +65,9 @@ static void test_json_out__escapes(void)
                  "\"a\\\"b\\\\c\\n\\t\\u0001\\u001f\"\n");
     check_string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
                  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n");
+    /* What a terminal obeys: C1, DEL, marks of direction, tags. */
+    check_string("\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81",
+                 "\"\\u007f\\u009b\\u202e\\udb40\\udc41\"\n");
 }
 
 /* Each byte that belongs to no character becomes one U+FFFD. */
