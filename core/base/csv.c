@@ -358,6 +358,8 @@ static bool is_plain(const char *text)
     for (const char *s = text; *s; s++)
         if (*s < ' ' || *s > '~' || *s == ',' || *s == ';' || *s == '"')
             return false;
+    if ((*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z'))
+        return true;
     return !is_formula(text + strspn(text, " ")) || is_number(text);
 }
 

@@ -49,10 +49,10 @@ struct pool {
 
 static void put_number(double v, FILE *out)
 {
-    char text[MSIM_DECIMAL_TEXT + 1];
+    char text[MSIM_DECIMAL_TEXT];
 
-    text[msim_decimal_write(text, v)] = '\0';
-    msim_csv_print(out, "%s,", text);
+    fwrite(text, 1, msim_decimal_write(text, v), out);
+    putc(',', out);
 }
 
 /* Why no library runs a work on the GPU, in `text`; NULL where one does. */
