@@ -337,8 +337,9 @@ PYTHON
 echo 'open("CANARY", "w")' >weasyprint.py
 echo 'open("CANARY", "w")' >torch.py
 
+# LeakSanitizer does not work under strace.
 watch=()
-if strace -f -qq -o /dev/null true 2>/dev/null; then
+if [ "${MSIM_SANITIZE:-0}" != 1 ] && strace -f -qq -o /dev/null true 2>/dev/null; then
     watch=(strace -f -qq -e "trace=execve" -o "$folder/started")
 fi
 # drawn NAME ARGUMENT...: charts are drawn without a word, and nothing but
