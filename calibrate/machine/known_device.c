@@ -3,6 +3,7 @@
  */
 #include "calibrate/machine/known_device.h"
 
+#include "core/base/print.h"
 #include "models/platform/platform_find.h"
 
 #include <string.h>
@@ -111,15 +112,14 @@ void msim_cal_known_show(FILE *out, const cJSON *platform)
         const char *end = source ? strstr(source, NOT_MEASURED) : NULL;
 
         if (end && shown++ == 0)
-            fprintf(out,
-                    "not measured here, but of the %.*s: ", (int)(end - source),
-                    source);
+            msim_print(out, "not measured here, but of the %.*s: ",
+                       (int)(end - source), source);
         if (end)
-            fprintf(out, "%s%s", shown > 1 ? ", " : "", figure->string);
+            msim_print(out, "%s%s", shown > 1 ? ", " : "", figure->string);
     }
     if (shown)
         fputc('\n', out);
     if (links)
-        fprintf(out, "collectives were not timed: those of %s are taken\n",
-                links);
+        msim_print(out, "collectives were not timed: those of %s are taken\n",
+                   links);
 }

@@ -375,8 +375,9 @@ static enum msim_status end_measuring(struct command *c,
     if (!msim_cal_journal_has_rows(j, NULL))
         return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
                          "nothing was timed: %s", text);
-    printf("kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
-           c->journal, text, c->out);
+    msim_print(stdout,
+               "kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
+               c->journal, text, c->out);
     if (c->cut_short)
         return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
                          "failures ended the measuring early: part of what it "

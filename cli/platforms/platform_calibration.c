@@ -65,17 +65,17 @@ static void put_sustained(FILE *out, const cJSON *s)
     double mhz = msim_json_get_number(s, "sm_mhz", 0);
     double watts = msim_json_get_number(s, "power_w", 0);
 
-    fprintf(out,
-            "  %-10s x %.2f as long back to back (median of %.0f; 80 %%: %.2f "
-            "to %.2f)",
-            "products", msim_json_get_number(r, "median", 0),
-            msim_json_get_number(r, "experiments", 0),
-            msim_json_get_number(r, "p10", 0),
-            msim_json_get_number(r, "p90", 0));
+    msim_print(
+        out,
+        "  %-10s x %.2f as long back to back (median of %.0f; 80 %%: %.2f "
+        "to %.2f)",
+        "products", msim_json_get_number(r, "median", 0),
+        msim_json_get_number(r, "experiments", 0),
+        msim_json_get_number(r, "p10", 0), msim_json_get_number(r, "p90", 0));
     if (mhz > 0)
         fprintf(out, ", at %.0f MHz", mhz);
     if (watts > 0)
-        fprintf(out, "%s %.0f W", mhz > 0 ? " and" : ", at", watts);
+        msim_print(out, "%s %.0f W", mhz > 0 ? " and" : ", at", watts);
     fputc('\n', out);
 }
 

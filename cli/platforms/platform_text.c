@@ -176,8 +176,8 @@ static void put_summary(struct printing *pr)
     put_list(out, "also known as", member(pr, "aliases"));
     put_list(out, "inherits from", member(pr, "stand_ins"));
     if (cJSON_IsString(member(pr, "links_of")))
-        fprintf(out, "  %-16s%s\n", "links of",
-                member(pr, "links_of")->valuestring);
+        msim_print(out, "  %-16s%s\n", "links of",
+                   member(pr, "links_of")->valuestring);
     put_stacks(out);
     fputs("\nHow good its predictions are: means over kinds of work. A kind is "
           "the operators of one type in one\nsoftware stack. Errors are in %: "

@@ -326,11 +326,12 @@ static void collective_explain(const struct msim_platform *p,
         if (pick.platform)
             msim_curves_explain(&pick.fit->curves, w, out);
     } else {
-        fprintf(out,
-                "rows: none for this link; typical constants on the data "
-                "sheet's %.4g GB/s%s\n",
-                (w->u.coll.nodes > 1 ? p->sheet.network : p->sheet.link) * 1e-9,
-                p->sheet.no_link ? " (links inside a node are not known)" : "");
+        msim_print(
+            out,
+            "rows: none for this link; typical constants on the data "
+            "sheet's %.4g GB/s%s\n",
+            (w->u.coll.nodes > 1 ? p->sheet.network : p->sheet.link) * 1e-9,
+            p->sheet.no_link ? " (links inside a node are not known)" : "");
     }
     if (raised)
         msim_print(

@@ -167,16 +167,15 @@ static void write_readme(struct msim_text *f, const struct msim_program *p,
                          ? ", the backward pass by PyTorch's autograd.\n"
                          : ".\n");
     msim_text_put(
-        f,
-        "It needs PyTorch, `bench.py` and `data.json` (and `meter.py` for "
-        "`--meter`); no\nmodel, no data, no trace.\n\n"
-        "    python bench.py                   time one step\n"
-        "    python bench.py --device cuda     ... on a GPU\n"
-        "    python bench.py --json            all figures\n"
-        "    python bench.py --meter 2         ... of a GPU's power and "
-        "utilisation, too\n"
-        "    python bench.py --certify ET      is it what the trace "
-        "recorded?\n");
+        f, "It needs PyTorch, `bench.py` and `data.json` (and `meter.py` for "
+           "`--meter`); no\nmodel, no data, no trace.\n\n"
+           "    python bench.py                   time one step\n"
+           "    python bench.py --device cuda     ... on a GPU\n"
+           "    python bench.py --json            all figures\n"
+           "    python bench.py --meter 2         ... of a GPU's power and "
+           "utilisation, too\n"
+           "    python bench.py --certify ET      is it what the trace "
+           "recorded?\n");
     if (n_ranks > 1)
         msim_text_add(f,
                       "    torchrun --nproc-per-node %u bench.py   all ranks\n",
