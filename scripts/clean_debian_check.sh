@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Do the two commands of the README work on a Debian that has nothing? Makes
 # one with debootstrap in a folder, copies a clone of the committed state into
-# it, and runs both there. Needs root, debootstrap, git and the network; takes
-# some minutes and about 1.5 GB. Not part of the tests.
+# it, and runs both there: as root, who installs what is missing, and then in
+# another clone as a user, who finds it there. Needs root, debootstrap, git and
+# the network; takes some minutes and about 2.5 GB. Not part of the tests.
 #
 #   scripts/clean_debian_check.sh [DIR]   [default: a new folder, removed after]
 #
@@ -46,7 +47,6 @@ trap "undo ${1:+keep}" EXIT
 
 cp -a "$clean" "$machine"
 cp -L /etc/resolv.conf "$machine/etc/resolv.conf"
-git clone --quiet "file://$root" "$machine/mystique-sim"
 # What any running Debian has: the sanitizers read their own memory map, Open
 # MPI the caches, and the test of progress wants a terminal.
 mount -t proc proc "$machine/proc"
@@ -54,18 +54,30 @@ mount -t sysfs -o ro sysfs "$machine/sys"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$machine/dev/pts"
 ln -sf pts/ptmx "$machine/dev/ptmx"
 
-inside() {
-    chroot "$machine" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        LC_ALL=C "$@"
+inside() { # USER COMMAND...
+    local user=$1
+    shift
+    chroot --userspec="$user" "$machine" env -i \
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C "$@"
 }
 
-echo "Debian $(inside cat /etc/debian_version), $(inside sh -c \
+# Both commands, in a clone of the user's own.
+try() { # USER
+    local command start
+    git clone --quiet "file://$root" "$machine/srv/$1"
+    chroot "$machine" chown -R "$1" "/srv/$1"
+    for command in demo test; do
+        echo "== $1: ./scripts/$command.sh"
+        start=$(date +%s)
+        inside "$1" sh -c 'cd "/srv/$0" && "./scripts/$1.sh"' "$1" "$command" ||
+            die "$1: ./scripts/$command.sh failed"
+        echo "== $1: ./scripts/$command.sh: ok, $(($(date +%s) - start)) s"
+    done
+    rm -rf "${machine:?}/srv/$1"
+}
+
+echo "Debian $(cat "$machine/etc/debian_version"), $(inside root sh -c \
     'dpkg -l | grep -c ^ii') packages, commit $(git -C "$root" \
     rev-parse --short HEAD)"
-for command in demo test; do
-    echo "== ./scripts/$command.sh"
-    start=$(date +%s)
-    inside sh -c 'cd /mystique-sim && "./scripts/$0.sh"' "$command" ||
-        die "./scripts/$command.sh failed"
-    echo "== ./scripts/$command.sh: ok, $(($(date +%s) - start)) s"
-done
+try root
+try daemon

@@ -24,6 +24,7 @@ needs=(
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
     "command -v mpirun:openmpi-bin"
     "command -v gnuplot:gnuplot-nox"
+    "command -v python3:python3" # reads and makes files of some tests
 )
 
 # With OpenMP, or with threads of its own.
