@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Do the two commands of the README work on a Debian that has nothing? Makes
 # one with debootstrap in a folder, copies a clone of the committed state into
-# it, and runs both there: as root, who installs what is missing, and then in
-# another clone as a user, who finds it there. Needs root, debootstrap, git and
-# the network; takes some minutes and about 2.5 GB. Not part of the tests.
+# it, and runs both there: as root, who installs what is missing, and then as a
+# user, who finds it there and has the clone by then, with what was built. Needs
+# root, debootstrap, git and the network; takes some minutes and about 2 GB. Not
+# part of the tests.
 #
 #   scripts/clean_debian_check.sh [DIR]   [default: a new folder, removed after]
 #
@@ -47,6 +48,7 @@ trap "undo ${1:+keep}" EXIT
 
 cp -a "$clean" "$machine"
 cp -L /etc/resolv.conf "$machine/etc/resolv.conf"
+git clone --quiet "file://$root" "$machine/srv/mystique-sim"
 # What any running Debian has: the sanitizers read their own memory map, Open
 # MPI the caches, and the test of progress wants a terminal.
 mount -t proc proc "$machine/proc"
@@ -61,19 +63,16 @@ inside() { # USER COMMAND...
         PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C "$@"
 }
 
-# Both commands, in a clone of the user's own.
 try() { # USER
     local command start
-    git clone --quiet "file://$root" "$machine/srv/$1"
-    chroot "$machine" chown -R "$1" "/srv/$1"
+    chroot "$machine" chown -R "$1" /srv/mystique-sim
     for command in demo test; do
         echo "== $1: ./scripts/$command.sh"
         start=$(date +%s)
-        inside "$1" sh -c 'cd "/srv/$0" && "./scripts/$1.sh"' "$1" "$command" ||
-            die "$1: ./scripts/$command.sh failed"
+        inside "$1" sh -c 'cd /srv/mystique-sim && "./scripts/$0.sh"' \
+            "$command" || die "$1: ./scripts/$command.sh failed"
         echo "== $1: ./scripts/$command.sh: ok, $(($(date +%s) - start)) s"
     done
-    rm -rf "${machine:?}/srv/$1"
 }
 
 echo "Debian $(cat "$machine/etc/debian_version"), $(inside root sh -c \
