@@ -2,12 +2,22 @@
 # Set up, build with and without sanitizers, run every test.
 #
 #   scripts/test.sh [CTEST-OPTION]...    for example: scripts/test.sh -R unit
+#   scripts/test.sh --all                everything, in at most an hour or so:
+#                                        then libFuzzer on every verb, 60 s each
+#                                        (Debian: clang), and mutants drawn at
+#                                        random
 #
 # MSIM_TRACES names a folder of real traces; without it the tests that need
 # one skip. Tests of the sanitizer build are called sanitize.*.
 set -euo pipefail
 
 # Relative to where the caller is, not to the project.
+all=
+export MSIM_FUZZ_SHARE=0.1 # tests/fuzz/share.h
+if [ "${1:-}" = --all ]; then
+    all=1 MSIM_FUZZ_SHARE=1
+    shift
+fi
 traces=
 if [ -n "${MSIM_TRACES:-}" ]; then
     traces=$(realpath -e -- "$MSIM_TRACES")
@@ -25,4 +35,7 @@ done
 mkdir -p build/all
 printf 'subdirs("%s" "%s")\n' "$PWD/build" "$PWD/build-sanitize" \
     >build/all/CTestTestfile.cmake
-exec ctest --test-dir build/all --output-on-failure --parallel "$jobs" "$@"
+ctest --test-dir build/all --output-on-failure --parallel "$jobs" "$@"
+[ -n "$all" ] || exit 0
+scripts/fuzz.sh
+scripts/mutants.py --sample 40 --budget 900

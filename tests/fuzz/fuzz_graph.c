@@ -14,9 +14,8 @@
  *
  * Memory errors and leaks are the sanitizers' part. Half of the jobs are as
  * they were played (played_job.h), half are damaged (damage_job.h); each is
- * simulated with several graphs and durations, from seeds 1 to 5000. Another
- * number of jobs is taken from MSIM_FUZZ_JOBS, another first seed from
- * MSIM_FUZZ_SEED.
+ * simulated with several graphs and durations. Of 5000 seeds share.h says
+ * how many.
  */
 #include "core/graph/build/graph_build.h"
 #include "core/job/job.h"
@@ -25,6 +24,7 @@
 #include "core/report/write/report.h"
 #include "predict/cost.h"
 #include "tests/fuzz/damage_job.h"
+#include "tests/fuzz/share.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -501,13 +501,6 @@ static void try_seed(struct fuzz *f, uint64_t seed)
     msim_job_free(job);
 }
 
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static bool begin(struct fuzz *f)
 {
     struct msim_error err = {0};
@@ -542,8 +535,7 @@ static void end(struct fuzz *f)
 int main(int argc, char **argv)
 {
     struct fuzz *f = calloc(1, sizeof(*f));
-    uint64_t first = number("MSIM_FUZZ_SEED", 1);
-    uint64_t jobs = number("MSIM_FUZZ_JOBS", JOBS);
+    uint64_t first = FUZZ_FIRST_SEED, jobs = fuzz_share(JOBS);
     int result = 1;
 
     if (argc > 1) {

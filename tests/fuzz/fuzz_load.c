@@ -8,7 +8,8 @@
  *
  * For every trace below MSIM_TRACES/traces and MSIM_DATA/traces: 40 cuts and
  * 300 byte flips of the first 400 kB, 20 of each of the whole file, and a few
- * of the compressed file; all from fixed seeds. One process a CPU.
+ * of the compressed file; all from fixed seeds, of which share.h says how many.
+ * One process a CPU.
  */
 #include "core/base/hash.h"
 #include "core/job/job.h"
@@ -17,6 +18,7 @@
 #include "core/read/chakra/chakra_wire.h"
 #include "core/stream/input.h"
 
+#include "tests/fuzz/share.h"
 #include "tests/trace_checks.h"
 
 #include <inttypes.h>
@@ -198,14 +200,14 @@ static void try_file(struct counts *c, const char *path)
         msim_chakra_sniff(whole.data, whole.len, true) == MSIM_CHAKRA_YES) {
         if (head.len > HEAD_LEN)
             head.len = HEAD_LEN;
-        try_cuts(c, path, head, "head cut", HEAD_CUTS, &random);
-        try_flips(c, path, head, "head flip", HEAD_FLIPS, &random);
+        try_cuts(c, path, head, "head cut", fuzz_share(HEAD_CUTS), &random);
+        try_flips(c, path, head, "head flip", fuzz_share(HEAD_FLIPS), &random);
         if (whole.len <= WHOLE_MAX && whole.len > HEAD_LEN) {
-            try_cuts(c, path, whole, "cut", WHOLE_RUNS, &random);
-            try_flips(c, path, whole, "flip", WHOLE_RUNS, &random);
+            try_cuts(c, path, whole, "cut", fuzz_share(WHOLE_RUNS), &random);
+            try_flips(c, path, whole, "flip", fuzz_share(WHOLE_RUNS), &random);
         }
     }
-    try_flips(c, path, packed, "packed flip", WHOLE_RUNS, &random);
+    try_flips(c, path, packed, "packed flip", fuzz_share(WHOLE_RUNS), &random);
     free(whole.data);
     free(packed.data);
 }

@@ -12,9 +12,9 @@
  * Memory errors and leaks are the sanitizers' part. Traces are made of a few
  * operators, labels and passes of PyTorch's engine in any order, some parts of
  * them several times, over few storages, so that most ids are used again; half
- * of them have bytes flipped or swapped. Seeds are 1 to 5000; another number is
- * taken from MSIM_FUZZ_JOBS, another first seed from MSIM_FUZZ_SEED.
+ * of them have bytes flipped or swapped. Of 5000 seeds share.h says how many.
  */
+#include "tests/fuzz/share.h"
 #include "tests/unit/made_et.h"
 
 #define JOBS  5000
@@ -513,17 +513,9 @@ static bool try_seed(uint64_t seed, uint64_t *made)
     return good;
 }
 
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 int main(int argc, char **argv)
 {
-    uint64_t first = number("MSIM_FUZZ_SEED", 1), made = 0;
-    uint64_t jobs = number("MSIM_FUZZ_JOBS", JOBS);
+    uint64_t first = FUZZ_FIRST_SEED, jobs = fuzz_share(JOBS), made = 0;
 
     if (argc > 1) {
         first = strtoull(argv[1], NULL, 10);

@@ -1,0 +1,187 @@
+/*
+ * tests/fuzz/verbs/verbs.c - every verb, in process, on bytes of a fuzzer.
+ *
+ * Property: whatever a file says, a verb that reads it ends with the exit code
+ * of an answer, a refusal or a limit (0 to 3), without a memory error, a leak
+ * or a hang. The targets are command lines (targets.def), where @ is the file
+ * that the fuzzer makes; they run in a folder of their own, in which corpus/ is
+ * that beside this file.
+ *
+ * Of one process all runs are of one target: that of MSIM_FUZZ_TARGET.
+ * libFuzzer drives it in a build with -DMSIM_FUZZ=ON (Clang), drive.c in any.
+ */
+#include "tests/fuzz/verbs/verbs.h"
+
+#include "models/platform/platform.h"
+#include "tests/fuzz/verbs/mutate_json.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_WORDS 24
+
+const struct fuzz_target FUZZ_TARGETS[] = {
+#define TARGET(name, file, command) {name, file, command},
+#include "tests/fuzz/verbs/targets.def"
+#undef TARGET
+    {NULL, NULL, NULL},
+};
+
+static const struct fuzz_target *target;
+static char folder[] = "/dev/shm/msim-fuzz-XXXXXX";
+static char words[MOST_WORDS][PATH_MAX];
+static char *argv[MOST_WORDS + 1];
+static int argc;
+
+/* Its main, which the build calls so. */
+int mystique_sim_main(int n, char **args);
+
+/* ---- platforms ----------------------------------------------------------- */
+
+/* Shipped platforms are loaded once: the linker puts this before the function,
+ * and most of a run is about what the fuzzer made. */
+enum msim_status __real_msim_platform_load(struct msim_platform **out,
+                                           const char *data_dir,
+                                           const char *name,
+                                           struct msim_error *err);
+enum msim_status __wrap_msim_platform_load(struct msim_platform **out,
+                                           const char *data_dir,
+                                           const char *name,
+                                           struct msim_error *err);
+
+enum msim_status __wrap_msim_platform_load(struct msim_platform **out,
+                                           const char *data_dir,
+                                           const char *name,
+                                           struct msim_error *err)
+{
+    static struct {
+        const char *name;
+        struct msim_platform *p;
+    } kept[] = {{"a30", NULL}, {"a10", NULL}};
+    size_t i = 0;
+
+    while (i < sizeof(kept) / sizeof(*kept) && strcmp(kept[i].name, name) != 0)
+        i++;
+    if (i == sizeof(kept) / sizeof(*kept))
+        return __real_msim_platform_load(out, data_dir, name, err);
+    if (!kept[i].p)
+        MSIM_TRY(__real_msim_platform_load(&kept[i].p, data_dir, name, err));
+    return msim_platform_copy(out, kept[i].p);
+}
+
+/* ---- command lines ------------------------------------------------------- */
+
+const struct fuzz_target *fuzz_target_find(const char *name)
+{
+    const struct fuzz_target *t = FUZZ_TARGETS;
+
+    while (name && t->name && strcmp(t->name, name) != 0)
+        t++;
+    return name && t->name ? t : NULL;
+}
+
+static void add_word(const char *word, size_t n)
+{
+    if (n == 1 && *word == '@')
+        snprintf(words[argc], PATH_MAX, "%s", target->file);
+    else
+        snprintf(words[argc], PATH_MAX, "%.*s", (int)n, word);
+    argv[argc] = words[argc];
+    argv[++argc] = NULL;
+}
+
+static void split(const char *command)
+{
+    argc = 0;
+    add_word("mystique-sim", strlen("mystique-sim"));
+    while (*command) {
+        size_t n = strcspn(command, " ");
+
+        add_word(command, n);
+        command += n + (command[n] == ' ');
+    }
+}
+
+static void leave(void)
+{
+    char command[PATH_MAX];
+
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    if (system(command) != 0)
+        perror(folder);
+}
+
+void fuzz_begin(const struct fuzz_target *t)
+{
+    target = t;
+    split(t->command);
+}
+
+/* Answers and sentences go nowhere; what sanitizers say has descriptor 2. */
+static void be_silent(void)
+{
+    int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    FILE *errors = fopen("/dev/null", "w");
+
+    if (none < 0 || !errors || dup2(none, STDOUT_FILENO) < 0)
+        abort();
+    setvbuf(errors, NULL, _IOFBF, 1 << 16);
+    stderr = errors;
+    close(none);
+}
+
+int LLVMFuzzerInitialize(int *n, char ***args)
+{
+    (void)n;
+    (void)args;
+    setenv("MSIM_DATA", MSIM_SOURCE "/data", 1);
+    if (!mkdtemp(folder) || chdir(folder) ||
+        symlink(MSIM_SOURCE "/tests/fuzz/verbs/corpus", "corpus"))
+        abort();
+    atexit(leave);
+    if (getenv("MSIM_FUZZ_TARGET")) {
+        const struct fuzz_target *t =
+            fuzz_target_find(getenv("MSIM_FUZZ_TARGET"));
+
+        if (!t)
+            abort();
+        fuzz_begin(t);
+    }
+    be_silent();
+    return 0;
+}
+
+static void write_input(const uint8_t *data, size_t size)
+{
+    FILE *f = fopen(target->file, "w");
+
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *args[MOST_WORDS + 1];
+    int rc;
+
+    write_input(data, size);
+    memcpy(args, argv, sizeof(args));
+    rc = mystique_sim_main(argc, args);
+    if (rc < 0 || rc > 3)
+        abort();
+    return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                               unsigned seed)
+{
+    const char *suffix = strrchr(target->file, '.');
+
+    return fuzz_mutate(data, size, max_size, seed,
+                       suffix && strncmp(suffix, ".json", 5) == 0);
+}
