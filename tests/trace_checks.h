@@ -52,10 +52,11 @@ static inline const char *check_block(const struct msim_trace *t,
 static inline const char *check_strides(const struct msim_trace *t,
                                         uint32_t block, uint32_t id)
 {
-    const struct msim_arg_block *b = t->blocks + block;
+    const struct msim_arg_block *b;
 
     if (block == MSIM_NONE || id == MSIM_NONE || t->n_tensor_strides == 0)
         return NULL;
+    b = &t->blocks[block];
     for (uint32_t i = 0; i < b->count; i++) {
         const struct msim_arg *a = &t->args[b->first + i];
 

@@ -199,11 +199,20 @@ static int add_tensors(struct msim_reader *r, const int64_t *dims,
     return 0;
 }
 
+/* Sizes and marks of the operator at hand; an array also where there are none,
+ * of which every input is an empty part then. */
+static const int64_t *dims_of(const struct msim_kineto *k)
+{
+    static const int64_t NONE[1];
+
+    return k->dims.data ? k->dims.data : NONE;
+}
+
 static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
                      uint32_t to)
 {
     struct msim_kineto *k = msim_kineto_of(r);
-    const int64_t *dims = k->dims.data;
+    const int64_t *dims = dims_of(k);
     const uint8_t *codes = k->types_in.data;
     const struct msim_text_piece *values = k->values.data;
     struct msim_text_piece v = {0, 0};
@@ -240,7 +249,7 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
 {
     struct msim_kineto *k = msim_kineto_of(r);
-    const int64_t *dims = k->dims.data;
+    const int64_t *dims = dims_of(k);
     uint32_t at = 0, i,
              n = k->types_in.n > k->values.n ? k->types_in.n : k->values.n;
     int result = 0;

@@ -246,6 +246,22 @@ static void test_read_kineto__collective_metadata(void)
     msim_job_free(job);
 }
 
+/* A file of types alone: no size of any operator was ever read. */
+static void test_read_kineto__types_without_sizes(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cpu_op", "aten::add", "1", "10", "20",
+        "\"Input type\":[\"float\"],\"Concrete Inputs\":[\"\"]"));
+    /* clang-format on */
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+
+    REQUIRE(job);
+    CHECK_ARGS(job->ranks[0], job->ranks[0]->ops[0].args, "fp32[]");
+    msim_job_free(job);
+}
+
 /* Without metadata: kind and size from the label, at last from the kernel. */
 static void test_read_kineto__collectives_without_metadata(void)
 {
@@ -509,6 +525,7 @@ int main(void)
     RUN(test_read_kineto__strides);
     RUN(test_read_kineto__interns_arguments);
     RUN(test_read_kineto__collective_metadata);
+    RUN(test_read_kineto__types_without_sizes);
     RUN(test_read_kineto__collectives_without_metadata);
     RUN(test_read_kineto__synchronisation);
     RUN(test_read_kineto__graphs_and_unknown_launches);
