@@ -29,6 +29,7 @@ targets() {
 }
 
 here=$PWD
+program=$here/build-fuzz/tests/fuzz_verbs
 failed=0
 mkdir -p build-fuzz/failed
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
@@ -39,7 +40,7 @@ keep() { # TARGET FILE
     local merged=build-fuzz/merged-$1 seeds=tests/fuzz/verbs/corpus/$2 size=0 n f
     rm -rf "$merged"
     mkdir -p "$merged"
-    MSIM_FUZZ_TARGET=$1 build-fuzz/tests/fuzz_verbs -merge=1 "$here/$merged" \
+    MSIM_FUZZ_TARGET=$1 "$program" -merge=1 "$here/$merged" \
         "$here/$seeds" "$here/build-fuzz/found/$1" 2>/dev/null || return 0
     while read -r n f; do
         size=$((size + n))
@@ -52,7 +53,7 @@ run() { # TARGET FILE
     local log=build-fuzz/$1.log begin rc=0
     mkdir -p "build-fuzz/found/$1"
     begin=$(date +%s)
-    MSIM_FUZZ_TARGET=$1 build-fuzz/tests/fuzz_verbs \
+    MSIM_FUZZ_TARGET=$1 "$program" \
         -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3000 \
         -max_len=65536 -print_final_stats=1 -verbosity=1 \
         -artifact_prefix="$here/build-fuzz/failed/$1-" \

@@ -12,7 +12,6 @@
  */
 #include "tests/fuzz/verbs/verbs.h"
 
-#include "models/platform/platform.h"
 #include "tests/fuzz/verbs/mutate_json.h"
 
 #include <fcntl.h>
@@ -40,41 +39,6 @@ static int argc;
 
 /* Its main, which the build calls so. */
 int mystique_sim_main(int n, char **args);
-
-/* ---- platforms ----------------------------------------------------------- */
-
-/* Shipped platforms are loaded once: the linker puts this before the function,
- * and most of a run is about what the fuzzer made. */
-enum msim_status __real_msim_platform_load(struct msim_platform **out,
-                                           const char *data_dir,
-                                           const char *name,
-                                           struct msim_error *err);
-enum msim_status __wrap_msim_platform_load(struct msim_platform **out,
-                                           const char *data_dir,
-                                           const char *name,
-                                           struct msim_error *err);
-
-enum msim_status __wrap_msim_platform_load(struct msim_platform **out,
-                                           const char *data_dir,
-                                           const char *name,
-                                           struct msim_error *err)
-{
-    static struct {
-        const char *name;
-        struct msim_platform *p;
-    } kept[] = {{"a30", NULL}, {"a10", NULL}};
-    size_t i = 0;
-
-    while (i < sizeof(kept) / sizeof(*kept) && strcmp(kept[i].name, name) != 0)
-        i++;
-    if (i == sizeof(kept) / sizeof(*kept))
-        return __real_msim_platform_load(out, data_dir, name, err);
-    if (!kept[i].p)
-        MSIM_TRY(__real_msim_platform_load(&kept[i].p, data_dir, name, err));
-    return msim_platform_copy(out, kept[i].p);
-}
-
-/* ---- command lines ------------------------------------------------------- */
 
 const struct fuzz_target *fuzz_target_find(const char *name)
 {
@@ -139,7 +103,7 @@ int LLVMFuzzerInitialize(int *n, char ***args)
 {
     (void)n;
     (void)args;
-    setenv("MSIM_DATA", MSIM_SOURCE "/data", 1);
+    setenv("MSIM_DATA", MSIM_DATA, 1);
     if (!mkdtemp(folder) || chdir(folder) ||
         symlink(MSIM_SOURCE "/tests/fuzz/verbs/corpus", "corpus"))
         abort();
