@@ -7,7 +7,7 @@
  */
 #include "core/job/read_file.h"
 
-#include "core/base/memory.h"
+#include "core/job/memory.h"
 #include "core/job/read_top.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/read/chakra/read_chakra.h"
