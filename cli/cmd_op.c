@@ -105,9 +105,6 @@ static enum msim_status run(const struct settings *s, const char *path,
         status = msim_csv_open(&csv, path, err);
     if (status == MSIM_OK)
         status = answer_rows(p, csv, path, err);
-    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                           "standard output cannot be written");
     msim_csv_close(csv);
     msim_platform_free(p);
     return status;

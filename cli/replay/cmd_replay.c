@@ -9,6 +9,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/replay/choice_options.h"
+#include "core/base/files_read.h"
 #include "core/base/write_file.h"
 #include "profilers/ask/find_backends.h"
 #include "replay/run/write_replay.h"
@@ -124,16 +125,12 @@ static enum msim_status write_trace(const struct msim_replay *r,
 {
     struct msim_file *f;
     struct msim_json j;
-    enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&f, path, ends_in(path, ".gz"), err));
+    MSIM_TRY(msim_file_open(
+        &f, path, &(struct msim_file_how){.gzip = ends_in(path, ".gz")}, err));
     msim_json_begin(&j, msim_file_write, f);
     msim_replay_write_trace(r, &j);
-    status = msim_json_end(&j);
-    if (status == MSIM_OK)
-        return msim_file_commit(f, err);
-    msim_file_abandon(f);
-    return status;
+    return msim_file_close(f, msim_json_end(&j), err);
 }
 
 static enum msim_status report(const struct msim_replay *r,
@@ -224,6 +221,8 @@ static enum msim_status replay(const struct msim_job *job,
 
     if (!t)
         return MSIM_EFORMAT;
+    if (s->out)
+        MSIM_TRY(msim_files_read_spare(s->out, err));
     status = start(&child, s->backend, &greeting, err);
     if (status == MSIM_OK)
         status = run_trace(t, job->n_files ? job->files[0].path : "", &child,

@@ -3,6 +3,7 @@
  */
 #include "core/base/json.h"
 
+#include "core/base/files_read.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
 
@@ -58,7 +59,9 @@ enum msim_status msim_json_read(cJSON **out, const char *path,
     if (!f)
         return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
                          "cannot be opened: %s", strerror(errno));
-    status = read_all(f, &text, &length);
+    status = msim_files_read_note(path, err);
+    if (status == MSIM_OK)
+        status = read_all(f, &text, &length);
     if (status == MSIM_OK) {
         *out = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
         if (!*out)

@@ -130,8 +130,8 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     snprintf(rate, sizeof(rate), "%s_per_second",
              msim_spec_unit_text(spec->unit));
     msim_csv_print(out,
-                   ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,%s,"
-                   "mfu,days,cost,kwh,keeps_limits\n",
+                   ",predicted_ms,low_ms,high_ms" MSIM_PLAN_CSV_MARK
+                   "%s,mfu,days,cost,kwh,keeps_limits\n",
                    rate);
     for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
         csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);

@@ -79,8 +79,6 @@ enum msim_status msim_plan_refuse(struct msim_plan_refusals *r,
 /* Where points are kept while a plan is made, and who makes it. */
 struct msim_plan_share {
     const char *folder; /* that is there; NULL: nowhere, by one process */
-    const char *text;   /* the spec's and the laws' own: what is kept of other
-                           texts is not taken */
     uint32_t process, processes;
 };
 

@@ -351,7 +351,6 @@ struct msim_plan_predictor msim_traced_predictor(struct msim_traced_points *of)
     return (struct msim_plan_predictor){.own = of,
                                         .block = 1,
                                         .says_why = true,
-                                        .identity = of->identity,
                                         .step_parts = STEP_PARTS,
                                         .memory_parts = MEMORY_PARTS,
                                         .begin = begin,

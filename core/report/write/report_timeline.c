@@ -367,13 +367,8 @@ enum msim_status msim_report_timeline(const struct msim_timeline *t,
     size_t n = strlen(path);
     bool gzip = n > 3 && strcmp(path + n - 3, ".gz") == 0;
     struct msim_file *f;
-    enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&f, path, gzip, err));
-    status = write_all(t, f);
-    if (status == MSIM_OK)
-        return msim_file_commit(f, err);
-    msim_file_abandon(f);
-    return msim_fail(err, status, path, MSIM_OFFSET_NONE,
-                     "cannot write the timeline");
+    MSIM_TRY(
+        msim_file_open(&f, path, &(struct msim_file_how){.gzip = gzip}, err));
+    return msim_file_close(f, write_all(t, f), err);
 }

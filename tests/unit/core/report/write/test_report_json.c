@@ -224,9 +224,9 @@ static void test_report__write_errors(void)
     if (!full)
         SKIP("no /dev/full");
     setvbuf(full, NULL, _IONBF, 0);
-    CHECK_INT(msim_report_json(&m.p, full), MSIM_EIO);
-    CHECK_INT(msim_report_csv(&m.p, full), MSIM_EIO);
-    CHECK_INT(msim_report_text(&m.p, full), MSIM_EIO);
+    CHECK_INT(msim_report_json(&m.p, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_csv(&m.p, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_text(&m.p, full), MSIM_EWRITE);
     fclose(full);
 }
 
