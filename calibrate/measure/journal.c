@@ -31,6 +31,13 @@ static enum msim_status fail_io(const struct msim_cal_journal *j,
 
 /* ---- writing ------------------------------------------------------------- */
 
+static enum msim_status fail_write(const struct msim_cal_journal *j,
+                                   struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EWRITE, j->path, MSIM_OFFSET_NONE,
+                     "an answer cannot be kept: %s", strerror(errno));
+}
+
 static enum msim_status write_all(struct msim_cal_journal *j, const char *text,
                                   size_t n, struct msim_error *err)
 {
@@ -42,13 +49,12 @@ static enum msim_status write_all(struct msim_cal_journal *j, const char *text,
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return fail_io(j, "an answer cannot be kept", err);
+            return fail_write(j, err);
         text += done;
         n -= (size_t)done;
     }
-    return fdatasync(j->fd) == 0 || errno == EINVAL
-               ? MSIM_OK
-               : fail_io(j, "an answer cannot be kept", err);
+    return fdatasync(j->fd) == 0 || errno == EINVAL ? MSIM_OK
+                                                    : fail_write(j, err);
 }
 
 static enum msim_status append(struct msim_cal_journal *j, const cJSON *line,
@@ -194,11 +200,14 @@ static enum msim_status read_line(struct msim_cal_journal *j, const char *text,
                                   size_t n, uint64_t number,
                                   struct msim_error *err)
 {
-    cJSON *line = cJSON_ParseWithLength(text, n);
+    cJSON *line;
+    enum msim_status status = msim_json_parse(&line, text, n, NULL);
     const char *schema = line ? msim_json_get_text(line, "schema") : NULL;
-    enum msim_status status = MSIM_OK;
     bool is_first = schema && strcmp(schema, SCHEMA) == 0;
 
+    if (status == MSIM_ENOMEM)
+        return status;
+    status = MSIM_OK;
     if (is_first != (number == 1)) {
         cJSON_Delete(line);
         return no_journal(j, number, err);
