@@ -57,6 +57,43 @@ static enum msim_status read_lists(struct msim_cal_answer *a, const cJSON *o)
     return read_operators(a, cJSON_GetObjectItemCaseSensitive(o, "operators"));
 }
 
+/* Sums of floating point numbers are not exact. */
+#define SLACK (1 + 1e-9)
+
+/* Is it from `low` to `high`, above 0 and finite? What is not said is. */
+static bool is_within(double us, double low, double high)
+{
+    return isnan(us) ||
+           (us > 0 && us * SLACK >= low && us <= high * SLACK && isfinite(us));
+}
+
+enum msim_status msim_cal_answer_check(const cJSON *answer,
+                                       struct msim_error *err)
+{
+    double us = msim_json_get_number(answer, "time_us", (double)NAN);
+    double low = msim_json_get_number(answer, "low_us", (double)NAN);
+    double high = msim_json_get_number(answer, "high_us", (double)NAN);
+    double alone = msim_json_get_number(answer, "alone_us", (double)NAN);
+
+    if (msim_json_get_text(answer, "error"))
+        return MSIM_OK;
+    if (isnan(us))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend answered with neither 'time_us' nor "
+                         "'error'");
+    if (!is_within(alone, 0, INFINITY))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend answered with alone_us %g, want a time",
+                         alone);
+    if (is_within(us, 0, INFINITY) && is_within(low, 0, us) &&
+        is_within(high, us, INFINITY))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                     "the backend answered with time_us %g, low_us %g, high_us "
+                     "%g: want 0 < low <= time <= high, finite",
+                     us, low, high);
+}
+
 enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
                                       const cJSON *answer)
 {
@@ -83,6 +120,10 @@ enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
         .after_autograd_us =
             msim_json_get_number(pauses, "autograd", (double)NAN),
     };
+    if (msim_cal_answer_check(answer, NULL) != MSIM_OK) {
+        out->error = "its times cannot be true";
+        out->us = 0;
+    }
     status = read_lists(out, answer);
     if (status != MSIM_OK)
         msim_cal_answer_release(out);
