@@ -11,13 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Output that could not be written is a failure, whatever the verb returned.
- * The reason is that of a further try. */
+/* Output that could not be written is a failure, whatever the verb returned. Of
+ * an earlier write the reason is gone; a line end more has the same. */
 static int finish(int rc)
 {
-    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return rc;
+    errno = 0;
+    (void)(putchar('\n') == EOF || fflush(stdout) != 0);
     msim_message("cannot write to standard output: %s",
                  errno ? strerror(errno) : "an earlier write failed");
     return MSIM_EXIT_INTERNAL;

@@ -29,6 +29,8 @@ static enum msim_status fail_io(const struct msim_cal_journal *j,
                      strerror(errno));
 }
 
+static const char FIRST[] = "{\"schema\":\"" SCHEMA "\"}\n"; /* of its lines */
+
 /* ---- writing ------------------------------------------------------------- */
 
 static enum msim_status fail_write(const struct msim_cal_journal *j,
@@ -265,7 +267,8 @@ static enum msim_status read_lines(struct msim_cal_journal *j, const char *text,
     }
     j->torn = size - at;
     /* A file of something else may have no line end at all. */
-    if (j->torn && at == 0 && text[0] != '{')
+    if (j->torn && at == 0 &&
+        (size >= sizeof(FIRST) || memcmp(text, FIRST, size) != 0))
         return no_journal(j, 1, err);
     if (j->torn && ftruncate(j->fd, (off_t)at) != 0)
         return fail_io(j, "a torn line cannot be taken away", err);
@@ -275,7 +278,6 @@ static enum msim_status read_lines(struct msim_cal_journal *j, const char *text,
 static enum msim_status read_or_begin(struct msim_cal_journal *j,
                                       struct msim_error *err)
 {
-    static const char FIRST[] = "{\"schema\":\"" SCHEMA "\"}\n";
     char *text;
     size_t size = 0;
     enum msim_status status = slurp(j, &text, &size, err);

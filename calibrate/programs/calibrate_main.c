@@ -456,13 +456,14 @@ static enum msim_status run(struct command *c,
     return status;
 }
 
-/* Before anything is timed; the journal says itself whether it is one. */
+/* Before anything is timed. The journal is an output, and then an input. */
 static enum msim_status spare_inputs(const struct command *c,
                                      struct msim_error *err)
 {
-    const char *const files[] = {c->out, c->held, c->host, c->network,
-                                 c->journal};
+    const char *const files[] = {c->out, c->held, c->host, c->network};
 
+    MSIM_TRY(msim_files_read_spare(c->journal, err));
+    MSIM_TRY(msim_files_read_note(c->journal, err));
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         MSIM_TRY(msim_files_read_spare(files[i], err));
     return MSIM_OK;
@@ -528,9 +529,10 @@ static int end(struct command *c, enum msim_status status,
     if (status != MSIM_OK)
         say(c, "%s%s%s", err->file, *err->file ? ": " : "",
             *err->text ? err->text : msim_status_text(status));
-    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return exit_code(status);
+    errno = 0; /* the reason is that of one more byte */
+    (void)(putchar('\n') == EOF || fflush(stdout) != 0);
     say(c, "cannot write to standard output: %s",
         errno ? strerror(errno) : "an earlier write failed");
     return exit_code(MSIM_EWRITE);

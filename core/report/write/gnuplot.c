@@ -4,6 +4,7 @@
  */
 #include "core/report/write/gnuplot.h"
 
+#include "core/base/files_read.h"
 #include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "core/report/write/run_program.h"
@@ -108,11 +109,15 @@ enum msim_status msim_gnuplot_run(FILE *script, char **picture, size_t *n,
 enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
                                    struct msim_error *err)
 {
+    struct msim_error why = {0};
     enum msim_status status;
     char *picture;
     size_t n;
 
-    MSIM_TRY(msim_gnuplot_run(script, &picture, &n, err));
+    MSIM_TRY(msim_files_read_spare(path, err));
+    status = msim_gnuplot_run(script, &picture, &n, &why);
+    if (status != MSIM_OK)
+        return msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s", why.text);
     status = msim_file_save(path, picture, n, NULL, err);
     free(picture);
     return status;
