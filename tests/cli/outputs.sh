@@ -231,6 +231,18 @@ VERBS
     [ $? -eq 4 ] || complain "closed output: $?"
 fi
 
+# What is renamed is on the disk, and so is its new name.
+if command -v strace >/dev/null &&
+    strace -qq -e trace=fsync,rename -o calls "$sim" convert t.json -o s.et \
+        2>/dev/null; then
+    calls=$(sed -E 's/\(.*//' calls | tr '\n' ' ')
+    [ "$calls" = "fsync rename fsync " ] || complain "not synced: $calls"
+    strace -qq -e trace=fsync,rename -o calls "$sim" --platform a100 \
+        --timeline s.json t.json >/dev/null 2>&1
+    calls=$(sed -E 's/\(.*//' calls | tr '\n' ' ')
+    [ "$calls" = "fsync rename fsync " ] || complain "not synced: $calls"
+fi
+
 # ---- kills -------------------------------------------------------------------
 
 # Until what is there is removed by a run that ends: nothing else is left.
