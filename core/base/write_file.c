@@ -71,8 +71,7 @@ static enum msim_status fail(const struct place *p, int why,
                              struct msim_error *err)
 {
     return msim_fail(err, status_of(why), p->path, MSIM_OFFSET_NONE,
-                     "cannot write: %s",
-                     why ? strerror(why) : "packing it failed");
+                     "cannot write: %s", strerror(why));
 }
 
 /* ---- drafts of processes that are gone ----------------------------------- */
@@ -245,6 +244,14 @@ enum msim_status msim_file_open(struct msim_file **out, const char *path,
 
 /* ---- writing ------------------------------------------------------------- */
 
+/* A write that failed may succeed when it is tried again, with bytes missing
+ * before it: the first failure counts. */
+static void note_failure(struct msim_file *f)
+{
+    if (!f->failed)
+        f->failed = errno ? errno : EIO;
+}
+
 enum msim_status msim_file_write(void *file, const char *bytes, size_t n)
 {
     struct msim_file *f = file;
@@ -257,25 +264,26 @@ enum msim_status msim_file_write(void *file, const char *bytes, size_t n)
                    : fwrite(bytes, 1, n, f->plain);
     if (done == n)
         return MSIM_OK;
-    if (!f->failed)
-        f->failed = errno;
+    note_failure(f);
     return MSIM_EWRITE;
 }
 
 const char *msim_file_draft(struct msim_file *f)
 {
-    if (f->plain)
-        (void)fflush(f->plain);
+    errno = 0;
+    if (f->gzip ? gzflush(f->gzip, Z_SYNC_FLUSH) != Z_OK
+                : fflush(f->plain) != 0)
+        note_failure(f);
     return f->place.draft;
 }
 
 /* ---- closing ------------------------------------------------------------- */
 
-/* Close the stream; false where bytes were lost. */
-static bool close_stream(struct msim_file *f)
+static void close_stream(struct msim_file *f)
 {
     errno = 0;
-    return f->gzip ? gzclose(f->gzip) == Z_OK : fclose(f->plain) == 0;
+    if (f->gzip ? gzclose(f->gzip) != Z_OK : fclose(f->plain) != 0)
+        note_failure(f);
 }
 
 /* What was written may be renamed before it is on the disk, and be empty after
@@ -343,14 +351,10 @@ static enum msim_status wait_for_set(struct msim_file *f)
 enum msim_status msim_file_close(struct msim_file *f, enum msim_status status,
                                  struct msim_error *err)
 {
-    bool closed;
-
     if (!f)
         return status;
-    closed = close_stream(f);
-    if (status == MSIM_OK && !closed)
-        status = fail(&f->place, errno, err);
-    else if (status == MSIM_EWRITE)
+    close_stream(f);
+    if (f->failed && (status == MSIM_OK || status == MSIM_EWRITE))
         status = fail(&f->place, f->failed, err);
     if (status == MSIM_OK)
         status = f->how.set ? wait_for_set(f) : publish(f, err);

@@ -71,7 +71,8 @@ enum msim_status msim_file_save(const char *path, const char *bytes, size_t n,
                                 const struct msim_file_how *how,
                                 struct msim_error *err);
 
-/* Where the bytes are so far, for a program that reads them. */
+/* Where the bytes are so far, for a program that reads them. What fails here
+ * fails when it is closed. */
 const char *msim_file_draft(struct msim_file *f);
 
 /*

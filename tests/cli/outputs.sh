@@ -65,6 +65,9 @@ echo '{"gpus": 1}' >synth.json
 spares synth.json synth llama3-8b --strategy synth.json -o .
 mkdir run && cp et.json run/
 spares run/et.json generate run -o run
+mkdir -p deep/et && cp et.json deep/et/
+spares deep/et/et.json generate deep -o deep
+spares deep/et/et.json generate deep -o deep/et
 # Before the first of several.
 run --platform a100 --chart new.svg --timeline t.json t.json
 want_rc 2
@@ -96,8 +99,10 @@ keeps() {
         [ "$(find theirs | wc -l)" -eq 2 ] || complain "files beside $file"
     done
     rm "theirs/$file"
-    mkfifo "theirs/$file" # nobody writes it
-    run "$@" -o theirs
+    mkfifo "theirs/$file" # nobody is at its other end
+    last="$* -o theirs"
+    timeout 20 "$sim" "$@" -o theirs >/dev/null 2>&1
+    rc=$?
     want_rc 2
 }
 for name in bench.py data.json README.md data-rank-3.json; do

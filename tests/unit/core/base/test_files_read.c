@@ -82,6 +82,19 @@ static void test_files_read__spare(void)
     CHECK_INT(msim_files_read_spare("/no/such/file", NULL), MSIM_OK);
 }
 
+/* The inode of a file that is gone may be given to the next one. */
+static void test_files_read__gone(void)
+{
+    char moved[80];
+
+    snprintf(moved, sizeof(moved), "%s/moved", folder);
+    CHECK(hash_of(a, NULL));
+    CHECK_INT(msim_files_read_spare(a, NULL), MSIM_EUSAGE);
+    CHECK(rename(a, moved) == 0);
+    CHECK_INT(msim_files_read_spare(moved, NULL), MSIM_OK);
+    CHECK(rename(moved, a) == 0);
+}
+
 static void test_files_read__standard_output(void)
 {
     struct msim_error err = {0};
@@ -106,6 +119,7 @@ int main(void)
     RUN(test_files_read__hash);
     RUN(test_files_read__changed_meanwhile);
     RUN(test_files_read__spare);
+    RUN(test_files_read__gone);
     RUN(test_files_read__standard_output);
     unlink(a);
     unlink(b);

@@ -8,8 +8,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,6 +152,29 @@ static void test_write_file__says_that_the_disk_is_full(void)
     }
 }
 
+/* Room that comes back does not make up for bytes that were lost. */
+static void test_write_file__a_failure_stays(void)
+{
+    const struct rlimit small = {10, RLIM_INFINITY};
+    struct rlimit before;
+    struct msim_error err = {0};
+    struct msim_file *f;
+    char text[100];
+
+    write_text("old", false, MSIM_OK);
+    memset(text, 'x', sizeof(text));
+    signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    REQUIRE(msim_file_open(&f, path, NULL, NULL) == MSIM_OK);
+    CHECK_INT(msim_file_write(f, text, sizeof(text)), MSIM_OK);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    (void)msim_file_draft(f);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK_INT(msim_file_close(f, MSIM_OK, &err), MSIM_EWRITE);
+    CHECK_STR(err.text, "cannot write: File too large");
+    CHECK_STR(content(), "old");
+}
+
 /* By another name, a link of either kind; not what is beside it. */
 static void test_write_file__spares_what_was_read(void)
 {
@@ -267,6 +292,7 @@ int main(void)
     RUN(test_write_file__devices_are_written_directly);
     RUN(test_write_file__says_why_not);
     RUN(test_write_file__says_that_the_disk_is_full);
+    RUN(test_write_file__a_failure_stays);
     RUN(test_write_file__spares_what_was_read);
     RUN(test_write_file__set);
     RUN(test_write_file__removes_what_was_left);
