@@ -10,6 +10,7 @@
 #include "cli/platform_hint.h"
 #include "cli/predict_options.h"
 #include "core/base/files_read.h"
+#include "core/base/write_file.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/explain.h"
@@ -97,9 +98,13 @@ static enum msim_status report(const struct msim_predict_options *o,
 }
 
 /* Before one of them is written. */
-static enum msim_status spare_inputs(const struct msim_predict_options *o,
-                                     struct msim_error *err)
+static enum msim_status look_at_outputs(const struct msim_predict_options *o,
+                                        struct msim_error *err)
 {
+    if (o->chart && o->timeline && msim_file_is_same(o->chart, o->timeline))
+        return msim_fail(err, MSIM_EUSAGE, o->chart, MSIM_OFFSET_NONE,
+                         "is what '--chart' and '--timeline' would both write; "
+                         "want two files");
     if (o->chart)
         MSIM_TRY(msim_files_read_spare(o->chart, err));
     return o->timeline ? msim_files_read_spare(o->timeline, err) : MSIM_OK;
@@ -114,7 +119,7 @@ static enum msim_status predict(const struct msim_predict_options *o,
     struct msim_prediction_run run;
     enum msim_status status;
 
-    MSIM_TRY(spare_inputs(o, err));
+    MSIM_TRY(look_at_outputs(o, err));
     status = msim_whatif_predict(&run, &o->settings, in, to, err);
 
     if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)

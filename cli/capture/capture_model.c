@@ -182,7 +182,6 @@ enum msim_status msim_capture_model(struct msim_captured *c, const char *data,
 
     if (status == MSIM_OK)
         status = find_script(script, data, err);
-
     if (status == MSIM_OK)
         status = make_folder(c, err);
     return status == MSIM_OK ? record(c, script, model, err) : status;

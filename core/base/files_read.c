@@ -126,7 +126,12 @@ enum msim_status msim_files_read_spare(const char *path, struct msim_error *err)
 {
     enum msim_status status = MSIM_OK;
     const struct file *f;
+    struct stat st;
 
+    if (stat(path, &st) == 0 && is_standard_output(&st))
+        return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
+                         "is standard output, too; want another file to write "
+                         "to");
     pthread_mutex_lock(&files_read.lock);
     f = find(path);
     if (f)

@@ -21,7 +21,8 @@ enum msim_status msim_files_read_note(const char *path, struct msim_error *err);
 /* It will be brought up to date: from here on it may be written. */
 void msim_files_read_forget(const char *path);
 
-/* EUSAGE where `path` is one of them, or a link to it. */
+/* EUSAGE where `path` is one of them, or a link to it; or the file that
+ * standard output goes to, which would be lost. */
 MSIM_MUST_CHECK
 enum msim_status msim_files_read_spare(const char *path,
                                        struct msim_error *err);

@@ -147,14 +147,42 @@ static char *folder_of(const char *path)
     return strndup(path, slash > path ? (size_t)(slash - path) : 1);
 }
 
+/* The name of a path in its folder. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 static void sweep_for(const struct place *p)
 {
-    const char *slash = strrchr(p->final, '/');
     char *folder = folder_of(p->final);
 
     if (folder)
-        msim_file_sweep(folder, is_name, slash ? slash + 1 : p->final);
+        msim_file_sweep(folder, is_name, name_of(p->final));
     free(folder);
+}
+
+static bool is_folder_same(const char *a, const char *b)
+{
+    char *x = folder_of(a), *y = folder_of(b);
+    struct stat s, t;
+    bool same = x && y && stat(x, &s) == 0 && stat(y, &t) == 0 &&
+                s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+
+    free(x);
+    free(y);
+    return same;
+}
+
+bool msim_file_is_same(const char *a, const char *b)
+{
+    struct stat s, t;
+
+    if (stat(a, &s) == 0 && stat(b, &t) == 0)
+        return s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+    return strcmp(name_of(a), name_of(b)) == 0 && is_folder_same(a, b);
 }
 
 /* ---- opening ------------------------------------------------------------- */

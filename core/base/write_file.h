@@ -71,6 +71,9 @@ enum msim_status msim_file_save(const char *path, const char *bytes, size_t n,
                                 const struct msim_file_how *how,
                                 struct msim_error *err);
 
+/* Would both be one file, be it there or not? */
+bool msim_file_is_same(const char *a, const char *b);
+
 /* Where the bytes are so far, for a program that reads them. What fails here
  * fails when it is closed. */
 const char *msim_file_draft(struct msim_file *f);

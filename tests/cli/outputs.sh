@@ -78,6 +78,21 @@ last='predict appended.json >>appended.json'
 rc=$?
 want_rc 2
 cmp -s t.json appended.json || complain "appended to its input"
+# Nor does one output replace another, or standard output.
+run --platform a100 --chart x.svg --timeline ./x.svg t.json
+want_rc 2
+[ ! -e x.svg ] || complain "one of two outputs is lost"
+for arguments in 'predict --platform a100 --timeline said.json t.json' \
+    'convert t.json -o /dev/stdout' 'synth llama3-8b -o .'; do
+    last="$arguments >said.json"
+    ln -sf said.json rank-0.et.json
+    # shellcheck disable=SC2086
+    "$sim" $arguments >said.json 2>err
+    rc=$?
+    want_rc 2
+    grep -q 'is standard output, too' err || complain "$(cat err)"
+done
+rm rank-0.et.json
 # A new file beside inputs is none of them.
 run --platform a100 --timeline run/timeline.json.gz run/et.json
 want_rc 0
@@ -105,7 +120,7 @@ keeps() {
     rc=$?
     want_rc 2
 }
-for name in bench.py data.json README.md data-rank-3.json; do
+for name in bench.py data.json meter.py README.md data-rank-3.json; do
     keeps $name generate et.json
 done
 for name in rank-0.et.json rank-7.et.json synth.json; do

@@ -175,6 +175,26 @@ static void test_write_file__a_failure_stays(void)
     CHECK_STR(content(), "old");
 }
 
+/* Files that are there, and files that are not. */
+static void test_write_file__same(void)
+{
+    char again[200], other[200], root[] = "/no-such-file";
+
+    snprintf(again, sizeof(again), "%s/./out", folder);
+    snprintf(other, sizeof(other), "%s/other", folder);
+    for (int i = 0; i < 2; i++) {
+        CHECK(msim_file_is_same(path, again));
+        CHECK(!msim_file_is_same(path, other));
+        CHECK(!msim_file_is_same("out", path));
+        unlink(path);
+    }
+    CHECK(msim_file_is_same(root, "//no-such-file"));
+    write_text("old", false, MSIM_OK);
+    REQUIRE(symlink(path, other) == 0);
+    CHECK(msim_file_is_same(path, other));
+    unlink(other);
+}
+
 /* By another name, a link of either kind; not what is beside it. */
 static void test_write_file__spares_what_was_read(void)
 {
@@ -293,6 +313,7 @@ int main(void)
     RUN(test_write_file__says_why_not);
     RUN(test_write_file__says_that_the_disk_is_full);
     RUN(test_write_file__a_failure_stays);
+    RUN(test_write_file__same);
     RUN(test_write_file__spares_what_was_read);
     RUN(test_write_file__set);
     RUN(test_write_file__removes_what_was_left);
