@@ -67,6 +67,24 @@ static bool is_within(double us, double low, double high)
            (us > 0 && us * SLACK >= low && us <= high * SLACK && isfinite(us));
 }
 
+/* Each is a number where it is said. */
+static enum msim_status check_numbers(const cJSON *answer,
+                                      struct msim_error *err)
+{
+    static const char *const KEYS[] = {"low_us", "high_us", "alone_us"};
+
+    for (size_t i = 0; i < sizeof(KEYS) / sizeof(*KEYS); i++) {
+        const cJSON *o = cJSON_GetObjectItemCaseSensitive(answer, KEYS[i]);
+
+        if (o && !cJSON_IsNumber(o) && !cJSON_IsNull(o))
+            return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                             "the backend answered with a '%s' that is no "
+                             "number",
+                             KEYS[i]);
+    }
+    return MSIM_OK;
+}
+
 enum msim_status msim_cal_answer_check(const cJSON *answer,
                                        struct msim_error *err)
 {
@@ -81,6 +99,7 @@ enum msim_status msim_cal_answer_check(const cJSON *answer,
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "the backend answered with neither 'time_us' nor "
                          "'error'");
+    MSIM_TRY(check_numbers(answer, err));
     if (!is_within(alone, 0, INFINITY))
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "the backend answered with alone_us %g, want a time",

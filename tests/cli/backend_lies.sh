@@ -39,6 +39,7 @@ mute:did not answer within
 endless:the backend'
 times='order:low_us 100
 slower:high_us 9.5
+letters:a '\''low_us'\'' that is no number
 zero:time_us 0
 below:time_us -5
 infinite:time_us inf

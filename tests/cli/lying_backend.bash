@@ -39,6 +39,7 @@ while IFS= read -r line; do
         twice) say "$id" "$answer" && say "$id" "$answer" ;;
         order) say "$id" '"time_us": 10, "low_us": 100, "high_us": 1' ;;
         slower) say "$id" '"time_us": 10, "low_us": 9, "high_us": 9.5' ;;
+        letters) say "$id" '"time_us": 10, "low_us": "x", "high_us": 12' ;;
         zero) say "$id" '"time_us": 0, "us": 0, "at_us": 0' ;;
         below) say "$id" '"time_us": -5, "us": -5' ;;
         infinite) say "$id" '"time_us": 1e999, "us": 1e999' ;;
