@@ -38,6 +38,7 @@ flood:the backend
 mute:did not answer within
 endless:the backend'
 times='order:low_us 100
+earlier:low_us 11
 slower:high_us 9.5
 letters:a '\''low_us'\'' that is no number
 zero:time_us 0

@@ -38,6 +38,7 @@ while IFS= read -r line; do
         nameless) echo '{"time_us": 10}' ;;
         twice) say "$id" "$answer" && say "$id" "$answer" ;;
         order) say "$id" '"time_us": 10, "low_us": 100, "high_us": 1' ;;
+        earlier) say "$id" '"time_us": 10, "low_us": 11, "high_us": 12' ;;
         slower) say "$id" '"time_us": 10, "low_us": 9, "high_us": 9.5' ;;
         letters) say "$id" '"time_us": 10, "low_us": "x", "high_us": 12' ;;
         zero) say "$id" '"time_us": 0, "us": 0, "at_us": 0' ;;
