@@ -148,6 +148,27 @@ static void test_memory__keeps_room_beside(void)
     CHECK_STR(msim_fits_text(m.fits), "edge");
 }
 
+/* A stage sends to the next and hears of the one before: the first of two has
+ * one neighbour, a middle one of four or eight has two, all in the node. */
+static void test_memory__has_neighbours_of_stages(void)
+{
+    const struct msim_memory_gpu gpu = {
+        .usable = 79e9, .link = 3e11, .gpus_a_node = 8};
+    static const int64_t STAGES[] = {1, 2, 4, 8};
+    static const double NEIGHBOURS[] = {0, 1, 2, 2};
+    struct msim_beside_group two = {.ranks = 2, .near = 2};
+    double one = msim_beside_messages(&two, 1, gpu.link);
+
+    CHECK(one > 0);
+    for (int i = 0; i < 4; i++) {
+        struct msim_strategy s = plain();
+
+        s.dp = 1;
+        s.pp = STAGES[i];
+        CHECK_REL(msim_job_beside(&s, &gpu).nccl, NEIGHBOURS[i] * one, 1e-12);
+    }
+}
+
 static void test_memory__says_whether_it_fits(void)
 {
     CHECK_STR(msim_fits_text(msim_memory_fits(1, 2, 3)), "yes");
@@ -162,6 +183,7 @@ int main(void)
     RUN(test_memory__counts_micro_batches_in_flight);
     RUN(test_memory__the_last_stage_may_hold_most);
     RUN(test_memory__keeps_room_beside);
+    RUN(test_memory__has_neighbours_of_stages);
     RUN(test_memory__says_whether_it_fits);
     return check_summary();
 }

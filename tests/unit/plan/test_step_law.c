@@ -253,6 +253,50 @@ static void test_fit__is_read_by_source(void)
     CHECK(strstr(err.text, "nanotron") != NULL);
 }
 
+/* A step lies inside the interval of its kind of program, and is what its parts
+ * are together. */
+static void test_predict__has_an_interval(void)
+{
+    static const int64_t SPLITS[][3] = {{8, 1, 1}, {2, 4, 1}, {2, 2, 4}};
+    struct msim_step_fit fit;
+
+    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
+        CHECK(fit.low[i] > 1 && fit.high[i] > 1);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++) {
+        fit.low[i] = 1.25;
+        fit.high[i] = 1.5;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct msim_strategy s =
+            strategy(SPLITS[i][0], SPLITS[i][1], SPLITS[i][2], 8);
+        struct msim_terms t = terms_of(&s);
+        struct msim_step_estimate e = msim_step_predict(&t, &fit);
+        const struct msim_step_parts *p = &e.parts;
+
+        CHECK_REL(e.low_us, e.us / 1.25, 1e-12);
+        CHECK_REL(e.high_us, e.us * 1.5, 1e-12);
+        CHECK_REL(p->compute + p->host + p->tp + p->cp + p->ep + p->bubble +
+                      p->gradients + p->optimizer,
+                  e.us, 1e-9);
+    }
+    msim_step_fit_release(&fit);
+}
+
+/* ZeRO deals the states to both data parallel ranks: each steps on half of 2
+ * billion parameters, whose memory takes all of the time. */
+static void test_optimizer__steps_on_its_share(void)
+{
+    struct msim_strategy s = strategy(2, 4, 1, 8);
+    double all, share;
+
+    s.zero = 0;
+    all = terms_of(&s).optimizer_us;
+    s.zero = 1;
+    share = terms_of(&s).optimizer_us;
+    CHECK_REL(share, all / 2, 0.02);
+}
+
 int main(void)
 {
     if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
@@ -268,6 +312,8 @@ int main(void)
     RUN(test_gaps__shrink_as_operators_grow);
     RUN(test_gradients__of_unfused_programs_wait);
     RUN(test_fit__is_read_by_source);
+    RUN(test_predict__has_an_interval);
+    RUN(test_optimizer__steps_on_its_share);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
     return check_summary();
