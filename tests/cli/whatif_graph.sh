@@ -143,6 +143,13 @@ want_out '"name": "fused(add, relu)", "kind": "kernel", "calls": 1'
 run whatif --json "$folder/named.json" "$folder/one"
 [[ $out != *'"kernels": '* ]] || complain "kernels that nobody asked for"
 
+# Streams that there are.
+sed 's/"stream":7/"stream":17/; s/"tid":7/"tid":17/' "$folder/one/trace.json" >"$folder/streams.json"
+printf '{"scenarios": [{"name": "3", "changes": [{"remove": {"select": "stream:3"}}]}]}' >"$folder/third.json"
+run whatif "$folder/third.json" "$folder/streams.json" --csv
+want_rc 0
+want_out "no stream '3' has GPU work; there are 7 17"
+
 # What a trace cannot support says why.
 cat >"$folder/cannot.json" <<'JSON'
 {"scenarios": [

@@ -1,6 +1,7 @@
 /* Parts, prices and the step law: sizes that published formulas tell, and laws
  * that hold whatever the constants are. */
 #include "models/platform/platform.h"
+#include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "plan/step/steps_file.h"
 #include "tests/check.h"
@@ -297,6 +298,59 @@ static void test_optimizer__steps_on_its_share(void)
     CHECK_REL(share, all / 2, 0.02);
 }
 
+/* Of a GPU without others; weights, 2 and 12 bytes of states and gradients that
+ * are read and written for each. */
+static double optimizer_of(double parameters)
+{
+    double us = 0;
+
+    CHECK_INT(msim_price_bytes(&us, &pricer, parameters, 16 * parameters,
+                               14 * parameters, &err),
+              MSIM_OK);
+    return us;
+}
+
+/* The fullest of two stages has half of the layers and the embedding; of one,
+ * the head, too. */
+static void test_optimizer__steps_on_its_stage(void)
+{
+    double table = 128256.0 * 4096 / 8, all, layers;
+    struct msim_strategy s = strategy(1, 8, 1, 8);
+
+    s.zero = 0;
+    all = msim_described_parameters(&LLAMA) / 8;
+    layers = all - 2 * table;
+    CHECK_REL(terms_of(&s).optimizer_us, optimizer_of(all), 1e-3);
+    s = strategy(1, 8, 2, 8);
+    s.zero = 0;
+    CHECK_REL(terms_of(&s).optimizer_us, optimizer_of(layers / 2 + table),
+              1e-3);
+}
+
+/* Each of four tensor parallel ranks gathers and scatters a layer's activations
+ * of 4096 tokens in 16 bits, twice a pass, and gathers twice more in backward.
+ */
+static void test_parts__send_activations(void)
+{
+    struct msim_strategy s = strategy(1, 4, 1, 1);
+    double bytes = 4096.0 * 4096 * 2, gathers = 0, scatters = 0;
+    struct msim_parts p;
+
+    msim_parts_make(&p, &LLAMA, &s);
+    for (uint32_t i = 0; i < p.part[1].n_comms; i++) {
+        const struct msim_part_comm *c = &p.part[1].comms[i];
+
+        CHECK_REL(c->bytes, bytes, 1e-12);
+        CHECK_INT(c->group, MSIM_PART_GROUP_TP);
+        if (c->collective == MSIM_COLL_ALL_GATHER)
+            gathers += c->count;
+        else
+            scatters += c->count;
+    }
+    CHECK_REL(gathers, 2 + 4, 1e-12);
+    CHECK_REL(scatters, 2 + 2, 1e-12);
+}
+
 int main(void)
 {
     if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
@@ -314,6 +368,8 @@ int main(void)
     RUN(test_fit__is_read_by_source);
     RUN(test_predict__has_an_interval);
     RUN(test_optimizer__steps_on_its_share);
+    RUN(test_optimizer__steps_on_its_stage);
+    RUN(test_parts__send_activations);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
     return check_summary();

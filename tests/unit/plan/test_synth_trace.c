@@ -134,7 +134,36 @@ static bool check_node(const cJSON *node)
     return true;
 }
 
-static void check_trace(const char *path)
+static double storage_of(const cJSON *tensor)
+{
+    return is_tensor(tensor) ? cJSON_GetArrayItem(tensor, 1)->valuedouble : 0;
+}
+
+/* Operands of sums that a norm made. */
+static int sums_of_norms(const cJSON *nodes)
+{
+    double norms[64];
+    const cJSON *node;
+    int n = 0, sums = 0;
+
+    cJSON_ArrayForEach(node, nodes)
+    {
+        const char *name = msim_json_get_text(node, "name");
+        const cJSON *in = member(member(node, "inputs"), "values")->child;
+
+        if ((strcmp(name, "aten::_fused_rms_norm") == 0 ||
+             strcmp(name, "aten::native_layer_norm") == 0) &&
+            CHECK(n < 64))
+            norms[n++] =
+                storage_of(member(member(node, "outputs"), "values")->child);
+        for (int i = 0; i < n && strcmp(name, "aten::add") == 0; i++)
+            sums += (norms[i] == storage_of(in)) +
+                    (norms[i] == storage_of(in->next));
+    }
+    return sums;
+}
+
+static void check_trace(const char *path, int sums)
 {
     struct msim_error err = {0};
     const cJSON *node;
@@ -144,10 +173,12 @@ static void check_trace(const char *path)
     REQUIRE(msim_json_read(&json, path, &err) == MSIM_OK);
     cJSON_ArrayForEach(node, member(json, "nodes")) ruled += check_node(node);
     CHECK(ruled > 20);
+    CHECK_INT(sums_of_norms(member(json, "nodes")), sums);
     cJSON_Delete(json);
 }
 
-static void check_model(const struct msim_described *m, int64_t sequence)
+static void check_model(const struct msim_described *m, int64_t sequence,
+                        int sums)
 {
     struct msim_strategy s = {.gpus = 1,
                               .nodes = 1,
@@ -172,7 +203,7 @@ static void check_model(const struct msim_described *m, int64_t sequence)
     CHECK_INT(msim_synth_write(folder, &o, &result, &err), MSIM_OK);
     CHECK_STR(err.text, "");
     snprintf(path, sizeof(path), "%s/rank-0.et.json", folder);
-    check_trace(path);
+    check_trace(path, sums);
     unlink(path);
     snprintf(path, sizeof(path), "%s/synth.json", folder);
     unlink(path);
@@ -190,12 +221,14 @@ static void test_synth__gated_decoder(void)
                                      .vocab = 1000,
                                      .gated = true};
 
-    check_model(&m, 96);
+    check_model(&m, 96, 0); /* norms are on the side of what is summed */
 }
 
 static void test_synth__known_models(void)
 {
     static const char *const MODELS[] = {"bert-base", "vit-b-16"};
+    /* BERT's second residual begins at a norm, the first at dropout. */
+    static const int SUMS[] = {1, 0};
 
     for (size_t i = 0; i < sizeof(MODELS) / sizeof(*MODELS); i++) {
         struct msim_described m;
@@ -203,7 +236,7 @@ static void test_synth__known_models(void)
         REQUIRE(msim_described_find(&m, MODELS[i], MSIM_DATA, NULL, NULL) ==
                 MSIM_OK);
         m.layers = 1;
-        check_model(&m, msim_described_sequence(&m, 96));
+        check_model(&m, msim_described_sequence(&m, 96), SUMS[i]);
     }
 }
 
