@@ -126,6 +126,15 @@ static bool check_node(const cJSON *node)
         for (int i = 0; i < in.n; i++)
             all += in.of[i].elems;
         CHECK_INT(out.of[0].elems, all);
+    } else if (strstr(name, "dot_product_flash_attention") &&
+               !strstr(name, "backward")) { /* and a logarithm a row */
+        CHECK(in.of[1].dims[0] == in.of[0].dims[0]);
+        CHECK(in.of[1].dims[3] == in.of[0].dims[3]);
+        for (int i = 0; i < 4; i++) {
+            CHECK_INT(in.of[2].dims[i], in.of[1].dims[i]);
+            CHECK_INT(out.of[0].dims[i], in.of[0].dims[i]);
+            CHECK(i == 3 || out.of[1].dims[i] == in.of[0].dims[i]);
+        }
     } else if (is_one_of(name, same)) {
         CHECK_INT(out.of[0].elems, in.of[0].elems);
     } else {
