@@ -74,11 +74,64 @@ near(like[0]["predicted_memory_gib"], best["memory_bytes"]["peak"] / 2**30, "pea
 inside(best["memory_bytes"]["low"], best["memory_bytes"]["peak"], best["memory_bytes"]["high"], "memory")
 near(sum(best["parts_us"].values()), best["step_us"]["predicted"], "parts")
 PY
-page=$(<"$folder/plan/report.html")
-for text in "whole training" "throughput" "tokens/s" "peak (MFU)" kWh; do
-    [[ $page == *"$text"* ]] || complain "no '$text' on the page of a plan"
-done
-[[ $page != *"all requests"* ]] || complain "training has requests"
+# The page as a list of texts: what stands between its tags, without charts.
+python3 - "$folder/plan/report.html" >"$folder/page.json" <<'PY'
+import html, json, re, sys
+page = re.sub(r"<(style|svg).*?</\1>", "", open(sys.argv[1]).read(), flags=re.S)
+texts = (html.unescape(t).strip() for t in re.split(r"<[^>]+>", page))
+print(json.dumps([t for t in texts if t]))
+PY
+judge "a plan's page" "$folder/plan/plan.json" "$folder/plan/frontier.csv" "$folder/page.json" <<'PY'
+import re
+plan, frontier, page = files
+best, text = plan["recommended"], " ".join(page)
+step, memory = best["step_us"], best["memory_bytes"]
+UNITS = {"s": 1, "ms": 1e-3, "k": 1e3, "M": 1e6}
+
+
+def figures(what, n=1):
+    """The numbers of the `n` texts behind `what`, by their units."""
+    at = page.index(what)
+    return [float(v) * UNITS.get(unit, 1) for v, unit in re.findall(
+        r"([0-9.]+)(?: (ms|s|k|M)\b)?", " ".join(page[at + 1:at + 1 + n]).replace("90 %", ""))]
+
+
+def card(what, value, low, high):
+    said = figures(what, 2)
+    for got, want in zip(said, (value, low, high)):
+        near(got, want, f"{what}: {said}", 0.02 if want >= 1 else 0.5)
+
+
+ways = [plan[k] for k in ("points", "feasible", "no_memory", "not_split", "no_model")]
+assert ways[0] == sum(ways[1:])
+assert "{} ways were looked at: {} are feasible, {} do not fit into memory, {} cannot be split so, " \
+    "{} have no model".format(*ways) in text
+days = 1e9 / (64 * 4096) * step["predicted"] / 86400e6
+low, high = step["low"] / step["predicted"], step["high"] / step["predicted"]
+card("whole training", days, days * low, days * high)
+cost = days * 24 * best["gpus"] * 2
+card("cost", cost, cost * low, cost * high)
+card("energy", cost / 2, cost / 2 * low, cost / 2 * high)
+card("a step", *(step[k] / 1e6 for k in ("predicted", "low", "high")))
+rate = 64 * 4096e6 / step["predicted"]
+card("throughput", rate, rate / high, rate / low)
+card("memory a GPU: it fits", *(memory[k] / 2**30 for k in ("peak", "low", "high")))
+mfu, worst, most = figures("of the GPUs' peak (MFU)", 2)
+near(worst, mfu / high, "least MFU", 0.02)
+near(most, mfu / low, "most MFU", 0.02)
+share = re.search(r"Compute takes ([0-9.]+) % of a step", text)
+near(share[1], 100 * best["parts_us"]["compute"] / step["predicted"], "compute", 0.02)
+table = text[text.index("Frontier: what no other way"):text.index("What it stands on")]
+for f in frontier:
+    assert f"{float(f['predicted_memory_gib']):.1f}" in table, f
+    assert f"{float(f['predicted_ms']) / 1e3:.2f} s" in table, f
+    assert f"dp {f['dp']}" in table and f"zero {f['zero']}" in table, f
+for name in ("h100", "a100"):
+    rows = re.search(rf"{name} NVIDIA .*? fitted to ([0-9]+) measured rows", text)
+    assert 1000 < int(rows[1]) < 1e7, rows
+laws = re.findall(r"between ([0-9.]+) and ([0-9.]+) times the prediction", text)
+assert len(laws) == 13 and all(float(a) < 1 < float(b) for a, b in laws), laws
+PY
 
 # ---- jobs by rows ------------------------------------------------------------
 
