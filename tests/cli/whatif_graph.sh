@@ -72,6 +72,16 @@ scenario half 165 '{"scale": {"select": "kernels", "factor": 0.5}}, {"insert": {
 # write (50 * 2 / 3) and relu does not read (50 / 2): 41.667 us less.
 scenario fused 188.333333 '{"fuse": "pointwise"}'
 scenario chosen 188.333333 '{"fuse": {"select": "op:aten::[ar]*"}}'
+# Durations: of 100, 50 and 50 us. Without kernels the host asks at 40 and ends 15
+# later. All of a rank twice as slow, but for the 5 us from a launch to its kernel:
+# 2 x 10 + 5 + 2 x 200 + 2 x 15.
+scenario halves 130 '{"scale": {"select": "kernels", "factor": 0.5}}'
+scenario faster 205 '{"speedup": {"select": "op:aten::add", "factor": 2}}'
+scenario both 180 '{"speedup": {"select": "op:aten::add", "factor": 2}}, {"scale": {"select": "op:aten::relu", "factor": 0.5}}'
+scenario gone 180 '{"remove": {"select": "op:aten::relu"}}'
+scenario none 55 '{"remove": {"select": "kernels"}}'
+scenario stream 430 '{"scale": {"select": "stream:7", "factor": 2}}'
+scenario slow 455 '{"straggler": {"rank": 0, "factor": 2}}'
 judge "$folder/one"
 grep -E '^(two|owt),' "$folder/out" | cut -d, -f2- | sort -u | wc -l | grep -qx 1 ||
     complain "the order of changes counts"
