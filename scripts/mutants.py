@@ -195,13 +195,15 @@ def mutable(source):
 
 
 def tests_of(file):
-    """The unit tests of the folder of a file, or of one above, and its room's."""
+    """The file's own unit test, those of its folder or of one above, its room's."""
     folders = [file, *file.parents][:-1]
     rooms = dict(rows("rooms.txt", 2))
     units = next(filter(None, ([path.stem[len("test_"):] for path in sorted(
         (ROOT / "tests/unit" / folder).rglob("test_*.c"))] for folder in folders)), [])
-    cli = next(rooms[str(folder)] for folder in folders if str(folder) in rooms)
-    return [rf"^unit\.({'|'.join(units)})$"] * bool(units) + [
+    cli = next((rooms[str(at)] for at in folders if str(at) in rooms), "")
+    own = [unit for unit in units if unit == file.stem]
+    rest = [unit for unit in units if unit != file.stem]
+    return [rf"^unit\.({'|'.join(names)})$" for names in (own, rest) if names] + [
         rf"^cli\.{name}$" for name in cli.split()]
 
 
@@ -257,14 +259,19 @@ def main():
     parser.add_argument("--under", nargs="+", metavar="DIR", default=["."],
                         help="draw from these folders alone")
     parser.add_argument("--check", action="store_true",
-                        help="only see that the texts of the lists are there")
+                        help="only see that texts and tests of the lists are there")
     parser.add_argument("--budget", type=float, metavar="SECONDS",
                         default=float("inf"), help="begin none after so long")
     args = parser.parse_args()
     if args.names and args.sample is not None:
         parser.error("a sample has no names")
     if args.check:
-        return int(not listed(args.names))
+        listed(args.names)
+        for room, names in rows("rooms.txt", 2):
+            for name in names.split():
+                if not (ROOT / f"tests/cli/{name}.sh").exists():
+                    fail(f"{room} names cli.{name}, which there is not")
+        return 0
     if output("git", "status", "--porcelain", "--untracked-files=no"):
         fail("commit your changes first, since files are changed and restored")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
