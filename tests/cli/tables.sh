@@ -73,7 +73,24 @@ near(like[0]["high_ms"], best["step_us"]["high"] / 1e3, "high")
 near(like[0]["predicted_memory_gib"], best["memory_bytes"]["peak"] / 2**30, "peak")
 inside(best["memory_bytes"]["low"], best["memory_bytes"]["peak"], best["memory_bytes"]["high"], "memory")
 near(sum(best["parts_us"].values()), best["step_us"]["predicted"], "parts")
+near(like[0]["cost"], min(float(p["cost"]) for p in points if p["cost"]), "least cost")
 PY
+# Limits: the cheapest point that keeps them, and the frontier of those that do.
+sed 's/"tokens"/"limits": {"days": 0.1, "memory_gib": 60}, "tokens"/' "$folder/spec.json" >"$folder/limits.json"
+run plan "$folder/limits.json" -o "$folder/limited"
+want_rc 0
+judge "limits" "$folder/limited/points.csv" "$folder/limited/frontier.csv" "$folder/limited/plan.json" <<'PY'
+points, frontier, plan = files
+for p in points:
+    keeps = float(p["days"]) <= 0.1 and float(p["predicted_memory_gib"]) <= 60
+    assert keeps == (p["keeps_limits"] == "1"), p
+kept = [p for p in points if p["keeps_limits"] == "1"]
+assert 0 < len(kept) < len(points) and all(f in kept for f in frontier)
+best = plan["recommended"]
+cheapest = min((p for p in kept if p["cost"]), key=lambda p: float(p["cost"]))
+assert all(str(best[k]) == cheapest[k] for k in list(cheapest)[:16]), (best, cheapest)
+PY
+
 # The page as a list of texts: what stands between its tags, without charts.
 python3 - "$folder/plan/report.html" >"$folder/page.json" <<'PY'
 import html, json, re, sys
