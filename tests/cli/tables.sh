@@ -92,9 +92,14 @@ assert all(str(best[k]) == cheapest[k] for k in list(cheapest)[:16]), (best, che
 PY
 
 # The page as a list of texts: what stands between its tags, without charts.
-python3 - "$folder/plan/report.html" >"$folder/page.json" <<'PY'
+python3 - "$folder/plan/report.html" >"$folder/page.json" <<'PY' || complain "a row of the page has other cells than its head"
 import html, json, re, sys
 page = re.sub(r"<(style|svg).*?</\1>", "", open(sys.argv[1]).read(), flags=re.S)
+for table in re.findall(r"<table.*?</table>", page, re.S):  # as many cells as heads
+    rows = [re.findall(r"<t[hd]\b[^>]*", row) for row in re.findall(r"<tr.*?</tr>", table, re.S)]
+    for row in rows:
+        spans = sum(int(span) for cell in row for span in re.findall(r"colspan=.?([0-9]+)", cell))
+        assert len(row) + spans - ("colspan" in " ".join(row)) == len(rows[0]), row
 texts = (html.unescape(t).strip() for t in re.split(r"<[^>]+>", page))
 print(json.dumps([t for t in texts if t]))
 PY
