@@ -94,9 +94,9 @@ def programs(test):
     """What a test runs, as targets of the build."""
     kind, name = test.split(".", 1)
     if kind == "cli":
-        more = "msim-calibrate" if name.startswith("calibrate") else None
-        more = "mystique-prof-cpu" if name == "replay" else more
-        return {"mystique-sim", more} - {None}
+        script = (ROOT / f"tests/cli/{name}.sh").read_text(encoding="utf-8")
+        return {"mystique-sim"} | {program for program in (
+            "msim-calibrate", "mystique-prof-cpu") if program in script}
     return {{"unit": f"test_{name}", "fake_gpu": "fake_gpu_programs"}.get(kind, "all")}
 
 
