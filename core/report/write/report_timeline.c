@@ -334,6 +334,7 @@ static void write_options(struct msim_json *j, const struct msim_prediction *p)
 static enum msim_status write_all(const struct msim_timeline *t,
                                   struct msim_file *f)
 {
+    int64_t path = path_process(t);
     struct msim_json j;
 
     msim_json_begin(&j, msim_file_write, f);
@@ -350,7 +351,7 @@ static enum msim_status write_all(const struct msim_timeline *t,
     for (uint32_t i = 0; i < t->n_arrows; i++)
         write_arrow(&j, t, i);
     for (uint32_t i = 0; i < t->n_path; i++)
-        write_mark(&j, t, &t->path[i], path_process(t), path_track(t));
+        write_mark(&j, t, &t->path[i], path, path_track(t));
     for (uint32_t i = 0; i < t->n_steps; i++)
         write_mark(&j, t, &t->steps[i], process_of_rank(t->steps[i].rank),
                    step_track(t, process_of_rank(t->steps[i].rank)));
