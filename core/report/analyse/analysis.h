@@ -6,8 +6,8 @@
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
 #define MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
-#include "core/report/analyse/waits.h"
 #include "core/graph/windows.h"
+#include "core/report/analyse/waits.h"
 
 struct msim_findings {
     struct msim_prediction *p;
