@@ -136,6 +136,7 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
     msim_report_json_memory(j, &p->memory);
     msim_json_number(j, "flops", p->flops);
     msim_json_number(j, "mfu", p->mfu);
+    msim_guard_json(j, p->marks);
 }
 
 static void write_ops(struct msim_json *j, const char *key,
