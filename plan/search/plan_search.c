@@ -8,6 +8,7 @@
 
 #include "core/base/vec.h"
 #include "plan/search/described_points.h"
+#include "plan/search/plan_guard.h"
 #include "plan/search/plan_parts.h"
 #include "plan/search/plan_platforms.h"
 #include "plan/search/recommend.h"
@@ -493,6 +494,7 @@ static enum msim_status search(struct search *k, struct msim_error *err)
     if (k->share)
         msim_plan_parts_remove(k->share);
     MSIM_TRY(find_ways(k, err));
+    MSIM_TRY(msim_plan_guard(k->plan));
     return msim_plan_recommend(k->plan);
 }
 

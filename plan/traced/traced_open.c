@@ -166,6 +166,7 @@ static void compare(struct msim_traced_points *of, const struct msim_inputs *in)
         of->about.high_us = run.prediction->period.us.high;
         snprintf(of->about.platform, sizeof(of->about.platform), "%s",
                  msim_platform_title(to.platform));
+        of->about.memory = msim_platform_usable_bytes(to.platform);
     }
     msim_prediction_run_release(&run);
     msim_target_release(&to);
