@@ -236,15 +236,16 @@ const struct msim_gpu *msim_opmap_kernel(const struct msim_opmap_ctx *c,
     const struct msim_trace *t = c->t;
     uint32_t k, end;
 
-    if (l->n >= c->launched || c->op->thread >= t->n_threads)
+    if (c->launched <= 0 || (l->kernels >= c->launched && !l->copies) ||
+        c->op->thread >= t->n_threads)
         return NULL;
-    k = l->n ? l->next : first_call(c);
+    k = l->next ? l->next : first_call(c);
     end = t->threads[c->op->thread].call_end;
     for (; k < end && t->calls[k].start <= c->op->start + c->op->dur; k++) {
         if (t->calls[k].op != c->index || t->calls[k].gpu == MSIM_NONE)
             continue;
         l->next = k + 1;
-        l->n++;
+        l->kernels += t->gpu[t->calls[k].gpu].kind == MSIM_GPU_KERNEL;
         return &t->gpu[t->calls[k].gpu];
     }
     return NULL;

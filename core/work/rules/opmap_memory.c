@@ -19,7 +19,7 @@ static bool traced_copy(const struct msim_opmap_ctx *c, struct msim_work *w,
                         double *bytes)
 {
     const struct msim_gpu *g;
-    struct msim_opmap_launches launches = {0};
+    struct msim_opmap_launches launches = {.copies = true};
     bool found = false;
 
     *bytes = 0;

@@ -160,8 +160,9 @@ const char *msim_opmap_variant(const struct msim_opmap_row *row);
 
 /* How far a walk over an op's launches is; all zero: at its begin. */
 struct msim_opmap_launches {
-    uint32_t next; /* call */
-    int n;         /* found so far */
+    uint32_t next; /* call; 0: the first is to be found */
+    int kernels;   /* found so far */
+    bool copies;   /* they are wanted, behind the last kernel, too */
 };
 
 /*
