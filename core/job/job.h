@@ -3,8 +3,8 @@
  *
  * Files and directories (searched with their sub-directories) become one job.
  * Formats are told apart by content. Files of one rank are linked; the rank
- * comes from the file, else from `rank-N` or `rankN` in its name, else from a
- * `.N` before its suffix. Two files of one kind that claim one rank are an
+ * comes from the file, else from its name, as far as that is plausible
+ * (core/job/rank_name.h). Two files of one kind that claim one rank are an
  * error that names both. Clocks of ranks on different hosts are aligned on
  * the ends of their matched collectives.
  */

@@ -4,7 +4,6 @@
 #include "core/job/job_files.h"
 
 #include "core/base/arena.h"
-#include "core/base/decimal.h"
 #include "core/base/files_read.h"
 #include "core/base/vec.h"
 #include "core/stream/input.h"
@@ -146,21 +145,6 @@ enum msim_status msim_job_files_find(struct msim_job_files *files,
 
 /* ---- names -------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int64_t digits_at(const char *s)
-{
-    size_t len = 0;
-    int64_t n;
-
-    while (is_digit(s[len]))
-        len++;
-    return len && len < 10 && msim_decimal_int(s, len, &n) ? n : -1;
-}
-
 /* Length of `name` without one suffix of `suffixes`; 0 if it has none. */
 static size_t without(const char *name, size_t len, const char *const *suffixes)
 {
@@ -186,31 +170,4 @@ size_t msim_job_stem(const char *name)
 bool msim_job_looks_like_trace(const char *path)
 {
     return msim_job_stem(msim_path_name(path)) != 0;
-}
-
-const char *msim_job_rank_digits(const char *name)
-{
-    size_t len, from;
-
-    for (const char *at = strstr(name, "rank"); at;
-         at = strstr(at + 1, "rank")) {
-        const char *number = at + 4 + (at[4] == '-' || at[4] == '_');
-
-        if (is_digit(*number))
-            return number;
-    }
-    len = msim_job_stem(name);
-    for (from = len; from > 0 && is_digit(name[from - 1]);)
-        from--;
-    if (from == len || from < 2 || name[from - 1] != '.' ||
-        is_digit(name[from - 2]))
-        return NULL;
-    return name + from;
-}
-
-int64_t msim_job_rank_of_name(const char *path)
-{
-    const char *digits = msim_job_rank_digits(msim_path_name(path));
-
-    return digits ? digits_at(digits) : -1;
 }

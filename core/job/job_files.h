@@ -30,16 +30,6 @@ enum msim_status msim_job_files_find(struct msim_job_files *files,
                                      struct msim_error *err);
 void msim_job_files_release(struct msim_job_files *files);
 
-/*
- * The rank in a file's name, -1 none: `rank-N` or `rankN`, else a `.N` before
- * the suffix (two-ranks.1.et.gz; not the last part of a version such as
- * 1.0.1).
- */
-int64_t msim_job_rank_of_name(const char *path);
-
-/* Where that number begins in a name without folders; NULL: it has none. */
-const char *msim_job_rank_digits(const char *name);
-
 /* The length of a name without .gz or .zst and .json or .et; 0 if it has
  * neither .json nor .et. */
 size_t msim_job_stem(const char *name);

@@ -8,6 +8,7 @@
 #include "core/job/job_files.h"
 #include "core/job/link.h"
 #include "core/job/own_comms.h"
+#include "core/job/rank_name.h"
 #include "core/job/read_file.h"
 #include "core/trace/order.h"
 
@@ -107,8 +108,6 @@ static enum msim_status describe(struct loading *l, struct part *p,
     };
     if (!p->info.path)
         return MSIM_ENOMEM;
-    if (p->info.rank < 0)
-        p->info.rank = msim_job_rank_of_name(path);
     count_rows(t, &p->info);
     if (p->read.salvaged)
         msim_job_warn(l->job, "%s:%llu: %s; kept the %llu complete %s before",
@@ -294,6 +293,44 @@ static enum msim_status check_twice(struct loading *l)
     return MSIM_OK;
 }
 
+/* How many ranks the files speak of: of the job, or of its groups. */
+static uint64_t ranks_known(const struct loading *l)
+{
+    uint64_t known = 0;
+
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct msim_trace *t = l->parts[i].read.trace;
+
+        known = t->world_size > known ? t->world_size : known;
+        for (uint32_t g = 0; g < t->n_groups; g++)
+            if (t->groups[g].size > known)
+                known = t->groups[g].size;
+        for (uint32_t r = 0; r < t->n_group_ranks; r++)
+            if (t->group_ranks[r] >= (int64_t)known)
+                known = (uint64_t)t->group_ranks[r] + 1;
+    }
+    return known;
+}
+
+/* Of files that record no rank. */
+static enum msim_status ranks_of_names(struct loading *l)
+{
+    struct msim_rank_name *names = calloc(l->n, sizeof(*names));
+    enum msim_status status;
+
+    if (!names)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->n; i++)
+        names[i] = (struct msim_rank_name){.path = l->parts[i].info.path,
+                                           .kind = (int)l->parts[i].info.format,
+                                           .rank = l->parts[i].info.rank};
+    status = msim_rank_names_settle(names, l->n, MSIM_RANK_ALL, ranks_known(l));
+    for (uint32_t i = 0; i < l->n && status == MSIM_OK; i++)
+        l->parts[i].info.rank = names[i].rank;
+    free(names);
+    return status;
+}
+
 /* One ET and one Kineto file are a pair, unless both have ranks that differ. */
 static void pair_two(struct loading *l)
 {
@@ -421,6 +458,7 @@ static enum msim_status assemble(struct loading *l)
 {
     if (l->n == 0)
         return MSIM_OK;
+    MSIM_TRY(ranks_of_names(l));
     pair_two(l);
     qsort(l->parts, l->n, sizeof(*l->parts), by_rank);
     MSIM_TRY(check_twice(l));

@@ -50,33 +50,24 @@ static enum msim_status place(struct msim_arena *arena,
     return f->dir && f->folder ? MSIM_OK : MSIM_ENOMEM;
 }
 
-/* `name` up to `end` with a star for the rank at `digits`. */
-static const char *starred(struct msim_arena *arena, const char *name,
-                           const char *digits, size_t end)
+/* By the words that its rank may be made of. */
+static enum msim_status name_pattern(struct msim_arena *arena,
+                                     struct msim_fleet_file *f)
 {
-    size_t before = (size_t)(digits - name);
-    size_t number = strspn(digits, "0123456789");
-    char *copy = msim_arena_alloc(arena, end - number + 2);
+    const char *name = msim_path_name(f->path);
+    size_t stem = msim_job_stem(name);
 
-    if (copy)
-        snprintf(copy, end - number + 2, "%.*s*%.*s", (int)before, name,
-                 (int)(end - before - number), digits + number);
-    return copy;
+    f->pattern = msim_rank_name_starred(arena, &f->name, name,
+                                        name + (stem ? stem : strlen(name)));
+    return f->pattern ? MSIM_OK : MSIM_ENOMEM;
 }
 
 static enum msim_status describe(struct msim_arena *arena,
                                  struct msim_fleet_file *f)
 {
-    const char *name = msim_path_name(f->path);
-    const char *digits = msim_job_rank_digits(name);
-    size_t stem = msim_job_stem(name);
-
-    stem = stem ? stem : strlen(name);
-    f->name_rank = msim_job_rank_of_name(f->path);
-    f->pattern = f->name_rank >= 0 ? starred(arena, name, digits, stem)
-                                   : keep(arena, name, stem);
+    f->name = (struct msim_rank_name){.path = f->path, .rank = -1};
     f->twin = MSIM_NONE;
-    return f->pattern ? place(arena, f) : MSIM_ENOMEM;
+    return place(arena, f);
 }
 
 /* ---- ranks -------------------------------------------------------------- */
@@ -95,7 +86,7 @@ static int same_names(file_ref a, file_ref b)
     if (!c)
         c = compare(a->et, b->et);
     if (!c)
-        c = compare(a->name_rank < 0, b->name_rank < 0);
+        c = compare(a->name.rank < 0, b->name.rank < 0);
     return c ? c : strcmp(a->pattern, b->pattern);
 }
 
@@ -107,7 +98,7 @@ static int same_worlds(file_ref a, file_ref b)
     if (!c)
         c = compare(a->et, b->et);
     if (!c)
-        c = compare(a->name_rank < 0, b->name_rank < 0);
+        c = compare(a->name.rank < 0, b->name.rank < 0);
     return c ? c : compare(a->world, b->world);
 }
 
@@ -117,7 +108,7 @@ static int by_names(const void *a, const void *b)
     int c = same_names(x, y);
 
     if (!c)
-        c = compare(x->name_rank, y->name_rank);
+        c = compare(x->name.rank, y->name.rank);
     return c ? c : strcmp(x->path, y->path);
 }
 
@@ -136,7 +127,7 @@ static void lead(struct msim_fleet_file *files, file_ref *of, uint32_t n)
     for (uint32_t i = 1; i < n; i++) {
         struct msim_fleet_file *f = &files[of[i] - files];
 
-        if (of[i]->name_rank >= 0 && of[i]->name_rank == of[i - 1]->name_rank)
+        if (of[i]->name.rank >= 0 && of[i]->name.rank == of[i - 1]->name.rank)
             f->twin = (uint32_t)(of[i - 1] - files);
         else
             f->leader = of[0]->leader;
@@ -154,20 +145,63 @@ static uint32_t run_of(const file_ref *of, uint32_t n,
     return len;
 }
 
-static void join_names(struct msim_fleet_file *files, file_ref *of, uint32_t n)
+/* Files of one pattern: ranks of one job, or none of them is. */
+static enum msim_status settle(struct msim_fleet_file *files, file_ref *of,
+                               uint32_t n, unsigned words)
 {
-    qsort(of, n, sizeof(*of), by_names);
-    for (uint32_t i = 0, len; i < n; i += len) {
-        len = run_of(of + i, n - i, same_names);
-        if (of[i]->name_rank >= 0)
-            lead(files, of + i, len);
+    struct msim_rank_name *names = calloc(n, sizeof(*names));
+    enum msim_status status = names ? MSIM_OK : MSIM_ENOMEM;
+    uint64_t world = 0;
+
+    for (uint32_t i = 0; i < n && names; i++) {
+        names[i] = of[i]->name;
+        world = of[i]->world > world ? of[i]->world : world;
     }
+    if (names)
+        status = msim_rank_names_settle(names, n, words, world);
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        files[of[i] - files].name = names[i];
+    free(names);
+    if (status != MSIM_OK || of[0]->name.rank < 0)
+        return status;
+    qsort(of, n, sizeof(*of), by_names);
+    lead(files, of, n);
+    return MSIM_OK;
+}
+
+/* By one kind of name after the other; last, those that say none. */
+static enum msim_status join_names(struct msim_arena *arena,
+                                   struct msim_fleet_file *files, file_ref *of,
+                                   uint32_t n)
+{
+    static const unsigned tries[] = {
+        MSIM_RANK_BIT(RANK),
+        MSIM_RANK_ALL & ~(MSIM_RANK_BIT(RANK) | MSIM_RANK_BIT(SUFFIX)),
+        MSIM_RANK_BIT(SUFFIX), 0};
+
+    for (size_t t = 0; t < sizeof(tries) / sizeof(*tries); t++) {
+        uint32_t left = 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+            if (files[i].name.rank >= 0)
+                continue;
+            msim_rank_name_read(&files[i].name, tries[t]);
+            MSIM_TRY(name_pattern(arena, &files[i]));
+            of[left++] = &files[i];
+        }
+        qsort(of, left, sizeof(*of), by_names);
+        for (uint32_t i = 0, len; i < left; i += len) {
+            len = run_of(of + i, left - i, same_names);
+            MSIM_TRY(settle(files, of + i, len, tries[t]));
+        }
+    }
+    return MSIM_OK;
 }
 
 /* Do `n` files say different ranks of one job? */
 static bool are_ranks(const file_ref *of, uint32_t n)
 {
-    if (n < 2 || of[0]->name_rank >= 0 || of[0]->world < n)
+    if (n < 2 || of[0]->name.rank >= 0 || of[0]->world < n)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (of[i]->rank < 0 || (i && of[i]->rank == of[i - 1]->rank))
@@ -250,12 +284,14 @@ enum msim_status msim_fleet_group(struct msim_arena *arena,
     if (n)
         qsort(files, n, sizeof(*files), by_path);
     for (uint32_t i = 0; i < n && status == MSIM_OK; i++) {
-        of[i] = &files[i];
         files[i].leader = i;
         status = describe(arena, &files[i]);
     }
+    if (status == MSIM_OK)
+        status = join_names(arena, files, of, n);
     if (status == MSIM_OK) {
-        join_names(files, of, n);
+        for (uint32_t i = 0; i < n; i++)
+            of[i] = &files[i];
         join_worlds(files, of, n);
         join_halves(files, of, n);
     }
@@ -291,14 +327,14 @@ const char *msim_fleet_job_name(struct msim_arena *arena,
                                 uint32_t leader)
 {
     const struct msim_fleet_file *f = &files[leader];
-    const char *digits = msim_job_rank_digits(msim_path_name(f->path));
     bool alone = true;
 
     if (owns_folder(files, n, leader))
         return f->folder;
     for (uint32_t i = 0; i < n && alone; i++)
         alone = i == leader || files[i].leader != leader || files[i].et;
-    if (alone || f->name_rank < 0)
+    if (alone || f->name.rank < 0)
         return f->path;
-    return starred(arena, f->path, digits, strlen(f->path));
+    return msim_rank_name_starred(arena, &f->name, f->path,
+                                  f->path + strlen(f->path));
 }

@@ -17,6 +17,7 @@
  */
 #ifndef MSIM_REPLAY_FLEET_FLEET_GROUPS_H
 #define MSIM_REPLAY_FLEET_FLEET_GROUPS_H
+#include "core/job/rank_name.h"
 #include "replay/fleet/device_time.h"
 
 /* One file and what was found in it; text is the fleet's. */
@@ -30,12 +31,12 @@ struct msim_fleet_file {
     struct msim_device_time time;
 
     /* Filled in by msim_fleet_group(). */
-    const char *dir, *folder; /* that it lies in; of its job */
-    const char *pattern;      /* its name without suffix, `*` for the rank */
-    int64_t name_rank;        /* that its name says, or -1 */
-    uint32_t leader;          /* first file of its job: may be itself */
-    uint32_t twin;            /* a file that is the same rank, or NONE: then
-                                 this one is part of no job */
+    const char *dir, *folder;   /* that it lies in; of its job */
+    const char *pattern;        /* its name without suffix, `*` for the rank */
+    struct msim_rank_name name; /* its rank: that its name says, or -1 */
+    uint32_t leader;            /* first file of its job: may be itself */
+    uint32_t twin;              /* a file that is the same rank, or NONE: then
+                                   this one is part of no job */
 };
 
 /* Sort `files` by path and find the leaders; ENOMEM. */

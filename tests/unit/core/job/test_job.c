@@ -3,8 +3,6 @@
  *
  * Jobs of several files: written into a temporary folder, loaded, removed.
  */
-#include "core/job/job_files.h"
-
 #include "tests/unit/loaded.h"
 
 #include <sys/stat.h>
@@ -74,20 +72,6 @@ static struct msim_job *load(const struct folder *f, uint32_t threads,
     return job;
 }
 
-static void test_job__rank_of_name(void)
-{
-    CHECK_INT(msim_job_rank_of_name("a/rank-3.json.gz"), 3);
-    CHECK_INT(msim_job_rank_of_name("x_rank12_of_16.json"), 12);
-    CHECK_INT(msim_job_rank_of_name("rank-3-of-8.json.gz"), 3);
-    CHECK_INT(msim_job_rank_of_name("two-ranks.1.et.gz"), 1);
-    CHECK_INT(msim_job_rank_of_name("trace.7.json"), 7);
-    CHECK_INT(msim_job_rank_of_name("schema-1.0.3.json.gz"), -1);
-    CHECK_INT(msim_job_rank_of_name("ranking.json"), -1);
-    CHECK_INT(msim_job_rank_of_name("rank-5/trace.json"), -1);
-    CHECK_INT(msim_job_rank_of_name("batch-128.json"), -1);
-    CHECK_INT(msim_job_rank_of_name("rank-99999999999.json"), -1);
-}
-
 /* One origin for all: rank 1 begins 7 us after rank 0. */
 static void test_job__ranks_on_one_clock(void)
 {
@@ -111,6 +95,46 @@ static void test_job__ranks_on_one_clock(void)
     CHECK_INT(job->ranks[0]->ops[0].start, 0);
     CHECK_INT(job->ranks[1]->ops[0].start, 7 * MSIM_PS_PER_US);
     CHECK_UINT(job->n_files, 2);
+    msim_job_free(job);
+    folder_end(&f);
+}
+
+/* One process, recorded twice: the numbers of its steps are no ranks. */
+static void test_job__numbers_of_steps(void)
+{
+    struct msim_error err;
+    struct folder f;
+
+    folder_begin(&f);
+    folder_add(&f, "step.100.json",
+               KINETO("", X("cpu_op", "a", "1", "10", "5", "")));
+    folder_add(&f, "step.200.json",
+               KINETO("", X("cpu_op", "a", "1", "90", "5", "")));
+    CHECK(load(&f, 1, &err) == NULL);
+    CHECK_INT(err.status, MSIM_EFORMAT);
+    CHECK(strstr(err.text, "says no rank") != NULL);
+    folder_end(&f);
+}
+
+/* A group of four ranks: 3 may be one of them, where 0 is, too. */
+static void test_job__ranks_of_groups(void)
+{
+    struct msim_error err;
+    struct folder f;
+    struct msim_job *job;
+    static const char reduce[] =
+        KINETO("", X("kernel", "ncclDevKernel", "7", "10", "5",
+                     "\"Collective name\":\"allreduce\",\"Group size\":4,"
+                     "\"Process Group Name\":\"0\","
+                     "\"Process Group Ranks\":\"[0, 1, 2, 3]\""));
+
+    folder_begin(&f);
+    folder_add(&f, "run-TP-0.json", reduce);
+    folder_add(&f, "run-TP-3.json", reduce);
+    job = load(&f, 1, &err);
+    REQUIRE(job);
+    CHECK_UINT(job->n_ranks, 2);
+    CHECK_INT(job->ranks[1]->rank, 3);
     msim_job_free(job);
     folder_end(&f);
 }
@@ -415,8 +439,9 @@ static void test_job__memory_is_limited(void)
 int main(void)
 {
     RUN(test_job__memory_is_limited);
-    RUN(test_job__rank_of_name);
     RUN(test_job__ranks_on_one_clock);
+    RUN(test_job__numbers_of_steps);
+    RUN(test_job__ranks_of_groups);
     RUN(test_job__bases_are_added);
     RUN(test_job__clocks_of_hosts_are_aligned);
     RUN(test_job__links_et_with_kineto);

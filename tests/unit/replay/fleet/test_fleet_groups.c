@@ -170,6 +170,28 @@ static void test_groups__twins_and_named(void)
     msim_arena_release(&m.arena);
 }
 
+/* Numbers that are no ranks keep files apart; places of an engine are ranks. */
+static void test_groups__plausible_ranks(void)
+{
+    struct made_files m = {.n = 0};
+
+    add(&m, "f/step.100.json", false);
+    add(&m, "f/step.200.json", false);
+    add(&m, "f/9-TP-0-PP-0.json", false);
+    add(&m, "f/9-TP-0-PP-1.json", false);
+    add(&m, "f/llama-tp4-x.0.json", false);
+    add(&m, "f/llama-tp4-x.1.json", false);
+    add(&m, "f/llama-tp8-x.0.json", false);
+    add(&m, "f/llama-tp8-x.1.json", false);
+    group(&m);
+    CHECK_STR(job_of(&m, "f/step.100.json"), "f/step.100.json");
+    CHECK_STR(job_of(&m, "f/step.200.json"), "f/step.200.json");
+    CHECK_STR(job_of(&m, "f/9-TP-0-PP-1.json"), "f/9-TP-0-PP-*.json");
+    CHECK_STR(job_of(&m, "f/llama-tp4-x.1.json"), "f/llama-tp4-x.*.json");
+    CHECK_STR(job_of(&m, "f/llama-tp8-x.1.json"), "f/llama-tp8-x.*.json");
+    msim_arena_release(&m.arena);
+}
+
 int main(void)
 {
     RUN(test_groups__ranks_and_halves);
@@ -177,5 +199,6 @@ int main(void)
     RUN(test_groups__pairs);
     RUN(test_groups__worlds);
     RUN(test_groups__twins_and_named);
+    RUN(test_groups__plausible_ranks);
     return check_summary();
 }

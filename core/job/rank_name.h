@@ -1,0 +1,71 @@
+/*
+ * core/job/rank_name.h - the ranks that the names of files say.
+ *
+ * A name says a rank by `rank-N` or `rankN`, or, as Chakra's do, by `.N.et`.
+ * Everything else in a path is a guess: the places in a parallel job that
+ * engines write (`TP-N`, `EP-N`, `DP-N`, `PP-N`), `workerN`, the same words in
+ * the name of a folder, and `.N` before another suffix. Numbers of steps, dates
+ * and sizes look alike. So guesses count only together: where all of them are
+ * numbers from 0 to below the number of ranks that the files are of.
+ *
+ * What all files have in common says nothing: `llama-tp8-x.0.json` and
+ * `llama-tp8-x.1.json` are ranks 0 and 1.
+ */
+#ifndef MSIM_CORE_JOB_RANK_NAME_H
+#define MSIM_CORE_JOB_RANK_NAME_H
+#include "core/base/arena.h"
+
+#include <stdbool.h>
+
+/* X(word, text): innermost first. A rank is a number of one of the first four,
+ * within a pipeline stage, within a replica. */
+#define MSIM_RANK_WORD_MAP(X)                                                  \
+    X(RANK, "rank")                                                            \
+    X(WORKER, "worker")                                                        \
+    X(TP, "tp")                                                                \
+    X(EP, "ep")                                                                \
+    X(PP, "pp")                                                                \
+    X(DP, "dp")
+
+enum msim_rank_word {
+#define X(word, text) MSIM_WORD_##word,
+    MSIM_RANK_WORD_MAP(X)
+#undef X
+        MSIM_WORD_SUFFIX, /* .N */
+    MSIM_RANK_WORDS
+};
+
+struct msim_rank_name {
+    const char *path;
+    int kind;     /* two files of one kind are of different ranks */
+    int64_t rank; /* that the file records, or -1: then its name's, if any */
+
+    /* Filled in by msim_rank_names_settle(). */
+    const char *at[MSIM_RANK_WORDS]; /* digits in `path`, or NULL */
+    bool guessed;
+};
+
+/* Bits of words: MSIM_RANK_BIT(TP). */
+#define MSIM_RANK_BIT(word) (1u << MSIM_WORD_##word)
+#define MSIM_RANK_ALL       ((1u << MSIM_RANK_WORDS) - 1)
+
+/* Fill in `at` with what `words` its name has, without its folders. */
+void msim_rank_name_read(struct msim_rank_name *r, unsigned words);
+
+/*
+ * Find the ranks of `n` files that record none, by `words`. `known` is how many
+ * ranks the files' contents speak of, 0 for none. Files that stay without have
+ * -1; two of one kind may have one rank. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_rank_names_settle(struct msim_rank_name *names,
+                                        uint32_t n, unsigned words,
+                                        uint64_t known);
+
+/* The text from `from` to `end`, both in `r->path`, with a star for every
+ * number that its rank is made of; NULL: out of memory. */
+const char *msim_rank_name_starred(struct msim_arena *arena,
+                                   const struct msim_rank_name *r,
+                                   const char *from, const char *end);
+
+#endif
