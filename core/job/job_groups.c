@@ -43,6 +43,37 @@ static void size_groups(struct msim_job *job, struct msim_trace *t)
                 t->world_size = t->groups[i].size;
 }
 
+/* Where its members are decides how fast a group is. */
+static bool is_unlisted(const struct msim_trace *t, const struct msim_comm *m)
+{
+    const struct msim_group *g =
+        m->group == MSIM_NONE ? NULL : &t->groups[m->group];
+
+    return g && !g->count && g->size > 1 && g->size < t->world_size &&
+           m->collective != MSIM_COLL_SEND && m->collective != MSIM_COLL_RECV;
+}
+
+/* Once a job: groups of one kind lack their lists together. */
+static void warn_unlisted(struct msim_job *job)
+{
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_comms; i++) {
+            const struct msim_group *g;
+
+            if (!is_unlisted(t, &t->comms[i]))
+                continue;
+            g = &t->groups[t->comms[i].group];
+            msim_job_warn(job,
+                          "process group '%s' is %u of %u ranks, and no file "
+                          "says which: taken as neighbours",
+                          msim_trace_text(t, g->name), g->size, t->world_size);
+            return;
+        }
+    }
+}
+
 enum msim_status msim_job_name_groups(struct msim_job *job)
 {
     uint32_t i;
@@ -51,5 +82,6 @@ enum msim_status msim_job_name_groups(struct msim_job *job)
         MSIM_TRY(name_addresses(job, job->ranks[i]));
         size_groups(job, job->ranks[i]);
     }
+    warn_unlisted(job);
     return MSIM_OK;
 }

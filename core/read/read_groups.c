@@ -51,36 +51,6 @@ static enum msim_status add_ranks(struct msim_trace *t, struct msim_group *g,
     return MSIM_OK;
 }
 
-enum msim_status msim_group_define(struct msim_reader *r,
-                                   const struct msim_group_spec *spec)
-{
-    struct msim_trace *t = r->trace;
-    struct msim_group *g;
-    uint32_t group;
-
-    MSIM_TRY(msim_group_get(r, spec->name, &group));
-    MSIM_TRY(add_alias(r, spec->alias, group));
-    g = &t->groups[group];
-    if (g->size == 0)
-        g->size = spec->size ? spec->size : spec->ranks.n;
-    if (g->count)
-        return MSIM_OK;
-    if (spec->ranks.n)
-        return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
-    /* An empty list means all ranks. The size is bounded: a wild one would
-     * take all memory. */
-    if (spec->listed && spec->size && spec->size <= 1u << 20)
-        return add_ranks(t, g, NULL, spec->size);
-    return MSIM_OK;
-}
-
-void msim_group_spec_reset(struct msim_group_spec *spec)
-{
-    spec->name = spec->alias = spec->size = 0;
-    spec->listed = false;
-    spec->ranks.n = 0;
-}
-
 static int add_rank(struct msim_group_spec *spec, int64_t rank)
 {
     int32_t *slot = msim_vec_add(&spec->ranks, sizeof(*slot));
@@ -91,16 +61,104 @@ static int add_rank(struct msim_group_spec *spec, int64_t rank)
     return 0;
 }
 
+/* ---- lists that were cut ------------------------------------------------ */
+
+/* After how many ranks the distances between them repeat: one for ranks at one
+ * distance. 0: they do not, as far as the list goes. */
+static uint32_t period_of(const int32_t *ranks, uint32_t n)
+{
+    for (uint32_t p = 1; 2 * p < n; p++) {
+        uint32_t i = p + 1;
+
+        while (i < n &&
+               ranks[i] - ranks[i - 1] == ranks[i - p] - ranks[i - p - 1])
+            i++;
+        if (i == n)
+            return p;
+    }
+    return 0;
+}
+
+/* Do the first ranks lie as `stride` says? */
+static bool has_stride(const struct msim_group_spec *spec)
+{
+    const int32_t *ranks = spec->ranks.data;
+
+    for (uint32_t i = 0; i < spec->ranks.n; i++)
+        if (ranks[i] != spec->start + (int64_t)i * spec->stride)
+            return false;
+    return spec->stride > 0;
+}
+
+/* Add what a cut list lacks of `size` ranks; none is left where they do not lie
+ * regularly, or would not be ranks of the job. */
+static void complete(struct msim_group_spec *spec, uint32_t size,
+                     uint32_t world)
+{
+    uint32_t n = spec->ranks.n, p = period_of(spec->ranks.data, n);
+    bool stride = has_stride(spec), irregular = spec->stride < 0 && p == 1;
+    int64_t last = -1;
+
+    for (uint32_t i = n; i < size && (stride || (p && !irregular)); i++) {
+        const int32_t *ranks = spec->ranks.data;
+
+        last = stride ? spec->start + (int64_t)i * spec->stride
+                      : 2LL * ranks[i - p] - ranks[i - 2 * p];
+        if (last < 0 || last > INT32_MAX || add_rank(spec, last))
+            break;
+    }
+    if (spec->ranks.n != size || (world && last >= world))
+        spec->ranks.n = 0;
+}
+
+/* Without a list, start and stride say all; the size is bounded, since a wild
+ * one would take all memory. */
+static bool is_partial(const struct msim_group_spec *spec, uint32_t size)
+{
+    return size <= 1u << 20 &&
+           (spec->cut || (!spec->listed && spec->stride > 0));
+}
+
+enum msim_status msim_group_define(struct msim_reader *r,
+                                   struct msim_group_spec *spec)
+{
+    struct msim_trace *t = r->trace;
+    struct msim_group *g;
+    uint32_t group;
+
+    MSIM_TRY(msim_group_get(r, spec->name, &group));
+    MSIM_TRY(add_alias(r, spec->alias, group));
+    g = &t->groups[group];
+    if (g->size == 0)
+        g->size = spec->size || spec->cut ? spec->size : spec->ranks.n;
+    if (g->count)
+        return MSIM_OK;
+    if (is_partial(spec, g->size))
+        complete(spec, g->size, t->world_size);
+    if (spec->ranks.n)
+        return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
+    /* An empty list means all ranks. */
+    if (spec->listed && spec->size && spec->size <= 1u << 20)
+        return add_ranks(t, g, NULL, spec->size);
+    return MSIM_OK;
+}
+
+void msim_group_spec_reset(struct msim_group_spec *spec)
+{
+    spec->name = spec->alias = spec->size = 0;
+    spec->start = spec->stride = 0;
+    spec->listed = spec->cut = false;
+    spec->ranks.n = 0;
+}
+
 int msim_group_parse_ranks(struct msim_group_spec *spec, const char *s,
                            size_t len)
 {
-    const char *end = s + len;
+    const char *dots = memmem(s, len, "..", 2), *end = dots ? dots : s + len;
 
     spec->ranks.n = 0;
-    spec->listed = false;
-    if (memmem(s, len, "..", 2))
-        return 0;
-    spec->listed = true;
+    spec->cut = dots != NULL;
+    spec->listed = !spec->cut;
     while (s < end) {
         const char *from = s;
         int64_t rank;

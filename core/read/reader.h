@@ -110,17 +110,20 @@ enum msim_status msim_read_config(struct msim_trace *t,
 struct msim_group_spec {
     uint32_t name, alias; /* strings; alias: a 1.0.2 file's pointer */
     uint32_t size;
+    int64_t start, stride; /* of its ranks: stride < 0 no one, 0 not said */
     bool listed;           /* a list of ranks was given, if an empty one */
+    bool cut;              /* by the recorder: `ranks` are the first of it */
     struct msim_vec ranks; /* int32_t */
 };
 
 /* The group called `name`, made if it is new. */
 enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
                                 uint32_t *group);
-/* Fill in what is not known yet of the group that `spec` names. */
+/* Fill in what is not known yet of the group that `spec` names. A list that was
+ * cut is completed to the group's size where its ranks lie regularly. */
 enum msim_status msim_group_define(struct msim_reader *r,
-                                   const struct msim_group_spec *spec);
-/* Numbers of a text like "[0, 1, 2]"; a list cut by "..." gives none. */
+                                   struct msim_group_spec *spec);
+/* Numbers of a text like "[0, 1, 2]", or of "[0, 1, ...]" the first. */
 int msim_group_parse_ranks(struct msim_group_spec *spec, const char *s,
                            size_t len);
 /* The list of groups in a `## process_group:init ##` string. */

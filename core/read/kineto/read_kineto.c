@@ -49,6 +49,8 @@ enum key {
     K_IN_ELEMS,
     K_OUT_ELEMS,
     K_GROUP_SIZE,
+    K_GROUP_START,
+    K_GROUP_STRIDE,
     K_GROUP_NAME,
     K_GROUP_RANKS,
     K_SRC,
@@ -91,6 +93,8 @@ static const struct msim_keyword words[] = {
     {"In msg nelems", K_IN_ELEMS},
     {"Out msg nelems", K_OUT_ELEMS},
     {"Group size", K_GROUP_SIZE},
+    {"Global rank start", K_GROUP_START},
+    {"Global rank stride", K_GROUP_STRIDE},
     {"Process Group Name", K_GROUP_NAME},
     {"Process Group ID", K_GROUP_NAME},
     {"Process Group Ranks", K_GROUP_RANKS},
@@ -224,6 +228,12 @@ static void comm_number(struct msim_kineto *k, int64_t n)
         break;
     case K_GROUP_SIZE:
         ev->group_size = n;
+        break;
+    case K_GROUP_START:
+        k->group.start = n < 0 || n > INT32_MAX ? -1 : n;
+        break;
+    case K_GROUP_STRIDE:
+        k->group.stride = n < 0 || n > INT32_MAX ? -1 : n;
         break;
     case K_SRC:
         ev->src_rank = n;

@@ -60,12 +60,14 @@ static uint32_t nodes_of(const struct msim_trace *t, const struct msim_group *g,
                          uint32_t gpus)
 {
     const int32_t *members = t->group_ranks + g->first;
+    bool sorted = true; /* so far: then a node's members lie together */
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < g->count; i++) {
         bool first = true;
 
-        for (uint32_t j = 0; j < i && first; j++)
+        sorted = sorted && (i == 0 || members[i] >= members[i - 1]);
+        for (uint32_t j = sorted && i ? i - 1 : 0; j < i && first; j++)
             first = (uint32_t)members[j] / gpus != (uint32_t)members[i] / gpus;
         n += first;
     }
