@@ -26,6 +26,7 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
     memset(in, 0, sizeof(*in));
     MSIM_TRY(msim_job_load(&in->job, s->paths, s->n_paths, &s->load, err));
     MSIM_TRY(msim_job_check_work(in->job, err));
+    MSIM_TRY(msim_job_check_steps(in->job, err));
     if (s->source_trace)
         MSIM_TRY(
             msim_job_load(&in->source_job, &s->source_trace, 1, &s->load, err));

@@ -17,6 +17,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_check_work(const struct msim_job *job,
                                      struct msim_error *err);
 
+/* EFORMAT where ranks that marked steps have no step in common. */
+MSIM_MUST_CHECK
+enum msim_status msim_job_check_steps(const struct msim_job *job,
+                                      struct msim_error *err);
+
 /* Kernels without their launch, launches without their kernel. */
 void msim_warn_lost_events(struct msim_job *job);
 

@@ -467,6 +467,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_own_comms(l->job, l->opt));
     count_collectives(l);
     MSIM_TRY(msim_job_name_groups(l->job));
+    MSIM_TRY(msim_job_keep_common_steps(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     warn_missing(l->job);
     return MSIM_OK;

@@ -24,6 +24,14 @@ enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
 MSIM_MUST_CHECK
 enum msim_status msim_job_name_groups(struct msim_job *job);
 
+/*
+ * Leave out of all ranks the steps that not all of those with steps recorded,
+ * with a warning. Ranks that have none in common keep theirs: see
+ * msim_job_check_steps() (core/job/incomplete.h). Before clocks are aligned.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_keep_common_steps(struct msim_job *job);
+
 /* Where a trace's time 0 lies on its writer's clock. */
 struct msim_trace_clock {
     bool known;

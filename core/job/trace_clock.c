@@ -60,6 +60,14 @@ static int by_key(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
+/* Launched before the steps that all ranks have: others may have none for it.
+ */
+static bool is_early(const struct msim_trace *t, const struct msim_gpu *g)
+{
+    return t->n_steps && g->call != MSIM_NONE &&
+           t->calls[g->call].start < t->steps[0].start;
+}
+
 /* Ends of the job's collectives on one rank, by key and then by time. */
 static enum msim_status collect(const struct msim_trace *t,
                                 struct transfers *out)
@@ -83,7 +91,8 @@ static enum msim_status collect(const struct msim_trace *t,
     for (i = 0; i < t->n_gpu; i++) {
         const struct msim_gpu *g = &t->gpu[i];
 
-        if (g->comm != MSIM_NONE && g->start + g->dur > ends[g->comm])
+        if (g->comm != MSIM_NONE && !is_early(t, g) &&
+            g->start + g->dur > ends[g->comm])
             ends[g->comm] = g->start + g->dur;
     }
     for (i = 0; i < t->n_comms; i++) {
@@ -111,8 +120,8 @@ static int by_time(const void *a, const void *b)
 
 /*
  * The median of how much later `b` ends the collectives of `a`; false where
- * too few match. The n-th of a kind and group matches the n-th, unless both
- * have sequence numbers and these differ.
+ * too few match. From the first common step on the n-th of a kind and group
+ * matches the n-th, unless both have sequence numbers and these differ.
  */
 static bool median_lag(const struct transfers *a, const struct transfers *b,
                        msim_ps *lag, bool *ok)
