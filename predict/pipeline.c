@@ -437,6 +437,7 @@ static void fold(const struct predicting *p)
     if (each <= 1)
         return;
     out->ranks = p->s->ranks;
+    out->gpus *= each;
     out->iteration_us.measured = out->period.us.measured = (double)NAN;
     for (uint32_t i = 0; i < out->n_iterations; i++)
         out->iterations[i].us.measured = (double)NAN;

@@ -23,6 +23,7 @@ struct msim_file_info {
     int64_t rank;        /* -1 unknown */
     const char *gpu;     /* "" unknown */
     uint64_t events;     /* every entry of traceEvents, or every node */
+    uint32_t gpus;       /* that its process drives */
     uint64_t ops, kernels, collectives, steps;
     double linked; /* share of GPU activities linked to a launch; an ET beside
                       a Kineto file: of Kineto operators with their node;

@@ -66,6 +66,7 @@ static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
         info->kernels += t->gpu[i].kind == MSIM_GPU_KERNEL ||
                          t->gpu[i].kind == MSIM_GPU_COMM;
     info->steps = t->n_steps;
+    info->gpus = t->gpus;
     info->linked = NAN;
     if (t->n_gpu)
         info->linked = 1.0 - (double)t->unlinked_gpu / (double)t->n_gpu;
@@ -394,6 +395,8 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
         MSIM_TRY(check_pair(l, kineto, et, linked, total));
     }
     t->rank = main_part->info.rank;
+    if (et && !t->gpus)
+        t->gpus = et->read.trace->gpus;
     t->cpu_only = msim_order_cpu_only(t);
     l->clocks[at] = (struct msim_trace_clock){main_part->read.has_origin,
                                               main_part->read.origin_us,

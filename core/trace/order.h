@@ -60,6 +60,10 @@ void msim_order_thread_ranges(struct msim_trace *t);
 MSIM_MUST_CHECK
 enum msim_status msim_order_comms(struct msim_trace *t);
 
+/* How many devices run kernels: `t->gpus`. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_order_gpus(struct msim_trace *t);
+
 /* Is there neither a tensor nor an activity on a GPU? */
 bool msim_order_cpu_only(const struct msim_trace *t);
 

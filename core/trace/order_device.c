@@ -48,6 +48,32 @@ static enum msim_status order_gpu(struct msim_trace *t)
     return MSIM_OK;
 }
 
+static bool has_kernels(const struct msim_trace *t, const struct msim_stream *s)
+{
+    for (uint32_t i = s->gpu_begin; i < s->gpu_end; i++)
+        if (t->gpu[i].kind == MSIM_GPU_KERNEL ||
+            t->gpu[i].kind == MSIM_GPU_COMM)
+            return true;
+    return false;
+}
+
+enum msim_status msim_order_gpus(struct msim_trace *t)
+{
+    struct msim_idmap devices = {0};
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t s = 0; s < t->n_streams && status == MSIM_OK; s++) {
+        uint32_t *seen;
+
+        if (has_kernels(t, &t->streams[s]))
+            status = msim_idmap_put(&devices, (uint64_t)t->streams[s].device, 0,
+                                    &seen);
+    }
+    t->gpus = devices.count;
+    msim_idmap_release(&devices);
+    return status;
+}
+
 static bool starts_work(uint8_t kind)
 {
     return kind >= MSIM_CALL_LAUNCH && kind <= MSIM_CALL_MEMSET;

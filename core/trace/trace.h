@@ -345,6 +345,8 @@ struct msim_trace {
     bool has_et;                               /* from an ET file */
     bool has_gpu_events;
     bool cpu_only;         /* no tensor and no activity is on a GPU */
+    uint32_t gpus;         /* that it drives: with kernels, or in an ET alone
+                              with tensors */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
     /* The messages of a Chakra file as they were, if they were asked for
@@ -401,6 +403,12 @@ uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a);
 static inline uint32_t msim_op_topmost(const struct msim_trace *t, uint32_t i)
 {
     return i == MSIM_NONE ? MSIM_NONE : t->topmost[i];
+}
+
+/* What the rank is paid and judged for: one GPU where it drives none. */
+static inline uint32_t msim_trace_gpus(const struct msim_trace *t)
+{
+    return t->gpus ? t->gpus : 1;
 }
 
 #endif

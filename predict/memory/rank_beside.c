@@ -101,7 +101,7 @@ struct msim_beside msim_rank_beside(const struct msim_trace *t,
 
     if (!platform || msim_platform_is_host(platform))
         return b;
-    b.context = MSIM_BESIDE_CONTEXT;
+    b.context = MSIM_BESIDE_CONTEXT * msim_trace_gpus(t);
     b.nccl = buffers_of(t, MSIM_NONE, platform);
     for (uint32_t g = 0; g < t->n_groups; g++)
         b.nccl += buffers_of(t, g, platform);

@@ -101,6 +101,10 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
              msim_rank_needs(r) > msim_rank_needs(&out->ranks[out->most])))
             out->most = i;
     }
+    /* Of a rank with several GPUs the memory of all of them is counted, and
+     * all of them hold it. */
+    if (out->most != MSIM_NONE)
+        out->capacity *= msim_trace_gpus(ranks[out->most]);
     return MSIM_OK;
 }
 

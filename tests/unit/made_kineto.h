@@ -1,9 +1,10 @@
 /*
  * tests/unit/made_kineto.h - Kineto traces written event by event, for tests.
  *
- * Times are whole microseconds. Of a trace, everything is on device 0 of one
- * rank; threads and streams are what events name. Example: a launch that takes
- * 2 us and a kernel that starts 5 after it, which a call then waits for.
+ * Times are whole microseconds. Of a trace, everything is of one rank and on
+ * device 0, or on the one that `device` is set to meanwhile; threads and
+ * streams are what events name. Example: a launch that takes 2 us and a kernel
+ * that starts 5 after it, which a call then waits for.
  *
  *     struct made m = made_trace(0, 1);
  *
@@ -26,7 +27,8 @@ struct made {
     char *text;
     size_t len, cap;
     int rank, world;
-    int sms; /* of the device, compute capability 8.0; 0: not said */
+    int device;
+    int sms; /* of device 0, compute capability 8.0; 0: not said */
 };
 
 MSIM_PRINTF(2, 3)
@@ -138,9 +140,9 @@ static inline void made_sync(struct made *m, const char *kind, int ts, int dur,
 static inline void made_gpu(struct made *m, const char *cat, const char *name,
                             int stream, int ts, int dur, int correlation)
 {
-    made_event(m, cat, name, 0, stream, ts, dur);
-    made_add(m, "\"device\":0,\"stream\":%d,\"correlation\":%d", stream,
-             correlation);
+    made_event(m, cat, name, m->device, stream, ts, dur);
+    made_add(m, "\"device\":%d,\"stream\":%d,\"correlation\":%d", m->device,
+             stream, correlation);
 }
 
 static inline void made_kernel(struct made *m, int stream, const char *name,

@@ -453,6 +453,7 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));
     MSIM_TRY(msim_order_comms(t));
+    MSIM_TRY(msim_order_gpus(t));
     MSIM_TRY(msim_order_steps(t));
     if (!f->c->started)
         drop_short_steps(t);

@@ -79,7 +79,7 @@ struct msim_et {
     struct msim_text_piece attr_name, attr_value;
     struct msim_vec links; /* struct msim_et_link, one per op */
     struct msim_idmap threads;
-    bool on_gpu;
+    uint64_t gpus; /* bits of the numbers of GPUs that tensors are on */
 };
 
 /* The reader's state. A Chakra reader's begins with one. */

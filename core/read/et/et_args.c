@@ -181,6 +181,18 @@ static uint8_t device_of(const char *s, size_t len)
     return len >= 3 && !memcmp(s, "cpu", 3) ? MSIM_DEV_CPU : MSIM_DEV_GPU;
 }
 
+/* The bit of "cuda:1". */
+static uint64_t gpu_bit(const char *s, size_t len)
+{
+    const char *colon = memchr(s, ':', len);
+    int64_t n;
+
+    if (!colon || device_of(s, len) != MSIM_DEV_GPU ||
+        !msim_decimal_int(colon + 1, len - (size_t)(colon + 1 - s), &n))
+        return 0;
+    return n >= 0 && n < 64 ? 1ull << n : 0;
+}
+
 /* Put the sizes of one entry on the scratch stack. */
 static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
 {
@@ -288,8 +300,12 @@ static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
             !msim_decimal_int(text_of(w->r, v->text), v->text.len, &tuple[n]))
             tuple[n] = 0;
         n += v->kind == MSIM_ETOK_NUMBER;
-        if (v->kind == MSIM_ETOK_STRING)
-            *device = device_of(text_of(w->r, v->text), v->text.len);
+        if (v->kind == MSIM_ETOK_STRING) {
+            const char *text = text_of(w->r, v->text);
+
+            *device = device_of(text, v->text.len);
+            msim_et_of(w->r)->gpus |= gpu_bit(text, v->text.len);
+        }
         if (depth == 0)
             return;
     }
@@ -322,8 +338,6 @@ static int add_tensor(struct walk *w)
     if (w->size->dtype == MSIM_DT_UNKNOWN)
         w->size->dtype = a.dtype;
     w->size->elems += msim_arg_elems(w->r->trace, &a);
-    if (a.device == MSIM_DEV_GPU)
-        msim_et_of(w->r)->on_gpu = true;
     MSIM_TRY(read_strides(w, &a, &strides));
     MSIM_TRY(add_arg(w, a));
     MSIM_TRY(add_input(w, w->r->trace->n_tensor_ids));

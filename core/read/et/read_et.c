@@ -532,6 +532,7 @@ enum msim_status msim_et_finish(struct msim_reader *r)
     struct msim_trace *t = r->trace;
 
     t->has_et = true;
+    t->gpus = (uint32_t)__builtin_popcountll(msim_et_of(r)->gpus);
     MSIM_TRY(msim_et_tree(r));
     MSIM_TRY(msim_order_topmost(t));
     msim_order_thread_ranges(t);

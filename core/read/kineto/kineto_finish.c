@@ -105,6 +105,7 @@ enum msim_status msim_kineto_finish(struct msim_reader *r)
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));
     MSIM_TRY(msim_order_comms(t));
+    MSIM_TRY(msim_order_gpus(t));
     MSIM_TRY(msim_order_steps(t));
     return MSIM_OK;
 }

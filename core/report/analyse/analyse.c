@@ -329,8 +329,9 @@ static void totals(struct analysis *a, uint32_t rank)
     }
     p->flops /= n;
     p->external_wait_us /= n;
-    p->mfu = p->period.us.predicted > 0 ? ideal_us / n / p->period.us.predicted
-                                        : NAN;
+    ideal_us /= n * msim_trace_gpus(a->g->job->ranks[rank]);
+    p->mfu =
+        p->period.us.predicted > 0 ? ideal_us / p->period.us.predicted : NAN;
     if (!a->o->limits) /* nothing is counted under traced costs */
         p->flops = NAN;
     p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;
@@ -406,6 +407,9 @@ static enum msim_status analyse(struct analysis *a)
     if (!a->o->totals_only)
         MSIM_TRY(find_causes(a));
     a->p->ranks = a->g->job->n_ranks;
+    a->p->gpus = 0;
+    for (uint32_t r = 0; r < a->g->job->n_ranks; r++)
+        a->p->gpus += msim_trace_gpus(a->g->job->ranks[r]);
     MSIM_TRY(rank_rows(a, &slowest));
     if (slowest == UINT32_MAX)
         return MSIM_EUNKNOWN;

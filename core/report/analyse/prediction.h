@@ -264,7 +264,7 @@ struct msim_prediction {
     const char *source_trace;    /* that holds them, NULL: the inputs */
     const char *const *inputs;   /* paths as given */
     uint32_t n_inputs;
-    uint32_t ranks;
+    uint32_t ranks, gpus; /* gpus: of all ranks, at least one each */
     struct msim_iteration *iterations;
     uint32_t n_iterations;
     struct msim_figure iteration_us, kernel_us;

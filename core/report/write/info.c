@@ -227,6 +227,8 @@ static void print_summary(const struct msim_job *job, FILE *out)
                    (double)gpu->memory_bytes / 1e9);
         if (gpu->sms)
             fprintf(out, ", %u multiprocessors", gpu->sms);
+        if (t->gpus > 1)
+            fprintf(out, "; %u GPUs in one process", t->gpus);
         fputc('\n', out);
         return;
     }
@@ -316,6 +318,7 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     else
         msim_json_text(j, "rank", NULL);
     known_text(j, "gpu", f->gpu);
+    msim_json_unsigned(j, "gpus", f->gpus);
     msim_json_unsigned(j, "events", f->events);
     msim_json_unsigned(j, "ops", f->ops);
     msim_json_unsigned(j, "kernels", f->kernels);

@@ -321,7 +321,7 @@ static void write_rates(struct msim_json *j, const struct msim_prediction *p)
 {
     const struct msim_rates *r = &p->rates;
     const struct msim_figure *us = &p->period.us;
-    double gpus = p->ranks ? p->ranks : 1, n = r->per_iteration * 1e6;
+    double gpus = p->gpus ? p->gpus : 1, n = r->per_iteration * 1e6;
 
     if (r->per_iteration > 0) {
         msim_json_open(j, "throughput", '{', false);
@@ -477,6 +477,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_text(&j, "source_trace", p->source_trace);
     write_period(&j, &p->period);
     msim_guard_json(&j, p->marks);
+    msim_json_unsigned(&j, "gpus", p->gpus);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -164,7 +164,7 @@ static void print_rates(const struct msim_page *page)
 {
     const struct msim_rates *r = &page->p->rates;
     const struct msim_figure *us = &page->p->period.us;
-    double gpus = page->p->ranks ? page->p->ranks : 1;
+    double gpus = page->p->gpus ? page->p->gpus : 1;
     char cell[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL], unit[32];
 
     if (!(us->predicted > 0))
@@ -242,6 +242,15 @@ static void print_folded(const struct msim_page *page)
                    p->ranks, p->n_ranks_detail);
 }
 
+static void print_gpus(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (p->gpus > p->ranks)
+        msim_print(page->out, "  %-15s  %9u      driven by %u process%s\n",
+                   "GPUs", p->gpus, p->ranks, p->ranks > 1 ? "es" : "");
+}
+
 /* A sentence of any length, broken between words; further lines go in. */
 static void print_sentence(FILE *out, const char *text)
 {
@@ -297,6 +306,7 @@ static void print_totals(const struct msim_page *page)
     msim_page_memory(page);
     print_iterations(page);
     print_folded(page);
+    print_gpus(page);
 }
 
 /* ---- where the time goes ------------------------------------------------ */

@@ -130,10 +130,40 @@ static void test_mfu__no_period(void)
     made_unload(&j);
 }
 
+/* As above, with a second GPU that runs a kernel meanwhile: the peak is of
+ * both. A copy to a third makes it none of the job. */
+static void test_mfu__several_gpus(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    struct msim_outcome o;
+    struct msim_prediction *p;
+    double period;
+
+    add_waiting(&m);
+    made_op(&m, 2, "other", 0, 10);
+    made_call(&m, 2, "cudaLaunchKernel", 10, 2, 3);
+    made_call(&m, 2, "cudaMemcpyAsync", 13, 2, 4);
+    m.device = 1;
+    made_kernel(&m, 7, "other gemm", 15, 400, 3);
+    m.device = 2;
+    made_copy(&m, 7, "HtoD (Pageable -> Device)", 16, 1, 4, 8);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_UINT(j.job->ranks[0]->gpus, 2);
+    CHECK_UINT(j.job->files[0].gpus, 2);
+    CHECK_REL(mfu_of(&j, NULL, &period), 100.0 / 2 / 485 / 2, 1e-9);
+    o = made_outcome(&j, (struct made_what){0});
+    p = analyse(&o);
+    CHECK_UINT(p ? p->gpus : 0, 2);
+    msim_prediction_free(p);
+    made_unload(&j);
+}
+
 int main(void)
 {
     RUN(test_bounds__work);
     RUN(test_bounds__no_waiting);
     RUN(test_mfu__no_period);
+    RUN(test_mfu__several_gpus);
     return check_summary();
 }

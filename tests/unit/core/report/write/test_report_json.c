@@ -62,7 +62,8 @@ static void test_report_json__keys(void)
                   "critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
                   "links flops_counted "
-                  "unexplained_us source_platform source_trace period_of guards");
+                  "unexplained_us source_platform source_trace period_of "
+                  "guards gpus");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us state");
