@@ -28,6 +28,7 @@ struct msim_file_info {
     double linked; /* share of GPU activities linked to a launch; an ET beside
                       a Kineto file: of Kineto operators with their node;
                       NAN: nothing to link */
+    bool further;  /* one more process of a file that is there already */
     bool salvaged; /* it was cut or broken, and --salvage kept a part */
 };
 

@@ -163,6 +163,61 @@ static enum msim_status read_once(struct loading *l, const struct source *from,
     return status;
 }
 
+/* `trace` becomes the part's. */
+static enum msim_status add_trace(struct loading *l,
+                                  const struct msim_read_result *read,
+                                  struct msim_trace **trace, const char *path)
+{
+    bool further = trace != &read->trace;
+    struct part *p;
+
+    MSIM_TRY(msim_grow((void **)&l->parts, &l->cap, l->n, sizeof(*l->parts)));
+    p = &l->parts[l->n++];
+    *p = (struct part){.read = *read};
+    p->read.trace = *trace;
+    p->read.others = NULL;
+    p->read.n_others = 0;
+    *trace = NULL;
+    MSIM_TRY(describe(l, p, path));
+    p->info.further = further;
+    return MSIM_OK;
+}
+
+static uint64_t rows_of(const struct msim_trace *t)
+{
+    return (uint64_t)t->n_ops + t->n_calls + t->n_gpu + t->n_syncs;
+}
+
+/* A file into which several processes were merged is that many ranks; what they
+ * share, such as metadata, counts as the first's. */
+static enum msim_status keep_processes(struct loading *l,
+                                       struct msim_read_result *read,
+                                       const char *path)
+{
+    struct msim_read_result other = {.format = read->format,
+                                     .version = read->version,
+                                     .has_origin = read->has_origin,
+                                     .origin_us = read->origin_us,
+                                     .origin_ps = read->origin_ps};
+
+    if (read->n_others) {
+        read->rank = 0;
+        msim_job_warn(l->job,
+                      "%s: %u processes were merged into it: each is a rank, "
+                      "numbered from 0 in their order",
+                      path, read->n_others + 1);
+    }
+    for (uint32_t i = 0; i < read->n_others; i++)
+        read->events -= rows_of(read->others[i]);
+    MSIM_TRY(add_trace(l, read, &read->trace, path));
+    for (uint32_t i = 0; i < read->n_others; i++) {
+        other.rank = (int64_t)i + 1;
+        other.events = rows_of(read->others[i]);
+        MSIM_TRY(add_trace(l, &other, &read->others[i], path));
+    }
+    return MSIM_OK;
+}
+
 /* Read one file and keep it if it is a trace. Faults are looked for where there
  * is one; what comes through a pipe comes but once. */
 static enum msim_status add_part(struct loading *l, const struct source *from,
@@ -174,19 +229,14 @@ static enum msim_status add_part(struct loading *l, const struct source *from,
 
     if (lasting && (status == MSIM_ESYNTAX ||
                     (read.salvaged && read.damage.status == MSIM_ESYNTAX))) {
-        msim_trace_free(read.trace);
-        read.trace = NULL;
+        msim_read_result_release(&read);
         status = read_once(l, from, true, &read, err);
     }
     if (status != MSIM_OK || !read.trace)
         return status;
-    status = msim_grow((void **)&l->parts, &l->cap, l->n, sizeof(*l->parts));
-    if (status != MSIM_OK) {
-        msim_trace_free(read.trace);
-        return status;
-    }
-    l->parts[l->n] = (struct part){.read = read};
-    return describe(l, &l->parts[l->n++], from->path);
+    status = keep_processes(l, &read, from->path);
+    msim_read_result_release(&read);
+    return status;
 }
 
 /* A trace that was found makes its folder an input; what else lies there, such

@@ -233,10 +233,9 @@ static bool is_damage(enum msim_status status)
 
 /* The device that was used, or the only one there is: the events may have the
  * machine's number for a device that the process numbers from 0. */
-static void choose_device(struct msim_read_top *top)
+static void choose_device(const struct msim_read_top *top, struct msim_trace *t)
 {
     const struct msim_device_spec *all = top->devices.data;
-    struct msim_trace *t = top->reader.trace;
     uint32_t i, best = MSIM_NONE, most = 0;
 
     for (i = 0; i < t->n_streams; i++) {
@@ -267,7 +266,9 @@ static enum msim_status finish(struct reading *x, struct msim_error *err)
         return msim_fail(err, status, x->name, r->problem.offset, "%s",
                          r->problem.status ? r->problem.text
                                            : msim_status_text(status));
-    choose_device(&x->top);
+    choose_device(&x->top, r->trace);
+    for (uint32_t i = 0; i < r->out->n_others; i++)
+        choose_device(&x->top, r->out->others[i]);
     r->trace->rank = r->out->rank;
     return MSIM_OK;
 }
@@ -347,8 +348,8 @@ enum msim_status msim_read_file(struct msim_read_result *out,
         status = read_and_finish(&x, in, opt, err);
     release(&x);
     if (status != MSIM_OK || !out->trace) {
-        msim_trace_free(x.r->trace);
-        out->trace = NULL;
+        out->trace = x.r->trace;
+        msim_read_result_release(out);
     }
     return status;
 }

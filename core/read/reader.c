@@ -7,7 +7,19 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void msim_read_result_release(struct msim_read_result *read)
+{
+    msim_trace_free(read->trace);
+    for (uint32_t i = 0; i < read->n_others; i++)
+        msim_trace_free(read->others[i]);
+    free(read->others);
+    read->trace = NULL;
+    read->others = NULL;
+    read->n_others = 0;
+}
 
 enum msim_status msim_read_begin(struct msim_reader *r,
                                  const struct msim_read_format *format)

@@ -22,6 +22,9 @@
 /* What was found in a file. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
+    /* Owned by the caller, too: further processes that the file holds. */
+    struct msim_trace **others;
+    uint32_t n_others;
     enum msim_format format;
     uint32_t version; /* string */
     int64_t rank;     /* -1 unknown */
@@ -37,6 +40,9 @@ struct msim_read_result {
     bool salvaged;
     struct msim_error damage; /* salvaged: what was wrong */
 };
+
+/* Free the traces. */
+void msim_read_result_release(struct msim_read_result *read);
 
 struct msim_reader;
 

@@ -120,7 +120,7 @@ static bool is_no_trace(const char *path)
         none = msim_read_file(&read, in, strings, &PLAIN, false, NULL) ==
                    MSIM_OK &&
                !read.trace;
-        msim_trace_free(read.trace);
+        msim_read_result_release(&read);
         msim_input_close(in);
     }
     msim_strtab_free(strings);

@@ -73,6 +73,9 @@ struct msim_kineto {
     struct msim_vec args; /* struct msim_arg being built */
     struct msim_vec labels;
     struct msim_group_spec group;
+    /* uint32_t threads, for each GPU activity and each synchronisation: of the
+     * last event before it in the file that has one. */
+    struct msim_vec before_gpu, before_sync;
 };
 
 #define MSIM_KDIMS_OPEN  INT64_MIN
@@ -90,6 +93,9 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
 void msim_kineto_types_init(struct msim_kineto *k);
+/* A file that holds several processes: one trace for each, the first in
+ * r->trace and the rest in r->out->others (kineto_split.c). */
+enum msim_status msim_kineto_split(struct msim_reader *r);
 /* All events are in: order, nest and link them (kineto_finish.c). */
 enum msim_status msim_kineto_finish(struct msim_reader *r);
 

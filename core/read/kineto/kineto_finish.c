@@ -90,13 +90,8 @@ static void place_origin(struct msim_reader *r)
     }
 }
 
-enum msim_status msim_kineto_finish(struct msim_reader *r)
+static enum msim_status order(struct msim_trace *t)
 {
-    struct msim_trace *t = r->trace;
-
-    shift_to_zero(r);
-    place_origin(r);
-    label_threads(r);
     t->has_times = true;
     MSIM_TRY(msim_order_lanes(t));
     MSIM_TRY(msim_order_ops(t));
@@ -106,6 +101,16 @@ enum msim_status msim_kineto_finish(struct msim_reader *r)
     MSIM_TRY(msim_order_device(t));
     MSIM_TRY(msim_order_comms(t));
     MSIM_TRY(msim_order_gpus(t));
-    MSIM_TRY(msim_order_steps(t));
-    return MSIM_OK;
+    return msim_order_steps(t);
+}
+
+enum msim_status msim_kineto_finish(struct msim_reader *r)
+{
+    shift_to_zero(r);
+    place_origin(r);
+    label_threads(r);
+    MSIM_TRY(msim_kineto_split(r));
+    for (uint32_t i = 0; i < r->out->n_others; i++)
+        MSIM_TRY(order(r->out->others[i]));
+    return order(r->trace);
 }

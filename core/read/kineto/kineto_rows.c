@@ -180,6 +180,17 @@ static enum msim_status add_call(struct msim_reader *r)
     return MSIM_OK;
 }
 
+static enum msim_status note_thread(struct msim_reader *r,
+                                    struct msim_vec *before)
+{
+    uint32_t *thread = msim_vec_add(before, sizeof(*thread));
+
+    if (!thread)
+        return MSIM_ENOMEM;
+    *thread = msim_kineto_of(r)->thread;
+    return MSIM_OK;
+}
+
 static enum msim_status add_gpu(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
@@ -214,7 +225,7 @@ static enum msim_status add_gpu(struct msim_reader *r)
     MSIM_TRY(
         msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof(*t->gpu)));
     t->gpu[t->n_gpu++] = g;
-    return MSIM_OK;
+    return note_thread(r, &msim_kineto_of(r)->before_gpu);
 }
 
 /* -1 means no stream; some writers print it unsigned. */
@@ -247,7 +258,7 @@ static enum msim_status add_sync(struct msim_reader *r)
     MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
                        sizeof(*t->syncs)));
     t->syncs[t->n_syncs++] = s;
-    return MSIM_OK;
+    return note_thread(r, &msim_kineto_of(r)->before_sync);
 }
 
 enum msim_status msim_kineto_row(struct msim_reader *r)

@@ -597,6 +597,8 @@ static void kineto_free(void *state)
     free(k->args.data);
     free(k->labels.data);
     free(k->group.ranks.data);
+    free(k->before_gpu.data);
+    free(k->before_sync.data);
     free(k);
 }
 

@@ -211,11 +211,13 @@ static bool missing(const struct msim_job *job, unsigned i, char text[TEXT_MAX])
 
 static void print_summary(const struct msim_job *job, FILE *out)
 {
+    uint32_t files = 0;
     char name[256];
 
-    msim_print(out, "%u file%s, %u rank%s\n", job->n_files,
-               job->n_files == 1 ? "" : "s", job->n_ranks,
-               job->n_ranks == 1 ? "" : "s");
+    for (uint32_t i = 0; i < job->n_files; i++)
+        files += !job->files[i].further;
+    msim_print(out, "%u file%s, %u rank%s\n", files, files == 1 ? "" : "s",
+               job->n_ranks, job->n_ranks == 1 ? "" : "s");
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         const struct msim_trace *t = job->ranks[i];
         const struct msim_gpu_properties *gpu = &t->gpu_properties;
