@@ -133,12 +133,14 @@ static enum msim_status reduce(struct making *m, struct msim_fleet_file *f,
     const struct msim_trace *t = job->ranks[0];
 
     f->et = job->files[0].format == MSIM_FORMAT_ET;
-    f->rank = t->rank;
+    f->ranks = job->n_ranks;
+    f->rank = f->ranks > 1 ? -1 : t->rank;
     f->world = t->world_size;
     f->gpu = keep(m->fleet, msim_trace_text(t, t->gpu_properties.name));
     if (!f->gpu)
         return MSIM_ENOMEM;
-    MSIM_TRY(msim_device_time_add(&f->time, t));
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        MSIM_TRY(msim_device_time_add(&f->time, job->ranks[r]));
     f->empty = msim_device_time_total(&f->time) > 0
                    ? NULL
                    : msim_device_time_absent(t);
@@ -220,7 +222,7 @@ static void add_file(struct msim_fleet_job *job, const char **paths,
     paths[job->n_paths++] = f->path;
     if (f->empty)
         return;
-    job->ranks++;
+    job->ranks += f->ranks;
     job->time.gpus += f->time.gpus;
     job->time.cpus += f->time.cpus;
     for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)

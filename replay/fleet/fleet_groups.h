@@ -26,6 +26,7 @@ struct msim_fleet_file {
     bool named;        /* by the user, not found in a directory */
     bool et;           /* an execution trace without times */
     int64_t rank;      /* -1 unknown */
+    uint32_t ranks;    /* several, where processes were merged into it */
     uint32_t world;    /* ranks of its job, 0 unknown */
     const char *empty; /* why it has no time; NULL: it has some */
     struct msim_device_time time;

@@ -90,6 +90,9 @@ static inline struct msim_kineto *msim_kineto_of(const struct msim_reader *r)
 enum msim_status msim_kineto_row(struct msim_reader *r);
 /* Build the argument block of the current operator (kineto_args.c). */
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
+/* A number, as itself or in a string: "stream 7", "3340707648". Any other text
+ * still tells threads apart. */
+int64_t msim_kineto_int(const char *s, size_t len);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
 void msim_kineto_types_init(struct msim_kineto *k);

@@ -1,11 +1,13 @@
 /*
- * core/read/kineto/kineto_args.c - the inputs of an operator.
+ * core/read/kineto/kineto_args.c - the inputs of an operator, and numbers as
+ * Kineto writes them.
  *
  * `Input Dims`, `Input Strides`, `Input type` and `Concrete Inputs` are lists
  * side by side; strides are in newer files only. Types decide what an entry is.
  * Files of 2020 have none: there an entry with sizes is a tensor.
  */
 #include "core/base/decimal.h"
+#include "core/base/hash.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 
@@ -274,4 +276,20 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
     if (result)
         return (enum msim_status)result;
     return msim_argpool_block(&r->pool, k->args.data, k->args.n, block);
+}
+
+int64_t msim_kineto_int(const char *s, size_t len)
+{
+    int64_t n = 0;
+    double x;
+
+    if (len == 0 || msim_decimal_int(s, len, &n))
+        return n;
+    if (len > 7 && !memcmp(s, "stream ", 7) &&
+        msim_decimal_int(s + 7, len - 7, &n))
+        return n;
+    if (msim_decimal_real(s, len, &x) && x > -9e18 && x < 9e18)
+        return (int64_t)x;
+    /* The hash of a name, made negative. */
+    return (int64_t)(msim_hash_bytes(MSIM_HASH_START, s, len) | 1ull << 63);
 }

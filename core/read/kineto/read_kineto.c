@@ -8,7 +8,6 @@
 #include "core/read/kineto/read_kineto.h"
 
 #include "core/base/decimal.h"
-#include "core/base/hash.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 
@@ -161,23 +160,6 @@ static int kineto_key(void *p, const char *s, size_t len)
     return key ? 0 : MSIM_SAX_SKIP;
 }
 
-/* A number, as itself or in a string: "stream 7", "3340707648". */
-static int64_t loose_int(const char *s, size_t len)
-{
-    int64_t n = 0;
-    double x;
-
-    if (len == 0 || msim_decimal_int(s, len, &n))
-        return n;
-    if (len > 7 && !memcmp(s, "stream ", 7) &&
-        msim_decimal_int(s + 7, len - 7, &n))
-        return n;
-    if (msim_decimal_real(s, len, &x) && x > -9e18 && x < 9e18)
-        return (int64_t)x;
-    /* Any other name still tells threads apart: its hash, made negative. */
-    return (int64_t)(msim_hash_bytes(MSIM_HASH_START, s, len) | 1ull << 63);
-}
-
 static int event_number(struct msim_reader *r, const char *s, size_t len)
 {
     struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
@@ -193,10 +175,10 @@ static int event_number(struct msim_reader *r, const char *s, size_t len)
         ev->have |= MSIM_KHAVE_DUR;
         break;
     case K_PID:
-        ev->pid = loose_int(s, len);
+        ev->pid = msim_kineto_int(s, len);
         break;
     case K_TID:
-        ev->tid = loose_int(s, len);
+        ev->tid = msim_kineto_int(s, len);
         break;
     default:
         break;
@@ -254,7 +236,7 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
 {
     struct msim_kineto *k = msim_kineto_of(r);
     struct msim_kineto_event *ev = &k->ev;
-    int64_t n = loose_int(s, len);
+    int64_t n = msim_kineto_int(s, len);
 
     switch (k->arg_key) {
     case K_EXTERNAL:
@@ -330,15 +312,15 @@ static int list_number(struct msim_reader *r, const char *s, size_t len)
     switch (k->arg_key) {
     case K_DIMS:
     case K_STRIDES:
-        n = loose_int(s, len);
+        n = msim_kineto_int(s, len);
         return add_size(k, n < 0 ? 0 : n);
     case K_GRID:
         if (k->grid_at < 3)
-            k->ev.config.grid[k->grid_at++] = clamped(loose_int(s, len));
+            k->ev.config.grid[k->grid_at++] = clamped(msim_kineto_int(s, len));
         break;
     case K_BLOCK:
         if (k->grid_at < 3)
-            k->ev.config.block[k->grid_at++] = clamped(loose_int(s, len));
+            k->ev.config.block[k->grid_at++] = clamped(msim_kineto_int(s, len));
         break;
     case K_GROUP_RANKS:
         return msim_group_spec_number(r, &k->group, MSIM_GKEY_RANKS, s, len);

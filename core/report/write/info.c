@@ -320,7 +320,6 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     else
         msim_json_text(j, "rank", NULL);
     known_text(j, "gpu", f->gpu);
-    msim_json_unsigned(j, "gpus", f->gpus);
     msim_json_unsigned(j, "events", f->events);
     msim_json_unsigned(j, "ops", f->ops);
     msim_json_unsigned(j, "kernels", f->kernels);
@@ -328,6 +327,7 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     msim_json_unsigned(j, "steps", f->steps);
     msim_json_number(j, "linked", f->linked);
     msim_json_bool(j, "salvaged", f->salvaged);
+    msim_json_unsigned(j, "gpus", f->gpus);
     msim_json_close(j);
 }
 
