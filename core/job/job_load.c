@@ -115,6 +115,14 @@ static enum msim_status describe(struct loading *l, struct part *p,
                       p->read.damage.text, (unsigned long long)p->read.events,
                       p->read.format == MSIM_FORMAT_KINETO ? "events"
                                                            : "nodes");
+    if (p->read.unsound)
+        msim_job_warn(l->job,
+                      "%s: %llu of %llu events are left out, for they cannot "
+                      "be; the first, before byte %llu: %s",
+                      path, (unsigned long long)p->read.unsound,
+                      (unsigned long long)(p->read.taken + p->read.unsound),
+                      (unsigned long long)p->read.first_unsound.offset,
+                      p->read.first_unsound.text);
     warn_repairs(l->job, path, &p->read.repairs);
     if (p->read.note[0])
         msim_job_warn(l->job, "%s: %s", path, p->read.note);

@@ -272,6 +272,25 @@ static enum msim_status finish(struct reading *x, struct msim_error *err)
     return MSIM_OK;
 }
 
+/* Single records that cannot be happen; a file of them is none of its format.
+ */
+#define UNSOUND_MAX 0.1
+
+static enum msim_status check_sound(const struct reading *x,
+                                    struct msim_error *err)
+{
+    const struct msim_read_result *out = x->r->out;
+    uint64_t all = out->taken + out->unsound;
+
+    if (x->salvage || (double)out->unsound <= UNSOUND_MAX * (double)all)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, x->name, out->first_unsound.offset,
+                     "%s; %llu of %llu %s are like it, want one in ten at "
+                     "most; --salvage leaves them out",
+                     out->first_unsound.text, (unsigned long long)out->unsound,
+                     (unsigned long long)all, x->r->format->records);
+}
+
 static enum msim_status read_and_finish(struct reading *x,
                                         struct msim_input *in,
                                         const struct msim_load_options *opt,
@@ -293,6 +312,7 @@ static enum msim_status read_and_finish(struct reading *x,
         x->r->out->damage = damage;
         x->r->problem = (struct msim_error){0};
     }
+    MSIM_TRY(check_sound(x, err));
     return finish(x, err);
 }
 

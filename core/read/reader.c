@@ -35,6 +35,20 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
     return msim_fail(&r->problem, status, NULL, MSIM_OFFSET_NONE, "%s", text);
 }
 
+void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
+{
+    char text[sizeof(r->out->first_unsound.text)];
+    va_list ap;
+
+    if (r->out->unsound++)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    msim_fail(&r->out->first_unsound, MSIM_EFORMAT, NULL,
+              msim_sax_offset(r->sax), "%s", text);
+}
+
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id)
 {

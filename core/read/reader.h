@@ -27,7 +27,10 @@ struct msim_read_result {
     int64_t rank;     /* -1 unknown */
     uint64_t events;  /* all entries of traceEvents, or nodes */
     uint64_t dropped; /* of these: kinds that nothing is made of */
-    uint64_t orphans; /* nodes whose parent is not in the file */
+    uint64_t taken;   /* of these: rows are made of them */
+    uint64_t unsound; /* of these: left out, for they say what cannot be */
+    struct msim_error first_unsound; /* with its offset, if there is one */
+    uint64_t orphans;                /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
@@ -92,6 +95,10 @@ void msim_read_records_end(struct msim_reader *r);
 /* Note a problem with a record; returns `status` for the callback. */
 int msim_read_problem(struct msim_reader *r, enum msim_status status,
                       const char *fmt, ...) MSIM_PRINTF(3, 4);
+
+/* Leave out the record at hand, which says what cannot be. */
+void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
+    MSIM_PRINTF(2, 3);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);

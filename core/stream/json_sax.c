@@ -19,7 +19,8 @@ struct msim_sax {
     struct msim_sax_handler handler;
     void *ctx;
     yajl_handle yajl;
-    uint64_t offset;
+    uint64_t offset; /* of the piece at hand, or of what is behind all */
+    bool parsing;
     uint32_t depth, skip;
     bool report_end;
     bool heard;              /* the piece at hand brought an event */
@@ -276,7 +277,9 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
 
     if (s->failed)
         return s->failed;
+    s->parsing = true;
     status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
+    s->parsing = false;
     if (status != yajl_status_ok)
         used = yajl_get_bytes_consumed(s->yajl);
     if (status == yajl_status_error && used)
@@ -302,7 +305,7 @@ enum msim_status msim_sax_end(struct msim_sax *s)
 
 uint64_t msim_sax_offset(const struct msim_sax *s)
 {
-    return s->offset;
+    return s->offset + (s->parsing ? yajl_get_bytes_consumed(s->yajl) : 0);
 }
 
 const char *msim_sax_message(const struct msim_sax *s)

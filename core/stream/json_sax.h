@@ -71,7 +71,7 @@ enum msim_status msim_sax_end(struct msim_sax *s);
 /*
  * How many bytes have been fed. After a failure: the offset of what was found,
  * give or take the token that was read ahead; if a callback stopped, the end
- * of what it was given.
+ * of what it was given. Within a callback: the end of what it is given.
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
 

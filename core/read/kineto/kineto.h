@@ -29,6 +29,7 @@ enum msim_kineto_cat {
 #define MSIM_KHAVE_COMM (1u << 4) /* collective metadata */
 #define MSIM_KHAVE_GRID (1u << 5)
 #define MSIM_KHAVE_FWD  (1u << 6)
+#define MSIM_KHAVE_NONE (1u << 7) /* a time that is no number: k->no_time */
 
 struct msim_kineto_event {
     uint32_t have;
@@ -62,6 +63,8 @@ struct msim_kineto {
     uint8_t key, arg_key, grid_at;
     bool based;
     int64_t base_us; /* subtracted from every time stamp */
+    uint64_t n_far;  /* events more than a day later */
+    char no_time[64];
     struct msim_idmap threads, streams, configs;
     uint32_t thread; /* of the last event that has one, NONE at first */
     /* One operator's inputs, as they come. */
@@ -83,6 +86,12 @@ static inline struct msim_kineto *msim_kineto_of(const struct msim_reader *r)
     return r->state;
 }
 
+/* Note that `s` is no time, which the event at hand has as its `key`. */
+void msim_kineto_no_time(struct msim_reader *r, const char *key, const char *s,
+                         size_t len);
+/* Can the current event be? If not, it is left out, and counted
+ * (kineto_sound.c). */
+bool msim_kineto_sound(struct msim_reader *r);
 /* Add the row of the current event, if it makes one (kineto_rows.c). */
 enum msim_status msim_kineto_row(struct msim_reader *r);
 /* Build the argument block of the current operator (kineto_args.c). */

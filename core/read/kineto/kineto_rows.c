@@ -8,50 +8,14 @@
 
 #include <string.h>
 
-/* The start of the current event on the trace's clock. */
-static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
+/* The times of an event that can be, on the trace's clock. */
+static void event_times(const struct msim_reader *r, msim_ps *start,
+                        msim_ps *dur)
 {
-    struct msim_kineto *k = msim_kineto_of(r);
-    const int64_t limit = MSIM_TRACE_MAX / MSIM_PS_PER_US;
-    int64_t us;
+    const struct msim_kineto *k = msim_kineto_of(r);
 
-    if (!k->based) {
-        k->base_us = k->ev.ts_us;
-        k->based = true;
-    }
-    if (__builtin_sub_overflow(k->ev.ts_us, k->base_us, &us) || us > limit ||
-        us < -limit)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT,
-            "event %llu: 'ts' is %lld, more than a day from the first",
-            (unsigned long long)r->out->events, (long long)k->ev.ts_us);
-    *start = us * MSIM_PS_PER_US + k->ev.ts_ps;
-    return MSIM_OK;
-}
-
-static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
-                                    msim_ps *dur)
-{
-    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
-    const char *name = msim_strtab_text(r->strings, ev->name);
-    unsigned long long number = r->out->events;
-
-    if (!(ev->have & MSIM_KHAVE_TS))
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu '%.80s' has no 'ts'", number, name);
-    if (ev->dur_us < 0)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu '%.80s': 'dur' is %lld, want >= 0 us",
-            number, name, (long long)ev->dur_us);
-    MSIM_TRY(event_start(r, start));
-    if (ev->dur_us >= MSIM_TRACE_MAX / MSIM_PS_PER_US)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT,
-            "event %llu '%.80s': 'dur' is %lld us, want less "
-            "than a day",
-            number, name, (long long)ev->dur_us);
-    *dur = ev->dur_us * MSIM_PS_PER_US + ev->dur_ps;
-    return MSIM_OK;
+    *start = (k->ev.ts_us - k->base_us) * MSIM_PS_PER_US + k->ev.ts_ps;
+    *dur = k->ev.dur_us * MSIM_PS_PER_US + k->ev.dur_ps;
 }
 
 static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
@@ -136,7 +100,7 @@ static enum msim_status add_op(struct msim_reader *r)
     op.rf_id = (uint64_t)ev->rf_id;
     /* The order in which it began, for equal times. */
     op.et_id = (uint32_t)ev->external;
-    MSIM_TRY(event_times(r, &op.start, &op.dur));
+    event_times(r, &op.start, &op.dur);
     MSIM_TRY(thread_of(r, &op.thread));
     if (ev->cat == MSIM_KCAT_ANNOTATION ||
         msim_name_step(msim_strtab_text(r->strings, ev->name), &step)) {
@@ -172,7 +136,7 @@ static enum msim_status add_call(struct msim_reader *r)
                           .gpu = MSIM_NONE,
                           .correlation = correlation(ev->correlation)};
 
-    MSIM_TRY(event_times(r, &c.start, &c.dur));
+    event_times(r, &c.start, &c.dur);
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
                        sizeof(*t->calls)));
@@ -192,7 +156,7 @@ static enum msim_status add_gpu(struct msim_reader *r)
                          .config = MSIM_NONE,
                          .correlation = correlation(ev->correlation)};
 
-    MSIM_TRY(event_times(r, &g.start, &g.dur));
+    event_times(r, &g.start, &g.dur);
     MSIM_TRY(stream_of(r, ev->device >= 0 ? ev->device : ev->pid,
                        ev->stream >= 0 ? ev->stream : ev->tid, &g.stream));
     if (ev->cat == MSIM_KCAT_KERNEL) {
@@ -239,7 +203,7 @@ static enum msim_status add_sync(struct msim_reader *r)
         s.kind = (uint8_t)msim_name_sync(
             msim_strtab_text(r->strings, ev->name),
             strlen(msim_strtab_text(r->strings, ev->name)));
-    MSIM_TRY(event_times(r, &s.start, &s.dur));
+    event_times(r, &s.start, &s.dur);
     if (names_stream(ev->stream))
         MSIM_TRY(stream_of(r, device, ev->stream, &s.stream));
     if (names_stream(ev->wait_stream))
@@ -250,24 +214,32 @@ static enum msim_status add_sync(struct msim_reader *r)
     return MSIM_OK;
 }
 
-enum msim_status msim_kineto_row(struct msim_reader *r)
+static enum msim_status add_row(struct msim_reader *r)
 {
-    struct msim_kineto *k = msim_kineto_of(r);
-
-    switch (k->ev.ph == 'X' ? k->ev.cat : MSIM_KCAT_DROP) {
+    switch (msim_kineto_of(r)->ev.cat) {
     case MSIM_KCAT_OP:
     case MSIM_KCAT_ANNOTATION:
         return add_op(r);
     case MSIM_KCAT_CALL:
         return add_call(r);
-    case MSIM_KCAT_KERNEL:
-    case MSIM_KCAT_MEMCPY:
-    case MSIM_KCAT_MEMSET:
-        return add_gpu(r);
     case MSIM_KCAT_SYNC:
         return add_sync(r);
     default:
+        return add_gpu(r);
+    }
+}
+
+enum msim_status msim_kineto_row(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
+
+    if (ev->ph != 'X' || ev->cat == MSIM_KCAT_UNSEEN ||
+        ev->cat == MSIM_KCAT_DROP) {
         r->out->dropped++;
         return MSIM_OK;
     }
+    if (!msim_kineto_sound(r))
+        return MSIM_OK;
+    r->out->taken++;
+    return add_row(r);
 }

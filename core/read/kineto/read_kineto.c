@@ -198,11 +198,8 @@ static int event_number(struct msim_reader *r, const char *s, size_t len)
         break;
     }
     if (!ok)
-        return msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu: '%s' is %.*s, want microseconds",
-            (unsigned long long)r->out->events + 1,
-            msim_kineto_of(r)->key == K_TS ? "ts" : "dur",
-            len ? (int)(len < 40 ? len : 40) : 9, len ? s : "no number");
+        msim_kineto_no_time(r, msim_kineto_of(r)->key == K_TS ? "ts" : "dur", s,
+                            len);
     return 0;
 }
 
