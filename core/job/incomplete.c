@@ -11,15 +11,6 @@ static bool launches(const struct msim_call *c)
     return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
 
-/* A driver call inside a runtime call launches nothing of its own. */
-static bool nested(const struct msim_trace *t, uint32_t i)
-{
-    const struct msim_call *c = &t->calls[i];
-
-    return i > t->threads[c->thread].call_begin &&
-           c[-1].start + c[-1].dur >= c->start + c->dur;
-}
-
 /* Launches of kernels, and those among them that started nothing. */
 static void warn_lost_kernels(struct msim_job *job)
 {
@@ -31,17 +22,14 @@ static void warn_lost_kernels(struct msim_job *job)
         const struct msim_trace *t = job->ranks[r];
 
         for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++) {
-            if (!launches(&t->calls[i]) || nested(t, i))
-                continue;
-            all++;
-            if (t->calls[i].gpu != MSIM_NONE)
-                continue;
-            if (!lost++) {
+            all += launches(&t->calls[i]) && t->calls[i].gpu != MSIM_NONE;
+            if (t->calls[i].lost && !lost++) {
                 first = t;
                 example = i;
             }
         }
     }
+    all += lost;
     if (!first || (double)lost < LOST_MIN * (double)all)
         return;
     msim_job_warn(job,

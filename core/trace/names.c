@@ -73,6 +73,15 @@ enum msim_call_kind msim_name_call(const char *name)
     return memory_call(s);
 }
 
+int msim_name_capture(const char *name)
+{
+    const char *s = bare_call(name);
+
+    if (!s || !starts(s, "Stream") || !has(s, "apture"))
+        return 0;
+    return starts(s, "StreamBegin") ? 1 : starts(s, "StreamEnd") ? -1 : 0;
+}
+
 enum msim_call_kind msim_name_sync(const char *s, size_t len)
 {
     static const struct {

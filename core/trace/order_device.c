@@ -132,6 +132,61 @@ static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
     }
 }
 
+/* ---- launches whose kernels are not recorded ----------------------------- */
+
+static bool launches(const struct msim_call *c)
+{
+    return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
+}
+
+/* A driver call inside a runtime call launches nothing of its own. */
+static bool nested(const struct msim_trace *t, uint32_t i)
+{
+    const struct msim_call *c = &t->calls[i];
+
+    return i > t->threads[c->thread].call_begin &&
+           c[-1].start + c[-1].dur >= c->start + c->dur;
+}
+
+/* Launches of a thread; what a graph captures runs nothing. A capture may have
+ * begun before the recording. */
+static void find_lost(struct msim_trace *t, const struct msim_thread *thread,
+                      const int8_t *captures)
+{
+    bool capturing = false;
+    uint32_t begin = thread->call_begin;
+
+    for (uint32_t i = begin; i < thread->call_end; i++) {
+        struct msim_call *c = &t->calls[i];
+
+        c->lost =
+            launches(c) && c->gpu == MSIM_NONE && !capturing && !nested(t, i);
+        if (!captures[c->name])
+            continue;
+        for (; captures[c->name] < 0 && begin < i; begin++)
+            t->calls[begin].lost = false;
+        capturing = captures[c->name] > 0;
+        begin = thread->call_end;
+    }
+}
+
+static enum msim_status find_all_lost(struct msim_trace *t)
+{
+    uint32_t i, n = msim_strtab_count(t->strings);
+    int8_t *captures = calloc(n, 1);
+
+    if (!captures)
+        return MSIM_ENOMEM;
+    for (i = 0; i < t->n_calls; i++)
+        if (t->calls[i].kind == MSIM_CALL_OTHER)
+            captures[t->calls[i].name] =
+                (int8_t)msim_name_capture(msim_trace_text(t, t->calls[i].name));
+    for (i = 0; i < t->n_threads; i++)
+        find_lost(t, &t->threads[i], captures);
+    free(captures);
+    return MSIM_OK;
+}
+
 static bool sync_before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
@@ -172,5 +227,5 @@ enum msim_status msim_order_device(struct msim_trace *t)
     }
     msim_idmap_release(&map);
     t->has_gpu_events = t->n_gpu != 0;
-    return status;
+    return status == MSIM_OK ? find_all_lost(t) : status;
 }

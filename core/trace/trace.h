@@ -192,6 +192,7 @@ struct msim_call {
     uint32_t correlation;
     uint32_t gpu; /* first GPU activity it started, or NONE */
     uint8_t kind;
+    bool lost; /* it launched what is not recorded */
 };
 
 /* A cuda_sync event: which stream or event a synchronisation waited for. */

@@ -92,6 +92,43 @@ static void test_incomplete__nested_launch(void)
     made_unload(&j);
 }
 
+/* What a graph captures on its thread runs nothing: of four launches on thread
+ * 1 and one on thread 2, those behind a capture and beside it are lost. */
+static void check_captured(const char *begin, const char *end, int lost)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    char text[80];
+
+    made_op(&m, 1, "aten::mm", 0, 90);
+    made_call(&m, 1, "cudaLaunchKernel", 5, 2, 1);
+    made_kernel(&m, 7, "k1", 15, 10, 1);
+    if (begin)
+        made_call(&m, 1, begin, 10, 1, 2);
+    made_call(&m, 1, "cudaLaunchKernel", 20, 2, 3);
+    made_call(&m, 1, "cuLaunchKernelEx", 30, 2, 4);
+    if (end)
+        made_call(&m, 1, end, 40, 1, 5);
+    made_call(&m, 1, "cudaLaunchKernel", 50, 2, 6);
+    made_call(&m, 2, "cudaLaunchKernel", 25, 2, 7);
+    REQUIRE(judge(&j, &m));
+    snprintf(text, sizeof(text), "%d of %d kernel launches have no kernel",
+             lost, lost + 1);
+    CHECK(made_warned(&j, text));
+    made_unload(&j);
+}
+
+static void test_incomplete__captured_launches(void)
+{
+    check_captured(NULL, NULL, 4);
+    check_captured("cudaStreamBeginCapture_v10000", "cudaStreamEndCapture", 2);
+    check_captured("hipStreamBeginCapture", "hipStreamEndCapture", 2);
+    check_captured("cuStreamBeginCaptureToGraph", "cuStreamEndCapture", 2);
+    check_captured("cudaStreamBeginCapture", NULL, 1);
+    check_captured(NULL, "cudaStreamEndCapture_ptsz", 2);
+    check_captured("cudaStreamIsCapturing", "cudaStreamGetCaptureInfo_v2", 4);
+}
+
 /*
  * k2 could have started at 26, 1 after k1, and did at 500, with nothing beside
  * it: 474 in which the GPU did nothing that is recorded. They are kept.
@@ -141,6 +178,7 @@ int main(void)
     RUN(test_incomplete__launched_before);
     RUN(test_incomplete__lost_kernels);
     RUN(test_incomplete__nested_launch);
+    RUN(test_incomplete__captured_launches);
     RUN(test_incomplete__idle_with_work_queued);
     RUN(test_incomplete__busy_elsewhere);
     return check_summary();
