@@ -89,6 +89,23 @@ static void warn_repairs(struct msim_job *job, const char *path,
                           (unsigned long long)r->first[i], TEXT[i].put);
 }
 
+/* One warning for each kind of record that nothing is made of, though it could
+ * be time of a device. */
+static void warn_unread(struct msim_job *job, const char *path,
+                        const struct msim_read_result *read)
+{
+    for (int i = 0; i < MSIM_READ_UNREAD_KINDS; i++) {
+        const struct msim_read_unread *u = &read->unread[i];
+
+        if (u->n)
+            msim_job_warn(job, "%s: %llu events of %s are not read (%llu us)",
+                          path, (unsigned long long)u->n,
+                          u->what ? msim_strtab_text(job->strings, u->what)
+                                  : "other kinds",
+                          (unsigned long long)u->us);
+    }
+}
+
 static enum msim_status describe(struct loading *l, struct part *p,
                                  const char *path)
 {
@@ -123,6 +140,7 @@ static enum msim_status describe(struct loading *l, struct part *p,
                       (unsigned long long)(p->read.taken + p->read.unsound),
                       (unsigned long long)p->read.first_unsound.offset,
                       p->read.first_unsound.text);
+    warn_unread(l->job, path, &p->read);
     warn_repairs(l->job, path, &p->read.repairs);
     if (p->read.note[0])
         msim_job_warn(l->job, "%s: %s", path, p->read.note);

@@ -312,8 +312,8 @@ static enum msim_status read_and_finish(struct reading *x,
         x->r->out->damage = damage;
         x->r->problem = (struct msim_error){0};
     }
-    MSIM_TRY(check_sound(x, err));
-    return finish(x, err);
+    MSIM_TRY(finish(x, err));
+    return check_sound(x, err);
 }
 
 static enum msim_status begin(struct reading *x, struct msim_error *err)

@@ -49,6 +49,21 @@ void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
               msim_sax_offset(r->sax), "%s", text);
 }
 
+void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us)
+{
+    struct msim_read_unread *u = r->out->unread;
+
+    while (u->n && u->what != what &&
+           u < &r->out->unread[MSIM_READ_UNREAD_KINDS - 1])
+        u++;
+    if (!u->n)
+        u->what = what;
+    else if (u->what != what)
+        u->what = 0;
+    u->n++;
+    u->us += us;
+}
+
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id)
 {

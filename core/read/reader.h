@@ -19,6 +19,13 @@
 #include "core/stream/json_sax.h"
 #include "core/trace/argpool.h"
 
+/* Records of one kind that are not read. */
+struct msim_read_unread {
+    uint32_t what; /* string: "category 'x'"; 0: all other kinds */
+    uint64_t n, us;
+};
+#define MSIM_READ_UNREAD_KINDS 8
+
 /* What was found in a file. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
@@ -29,6 +36,7 @@ struct msim_read_result {
     uint64_t dropped; /* of these: kinds that nothing is made of */
     uint64_t taken;   /* of these: rows are made of them */
     uint64_t unsound; /* of these: left out, for they say what cannot be */
+    struct msim_read_unread unread[MSIM_READ_UNREAD_KINDS];
     struct msim_error first_unsound; /* with its offset, if there is one */
     uint64_t orphans;                /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
@@ -99,6 +107,9 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
 /* Leave out the record at hand, which says what cannot be. */
 void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
     MSIM_PRINTF(2, 3);
+
+/* Count a record of a kind that is not read, of `us` microseconds. */
+void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);

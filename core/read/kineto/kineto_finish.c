@@ -94,6 +94,7 @@ enum msim_status msim_kineto_finish(struct msim_reader *r)
 {
     struct msim_trace *t = r->trace;
 
+    msim_kineto_end_all(r);
     shift_to_zero(r);
     place_origin(r);
     label_threads(r);

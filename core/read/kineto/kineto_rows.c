@@ -122,20 +122,31 @@ static enum msim_status add_op(struct msim_reader *r)
     return MSIM_OK;
 }
 
-static uint32_t correlation(int64_t c)
+/* A number that joins a call with what it started; 0 and -1 are none. Those of
+ * more than 32 bits are numbered from the last of these downwards. */
+static enum msim_status correlation(struct msim_reader *r, int64_t id,
+                                    uint32_t *number)
 {
-    return c > 0 && c <= UINT32_MAX ? (uint32_t)c : 0;
+    struct msim_kineto *k = msim_kineto_of(r);
+    uint32_t *slot;
+
+    *number = id >= 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+    if (*number == id || id == -1)
+        return MSIM_OK;
+    MSIM_TRY(msim_idmap_put(&k->correlations, (uint64_t)id, k->n_correlations,
+                            &slot));
+    k->n_correlations += *slot == k->n_correlations;
+    *number = UINT32_MAX - *slot;
+    return MSIM_OK;
 }
 
 static enum msim_status add_call(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
-    struct msim_call c = {.name = ev->name,
-                          .op = MSIM_NONE,
-                          .gpu = MSIM_NONE,
-                          .correlation = correlation(ev->correlation)};
+    struct msim_call c = {.name = ev->name, .op = MSIM_NONE, .gpu = MSIM_NONE};
 
+    MSIM_TRY(correlation(r, ev->correlation, &c.correlation));
     event_times(r, &c.start, &c.dur);
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
@@ -153,9 +164,9 @@ static enum msim_status add_gpu(struct msim_reader *r)
                          .call = MSIM_NONE,
                          .op = MSIM_NONE,
                          .comm = MSIM_NONE,
-                         .config = MSIM_NONE,
-                         .correlation = correlation(ev->correlation)};
+                         .config = MSIM_NONE};
 
+    MSIM_TRY(correlation(r, ev->correlation, &g.correlation));
     event_times(r, &g.start, &g.dur);
     MSIM_TRY(stream_of(r, ev->device >= 0 ? ev->device : ev->pid,
                        ev->stream >= 0 ? ev->stream : ev->tid, &g.stream));
@@ -193,12 +204,11 @@ static enum msim_status add_sync(struct msim_reader *r)
     struct msim_trace *t = r->trace;
     int64_t device = ev->device >= 0 ? ev->device : ev->pid;
     /* Correlations for now; msim_order_device() turns them into calls. */
-    struct msim_sync s = {.call = correlation(ev->correlation),
-                          .record_call = correlation(ev->record_correlation),
-                          .stream = MSIM_NONE,
-                          .wait_stream = MSIM_NONE,
-                          .kind = ev->sync_kind};
+    struct msim_sync s = {
+        .stream = MSIM_NONE, .wait_stream = MSIM_NONE, .kind = ev->sync_kind};
 
+    MSIM_TRY(correlation(r, ev->correlation, &s.call));
+    MSIM_TRY(correlation(r, ev->record_correlation, &s.record_call));
     if (s.kind == MSIM_CALL_OTHER)
         s.kind = (uint8_t)msim_name_sync(
             msim_strtab_text(r->strings, ev->name),
@@ -229,17 +239,28 @@ static enum msim_status add_row(struct msim_reader *r)
     }
 }
 
+static bool makes_row(const struct msim_kineto_event *ev)
+{
+    return (ev->ph == 'X' || ev->ph == 'B') && ev->cat > MSIM_KCAT_UNSEEN &&
+           ev->cat < MSIM_KCAT_DROP;
+}
+
 enum msim_status msim_kineto_row(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
+    bool row = makes_row(ev);
 
-    if (ev->ph != 'X' || ev->cat == MSIM_KCAT_UNSEEN ||
-        ev->cat == MSIM_KCAT_DROP) {
-        r->out->dropped++;
+    if (ev->ph == 'E') {
+        msim_kineto_end(r);
         return MSIM_OK;
     }
-    if (!msim_kineto_sound(r))
-        return MSIM_OK;
-    r->out->taken++;
-    return add_row(r);
+    if (!row)
+        MSIM_TRY(msim_kineto_unread(r));
+    else if (!msim_kineto_sound(r))
+        row = false;
+    if (row) {
+        r->out->taken++;
+        MSIM_TRY(add_row(r));
+    }
+    return ev->ph == 'B' ? msim_kineto_begin(r, row) : MSIM_OK;
 }

@@ -34,7 +34,7 @@ static bool is_far(struct msim_reader *r)
     for (uint64_t i = 0; i < r->out->taken; i++)
         msim_read_leave_out(r, "'ts' is %lld, more than a day before the rest",
                             (long long)k->base_us);
-    r->out->taken = k->n_far = 0;
+    r->out->taken = k->n_far = k->open.n = 0;
     t->n_ops = t->n_calls = t->n_gpu = t->n_syncs = t->n_comms = 0;
     k->base_us = k->ev.ts_us;
     return false;
