@@ -42,18 +42,28 @@ static void warn_lost_kernels(struct msim_job *job)
 
 static void warn_unlaunched(struct msim_job *job)
 {
-    uint64_t n = 0, all = 0;
+    uint64_t n = 0, all = 0, early = 0;
 
     for (uint32_t r = 0; r < job->n_ranks; r++) {
-        n += job->ranks[r]->unlinked_gpu;
-        all += job->ranks[r]->n_gpu;
+        const struct msim_trace *t = job->ranks[r];
+
+        n += t->unlinked_gpu;
+        all += t->n_gpu;
+        for (uint32_t i = 0; i < t->n_gpu; i++)
+            early += t->gpu[i].early;
     }
-    if (n)
+    if (early)
         msim_job_warn(job,
                       "incomplete trace: of %llu GPU activities %llu have no "
                       "launch; they occupy their streams and belong to no "
                       "iteration",
-                      (unsigned long long)all, (unsigned long long)n);
+                      (unsigned long long)all, (unsigned long long)early);
+    if (n > early)
+        msim_job_warn(job,
+                      "incomplete trace: of %llu GPU activities %llu have no "
+                      "launch; they belong to the iteration in whose time they "
+                      "ran",
+                      (unsigned long long)all, (unsigned long long)(n - early));
 }
 
 enum msim_status msim_job_check_work(const struct msim_job *job,

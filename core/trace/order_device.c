@@ -132,6 +132,17 @@ static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
     }
 }
 
+/* What has no launch and is ahead of all of its stream that have one. */
+static void find_early(struct msim_trace *t, const struct msim_stream *s)
+{
+    uint32_t first = s->gpu_begin;
+
+    while (first < s->gpu_end && t->gpu[first].call == MSIM_NONE)
+        first++;
+    for (uint32_t i = s->gpu_begin; i < first && first < s->gpu_end; i++)
+        t->gpu[i].early = true;
+}
+
 /* ---- launches whose kernels are not recorded ----------------------------- */
 
 static bool launches(const struct msim_call *c)
@@ -223,6 +234,8 @@ enum msim_status msim_order_device(struct msim_trace *t)
         status = map_calls(t, &map);
     if (status == MSIM_OK) {
         link_gpu(t, &map);
+        for (uint32_t i = 0; i < t->n_streams; i++)
+            find_early(t, &t->streams[i]);
         status = link_syncs(t, &map);
     }
     msim_idmap_release(&map);

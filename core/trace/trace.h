@@ -233,7 +233,7 @@ struct msim_gpu {
     uint64_t bytes; /* copies and memsets; else 0 */
     uint32_t name;  /* string */
     uint32_t stream;
-    uint32_t call; /* launching call by correlation, NONE: before the window */
+    uint32_t call; /* launching call by correlation, NONE: not recorded */
     uint32_t op;   /* op that launched it (order_device.c says how) */
     uint32_t
         comm; /* kind COMM: its collective, or NONE where only its name tells */
@@ -242,6 +242,7 @@ struct msim_gpu {
     uint8_t kind, copy_kind;
     bool pageable;
     bool in_graph; /* launched by a CUDA or HIP graph */
+    bool early;    /* in its queue already when the recording began */
 };
 
 struct msim_launch_config {
