@@ -132,15 +132,24 @@ static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
     }
 }
 
-/* What has no launch and is ahead of all of its stream that have one. */
-static void find_early(struct msim_trace *t, const struct msim_stream *s)
+/* What has no launch, and is ahead of all of its stream that have one, or has a
+ * lower number than all calls: numbers grow. */
+static void find_early(struct msim_trace *t)
 {
-    uint32_t first = s->gpu_begin;
+    uint32_t least = UINT32_MAX;
 
-    while (first < s->gpu_end && t->gpu[first].call == MSIM_NONE)
-        first++;
-    for (uint32_t i = s->gpu_begin; i < first && first < s->gpu_end; i++)
-        t->gpu[i].early = true;
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        if (t->calls[i].correlation - 1 < least)
+            least = t->calls[i].correlation - 1;
+    for (uint32_t s = 0; s < t->n_streams && least < UINT32_MAX; s++) {
+        uint32_t begin = t->streams[s].gpu_begin, end = t->streams[s].gpu_end;
+        uint32_t linked = begin;
+
+        while (linked < end && t->gpu[linked].call == MSIM_NONE)
+            linked++;
+        for (uint32_t i = begin; i < linked; i++)
+            t->gpu[i].early = linked < end || t->gpu[i].correlation - 1 < least;
+    }
 }
 
 /* ---- launches whose kernels are not recorded ----------------------------- */
@@ -234,8 +243,7 @@ enum msim_status msim_order_device(struct msim_trace *t)
         status = map_calls(t, &map);
     if (status == MSIM_OK) {
         link_gpu(t, &map);
-        for (uint32_t i = 0; i < t->n_streams; i++)
-            find_early(t, &t->streams[i]);
+        find_early(t);
         status = link_syncs(t, &map);
     }
     msim_idmap_release(&map);

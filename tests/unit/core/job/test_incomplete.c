@@ -69,9 +69,30 @@ static int64_t iteration_of(const struct made_job *j, const char *name)
                : j->graph->iterations[j->graph->windows[w].iteration];
 }
 
-/* Without a launch, and nothing ahead in its stream that has one: its time
- * says to which iteration it belongs. What was in its queue before belongs to
- * none. */
+/* Where no launch is recorded, its time says to which iteration a kernel
+ * belongs. */
+static void test_incomplete__no_launch_is_recorded(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_step(&m, 1, 4, 0, 100);
+    made_step(&m, 1, 5, 100, 100);
+    made_kernel(&m, 7, "a", 10, 20, 0);
+    made_kernel(&m, 7, "b", 90, 20, 3);
+    made_kernel(&m, 9, "c", 120, 20, 0);
+    made_kernel(&m, 7, "d", 210, 20, 0);
+    REQUIRE(judge(&j, &m));
+    CHECK_INT(iteration_of(&j, "a"), 4);
+    CHECK_INT(iteration_of(&j, "b"), 4);
+    CHECK_INT(iteration_of(&j, "c"), 5);
+    CHECK_INT(iteration_of(&j, "d"), -1);
+    CHECK(made_warned(&j, "of 4 GPU activities 4 have no launch; they belong"));
+    made_unload(&j);
+}
+
+/* What was in its queue before the recording, ahead of all that have a launch,
+ * belongs to none. */
 static void test_incomplete__launches_are_not_recorded(void)
 {
     struct made m = made_trace(0, 1);
@@ -80,23 +101,23 @@ static void test_incomplete__launches_are_not_recorded(void)
     made_step(&m, 1, 4, 0, 100);
     made_step(&m, 1, 5, 100, 100);
     made_kernel(&m, 7, "a", 10, 20, 0);
-    made_kernel(&m, 7, "b", 90, 20, 0);
-    made_kernel(&m, 7, "c", 120, 20, 0);
+    made_kernel(&m, 7, "b", 90, 20, 30);
+    made_kernel(&m, 7, "c", 120, 20, 32);
     made_kernel(&m, 7, "d", 210, 20, 0);
-    made_call(&m, 1, "cudaLaunchKernel", 110, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 110, 2, 31);
     made_kernel(&m, 9, "early", 20, 20, 0);
-    made_kernel(&m, 9, "linked", 115, 20, 1);
+    made_kernel(&m, 9, "linked", 115, 20, 31);
     made_kernel(&m, 9, "late", 140, 20, 0);
     REQUIRE(judge(&j, &m));
     CHECK_INT(iteration_of(&j, "a"), 4);
-    CHECK_INT(iteration_of(&j, "b"), 4);
+    CHECK_INT(iteration_of(&j, "b"), -1);
     CHECK_INT(iteration_of(&j, "c"), 5);
     CHECK_INT(iteration_of(&j, "d"), -1);
     CHECK_INT(iteration_of(&j, "early"), -1);
     CHECK_INT(iteration_of(&j, "linked"), 5);
     CHECK_INT(iteration_of(&j, "late"), 5);
-    CHECK(made_warned(&j, "of 7 GPU activities 1 have no launch; they occupy"));
-    CHECK(made_warned(&j, "of 7 GPU activities 5 have no launch; they belong"));
+    CHECK(made_warned(&j, "of 7 GPU activities 2 have no launch; they occupy"));
+    CHECK(made_warned(&j, "of 7 GPU activities 4 have no launch; they belong"));
     made_unload(&j);
 }
 
@@ -217,6 +238,7 @@ int main(void)
 {
     RUN(test_incomplete__is_complete);
     RUN(test_incomplete__launched_before);
+    RUN(test_incomplete__no_launch_is_recorded);
     RUN(test_incomplete__launches_are_not_recorded);
     RUN(test_incomplete__lost_kernels);
     RUN(test_incomplete__nested_launch);
