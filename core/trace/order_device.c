@@ -244,6 +244,7 @@ enum msim_status msim_order_device(struct msim_trace *t)
     if (status == MSIM_OK) {
         link_gpu(t, &map);
         find_early(t);
+        msim_order_room(t);
         status = link_syncs(t, &map);
     }
     msim_idmap_release(&map);

@@ -347,6 +347,11 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
+    /* GPU activities whose recorded end their stream has no room for: how many,
+     * by how much, and the longest of them, as recorded (order_room.c). */
+    uint64_t n_overruns;
+    msim_ps overrun, longest_overrun;
+    uint32_t longest_overrun_gpu;
     /* The messages of a Chakra file as they were, if they were asked for
      * (msim_load_options.keep_source); else NULL. */
     char *source;

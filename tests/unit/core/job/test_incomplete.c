@@ -59,6 +59,77 @@ static void test_incomplete__launched_before(void)
     made_unload(&j);
 }
 
+/* Kernels k0 to k5, each 10 at 0, 20, .. of one stream, but for the second. */
+static void check_room(int dur, int ends, bool says)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    char name[8];
+
+    made_op(&m, 1, "aten::mm", 0, 60);
+    for (int i = 0; i < 6; i++) {
+        snprintf(name, sizeof(name), "k%d", i);
+        made_call(&m, 1, "cudaLaunchKernel", 2 * i, 1, i + 1);
+        made_kernel(&m, 7, name, 20 + 20 * i, i == 1 ? dur : 10, i + 1);
+    }
+    REQUIRE(judge(&j, &m));
+    CHECK_INT(made_end(&j, "k1") - made_start(&j, "k1"), ends * US);
+    CHECK_INT(made_start(&j, "k5"), 120 * US);
+    CHECK(made_warned(&j, "1 GPU activities are recorded to end when") == says);
+    made_unload(&j);
+}
+
+/* The next may begin early, as programmatic launches do, but not end before,
+ * and nothing behind it may. */
+static void test_incomplete__room_of_a_stream(void)
+{
+    check_room(19, 19, false);
+    check_room(29, 29, false);
+    check_room(31, 31, false); /* a microsecond may be cut off */
+    check_room(32, 20, true);
+    check_room(50000, 20, true);
+}
+
+/* Branches of a graph run side by side, and end before what comes behind it. */
+static void test_incomplete__room_of_a_graph(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_call(&m, 1, "cudaGraphLaunch", 0, 1, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 2, 1, 2);
+    made_call(&m, 1, "cudaLaunchKernel", 4, 1, 3);
+    made_kernel(&m, 7, "long", 10, 70, 1);
+    made_kernel(&m, 7, "wrong", 12, 9000, 1);
+    made_kernel(&m, 7, "short", 20, 10, 1);
+    made_kernel(&m, 7, "short", 40, 10, 1);
+    made_kernel(&m, 7, "behind", 90, 10, 2);
+    made_kernel(&m, 7, "last", 110, 10, 3);
+    REQUIRE(judge(&j, &m));
+    CHECK_INT(made_end(&j, "long") - made_start(&j, "long"), 70 * US);
+    CHECK_INT(made_end(&j, "wrong") - made_start(&j, "wrong"), 78 * US);
+    CHECK(made_warned(&j, "the longest 'wrong' after 9000.0 us"));
+    made_unload(&j);
+}
+
+/* Where it is the rule, the stream is no queue. */
+static void test_incomplete__no_queue(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    char name[8];
+
+    for (int i = 0; i < 6; i++) {
+        snprintf(name, sizeof(name), "k%d", i);
+        made_call(&m, 1, "cudaLaunchKernel", 2 * i, 1, i + 1);
+        made_kernel(&m, 7, name, 20 + 20 * i, 50, i + 1);
+    }
+    REQUIRE(judge(&j, &m));
+    CHECK_INT(made_end(&j, "k1") - made_start(&j, "k1"), 50 * US);
+    CHECK(!made_warned(&j, "GPU activities are recorded to end"));
+    made_unload(&j);
+}
+
 /* The iteration that a kernel belongs to, or -1. */
 static int64_t iteration_of(const struct made_job *j, const char *name)
 {
@@ -238,6 +309,9 @@ int main(void)
 {
     RUN(test_incomplete__is_complete);
     RUN(test_incomplete__launched_before);
+    RUN(test_incomplete__room_of_a_stream);
+    RUN(test_incomplete__room_of_a_graph);
+    RUN(test_incomplete__no_queue);
     RUN(test_incomplete__no_launch_is_recorded);
     RUN(test_incomplete__launches_are_not_recorded);
     RUN(test_incomplete__lost_kernels);
