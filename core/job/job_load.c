@@ -8,6 +8,7 @@
 #include "core/job/link.h"
 #include "core/job/own_comms.h"
 #include "core/job/read_file.h"
+#include "core/job/whole_steps.h"
 #include "core/trace/order.h"
 
 #include <math.h>
@@ -436,6 +437,7 @@ static enum msim_status assemble(struct loading *l)
     count_collectives(l);
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
+    MSIM_TRY(msim_job_keep_whole(l->job));
     warn_missing(l->job);
     return MSIM_OK;
 }
