@@ -90,6 +90,21 @@ static void warn_repairs(struct msim_job *job, const char *path,
                           (unsigned long long)r->first[i], TEXT[i].put);
 }
 
+static void warn_salvaged(struct msim_job *job, const char *path,
+                          const struct msim_read_result *read)
+{
+    char passed[64] = "before";
+
+    if (read->broken)
+        snprintf(passed, sizeof(passed), "beside %llu broken ones",
+                 (unsigned long long)read->broken);
+    msim_job_warn(job, "%s:%llu: %s; kept the %llu complete %s %s", path,
+                  (unsigned long long)read->damage.offset, read->damage.text,
+                  (unsigned long long)read->events,
+                  read->format == MSIM_FORMAT_KINETO ? "events" : "nodes",
+                  passed);
+}
+
 /* One warning for each kind of record that nothing is made of, though it could
  * be time of a device. */
 static void warn_unread(struct msim_job *job, const char *path,
@@ -128,11 +143,7 @@ static enum msim_status describe(struct loading *l, struct part *p,
         p->info.rank = msim_job_rank_of_name(path);
     count_rows(t, &p->info);
     if (p->read.salvaged)
-        msim_job_warn(l->job, "%s:%llu: %s; kept the %llu complete %s before",
-                      path, (unsigned long long)p->read.damage.offset,
-                      p->read.damage.text, (unsigned long long)p->read.events,
-                      p->read.format == MSIM_FORMAT_KINETO ? "events"
-                                                           : "nodes");
+        warn_salvaged(l->job, path, &p->read);
     if (p->read.unsound)
         msim_job_warn(l->job,
                       "%s: %llu of %llu events are left out, for they cannot "

@@ -15,11 +15,13 @@ enum msim_status msim_read_begin(struct msim_reader *r,
     r->out->trace = r->trace;
     r->out->format = format->id;
     r->format = format;
+    r->in_records = true;
     return format->begin(r);
 }
 
 void msim_read_records_end(struct msim_reader *r)
 {
+    r->in_records = false;
     msim_sax_use(r->sax, r->top);
 }
 

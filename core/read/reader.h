@@ -46,6 +46,7 @@ struct msim_read_result {
     int32_t origin_ps;
     char note[128]; /* msim_input_note() */
     bool salvaged;
+    uint64_t broken;          /* salvaged: records passed over */
     struct msim_error damage; /* salvaged: what was wrong */
 };
 
@@ -72,6 +73,10 @@ struct msim_read_format {
     /* Offset in the file of the byte that a failed feed() is about. */
     uint64_t (*offset)(const struct msim_reader *r);
 
+    /* A record was broken, the next begins: forget it. NULL: what follows a
+     * broken record is not read. */
+    void (*forget)(void *state);
+
     /* All records are in: order, nest and link them. */
     enum msim_status (*finish)(struct msim_reader *r);
     void (*free)(void *state); /* accepts NULL */
@@ -89,6 +94,7 @@ struct msim_reader {
     void *state;                           /* the format's */
     struct msim_error problem; /* of a callback; the offset comes later */
     uint64_t complete;         /* records taken whole */
+    bool in_records;           /* between their begin and their end */
     bool keep_source;          /* of msim_load_options */
     bool details;              /* of msim_load_options */
     int64_t base_ns;           /* baseTimeNanoseconds at the top level */

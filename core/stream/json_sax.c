@@ -303,6 +303,22 @@ enum msim_status msim_sax_end(struct msim_sax *s)
     return s->failed;
 }
 
+enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at)
+{
+    const struct msim_sax_handler handler = s->handler;
+    const char *text = "{\"\":[";
+    yajl_handle yajl = yajl_alloc(&callbacks, NULL, s);
+    yajl_status status;
+
+    if (!yajl)
+        return MSIM_ENOMEM;
+    yajl_free(s->yajl);
+    *s = (struct msim_sax){.ctx = s->ctx, .yajl = yajl, .offset = at};
+    status = yajl_parse(yajl, (const unsigned char *)text, strlen(text));
+    s->handler = handler;
+    return failure(s, status, NULL);
+}
+
 uint64_t msim_sax_offset(const struct msim_sax *s)
 {
     return s->offset + (s->parsing ? yajl_get_bytes_consumed(s->yajl) : 0);

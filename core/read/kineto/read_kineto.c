@@ -562,6 +562,13 @@ static enum msim_status kineto_begin(struct msim_reader *r)
     return MSIM_OK;
 }
 
+static void kineto_forget(void *state)
+{
+    struct msim_kineto *k = state;
+
+    k->depth = 0;
+}
+
 static void kineto_free(void *state)
 {
     struct msim_kineto *k = state;
@@ -589,6 +596,7 @@ const struct msim_read_format msim_kineto_format = {
     .records = "events",
     .begin = kineto_begin,
     .handler = &handler,
+    .forget = kineto_forget,
     .finish = msim_kineto_finish,
     .free = kineto_free,
 };

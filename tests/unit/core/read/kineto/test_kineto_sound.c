@@ -91,9 +91,60 @@ static void test_kineto_sound__a_stray_at_the_beginning(void)
     msim_job_free(job);
 }
 
+/* Of 20,000 operators some are broken: only these are passed over, also where
+ * a piece of the file ends, and what comes behind the list is read. Known
+ * faults behind a broken record are put right. */
+static void check_salvaged(const char *begin, const char *broken,
+                           const char *end, int64_t rank)
+{
+    struct made m = {0};
+    struct msim_error err;
+    struct msim_job *job;
+
+    made_add(&m, "%s", begin);
+    for (int i = 0; i < 20000; i++)
+        if (i % 4000 == 1000)
+            made_add(&m, "%s,\n ", broken);
+        else
+            made_op(&m, 1, i % 4000 == 1001 ? "a\tb" : "op", 10 * i, 5);
+    made_add(&m, "{\"ph\":\"M\"}%s", end);
+    job = load_text(m.text, false, &err);
+    CHECK(job == NULL);
+    CHECK_INT(err.status, MSIM_ESYNTAX);
+    CHECK(strstr(err.text, "--salvage keeps the 1000 complete events before it "
+                           "and those behind it"));
+    job = load_text(m.text, true, &err);
+    made_free(&m);
+    REQUIRE(job);
+    CHECK_UINT(job->ranks[0]->n_ops, 19995);
+    CHECK_INT(job->ranks[0]->ops[19994].start,
+              (int64_t)199990 * MSIM_PS_PER_US);
+    CHECK_INT(job->files[0].rank, rank);
+    CHECK(job->files[0].salvaged);
+    REQUIRE(job->n_warnings >= 1);
+    CHECK(strstr(job->warnings[0], "events beside 5 broken ones"));
+    msim_job_free(job);
+}
+
+static void test_kineto_sound__salvages_what_follows(void)
+{
+    const char *list = "{\"traceEvents\":[";
+    const char *end = "],\"distributedInfo\":{\"rank\":3}}";
+
+    check_salvaged(list,
+                   "{\"ph\":\"X\",\"name\":\"f(\"a\")\n\",\"args\":{\"b\":{}}}",
+                   end, 3);
+    check_salvaged(list, "{\"ph\":\"X\",\"name\":\"a\"b\",\"ts\":\"\xb9\"}",
+                   end, 3);
+    check_salvaged(list, "{\"ph\":\"X\",\"name\":\"C:\\U\",\"ts\":,\"dur\":3}",
+                   end, 3);
+    check_salvaged("[", "{\"ph\" \"X\" , \"args\":{}  }", "]", -1);
+}
+
 int main(void)
 {
     RUN(test_kineto_sound__leaves_out_what_cannot_be);
     RUN(test_kineto_sound__a_stray_at_the_beginning);
+    RUN(test_kineto_sound__salvages_what_follows);
     return check_summary();
 }
