@@ -111,7 +111,7 @@ static void warn_unread(struct msim_job *job, const char *path,
                         const struct msim_read_result *read)
 {
     for (int i = 0; i < MSIM_READ_UNREAD_KINDS; i++) {
-        const struct msim_read_unread *u = &read->unread[i];
+        const struct msim_unread_kind *u = &read->unread[i];
 
         if (u->n)
             msim_job_warn(job, "%s: %llu events of %s are not read (%llu us)",

@@ -53,7 +53,7 @@ void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
 
 void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us)
 {
-    struct msim_read_unread *u = r->out->unread;
+    struct msim_unread_kind *u = r->out->unread;
 
     while (u->n && u->what != what &&
            u < &r->out->unread[MSIM_READ_UNREAD_KINDS - 1])

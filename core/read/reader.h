@@ -20,7 +20,7 @@
 #include "core/trace/argpool.h"
 
 /* Records of one kind that are not read. */
-struct msim_read_unread {
+struct msim_unread_kind {
     uint32_t what; /* string: "category 'x'"; 0: all other kinds */
     uint64_t n, us;
 };
@@ -36,7 +36,7 @@ struct msim_read_result {
     uint64_t dropped; /* of these: kinds that nothing is made of */
     uint64_t taken;   /* of these: rows are made of them */
     uint64_t unsound; /* of these: left out, for they say what cannot be */
-    struct msim_read_unread unread[MSIM_READ_UNREAD_KINDS];
+    struct msim_unread_kind unread[MSIM_READ_UNREAD_KINDS];
     struct msim_error first_unsound; /* with its offset, if there is one */
     uint64_t orphans;                /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */

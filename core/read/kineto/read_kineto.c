@@ -564,9 +564,7 @@ static enum msim_status kineto_begin(struct msim_reader *r)
 
 static void kineto_forget(void *state)
 {
-    struct msim_kineto *k = state;
-
-    k->depth = 0;
+    ((struct msim_kineto *)state)->depth = 0;
 }
 
 static void kineto_free(void *state)
