@@ -58,7 +58,9 @@ static const struct msim_command COMMAND = {
         "h w k r s. Every row is\ncopied with predicted_us, low_us, high_us "
         "and model added; where there is no\nprediction these are empty and "
         "model says why. Columns 'framework' and 'source'\nname the "
-        "software stack; without them the time is that of the bare kernel.",
+        "software stack; without them the time is that of the bare kernel.\n"
+        "Behind the model stand the rules that a row breaks (docs/guards.md): "
+        "(memory)\nneeds more than the GPU's memory.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
@@ -79,14 +81,21 @@ static enum msim_status answer_rows(const struct msim_platform *p,
                                     struct msim_csv *csv, const char *path,
                                     struct msim_error *err)
 {
+    struct msim_guard_count count = {0};
+    char marked[MSIM_GUARD_SENTENCE];
     struct msim_row_map map;
+    enum msim_status status;
 
     if (msim_row_map_init(&map, csv, err) != MSIM_OK) {
         snprintf(err->file, sizeof(err->file), "%s", path);
         return MSIM_EFORMAT;
     }
     print_header(csv);
-    return msim_op_rows(p, &map, csv, stdout, err);
+    status = msim_op_rows(p, &map, csv, stdout, &count, err);
+    msim_guard_sentence(&count, "rows", marked);
+    if (*marked)
+        msim_message_warning("%s", marked);
+    return status;
 }
 
 static enum msim_status run(const struct settings *s, const char *path,
@@ -105,9 +114,6 @@ static enum msim_status run(const struct settings *s, const char *path,
         status = msim_csv_open(&csv, path, err);
     if (status == MSIM_OK)
         status = answer_rows(p, csv, path, err);
-    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                           "standard output cannot be written");
     msim_csv_close(csv);
     msim_platform_free(p);
     return status;

@@ -9,6 +9,8 @@
 #include "cli/options.h"
 #include "cli/platform_hint.h"
 #include "cli/predict_options.h"
+#include "core/base/files_read.h"
+#include "core/base/write_file.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/explain.h"
@@ -95,6 +97,19 @@ static enum msim_status report(const struct msim_predict_options *o,
     return MSIM_OK;
 }
 
+/* Before one of them is written. */
+static enum msim_status look_at_outputs(const struct msim_predict_options *o,
+                                        struct msim_error *err)
+{
+    if (o->chart && o->timeline && msim_file_is_same(o->chart, o->timeline))
+        return msim_fail(err, MSIM_EUSAGE, o->chart, MSIM_OFFSET_NONE,
+                         "is what '--chart' and '--timeline' would both write; "
+                         "want two files");
+    if (o->chart)
+        MSIM_TRY(msim_files_read_spare(o->chart, err));
+    return o->timeline ? msim_files_read_spare(o->timeline, err) : MSIM_OK;
+}
+
 static enum msim_status predict(const struct msim_predict_options *o,
                                 const struct msim_inputs *in,
                                 const struct msim_target *to,
@@ -102,8 +117,10 @@ static enum msim_status predict(const struct msim_predict_options *o,
                                 struct msim_error *err)
 {
     struct msim_prediction_run run;
-    enum msim_status status =
-        msim_whatif_predict(&run, &o->settings, in, to, err);
+    enum msim_status status;
+
+    MSIM_TRY(look_at_outputs(o, err));
+    status = msim_whatif_predict(&run, &o->settings, in, to, err);
 
     if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)
         status = msim_sensitivity_find(&run, err);

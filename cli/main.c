@@ -5,20 +5,23 @@
 #include "cli/message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Output that could not be written is a failure, whatever the verb returned. */
+/* Output that could not be written is a failure, whatever the verb returned. Of
+ * an earlier write the reason is gone; a line end more has the same. */
 static int finish(int rc)
 {
-    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return rc;
+    errno = 0;
+    (void)(putchar('\n') == EOF || fflush(stdout) != 0);
     msim_message("cannot write to standard output: %s",
                  errno ? strerror(errno) : "an earlier write failed");
-    return rc == MSIM_EXIT_OK ? MSIM_EXIT_INTERNAL : rc;
+    return MSIM_EXIT_INTERNAL;
 }
 
 /* A word that is no verb and no file is more likely a mistyped verb. */
@@ -46,8 +49,22 @@ static int run(int argc, char **argv)
     return msim_cmd_predict(argc, argv);
 }
 
+/* A file of ours would take the number of a stream that is closed, and hold
+ * messages then. Nothing can be written to what stands in for it. */
+static void open_closed_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    open_closed_streams();
     /* A file that may not grow further is an error like a full disk, after
      * which a draft is removed. */
     signal(SIGXFSZ, SIG_IGN);

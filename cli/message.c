@@ -30,6 +30,7 @@ int msim_message_exit_code(enum msim_status status)
         return MSIM_EXIT_INPUT;
     case MSIM_ENOMEM:
     case MSIM_EINTERNAL:
+    case MSIM_EWRITE:
         break;
     }
     return MSIM_EXIT_INTERNAL;
@@ -71,10 +72,19 @@ void msim_message_warnings(const char *const *warnings, uint32_t n,
         msim_message_warning("%s", warnings[i]);
 }
 
+/* What writes to standard output knows no reason; main() has it. */
+static bool is_standard_output(enum msim_status status,
+                               const struct msim_error *err)
+{
+    return status == MSIM_EWRITE && !(err && err->text[0]) && ferror(stdout);
+}
+
 int msim_message_error(enum msim_status status, const struct msim_error *err)
 {
     const char *text = msim_status_text(status);
 
+    if (is_standard_output(status, err))
+        return MSIM_EXIT_INTERNAL;
     if (err && err->text[0])
         text = err->text;
     if (!err || !err->file[0])

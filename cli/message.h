@@ -38,7 +38,7 @@ void msim_message_warnings(const char *const *warnings, uint32_t n,
 /*
  * Show the error as `FILE:OFFSET: TEXT`, as far as these are known, and return
  * its exit code. Where `err` is NULL or empty the sentence of the status is
- * shown.
+ * shown. A failure of standard output is left to main().
  */
 int msim_message_error(enum msim_status status, const struct msim_error *err);
 

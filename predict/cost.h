@@ -34,6 +34,7 @@ struct msim_cost_options {
     const struct msim_host *host;             /* never NULL: for what the trace
                                                  does not have */
     bool host_modelled;   /* use `host` also where the trace has times */
+    bool asked;           /* somebody wants these sizes: none is misread */
     bool strict;          /* a work without a model is an error */
     uint32_t ranks;       /* of the job, of which those in the graph stand for
                              all; 0: there are no others */
@@ -65,6 +66,7 @@ struct msim_costs {
     /* Of all kernels together, on top of low..high; 1 and 1: as traced. */
     struct msim_whole_job_machine machine;
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
+    msim_guard_marks marks;       /* MEMORY: a work needs more than there is */
     /* Operators, or kernels without one, whose estimates could not be true
      * (models/estimate/plausible.h); `n_bounded` counts those that are not
      * listed, too. */

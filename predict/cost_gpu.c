@@ -90,6 +90,16 @@ static bool deviates(const struct msim_costing *k)
     return !k->opt->source && !k->opt->correction;
 }
 
+/* The work as it is priced: sizes that somebody asked for were not misread. */
+static struct msim_work priced(const struct msim_costing *k,
+                               const struct msim_work *w)
+{
+    struct msim_work asked = *w;
+
+    asked.asked = k->opt->asked;
+    return asked;
+}
+
 /* All works of one operator, or of a kernel, of that name; `n` 0 leaves `d` at
  * zero. */
 static enum msim_status estimate(struct msim_costing *k, const char *name,
@@ -98,19 +108,20 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
 {
     memset(d, 0, sizeof(*d));
     for (uint32_t i = 0; i < n; i++) {
+        const struct msim_work w = priced(k, &works[i]);
         struct msim_estimate e;
 
-        MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform,
-                                             &works[i], k->opt->strict, &e,
-                                             k->err));
+        MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform, &w,
+                                             k->opt->strict, &e, k->err));
         if (e.bounded)
             note_bounded(k->c, name, e.bounded);
+        k->c->marks |= e.marks & MSIM_GUARD_BIT(MEMORY);
         if (deviates(k))
-            msim_whole_job_widen(k->opt->platform, &works[i], k->alone, &e);
+            msim_whole_job_widen(k->opt->platform, &w, k->alone, &e);
         msim_costing_add(&d->e, &e);
-        d->flops += works[i].flops * msim_work_repeats(&works[i]);
-        add_limits(&d->limits, k->opt->platform, &works[i]);
-        k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &works[i]);
+        d->flops += w.flops * msim_work_repeats(&w);
+        add_limits(&d->limits, k->opt->platform, &w);
+        k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &w);
     }
     return MSIM_OK;
 }

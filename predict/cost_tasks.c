@@ -228,6 +228,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->machine = base->machine;
+    c->marks = base->marks;
     c->groups = base->groups;
     if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
         msim_costs_free(c);
@@ -283,6 +284,7 @@ enum msim_status msim_costs_overlaid(struct msim_costs **out,
             take_added(c, t, &added[from[t] - n_base]);
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->machine = base->machine;
+    c->marks = base->marks;
     *out = c;
     return MSIM_OK;
 }

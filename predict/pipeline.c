@@ -135,6 +135,13 @@ static enum msim_status make_groups(struct predicting *p)
     return msim_task_groups_new(&p->basis->groups, p->basis->graph, &o);
 }
 
+/* Here, or before the trace was rewritten. */
+static bool has_other_sizes(const struct predicting *p)
+{
+    return p->asked.views ||
+           (p->in->origin && !msim_reshape_is_none(&p->in->origin->reshape));
+}
+
 static enum msim_status estimate(struct predicting *p)
 {
     const struct msim_predict_settings *s = p->s;
@@ -151,6 +158,7 @@ static enum msim_status estimate(struct predicting *p)
                            .correction = to->correction,
                            .host = to->host,
                            .host_modelled = s->host != NULL,
+                           .asked = has_other_sizes(p),
                            .strict = s->strict,
                            .ranks = s->ranks,
                            .gpus_a_node = to->gpus_a_node,
@@ -489,14 +497,16 @@ static enum msim_status read_off(struct predicting *p)
                                    p->s->totals_only ? NULL : run->mid.start,
                                    run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
-    if (p->s->totals_only)
+    if (p->s->totals_only) {
+        msim_run_guard(NULL, run->graph, run->costs, run->prediction);
         return MSIM_OK;
+    }
     fold(p);
     msim_run_describe(run->prediction, p->s, p->in, p->to,
                       run->basis->plans[0] != NULL);
     if (p->to->platform)
         msim_warn_emulated(p->in->job, p->to->platform, run->costs);
-    msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);
+    msim_run_guard(p->in->job, run->graph, run->costs, run->prediction);
     return keep_warnings(p);
 }
 

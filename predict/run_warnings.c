@@ -196,26 +196,46 @@ static struct excess excess_of(const struct msim_graph *g,
  * rounding of short kernels. */
 #define OTHERS_SHARE 0.01
 
-void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
-                   const struct msim_costs *c, struct msim_prediction *p)
+/* FLOPs above the peak: convolutions may multiply less often than is counted,
+ * by Winograd's algorithm; else times are wrong. The figure says nothing. */
+static void guard_mfu(struct msim_job *job, const struct msim_graph *g,
+                      const struct msim_costs *c, struct msim_prediction *p)
 {
-    struct excess x;
+    struct excess x = excess_of(g, c);
+    bool saved = x.others <= OTHERS_SHARE * x.convolutions;
 
-    if (!(p->mfu > 1))
-        return;
-    x = excess_of(g, c);
-    if (x.others <= OTHERS_SHARE * x.convolutions) {
+    if (!saved)
+        p->marks |= MSIM_GUARD_BIT(PEAK);
+    if (job && saved)
         msim_job_warn(job,
-                      "MFU is %.1f %%: convolutions by Winograd's algorithm do "
-                      "fewer multiplications than are counted",
+                      "MFU is left out: it is %.1f %%, since convolutions by "
+                      "Winograd's algorithm do fewer multiplications than are "
+                      "counted",
                       100 * p->mfu);
-        return;
-    }
-    msim_job_warn(job,
-                  "MFU is left out: works are predicted to take less than they "
-                  "would at the peak rate, by %.3g ms in all",
-                  (x.convolutions + x.others) * 1e-3);
+    else if (job)
+        msim_job_warn(job,
+                      "MFU is left out: works are predicted to take less than "
+                      "they would at the peak rate, by %.3g ms in all",
+                      (x.convolutions + x.others) * 1e-3);
     p->mfu = (double)NAN;
+}
+
+static msim_guard_marks guard_figure(const struct msim_figure *f)
+{
+    return isnan(f->predicted)
+               ? 0
+               : msim_guard_check(f->predicted, f->low, f->high, NAN);
+}
+
+void msim_run_guard(struct msim_job *job, const struct msim_graph *g,
+                    const struct msim_costs *c, struct msim_prediction *p)
+{
+    p->marks = c->marks | guard_figure(&p->period.us) |
+               guard_figure(&p->iteration_us) | guard_figure(&p->kernel_us);
+    if (p->mfu > 1)
+        guard_mfu(job, g, c, p);
+    if (job && p->marks & MSIM_GUARD_BIT(ORDER))
+        msim_job_warn(job, "the interval of a time does not hold the time");
 }
 
 void msim_run_warnings_bounded(struct msim_job *job, const struct msim_costs *c)

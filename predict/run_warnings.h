@@ -20,12 +20,12 @@ void msim_warn_emulated(struct msim_job *job, const struct msim_platform *p,
                         const struct msim_costs *c);
 
 /*
- * Judge an MFU above 1: Winograd's algorithm for convolutions does fewer
- * multiplications than are counted, and a warning says so. Where other work
- * exceeds the peak, the figure is wrong and becomes unknown.
+ * What a prediction keeps (core/guard/guard.h): its marks, and warnings of them
+ * in `job`, unless that is NULL. An MFU above 1 is left out; it is a mark
+ * unless convolutions explain it.
  */
-void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
-                   const struct msim_costs *c, struct msim_prediction *p);
+void msim_run_guard(struct msim_job *job, const struct msim_graph *g,
+                    const struct msim_costs *c, struct msim_prediction *p);
 
 /* Add one for each operator whose estimate could not be true, the first
  * MSIM_COST_BOUNDED_MAX of them. */

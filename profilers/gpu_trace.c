@@ -282,15 +282,12 @@ static enum msim_status write_file(struct writing *w, const char *path,
     struct msim_file *file;
     enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&file, path, gzip, err));
+    MSIM_TRY(msim_file_open(&file, path, &(struct msim_file_how){.gzip = gzip},
+                            err));
     msim_json_begin(&w->j, msim_file_write, file);
     write_all(w);
     status = msim_json_end(&w->j);
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
-    return msim_fail(err, status, path, MSIM_OFFSET_NONE,
-                     "cannot write the trace");
+    return msim_file_close(file, status, err);
 }
 
 enum msim_status msim_gpu_trace_write(const struct msim_gpu_trace *t,

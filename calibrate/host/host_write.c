@@ -351,14 +351,10 @@ enum msim_status msim_host_write(const struct msim_host_document *p,
 
     if (!j)
         return MSIM_ENOMEM;
-    status = msim_file_open(&file, path, false, err);
+    status = msim_file_open(&file, path, NULL, err);
     if (status == MSIM_OK) {
         msim_json_begin(j, msim_file_write, file);
-        status = write_all(j, p);
-        if (status == MSIM_OK)
-            status = msim_file_commit(file, err);
-        else
-            msim_file_abandon(file);
+        status = msim_file_close(file, write_all(j, p), err);
     }
     free(j);
     return status;

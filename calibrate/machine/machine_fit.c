@@ -433,17 +433,14 @@ fit_platform(cJSON **out, const struct msim_cal_journal *j, const cJSON *sheet,
     enum msim_status status = MSIM_OK;
 
     if (held) {
-        MSIM_TRY(msim_file_open(&options->rows, held, false, err));
+        MSIM_TRY(msim_file_open(&options->rows, held, NULL, err));
         status = msim_held_out_header_write(options->rows);
     }
     if (status == MSIM_OK)
         status = msim_platform_fit(out, sheet, "the journal", s, options, err);
     if (status == MSIM_OK)
         status = check_fits(*out, j, err);
-    if (status == MSIM_OK && held)
-        return msim_file_commit(options->rows, err);
-    msim_file_abandon(options->rows);
-    return status;
+    return msim_file_close(options->rows, status, err);
 }
 
 static enum msim_status fit_samples(cJSON **out,

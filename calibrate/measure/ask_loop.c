@@ -18,10 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GREET_FIRST    60.0 /* seconds: PyTorch may come from a cold disk */
-#define GREET_AGAIN    20.0
+/* Of its patience: a backend that is started again has its files in memory. */
+#define GREET_AGAIN    2.0
 #define ROUND_MAX      1024 /* experiments */
 #define CRASHES_MAX    20   /* one after the other */
+#define LIES_MAX       3    /* answers that are none to the question */
 #define SPREAD         0.02 /* of a median: less than laws are wrong by */
 #define ROUND_SECONDS  10.0 /* that first visits take */
 #define VISITS         3    /* where it is not repeatable */
@@ -55,12 +56,12 @@ static bool is_repeatable(const struct msim_cal_ask_loop *a)
 enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
                                          struct msim_error *err)
 {
-    double seconds = *a->name ? GREET_AGAIN : GREET_FIRST;
+    double seconds =
+        a->o->patience * (*a->name ? GREET_AGAIN : MSIM_CHILD_START);
     cJSON *greeting;
     const char *name;
 
-    MSIM_TRY(msim_child_start(&a->child, a->command,
-                              fmax(seconds, a->o->patience), &greeting, err));
+    MSIM_TRY(msim_child_start(&a->child, a->command, seconds, &greeting, err));
     name = msim_json_get_text(greeting, "backend");
     if (!name) {
         cJSON_Delete(greeting);
@@ -142,12 +143,33 @@ static enum msim_status revive(struct msim_cal_ask_loop *a,
     *answer = failure(why);
     if (!*answer)
         return MSIM_ENOMEM;
+    if (why->status == MSIM_EFORMAT && ++a->lies >= LIES_MAX)
+        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                         "backend '%s' cannot be trusted: %d times its answers "
+                         "were none to the question, the last time: %s",
+                         a->name, LIES_MAX, why->text);
     if (++a->crashes >= CRASHES_MAX)
         return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
                          "backend '%s' failed %d times one after the other, "
                          "the last time: %s",
                          a->name, CRASHES_MAX, why->text);
     return MSIM_OK;
+}
+
+/* An answer that cannot be true is none, and whoever gives it is ended. */
+static enum msim_status ask(struct msim_cal_ask_loop *a, const cJSON *question,
+                            cJSON **answer, struct msim_error *why)
+{
+    enum msim_status status;
+
+    MSIM_TRY(msim_child_ask(&a->child, question, a->o->patience, answer, why));
+    status = msim_cal_answer_check(*answer, why);
+    if (status == MSIM_OK)
+        return MSIM_OK;
+    msim_child_stop(&a->child);
+    cJSON_Delete(*answer);
+    *answer = NULL;
+    return status;
 }
 
 /* Start it where it does not run, and ask once. Without an answer `*answer` is
@@ -162,7 +184,7 @@ static enum msim_status ask_once(struct msim_cal_ask_loop *a,
     if (a->child.pid == 0)
         MSIM_TRY(msim_cal_ask_loop_start(a, err));
     *why = (struct msim_error){0};
-    status = msim_child_ask(&a->child, question, a->o->patience, answer, why);
+    status = ask(a, question, answer, why);
     return status == MSIM_ENOMEM ? status : MSIM_OK;
 }
 

@@ -37,7 +37,7 @@ struct msim_cal_ask_loop {
     struct msim_child child;
     struct msim_cal_round round;
     struct msim_cal_watch watch;
-    uint32_t id, rows, failed, crashes;
+    uint32_t id, rows, failed, crashes, lies;
 };
 
 /* Start the backend, and keep its greeting, which has `name`. */

@@ -57,6 +57,62 @@ static enum msim_status read_lists(struct msim_cal_answer *a, const cJSON *o)
     return read_operators(a, cJSON_GetObjectItemCaseSensitive(o, "operators"));
 }
 
+/* Sums of floating point numbers are not exact. */
+#define SLACK (1 + 1e-9)
+
+/* Is it from `low` to `high`, above 0 and finite? What is not said is. */
+static bool is_within(double us, double low, double high)
+{
+    return isnan(us) ||
+           (us > 0 && us * SLACK >= low && us <= high * SLACK && isfinite(us));
+}
+
+/* Each is a number where it is said. */
+static enum msim_status check_numbers(const cJSON *answer,
+                                      struct msim_error *err)
+{
+    static const char *const KEYS[] = {"low_us", "high_us", "alone_us"};
+
+    for (size_t i = 0; i < sizeof(KEYS) / sizeof(*KEYS); i++) {
+        const cJSON *o = cJSON_GetObjectItemCaseSensitive(answer, KEYS[i]);
+
+        if (o && !cJSON_IsNumber(o) && !cJSON_IsNull(o))
+            return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                             "the backend answered with a '%s' that is no "
+                             "number",
+                             KEYS[i]);
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_cal_answer_check(const cJSON *answer,
+                                       struct msim_error *err)
+{
+    double us = msim_json_get_number(answer, "time_us", (double)NAN);
+    double low = msim_json_get_number(answer, "low_us", (double)NAN);
+    double high = msim_json_get_number(answer, "high_us", (double)NAN);
+    double alone = msim_json_get_number(answer, "alone_us", (double)NAN);
+
+    if (msim_json_get_text(answer, "error"))
+        return MSIM_OK;
+    if (isnan(us))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend answered with neither 'time_us' nor "
+                         "'error'");
+    MSIM_TRY(check_numbers(answer, err));
+    if (!is_within(alone, 0, INFINITY))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend answered with alone_us %g, want a time",
+                         alone);
+    if (is_within(us, 0, INFINITY) && is_within(low, 0, us) &&
+        is_within(high, us, INFINITY))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                     "the backend answered with time_us %g, low_us %g, high_us "
+                     "%g: want 0 < low <= time <= high, finite",
+                     us, low, high);
+}
+
 enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
                                       const cJSON *answer)
 {
@@ -83,6 +139,10 @@ enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
         .after_autograd_us =
             msim_json_get_number(pauses, "autograd", (double)NAN),
     };
+    if (msim_cal_answer_check(answer, NULL) != MSIM_OK) {
+        out->error = "its times cannot be true";
+        out->us = 0;
+    }
     status = read_lists(out, answer);
     if (status != MSIM_OK)
         msim_cal_answer_release(out);

@@ -36,7 +36,16 @@ struct msim_cal_answer {
     double after_operator_us, after_autograd_us; /* pauses; NAN: not said */
 };
 
-/* Texts point into `answer`. ENOMEM; release it after a success. */
+/*
+ * Can it be true? With a time: 0 < low_us <= time_us <= high_us, all finite,
+ * where it has them; without one it has an error. EFORMAT says what it has.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_answer_check(const cJSON *answer,
+                                       struct msim_error *err);
+
+/* Texts point into `answer`; one that cannot be true has failed. ENOMEM;
+ * release it after a success. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
                                       const cJSON *answer);

@@ -29,7 +29,16 @@ static enum msim_status fail_io(const struct msim_cal_journal *j,
                      strerror(errno));
 }
 
+static const char FIRST[] = "{\"schema\":\"" SCHEMA "\"}\n"; /* of its lines */
+
 /* ---- writing ------------------------------------------------------------- */
+
+static enum msim_status fail_write(const struct msim_cal_journal *j,
+                                   struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EWRITE, j->path, MSIM_OFFSET_NONE,
+                     "an answer cannot be kept: %s", strerror(errno));
+}
 
 static enum msim_status write_all(struct msim_cal_journal *j, const char *text,
                                   size_t n, struct msim_error *err)
@@ -42,13 +51,12 @@ static enum msim_status write_all(struct msim_cal_journal *j, const char *text,
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return fail_io(j, "an answer cannot be kept", err);
+            return fail_write(j, err);
         text += done;
         n -= (size_t)done;
     }
-    return fdatasync(j->fd) == 0 || errno == EINVAL
-               ? MSIM_OK
-               : fail_io(j, "an answer cannot be kept", err);
+    return fdatasync(j->fd) == 0 || errno == EINVAL ? MSIM_OK
+                                                    : fail_write(j, err);
 }
 
 static enum msim_status append(struct msim_cal_journal *j, const cJSON *line,
@@ -194,11 +202,14 @@ static enum msim_status read_line(struct msim_cal_journal *j, const char *text,
                                   size_t n, uint64_t number,
                                   struct msim_error *err)
 {
-    cJSON *line = cJSON_ParseWithLength(text, n);
+    cJSON *line;
+    enum msim_status status = msim_json_parse(&line, text, n, NULL);
     const char *schema = line ? msim_json_get_text(line, "schema") : NULL;
-    enum msim_status status = MSIM_OK;
     bool is_first = schema && strcmp(schema, SCHEMA) == 0;
 
+    if (status == MSIM_ENOMEM)
+        return status;
+    status = MSIM_OK;
     if (is_first != (number == 1)) {
         cJSON_Delete(line);
         return no_journal(j, number, err);
@@ -256,7 +267,8 @@ static enum msim_status read_lines(struct msim_cal_journal *j, const char *text,
     }
     j->torn = size - at;
     /* A file of something else may have no line end at all. */
-    if (j->torn && at == 0 && text[0] != '{')
+    if (j->torn && at == 0 &&
+        (size >= sizeof(FIRST) || memcmp(text, FIRST, size) != 0))
         return no_journal(j, 1, err);
     if (j->torn && ftruncate(j->fd, (off_t)at) != 0)
         return fail_io(j, "a torn line cannot be taken away", err);
@@ -266,7 +278,6 @@ static enum msim_status read_lines(struct msim_cal_journal *j, const char *text,
 static enum msim_status read_or_begin(struct msim_cal_journal *j,
                                       struct msim_error *err)
 {
-    static const char FIRST[] = "{\"schema\":\"" SCHEMA "\"}\n";
     char *text;
     size_t size = 0;
     enum msim_status status = slurp(j, &text, &size, err);

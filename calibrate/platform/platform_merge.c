@@ -241,7 +241,7 @@ static enum msim_status write_lines(const struct lines *l, const char *path,
     struct msim_file *file;
     enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&file, path, false, err));
+    MSIM_TRY(msim_file_open(&file, path, NULL, err));
     status = msim_file_write(file, header, strlen(header));
     for (uint32_t i = 0; status == MSIM_OK && i < l->n; i++) {
         status =
@@ -249,10 +249,7 @@ static enum msim_status write_lines(const struct lines *l, const char *path,
         if (status == MSIM_OK)
             status = msim_file_write(file, "\n", 1);
     }
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
-    return status;
+    return msim_file_close(file, status, err);
 }
 
 enum msim_status msim_report_merge(const char *path, const char *header,

@@ -18,10 +18,12 @@
 #include "calibrate/measure/failure_list.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/files_read.h"
 #include "core/base/print.h"
 #include "profilers/ask/backend_child.h"
 #include "profilers/ask/find_backends.h"
 
+#include <errno.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <signal.h>
@@ -454,6 +456,19 @@ static enum msim_status run(struct command *c,
     return status;
 }
 
+/* Before anything is timed. The journal is an output, and then an input. */
+static enum msim_status spare_inputs(const struct command *c,
+                                     struct msim_error *err)
+{
+    const char *const files[] = {c->out, c->held, c->host, c->network};
+
+    MSIM_TRY(msim_files_read_spare(c->journal, err));
+    MSIM_TRY(msim_files_read_note(c->journal, err));
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        MSIM_TRY(msim_files_read_spare(files[i], err));
+    return MSIM_OK;
+}
+
 /* With the shapes of a trace first, where there is one. */
 static enum msim_status run_for(struct command *c, struct msim_error *err)
 {
@@ -467,7 +482,9 @@ static enum msim_status run_for(struct command *c, struct msim_error *err)
         MSIM_TRY(msim_cal_trace_shapes(&first, c->trace, err));
         say(c, "%u shapes in '%s'", first.n, c->trace);
     }
-    status = run(c, &first, err);
+    status = c->dry_run ? MSIM_OK : spare_inputs(c, err);
+    if (status == MSIM_OK)
+        status = run(c, &first, err);
     msim_cal_shapes_release(&first);
     return status;
 }
@@ -486,6 +503,41 @@ static bool find_backends(struct command *c)
     return true;
 }
 
+static int exit_code(enum msim_status status)
+{
+    switch (status) {
+    case MSIM_OK:
+        return 0;
+    case MSIM_ECHECK:
+        return 1;
+    case MSIM_EUSAGE:
+        return 2;
+    case MSIM_ENOMEM:
+    case MSIM_EINTERNAL:
+    case MSIM_EWRITE:
+        return 4;
+    default:
+        return 3;
+    }
+}
+
+/* Say what went wrong, last that results could not be written. */
+static int end(struct command *c, enum msim_status status,
+               const struct msim_error *err)
+{
+    clear_line(c);
+    if (status != MSIM_OK)
+        say(c, "%s%s%s", err->file, *err->file ? ": " : "",
+            *err->text ? err->text : msim_status_text(status));
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_code(status);
+    errno = 0; /* the reason is that of one more byte */
+    (void)(putchar('\n') == EOF || fflush(stdout) != 0);
+    say(c, "cannot write to standard output: %s",
+        errno ? strerror(errno) : "an earlier write failed");
+    return exit_code(MSIM_EWRITE);
+}
+
 int main(int argc, char **argv)
 {
     static struct command c = {
@@ -495,18 +547,11 @@ int main(int argc, char **argv)
 
     (void)gsl_set_error_handler_off();
     signal(SIGPIPE, SIG_IGN); /* a backend that died is reported as such */
+    signal(SIGXFSZ, SIG_IGN); /* as a full disk is */
     if (!parse(&c, argc, argv) || (!c.fit_only && !find_backends(&c)))
         return 2;
     name_files(&c);
     c.terminal = isatty(STDERR_FILENO);
     status = run_for(&c, &err);
-    clear_line(&c);
-    if (status == MSIM_OK)
-        return 0;
-    say(&c, "%s%s%s", err.file, *err.file ? ": " : "",
-        *err.text ? err.text : msim_status_text(status));
-    return status == MSIM_ECHECK      ? 1
-           : status == MSIM_ENOMEM    ? 4
-           : status == MSIM_EINTERNAL ? 4
-                                      : 3;
+    return end(&c, status, &err);
 }

@@ -264,7 +264,7 @@ static enum msim_status refit(struct input *in, const struct command *c,
     MSIM_TRY(msim_json_read(&tree, c->collectives, err));
     status = visit_blocks(in, c, tree);
     if (status == MSIM_OK)
-        status = msim_tree_write(tree, c->out, err);
+        status = msim_tree_renew(tree, c->out, err);
     cJSON_Delete(tree);
     return status;
 }

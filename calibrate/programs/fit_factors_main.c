@@ -136,7 +136,7 @@ static enum msim_status write_factors(const struct msim_program_sums *s,
     enum msim_status status = add_all(json, &found, s, data, err);
 
     if (status == MSIM_OK)
-        status = msim_tree_write(json, path, err);
+        status = msim_tree_renew(json, path, err);
     cJSON_Delete(json);
     msim_spread_fit_release(&found.spread);
     free(found.fits);

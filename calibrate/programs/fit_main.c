@@ -39,7 +39,7 @@ static enum msim_status write_json(const cJSON *json, const char *folder,
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/%s.json", folder, name);
-    return msim_tree_write(json, path, err);
+    return msim_tree_renew(json, path, err);
 }
 
 /* Keep the fits of other tables in the platform's file, if there is one. */
@@ -135,15 +135,13 @@ static enum msim_status fit_and_keep(const struct command *c,
     enum msim_status status = MSIM_OK;
 
     if (c->rows) {
-        MSIM_TRY(msim_file_open(&rows, c->rows, true, err));
+        MSIM_TRY(msim_file_open(&rows, c->rows,
+                                &(struct msim_file_how){.gzip = true}, err));
         status = msim_held_out_header_write(rows);
     }
     if (status == MSIM_OK)
         status = fit_all(c, sheets, s, report, rows, err);
-    if (status == MSIM_OK && rows)
-        return msim_file_commit(rows, err);
-    msim_file_abandon(rows);
-    return status;
+    return msim_file_close(rows, status, err);
 }
 
 static enum msim_status fit_and_report(const struct command *c,

@@ -118,7 +118,7 @@ static enum msim_status write_common(const struct msim_shared_fit *k,
         status = add_fits(o, k, &common);
     }
     if (status == MSIM_OK)
-        status = msim_tree_write(o, path, err);
+        status = msim_tree_renew(o, path, err);
     msim_shared_laws_release(&common);
     cJSON_Delete(o);
     return status;

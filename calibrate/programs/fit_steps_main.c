@@ -12,6 +12,7 @@
  * called fitting into their GPUs.
  */
 #include "calibrate/programs/fit_steps.h"
+#include "calibrate/rows/tables.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/vec.h"
@@ -266,23 +267,6 @@ static void add_fit(cJSON *fits, const struct msim_steps_run *r,
     cJSON_AddItemToArray(fits, fit);
 }
 
-static enum msim_status write_json(const cJSON *json, const char *path,
-                                   struct msim_error *err)
-{
-    char temporary[1100];
-    FILE *out;
-    bool good;
-
-    snprintf(temporary, sizeof(temporary), "%.1024s.new", path);
-    out = fopen(temporary, "w");
-    good = out && msim_json_show(json, out) == MSIM_OK && !ferror(out);
-    good = out && fclose(out) == 0 && good;
-    if (good && rename(temporary, path) == 0)
-        return MSIM_OK;
-    return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                     "cannot be written");
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 /* A source and each other one held out: what a fit without the first says of
@@ -386,7 +370,7 @@ static enum msim_status fit_all(struct msim_steps_run *r, const char *out,
     forget(r);
     msim_steps_fit_memory(r, json);
     if (out)
-        status = write_json(json, out, err);
+        status = msim_tree_renew(json, out, err);
     cJSON_Delete(json);
     free(all);
     free(pick);

@@ -3,6 +3,7 @@
  */
 #include "calibrate/rows/tables.h"
 
+#include "core/base/files_read.h"
 #include "core/base/write_file.h"
 
 #include <string.h>
@@ -48,22 +49,21 @@ enum msim_status msim_tables_read(struct msim_samples *s, const char *folder,
 enum msim_status msim_tree_write(const cJSON *json, const char *path,
                                  struct msim_error *err)
 {
-    struct msim_file *file;
     char *text = cJSON_Print(json);
+    size_t n = text ? strlen(text) : 0;
     enum msim_status status;
 
     if (!text)
         return MSIM_ENOMEM;
-    status = msim_file_open(&file, path, false, err);
-    if (status == MSIM_OK) {
-        status = msim_file_write(file, text, strlen(text));
-        if (status == MSIM_OK)
-            status = msim_file_write(file, "\n", 1);
-        if (status == MSIM_OK)
-            status = msim_file_commit(file, err);
-        else
-            msim_file_abandon(file);
-    }
+    text[n] = '\n'; /* over its end: files have none */
+    status = msim_file_save(path, text, n + 1, NULL, err);
     cJSON_free(text);
     return status;
+}
+
+enum msim_status msim_tree_renew(const cJSON *json, const char *path,
+                                 struct msim_error *err)
+{
+    msim_files_read_forget(path);
+    return msim_tree_write(json, path, err);
 }

@@ -28,4 +28,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_tree_write(const cJSON *json, const char *path,
                                  struct msim_error *err);
 
+/* The same, where this program may have read `path`: what it read is brought up
+ * to date. */
+MSIM_MUST_CHECK
+enum msim_status msim_tree_renew(const cJSON *json, const char *path,
+                                 struct msim_error *err);
+
 #endif

@@ -76,19 +76,11 @@ static enum msim_status write_tree(const cJSON *json, const char *out,
                                    struct msim_error *err)
 {
     char *text = cJSON_Print(json);
-    struct msim_file *file;
     enum msim_status status;
 
     if (!text)
         return MSIM_ENOMEM;
-    status = msim_file_open(&file, out, false, err);
-    if (status == MSIM_OK) {
-        status = msim_file_write(file, text, strlen(text));
-        if (status == MSIM_OK)
-            status = msim_file_commit(file, err);
-        else
-            msim_file_abandon(file);
-    }
+    status = msim_file_save(out, text, strlen(text), NULL, err);
     cJSON_free(text);
     return status;
 }

@@ -3,6 +3,8 @@
  */
 #include "cli/capture/capture_model.h"
 
+#include "core/base/files_read.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -162,12 +164,24 @@ static enum msim_status record(const struct msim_captured *c,
     return failed(c, how, model, err);
 }
 
+/* FILE.py:FUNCTION, or another file; what is none is not noted. */
+static enum msim_status note_read(const char *model, struct msim_error *err)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%.*s", (int)strcspn(model, ":"), model);
+    MSIM_TRY(msim_files_read_note(path, err));
+    return msim_files_read_note(model, err);
+}
+
 enum msim_status msim_capture_model(struct msim_captured *c, const char *data,
                                     const char *model, struct msim_error *err)
 {
     char script[PATH_MAX];
-    enum msim_status status = find_script(script, data, err);
+    enum msim_status status = note_read(model, err);
 
+    if (status == MSIM_OK)
+        status = find_script(script, data, err);
     if (status == MSIM_OK)
         status = make_folder(c, err);
     return status == MSIM_OK ? record(c, script, model, err) : status;

@@ -5,20 +5,19 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/plan/plan_folder.h"
 #include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
 #include "core/base/print.h"
-#include "core/base/write_file.h"
+#include "core/base/write_folder.h"
 #include "plan/outcome/plan_report.h"
+#include "plan/search/plan_parts.h"
 #include "plan/search/plan_search.h"
 #include "plan/traced/traced_points.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct settings {
     const char *folder;
@@ -62,151 +61,6 @@ static const struct msim_command COMMAND = {
     .max_operands = 1,
 };
 
-/* ---- files --------------------------------------------------------------- */
-
-/* What is written into one file of the folder. */
-struct writer {
-    const struct msim_plan *plan;
-    const struct msim_spec *spec;
-    const char *const *charts;
-};
-
-typedef enum msim_status write_part(const struct writer *w, FILE *out);
-
-static enum msim_status write_points(const struct writer *w, FILE *out)
-{
-    msim_plan_csv(w->plan, w->spec, false, out);
-    return MSIM_OK;
-}
-
-static enum msim_status write_frontier(const struct writer *w, FILE *out)
-{
-    msim_plan_csv(w->plan, w->spec, true, out);
-    return MSIM_OK;
-}
-
-static enum msim_status write_json(const struct writer *w, FILE *out)
-{
-    return msim_plan_json(w->plan, w->spec, out);
-}
-
-static enum msim_status write_html(const struct writer *w, FILE *out)
-{
-    msim_plan_html(w->plan, w->spec, w->charts, out);
-    return MSIM_OK;
-}
-
-static enum msim_status write_file(const struct writer *w, const char *folder,
-                                   const char *name, write_part *part,
-                                   struct msim_error *err)
-{
-    char path[1200], *text = NULL;
-    size_t size = 0;
-    struct msim_file *file;
-    FILE *out = open_memstream(&text, &size);
-    enum msim_status status;
-
-    if (!out)
-        return MSIM_ENOMEM;
-    snprintf(path, sizeof(path), "%.1024s/%s", folder, name);
-    status = part(w, out);
-    if (fclose(out) != 0 && status == MSIM_OK)
-        status = MSIM_ENOMEM;
-    if (status == MSIM_OK)
-        status = msim_file_open(&file, path, false, err);
-    if (status == MSIM_OK) {
-        status = msim_file_write(file, text, size);
-        if (status == MSIM_OK)
-            status = msim_file_commit(file, err);
-        else
-            msim_file_abandon(file);
-    }
-    free(text);
-    return status;
-}
-
-/* ---- charts -------------------------------------------------------------- */
-
-/* The SVG without its XML header, which HTML does not want; NULL: none. */
-static char *read_svg(const char *path)
-{
-    char *text = NULL, *svg, *own = NULL;
-    size_t size;
-    FILE *in = fopen(path, "r"),
-         *out = in ? open_memstream(&text, &size) : NULL;
-    int c;
-
-    while (out && (c = getc(in)) != EOF)
-        putc(c, out);
-    if (out && fclose(out) == 0 && (svg = strstr(text, "<svg")))
-        own = strdup(svg);
-    if (in)
-        fclose(in);
-    free(text);
-    return own;
-}
-
-/* Charts stand in the folder, too. Without gnuplot there are none, and a
- * message says so once. */
-static void draw_charts(const struct msim_plan *plan,
-                        const struct msim_spec *spec, const char *folder,
-                        char **charts)
-{
-    for (size_t i = 0; i < MSIM_PLAN_CHARTS; i++) {
-        struct msim_error why = {0};
-        char path[1200];
-
-        if (spec->traced && msim_plan_charts[i].described)
-            continue;
-        snprintf(path, sizeof(path), "%.1024s/%s", folder,
-                 msim_plan_charts[i].file);
-        if (msim_plan_charts[i].draw(plan, spec, path, &why) != MSIM_OK) {
-            msim_message("warning: no charts: %s", why.text);
-            return;
-        }
-        charts[i] = read_svg(path);
-    }
-}
-
-/* Without WeasyPrint the page is there all the same. */
-static void write_pdf(const char *folder)
-{
-    struct msim_error why = {0};
-    char html[1200], pdf[1200];
-
-    snprintf(html, sizeof(html), "%.1024s/report.html", folder);
-    snprintf(pdf, sizeof(pdf), "%.1024s/report.pdf", folder);
-    if (msim_plan_pdf(html, pdf, &why) != MSIM_OK)
-        msim_message("note: no report.pdf: %s", why.text);
-}
-
-static enum msim_status write_folder(const struct msim_plan *plan,
-                                     const struct msim_spec *spec,
-                                     const char *folder, struct msim_error *err)
-{
-    char *charts[MSIM_PLAN_CHARTS] = {NULL};
-    struct writer w = {plan, spec, (const char *const *)charts};
-    enum msim_status status = MSIM_OK;
-
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return msim_fail(err, MSIM_EIO, folder, MSIM_OFFSET_NONE,
-                         "cannot be made: %s", strerror(errno));
-    if (plan->n > 0)
-        draw_charts(plan, spec, folder, charts);
-    status = write_file(&w, folder, "points.csv", write_points, err);
-    if (status == MSIM_OK)
-        status = write_file(&w, folder, "frontier.csv", write_frontier, err);
-    if (status == MSIM_OK)
-        status = write_file(&w, folder, "plan.json", write_json, err);
-    if (status == MSIM_OK)
-        status = write_file(&w, folder, "report.html", write_html, err);
-    if (status == MSIM_OK)
-        write_pdf(folder);
-    for (int i = 0; i < MSIM_PLAN_CHARTS; i++)
-        free(charts[i]);
-    return status;
-}
-
 /* ---- the verb ------------------------------------------------------------ */
 
 static enum msim_status report(const struct msim_plan *plan,
@@ -214,7 +68,7 @@ static enum msim_status report(const struct msim_plan *plan,
                                const struct settings *s, struct msim_error *err)
 {
     if (s->folder)
-        MSIM_TRY(write_folder(plan, spec, s->folder, err));
+        MSIM_TRY(msim_plan_folder_write(plan, spec, s->folder, err));
     if (s->json)
         return msim_plan_json(plan, spec, stdout);
     msim_plan_text(plan, spec, stdout);
@@ -245,39 +99,6 @@ static uint32_t launched(const char *open_mpi, const char *mpich,
                : otherwise;
 }
 
-static enum msim_status append(FILE *to, const char *path,
-                               struct msim_error *err)
-{
-    FILE *in = fopen(path, "r");
-    int c;
-
-    if (!in)
-        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                         "cannot be opened: %s", strerror(errno));
-    while ((c = getc(in)) != EOF)
-        putc(c, to);
-    fclose(in);
-    return MSIM_OK;
-}
-
-/* What makes the points what they are: the spec, the laws. */
-static enum msim_status read_texts(char **text, const char *spec,
-                                   const char *data, struct msim_error *err)
-{
-    enum msim_status status;
-    char laws[1200];
-    size_t size;
-    FILE *to = open_memstream(text, &size);
-
-    if (!to)
-        return MSIM_ENOMEM;
-    snprintf(laws, sizeof(laws), "%.1024s/laws/steps.json", data);
-    status = append(to, spec, err);
-    if (status == MSIM_OK)
-        status = append(to, laws, err);
-    return fclose(to) == 0 ? status : MSIM_ENOMEM;
-}
-
 /* With a folder points are kept in it until all are there. */
 static enum msim_status open_share(struct msim_plan_share *share,
                                    const struct settings *s, char *folder,
@@ -292,13 +113,11 @@ static enum msim_status open_share(struct msim_plan_share *share,
                          share->processes);
     if (!s->folder)
         return MSIM_OK;
+    MSIM_TRY(msim_plan_folder_look(s->folder, err));
+    MSIM_TRY(msim_folder_make(s->folder, err));
     snprintf(folder, size, "%.1024s/parts", s->folder);
     share->folder = folder;
-    if ((mkdir(s->folder, 0777) != 0 && errno != EEXIST) ||
-        (mkdir(folder, 0777) != 0 && errno != EEXIST))
-        return msim_fail(err, MSIM_EIO, folder, MSIM_OFFSET_NONE,
-                         "cannot be made: %s", strerror(errno));
-    return MSIM_OK;
+    return msim_plan_parts_begin(share, err);
 }
 
 static enum msim_status
@@ -332,7 +151,7 @@ static enum msim_status make_plan(const char *file, const char *data,
     struct msim_traced_points traced = {0};
     struct msim_plan plan = {0};
     struct msim_spec spec;
-    char folder[1200], *text = NULL;
+    char folder[1200];
     enum msim_status status = msim_spec_read(&spec, file, data, err);
 
     if (status == MSIM_OK && spec.traced)
@@ -340,15 +159,11 @@ static enum msim_status make_plan(const char *file, const char *data,
     if (status == MSIM_OK)
         status = open_share(&share, s, folder, sizeof(folder), err);
     if (status == MSIM_OK)
-        status = read_texts(&text, file, data, err);
-    share.text = text;
-    if (status == MSIM_OK)
         status = search(&plan, &spec, data, s, share.folder ? &share : NULL,
                         &traced, err);
     if (status == MSIM_OK && share.process == 0)
         status = report(&plan, &spec, s, err);
     msim_plan_release(&plan);
-    free(text);
     return status;
 }
 

@@ -8,10 +8,7 @@
 #include "core/base/print.h"
 #include "plan/synth/synth.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define GPUS_A_NODE 8 /* of a strategy that does not say its nodes */
 
@@ -89,9 +86,6 @@ static enum msim_status write_all(const char *name, const struct settings *s,
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_described_find(&model, name, data, NULL, err));
     MSIM_TRY(read_strategy(&strategy, &model, s->strategy, err));
-    if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
-        return msim_fail(err, MSIM_EIO, s->folder, MSIM_OFFSET_NONE,
-                         "cannot be made: %s", strerror(errno));
     MSIM_TRY(msim_synth_write(
         s->folder,
         &(struct msim_synth_options){&model, &strategy, s->every_rank}, &made,

@@ -93,17 +93,14 @@ static const struct msim_command COMMAND = {
 };
 
 static enum msim_status report(const struct msim_scenarios *s,
-                               enum msim_output output, struct msim_error *err)
+                               enum msim_output output)
 {
     if (output == MSIM_OUTPUT_JSON)
-        MSIM_TRY(msim_scenarios_json(s, stdout));
-    else if (output == MSIM_OUTPUT_CSV)
+        return msim_scenarios_json(s, stdout);
+    if (output == MSIM_OUTPUT_CSV)
         msim_scenarios_csv(s, stdout);
     else
         msim_scenarios_text(s, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                         "standard output cannot be written");
     return MSIM_OK;
 }
 
@@ -138,9 +135,6 @@ static enum msim_status describe(const struct msim_cli_operands *files,
     else if (status == MSIM_OK)
         msim_job_whatif_text(&w, stdout);
     msim_job_whatif_release(&w);
-    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                           "standard output cannot be written");
     return status;
 }
 
@@ -175,7 +169,7 @@ static enum msim_status run(const char *file,
                       : msim_scenarios_rank(&s, settings, &in, &to, err);
     if (status == MSIM_OK) {
         show_doubts(&s);
-        status = report(&s, cli->output, err);
+        status = report(&s, cli->output);
     }
     msim_target_release(&to);
     msim_inputs_release(&in);

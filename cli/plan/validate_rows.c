@@ -17,9 +17,5 @@ enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                         .would_fit = v->would_fit};
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    MSIM_TRY(msim_job_report(&o, v->rows, stdout, err));
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                         "standard output cannot be written");
-    return MSIM_OK;
+    return msim_job_report(&o, v->rows, stdout, err);
 }

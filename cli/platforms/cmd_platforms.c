@@ -294,8 +294,5 @@ int msim_cmd_platforms(int argc, char **argv)
                          : list_all(data, s.json, &err);
     if (status == MSIM_EUNKNOWN && names.n)
         msim_platform_hint(data, names.items[0]);
-    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = msim_fail(&err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                           "standard output cannot be written");
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -9,18 +9,19 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/replay/choice_options.h"
+#include "core/base/files_read.h"
 #include "core/base/write_file.h"
 #include "profilers/ask/find_backends.h"
 #include "replay/run/write_replay.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#define GREET_SECONDS 60.0
 
 struct settings {
     const char *backend, *out, *iteration;
     struct msim_choice choice;
     uint32_t iterations, warm_up;
+    double patience;
     bool salvage, json, warm;
 };
 
@@ -42,6 +43,21 @@ static enum msim_status parse_cache(void *settings, const char *value,
         return MSIM_OK;
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "option '--cache' is '%s', want cold or warm", value);
+}
+
+static enum msim_status parse_patience(void *settings, const char *value,
+                                       struct msim_error *err)
+{
+    struct settings *s = settings;
+    char *end;
+
+    s->patience = strtod(value, &end);
+    if (end != value && *end == '\0' && s->patience > 0 && s->patience < 1e9)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--patience' is '%s', want a number of seconds "
+                     "above 0",
+                     value);
 }
 
 static const struct msim_option OPTIONS[] = {
@@ -76,6 +92,12 @@ static const struct msim_option OPTIONS[] = {
          "where each operator's operands are: out of the caches, or as the\n"
          "run before left them",
      .dflt = "cold"},
+    {.name = "patience",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_patience,
+     .metavar = "SECONDS",
+     .help = "time after which one iteration counts as hung",
+     .dflt = "60"},
     {.name = "o",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
@@ -124,16 +146,12 @@ static enum msim_status write_trace(const struct msim_replay *r,
 {
     struct msim_file *f;
     struct msim_json j;
-    enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&f, path, ends_in(path, ".gz"), err));
+    MSIM_TRY(msim_file_open(
+        &f, path, &(struct msim_file_how){.gzip = ends_in(path, ".gz")}, err));
     msim_json_begin(&j, msim_file_write, f);
     msim_replay_write_trace(r, &j);
-    status = msim_json_end(&j);
-    if (status == MSIM_OK)
-        return msim_file_commit(f, err);
-    msim_file_abandon(f);
-    return status;
+    return msim_file_close(f, msim_json_end(&j), err);
 }
 
 static enum msim_status report(const struct msim_replay *r,
@@ -162,8 +180,9 @@ static enum msim_status run_plan(struct msim_replay *r,
 {
     struct msim_replay_runs runs;
     struct msim_replay_figures figures = {.ops = NULL};
-    enum msim_status status = msim_replay_run(&runs, p, child, r->greeting,
-                                              s->warm_up, s->iterations, err);
+    enum msim_status status = msim_replay_run(
+        &runs, p, child, r->greeting,
+        &(struct msim_replay_how){s->warm_up, s->iterations, s->patience}, err);
 
     if (status == MSIM_OK)
         status = msim_replay_figures_make(&figures, p, &runs, r->greeting);
@@ -197,21 +216,24 @@ static enum msim_status run_trace(const struct msim_trace *t, const char *path,
     return status;
 }
 
-static enum msim_status start(struct msim_child *child, const char *backend,
-                              cJSON **greeting, struct msim_error *err)
+static enum msim_status start(struct msim_child *child,
+                              const struct settings *s, cJSON **greeting,
+                              struct msim_error *err)
 {
+    const char *backend = s->backend;
+    double seconds = MSIM_CHILD_START * s->patience;
     struct msim_backends found;
 
     if (backend && strpbrk(backend, " /"))
-        return msim_child_start(child, backend, GREET_SECONDS, greeting, err);
+        return msim_child_start(child, backend, seconds, greeting, err);
     if (backend && strchr(backend, ','))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--backend' is '%s', want one backend",
                          backend);
     MSIM_TRY(msim_backends_find(
         &found, backend ? backend : msim_backends_device(), err));
-    return msim_child_start(child, found.list[0].command, GREET_SECONDS,
-                            greeting, err);
+    return msim_child_start(child, found.list[0].command, seconds, greeting,
+                            err);
 }
 
 static enum msim_status replay(const struct msim_job *job,
@@ -224,7 +246,9 @@ static enum msim_status replay(const struct msim_job *job,
 
     if (!t)
         return MSIM_EFORMAT;
-    status = start(&child, s->backend, &greeting, err);
+    if (s->out)
+        MSIM_TRY(msim_files_read_spare(s->out, err));
+    status = start(&child, s, &greeting, err);
     if (status == MSIM_OK)
         status = run_trace(t, job->n_files ? job->files[0].path : "", &child,
                            greeting, s, err);
@@ -235,7 +259,7 @@ static enum msim_status replay(const struct msim_job *job,
 
 int msim_cmd_replay(int argc, char **argv)
 {
-    struct settings s = {.iterations = 10, .warm_up = 2};
+    struct settings s = {.iterations = 10, .warm_up = 2, .patience = 60};
     struct msim_cli_operands files;
     struct msim_error err = {0};
     struct msim_job *job = NULL;

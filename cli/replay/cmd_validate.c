@@ -111,16 +111,18 @@ static enum msim_status write_report(const struct msim_validation *v,
 {
     struct msim_json j;
 
+    if (s->chart)
+        MSIM_TRY(msim_validation_chart(v, s->chart, err));
     if (s->output == MSIM_OUTPUT_JSON) {
         msim_json_begin(&j, msim_sink_file, stdout);
         msim_validation_json(v, &j);
-        MSIM_TRY(msim_json_end(&j));
-    } else if (s->output == MSIM_OUTPUT_CSV) {
-        msim_validation_csv(v, stdout);
-    } else {
-        msim_validation_text(v, stdout);
+        return msim_json_end(&j);
     }
-    return s->chart ? msim_validation_chart(v, s->chart, err) : MSIM_OK;
+    if (s->output == MSIM_OUTPUT_CSV)
+        msim_validation_csv(v, stdout);
+    else
+        msim_validation_text(v, stdout);
+    return MSIM_OK;
 }
 
 /* ECHECK past the limit. */

@@ -7,6 +7,7 @@
 #include "core/base/csv.h"
 
 #include "core/base/arena.h"
+#include "core/base/files_read.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "core/base/vec.h"
@@ -284,6 +285,8 @@ enum msim_status msim_csv_open(struct msim_csv **out, const char *path,
                            "cannot be opened: %s",
                            errno ? strerror(errno) : "out of memory");
     else
+        status = msim_files_read_note(path, err);
+    if (status == MSIM_OK)
         status = read_header(c, err);
     if (status != MSIM_OK) {
         msim_csv_close(c);

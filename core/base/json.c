@@ -3,9 +3,11 @@
  */
 #include "core/base/json.h"
 
+#include "core/base/files_read.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,30 +47,50 @@ static enum msim_status read_all(FILE *f, char **text, size_t *length)
     return used > JSON_LIMIT ? MSIM_ELIMIT : MSIM_OK;
 }
 
+/* cJSON says of both that there is no tree; malloc() leaves what it lacks in
+ * errno, where nothing else in between puts that. */
+enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
+                                 size_t *at)
+{
+    const char *end = NULL;
+
+    errno = 0;
+    *out = cJSON_ParseWithLengthOpts(text, n, &end, 0);
+    if (!*out && errno == ENOMEM)
+        return MSIM_ENOMEM;
+    while (*out && end < text + n && isspace((unsigned char)*end))
+        end++;
+    if (at)
+        *at = end ? (size_t)(end - text) : 0;
+    if (*out && end == text + n)
+        return MSIM_OK;
+    cJSON_Delete(*out);
+    *out = NULL;
+    return MSIM_ESYNTAX;
+}
+
 enum msim_status msim_json_read(cJSON **out, const char *path,
                                 struct msim_error *err)
 {
     enum msim_status status;
-    const char *end = NULL;
     char *text = NULL;
-    size_t length = 0;
+    size_t length = 0, at = 0;
     FILE *f = fopen(path, "rb");
 
     *out = NULL;
     if (!f)
         return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
                          "cannot be opened: %s", strerror(errno));
-    status = read_all(f, &text, &length);
-    if (status == MSIM_OK) {
-        *out = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
-        if (!*out)
-            status = msim_fail(err, MSIM_ESYNTAX, path,
-                               end ? (uint64_t)(end - text) : 0,
-                               "not well-formed JSON");
-    } else {
+    status = msim_files_read_note(path, err);
+    if (status == MSIM_OK)
+        status = read_all(f, &text, &length);
+    if (status == MSIM_OK)
+        status = msim_json_parse(out, text, length, &at);
+    if (status == MSIM_ESYNTAX)
+        (void)msim_fail(err, status, path, at, "not well-formed JSON");
+    else if (status != MSIM_OK)
         (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
                         msim_status_text(status));
-    }
     free(text);
     fclose(f);
     return status;

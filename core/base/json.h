@@ -16,11 +16,20 @@
 /*
  * Read and parse `path`. On success `*out` is owned by the caller
  * (cJSON_Delete()); on failure it is NULL: EIO where the file cannot be read,
- * ESYNTAX with the byte offset where it is not JSON, ELIMIT past 64 MiB.
+ * ESYNTAX with the byte offset where it is not JSON, ELIMIT past 64 MiB,
+ * ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_json_read(cJSON **out, const char *path,
                                 struct msim_error *err);
+
+/*
+ * Parse `n` bytes of text, all of them; `*out` is the caller's. ESYNTAX, `*at`
+ * (which may be NULL) being where it ends to be JSON, or ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
+                                 size_t *at);
 
 /* The text of member `key` of `o`, or NULL where it is absent or no text. */
 const char *msim_json_get_text(const cJSON *o, const char *key);

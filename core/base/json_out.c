@@ -133,7 +133,7 @@ void msim_json_begin(struct msim_json *j,
 
 enum msim_status msim_sink_file(void *ctx, const char *bytes, size_t n)
 {
-    return fwrite(bytes, 1, n, ctx) == n ? MSIM_OK : MSIM_EIO;
+    return fwrite(bytes, 1, n, ctx) == n ? MSIM_OK : MSIM_EWRITE;
 }
 
 void msim_json_open(struct msim_json *j, const char *key, char bracket,

@@ -28,7 +28,8 @@
     X(EUSAGE, -9, "wrong arguments")                                           \
     X(ECHECK, -10, "a check failed")                                           \
     X(ENOMODEL, -11, "no model covers this operation")                         \
-    X(EINTERNAL, -12, "internal error")
+    X(EINTERNAL, -12, "internal error")                                        \
+    X(EWRITE, -13, "cannot write")
 
 enum msim_status {
 #define X(name, value, sentence) MSIM_##name = (value),

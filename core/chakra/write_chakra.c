@@ -24,8 +24,8 @@ struct writing {
     const char *path;
     struct msim_graph *graph; /* NULL: no rank has times */
     uint32_t *order;          /* of its tasks */
-    struct msim_file **files; /* one a rank */
-    char **names;
+    struct msim_file_set set;
+    char **names; /* of the files, one a rank */
     uint64_t *nodes;
 };
 
@@ -102,7 +102,8 @@ static enum msim_status build_graph(struct writing *w)
 /* ---- one rank ----------------------------------------------------------- */
 
 /* Messages that were read are written as they are. */
-static enum msim_status copy_source(struct writing *w, uint32_t rank)
+static enum msim_status copy_source(struct writing *w, uint32_t rank,
+                                    struct msim_file *file)
 {
     const struct msim_trace *t = w->job->ranks[rank];
     uint64_t len = 0;
@@ -115,17 +116,18 @@ static enum msim_status copy_source(struct writing *w, uint32_t rank)
               (size_t)len;
     w->nodes[rank] = n - 1; /* the first is metadata */
     w->summary->copied++;
-    return msim_file_write(w->files[rank], t->source, t->source_len);
+    return msim_file_write(file, t->source, t->source_len);
 }
 
 static enum msim_status write_plan(struct writing *w, uint32_t rank,
-                                   const struct msim_chakra_nodes *p)
+                                   const struct msim_chakra_nodes *p,
+                                   struct msim_file *file)
 {
     struct msim_chakra_messages *m;
     enum msim_status status;
 
     MSIM_TRY(msim_chakra_messages_new(
-        &m, p, w->files[rank], w->opt->works ? w->opt->works[rank] : NULL));
+        &m, p, file, w->opt->works ? w->opt->works[rank] : NULL));
     status = msim_chakra_messages_begin(m);
     for (uint32_t i = 0; i < p->nodes.n && status == MSIM_OK; i++)
         status = msim_chakra_messages_node(m, i);
@@ -135,21 +137,22 @@ static enum msim_status write_plan(struct writing *w, uint32_t rank,
     return status;
 }
 
-static enum msim_status write_rank(struct writing *w, uint32_t rank)
+static enum msim_status write_rank(struct writing *w, uint32_t rank,
+                                   struct msim_file *file)
 {
     const struct msim_trace *t = w->job->ranks[rank];
     struct msim_chakra_nodes p = {0};
     enum msim_status status;
 
     if (t->source)
-        return copy_source(w, rank);
+        return copy_source(w, rank, file);
     if (t->has_times)
         status = msim_chakra_nodes_timed(&p, w->graph, w->order, rank);
     else
         status = msim_chakra_nodes_shapes(
             &p, t, w->opt->works ? w->opt->works[rank] : NULL);
     if (status == MSIM_OK)
-        status = write_plan(w, rank, &p);
+        status = write_plan(w, rank, &p, file);
     w->summary->delays += p.delays;
     w->summary->delay_ns += p.delayed / 1000;
     w->summary->releases += p.releases;
@@ -160,31 +163,27 @@ static enum msim_status write_rank(struct writing *w, uint32_t rank)
 
 /* ---- all files ---------------------------------------------------------- */
 
-static enum msim_status open_rank(struct writing *w, uint32_t rank)
+static enum msim_status add_rank(struct writing *w, uint32_t rank)
 {
-    size_t len;
+    struct msim_file_how how = {.set = &w->set};
+    struct msim_file *file;
 
     w->names[rank] = name_of(w, rank);
     if (!w->names[rank])
         return MSIM_ENOMEM;
-    len = strlen(w->names[rank]);
-    return msim_file_open(&w->files[rank], w->names[rank],
-                          ends_in(w->names[rank], len, ".gz"), w->err);
+    how.gzip = ends_in(w->names[rank], strlen(w->names[rank]), ".gz");
+    MSIM_TRY(msim_file_open(&file, w->names[rank], &how, w->err));
+    return msim_file_close(file, write_rank(w, rank, file), w->err);
 }
 
-static enum msim_status commit_all(struct writing *w)
+static void report(const struct writing *w)
 {
     for (uint32_t i = 0; i < w->job->n_ranks; i++) {
-        struct msim_file *f = w->files[i];
-
-        w->files[i] = NULL; /* freed whether it succeeds or not */
-        MSIM_TRY(msim_file_commit(f, w->err));
         w->summary->files++;
         w->summary->nodes += w->nodes[i];
         if (w->opt->written)
             w->opt->written(w->opt->ctx, w->names[i], w->nodes[i]);
     }
-    return MSIM_OK;
 }
 
 /* There is one graph of all ranks, so all or none must have times. */
@@ -212,11 +211,9 @@ static enum msim_status write_all(struct writing *w)
     MSIM_TRY(check_times(w, &timed));
     if (timed)
         MSIM_TRY(build_graph(w));
-    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
-        MSIM_TRY(open_rank(w, i));
-        MSIM_TRY(write_rank(w, i));
-    }
-    return commit_all(w);
+    for (uint32_t i = 0; i < w->job->n_ranks; i++)
+        MSIM_TRY(add_rank(w, i));
+    return MSIM_OK;
 }
 
 enum msim_status msim_chakra_write(struct msim_job *job, const char *path,
@@ -229,18 +226,15 @@ enum msim_status msim_chakra_write(struct msim_job *job, const char *path,
     enum msim_status status = MSIM_ENOMEM;
 
     *summary = (struct msim_chakra_summary){0};
-    w.files = calloc((size_t)job->n_ranks + 1, sizeof(*w.files));
     w.names = calloc((size_t)job->n_ranks + 1, sizeof(*w.names));
     w.nodes = calloc((size_t)job->n_ranks + 1, sizeof(*w.nodes));
-    if (w.files && w.names && w.nodes)
+    if (w.names && w.nodes)
         status = write_all(&w);
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        if (w.files)
-            msim_file_abandon(w.files[i]);
-        if (w.names)
-            free(w.names[i]);
-    }
-    free(w.files);
+    status = msim_file_set_end(&w.set, status, err);
+    if (status == MSIM_OK)
+        report(&w);
+    for (uint32_t i = 0; w.names && i < job->n_ranks; i++)
+        free(w.names[i]);
     free(w.names);
     free(w.nodes);
     free(w.order);

@@ -32,6 +32,12 @@
 #define MSIM_CORE_GRAPH_CONTENTION_H
 #include "core/trace/trace.h"
 
+/* A device runs so many kernels at a time, and has as many queues, at most
+ * (CUDA C++ Programming Guide 12.9, section "Compute Capabilities", resident
+ * grids of a device). A file may say more; the work of a run then grows with it
+ * alone. */
+#define MSIM_RESIDENT_MOST 128
+
 #define MSIM_CONTENTION_MAP(X)                                                 \
     X(SM, "multiprocessors full of another stream's kernel")                   \
     X(COPY_ENGINE, "copy engine busy")                                         \

@@ -165,6 +165,7 @@ struct msim_window {
                              rank's first start to its last end */
     uint32_t rank;
     uint32_t iteration; /* index into graph->iterations */
+    uint32_t step;      /* of its trace; NONE: all of it */
     msim_ps measured;   /* duration, or MSIM_TIME_NONE */
     bool empty;         /* a mark with no task inside (first, last: NONE): it
                            takes no time */

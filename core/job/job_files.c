@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/decimal.h"
+#include "core/base/files_read.h"
 #include "core/base/vec.h"
 #include "core/stream/input.h"
 
@@ -130,7 +131,9 @@ enum msim_status msim_job_files_find(struct msim_job_files *files,
             status = msim_fail(err, MSIM_EIO, paths[i], MSIM_OFFSET_NONE,
                                "cannot open: %s", strerror(errno));
         } else if (S_ISDIR(st.st_mode)) {
-            status = search(paths[i], files, err);
+            status = msim_files_read_note(paths[i], err);
+            if (status == MSIM_OK)
+                status = search(paths[i], files, err);
         } else {
             status = add_path(files, strdup(paths[i]), true);
         }

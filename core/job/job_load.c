@@ -2,6 +2,7 @@
  * core/job/job_load.c - from paths to a job: read every file, sort them by
  * rank, link the files of one rank, align clocks.
  */
+#include "core/base/files_read.h"
 #include "core/base/vec.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
@@ -226,6 +227,23 @@ static enum msim_status add_part(struct loading *l, const struct source *from,
     return describe(l, &l->parts[l->n++], from->path);
 }
 
+/* A trace that was found makes its folder an input; what else lies there, such
+ * as charts of an earlier run, is none. */
+static enum msim_status note_read(const struct msim_job_file *file,
+                                  struct msim_error *err)
+{
+    const char *slash = strrchr(file->path, '/');
+    enum msim_status status = msim_files_read_note(file->path, err);
+    char *folder;
+
+    if (status != MSIM_OK || file->named || !slash)
+        return status;
+    folder = strndup(file->path, (size_t)(slash - file->path));
+    status = folder ? msim_files_read_note(folder, err) : MSIM_ENOMEM;
+    free(folder);
+    return status;
+}
+
 static enum msim_status load_file(struct loading *l,
                                   const struct msim_job_file *file)
 {
@@ -245,6 +263,8 @@ static enum msim_status load_file(struct loading *l,
         status = msim_fail(&err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "
                            "'traceEvents' (Kineto)");
+    if (status == MSIM_OK && l->n > before)
+        status = note_read(file, &err);
     if (status != MSIM_OK && l->err && l->err->status == MSIM_OK)
         *l->err = err;
     return status;

@@ -7,7 +7,7 @@
  */
 #include "core/job/read_file.h"
 
-#include "core/base/memory.h"
+#include "core/job/memory.h"
 #include "core/job/read_top.h"
 #include "core/job/record_search.h"
 #include "core/read/chakra/chakra_wire.h"
@@ -192,9 +192,10 @@ static enum msim_status find_record(struct reading *x, const char **bytes,
 static enum msim_status feed_records(struct reading *x, const char *bytes,
                                      size_t len)
 {
-    uint64_t at = msim_sax_offset(x->r->sax);
+    uint64_t at = msim_sax_fed(x->r->sax);
 
     while (len) {
+        uint64_t bad;
         enum msim_status status;
         size_t used;
 
@@ -206,7 +207,8 @@ static enum msim_status feed_records(struct reading *x, const char *bytes,
         if (status != MSIM_ESYNTAX || !x->salvage || !x->r->in_records ||
             !x->r->format->forget)
             return status;
-        used = (size_t)(msim_sax_offset(x->r->sax) - at);
+        bad = msim_sax_offset(x->r->sax);
+        used = bad > at ? (size_t)(bad - at) : 0; /* or in an earlier piece */
         at += used;
         bytes += used;
         len -= used;

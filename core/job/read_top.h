@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_CORE_JOB_READ_TOP_H
 #define MSIM_CORE_JOB_READ_TOP_H
-#include "core/base/keyword.h"
+#include "core/read/keyword.h"
 #include "core/read/reader.h"
 
 struct msim_read_top {

@@ -4,8 +4,8 @@
  * process_group:init ##`.
  */
 #include "core/base/decimal.h"
-#include "core/base/keyword.h"
 #include "core/base/vec.h"
+#include "core/read/keyword.h"
 #include "core/read/reader.h"
 
 #include <stdlib.h>

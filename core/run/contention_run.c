@@ -14,9 +14,9 @@
 struct active {
     double left; /* work in ps at rate 1 */
     double rate;
-    msim_ps since; /* when `left` was true */
-    msim_ps took;  /* once ended */
-    uint32_t next; /* in the list of its device that it is in, or NONE */
+    msim_ps since;         /* when `left` was true */
+    msim_ps took;          /* once ended */
+    uint32_t before, next; /* in the list that it is in, or NONE */
     bool running;
     bool waiting; /* ARRIVE: has begun, its TRANSFER has not */
 };
@@ -26,8 +26,13 @@ struct list {
     uint32_t first, last;
 };
 
+/* What runs is in lists by whom it concerns: kernels that let others in, and
+ * that do not; then all else by its kind. */
+#define FILLING MSIM_DEMAND_KINDS
+#define LISTS   (MSIM_DEMAND_KINDS + 1)
+
 struct device {
-    struct list running;
+    struct list running[LISTS];
     struct list held; /* in the order in which they became ready */
     struct msim_contention_load load;
 };
@@ -94,8 +99,11 @@ void msim_contention_run_begin(struct msim_contention_run *r,
     msim_evq_clear(&r->queue);
     for (uint32_t d = 0; d < r->s->n_demands; d++)
         r->active[d].running = r->active[d].waiting = false;
-    for (uint32_t i = 0; i < r->s->n_devices; i++)
-        r->devices[i] = (struct device){.running = empty, .held = empty};
+    for (uint32_t i = 0; i < r->s->n_devices; i++) {
+        r->devices[i] = (struct device){.held = empty};
+        for (int k = 0; k < LISTS; k++)
+            r->devices[i].running[k] = empty;
+    }
 }
 
 msim_ps msim_contention_run_took(const struct msim_contention_run *r,
@@ -109,6 +117,7 @@ msim_ps msim_contention_run_took(const struct msim_contention_run *r,
 static void append(struct msim_contention_run *r, struct list *l, uint32_t d)
 {
     r->active[d].next = MSIM_NONE;
+    r->active[d].before = l->last;
     if (l->first == MSIM_NONE)
         l->first = d;
     else
@@ -116,28 +125,28 @@ static void append(struct msim_contention_run *r, struct list *l, uint32_t d)
     l->last = d;
 }
 
-/* Take `d` out of the list; `before` is the one ahead of it, or NONE. */
-static void unlink_after(struct msim_contention_run *r, struct list *l,
-                         uint32_t before, uint32_t d)
+static void take_out(struct msim_contention_run *r, struct list *l, uint32_t d)
 {
-    uint32_t next = r->active[d].next;
+    uint32_t before = r->active[d].before, next = r->active[d].next;
 
     if (before == MSIM_NONE)
         l->first = next;
     else
         r->active[before].next = next;
-    if (l->last == d)
+    if (next == MSIM_NONE)
         l->last = before;
+    else
+        r->active[next].before = before;
 }
 
-static void unlink_from(struct msim_contention_run *r, struct list *l,
-                        uint32_t d)
+/* The list that a demand is in while it runs. */
+static struct list *running_of(const struct msim_contention_run *r, uint32_t d)
 {
-    uint32_t before = MSIM_NONE;
+    const struct msim_demand *demand = &r->s->demands[d];
+    bool fills = demand->kind == MSIM_DEMAND_KERNEL && demand->tail < 1;
 
-    for (uint32_t i = l->first; i != d; i = r->active[i].next)
-        before = i;
-    unlink_after(r, l, before, d);
+    return &r->devices[demand->device]
+                .running[fills ? FILLING : (int)demand->kind];
 }
 
 /* ---- rates -------------------------------------------------------------- */
@@ -201,28 +210,40 @@ static void begin_transfer(struct msim_contention_run *r, uint32_t d)
     }
 }
 
+static void rate_list(struct msim_contention_run *r, const struct list *l,
+                      msim_ps now)
+{
+    for (uint32_t i = l->first; i != MSIM_NONE; i = r->active[i].next)
+        rate(r, i, now);
+}
+
 /* The set of what runs has changed: the others get new rates. Not for a
- * kernel, which slows nothing. */
+ * kernel, which slows nothing; kernels themselves have one rate, unless
+ * collectives slow them. */
 static void rate_device(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
-    uint32_t i = r->devices[demand->device].running.first;
+    const struct device *dev = &r->devices[demand->device];
 
     if (demand->kind == MSIM_DEMAND_KERNEL)
         return;
-    for (; i != MSIM_NONE; i = r->active[i].next)
-        rate(r, i, now);
+    for (int k = MSIM_DEMAND_KERNEL + 1; k < FILLING; k++)
+        rate_list(r, &dev->running[k], now);
+    if (!msim_contention_has(r->s, MSIM_CONTENTION_SLOWDOWN))
+        return;
+    rate_list(r, &dev->running[MSIM_DEMAND_KERNEL], now);
+    rate_list(r, &dev->running[FILLING], now);
 }
 
 /* ---- who may start ------------------------------------------------------ */
 
-/* Do kernel `y`'s blocks keep those of `x`, on another stream, waiting? */
+/* Do the blocks of kernel `y`, which fills a device, keep those of `x`, on
+ * another stream, waiting? */
 static bool fills_device(const struct msim_contention_run *r,
                          const struct msim_demand *x,
                          const struct msim_demand *y)
 {
     return msim_contention_has(r->s, MSIM_CONTENTION_SM) &&
-           y->kind == MSIM_DEMAND_KERNEL && y->tail < 1 &&
            x->first <= y->first &&
            r->graph->lane[x->task] != r->graph->lane[y->task];
 }
@@ -232,7 +253,7 @@ static msim_ps multiprocessors_free(const struct msim_contention_run *r,
                                     uint32_t d, uint32_t *by)
 {
     const struct msim_demand *demand = &r->s->demands[d];
-    uint32_t i = r->devices[demand->device].running.first;
+    uint32_t i = r->devices[demand->device].running[FILLING].first;
     msim_ps at = MSIM_TIME_NONE;
 
     for (; i != MSIM_NONE; i = r->active[i].next) {
@@ -261,7 +282,7 @@ static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
     const struct msim_demand *demand = &r->s->demands[d];
     const struct device *dev = &r->devices[demand->device];
     const struct msim_shared_device *shared = &r->s->devices[demand->device];
-    uint32_t i = dev->running.first;
+    uint32_t i = dev->running[demand->kind].first;
     msim_ps first = INT64_MAX;
 
     if (dev->load.n[demand->kind] <
@@ -271,12 +292,29 @@ static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
     for (; i != MSIM_NONE; i = r->active[i].next) {
         msim_ps until = time_at(&r->active[i], 0);
 
-        if (r->s->demands[i].kind == demand->kind && until < first) {
+        if (until < first) {
             first = until;
             *by = i;
         }
     }
     return INT64_MAX;
+}
+
+/* Is there a queue for one more kernel? Else one has to end first; `*by`: one
+ * that runs. */
+static bool has_queue(const struct msim_contention_run *r,
+                      const struct msim_demand *demand, uint32_t *by)
+{
+    const struct device *dev = &r->devices[demand->device];
+    const uint32_t *n = dev->load.n;
+
+    if (n[MSIM_DEMAND_KERNEL] + n[MSIM_DEMAND_ARRIVE] +
+            n[MSIM_DEMAND_TRANSFER] <
+        MSIM_RESIDENT_MOST)
+        return true;
+    for (int k = 0; k < LISTS && *by == MSIM_NONE; k++)
+        *by = dev->running[k].first;
+    return false;
 }
 
 /* Until when demand `d` is held up: at most `now` if it is not, INT64_MAX
@@ -290,7 +328,8 @@ static msim_ps may_start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     switch (demand->kind) {
     case MSIM_DEMAND_KERNEL:
     case MSIM_DEMAND_ARRIVE:
-        at = multiprocessors_free(r, d, &by);
+        at = has_queue(r, demand, &by) ? multiprocessors_free(r, d, &by)
+                                       : INT64_MAX;
         break;
     case MSIM_DEMAND_TO_DEVICE:
     case MSIM_DEMAND_TO_HOST:
@@ -299,7 +338,7 @@ static msim_ps may_start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     default:
         break;
     }
-    if (at > now && r->held_by)
+    if (at > now && by != MSIM_NONE && r->held_by)
         r->held_by[demand->task] = r->s->demands[by].task;
     return at;
 }
@@ -315,7 +354,7 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
                          .rate = 1,
                          .since = now,
                          .running = true};
-    append(r, &dev->running, d);
+    append(r, running_of(r, d), d);
     if (demand->kind == MSIM_DEMAND_ARRIVE)
         arrive(r, d);
     else if (demand->kind == MSIM_DEMAND_TRANSFER)
@@ -328,25 +367,27 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
 }
 
 /* Let in the demands that may start now, in order, and set the wake-up for the
- * next one that may. */
+ * next one that may. One that waits for an end does so for all of its kind. */
 static void admit_held(struct msim_contention_run *r, uint32_t device,
                        msim_ps now)
 {
     struct list *held = &r->devices[device].held;
-    uint32_t before = MSIM_NONE, next;
+    uint32_t left = MSIM_RESIDENT_MOST, stuck = 0, next;
     msim_ps wake = INT64_MAX;
 
-    for (uint32_t d = held->first; d != MSIM_NONE; d = next) {
-        msim_ps at = may_start(r, d, now);
+    for (uint32_t d = held->first; d != MSIM_NONE && left > 0; d = next) {
+        uint32_t kind = 1u << r->s->demands[d].kind;
+        msim_ps at = kind & stuck ? INT64_MAX : may_start(r, d, now);
 
         next = r->active[d].next;
         if (at <= now) {
-            unlink_after(r, held, before, d);
+            take_out(r, held, d);
             start(r, d, now);
-        } else {
-            before = d;
-            wake = at < wake ? at : wake;
+            continue;
         }
+        left--;
+        stuck |= at == INT64_MAX ? kind : 0;
+        wake = at < wake ? at : wake;
     }
     if (wake == INT64_MAX)
         msim_evq_drop(&r->queue, device);
@@ -373,7 +414,7 @@ static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
     struct device *dev = &r->devices[demand->device];
     struct active *a = &r->active[d];
 
-    unlink_from(r, &dev->running, d);
+    take_out(r, running_of(r, d), d);
     a->running = false;
     a->took = now - r->start[demand->task];
     if (demand->kind != MSIM_DEMAND_ARRIVE)

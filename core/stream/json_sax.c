@@ -6,6 +6,8 @@
  */
 #include "core/stream/json_sax.h"
 
+#include "core/base/vec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ struct msim_sax {
     bool report_end;
     bool heard;              /* the piece at hand brought an event */
     uint64_t quiet;          /* bytes since the last piece that did */
+    struct msim_vec kept;    /* bytes that yajl has not seen yet */
     bool skip_value;         /* the value of the key just reported is skipped */
     enum msim_status failed; /* after a failure every call fails alike */
     int stop;                /* why a callback stopped */
@@ -213,6 +216,7 @@ void msim_sax_free(struct msim_sax *s)
     if (!s)
         return;
     yajl_free(s->yajl);
+    free(s->kept.data);
     free(s);
 }
 
@@ -250,17 +254,9 @@ static enum msim_status failure(struct msim_sax *s, yajl_status status,
     return s->failed = MSIM_ESYNTAX;
 }
 
-/*
- * yajl looks at a string that is cut again from its beginning with every piece,
- * so its time grows with the square of the number of pieces: a string must not
- * be so long that this shows. A piece without an event is all of one token, or
- * blank.
- */
-static enum msim_status check_length(struct msim_sax *s, size_t len)
+static enum msim_status check_length(struct msim_sax *s)
 {
-    s->quiet = s->heard ? 0 : s->quiet + len;
-    s->heard = false;
-    if (s->quiet <= MSIM_SAX_MAX_STRING)
+    if (s->quiet + s->kept.n <= MSIM_SAX_MAX_STRING)
         return MSIM_OK;
     snprintf(s->message, sizeof(s->message),
              "found a string of more than %u MiB, want %u at most: is its "
@@ -269,14 +265,12 @@ static enum msim_status check_length(struct msim_sax *s, size_t len)
     return s->failed = MSIM_ELIMIT;
 }
 
-enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
-                               size_t len)
+/* A piece without an event is all of one token, or blank. */
+static enum msim_status parse(struct msim_sax *s, const char *bytes, size_t len)
 {
     yajl_status status;
     size_t used = len;
 
-    if (s->failed)
-        return s->failed;
     s->parsing = true;
     status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
     s->parsing = false;
@@ -286,13 +280,47 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
         used--; /* yajl has read what it does not like */
     s->offset += used;
     MSIM_TRY(failure(s, status, used < len ? bytes + used : NULL));
-    return check_length(s, len);
+    s->quiet = s->heard ? 0 : s->quiet + len;
+    s->heard = false;
+    return MSIM_OK;
+}
+
+static enum msim_status parse_kept(struct msim_sax *s)
+{
+    size_t len = s->kept.n;
+
+    s->kept.n = 0;
+    return len ? parse(s, s->kept.data, len) : MSIM_OK;
+}
+
+/*
+ * yajl looks at a string that is cut again from its beginning with every piece.
+ * So it gets no piece of one that is shorter than what it has seen of it: then
+ * it looks at most at twice the string in all.
+ */
+enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
+                               size_t len)
+{
+    struct msim_text_piece piece;
+
+    if (s->failed)
+        return s->failed;
+    if (len >= s->quiet && !s->kept.n) {
+        MSIM_TRY(parse(s, bytes, len));
+        return check_length(s);
+    }
+    s->failed = msim_vec_text(&s->kept, bytes, len, &piece);
+    MSIM_TRY(s->failed);
+    if (s->kept.n >= s->quiet)
+        MSIM_TRY(parse_kept(s));
+    return check_length(s);
 }
 
 enum msim_status msim_sax_end(struct msim_sax *s)
 {
     if (s->failed)
         return s->failed;
+    MSIM_TRY(parse_kept(s));
     if (yajl_complete_parse(s->yajl) == yajl_status_ok)
         return MSIM_OK;
     s->failed = s->stop ? (enum msim_status)s->stop : MSIM_ETRUNCATED;
@@ -313,7 +341,9 @@ enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at)
     if (!yajl)
         return MSIM_ENOMEM;
     yajl_free(s->yajl);
-    *s = (struct msim_sax){.ctx = s->ctx, .yajl = yajl, .offset = at};
+    s->kept.n = 0;
+    *s = (struct msim_sax){
+        .ctx = s->ctx, .yajl = yajl, .offset = at, .kept = s->kept};
     status = yajl_parse(yajl, (const unsigned char *)text, strlen(text));
     s->handler = handler;
     return failure(s, status, NULL);
@@ -322,6 +352,11 @@ enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at)
 uint64_t msim_sax_offset(const struct msim_sax *s)
 {
     return s->offset + (s->parsing ? yajl_get_bytes_consumed(s->yajl) : 0);
+}
+
+uint64_t msim_sax_fed(const struct msim_sax *s)
+{
+    return s->offset + s->kept.n;
 }
 
 const char *msim_sax_message(const struct msim_sax *s)

@@ -83,6 +83,9 @@ enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at);
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
 
+/* Between pieces: how many bytes have been fed, parsed yet or not. */
+uint64_t msim_sax_fed(const struct msim_sax *s);
+
 /* After ESYNTAX, ELIMIT or ETRUNCATED: what was found and what was wanted. */
 const char *msim_sax_message(const struct msim_sax *s);
 

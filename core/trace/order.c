@@ -214,6 +214,24 @@ enum msim_status msim_order_ops(struct msim_trace *t)
     return MSIM_OK;
 }
 
+enum msim_status msim_order_topmost(struct msim_trace *t)
+{
+    uint32_t *top = realloc(t->topmost, ((size_t)t->n_ops + 1) * sizeof(*top));
+
+    if (!top)
+        return MSIM_ENOMEM;
+    t->topmost = top;
+    t->n_topmost = t->cap_topmost = t->n_ops;
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const struct msim_op *op = &t->ops[i];
+
+        top[i] = op->parent == MSIM_NONE ? MSIM_NONE : top[op->parent];
+        if (top[i] == MSIM_NONE && op->kind == MSIM_OP_OPERATOR)
+            top[i] = i;
+    }
+    return MSIM_OK;
+}
+
 void msim_order_thread_ranges(struct msim_trace *t)
 {
     uint32_t i, k;
@@ -326,15 +344,16 @@ static bool step_before(const void *ctx, uint32_t a, uint32_t b)
 enum msim_status msim_order_steps(struct msim_trace *t)
 {
     struct msim_step step;
-    uint32_t i;
+    uint32_t i, end = 0;
 
     for (i = 0; i < t->n_ops; i++) {
-        if (t->ops[i].kind != MSIM_OP_ANNOTATION ||
+        if (i < end || t->ops[i].kind != MSIM_OP_ANNOTATION ||
             !msim_name_step(msim_trace_text(t, t->ops[i].name), &step.number))
             continue;
         step.start = t->ops[i].start;
         step.dur = t->ops[i].dur;
         step.op = i;
+        end = t->ops[i].end;
         MSIM_TRY(msim_grow((void **)&t->steps, &t->cap_steps, t->n_steps,
                            sizeof(*t->steps)));
         t->steps[t->n_steps++] = step;

@@ -30,6 +30,10 @@ enum msim_status msim_order_lanes(struct msim_trace *t);
 MSIM_MUST_CHECK
 enum msim_status msim_order_ops(struct msim_trace *t);
 
+/* The topmost operator of each: once parents are known. */
+MSIM_MUST_CHECK
+enum msim_status msim_order_topmost(struct msim_trace *t);
+
 /* Sort calls by thread and start; find the operator each was made in. */
 MSIM_MUST_CHECK
 enum msim_status msim_order_calls(struct msim_trace *t);
@@ -46,7 +50,7 @@ enum msim_status msim_order_device(struct msim_trace *t);
  * count those that are recorded to end later. */
 void msim_order_room(struct msim_trace *t);
 
-/* ProfilerStep#n annotations as steps, by start. */
+/* ProfilerStep#n annotations as steps, by start; one inside another is none. */
 MSIM_MUST_CHECK
 enum msim_status msim_order_steps(struct msim_trace *t);
 

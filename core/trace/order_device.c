@@ -90,12 +90,20 @@ static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
     return MSIM_OK;
 }
 
-/* The innermost operator, from `op` outwards, that is not a mere label. */
-static uint32_t real_op(const struct msim_trace *t, uint32_t op)
+/* Of every op the innermost operator, from itself outwards, that is not a mere
+ * label; parents come first. The caller frees it. */
+static uint32_t *real_ops(const struct msim_trace *t)
 {
-    while (op != MSIM_NONE && t->ops[op].kind != MSIM_OP_OPERATOR)
-        op = t->ops[op].parent;
-    return op;
+    uint32_t *real = malloc(((size_t)t->n_ops + 1) * sizeof(*real));
+
+    for (uint32_t i = 0; real && i < t->n_ops; i++) {
+        const struct msim_op *op = &t->ops[i];
+
+        real[i] = op->kind == MSIM_OP_OPERATOR ? i
+                  : op->parent == MSIM_NONE    ? MSIM_NONE
+                                               : real[op->parent];
+    }
+    return real;
 }
 
 /* A call whose name says nothing gets the kind of what it started. */
@@ -108,9 +116,13 @@ static void learn_kind(struct msim_call *c, const struct msim_gpu *g)
                                            : MSIM_CALL_LAUNCH;
 }
 
-static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
+static enum msim_status link_gpu(struct msim_trace *t,
+                                 const struct msim_idmap *map)
 {
-    uint32_t i;
+    uint32_t i, *real = real_ops(t);
+
+    if (!real)
+        return MSIM_ENOMEM;
 
     t->unlinked_gpu = 0;
     for (i = 0; i < t->n_gpu; i++) {
@@ -128,8 +140,10 @@ static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
             c->gpu = i;
         learn_kind(c, g);
         g->in_graph = c->kind == MSIM_CALL_GRAPH_LAUNCH;
-        g->op = real_op(t, c->op);
+        g->op = c->op == MSIM_NONE ? MSIM_NONE : real[c->op];
     }
+    free(real);
+    return MSIM_OK;
 }
 
 /* What has no launch, and is ahead of all of its stream that have one, or has a
@@ -241,8 +255,9 @@ enum msim_status msim_order_device(struct msim_trace *t)
         status = classify_calls(t);
     if (status == MSIM_OK)
         status = map_calls(t, &map);
+    if (status == MSIM_OK)
+        status = link_gpu(t, &map);
     if (status == MSIM_OK) {
-        link_gpu(t, &map);
         find_early(t);
         msim_order_room(t);
         status = link_syncs(t, &map);

@@ -306,6 +306,7 @@ struct msim_gpu_properties {
 /*
  * X(field, type): every column; `n_<field>` is its length.
  *
+ * topmost: one an op, see msim_op_topmost().
  * What msim_load_options.details adds, empty without it and without an ET:
  *   tensor_strides  one per row of tensor_ids: where in dims the tensor's
  *                   strides are, as many as its sizes; NONE: not in the file
@@ -313,6 +314,7 @@ struct msim_gpu_properties {
  */
 #define MSIM_TRACE_COLUMNS(X)                                                  \
     X(ops, struct msim_op)                                                     \
+    X(topmost, uint32_t)                                                       \
     X(calls, struct msim_call)                                                 \
     X(syncs, struct msim_sync)                                                 \
     X(gpu, struct msim_gpu)                                                    \
@@ -405,12 +407,7 @@ uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a);
  */
 static inline uint32_t msim_op_topmost(const struct msim_trace *t, uint32_t i)
 {
-    uint32_t top = MSIM_NONE;
-
-    for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (t->ops[i].kind == MSIM_OP_OPERATOR)
-            top = i;
-    return top;
+    return i == MSIM_NONE ? MSIM_NONE : t->topmost[i];
 }
 
 #endif

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_CORE_WORK_ESTIMATE_H
 #define MSIM_CORE_WORK_ESTIMATE_H
+#include "core/guard/guard.h"
 #include "core/work/work.h"
 
 /* A normal variable is within +-1.645 standard deviations in 90 % of cases. */
@@ -52,6 +53,7 @@ struct msim_estimate {
     enum msim_source source;
     enum msim_family family;   /* whose law it was */
     enum msim_bounded bounded; /* a bound, since the law's answer cannot be */
+    msim_guard_marks marks;    /* guards that it trips */
 };
 
 #endif

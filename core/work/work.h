@@ -89,6 +89,9 @@ struct msim_work {
     bool in_place;
     /* No rule knows its kernels: the family is that of the nearest kind. */
     bool nearest;
+    /* Somebody asks for these sizes: they are not what a trace says of kernels
+     * that ran, and so never misread. */
+    bool asked;
     union {
         struct {
             int64_t m, n, k, batch;

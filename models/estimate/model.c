@@ -39,13 +39,13 @@ static const struct msim_model *find(const struct msim_platform *p,
     return MODELS[i];
 }
 
-/* No kernel runs for minutes: such sizes are those of a broken trace, and their
- * times would overflow sums. */
+/* No kernel runs for minutes: such sizes are those of a broken trace. A trace
+ * that somebody makes larger may have them. */
 #define LONGEST_US 1e8
 
-static void limit(struct msim_estimate *e)
+static void limit(const struct msim_work *w, struct msim_estimate *e)
 {
-    if (e->us < LONGEST_US && e->high_us < 100 * LONGEST_US)
+    if (w->asked || (e->us < LONGEST_US && e->high_us < 100 * LONGEST_US))
         return;
     *e = (struct msim_estimate){.us = LONGEST_US,
                                 .low_us = LONGEST_US / 100,
@@ -196,11 +196,14 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         return status;
     by_nearest(w, out);
     msim_plausible_bound(p, &as, out);
+    /* it has the bytes of a narrower type than its kernels compute in */
+    if (msim_emulation_of(p, w) != MSIM_EMULATED_NO)
+        out->marks &= ~MSIM_GUARD_BIT(PEAK);
     if (w->user.interval_factor > 1)
         widen(w->user.interval_factor, w->user.interval_factor, out);
     /* runs that follow each other deviate alike */
     multiply(msim_work_repeats(w), out);
-    limit(out);
+    limit(w, out);
     return MSIM_OK;
 }
 

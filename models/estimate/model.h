@@ -34,7 +34,8 @@ struct msim_model {
  * The best estimate for `w` on `p`: the first model that covers it, else the
  * bound. With `strict` a work without a model, or with that of the nearest kind
  * of kernel only, is ENOMODEL and `err` names it.
- * Times are above 0 and finite: at most 100 s, where sizes make no sense.
+ * Times are above 0 and finite: at most 100 s where a trace's sizes make no
+ * sense.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_model_predict(const struct msim_platform *p,

@@ -96,15 +96,31 @@ static double explained_us(const struct msim_platform *p,
            (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
 }
 
-static double floor_us(const struct msim_platform *p, const struct msim_work *w)
+/* At rates that no kernel exceeds: of bytes beyond the cache, and of FLOPs, of
+ * which it does `per_us`. */
+static double at_rates_us(const struct msim_platform *p,
+                          const struct msim_work *w, double per_us)
 {
     double beyond = w->bytes_read + w->bytes_written - p->sheet.l2_bytes;
     double saves = w->family == MSIM_FAMILY_CONV ? CONV_SAVES : 1;
 
     if (w->family == MSIM_FAMILY_EMBEDDING)
         beyond = 0; /* rows that are fetched again hit the cache */
+    return fmax(beyond * 1e6 / p->sheet.bandwidth,
+                w->flops > 0 ? w->flops / per_us / saves : 0);
+}
+
+/* With the clock that products have for long. */
+static double floor_us(const struct msim_platform *p, const struct msim_work *w)
+{
     return fmax(p->sheet.floor_us,
-                fmax(beyond * 1e6 / p->sheet.bandwidth, rate_us(p, w) / saves));
+                at_rates_us(p, w, msim_data_sheet_flops_per_us(&p->sheet, w)));
+}
+
+/* As the data sheet has it: no hardware can do less. */
+static double peak_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    return at_rates_us(p, w, msim_data_sheet_peak_per_us(&p->sheet, w));
 }
 
 /* Does what lies in memory at once exceed it? What is read and what is written
@@ -122,6 +138,14 @@ static bool exceeds_memory(const struct msim_platform *p,
     return memory > 0 && (w->bytes_written > memory || read > memory);
 }
 
+static void set_bound(enum msim_bounded why, struct msim_estimate *e)
+{
+    e->bounded = why;
+    e->start_us = 0;
+    e->source = MSIM_SOURCE_BOUND;
+    e->family = MSIM_FAMILY_BOUND;
+}
+
 /* Nothing is known but that the work fits into memory: in the middle between
  * the shortest kernel and moving all of memory. */
 static void within_memory(const struct msim_platform *p,
@@ -131,7 +155,7 @@ static void within_memory(const struct msim_platform *p,
     e->high_us = p->sheet.floor_us +
                  2 * p->sheet.memory_bytes * 1e6 / p->sheet.bandwidth;
     e->us = sqrt(e->low_us * e->high_us);
-    e->bounded = MSIM_BOUNDED_MEMORY;
+    set_bound(MSIM_BOUNDED_MEMORY, e);
 }
 
 /* With its flops and bytes, which models count themselves. */
@@ -158,20 +182,22 @@ void msim_plausible_bound(const struct msim_platform *p,
     least = floor_us(p, &w);
     most = MOST_TIMES * explained_us(p, &w);
     if (exceeds_memory(p, &w)) {
-        within_memory(p, e);
-    } else if (e->us < LEAST_SHARE * least) {
+        e->marks |= MSIM_GUARD_BIT(MEMORY);
+        if (!asked->asked) {
+            within_memory(p, e);
+            return;
+        }
+    }
+    if (e->us < LEAST_SHARE * least) {
         e->us = e->low_us = least;
         e->high_us = fmax(e->high_us, 8 * least);
-        e->bounded = MSIM_BOUNDED_BELOW;
+        set_bound(MSIM_BOUNDED_BELOW, e);
     } else if (e->us > most) {
         e->high_us = e->us;
         e->us = most;
         e->low_us = most / MOST_TIMES;
-        e->bounded = MSIM_BOUNDED_ABOVE;
-    } else {
-        return;
+        set_bound(MSIM_BOUNDED_ABOVE, e);
     }
-    e->start_us = 0;
-    e->source = MSIM_SOURCE_BOUND;
-    e->family = MSIM_FAMILY_BOUND;
+    if (e->us < peak_us(p, &w))
+        e->marks |= MSIM_GUARD_BIT(PEAK);
 }

@@ -174,7 +174,7 @@ static void put_step(const struct msim_plan_point *p,
 static void put_memory(const struct msim_plan_point *p, FILE *out)
 {
     if (isnan(p->peak_gib)) {
-        put_card("memory a GPU", "not known",
+        put_card("memory a GPU", "as recorded, or less",
                  "an execution trace would tell it", out);
         return;
     }
@@ -312,8 +312,8 @@ static void put_reasons(const struct msim_plan *plan,
     put_runner_up(plan, spec, out);
     put_bound(plan, p, out);
     if (isnan(p->peak_gib))
-        fputs("<li>Whether it fits into memory is not known: that takes an "
-              "execution trace.</li>\n",
+        fputs("<li>It fits, as it did when it was recorded. How much memory it "
+              "takes is not known: that takes an execution trace.</li>\n",
               out);
     else if (p->fits == MSIM_FITS_EDGE)
         fputs("<li>It is not sure to fit: the GPU's memory lies inside the "
@@ -365,13 +365,15 @@ static void put_refusals(const struct msim_plan *plan,
     fputs("</table></section>\n", out);
 }
 
-static void put_none(const struct msim_plan *plan, FILE *out)
+/* What is left out of the answer, since it cannot be as it is predicted. */
+static void put_marked(const struct msim_plan *plan, FILE *out)
 {
-    fputs(plan->n ? "<p class=answer>No way keeps the limits. points.csv has "
-                    "all that are feasible.</p>\n"
-                  : "<p class=answer>No way is feasible: more GPUs, other "
-                    "strategies or GPUs with more memory may be.</p>\n",
-          out);
+    char text[MSIM_GUARD_SENTENCE];
+
+    msim_guard_sentence(&plan->marked, "points", text);
+    if (*text)
+        msim_html_print(out, "<p class=note>%s. None is recommended.</p>\n",
+                        text);
 }
 
 void msim_plan_page_answer(const struct msim_plan *plan,
@@ -382,7 +384,9 @@ void msim_plan_page_answer(const struct msim_plan *plan,
     put_question(plan, spec, out);
     fputs("<h2>The answer</h2>\n", out);
     if (plan->best == UINT32_MAX) {
-        put_none(plan, out);
+        msim_html_print(out, "<p class=answer>%s</p>\n",
+                        msim_plan_none_text(plan));
+        put_marked(plan, out);
         put_nearest(plan, spec, out);
         put_refusals(plan, spec, out);
         return;
@@ -395,5 +399,6 @@ void msim_plan_page_answer(const struct msim_plan *plan,
     fputs("</p>\n", out);
     put_cards(p, spec, out);
     put_reasons(plan, spec, out);
+    put_marked(plan, out);
     put_refusals(plan, spec, out);
 }

@@ -79,14 +79,14 @@ static void put_points(const struct msim_plan *plan,
 }
 
 static enum msim_status draw_frontier(const struct msim_plan *plan,
-                                      const struct msim_spec *spec,
-                                      const char *path, struct msim_error *err)
+                                      const struct msim_spec *spec, char **svg,
+                                      struct msim_error *err)
 {
     char name[MSIM_PLAN_PLATFORM_TEXT];
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     msim_plan_script_begin(out, 460);
     put_points(plan, spec, out);
     name_axes(plan, spec, out);
@@ -105,7 +105,7 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
         "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
         "title 'frontier'\n",
         out);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }
 
 /* The fastest feasible point of a platform with so many GPUs; NULL: none. */
@@ -125,15 +125,15 @@ static const struct msim_plan_point *fastest(const struct msim_plan *plan,
 }
 
 static enum msim_status draw_scaling(const struct msim_plan *plan,
-                                     const struct msim_spec *spec,
-                                     const char *path, struct msim_error *err)
+                                     const struct msim_spec *spec, char **svg,
+                                     struct msim_error *err)
 {
     const struct msim_spec_values *gpus = msim_spec_gpus(spec);
     char name[MSIM_PLAN_PLATFORM_TEXT], rate[64];
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     msim_plan_script_begin(out, 420);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out, "$p%u << MSIM_END\n", k);
@@ -165,7 +165,7 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
         fputs(k + 1 < spec->n_platforms ? ", " : "", out);
     }
     fputs("\n", out);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }
 
 #define MOST_ROWS 12
@@ -228,13 +228,13 @@ static void put_shares(const struct msim_plan *plan,
 }
 
 static enum msim_status draw_breakdown(const struct msim_plan *plan,
-                                       const struct msim_spec *spec,
-                                       const char *path, struct msim_error *err)
+                                       const struct msim_spec *spec, char **svg,
+                                       struct msim_error *err)
 {
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     msim_plan_script_begin(out, 420);
     put_frontier(plan, spec, put_shares, out);
     fputs("set title 'Where a step goes, along the frontier'\n"
@@ -242,7 +242,7 @@ static enum msim_status draw_breakdown(const struct msim_plan *plan,
           out);
     put_names(plan->step_parts, out);
     fputs("\n", out);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -271,14 +271,14 @@ static void put_memory(const struct msim_plan *plan,
 }
 
 static enum msim_status draw_memory(const struct msim_plan *plan,
-                                    const struct msim_spec *spec,
-                                    const char *path, struct msim_error *err)
+                                    const struct msim_spec *spec, char **svg,
+                                    struct msim_error *err)
 {
     uint32_t n = count(plan->memory_parts);
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     msim_plan_script_begin(out, 420);
     put_frontier(plan, spec, put_memory, out);
     fputs("set title 'Memory of a GPU at its peak, along the frontier'\n"
@@ -290,7 +290,7 @@ static enum msim_status draw_memory(const struct msim_plan *plan,
             "pt 0 title '90 %%', $rows using 0:%u:(0.42) with xerrorbars lc "
             "rgb '#cc3311' lw 2.5 pt 0 title 'there is'\n",
             n + 1, n + 2, n + 3, n + 4);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }
 
 /* ---- measured jobs ------------------------------------------------------- */
@@ -313,16 +313,16 @@ static void count_jobs(const struct msim_step_fit *fit, uint32_t *bins)
 }
 
 static enum msim_status draw_measured(const struct msim_plan *plan,
-                                      const struct msim_spec *spec,
-                                      const char *path, struct msim_error *err)
+                                      const struct msim_spec *spec, char **svg,
+                                      struct msim_error *err)
 {
     const struct msim_step_fit *fit = &plan->basis.fit;
     uint32_t bins[BINS] = {0};
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     (void)spec;
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     count_jobs(fit, bins);
     msim_plan_script_begin(out, 360);
     fputs("$jobs << MSIM_END\n", out);
@@ -338,7 +338,7 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
         "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
         "lc rgb %s\n",
         fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }
 
 const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {

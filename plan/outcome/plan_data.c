@@ -94,6 +94,8 @@ static void csv_strategy(const struct msim_plan_point *p,
 static void csv_line(const struct msim_plan_point *p,
                      const struct msim_spec *spec, FILE *out)
 {
+    char guards[MSIM_GUARD_WORDS];
+
     msim_csv_write(out, spec->platforms[p->platform].name);
     csv_strategy(p, spec, out);
     put(out, p->us / 1e3);
@@ -106,7 +108,10 @@ static void csv_line(const struct msim_plan_point *p,
     put(out, p->days);
     put(out, p->cost);
     put(out, p->kwh);
-    fprintf(out, ",%d\n", p->allowed);
+    fprintf(out, ",%d", p->allowed);
+    msim_guard_words(p->marks, guards);
+    msim_csv_add(out, guards);
+    putc('\n', out);
 }
 
 void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
@@ -130,8 +135,8 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     snprintf(rate, sizeof(rate), "%s_per_second",
              msim_spec_unit_text(spec->unit));
     msim_csv_print(out,
-                   ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,%s,"
-                   "mfu,days,cost,kwh,keeps_limits\n",
+                   ",predicted_ms,low_ms,high_ms" MSIM_PLAN_CSV_MARK
+                   "%s,mfu,days,cost,kwh,keeps_limits,guards\n",
                    rate);
     for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
         csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);
@@ -256,6 +261,7 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_number(j, "kwh", p->kwh);
     msim_json_number(j, "chance", p->chance);
     msim_json_number(j, "correction", p->correction);
+    msim_guard_json(j, p->marks);
     msim_json_close(j);
 }
 
@@ -319,6 +325,7 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     MSIM_PLAN_REASON_MAP(X)
 #undef X
     json_refusals(&j, plan, spec);
+    msim_guard_count_json(&j, &plan->marked, "points");
     json_recorded(&j, plan, spec);
     msim_json_text(&j, "currency", *spec->currency ? spec->currency : NULL);
     msim_json_text(&j, "cost_of",

@@ -19,27 +19,22 @@ void msim_plan_script_begin(FILE *out, int height)
             height);
 }
 
-enum msim_status msim_plan_script_draw(FILE *script, const char *path,
+enum msim_status msim_plan_script_draw(FILE *script, char **svg,
                                        struct msim_error *err)
 {
-    enum msim_status status;
+    size_t n;
+    enum msim_status status = msim_gnuplot_run(script, svg, &n, err);
 
-    if (fflush(script) != 0 || ferror(script)) {
-        fclose(script);
-        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                         "cannot be drawn: %s", strerror(errno));
-    }
-    status = msim_gnuplot_draw(script, path, err);
     fclose(script);
     return status;
 }
 
-FILE *msim_plan_script(const char *path, struct msim_error *err)
+FILE *msim_plan_script(struct msim_error *err)
 {
     FILE *script = tmpfile();
 
     if (!script)
-        (void)msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                        "cannot be drawn: %s", strerror(errno));
+        (void)msim_fail(err, MSIM_EWRITE, NULL, MSIM_OFFSET_NONE,
+                        "cannot use a temporary file: %s", strerror(errno));
     return script;
 }

@@ -7,12 +7,12 @@
 #include "plan/outcome/plan_report.h"
 
 /* An empty script; NULL, with `err`, where there is no room for it. */
-FILE *msim_plan_script(const char *path, struct msim_error *err);
+FILE *msim_plan_script(struct msim_error *err);
 /* Settings that all charts have; `height` in pixels. */
 void msim_plan_script_begin(FILE *script, int height);
-/* Draw it into `path`; the script is closed. EIO. */
+/* Draw it; the script is closed, `*svg` the caller's. EIO. */
 MSIM_MUST_CHECK
-enum msim_status msim_plan_script_draw(FILE *script, const char *path,
+enum msim_status msim_plan_script_draw(FILE *script, char **svg,
                                        struct msim_error *err);
 
 #endif

@@ -4,6 +4,8 @@
 #include "plan/outcome/plan_page.h"
 #include "plan/outcome/plan_report.h"
 
+#include <string.h>
+
 static void put_style(FILE *out)
 {
     fputs(
@@ -39,10 +41,13 @@ static void put_style(FILE *out)
 static void put_charts(const char *const *charts, FILE *out)
 {
     for (uint32_t i = 0; i < MSIM_PLAN_CHARTS; i++) {
-        if (!charts[i])
+        /* HTML does not want the header of XML. */
+        const char *svg = charts[i] ? strstr(charts[i], "<svg") : NULL;
+
+        if (!svg)
             continue;
         fputs("<figure>", out);
-        msim_html_svg(charts[i], out);
+        msim_html_svg(svg, out);
         msim_html_print(out, "<figcaption>%s</figcaption></figure>\n",
                         msim_plan_charts[i].caption);
     }
@@ -54,8 +59,9 @@ void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
     /* Should a text ever become more than that: nothing runs, nothing loads. */
     msim_html_print(
         out,
-        "<!doctype html>\n<html lang=en><meta charset=utf-8>\n"
-        "<meta http-equiv=Content-Security-Policy content=\"default-"
+        "<!doctype html>\n<html lang=en><meta "
+        "charset=utf-8>\n" MSIM_PLAN_HTML_MARK
+        "\n<meta http-equiv=Content-Security-Policy content=\"default-"
         "src 'none'; style-src 'unsafe-inline'\">\n"
         "<title>Plan of %s</title>\n",
         spec->name);

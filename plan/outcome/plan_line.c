@@ -90,8 +90,8 @@ static void put_points(const struct msim_job_line *line,
 }
 
 enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
-                                     const struct msim_spec *spec,
-                                     const char *path, struct msim_error *err)
+                                     const struct msim_spec *spec, char **svg,
+                                     struct msim_error *err)
 {
     static const struct {
         const char *color, *name;
@@ -105,10 +105,10 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
     struct msim_job_line line;
     struct msim_memory m;
     char name[MSIM_PLAN_PLATFORM_TEXT], title[MSIM_PLAN_PLATFORM_TEXT + 96];
-    FILE *out = msim_plan_script(path, err);
+    FILE *out = msim_plan_script(err);
 
     if (!out)
-        return MSIM_EIO;
+        return MSIM_EWRITE;
     p = &plan->points[plan->best != UINT32_MAX ? plan->best
                                                : plan->frontier[0]];
     find_line(&line, &m, plan, p, spec);
@@ -132,5 +132,5 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
             k + 2, PARTS[k].color, PARTS[k].name);
     fprintf(out, "%.5g with lines lc rgb '#cc3311' lw 2 title 'the GPU has'\n",
             plan->basis.platforms[p->platform].memory / GIB);
-    return msim_plan_script_draw(out, path, err);
+    return msim_plan_script_draw(out, svg, err);
 }

@@ -13,7 +13,7 @@ void msim_plan_line_json(struct msim_json *j, const struct msim_plan *plan,
 
 /* The chart, of what is recommended. */
 enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
-                                     const struct msim_spec *spec,
-                                     const char *path, struct msim_error *err);
+                                     const struct msim_spec *spec, char **svg,
+                                     struct msim_error *err);
 
 #endif

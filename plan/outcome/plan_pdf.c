@@ -6,10 +6,11 @@
  */
 #include "plan/outcome/plan_report.h"
 
-#include "core/base/write_file.h"
 #include "core/report/write/run_program.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Without the folder that the user happens to be in: what lies there may be
  * called like a module. */
@@ -26,33 +27,42 @@ static const char SCRIPT[] =
     "    fetch = __call__\n"
     "with open(sys.argv[1], encoding='utf-8') as page:\n"
     "    page = HTML(string=page.read(), url_fetcher=Nothing())\n"
-    "page.write_pdf(sys.argv[2])\n";
+    "sys.stdout.buffer.write(page.write_pdf())\n";
 
-enum msim_status msim_plan_pdf(const char *html, const char *pdf,
+/* It ends so, white space aside, where nothing is missing. */
+static bool is_whole(const char *pdf, size_t n)
+{
+    static const char END[] = "%%EOF";
+    const size_t length = sizeof(END) - 1;
+
+    while (n && isspace((unsigned char)pdf[n - 1]))
+        n--;
+    return n >= length && memcmp(pdf + n - length, END, length) == 0;
+}
+
+enum msim_status msim_plan_pdf(const char *html, char **pdf, size_t *n,
                                struct msim_error *err)
 {
     const char *python = getenv("MSIM_PYTHON");
-    char program[4096], command[] = "-c", script[sizeof(SCRIPT)];
-    char from[4096], to[4096];
-    char *argv[] = {program, command, script, from, to, NULL};
-    struct msim_file *file;
-    enum msim_status status;
+    char program[4096], command[] = "-c", script[sizeof(SCRIPT)], from[4096];
+    char *argv[] = {program, command, script, from, NULL};
 
-    MSIM_TRY(msim_file_open(&file, pdf, false, err));
     snprintf(program, sizeof(program), "%s",
              python && *python ? python : "python3");
     snprintf(script, sizeof(script), "%s", SCRIPT);
     snprintf(from, sizeof(from), "%s", html);
-    snprintf(to, sizeof(to), "%s", msim_file_draft(file));
-    status = msim_program_run(
+    MSIM_TRY(msim_program_run(
+        pdf, n,
         &(struct msim_run_program){
             .argv = argv,
             .advice = "WeasyPrint makes the PDF, install it (Debian: apt "
                       "install weasyprint)",
             .failed = "WeasyPrint could not make the PDF"},
-        err);
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
-    return status;
+        err));
+    if (is_whole(*pdf, *n))
+        return MSIM_OK;
+    free(*pdf);
+    *pdf = NULL;
+    return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                     "WeasyPrint's PDF has no end, after %zu bytes", *n);
 }

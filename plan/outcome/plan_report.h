@@ -7,6 +7,12 @@
 
 #include <stdio.h>
 
+/* What tells files of a plan from others. */
+#define MSIM_PLAN_HTML_MARK                                                    \
+    "<meta name=generator content=\"mystique-sim plan\">"
+#define MSIM_PLAN_CSV_MARK  ",predicted_memory_gib,fits,"
+#define MSIM_PLAN_JSON_MARK "\"schema\": \"mystique-sim/plan/"
+
 /* Where no point is feasible: the one that is nearest to it, and what would
  * make it fit. */
 void msim_plan_nearest_text(const struct msim_plan *plan,
@@ -16,7 +22,8 @@ void msim_plan_nearest_text(const struct msim_plan *plan,
 void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                     FILE *out);
 
-/* Feasible points, or those of the frontier alone. */
+/* Feasible points, or those of the frontier alone; MSIM_PLAN_CSV_MARK is in the
+ * header. */
 void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
                    bool frontier, FILE *out);
 
@@ -27,22 +34,21 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
 /*
  * One page without links to other files: the answer, its charts as SVG, the
  * frontier, assumptions. `charts`: SVG texts, one a chart, NULL where gnuplot
- * is missing.
+ * is missing. MSIM_PLAN_HTML_MARK is near its beginning.
  */
 void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
                     const char *const *charts, FILE *out);
 
-/* That page, from the file `html`, as a PDF by WeasyPrint. EIO says what to
- * install. */
+/* That page, from the file `html`, as a PDF of `*n` bytes by WeasyPrint;
+ * `*pdf` is the caller's. EIO says what to install. */
 MSIM_MUST_CHECK
-enum msim_status msim_plan_pdf(const char *html, const char *pdf,
+enum msim_status msim_plan_pdf(const char *html, char **pdf, size_t *n,
                                struct msim_error *err);
 
-/* A chart of the report, drawn by gnuplot into `path` (.svg). */
+/* A chart of the report, drawn by gnuplot; `*svg` is the caller's. */
 typedef enum msim_status msim_plan_draw(const struct msim_plan *plan,
                                         const struct msim_spec *spec,
-                                        const char *path,
-                                        struct msim_error *err);
+                                        char **svg, struct msim_error *err);
 struct msim_plan_chart {
     const char *file, *caption;
     msim_plan_draw *draw;

@@ -66,7 +66,8 @@ static void write_days(const struct msim_plan_point *p,
 static void write_memory(const struct msim_plan_point *p, FILE *out)
 {
     if (isnan(p->peak_gib))
-        fputs("  memory      not known: it takes an execution trace to know\n",
+        fputs("  memory      no more than when it was recorded; it takes an "
+              "execution trace to know\n",
               out);
     else
         msim_print(
@@ -244,21 +245,28 @@ static void write_refusals(const struct msim_plan *plan,
         fprintf(out, "%8" PRIu64 " left out for other reasons\n", r->others);
 }
 
+static void write_marked(const struct msim_plan *plan, FILE *out)
+{
+    char text[MSIM_GUARD_SENTENCE];
+
+    msim_guard_sentence(&plan->marked, "points", text);
+    if (*text)
+        msim_print(out, "%s; none of them is recommended\n", text);
+}
+
 void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                     FILE *out)
 {
     write_question(plan, spec, out);
     if (plan->best == UINT32_MAX) {
-        fputs(plan->n ? "\nno point keeps the limits; points.csv has all that "
-                        "are feasible\n"
-                      : "\nno point is feasible: more GPUs, other strategies "
-                        "or GPUs with more memory may be\n",
-              out);
+        msim_print(out, "\n%s\n", msim_plan_none_text(plan));
         write_refusals(plan, spec, out);
+        write_marked(plan, out);
         msim_plan_nearest_text(plan, spec, out);
         return;
     }
     write_refusals(plan, spec, out);
+    write_marked(plan, out);
     write_unpriced(plan, spec, out);
     write_best(plan, spec, out);
     write_chance(plan, spec, out);

@@ -186,3 +186,21 @@ void msim_plan_days_text(double days, char *text, size_t size)
     else
         snprintf(text, size, days < 10 ? "%.2g" : "%.1f", days);
 }
+
+const char *msim_plan_none_text(const struct msim_plan *plan)
+{
+    bool marked = false;
+
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        marked |= p->allowed && msim_guard_bars(p->marks);
+    }
+    return !plan->n ? "no point is feasible: more GPUs, other strategies or "
+                      "GPUs with more memory may be"
+           : marked
+               ? "nothing is recommended: no point that keeps the limits is "
+                 "free of marks; points.csv has all that are feasible"
+               : "no point keeps the limits; points.csv has all that are "
+                 "feasible";
+}

@@ -52,4 +52,7 @@ void msim_plan_chance_text(double chance, char *text, size_t size);
 const char *msim_plan_cost_word(const struct msim_spec *spec,
                                 const struct msim_plan_point *p);
 
+/* Why nothing is recommended. */
+const char *msim_plan_none_text(const struct msim_plan *plan);
+
 #endif

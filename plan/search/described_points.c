@@ -112,16 +112,6 @@ static bool memory(void *thread, struct msim_plan_point *p,
     return true;
 }
 
-/* The data sheet's dense rate of what the products run in, FLOP/s. */
-static double peak_rate(const struct msim_platform *platform,
-                        const struct msim_strategy *s)
-{
-    return msim_platform_peak_flops(
-        platform, s->precision == MSIM_PRECISION_FP32      ? MSIM_DT_F32
-                  : s->precision >= MSIM_PRECISION_AMP_FP8 ? MSIM_DT_F8
-                                                           : MSIM_DT_BF16);
-}
-
 static bool step(void *thread, struct msim_plan_point *p,
                  char why[MSIM_PLAN_WHY])
 {
@@ -139,9 +129,9 @@ static bool step(void *thread, struct msim_plan_point *p,
     p->us = e.us;
     p->low_us = e.low_us;
     p->high_us = e.high_us;
-    p->mfu = e.flops /
-             (e.us * 1e-6 * peak_rate(a->platforms[p->platform], &p->strategy));
+    p->mfu = msim_step_mfu(&e, a->platforms[p->platform], &p->strategy);
     p->correction = e.correction;
+    p->measured = e.near;
     memcpy(p->part_us,
            (const double[MSIM_PLAN_PARTS]){e.parts.compute, e.parts.host,
                                            e.parts.tp, e.parts.cp + e.parts.ep,

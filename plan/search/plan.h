@@ -12,6 +12,7 @@
 
 /* The traced step that a plan is of. */
 struct msim_plan_traced {
+    double memory;     /* bytes of the GPU that it ran on; 0: not known */
     int64_t batch;     /* of one rank */
     int64_t ranks;     /* of the job that was recorded */
     bool serves;       /* it answers requests */
@@ -47,6 +48,7 @@ struct msim_plan {
     struct msim_plan_refusals refusals; /* of what cannot be, but memory */
     struct msim_plan_point refused[MSIM_PLAN_REFUSALS];  /* the first of each */
     const char *const *step_parts, *const *memory_parts; /* the predictor's */
+    struct msim_guard_count marked; /* points that trip guards */
     bool priced;        /* a point has a cost: those without are not compared */
     uint32_t *frontier; /* indices into points: shorter or cheaper than all
                            others that keep the limits; by time */

@@ -25,21 +25,28 @@ struct msim_plan_block {
 
 void msim_plan_block_release(struct msim_plan_block *b);
 
-/* What makes points what they are, with the predictor's `identity`: parts with
- * another key are not read. */
-uint64_t msim_plan_key(const struct msim_plan_share *share,
-                       const struct msim_spec *spec, uint64_t identity);
+/* What makes points what they are: this program, and all files that it has read
+ * so far. Parts with another key are not read. EIO. */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_key(uint64_t *key, struct msim_error *err);
+
+/* Make the folder. EUSAGE where it holds what would be taken for parts. */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_parts_begin(const struct msim_plan_share *share,
+                                       struct msim_error *err);
 
 /* Read block `which` into an empty block; false where there is none that is
- * whole and of this key. */
+ * whole, by its checksum, and of this key. What its points are is still to be
+ * looked at. */
 bool msim_plan_part_read(struct msim_plan_block *b,
                          const struct msim_plan_share *share, uint64_t key,
                          uint64_t which);
 MSIM_MUST_CHECK
 enum msim_status msim_plan_part_write(const struct msim_plan_block *b,
                                       const struct msim_plan_share *share,
-                                      uint64_t key, uint64_t which);
-/* Remove `n` blocks and their folder. */
-void msim_plan_parts_remove(const struct msim_plan_share *share, uint64_t n);
+                                      uint64_t key, uint64_t which,
+                                      struct msim_error *err);
+/* Remove all parts and their folder. */
+void msim_plan_parts_remove(const struct msim_plan_share *share);
 
 #endif

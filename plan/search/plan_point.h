@@ -3,6 +3,7 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_POINT_H
 #define MSIM_PLAN_SEARCH_PLAN_POINT_H
+#include "core/guard/guard.h"
 #include "core/memory/beside.h"
 #include "core/memory/fits.h"
 #include "plan/search/spec.h"
@@ -23,7 +24,9 @@ struct msim_plan_point {
     double room_gib; /* of the GPU, beside CUDA's context and NCCL's buffers */
     struct msim_beside beside;
     double part_gib[MSIM_PLAN_PARTS]; /* likewise */
-    enum msim_fits fits; /* yes or edge; edge where the peak is not known */
+    enum msim_fits fits; /* yes or edge; edge where the peak is not known
+                            and not as much ran */
+    bool ran;            /* as much was recorded on a GPU with no more memory */
     double rate, mfu;    /* units a second; NAN: not known */
     double time;         /* what points are compared by: us of a step, or of a
                             sample, where the batch of a step differs */
@@ -34,6 +37,8 @@ struct msim_plan_point {
     double chance;     /* that it keeps those of time and cost; NAN: none */
     double correction; /* what measured jobs like it took, over the law's time;
                           1: no such job */
+    bool measured;     /* there is one */
+    msim_guard_marks marks; /* guards that it trips */
 };
 
 /* Set or read the value of a dimension. */
@@ -79,8 +84,6 @@ enum msim_status msim_plan_refuse(struct msim_plan_refusals *r,
 /* Where points are kept while a plan is made, and who makes it. */
 struct msim_plan_share {
     const char *folder; /* that is there; NULL: nowhere, by one process */
-    const char *text;   /* the spec's and the laws' own: what is kept of other
-                           texts is not taken */
     uint32_t process, processes;
 };
 

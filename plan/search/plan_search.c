@@ -8,6 +8,7 @@
 
 #include "core/base/vec.h"
 #include "plan/search/described_points.h"
+#include "plan/search/plan_guard.h"
 #include "plan/search/plan_parts.h"
 #include "plan/search/plan_platforms.h"
 #include "plan/search/recommend.h"
@@ -32,9 +33,10 @@ struct search {
     const struct msim_plan_options *o;
     const struct msim_plan_share *share; /* or NULL */
     pthread_t reporter;                  /* the thread that tells progress */
-    uint64_t key;
     uint64_t n_blocks;
     pthread_mutex_t lock; /* guards what follows */
+    uint64_t key;         /* of kept parts */
+    bool has_key;
     uint64_t next;
     struct msim_plan *plan;
     enum msim_status status;
@@ -209,19 +211,90 @@ static enum msim_status predict_block(const struct search *k, void *thread,
     return MSIM_OK;
 }
 
-/* Predict a block that is not known yet. */
-static enum msim_status answer_block(const struct search *k, void *thread,
-                                     uint64_t which)
+/* ---- kept blocks --------------------------------------------------------- */
+
+static bool is_of_block(const struct search *k, uint64_t which, uint64_t number)
+{
+    return number / k->ask->block == which && number < k->n_points;
+}
+
+/* Give a kept point the values of its number; false where it cannot be a point
+ * of this block. */
+static bool renew(const struct search *k, void *thread, uint64_t which,
+                  struct msim_plan_point *p)
+{
+    struct msim_plan_point bare;
+    char why[MSIM_PLAN_WHY];
+
+    if (!is_of_block(k, which, p->number))
+        return false;
+    point_of(k, p->number, &bare);
+    if (p->fits > MSIM_FITS_NO || !k->ask->split(thread, &bare, why))
+        return false;
+    p->platform = bare.platform;
+    p->strategy = bare.strategy;
+    memcpy(p->traced, bare.traced, sizeof(p->traced));
+    return true;
+}
+
+static bool renew_points(const struct search *k, void *thread, uint64_t which,
+                         struct msim_plan_block *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        if ((i && b->points[i].number <= b->points[i - 1].number) ||
+            !renew(k, thread, which, &b->points[i]) || !fits(&b->points[i]))
+            return false;
+        set_figures(k->spec, &b->points[i]);
+    }
+    return !b->left_out[MSIM_PLAN_MEMORY] ||
+           renew(k, thread, which, &b->nearest);
+}
+
+/* Are all points of the block counted, and its reasons texts? */
+static bool is_complete(const struct search *k, uint64_t which,
+                        const struct msim_plan_block *b)
+{
+    uint64_t rest = k->n_points - which * k->ask->block, n = b->n;
+
+    for (int i = 0; i < MSIM_PLAN_REASONS; i++)
+        n += b->left_out[i];
+    for (uint32_t i = 0; i < b->refusals.n; i++) {
+        const struct msim_plan_refusal *r = &b->refusals.of[i];
+
+        if (!is_of_block(k, which, r->first) ||
+            !memchr(r->text, '\0', sizeof(r->text)))
+            return false;
+    }
+    return n == (rest < k->ask->block ? rest : k->ask->block);
+}
+
+/* A part that another process kept; what is wrong with it costs its time. */
+static bool read_block(const struct search *k, void *thread, uint64_t which)
 {
     struct msim_plan_block *b = &k->blocks[which];
 
-    if (b->known ||
-        (k->share && msim_plan_part_read(b, k->share, k->key, which)))
+    if (!k->share || !msim_plan_part_read(b, k->share, k->key, which))
+        return false;
+    if (is_complete(k, which, b) && renew_points(k, thread, which, b))
+        return true;
+    msim_plan_block_release(b);
+    return false;
+}
+
+/* Predict a block that is not known yet. */
+static enum msim_status answer_block(const struct search *k, void *thread,
+                                     uint64_t which, struct msim_error *err)
+{
+    struct msim_plan_block *b = &k->blocks[which];
+
+    if (b->known || read_block(k, thread, which))
         return MSIM_OK;
     MSIM_TRY(predict_block(k, thread, which));
-    return k->share ? msim_plan_part_write(b, k->share, k->key, which)
+    return k->share ? msim_plan_part_write(b, k->share, k->key, which, err)
                     : MSIM_OK;
 }
+
+/* ---- turns --------------------------------------------------------------- */
 
 /*
  * The block of the `turn`th turn of this process: its own in order; then, for
@@ -257,7 +330,8 @@ static void tell(const struct search *k, uint64_t turn)
 }
 
 /* Take turns until there are no more. */
-static enum msim_status take_turns(struct search *k, void *thread)
+static enum msim_status take_turns(struct search *k, void *thread,
+                                   struct msim_error *err)
 {
     uint64_t which, turn;
     bool skip;
@@ -271,8 +345,21 @@ static enum msim_status take_turns(struct search *k, void *thread)
             return MSIM_OK;
         tell(k, turn);
         if (!skip)
-            MSIM_TRY(answer_block(k, thread, which));
+            MSIM_TRY(answer_block(k, thread, which, err));
     }
+}
+
+/* By the first thread that has begun: all files have been read then. */
+static enum msim_status find_key(struct search *k, struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    pthread_mutex_lock(&k->lock);
+    if (!k->has_key)
+        status = msim_plan_key(&k->key, err);
+    k->has_key = true;
+    pthread_mutex_unlock(&k->lock);
+    return status;
 }
 
 static void *work(void *arg)
@@ -283,8 +370,10 @@ static void *work(void *arg)
     enum msim_status status =
         k->ask->begin(&thread, k->ask->own, k->platforms.of, &err);
 
+    if (status == MSIM_OK && k->share)
+        status = find_key(k, &err);
     if (status == MSIM_OK)
-        status = take_turns(k, thread);
+        status = take_turns(k, thread, &err);
     k->ask->end(thread);
     pthread_mutex_lock(&k->lock);
     if (status != MSIM_OK && k->status == MSIM_OK) {
@@ -398,15 +487,14 @@ static enum msim_status search(struct search *k, struct msim_error *err)
     k->blocks = calloc(k->n_blocks + 1, sizeof(*k->blocks));
     if (!k->blocks)
         return MSIM_ENOMEM;
-    if (k->share)
-        k->key = msim_plan_key(k->share, k->spec, k->ask->identity);
     run_threads(k, k->o->threads);
     if (k->share && k->share->process > 0)
         return k->status;
     MSIM_TRY(collect(k));
     if (k->share)
-        msim_plan_parts_remove(k->share, k->n_blocks);
+        msim_plan_parts_remove(k->share);
     MSIM_TRY(find_ways(k, err));
+    MSIM_TRY(msim_plan_guard(k->plan));
     return msim_plan_recommend(k->plan);
 }
 

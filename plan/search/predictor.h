@@ -23,13 +23,13 @@
 
 struct msim_plan_predictor {
     void *own;
-    uint32_t block;    /* points that a thread takes at once */
-    bool says_why;     /* reasons are few: they are kept */
-    uint64_t identity; /* of what is not in the spec's text: a trace */
+    uint32_t block; /* points that a thread takes at once */
+    bool says_why;  /* reasons are few: they are kept */
     const char *const *step_parts, *const *memory_parts; /* names,
                           MSIM_PLAN_PARTS at most; the end is NULL */
     /* One thread begins: `*thread` is what it asks with; end() releases it in
-     * any case. `platforms` are the spec's, with their networks. */
+     * any case. `platforms` are the spec's, with their networks. Every file
+     * that answers depend on is read then. */
     enum msim_status (*begin)(void **thread, void *own,
                               struct msim_platform *const *platforms,
                               struct msim_error *err);

@@ -18,11 +18,12 @@ double msim_plan_cost(const struct msim_plan_point *p)
 }
 
 /* Is it to be compared? Money with money: what has no price is left out, where
- * anything has one. */
+ * anything has one; and what cannot be as it is predicted. */
 static bool is_candidate(const struct msim_plan *plan,
                          const struct msim_plan_point *p)
 {
-    return p->allowed && !(plan->priced && isnan(p->cost));
+    return p->allowed && !msim_guard_bars(p->marks) &&
+           !(plan->priced && isnan(p->cost));
 }
 
 static int by_time(const void *a, const void *b)
@@ -102,6 +103,8 @@ static void compare_best(struct msim_plan *plan)
     low = log(b->us / b->low_us);
     high = log(a->high_us / a->us);
     plan->ratio_high = plan->ratio * exp(sqrt((low * low + high * high) / 2));
+    (void)msim_step_ratio_widen(a->correction / b->correction, plan->ratio,
+                                &plan->ratio_low, &plan->ratio_high);
 }
 
 bool msim_plan_is_sure(const struct msim_plan_point *p)

@@ -4,6 +4,7 @@
 #include "plan/step/steps_file.h"
 
 #include "core/base/json.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,12 +196,14 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
 {
     struct msim_step_estimate e = {.flops = t->flops};
     struct msim_neighbour of = msim_neighbour_of(t);
-    enum msim_step_class class = msim_step_class_by(
-        t, msim_neighbour_evidence(&of, fit->rows, fit->n_rows, NULL));
+    double evidence =
+        msim_neighbour_evidence(&of, fit->rows, fit->n_rows, NULL);
+    enum msim_step_class class = msim_step_class_by(t, evidence);
     double factor =
         exp(msim_neighbour_correction(&of, fit->rows, fit->n_rows, NULL));
     double *parts = (double *)&e.parts;
 
+    e.near = evidence >= LITTLE;
     e.correction = factor;
     e.us = factor * msim_step_us(t, &fit->constants, &e.parts);
     for (size_t i = 0; i < sizeof(e.parts) / sizeof(double); i++)
@@ -208,4 +211,27 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
     e.low_us = e.us / fit->low[class];
     e.high_us = e.us * fit->high[class];
     return e;
+}
+
+double msim_step_mfu(const struct msim_step_estimate *e,
+                     const struct msim_platform *on,
+                     const struct msim_strategy *s)
+{
+    double rate = msim_platform_peak_flops(
+        on, s->precision == MSIM_PRECISION_FP32      ? MSIM_DT_F32
+            : s->precision >= MSIM_PRECISION_AMP_FP8 ? MSIM_DT_F8
+                                                     : MSIM_DT_BF16);
+
+    return e->flops / (e->us * 1e-6 * rate);
+}
+
+#define SAME 0.05 /* of the logarithm */
+
+bool msim_step_ratio_widen(double over, double ratio, double *low, double *high)
+{
+    if (fabs(log(over)) < SAME)
+        return false;
+    *low = fmin(*low, ratio / over);
+    *high = fmax(*high, ratio / over);
+    return true;
 }

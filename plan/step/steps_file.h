@@ -71,8 +71,23 @@ struct msim_step_estimate {
     struct msim_step_parts parts;
     double flops;      /* a rank and step */
     double correction; /* what neighbours make of the law's time, a factor */
+    bool near;         /* some row of the fit is like it */
 };
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit);
+
+/* Its FLOPs over those of the data sheet's dense rate, in what the products run
+ * in. */
+double msim_step_mfu(const struct msim_step_estimate *e,
+                     const struct msim_platform *on,
+                     const struct msim_strategy *s);
+
+/*
+ * The ratio of a step to one that measured jobs correct otherwise holds that
+ * difference, `over` = correction / the other's. Widen its interval as far as
+ * the ratio without corrections; false: they hardly differ.
+ */
+bool msim_step_ratio_widen(double over, double ratio, double *low,
+                           double *high);
 
 #endif

@@ -425,6 +425,7 @@ void msim_etw_begin(struct msim_etw *e,
     msim_json_begin(&e->json, sink, ctx);
     msim_json_open(&e->json, NULL, '{', true);
     msim_json_text(&e->json, "schema", "1.1.1-chakra.0.0.4");
+    msim_json_text(&e->json, "generator", "mystique-sim/synth");
     msim_json_integer(&e->json, "pid", process);
     msim_json_text(&e->json, "time", "1970-01-01 00:00:00");
     msim_json_integer(&e->json, "start_ts", 0);

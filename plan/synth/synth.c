@@ -3,15 +3,12 @@
  */
 #include "plan/synth/synth.h"
 
-#include "core/base/decimal.h"
-#include "core/base/write_file.h"
+#include "core/base/write_folder.h"
 #include "plan/synth/synth_dlrm.h"
 #include "plan/synth/synth_rank.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- groups ---------------------------------------------------------------
  */
@@ -158,8 +155,17 @@ static enum msim_status describe_rank(struct msim_synth_rank *r)
  */
 
 /* What all ranks of a job are written from. */
+#define TRACE "rank-#.et.json"
+
+static const struct msim_folder_kind KINDS[] = {
+    {TRACE, "\"generator\": \"mystique-sim/synth\""},
+    {"synth.json", "\"schema\": \"mystique-sim/synth/"},
+};
+static const struct msim_folder_kinds ALL_KINDS = {KINDS, sizeof(KINDS) /
+                                                              sizeof(KINDS[0])};
+
 struct job {
-    const char *dir;
+    struct msim_folder folder;
     const struct msim_synth_options *o;
     struct msim_dlrm_share *shares; /* of a DLRM: one a rank */
 };
@@ -230,18 +236,17 @@ static enum msim_status write_dlrm(const struct job *job, struct msim_etw *e,
     return status;
 }
 
-static enum msim_status write_rank(const struct job *job, int64_t number,
+static enum msim_status write_rank(struct job *job, int64_t number,
                                    uint64_t *nodes, struct msim_error *err)
 {
     struct msim_etw *e = calloc(1, sizeof(*e));
     struct msim_file *file = NULL;
     enum msim_status status = MSIM_ENOMEM;
-    char path[4096];
+    char name[64];
 
-    snprintf(path, sizeof(path), "%.4000s/rank-%lld.et.json", job->dir,
-             (long long)number);
+    snprintf(name, sizeof(name), "rank-%lld.et.json", (long long)number);
     if (e)
-        status = msim_file_open(&file, path, false, err);
+        status = msim_folder_file(&file, &job->folder, name, err);
     if (status == MSIM_OK) {
         msim_etw_begin(e, msim_file_write, file, number);
         msim_etw_thread(e, 1);
@@ -249,33 +254,25 @@ static enum msim_status write_rank(const struct job *job, int64_t number,
     }
     if (status == MSIM_OK)
         status = msim_etw_end(e);
-    if (status == MSIM_OK) {
+    if (status == MSIM_OK)
         *nodes += e->nodes;
-        status = msim_file_commit(file, err);
-    } else {
-        msim_file_abandon(file);
-    }
     free(e);
-    return status;
+    return msim_file_close(file, status, err);
 }
 
-static enum msim_status write_manifest(const char *dir,
-                                       const struct msim_synth_options *o,
-                                       int64_t a_file, struct msim_error *err)
+static enum msim_status write_manifest(struct job *job, int64_t a_file,
+                                       struct msim_error *err)
 {
-    const struct msim_strategy *s = o->strategy;
+    const struct msim_strategy *s = job->o->strategy;
     struct msim_file *file;
     struct msim_json j;
-    enum msim_status status;
-    char path[4096];
 
-    snprintf(path, sizeof(path), "%.4000s/synth.json", dir);
-    MSIM_TRY(msim_file_open(&file, path, false, err));
+    MSIM_TRY(msim_folder_file(&file, &job->folder, "synth.json", err));
     msim_json_begin(&j, msim_file_write, file);
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "schema", "mystique-sim/synth/1");
     msim_json_text(&j, "version", MSIM_VERSION);
-    msim_json_text(&j, "model", o->model->name);
+    msim_json_text(&j, "model", job->o->model->name);
     msim_json_open(&j, "strategy", '{', false);
 #define X(name, missing) msim_json_integer(&j, #name, s->name);
     MSIM_STRATEGY_MAP(X)
@@ -287,11 +284,7 @@ static enum msim_status write_manifest(const char *dir,
     msim_json_integer(&j, "ranks", s->gpus);
     msim_json_integer(&j, "ranks_a_file", a_file);
     msim_json_close(&j);
-    status = msim_json_end(&j);
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
-    return status;
+    return msim_file_close(file, msim_json_end(&j), err);
 }
 
 static enum msim_status check_dlrm(const struct msim_described *m,
@@ -357,48 +350,6 @@ static enum msim_status check(const struct msim_synth_options *o,
     return MSIM_OK;
 }
 
-/* Which rank a file of ours is of; -1: none of ours. */
-static int64_t rank_of_file(const char *name)
-{
-    int64_t rank;
-    size_t n = strlen(name), head = strlen("rank-"), tail = strlen(".et.json");
-
-    return n > head + tail && !strncmp(name, "rank-", head) &&
-                   !strcmp(name + n - tail, ".et.json") &&
-                   msim_decimal_int(name + head, n - head - tail, &rank)
-               ? rank
-               : -1;
-}
-
-/* What an earlier run wrote here and this one did not would be taken for ranks
- * of this job. */
-static void remove_others(const char *dir, int64_t ranks, int64_t a_file)
-{
-    DIR *d = opendir(dir);
-    struct dirent *entry;
-
-    while (d && (entry = readdir(d))) {
-        int64_t rank = rank_of_file(entry->d_name);
-        char path[4096];
-
-        if (rank < 0 || (rank < ranks && rank % a_file == 0))
-            continue;
-        snprintf(path, sizeof(path), "%.3500s/%.500s", dir, entry->d_name);
-        (void)unlink(path);
-    }
-    if (d)
-        (void)closedir(d);
-}
-
-/* Did synth write here before? */
-static bool is_ours(const char *dir)
-{
-    char path[4096];
-
-    snprintf(path, sizeof(path), "%.4000s/synth.json", dir);
-    return access(path, F_OK) == 0;
-}
-
 /* How many ranks do alike: those of a stage; of a DLRM all, where they have as
  * many tables, look-ups and rows. */
 static int64_t alike(const struct job *job)
@@ -413,22 +364,18 @@ static int64_t alike(const struct job *job)
     return s->gpus / s->pp;
 }
 
-static enum msim_status write_all(const struct job *job,
+static enum msim_status write_all(struct job *job,
                                   struct msim_synth_result *out,
                                   struct msim_error *err)
 {
     const struct msim_strategy *s = job->o->strategy;
     int64_t a_file = alike(job);
-    bool again = is_ours(job->dir);
 
     for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
         MSIM_TRY(write_rank(job, rank, &out->nodes, err));
         out->files++;
     }
-    MSIM_TRY(write_manifest(job->dir, job->o, a_file, err));
-    if (again)
-        remove_others(job->dir, s->gpus, a_file);
-    return MSIM_OK;
+    return write_manifest(job, a_file, err);
 }
 
 enum msim_status msim_synth_write(const char *dir,
@@ -436,7 +383,7 @@ enum msim_status msim_synth_write(const char *dir,
                                   struct msim_synth_result *out,
                                   struct msim_error *err)
 {
-    struct job job = {.dir = dir, .o = o};
+    struct job job = {.o = o};
     enum msim_status status;
 
     *out = (struct msim_synth_result){0};
@@ -447,7 +394,10 @@ enum msim_status msim_synth_write(const char *dir,
             return MSIM_ENOMEM;
         msim_dlrm_spread(o->model, o->strategy->gpus, job.shares);
     }
-    status = write_all(&job, out, err);
+    status = msim_folder_begin(&job.folder, dir, &ALL_KINDS, err);
+    if (status == MSIM_OK)
+        status = write_all(&job, out, err);
+    status = msim_folder_end(&job.folder, status, err);
     free(job.shares);
     return status;
 }

@@ -28,9 +28,9 @@ struct msim_synth_result {
 
 /*
  * Write DIR/rank-R.et.json for each rank that is asked for, and DIR/synth.json,
- * which says what they are of and what they stand for. Files are written whole
- * or not at all; those of other ranks that an earlier call left go. EUSAGE
- * where a strategy cannot be written; EIO; ENOMEM.
+ * which says what they are of and what they stand for (write_folder.h). EUSAGE
+ * where a strategy cannot be written, or DIR holds traces of others; EIO;
+ * EWRITE; ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_synth_write(const char *dir,

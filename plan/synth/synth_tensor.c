@@ -130,7 +130,10 @@ struct msim_etw_tensor msim_synth_add(const struct msim_synth_walk *w,
                                       const struct msim_etw_tensor *a,
                                       const struct msim_etw_tensor *b)
 {
-    struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], a->dims[1]);
+    struct msim_etw_tensor out =
+        a->n == 3 ? msim_etw_new(w->y->e, w->y->dtype, 3, a->dims[0],
+                                 a->dims[1], a->dims[2])
+                  : msim_synth_new2(w, a->dims[0], a->dims[1]);
     struct msim_etw_arg in[] = {msim_etw_of(a), msim_etw_of(b),
                                 msim_etw_int(1)};
 

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ONE_HOST "generic"
 
@@ -60,26 +59,6 @@ static bool rewrites(const struct msim_spec *spec)
             if (spec->values[k].v[i] > as_recorded(d))
                 return true;
     return spec->global_batch > 0;
-}
-
-/* FNV-1a of what tells one state of a file from another. */
-static uint64_t identity_of(const struct msim_job *job)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-
-    for (uint32_t i = 0; i < job->n_files; i++) {
-        struct stat s = {0};
-        int64_t parts[3];
-
-        (void)stat(job->files[i].path, &s);
-        parts[0] = (int64_t)s.st_size;
-        parts[1] = (int64_t)s.st_mtim.tv_sec;
-        parts[2] = (int64_t)s.st_mtim.tv_nsec;
-        for (size_t k = 0; k < sizeof(parts); k++)
-            h = (h ^ ((const unsigned char *)parts)[k]) *
-                UINT64_C(1099511628211);
-    }
-    return h;
 }
 
 /* The spec's `member` does not go with the trace. */
@@ -187,6 +166,7 @@ static void compare(struct msim_traced_points *of, const struct msim_inputs *in)
         of->about.high_us = run.prediction->period.us.high;
         snprintf(of->about.platform, sizeof(of->about.platform), "%s",
                  msim_platform_title(to.platform));
+        of->about.memory = msim_platform_usable_bytes(to.platform);
     }
     msim_prediction_run_release(&run);
     msim_target_release(&to);
@@ -225,7 +205,6 @@ static enum msim_status look(struct msim_traced_points *of,
         of->about.serves &= !trains(in->job->ranks[i]);
     MSIM_TRY(check_unit(of, spec, err));
     MSIM_TRY(find_batch(of, in->job, err));
-    of->identity = identity_of(in->job);
     of->about.ranks = ranks_of(in->job);
     of->about.knows_memory = true;
     for (uint32_t i = 0; i < in->job->n_ranks; i++)

@@ -269,6 +269,19 @@ static bool split(void *thread, struct msim_plan_point *p,
         &err, why);
 }
 
+/* What ran on a GPU fits where there is as much memory: one rank's batch as
+ * recorded or less, in the same types. */
+static bool ran(const struct asking *a, const struct msim_plan_point *p)
+{
+    const struct msim_plan_traced *was = &a->of->about;
+    const struct msim_platform *on = a->platforms[p->platform];
+
+    return was->memory > 0 && msim_platform_usable_bytes(on) >= was->memory &&
+           is_as_recorded(a->of, p) && p->strategy.micro_batch <= was->batch &&
+           p->strategy.grad_accum == 1 &&
+           p->traced[MSIM_SPEC_DTYPE - MSIM_GIVEN_COUNT] == 0;
+}
+
 static bool memory(void *thread, struct msim_plan_point *p,
                    char why[MSIM_PLAN_WHY])
 {
@@ -287,9 +300,11 @@ static bool memory(void *thread, struct msim_plan_point *p,
     p->high_gib = held.high / GIB;
     for (int i = 0; i < MSIM_HELD_COUNT; i++)
         p->part_gib[i] = held.by[i] / GIB;
-    p->fits = isnan(held.peak) ? MSIM_FITS_EDGE
-                               : msim_memory_fits(held.low, held.reserved_high,
-                                                  p->room_gib * GIB);
+    p->ran = isnan(held.peak) && ran(a, p);
+    p->fits = p->ran ? MSIM_FITS_YES : MSIM_FITS_EDGE;
+    if (!isnan(held.peak))
+        p->fits =
+            msim_memory_fits(held.low, held.reserved_high, p->room_gib * GIB);
     return true;
 }
 
@@ -307,6 +322,7 @@ static bool step(void *thread, struct msim_plan_point *p,
     p->low_us = row->period.low;
     p->high_us = row->period.high;
     p->mfu = row->mfu;
+    p->marks = row->marks;
     p->correction = 1;
     memcpy(p->part_us,
            (const double[MSIM_PLAN_PARTS]){b->compute, b->communication,
@@ -351,7 +367,6 @@ struct msim_plan_predictor msim_traced_predictor(struct msim_traced_points *of)
     return (struct msim_plan_predictor){.own = of,
                                         .block = 1,
                                         .says_why = true,
-                                        .identity = of->identity,
                                         .step_parts = STEP_PARTS,
                                         .memory_parts = MEMORY_PARTS,
                                         .begin = begin,

@@ -18,7 +18,6 @@ struct msim_traced_points {
     const struct msim_spec *spec;
     struct msim_predict_settings settings; /* of the base */
     const char *paths[MSIM_SPEC_TRACES];
-    uint64_t identity;
     struct msim_plan_traced about;
 };
 

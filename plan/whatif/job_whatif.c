@@ -3,7 +3,9 @@
  */
 #include "plan/whatif/job_whatif.h"
 
+#include "core/base/hash.h"
 #include "models/platform/platform.h"
+#include "plan/describe/strategy_guard.h"
 #include "predict/scenario/scenario_list.h"
 
 #include <math.h>
@@ -128,6 +130,7 @@ static void set_figures(const struct runner *r, struct msim_job_scenario *row,
     row->step = msim_step_predict(&terms, &fit);
     row->tokens_per_second =
         (double)(s->global_batch * s->sequence) / row->step.us * 1e6;
+    row->mfu = msim_step_mfu(&row->step, m->on, s);
     row->capacity = msim_platform_usable_bytes(m->on);
     row->memory = msim_job_memory_of(
         &r->w->model, s, &r->memory,
@@ -224,6 +227,78 @@ static void set_ratio(const struct msim_job_scenario *base,
     row->ratio = s->us / b->us;
     row->ratio_low = row->ratio / exp(down * sqrt(share));
     row->ratio_high = row->ratio * exp(up * sqrt(share));
+    if (msim_step_ratio_widen(s->correction / b->correction, row->ratio,
+                              &row->ratio_low, &row->ratio_high))
+        row->marks |= MSIM_GUARD_BIT(EVIDENCE);
+}
+
+/* ---- what cannot be ------------------------------------------------------ */
+
+/* All but the strategy: machine and factors. */
+static uint64_t rest_of(const struct msim_job_whatif *w,
+                        const struct msim_job_change *c)
+{
+    const struct msim_job_factors *f = &c->factors;
+    const double factors[] = {f->kernels, f->communication, f->copies,
+                              f->host,    f->overlap,       f->graph};
+    uint64_t h = msim_hash_bytes(MSIM_HASH_START, factors, sizeof(factors));
+
+    h = msim_hash_text(h, *c->platform ? c->platform : w->platform);
+    h = msim_hash_byte(h, *c->platform != '\0');
+    return msim_hash_text(h, c->network);
+}
+
+/* The base, then the rows. */
+static struct msim_job_scenario *row_at(struct msim_job_whatif *w, uint32_t i)
+{
+    return i ? &w->rows[i - 1] : &w->base;
+}
+
+static msim_guard_marks marks_of(const struct msim_job_scenario *r)
+{
+    return r->marks | msim_guard_check(r->step.us, r->step.low_us,
+                                       r->step.high_us, r->mfu);
+}
+
+/* What has an answer, compared. */
+static enum msim_status compare(struct msim_job_whatif *w,
+                                struct msim_strategy_answer *a, uint32_t *whose,
+                                msim_guard_marks *marks)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i <= w->n; i++) {
+        const struct msim_job_scenario *r = row_at(w, i);
+
+        if (*r->reason)
+            continue;
+        a[n] = (struct msim_strategy_answer){
+            &r->strategy, rest_of(w, &r->change), r->step.us, r->step.near};
+        whose[n++] = i;
+    }
+    MSIM_TRY(msim_strategy_guard(a, n, marks));
+    for (uint32_t i = 0; i < n; i++) {
+        struct msim_job_scenario *r = row_at(w, whose[i]);
+
+        r->marks = marks[i] | marks_of(r);
+        msim_guard_add(&w->marked, r->marks);
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status guard(struct msim_job_whatif *w)
+{
+    struct msim_strategy_answer *a = calloc((size_t)w->n + 1, sizeof(*a));
+    uint32_t *whose = calloc((size_t)w->n + 1, sizeof(*whose));
+    msim_guard_marks *marks = calloc((size_t)w->n + 1, sizeof(*marks));
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (a && whose && marks)
+        status = compare(w, a, whose, marks);
+    free(a);
+    free(whose);
+    free(marks);
+    return status;
 }
 
 /* ---- the file ------------------------------------------------------------ */
@@ -333,6 +408,8 @@ enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
         status = msim_step_fit_read(&r.fit, q->data_dir, NULL, err);
     if (status == MSIM_OK)
         status = predict_all(&r, err);
+    if (status == MSIM_OK)
+        status = guard(out);
     for (uint32_t i = 0; i < r.n_machines; i++)
         free_machine(r.machines[i]);
     free(r.machines);

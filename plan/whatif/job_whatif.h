@@ -28,6 +28,7 @@
  */
 #ifndef MSIM_PLAN_WHATIF_JOB_WHATIF_H
 #define MSIM_PLAN_WHATIF_JOB_WHATIF_H
+#include "core/guard/guard.h"
 #include "plan/memory/job_memory.h"
 #include "plan/step/steps_file.h"
 #include "plan/whatif/job_change.h"
@@ -41,7 +42,8 @@ struct msim_job_scenario {
     char reason[256];              /* why it cannot be predicted; "" */
     struct msim_step_estimate step;
     double ratio, ratio_low, ratio_high; /* to the base's step */
-    double tokens_per_second;
+    double tokens_per_second, mfu;
+    msim_guard_marks marks; /* guards that it trips */
     struct msim_job_memory memory;
     double capacity; /* bytes that programs get */
 };
@@ -51,6 +53,7 @@ struct msim_job_whatif {
     char platform[256]; /* of the base */
     char assumed[256];  /* members of the base's strategy that nothing says */
     uint32_t given;     /* members that something says */
+    struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_job_scenario base, *rows;
     uint32_t n;
 };

@@ -35,6 +35,7 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
     char step[MSIM_CELL];
     struct breakdown b = breakdown_of(r);
     double share = 100 / r->step.us;
+    char guards[MSIM_GUARD_WORDS];
 
     msim_print(out, "%-28.28s ", r->name);
     if (*r->reason) {
@@ -42,18 +43,21 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
         return;
     }
     msim_format_time(step, r->step.us);
+    msim_guard_words(r->marks, guards);
     msim_print(
         out,
         "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
-        "%8.1f  %s\n",
+        "%8.1f  %s%s%s\n",
         step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
         b.compute * share, b.communication * share, b.copies * share,
         b.host * share, b.idle * share, r->memory.at.most / GIB,
-        msim_fits_text(r->memory.fits));
+        msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
 }
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 {
+    char marked[MSIM_GUARD_SENTENCE];
+
     msim_print(out, "%s on %s", w->model.name, w->platform);
     if (*w->assumed)
         msim_print(out, "; assumed %s", w->assumed);
@@ -72,6 +76,9 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
         "wait for one another. fits edge: the GPU's memory lies inside the\n"
         "interval of the peak\n",
         out);
+    msim_guard_sentence(&w->marked, "predictions", marked);
+    if (*marked)
+        msim_print(out, "%s\n", marked);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -122,6 +129,7 @@ static void json_row(struct msim_json *j, const char *key,
         json_figure(j, "period_us", r->step.us, r->step.low_us,
                     r->step.high_us);
         json_figure(j, "ratio", r->ratio, r->ratio_low, r->ratio_high);
+        msim_guard_json(j, r->marks);
         json_breakdown(j, r);
         msim_json_number(j, "tokens_per_second", r->tokens_per_second);
         msim_json_open(j, "memory_bytes", '{', false);
@@ -149,6 +157,7 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
     msim_json_text(&j, "model", w->model.name);
     msim_json_text(&j, "platform", w->platform);
     msim_json_text(&j, "assumed", w->assumed);
+    msim_guard_count_json(&j, &w->marked, "predictions");
     json_row(&j, "base", &w->base);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < w->n; i++)
@@ -169,11 +178,15 @@ static void csv_row(const struct msim_job_scenario *r, FILE *out)
         b.copies,      b.host,         b.idle,          r->memory.at.most,
         r->memory.low, r->memory.high, r->capacity,     r->tokens_per_second};
 
+    char guards[MSIM_GUARD_WORDS];
+
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
-    msim_csv_print(out, ",%s,%s\n",
-                   *r->reason ? "" : msim_fits_text(r->memory.fits), r->reason);
+    msim_guard_words(r->marks, guards);
+    msim_csv_print(out, ",%s,%s,%s\n",
+                   *r->reason ? "" : msim_fits_text(r->memory.fits), r->reason,
+                   guards);
 }
 
 void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
@@ -181,7 +194,7 @@ void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
     fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
           "ratio_high,compute_us,communication_us,memory_copy_us,host_us,"
           "idle_us,peak_bytes,peak_low_bytes,peak_high_bytes,capacity_bytes,"
-          "tokens_per_second,fits,reason\n",
+          "tokens_per_second,fits,reason,guards\n",
           out);
     csv_row(&w->base, out);
     for (uint32_t i = 0; i < w->n; i++)

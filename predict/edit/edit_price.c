@@ -38,10 +38,12 @@ enum msim_status msim_price_work(struct msim_remake *d,
                                  struct msim_cost_added *cost)
 {
     const struct msim_platform *p = NULL;
+    struct msim_work asked = *w;
     struct msim_estimate e;
 
+    asked.asked = true;
     MSIM_TRY(msim_price_platform(d, &p));
-    MSIM_TRY(msim_model_predict(p, w, d->s->strict, &e, d->err));
+    MSIM_TRY(msim_model_predict(p, &asked, d->s->strict, &e, d->err));
     msim_whole_job_widen(p, w, msim_costs_alone(d->g), &e);
     *cost = (struct msim_cost_added){
         .mid = ps_of(e.us),

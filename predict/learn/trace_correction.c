@@ -130,14 +130,13 @@ static enum msim_status observe_at(struct learning *l, double clock)
     return MSIM_OK;
 }
 
-/* The error of the models as a logarithm: the mean over operators of each one's
- * mean over its observations. */
+/* The error of the models as a logarithm: the sum over operators of each one's
+ * mean over its observations. All clocks have the same operators. */
 static enum msim_status off_by(const struct learning *l, double *off)
 {
     uint32_t names = msim_strtab_count(l->m->names);
     double *sums = calloc((size_t)2 * names + 1, sizeof(*sums));
     double *times = sums + names;
-    uint32_t seen = 0;
 
     *off = 0;
     if (!sums)
@@ -148,11 +147,8 @@ static enum msim_status off_by(const struct learning *l, double *off)
         sums[o->name] += fabs(log(o->us / o->model_us));
         times[o->name]++;
     }
-    for (uint32_t i = 0; i < names; i++) {
+    for (uint32_t i = 0; i < names; i++)
         *off += times[i] > 0 ? sums[i] / times[i] : 0;
-        seen += times[i] > 0;
-    }
-    *off /= seen ? seen : 1;
     free(sums);
     return MSIM_OK;
 }

@@ -4,15 +4,20 @@
  * The main thread reads rows into blocks, which form a ring. A free thread
  * takes the next filled block and answers it. The main thread writes blocks in
  * the order in which it filled them, and answers one itself instead of waiting.
+ *
+ * Rows of one block, and the last one of the block before, are held against
+ * each other (core/guard/guard.h): those of a sweep stand together.
  */
 #include "predict/op/op_rows.h"
 
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
+#include "core/work/axes.h"
 #include "core/work/opmap/known_name.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/model.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -24,12 +29,14 @@
 #define BLOCKS      (2 * THREADS_MAX)
 
 struct block {
-    char *text; /* fields, each ended by a zero */
+    uint32_t before; /* rows in front that are another block's */
+    char *text;      /* fields, each ended by a zero */
     uint32_t used, cap_text;
     uint32_t *field; /* where each begins */
     uint32_t n_fields, cap_fields;
     char *answer;
     size_t answer_bytes;
+    struct msim_guard_count count;
     enum msim_status status;
     bool answered;
 };
@@ -37,6 +44,7 @@ struct block {
 struct pool {
     const struct msim_platform *p;
     const struct msim_row_map *map;
+    struct msim_guard_count *count; /* of all that is written */
     uint32_t columns;
     struct block blocks[BLOCKS];
     pthread_mutex_t lock; /* guards what follows, and block.answered */
@@ -67,62 +75,134 @@ static const char *refusal(const struct msim_platform *p,
     return text;
 }
 
-static void answer_row(const struct pool *c, char *const *fields, FILE *out)
-{
-    struct msim_estimate e;
-    struct msim_error err = {0};
+/* One row, answered. */
+struct row {
     struct msim_work w;
+    struct msim_estimate e;
     char reason[128];
-    const char *why = msim_row_work(c->map, fields, &w, reason, sizeof(reason));
+    char why[256]; /* there is no prediction; "" */
+};
 
-    for (uint32_t i = 0; i < c->columns; i++) {
-        msim_csv_write(out, fields[i]);
-        putc(',', out);
+/* Why the work has no prediction; NULL: `row->e` is it. */
+static const char *predict_row(const struct pool *c, char *const *fields,
+                               struct row *row)
+{
+    struct msim_error err = {0};
+    struct msim_work *w = &row->w;
+    const char *why =
+        msim_row_work(c->map, fields, w, row->reason, sizeof(row->reason));
+
+    if (why)
+        return why;
+    w->asked = true;
+    if (c->map->table == MSIM_TABLE_VECTOR &&
+        !msim_vector_name_known(w->variant)) {
+        msim_vector_name_unknown(w->variant, row->reason, sizeof(row->reason));
+        return row->reason;
     }
-    if (!why && c->map->table == MSIM_TABLE_VECTOR &&
-        !msim_vector_name_known(w.variant)) {
-        msim_vector_name_unknown(w.variant, reason, sizeof(reason));
-        why = reason;
-    }
-    w.nearest = !why && c->map->table == MSIM_TABLE_VECTOR &&
-                msim_vector_name_nearest(w.variant);
-    if (!why)
-        why = refusal(c->p, &w, reason, sizeof(reason));
-    if (!why && msim_model_predict(c->p, &w, false, &e, &err) != MSIM_OK)
-        why = *err.text ? err.text : "no prediction";
-    if (why) {
+    w->nearest = c->map->table == MSIM_TABLE_VECTOR &&
+                 msim_vector_name_nearest(w->variant);
+    why = refusal(c->p, w, row->reason, sizeof(row->reason));
+    if (why || msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
+        return why;
+    snprintf(row->why, sizeof(row->why), "%.250s",
+             *err.text ? err.text : "no prediction");
+    return row->why;
+}
+
+static void write_row(const struct pool *c, const struct row *row, FILE *out)
+{
+    const struct msim_estimate *e = &row->e;
+    char words[MSIM_GUARD_WORDS];
+
+    if (*row->why) {
         fputs(",,,", out);
-        msim_csv_write(out, why);
+        msim_csv_write(out, row->why);
         putc('\n', out);
         return;
     }
-    put_number(e.us, out);
-    put_number(e.low_us, out);
-    put_number(e.high_us, out);
-    msim_csv_write(out, msim_family_text(e.family));
-    if (e.source == MSIM_SOURCE_NOT_RUN)
+    put_number(e->us, out);
+    put_number(e->low_us, out);
+    put_number(e->high_us, out);
+    msim_csv_write(out, msim_family_text(e->family));
+    if (e->source == MSIM_SOURCE_NOT_RUN)
         fputs(" (ranks not run)", out);
-    if (e.source == MSIM_SOURCE_NEAREST)
+    if (e->source == MSIM_SOURCE_NEAREST)
         fputs(" (nearest)", out);
-    if (msim_emulation_of(c->p, &w) != MSIM_EMULATED_NO)
+    if (msim_emulation_of(c->p, &row->w) != MSIM_EMULATED_NO)
         fputs(" (emulated)", out);
+    msim_guard_words(e->marks, words);
+    if (*words)
+        msim_csv_print(out, " (%s)", words);
     putc('\n', out);
+}
+
+/* Hold rows that differ in one size against each other. */
+static enum msim_status guard_rows(struct row *rows, uint32_t n)
+{
+    struct msim_guard_answer *a =
+        malloc(((size_t)n * MSIM_WORK_AXES + 1) * sizeof(*a));
+    msim_guard_marks *marks = calloc((size_t)n + 1, sizeof(*marks));
+    struct msim_work_axis axes[MSIM_WORK_AXES];
+    uint32_t n_axes, found = 0;
+
+    for (uint32_t i = 0; a && marks && i < n; i++) {
+        n_axes = *rows[i].why ? 0 : msim_work_axes(&rows[i].w, axes);
+        for (uint32_t k = 0; k < n_axes; k++)
+            a[found++] = (struct msim_guard_answer){axes[k].kind, axes[k].size,
+                                                    rows[i].e.us, 0, i};
+    }
+    if (a && marks)
+        msim_guard_compare(a, found, MSIM_GUARD_LARGER, marks);
+    for (uint32_t i = 0; a && marks && i < n; i++)
+        if (!*rows[i].why)
+            rows[i].e.marks |=
+                marks[i] | msim_guard_check(rows[i].e.us, rows[i].e.low_us,
+                                            rows[i].e.high_us, NAN);
+    free(a);
+    free(marks);
+    return a && marks ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static enum msim_status answer_rows(const struct pool *c, struct block *b,
+                                    struct row *rows, char **fields, FILE *out)
+{
+    uint32_t n = c->columns ? b->n_fields / c->columns : 0;
+
+    for (uint32_t r = 0; r < n; r++) {
+        const char *why;
+
+        for (uint32_t i = 0; i < c->columns; i++)
+            fields[i] = b->text + b->field[r * c->columns + i];
+        why = predict_row(c, fields, &rows[r]);
+        if (why && why != rows[r].why)
+            snprintf(rows[r].why, sizeof(rows[r].why), "%s", why);
+    }
+    MSIM_TRY(guard_rows(rows, n));
+    for (uint32_t r = b->before; r < n; r++) {
+        for (uint32_t i = 0; i < c->columns; i++) {
+            msim_csv_write(out, b->text + b->field[r * c->columns + i]);
+            putc(',', out);
+        }
+        write_row(c, &rows[r], out);
+        if (!*rows[r].why)
+            msim_guard_add(&b->count, rows[r].e.marks);
+    }
+    return MSIM_OK;
 }
 
 static enum msim_status answer_all(const struct pool *c, struct block *b,
                                    FILE *out)
 {
     char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
+    struct row *rows = calloc(ROWS + 1, sizeof(*rows));
+    enum msim_status status = MSIM_ENOMEM;
 
-    if (!fields)
-        return MSIM_ENOMEM;
-    for (uint32_t at = 0; at + c->columns <= b->n_fields; at += c->columns) {
-        for (uint32_t i = 0; i < c->columns; i++)
-            fields[i] = b->text + b->field[at + i];
-        answer_row(c, fields, out);
-    }
+    if (fields && rows)
+        status = answer_rows(c, b, rows, fields, out);
     free(fields);
-    return MSIM_OK;
+    free(rows);
+    return status;
 }
 
 static void answer(const struct pool *c, struct block *b)
@@ -191,6 +271,21 @@ static enum msim_status add_field(struct block *b, const char *text)
     return MSIM_OK;
 }
 
+/* The last row of the block that was filled last, in front. */
+static enum msim_status add_before(const struct pool *c, struct block *b)
+{
+    const struct block *last = &c->blocks[(c->filled + BLOCKS - 1) % BLOCKS];
+
+    b->before = 0;
+    if (!c->filled || last->n_fields < c->columns)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < c->columns; i++)
+        MSIM_TRY(add_field(
+            b, last->text + last->field[last->n_fields - c->columns + i]));
+    b->before = 1;
+    return MSIM_OK;
+}
+
 /* Read rows until the block is full; `*more` is false at the end. */
 static enum msim_status fill(const struct pool *c, struct block *b,
                              struct msim_csv *csv, bool *more,
@@ -199,7 +294,9 @@ static enum msim_status fill(const struct pool *c, struct block *b,
     char *const *fields;
 
     b->used = b->n_fields = 0;
+    b->count = (struct msim_guard_count){0};
     b->answered = false;
+    MSIM_TRY(add_before(c, b));
     for (uint32_t row = 0; row < ROWS; row++) {
         MSIM_TRY(msim_csv_next(csv, &fields, err));
         *more = fields != NULL;
@@ -220,6 +317,7 @@ static enum msim_status write_block(struct pool *c, uint64_t which, FILE *out)
         if (!answer_next(c))
             pthread_cond_wait(&c->answered_one, &c->lock);
     pthread_mutex_unlock(&c->lock);
+    msim_guard_sum(c->count, &b->count);
     /* A failure (a closed pipe) stays in `out`, where the caller looks. */
     (void)fwrite(b->answer, 1, b->answer_bytes, out);
     return b->status;
@@ -274,10 +372,12 @@ static void end(struct pool *c, pthread_t *ids, uint32_t started)
 enum msim_status msim_op_rows(const struct msim_platform *p,
                               const struct msim_row_map *map,
                               struct msim_csv *csv, FILE *out,
+                              struct msim_guard_count *count,
                               struct msim_error *err)
 {
     struct pool c = {.p = p,
                      .map = map,
+                     .count = count,
                      .columns = msim_csv_columns(csv),
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .filled_one = PTHREAD_COND_INITIALIZER,

@@ -47,8 +47,16 @@
 /* What the main thread waits for its data in, as PyTorch marks it. */
 #define MSIM_SCENARIO_LOADER "host:enumerate(DataLoader)*"
 
+/* What a scenario of a file asks, as hashes of its changes: those of which more
+ * takes no less, and all others (predict/scenario/scenario_guard.h). */
+#define MSIM_SCENARIO_AXES 3
+struct msim_scenario_asks {
+    uint64_t of[MSIM_SCENARIO_AXES], rest;
+};
+
 struct msim_scenario_row {
     const char *name; /* the file's */
+    struct msim_scenario_asks asks;
     struct msim_predict_settings settings;
     struct msim_scale *scales; /* the settings' */
     struct msim_edit *edits;   /* of the graph */
@@ -66,6 +74,7 @@ struct msim_scenario_row {
     struct msim_figure period, iteration, kernels;
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
     double transfer_us, wait_us, mfu;
+    msim_guard_marks marks; /* guards that it trips */
     struct msim_breakdown breakdown;
     struct msim_memory_note memory;     /* without a time line */
     struct msim_arena *arena;           /* of all scenarios */
@@ -79,7 +88,9 @@ struct msim_scenarios {
     bool kernels;            /* rows list kernels by name */
     struct msim_scenario_row base, *rows;
     uint32_t n;
-    bool ranked; /* by msim_scenarios_rank() */
+    bool ranked;                    /* by msim_scenarios_rank() */
+    bool from_file;                 /* rows have `asks` */
+    struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_shelf shelf;
 };
 

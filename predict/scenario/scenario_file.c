@@ -2,6 +2,7 @@
  * predict/scenario/scenario_file.c - scenarios of a traced job from their file.
  */
 #include "predict/scenario/change_kinds.h"
+#include "predict/scenario/scenario_guard.h"
 #include "predict/scenario/scenario_list.h"
 
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static void take_change(void *ctx, struct msim_fields *f, const char *key)
     struct file_reader *r = ctx;
 
     r->to.f = f;
+    msim_scenario_guard_note(r->to.row, f, key);
     msim_change_read(&r->to, key);
 }
 
@@ -105,7 +107,7 @@ enum msim_status msim_scenarios_read(struct msim_scenarios *out,
     struct msim_scenario_reader reader = {
         &into, msim_change_names, take_count, begin_row, take_change, end_row};
 
-    *out = (struct msim_scenarios){.n = 0};
+    *out = (struct msim_scenarios){.from_file = true};
     msim_arena_init(&out->arena);
     return msim_scenario_list_read(&reader, path, err);
 }

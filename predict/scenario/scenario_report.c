@@ -32,7 +32,7 @@ static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
 static void text_row(const struct msim_scenario_row *r, FILE *out)
 {
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
-    char memory[MSIM_CELL];
+    char memory[MSIM_CELL], guards[MSIM_GUARD_WORDS];
 
     msim_print(out, "%-28.28s ", r->name);
     if (*r->reason) {
@@ -43,13 +43,15 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
     msim_format_time(iteration, r->iteration.predicted);
     msim_format_time(kernels, r->kernels.predicted);
     memory_cell(memory, &r->memory);
+    msim_guard_words(r->marks, guards);
     msim_print(
-        out, "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s\n",
+        out,
+        "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s%s%s\n",
         period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
         kernels, 100 * r->breakdown.compute / r->iteration.predicted,
         100 * r->breakdown.communication / r->iteration.predicted,
         100 * (r->breakdown.host + r->breakdown.idle) / r->iteration.predicted,
-        memory);
+        memory, *guards ? "  " : "", guards);
 }
 
 /* ---- kernels by name ----------------------------------------------------- */
@@ -139,6 +141,8 @@ static void explain_memory(const struct msim_scenarios *s, FILE *out)
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 {
+    char marked[MSIM_GUARD_SENTENCE];
+
     if (s->ranked) {
         msim_ranking_text(s, out);
         return;
@@ -152,6 +156,9 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         text_row(&s->rows[i], out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
+    msim_guard_sentence(&s->marked, "predictions", marked);
+    if (*marked)
+        msim_print(out, "%s\n", marked);
     explain_memory(s, out);
     for (uint32_t i = 0; i < s->n && s->kernels; i++)
         if (!*s->rows[i].reason)
@@ -212,6 +219,7 @@ static void json_row(struct msim_json *j, const char *key,
         msim_json_number(j, "idle", r->breakdown.idle);
         msim_json_close(j);
         msim_report_json_memory(j, &r->memory);
+        msim_guard_json(j, r->marks);
         if (r->kernels_by)
             json_kernels(j, r);
     }
@@ -226,6 +234,7 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "schema", "mystique-sim/whatif/1");
     msim_json_text(&j, "version", MSIM_VERSION);
+    msim_guard_count_json(&j, &s->marked, "predictions");
     json_row(&j, "base", s, &s->base);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < s->n; i++)
@@ -276,6 +285,8 @@ static void csv_row(const struct msim_scenarios *s,
                               r->memory.needed,
                               r->memory.capacity};
 
+    char guards[MSIM_GUARD_WORDS];
+
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
@@ -284,6 +295,8 @@ static void csv_row(const struct msim_scenarios *s,
     if (!*r->reason)
         put_ways(&r->memory, out);
     msim_csv_add(out, r->reason);
+    msim_guard_words(*r->reason ? 0 : r->marks, guards);
+    msim_csv_add(out, guards);
     if (s->ranked)
         msim_ranking_csv(s, r, out);
     putc('\n', out);
@@ -295,7 +308,7 @@ void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
           "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
           "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
           "peak_low_bytes,peak_high_bytes,reserved_bytes,needed_bytes,"
-          "capacity_bytes,fits,would_fit,reason",
+          "capacity_bytes,fits,would_fit,reason,guards",
           out);
     if (s->ranked)
         msim_ranking_csv_head(out);

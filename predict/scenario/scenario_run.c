@@ -4,6 +4,7 @@
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
+#include "predict/scenario/scenario_guard.h"
 #include "predict/scenario/scenario_inputs.h"
 #include "predict/whatif/ratio.h"
 #include "predict/whatif/select.h"
@@ -75,6 +76,7 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
     row->transfer_us = p->transfer_us;
     row->wait_us = p->wait_us;
     row->mfu = p->mfu;
+    row->marks = p->marks;
     row->breakdown = p->breakdown_us;
     MSIM_TRY(keep_kernels(row, p));
     return keep_memory(row, &p->memory);
@@ -302,6 +304,12 @@ static enum msim_status predict_base(struct base *base,
     return msim_deviating_new(&base->deviating, &side);
 }
 
+/* The traced batch; 0: not known. */
+static int64_t batch_of(const struct msim_inputs *in)
+{
+    return in->job->n_ranks ? msim_axis_batch_of(in->job->ranks[0]) : 0;
+}
+
 enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_inputs *in,
                                     const struct msim_target *to,
@@ -318,6 +326,8 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
         if (!*s->rows[i].reason) /* it could be read */
             run_one(&s->rows[i], &base, in, to);
+    if (status == MSIM_OK)
+        status = msim_scenarios_guard(s, batch_of(in));
     msim_deviating_free(base.deviating);
     msim_prediction_run_release(&base.run);
     return status;

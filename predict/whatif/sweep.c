@@ -265,7 +265,7 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
             share(b->communication, sum), share(b->memory_copy, sum),
             share(b->host, sum), share(b->idle, sum), p->costs);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 
 static enum msim_status write_ratios(const struct msim_sweep *w, FILE *out)
@@ -299,7 +299,7 @@ enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
         MSIM_TRY(msim_report_json(w->rows[i].prediction, out));
     }
     fputs("]}\n", out);
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 
 enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
@@ -328,5 +328,5 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
             msim_csv_add_number(out, values[k]);
         fputc('\n', out);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

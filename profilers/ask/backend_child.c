@@ -10,12 +10,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,6 +146,8 @@ static enum msim_status start(struct msim_child *c, const char *command,
     close(out[1]);
     c->to = in[1];
     c->from = out[0];
+    /* Whoever reads nothing is not waited for beyond its time. */
+    (void)fcntl(c->to, F_SETFL, O_NONBLOCK);
     if (rc == 0)
         return MSIM_OK;
     return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
@@ -179,24 +184,45 @@ static enum msim_status hung(struct msim_child *c, double seconds,
                      "the backend did not answer within %.3g s", seconds);
 }
 
-/* Take the first line out of the buffer; NULL where it holds none. */
-static cJSON *take_line(struct msim_child *c, bool *found)
-{
-    char *end = c->used ? memchr(c->buffer, '\n', c->used) : NULL;
-    cJSON *line = NULL;
-    size_t n;
+/* It does not keep to the protocol: end it, and say how. */
+static enum msim_status broke(struct msim_child *c, enum msim_status status,
+                              struct msim_error *err, const char *fmt, ...)
+    MSIM_PRINTF(4, 5);
 
-    *found = end != NULL;
-    if (!end)
-        return NULL;
-    n = (size_t)(end - c->buffer) + 1;
-    line = cJSON_ParseWithLength(c->buffer, n - 1);
-    memmove(c->buffer, c->buffer + n, c->used - n);
-    c->used -= n;
-    return line;
+static enum msim_status broke(struct msim_child *c, enum msim_status status,
+                              struct msim_error *err, const char *fmt, ...)
+{
+    char text[200];
+    va_list args;
+
+    msim_child_stop(c);
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return msim_fail(err, status, NULL, MSIM_OFFSET_NONE, "the backend %s",
+                     text);
 }
 
-static enum msim_status make_room(struct msim_child *c)
+/* Take the first line out of the buffer, `*found` where it holds one. */
+static enum msim_status take_line(struct msim_child *c, bool *found,
+                                  cJSON **line)
+{
+    char *end = c->used ? memchr(c->buffer, '\n', c->used) : NULL;
+    enum msim_status status;
+    size_t n;
+
+    *line = NULL;
+    *found = end != NULL;
+    if (!end)
+        return MSIM_OK;
+    n = (size_t)(end - c->buffer) + 1;
+    status = msim_json_parse(line, c->buffer, n - 1, NULL);
+    memmove(c->buffer, c->buffer + n, c->used - n);
+    c->used -= n;
+    return status;
+}
+
+static enum msim_status make_room(struct msim_child *c, struct msim_error *err)
 {
     size_t size = c->size ? 2 * c->size : 65536;
     char *bytes;
@@ -204,7 +230,8 @@ static enum msim_status make_room(struct msim_child *c)
     if (c->size - c->used >= 4096)
         return MSIM_OK;
     if (size > LINE_MAX)
-        return MSIM_ELIMIT;
+        return broke(c, MSIM_ELIMIT, err, "sent a line of more than %u MiB",
+                     LINE_MAX >> 20);
     bytes = realloc(c->buffer, size);
     if (!bytes)
         return MSIM_ENOMEM;
@@ -235,19 +262,20 @@ static ssize_t read_more(struct msim_child *c, double end)
     }
 }
 
-static enum msim_status read_answer(struct msim_child *c, double seconds,
-                                    cJSON **answer, struct msim_error *err)
+static enum msim_status read_line(struct msim_child *c, double seconds,
+                                  cJSON **line, struct msim_error *err)
 {
     double end = msim_child_now() + seconds;
+    enum msim_status status;
     bool found;
 
     for (;;) {
         ssize_t n;
 
-        *answer = take_line(c, &found);
+        status = take_line(c, &found, line);
         if (found)
             break;
-        MSIM_TRY(make_room(c));
+        MSIM_TRY(make_room(c, err));
         n = read_more(c, end);
         if (n < 0)
             return hung(c, seconds, err);
@@ -255,35 +283,100 @@ static enum msim_status read_answer(struct msim_child *c, double seconds,
             return died(c, err);
         c->used += (size_t)n;
     }
-    if (cJSON_IsObject(*answer))
+    if (status == MSIM_ENOMEM || cJSON_IsObject(*line))
+        return status;
+    cJSON_Delete(*line);
+    *line = NULL;
+    return broke(c, MSIM_ESYNTAX, err,
+                 "answered with a line that is no JSON object");
+}
+
+/* An answer to another question would be kept as one to this. */
+static enum msim_status read_answer(struct msim_child *c, double seconds,
+                                    cJSON **answer, struct msim_error *err)
+{
+    double id;
+
+    MSIM_TRY(read_line(c, seconds, answer, err));
+    id = msim_json_get_number(*answer, "id", NAN);
+    if (id == c->id)
         return MSIM_OK;
     cJSON_Delete(*answer);
     *answer = NULL;
-    msim_child_stop(c);
-    return msim_fail(err, MSIM_ESYNTAX, NULL, MSIM_OFFSET_NONE,
-                     "the backend answered with a line that is no JSON object");
+    return isnan(id)
+               ? broke(c, MSIM_EFORMAT, err,
+                       "answered without the id of the question")
+               : broke(c, MSIM_EFORMAT, err,
+                       "answered question %.15g, asked was %.15g", id, c->id);
+}
+
+/* Has it sent more than answers? */
+static bool has_spoken(const struct msim_child *c)
+{
+    struct pollfd p = {.fd = c->from, .events = POLLIN};
+    int bytes = 0;
+
+    return c->used > 0 || (poll(&p, 1, 0) > 0 &&
+                           ioctl(c->from, FIONREAD, &bytes) == 0 && bytes > 0);
+}
+
+/* All of `text`; 0, or why not: ETIMEDOUT. */
+static int write_all(struct msim_child *c, const char *text, size_t n,
+                     double end)
+{
+    struct pollfd p = {.fd = c->to, .events = POLLOUT};
+
+    while (n > 0) {
+        ssize_t done = write(c->to, text, n);
+        double left = end - msim_child_now();
+
+        if (done > 0) {
+            text += done;
+            n -= (size_t)done;
+            continue;
+        }
+        if (done < 0 && errno != EAGAIN && errno != EINTR)
+            return errno;
+        if (left <= 0)
+            return ETIMEDOUT;
+        (void)poll(&p, 1, left > 3600 ? 3600000 : (int)(left * 1000) + 1);
+    }
+    return 0;
+}
+
+/* The same; a child that is gone does not end this process by a signal. */
+static int send_text(struct msim_child *c, const char *text, size_t n,
+                     double end)
+{
+    const struct timespec now = {0};
+    sigset_t pipe, before;
+    int why;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    why = write_all(c, text, n, end);
+    if (why == EPIPE)
+        (void)sigtimedwait(&pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return why;
 }
 
 static enum msim_status send_line(struct msim_child *c, const cJSON *line,
-                                  struct msim_error *err)
+                                  double seconds, struct msim_error *err)
 {
     char *text = cJSON_PrintUnformatted(line);
-    size_t n = text ? strlen(text) : 0, at = 0;
+    size_t n = text ? strlen(text) : 0;
+    int why;
 
     if (!text)
         return MSIM_ENOMEM;
-    text[n++] = '\n';
-    while (at < n) {
-        ssize_t done = write(c->to, text + at, n - at);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            break;
-        at += (size_t)done;
-    }
+    text[n] = '\n'; /* over its end: write() wants none */
+    why = send_text(c, text, n + 1, msim_child_now() + seconds);
     cJSON_free(text);
-    return at == n ? MSIM_OK : died(c, err);
+    return why == 0           ? MSIM_OK
+           : why == ETIMEDOUT ? hung(c, seconds, err)
+                              : died(c, err);
 }
 
 static enum msim_status start_once(struct msim_child *c, const char *command,
@@ -293,7 +386,7 @@ static enum msim_status start_once(struct msim_child *c, const char *command,
     *greeting = NULL;
     msim_child_stop(c);
     MSIM_TRY(start(c, command, err));
-    return read_answer(c, seconds, greeting, err);
+    return read_line(c, seconds, greeting, err);
 }
 
 /* A device may be in use by what just ended. Where no greeting came in time,
@@ -320,7 +413,12 @@ enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,
                                 struct msim_error *err)
 {
     *answer = NULL;
-    MSIM_TRY(send_line(c, question, err));
+    if (has_spoken(c))
+        return broke(c, MSIM_EFORMAT, err,
+                     "sent more lines than it was asked "
+                     "for");
+    c->id = msim_json_get_number(question, "id", NAN);
+    MSIM_TRY(send_line(c, question, seconds, err));
     return read_answer(c, seconds, answer, err);
 }
 
@@ -329,4 +427,23 @@ enum msim_status msim_child_next(struct msim_child *c, double seconds,
 {
     *answer = NULL;
     return read_answer(c, seconds, answer, err);
+}
+
+/* What it sends in its last moments is read before it is waited for. */
+enum msim_status msim_child_end(struct msim_child *c, struct msim_error *err)
+{
+    double end = msim_child_now() + GRACE_SECONDS;
+    ssize_t n = 0;
+
+    if (c->to > 0)
+        close(c->to);
+    c->to = 0;
+    MSIM_TRY(make_room(c, err));
+    if (c->used == 0)
+        n = read_more(c, end);
+    if (c->used || n > 0)
+        return broke(c, MSIM_EFORMAT, err,
+                     "sent more lines than it was asked for");
+    msim_child_stop(c);
+    return MSIM_OK;
 }

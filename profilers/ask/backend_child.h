@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* How long a greeting is waited for, times the patience with one experiment: a
+ * program, its libraries and its device begin. */
+#define MSIM_CHILD_START 3.0
+
 /* Seconds of a clock that is never set. */
 double msim_child_now(void);
 
@@ -18,6 +22,7 @@ struct msim_child {
     int to, from;
     bool unusable; /* it ended as programs do whose device is unusable
                       (serve.h), before it read the last question */
+    double id;     /* of the question that was asked last */
     char *buffer;  /* bytes that were read and are no answer yet; owned */
     size_t used, size;
 };
@@ -36,10 +41,11 @@ enum msim_status msim_child_start(struct msim_child *c, const char *command,
                                   struct msim_error *err);
 
 /*
- * Send one line and read the answer; `*answer` is the caller's. EIO where the
- * child ended ("killed by signal 11"), ELIMIT where no answer came within
- * `seconds`, ESYNTAX where the answer is no JSON object. The child is stopped
- * after each of these.
+ * Send one line, which has an "id", and read the answer; `*answer` is the
+ * caller's. EIO where the child ended ("killed by signal 11"), ELIMIT where no
+ * answer came within `seconds` or none that ends, ESYNTAX where the answer is
+ * no JSON object, EFORMAT where it is of another question or the child has sent
+ * lines that nobody asked for. The child is stopped after each of these.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,
@@ -50,6 +56,13 @@ enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,
 MSIM_MUST_CHECK
 enum msim_status msim_child_next(struct msim_child *c, double seconds,
                                  cJSON **answer, struct msim_error *err);
+
+/*
+ * Nothing more is asked: close the child's input, and wait for its end. EFORMAT
+ * where it still sends something.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_child_end(struct msim_child *c, struct msim_error *err);
 
 /* Close the child's input; kill it where it does not end within seconds. */
 void msim_child_stop(struct msim_child *c);

@@ -6,16 +6,14 @@
 #include "replay/emit/emit_python.h"
 
 #include "core/base/print.h"
-#include "core/base/write_file.h"
+#include "core/base/write_folder.h"
 #include "replay/emit/bench_template.h"
 #include "replay/emit/python_body.h"
 #include "replay/emit/python_data.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- bench.py ----------------------------------------------------------- */
 
@@ -193,79 +191,55 @@ static void write_readme(struct msim_text *f, const struct msim_program *p,
 
 /* ---- files -------------------------------------------------------------- */
 
-struct files {
-    const char *dir;
-    struct msim_vec open; /* struct msim_file * */
-    struct msim_error *err;
+/* Each has these words near an end. */
+#define BENCH_MARK  "mystique-sim made this benchmark of an execution trace"
+#define README_MARK "\nMade by mystique-sim "
+#define METER_MARK  "What a GPU does while steps run, by NVML alone"
+
+static const struct msim_folder_kind KINDS[] = {
+    {"bench.py", BENCH_MARK},      {"bench-rank-#.py", BENCH_MARK},
+    {"data.json", MSIM_DATA_MARK}, {"data-rank-#.json", MSIM_DATA_MARK},
+    {"README.md", README_MARK},    {"meter.py", METER_MARK},
 };
-
-static enum msim_status open_file(struct files *f, const char *name,
-                                  struct msim_file **out)
-{
-    char path[4096];
-    struct msim_file **slot;
-
-    if ((size_t)snprintf(path, sizeof(path), "%s/%s", f->dir, name) >=
-        sizeof(path))
-        return msim_fail(f->err, MSIM_EIO, f->dir, MSIM_OFFSET_NONE,
-                         "the path is too long");
-    slot = msim_vec_add(&f->open, sizeof(*slot));
-    if (!slot)
-        return MSIM_ENOMEM;
-    *slot = NULL;
-    MSIM_TRY(msim_file_open(slot, path, false, f->err));
-    *out = *slot;
-    return MSIM_OK;
-}
-
-static enum msim_status write_bytes(struct files *f, const char *name,
-                                    const char *bytes, size_t n)
-{
-    struct msim_file *file;
-
-    MSIM_TRY(open_file(f, name, &file));
-    return msim_file_write(file, bytes, n);
-}
-
-static enum msim_status write_text(struct files *f, const char *name,
-                                   const struct msim_text *text)
-{
-    MSIM_TRY(text->status);
-    return write_bytes(f, name, text->bytes.data, text->bytes.n);
-}
-
-static enum msim_status write_data(struct files *f, const char *name,
-                                   const struct msim_body *b, uint32_t rank,
-                                   const struct msim_emit_options *options)
-{
-    struct msim_file *file;
-
-    MSIM_TRY(open_file(f, name, &file));
-    return msim_data_write(file, b, rank, options);
-}
-
-static enum msim_status close_files(struct files *f, enum msim_status status)
-{
-    struct msim_file **open = f->open.data;
-
-    for (uint32_t i = 0; i < f->open.n; i++)
-        if (status == MSIM_OK)
-            status = msim_file_commit(open[i], f->err);
-        else
-            msim_file_abandon(open[i]);
-    free(f->open.data);
-    return status;
-}
-
-/* ---- ranks -------------------------------------------------------------- */
+static const struct msim_folder_kinds ALL_KINDS = {KINDS, sizeof(KINDS) /
+                                                              sizeof(KINDS[0])};
 
 struct writer {
-    struct files files;
+    struct msim_folder folder;
+    struct msim_error *err;
     const struct msim_emit_options *options;
     struct msim_emit_result *result;
     struct msim_text first; /* bench.py of the first rank */
     uint32_t n_ranks;
 };
+
+static enum msim_status write_bytes(struct writer *w, const char *name,
+                                    const char *bytes, size_t n)
+{
+    struct msim_file *file;
+
+    MSIM_TRY(msim_folder_file(&file, &w->folder, name, w->err));
+    return msim_file_close(file, msim_file_write(file, bytes, n), w->err);
+}
+
+static enum msim_status write_text(struct writer *w, const char *name,
+                                   const struct msim_text *text)
+{
+    MSIM_TRY(text->status);
+    return write_bytes(w, name, text->bytes.data, text->bytes.n);
+}
+
+static enum msim_status write_data(struct writer *w, const char *name,
+                                   const struct msim_body *b, uint32_t rank)
+{
+    struct msim_file *file;
+
+    MSIM_TRY(msim_folder_file(&file, &w->folder, name, w->err));
+    return msim_file_close(file, msim_data_write(file, b, rank, w->options),
+                           w->err);
+}
+
+/* ---- ranks -------------------------------------------------------------- */
 
 static uint32_t lines_of(const struct msim_text *t)
 {
@@ -284,13 +258,13 @@ static enum msim_status write_first(struct writer *w, struct msim_body *b)
 
     write_bench(&w->first, b, w->options);
     write_readme(&readme, b->p, w->n_ranks, w->options);
-    status = write_text(&w->files, "bench.py", &w->first);
+    status = write_text(w, "bench.py", &w->first);
     if (status == MSIM_OK)
-        status = write_data(&w->files, "data.json", b, 0, w->options);
+        status = write_data(w, "data.json", b, 0);
     if (status == MSIM_OK)
-        status = write_text(&w->files, "README.md", &readme);
+        status = write_text(w, "README.md", &readme);
     if (status == MSIM_OK)
-        status = write_bytes(&w->files, "meter.py", msim_meter_template,
+        status = write_bytes(w, "meter.py", msim_meter_template,
                              strlen(msim_meter_template));
     free(readme.bytes.data);
     *w->result = (struct msim_emit_result){.statements = b->p->statements.n -
@@ -315,11 +289,11 @@ static enum msim_status write_other(struct writer *w, struct msim_body *b,
 
     write_bench(&bench, b, w->options);
     snprintf(name, sizeof(name), "data-rank-%u.json", rank);
-    status = write_data(&w->files, name, b, i, w->options);
+    status = write_data(w, name, b, i);
     snprintf(name, sizeof(name), "bench-rank-%u.py", rank);
     if (status == MSIM_OK &&
         strcmp(msim_text_get(&bench), msim_text_get(&w->first)) != 0) {
-        status = write_text(&w->files, name, &bench);
+        status = write_text(w, name, &bench);
         w->result->programs++;
     }
     free(bench.bytes.data);
@@ -348,17 +322,13 @@ enum msim_status msim_emit_python(const struct msim_program *const *ranks,
                                   struct msim_emit_result *result,
                                   struct msim_error *err)
 {
-    struct writer w = {.files = {.dir = dir, .err = err},
-                       .options = options,
-                       .result = result,
-                       .n_ranks = n};
-    enum msim_status status = MSIM_OK;
+    struct writer w = {
+        .err = err, .options = options, .result = result, .n_ranks = n};
+    enum msim_status status =
+        msim_folder_begin(&w.folder, dir, &ALL_KINDS, err);
 
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
-                         "cannot make this folder: %s", strerror(errno));
     for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
         status = write_rank(&w, ranks[i], i);
     free(w.first.bytes.data);
-    return close_files(&w.files, status);
+    return msim_folder_end(&w.folder, status, err);
 }

@@ -8,8 +8,11 @@
 #include "replay/emit/emit_options.h"
 #include "replay/emit/python_state.h"
 
+/* Near its beginning: it is the data of a benchmark. */
+#define MSIM_DATA_MARK "\"schema\": \"mystique-sim/benchmark/"
+
 /* All of it, of a program whose body is written; `rank` counts those that are
- * written. ENOMEM, EIO. */
+ * written. ENOMEM, EWRITE. */
 MSIM_MUST_CHECK
 enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
                                  uint32_t rank,

@@ -138,5 +138,5 @@ enum msim_status msim_selection_csv(const struct msim_selection *s, FILE *out)
             msim_csv_add_number(out, job->share[k]);
         fputc('\n', out);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -181,5 +181,5 @@ enum msim_status msim_selection_text(const struct msim_selection *s, FILE *out)
     write_chosen(s, out);
     write_kinds(s, out);
     write_fleet(s, out);
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -5,13 +5,10 @@
 
 #include "profilers/ask/experiment_members.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PATIENCE                                                               \
-    600.0 /* seconds for an answer: an iteration, or the first one             \
-             with all operands made and all warm-up */
 
 /* ---- the question -------------------------------------------------------- */
 
@@ -31,14 +28,14 @@ static bool add_lists(cJSON *sequence, const struct msim_replay_plan *p)
     return experiments && order;
 }
 
-static cJSON *question(const struct msim_replay_plan *p, uint32_t warm_up,
-                       uint32_t iterations)
+static cJSON *question(const struct msim_replay_plan *p, uint32_t id,
+                       uint32_t warm_up, uint32_t iterations)
 {
     cJSON *q = cJSON_CreateObject();
     cJSON *sequence = q ? cJSON_AddObjectToObject(q, "sequence") : NULL;
 
     if (sequence && add_lists(sequence, p) &&
-        cJSON_AddNumberToObject(q, "id", 1) &&
+        cJSON_AddNumberToObject(q, "id", id) &&
         cJSON_AddNumberToObject(sequence, "warm_up", warm_up) &&
         cJSON_AddNumberToObject(sequence, "iterations", iterations))
         return q;
@@ -54,6 +51,11 @@ static enum msim_status not_understood(struct msim_error *err, const char *what)
                      "the backend's answer has no %s for every element", what);
 }
 
+static bool is_time(double us)
+{
+    return us >= 0 && isfinite(us);
+}
+
 static enum msim_status read_times(const cJSON *answer, const char *key,
                                    double *to, uint32_t n,
                                    struct msim_error *err)
@@ -65,7 +67,7 @@ static enum msim_status read_times(const cJSON *answer, const char *key,
         return not_understood(err, key);
     cJSON_ArrayForEach(item, list)
     {
-        if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0))
+        if (!cJSON_IsNumber(item) || !is_time(item->valuedouble))
             return not_understood(err, key);
         to[i++] = item->valuedouble;
     }
@@ -90,7 +92,7 @@ static enum msim_status add_round(struct msim_replay_runs *r, cJSON *answer,
                                    .at_us = at,
                                    .time_us = at + n,
                                    .line = answer};
-    if (!(round->us >= 0))
+    if (!is_time(round->us))
         return not_understood(err, "us");
     MSIM_TRY(read_times(answer, "at_us", at, r->n_elements, err));
     MSIM_TRY(read_times(answer, "time_us", at + n, r->n_elements, err));
@@ -152,14 +154,14 @@ static enum msim_status take(struct msim_replay_runs *r,
 
 static enum msim_status ask(struct msim_replay_runs *r,
                             struct msim_replay_plan *p,
-                            struct msim_child *child, bool *again,
+                            struct msim_child *child, uint32_t id, bool *again,
                             struct msim_error *err)
 {
-    cJSON *q = question(p, r->warm_up, r->wanted), *answer = NULL;
+    cJSON *q = question(p, id, r->warm_up, r->wanted), *answer = NULL;
+    double warm_up = r->patience * (1 + r->warm_up);
     bool done = false;
     enum msim_status status =
-        q ? msim_child_ask(child, q, PATIENCE * (1 + r->warm_up), &answer, err)
-          : MSIM_ENOMEM;
+        q ? msim_child_ask(child, q, warm_up, &answer, err) : MSIM_ENOMEM;
 
     cJSON_Delete(q);
     *again = false;
@@ -167,7 +169,7 @@ static enum msim_status ask(struct msim_replay_runs *r,
         status = take(r, p, answer, again, &done, err);
         if (status != MSIM_OK || done)
             break;
-        status = msim_child_next(child, PATIENCE, &answer, err);
+        status = msim_child_next(child, r->patience, &answer, err);
     }
     return status;
 }
@@ -185,25 +187,28 @@ static enum msim_status make_room(struct msim_replay_runs *r,
     return r->rounds && r->times ? MSIM_OK : MSIM_ENOMEM;
 }
 
-enum msim_status msim_replay_run(struct msim_replay_runs *out,
-                                 struct msim_replay_plan *p,
-                                 struct msim_child *child,
-                                 const cJSON *greeting, uint32_t warm_up,
-                                 uint32_t iterations, struct msim_error *err)
+enum msim_status
+msim_replay_run(struct msim_replay_runs *out, struct msim_replay_plan *p,
+                struct msim_child *child, const cJSON *greeting,
+                const struct msim_replay_how *how, struct msim_error *err)
 {
+    uint32_t id = 0;
     bool again = true;
 
-    *out = (struct msim_replay_runs){.warm_up = warm_up};
+    *out = (struct msim_replay_runs){.warm_up = how->warm_up,
+                                     .patience = how->patience};
     if (!msim_json_get_true(greeting, "sequences"))
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "backend '%s' runs no sequences, want cpu or cuda",
                          msim_json_get_text(greeting, "backend")
                              ? msim_json_get_text(greeting, "backend")
                              : "");
-    MSIM_TRY(make_room(out, p, iterations));
+    MSIM_TRY(make_room(out, p, how->iterations));
     while (again)
-        MSIM_TRY(ask(out, p, child, &again, err));
-    return out->n == iterations ? MSIM_OK : not_understood(err, "time");
+        MSIM_TRY(ask(out, p, child, ++id, &again, err));
+    if (out->n != how->iterations)
+        return not_understood(err, "time");
+    return msim_child_end(child, err);
 }
 
 void msim_replay_runs_release(struct msim_replay_runs *r)

@@ -14,24 +14,33 @@ struct msim_replay_round {
     cJSON *line; /* the answer without the times of elements; owned */
 };
 
+/* How often it is run before it is timed, and how often then; `patience`: how
+ * many seconds an iteration may take, and making the operands ready as many
+ * more. */
+struct msim_replay_how {
+    uint32_t warm_up, iterations;
+    double patience;
+};
+
 struct msim_replay_runs {
     struct msim_replay_round *rounds; /* owned */
     double *times;                    /* owned: of all rounds */
     uint32_t n, wanted, n_elements, warm_up;
+    double patience;
     char counters_error[160]; /* ""; why the processor's counters are missing */
 };
 
 /*
- * Run the order `warm_up` times, and `iterations` times more. What the backend
- * cannot do after all is replaced in the plan. Release `*out` in any case.
- * EFORMAT: the backend answers with something else, or knows no sequences.
+ * Run the order, and end the child. What the backend cannot do after all is
+ * replaced in the plan. Release `*out` in any case. EFORMAT: the backend
+ * answers with something else, or more than it was asked; ENOMODEL: it knows no
+ * sequences; else as msim_child_ask().
  */
 MSIM_MUST_CHECK
-enum msim_status msim_replay_run(struct msim_replay_runs *out,
-                                 struct msim_replay_plan *p,
-                                 struct msim_child *child,
-                                 const cJSON *greeting, uint32_t warm_up,
-                                 uint32_t iterations, struct msim_error *err);
+enum msim_status
+msim_replay_run(struct msim_replay_runs *out, struct msim_replay_plan *p,
+                struct msim_child *child, const cJSON *greeting,
+                const struct msim_replay_how *how, struct msim_error *err);
 void msim_replay_runs_release(struct msim_replay_runs *r);
 
 #endif

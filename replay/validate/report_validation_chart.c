@@ -158,7 +158,7 @@ enum msim_status msim_validation_chart(const struct msim_validation *v,
     enum msim_status status;
 
     if (!c.out)
-        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
                          "cannot use a temporary file: %s", strerror(errno));
     put_script(&c, v);
     status = msim_gnuplot_draw(c.out, path, err);

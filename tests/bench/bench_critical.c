@@ -32,7 +32,7 @@ static void dress(struct made_graph *m, const struct msim_job *job,
         m->g.lane[t] = t % LANES;
         m->g.kind[t] = t % 2 ? MSIM_TASK_KERNEL : MSIM_TASK_HOST;
     }
-    *window = (struct msim_window){0, TASKS - 1, 0, 0, 0, false};
+    *window = (struct msim_window){.last = TASKS - 1, .step = MSIM_NONE};
     m->g.lanes = lanes;
     m->g.n_lanes = LANES;
     m->g.windows = window;

@@ -292,5 +292,9 @@ refused 3 "absent.py: no such file" absent.py:build
 refused 2 "has no setting 'batch=8'" net.py:build,batch=8
 refused 2 "no model 'gtp2'" gtp2
 PYTHON=/nowhere/python refused 3 "cannot be started" net.py:build
+cp net.py kept.py
+! "$MYSTIQUE_SIM" --platform h100 --model net.py:build --timeline net.py \
+    >out 2>err || fail "a timeline in the place of its model"
+cmp net.py kept.py || fail "a model is lost"
 ls -d tmp/mystique-sim.* 2>/dev/null && fail "a temporary folder is left"
 echo "capture_meta: ok"

@@ -25,12 +25,13 @@ sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
 want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
 want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
 
-# A result of 2 TB on a GPU of 80 GB was misread: a bound, not a law's answer.
+# A result of 2 TB on a GPU of 80 GB: the law's answer, which is marked.
 rows 'm,n,k,dtype
 1000000,1000000,8,bf16
 '
 want_rc 0
-sed -n 2p "$folder/out" | grep -Eq ',bound$' || complain "no bound: $out"
+sed -n 2p "$folder/out" | grep -Eq ',gemm \(memory\)$' || complain "not marked: $out"
+want_err "1 of 1 rows are marked: 1 memory"
 
 # Every kind of table, and the two that no law covers yet.
 rows 'phase,batch,heads,kv_heads,q_len,kv_len,head_dim,dtype,kv_dtype,window

@@ -176,6 +176,8 @@ want_rc 0
 want_err "left out $folder/jobs/lonely.json.gz: an execution trace alone has"
 want_err "left out $folder/jobs/cut.json.gz: "
 [[ $err != *meta.json* ]] || complain "a note is taken for a trace: $err"
+run select "$folder/jobs"
+want_out "; 2 left out"
 run select --json "$folder/jobs"
 want_rc 0
 checked

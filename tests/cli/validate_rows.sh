@@ -63,6 +63,16 @@ want_out "2 of 5 jobs predicted"
 want_out "the first without a prediction: gpus 6"
 [[ $out =~ nanotron\ +1\ .*fitted\ on ]] || complain "no errors by source: $out"
 
+# A tenth of a step and ten times as much lie outside of its interval.
+{
+    sed -n 1,2p "$table"
+    sed -n '2s/3264.558/326/p' "$table"
+    sed -n '2s/3264.558/32646/p' "$table"
+} >"$folder/apart.csv"
+run validate --rows "$folder/apart.csv"
+want_rc 0
+[[ $out =~ step\ +nanotron\ +3\ .*\ 33\ % ]] || complain "not one of three is inside: $out"
+
 # Models by numbers, a platform for all rows.
 printf 'gpus,global_batch,micro_batch,hidden,heads,layers,sequence,tp,dp,pp\n8,8,2,2048,16,20,1024,4,1,2\n' >"$folder/numbers.csv"
 run validate --rows "$folder/numbers.csv" --platform a100 --csv

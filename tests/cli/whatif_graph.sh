@@ -72,9 +72,74 @@ scenario half 165 '{"scale": {"select": "kernels", "factor": 0.5}}, {"insert": {
 # write (50 * 2 / 3) and relu does not read (50 / 2): 41.667 us less.
 scenario fused 188.333333 '{"fuse": "pointwise"}'
 scenario chosen 188.333333 '{"fuse": {"select": "op:aten::[ar]*"}}'
+# Durations: of 100, 50 and 50 us. Without kernels the host asks at 40 and ends 15
+# later. All of a rank twice as slow, but for the 5 us from a launch to its kernel:
+# 2 x 10 + 5 + 2 x 200 + 2 x 15.
+scenario halves 130 '{"scale": {"select": "kernels", "factor": 0.5}}'
+scenario faster 205 '{"speedup": {"select": "op:aten::add", "factor": 2}}'
+scenario both 180 '{"speedup": {"select": "op:aten::add", "factor": 2}}, {"scale": {"select": "op:aten::relu", "factor": 0.5}}'
+scenario gone 180 '{"remove": {"select": "op:aten::relu"}}'
+scenario none 55 '{"remove": {"select": "kernels"}}'
+scenario stream 430 '{"scale": {"select": "stream:7", "factor": 2}}'
+scenario slow 455 '{"straggler": {"rank": 0, "factor": 2}}'
 judge "$folder/one"
 grep -E '^(two|owt),' "$folder/out" | cut -d, -f2- | sort -u | wc -l | grep -qx 1 ||
     complain "the order of changes counts"
+
+# Two transfers of 50 us on the stream of the kernels: product 100, transfer, add 10,
+# transfer, relu 50, to 275, and the step ends 15 later. On a stream of their own the
+# kernels, which the host waits for, are done at 175.
+mkdir "$folder/sent"
+nccl='ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)'
+{
+    printf '{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},"traceEvents":['
+    event user_annotation ProfilerStep#1 1 0 290 ''
+    i=0
+    for operator in aten::mm c10d::allreduce_ aten::add c10d::allreduce_ aten::relu; do
+        i=$((i + 1))
+        launch $i $((10 * i)) $operator
+    done
+    event cuda_runtime cudaDeviceSynchronize 1 60 220 '"correlation":6'
+    kernel 1 15 100 7 gemm
+    kernel 2 115 50 7 "$nccl"
+    kernel 3 165 10 7 "$add"
+    kernel 4 175 50 7 "$nccl"
+    kernel 5 225 50 7 "$relu"
+    printf '{"ph":"M","name":"end"}]}'
+} >"$folder/sent/trace.json"
+scenario overlap 190 '{"overlap": true}'
+judge "$folder/sent"
+
+# Attention that is written out, with kernels between its products and its softmax:
+# 16 heads of 512 queries and keys. As one kernel it takes what the models say of
+# that on an A100, far less than 5 kernels of 50 us.
+mkdir "$folder/attends"
+heads='"Input type":["c10::Half","c10::Half"],"Input Dims":'
+{
+    printf '{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},'
+    printf '"deviceProperties":[{"id":0,"name":"NVIDIA A100-SXM4-80GB","totalGlobalMem":85000000000,"computeMajor":8,"computeMinor":0,"numSms":108}],"traceEvents":['
+    event user_annotation ProfilerStep#1 1 0 280 ''
+    i=0
+    while read -r operator sizes; do
+        i=$((i + 1))
+        event cpu_op "$operator" 1 $((10 * i - 6)) 10 "${sizes:+$heads$sizes}"
+        event cuda_runtime cudaLaunchKernel 1 $((10 * i)) 2 "\"correlation\":$i"
+        kernel $i $((50 * i - 35)) 50 7 "kernel$i"
+    done <<'OPERATORS'
+aten::bmm [[16,512,64],[16,64,512]]
+aten::mul
+aten::_softmax
+aten::native_dropout
+aten::bmm [[16,512,512],[16,512,64]]
+OPERATORS
+    event cuda_runtime cudaDeviceSynchronize 1 60 210 '"correlation":6'
+    printf '{"ph":"M","name":"end"}]}'
+} >"$folder/attends/trace.json"
+echo '{"scenarios": [{"name": "flash", "changes": [{"fuse": "attention"}]}]}' >"$folder/flash.json"
+run whatif "$folder/flash.json" "$folder/attends" --csv
+want_rc 0
+awk -v a="$(figure flash 7)" 'BEGIN { exit !(a > 30 && a < 130) }' ||
+    complain "attention is not one kernel: $out"
 
 # What is listed by name: the chain is one kernel, and what is inserted has a
 # name.
@@ -87,6 +152,13 @@ run whatif --kernels --json "$folder/named.json" "$folder/one"
 want_out '"name": "fused(add, relu)", "kind": "kernel", "calls": 1'
 run whatif --json "$folder/named.json" "$folder/one"
 [[ $out != *'"kernels": '* ]] || complain "kernels that nobody asked for"
+
+# Streams that there are.
+sed 's/"stream":7/"stream":17/; s/"tid":7/"tid":17/' "$folder/one/trace.json" >"$folder/streams.json"
+printf '{"scenarios": [{"name": "3", "changes": [{"remove": {"select": "stream:3"}}]}]}' >"$folder/third.json"
+run whatif "$folder/third.json" "$folder/streams.json" --csv
+want_rc 0
+want_out "no stream '3' has GPU work; there are 7 17"
 
 # What a trace cannot support says why.
 cat >"$folder/cannot.json" <<'JSON'

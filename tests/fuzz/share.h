@@ -22,8 +22,10 @@
 static inline unsigned fuzz_share(unsigned all)
 {
     const char *text = getenv("MSIM_FUZZ_SHARE");
-    double share = text && *text ? atof(text) : 1;
+    double share = text ? strtod(text, NULL) : 0;
 
+    if (!(share > 0 && share < 1))
+        share = 1;
     return (unsigned)fmax(1, ceil(all * share / FUZZ_SANITIZED));
 }
 

@@ -10,6 +10,7 @@
 # A name that ends in / stands for all rooms below it, too.
 rooms='
 core/base            : : cjson/ cJSON.h zlib.h
+core/guard           : core/base :
 core/json            : core/base : cjson/ cJSON.h
 core/stream          : core/base : zlib.h zstd.h
 core/trace           : core/base :
@@ -23,7 +24,7 @@ core/memory          : core/base core/trace core/lives :
 core/reshape         : core/base core/trace core/lives :
 core/rewrite         : core/base core/trace core/lives core/rewrite/weave :
 core/rewrite/weave   : core/base core/trace core/lives :
-core/work            : core/base core/trace :
+core/work            : core/base core/guard core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :
 core/work/kernel     : core/base core/trace core/work core/work/rules core/work/opmap :
@@ -32,14 +33,14 @@ core/graph/rules     : core/base core/trace core/job core/graph :
 core/graph/contention : core/base core/trace core/graph core/graph/rules :
 core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/work core/graph :
-core/report/analyse  : core/base core/trace core/job core/graph core/run :
-core/report/write    : core/base core/trace core/read core/job core/report/analyse : zlib.h
+core/report/analyse  : core/base core/guard core/trace core/job core/graph core/run :
+core/report/write    : core/base core/guard core/trace core/read core/job core/report/analyse : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law models/factor : gsl/
 models/factor        : core/base core/trace core/work : cJSON.h cjson/ gsl/
-models/estimate      : core/base core/trace core/work models/law models/factor models/platform : gsl/
+models/estimate      : core/base core/guard core/trace core/work models/law models/factor models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
 replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
@@ -54,16 +55,16 @@ predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
 predict/learn        : core/ models/ : cjson/ cJSON.h
 predict/edit         : core/ models/ predict predict/groups :
-plan/describe        : core/base core/json : cjson/ cJSON.h
+plan/describe        : core/base core/guard core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
-plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
+plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
-plan/rows            : core/base core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
-plan/search          : core/base core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
+plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search :
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
-plan/outcome         : core/base core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
+plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
@@ -89,7 +90,7 @@ cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/learn predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict predict/learn predict/rows predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

@@ -21,6 +21,7 @@ static void release_rank(struct msim_rank_tasks *r)
     free(r->waits);
     free(r->recorded_end);
     free(r->launched);
+    free(r->by_end);
     free(r->cause);
 }
 
@@ -114,6 +115,8 @@ static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
     r.base = rank_base(b, rank);
     if (status == MSIM_OK)
         msim_graph_find_launches(b, &r);
+    if (status == MSIM_OK && b->opt->device_times)
+        status = msim_graph_sort_ends(&r);
     if (status == MSIM_OK)
         status = msim_graph_host(b, &r);
     if (status == MSIM_OK)
@@ -232,6 +235,7 @@ static void release(struct msim_graph_builder *b)
     free(b->meetings);
     free(b->shortest);
     msim_idmap_release(&b->calls);
+    msim_idmap_release(&b->iterations);
 }
 
 /*

@@ -8,7 +8,8 @@
  *   host link   rates of large copies at the same time as one the other way,
  *               and alone. Where none ran alone, both directions are assumed
  *               to be one pipe, and their shares of it are fitted
- *   engines     most copies of one direction that ran at once
+ *   engines     most copies of one direction that ran at once, as far as a GPU
+ *               can
  */
 #include "core/base/spans.h"
 #include "core/graph/contention/contention_builder.h"
@@ -452,6 +453,7 @@ static enum msim_status count_engines(struct fit *f, int side)
         now = marks[i].index ? now + 1 : now - 1;
         most = now > most ? now : most;
     }
+    most = most < MSIM_RESIDENT_MOST ? most : MSIM_RESIDENT_MOST;
     free(marks);
     f->device->engines[side] = most;
     return n ? note(f, MSIM_CONTENTION_COPY_ENGINE, MSIM_CONTENTION_PHYSICAL,

@@ -13,23 +13,23 @@
 
 struct sweep {
     struct msim_contention_builder *b;
-    double *done;      /* work of each demand so far */
-    uint32_t *next;    /* the next demand that runs on its device, or NONE */
-    uint32_t *running; /* first of each device */
-    msim_ps *at;       /* until when each device's work has been counted */
+    /* Work so far of a demand that always ran, one of each kind a device: those
+     * of a kind have one rate. And what it was when each demand began. */
+    double (*work)[MSIM_DEMAND_KINDS], *entered;
+    msim_ps *at; /* until when each device's work has been counted */
     struct msim_contention_load *load;
 };
 
 static void pass(struct sweep *w, uint32_t device, msim_ps now)
 {
-    const struct msim_sharing *s = w->b->s;
     double ps = (double)(now - w->at[device]);
 
-    for (uint32_t d = w->running[device]; d != MSIM_NONE; d = w->next[d])
-        w->done[d] +=
-            ps * msim_contention_rate(s, device,
-                                      (enum msim_demand_kind)s->demands[d].kind,
-                                      &w->load[device]);
+    for (int k = 0; k < MSIM_DEMAND_KINDS; k++)
+        if (w->load[device].n[k])
+            w->work[device][k] +=
+                ps * msim_contention_rate(w->b->s, device,
+                                          (enum msim_demand_kind)k,
+                                          &w->load[device]);
     w->at[device] = now;
 }
 
@@ -38,19 +38,18 @@ static void enter(struct sweep *w, uint32_t d)
     const struct msim_demand *demand = &w->b->s->demands[d];
 
     w->load[demand->device].n[demand->kind]++;
-    w->next[d] = w->running[demand->device];
-    w->running[demand->device] = d;
+    w->entered[d] = w->work[demand->device][demand->kind];
 }
 
 static void leave(struct sweep *w, uint32_t d)
 {
-    const struct msim_demand *demand = &w->b->s->demands[d];
-    uint32_t *link = &w->running[demand->device];
+    struct msim_demand *demand = &w->b->s->demands[d];
+    const struct msim_interval_ps *ran = &w->b->ran[d];
+    double done = w->work[demand->device][demand->kind] - w->entered[d];
 
     w->load[demand->device].n[demand->kind]--;
-    while (*link != d)
-        link = &w->next[*link];
-    *link = w->next[d];
+    if (done > 0)
+        demand->alone = done / (double)(ran->end - ran->begin);
 }
 
 /* Begins and ends of all demands that took time: index is 2 d, 2 d + 1. */
@@ -74,8 +73,6 @@ static void run(struct sweep *w, const struct msim_keyed *marks, uint32_t n)
 {
     struct msim_sharing *s = w->b->s;
 
-    for (uint32_t i = 0; i < s->n_devices; i++)
-        w->running[i] = MSIM_NONE;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t d = marks[i].index / 2;
 
@@ -85,10 +82,6 @@ static void run(struct sweep *w, const struct msim_keyed *marks, uint32_t n)
         else
             enter(w, d);
     }
-    for (uint32_t d = 0; d < s->n_demands; d++)
-        if (w->done[d] > 0)
-            s->demands[d].alone =
-                w->done[d] / (double)(w->b->ran[d].end - w->b->ran[d].begin);
 }
 
 enum msim_status msim_contention_alone(struct msim_contention_builder *b)
@@ -96,21 +89,19 @@ enum msim_status msim_contention_alone(struct msim_contention_builder *b)
     size_t n = (size_t)b->s->n_demands + 1, m = (size_t)b->s->n_devices + 1;
     struct msim_keyed *marks = malloc(2 * n * sizeof(*marks));
     struct sweep w = {.b = b,
-                      .done = calloc(n, sizeof(*w.done)),
-                      .next = malloc(n * sizeof(*w.next)),
-                      .running = malloc(m * sizeof(*w.running)),
+                      .work = calloc(m, sizeof(*w.work)),
+                      .entered = malloc(n * sizeof(*w.entered)),
                       .at = calloc(m, sizeof(*w.at)),
                       .load = calloc(m, sizeof(*w.load))};
     enum msim_status status = MSIM_ENOMEM;
 
-    if (marks && w.done && w.next && w.running && w.at && w.load) {
+    if (marks && w.work && w.entered && w.at && w.load) {
         run(&w, marks, collect(b, marks));
         status = MSIM_OK;
     }
     free(marks);
-    free(w.done);
-    free(w.next);
-    free(w.running);
+    free(w.work);
+    free(w.entered);
     free(w.at);
     free(w.load);
     return status;

@@ -56,12 +56,13 @@ demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
 
 /* ---- devices ------------------------------------------------------------ */
 
-/* Another stream of the same device, after `s`, with activities, or NONE. */
+/* Another stream of the same device, after `s`, with activities, or NONE.
+ * Streams come device by device. */
 static uint32_t next_stream(const struct msim_trace *t, uint32_t s)
 {
-    for (uint32_t o = s + 1; o < t->n_streams; o++)
-        if (t->streams[o].device == t->streams[s].device &&
-            t->streams[o].gpu_begin < t->streams[o].gpu_end)
+    for (uint32_t o = s + 1;
+         o < t->n_streams && t->streams[o].device == t->streams[s].device; o++)
+        if (t->streams[o].gpu_begin < t->streams[o].gpu_end)
             return o;
     return MSIM_NONE;
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/idmap.h"
 #include "core/base/sort.h"
+#include "core/graph/contention.h"
 #include "core/graph/occupancy.h"
 
 #include <stdlib.h>
@@ -27,8 +28,7 @@
 struct scan {
     struct msim_wave_tail *f;
     const struct msim_trace *t;
-    uint32_t *order;        /* GPU events by start */
-    uint32_t *current;      /* of each stream: the last one that has started */
+    uint32_t *order;        /* GPU events by start, then room for as many */
     uint32_t *held, *early; /* of each stream; then of each key */
     struct msim_idmap keys; /* name and launch of a kernel to its number */
     bool per_key;
@@ -73,16 +73,19 @@ static enum msim_status key_of(struct scan *s, uint32_t j, uint32_t *key)
     return MSIM_OK;
 }
 
+static msim_ps blur_of(const struct msim_gpu *e)
+{
+    return BLUR + e->dur / BLUR_PER;
+}
+
 /* GPU event `i` started while `j` ran: did it wait for the last wave? */
 static enum msim_status judge(struct scan *s, uint32_t i, uint32_t j)
 {
     const struct msim_gpu *x = &s->t->gpu[i], *y = &s->t->gpu[j];
-    msim_ps blur = BLUR + y->dur / BLUR_PER, late = x->start - drained(s, j);
+    msim_ps blur = blur_of(y), late = x->start - drained(s, j);
     msim_ps wave = y->start + y->dur - drained(s, j);
     uint32_t at = x->stream;
 
-    if (s->f->tail[j] >= 1 || x->start >= y->start + y->dur + blur)
-        return MSIM_OK;
     if (s->per_key) {
         if (s->f->first[x->stream])
             return MSIM_OK;
@@ -100,22 +103,53 @@ static bool is_kernel(const struct msim_gpu *e)
     return e->kind != MSIM_GPU_MEMCPY;
 }
 
-/* All events in order of start, each with what runs on the other streams. */
+/* Kernels that may hold others up: of each stream the last that has started, in
+ * the order of their starts; the latest MSIM_RESIDENT_MOST of them. */
+struct fillers {
+    uint32_t event[MSIM_RESIDENT_MOST], n;
+};
+
+static void drop(struct fillers *l, uint32_t at)
+{
+    l->n--;
+    for (uint32_t i = at; i < l->n; i++)
+        l->event[i] = l->event[i + 1];
+}
+
+/* `i` is the last of its stream now. */
+static void follow(const struct scan *s, struct fillers *l, uint32_t i)
+{
+    const struct msim_gpu *gpu = s->t->gpu;
+
+    for (uint32_t k = l->n; k-- > 0;)
+        if (gpu[l->event[k]].stream == gpu[i].stream)
+            drop(l, k);
+    if (s->f->tail[i] >= 1)
+        return;
+    if (l->n == MSIM_RESIDENT_MOST)
+        drop(l, 0);
+    l->event[l->n++] = i;
+}
+
+/* All events in order of start, each with what fills the other streams. */
 static enum msim_status scan(struct scan *s)
 {
     const struct msim_trace *t = s->t;
+    struct fillers l = {.n = 0};
 
-    for (uint32_t status = 0; status < t->n_streams; status++)
-        s->current[status] = MSIM_NONE;
     for (uint32_t k = 0; k < t->n_gpu; k++) {
-        uint32_t i = s->order[k], stream = t->gpu[i].stream;
+        const struct msim_gpu *x = &t->gpu[s->order[k]];
 
-        for (uint32_t status = 0;
-             status < t->n_streams && is_kernel(&t->gpu[i]); status++)
-            if (status != stream && s->current[status] != MSIM_NONE &&
-                t->streams[status].device == t->streams[stream].device)
-                MSIM_TRY(judge(s, i, s->current[status]));
-        s->current[stream] = i;
+        for (uint32_t n = l.n; n-- > 0 && is_kernel(x);) {
+            const struct msim_gpu *y = &t->gpu[l.event[n]];
+
+            if (x->start >= y->start + y->dur + blur_of(y))
+                drop(&l, n);
+            else if (x->stream != y->stream && t->streams[x->stream].device ==
+                                                   t->streams[y->stream].device)
+                MSIM_TRY(judge(s, s->order[k], l.event[n]));
+        }
+        follow(s, &l, s->order[k]);
     }
     return MSIM_OK;
 }
@@ -158,20 +192,18 @@ static enum msim_status read_times(struct scan *s)
     uint32_t n = s->t->n_gpu, room = n + s->t->n_streams + 1;
     enum msim_status status = MSIM_ENOMEM;
 
-    s->order = malloc(room * sizeof(*s->order));
-    s->current = malloc(room * sizeof(*s->current));
+    s->order = malloc(2 * (size_t)room * sizeof(*s->order));
     s->held = calloc(room, sizeof(*s->held));
     s->early = calloc(room, sizeof(*s->early));
-    if (s->order && s->current && s->held && s->early) {
+    if (s->order && s->held && s->early) {
         for (uint32_t i = 0; i < n; i++)
             s->order[i] = i;
-        msim_sort_index(s->order, s->current, n, starts_before, s->t->gpu);
+        msim_sort_index(s->order, s->order + n, n, starts_before, s->t->gpu);
         status = find_priorities(s);
         if (status == MSIM_OK)
             status = find_uneven(s);
     }
     free(s->order);
-    free(s->current);
     free(s->held);
     free(s->early);
     msim_idmap_release(&s->keys);

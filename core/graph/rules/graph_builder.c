@@ -125,12 +125,17 @@ enum msim_status msim_builder_release(struct msim_graph_builder *b,
     return MSIM_OK;
 }
 
-static enum msim_status find_iteration(struct msim_graph *g, int64_t number,
-                                       uint32_t *index)
+static enum msim_status find_iteration(struct msim_graph_builder *b,
+                                       int64_t number, uint32_t *index)
 {
-    for (*index = 0; *index < g->n_iterations; ++*index)
-        if (g->iterations[*index] == number)
-            return MSIM_OK;
+    struct msim_graph *g = b->g;
+    uint32_t *known;
+
+    MSIM_TRY(msim_idmap_put(&b->iterations, (uint64_t)number, g->n_iterations,
+                            &known));
+    *index = *known;
+    if (*index < g->n_iterations)
+        return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&g->iterations, &g->cap_iterations,
                        g->n_iterations, sizeof(*g->iterations)));
     g->iterations[g->n_iterations++] = number;
@@ -142,7 +147,7 @@ enum msim_status msim_builder_window(struct msim_graph_builder *b,
 {
     struct msim_graph *g = b->g;
 
-    MSIM_TRY(find_iteration(g, number, &w.iteration));
+    MSIM_TRY(find_iteration(b, number, &w.iteration));
     MSIM_TRY(msim_grow((void **)&g->windows, &g->cap_windows, g->n_windows,
                        sizeof(*g->windows)));
     g->windows[g->n_windows++] = w;

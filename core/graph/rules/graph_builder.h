@@ -36,9 +36,10 @@ struct msim_graph_builder {
     uint32_t n_edges, cap_edges;
     struct msim_meeting *meetings;
     uint32_t n_meetings, cap_meetings;
-    struct msim_idmap calls; /* of collectives: kind and size on a rank */
-    msim_ps *shortest;       /* traced, of each of `calls` */
-    bool apart;              /* ranks meet only where it is recorded */
+    struct msim_idmap calls;      /* of collectives: kind and size on a rank */
+    msim_ps *shortest;            /* traced, of each of `calls` */
+    struct msim_idmap iterations; /* of a step's number */
+    bool apart;                   /* ranks meet only where it is recorded */
     bool side_by_side;  /* by the hosts' clocks, ranks ran at the same time */
     msim_ps last_begin; /* of the hosts, by their own clocks */
 };
@@ -62,6 +63,7 @@ struct msim_rank_tasks {
     msim_ps *recorded_end; /* of each GPU event: latest end of what its stream
                               waited for by recorded ids, or TIME_NONE */
     msim_ps *launched;     /* of each GPU event: msim_graph_find_launches() */
+    uint32_t *by_end;      /* GPU events by their ends */
     uint8_t *cause;        /* of each GPU event's start: msim_cause_kind */
     msim_ps base; /* added to times of release: see msim_graph_build() */
 };

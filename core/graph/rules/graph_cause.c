@@ -3,7 +3,6 @@
  */
 #include "core/graph/rules/graph_cause.h"
 
-#include "core/graph/occupancy.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
@@ -17,10 +16,6 @@
  * known causes has another one.
  */
 #define UNEXPLAINED_MIN (2 * US)
-/* From the end of an activity to the start of a kernel that waited for it
- * by an event: dependencies across streams resolve within tens of
- * microseconds. */
-#define EVENT_MAX (25 * US)
 /* More than this from launch or predecessor to start is not a latency. */
 #define LATENCY_MAX (100 * US)
 
@@ -83,25 +78,6 @@ static enum msim_status find_typical(struct msim_causes *c)
 
 /* ---- other streams ------------------------------------------------------ */
 
-static enum msim_status sort_by_end(struct msim_causes *c)
-{
-    uint32_t n = c->t->n_gpu;
-    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof(*keys));
-
-    c->by_end = malloc(((size_t)n + 1) * sizeof(*c->by_end));
-    if (!keys || !c->by_end) {
-        free(keys);
-        return MSIM_ENOMEM;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = (struct msim_keyed){msim_gpu_end(&c->t->gpu[i]), i};
-    msim_keyed_sort(keys, n);
-    for (uint32_t i = 0; i < n; i++)
-        c->by_end[i] = keys[i].index;
-    free(keys);
-    return MSIM_OK;
-}
-
 /* A strict order of causes and effects, so that no cycle can be inferred. */
 static bool earlier(const struct msim_trace *t, uint32_t a, uint32_t b)
 {
@@ -117,22 +93,6 @@ static bool on_other_stream(const struct msim_trace *t, uint32_t a, uint32_t b)
     return s != r && t->streams[s].device == t->streams[r].device;
 }
 
-/* How many events of by_end have ended by `at`. */
-static uint32_t ended_by(const struct msim_causes *c, msim_ps at)
-{
-    uint32_t lo = 0, hi = c->t->n_gpu;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (msim_gpu_end(&c->t->gpu[c->by_end[mid]]) <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* The latest activity on another stream that ended at `since` or later and
  * before GPU event `i` began, or NONE. */
 static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
@@ -141,39 +101,13 @@ static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
     const struct msim_trace *t = c->t;
     msim_ps at = t->gpu[i].start + US;
 
-    for (uint32_t k = ended_by(c, at); k-- > 0;) {
-        uint32_t other = c->by_end[k];
+    for (uint32_t k = msim_graph_ended_by(c->r, at); k-- > 0;) {
+        uint32_t other = c->r->by_end[k];
 
         if (msim_gpu_end(&t->gpu[other]) < since)
             break;
         if (on_other_stream(t, other, i) && earlier(t, other, i))
             return other;
-    }
-    return MSIM_NONE;
-}
-
-/*
- * The kernel of another stream that left no room until about when GPU event
- * `i` began, or NONE. Its last block is issued `tail` before its end. Blocks
- * of one kernel do not all take equally long, hence a tolerance of half a
- * tail.
- */
-static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
-{
-    const struct msim_trace *t = c->t;
-    msim_ps at = t->gpu[i].start;
-
-    for (uint32_t s = 0; s < t->n_streams; s++) {
-        uint32_t k = msim_graph_running(t, s, at);
-        double tail;
-
-        if (k == MSIM_NONE || !on_other_stream(t, k, i))
-            continue;
-        tail = msim_occupancy_tail(t, k) * (double)t->gpu[k].dur;
-        if (tail < (double)t->gpu[k].dur &&
-            (double)(msim_gpu_end(&t->gpu[k]) - at) <
-                1.5 * tail + (double)EVENT_MAX)
-            return k;
     }
     return MSIM_NONE;
 }
@@ -192,14 +126,10 @@ static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
     const struct msim_trace *t = c->t;
     msim_ps at = t->gpu[i].start;
 
-    for (uint32_t s = 0; s < t->n_streams; s++) {
-        uint32_t k = msim_graph_running(t, s, at);
-
-        if (k != MSIM_NONE && on_other_stream(t, k, i))
-            return 0;
-    }
-    for (uint32_t k = ended_by(c, at); k-- > 0;) {
-        uint32_t other = c->by_end[k];
+    if (c->company.busy[i])
+        return 0;
+    for (uint32_t k = msim_graph_ended_by(c->r, at); k-- > 0;) {
+        uint32_t other = c->r->by_end[k];
         msim_ps end = msim_gpu_end(&t->gpu[other]);
 
         if (end <= ready)
@@ -286,7 +216,7 @@ static void come_second(const struct msim_causes *c, uint32_t i, uint32_t full,
     if (least_lag < LATENCY_MAX)
         *lag = least_lag;
     else if (!c->recorded)
-        k->event = ended_since(c, i, c->t->gpu[full].start - EVENT_MAX);
+        k->event = ended_since(c, i, c->t->gpu[full].start - MSIM_EVENT_MAX);
 }
 
 struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
@@ -309,7 +239,7 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
         return k;
     }
     if (e->start - at > UNEXPLAINED_MIN && !c->recorded)
-        k.event = ended_since(c, i, e->start + US - EVENT_MAX);
+        k.event = ended_since(c, i, e->start + US - MSIM_EVENT_MAX);
     end = k.event == MSIM_NONE ? 0 : msim_gpu_end(&c->t->gpu[k.event]);
     if (k.event != MSIM_NONE && end > k.before && end > k.launch) {
         k.kind = MSIM_CAUSE_EVENT;
@@ -317,7 +247,8 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
         return k;
     }
     k.event = MSIM_NONE;
-    full = e->start - at > UNEXPLAINED_MIN ? filled_by(c, i) : MSIM_NONE;
+    full =
+        e->start - at > UNEXPLAINED_MIN ? c->company.filled_by[i] : MSIM_NONE;
     if (full != MSIM_NONE) {
         k.kind = MSIM_CAUSE_FULL;
         come_second(c, i, full, by_stream, &k);
@@ -328,21 +259,21 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
 }
 
 enum msim_status msim_causes_init(struct msim_causes *c,
-                                  const struct msim_trace *t)
+                                  const struct msim_rank_tasks *r)
 {
+    const struct msim_trace *t = r->trace;
     enum msim_status status;
 
     memset(c, 0, sizeof(*c));
+    c->r = r;
     c->t = t;
     for (uint32_t i = 0; i < t->n_syncs; i++)
         c->recorded |= t->syncs[i].kind == MSIM_CALL_STREAM_WAIT;
     status = find_typical(c);
-    if (status == MSIM_OK)
-        status = sort_by_end(c);
-    return status;
+    return status == MSIM_OK ? msim_company_init(&c->company, t) : status;
 }
 
 void msim_causes_release(struct msim_causes *c)
 {
-    free(c->by_end);
+    msim_company_release(&c->company);
 }

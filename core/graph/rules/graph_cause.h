@@ -23,6 +23,7 @@
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
 #include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_company.h"
 
 enum msim_cause_kind {
     MSIM_CAUSE_LAUNCH,
@@ -46,8 +47,9 @@ struct msim_cause {
 /* What is needed to explain starts of one rank; release with
  * msim_causes_release(). */
 struct msim_causes {
-    const struct msim_trace *t;
-    uint32_t *by_end; /* GPU events sorted by end */
+    const struct msim_rank_tasks *r;
+    const struct msim_trace *t; /* its own */
+    struct msim_company company;
     /* From launch to start, and from end to next start: what remains when
      * nothing else delays a start, and the usual figure. */
     msim_ps latency, gap, usual_latency, usual_gap;
@@ -56,7 +58,7 @@ struct msim_causes {
 
 MSIM_MUST_CHECK
 enum msim_status msim_causes_init(struct msim_causes *c,
-                                  const struct msim_trace *t);
+                                  const struct msim_rank_tasks *r);
 void msim_causes_release(struct msim_causes *c);
 
 /*

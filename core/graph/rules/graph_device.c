@@ -327,7 +327,7 @@ static enum msim_status build(struct device *d)
 {
     find_main_stream(d);
     if (d->b->opt->device_times)
-        MSIM_TRY(msim_causes_init(&d->causes, d->t));
+        MSIM_TRY(msim_causes_init(&d->causes, d->r));
     MSIM_TRY(index_steps(d));
     MSIM_TRY(add_streams(d));
     MSIM_TRY(msim_graph_recorded_waits(d->r));

@@ -5,6 +5,7 @@
  * last. It is cut where something can begin or be waited for: at runtime calls,
  * at topmost operators, at step marks.
  */
+#include "core/base/spans.h"
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
 
@@ -205,24 +206,6 @@ static enum msim_status build_thread(struct sweep *s)
 
 /* ---- iterations --------------------------------------------------------- */
 
-/* The first task of a thread that ends at `at` or later. */
-static uint32_t ends_from(const struct msim_graph_builder *b,
-                          const struct msim_rank_tasks *r, uint32_t thread,
-                          msim_ps at)
-{
-    uint32_t lo = r->thread_first[thread] + 1, hi = r->thread_end[thread];
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (b->tend[mid] < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /*
  * Does all of a task lie in from..to, or more than half? Times may be
  * truncated, and a task that waits at the end of a step may end one
@@ -237,22 +220,31 @@ static bool lies_in(const struct msim_graph_builder *b, uint32_t task,
     return (start >= from && end <= to) || inside > (end - start) / 2;
 }
 
-/* The first and the last task that lie in from..to, on a thread. */
+/* The first and the last task that lie in step `s`, on its thread. Tasks follow
+ * each other: those that do not lie in it are at its ends. */
 static struct msim_window find_window(const struct msim_graph_builder *b,
                                       const struct msim_rank_tasks *r,
-                                      uint32_t thread, msim_ps from, msim_ps to)
+                                      uint32_t s)
 {
-    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, to - from, false};
+    const struct msim_step *step = &r->trace->steps[s];
+    uint32_t thread = r->trace->ops[step->op].thread;
+    uint32_t first = r->thread_first[thread] + 1, end = r->thread_end[thread];
+    msim_ps from = step->start, to = from + step->dur;
+    uint32_t lo =
+        msim_first_after(b->tend, sizeof(msim_ps), first, end, from - 1);
+    uint32_t hi = msim_first_after(b->tstart, sizeof(msim_ps), lo, end, to);
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0,
+                            s,         to - from, false};
 
-    for (uint32_t id = ends_from(b, r, thread, from);
-         id < r->thread_end[thread] && b->tstart[id] <= to; id++) {
-        if (!lies_in(b, id, from, to))
-            continue;
-        if (w.first == MSIM_NONE)
-            w.first = id;
-        w.last = id;
+    while (lo < hi && !lies_in(b, lo, from, to))
+        lo++;
+    while (hi > lo && !lies_in(b, hi - 1, from, to))
+        hi--;
+    w.empty = lo >= hi;
+    if (!w.empty) {
+        w.first = lo;
+        w.last = hi - 1;
     }
-    w.empty = w.first == MSIM_NONE;
     return w;
 }
 
@@ -260,7 +252,8 @@ static enum msim_status whole_trace(struct msim_graph_builder *b,
                                     const struct msim_rank_tasks *r)
 {
     const struct msim_trace *t = r->trace;
-    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, 0, false};
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0,
+                            MSIM_NONE, 0,         false};
     msim_ps from = INT64_MAX, to = INT64_MIN, lo, hi;
 
     for (uint32_t th = 0; th < t->n_threads; th++) {
@@ -285,13 +278,9 @@ static enum msim_status find_windows(struct msim_graph_builder *b,
 
     if (!t->n_steps)
         return whole_trace(b, r);
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        const struct msim_step *s = &t->steps[i];
-        struct msim_window w = find_window(b, r, t->ops[s->op].thread, s->start,
-                                           s->start + s->dur);
-
-        MSIM_TRY(msim_builder_window(b, w, s->number));
-    }
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        MSIM_TRY(
+            msim_builder_window(b, find_window(b, r, i), t->steps[i].number));
     return MSIM_OK;
 }
 

@@ -34,6 +34,7 @@ struct planner {
     uint32_t thread;        /* of the op before */
     bool has_waits;         /* the trace records waits for collectives */
     struct msim_idmap sent; /* by group and number: the collective's task */
+    struct msim_idmap steps; /* by the op that marks them */
     uint32_t n_meetings;
 };
 
@@ -242,10 +243,11 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
 
 /* An anchor task that begins the iteration. */
 static enum msim_status open_window(struct planner *p, uint32_t op,
-                                    int64_t number)
+                                    uint32_t step)
 {
-    struct msim_window w = {MSIM_NONE, MSIM_NONE,      p->rank,
-                            0,         MSIM_TIME_NONE, false};
+    int64_t number = step == MSIM_NONE ? -1 : p->t->steps[step].number;
+    struct msim_window w = {
+        .rank = p->rank, .step = step, .measured = MSIM_TIME_NONE};
 
     MSIM_TRY(add_host(p, op, op));
     w.first = p->host;
@@ -254,13 +256,13 @@ static enum msim_status open_window(struct planner *p, uint32_t op,
     return msim_builder_window(p->b, w, number);
 }
 
-/* The step that op `i` begins, or NONE. */
-static uint32_t step_of(const struct msim_trace *t, uint32_t i)
+static enum msim_status index_steps(struct planner *p)
 {
-    for (uint32_t s = 0; s < t->n_steps; s++)
-        if (t->steps[s].op == i)
-            return s;
-    return MSIM_NONE;
+    uint32_t *slot;
+
+    for (uint32_t s = 0; s < p->t->n_steps; s++)
+        MSIM_TRY(msim_idmap_put(&p->steps, p->t->steps[s].op, s, &slot));
+    return MSIM_OK;
 }
 
 /* A step ends where its thread goes on behind the step's sub-tree. */
@@ -269,7 +271,7 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
 {
     const struct msim_trace *t = p->t;
     uint32_t begins = t->ops[i].kind == MSIM_OP_ANNOTATION && t->n_steps
-                          ? step_of(t, i)
+                          ? msim_idmap_get(&p->steps, i)
                           : MSIM_NONE;
 
     if (*step != MSIM_NONE) {
@@ -284,7 +286,7 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
         return MSIM_OK;
     MSIM_TRY(close_window(p, i));
     *step = begins;
-    return open_window(p, i, t->steps[begins].number);
+    return open_window(p, i, begins);
 }
 
 /* ---- the walk ----------------------------------------------------------- */
@@ -348,10 +350,11 @@ static enum msim_status run(struct planner *p)
 {
     MSIM_TRY(sort_ops(p));
     MSIM_TRY(add_lanes(p));
+    MSIM_TRY(index_steps(p));
     for (uint32_t i = 0; i < p->t->n_comms; i++)
         p->has_waits |= p->t->comms[i].collective == MSIM_COLL_WAIT;
     if (!p->t->n_steps)
-        MSIM_TRY(open_window(p, 0, -1));
+        MSIM_TRY(open_window(p, 0, MSIM_NONE));
     return walk(p);
 }
 
@@ -374,6 +377,7 @@ enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
     enum msim_status status = run(&p);
 
     msim_idmap_release(&p.sent);
+    msim_idmap_release(&p.steps);
     free(p.order);
     return status;
 }

@@ -36,6 +36,11 @@ enum msim_status msim_graph_recorded_waits(struct msim_rank_tasks *r);
 /* The activity that runs on a stream at the instant `at`, or NONE. */
 uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
                             msim_ps at);
+/* Sort GPU events by their ends, into r->by_end. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_sort_ends(struct msim_rank_tasks *r);
+/* How many events of by_end have ended by `at`. */
+uint32_t msim_graph_ended_by(const struct msim_rank_tasks *r, msim_ps at);
 /*
  * When each GPU event was launched, into r->launched. A stream keeps the order
  * of its launches: one that is not recorded came at the earliest with the last

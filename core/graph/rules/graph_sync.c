@@ -120,27 +120,24 @@ static enum msim_status wait_device(struct sync *s, uint32_t call,
 
 /*
  * The activity that ended last while the call ran: of all, or (`any` false) of
- * those launched last on their stream.
+ * those launched last on their stream; of several, on the first stream.
  */
 static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
                              bool any)
 {
+    const struct msim_gpu *gpu = s->t->gpu;
     uint32_t best = MSIM_NONE;
 
-    for (uint32_t status = 0; status < s->t->n_streams; status++) {
-        uint32_t i = last_before(s, status, c);
-        uint32_t begin = s->t->streams[status].gpu_begin;
+    for (uint32_t k = msim_graph_ended_by(s->r, call_end(c) + JITTER);
+         k-- > 0;) {
+        uint32_t i = s->r->by_end[k], last;
 
-        if (i == MSIM_NONE)
-            continue;
-        while (any && i > begin &&
-               msim_gpu_end(&s->t->gpu[i]) > call_end(c) + JITTER)
-            i--;
-        if (msim_gpu_end(&s->t->gpu[i]) > call_end(c) + JITTER ||
-            msim_gpu_end(&s->t->gpu[i]) <= c->start)
-            continue;
-        if (best == MSIM_NONE ||
-            msim_gpu_end(&s->t->gpu[i]) > msim_gpu_end(&s->t->gpu[best]))
+        if (msim_gpu_end(&gpu[i]) <= c->start ||
+            (best != MSIM_NONE &&
+             msim_gpu_end(&gpu[i]) < msim_gpu_end(&gpu[best])))
+            break;
+        last = last_before(s, gpu[i].stream, c);
+        if (last != MSIM_NONE && (any ? i <= last : i == last))
             best = i;
     }
     return best;

@@ -17,6 +17,8 @@
 #include "core/graph/rules/graph_cause.h"
 #include "core/graph/rules/graph_rules.h"
 
+#include <stdlib.h>
+
 #define JITTER ((msim_ps)MSIM_PS_PER_US)
 /* Waits across streams resolve within tens of microseconds. */
 #define RESOLVE_MAX (25 * JITTER)
@@ -82,6 +84,40 @@ uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
     return lo - 1;
 }
 
+enum msim_status msim_graph_sort_ends(struct msim_rank_tasks *r)
+{
+    uint32_t n = r->trace->n_gpu;
+    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof(*keys));
+
+    r->by_end = malloc(((size_t)n + 1) * sizeof(*r->by_end));
+    if (!keys || !r->by_end) {
+        free(keys);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = (struct msim_keyed){msim_gpu_end(&r->trace->gpu[i]), i};
+    msim_keyed_sort(keys, n);
+    for (uint32_t i = 0; i < n; i++)
+        r->by_end[i] = keys[i].index;
+    free(keys);
+    return MSIM_OK;
+}
+
+uint32_t msim_graph_ended_by(const struct msim_rank_tasks *r, msim_ps at)
+{
+    uint32_t lo = 0, hi = r->trace->n_gpu;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (msim_gpu_end(&r->trace->gpu[r->by_end[mid]]) <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* Let GPU event `i` start after `before` has ended, if that can be true. */
 static enum msim_status wait_for(struct waits *w, enum msim_edge_kind kind,
                                  uint32_t before, uint32_t i)
@@ -110,16 +146,17 @@ static enum msim_status wait_for_stream(struct waits *w,
     return before == MSIM_NONE ? MSIM_OK : wait_for(w, kind, before, i);
 }
 
+/* For the main stream, of its device; on the main stream, for all others. */
 static enum msim_status wait_for_others(struct waits *w, msim_ps at, uint32_t i)
 {
     uint32_t stream = w->t->gpu[i].stream, main = w->r->main_stream;
+    bool on_main = stream == main;
+    uint32_t s = on_main ? 0 : main, end = on_main ? w->t->n_streams : main + 1;
 
-    for (uint32_t s = 0; s < w->t->n_streams; s++) {
-        if (s == stream || (stream != main && s != main) ||
-            w->t->streams[s].device != w->t->streams[stream].device)
-            continue;
-        MSIM_TRY(wait_for_stream(w, MSIM_EDGE_EVENT, s, at, i));
-    }
+    for (; main != MSIM_NONE && s < end; s++)
+        if (s != stream &&
+            w->t->streams[s].device == w->t->streams[stream].device)
+            MSIM_TRY(wait_for_stream(w, MSIM_EDGE_EVENT, s, at, i));
     return MSIM_OK;
 }
 

@@ -449,6 +449,7 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     t->has_times = true;
     t->has_et = !f->c->ours || f->c->has_et;
     MSIM_TRY(order_ops(f));
+    MSIM_TRY(msim_order_topmost(t));
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));
     MSIM_TRY(msim_order_comms(t));

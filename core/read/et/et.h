@@ -4,8 +4,8 @@
  */
 #ifndef MSIM_CORE_READ_ET_ET_H
 #define MSIM_CORE_READ_ET_ET_H
-#include "core/base/keyword.h"
 #include "core/base/vec.h"
+#include "core/read/keyword.h"
 #include "core/read/reader.h"
 
 enum msim_et_token_kind {

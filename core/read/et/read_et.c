@@ -533,6 +533,7 @@ enum msim_status msim_et_finish(struct msim_reader *r)
 
     t->has_et = true;
     MSIM_TRY(msim_et_tree(r));
+    MSIM_TRY(msim_order_topmost(t));
     msim_order_thread_ranges(t);
     MSIM_TRY(msim_order_comms(t));
     return msim_order_steps(t);

@@ -4,8 +4,8 @@
  */
 #ifndef MSIM_CORE_READ_KINETO_KINETO_H
 #define MSIM_CORE_READ_KINETO_KINETO_H
-#include "core/base/keyword.h"
 #include "core/base/vec.h"
+#include "core/read/keyword.h"
 #include "core/read/reader.h"
 
 /* What an event's category makes of it. */

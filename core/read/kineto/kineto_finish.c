@@ -101,6 +101,7 @@ enum msim_status msim_kineto_finish(struct msim_reader *r)
     t->has_times = true;
     MSIM_TRY(msim_order_lanes(t));
     MSIM_TRY(msim_order_ops(t));
+    MSIM_TRY(msim_order_topmost(t));
     MSIM_TRY(find_forward(t));
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));

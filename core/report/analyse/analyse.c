@@ -263,9 +263,8 @@ static enum msim_status iteration_row(struct analysis *a, uint32_t i)
         snprintf(name, 40, "ProfilerStep#%lld", (long long)a->g->iterations[i]);
     it->name = name;
     it->us = (struct msim_figure){NAN, NAN, NAN, NAN};
-    for (uint32_t w = 0; w < a->g->n_windows; w++) {
-        if (a->g->windows[w].iteration != i)
-            continue;
+    for (uint32_t w = msim_window_from(a->g, i);
+         w < a->g->n_windows && a->g->windows[w].iteration == i; w++) {
         larger(&it->us.predicted, msim_us(a->mid[w].end - a->mid[w].begin));
         larger(&it->us.low, msim_us(a->low[w].end - a->low[w].begin));
         larger(&it->us.high, msim_us(a->high[w].end - a->high[w].begin));

@@ -6,6 +6,7 @@
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
 #define MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
+#include "core/graph/windows.h"
 #include "core/report/analyse/waits.h"
 
 struct msim_findings {
@@ -25,6 +26,11 @@ static inline double msim_us(msim_ps ps)
 
 /* How many windows of `rank` (UINT32_MAX: iterations) are selected. */
 uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
+/* Those of `rank` by the middle run's times. Release in any case. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_findings_place(struct msim_windows *w,
+                                     const struct msim_findings *f,
+                                     uint32_t rank);
 
 /* The longest pieces of a path have a row each, this many at most. Each run of
  * others between them is one row, so that the rows still sum to the path. */

@@ -22,7 +22,10 @@ struct host {
     struct msim_idmap row_of;
     struct msim_host_row *rows;
     uint32_t n, capacity;
-    uint8_t *seen; /* one an op: its call is counted */
+    uint8_t *seen;     /* one an op: its call is counted */
+    uint8_t *compiles; /* one an op: it, or what encloses it, is the compiler's
+                        */
+    struct msim_windows windows;
 };
 
 static bool is_compilation(const char *name)
@@ -36,33 +39,23 @@ static bool is_compilation(const char *name)
     return false;
 }
 
-/* Is the operator, or what encloses it, the compiler's? */
-static bool compiles(const struct host *h, uint32_t op)
+/* Parents come before their children. */
+static void find_compilation(struct host *h)
 {
-    for (; op != MSIM_NONE; op = h->t->ops[op].parent)
-        if (h->t->ops[op].kind == MSIM_OP_ANNOTATION &&
-            is_compilation(msim_trace_text(h->t, h->t->ops[op].name)))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < h->t->n_ops; i++) {
+        const struct msim_op *op = &h->t->ops[i];
+
+        h->compiles[i] = (op->parent != MSIM_NONE && h->compiles[op->parent]) ||
+                         (op->kind == MSIM_OP_ANNOTATION &&
+                          is_compilation(msim_trace_text(h->t, op->name)));
+    }
 }
 
 /* Does it begin in a selected iteration? */
-static bool in_window(const struct host *h, uint32_t task, uint32_t *cursor)
+static bool in_window(const struct host *h, uint32_t task)
 {
-    const struct msim_graph *g = h->g;
-    msim_ps at = h->f->o->mid.start[task];
-
-    for (uint32_t i = 0; i < g->n_windows; i++) {
-        uint32_t w = (*cursor + i) % g->n_windows;
-
-        if (g->windows[w].rank != h->rank ||
-            !msim_window_selected(g, w, h->f->iteration) ||
-            at < h->f->mid[w].begin || at >= h->f->mid[w].end)
-            continue;
-        *cursor = w;
-        return true;
-    }
-    return false;
+    return msim_windows_at(&h->windows, h->rank, h->f->o->mid.start[task]) !=
+           MSIM_NONE;
 }
 
 static struct msim_host_row row_for(const struct host *h, uint32_t task,
@@ -115,7 +108,8 @@ static bool is_first(struct host *h, uint32_t task)
 static enum msim_status add_task(struct host *h, uint32_t task)
 {
     const struct msim_outcome *o = h->f->o;
-    bool compilation = compiles(h, h->g->refs[task].op);
+    uint32_t op = h->g->refs[task].op;
+    bool compilation = op != MSIM_NONE && h->compiles[op];
     struct msim_host_row *row;
     uint32_t *slot;
 
@@ -134,13 +128,13 @@ static enum msim_status add_task(struct host *h, uint32_t task)
     return MSIM_OK;
 }
 
-static bool is_ours(const struct host *h, uint32_t task, uint32_t *cursor)
+static bool is_ours(const struct host *h, uint32_t task)
 {
     const struct msim_graph *g = h->g;
 
     return g->refs[task].rank == h->rank && g->kind[task] <= MSIM_TASK_CALL &&
            (g->kind[task] != MSIM_TASK_GAP || g->lane[task] == h->main_lane) &&
-           h->f->o->mid.dur[task] > 0 && in_window(h, task, cursor);
+           h->f->o->mid.dur[task] > 0 && in_window(h, task);
 }
 
 static int by_time(const void *a, const void *b)
@@ -178,17 +172,20 @@ static enum msim_status write_rows(struct host *h)
 
 static enum msim_status find_rows(struct host *h)
 {
-    uint32_t *main_lanes = msim_main_lanes(h->g), cursor = 0;
-    enum msim_status status = MSIM_ENOMEM;
+    uint32_t *main_lanes = msim_main_lanes(h->g);
+    enum msim_status status = msim_findings_place(&h->windows, h->f, h->rank);
 
     h->seen = calloc((size_t)h->t->n_ops + 1, 1);
-    if (main_lanes && h->seen) {
-        status = MSIM_OK;
+    h->compiles = calloc((size_t)h->t->n_ops + 1, 1);
+    if (!main_lanes || !h->seen || !h->compiles)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK) {
         h->main_lane = main_lanes[h->rank];
+        find_compilation(h);
     }
     free(main_lanes);
     for (uint32_t t = 0; t < h->g->n_tasks && status == MSIM_OK; t++)
-        if (is_ours(h, t, &cursor))
+        if (is_ours(h, t))
             status = add_task(h, t);
     return status == MSIM_OK ? write_rows(h) : status;
 }
@@ -202,5 +199,7 @@ enum msim_status msim_analyse_host(const struct msim_findings *f, uint32_t rank)
     msim_idmap_release(&h.row_of);
     free(h.rows);
     free(h.seen);
+    free(h.compiles);
+    msim_windows_release(&h.windows);
     return status;
 }

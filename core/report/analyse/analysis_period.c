@@ -163,15 +163,13 @@ static enum msim_status need_of(const struct msim_period_finding *k,
                                 enum msim_period_side side, uint32_t w,
                                 msim_ps *need)
 {
-    struct msim_activity *v;
-    uint32_t n = 0;
+    uint32_t begin = k->gpu_begin[w], end = k->gpu_begin[w + 1], n = 0;
+    struct msim_activity *v = malloc(((size_t)end - begin + 1) * sizeof(*v));
 
-    v = malloc(((size_t)k->n_on_gpu + 1) * sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_on_gpu; i++)
-        if (k->g->window[k->on_gpu[i]] == w)
-            n += msim_period_activity(k, side, k->on_gpu[i], &v[n]);
+    for (uint32_t i = begin; i < end; i++)
+        n += msim_period_activity(k, side, k->on_gpu[i], &v[n]);
     *need = msim_gpu_need(v, n);
     free(v);
     return MSIM_OK;
@@ -236,15 +234,22 @@ static enum msim_status rank_period(const struct msim_period_finding *k,
     return MSIM_OK;
 }
 
-/* Does an iteration that counts keep the pace of absent ranks? */
+/* Does an iteration that counts meet absent ranks that keep their times? */
 static bool is_paced(const struct msim_period_finding *k, uint32_t rank)
 {
-    bool paced = false;
+    const struct msim_graph *g = k->g;
+    const uint8_t *removed = k->f->o->mid.removed;
 
-    for (uint32_t w = 0; w < k->g->n_windows; w++)
-        paced |= k->g->windows[w].rank == rank && msim_period_counts(k, w) &&
-                 msim_keeps_pace(k->g, k->f->o->mid.removed, w);
-    return paced;
+    for (uint32_t i = 0; i < g->n_releases; i++) {
+        const struct msim_release *r = &g->releases[i];
+        uint32_t w = g->window[r->task];
+
+        if (r->external && r->at != MSIM_TIME_NONE && w != MSIM_NONE &&
+            g->windows[w].rank == rank && msim_period_counts(k, w) &&
+            !(removed && removed[r->task]))
+            return true;
+    }
+    return false;
 }
 
 static enum msim_status rank_figure(const struct msim_period_finding *k,

@@ -11,7 +11,7 @@
  * belongs to the operator that launched it, and what has no operator to what
  * came before it on its thread.
  */
-#include "core/base/vec.h"
+#include "core/base/strtab.h"
 #include "core/report/analyse/analysis.h"
 
 #include <ctype.h>
@@ -20,19 +20,27 @@
 
 enum phase { UNKNOWN, FORWARD, BACKWARD, OPTIMIZER, OTHER, PHASES };
 
+/* The innermost mark of a region around an operator, itself included, or NONE;
+ * and the time of tasks in the mark. */
+struct spent {
+    uint32_t mark;
+    msim_ps gpu, host; /* whole: they are summed in any order */
+};
+
 struct phases {
     const struct msim_findings *f;
     const struct msim_graph *g;
     const struct msim_trace *t;
     uint32_t rank;
-    bool marked;         /* a mark says where the forward pass is */
-    uint8_t *of_op;      /* one an op: phase */
-    uint8_t *of_thread;  /* one a thread: BACKWARD or UNKNOWN */
-    uint8_t *name_says;  /* one a string: phase + 1; 0: not looked at */
-    uint32_t *region_of; /* one a string: region, NONE: not looked at */
-    struct msim_region_row *regions;
-    uint32_t n_regions, cap_regions;
-    uint32_t *last_seen; /* one a region: the task that it was counted for */
+    bool marked;               /* a mark says where the forward pass is */
+    uint8_t *of_op;            /* one an op: phase */
+    uint8_t *of_thread;        /* one a thread: BACKWARD or UNKNOWN */
+    uint8_t *name_says;        /* one a string: phase + 1; 0: not looked at */
+    uint32_t *region_of;       /* one a string: region, NONE: it names none */
+    struct msim_strtab *names; /* of regions: a region is a number here */
+    struct msim_region_row *regions; /* one a name */
+    struct spent *spent;             /* one an op */
+    struct msim_windows windows, steps;
     double gpu[PHASES], host[PHASES];
 };
 
@@ -166,60 +174,69 @@ static size_t plain_length(const char *name)
     return digits > 1 && digits < n && name[digits - 1] == '#' ? digits - 1 : n;
 }
 
-static enum msim_status find_region(struct phases *a, uint32_t string,
-                                    uint32_t *out)
-{
-    const char *name = msim_trace_text(a->t, string);
-    size_t n = plain_length(name);
-    char *copy;
-
-    *out = a->region_of[string];
-    if (*out != MSIM_NONE)
-        return MSIM_OK;
-    for (*out = 0; *out < a->n_regions; ++*out)
-        if (strncmp(a->regions[*out].name, name, n) == 0 &&
-            !a->regions[*out].name[n])
-            break;
-    a->region_of[string] = *out;
-    if (*out < a->n_regions)
-        return MSIM_OK;
-    copy = msim_arena_alloc(&a->f->p->arena, n + 1);
-    if (!copy)
-        return MSIM_ENOMEM;
-    memcpy(copy, name, n);
-    copy[n] = '\0';
-    MSIM_TRY(msim_grow((void **)&a->regions, &a->cap_regions, a->n_regions,
-                       sizeof(*a->regions)));
-    a->regions[a->n_regions++] = (struct msim_region_row){.name = copy};
-    return MSIM_OK;
-}
-
+/* Parents come before their children. */
 static enum msim_status find_regions(struct phases *a)
 {
-    uint32_t region;
+    const struct msim_trace *t = a->t;
 
-    for (uint32_t i = 0; i < a->t->n_ops; i++)
-        if (is_region(a->t, i))
-            MSIM_TRY(find_region(a, a->t->ops[i].name, &region));
-    a->last_seen = malloc(((size_t)a->n_regions + 1) * sizeof(uint32_t));
-    if (!a->last_seen)
-        return MSIM_ENOMEM;
-    memset(a->last_seen, 0xff, ((size_t)a->n_regions + 1) * sizeof(uint32_t));
-    return MSIM_OK;
+    MSIM_TRY(msim_strtab_new(&a->names));
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const struct msim_op *op = &t->ops[i];
+        const char *name = msim_trace_text(t, op->name);
+
+        a->spent[i].mark =
+            op->parent == MSIM_NONE ? MSIM_NONE : a->spent[op->parent].mark;
+        if (!is_region(t, i))
+            continue;
+        a->spent[i].mark = i;
+        if (a->region_of[op->name] == MSIM_NONE)
+            MSIM_TRY(msim_strtab_add(a->names, name, plain_length(name),
+                                     &a->region_of[op->name]));
+    }
+    a->regions = calloc(msim_strtab_count(a->names), sizeof(*a->regions));
+    return a->regions ? MSIM_OK : MSIM_ENOMEM;
 }
 
-/* Once for each region around `op`, however often it is nested in itself. */
-static void add_to_regions(struct phases *a, uint32_t task, uint32_t op,
-                           bool gpu, double us)
+static void spend(struct phases *a, uint32_t op, msim_ps gpu, msim_ps host)
 {
-    for (; op != MSIM_NONE; op = a->t->ops[op].parent) {
-        uint32_t r = a->region_of[a->t->ops[op].name];
+    uint32_t mark = op == MSIM_NONE ? MSIM_NONE : a->spent[op].mark;
 
-        if (r == MSIM_NONE || !is_region(a->t, op) || a->last_seen[r] == task)
-            continue;
-        a->last_seen[r] = task;
-        *(gpu ? &a->regions[r].gpu_us : &a->regions[r].host_us) += us;
+    if (mark == MSIM_NONE)
+        return;
+    a->spent[mark].gpu += gpu;
+    a->spent[mark].host += host;
+}
+
+/* What a mark encloses is in the marks around it, too. */
+static void spend_outwards(struct phases *a)
+{
+    for (uint32_t i = a->t->n_ops; i-- > 0;) {
+        uint32_t parent = a->t->ops[i].parent;
+
+        if (a->spent[i].mark == i)
+            spend(a, parent, a->spent[i].gpu, a->spent[i].host);
     }
+}
+
+/* A region that is nested in itself has the time of its outermost mark. */
+static enum msim_status sum_regions(struct phases *a)
+{
+    uint32_t *over = calloc(msim_strtab_count(a->names), sizeof(*over));
+
+    if (!over)
+        return MSIM_ENOMEM;
+    spend_outwards(a);
+    for (uint32_t i = 0; i < a->t->n_ops; i++) {
+        uint32_t r = a->region_of[a->t->ops[i].name];
+
+        if (a->spent[i].mark != i || i < over[r])
+            continue;
+        over[r] = a->t->ops[i].end;
+        a->regions[r].gpu_us += msim_us(a->spent[i].gpu);
+        a->regions[r].host_us += msim_us(a->spent[i].host);
+    }
+    free(over);
+    return MSIM_OK;
 }
 
 /* ---- tasks --------------------------------------------------------------- */
@@ -266,33 +283,15 @@ static enum phase phase_of(const struct phases *a, uint32_t task, uint32_t op)
     return phase == UNKNOWN ? OTHER : phase;
 }
 
-/* The window in which a task of the host begins, among those of the rank. */
-static bool in_window(const struct phases *a, uint32_t task, uint32_t *cursor)
-{
-    const struct msim_graph *g = a->g;
-    msim_ps at = a->f->o->mid.start[task];
-
-    for (uint32_t i = 0; i < g->n_windows; i++) {
-        uint32_t w = (*cursor + i) % g->n_windows;
-
-        if (g->windows[w].rank == a->rank &&
-            msim_window_selected(g, w, a->f->iteration) &&
-            a->f->mid[w].begin <= at && at < a->f->mid[w].end) {
-            *cursor = w;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_tasks(struct phases *a, uint32_t main_lane)
 {
     const struct msim_graph *g = a->g;
-    uint32_t cursor = 0, lane = MSIM_NONE;
+    uint32_t lane = MSIM_NONE;
     enum phase before = OTHER;
 
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        double us = msim_us(a->f->o->mid.dur[t]);
+        msim_ps dur = a->f->o->mid.dur[t];
+        double us = msim_us(dur);
         uint32_t op;
 
         if (g->refs[t].rank != a->rank || g->kind[t] == MSIM_TASK_JOIN)
@@ -302,7 +301,7 @@ static void add_tasks(struct phases *a, uint32_t main_lane)
             if (!msim_window_selected(g, g->window[t], a->f->iteration))
                 continue;
             a->gpu[phase_of(a, t, op)] += us;
-            add_to_regions(a, t, op, true, us);
+            spend(a, op, dur, 0);
             continue;
         }
         if (g->lane[t] != lane)
@@ -311,34 +310,38 @@ static void add_tasks(struct phases *a, uint32_t main_lane)
         if (op != MSIM_NONE)
             before = phase_of(a, t, op);
         if ((g->kind[t] == MSIM_TASK_GAP && lane != main_lane) || us <= 0 ||
-            !in_window(a, t, &cursor))
+            msim_windows_at(&a->windows, a->rank, a->f->o->mid.start[t]) ==
+                MSIM_NONE)
             continue;
         a->host[before] += us;
-        add_to_regions(a, t, op, false, us);
+        spend(a, op, 0, dur);
     }
 }
 
 /* Did it begin in an iteration? Without marks or times all do. */
-static bool in_step(const struct msim_trace *t, uint32_t op)
+static bool in_step(const struct phases *a, uint32_t op)
 {
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->ops[op].start == MSIM_TIME_NONE ||
-            (t->steps[i].start <= t->ops[op].start &&
-             t->ops[op].start < t->steps[i].start + t->steps[i].dur))
-            return true;
-    return !t->n_steps;
+    return !a->steps.n ||
+           msim_windows_at(&a->steps, 0, a->t->ops[op].start) != MSIM_NONE;
+}
+
+static enum msim_status place_steps(struct phases *a)
+{
+    const struct msim_trace *t = a->t;
+
+    MSIM_TRY(msim_windows_init(&a->steps, t->n_steps, 1));
+    for (uint32_t i = 0; i < t->n_steps && t->has_times; i++)
+        msim_windows_add(&a->steps, 0, i, t->steps[i].start,
+                         t->steps[i].start + t->steps[i].dur);
+    msim_windows_place(&a->steps);
+    return MSIM_OK;
 }
 
 static void count_calls(struct phases *a)
 {
-    const struct msim_trace *t = a->t;
-
-    for (uint32_t i = 0; i < t->n_ops; i++) {
-        uint32_t r = a->region_of[t->ops[i].name];
-
-        if (r != MSIM_NONE && is_region(t, i) && in_step(t, i))
-            a->regions[r].calls++;
-    }
+    for (uint32_t i = 0; i < a->t->n_ops; i++)
+        if (a->spent[i].mark == i && in_step(a, i))
+            a->regions[a->region_of[a->t->ops[i].name]].calls++;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
@@ -354,16 +357,24 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static const char *copy_of(struct msim_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = msim_arena_alloc(arena, size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
 static enum msim_status write_rows(struct phases *a, bool trains)
 {
     static const char *const NAMES[] = {"", "forward", "backward", "optimizer",
                                         "other"};
     struct msim_prediction *p = a->f->p;
+    uint32_t n_regions = msim_strtab_count(a->names);
     double n = msim_findings_windows(a->f, a->rank);
 
     p->phases = msim_arena_alloc(&p->arena, PHASES * sizeof(*p->phases));
-    p->regions = msim_arena_alloc(&p->arena, ((size_t)a->n_regions + 1) *
-                                                 sizeof(*p->regions));
+    p->regions = msim_arena_alloc(&p->arena, n_regions * sizeof(*p->regions));
     if (!p->phases || !p->regions)
         return MSIM_ENOMEM;
     for (int i = FORWARD; i < PHASES && trains; i++)
@@ -373,15 +384,19 @@ static enum msim_status write_rows(struct phases *a, bool trains)
             .gpu_us = a->gpu[i] / n,
             .host_us = a->host[i] / n,
         };
-    for (uint32_t i = 0; i < a->n_regions; i++) {
+    for (uint32_t i = 0; i < n_regions; i++) {
         struct msim_region_row r = a->regions[i];
 
         /* Of all iterations, whichever are selected. */
         r.calls /= a->g->n_iterations ? a->g->n_iterations : 1;
         r.gpu_us /= n;
         r.host_us /= n;
-        if (r.gpu_us > 0 || r.host_us > 0)
-            p->regions[p->n_regions++] = r;
+        if (!(r.gpu_us > 0 || r.host_us > 0))
+            continue;
+        r.name = copy_of(&p->arena, msim_strtab_text(a->names, i));
+        if (!r.name)
+            return MSIM_ENOMEM;
+        p->regions[p->n_regions++] = r;
     }
     if (p->n_regions)
         qsort(p->regions, p->n_regions, sizeof(*p->regions), by_time);
@@ -396,17 +411,20 @@ static enum msim_status take_memory(struct phases *a)
     a->of_thread = calloc((size_t)a->t->n_threads + 1, 1);
     a->name_says = calloc(strings, 1);
     a->region_of = malloc(strings * sizeof(*a->region_of));
-    if (!a->of_op || !a->of_thread || !a->name_says || !a->region_of)
+    a->spent = calloc((size_t)a->t->n_ops + 1, sizeof(*a->spent));
+    if (!a->of_op || !a->of_thread || !a->name_says || !a->region_of ||
+        !a->spent)
         return MSIM_ENOMEM;
     memset(a->region_of, 0xff, strings * sizeof(*a->region_of));
-    return MSIM_OK;
+    MSIM_TRY(msim_findings_place(&a->windows, a->f, a->rank));
+    return place_steps(a);
 }
 
 static enum msim_status find_all(struct phases *a)
 {
     uint32_t *main_lanes = msim_main_lanes(a->g);
     enum msim_status status = main_lanes ? take_memory(a) : MSIM_ENOMEM;
-    bool trains;
+    bool trains = false;
 
     if (status == MSIM_OK)
         status = find_regions(a);
@@ -415,8 +433,10 @@ static enum msim_status find_all(struct phases *a)
         trains = find_ops(a);
         add_tasks(a, main_lanes[a->rank]);
         count_calls(a);
-        status = write_rows(a, trains);
+        status = sum_regions(a);
     }
+    if (status == MSIM_OK)
+        status = write_rows(a, trains);
     free(main_lanes);
     return status;
 }
@@ -433,6 +453,9 @@ enum msim_status msim_analyse_phases(const struct msim_findings *f,
     free(a.name_says);
     free(a.region_of);
     free(a.regions);
-    free(a.last_seen);
+    free(a.spent);
+    msim_strtab_free(a.names);
+    msim_windows_release(&a.windows);
+    msim_windows_release(&a.steps);
     return status;
 }

@@ -460,11 +460,11 @@ uint32_t msim_longest_window(const struct msim_graph *g,
 {
     uint32_t longest = MSIM_NONE;
 
-    for (uint32_t w = 0; w < g->n_windows; w++)
-        if (g->windows[w].iteration == iteration &&
-            (longest == MSIM_NONE ||
-             times[w].end - times[w].begin >
-                 times[longest].end - times[longest].begin))
+    for (uint32_t w = msim_window_from(g, iteration);
+         w < g->n_windows && g->windows[w].iteration == iteration; w++)
+        if (longest == MSIM_NONE ||
+            times[w].end - times[w].begin >
+                times[longest].end - times[longest].begin)
             longest = w;
     return longest;
 }

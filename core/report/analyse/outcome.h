@@ -179,4 +179,22 @@ static inline bool msim_window_selected(const struct msim_graph *g, uint32_t w,
            (iteration == UINT32_MAX || g->windows[w].iteration == iteration);
 }
 
+/* The first window of the iterations from `iteration` on: windows lie in their
+ * order. */
+static inline uint32_t msim_window_from(const struct msim_graph *g,
+                                        uint32_t iteration)
+{
+    uint32_t lo = 0, hi = g->n_windows;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (g->windows[mid].iteration < iteration)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 #endif

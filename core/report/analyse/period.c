@@ -119,19 +119,6 @@ enum msim_status msim_iteration_states(const struct msim_graph *g,
     return MSIM_OK;
 }
 
-bool msim_keeps_pace(const struct msim_graph *g, const uint8_t *removed,
-                     uint32_t w)
-{
-    for (uint32_t i = 0; i < g->n_releases; i++) {
-        const struct msim_release *r = &g->releases[i];
-
-        if (r->external && r->at != MSIM_TIME_NONE && g->window[r->task] == w &&
-            !(removed && removed[r->task]))
-            return true;
-    }
-    return false;
-}
-
 static int by_start(const void *a, const void *b)
 {
     const struct msim_activity *x = a, *y = b;
@@ -200,7 +187,7 @@ static bool is_added(const struct msim_graph *g, uint32_t task)
 static void add_gpu_work(struct msim_period_finding *k,
                          enum msim_period_side side)
 {
-    for (uint32_t i = 0; i < k->n_on_gpu; i++) {
+    for (uint32_t i = 0; i < k->gpu_begin[k->g->n_windows]; i++) {
         uint32_t t = k->on_gpu[i];
         struct msim_range *s = &k->sides[side].spans[k->g->window[t]];
         struct msim_activity a;
@@ -219,12 +206,10 @@ static void add_gpu_work(struct msim_period_finding *k,
 /* The mark of a window in its trace, or NULL. */
 static const struct msim_step *step_of(const struct msim_graph *g, uint32_t w)
 {
-    const struct msim_trace *t = g->job->ranks[g->windows[w].rank];
+    const struct msim_window *win = &g->windows[w];
 
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->steps[i].number == g->iterations[g->windows[w].iteration])
-            return &t->steps[i];
-    return NULL;
+    return win->step == MSIM_NONE ? NULL
+                                  : &g->job->ranks[win->rank]->steps[win->step];
 }
 
 static struct msim_range traced_span(const struct msim_graph *g, uint32_t w)
@@ -284,21 +269,24 @@ enum msim_status msim_period_find_side(struct msim_period_finding *k,
 
 /* ---- which iterations count ---------------------------------------------- */
 
-/* The window of the rank that a call began in, or NONE. */
-static uint32_t window_at(const struct msim_period_finding *k, uint32_t rank,
-                          msim_ps at)
+/* The traced windows that are marked. */
+static enum msim_status place_marked(const struct msim_period_finding *k,
+                                     struct msim_windows *x)
 {
     const struct msim_range *spans = k->sides[MSIM_PERIOD_TRACED].spans;
 
+    MSIM_TRY(msim_windows_init(x, k->g->n_windows, k->g->job->n_ranks));
     for (uint32_t w = 0; w < k->g->n_windows; w++)
-        if (k->g->windows[w].rank == rank && spans[w].host_begin <= at &&
-            at < spans[w].host_end && !msim_window_is_whole(&k->g->windows[w]))
-            return w;
-    return MSIM_NONE;
+        if (!msim_window_is_whole(&k->g->windows[w]))
+            msim_windows_add(x, k->g->windows[w].rank, w, spans[w].host_begin,
+                             spans[w].host_end);
+    msim_windows_place(x);
+    return MSIM_OK;
 }
 
 /* Launches of each window, and those whose work is not recorded. */
-static void count_launches(const struct msim_period_finding *k, uint32_t *all,
+static void count_launches(const struct msim_period_finding *k,
+                           const struct msim_windows *x, uint32_t *all,
                            uint32_t *lost)
 {
     for (uint32_t r = 0; r < k->g->job->n_ranks; r++) {
@@ -308,7 +296,7 @@ static void count_launches(const struct msim_period_finding *k, uint32_t *all,
             const struct msim_call *c = &t->calls[i];
             uint32_t w =
                 c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH
-                    ? window_at(k, r, c->start)
+                    ? msim_windows_at(x, r, c->start)
                     : MSIM_NONE;
 
             if (w == MSIM_NONE)
@@ -323,15 +311,20 @@ static enum msim_status find_undrained(struct msim_period_finding *k)
 {
     uint32_t n = k->g->n_windows;
     uint32_t *all = calloc(2 * (size_t)n + 1, sizeof(*all));
+    struct msim_windows marked = {0};
+    enum msim_status status = place_marked(k, &marked);
 
     k->undrained = calloc((size_t)n + 1, sizeof(*k->undrained));
-    if (all && k->undrained && !k->f->o->states) {
-        count_launches(k, all, all + n);
+    if (!all || !k->undrained)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK && !k->f->o->states) {
+        count_launches(k, &marked, all, all + n);
         for (uint32_t w = 0; w < n; w++)
             k->undrained[w] = all[n + w] > MSIM_PERIOD_UNDRAINED * all[w];
     }
+    msim_windows_release(&marked);
     free(all);
-    return all && k->undrained ? MSIM_OK : MSIM_ENOMEM;
+    return status;
 }
 
 /* As traced, so that a what-if and the run without it speak of the same
@@ -371,14 +364,24 @@ enum msim_status msim_period_find_states(struct msim_period_finding *k)
 
 /* ---- what all runs share ------------------------------------------------- */
 
+/* In the order of their windows. */
 static enum msim_status find_on_gpu(struct msim_period_finding *k)
 {
-    k->on_gpu = malloc(((size_t)k->g->n_tasks + 1) * sizeof(*k->on_gpu));
-    if (!k->on_gpu)
+    const struct msim_graph *g = k->g;
+    uint32_t *begin = calloc((size_t)g->n_windows + 2, sizeof(*begin));
+
+    k->gpu_begin = begin;
+    k->on_gpu = malloc(((size_t)g->n_tasks + 1) * sizeof(*k->on_gpu));
+    if (!k->on_gpu || !begin)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < k->g->n_tasks; t++)
-        if (msim_period_on_gpu(k->g, t))
-            k->on_gpu[k->n_on_gpu++] = t;
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (msim_period_on_gpu(g, t))
+            begin[g->window[t] + 2]++;
+    for (uint32_t w = 2; w < g->n_windows + 2; w++)
+        begin[w] += begin[w - 1];
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (msim_period_on_gpu(g, t))
+            k->on_gpu[begin[g->window[t] + 1]++] = t;
     return MSIM_OK;
 }
 
@@ -410,5 +413,6 @@ void msim_period_release(struct msim_period_finding *k)
         free(k->sides[side].work);
     }
     free(k->on_gpu);
+    free(k->gpu_begin);
     free(k->undrained);
 }

@@ -86,11 +86,6 @@ enum msim_status msim_iteration_states(const struct msim_graph *g,
                                        const struct msim_took *took,
                                        const bool *undrained, uint8_t *states);
 
-/* Does window `w` meet absent ranks that keep their times? `removed`: one a
- * task, or NULL. */
-bool msim_keeps_pace(const struct msim_graph *g, const uint8_t *removed,
-                     uint32_t w);
-
 /* A GPU activity; `launched`: when its call was over, or TIME_NONE. */
 struct msim_activity {
     msim_ps start, end, launched;
@@ -129,9 +124,9 @@ struct msim_period_finding {
     uint32_t *works;       /* tasks that lanes work on, ascending */
     uint8_t *counted;      /* one each: is it in a window that counts? */
     uint32_t n_works;
-    uint32_t *on_gpu; /* GPU work of windows, ascending */
-    uint32_t n_on_gpu;
-    bool *undrained; /* one a window */
+    uint32_t *on_gpu;    /* GPU work of windows, by window, ascending */
+    uint32_t *gpu_begin; /* one a window and one more, into on_gpu */
+    bool *undrained;     /* one a window */
 };
 
 static inline const struct msim_run *

@@ -9,6 +9,7 @@
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
+#include "core/guard/guard.h"
 #include "core/trace/trace.h"
 
 struct msim_figure {
@@ -254,6 +255,7 @@ struct msim_clock_note {
 
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
+    msim_guard_marks marks;  /* guards that it trips */
     const char *version, *platform /* NULL under measured */, *costs, *host;
     const char *network; /* asked for; NULL: the platform's own */
     uint32_t nodes;      /* asked for; 0: as many as it takes */

@@ -22,6 +22,13 @@ static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
                                          [MSIM_TASK_COMM] = "communication",
                                          [MSIM_TASK_JOIN] = ""};
 
+/* What operators of a rank have as arguments. */
+struct shapes {
+    uint32_t *of_op;   /* one an op: the block of the innermost one around it
+                          that has arguments, or NONE */
+    const char **text; /* one a block: NULL, not asked for yet */
+};
+
 struct drawing {
     struct msim_timeline *tl;
     const struct msim_outcome *o;
@@ -33,7 +40,7 @@ struct drawing {
     uint8_t *critical;             /* one a task */
     uint32_t *before;              /* one a lane */
     const char *waits[MSIM_HOLDS]; /* names of bars */
-    const char ***shapes;          /* one a rank, of them one a block */
+    struct shapes *shapes;         /* one a rank */
     struct msim_mark *marks;       /* of the path */
     msim_ps path_end;              /* of the pieces so far */
 };
@@ -141,26 +148,35 @@ static const char *shapes_text(struct drawing *d, const struct msim_trace *t,
     return copy ? memcpy(copy, text, used + 1) : "";
 }
 
-/* Of the innermost operator around a task that has arguments. */
+/* Parents come before their children. */
+static enum msim_status find_shapes(struct shapes *s,
+                                    const struct msim_trace *t)
+{
+    s->of_op = malloc(((size_t)t->n_ops + 1) * sizeof(*s->of_op));
+    s->text = calloc((size_t)t->n_blocks + 1, sizeof(*s->text));
+    if (!s->of_op || !s->text)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const struct msim_op *op = &t->ops[i];
+
+        s->of_op[i] = op->args != MSIM_NONE || op->parent == MSIM_NONE
+                          ? op->args
+                          : s->of_op[op->parent];
+    }
+    return MSIM_OK;
+}
+
 static const char *shapes_of(struct drawing *d, uint32_t task)
 {
-    uint32_t rank = d->g->refs[task].rank, op = d->g->refs[task].op;
-    const struct msim_trace *t = d->g->job->ranks[rank];
-    const char **known;
+    const struct msim_task_ref *ref = &d->g->refs[task];
+    struct shapes *s = &d->shapes[ref->rank];
+    uint32_t block = ref->op == MSIM_NONE ? MSIM_NONE : s->of_op[ref->op];
 
-    while (op != MSIM_NONE && t->ops[op].args == MSIM_NONE)
-        op = t->ops[op].parent;
-    if (op == MSIM_NONE)
+    if (block == MSIM_NONE)
         return NULL;
-    if (!d->shapes[rank])
-        d->shapes[rank] =
-            calloc((size_t)t->n_blocks + 1, sizeof(*d->shapes[rank]));
-    if (!d->shapes[rank])
-        return NULL;
-    known = &d->shapes[rank][t->ops[op].args];
-    if (!*known)
-        *known = shapes_text(d, t, t->ops[op].args);
-    return (*known)[0] ? *known : NULL;
+    if (!s->text[block])
+        s->text[block] = shapes_text(d, d->g->job->ranks[ref->rank], block);
+    return s->text[block][0] ? s->text[block] : NULL;
 }
 
 static void describe(struct drawing *d, uint32_t task, struct msim_span *s)
@@ -484,6 +500,8 @@ static enum msim_status take_memory(struct drawing *d)
     d->shapes = calloc((size_t)d->g->job->n_ranks + 1, sizeof(*d->shapes));
     if (!d->slack || !d->critical || !d->times || !d->before || !d->shapes)
         return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < d->g->job->n_ranks; i++)
+        MSIM_TRY(find_shapes(&d->shapes[i], d->g->job->ranks[i]));
     return MSIM_OK;
 }
 
@@ -517,8 +535,10 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
     free(d.critical);
     free(d.times);
     free(d.before);
-    for (uint32_t i = 0; d.shapes && i < d.g->job->n_ranks; i++)
-        free(d.shapes[i]);
+    for (uint32_t i = 0; d.shapes && i < d.g->job->n_ranks; i++) {
+        free(d.shapes[i].of_op);
+        free(d.shapes[i].text);
+    }
     free(d.shapes);
     free(d.marks);
     msim_binding_release(&d.binding);

@@ -3,7 +3,7 @@
  */
 #include "core/report/analyse/waits.h"
 
-#include "core/base/spans.h"
+#include "core/graph/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,6 @@ static msim_ps common(const struct msim_window_times *w, msim_ps from,
     return to > from ? to - from : 0;
 }
 
-/* A window in the order of rank and begin. */
-struct placed {
-    msim_ps begin, latest; /* latest: end of it and of those before */
-    uint32_t rank, window;
-};
-
 struct waiting {
     const struct msim_graph *g;
     const struct msim_run *run;
@@ -39,70 +33,31 @@ struct waiting {
     const struct msim_window_times *times;
     struct msim_waits *waits;
     uint32_t *main; /* per rank: the lane of its main thread */
-    struct placed *placed;
-    uint32_t *first; /* per rank: of placed; one more than ranks */
+    struct msim_windows windows;
 };
-
-static int by_rank_and_begin(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->window > y->window) - (x->window < y->window);
-}
-
-static void place_windows(struct waiting *a)
-{
-    const struct msim_graph *g = a->g;
-    struct placed *p = a->placed;
-
-    for (uint32_t w = 0; w < g->n_windows; w++)
-        p[w] = (struct placed){a->times[w].begin, a->times[w].end,
-                               g->windows[w].rank, w};
-    if (g->n_windows)
-        qsort(p, g->n_windows, sizeof(*p), by_rank_and_begin);
-    for (uint32_t i = 1; i < g->n_windows; i++)
-        if (p[i].rank == p[i - 1].rank && p[i].latest < p[i - 1].latest)
-            p[i].latest = p[i - 1].latest;
-    for (uint32_t r = 0, i = 0; r <= g->job->n_ranks; r++) {
-        while (i < g->n_windows && p[i].rank < r)
-            i++;
-        a->first[r] = i;
-    }
-}
 
 static enum msim_status index_ranks(struct waiting *a)
 {
     const struct msim_graph *g = a->g;
 
     a->main = msim_main_lanes(g);
-    a->placed = malloc(((size_t)g->n_windows + 1) * sizeof(*a->placed));
-    a->first = malloc(((size_t)g->job->n_ranks + 2) * sizeof(*a->first));
-    if (!a->main || !a->placed || !a->first)
-        return MSIM_ENOMEM;
-    place_windows(a);
-    return MSIM_OK;
-}
-
-/* The first of a rank's windows in `placed` that may meet what begins at
- * `from`: all before it have ended by then. */
-static uint32_t first_after(const struct waiting *a, uint32_t rank,
-                            msim_ps from)
-{
-    return msim_first_after(&a->placed->latest, sizeof(*a->placed),
-                            a->first[rank], a->first[rank + 1], from);
+    MSIM_TRY(msim_windows_init(&a->windows, g->n_windows, g->job->n_ranks));
+    for (uint32_t w = 0; w < g->n_windows; w++)
+        msim_windows_add(&a->windows, g->windows[w].rank, w, a->times[w].begin,
+                         a->times[w].end);
+    msim_windows_place(&a->windows);
+    return a->main ? MSIM_OK : MSIM_ENOMEM;
 }
 
 /* Add the part of from..to that lies in each window of a rank. */
 static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
                      msim_ps from, msim_ps to)
 {
-    for (uint32_t i = first_after(a, rank, from);
-         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
-        uint32_t w = a->placed[i].window;
+    const struct msim_windows *x = &a->windows;
+
+    for (uint32_t i = msim_windows_after(x, rank, from);
+         i < x->first[rank + 1] && x->of[i].begin < to; i++) {
+        uint32_t w = x->of[i].window;
 
         a->waits[w].idle[hold] += common(&a->times[w], from, to);
     }
@@ -113,10 +68,11 @@ static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
 {
     uint32_t rank = a->g->refs[task].rank;
     msim_ps to = a->run->start[task], from = to - wait;
+    const struct msim_windows *x = &a->windows;
 
-    for (uint32_t i = first_after(a, rank, from);
-         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
-        uint32_t w = a->placed[i].window;
+    for (uint32_t i = msim_windows_after(x, rank, from);
+         i < x->first[rank + 1] && x->of[i].begin < to; i++) {
+        uint32_t w = x->of[i].window;
         msim_ps part = common(&a->times[w], from, to);
 
         a->waits[w].host[hold] += part;
@@ -231,7 +187,6 @@ enum msim_status msim_waits_find(const struct msim_graph *g,
     if (status == MSIM_OK)
         status = by_gpu(&a);
     free(a.main);
-    free(a.first);
-    free(a.placed);
+    msim_windows_release(&a.windows);
     return status;
 }

@@ -314,5 +314,5 @@ enum msim_status msim_report_compare_text(const struct msim_comparison *c,
     print_rank_note(&page);
     print_tables(&page);
     print_notes(&page);
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -249,5 +249,5 @@ enum msim_status msim_report_compare_csv(const struct msim_comparison *c,
     csv_table(out, &c->host_ops);
     csv_table(out, &c->owners);
     csv_ranks(out, c);
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -297,5 +297,5 @@ enum msim_status msim_report_words(FILE *out)
             msim_print(out, "%*s", (int)(LABEL - 2 - n), "");
         print_wrapped(out, WORDS[i].meaning, LABEL, LABEL);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -4,10 +4,14 @@
  */
 #include "core/report/write/gnuplot.h"
 
+#include "core/base/files_read.h"
 #include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "core/report/write/run_program.h"
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -63,34 +67,58 @@ void msim_gnuplot_tic(FILE *script, const char *text, double at)
     fprintf(script, " %g", at);
 }
 
-enum msim_status msim_gnuplot_run(FILE *script, const char *output,
+/* Does it end as pictures do, white space aside? A program that cannot write
+ * all of it may not say so. */
+static bool is_whole(const char *picture, size_t n)
+{
+    static const char PNG[] = "\x89PNG", IEND[] = "IEND\xae\x42\x60\x82",
+                      SVG[] = "</svg>";
+    bool png = n > 4 && memcmp(picture, PNG, 4) == 0;
+    const char *end = png ? IEND : SVG;
+    size_t length = strlen(end);
+
+    while (!png && n && isspace((unsigned char)picture[n - 1]))
+        n--;
+    return n >= length && memcmp(picture + n - length, end, length) == 0;
+}
+
+enum msim_status msim_gnuplot_run(FILE *script, char **picture, size_t *n,
                                   struct msim_error *err)
 {
     /* Without -d the reader's own start-up file could change the chart. */
     char program[] = "gnuplot", defaults[] = "-d", input[] = "-";
     char *argv[] = {program, defaults, input, NULL};
 
-    return msim_program_run(
+    MSIM_TRY(msim_program_run(
+        picture, n,
         &(struct msim_run_program){
             .argv = argv,
             .input = script,
-            .output = output,
             .advice = "charts need it, install it (Debian: apt install "
                       "gnuplot-nox)",
             .failed = "gnuplot could not draw the chart"},
-        err);
+        err));
+    if (is_whole(*picture, *n))
+        return MSIM_OK;
+    free(*picture);
+    *picture = NULL;
+    return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                     "gnuplot's chart has no end, after %zu bytes", *n);
 }
 
 enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
                                    struct msim_error *err)
 {
-    struct msim_file *file;
+    struct msim_error why = {0};
     enum msim_status status;
+    char *picture;
+    size_t n;
 
-    MSIM_TRY(msim_file_open(&file, path, false, err));
-    status = msim_gnuplot_run(script, msim_file_draft(file), err);
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
+    MSIM_TRY(msim_files_read_spare(path, err));
+    status = msim_gnuplot_run(script, &picture, &n, &why);
+    if (status != MSIM_OK)
+        return msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s", why.text);
+    status = msim_file_save(path, picture, n, NULL, err);
+    free(picture);
     return status;
 }

@@ -13,12 +13,12 @@
 
 /*
  * Run gnuplot, found on $PATH and without a shell, with `script` (a file open
- * for reading, read from its start) as its input and the file `output` as its
- * standard output. Waits for it. On failure EIO, and `err` holds gnuplot's
+ * for reading, read from its start) as its input. Waits for it; the `*n` bytes
+ * of `*picture` are the caller's. On failure EIO, and `err` holds gnuplot's
  * last message, or what to install.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_gnuplot_run(FILE *script, const char *output,
+enum msim_status msim_gnuplot_run(FILE *script, char **picture, size_t *n,
                                   struct msim_error *err);
 
 /* The same, for a picture at `path`, which stays as it was on failure. */

@@ -294,7 +294,7 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
         msim_format_name(line, sizeof(line), job->warnings[i], sizeof(line));
         msim_print(out, i ? "warning: %s\n" : "\nwarning: %s\n", line);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 
 /* ---- JSON --------------------------------------------------------------- */

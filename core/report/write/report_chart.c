@@ -391,7 +391,7 @@ enum msim_status msim_report_chart(const struct msim_prediction *p,
     MSIM_TRY(choose_ranks(&pic));
     pic.chart.out = tmpfile();
     if (!pic.chart.out)
-        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
                          "cannot use a temporary file: %s", strerror(errno));
     put_script(&pic);
     status = msim_gnuplot_draw(pic.chart.out, path, err);

@@ -29,5 +29,5 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out)
         msim_csv_add(out, options);
         fputc('\n', out);
     }
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

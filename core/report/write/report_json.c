@@ -476,6 +476,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_text(&j, "source_platform", p->source_platform);
     msim_json_text(&j, "source_trace", p->source_trace);
     write_period(&j, &p->period);
+    msim_guard_json(&j, p->marks);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

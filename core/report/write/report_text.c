@@ -467,5 +467,5 @@ enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
         return MSIM_ENOMEM;
     print_page(&page);
     free(page.names);
-    return ferror(out) ? MSIM_EIO : MSIM_OK;
+    return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

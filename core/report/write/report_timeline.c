@@ -334,6 +334,7 @@ static void write_options(struct msim_json *j, const struct msim_prediction *p)
 static enum msim_status write_all(const struct msim_timeline *t,
                                   struct msim_file *f)
 {
+    int64_t path = path_process(t);
     struct msim_json j;
 
     msim_json_begin(&j, msim_file_write, f);
@@ -350,7 +351,7 @@ static enum msim_status write_all(const struct msim_timeline *t,
     for (uint32_t i = 0; i < t->n_arrows; i++)
         write_arrow(&j, t, i);
     for (uint32_t i = 0; i < t->n_path; i++)
-        write_mark(&j, t, &t->path[i], path_process(t), path_track(t));
+        write_mark(&j, t, &t->path[i], path, path_track(t));
     for (uint32_t i = 0; i < t->n_steps; i++)
         write_mark(&j, t, &t->steps[i], process_of_rank(t->steps[i].rank),
                    step_track(t, process_of_rank(t->steps[i].rank)));
@@ -367,13 +368,8 @@ enum msim_status msim_report_timeline(const struct msim_timeline *t,
     size_t n = strlen(path);
     bool gzip = n > 3 && strcmp(path + n - 3, ".gz") == 0;
     struct msim_file *f;
-    enum msim_status status;
 
-    MSIM_TRY(msim_file_open(&f, path, gzip, err));
-    status = write_all(t, f);
-    if (status == MSIM_OK)
-        return msim_file_commit(f, err);
-    msim_file_abandon(f);
-    return msim_fail(err, status, path, MSIM_OFFSET_NONE,
-                     "cannot write the timeline");
+    MSIM_TRY(
+        msim_file_open(&f, path, &(struct msim_file_how){.gzip = gzip}, err));
+    return msim_file_close(f, write_all(t, f), err);
 }

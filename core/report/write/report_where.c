@@ -64,15 +64,21 @@ static void list_end(struct list *l)
 struct chain_row {
     const char *kind, *name;
     double us, share;
+    uint32_t first; /* of the owners that it is of */
 };
 
-static struct chain_row *find(struct chain_row *rows, uint32_t n,
-                              const char *kind, const char *name)
+static int same_together(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(rows[i].kind, kind) == 0 && strcmp(rows[i].name, name) == 0)
-            return &rows[i];
-    return NULL;
+    const struct chain_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    order = order ? order : strcmp(x->kind, y->kind);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static bool is_same(const struct chain_row *x, const struct chain_row *y)
+{
+    return strcmp(x->name, y->name) == 0 && strcmp(x->kind, y->kind) == 0;
 }
 
 /* An operator with as many rows as kernels gets one row. */
@@ -83,17 +89,20 @@ static uint32_t merge_owners(const struct msim_prediction *p,
 
     for (uint32_t i = 0; i < p->n_owners; i++) {
         const struct msim_owner_row *o = &p->owners[i];
-        const char *name = o->op ? o->op : o->name;
-        struct chain_row *row = find(rows, n, o->kind, name);
 
-        if (!row) {
-            row = &rows[n++];
-            *row = (struct chain_row){.kind = o->kind, .name = name};
-        }
-        row->us += o->us;
-        row->share += o->share;
+        rows[i] = (struct chain_row){o->kind, o->op ? o->op : o->name, o->us,
+                                     o->share, i};
     }
-    return n;
+    qsort(rows, p->n_owners, sizeof(*rows), same_together);
+    for (uint32_t i = 1; i < p->n_owners; i++) {
+        if (!is_same(&rows[i], &rows[n])) {
+            rows[++n] = rows[i];
+            continue;
+        }
+        rows[n].us += rows[i].us;
+        rows[n].share += rows[i].share;
+    }
+    return n + 1;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -102,7 +111,7 @@ static int longest_first(const void *a, const void *b)
 
     if (x->us != y->us)
         return x->us > y->us ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return same_together(a, b);
 }
 
 static void print_chain_row(const struct msim_page *page, const char *name,

@@ -3,45 +3,56 @@
  */
 #include "core/report/write/run_program.h"
 
+#include "core/base/vec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
+struct running {
+    const struct msim_run_program *p;
+    FILE *complaints;
+    int out[2]; /* a pipe from its standard output */
+    pid_t pid;
+};
+
 /* The child's standard streams: its input, its output, its messages. */
 static int set_streams(posix_spawn_file_actions_t *actions,
-                       const struct msim_run_program *p, FILE *complaints)
+                       const struct running *r)
 {
-    const char *output = p->output ? p->output : "/dev/null";
     int rc =
-        p->input
-            ? posix_spawn_file_actions_adddup2(actions, fileno(p->input), 0)
+        r->p->input
+            ? posix_spawn_file_actions_adddup2(actions, fileno(r->p->input), 0)
             : posix_spawn_file_actions_addopen(actions, 0, "/dev/null",
                                                O_RDONLY, 0);
 
     if (!rc)
-        rc = posix_spawn_file_actions_addopen(actions, 1, output,
-                                              O_WRONLY | O_TRUNC, 0);
+        rc = posix_spawn_file_actions_adddup2(actions, r->out[1], 1);
     if (!rc)
-        rc = posix_spawn_file_actions_adddup2(actions, fileno(complaints), 2);
+        rc =
+            posix_spawn_file_actions_adddup2(actions, fileno(r->complaints), 2);
     return rc;
 }
 
 /* Start it; 0 or an errno. */
-static int start(pid_t *pid, const struct msim_run_program *p, FILE *complaints)
+static int start(struct running *r)
 {
+    char *const *argv = r->p->argv;
     posix_spawn_file_actions_t actions;
     int rc = posix_spawn_file_actions_init(&actions);
 
     if (rc)
         return rc;
-    rc = set_streams(&actions, p, complaints);
+    rc = set_streams(&actions, r);
     if (!rc)
-        rc = posix_spawnp(pid, p->argv[0], &actions, NULL, p->argv, environ);
+        rc = posix_spawnp(&r->pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
@@ -60,46 +71,87 @@ static void last_words(FILE *complaints, char *text, size_t size)
     }
 }
 
-static enum msim_status wait_for(pid_t pid, const struct msim_run_program *p,
-                                 FILE *complaints, struct msim_error *err)
+static enum msim_status wait_for(const struct running *r,
+                                 struct msim_error *err)
 {
     char text[256];
     int how;
 
-    while (waitpid(pid, &how, 0) < 0)
+    while (waitpid(r->pid, &how, 0) < 0)
         if (errno != EINTR)
             return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
-                             "lost %s: %s", p->argv[0], strerror(errno));
+                             "lost %s: %s", r->p->argv[0], strerror(errno));
     if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
         return MSIM_OK;
-    last_words(complaints, text, sizeof(text));
-    return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE, "%s: %s", p->failed,
-                     text);
+    last_words(r->complaints, text, sizeof(text));
+    return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE, "%s: %s",
+                     r->p->failed, text);
 }
 
-enum msim_status msim_program_run(const struct msim_run_program *p,
+/* All that comes out of the pipe. */
+static enum msim_status read_output(const struct running *r,
+                                    struct msim_vec *bytes)
+{
+    struct msim_text_piece piece;
+    char some[1 << 16];
+    ssize_t n;
+
+    while ((n = read(r->out[0], some, sizeof(some))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return MSIM_EIO;
+        MSIM_TRY(msim_vec_text(bytes, some, (size_t)n, &piece));
+        ((char *)bytes->data)[bytes->n] = '\0';
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status run(struct running *r, struct msim_vec *bytes,
+                            struct msim_error *err)
+{
+    enum msim_status status, end;
+    int rc = start(r);
+
+    close(r->out[1]);
+    if (rc)
+        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                         "cannot run '%s': %s; %s", r->p->argv[0], strerror(rc),
+                         r->p->advice);
+    status = read_output(r, bytes);
+    close(r->out[0]); /* it ends, where not all was read */
+    r->out[0] = -1;
+    end = wait_for(r, err);
+    return status == MSIM_OK ? end : status;
+}
+
+/* Has the script reached the file that it was written to? */
+static bool is_ready(FILE *input)
+{
+    return !input || (fflush(input) == 0 && !ferror(input) &&
+                      lseek(fileno(input), 0, SEEK_SET) == 0);
+}
+
+enum msim_status msim_program_run(char **output, size_t *n,
+                                  const struct msim_run_program *p,
                                   struct msim_error *err)
 {
-    FILE *complaints = tmpfile();
-    enum msim_status status;
-    pid_t pid;
-    int rc;
+    struct running r = {.p = p, .complaints = tmpfile(), .out = {-1, -1}};
+    struct msim_vec bytes = {NULL, 0, 0};
+    enum msim_status status = MSIM_EWRITE;
 
-    if (!complaints ||
-        (p->input && (fflush(p->input) != 0 ||
-                      lseek(fileno(p->input), 0, SEEK_SET) != 0))) {
-        if (complaints)
-            fclose(complaints);
-        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
-    }
-    rc = start(&pid, p, complaints);
-    if (rc == 0)
-        status = wait_for(pid, p, complaints, err);
+    if (r.complaints && is_ready(p->input) && pipe2(r.out, O_CLOEXEC) == 0)
+        status = run(&r, &bytes, err);
     else
-        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
-                           "cannot run '%s': %s; %s", p->argv[0], strerror(rc),
-                           p->advice);
-    fclose(complaints);
+        (void)msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
+                        "cannot use a temporary file: %s", strerror(errno));
+    if (r.out[0] >= 0)
+        close(r.out[0]);
+    if (r.complaints)
+        fclose(r.complaints);
+    if (status != MSIM_OK)
+        free(bytes.data);
+    *output = status == MSIM_OK ? bytes.data : NULL;
+    *n = bytes.n;
     return status;
 }

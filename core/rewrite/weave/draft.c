@@ -443,6 +443,7 @@ enum msim_status msim_draft_finish(struct msim_draft *d,
 {
     if (d->out->n_ops)
         MSIM_TRY(order_ops(d->out));
+    MSIM_TRY(msim_order_topmost(d->out));
     msim_order_thread_ranges(d->out);
     MSIM_TRY(msim_order_steps(d->out));
     *out = d->out;

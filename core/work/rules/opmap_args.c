@@ -231,19 +231,21 @@ static uint32_t first_call(const struct msim_opmap_ctx *c)
 }
 
 const struct msim_gpu *msim_opmap_kernel(const struct msim_opmap_ctx *c,
-                                         uint32_t *call)
+                                         struct msim_opmap_launches *l)
 {
     const struct msim_trace *t = c->t;
     uint32_t k, end;
 
-    if (c->launched <= 0 || c->op->thread >= t->n_threads)
+    if (c->launched <= 0 || (l->kernels >= c->launched && !l->copies) ||
+        c->op->thread >= t->n_threads)
         return NULL;
-    k = *call == MSIM_NONE ? first_call(c) : *call + 1;
+    k = l->next ? l->next : first_call(c);
     end = t->threads[c->op->thread].call_end;
     for (; k < end && t->calls[k].start <= c->op->start + c->op->dur; k++) {
         if (t->calls[k].op != c->index || t->calls[k].gpu == MSIM_NONE)
             continue;
-        *call = k;
+        l->next = k + 1;
+        l->kernels += t->gpu[t->calls[k].gpu].kind == MSIM_GPU_KERNEL;
         return &t->gpu[t->calls[k].gpu];
     }
     return NULL;
@@ -253,10 +255,10 @@ double msim_opmap_grid_elems(const struct msim_opmap_ctx *c)
 {
     const struct msim_trace *t = c->t;
     const struct msim_gpu *g;
-    uint32_t call = MSIM_NONE;
+    struct msim_opmap_launches launches = {0};
     double elems = 0;
 
-    while ((g = msim_opmap_kernel(c, &call))) {
+    while ((g = msim_opmap_kernel(c, &launches))) {
         const char *name = msim_trace_text(t, g->name);
         const struct msim_launch_config *k;
 
@@ -274,9 +276,9 @@ double msim_opmap_grid_elems(const struct msim_opmap_ctx *c)
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c)
 {
     const struct msim_gpu *g;
-    uint32_t call = MSIM_NONE;
+    struct msim_opmap_launches launches = {0};
 
-    while ((g = msim_opmap_kernel(c, &call))) {
+    while ((g = msim_opmap_kernel(c, &launches))) {
         const char *name = msim_trace_text(c->t, g->name);
 
         if (strstr(name, "tf32") || strstr(name, "s1688"))

@@ -19,11 +19,11 @@ static bool traced_copy(const struct msim_opmap_ctx *c, struct msim_work *w,
                         double *bytes)
 {
     const struct msim_gpu *g;
-    uint32_t call = MSIM_NONE;
+    struct msim_opmap_launches launches = {.copies = true};
     bool found = false;
 
     *bytes = 0;
-    while ((g = msim_opmap_kernel(c, &call))) {
+    while ((g = msim_opmap_kernel(c, &launches))) {
         if (g->kind != MSIM_GPU_MEMCPY)
             continue;
         w->u.vector.copy = (enum msim_copy_kind)g->copy_kind;

@@ -158,10 +158,10 @@ static struct msim_work *pointwise_work(struct msim_opmap_ctx *c,
 static double threads(const struct msim_opmap_ctx *c)
 {
     const struct msim_gpu *g;
-    uint32_t call = MSIM_NONE;
+    struct msim_opmap_launches launches = {0};
     double n = 0;
 
-    while ((g = msim_opmap_kernel(c, &call))) {
+    while ((g = msim_opmap_kernel(c, &launches))) {
         const struct msim_launch_config *k;
 
         if (g->config == MSIM_NONE)

@@ -158,13 +158,20 @@ const char *msim_opmap_variant(const struct msim_opmap_row *row);
 
 /* ---- what the trace saw ---------------------------------------------- */
 
+/* How far a walk over an op's launches is; all zero: at its begin. */
+struct msim_opmap_launches {
+    uint32_t next; /* call; 0: the first is to be found */
+    int kernels;   /* found so far */
+    bool copies;   /* they are wanted, behind the last kernel, too */
+};
+
 /*
- * The next GPU activity that the op itself launched, or NULL; `*call` starts as
- * MSIM_NONE. Names, kinds, sizes and launch configurations may be read. Times
- * may not: model costs are made from none.
+ * The next GPU activity that the op itself launched, or NULL. Names, kinds,
+ * sizes and launch configurations may be read. Times may not: model costs are
+ * made from none.
  */
 const struct msim_gpu *msim_opmap_kernel(const struct msim_opmap_ctx *c,
-                                         uint32_t *call);
+                                         struct msim_opmap_launches *l);
 
 /* Elements that the op's elementwise kernels can have touched, by their launch
  * configurations; 0 where nothing is known. */

@@ -111,7 +111,7 @@ static bool run_target(const struct fuzz_target *t, double seconds)
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 20;
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : 20;
     unsigned n = 0;
     int rc = 0;
 

@@ -42,11 +42,11 @@ enum msim_status __wrap_msim_json_read(cJSON **out, const char *path,
         return __real_msim_json_read(out, path, err);
     while (i < MOST_KEPT && kept[i].json && strcmp(kept[i].path, path) != 0)
         i++;
-    if (i == MOST_KEPT || strlen(path) >= sizeof(kept[i].path))
+    if (i == MOST_KEPT || strlen(path) >= sizeof(kept->path))
         return __real_msim_json_read(out, path, err);
     if (!kept[i].json) {
         MSIM_TRY(__real_msim_json_read(&kept[i].json, path, err));
-        strcpy(kept[i].path, path);
+        snprintf(kept[i].path, sizeof(kept->path), "%s", path);
     }
     *out = kept[i].json;
     return MSIM_OK;

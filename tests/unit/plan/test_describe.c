@@ -131,6 +131,27 @@ static void test_describe__reads_encoders_of_hugging_face(void)
     }
 }
 
+/* What a file need not say of images: 3 channels. */
+static void test_describe__images_are_in_colour(void)
+{
+    static const char *const TEXTS[] = {"", ", \"channels\": 1"};
+    static const int64_t CHANNELS[] = {3, 1};
+
+    for (int i = 0; i < 2; i++) {
+        struct msim_described m;
+        char text[256];
+
+        snprintf(text, sizeof(text),
+                 "{\"type\": \"vit\", \"layers\": 2, \"hidden\": 8, "
+                 "\"heads\": 2, \"ffn\": 8, \"image\": 32, \"patch\": 4, "
+                 "\"classes\": 9%s}",
+                 TEXTS[i]);
+        REQUIRE(read_text(&m, text) == MSIM_OK);
+        CHECK_INT(m.image.channels, CHANNELS[i]);
+        CHECK_INT(msim_described_sequence(&m, 0), 8 * 8 + 1);
+    }
+}
+
 static void test_describe__names_what_is_wrong(void)
 {
     static const struct {
@@ -278,6 +299,7 @@ int main(void)
     RUN(test_describe__reads_hugging_face);
     RUN(test_describe__counts_encoders_exactly);
     RUN(test_describe__reads_encoders_of_hugging_face);
+    RUN(test_describe__images_are_in_colour);
     RUN(test_describe__names_what_is_wrong);
     RUN(test_describe__lists_models);
     RUN(test_strategy__derives_the_rest);

@@ -24,6 +24,19 @@ static double flops(const struct msim_parts *p, enum msim_family family)
     return sum;
 }
 
+/* What operators of one kind read. */
+static double bytes(const struct msim_parts *p, enum msim_part_op_kind kind)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->part[i].n_ops; k++)
+            if (p->part[i].ops[k].kind == kind)
+                sum += (double)p->part[i].ops[k].work.bytes_read *
+                       p->part[i].layers;
+    return sum;
+}
+
 static struct msim_described read(const char *name)
 {
     struct msim_described m;
@@ -96,10 +109,41 @@ static void test_parts__have_the_flops_of_patches(void)
               1e-9);
 }
 
+/* A logit a token and word: read in 16 bits to be copied into 32, twice for the
+ * loss, once for its gradient, which is read to be copied into 16. */
+static void test_parts__have_the_loss_of_all_logits(void)
+{
+    struct msim_described m = read("bert-base");
+    struct msim_strategy s = of(4, 128);
+    struct msim_parts p;
+
+    msim_parts_make(&p, &m, &s);
+    CHECK_REL(bytes(&p, MSIM_PART_OP_LOSS), (2 + 2 * 4 + 4 + 4) * 512.0 * 30522,
+              1e-9);
+}
+
+/* A number has 4 bytes in 32 bits, and 2 in 16. */
+static void test_parts__double_in_fp32(void)
+{
+    struct msim_described m = read("bert-base");
+    struct msim_strategy s = of(4, 128);
+    struct msim_parts half, full;
+
+    msim_parts_make(&half, &m, &s);
+    s.precision = MSIM_PRECISION_FP32;
+    msim_parts_make(&full, &m, &s);
+    CHECK_REL(bytes(&full, MSIM_PART_OP_POINTWISE),
+              2 * bytes(&half, MSIM_PART_OP_POINTWISE), 1e-9);
+    CHECK_REL(full.part[1].input, 2 * half.part[1].input, 1e-9);
+    CHECK_REL(full.part[1].input, 4 * 512.0 * 768, 1e-9);
+}
+
 int main(void)
 {
     RUN(test_parts__hold_all_parameters);
     RUN(test_parts__have_the_flops_of_bert);
     RUN(test_parts__have_the_flops_of_patches);
+    RUN(test_parts__have_the_loss_of_all_logits);
+    RUN(test_parts__double_in_fp32);
     return check_summary();
 }

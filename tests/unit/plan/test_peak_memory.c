@@ -3,6 +3,8 @@
 #include "plan/memory/job_memory.h"
 #include "tests/check.h"
 
+#include <math.h>
+
 static const struct msim_described LLAMA = {.layers = 32,
                                             .hidden = 4096,
                                             .heads = 32,
@@ -116,6 +118,163 @@ static void test_memory__the_last_stage_may_hold_most(void)
     CHECK(m.most > 3 * 62 * 1073741824.0);
 }
 
+/* What one rank holds of embedding, 32 layers and head, as parts count it. */
+struct counted {
+    struct msim_parts p;
+    double embedding, layer, head, all, saved, logits;
+};
+
+static struct counted count(const struct msim_strategy *s)
+{
+    struct counted c;
+
+    msim_parts_make(&c.p, &LLAMA, s);
+    CHECK_UINT(c.p.n, 3);
+    c.embedding = c.p.part[0].parameters;
+    c.layer = c.p.part[1].parameters;
+    c.head = c.p.part[2].parameters;
+    c.all = c.embedding + 32 * c.layer + c.head;
+    c.saved = c.p.part[1].saved;
+    c.logits = c.p.part[2].saved;
+    return c;
+}
+
+static struct msim_memory_constants constants(void)
+{
+    return (struct msim_memory_constants){.gradient = 6,
+                                          .optimizer = 12,
+                                          .temporary = 8,
+                                          .activations = 1.5,
+                                          .gathered = 0.25,
+                                          .loss = 1.25,
+                                          .fixed_gib = 2};
+}
+
+/* Parameters, gradients, states, activations, loss and what the optimizer needs
+ * beside them; the peak has whichever is more of activations and that. */
+static void check_held(const struct msim_strategy *s, const double want[6])
+{
+    const struct msim_memory_constants c = constants();
+    struct msim_memory m = msim_memory_of(&LLAMA, s, &c);
+
+    CHECK_REL(m.parameters, want[0], 1e-9);
+    CHECK_REL(m.gradients, want[1], 1e-9);
+    CHECK_REL(m.optimizer, want[2], 1e-9);
+    CHECK_REL(m.activations, want[3], 1e-9);
+    CHECK_REL(m.loss, want[4], 1e-9);
+    CHECK_REL(m.temporary, want[5], 1e-9);
+    CHECK_REL(m.other, 2 * 1073741824.0, 1e-9);
+    CHECK_REL(m.peak,
+              want[0] + want[1] + want[2] + 2 * 1073741824.0 +
+                  fmax(want[3] + want[4], want[5]),
+              1e-9);
+}
+
+static void test_memory__deals_states(void)
+{
+    struct msim_strategy s = plain();
+    struct counted n = count(&s);
+    double all = n.all, kept = 1.5 * 32 * n.saved, logits = n.logits;
+
+    check_held(&s, (double[]){2 * all, 6 * all, 12 * all, kept, 1.25 * logits,
+                              8 * all});
+    s.zero = 1; /* states */
+    check_held(&s, (double[]){2 * all, 6 * all, 12 * all / 8, kept,
+                              1.25 * logits, all});
+    s.zero = 2; /* and gradients, by programs that keep the least */
+    check_held(&s, (double[]){2 * all, 2 * all / 8, 12 * all / 8, 32 * n.saved,
+                              logits, 4 * all / 8});
+    s.zero = 3; /* and weights, of which two layers come together */
+    check_held(&s, (double[]){2 * (all / 8 + 2 * n.layer), 2 * all / 8,
+                              12 * all / 8, 32 * n.saved, logits, 4 * all / 8});
+    s.zero = 1;
+    s.cp = 2; /* dealt to context parallel ranks, too: of half a sequence */
+    s.dp = 4;
+    n = count(&s);
+    check_held(&s, (double[]){2 * all, 6 * all, 12 * all / 8,
+                              1.5 * 32 * n.saved, 1.25 * n.logits, all});
+}
+
+/* The first of four stages: the head is as large as 2.4 layers, so that it has
+ * 9 of 32 and the last stage 5. It holds 4 micro batches, or as many as there
+ * are; with chunks 8 layers, and 3 / 8 more. */
+static void test_memory__holds_a_stage(void)
+{
+    struct msim_strategy s = plain();
+    struct counted n;
+    double held;
+
+    s.pp = 4;
+    s.dp = 2;
+    n = count(&s);
+    held = n.embedding + 9 * n.layer;
+    check_held(&s, (double[]){2 * held, 6 * held, 12 * held,
+                              1.5 * 9 * n.saved * 4, 0, 8 * held});
+    s.grad_accum = 3;
+    check_held(&s, (double[]){2 * held, 6 * held, 12 * held,
+                              1.5 * 9 * n.saved * 3, 0, 8 * held});
+    s.vp = 2;
+    held = n.embedding + 8 * n.layer;
+    check_held(&s, (double[]){2 * held, 6 * held, 12 * held,
+                              1.5 * 8 * n.saved * 3 * 11 / 8, 0, 8 * held});
+}
+
+/* Inputs of layers, and all of the one that is computed again; states on the
+ * host; gathered inputs, of which a quarter is kept. */
+static void test_memory__holds_less(void)
+{
+    struct msim_strategy s = plain();
+    struct counted n = count(&s);
+    double all = n.all;
+
+    s.recompute = MSIM_RECOMPUTE_FULL;
+    check_held(&s, (double[]){2 * all, 6 * all, 12 * all,
+                              32 * n.p.part[1].input + 1.5 * n.saved,
+                              1.25 * n.logits, 8 * all});
+    s.recompute = MSIM_RECOMPUTE_SELECTIVE;
+    check_held(&s,
+               (double[]){2 * all, 6 * all, 12 * all,
+                          1.5 * 32 * (n.saved - n.p.part[1].saved_selective),
+                          1.25 * n.logits, 8 * all});
+    s.recompute = MSIM_RECOMPUTE_NONE;
+    s.offload = MSIM_OFFLOAD_OPTIMIZER;
+    check_held(&s, (double[]){2 * all, 6 * all, 0, 1.5 * 32 * n.saved,
+                              1.25 * n.logits, 0});
+    s = plain();
+    s.tp = 4;
+    s.dp = 2;
+    n = count(&s);
+    CHECK(n.p.part[1].gathered > 0);
+    check_held(&s,
+               (double[]){2 * n.all, 6 * n.all, 12 * n.all,
+                          1.5 * 32 * (n.saved - 0.75 * n.p.part[1].gathered),
+                          1.25 * n.logits, 8 * n.all});
+}
+
+static void test_memory__classes(void)
+{
+    struct msim_strategy s = plain();
+
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_ALONE);
+    s.zero = 1;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_ALONE);
+    s.tp = 2;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_TENSOR);
+    s.pp = 2;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_PIPELINE);
+    s.zero = 2;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_OTHER);
+    s.zero = 1;
+    s.cp = 2;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_OTHER);
+    s.cp = 1;
+    s.precision = MSIM_PRECISION_AMP_FP8;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_OTHER);
+    s.precision = MSIM_PRECISION_BF16;
+    s.technique.optimizer_bits = 8;
+    CHECK_INT(msim_memory_class_of(&s), MSIM_MEMORY_OTHER);
+}
+
 /* 8 data parallel ranks of an A100's node: 24 channels of 1 + 2 * 7 / 8
  * connections, 12 MiB each, and half a GiB of context. The peak has what they
  * leave. */
@@ -148,6 +307,27 @@ static void test_memory__keeps_room_beside(void)
     CHECK_STR(msim_fits_text(m.fits), "edge");
 }
 
+/* A stage sends to the next and hears of the one before: the first of two has
+ * one neighbour, a middle one of four or eight has two, all in the node. */
+static void test_memory__has_neighbours_of_stages(void)
+{
+    const struct msim_memory_gpu gpu = {
+        .usable = 79e9, .link = 3e11, .gpus_a_node = 8};
+    static const int64_t STAGES[] = {1, 2, 4, 8};
+    static const double NEIGHBOURS[] = {0, 1, 2, 2};
+    struct msim_beside_group two = {.ranks = 2, .near = 2};
+    double one = msim_beside_messages(&two, 1, gpu.link);
+
+    CHECK(one > 0);
+    for (int i = 0; i < 4; i++) {
+        struct msim_strategy s = plain();
+
+        s.dp = 1;
+        s.pp = STAGES[i];
+        CHECK_REL(msim_job_beside(&s, &gpu).nccl, NEIGHBOURS[i] * one, 1e-12);
+    }
+}
+
 static void test_memory__says_whether_it_fits(void)
 {
     CHECK_STR(msim_fits_text(msim_memory_fits(1, 2, 3)), "yes");
@@ -161,7 +341,12 @@ int main(void)
     RUN(test_memory__falls_with_every_technique);
     RUN(test_memory__counts_micro_batches_in_flight);
     RUN(test_memory__the_last_stage_may_hold_most);
+    RUN(test_memory__deals_states);
+    RUN(test_memory__holds_a_stage);
+    RUN(test_memory__holds_less);
+    RUN(test_memory__classes);
     RUN(test_memory__keeps_room_beside);
+    RUN(test_memory__has_neighbours_of_stages);
     RUN(test_memory__says_whether_it_fits);
     return check_summary();
 }

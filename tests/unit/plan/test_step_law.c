@@ -1,6 +1,7 @@
 /* Parts, prices and the step law: sizes that published formulas tell, and laws
  * that hold whatever the constants are. */
 #include "models/platform/platform.h"
+#include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "plan/step/steps_file.h"
 #include "tests/check.h"
@@ -253,6 +254,103 @@ static void test_fit__is_read_by_source(void)
     CHECK(strstr(err.text, "nanotron") != NULL);
 }
 
+/* A step lies inside the interval of its kind of program, and is what its parts
+ * are together. */
+static void test_predict__has_an_interval(void)
+{
+    static const int64_t SPLITS[][3] = {{8, 1, 1}, {2, 4, 1}, {2, 2, 4}};
+    struct msim_step_fit fit;
+
+    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
+        CHECK(fit.low[i] > 1 && fit.high[i] > 1);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++) {
+        fit.low[i] = 1.25;
+        fit.high[i] = 1.5;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct msim_strategy s =
+            strategy(SPLITS[i][0], SPLITS[i][1], SPLITS[i][2], 8);
+        struct msim_terms t = terms_of(&s);
+        struct msim_step_estimate e = msim_step_predict(&t, &fit);
+        const struct msim_step_parts *p = &e.parts;
+
+        CHECK_REL(e.low_us, e.us / 1.25, 1e-12);
+        CHECK_REL(e.high_us, e.us * 1.5, 1e-12);
+        CHECK_REL(p->compute + p->host + p->tp + p->cp + p->ep + p->bubble +
+                      p->gradients + p->optimizer,
+                  e.us, 1e-9);
+    }
+    msim_step_fit_release(&fit);
+}
+
+/* ZeRO deals the states to both data parallel ranks: each steps on half of 2
+ * billion parameters, whose memory takes all of the time. */
+static void test_optimizer__steps_on_its_share(void)
+{
+    struct msim_strategy s = strategy(2, 4, 1, 8);
+    double all, share;
+
+    s.zero = 0;
+    all = terms_of(&s).optimizer_us;
+    s.zero = 1;
+    share = terms_of(&s).optimizer_us;
+    CHECK_REL(share, all / 2, 0.02);
+}
+
+/* Of a GPU without others; weights, 2 and 12 bytes of states and gradients that
+ * are read and written for each. */
+static double optimizer_of(double parameters)
+{
+    double us = 0;
+
+    CHECK_INT(msim_price_bytes(&us, &pricer, parameters, 16 * parameters,
+                               14 * parameters, &err),
+              MSIM_OK);
+    return us;
+}
+
+/* The fullest of two stages has half of the layers and the embedding; of one,
+ * the head, too. */
+static void test_optimizer__steps_on_its_stage(void)
+{
+    double table = 128256.0 * 4096 / 8, all, layers;
+    struct msim_strategy s = strategy(1, 8, 1, 8);
+
+    s.zero = 0;
+    all = msim_described_parameters(&LLAMA) / 8;
+    layers = all - 2 * table;
+    CHECK_REL(terms_of(&s).optimizer_us, optimizer_of(all), 1e-3);
+    s = strategy(1, 8, 2, 8);
+    s.zero = 0;
+    CHECK_REL(terms_of(&s).optimizer_us, optimizer_of(layers / 2 + table),
+              1e-3);
+}
+
+/* Each of four tensor parallel ranks gathers and scatters a layer's activations
+ * of 4096 tokens in 16 bits, twice a pass, and gathers twice more in backward.
+ */
+static void test_parts__send_activations(void)
+{
+    struct msim_strategy s = strategy(1, 4, 1, 1);
+    double bytes = 4096.0 * 4096 * 2, gathers = 0, scatters = 0;
+    struct msim_parts p;
+
+    msim_parts_make(&p, &LLAMA, &s);
+    for (uint32_t i = 0; i < p.part[1].n_comms; i++) {
+        const struct msim_part_comm *c = &p.part[1].comms[i];
+
+        CHECK_REL(c->bytes, bytes, 1e-12);
+        CHECK_INT(c->group, MSIM_PART_GROUP_TP);
+        if (c->collective == MSIM_COLL_ALL_GATHER)
+            gathers += c->count;
+        else
+            scatters += c->count;
+    }
+    CHECK_REL(gathers, 2 + 4, 1e-12);
+    CHECK_REL(scatters, 2 + 2, 1e-12);
+}
+
 int main(void)
 {
     if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
@@ -268,6 +366,10 @@ int main(void)
     RUN(test_gaps__shrink_as_operators_grow);
     RUN(test_gradients__of_unfused_programs_wait);
     RUN(test_fit__is_read_by_source);
+    RUN(test_predict__has_an_interval);
+    RUN(test_optimizer__steps_on_its_share);
+    RUN(test_optimizer__steps_on_its_stage);
+    RUN(test_parts__send_activations);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
     return check_summary();

@@ -239,6 +239,26 @@ static void test_step__sends_narrow_messages_faster(void)
     CHECK(step(&s) < wide);
 }
 
+/* Logits and the weights that make them are dealt to tensor parallel ranks: two
+ * have half of each, whichever of loss and head has more. */
+static void test_loss__is_dealt_to_ranks(void)
+{
+    static const int64_t SEQUENCES[] = {128, 512, 8192};
+
+    for (int i = 0; i < 3; i++) {
+        struct msim_strategy s = plain();
+        struct msim_parts one, two;
+
+        s.sequence = SEQUENCES[i];
+        msim_parts_make(&one, &LLAMA, &s);
+        s.tp = s.gpus = 2;
+        msim_parts_make(&two, &LLAMA, &s);
+        CHECK(one.part[one.n - 1].loss > 0);
+        CHECK_REL(two.part[two.n - 1].loss, one.part[one.n - 1].loss / 2,
+                  1e-12);
+    }
+}
+
 int main(void)
 {
     if (msim_platform_load(&a100, MSIM_DATA, "a100", &err) != MSIM_OK)
@@ -253,6 +273,7 @@ int main(void)
     RUN(test_step__moves_as_physics_says);
     RUN(test_step__waits_less_without_bubbles);
     RUN(test_step__sends_narrow_messages_faster);
+    RUN(test_loss__is_dealt_to_ranks);
     msim_pricer_release(&pricer);
     msim_platform_free(a100);
     return check_summary();

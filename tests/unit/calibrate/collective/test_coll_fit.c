@@ -278,7 +278,7 @@ static void test_coll_constants__written_and_read(void)
                                       &now.fabrics[MSIM_COLL_PCIE], 1, -2,
                                       "today"),
               MSIM_OK);
-    REQUIRE(msim_tree_write(tree, path, NULL) == MSIM_OK);
+    REQUIRE(msim_tree_renew(tree, path, NULL) == MSIM_OK);
     CHECK_INT(msim_coll_constants_read(&then, path, &err), MSIM_EFORMAT);
     CHECK(strstr(err.text, "'gpu'"));
     cJSON_Delete(tree);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool make_path(char path[64])
@@ -290,12 +291,21 @@ static void test_journal__refuses_other_files(void)
 {
     struct msim_cal_journal j, second;
     struct msim_error err = {0}, locked = {0};
+    struct stat st;
     char path[64];
 
     REQUIRE(make_path(path));
     append_text(path, "a,b,c\n1,2,3\n");
     CHECK_INT(msim_cal_journal_open(&j, path, &err), MSIM_EFORMAT);
     CHECK(strstr(err.text, "line 1"));
+    unlink(path);
+
+    /* one line without an end, which is no torn one of ours */
+    REQUIRE(make_path(path));
+    append_text(path, "{\"traceEvents\": []}");
+    CHECK_INT(msim_cal_journal_open(&j, path, NULL), MSIM_EFORMAT);
+    REQUIRE(stat(path, &st) == 0);
+    CHECK_INT(st.st_size, 19);
     unlink(path);
 
     REQUIRE(make_path(path));

@@ -195,10 +195,11 @@ static void test_platform_fit__writes_rows_held_back(void)
     REQUIRE(fd >= 0 && make_samples(&s, 60));
     close(fd);
     msim_conv_ratios_make(&ratios, &s);
-    REQUIRE(msim_file_open(&o.rows, path, true, &err) == MSIM_OK);
+    REQUIRE(msim_file_open(&o.rows, path, &(struct msim_file_how){.gzip = true},
+                           &err) == MSIM_OK);
     CHECK_INT(msim_held_out_header_write(o.rows), MSIM_OK);
     CHECK_INT(msim_platform_fit(&json, sheet, "sheet", &s, &o, &err), MSIM_OK);
-    CHECK_INT(msim_file_commit(o.rows, &err), MSIM_OK);
+    CHECK_INT(msim_file_close(o.rows, MSIM_OK, &err), MSIM_OK);
     check_rows_file(path, 120);
     unlink(path);
     cJSON_Delete(json);

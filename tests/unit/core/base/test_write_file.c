@@ -2,11 +2,18 @@
  * tests/unit/core/base/test_write_file.c - tests of core/base/write_file.h.
  */
 #include "core/base/write_file.h"
+
+#include "core/base/files_read.h"
 #include "tests/check.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -38,36 +45,35 @@ static const char *content(void)
     return text;
 }
 
-static void write_text(const char *text, bool gzip, bool commit)
+/* Close it with `status`. */
+static void write_text(const char *text, bool gzip, enum msim_status status)
 {
     unsigned before = files_in_folder();
     struct msim_file *f;
 
-    REQUIRE(msim_file_open(&f, path, gzip, NULL) == MSIM_OK);
+    REQUIRE(msim_file_open(&f, path, &(struct msim_file_how){.gzip = gzip},
+                           NULL) == MSIM_OK);
     CHECK_INT(msim_file_write(f, text, strlen(text)), MSIM_OK);
     CHECK_UINT(files_in_folder(), before + 1);
-    if (commit)
-        CHECK_INT(msim_file_commit(f, NULL), MSIM_OK);
-    else
-        msim_file_abandon(f);
+    CHECK_INT(msim_file_close(f, status, NULL), status);
 }
 
 static void test_write_file__replaces(void)
 {
-    write_text("first", false, true);
+    write_text("first", false, MSIM_OK);
     CHECK_STR(content(), "first");
-    write_text("second", false, true);
+    write_text("second", false, MSIM_OK);
     CHECK_STR(content(), "second");
     CHECK_UINT(files_in_folder(), 1);
 }
 
-static void test_write_file__abandon_keeps_the_old(void)
+static void test_write_file__failure_keeps_the_old(void)
 {
-    write_text("old", false, true);
-    write_text("new", false, false);
+    write_text("old", false, MSIM_OK);
+    write_text("new", false, MSIM_ENOMEM);
     CHECK_STR(content(), "old");
     CHECK_UINT(files_in_folder(), 1);
-    msim_file_abandon(NULL);
+    CHECK_INT(msim_file_close(NULL, MSIM_EFORMAT, NULL), MSIM_EFORMAT);
 }
 
 static void test_write_file__gzip(void)
@@ -75,7 +81,7 @@ static void test_write_file__gzip(void)
     unsigned char magic[2] = {0};
     FILE *f;
 
-    write_text("packed", true, true);
+    write_text("packed", true, MSIM_OK);
     CHECK_STR(content(), "packed");
     f = fopen(path, "rb");
     REQUIRE(f);
@@ -94,7 +100,7 @@ static void test_write_file__follows_links(void)
     snprintf(real, sizeof(real), "%s/real", folder);
     REQUIRE(symlink(real, path) == 0);
     fclose(fopen(real, "w"));
-    write_text("through", false, true);
+    write_text("through", false, MSIM_OK);
     CHECK(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
     CHECK_STR(content(), "through");
     unlink(real);
@@ -106,10 +112,9 @@ static void test_write_file__devices_are_written_directly(void)
     struct msim_file *f;
     struct stat st;
 
-    REQUIRE(msim_file_open(&f, "/dev/null", false, NULL) == MSIM_OK);
+    REQUIRE(msim_file_open(&f, "/dev/null", NULL, NULL) == MSIM_OK);
     CHECK_STR(msim_file_draft(f), "/dev/null");
-    CHECK_INT(msim_file_write(f, "x", 1), MSIM_OK);
-    CHECK_INT(msim_file_commit(f, NULL), MSIM_OK);
+    CHECK_INT(msim_file_close(f, msim_file_write(f, "x", 1), NULL), MSIM_OK);
     CHECK(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
 }
 
@@ -118,10 +123,181 @@ static void test_write_file__says_why_not(void)
     struct msim_error err = {0};
     struct msim_file *f;
 
-    CHECK_INT(msim_file_open(&f, "/nowhere/at/all", false, &err), MSIM_EIO);
+    CHECK_INT(msim_file_open(&f, "/nowhere/at/all", NULL, &err), MSIM_EIO);
     CHECK(!f);
     CHECK_STR(err.file, "/nowhere/at/all");
     CHECK_STR(err.text, "cannot write: No such file or directory");
+}
+
+/* A reason that the writer's caller has not seen; packed bytes may be written
+ * at the end alone. */
+static void test_write_file__says_that_the_disk_is_full(void)
+{
+    static char zeros[1 << 16];
+
+    for (int gzip = 0; gzip < 2; gzip++) {
+        struct msim_error err = {0};
+        struct msim_file *f;
+        enum msim_status status;
+
+        if (msim_file_open(&f, "/dev/full",
+                           &(struct msim_file_how){.gzip = gzip},
+                           &err) != MSIM_OK)
+            SKIP("no /dev/full");
+        status = msim_file_write(f, zeros, sizeof(zeros));
+        CHECK_INT(status, gzip ? MSIM_OK : MSIM_EWRITE);
+        CHECK_INT(msim_file_close(f, status, &err), MSIM_EWRITE);
+        CHECK_STR(err.file, "/dev/full");
+        CHECK_STR(err.text, "cannot write: No space left on device");
+    }
+}
+
+/* Room that comes back does not make up for bytes that were lost. */
+static void test_write_file__a_failure_stays(void)
+{
+    const struct rlimit small = {10, RLIM_INFINITY};
+    struct rlimit before;
+    struct msim_error err = {0};
+    struct msim_file *f;
+    char text[100];
+
+    write_text("old", false, MSIM_OK);
+    memset(text, 'x', sizeof(text));
+    signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    REQUIRE(msim_file_open(&f, path, NULL, NULL) == MSIM_OK);
+    CHECK_INT(msim_file_write(f, text, sizeof(text)), MSIM_OK);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    (void)msim_file_draft(f);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK_INT(msim_file_close(f, MSIM_OK, &err), MSIM_EWRITE);
+    CHECK_STR(err.text, "cannot write: File too large");
+    CHECK_STR(content(), "old");
+}
+
+/* Files that are there, and files that are not. */
+static void test_write_file__same(void)
+{
+    char again[200], other[200], root[] = "/no-such-file";
+
+    snprintf(again, sizeof(again), "%s/./out", folder);
+    snprintf(other, sizeof(other), "%s/other", folder);
+    for (int i = 0; i < 2; i++) {
+        CHECK(msim_file_is_same(path, again));
+        CHECK(!msim_file_is_same(path, other));
+        CHECK(!msim_file_is_same("out", path));
+        unlink(path);
+    }
+    CHECK(msim_file_is_same(root, "//no-such-file"));
+    write_text("old", false, MSIM_OK);
+    REQUIRE(symlink(path, other) == 0);
+    CHECK(msim_file_is_same(path, other));
+    unlink(other);
+}
+
+/* By another name, a link of either kind; not what is beside it. */
+static void test_write_file__spares_what_was_read(void)
+{
+    static const char *const LINKS[] = {"hard", "soft"};
+    struct msim_error err = {0};
+    struct msim_file *f;
+    char other[160];
+
+    write_text("input", false, MSIM_OK);
+    REQUIRE(msim_files_read_note(path, NULL) == MSIM_OK);
+    for (int i = 0; i < 2; i++) {
+        snprintf(other, sizeof(other), "%s/%s", folder, LINKS[i]);
+        REQUIRE((i ? symlink : link)(path, other) == 0);
+        err = (struct msim_error){0};
+        CHECK_INT(msim_file_open(&f, other, NULL, &err), MSIM_EUSAGE);
+        CHECK_STR(err.file, other);
+        CHECK(strstr(err.text, "that this run reads as '"));
+        unlink(other);
+    }
+    CHECK_INT(msim_file_save(other, "x", 1, NULL, NULL), MSIM_OK);
+    unlink(other);
+    CHECK_STR(content(), "input");
+    msim_files_read_forget(path);
+    write_text("anew", false, MSIM_OK);
+}
+
+/* ---- sets ---------------------------------------------------------------- */
+
+static enum msim_status add(struct msim_file_set *set, const char *name,
+                            enum msim_status status)
+{
+    struct msim_file_how how = {.set = set};
+    struct msim_file *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    MSIM_TRY(msim_file_open(&f, path, &how, NULL));
+    if (status == MSIM_OK)
+        status = msim_file_write(f, name, strlen(name));
+    return msim_file_close(f, status, NULL);
+}
+
+static void test_write_file__set(void)
+{
+    struct msim_file_set set = {{NULL, 0, 0}};
+
+    CHECK_INT(add(&set, "a", MSIM_OK), MSIM_OK);
+    CHECK_INT(add(&set, "b", MSIM_OK), MSIM_OK);
+    CHECK(access(path, F_OK) != 0); /* not before its end */
+    CHECK_INT(msim_file_set_end(&set, MSIM_OK, NULL), MSIM_OK);
+    CHECK_STR(content(), "b");
+    CHECK_INT(add(&set, "a", MSIM_OK), MSIM_OK);
+    CHECK_INT(add(&set, "c", MSIM_EFORMAT), MSIM_EFORMAT);
+    CHECK_INT(msim_file_set_end(&set, MSIM_EFORMAT, NULL), MSIM_EFORMAT);
+    CHECK_UINT(files_in_folder(), 3); /* and what was there */
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%c", folder, "ab"[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof(path), "%s/out", folder);
+}
+
+/* ---- what killed processes left ------------------------------------------ */
+
+/* A process that has ended. */
+static pid_t gone(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    return pid;
+}
+
+static bool leave(const char *of, pid_t writer, char *draft, size_t size)
+{
+    FILE *f;
+
+    snprintf(draft, size, "%s/%s.part%ld-0", folder, of, (long)writer);
+    f = fopen(draft, "w");
+    return f && fclose(f) == 0;
+}
+
+static void test_write_file__removes_what_was_left(void)
+{
+    char left[200], alive[200], locked[200], other[200], no[200];
+    int fd;
+
+    REQUIRE(leave("out", gone(), left, sizeof(left)));
+    REQUIRE(leave("out", getppid(), alive, sizeof(alive)));
+    REQUIRE(leave("out", gone(), locked, sizeof(locked)));
+    REQUIRE(leave("output", gone(), other, sizeof(other)));
+    snprintf(no, sizeof(no), "%s/out.part12-", folder);
+    fclose(fopen(no, "w"));
+    fd = open(locked, O_WRONLY);
+    CHECK(flock(fd, LOCK_EX) == 0);
+    CHECK_INT(msim_file_save(path, "new", 3, NULL, NULL), MSIM_OK);
+    close(fd);
+    CHECK(access(left, F_OK) != 0);
+    CHECK(unlink(alive) == 0);
+    CHECK(unlink(locked) == 0);
+    CHECK(unlink(other) == 0);
+    CHECK(unlink(no) == 0);
 }
 
 int main(void)
@@ -130,11 +306,17 @@ int main(void)
         return 1;
     snprintf(path, sizeof(path), "%s/out", folder);
     RUN(test_write_file__replaces);
-    RUN(test_write_file__abandon_keeps_the_old);
+    RUN(test_write_file__failure_keeps_the_old);
     RUN(test_write_file__gzip);
     RUN(test_write_file__follows_links);
     RUN(test_write_file__devices_are_written_directly);
     RUN(test_write_file__says_why_not);
+    RUN(test_write_file__says_that_the_disk_is_full);
+    RUN(test_write_file__a_failure_stays);
+    RUN(test_write_file__same);
+    RUN(test_write_file__spares_what_was_read);
+    RUN(test_write_file__set);
+    RUN(test_write_file__removes_what_was_left);
     unlink(path);
     rmdir(folder);
     return check_summary();

@@ -76,6 +76,39 @@ static void test_mixed__fsdp(void)
     done_step(&m);
 }
 
+/*
+ * Batch normalisation in place of the first relu: no two layers are alike, so
+ * that all are one unit, which is gathered and reduced once. It stays wide:
+ * what it reads is cast, and its result is cast back; so are, in its backward,
+ * the gradient and what that makes. With the input 7 in all. A first result
+ * without elements is not cast: the second linear casts what it reads of the
+ * other.
+ */
+static void test_mixed__fsdp_batch_norm(void)
+{
+    static const char *const outputs[] = {"21:4000", "25:0 21:4000"};
+    const struct msim_rewrite r = {
+        .mixed = MSIM_DT_F16, .world = 4, .shard = MSIM_SHARD_FULL};
+
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
+        struct made_node nodes[N_MADE];
+        struct made_changed m;
+
+        memcpy(nodes, MADE_STEP, sizeof(nodes));
+        nodes[1].name = "aten::batch_norm";
+        nodes[1].out = outputs[i];
+        REQUIRE(change_nodes(&m, nodes, N_MADE, &r));
+        CHECK_UINT(count_ops(m.t, "c10d::_allgather_base_"), 1);
+        CHECK_UINT(count_ops(m.t, "c10d::_reduce_scatter_base_"), 1);
+        CHECK_UINT(count_ops(m.t, "aten::copy_"), 7);
+        CHECK_INT(type_in(&m, "aten::batch_norm", 0, 0), MSIM_DT_F32);
+        CHECK_INT(type_in(&m, "aten::linear", 1, 0), MSIM_DT_F16);
+        CHECK_INT(type_in(&m, "aten::threshold_backward", 1, 0), MSIM_DT_F32);
+        CHECK_INT(type_in(&m, "aten::linear_backward", 1, 0), MSIM_DT_F16);
+        done_step(&m);
+    }
+}
+
 /* Three layers, and backward of the last two: the gradient of the second
  * layer's weight is a product of rows of 24, which 8 bits cannot have. */
 static const struct made_node PRODUCTS[] = {
@@ -106,16 +139,10 @@ static const struct made_node PRODUCTS[] = {
 static void test_mixed__fp8(void)
 {
     const struct msim_rewrite r = {.fp8 = true};
-    struct msim_error err = {0};
-    struct made_changed m = {
-        .job = made_nodes(PRODUCTS, sizeof(PRODUCTS) / sizeof(*PRODUCTS))};
+    struct made_changed m;
 
-    REQUIRE(m.job != NULL);
-    CHECK_INT(
-        msim_rewritten_new(&m.t, m.job->ranks[0], m.job->strings, &r, &err),
-        MSIM_OK);
-    CHECK_STR(err.text, "");
-    REQUIRE(m.t && msim_lives_find(&m.lives, m.t) == MSIM_OK);
+    REQUIRE(
+        change_nodes(&m, PRODUCTS, sizeof(PRODUCTS) / sizeof(*PRODUCTS), &r));
     CHECK_UINT(count_ops(m.t, "aten::_scaled_mm"), 3);
     CHECK_UINT(count_ops(m.t, "aten::mm"), 3);
     CHECK_UINT(count_ops(m.t, "aten::amax"), 6);
@@ -137,6 +164,7 @@ int main(void)
     RUN(test_mixed__autocast);
     RUN(test_mixed__autocast_accumulates);
     RUN(test_mixed__fsdp);
+    RUN(test_mixed__fsdp_batch_norm);
     RUN(test_mixed__fp8);
     return check_summary();
 }

@@ -66,6 +66,60 @@ static void test_shard__ddp_views(void)
     done_step(&m);
 }
 
+/* Three layers of 1.14 MiB each. The first gradient fills the first bucket, of
+ * 1 MiB; behind it buckets are as large as is said, 25 MiB where nothing is. */
+static const struct made_node LARGE[] = {
+    {10, 0, "aten::linear", 0, 1, "4:300000 1:300000", "20:300000"},
+    {11, 0, "aten::linear", 0, 2, "20:300000 2:300000", "21:300000"},
+    {12, 0, "aten::linear", 0, 3, "21:300000 3:300000", "22:300000"},
+    {13, 0, "aten::mse_loss", 0, 4, "22:300000", "23:1"},
+    {20, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+    {21, 20, "LossBackward", 1, 4, "", ""},
+    {22, 21, "aten::mse_loss_backward", 0, -1, "23:1 22:300000", "30:300000"},
+    {30, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+    {31, 30, "LinearBackward", 1, 3, "", ""},
+    {32, 31, "aten::linear_backward", 0, -1, "30:300000 21:300000 3:300000",
+     "31:300000 41:300000"},
+    {35, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {36, 35, "torch::autograd::AccumulateGrad", 1, -1, "41:300000", ""},
+    {40, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+    {41, 40, "LinearBackward", 1, 2, "", ""},
+    {42, 41, "aten::linear_backward", 0, -1, "31:300000 20:300000 2:300000",
+     "32:300000 42:300000"},
+    {45, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {46, 45, "torch::autograd::AccumulateGrad", 1, -1, "42:300000", ""},
+    {50, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+    {51, 50, "LinearBackward", 1, 1, "", ""},
+    {52, 51, "aten::linear_backward", 0, -1, "32:300000 4:300000 1:300000",
+     "43:300000"},
+    {55, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {56, 55, "torch::autograd::AccumulateGrad", 1, -1, "43:300000", ""},
+    {60, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+    {61, 60, "aten::addcdiv_", 0, -1, "1:300000 43:300000 5:300000", ""},
+    {62, 60, "aten::addcdiv_", 0, -1, "2:300000 42:300000 6:300000", ""},
+    {63, 60, "aten::addcdiv_", 0, -1, "3:300000 41:300000 7:300000", ""},
+};
+
+static void test_shard__ddp_buckets(void)
+{
+    static const struct {
+        double mib;
+        uint32_t sent;
+        uint64_t last; /* elements */
+    } want[] = {{0, 2, 600000}, {1, 3, 300000}, {2, 2, 600000}};
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        const struct msim_rewrite r = {.world = 4, .bucket_mib = want[i].mib};
+        struct made_changed m;
+
+        REQUIRE(change_nodes(&m, LARGE, sizeof(LARGE) / sizeof(*LARGE), &r));
+        CHECK_UINT(messages(m.t, MSIM_COLL_ALL_REDUCE), want[i].sent);
+        CHECK_UINT(m.t->comms[0].in_elems, 300000);
+        CHECK_UINT(m.t->comms[want[i].sent - 1].in_elems, want[i].last);
+        done_step(&m);
+    }
+}
+
 /* Micro batches but the last one send nothing. */
 static void test_shard__ddp_accumulates(void)
 {
@@ -150,6 +204,19 @@ static void test_shard__fsdp_hooks(void)
     }
 }
 
+/* Every rank gives its quarter of 4,000 numbers, and gets one of sums. */
+static void check_shares(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_comms; i++) {
+        bool gather = t->comms[i].collective == MSIM_COLL_ALL_GATHER;
+
+        if (!gather && t->comms[i].collective != MSIM_COLL_REDUCE_SCATTER)
+            continue;
+        CHECK_UINT(t->comms[i].in_elems, gather ? 1000 : 4000);
+        CHECK_UINT(t->comms[i].out_elems, gather ? 4000 : 1000);
+    }
+}
+
 /* What each way to share sends in one step. */
 static void test_shard__messages(void)
 {
@@ -183,6 +250,7 @@ static void test_shard__messages(void)
         CHECK_UINT(messages(m.t, MSIM_COLL_ALL_GATHER), want[i].gather);
         CHECK_UINT(messages(m.t, MSIM_COLL_REDUCE_SCATTER), want[i].scatter);
         CHECK_UINT(messages(m.t, MSIM_COLL_ALL_REDUCE), want[i].reduce);
+        check_shares(m.t);
         CHECK_UINT(elems_in(&m, "aten::addcdiv_", 0), want[i].optimizer);
         done_step(&m);
     }
@@ -253,6 +321,7 @@ int main(void)
 {
     RUN(test_shard__ddp);
     RUN(test_shard__ddp_views);
+    RUN(test_shard__ddp_buckets);
     RUN(test_shard__ddp_accumulates);
     RUN(test_shard__fsdp);
     RUN(test_shard__fsdp_hooks);

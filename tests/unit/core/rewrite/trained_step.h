@@ -162,12 +162,13 @@ struct made_changed {
     struct msim_lives lives;
 };
 
-static inline bool change_step(struct made_changed *m,
-                               const struct msim_rewrite *r)
+static inline bool change_nodes(struct made_changed *m,
+                                const struct made_node *nodes, size_t n,
+                                const struct msim_rewrite *r)
 {
     struct msim_error err = {0};
 
-    *m = (struct made_changed){.job = made_step(N_MADE)};
+    *m = (struct made_changed){.job = made_nodes(nodes, n)};
     if (!CHECK(m->job != NULL))
         return false;
     CHECK_INT(
@@ -175,6 +176,12 @@ static inline bool change_step(struct made_changed *m,
         MSIM_OK);
     CHECK_STR(err.text, "");
     return m->t && CHECK(msim_lives_find(&m->lives, m->t) == MSIM_OK);
+}
+
+static inline bool change_step(struct made_changed *m,
+                               const struct msim_rewrite *r)
+{
+    return change_nodes(m, MADE_STEP, N_MADE, r);
 }
 
 static inline void done_step(struct made_changed *m)

@@ -3,6 +3,8 @@
 
 #include "tests/unit/made_job.h"
 
+#include <math.h>
+
 #define FAMILY 3u
 
 /*
@@ -103,6 +105,42 @@ static void test_deviate__others_by_their_share(void)
     clear(&x);
 }
 
+/* Tasks of as many families, each by 1 us more than the one before: the five
+ * that may deviate most do so alone, the others together, whose roots of
+ * squares are their share. */
+static void test_deviate__most_alone(void)
+{
+    const struct msim_ratio_side *side;
+    double sum = 0, squares = 0;
+    struct msim_deviations d;
+    struct deviating_job x;
+    struct msim_costs *c;
+    uint32_t n, others;
+
+    set_up(&x);
+    side = &x.side;
+    c = x.made.costs;
+    n = x.made.graph->n_tasks;
+    REQUIRE(n > MSIM_DEVIATE_SEPARATE && n < MSIM_MADE_BY_MAX);
+    others = n - MSIM_DEVIATE_SEPARATE;
+    for (uint32_t t = 0; t < n; t++) {
+        c->made_by[t] = (uint8_t)t;
+        c->low[t] = c->mid[t];
+        c->high[t] = c->mid[t] + (msim_ps)(t + 10) * US;
+        sum += t < others ? t + 10.0 : 0;
+        squares += t < others ? (t + 10.0) * (t + 10.0) : 0;
+    }
+    msim_deviations_choose(&d, &side, 1);
+    CHECK_UINT(d.others, (1u << others) - 1);
+    CHECK_UINT(d.separate, (1u << n) - (1u << others));
+    CHECK_REL(d.share, sqrt(squares) / sum, 1e-9);
+    CHECK(!d.gpu);
+    c->machine.faster = 1.1;
+    msim_deviations_choose(&d, &side, 1);
+    CHECK(d.gpu);
+    clear(&x);
+}
+
 static void test_deviate__whole_gpu(void)
 {
     const struct msim_deviations d = {.gpu = true};
@@ -122,6 +160,7 @@ int main(void)
 {
     RUN(test_deviate__family_at_its_ends);
     RUN(test_deviate__others_by_their_share);
+    RUN(test_deviate__most_alone);
     RUN(test_deviate__whole_gpu);
     return check_summary();
 }

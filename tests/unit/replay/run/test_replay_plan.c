@@ -156,7 +156,7 @@ static void test_plan__nothing(void)
 /* ---- runs ---------------------------------------------------------------- */
 
 #define ROUND                                                                  \
-    "{\"id\":1,\"iteration\":0,\"us\":%d,\"at_us\":[0,10,20,30],"              \
+    "{\"id\":%d,\"iteration\":0,\"us\":%d,\"at_us\":[0,10,20,30],"             \
     "\"time_us\":[%d,2,3,4],\"cpu_us\":%d,\"busy\":0.5}\\n"
 
 static enum msim_status run(struct planned *p, const char *command,
@@ -172,23 +172,23 @@ static enum msim_status run(struct planned *p, const char *command,
     status = msim_child_start(&child, greets, 10, &greeting, &p->err);
     cJSON_Delete(greeting);
     CHECK_INT(status, MSIM_OK);
-    status =
-        msim_replay_run(runs, &p->plan, &child, p->greeting, 1, 2, &p->err);
+    status = msim_replay_run(runs, &p->plan, &child, p->greeting,
+                             &(struct msim_replay_how){1, 2, 10}, &p->err);
     msim_child_stop(&child);
     return status;
 }
 
-/* A backend that answers two iterations of 40 us, of which operators take 10
- * and 14. */
-static void two(char *command, size_t size, const char *before)
+/* A backend that answers the question `id` with two iterations of 40 us, of
+ * which operators take 10 and 14. */
+static void two(char *command, size_t size, const char *before, int id)
 {
     char rounds[1024];
 
-    snprintf(rounds, sizeof(rounds), ROUND ROUND, 40, 1, 40, 40, 5, 80);
+    snprintf(rounds, sizeof(rounds), ROUND ROUND, id, 40, 1, 40, id, 40, 5, 80);
     snprintf(command, size,
-             "%sread -r line; printf '%s{\"id\":1,\"done\":true,"
+             "%sread -r line; printf '%s{\"id\":%d,\"done\":true,"
              "\"counters_error\":\"not here\"}\\n'",
-             before, rounds);
+             before, rounds, id);
 }
 
 static void test_runs__figures(void)
@@ -198,7 +198,7 @@ static void test_runs__figures(void)
     struct msim_replay_figures f;
     char command[2048];
 
-    two(command, sizeof(command), "");
+    two(command, sizeof(command), "", 1);
     CHECK_INT(run(&p, command, &runs), MSIM_OK);
     REQUIRE(runs.n == 2);
     CHECK_STR(runs.counters_error, "not here");
@@ -234,7 +234,8 @@ static void test_runs__refused(void)
 
     two(command, sizeof(command),
         "read -r line; echo '{\"id\":1,\"error\":\"no\",\"refused\":["
-        "{\"experiment\":0,\"error\":\"not that one\"}]}'; ");
+        "{\"experiment\":0,\"error\":\"not that one\"}]}'; ",
+        2);
     CHECK_INT(run(&p, command, &runs), MSIM_OK);
     CHECK_INT(runs.n, 2);
     CHECK_INT(msim_plan_experiment(&p.plan, 0)->table, MSIM_TABLE_COPY);
@@ -260,6 +261,8 @@ static void fails(const char *command, enum msim_status status, const char *why)
 
 static void test_runs__failures(void)
 {
+    char command[2048], more[2200];
+
     fails("read -r line; echo '{\"id\":1,\"error\":\"broken\"}'; read -r line",
           MSIM_ENOMODEL, "the backend says: broken");
     fails("read -r line; exit 3", MSIM_EIO, "exit code 3");
@@ -268,6 +271,15 @@ static void test_runs__failures(void)
           MSIM_EFORMAT, "no time_us for every element");
     fails("read -r line; echo '{\"id\":1,\"done\":true}'; read -r line",
           MSIM_EFORMAT, "no time for every element");
+    fails("read -r line; echo '{\"id\":1,\"us\":1e999,\"at_us\":[0,1,2,3],"
+          "\"time_us\":[1,1,1,1]}'; read -r line",
+          MSIM_EFORMAT, "no us for every element");
+    fails("read -r line; echo '{\"id\":7,\"done\":true}'; read -r line",
+          MSIM_EFORMAT, "answered question 7, asked was 1");
+    two(command, sizeof(command), "", 1);
+    snprintf(more, sizeof(more), "%s; echo '{\"id\":1,\"done\":true}'",
+             command);
+    fails(more, MSIM_EFORMAT, "sent more lines than it was asked for");
 }
 
 static void test_runs__no_sequences(void)
@@ -277,7 +289,8 @@ static void test_runs__no_sequences(void)
     struct msim_child child = {0};
     cJSON *greeting = cJSON_Parse("{\"backend\":\"torch\"}");
 
-    CHECK_INT(msim_replay_run(&runs, &p.plan, &child, greeting, 1, 2, &p.err),
+    CHECK_INT(msim_replay_run(&runs, &p.plan, &child, greeting,
+                              &(struct msim_replay_how){1, 2, 10}, &p.err),
               MSIM_ENOMODEL);
     CHECK(strstr(p.err.text, "backend 'torch' runs no sequences"));
     msim_replay_runs_release(&runs);
@@ -324,7 +337,7 @@ static void test_trace__read_back(void)
     const struct msim_trace *t;
     char command[2048], *text;
 
-    two(command, sizeof(command), "");
+    two(command, sizeof(command), "", 1);
     CHECK_INT(run(&p, command, &runs), MSIM_OK);
     CHECK_INT(msim_replay_figures_make(&figures, &p.plan, &runs, p.greeting),
               MSIM_OK);

@@ -5,6 +5,7 @@
  * Times are microseconds.
  */
 #include "core/graph/rules/graph_cause.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include "tests/unit/made_job.h"
 
@@ -16,6 +17,21 @@ static uint32_t named(const struct msim_trace *t, const char *name)
             return i;
     CHECK_STR("", name);
     return 0;
+}
+
+/* Causes need what was found of their rank before. */
+static bool find_causes(struct msim_causes *c, struct msim_rank_tasks *r,
+                        const struct msim_trace *t)
+{
+    *r = (struct msim_rank_tasks){.trace = t};
+    return CHECK(msim_graph_sort_ends(r) == MSIM_OK) &&
+           CHECK(msim_causes_init(c, r) == MSIM_OK);
+}
+
+static void forget(struct msim_causes *c, struct msim_rank_tasks *r)
+{
+    msim_causes_release(c);
+    free(r->by_end);
 }
 
 /* Launched at `at` on a stream that is idle; begins `latency` later. */
@@ -35,15 +51,16 @@ static void test_causes__latency_of_launches(void)
     struct made m = made_trace(0, 1);
     struct made_job j;
     struct msim_causes c;
+    struct msim_rank_tasks r;
 
     made_op(&m, 1, "loop", 0, 1000);
     for (int i = 0; i < 10; i++)
         launch(&m, 100 * i, TOOK[i], i + 1);
     REQUIRE(made_load(&j, &m, 1));
-    REQUIRE(msim_causes_init(&c, j.job->ranks[0]) == MSIM_OK);
+    REQUIRE(find_causes(&c, &r, j.job->ranks[0]));
     CHECK_INT(c.latency, 2 * US);
     CHECK_INT(c.usual_latency, 6 * US);
-    msim_causes_release(&c);
+    forget(&c, &r);
     made_unload(&j);
 }
 
@@ -54,6 +71,7 @@ static void test_causes__gaps_of_a_stream(void)
     struct made m = made_trace(0, 1);
     struct made_job j;
     struct msim_causes c;
+    struct msim_rank_tasks r;
     int at = 1005;
 
     made_op(&m, 1, "loop", 0, 20);
@@ -66,10 +84,10 @@ static void test_causes__gaps_of_a_stream(void)
         at += GAPS[i] + 10;
     }
     REQUIRE(made_load(&j, &m, 1));
-    REQUIRE(msim_causes_init(&c, j.job->ranks[0]) == MSIM_OK);
+    REQUIRE(find_causes(&c, &r, j.job->ranks[0]));
     CHECK_INT(c.gap, 1 * US);
     CHECK_INT(c.usual_gap, 4 * US);
-    msim_causes_release(&c);
+    forget(&c, &r);
     made_unload(&j);
 }
 
@@ -85,6 +103,7 @@ static struct msim_cause second(int full)
     struct made m = made_trace(0, 1);
     struct msim_cause k = {0};
     struct msim_causes c;
+    struct msim_rank_tasks r;
     struct made_job j;
 
     m.sms = 10;
@@ -99,10 +118,10 @@ static struct msim_cause second(int full)
     made_grid(&m, 20, "small", full + 750, 100, 5, 1);
     if (!CHECK(made_load(&j, &m, 1)))
         return k;
-    if (CHECK(msim_causes_init(&c, j.job->ranks[0]) == MSIM_OK)) {
+    if (find_causes(&c, &r, j.job->ranks[0])) {
         k = msim_cause_of(&c, named(c.t, "small"), true, MSIM_TIME_NONE);
         CHECK(k.event == MSIM_NONE || k.event == named(c.t, "input"));
-        msim_causes_release(&c);
+        forget(&c, &r);
     }
     made_unload(&j);
     return k;

@@ -35,8 +35,9 @@ static void ran_new(struct ran *r, uint32_t n, uint32_t lanes, uint64_t seed,
     r->m.g.refs = calloc((size_t)n + 1, sizeof(*r->m.g.refs));
     r->m.g.lane = calloc((size_t)n + 1, sizeof(*r->m.g.lane));
     simulate(r);
-    r->windows[0] = (struct msim_window){0, n / 2, 0, 0, 0, false};
-    r->windows[1] = (struct msim_window){n / 2, n - 1, 0, 1, 0, false};
+    r->windows[0] = (struct msim_window){.last = n / 2, .step = MSIM_NONE};
+    r->windows[1] = (struct msim_window){
+        .first = n / 2, .last = n - 1, .iteration = 1, .step = MSIM_NONE};
     r->m.g.windows = r->windows;
     r->m.g.n_windows = 2;
     msim_window_bounds(&r->m.g, &r->run, r->times);
@@ -341,7 +342,8 @@ static uint32_t window[] = {MSIM_NONE, MSIM_NONE, MSIM_NONE, MSIM_NONE,
                             0,         0,         0};
 static struct msim_lane lanes[] = {{0, 0, false}, {0, 0, true}, {0, 1, true}};
 static struct msim_task_ref refs[TASKS];
-static struct msim_window windows[] = {{HOST, TAIL, 0, 0, 0, false}};
+static struct msim_window windows[] = {
+    {.first = HOST, .last = TAIL, .step = MSIM_NONE}};
 static const msim_ps start[] = {0,       10 * US, 115 * US, 116 * US,
                                 15 * US, 15 * US, 115 * US};
 static const msim_ps dur[] = {10 * US,  2 * US, 1 * US, 5 * US,

@@ -501,9 +501,9 @@ static void test_compare__write_errors(void)
     two_fill(&t);
     REQUIRE(two_compare(&t));
     setvbuf(full, NULL, _IONBF, 0);
-    CHECK_INT(msim_report_compare_text(t.c, full), MSIM_EIO);
-    CHECK_INT(msim_report_compare_json(t.c, full), MSIM_EIO);
-    CHECK_INT(msim_report_compare_csv(t.c, full), MSIM_EIO);
+    CHECK_INT(msim_report_compare_text(t.c, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_compare_json(t.c, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_compare_csv(t.c, full), MSIM_EWRITE);
     fclose(full);
     two_release(&t);
 }

@@ -24,16 +24,27 @@ static const char *take(const char *path)
     return text;
 }
 
-static bool have_gnuplot(void)
+/* What comes of a script. */
+static enum msim_status draw(const char *text, struct msim_error *err)
 {
     FILE *script = tmpfile();
+    char *picture = NULL;
+    size_t n;
     enum msim_status status = MSIM_EIO;
 
     if (script) {
-        status = msim_gnuplot_run(script, "/dev/null", NULL);
+        fputs(text, script);
+        status = msim_gnuplot_run(script, &picture, &n, err);
+        CHECK((status == MSIM_OK) == (picture != NULL));
+        free(picture);
         fclose(script);
     }
-    return status == MSIM_OK;
+    return status;
+}
+
+static bool have_gnuplot(void)
+{
+    return draw("set terminal svg\nplot 1\n", NULL) == MSIM_OK;
 }
 
 #define NEED_GNUPLOT()                                                         \
@@ -139,14 +150,21 @@ static void test_report_chart__says_what_to_install(void)
 static void test_gnuplot__passes_on_complaints(void)
 {
     struct msim_error err = {0};
-    FILE *script = tmpfile();
 
     NEED_GNUPLOT();
-    REQUIRE(script);
-    fputs("set nonsense\n", script);
-    CHECK_INT(msim_gnuplot_run(script, "/dev/null", &err), MSIM_EIO);
+    CHECK_INT(draw("set nonsense\n", &err), MSIM_EIO);
     CHECK(strstr(err.text, "gnuplot could not draw the chart: "));
-    fclose(script);
+}
+
+/* A program that says it went well, after half a picture. */
+static void test_gnuplot__looks_at_the_end(void)
+{
+    struct msim_error err = {0};
+
+    NEED_GNUPLOT();
+    CHECK_INT(draw("set print '-'\nprint '<svg></svg'\n", &err), MSIM_EIO);
+    CHECK_STR(err.text, "gnuplot's chart has no end, after 11 bytes");
+    CHECK_INT(draw("set print '-'\nprint '<svg></svg>'\n", NULL), MSIM_OK);
 }
 
 int main(void)
@@ -162,6 +180,7 @@ int main(void)
     RUN(test_report_chart__many_ranks);
     RUN(test_report_chart__says_what_to_install);
     RUN(test_gnuplot__passes_on_complaints);
+    RUN(test_gnuplot__looks_at_the_end);
     rmdir(folder);
     return check_summary();
 }

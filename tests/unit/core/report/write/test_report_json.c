@@ -62,7 +62,7 @@ static void test_report_json__keys(void)
                   "critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
                   "links flops_counted "
-                  "unexplained_us source_platform source_trace period_of");
+                  "unexplained_us source_platform source_trace period_of guards");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us state");
@@ -224,9 +224,9 @@ static void test_report__write_errors(void)
     if (!full)
         SKIP("no /dev/full");
     setvbuf(full, NULL, _IONBF, 0);
-    CHECK_INT(msim_report_json(&m.p, full), MSIM_EIO);
-    CHECK_INT(msim_report_csv(&m.p, full), MSIM_EIO);
-    CHECK_INT(msim_report_text(&m.p, full), MSIM_EIO);
+    CHECK_INT(msim_report_json(&m.p, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_csv(&m.p, full), MSIM_EWRITE);
+    CHECK_INT(msim_report_text(&m.p, full), MSIM_EWRITE);
     fclose(full);
 }
 

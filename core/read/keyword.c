@@ -1,8 +1,8 @@
 /*
- * core/base/keyword.c - which of a fixed set of words a text is, in a few
+ * core/read/keyword.c - which of a fixed set of words a text is, in a few
  * cycles.
  */
-#include "core/base/keyword.h"
+#include "core/read/keyword.h"
 
 void msim_keyset_init(struct msim_keyset *set, const struct msim_keyword *list)
 {

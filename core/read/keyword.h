@@ -1,5 +1,5 @@
 /*
- * core/base/keyword.h - which of a fixed set of words a text is, in a few
+ * core/read/keyword.h - which of a fixed set of words a text is, in a few
  * cycles.
  *
  * Readers see millions of object keys out of some dozens. A set is built once
@@ -7,8 +7,8 @@
  * overlap in short ones) are its fingerprint; up to sixteen bytes they are
  * all of it, so that a look-up is two loads, a multiply and two comparisons.
  */
-#ifndef MSIM_CORE_BASE_KEYWORD_H
-#define MSIM_CORE_BASE_KEYWORD_H
+#ifndef MSIM_CORE_READ_KEYWORD_H
+#define MSIM_CORE_READ_KEYWORD_H
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

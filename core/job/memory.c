@@ -1,7 +1,7 @@
 /*
- * core/base/memory.c - how much memory there is, by the words of Linux.
+ * core/job/memory.c - how much memory there is, by the words of Linux.
  */
-#include "core/base/memory.h"
+#include "core/job/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * core/base/memory.h - how much memory there is, and how much this process has.
+ * core/job/memory.h - how much memory there is, and how much this process has.
  */
-#ifndef MSIM_CORE_BASE_MEMORY_H
-#define MSIM_CORE_BASE_MEMORY_H
+#ifndef MSIM_CORE_JOB_MEMORY_H
+#define MSIM_CORE_JOB_MEMORY_H
 #include <stdint.h>
 
 /* Bytes of this process that are in memory now; 0: the system does not say. */

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_keyword.c - tests of core/base/keyword.h.
+ * tests/unit/core/read/test_keyword.c - tests of core/read/keyword.h.
  */
-#include "core/base/keyword.h"
+#include "core/read/keyword.h"
 
 #include "tests/check.h"
 

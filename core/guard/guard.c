@@ -1,0 +1,203 @@
+/*
+ * core/guard/guard.c - which guards answers trip.
+ */
+#include "core/guard/guard.h"
+
+#include "core/base/json_out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const WORDS[] = {
+#define X(name, word, least, text) word,
+    MSIM_GUARD_MAP(X)
+#undef X
+};
+static const double LEAST[] = {
+#define X(name, word, least, text) least,
+    MSIM_GUARD_MAP(X)
+#undef X
+};
+static const char *const TEXTS[] = {
+#define X(name, word, least, text) text,
+    MSIM_GUARD_MAP(X)
+#undef X
+};
+
+void msim_guard_words(msim_guard_marks marks, char words[MSIM_GUARD_WORDS])
+{
+    size_t used = 0;
+
+    *words = '\0';
+    for (int g = 0; g < MSIM_GUARDS; g++)
+        if (marks >> g & 1)
+            used += (size_t)snprintf(words + used, MSIM_GUARD_WORDS - used,
+                                     "%s%s", used ? " " : "", WORDS[g]);
+}
+
+void msim_guard_json(struct msim_json *j, msim_guard_marks marks)
+{
+    msim_json_open(j, "guards", '[', false);
+    for (int g = 0; g < MSIM_GUARDS; g++)
+        if (marks >> g & 1)
+            msim_json_text(j, NULL, WORDS[g]);
+    msim_json_close(j);
+}
+
+/* ---- an answer by itself ------------------------------------------------- */
+
+/* Rounding of sums of many parts. */
+#define EXACT 1e-9
+
+msim_guard_marks msim_guard_check(double us, double low_us, double high_us,
+                                  double share)
+{
+    msim_guard_marks marks = 0;
+
+    /* Written so that what is no number trips, too. */
+    if (!(low_us >= 0 && low_us <= us * (1 + EXACT) &&
+          us <= high_us * (1 + EXACT) && isfinite(high_us)))
+        marks |= MSIM_GUARD_BIT(ORDER);
+    if (share > 1 + EXACT)
+        marks |= MSIM_GUARD_BIT(PEAK);
+    return marks;
+}
+
+/* ---- answers beside each other ------------------------------------------- */
+
+static int by_kind_and_size(const void *a, const void *b)
+{
+    const struct msim_guard_answer *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Answers of one kind, by size. Those of one size do not contradict each other.
+ */
+struct kind {
+    const struct msim_guard_answer *a;
+    uint32_t n;
+    enum msim_guard g;
+    msim_guard_marks *marks;
+};
+
+static bool is_marked(const struct kind *k, uint32_t i)
+{
+    return k->marks[k->a[i].index] >> k->g & 1;
+}
+
+static void mark(const struct kind *k, uint32_t i)
+{
+    k->marks[k->a[i].index] |= 1u << k->g;
+}
+
+/* Mark those, measured or not, that are shorter than what is smaller: than
+ * measured ones; or than any, where they are not measured themselves. */
+static void mark_short(const struct kind *k, bool measured)
+{
+    double before = 0, here = 0; /* the longest of smaller sizes; of this one */
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        if (i && k->a[i].size > k->a[i - 1].size)
+            before = fmax(before, here);
+        if (k->a[i].measured == measured && k->a[i].us < LEAST[k->g] * before)
+            mark(k, i);
+        if (k->a[i].measured >= measured && !is_marked(k, i))
+            here = fmax(here, k->a[i].us);
+    }
+}
+
+/* Mark those not measured that are longer than a measured one that is larger.
+ */
+static void mark_long(const struct kind *k)
+{
+    double after = INFINITY, here = INFINITY; /* the shortest */
+
+    for (uint32_t i = k->n; i-- > 0;) {
+        if (i + 1 < k->n && k->a[i].size < k->a[i + 1].size)
+            after = fmin(after, here);
+        if (!k->a[i].measured && LEAST[k->g] * k->a[i].us > after)
+            mark(k, i);
+        if (k->a[i].measured && !is_marked(k, i))
+            here = fmin(here, k->a[i].us);
+    }
+}
+
+void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
+                        enum msim_guard g, msim_guard_marks *marks)
+{
+    uint32_t end;
+
+    if (n)
+        qsort(a, n, sizeof(*a), by_kind_and_size);
+    for (uint32_t i = 0; i < n; i = end) {
+        struct kind k = {a + i, 0, g, marks};
+
+        for (end = i + 1; end < n && a[end].kind == a[i].kind;)
+            end++;
+        k.n = end - i;
+        mark_short(&k, true);
+        mark_long(&k);
+        mark_short(&k, false);
+    }
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+void msim_guard_add(struct msim_guard_count *c, msim_guard_marks marks)
+{
+    c->answers++;
+    c->marked += marks != 0;
+    for (int g = 0; g < MSIM_GUARDS; g++)
+        c->by[g] += marks >> g & 1;
+}
+
+void msim_guard_sum(struct msim_guard_count *to,
+                    const struct msim_guard_count *from)
+{
+    to->answers += from->answers;
+    to->marked += from->marked;
+    for (int g = 0; g < MSIM_GUARDS; g++)
+        to->by[g] += from->by[g];
+}
+
+void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
+                         char text[MSIM_GUARD_SENTENCE])
+{
+    size_t used;
+    const char *before = ":";
+
+    *text = '\0';
+    if (!c->marked)
+        return;
+    used = (size_t)snprintf(text, MSIM_GUARD_SENTENCE,
+                            "%" PRIu64 " of %" PRIu64 " %s are marked",
+                            c->marked, c->answers, what);
+    for (int g = 0; g < MSIM_GUARDS; g++) {
+        if (!c->by[g])
+            continue;
+        used += (size_t)snprintf(text + used, MSIM_GUARD_SENTENCE - used,
+                                 "%s %" PRIu64 " %s (%s)", before, c->by[g],
+                                 WORDS[g], TEXTS[g]);
+        before = ",";
+    }
+}
+
+void msim_guard_count_json(struct msim_json *j,
+                           const struct msim_guard_count *c, const char *what)
+{
+    char text[MSIM_GUARD_SENTENCE];
+
+    msim_guard_sentence(c, what, text);
+    msim_json_open(j, "guards", '{', false);
+    msim_json_unsigned(j, "answers", c->answers);
+    msim_json_unsigned(j, "marked", c->marked);
+    msim_json_text(j, "text", *text ? text : NULL);
+    msim_json_close(j);
+}

@@ -1,0 +1,293 @@
+/*
+ * plan/step/step_law.c on made-up terms of round numbers, whose steps can be
+ * counted by hand: 4 layers of 100 us forward and 200 back, an embedding of 10
+ * and a head of 30 us, 3 micro batches.
+ */
+#include "plan/step/step_law.h"
+#include "tests/check.h"
+
+#include <math.h>
+
+#define TIGHT 1e-9
+
+static struct msim_terms terms(void)
+{
+    struct msim_terms t = {.stage_layers = 4,
+                           .layers = 4,
+                           .pp = 1,
+                           .vp = 1,
+                           .micro_batches = 3,
+                           .dp = 1,
+                           .tp = 1,
+                           .ep = 1};
+
+    t.at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_LINEAR][MSIM_PASS_FORWARD] = 100;
+    t.at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_LINEAR][MSIM_PASS_BACKWARD] = 200;
+    t.at[MSIM_PLACE_EMBEDDING].us[MSIM_PART_OP_EMBEDDING][MSIM_PASS_FORWARD] =
+        10;
+    t.at[MSIM_PLACE_HEAD].us[MSIM_PART_OP_LOSS][MSIM_PASS_FORWARD] = 30;
+    return t;
+}
+
+/* Each factor 1, nothing hidden, a host that takes no time. */
+static struct msim_step_constants plain(void)
+{
+    struct msim_step_constants c;
+    double ones[MSIM_STEP_CONSTANTS];
+
+    for (size_t i = 0; i < MSIM_STEP_CONSTANTS; i++)
+        ones[i] = 1;
+    memcpy(&c, ones, sizeof(c));
+    c.hidden = c.hidden_shard = c.host_layer_us = c.host_expert_us = 0;
+    c.host_comm_us = c.host_wait = c.gap_us = c.fixed_us = 0;
+    return c;
+}
+
+static void check_us(const struct msim_terms *t,
+                     const struct msim_step_constants *c, double want)
+{
+    struct msim_step_parts p;
+
+    CHECK_REL(msim_step_us(t, c, &p), want, TIGHT);
+    CHECK_REL(p.compute + p.host + p.tp + p.cp + p.ep + p.copies + p.bubble +
+                  p.gradients + p.optimizer,
+              want, TIGHT);
+}
+
+static void test_step__one_stage(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    check_us(&t, &c, 3 * (4 * 300 + 10 + 30));
+    c.linear = 1.5;
+    c.vector = 2;
+    c.loss = 3;
+    check_us(&t, &c, 3 * (4 * 450 + 20 + 90));
+    t.add_us = 5;
+    t.optimizer_us = 7;
+    c.add = 2;
+    c.optimizer = 3;
+    c.fixed_us = 11;
+    check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21 + 11);
+    t.updates_in_backward = true;
+    check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
+    c.narrow = 1;
+    t.narrow = true;
+    check_us(&t, &c, 3 * (4 * 300 + 20 + 90 + 10) + 21);
+}
+
+/* A pass forward again, or what selective recomputation repeats. */
+static void test_step__recomputes(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    t.at[MSIM_PLACE_LAYER].again_us = 20;
+    check_us(&t, &c, 3 * (4 * 300 + 40));
+    t.recompute = MSIM_RECOMPUTE_SELECTIVE;
+    check_us(&t, &c, 3 * (4 * 320 + 40));
+    t.recompute = MSIM_RECOMPUTE_FULL;
+    check_us(&t, &c, 3 * (4 * 400 + 40));
+}
+
+/* A host of 9000 us a layer sets the pace: more with each doubling of ranks, a
+ * third more where forward runs again. */
+static void test_step__waits_for_the_host(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    struct msim_step_parts p;
+
+    c.host_layer_us = 9000;
+    check_us(&t, &c, 3 * (4 * 9000 + 40));
+    (void)msim_step_us(&t, &c, &p);
+    CHECK_REL(p.host, 3 * 4 * (9000 - 300), TIGHT);
+    t.recompute = MSIM_RECOMPUTE_FULL;
+    check_us(&t, &c, 3 * (4 * 12000 + 40));
+    t.recompute = MSIM_RECOMPUTE_NONE;
+    t.tp = 4;
+    c.host_wait = 0.5;
+    check_us(&t, &c, 3 * (4 * 18000 + 40));
+    t.tp = 1;
+    c.host_comm_us = 100;
+    t.at[MSIM_PLACE_LAYER].comms[MSIM_PASS_FORWARD] = 2;
+    t.at[MSIM_PLACE_LAYER].comms[MSIM_PASS_BACKWARD] = 4;
+    check_us(&t, &c, 3 * (4 * 9600 + 40));
+    c.host_expert_us = 1000;
+    check_us(&t, &c, 3 * (4 * 9600 + 40));
+    t.at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] = 1;
+    check_us(&t, &c, 3 * (4 * 10600 + 40));
+}
+
+/* Collectives of layers, by group, near or far. */
+static void test_step__sends_in_layers(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    struct msim_priced *layer = &t.at[MSIM_PLACE_LAYER];
+    struct msim_step_parts p;
+
+    c.tp_near = 2;
+    c.tp_far = 3;
+    c.cp = 5;
+    c.ep = 7;
+    layer->comm_us[MSIM_PART_GROUP_TP][MSIM_PASS_FORWARD] = 10;
+    layer->comm_us[MSIM_PART_GROUP_CP][MSIM_PASS_BACKWARD] = 20;
+    layer->comm_us[MSIM_PART_GROUP_EP][MSIM_PASS_FORWARD] = 1;
+    check_us(&t, &c, 3 * (4 * (300 + 20 + 100 + 7) + 40));
+    t.tp_far = true;
+    check_us(&t, &c, 3 * (4 * (300 + 30 + 100 + 7) + 40));
+    (void)msim_step_us(&t, &c, &p);
+    CHECK_REL(p.tp, 12 * 30, TIGHT);
+    CHECK_REL(p.cp, 12 * 100, TIGHT);
+    CHECK_REL(p.ep, 12 * 7, TIGHT);
+    t.recompute = MSIM_RECOMPUTE_FULL; /* forward's once more */
+    check_us(&t, &c, 3 * (4 * (400 + 60 + 100 + 14) + 40));
+}
+
+/* Two stages of two layers: the last has 630 us, both 1240; the busiest waits
+ * for the rest, less with chunks, a third of it without bubbles. */
+static void test_step__in_stages(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    struct msim_step_parts p;
+
+    t.pp = 2;
+    t.stage_layers = 2;
+    check_us(&t, &c, 3 * 630 + 610);
+    (void)msim_step_us(&t, &c, &p);
+    CHECK_REL(p.bubble, 610, TIGHT);
+    t.zero_bubble = true;
+    check_us(&t, &c, 3 * 630 + 610.0 / 3);
+    t.zero_bubble = false;
+    t.vp = 2;
+    check_us(&t, &c, 3 * 630 + 305);
+    /* Twice a boundary; chunks are sent beside compute. */
+    t.p2p_us = 5;
+    c.p2p = 2;
+    check_us(&t, &c, 3 * 630 + (610 + 2 * 10.0 * 2 * 2) / 2);
+    t.vp = 1;
+    check_us(&t, &c, 3 * 650 + (1240 + 2 * 10.0 * 2) - 650);
+    /* Gradients are added up on every stage. */
+    t.p2p_us = 0;
+    t.add_us = 4;
+    check_us(&t, &c, 3 * 634 + (1240 + 8) - 634);
+    /* Layers are whole: of 5 the first stage has 3. */
+    t.add_us = 0;
+    t.layers = 5;
+    t.stage_layers = 3;
+    check_us(&t, &c, 3 * 910 + 630);
+}
+
+/* Gradients: hidden by a share of backward, but for a tenth; each micro batch's
+ * with stages; in halves with ZeRO. */
+static void test_step__exchanges_gradients(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    double busy = 3 * (4 * 300 + 40);
+
+    t.sum_us = 1000;
+    t.scatter_us = 300;
+    t.gather_us = 400;
+    c.dp_near = 2;
+    c.dp_far = 3;
+    check_us(&t, &c, busy); /* alone */
+    t.dp = 2;
+    check_us(&t, &c, busy + 2000);
+    t.dp_far = true;
+    check_us(&t, &c, busy + 3000);
+    t.dp_far = false;
+    t.zero = 1;
+    check_us(&t, &c, busy + 1400);
+    c.hidden = 0.5; /* of 4 x 200 */
+    check_us(&t, &c, busy + 1000);
+    c.hidden = 100;
+    check_us(&t, &c, busy + 140);
+    t.unfused = true;
+    check_us(&t, &c, busy + 1400);
+    t.unfused = false;
+    t.zero = 0;
+    t.pp = 2;
+    t.stage_layers = 2;
+    check_us(&t, &c, 3 * 630 + 610 + 3 * 2000);
+}
+
+/* Shards are gathered for each layer and micro batch, with ZeRO 3 once more for
+ * backward; layers hide them, but the first and the last. */
+static void test_step__gathers_shards(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    double busy = 3 * (4 * 300 + 40);
+
+    t.dp = 2;
+    t.layer_gather_us = 20;
+    t.layer_scatter_us = 30;
+    t.zero = 2;
+    check_us(&t, &c, busy + 3 * 4 * 50 + 50);
+    t.zero = 3;
+    check_us(&t, &c, busy + 3 * 4 * 70 + 50);
+    c.dp_near = 2;
+    check_us(&t, &c, busy + 3 * 4 * 140 + 100);
+    c.hidden_shard = 0.1; /* of 4 x 300 */
+    check_us(&t, &c, busy + 3 * (4 * 140 - 120) + 100);
+    c.hidden_shard = 1;
+    check_us(&t, &c, busy + 100);
+}
+
+/* Copies over the host link: what is longer than the pass beside it, and what
+ * they take of device memory. Then the host updates what came down. */
+static void test_step__offloads(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    struct msim_step_parts p;
+    double busy = 3 * (4 * 300 + 40);
+
+    t.copy_us[MSIM_PASS_FORWARD] = 90;
+    t.copy_us[MSIM_PASS_BACKWARD] = 190;
+    check_us(&t, &c, busy);
+    t.copied_us = 3;
+    check_us(&t, &c, busy + 12 * 3);
+    t.copy_us[MSIM_PASS_FORWARD] = 150;
+    t.copy_us[MSIM_PASS_BACKWARD] = 225;
+    check_us(&t, &c, busy + 12 * (3 + 50 + 25));
+    (void)msim_step_us(&t, &c, &p);
+    CHECK_REL(p.copies, 12 * 78, TIGHT);
+    t = terms();
+    t.host_update_us = 500;
+    t.host_down_us = 700;
+    check_us(&t, &c, busy + 500); /* 4 x 200 of backward hide it */
+    t.host_down_us = 900;
+    check_us(&t, &c, busy + 500 + 100);
+}
+
+/* An operator of 100 us in 2 kernels, with gaps of 50 at most: 2 x 50 / 2. */
+static void test_step__has_gaps(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    c.gap_us = 50;
+    t.at[MSIM_PLACE_LAYER].kernels[MSIM_PART_OP_LINEAR][MSIM_PASS_FORWARD] = 2;
+    check_us(&t, &c, 3 * (4 * 300 + 40));
+    t.unfused = true;
+    check_us(&t, &c, 3 * (4 * 350 + 40));
+}
+
+int main(void)
+{
+    RUN(test_step__one_stage);
+    RUN(test_step__recomputes);
+    RUN(test_step__waits_for_the_host);
+    RUN(test_step__sends_in_layers);
+    RUN(test_step__in_stages);
+    RUN(test_step__exchanges_gradients);
+    RUN(test_step__gathers_shards);
+    RUN(test_step__offloads);
+    RUN(test_step__has_gaps);
+    return check_summary();
+}
