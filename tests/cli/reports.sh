@@ -20,7 +20,7 @@ p = json.load(open(sys.argv[1]))
 keys = ["schema", "version", "platform", "costs", "ranks", "iterations",
         "iteration_us", "period_us", "scenario", "kernel_us", "communication_us",
         "external_wait_us", "breakdown_us", "overlapped_us", "coverage",
-        "memory_bytes", "flops", "mfu", "guards", "ops", "ranks_detail", "critical_path", "warnings"]
+        "memory_bytes", "flops", "mfu", "ops", "ranks_detail", "critical_path", "warnings"]
 assert list(p)[:len(keys)] == keys, list(p)
 assert p["schema"] == "mystique-sim/prediction/1"
 assert p["platform"] == "a100" and p["costs"] == "model", p["costs"]
