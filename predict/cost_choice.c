@@ -81,7 +81,7 @@ static struct share share_of(const struct choosing *k, uint32_t task)
         s.chosen += takes(k, task, i);
     if (s.of && ref->op >= ref->index && ref->op < ref->op_end)
         return s;
-    s.chosen += takes(k, task, ref->op);
+    s.chosen += takes(k, task, msim_graph_around(k->g, task));
     s.of++;
     return s;
 }

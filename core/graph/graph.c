@@ -77,3 +77,18 @@ void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g)
         msim_trace_text(t, t->gpu[q->gpu].name),
         (double)t->gpu[q->gpu].start / MSIM_PS_PER_US);
 }
+
+uint32_t msim_graph_around(const struct msim_graph *g, uint32_t task)
+{
+    const struct msim_task_ref *ref = &g->refs[task];
+    const struct msim_trace *t = g->job->ranks[ref->rank];
+    uint32_t call = MSIM_NONE;
+
+    if (ref->op != MSIM_NONE || ref->index == MSIM_NONE)
+        return ref->op;
+    if (g->kind[task] == MSIM_TASK_CALL)
+        call = ref->index;
+    else if (g->kind[task] >= MSIM_TASK_KERNEL)
+        call = t->gpu[ref->index].call;
+    return call == MSIM_NONE ? MSIM_NONE : t->calls[call].op;
+}

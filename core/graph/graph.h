@@ -256,6 +256,10 @@ struct msim_graph_options {
 
 void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 
+/* The operator that a task belongs to; of what no operator launched, the label
+ * that its call is in; or NONE. */
+uint32_t msim_graph_around(const struct msim_graph *g, uint32_t task);
+
 /*
  * Warn of a GPU that was idle while work was queued: what ran there, or
  * delayed the work, has not been recorded.

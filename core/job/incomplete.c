@@ -11,15 +11,6 @@ static bool launches(const struct msim_call *c)
     return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
 
-/* A driver call inside a runtime call launches nothing of its own. */
-static bool nested(const struct msim_trace *t, uint32_t i)
-{
-    const struct msim_call *c = &t->calls[i];
-
-    return i > t->threads[c->thread].call_begin &&
-           c[-1].start + c[-1].dur >= c->start + c->dur;
-}
-
 /* Launches of kernels, and those among them that started nothing. */
 static void warn_lost_kernels(struct msim_job *job)
 {
@@ -31,17 +22,14 @@ static void warn_lost_kernels(struct msim_job *job)
         const struct msim_trace *t = job->ranks[r];
 
         for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++) {
-            if (!launches(&t->calls[i]) || nested(t, i))
-                continue;
-            all++;
-            if (t->calls[i].gpu != MSIM_NONE)
-                continue;
-            if (!lost++) {
+            all += launches(&t->calls[i]) && t->calls[i].gpu != MSIM_NONE;
+            if (t->calls[i].lost && !lost++) {
                 first = t;
                 example = i;
             }
         }
     }
+    all += lost;
     if (!first || (double)lost < LOST_MIN * (double)all)
         return;
     msim_job_warn(job,
@@ -54,18 +42,28 @@ static void warn_lost_kernels(struct msim_job *job)
 
 static void warn_unlaunched(struct msim_job *job)
 {
-    uint64_t n = 0, all = 0;
+    uint64_t n = 0, all = 0, early = 0;
 
     for (uint32_t r = 0; r < job->n_ranks; r++) {
-        n += job->ranks[r]->unlinked_gpu;
-        all += job->ranks[r]->n_gpu;
+        const struct msim_trace *t = job->ranks[r];
+
+        n += t->unlinked_gpu;
+        all += t->n_gpu;
+        for (uint32_t i = 0; i < t->n_gpu; i++)
+            early += t->gpu[i].early;
     }
-    if (n)
+    if (early)
         msim_job_warn(job,
                       "incomplete trace: of %llu GPU activities %llu have no "
                       "launch; they occupy their streams and belong to no "
                       "iteration",
-                      (unsigned long long)all, (unsigned long long)n);
+                      (unsigned long long)all, (unsigned long long)early);
+    if (n > early)
+        msim_job_warn(job,
+                      "incomplete trace: of %llu GPU activities %llu have no "
+                      "launch; they belong to the iteration in whose time they "
+                      "ran",
+                      (unsigned long long)all, (unsigned long long)(n - early));
 }
 
 enum msim_status msim_job_check_work(const struct msim_job *job,
@@ -91,8 +89,38 @@ enum msim_status msim_job_check_work(const struct msim_job *job,
                                                             : "nodes");
 }
 
+static void warn_overruns(struct msim_job *job)
+{
+    const struct msim_trace *longest = NULL;
+    msim_ps sum = 0;
+    uint64_t n = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        n += t->n_overruns;
+        sum += t->overrun;
+        if (t->n_overruns &&
+            (!longest || t->longest_overrun > longest->longest_overrun))
+            longest = t;
+    }
+    if (!longest)
+        return;
+    msim_job_warn(
+        job,
+        "%llu GPU activities are recorded to end when later ones of their "
+        "stream have run, by %.1f us in all, the longest '%.80s' after %.1f "
+        "us; "
+        "each ends where the next begins",
+        (unsigned long long)n, (double)sum / MSIM_PS_PER_US,
+        msim_trace_text(longest,
+                        longest->gpu[longest->longest_overrun_gpu].name),
+        (double)longest->longest_overrun / MSIM_PS_PER_US);
+}
+
 void msim_warn_lost_events(struct msim_job *job)
 {
+    warn_overruns(job);
     warn_unlaunched(job);
     warn_lost_kernels(job);
 }

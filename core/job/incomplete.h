@@ -22,7 +22,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_check_steps(const struct msim_job *job,
                                       struct msim_error *err);
 
-/* Kernels without their launch, launches without their kernel. */
+/* Kernels without their launch, launches without their kernel, ends that cannot
+ * be. */
 void msim_warn_lost_events(struct msim_job *job);
 
 #endif

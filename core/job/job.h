@@ -39,6 +39,8 @@ struct msim_job {
     uint32_t n_ranks;
     struct msim_file_info *files;
     uint32_t n_files;
+    bool partial; /* launches or kernels in its iterations are not recorded:
+                     what it waits for is not known */
     const char **warnings; /* whole sentences, without `warning: ` */
     uint32_t n_warnings, cap_warnings;
 };

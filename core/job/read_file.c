@@ -9,6 +9,7 @@
 
 #include "core/job/memory.h"
 #include "core/job/read_top.h"
+#include "core/job/record_search.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/read/chakra/read_chakra.h"
 #include "core/stream/unpack.h"
@@ -26,6 +27,8 @@ struct reading {
     struct msim_json_filter filter;
     bool decided; /* JSON or not; until then `head` has all bytes */
     struct msim_vec head;
+    bool lost; /* in a broken record: the next is looked for */
+    struct msim_record_search search;
 };
 
 /* Refuse a file that cannot be a trace at its first piece, with a message that
@@ -57,12 +60,17 @@ static enum msim_status check_start(const char *name, const char *bytes,
 }
 
 /* The remedy for damage, as the end of a sentence; "" if there is none. */
-static const char *remedy(const struct reading *x, char text[128])
+static const char *remedy(const struct reading *x, enum msim_status status,
+                          char text[128])
 {
     text[0] = '\0';
     if (x->r->format && x->r->complete && !x->salvage)
-        snprintf(text, 128, "; --salvage keeps the %llu complete %s before it",
-                 (unsigned long long)x->r->complete, x->r->format->records);
+        snprintf(text, 128,
+                 "; --salvage keeps the %llu complete %s before it%s",
+                 (unsigned long long)x->r->complete, x->r->format->records,
+                 status == MSIM_ESYNTAX && x->r->format->forget
+                     ? " and those behind it"
+                     : "");
     return text;
 }
 
@@ -83,14 +91,14 @@ static enum msim_status explain(struct reading *x, enum msim_status status,
 
     if (r->problem.status && status != MSIM_ENOMEM)
         return msim_fail(err, status, x->name, at, "%s%s", why,
-                         remedy(x, text));
+                         remedy(x, status, text));
     switch (status) {
     case MSIM_ESYNTAX:
         return msim_fail(err, status, x->name, at, "broken JSON: %s%s",
-                         msim_sax_message(r->sax), remedy(x, text));
+                         msim_sax_message(r->sax), remedy(x, status, text));
     case MSIM_ETRUNCATED:
         return msim_fail(err, status, x->name, at, "cut: %s%s",
-                         msim_sax_message(r->sax), remedy(x, text));
+                         msim_sax_message(r->sax), remedy(x, status, text));
     case MSIM_ENOMEM:
         return msim_fail(err, status, x->name, MSIM_OFFSET_NONE,
                          "out of memory");
@@ -102,7 +110,8 @@ static enum msim_status explain(struct reading *x, enum msim_status status,
     default:
         break;
     }
-    return msim_fail(err, status, x->name, at, "%s%s", why, remedy(x, text));
+    return msim_fail(err, status, x->name, at, "%s%s", why,
+                     remedy(x, status, text));
 }
 
 /* The input itself is cut or broken; its message does not know of records. */
@@ -115,7 +124,7 @@ static enum msim_status explain_input(struct reading *x,
 
     if (err && status != MSIM_EIO && status != MSIM_ENOMEM)
         snprintf(err->text + len, sizeof(err->text) - len, "%s",
-                 remedy(x, text));
+                 remedy(x, status, text));
     return status;
 }
 
@@ -150,6 +159,64 @@ static enum msim_status decide(struct reading *x, const char **bytes,
     return msim_read_begin(x->r, &msim_chakra_format);
 }
 
+/* Note what is broken; what was noted first is kept. */
+static void lose_record(struct reading *x)
+{
+    struct msim_read_result *out = x->r->out;
+
+    if (!out->broken++)
+        explain(x, MSIM_ESYNTAX, &out->damage);
+    x->lost = true;
+    x->search = (struct msim_record_search){0};
+}
+
+/* Go on with the record that is found in `bytes`, behind its first quote. */
+static enum msim_status find_record(struct reading *x, const char **bytes,
+                                    size_t *len, uint64_t *at)
+{
+    const char *from = msim_record_find(&x->search, *bytes, *len);
+
+    *at += (uint64_t)(from - *bytes);
+    *len -= (size_t)(from - *bytes);
+    *bytes = from;
+    if (!x->search.found)
+        return MSIM_OK;
+    x->lost = false;
+    x->r->format->forget(x->r->state);
+    if (x->repair)
+        msim_json_filter_again(&x->filter, from, bytes, len);
+    MSIM_TRY(msim_sax_resume(x->r->sax, *at - 2));
+    return msim_sax_feed(x->r->sax, "{\"", 2);
+}
+
+static enum msim_status feed_records(struct reading *x, const char *bytes,
+                                     size_t len)
+{
+    uint64_t at = msim_sax_fed(x->r->sax);
+
+    while (len) {
+        uint64_t bad;
+        enum msim_status status;
+        size_t used;
+
+        if (x->lost)
+            MSIM_TRY(find_record(x, &bytes, &len, &at));
+        if (x->lost || !len)
+            break;
+        status = msim_sax_feed(x->r->sax, bytes, len);
+        if (status != MSIM_ESYNTAX || !x->salvage || !x->r->in_records ||
+            !x->r->format->forget)
+            return status;
+        bad = msim_sax_offset(x->r->sax);
+        used = bad > at ? (size_t)(bad - at) : 0; /* or in an earlier piece */
+        at += used;
+        bytes += used;
+        len -= used;
+        lose_record(x);
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status feed_json(struct reading *x, const char *bytes,
                                   size_t len)
 {
@@ -157,8 +224,7 @@ static enum msim_status feed_json(struct reading *x, const char *bytes,
 
     if (x->repair)
         MSIM_TRY(msim_json_filter_feed(&x->filter, bytes, len, &bytes, &len));
-    if (len)
-        MSIM_TRY(msim_sax_feed(x->r->sax, bytes, len));
+    MSIM_TRY(feed_records(x, bytes, len));
     return end ? msim_sax_end(x->r->sax) : MSIM_OK;
 }
 
@@ -273,6 +339,25 @@ static enum msim_status finish(struct reading *x, struct msim_error *err)
     return MSIM_OK;
 }
 
+/* Single records that cannot be happen; a file of them is none of its format.
+ */
+#define UNSOUND_MAX 0.1
+
+static enum msim_status check_sound(const struct reading *x,
+                                    struct msim_error *err)
+{
+    const struct msim_read_result *out = x->r->out;
+    uint64_t all = out->taken + out->unsound;
+
+    if (x->salvage || (double)out->unsound <= UNSOUND_MAX * (double)all)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, x->name, out->first_unsound.offset,
+                     "%s; %llu of %llu %s are like it, want one in ten at "
+                     "most; --salvage leaves them out",
+                     out->first_unsound.text, (unsigned long long)out->unsound,
+                     (unsigned long long)all, x->r->format->records);
+}
+
 static enum msim_status read_and_finish(struct reading *x,
                                         struct msim_input *in,
                                         const struct msim_load_options *opt,
@@ -290,11 +375,13 @@ static enum msim_status read_and_finish(struct reading *x,
                 *err = damage;
             return status;
         }
-        x->r->out->salvaged = true;
-        x->r->out->damage = damage;
+        if (!x->r->out->broken)
+            x->r->out->damage = damage;
         x->r->problem = (struct msim_error){0};
     }
-    return finish(x, err);
+    x->r->out->salvaged = status != MSIM_OK || x->r->out->broken;
+    MSIM_TRY(finish(x, err));
+    return check_sound(x, err);
 }
 
 static enum msim_status begin(struct reading *x, struct msim_error *err)

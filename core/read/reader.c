@@ -27,11 +27,13 @@ enum msim_status msim_read_begin(struct msim_reader *r,
     r->out->trace = r->trace;
     r->out->format = format->id;
     r->format = format;
+    r->in_records = true;
     return format->begin(r);
 }
 
 void msim_read_records_end(struct msim_reader *r)
 {
+    r->in_records = false;
     msim_sax_use(r->sax, r->top);
 }
 
@@ -45,6 +47,35 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     return msim_fail(&r->problem, status, NULL, MSIM_OFFSET_NONE, "%s", text);
+}
+
+void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
+{
+    char text[sizeof(r->out->first_unsound.text)];
+    va_list ap;
+
+    if (r->out->unsound++)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    msim_fail(&r->out->first_unsound, MSIM_EFORMAT, NULL,
+              msim_sax_offset(r->sax), "%s", text);
+}
+
+void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us)
+{
+    struct msim_unread_kind *u = r->out->unread;
+
+    while (u->n && u->what != what &&
+           u < &r->out->unread[MSIM_READ_UNREAD_KINDS - 1])
+        u++;
+    if (!u->n)
+        u->what = what;
+    else if (u->what != what)
+        u->what = 0;
+    u->n++;
+    u->us += us;
 }
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,

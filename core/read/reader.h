@@ -19,6 +19,13 @@
 #include "core/stream/json_sax.h"
 #include "core/trace/argpool.h"
 
+/* Records of one kind that are not read. */
+struct msim_unread_kind {
+    uint32_t what; /* string: "category 'x'"; 0: all other kinds */
+    uint64_t n, us;
+};
+#define MSIM_READ_UNREAD_KINDS 8
+
 /* What was found in a file. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
@@ -30,7 +37,11 @@ struct msim_read_result {
     int64_t rank;     /* -1 unknown */
     uint64_t events;  /* all entries of traceEvents, or nodes */
     uint64_t dropped; /* of these: kinds that nothing is made of */
-    uint64_t orphans; /* nodes whose parent is not in the file */
+    uint64_t taken;   /* of these: rows are made of them */
+    uint64_t unsound; /* of these: left out, for they say what cannot be */
+    struct msim_unread_kind unread[MSIM_READ_UNREAD_KINDS];
+    struct msim_error first_unsound; /* with its offset, if there is one */
+    uint64_t orphans;                /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
@@ -38,6 +49,7 @@ struct msim_read_result {
     int32_t origin_ps;
     char note[128]; /* msim_input_note() */
     bool salvaged;
+    uint64_t broken;          /* salvaged: records passed over */
     struct msim_error damage; /* salvaged: what was wrong */
 };
 
@@ -67,6 +79,10 @@ struct msim_read_format {
     /* Offset in the file of the byte that a failed feed() is about. */
     uint64_t (*offset)(const struct msim_reader *r);
 
+    /* A record was broken, the next begins: forget it. NULL: what follows a
+     * broken record is not read. */
+    void (*forget)(void *state);
+
     /* All records are in: order, nest and link them. */
     enum msim_status (*finish)(struct msim_reader *r);
     void (*free)(void *state); /* accepts NULL */
@@ -84,6 +100,7 @@ struct msim_reader {
     void *state;                           /* the format's */
     struct msim_error problem; /* of a callback; the offset comes later */
     uint64_t complete;         /* records taken whole */
+    bool in_records;           /* between their begin and their end */
     bool keep_source;          /* of msim_load_options */
     bool details;              /* of msim_load_options */
     int64_t base_ns;           /* baseTimeNanoseconds at the top level */
@@ -98,6 +115,13 @@ void msim_read_records_end(struct msim_reader *r);
 /* Note a problem with a record; returns `status` for the callback. */
 int msim_read_problem(struct msim_reader *r, enum msim_status status,
                       const char *fmt, ...) MSIM_PRINTF(3, 4);
+
+/* Leave out the record at hand, which says what cannot be. */
+void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
+    MSIM_PRINTF(2, 3);
+
+/* Count a record of a kind that is not read, of `us` microseconds. */
+void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);

@@ -233,29 +233,41 @@ static void forget(struct msim_json_filter *f)
     f->passed = 0;
 }
 
-enum msim_status msim_json_filter_feed(struct msim_json_filter *f,
-                                       const char *bytes, size_t len,
-                                       const char **out, size_t *out_len)
+/* Look at what is held, up to what is cut. */
+static void filter(struct msim_json_filter *f, bool end, const char **out,
+                   size_t *out_len)
 {
-    struct msim_text_piece piece;
-    char *p, *to;
+    char *p = f->held.data, *to = p + f->held.n;
 
-    forget(f);
-    MSIM_TRY(msim_vec_text(&f->held, bytes, len, &piece));
-    p = f->held.data;
-    to = p + f->held.n;
-    for (;;) {
+    while (p < to) {
         char *from = p;
 
-        if (p == to)
-            break;
-        p = f->in_string ? in_string(f, p, to, len == 0)
-                         : outside(f, p, to, len == 0);
+        p = f->in_string ? in_string(f, p, to, end) : outside(f, p, to, end);
         if (p == from)
             break; /* cut */
     }
     *out = f->held.data;
     f->passed = (uint32_t)(p - *out);
     *out_len = f->passed;
+}
+
+enum msim_status msim_json_filter_feed(struct msim_json_filter *f,
+                                       const char *bytes, size_t len,
+                                       const char **out, size_t *out_len)
+{
+    struct msim_text_piece piece;
+
+    forget(f);
+    MSIM_TRY(msim_vec_text(&f->held, bytes, len, &piece));
+    filter(f, len == 0, out, out_len);
     return MSIM_OK;
+}
+
+void msim_json_filter_again(struct msim_json_filter *f, const char *from,
+                            const char **out, size_t *out_len)
+{
+    f->passed = (uint32_t)(from - (const char *)f->held.data);
+    forget(f);
+    f->in_string = true;
+    filter(f, false, out, out_len);
 }

@@ -60,4 +60,11 @@ enum msim_status msim_json_filter_feed(struct msim_json_filter *f,
                                        const char *bytes, size_t len,
                                        const char **out, size_t *out_len);
 
+/*
+ * Where the bytes passed on last were taken for what they are not: take back
+ * those from `from` on, which is in a string, and look at them again.
+ */
+void msim_json_filter_again(struct msim_json_filter *f, const char *from,
+                            const char **out, size_t *out_len);
+
 #endif

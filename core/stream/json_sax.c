@@ -21,7 +21,8 @@ struct msim_sax {
     struct msim_sax_handler handler;
     void *ctx;
     yajl_handle yajl;
-    uint64_t offset;
+    uint64_t offset; /* of the piece at hand, or of what is behind all */
+    bool parsing;
     uint32_t depth, skip;
     bool report_end;
     bool heard;              /* the piece at hand brought an event */
@@ -267,9 +268,12 @@ static enum msim_status check_length(struct msim_sax *s)
 /* A piece without an event is all of one token, or blank. */
 static enum msim_status parse(struct msim_sax *s, const char *bytes, size_t len)
 {
-    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
+    yajl_status status;
     size_t used = len;
 
+    s->parsing = true;
+    status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
+    s->parsing = false;
     if (status != yajl_status_ok)
         used = yajl_get_bytes_consumed(s->yajl);
     if (status == yajl_status_error && used)
@@ -327,9 +331,32 @@ enum msim_status msim_sax_end(struct msim_sax *s)
     return s->failed;
 }
 
+enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at)
+{
+    const struct msim_sax_handler handler = s->handler;
+    const char *text = "{\"\":[";
+    yajl_handle yajl = yajl_alloc(&callbacks, NULL, s);
+    yajl_status status;
+
+    if (!yajl)
+        return MSIM_ENOMEM;
+    yajl_free(s->yajl);
+    s->kept.n = 0;
+    *s = (struct msim_sax){
+        .ctx = s->ctx, .yajl = yajl, .offset = at, .kept = s->kept};
+    status = yajl_parse(yajl, (const unsigned char *)text, strlen(text));
+    s->handler = handler;
+    return failure(s, status, NULL);
+}
+
 uint64_t msim_sax_offset(const struct msim_sax *s)
 {
-    return s->offset;
+    return s->offset + (s->parsing ? yajl_get_bytes_consumed(s->yajl) : 0);
+}
+
+uint64_t msim_sax_fed(const struct msim_sax *s)
+{
+    return s->offset + s->kept.n;
 }
 
 const char *msim_sax_message(const struct msim_sax *s)

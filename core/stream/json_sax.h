@@ -69,11 +69,22 @@ MSIM_MUST_CHECK
 enum msim_status msim_sax_end(struct msim_sax *s);
 
 /*
+ * After ESYNTAX inside a list that is a member of the document: go on inside
+ * that list, at offset `at`, as before one of its values. Handlers hear nothing
+ * of it. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at);
+
+/*
  * How many bytes have been fed. After a failure: the offset of what was found,
  * give or take the token that was read ahead; if a callback stopped, the end
- * of what it was given.
+ * of what it was given. Within a callback: the end of what it is given.
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
+
+/* Between pieces: how many bytes have been fed, parsed yet or not. */
+uint64_t msim_sax_fed(const struct msim_sax *s);
 
 /* After ESYNTAX, ELIMIT or ETRUNCATED: what was found and what was wanted. */
 const char *msim_sax_message(const struct msim_sax *s);

@@ -57,8 +57,8 @@ enum msim_status msim_choice_marks(uint8_t **marks, const struct msim_choice *c,
 /* The kind of an operator with these marks: never ALL. */
 enum msim_choice_kind msim_choice_kind_of(uint8_t marks);
 
-/* Is work of this kind in the choice, in an operator with these marks? Work in
- * no operator has none. */
+/* Is work of this kind in the choice, in an operator or a label with these
+ * marks? Work in neither has none. */
 bool msim_choice_takes(const struct msim_choice *c, uint8_t marks,
                        enum msim_choice_kind kind);
 

@@ -42,12 +42,27 @@ static enum msim_call_kind memory_call(const char *s)
     return MSIM_CALL_OTHER;
 }
 
+/* Calls of other runtimes: Level Zero's (ze), Unified Runtime's (ur), Ascend's
+ * (aclrt). What they started says more than a name. */
+static enum msim_call_kind foreign_call(const char *s)
+{
+    if (has(s, "Launch"))
+        return MSIM_CALL_LAUNCH;
+    if (has(s, "EventWait") || (has(s, "ynchronize") && has(s, "Event")))
+        return MSIM_CALL_EVENT_SYNC;
+    if (has(s, "ynchronizeDevice") || has(s, "DeviceSynchronize"))
+        return MSIM_CALL_DEVICE_SYNC;
+    if (has(s, "ynchronize") || has(s, "QueueFinish"))
+        return MSIM_CALL_STREAM_SYNC;
+    return MSIM_CALL_OTHER;
+}
+
 enum msim_call_kind msim_name_call(const char *name)
 {
     const char *s = bare_call(name);
 
     if (!s)
-        return MSIM_CALL_OTHER;
+        return foreign_call(name);
     if (has(s, "GraphLaunch"))
         return MSIM_CALL_GRAPH_LAUNCH;
     if (has(s, "Launch") && !has(s, "HostFunc") && !has(s, "Config"))
@@ -71,6 +86,15 @@ enum msim_call_kind msim_name_call(const char *name)
     if (starts(s, "EventElapsedTime"))
         return MSIM_CALL_EVENT_ELAPSED;
     return memory_call(s);
+}
+
+int msim_name_capture(const char *name)
+{
+    const char *s = bare_call(name);
+
+    if (!s || !starts(s, "Stream") || !has(s, "apture"))
+        return 0;
+    return starts(s, "StreamBegin") ? 1 : starts(s, "StreamEnd") ? -1 : 0;
 }
 
 enum msim_call_kind msim_name_sync(const char *s, size_t len)

@@ -14,6 +14,9 @@
 /* "cudaLaunchKernelExC" is a launch, "hipMemcpyWithStream" a copy, ... */
 enum msim_call_kind msim_name_call(const char *name);
 
+/* 1 where a call begins to capture a stream as a graph, -1 where it ends. */
+int msim_name_capture(const char *name);
+
 /* "c10::Half", "float", "Long", "__nv_bfloat16": UNKNOWN where it is none. */
 enum msim_dtype msim_name_dtype(const char *s, size_t len);
 

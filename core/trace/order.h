@@ -46,6 +46,10 @@ enum msim_status msim_order_calls(struct msim_trace *t);
 MSIM_MUST_CHECK
 enum msim_status msim_order_device(struct msim_trace *t);
 
+/* End activities of linked, ordered streams where there is room for them, and
+ * count those that are recorded to end later. */
+void msim_order_room(struct msim_trace *t);
+
 /* ProfilerStep#n annotations as steps, by start; one inside another is none. */
 MSIM_MUST_CHECK
 enum msim_status msim_order_steps(struct msim_trace *t);

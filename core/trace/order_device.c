@@ -172,6 +172,81 @@ static enum msim_status link_gpu(struct msim_trace *t,
     return MSIM_OK;
 }
 
+/* What has no launch, and is ahead of all of its stream that have one, or has a
+ * lower number than all calls: numbers grow. */
+static void find_early(struct msim_trace *t)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        if (t->calls[i].correlation - 1 < least)
+            least = t->calls[i].correlation - 1;
+    for (uint32_t s = 0; s < t->n_streams && least < UINT32_MAX; s++) {
+        uint32_t begin = t->streams[s].gpu_begin, end = t->streams[s].gpu_end;
+        uint32_t linked = begin;
+
+        while (linked < end && t->gpu[linked].call == MSIM_NONE)
+            linked++;
+        for (uint32_t i = begin; i < linked; i++)
+            t->gpu[i].early = linked < end || t->gpu[i].correlation - 1 < least;
+    }
+}
+
+/* ---- launches whose kernels are not recorded ----------------------------- */
+
+static bool launches(const struct msim_call *c)
+{
+    return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
+}
+
+/* A driver call inside a runtime call launches nothing of its own. */
+static bool nested(const struct msim_trace *t, uint32_t i)
+{
+    const struct msim_call *c = &t->calls[i];
+
+    return i > t->threads[c->thread].call_begin &&
+           c[-1].start + c[-1].dur >= c->start + c->dur;
+}
+
+/* Launches of a thread; what a graph captures runs nothing. A capture may have
+ * begun before the recording. */
+static void find_lost(struct msim_trace *t, const struct msim_thread *thread,
+                      const int8_t *captures)
+{
+    bool capturing = false;
+    uint32_t begin = thread->call_begin;
+
+    for (uint32_t i = begin; i < thread->call_end; i++) {
+        struct msim_call *c = &t->calls[i];
+
+        c->lost =
+            launches(c) && c->gpu == MSIM_NONE && !capturing && !nested(t, i);
+        if (!captures[c->name])
+            continue;
+        for (; captures[c->name] < 0 && begin < i; begin++)
+            t->calls[begin].lost = false;
+        capturing = captures[c->name] > 0;
+        begin = thread->call_end;
+    }
+}
+
+static enum msim_status find_all_lost(struct msim_trace *t)
+{
+    uint32_t i, n = msim_strtab_count(t->strings);
+    int8_t *captures = calloc(n, 1);
+
+    if (!captures)
+        return MSIM_ENOMEM;
+    for (i = 0; i < t->n_calls; i++)
+        if (t->calls[i].kind == MSIM_CALL_OTHER)
+            captures[t->calls[i].name] =
+                (int8_t)msim_name_capture(msim_trace_text(t, t->calls[i].name));
+    for (i = 0; i < t->n_threads; i++)
+        find_lost(t, &t->threads[i], captures);
+    free(captures);
+    return MSIM_OK;
+}
+
 static bool sync_before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
@@ -208,9 +283,12 @@ enum msim_status msim_order_device(struct msim_trace *t)
         status = map_calls(t, &map);
     if (status == MSIM_OK)
         status = link_gpu(t, &map);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
+        find_early(t);
+        msim_order_room(t);
         status = link_syncs(t, &map);
+    }
     msim_idmap_release(&map);
     t->has_gpu_events = t->n_gpu != 0;
-    return status;
+    return status == MSIM_OK ? find_all_lost(t) : status;
 }

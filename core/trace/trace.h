@@ -192,6 +192,7 @@ struct msim_call {
     uint32_t correlation;
     uint32_t gpu; /* first GPU activity it started, or NONE */
     uint8_t kind;
+    bool lost; /* it launched what is not recorded */
 };
 
 /* A cuda_sync event: which stream or event a synchronisation waited for. */
@@ -232,7 +233,7 @@ struct msim_gpu {
     uint64_t bytes; /* copies and memsets; else 0 */
     uint32_t name;  /* string */
     uint32_t stream;
-    uint32_t call; /* launching call by correlation, NONE: before the window */
+    uint32_t call; /* launching call by correlation, NONE: not recorded */
     uint32_t op;   /* op that launched it (order_device.c says how) */
     uint32_t
         comm; /* kind COMM: its collective, or NONE where only its name tells */
@@ -241,6 +242,7 @@ struct msim_gpu {
     uint8_t kind, copy_kind;
     bool pageable;
     bool in_graph; /* launched by a CUDA or HIP graph */
+    bool early;    /* in its queue already when the recording began */
 };
 
 struct msim_launch_config {
@@ -349,6 +351,11 @@ struct msim_trace {
                               with tensors */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
+    /* GPU activities whose recorded end their stream has no room for: how many,
+     * by how much, and the longest of them, as recorded (order_room.c). */
+    uint64_t n_overruns;
+    msim_ps overrun, longest_overrun;
+    uint32_t longest_overrun_gpu;
     /* The messages of a Chakra file as they were, if they were asked for
      * (msim_load_options.keep_source); else NULL. */
     char *source;

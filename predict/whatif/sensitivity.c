@@ -291,7 +291,7 @@ enum msim_status msim_sensitivity_find(struct msim_prediction_run *run,
     struct halving h = {.run = run};
     enum msim_status status = find_rows(&h, err);
 
-    if (status == MSIM_OK)
+    if (status == MSIM_OK && !run->graph->job->partial)
         status = say_verdict(run->prediction);
     msim_engine_free(h.engine);
     free(h.times.start);

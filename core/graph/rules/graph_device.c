@@ -73,17 +73,18 @@ static enum msim_status index_steps(struct device *d)
     return MSIM_OK;
 }
 
-/* The first step that has begun by `launch` and is not over. */
+/* The first step that has begun by the launch, or by the start of what has none
+ * in the recording, and is not over. */
 static uint32_t window_of(const struct device *d, const struct msim_gpu *e)
 {
     uint32_t lo = 0, hi = d->t->n_steps;
     msim_ps launch;
 
-    if (e->call == MSIM_NONE)
+    if (e->early)
         return MSIM_NONE;
     if (!hi)
         return d->first_window;
-    launch = d->t->calls[e->call].start;
+    launch = e->call == MSIM_NONE ? e->start : d->t->calls[e->call].start;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 

@@ -15,7 +15,9 @@
  *                            the call is synchronous; to the device, all but
  *                            the part that was staged last
  *
- * Where no GPU time may be read, the order of calls decides instead.
+ * Where no GPU time may be read, the order of calls decides instead. A wait
+ * for work that is not recorded is no work of the host: it is kept as a delay
+ * without a cause.
  */
 #include "core/graph/rules/graph_rules.h"
 
@@ -44,6 +46,7 @@ struct sync {
     const struct msim_trace *t;
     uint32_t *of_call; /* msim_sync of each call, or NONE */
     uint32_t *launched, *recorded;
+    bool lost; /* launched on the thread at hand, and not waited for yet */
     enum msim_edge_kind edge; /* of the call at hand */
     enum msim_edge_source source;
 };
@@ -334,6 +337,31 @@ static enum msim_status link_call(struct sync *s, uint32_t call,
     }
 }
 
+static bool is_wait(uint8_t call_kind)
+{
+    return call_kind >= MSIM_CALL_DEVICE_SYNC &&
+           call_kind <= MSIM_CALL_EVENT_SYNC;
+}
+
+/* Calls come by thread, then start. A call that waited for nothing that is
+ * recorded waited for what its thread launched and the recording lost. */
+static enum msim_status wait_for_lost(struct sync *s, uint32_t call,
+                                      msim_ps latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+    uint32_t task = s->r->of_call[call];
+    bool lost = s->lost && (call == 0 || c->thread == c[-1].thread);
+
+    s->lost = c->lost || (lost && !is_wait(c->kind));
+    if (!lost || !is_wait(c->kind) || latest > c->start || task == MSIM_NONE ||
+        !s->b->opt->device_times)
+        return MSIM_OK;
+    msim_builder_waited(s->b, task, call_end(c));
+    s->b->g->copied[MSIM_COPIED_UNEXPLAINED] += c->dur;
+    return msim_builder_edge(s->b, MSIM_EDGE_UNEXPLAINED, MSIM_FROM_TIMES,
+                             task - 1, task, c->dur);
+}
+
 static enum msim_status link_calls(struct sync *s)
 {
     s->of_call = malloc(((size_t)s->t->n_calls + 1) * sizeof(*s->of_call));
@@ -349,6 +377,7 @@ static enum msim_status link_calls(struct sync *s)
         msim_ps latest = MSIM_TIME_NONE;
 
         MSIM_TRY(link_call(s, i, &latest));
+        MSIM_TRY(wait_for_lost(s, i, latest));
         if (latest != MSIM_TIME_NONE && s->b->opt->device_times)
             msim_builder_waited(s->b, s->r->of_call[i], latest);
     }

@@ -18,7 +18,8 @@ enum msim_kineto_cat {
     MSIM_KCAT_MEMCPY,
     MSIM_KCAT_MEMSET,
     MSIM_KCAT_SYNC,
-    MSIM_KCAT_DROP,
+    MSIM_KCAT_DROP,  /* of no use */
+    MSIM_KCAT_OTHER, /* not known: it is counted and said */
 };
 
 /* Fields of the current event; `have` has a bit for each that was there. */
@@ -29,13 +30,15 @@ enum msim_kineto_cat {
 #define MSIM_KHAVE_COMM (1u << 4) /* collective metadata */
 #define MSIM_KHAVE_GRID (1u << 5)
 #define MSIM_KHAVE_FWD  (1u << 6)
+#define MSIM_KHAVE_NONE (1u << 7) /* a time that is no number: k->no_time */
 
 struct msim_kineto_event {
     uint32_t have;
     char ph;
     uint8_t cat;
     uint8_t sync_kind;
-    uint32_t name; /* string */
+    uint32_t name;     /* string */
+    uint32_t category; /* string, of MSIM_KCAT_OTHER */
     int64_t pid, tid, ts_us, dur_us;
     int32_t ts_ps, dur_ps;
     int64_t external, correlation, device, stream, bytes;
@@ -47,6 +50,15 @@ struct msim_kineto_event {
     int64_t src_rank, dst_rank, comm_seq, group_size;
     uint8_t collective, dtype;
     bool has_group;
+};
+
+/* Half of an event: it has begun. */
+struct msim_kineto_open {
+    int64_t pid, tid, ts_us;
+    int32_t ts_ps;
+    uint32_t name;
+    uint32_t row; /* that it has made, or NONE */
+    uint8_t cat;
 };
 
 /* A thread's name from a metadata event. */
@@ -62,7 +74,11 @@ struct msim_kineto {
     uint8_t key, arg_key, grid_at;
     bool based;
     int64_t base_us; /* subtracted from every time stamp */
+    uint64_t n_far;  /* events more than a day later */
+    char no_time[64];
     struct msim_idmap threads, streams, configs;
+    struct msim_idmap correlations; /* those of more than 32 bits */
+    uint32_t n_correlations;
     uint32_t thread; /* of the last event that has one, NONE at first */
     /* One operator's inputs, as they come. */
     struct msim_vec dims;     /* int64_t and the marks below */
@@ -72,6 +88,7 @@ struct msim_kineto {
     struct msim_vec text;
     struct msim_vec args; /* struct msim_arg being built */
     struct msim_vec labels;
+    struct msim_vec open; /* struct msim_kineto_open, innermost last */
     struct msim_group_spec group;
     /* uint32_t threads, for each GPU activity and each synchronisation: of the
      * last event before it in the file that has one. */
@@ -86,6 +103,26 @@ static inline struct msim_kineto *msim_kineto_of(const struct msim_reader *r)
     return r->state;
 }
 
+/* What the category `s` makes of the current event (kineto_category.c). */
+enum msim_status msim_kineto_category(struct msim_reader *r, const char *s,
+                                      size_t len);
+/* The same of what Ascend's tools write instead: "AI_CORE", a task's type. */
+void msim_kineto_task(struct msim_reader *r, const char *s, size_t len);
+void msim_kineto_categories_init(struct msim_kineto *k);
+/* Count the current event, of which nothing is made. */
+enum msim_status msim_kineto_unread(struct msim_reader *r);
+/* The current event, 'B', has begun; the last row of its category is its, if
+ * `row`. 'E' ends the innermost of its thread (kineto_pairs.c). */
+enum msim_status msim_kineto_begin(struct msim_reader *r, bool row);
+void msim_kineto_end(struct msim_reader *r);
+/* All events are in: leave out what has no end. */
+void msim_kineto_end_all(struct msim_reader *r);
+/* Note that `s` is no time, which the event at hand has as its `key`. */
+void msim_kineto_no_time(struct msim_reader *r, const char *key, const char *s,
+                         size_t len);
+/* Can the current event be? If not, it is left out, and counted
+ * (kineto_sound.c). */
+bool msim_kineto_sound(struct msim_reader *r);
 /* Add the row of the current event, if it makes one (kineto_rows.c). */
 enum msim_status msim_kineto_row(struct msim_reader *r);
 /* Build the argument block of the current operator (kineto_args.c). */

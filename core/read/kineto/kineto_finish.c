@@ -106,6 +106,7 @@ static enum msim_status order(struct msim_trace *t)
 
 enum msim_status msim_kineto_finish(struct msim_reader *r)
 {
+    msim_kineto_end_all(r);
     shift_to_zero(r);
     place_origin(r);
     label_threads(r);

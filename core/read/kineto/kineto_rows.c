@@ -8,50 +8,14 @@
 
 #include <string.h>
 
-/* The start of the current event on the trace's clock. */
-static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
+/* The times of an event that can be, on the trace's clock. */
+static void event_times(const struct msim_reader *r, msim_ps *start,
+                        msim_ps *dur)
 {
-    struct msim_kineto *k = msim_kineto_of(r);
-    const int64_t limit = MSIM_TRACE_MAX / MSIM_PS_PER_US;
-    int64_t us;
+    const struct msim_kineto *k = msim_kineto_of(r);
 
-    if (!k->based) {
-        k->base_us = k->ev.ts_us;
-        k->based = true;
-    }
-    if (__builtin_sub_overflow(k->ev.ts_us, k->base_us, &us) || us > limit ||
-        us < -limit)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT,
-            "event %llu: 'ts' is %lld, more than a day from the first",
-            (unsigned long long)r->out->events, (long long)k->ev.ts_us);
-    *start = us * MSIM_PS_PER_US + k->ev.ts_ps;
-    return MSIM_OK;
-}
-
-static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
-                                    msim_ps *dur)
-{
-    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
-    const char *name = msim_strtab_text(r->strings, ev->name);
-    unsigned long long number = r->out->events;
-
-    if (!(ev->have & MSIM_KHAVE_TS))
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu '%.80s' has no 'ts'", number, name);
-    if (ev->dur_us < 0)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu '%.80s': 'dur' is %lld, want >= 0 us",
-            number, name, (long long)ev->dur_us);
-    MSIM_TRY(event_start(r, start));
-    if (ev->dur_us >= MSIM_TRACE_MAX / MSIM_PS_PER_US)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT,
-            "event %llu '%.80s': 'dur' is %lld us, want less "
-            "than a day",
-            number, name, (long long)ev->dur_us);
-    *dur = ev->dur_us * MSIM_PS_PER_US + ev->dur_ps;
-    return MSIM_OK;
+    *start = (k->ev.ts_us - k->base_us) * MSIM_PS_PER_US + k->ev.ts_ps;
+    *dur = k->ev.dur_us * MSIM_PS_PER_US + k->ev.dur_ps;
 }
 
 static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
@@ -136,7 +100,7 @@ static enum msim_status add_op(struct msim_reader *r)
     op.rf_id = (uint64_t)ev->rf_id;
     /* The order in which it began, for equal times. */
     op.et_id = (uint32_t)ev->external;
-    MSIM_TRY(event_times(r, &op.start, &op.dur));
+    event_times(r, &op.start, &op.dur);
     MSIM_TRY(thread_of(r, &op.thread));
     if (ev->cat == MSIM_KCAT_ANNOTATION ||
         msim_name_step(msim_strtab_text(r->strings, ev->name), &step)) {
@@ -158,21 +122,32 @@ static enum msim_status add_op(struct msim_reader *r)
     return MSIM_OK;
 }
 
-static uint32_t correlation(int64_t c)
+/* A number that joins a call with what it started; 0 and -1 are none. Those of
+ * more than 32 bits are numbered from the last of these downwards. */
+static enum msim_status correlation(struct msim_reader *r, int64_t id,
+                                    uint32_t *number)
 {
-    return c > 0 && c <= UINT32_MAX ? (uint32_t)c : 0;
+    struct msim_kineto *k = msim_kineto_of(r);
+    uint32_t *slot;
+
+    *number = id >= 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+    if (*number == id || id == -1)
+        return MSIM_OK;
+    MSIM_TRY(msim_idmap_put(&k->correlations, (uint64_t)id, k->n_correlations,
+                            &slot));
+    k->n_correlations += *slot == k->n_correlations;
+    *number = UINT32_MAX - *slot;
+    return MSIM_OK;
 }
 
 static enum msim_status add_call(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
-    struct msim_call c = {.name = ev->name,
-                          .op = MSIM_NONE,
-                          .gpu = MSIM_NONE,
-                          .correlation = correlation(ev->correlation)};
+    struct msim_call c = {.name = ev->name, .op = MSIM_NONE, .gpu = MSIM_NONE};
 
-    MSIM_TRY(event_times(r, &c.start, &c.dur));
+    MSIM_TRY(correlation(r, ev->correlation, &c.correlation));
+    event_times(r, &c.start, &c.dur);
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
                        sizeof(*t->calls)));
@@ -200,10 +175,10 @@ static enum msim_status add_gpu(struct msim_reader *r)
                          .call = MSIM_NONE,
                          .op = MSIM_NONE,
                          .comm = MSIM_NONE,
-                         .config = MSIM_NONE,
-                         .correlation = correlation(ev->correlation)};
+                         .config = MSIM_NONE};
 
-    MSIM_TRY(event_times(r, &g.start, &g.dur));
+    MSIM_TRY(correlation(r, ev->correlation, &g.correlation));
+    event_times(r, &g.start, &g.dur);
     MSIM_TRY(stream_of(r, ev->device >= 0 ? ev->device : ev->pid,
                        ev->stream >= 0 ? ev->stream : ev->tid, &g.stream));
     if (ev->cat == MSIM_KCAT_KERNEL) {
@@ -240,17 +215,16 @@ static enum msim_status add_sync(struct msim_reader *r)
     struct msim_trace *t = r->trace;
     int64_t device = ev->device >= 0 ? ev->device : ev->pid;
     /* Correlations for now; msim_order_device() turns them into calls. */
-    struct msim_sync s = {.call = correlation(ev->correlation),
-                          .record_call = correlation(ev->record_correlation),
-                          .stream = MSIM_NONE,
-                          .wait_stream = MSIM_NONE,
-                          .kind = ev->sync_kind};
+    struct msim_sync s = {
+        .stream = MSIM_NONE, .wait_stream = MSIM_NONE, .kind = ev->sync_kind};
 
+    MSIM_TRY(correlation(r, ev->correlation, &s.call));
+    MSIM_TRY(correlation(r, ev->record_correlation, &s.record_call));
     if (s.kind == MSIM_CALL_OTHER)
         s.kind = (uint8_t)msim_name_sync(
             msim_strtab_text(r->strings, ev->name),
             strlen(msim_strtab_text(r->strings, ev->name)));
-    MSIM_TRY(event_times(r, &s.start, &s.dur));
+    event_times(r, &s.start, &s.dur);
     if (names_stream(ev->stream))
         MSIM_TRY(stream_of(r, device, ev->stream, &s.stream));
     if (names_stream(ev->wait_stream))
@@ -261,24 +235,43 @@ static enum msim_status add_sync(struct msim_reader *r)
     return note_thread(r, &msim_kineto_of(r)->before_sync);
 }
 
-enum msim_status msim_kineto_row(struct msim_reader *r)
+static enum msim_status add_row(struct msim_reader *r)
 {
-    struct msim_kineto *k = msim_kineto_of(r);
-
-    switch (k->ev.ph == 'X' ? k->ev.cat : MSIM_KCAT_DROP) {
+    switch (msim_kineto_of(r)->ev.cat) {
     case MSIM_KCAT_OP:
     case MSIM_KCAT_ANNOTATION:
         return add_op(r);
     case MSIM_KCAT_CALL:
         return add_call(r);
-    case MSIM_KCAT_KERNEL:
-    case MSIM_KCAT_MEMCPY:
-    case MSIM_KCAT_MEMSET:
-        return add_gpu(r);
     case MSIM_KCAT_SYNC:
         return add_sync(r);
     default:
-        r->out->dropped++;
+        return add_gpu(r);
+    }
+}
+
+static bool makes_row(const struct msim_kineto_event *ev)
+{
+    return (ev->ph == 'X' || ev->ph == 'B') && ev->cat > MSIM_KCAT_UNSEEN &&
+           ev->cat < MSIM_KCAT_DROP;
+}
+
+enum msim_status msim_kineto_row(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
+    bool row = makes_row(ev);
+
+    if (ev->ph == 'E') {
+        msim_kineto_end(r);
         return MSIM_OK;
     }
+    if (!row)
+        MSIM_TRY(msim_kineto_unread(r));
+    else if (!msim_kineto_sound(r))
+        row = false;
+    if (row) {
+        r->out->taken++;
+        MSIM_TRY(add_row(r));
+    }
+    return ev->ph == 'B' ? msim_kineto_begin(r, row) : MSIM_OK;
 }

@@ -55,6 +55,7 @@ enum key {
     K_SRC,
     K_DST,
     K_COMM_SEQ,
+    K_TASK_TYPE,
 };
 
 static const struct msim_keyword words[] = {
@@ -100,19 +101,10 @@ static const struct msim_keyword words[] = {
     {"Src Rank", K_SRC},
     {"Dst Rank", K_DST},
     {"Seq", K_COMM_SEQ},
+    {"sycl queue", K_STREAM},
+    {"Physic Stream Id", K_STREAM},
+    {"Task Type", K_TASK_TYPE},
     {NULL, 0},
-};
-
-static const struct msim_keyword categories[] = {
-    {"cpu_op", MSIM_KCAT_OP},         {"Operator", MSIM_KCAT_OP},
-    {"operator", MSIM_KCAT_OP},       {"user_annotation", MSIM_KCAT_ANNOTATION},
-    {"cuda_runtime", MSIM_KCAT_CALL}, {"cuda_driver", MSIM_KCAT_CALL},
-    {"hip_runtime", MSIM_KCAT_CALL},  {"hip_driver", MSIM_KCAT_CALL},
-    {"Runtime", MSIM_KCAT_CALL},      {"runtime", MSIM_KCAT_CALL},
-    {"kernel", MSIM_KCAT_KERNEL},     {"Kernel", MSIM_KCAT_KERNEL},
-    {"gpu_memcpy", MSIM_KCAT_MEMCPY}, {"Memcpy", MSIM_KCAT_MEMCPY},
-    {"gpu_memset", MSIM_KCAT_MEMSET}, {"Memset", MSIM_KCAT_MEMSET},
-    {"cuda_sync", MSIM_KCAT_SYNC},    {NULL, 0},
 };
 
 /* ---- one event ---------------------------------------------------------- */
@@ -133,11 +125,13 @@ static void event_reset(struct msim_kineto *k)
     k->key = k->arg_key = K_OTHER;
 }
 
-/* Skip the rest of an event that makes no row. */
+/* Skip the rest of an event that makes no row. What begins and ends as two
+ * events counts them all. */
 static int skip_if_dropped(const struct msim_kineto_event *ev)
 {
-    return ev->cat == MSIM_KCAT_DROP ||
-                   (ev->ph && ev->ph != 'X' && ev->ph != 'M')
+    if (!ev->ph || ev->ph == 'B' || ev->ph == 'E')
+        return 0;
+    return ev->cat == MSIM_KCAT_DROP || (ev->ph != 'X' && ev->ph != 'M')
                ? MSIM_SAX_SKIP
                : 0;
 }
@@ -184,11 +178,8 @@ static int event_number(struct msim_reader *r, const char *s, size_t len)
         break;
     }
     if (!ok)
-        return msim_read_problem(
-            r, MSIM_EFORMAT, "event %llu: '%s' is %.*s, want microseconds",
-            (unsigned long long)r->out->events + 1,
-            msim_kineto_of(r)->key == K_TS ? "ts" : "dur",
-            len ? (int)(len < 40 ? len : 40) : 9, len ? s : "no number");
+        msim_kineto_no_time(r, msim_kineto_of(r)->key == K_TS ? "ts" : "dur", s,
+                            len);
     return 0;
 }
 
@@ -351,9 +342,7 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
         ev->ph = len == 1 ? *s : '?';
         return skip_if_dropped(ev);
     case K_CAT:
-        ev->cat = msim_keyset_find(&k->cats, s, len);
-        if (!ev->cat)
-            ev->cat = MSIM_KCAT_DROP;
+        MSIM_TRY(msim_kineto_category(r, s, len));
         return skip_if_dropped(ev);
     case K_NAME:
         /* Metadata has no category; only thread names are of use. */
@@ -398,6 +387,9 @@ static int arg_string(struct msim_reader *r, const char *s, size_t len)
         return label_thread(r, s, len);
     case K_SYNC_KIND:
         ev->sync_kind = (uint8_t)msim_name_sync(s, len);
+        return 0;
+    case K_TASK_TYPE:
+        msim_kineto_task(r, s, len);
         return 0;
     case K_COLLECTIVE:
         ev->collective = (uint8_t)msim_name_collective(s, len);
@@ -556,10 +548,15 @@ static enum msim_status kineto_begin(struct msim_reader *r)
         return MSIM_ENOMEM;
     k->thread = MSIM_NONE;
     msim_keyset_init(&k->keys, words);
-    msim_keyset_init(&k->cats, categories);
+    msim_kineto_categories_init(k);
     msim_kineto_types_init(k);
     r->state = k;
     return MSIM_OK;
+}
+
+static void kineto_forget(void *state)
+{
+    ((struct msim_kineto *)state)->depth = 0;
 }
 
 static void kineto_free(void *state)
@@ -571,6 +568,7 @@ static void kineto_free(void *state)
     msim_idmap_release(&k->threads);
     msim_idmap_release(&k->streams);
     msim_idmap_release(&k->configs);
+    msim_idmap_release(&k->correlations);
     free(k->dims.data);
     free(k->strides.data);
     free(k->types_in.data);
@@ -578,6 +576,7 @@ static void kineto_free(void *state)
     free(k->text.data);
     free(k->args.data);
     free(k->labels.data);
+    free(k->open.data);
     free(k->group.ranks.data);
     free(k->before_gpu.data);
     free(k->before_sync.data);
@@ -589,6 +588,7 @@ const struct msim_read_format msim_kineto_format = {
     .records = "events",
     .begin = kineto_begin,
     .handler = &handler,
+    .forget = kineto_forget,
     .finish = msim_kineto_finish,
     .free = kineto_free,
 };

@@ -241,21 +241,6 @@ static enum msim_status sum_regions(struct phases *a)
 
 /* ---- tasks --------------------------------------------------------------- */
 
-/* The operator, or the mark, that a task is in. */
-static uint32_t op_of(const struct phases *a, uint32_t task)
-{
-    const struct msim_task_ref *ref = &a->g->refs[task];
-    uint32_t call = MSIM_NONE;
-
-    if (ref->op != MSIM_NONE || ref->index == MSIM_NONE)
-        return ref->op;
-    if (a->g->kind[task] == MSIM_TASK_CALL)
-        call = ref->index;
-    else if (a->g->kind[task] >= MSIM_TASK_KERNEL)
-        call = a->t->gpu[ref->index].call;
-    return call == MSIM_NONE ? MSIM_NONE : a->t->calls[call].op;
-}
-
 /* The last operator that began on the thread before the task was launched. */
 static uint32_t op_before(const struct phases *a, uint32_t task,
                           uint32_t *thread)
@@ -311,7 +296,7 @@ static void add_tasks(struct phases *a, uint32_t main_lane)
 
         if (g->refs[t].rank != a->rank || g->kind[t] == MSIM_TASK_JOIN)
             continue;
-        op = op_of(a, t);
+        op = msim_graph_around(g, t);
         if (g->kind[t] >= MSIM_TASK_KERNEL) {
             if (!msim_window_selected(g, g->window[t], a->f->iteration))
                 continue;

@@ -51,6 +51,13 @@ static void test_names__other_calls(void)
     check_call("cudaMallocAsync", MSIM_CALL_OTHER);
     check_call("cudaMallocHost", MSIM_CALL_OTHER);
     check_call("cudaFuncGetAttributes", MSIM_CALL_OTHER);
+    check_call("zeCommandQueueSynchronize", MSIM_CALL_STREAM_SYNC);
+    check_call("urQueueFinish", MSIM_CALL_STREAM_SYNC);
+    check_call("urEventWait", MSIM_CALL_EVENT_SYNC);
+    check_call("zeEventHostSynchronize", MSIM_CALL_EVENT_SYNC);
+    check_call("aclrtSynchronizeDevice", MSIM_CALL_DEVICE_SYNC);
+    check_call("urEnqueueKernelLaunch", MSIM_CALL_LAUNCH);
+    check_call("urEnqueueUSMMemcpy", MSIM_CALL_OTHER);
     check_call("INVALID", MSIM_CALL_OTHER);
     check_call("", MSIM_CALL_OTHER);
 }

@@ -160,6 +160,30 @@ static void test_sync__of_lost_launches(void)
     made_unload(&j);
 }
 
+/*
+ * The kernels of the graph's second launch are not recorded: 900 of the second
+ * wait stay as they were, and are no work of the host. The third wait has
+ * nothing to wait for: its 400 are the call's.
+ */
+static void test_sync__of_what_is_not_recorded(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 2600);
+    made_call(&m, 1, "cudaGraphLaunch", 10, 5, 1);
+    made_kernel(&m, 7, "k", 20, 900, 1);
+    made_call(&m, 1, "cudaStreamSynchronize", 20, 900, 2);
+    made_call(&m, 1, "cudaGraphLaunch", 1010, 5, 3);
+    made_call(&m, 1, "cudaStreamSynchronize", 1020, 900, 4);
+    made_call(&m, 1, "cudaStreamSynchronize", 2000, 400, 5);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 2600 * US);
+    CHECK_INT(made_scaled(&j, "kernels=0"), 1700 * US);
+    CHECK_INT(made_scaled(&j, "host=0"), (10 + 900 + 900) * US);
+    made_unload(&j);
+}
+
 static void test_sync__by_clocks_that_differ(void)
 {
     check_late_clock(true);
@@ -421,6 +445,7 @@ int main(void)
     RUN(test_sync__of_what_was_idle);
     RUN(test_sync__of_what_was_queued_before);
     RUN(test_sync__of_lost_launches);
+    RUN(test_sync__of_what_is_not_recorded);
     RUN(test_sync__by_clocks_that_differ);
     RUN(test_sync__stream_by_ids);
     RUN(test_sync__device_is_every_stream);

@@ -1,0 +1,174 @@
+/*
+ * core/job/whole_steps.c - steps of which the GPU's part is not recorded.
+ *
+ * Buffers of a profiler run full, and replays of graphs may not be recorded at
+ * all. What is left of such a step looks like a host that waits for nothing.
+ */
+#include "core/job/whole_steps.h"
+
+#include "core/base/vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Recordings lose a few launches at their edges: a smaller share is no loss. */
+#define LOST_MAX 0.05
+
+/* Launches of a step or of all. */
+struct launches {
+    uint64_t all, lost;
+    bool graph; /* a graph's kernels are lost: many at once */
+};
+
+static bool is_partial(const struct launches *l)
+{
+    return l->graph || (double)l->lost > LOST_MAX * (double)l->all;
+}
+
+static void count(struct launches *l, const struct msim_call *c)
+{
+    l->all +=
+        c->lost || (c->gpu != MSIM_NONE && (c->kind == MSIM_CALL_LAUNCH ||
+                                            c->kind == MSIM_CALL_GRAPH_LAUNCH));
+    l->lost += c->lost;
+    l->graph |= c->lost && c->kind == MSIM_CALL_GRAPH_LAUNCH;
+}
+
+/* The last step that has begun by `at`, where it is not over; or NONE. */
+static uint32_t step_at(const struct msim_trace *t, msim_ps at)
+{
+    uint32_t lo = 0, hi = t->n_steps;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (t->steps[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo && at < t->steps[lo - 1].start + t->steps[lo - 1].dur ? lo - 1
+                                                                    : MSIM_NONE;
+}
+
+/* Numbers of the partial steps of `t`, into `numbers`. */
+static enum msim_status find_partial(const struct msim_trace *t,
+                                     struct msim_vec *numbers)
+{
+    struct launches *of = calloc((size_t)t->n_steps + 1, sizeof(*of));
+    int64_t *number;
+
+    if (!of)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        uint32_t s = step_at(t, t->calls[i].start);
+
+        if (s != MSIM_NONE)
+            count(&of[s], &t->calls[i]);
+    }
+    for (uint32_t s = 0; s < t->n_steps; s++) {
+        if (!is_partial(&of[s]))
+            continue;
+        number = msim_vec_add(numbers, sizeof(*number));
+        if (!number) {
+            free(of);
+            return MSIM_ENOMEM;
+        }
+        *number = t->steps[s].number;
+    }
+    free(of);
+    return MSIM_OK;
+}
+
+static bool is_among(const struct msim_vec *numbers, int64_t number)
+{
+    const int64_t *n = numbers->data;
+
+    for (uint32_t i = 0; i < numbers->n; i++)
+        if (n[i] == number)
+            return true;
+    return false;
+}
+
+static uint32_t n_whole(const struct msim_trace *t,
+                        const struct msim_vec *partial)
+{
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < t->n_steps; s++)
+        n += !is_among(partial, t->steps[s].number);
+    return n;
+}
+
+static void leave_out(struct msim_trace *t, const struct msim_vec *partial)
+{
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < t->n_steps; s++)
+        if (!is_among(partial, t->steps[s].number))
+            t->steps[n++] = t->steps[s];
+    t->n_steps = n;
+}
+
+static void warn(struct msim_job *job, const struct msim_vec *partial)
+{
+    const int64_t *n = partial->data;
+    char text[256];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < partial->n && used < sizeof(text) - 32; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld",
+                                 i ? ", " : "", (long long)n[i]);
+    msim_job_warn(job,
+                  "incomplete trace: kernels that were launched in iterations "
+                  "%s are not recorded: these are left out",
+                  text);
+}
+
+/* Is so much of the whole not recorded that nothing can be said of what bounds
+ * the job? */
+static bool is_job_partial(const struct msim_job *job)
+{
+    struct launches l = {0};
+    uint64_t unlinked = 0, gpu = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++)
+            if (!t->n_steps || step_at(t, t->calls[i].start) != MSIM_NONE)
+                count(&l, &t->calls[i]);
+        gpu += t->n_gpu;
+        for (uint32_t i = 0; i < t->n_gpu; i++)
+            unlinked += t->gpu[i].call == MSIM_NONE && !t->gpu[i].early;
+    }
+    return is_partial(&l) || (double)unlinked > LOST_MAX * (double)gpu;
+}
+
+static enum msim_status keep_whole(struct msim_job *job,
+                                   struct msim_vec *partial)
+{
+    uint32_t r;
+
+    for (r = 0; r < job->n_ranks; r++)
+        if (job->ranks[r]->has_gpu_events)
+            MSIM_TRY(find_partial(job->ranks[r], partial));
+    for (r = 0; r < job->n_ranks && partial->n; r++)
+        if (job->ranks[r]->n_steps && !n_whole(job->ranks[r], partial))
+            return MSIM_OK;
+    for (r = 0; r < job->n_ranks && partial->n; r++)
+        leave_out(job->ranks[r], partial);
+    if (partial->n)
+        warn(job, partial);
+    return MSIM_OK;
+}
+
+enum msim_status msim_job_keep_whole(struct msim_job *job)
+{
+    struct msim_vec partial = {0};
+    enum msim_status status = keep_whole(job, &partial);
+
+    free(partial.data);
+    job->partial = is_job_partial(job);
+    return status;
+}
