@@ -208,9 +208,20 @@ static int create_draft(struct place *p)
     return -1;
 }
 
+/* What takes the place of a file has its mode, and wants the same right. */
+static int replace_draft(struct place *p, mode_t mode)
+{
+    int fd = access(p->final, W_OK) == 0 ? create_draft(p) : -1;
+
+    if (fd >= 0)
+        (void)fchmod(fd, mode & 07777);
+    return fd;
+}
+
 static int open_descriptor(struct msim_file *f)
 {
     struct place *p = &f->place;
+    bool there;
     struct stat st;
 
     p->final = realpath(p->path, NULL);
@@ -218,13 +229,14 @@ static int open_descriptor(struct msim_file *f)
         p->final = strdup(p->path);
     if (!p->final)
         return -1;
-    if (stat(p->final, &st) == 0 && !S_ISREG(st.st_mode)) {
+    there = stat(p->final, &st) == 0;
+    if (there && !S_ISREG(st.st_mode)) {
         p->draft = strdup(p->final);
         return p->draft ? open(p->draft, O_WRONLY | O_CLOEXEC) : -1;
     }
     if (!f->how.swept)
         sweep_for(p);
-    return create_draft(p);
+    return there ? replace_draft(p, st.st_mode) : create_draft(p);
 }
 
 static enum msim_status open_stream(struct msim_file *f, struct msim_error *err)

@@ -16,6 +16,9 @@
 
 #define LOOK 1024 /* bytes from either end: a mark is there */
 
+/* Paths of files in it fit wherever one is put together. */
+#define MOST_PATH 880
+
 /* ---- whose file it is ---------------------------------------------------- */
 
 bool msim_folder_matches(const char *pattern, const char *name, size_t n)
@@ -118,6 +121,10 @@ enum msim_status msim_folder_look(const char *path,
     DIR *d;
 
     MSIM_TRY(msim_files_read_spare(path, err));
+    if (strlen(path) > MOST_PATH)
+        return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
+                         "the folder's path has %zu bytes, want at most %d",
+                         strlen(path), MOST_PATH);
     d = opendir(path);
     if (!d) /* it is not there, or making files in it will say why not */
         return MSIM_OK;

@@ -44,6 +44,14 @@ static bool is_python_own(const char *name)
            !is_in(SIGNS, name, n);
 }
 
+/* Operators that are there to read or write a file, whatever is passed. */
+static bool is_of_files(const char *name)
+{
+    static const char NAMES[] = "from_file from_file_out save load _save _load";
+
+    return is_in(NAMES, name, strlen(name));
+}
+
 bool msim_is_python_keyword(const char *word, size_t n)
 {
     static const char KEYWORDS[] =
@@ -152,6 +160,8 @@ const char *msim_why_not_callable(const struct msim_trace *t, uint32_t op,
     if (is_python_own(s->name + space + 2) || is_python_own(s->overload) ||
         !is_said(s))
         return "its name, or that of an argument, is one of Python's own";
+    if (is_of_files(s->name + space + 2))
+        return "it reads or writes a file";
     if (has_free_text(t, op, s))
         return "a text is passed to it that is none of the words that it "
                "takes: it may be the name of a file";

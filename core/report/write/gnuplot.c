@@ -30,11 +30,29 @@ static const char *by_number(char c)
                                     : NULL;
 }
 
+/* gnuplot's SVG has '>' as it is; XML wants no "]]>", which ends up apart. */
+static void put_quoted(const struct msim_printer *p, const char *text, size_t n,
+                       const char *(*instead)(char c))
+{
+    static const char END[] = "]]>";
+    const char *at;
+
+    p->bytes(p->ctx, "\"", 1);
+    while ((at = memmem(text, n, END, strlen(END)))) {
+        size_t before = (size_t)(at - text) + 2;
+
+        msim_print_clean(p, text, before, instead);
+        p->bytes(p->ctx, " ", 1);
+        text += before;
+        n -= before;
+    }
+    msim_print_clean(p, text, n, instead);
+    p->bytes(p->ctx, "\"", 1);
+}
+
 static void put_string(const struct msim_printer *p, const char *text, size_t n)
 {
-    p->bytes(p->ctx, "\"", 1);
-    msim_print_clean(p, text, n, by_number);
-    p->bytes(p->ctx, "\"", 1);
+    put_quoted(p, text, n, by_number);
 }
 
 void msim_gnuplot_print(FILE *script, const char *fmt, ...)
@@ -54,9 +72,7 @@ static const char *in_format(char c)
 
 static void put_format(const struct msim_printer *p, const char *text, size_t n)
 {
-    p->bytes(p->ctx, "\"", 1);
-    msim_print_clean(p, text, n, in_format);
-    p->bytes(p->ctx, "\"", 1);
+    put_quoted(p, text, n, in_format);
 }
 
 void msim_gnuplot_tic(FILE *script, const char *text, double at)

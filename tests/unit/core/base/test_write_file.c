@@ -300,6 +300,21 @@ static void test_write_file__removes_what_was_left(void)
     CHECK(unlink(no) == 0);
 }
 
+static void test_write_file__keeps_the_mode(void)
+{
+    struct stat st;
+
+    CHECK_INT(msim_file_save(path, "old", 3, NULL, NULL), MSIM_OK);
+    CHECK(chmod(path, 0640) == 0);
+    CHECK_INT(msim_file_save(path, "new", 3, NULL, NULL), MSIM_OK);
+    CHECK(stat(path, &st) == 0);
+    CHECK_INT(st.st_mode & 07777, 0640);
+    CHECK(chmod(path, 0400) == 0);
+    if (geteuid() != 0) /* root may */
+        CHECK_INT(msim_file_save(path, "no", 2, NULL, NULL), MSIM_EIO);
+    CHECK(chmod(path, 0600) == 0);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -317,6 +332,7 @@ int main(void)
     RUN(test_write_file__spares_what_was_read);
     RUN(test_write_file__set);
     RUN(test_write_file__removes_what_was_left);
+    RUN(test_write_file__keeps_the_mode);
     unlink(path);
     rmdir(folder);
     return check_summary();

@@ -131,6 +131,19 @@ static void test_folder__cannot_be_made(void)
     CHECK_STR(err.text, "cannot be made: No such file or directory");
 }
 
+/* A path that is cut somewhere is another one. */
+static void test_folder__long_paths(void)
+{
+    static const struct msim_folder_kinds NONE;
+    char text[900];
+
+    memset(text, 'a', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    CHECK_INT(msim_folder_look(text, &NONE, NULL), MSIM_EUSAGE);
+    text[700] = '\0';
+    CHECK_INT(msim_folder_look(text, &NONE, NULL), MSIM_OK);
+}
+
 int main(void)
 {
     static const char *const ALL[] = {"all.txt", "n-2.txt", "n-1.text", "old"};
@@ -143,6 +156,7 @@ int main(void)
     RUN(test_folder__keeps_what_is_not_ours);
     RUN(test_folder__marks);
     RUN(test_folder__cannot_be_made);
+    RUN(test_folder__long_paths);
     for (size_t i = 0; i < sizeof(ALL) / sizeof(*ALL); i++)
         unlink(at(ALL[i]));
     rmdir(inside);

@@ -46,6 +46,11 @@ static void test_callable__files(void)
     CHECK_NOT_CALLED("aten::from_file(str reduce, bool? shared=None, int? "
                      "size=0) -> Tensor",
                      "'sum =true =5");
+    /* No text at all: whether PyTorch takes it as one is not left to it. */
+    CHECK_NOT_CALLED("aten::from_file(Device filename, bool? shared=None, int? "
+                     "size=0) -> Tensor",
+                     "- =true =5");
+    CHECK_NOT_CALLED("aten::from_file(Tensor self) -> Tensor", "1:2x4");
 }
 
 static void test_callable__words(void)

@@ -30,6 +30,8 @@ static void test_gnuplot__texts_are_strings(void)
                  "set title \"a MSIM_END system \\0047id\\0047\"\n");
     check_string("a\r\xe2\x80\xa8", "set title \"a??\"\n");
     check_string("", "set title \"\"\n");
+    /* XML of gnuplot's SVG is broken by the end of a CDATA section. */
+    check_string("a]]>b]]>", "set title \"a]] >b]] >\"\n");
 }
 
 /* Labels of tics are formats to gnuplot. */

@@ -22,7 +22,7 @@ static void keys_of(const cJSON *o, char *keys, size_t n)
 
 static void check_keys(const cJSON *o, const char *want)
 {
-    char keys[512];
+    char keys[1024];
 
     keys_of(o, keys, sizeof(keys));
     CHECK_STR(keys, want);
