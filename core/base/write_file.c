@@ -405,6 +405,46 @@ enum msim_status msim_file_close(struct msim_file *f, enum msim_status status,
     return status;
 }
 
+enum msim_status msim_file_set_sync(const struct msim_file_set *b,
+                                    struct msim_error *err)
+{
+    const struct place *all = b->waiting.data;
+
+    for (uint32_t i = 0; i < b->waiting.n; i++)
+        if (is_drafted(&all[i]) && !sync_path(all[i].draft))
+            return fail(&all[i], errno, err);
+    return MSIM_OK;
+}
+
+/* What the files of a set replace goes before the first of them comes: whoever
+ * is killed in between leaves no files of two runs. */
+static void make_room(const struct place *all, uint32_t n)
+{
+    for (uint32_t i = 0; n > 1 && i < n; i++)
+        if (is_drafted(&all[i]))
+            (void)unlink(all[i].final);
+}
+
+/* One that fails does not take the others along: theirs are gone already. */
+static enum msim_status put_all(const struct place *all, uint32_t n,
+                                struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    make_room(all, n);
+    for (uint32_t i = 0; i < n; i++) {
+        enum msim_status one = put(&all[i], status == MSIM_OK ? err : NULL);
+
+        if (one != MSIM_OK)
+            throw_away(&all[i]);
+        if (status == MSIM_OK)
+            status = one;
+    }
+    if (n)
+        sync_folder_of(&all[n - 1]);
+    return status;
+}
+
 enum msim_status msim_file_set_end(struct msim_file_set *b,
                                    enum msim_status status,
                                    struct msim_error *err)
@@ -412,17 +452,12 @@ enum msim_status msim_file_set_end(struct msim_file_set *b,
     struct place *all = b->waiting.data;
     uint32_t n = b->waiting.n;
 
-    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
-        if (is_drafted(&all[i]) && !sync_path(all[i].draft))
-            status = fail(&all[i], errno, err);
-    for (uint32_t i = 0; i < n; i++) {
-        if (status == MSIM_OK)
-            status = put(&all[i], err);
-        if (status != MSIM_OK)
-            throw_away(&all[i]);
-    }
-    if (n && status == MSIM_OK)
-        sync_folder_of(&all[n - 1]);
+    if (status == MSIM_OK)
+        status = msim_file_set_sync(b, err);
+    for (uint32_t i = 0; i < n && status != MSIM_OK; i++)
+        throw_away(&all[i]);
+    if (status == MSIM_OK)
+        status = put_all(all, n, err);
     for (uint32_t i = 0; i < n; i++)
         release_place(&all[i]);
     free(b->waiting.data);

@@ -58,8 +58,14 @@ MSIM_MUST_CHECK
 enum msim_status msim_file_close(struct msim_file *f, enum msim_status status,
                                  struct msim_error *err);
 
-/* The end of a set, in the same way: all of its files are renamed, or none;
- * those are closed. */
+/* The bytes of a set's files are on the disk, whatever comes then. */
+MSIM_MUST_CHECK
+enum msim_status msim_file_set_sync(const struct msim_file_set *b,
+                                    struct msim_error *err);
+
+/* The end of a set, in the same way, of files that are closed: none is renamed
+ * unless all are on the disk. What they replace goes before the first one
+ * comes, so that no kill leaves files of two runs. */
 MSIM_MUST_CHECK
 enum msim_status msim_file_set_end(struct msim_file_set *b,
                                    enum msim_status status,

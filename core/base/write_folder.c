@@ -230,9 +230,11 @@ enum msim_status msim_folder_end(struct msim_folder *f, enum msim_status status,
 {
     char **names = f->names.data;
 
-    status = msim_file_set_end(&f->set, status, err);
+    if (status == MSIM_OK)
+        status = msim_file_set_sync(&f->set, err);
     if (status == MSIM_OK)
         remove_all_old(f);
+    status = msim_file_set_end(&f->set, status, err);
     if (f->lock >= 0)
         close(f->lock);
     for (uint32_t i = 0; i < f->names.n; i++)

@@ -261,6 +261,20 @@ if command -v strace >/dev/null &&
         --timeline s.json t.json >/dev/null 2>&1
     calls=$(sed -E 's/\(.*//' calls | tr '\n' ' ')
     [ "$calls" = "fsync rename fsync " ] || complain "not synced: $calls"
+    # Between two renames there are no files of two runs.
+    rm -rf set old
+    "$sim" generate et.json -o set 2>/dev/null
+    cp -r set old
+    for i in 1 2 3 4; do
+        strace -qq -o /dev/null -e trace=rename \
+            -e inject=rename:signal=KILL:when=$i \
+            "$sim" generate "$traces/bert/et" -o set >/dev/null 2>&1
+        for file in set/bench.py set/data.json; do
+            ! cmp -s "$file" "old/${file##*/}" ||
+                complain "killed at rename $i: $file is of the run before"
+        done
+    done
+    rm -rf set old
 fi
 
 # ---- kills -------------------------------------------------------------------

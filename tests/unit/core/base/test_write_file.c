@@ -249,9 +249,18 @@ static void test_write_file__set(void)
     CHECK_INT(add(&set, "c", MSIM_EFORMAT), MSIM_EFORMAT);
     CHECK_INT(msim_file_set_end(&set, MSIM_EFORMAT, NULL), MSIM_EFORMAT);
     CHECK_UINT(files_in_folder(), 3); /* and what was there */
+    /* One that cannot be renamed is alone. */
+    CHECK_INT(add(&set, "b", MSIM_OK), MSIM_OK);
+    CHECK_INT(add(&set, "c", MSIM_OK), MSIM_OK);
+    CHECK_INT(add(&set, "a", MSIM_OK), MSIM_OK);
+    snprintf(path, sizeof(path), "%s/c", folder);
+    CHECK(mkdir(path, 0700) == 0);
+    CHECK_INT(msim_file_set_end(&set, MSIM_OK, NULL), MSIM_EIO);
+    CHECK(rmdir(path) == 0);
+    CHECK_UINT(files_in_folder(), 3);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof(path), "%s/%c", folder, "ab"[i]);
-        unlink(path);
+        CHECK(unlink(path) == 0);
     }
     snprintf(path, sizeof(path), "%s/out", folder);
 }
