@@ -10,6 +10,7 @@
 #include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
 #include "core/job/read_file.h"
+#include "core/job/read_warnings.h"
 #include "core/job/whole_steps.h"
 #include "core/trace/order.h"
 
@@ -73,58 +74,6 @@ static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
         info->linked = 1.0 - (double)t->unlinked_gpu / (double)t->n_gpu;
 }
 
-/* One warning for each kind of fault that was put right. */
-static void warn_repairs(struct msim_job *job, const char *path,
-                         const struct msim_json_repairs *r)
-{
-    static const struct {
-        const char *found, *put;
-    } TEXT[] = {
-#define X(name, found, put) {found, put},
-        MSIM_JSON_REPAIR_MAP(X)
-#undef X
-    };
-
-    for (int i = 0; i < MSIM_JSON_REPAIR_KINDS; i++)
-        if (r->count[i])
-            msim_job_warn(job,
-                          "%s: %llu %s, the first at byte %llu: read as %s",
-                          path, (unsigned long long)r->count[i], TEXT[i].found,
-                          (unsigned long long)r->first[i], TEXT[i].put);
-}
-
-static void warn_salvaged(struct msim_job *job, const char *path,
-                          const struct msim_read_result *read)
-{
-    char passed[64] = "before";
-
-    if (read->broken)
-        snprintf(passed, sizeof(passed), "beside %llu broken ones",
-                 (unsigned long long)read->broken);
-    msim_job_warn(job, "%s:%llu: %s; kept the %llu complete %s %s", path,
-                  (unsigned long long)read->damage.offset, read->damage.text,
-                  (unsigned long long)read->events,
-                  read->format == MSIM_FORMAT_KINETO ? "events" : "nodes",
-                  passed);
-}
-
-/* One warning for each kind of record that nothing is made of, though it could
- * be time of a device. */
-static void warn_unread(struct msim_job *job, const char *path,
-                        const struct msim_read_result *read)
-{
-    for (int i = 0; i < MSIM_READ_UNREAD_KINDS; i++) {
-        const struct msim_unread_kind *u = &read->unread[i];
-
-        if (u->n)
-            msim_job_warn(job, "%s: %llu events of %s are not read (%llu us)",
-                          path, (unsigned long long)u->n,
-                          u->what ? msim_strtab_text(job->strings, u->what)
-                                  : "other kinds",
-                          (unsigned long long)u->us);
-    }
-}
-
 static enum msim_status describe(struct loading *l, struct part *p,
                                  const char *path)
 {
@@ -143,28 +92,7 @@ static enum msim_status describe(struct loading *l, struct part *p,
     if (!p->info.path)
         return MSIM_ENOMEM;
     count_rows(t, &p->info);
-    if (p->read.salvaged)
-        warn_salvaged(l->job, path, &p->read);
-    if (p->read.unsound)
-        msim_job_warn(l->job,
-                      "%s: %llu of %llu events are left out, for they cannot "
-                      "be; the first, before byte %llu: %s",
-                      path, (unsigned long long)p->read.unsound,
-                      (unsigned long long)(p->read.taken + p->read.unsound),
-                      (unsigned long long)p->read.first_unsound.offset,
-                      p->read.first_unsound.text);
-    warn_unread(l->job, path, &p->read);
-    warn_repairs(l->job, path, &p->read.repairs);
-    if (p->read.note[0])
-        msim_job_warn(l->job, "%s: %s", path, p->read.note);
-    if (p->read.orphans)
-        msim_job_warn(l->job, "%s: %llu nodes name a parent that is not there",
-                      path, (unsigned long long)p->read.orphans);
-    if (p->read.dropped && p->read.format == MSIM_FORMAT_CHAKRA)
-        msim_job_warn(l->job,
-                      "%s: %llu nodes on the GPU are left out: no node says "
-                      "how long it takes",
-                      path, (unsigned long long)p->read.dropped);
+    msim_job_warn_read(l->job, path, &p->read);
     return MSIM_OK;
 }
 
