@@ -7,7 +7,6 @@
  */
 #include "core/base/sort.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,18 +55,22 @@ void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
         memcpy(index, from, n * sizeof(*index));
 }
 
-#define ROW_MAX 256
+/* An index of `n` numbers, as many behind it, and room for a row behind those.
+ */
+static uint32_t *new_index(uint32_t n, size_t size)
+{
+    return malloc((size_t)n * 2 * sizeof(uint32_t) + size);
+}
 
 /*
- * Put rows into the order of `index`, which ends up as 0, 1, 2, ...: along
- * the cycles of the permutation, so that no second array is needed.
+ * Put rows into the order of an index of new_index(), which ends up as 0, 1, 2,
+ * ...: along the cycles of the permutation, so that no second array is needed.
  */
 static void gather(char *rows, uint32_t n, size_t size, uint32_t *index)
 {
-    char aside[ROW_MAX];
+    char *aside = (char *)(index + (size_t)2 * n);
     uint32_t i, at, from;
 
-    assert(size <= sizeof(aside));
     for (i = 0; i < n; i++) {
         if (index[i] == i)
             continue;
@@ -90,7 +93,7 @@ enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,
         ;
     if (i >= n)
         return MSIM_OK;
-    index = malloc((size_t)n * 2 * sizeof(*index));
+    index = new_index(n, size);
     if (!index)
         return MSIM_ENOMEM;
     for (i = 0; i < n; i++)
@@ -129,7 +132,7 @@ enum msim_status msim_sort_groups(void *rows, uint32_t n, size_t size,
 
     if (n < 2)
         return MSIM_OK;
-    index = malloc((size_t)n * 2 * sizeof(*index));
+    index = new_index(n, size);
     begin = calloc((size_t)n_groups + 1, sizeof(*begin));
     if (index && begin) {
         distribute(index, begin, n, n_groups, group, ctx);

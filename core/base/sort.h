@@ -15,7 +15,7 @@ typedef bool msim_before(const void *ctx, uint32_t a, uint32_t b);
 void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
                      msim_before *less, const void *ctx);
 
-/* Put `n` rows of `size` bytes (up to 256) into order, in place. */
+/* Put `n` rows of `size` bytes into order, in place. */
 MSIM_MUST_CHECK
 enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,
                                 msim_before *less, const void *ctx);

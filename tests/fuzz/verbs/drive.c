@@ -1,11 +1,11 @@
 /*
  * tests/fuzz/verbs/drive.c - the targets of verbs.c without libFuzzer.
  *
- *     fuzz_verbs [SECONDS [TARGET...]]
+ *     fuzz_verbs [RUNS [TARGET...]]
  *
  * Each target runs its seeds and what was kept of longer runs as they are, and
- * then changes of them for its share of SECONDS (default: 20, in all). The
- * changes are those of a fixed seed, so that a failure comes again.
+ * then RUNS changes of them (default: 100): the same ones each time, so that a
+ * failure comes again.
  */
 #include "tests/fuzz/verbs/verbs.h"
 
@@ -72,37 +72,34 @@ static void free_seeds(struct seeds *s)
 }
 
 /* Changes of changes, at most a few one behind the other. */
-static unsigned run_changed(const struct seeds *s, double until)
+static void run_changed(const struct seeds *s, unsigned runs)
 {
     static uint8_t bytes[MOST_BYTES];
-    unsigned runs = 0;
 
-    while (now() < until) {
-        const struct seed *from = &s->all[runs % s->n];
+    for (unsigned run = 0; run < runs; run++) {
+        const struct seed *from = &s->all[run % s->n];
         size_t size = from->size;
 
         memcpy(bytes, from->data, size);
-        for (unsigned i = 0; i <= runs / s->n % 4; i++)
+        for (unsigned i = 0; i <= run / s->n % 4; i++)
             size =
-                LLVMFuzzerCustomMutator(bytes, size, MOST_BYTES, 4 * runs + i);
+                LLVMFuzzerCustomMutator(bytes, size, MOST_BYTES, 4 * run + i);
         LLVMFuzzerTestOneInput(bytes, size);
-        runs++;
     }
-    return runs;
 }
 
-static bool run_target(const struct fuzz_target *t, double seconds)
+static bool run_target(const struct fuzz_target *t, unsigned runs)
 {
     static struct seeds seeds;
     double begin = now();
-    unsigned runs;
 
     read_seeds(t, &seeds);
     dprintf(STDERR_FILENO, "%s: ", t->name);
     fuzz_begin(t);
     for (unsigned i = 0; i < seeds.n; i++)
         LLVMFuzzerTestOneInput(seeds.all[i].data, seeds.all[i].size);
-    runs = seeds.n ? run_changed(&seeds, begin + seconds) : 0;
+    if (seeds.n)
+        run_changed(&seeds, runs);
     dprintf(STDERR_FILENO, "%u seeds, %u runs, %.0f a second\n", seeds.n, runs,
             (seeds.n + runs) / (now() - begin));
     free_seeds(&seeds);
@@ -111,25 +108,20 @@ static bool run_target(const struct fuzz_target *t, double seconds)
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? strtod(argv[1], NULL) : 20;
-    unsigned n = 0;
+    unsigned runs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100;
+    const struct fuzz_target *t;
     int rc = 0;
 
     LLVMFuzzerInitialize(&argc, &argv);
+    for (t = FUZZ_TARGETS; t->name && argc < 3; t++)
+        rc |= !run_target(t, runs);
     for (int i = 2; i < argc; i++) {
-        const struct fuzz_target *t = fuzz_target_find(argv[i]);
-
+        t = fuzz_target_find(argv[i]);
         if (!t) {
             dprintf(STDERR_FILENO, "%s: no such target\n", argv[i]);
             return 2;
         }
-        rc |= !run_target(t, seconds / (argc - 2));
+        rc |= !run_target(t, runs);
     }
-    if (argc > 2)
-        return rc;
-    while (FUZZ_TARGETS[n].name)
-        n++;
-    for (unsigned i = 0; i < n; i++)
-        rc |= !run_target(&FUZZ_TARGETS[i], seconds / n);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "tests/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct row {
     uint32_t key, number;
@@ -56,6 +57,34 @@ static uint32_t equal(uint32_t i)
     return i * 0;
 }
 
+struct large_row {
+    uint32_t key;
+    char rest[3000];
+};
+
+static bool large_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct large_row *rows = ctx;
+
+    return rows[a].key < rows[b].key;
+}
+
+static void test_sort__large_rows(void)
+{
+    static struct large_row rows[5];
+
+    for (uint32_t i = 0; i < 5; i++) {
+        rows[i].key = 2 * i % 5;
+        memset(rows[i].rest, (int)rows[i].key, sizeof(rows[i].rest));
+    }
+    CHECK_INT(msim_sort_rows(rows, 5, sizeof(*rows), large_before, rows),
+              MSIM_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        CHECK_UINT(rows[i].key, i);
+        CHECK_INT(rows[i].rest[2999], (int)i);
+    }
+}
+
 static void test_sort__is_stable(void)
 {
     static const uint32_t sizes[] = {0, 1, 2, 3, 17, 1000, 5000};
@@ -104,6 +133,7 @@ static void test_sort__by_groups(void)
 
 int main(void)
 {
+    RUN(test_sort__large_rows);
     RUN(test_sort__by_groups);
     RUN(test_sort__is_stable);
     return check_summary();
