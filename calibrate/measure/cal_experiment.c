@@ -105,7 +105,7 @@ uint64_t msim_cal_hash_json(const cJSON *experiment, const char *backend)
             item->string, cJSON_IsString(item) ? item->valuestring : NULL,
             item->valuedouble};
 
-        if (is_extra(item->string))
+        if (!item->string || is_extra(item->string))
             continue;
         if (cJSON_IsObject(item))
             hash_concurrent(&sum, msim_cal_hash_json(item, ""));

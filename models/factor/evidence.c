@@ -61,7 +61,7 @@ static enum msim_status read_kinds(struct msim_evidence_kind **out, uint32_t *n,
     {
         struct msim_evidence_kind *k = &(*out)[*n];
 
-        if (!read_pair(&k->factors, kind) ||
+        if (!kind->string || !read_pair(&k->factors, kind) ||
             strlen(kind->string) >= sizeof(k->text))
             return wrong(file, member, err);
         snprintf(k->text, sizeof(k->text), "%s", kind->string);

@@ -137,6 +137,8 @@ static enum msim_status read_operators(struct msim_host *h, const cJSON *json,
     uint32_t n = (uint32_t)cJSON_GetArraySize(all), size = 16;
     const cJSON *item;
 
+    if (all && !cJSON_IsObject(all))
+        return wrong(h, "operators", "an object of operators", err);
     while (size < 2 * n)
         size *= 2;
     h->entries = calloc(size, sizeof(*h->entries));
