@@ -4,8 +4,8 @@
  * Property: whatever a file says, a verb that reads it ends with the exit code
  * of an answer, a refusal or a limit (0 to 4: no memory for 2^31 layers),
  * without a memory error, a leak or a hang. The targets are command lines
- * (targets.def), where @ is the file that the fuzzer makes; they run in a folder
- * of their own, in which corpus/ is that beside this file.
+ * (targets.def), where @ is the file that the fuzzer makes; they run in a
+ * folder of their own, in which corpus/ is that beside this file.
  *
  * Of one process all runs are of one target: that of MSIM_FUZZ_TARGET.
  * libFuzzer drives it in a build with -DMSIM_FUZZ=ON (Clang), drive.c in any.
