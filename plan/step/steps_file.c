@@ -225,7 +225,10 @@ double msim_step_mfu(const struct msim_step_estimate *e,
     return e->flops / (e->us * 1e-6 * rate);
 }
 
-#define SAME 0.05 /* of the logarithm */
+/* Of the logarithm of how far one correction is above the other: below it both
+ * are corrected alike, and a ratio needs no mark. A rule of reporting; no time
+ * depends on it. */
+#define SAME 0.05
 
 bool msim_step_ratio_widen(double over, double ratio, double *low, double *high)
 {
