@@ -32,7 +32,7 @@ const struct fuzz_target FUZZ_TARGETS[] = {
 };
 
 static const struct fuzz_target *target;
-static char folder[] = "/dev/shm/msim-fuzz-XXXXXX";
+static char folder[] = P_tmpdir "/msim-fuzz-XXXXXX";
 static char words[MOST_WORDS][PATH_MAX];
 static char *argv[MOST_WORDS + 1];
 static int argc;
