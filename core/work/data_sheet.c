@@ -92,15 +92,35 @@ struct range {
 
 static const struct range RATES = {1e8, 1e18};
 
-static enum msim_status check_range(double v, struct range of, const char *file,
-                                    const char *key, struct msim_error *err)
+/* The figure `key`; `missing` where the file does not give it. What it gives
+ * is a number of its range, or an error. */
+static enum msim_status read_figure(double *to, const cJSON *sheet,
+                                    const char *key, double missing,
+                                    struct range of, const char *file,
+                                    struct msim_error *err)
 {
     char want[64];
 
-    if (v >= of.least && v <= of.most)
+    *to = missing;
+    if (!cJSON_HasObjectItem(sheet, key))
+        return MSIM_OK;
+    *to = msim_json_get_number(sheet, key, NAN);
+    if (*to >= of.least && *to <= of.most)
         return MSIM_OK;
     snprintf(want, sizeof(want), "a number from %g to %g", of.least, of.most);
     return wrong(file, key, want, err);
+}
+
+/* Likewise, but 0 says that there is none. */
+static enum msim_status read_unit(double *to, const cJSON *sheet,
+                                  const char *key, double missing,
+                                  struct range of, const char *file,
+                                  struct msim_error *err)
+{
+    *to = 0;
+    if (msim_json_get_number(sheet, key, NAN) == 0)
+        return MSIM_OK;
+    return read_figure(to, sheet, key, missing, of, file, err);
 }
 
 static enum msim_status read_rates(struct msim_data_sheet *s,
@@ -120,19 +140,21 @@ static enum msim_status read_rates(struct msim_data_sheet *s,
         [MSIM_RATE_FP4] = MSIM_RATE_FP8,
     };
 
-    s->rate[MSIM_RATE_FP32] =
-        msim_json_get_number(sheet, KEYS[MSIM_RATE_FP32], 0);
+    double bf16;
+
+    MSIM_TRY(read_figure(&s->rate[MSIM_RATE_FP32], sheet, KEYS[MSIM_RATE_FP32],
+                         0, RATES, file, err));
     if (!(s->rate[MSIM_RATE_FP32] > 0))
         return wrong(file, KEYS[MSIM_RATE_FP32], "a rate above 0 FLOP/s", err);
     for (int i = 0; i < MSIM_RATE_COUNT; i++) {
-        double v = msim_json_get_number(sheet, KEYS[i], 0);
+        double v;
 
-        s->missing[i] = !(v > 0);
-        if (!s->missing[i])
-            MSIM_TRY(check_range(v, RATES, file, KEYS[i], err));
+        MSIM_TRY(read_unit(&v, sheet, KEYS[i], 0, RATES, file, err));
+        s->missing[i] = v == 0;
         s->rate[i] = v > 0 ? v : s->rate[FALLS_TO[i]];
     }
-    s->no_bf16 = !(msim_json_get_number(sheet, "bf16_flops", 1) > 0);
+    MSIM_TRY(read_unit(&bf16, sheet, "bf16_flops", 1, RATES, file, err));
+    s->no_bf16 = bf16 == 0;
     return MSIM_OK;
 }
 
@@ -174,7 +196,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
     const struct {
         const char *key;
         double *to;
-        double missing; /* 0: must be there */
+        double missing;
         struct range range;
     } fields[] = {
         {"sms", &s->sms, 0, {1, 1e5}},
@@ -191,28 +213,30 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
         {"sustained_ratio", &s->sustained, 1, {0.01, 1}},
         {"stream_ratio", &s->stream, 1, {0.1, 1}},
         {"fp32_product_ratio", &s->product_fp32, 1, {0.01, 3}},
+        {"dies", &s->dies, 1, {1, 256}},
+        {"shared_cache_bandwidth", &s->shared_cache, 0, {1e8, 1e16}},
+        {"attention_floor_us", &s->attention_us, 0, {1e-3, 1e7}},
+        {"boost_clock", &s->clock_hz, 0, {1e7, 1e11}},
+        {"power_limit", &s->power_watts, 0, {0.1, 1e6}},
     };
+    static const char *const WANTED[] = {"sms", "memory_bytes", "l2_bytes",
+                                         "memory_bandwidth"};
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(sheet, "links");
 
     MSIM_TRY(read_rates(s, sheet, file, err));
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-        *fields[i].to =
-            msim_json_get_number(sheet, fields[i].key, fields[i].missing);
-        MSIM_TRY(check_range(*fields[i].to, fields[i].range, file,
-                             fields[i].key, err));
-    }
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        MSIM_TRY(read_figure(fields[i].to, sheet, fields[i].key,
+                             fields[i].missing, fields[i].range, file, err));
+    for (size_t i = 0; i < sizeof(WANTED) / sizeof(*WANTED); i++)
+        if (!cJSON_HasObjectItem(sheet, WANTED[i]))
+            return wrong(file, WANTED[i], "a number above 0", err);
     read_name(s->interconnect, sizeof(s->interconnect), links, "interconnect",
               l->interconnect);
     read_name(s->internode, sizeof(s->internode), links, "internode",
               l->internode);
     s->no_link = !(msim_json_get_number(sheet, "link_bandwidth", 0) > 0) &&
                  (!like || like->no_link);
-    s->dies = msim_json_get_number(sheet, "dies", 1);
-    s->shared_cache = msim_json_get_number(sheet, "shared_cache_bandwidth", 0);
     s->index_skew = s->pytorch = 0;
-    s->attention_us = msim_json_get_number(sheet, "attention_floor_us", 0);
-    s->clock_hz = msim_json_get_number(sheet, "boost_clock", 0);
-    s->power_watts = msim_json_get_number(sheet, "power_limit", 0);
     s->cards_per_gpu = 1;
     s->latency_us = MSIM_NETWORK_LATENCY_US;
     s->in_switch =

@@ -78,6 +78,23 @@ want_rc 0
 grep -Eq ',half,[0-9.]+,[0-9.]+,[0-9.]+,gemm$' "$folder/out" ||
     complain "a new GPU has no prediction: $out"
 
+# A figure that a file gives is one that a GPU can have; 0 of a rate says that
+# there is no unit for the type.
+figure() { # NAME VALUE
+    sed "s|\"sms\"|\"$1\": $2, &|" "$folder/next.json" >"$folder/figure.json"
+    run op --platform "$folder/figure.json" "$folder/one.csv"
+}
+for wrong in "fp8_flops -1" 'fp4_flops "x"' "boost_clock 1e30" "boost_clock 0" \
+    "power_limit -5" "dies 0" "trace_factor 0.1" "kernel_floor_us 0" \
+    "link_bandwidth 1e30" "bf16_flops -1" "usable_memory_bytes {}"; do
+    # shellcheck disable=SC2086 # a name and a value
+    figure $wrong
+    want_rc 3
+    want_err "'${wrong% *}' is missing or wrong, want a number from"
+done
+figure fp8_flops 0
+want_rc 0
+
 run platforms no-such-gpu
 want_no_out
 want_err "'no-such-gpu', known are: a10, a100"
