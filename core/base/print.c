@@ -68,8 +68,10 @@ static bool is_hidden(uint32_t code)
         {0, 0x1f},          {0x7f, 0x9f},     /* C0, DEL and C1 */
         {0x61c, 0x61c},     {0x200e, 0x200f}, /* marks of direction */
         {0x2028, 0x202e},   {0x2066, 0x2069}, /* ends of lines, directions */
-        {0xfff9, 0xfffb},   {0xfffe, 0xffff}, /* notes, no characters */
-        {0xe0000, 0xe007f},                   /* tags */
+        {0x200b, 0x200b},   {0x2060, 0x2064}, /* no width, and no letter */
+        {0xfeff, 0xfeff},   {0xfff9, 0xfffb},
+        {0xfffe, 0xffff},   /* byte order, notes, none */
+        {0xe0000, 0xe007f}, /* tags */
     };
 
     for (size_t i = 0; i < sizeof(HIDDEN) / sizeof(*HIDDEN); i++)

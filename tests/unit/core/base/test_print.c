@@ -72,6 +72,8 @@ static void test_print__texts_drive_no_terminal(void)
     CHECK_PRINT("?|?", "%s|%s", "\x7f", "\t");
     CHECK_PRINT("?|?", "%s|%s", "\xe2\x80\xa8",
                 "\xe2\x80\xae"); /* 2028, 202E */
+    CHECK_PRINT("?=1?", "%s=1%s", "\xef\xbb\xbf",
+                "\xe2\x80\x8b"); /* FEFF, 200B */
     CHECK_PRINT("a????b", "%s",
                 "a\xff\xfe\xed\xa0"
                 "b"); /* no UTF-8 */
