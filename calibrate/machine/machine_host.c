@@ -442,6 +442,7 @@ static cJSON *write_host(struct made *m, const char *name)
 
     if (!host)
         return NULL;
+    cJSON_AddStringToObject(host, "schema", "mystique-sim/host/1");
     cJSON_AddStringToObject(host, "name", name);
     cJSON_AddStringToObject(host, "title", title ? title : name);
     cJSON_AddStringToObject(host, "source",

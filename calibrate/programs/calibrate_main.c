@@ -20,6 +20,7 @@
 #include "calibrate/rows/tables.h"
 #include "core/base/files_read.h"
 #include "core/base/print.h"
+#include "core/base/write_folder.h"
 #include "profilers/ask/backend_child.h"
 #include "profilers/ask/find_backends.h"
 
@@ -460,12 +461,17 @@ static enum msim_status run(struct command *c,
 static enum msim_status spare_inputs(const struct command *c,
                                      struct msim_error *err)
 {
-    const char *const files[] = {c->out, c->held, c->host, c->network};
+    const struct {
+        const char *path, *mark;
+    } beside[] = {{c->held, "platform,table_gpu,family"},
+                  {c->host, "mystique-sim/host/"},
+                  {c->network, "mystique-sim/network/"}};
 
     MSIM_TRY(msim_files_read_spare(c->journal, err));
     MSIM_TRY(msim_files_read_note(c->journal, err));
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-        MSIM_TRY(msim_files_read_spare(files[i], err));
+    MSIM_TRY(msim_files_read_spare(c->out, err));
+    for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++)
+        MSIM_TRY(msim_folder_spare(beside[i].path, beside[i].mark, err));
     return MSIM_OK;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define LOOK 1024 /* bytes from either end: a mark is there */
 
@@ -63,36 +64,54 @@ static bool holds(int fd, off_t from, const char *mark)
     return n > 0 && memmem(bytes, (size_t)n, mark, strlen(mark));
 }
 
+/* The first bytes of what is packed; zlib hands out other files as they are. */
+static bool begins_with(int fd, const char *mark)
+{
+    char bytes[LOOK];
+    gzFile f = lseek(fd, 0, SEEK_SET) == 0 ? gzdopen(dup(fd), "rb") : NULL;
+    int n = f ? gzread(f, bytes, sizeof(bytes)) : 0;
+
+    gzclose(f);
+    return n > 0 && memmem(bytes, (size_t)n, mark, strlen(mark));
+}
+
 bool msim_folder_is_marked(const char *path, const char *mark)
 {
     /* A pipe of that name would wait for its other end. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-              (holds(fd, 0, mark) ||
-               holds(fd, st.st_size > LOOK ? st.st_size - LOOK : 0, mark));
+              (holds(fd, st.st_size > LOOK ? st.st_size - LOOK : 0, mark) ||
+               begins_with(fd, mark));
 
     if (fd >= 0)
         close(fd);
     return is;
 }
 
+enum msim_status msim_folder_spare(const char *path, const char *mark,
+                                   struct msim_error *err)
+{
+    struct stat st;
+
+    MSIM_TRY(msim_files_read_spare(path, err));
+    if (stat(path, &st) != 0 || msim_folder_is_marked(path, mark))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
+                     "would be replaced, but was not written by "
+                     "mystique-sim; want another output, or move it");
+}
+
 static enum msim_status look_at(const char *folder, const char *name,
                                 const struct msim_folder_kind *kind,
                                 struct msim_error *err)
 {
-    enum msim_status status = MSIM_OK;
-    struct stat st;
+    enum msim_status status;
     char *path;
 
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return MSIM_ENOMEM;
-    status = msim_files_read_spare(path, err);
-    if (status == MSIM_OK && stat(path, &st) == 0 &&
-        !msim_folder_is_marked(path, kind->mark))
-        status = msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
-                           "would be replaced, but was not written by "
-                           "mystique-sim; want another folder, or move it");
+    status = msim_folder_spare(path, kind->mark, err);
     free(path);
     return status;
 }

@@ -62,7 +62,16 @@ MSIM_MUST_CHECK
 enum msim_status msim_folder_end(struct msim_folder *f, enum msim_status status,
                                  struct msim_error *err);
 
-/* Does a file hold this mark? */
+/*
+ * The same of a file with a name of its own, that this program made up beside
+ * what the user named (OUT.0.et of OUT.et): EUSAGE where it is an input, or
+ * there and not ours.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_folder_spare(const char *path, const char *mark,
+                                   struct msim_error *err);
+
+/* Does a file hold this mark? Packed files (gzip) are unpacked for it. */
 bool msim_folder_is_marked(const char *path, const char *mark);
 
 /* Is it the name of such a file? */

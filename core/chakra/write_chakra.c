@@ -6,7 +6,7 @@
  */
 #include "core/chakra/write_chakra.h"
 
-#include "core/base/write_file.h"
+#include "core/base/write_folder.h"
 #include "core/chakra/chakra_message.h"
 #include "core/chakra/chakra_nodes.h"
 #include "core/graph/build/graph_build.h"
@@ -171,6 +171,9 @@ static enum msim_status add_rank(struct writing *w, uint32_t rank)
     w->names[rank] = name_of(w, rank);
     if (!w->names[rank])
         return MSIM_ENOMEM;
+    if (w->job->n_ranks > 1)
+        MSIM_TRY(
+            msim_folder_spare(w->names[rank], MSIM_CHAKRA_WRITER_ATTR, w->err));
     how.gzip = ends_in(w->names[rank], strlen(w->names[rank]), ".gz");
     MSIM_TRY(msim_file_open(&file, w->names[rank], &how, w->err));
     return msim_file_close(file, write_rank(w, rank, file), w->err);

@@ -55,6 +55,25 @@ if [ -x "$fits" ]; then
     ln -s it.journal.jsonl it.json
     spares it.journal.jsonl calibrate --backend "$liar" --out it.json
 fi
+# Beside what the user named, and not ours.
+for name in two.et two.et.gz; do
+    run convert "$traces/dlrm-ddp-2ranks/et" -o "$name"
+    want_rc 0
+    run convert "$traces/dlrm-ddp-2ranks/et" -o "$name" # again: they are ours
+    want_rc 0
+    theirs=${name/two/two.1}
+    cp t.json "$theirs"
+    spares "$theirs" convert "$traces/dlrm-ddp-2ranks/et" -o "$name"
+    want_err "$theirs: would be replaced, but was not written by mystique-sim"
+done
+if [ -x "$fits" ]; then
+    for ending in held.csv host.json network.json; do
+        echo "my notes" >"notes.$ending"
+        spares "notes.$ending" calibrate --backend "$liar" --out notes.json
+        want_err "notes.$ending: would be replaced"
+        rm "notes.$ending"
+    done
+fi
 # What is read by the way.
 spares mine.json --platform ./mine.json --timeline mine.json t.json
 cp "$here/../../data/hosts/generic.json" host.json
