@@ -57,20 +57,17 @@ enum msim_status msim_step_samples_read(struct msim_step_samples *s,
     struct msim_job_prices prices = {.data_dir = data_dir};
     struct msim_job_rows table;
     struct msim_job_row row;
-    struct msim_terms terms;
+    struct msim_job_priced priced;
     char *const *fields;
-    char defaults[256];
-    struct msim_memory_gpu gpu;
     enum msim_status status = msim_job_rows_open(&table, path, data_dir, err);
 
     while (status == MSIM_OK) {
         status = msim_job_rows_next(&table, &row, &fields, err);
         if (status != MSIM_OK || !fields)
             break;
-        status = msim_job_price(&prices, &row, "a100", &terms, &gpu, defaults,
-                                sizeof(defaults));
+        status = msim_job_price(&prices, &row, "a100", &priced);
         if (status == MSIM_OK && !*row.reason && !row.failed && row.step_ms > 0)
-            status = add_row(s, &row, &terms);
+            status = add_row(s, &row, &priced.terms);
     }
     msim_job_rows_release(&table);
     msim_job_prices_release(&prices);

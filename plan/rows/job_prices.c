@@ -73,15 +73,13 @@ static void pad_vocabulary(struct msim_job_row *row)
 
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms,
-                                struct msim_memory_gpu *gpu, char *defaults,
-                                size_t size)
+                                struct msim_job_priced *out)
 {
     const char *name = row->platform ? row->platform : platform;
     struct msim_job_platform *on;
     struct msim_error why = {0};
 
-    defaults[0] = '\0';
+    out->defaults[0] = '\0';
     if (*row->reason)
         return MSIM_OK;
     if (!name) {
@@ -94,7 +92,8 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         snprintf(row->reason, sizeof(row->reason), "%s", on->reason);
         return MSIM_OK;
     }
-    *gpu = (struct msim_memory_gpu){
+    out->on = on->platform;
+    out->gpu = (struct msim_memory_gpu){
         .usable = msim_platform_usable_bytes(on->platform),
         .link = msim_platform_link_rate(on->platform),
         .gpus_a_node = (double)on->pricer.gpus_a_node};
@@ -106,12 +105,13 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         return MSIM_OK;
     }
     if (msim_strategy_complete(&row->strategy, row->given, row->model,
-                               on->pricer.gpus_a_node, defaults, size,
-                               row->reason, sizeof(row->reason)))
+                               on->pricer.gpus_a_node, out->defaults,
+                               sizeof(out->defaults), row->reason,
+                               sizeof(row->reason)))
         return MSIM_OK;
     pad_vocabulary(row);
-    if (msim_terms_make(terms, &on->pricer, row->model, &row->strategy, &why) !=
-        MSIM_OK)
+    if (msim_terms_make(&out->terms, &on->pricer, row->model, &row->strategy,
+                        &why) != MSIM_OK)
         snprintf(row->reason, sizeof(row->reason), "%.250s", why.text);
     return MSIM_OK;
 }

@@ -16,17 +16,22 @@ struct msim_job_prices {
 
 void msim_job_prices_release(struct msim_job_prices *p);
 
+/* What a job is priced from. */
+struct msim_job_priced {
+    const struct msim_platform *on; /* owned by struct msim_job_prices */
+    struct msim_memory_gpu gpu;     /* what its memory follows from */
+    struct msim_terms terms;
+    char defaults[256]; /* what was assumed */
+};
+
 /*
  * Complete the row's strategy and price it on the platform it names, else on
- * `platform` (may be NULL). `*gpu` gets what its memory follows from,
- * `defaults` what was assumed. Where that cannot be done, `row->reason` says
- * why, and `*terms` is not to be used. ENOMEM.
+ * `platform` (may be NULL). Where that cannot be done, `row->reason` says why,
+ * and of `*out` the defaults alone can be used. ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms,
-                                struct msim_memory_gpu *gpu, char *defaults,
-                                size_t size);
+                                struct msim_job_priced *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/base/print.h"
 #include "core/report/compare/judged.h"
 #include "plan/memory/memory_ways.h"
+#include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
 #include "plan/step/steps_file.h"
 
@@ -28,6 +29,7 @@ struct report {
     struct msim_job_prices prices;
     struct msim_step_fit fit;
     struct msim_memory_fit memory;
+    struct msim_job_marks marks;
     FILE *out;
     struct msim_judged_groups judged;
     uint64_t rows, predicted;
@@ -47,31 +49,54 @@ static void write_header(const struct report *r)
     fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
           "defaults,reason",
           r->out);
-    fputs(r->o->would_fit ? ",would_fit\n" : "\n", r->out);
+    fputs(r->o->would_fit ? ",would_fit,guards\n" : ",guards\n", r->out);
 }
 
 static void write_row(const struct report *r, char *const *fields,
                       const struct msim_job_row *row,
                       const struct msim_step_estimate *e,
-                      const struct peak *peak, const char *defaults)
+                      const struct peak *peak, const char *defaults, FILE *out)
 {
     for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
-        msim_csv_write(r->out, fields[i]);
-        putc(',', r->out);
+        msim_csv_write(out, fields[i]);
+        putc(',', out);
     }
     if (*row->reason) {
-        fputs(",,,,,,", r->out);
+        fputs(",,,,,,", out);
     } else {
         bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
 
-        msim_csv_print(r->out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
+        msim_csv_print(out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
                        e->low_us / 1e3, e->high_us / 1e3, peak->gib,
                        msim_fits_text(peak->fits), uses);
     }
-    msim_csv_print(r->out, "%s,%s", defaults, row->reason);
+    msim_csv_print(out, "%s,%s", defaults, row->reason);
     if (r->o->would_fit)
-        msim_csv_add(r->out, *row->reason ? "" : peak->would_fit);
-    putc('\n', r->out);
+        msim_csv_add(out, *row->reason ? "" : peak->would_fit);
+}
+
+/* The row as text, which waits until its marks are known. */
+static enum msim_status add_row(struct report *r, char *const *fields,
+                                const struct msim_job_row *row,
+                                const struct msim_job_priced *priced,
+                                const struct msim_step_estimate *e,
+                                const struct peak *peak)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = r->o->csv ? open_memstream(&text, &size) : NULL;
+
+    if (r->o->csv && !out)
+        return MSIM_ENOMEM;
+    if (out) {
+        write_row(r, fields, row, e, peak, priced->defaults, out);
+        if (fclose(out) != 0) {
+            free(text);
+            return MSIM_ENOMEM;
+        }
+    }
+    return msim_job_marks_add(&r->marks, text, row,
+                              *row->reason ? NULL : priced, e);
 }
 
 /* ---- errors by source ---------------------------------------------------- */
@@ -118,6 +143,8 @@ static void write_fits(const struct report *r)
 
 static enum msim_status write_text(const struct report *r)
 {
+    char marked[MSIM_GUARD_SENTENCE];
+
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)
@@ -130,6 +157,9 @@ static enum msim_status write_text(const struct report *r)
         MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on,
                                    r, r->out));
     write_fits(r);
+    msim_guard_sentence(&r->marks.count, "jobs", marked);
+    if (*marked)
+        msim_print(r->out, "\n%s\n", marked);
     return MSIM_OK;
 }
 
@@ -175,30 +205,25 @@ static void find_ways(const struct report *r, const struct msim_job_row *row,
 static enum msim_status answer(struct report *r, struct msim_job_row *row,
                                char *const *fields)
 {
-    struct msim_terms terms;
+    struct msim_job_priced priced;
     struct msim_step_estimate e = {0};
     struct peak peak = {0};
-    char defaults[256];
-    struct msim_memory_gpu gpu = {0};
 
-    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, &gpu,
-                            defaults, sizeof(defaults)));
+    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &priced));
     r->rows++;
     if (*row->reason) {
         if (!*r->first_reason)
             memcpy(r->first_reason, row->reason, sizeof(r->first_reason));
     } else {
         r->predicted++;
-        e = msim_step_predict(&terms, &r->fit);
-        peak = peak_of(r, row, &gpu);
+        e = msim_step_predict(&priced.terms, &r->fit);
+        peak = peak_of(r, row, &priced.gpu);
         if (r->o->would_fit)
-            find_ways(r, row, &gpu, &peak);
+            find_ways(r, row, &priced.gpu, &peak);
         if (!row->failed)
             MSIM_TRY(judge(r, row, &e, &peak));
     }
-    if (r->o->csv)
-        write_row(r, fields, row, &e, &peak, defaults);
-    return MSIM_OK;
+    return add_row(r, fields, row, &priced, &e, &peak);
 }
 
 static enum msim_status answer_all(struct report *r, const char *path,
@@ -210,12 +235,15 @@ static enum msim_status answer_all(struct report *r, const char *path,
     MSIM_TRY(msim_job_rows_open(&r->table, path, r->o->data_dir, err));
     if (r->o->csv)
         write_header(r);
+    r->marks.out = r->o->csv ? r->out : NULL;
     for (;;) {
         MSIM_TRY(msim_job_rows_next(&r->table, &row, &fields, err));
         if (!fields)
-            return r->o->csv ? MSIM_OK : write_text(r);
+            break;
         MSIM_TRY(answer(r, &row, fields));
     }
+    MSIM_TRY(msim_job_marks_flush(&r->marks));
+    return r->o->csv ? MSIM_OK : write_text(r);
 }
 
 enum msim_status msim_job_report(const struct msim_job_report_options *o,
@@ -234,5 +262,6 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
     msim_job_prices_release(&r.prices);
     msim_step_fit_release(&r.fit);
     msim_judged_release(&r.judged);
+    msim_job_marks_release(&r.marks);
     return status;
 }

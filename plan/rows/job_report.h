@@ -29,8 +29,10 @@ struct msim_job_report_options {
  *   defaults     what was assumed
  *   reason       why there is no prediction; then the figures are empty
  *   would_fit    if asked for: the smallest changes that would make it fit
+ *   guards       what cannot be, as words (core/guard/guard.h)
  * Text: for every source the errors of its measured rows, of steps and of
- * peaks; and how many runs and failures were called to fit.
+ * peaks; how many runs and failures were called to fit; how many rows trip
+ * guards.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_report(const struct msim_job_report_options *o,

@@ -30,10 +30,11 @@ void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
         putc(',', out);
     }
     fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
-          "defaults,reason\n",
+          "defaults,reason,guards\n",
           out);
     for (uint32_t i = 0; i < t->n; i++) {
         const struct msim_scenario_row *s = &t->scenarios.rows[i];
+        char guards[MSIM_GUARD_WORDS];
 
         for (uint32_t c = 0; c < t->n_columns; c++) {
             msim_csv_write(out, t->rows[i].fields[c]);
@@ -45,6 +46,8 @@ void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
             write_figures(s, out);
         msim_csv_write(out, t->rows[i].defaults);
         msim_csv_add(out, s->reason);
+        msim_guard_words(*s->reason ? 0 : s->marks, guards);
+        msim_csv_add(out, guards);
         putc('\n', out);
     }
 }
@@ -82,6 +85,7 @@ enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
                                       FILE *out)
 {
     struct msim_judged_groups g = {0};
+    char marked[MSIM_GUARD_SENTENCE];
     const char *why = NULL;
     uint32_t predicted = 0;
     enum msim_status status;
@@ -103,5 +107,8 @@ enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
     else if (status == MSIM_OK)
         status = msim_judged_write(&g, "trained by", NULL, NULL, NULL, out);
     msim_judged_release(&g);
+    msim_guard_sentence(&t->scenarios.marked, "predictions", marked);
+    if (status == MSIM_OK && *marked)
+        msim_print(out, "\n%s\n", marked);
     return status;
 }

@@ -1,4 +1,4 @@
-"""Ask for random points of op, plan, whatif and synth, and hold each answer
+"""Ask for random points of op, plan, validate, whatif and synth, and hold each answer
 against what every answer must keep (docs/guards.md), computed here again.
 
     guard_points.py POINTS FOLDER [SEED]
@@ -198,6 +198,7 @@ def check_sweeps(points):
                                      "micro_batch", "grad_accum", "sequence",
                                      "global_batch", "precision", "recompute")
                  if c in p]
+        fixed.append(("model", p.get("model")))
         if p.get("recompute") in LEVEL and "tp" in p:
             alike["recompute", *[f for f in fixed if f[0] != "recompute"]
                   ].append((LEVEL[p["recompute"]], time, words, p))
@@ -231,6 +232,36 @@ def ask_plan(spec, folder):
               *plan["frontier"]]:
         if p and p["guards"]:
             fail("plan", "a marked point is recommended", p, spec)
+
+
+# ---- validate --rows ---------------------------------------------------------
+
+def ask_rows(n, folder):
+    rows = []
+    for _ in range(n // 9):
+        base = {"model": rng.choice(MODELS), "platform": rng.choice(PLATFORMS),
+                "tp": rng.choice([1, 2, 4, 8]), "pp": rng.choice([1, 2]),
+                "zero": rng.randint(0, 3), "micro_batch": rng.choice([1, 2]),
+                "sequence": 2 ** rng.randint(10, 13), "precision": "bf16",
+                "global_batch": 1024}
+        rows += [{**base, "gpus": gpus, "recompute": r}
+                 for gpus in (16, 64, 256) for r in LEVEL if r[-2:] != "op"]
+    path = folder / "jobs.csv"
+    with path.open("w", newline="") as f:
+        out = csv.DictWriter(f, list(rows[0]))
+        out.writeheader()
+        out.writerows(rows)
+    read = list(csv.DictReader(run("validate", "--rows", path, "--csv"
+                                   ).splitlines()))
+    if len(read) != len(rows):
+        fail("rows", f"{len(read)} rows of {len(rows)}")
+    nine = [read[i:i + 9] for i in range(0, len(read), 9)]
+    for group in nine:
+        group = [p for p in group if not p["reason"]]
+        for p in group:
+            check("rows", p["guards"].split(), float(p["low_ms"]),
+                  float(p["predicted_ms"]), float(p["high_ms"]), None, p)
+        check_sweeps(group)
 
 
 # ---- whatif ------------------------------------------------------------------
@@ -333,6 +364,8 @@ def main():
         ask_plan(described_spec(), folder)
     while answers["whatif"] < 0.09 * points:
         ask_described(min(points // 10, 600), folder)
+    while answers["rows"] < 0.05 * points:
+        ask_rows(min(points // 10, 600), folder)
     for _ in range(1 + points // 5000):
         ask_plan(traced_spec(sample / "kineto"), folder)
         ask_plan(traced_spec(sample), folder)

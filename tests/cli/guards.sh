@@ -79,6 +79,18 @@ assert other["guards"] == ["evidence"] and other["ratio"]["high"] > 0.9, other["
 assert same["guards"] == [] and same["ratio"]["high"] == 1, same["ratio"]
 PY
 
+# The same of a table of jobs, in which rows stand beside each other.
+columns=model,platform,gpus,tp,pp,zero,micro_batch,global_batch,sequence,recompute
+for recompute in none full; do
+    echo "llama3-8b,h100,64,4,2,1,1,256,8192,$recompute"
+done | sed "1i $columns" >"$folder/jobs.csv"
+run validate --rows "$folder/jobs.csv" --csv
+want_rc 0
+[ "$(awk -F, '{ printf "%s,", $NF }' "$folder/out")" = "guards,,recompute," ] ||
+    complain "other marks: $out"
+run validate --rows "$folder/jobs.csv"
+want_out "1 of 2 jobs are marked: 1 recompute (less recomputation takes longer)"
+
 # A larger batch that takes less, and what does not fit at all.
 echo '{"scenarios": [{"name": "512", "changes": [{"batch": 512}]},
     {"name": "16384", "changes": [{"batch": 16384}]}]}' >"$folder/sizes.json"

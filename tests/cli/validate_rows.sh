@@ -16,12 +16,12 @@ run validate --rows "$table" --csv
 want_rc 0
 want_no_err
 [ "$(wc -l <"$folder/out")" -eq 6 ] || complain "not one row for every row: $out"
-want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,defaults,reason"
+want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,defaults,reason,guards"
 [[ $(sed -n 2p "$folder/out") =~ ^nanotron,nanotron-1b,h100,8,1,2,256,4096,ok,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,yes,1,.*zero=0 ]] ||
     complain "the first row is not copied and predicted: $out"
 [[ $(sed -n 3p "$folder/out") =~ ,ok,,[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,(no|edge),0, ]] ||
     complain "the second row uses rows, or is not predicted: $out"
-[[ $(sed -n 4p "$folder/out") == *",,,,,,"*"gpus 6 cannot be split by tp x pp x cp 4" ]] ||
+[[ $(sed -n 4p "$folder/out") == *",,,,,,"*"gpus 6 cannot be split by tp x pp x cp 4", ]] ||
     complain "the third row has no reason: $out"
 [[ $(sed -n 5p "$folder/out") == *"no model 'llama3-80b'"*llama3-8b* ]] ||
     complain "the fourth row names no models: $out"
@@ -31,10 +31,10 @@ want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_ro
 # for those that fit.
 sed 's/,16,2,1,/,16,1,1,/' "$table" >"$folder/more.csv"
 run validate --rows "$folder/more.csv" --csv --would-fit
-want_out ",defaults,reason,would_fit"
+want_out ",defaults,reason,would_fit,guards"
 [[ $(sed -n 3p "$folder/out") =~ ,no,0,.*zero\ 3\ \([0-9.]+\ GiB ]] ||
     complain "nothing would make it fit: $out"
-[[ $(sed -n 2p "$folder/out") == *",," ]] || complain "it fits as it is: $out"
+[[ $(sed -n 2p "$folder/out") == *",,," ]] || complain "it fits as it is: $out"
 
 usage_error "--would-fit is for --rows ROWS.csv --csv" validate --rows "$table" --would-fit
 

@@ -19,7 +19,7 @@ run validate --rows "$table" --trace "$trace" --csv
 want_rc 0
 want_no_err
 [ "$(wc -l <"$folder/out")" -eq 8 ] || complain "not one row for every row: $out"
-want_out ",gpu,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,defaults,reason"
+want_out ",gpu,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,defaults,reason,guards"
 line() { sed -n "$(($1 + 1))p" "$folder/out"; }
 figures='[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,yes,0,'
 [[ $(line 1) =~ ^resnet50,single,1,16,0,0,1,0,19,1.6,L40S,$figures,$ ]] ||

@@ -18,7 +18,7 @@
 # Files that may do what others may not: the writers themselves, and what hands
 # on what a writer has made.
 bytes='core/base/(print|json|json_out|write_file)\.c|plan/outcome/html\.c'
-bytes+='|predict/op/op_rows\.c'
+bytes+='|predict/op/op_rows\.c|plan/rows/job_marks\.c'
 copies='cli/plan/cmd_plan\.c'
 prints='cli/message\.c'
 formats='core/base/print\.c'
