@@ -170,6 +170,7 @@ want_rc 0
 
 # ---- what is written, for all that follows -----------------------------------
 
+mkdir fleet && cp t.json fleet/
 # Output, and what writes it; each twice has the same bytes.
 writers='timeline.json|--platform a100 --timeline timeline.json t.json
 timeline.json.gz|--platform a100 --timeline timeline.json.gz t.json
@@ -179,7 +180,9 @@ traces|synth llama3-8b --strategy four.json -o traces
 plan|plan spec.json -o plan'
 [ -z "$draws" ] || writers+='
 chart.svg|--platform a100 --chart chart.svg t.json
-chart.png|--platform a100 --chart chart.png t.json'
+chart.png|--platform a100 --chart chart.png t.json
+judged.svg|validate t.json t.json --chart judged.svg
+spread.svg|select fleet --chart spread.svg'
 
 each() { # FUNCTION: for every writer, with OUTPUT ARGUMENT...
     local output arguments
@@ -226,7 +229,6 @@ run replay --backend "$liar" --iterations 1 --warmup 0 -o /dev/full et.json
 if [ -w /dev/full ]; then
     want_rc 4
     want_err "/dev/full: cannot write: No space left on device"
-    mkdir fleet && cp t.json fleet/
     printf 'm,n,k,dtype\n8,8,8,fp32\n' >rows.csv
     echo '{"scenarios": [{"name": "x", "changes": []}]}' >changes.json
     while IFS= read -r arguments; do
@@ -299,11 +301,12 @@ fi
 # ---- kills -------------------------------------------------------------------
 
 # Until what is there is removed by a run that ends: nothing else is left.
+# MSIM_KILLS says how often each writer is killed.
 killed() { # OUTPUT ARGUMENT...
     local output=$1 pid i
     shift
     last="kill -9 of $*"
-    for i in 1 2 3 4; do
+    for ((i = 1; i <= ${MSIM_KILLS:-4}; i++)); do
         [ "$i" -lt 3 ] || [ -e "$output" ] || cp -r "new/$output" .
         "$sim" "$@" >/dev/null 2>&1 &
         pid=$!
