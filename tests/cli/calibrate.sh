@@ -17,7 +17,38 @@ usage_error "no backend 'abacus'" calibrate --out "$folder/a.json" \
 usage_error "no operand" calibrate --out "$folder/a.json" more
 
 fake() { # FAULT...: the command line of the made-up backend
-    echo "exec bash $here/fake_backend.bash $folder/asked $*"
+    echo "exec bash $here/fake_backend.bash $(mktemp "$folder/asked-XXXXXX") $*"
+}
+
+# Where a busy machine timed too few experiments in its budget, the message asks
+# for more of it, with which the journal goes on.
+calibrated() { # BUDGET ARGUMENT...: run, with a larger budget where that is said
+    local budget=$1
+    shift
+    for budget in "$budget" $(awk -v b="$budget" 'BEGIN { print 2 * b, 4 * b, 16 * b }'); do
+        run calibrate --budget "$budget" "$@"
+        [ "$rc" -eq 1 ] && [[ $err == *"give more --budget"* ]] || break
+    done
+}
+
+# Several wait side by side for their backends: what is begun is ended by name.
+begin() { # NAME BUDGET ARGUMENT...
+    (
+        folder=$folder/$1
+        mkdir "$folder"
+        shift
+        calibrated "$@"
+        printf '%s\n' "$rc" "$failures" "$last" >"$folder/rc"
+    ) &
+    eval "pid_$1=$!"
+}
+end() { # NAME: as if it had been run now
+    local pid=pid_$1 failed
+    wait "${!pid}"
+    { read -r rc && read -r failed && read -r last; } <"$folder/$1/rc"
+    failures=$((failures + failed))
+    cp "$folder/$1/out" "$folder/$1/err" "$folder/"
+    out=$(<"$folder/out") err=$(<"$folder/err")
 }
 
 # What a host file says that aten::mm takes of its own.
@@ -91,8 +122,21 @@ want_rc 3
 want_err "exit code 1"
 [ ! -e "$folder/none.json" ] || complain "a platform without rows"
 
+# These wait for their backends while what follows is tested.
+begin faults 0.3 --backend "$(fake die:9 hang:30 stuck:50)" --patience 1 \
+    --out "$folder/faults.json"
+FAKE_RESTLESS=1 begin restless 0.1 --backend "$(fake)" \
+    --out "$folder/restless.json"
+FAKE_COUNTERS=1 FAKE_BESIDE=1 begin counted 0.15 --backend "$(fake)" \
+    --out "$folder/counted.json"
+FAKE_COUNTERS=1 begin uncounted 0.15 --backend "$(fake die:counters)" \
+    --out "$folder/uncounted.json"
+begin deadly 0.15 --backend "$(fake die:add)" --out "$folder/deadly.json"
+begin one 0.1 --backend "exec false,$(fake)" --out "$folder/one.json"
+
+made_up=$(fake)
 # A plan writes nothing, and is the same for the same seed.
-run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+run calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --out "$folder/plan.json"
 want_rc 0
 want_out "gemm fp32 m "
@@ -100,34 +144,32 @@ want_out "experiments, expected to take"
 [ -z "$(find "$folder" -name 'plan*')" ] || complain "a plan left a file"
 first=$out
 # two at a time do not meet: neither keeps a journal
-"$sim" calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+"$sim" calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --out "$folder/plan.json" >"$folder/other" 2>&1 &
 pid=$!
-run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+run calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --out "$folder/plan.json"
 [ "$out" = "$first" ] || complain "equal seeds, different plans"
 wait $pid
 [ "$(cat "$folder/other")" = "$first" ] ||
     complain "two plans at a time differ: $(cat "$folder/other")"
-run calibrate --backend "$(fake)" --budget 0.1 --dry-run --seed 2 \
+run calibrate --backend "$made_up" --budget 0.1 --dry-run --seed 2 \
     --out "$folder/plan.json"
 [ "$out" != "$first" ] || complain "different seeds, equal plans"
 
 # The shapes of a job come first.
-run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+run calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --for "${SOURCE_DIR:-$here/../..}/data/traces/gpt2" --out "$folder/plan.json"
 want_rc 0
 want_err "shapes in "
 [[ $(sed -n 1p <<<"$out") != "$(sed -n 1p <<<"$first")" ]] ||
     complain "the shapes of the trace do not come first: $out"
-run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+run calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --for "$folder/no-such-trace" --out "$folder/plan.json"
 want_rc 3
 
 # It dies, hangs and speaks nonsense: that is said, and the rest goes on.
-rm -f "$folder/asked"
-run calibrate --backend "$(fake die:9 hang:30 stuck:50)" --budget 0.3 \
-    --patience 1 --out "$folder/faults.json"
+end faults
 want_rc 0
 want_err "the backend was killed by signal 11"
 want_err "did not answer within 1 s"
@@ -154,18 +196,14 @@ want_links "$folder/faults.network.json"
 want_product "$folder/faults.json"
 
 # A machine on which the same takes now so long, now twice that.
-rm -f "$folder/asked"
-FAKE_RESTLESS=1 run calibrate --backend "$(fake)" --budget 0.1 \
-    --out "$folder/restless.json"
+end restless
 want_rc 0
 want_err "took 2.00 times as long at one moment as at another"
 
 # Counters are read last, and what they say of works is kept and shown; one that
 # dies of it is not asked for them again. Before them some are timed beside a
 # collective: that is kept and shown, and in no fit.
-rm -f "$folder/asked"
-FAKE_COUNTERS=1 FAKE_BESIDE=1 run calibrate --backend "$(fake)" --budget 0.15 \
-    --out "$folder/counted.json"
+end counted
 want_rc 0
 want_out "gemm: fake counted x 2.00 of the bytes read that works assume"
 sed -n '/"counters":{/,$p' "$folder/counted.journal.jsonl" | grep '"experiment"' |
@@ -182,17 +220,13 @@ want_out "vector     x 1.50 as long while all_reduce runs (median of "
 want_out "all        x 1.50 as long while a collective runs (median of "
 want_out "bytes read    x 2.00"
 want_out "operations    x 1.00"
-rm -f "$folder/asked"
-FAKE_COUNTERS=1 run calibrate --backend "$(fake die:counters)" --budget 0.15 \
-    --out "$folder/uncounted.json"
+end uncounted
 want_rc 0
 [ "$(grep -c '"error":"the backend' "$folder/uncounted.journal.jsonl")" -eq 1 ] ||
     complain "it died of its counters more than once"
 
 # What ends it whenever it is asked is not asked for time after time.
-rm -f "$folder/asked"
-run calibrate --backend "$(fake die:add)" --budget 0.15 \
-    --out "$folder/deadly.json"
+end deadly
 want_rc 0
 [ "$(grep -c '"lost":true' "$folder/deadly.journal.jsonl")" -eq 2 ] ||
     complain "an operator ended it $(grep -c '"lost":true' \
@@ -200,7 +234,6 @@ want_rc 0
 want_out "cpu_gemm           fake"
 
 # Killed at random moments: nothing is lost, nothing is timed twice.
-rm -f "$folder/asked"
 journal=$folder/killed.journal.jsonl
 kept=0
 for i in $(seq 20); do
@@ -226,7 +259,7 @@ for i in $(seq 20); do
     fi
 done
 [ "$kept" -gt 0 ] || complain "twenty runs kept nothing"
-run calibrate --backend "$(fake)" --budget 0.1 --out "$folder/killed.json"
+calibrated 0.1 --backend "$(fake)" --out "$folder/killed.json"
 want_rc 0
 want_err "goes on with the $(experiments "$folder/before") experiments"
 head -n "$(grep -c '' "$folder/before")" "$journal" |
@@ -241,8 +274,7 @@ want_rc 0
     complain "a spent budget was spent again"
 
 # One of two that does not start: the other goes on.
-run calibrate --backend "exec false,$(fake)" --budget 0.1 \
-    --out "$folder/one.json"
+end one
 want_rc 0
 want_err "goes on without 'exec false'"
 
@@ -288,12 +320,7 @@ wait $pid 2>/dev/null
 
 if [ -x "$programs/mystique-prof-cpu" ]; then
     export ASAN_OPTIONS=detect_leaks=0 # Open MPI's own
-    # A busy machine times fewer experiments in the same time. Then the message
-    # asks for more of it, with which the journal goes on.
-    for budget in 0.3 0.6 1.2 2.4 4.8; do
-        run calibrate --backend cpu --budget $budget --out "$folder/cpu.json"
-        [ "$rc" -eq 1 ] && [[ $err == *"give more --budget"* ]] || break
-    done
+    calibrated 0.3 --backend cpu --out "$folder/cpu.json"
     want_rc 0
     grep -q '"kind":[[:space:]]*"cpu"' "$folder/cpu.json" ||
         complain "not said to be a CPU's"

@@ -7,7 +7,8 @@ python=${PYTHON:-python3}
 job=$SOURCE_DIR/data/traces/dlrm-ddp-2ranks
 torch=false
 # Python's own memory is not what the sanitizers are to look at.
-[ "${MSIM_SANITIZE:-0}" = 1 ] || "$python" -c 'import torch' 2>/dev/null && torch=true
+[ "${MSIM_SANITIZE:-0}" = 1 ] || ! "$python" -c 'import torch' 2>/dev/null ||
+    torch=true
 
 lines() { # of bench.py that match: their numbers
     grep -nE "$1" "$folder/ranks/bench.py" | cut -d: -f1 | tr '\n' ' '
