@@ -14,7 +14,8 @@ enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                         .platform = v->platform,
                                         .without = v->without,
                                         .csv = v->csv,
-                                        .would_fit = v->would_fit};
+                                        .would_fit = v->would_fit,
+                                        .wish = v->wish};
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     return msim_job_report(&o, v->rows, stdout, err);

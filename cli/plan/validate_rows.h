@@ -4,15 +4,14 @@
  */
 #ifndef MSIM_CLI_PLAN_VALIDATE_ROWS_H
 #define MSIM_CLI_PLAN_VALIDATE_ROWS_H
-#include "core/base/status.h"
-
-#include <stdbool.h>
+#include "core/report/compare/judged_wish.h"
 
 /* What the options of `validate` say of a table; members as in struct
  * msim_job_report_options. */
 struct msim_validate_rows {
     const char *rows, *platform, *without;
     bool csv, would_fit;
+    struct msim_judged_wish wish;
 };
 
 /* Print the report of the table `rows`. */

@@ -65,7 +65,8 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, max_error),
      .metavar = "PERCENT",
      .help = "exit 1 where the time of all operators, as replayed or as\n"
-             "predicted, is further from what it is compared with"},
+             "predicted, is further from what it is compared with; with\n"
+             "--rows: the mean error of measured steps"},
     MSIM_OPTION_CHART_ROW(struct settings, chart),
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
@@ -85,6 +86,7 @@ static const char *const EXAMPLES[] = {
     "replay.json.gz",
     "mystique-sim validate --chart replay.svg run replay.json.gz",
     "mystique-sim validate --rows jobs.csv --csv > predicted.csv",
+    "mystique-sim validate --rows jobs.csv --chart jobs.svg --max-error 20",
     "mystique-sim validate --rows jobs.csv --trace et.json.gz",
     NULL,
 };
@@ -125,12 +127,18 @@ static enum msim_status write_report(const struct msim_validation *v,
     return MSIM_OK;
 }
 
+/* In percent; 0: none. */
+static double limit_of(const struct settings *s)
+{
+    return s->max_error ? strtod(s->max_error, NULL) : 0;
+}
+
 /* ECHECK past the limit. */
 static enum msim_status judge(const struct msim_validation *v,
                               const struct settings *s, struct msim_error *err)
 {
     const struct msim_validation_row *all = &v->rows[1];
-    double limit = s->max_error ? strtod(s->max_error, NULL) / 100 : INFINITY;
+    double limit = s->max_error ? limit_of(s) / 100 : INFINITY;
     double replay = msim_replay_error(all);
     double prediction = msim_prediction_error(all);
 
@@ -246,9 +254,39 @@ static bool is_percent(const char *text)
     return !text || (end != text && *end == '\0' && v > 0 && v < 1e6);
 }
 
+/* An option that is given and would change nothing. */
+static const char *idle_option(const struct settings *s, const char **want)
+{
+    bool csv = s->output == MSIM_OUTPUT_CSV;
+    const struct {
+        bool given, works;
+        const char *name, *want;
+    } options[] = {
+        {s->trace, s->rows, "trace", "for --rows ROWS.csv"},
+        {s->no_rows, s->rows && !s->trace, "no-rows",
+         s->trace ? "for --rows ROWS.csv without --trace"
+                  : "for --rows ROWS.csv"},
+        {s->would_fit, s->rows && !s->trace && csv, "would-fit",
+         s->trace ? "for --rows ROWS.csv --csv without --trace"
+                  : "for --rows ROWS.csv --csv"},
+        {s->iteration, !s->rows, "iteration", "for TRACE REPLAYED"},
+        {s->output == MSIM_OUTPUT_JSON, !s->rows, "json",
+         "for TRACE REPLAYED; --rows has --csv"},
+    };
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (options[i].given && !options[i].works) {
+            *want = options[i].want;
+            return options[i].name;
+        }
+    return NULL;
+}
+
 /* Traces and tables exclude each other; the exit code, or -1 to go on. */
 static int check_usage(const struct settings *s, int n)
 {
+    const char *idle, *want;
+
     if (!is_percent(s->max_error)) {
         msim_message("--max-error is '%s', want a number above 0",
                      s->max_error);
@@ -262,15 +300,9 @@ static int check_usage(const struct settings *s, int n)
         msim_message("want TRACE and REPLAYED, or --rows ROWS.csv");
         return MSIM_EXIT_USAGE;
     }
-    if (!s->rows && (s->no_rows || s->trace)) {
-        msim_message("--%s is for --rows ROWS.csv",
-                     s->trace ? "trace" : "no-rows");
-        return MSIM_EXIT_USAGE;
-    }
-    if (s->would_fit &&
-        (!s->rows || s->trace || s->output != MSIM_OUTPUT_CSV)) {
-        msim_message("--would-fit is for --rows ROWS.csv --csv%s",
-                     s->trace ? " without --trace" : "");
+    idle = idle_option(s, &want);
+    if (idle) {
+        msim_message("--%s is %s", idle, want);
         return MSIM_EXIT_USAGE;
     }
     return -1;
@@ -290,21 +322,22 @@ int msim_cmd_validate(int argc, char **argv)
     rc = check_usage(&s, files.n);
     if (rc >= 0)
         return rc;
+    if (s.chart)
+        status = msim_option_check_chart(s.chart, &err);
     if (s.rows) {
-        bool csv = s.output == MSIM_OUTPUT_CSV;
+        const struct msim_validate_rows v = {.rows = s.rows,
+                                             .platform = s.platform,
+                                             .without = s.no_rows,
+                                             .csv = s.output == MSIM_OUTPUT_CSV,
+                                             .would_fit = s.would_fit,
+                                             .wish = {s.chart, limit_of(&s)}};
 
-        status =
-            s.trace
-                ? msim_validate_trace(s.rows, s.trace, s.platform, csv, &err)
-                : msim_validate_rows(
-                      &(struct msim_validate_rows){s.rows, s.platform,
-                                                   s.no_rows, csv, s.would_fit},
-                      &err);
+        if (status == MSIM_OK)
+            status = s.trace ? msim_validate_trace(&v, s.trace, &err)
+                             : msim_validate_rows(&v, &err);
         return status == MSIM_OK ? MSIM_EXIT_OK
                                  : msim_message_error(status, &err);
     }
-    if (s.chart)
-        status = msim_option_check_chart(s.chart, &err);
     if (status == MSIM_OK)
         status = load(&measured, &files.items[0], ONE_STEP, s.iteration, &err);
     if (status == MSIM_OK)

@@ -7,25 +7,16 @@
 #include "cli/load.h"
 #include "predict/rows/trace_report.h"
 
-static enum msim_status report(const struct msim_trace_rows *t, bool csv)
-{
-    if (!csv)
-        return msim_trace_rows_text(t, stdout);
-    msim_trace_rows_csv(t, stdout);
-    return MSIM_OK;
-}
-
 /* A mistyped column fails before the trace is read. */
-enum msim_status msim_validate_trace(const char *rows, const char *trace,
-                                     const char *platform, bool csv,
-                                     struct msim_error *err)
+enum msim_status msim_validate_trace(const struct msim_validate_rows *v,
+                                     const char *trace, struct msim_error *err)
 {
     char data[1024];
     struct msim_predict_settings s = {.data = data,
                                       .paths = &trace,
                                       .n_paths = 1,
                                       .load = {.threads = 2},
-                                      .platform = platform,
+                                      .platform = v->platform,
                                       .peers = MSIM_PEERS_FIXED,
                                       .iteration = MSIM_ITERATION_ALL};
     struct msim_trace_rows t = {0};
@@ -34,14 +25,14 @@ enum msim_status msim_validate_trace(const char *rows, const char *trace,
     enum msim_status status = msim_datadir_find(data, sizeof(data), err);
 
     if (status == MSIM_OK)
-        status = msim_trace_rows_read(&t, rows, &s, err);
+        status = msim_trace_rows_read(&t, v->rows, &s, err);
     if (status == MSIM_OK)
         status =
             msim_load_prediction(&in, &to, &t.scenarios.base.settings, err);
     if (status == MSIM_OK)
         status = msim_scenarios_run(&t.scenarios, &in, &to, err);
     if (status == MSIM_OK)
-        status = report(&t, csv);
+        status = msim_trace_rows_report(&t, v->csv, &v->wish, stdout, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_trace_rows_release(&t);

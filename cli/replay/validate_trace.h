@@ -4,15 +4,11 @@
  */
 #ifndef MSIM_CLI_REPLAY_VALIDATE_TRACE_H
 #define MSIM_CLI_REPLAY_VALIDATE_TRACE_H
-#include "core/base/status.h"
+#include "cli/plan/validate_rows.h"
 
-#include <stdbool.h>
-
-/* Print the report of the table `rows`; `platform` (may be NULL) is that of
- * rows that name none. */
+/* Print the report of the table of `v`, each row as changes of `trace`. */
 MSIM_MUST_CHECK
-enum msim_status msim_validate_trace(const char *rows, const char *trace,
-                                     const char *platform, bool csv,
-                                     struct msim_error *err);
+enum msim_status msim_validate_trace(const struct msim_validate_rows *v,
+                                     const char *trace, struct msim_error *err);
 
 #endif

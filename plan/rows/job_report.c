@@ -4,7 +4,6 @@
 #include "plan/rows/job_report.h"
 
 #include "core/base/print.h"
-#include "core/report/compare/judged.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
@@ -243,7 +242,9 @@ static enum msim_status answer_all(struct report *r, const char *path,
         MSIM_TRY(answer(r, &row, fields));
     }
     MSIM_TRY(msim_job_marks_flush(&r->marks));
-    return r->o->csv ? MSIM_OK : write_text(r);
+    if (!r->o->csv)
+        MSIM_TRY(write_text(r));
+    return msim_judged_grant(&r->judged, &r->o->wish, err);
 }
 
 enum msim_status msim_job_report(const struct msim_job_report_options *o,

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PLAN_ROWS_JOB_REPORT_H
 #define MSIM_PLAN_ROWS_JOB_REPORT_H
-#include "core/base/status.h"
+#include "core/report/compare/judged_wish.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,10 +15,12 @@ struct msim_job_report_options {
     const char *without;  /* the source whose rows no constant may know; NULL */
     bool csv;             /* else text: errors by source */
     bool would_fit;       /* with a column more */
+    struct msim_judged_wish wish; /* of measured rows */
 };
 
 /*
- * Read the table at `path` and write the report to `out`.
+ * Read the table at `path` and write the report to `out`; ECHECK past a limit,
+ * once all is written.
  *
  * CSV: every row, in order, its columns kept, with
  *   predicted_ms, low_ms, high_ms   one optimizer step, a 90 % interval

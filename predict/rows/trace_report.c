@@ -4,7 +4,6 @@
 #include "predict/rows/trace_report.h"
 
 #include "core/base/print.h"
-#include "core/report/compare/judged.h"
 
 #include <math.h>
 
@@ -23,7 +22,7 @@ static void write_figures(const struct msim_scenario_row *s, FILE *out)
     msim_csv_print(out, "%s,0,", m->fits ? m->fits : "");
 }
 
-void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
+static void write_csv(const struct msim_trace_rows *t, FILE *out)
 {
     for (uint32_t c = 0; c < t->n_columns; c++) {
         msim_csv_write(out, t->columns[c]);
@@ -54,15 +53,14 @@ void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
 
 static enum msim_status judge(struct msim_judged_groups *g,
                               const struct msim_trace_row *row,
-                              const struct msim_scenario_row *s,
-                              const char *group)
+                              const struct msim_scenario_row *s)
 {
     const struct msim_memory_note *m = &s->memory;
 
-    MSIM_TRY(msim_judged_add(g, group, MSIM_JUDGED_STEP, row->step_ms,
+    MSIM_TRY(msim_judged_add(g, row->kind, MSIM_JUDGED_STEP, row->step_ms,
                              s->period.predicted / MS_US, s->period.low / MS_US,
                              s->period.high / MS_US));
-    return msim_judged_add(g, group, MSIM_JUDGED_MEMORY,
+    return msim_judged_add(g, row->kind, MSIM_JUDGED_MEMORY,
                            m->peak > 0 ? row->memory_gib : 0, m->peak / GIB,
                            m->low / GIB, m->high / GIB);
 }
@@ -72,23 +70,17 @@ static enum msim_status judge_all(struct msim_judged_groups *g,
 {
     for (uint32_t i = 0; i < t->n; i++)
         if (!*t->scenarios.rows[i].reason)
-            MSIM_TRY(
-                judge(g, &t->rows[i], &t->scenarios.rows[i], t->rows[i].kind));
-    for (uint32_t i = 0; i < t->n && g->n_names > 1; i++)
-        if (!*t->scenarios.rows[i].reason)
-            MSIM_TRY(
-                judge(g, &t->rows[i], &t->scenarios.rows[i], "all of them"));
+            MSIM_TRY(judge(g, &t->rows[i], &t->scenarios.rows[i]));
     return MSIM_OK;
 }
 
-enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
-                                      FILE *out)
+static enum msim_status write_text(const struct msim_trace_rows *t,
+                                   const struct msim_judged_groups *g,
+                                   FILE *out)
 {
-    struct msim_judged_groups g = {0};
     char marked[MSIM_GUARD_SENTENCE];
     const char *why = NULL;
     uint32_t predicted = 0;
-    enum msim_status status;
 
     for (uint32_t i = 0; i < t->n; i++) {
         const char *reason = t->scenarios.rows[i].reason;
@@ -100,15 +92,31 @@ enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
     fprintf(out, "%u of %u jobs predicted\n", predicted, t->n);
     if (why)
         msim_print(out, "the first without a prediction: %s\n", why);
-    status = judge_all(&g, t);
-    if (status == MSIM_OK && g.n == 0)
+    if (g->n == 0)
         fputs("no row has a measured time; --csv prints the predictions\n",
               out);
-    else if (status == MSIM_OK)
-        status = msim_judged_write(&g, "trained by", NULL, NULL, NULL, out);
-    msim_judged_release(&g);
+    else
+        MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
     msim_guard_sentence(&t->scenarios.marked, "predictions", marked);
-    if (status == MSIM_OK && *marked)
+    if (*marked)
         msim_print(out, "\n%s\n", marked);
+    return MSIM_OK;
+}
+
+enum msim_status msim_trace_rows_report(const struct msim_trace_rows *t,
+                                        bool csv,
+                                        const struct msim_judged_wish *wish,
+                                        FILE *out, struct msim_error *err)
+{
+    struct msim_judged_groups g = {0};
+    enum msim_status status = judge_all(&g, t);
+
+    if (status == MSIM_OK && csv)
+        write_csv(t, out);
+    else if (status == MSIM_OK)
+        status = write_text(t, &g, out);
+    if (status == MSIM_OK)
+        status = msim_judged_grant(&g, wish, err);
+    msim_judged_release(&g);
     return status;
 }

@@ -38,6 +38,37 @@ want_out ",defaults,reason,would_fit,guards"
 
 usage_error "--would-fit is for --rows ROWS.csv --csv" validate --rows "$table" --would-fit
 
+# What is asked is done, or refused: a picture, a limit, and what tables lack.
+if command -v gnuplot >/dev/null; then
+    run validate --rows "$table" --chart "$folder/rows.svg"
+    want_rc 0
+    for text in nanotron "Optimizer steps" "predicted, s"; do
+        grep -q "$text" "$folder/rows.svg" || complain "a chart without '$text'"
+    done
+fi
+sed 's/,3264.558$/,/' "$table" >"$folder/unmeasured.csv"
+run validate --rows "$folder/unmeasured.csv" --chart "$folder/none.svg"
+want_rc 3
+want_err "no job has a measured time or peak"
+[ ! -e "$folder/none.svg" ] || complain "a chart of nothing"
+run validate --rows "$folder/unmeasured.csv" --max-error 5
+want_rc 3
+want_err "no job has a measured time of a step"
+run validate --rows "$table" --max-error 5
+want_rc 0
+sed 's/,3264.558$/,32.64558/' "$table" >"$folder/hasty.csv"
+for output in '' --csv; do
+    run validate --rows "$folder/hasty.csv" --max-error 5 $output
+    want_rc 1
+    want_out "nanotron"
+    want_err "steps were predicted 9997.3 % from what they took, the mean of 1 jobs, want at most 5 %"
+done
+usage_error "--json is for TRACE REPLAYED; --rows has --csv" validate --rows "$table" --json
+usage_error "--iteration is for TRACE REPLAYED" validate --rows "$table" --iteration 3
+usage_error "--no-rows is for --rows ROWS.csv without --trace" validate --rows "$table" \
+    --trace x --no-rows nanotron
+usage_error "want a file that ends in .svg or .png" validate --rows "$table" --chart rows.jpg
+
 # Measured columns are never read for a prediction.
 sed 's/3264.558/1/; s/^nanotron,/unknown,/; s/,ok,/,failed,/' "$table" >"$folder/other.csv"
 predicted() { # FILE

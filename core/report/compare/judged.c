@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct msim_judged {
-    uint32_t group;
-    enum msim_judged_figure figure;
-    double error; /* predicted / measured - 1 */
-    bool inside;
-};
-
 static enum msim_status group_of(struct msim_judged_groups *g, const char *name,
                                  uint32_t *group)
 {
@@ -36,8 +29,10 @@ enum msim_status msim_judged_add(struct msim_judged_groups *g,
                                  double high)
 {
     struct msim_judged j = {.figure = figure,
-                            .error = predicted / measured - 1,
-                            .inside = low <= measured && measured <= high};
+                            .measured = measured,
+                            .predicted = predicted,
+                            .low = low,
+                            .high = high};
 
     if (!(measured > 0) || !isfinite(predicted))
         return MSIM_OK;
@@ -54,6 +49,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double msim_judged_error(const struct msim_judged *j)
+{
+    return fabs(j->predicted / j->measured - 1) * 100;
+}
+
+#define ALL UINT32_MAX /* a group: all of them */
+
 static void write_group(const struct msim_judged_groups *g, uint32_t group,
                         enum msim_judged_figure figure, const char *note,
                         int width, double *errors, FILE *out)
@@ -64,20 +66,20 @@ static void write_group(const struct msim_judged_groups *g, uint32_t group,
     for (uint32_t i = 0; i < g->n; i++) {
         const struct msim_judged *j = &g->all[i];
 
-        if (j->group != group || j->figure != figure)
+        if ((group != ALL && j->group != group) || j->figure != figure)
             continue;
-        errors[n++] = fabs(j->error) * 100;
-        sum += fabs(j->error) * 100;
-        inside += j->inside;
+        errors[n] = msim_judged_error(j);
+        sum += errors[n++];
+        inside += j->low <= j->measured && j->measured <= j->high;
     }
     if (n == 0)
         return;
     qsort(errors, n, sizeof(*errors), by_value);
     msim_print(out, "%-6s %-*s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%%s%s\n",
                figure == MSIM_JUDGED_MEMORY ? "memory" : "step", width,
-               g->names[group], n, sum / n, errors[n / 2],
-               errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
-               *note ? "  " : "", note);
+               group == ALL ? "all of them" : g->names[group], n, sum / n,
+               errors[n / 2], errors[(uint32_t)(0.9 * n)], errors[n - 1],
+               100 * inside / n, *note ? "  " : "", note);
 }
 
 static int widest(const struct msim_judged_groups *g)
@@ -104,10 +106,14 @@ msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
     msim_print(out,
                "\nerr. %% %-*s   jobs   mean median    p90  worst inside%s%s\n",
                width, group_head, note ? "  " : "", note ? note_head : "");
-    for (int f = MSIM_JUDGED_STEP; f <= MSIM_JUDGED_MEMORY; f++)
+    for (int f = MSIM_JUDGED_STEP; f <= MSIM_JUDGED_MEMORY; f++) {
         for (uint32_t i = 0; i < g->n_names; i++)
             write_group(g, i, (enum msim_judged_figure)f,
                         note ? note(ctx, g->names[i]) : "", width, errors, out);
+        if (g->n_names > 1)
+            write_group(g, ALL, (enum msim_judged_figure)f, "", width, errors,
+                        out);
+    }
     free(errors);
     return MSIM_OK;
 }

@@ -19,8 +19,15 @@
 
 enum msim_judged_figure { MSIM_JUDGED_STEP, MSIM_JUDGED_MEMORY };
 
+/* One prediction. */
+struct msim_judged {
+    uint32_t group; /* index of its name */
+    enum msim_judged_figure figure;
+    double measured, predicted, low, high;
+};
+
 struct msim_judged_groups {
-    struct msim_judged *all; /* private */
+    struct msim_judged *all;
     uint32_t n, cap;
     char (*names)[48];
     uint32_t n_names, cap_names;
@@ -34,8 +41,11 @@ enum msim_status msim_judged_add(struct msim_judged_groups *g,
                                  double measured, double predicted, double low,
                                  double high);
 
-/* The table; `note` gives the last column of a group, headed `note_head`. NULL:
- * there is none. */
+/* Its error, in percent of what was measured. */
+double msim_judged_error(const struct msim_judged *j);
+
+/* The table, with a line for all of several groups; `note` gives the last
+ * column of a group, headed `note_head`. NULL: there is none. */
 MSIM_MUST_CHECK
 enum msim_status
 msim_judged_write(const struct msim_judged_groups *g, const char *group_head,

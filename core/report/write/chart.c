@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH        1000
 #define MARGIN       20
 #define LEFT         300 /* of the plots: names stand before it */
 #define RIGHT        850 /* and figures after it */
@@ -20,7 +19,7 @@
 
 static double across(int pixels)
 {
-    return (double)pixels / WIDTH;
+    return (double)pixels / MSIM_CHART_WIDTH;
 }
 
 static double up(const struct msim_chart *c, int pixels)
@@ -43,12 +42,12 @@ void msim_chart_begin(const struct msim_chart *c)
                 "if (strstrt(GPVAL_TERMINALS, 'pngcairo')) { set terminal "
                 "pngcairo noenhanced size %d,%d font 'Sans,9' } else { set "
                 "terminal png noenhanced size %d,%d }\n",
-                WIDTH, c->height, WIDTH, c->height);
+                MSIM_CHART_WIDTH, c->height, MSIM_CHART_WIDTH, c->height);
     else
         fprintf(c->out,
                 "set terminal svg noenhanced size %d,%d font 'sans-serif,12' "
                 "background '#ffffff'\n",
-                WIDTH, c->height);
+                MSIM_CHART_WIDTH, c->height);
     fputs("set encoding utf8\n"
           "set datafile missing 'NaN'\n"
           "unset key\n"

@@ -13,10 +13,11 @@
 
 #include <stdio.h>
 
-#define MSIM_CHART_HEAD 98 /* title and totals */
-#define MSIM_CHART_TOP  56 /* of a panel: heading and key */
-#define MSIM_CHART_ROW  24
-#define MSIM_CHART_AXIS 64 /* below a panel */
+#define MSIM_CHART_WIDTH 1000
+#define MSIM_CHART_HEAD  98 /* title and totals */
+#define MSIM_CHART_TOP   56 /* of a panel: heading and key */
+#define MSIM_CHART_ROW   24
+#define MSIM_CHART_AXIS  64 /* below a panel */
 
 struct msim_chart {
     FILE *out;
