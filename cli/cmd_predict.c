@@ -125,7 +125,7 @@ static enum msim_status predict(const struct msim_predict_options *o,
     if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)
         status = msim_sensitivity_find(&run, err);
     if (status == MSIM_OK) {
-        run.prediction->rates = o->rates;
+        run.prediction->rates = msim_predict_options_rates(o, 0);
         run.prediction->seconds = seconds_since(begin);
         if (o->model)
             run.prediction->inputs = &o->model;
@@ -163,6 +163,9 @@ static enum msim_status sweep(const struct msim_predict_options *o,
                          : o->timeline ? "timeline"
                                        : "chart");
     status = msim_sweep_run(&w, o->settings.platform, &o->settings, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
+        w.rows[i].prediction->rates =
+            msim_predict_options_rates(o, w.rows[i].index);
     if (status == MSIM_OK)
         status = write_sweep(o, &w);
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)

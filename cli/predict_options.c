@@ -132,15 +132,25 @@ static enum msim_status parse_per_iteration(void *settings, const char *value,
     return MSIM_OK;
 }
 
-static enum msim_status parse_rate(double *out, const char *option,
-                                   const char *value, const char *want,
-                                   struct msim_error *err)
+/* One number for all platforms, or one each: "2.5,1.1". */
+static enum msim_status parse_each(struct msim_each_platform *out,
+                                   const char *option, const char *value,
+                                   const char *want, struct msim_error *err)
 {
-    char *end;
+    const char *at = value;
 
-    MSIM_TRY(parse_positive(out, option, value, want, &end, err));
-    if (!*end)
-        return MSIM_OK;
+    for (out->n = 0; out->n < MSIM_PLATFORMS_MAX;) {
+        char *end = NULL;
+        double v = strtod(at, &end);
+
+        if (!(at[0] >= '0' && at[0] <= '9' && v > 0 && v <= RATE_MAX) ||
+            (*end && *end != ','))
+            break;
+        out->of[out->n++] = v;
+        if (!*end)
+            return MSIM_OK;
+        at = end + 1;
+    }
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "option '--%s' is '%s', want %s", option, value, want);
 }
@@ -150,8 +160,10 @@ static enum msim_status parse_price(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
-    return parse_rate(&o->rates.usd_per_hour, "price", value,
-                      "US dollars an hour for one GPU, above 0", err);
+    return parse_each(&o->prices, "price", value,
+                      "US dollars an hour for one GPU, above 0; or, with "
+                      "several platforms, one for each: 2.5,1.1",
+                      err);
 }
 
 static enum msim_status parse_power(void *settings, const char *value,
@@ -159,8 +171,10 @@ static enum msim_status parse_power(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
-    return parse_rate(&o->rates.watts, "power", value,
-                      "the mean power of one GPU in watts, above 0", err);
+    return parse_each(&o->watts, "power", value,
+                      "the mean power of one GPU in watts, above 0; or, with "
+                      "several platforms, one for each: 700,350",
+                      err);
 }
 
 /* A file is the user's table; nothing else that is typed here names one. */
@@ -332,14 +346,15 @@ static const struct msim_option OPTIONS[] = {
     {.name = "price",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_price,
-     .metavar = "USD",
-     .help = "price of one GPU for an hour: reports what an iteration costs"},
+     .metavar = "USD[,USD]...",
+     .help = "price of one GPU for an hour, or one for each platform: "
+             "reports what an iteration costs"},
     {.name = "power",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_power,
-     .metavar = "WATT",
-     .help = "mean power of one GPU while the job runs: reports the energy of "
-             "an iteration"},
+     .metavar = "WATT[,WATT]...",
+     .help = "mean power of one GPU while the job runs, or one for each "
+             "platform: reports the energy of an iteration"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",
@@ -392,6 +407,33 @@ static const struct msim_command COMMAND = {
     .min_operands = 0, /* with --model there is none */
 };
 
+/* A number for each platform, or one for all. */
+static enum msim_status check_each(const struct msim_each_platform *each,
+                                   const char *option, const char *platforms,
+                                   struct msim_error *err)
+{
+    uint32_t n = 1;
+
+    for (const char *c = platforms ? platforms : ""; *c; c++)
+        n += *c == ',';
+    if (each->n <= 1 || each->n == n)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--%s' has %u numbers for %u platform%s, want one "
+                     "for all or one for each",
+                     option, each->n, n, n > 1 ? "s" : "");
+}
+
+struct msim_rates
+msim_predict_options_rates(const struct msim_predict_options *o, uint32_t i)
+{
+    struct msim_rates r = o->rates;
+
+    r.usd_per_hour = o->prices.of[o->prices.n > 1 ? i : 0];
+    r.watts = o->watts.of[o->watts.n > 1 ? i : 0];
+    return r;
+}
+
 /* Rules that concern several options. */
 static enum msim_status check_together(const struct msim_predict_options *o,
                                        struct msim_error *err)
@@ -405,6 +447,8 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->model && s->n_paths)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --model and '%s', want one of them", s->paths[0]);
+    MSIM_TRY(check_each(&o->prices, "price", s->platform, err));
+    MSIM_TRY(check_each(&o->watts, "power", s->platform, err));
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
     if (o->timeline && strcmp(o->timeline, "-") == 0)

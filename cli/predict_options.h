@@ -9,13 +9,19 @@
 
 #include <stdio.h>
 
+#define MSIM_PLATFORMS_MAX 64 /* of one table */
+
 struct msim_predict_options {
     struct msim_predict_settings settings; /* `data` and progress are not set */
     struct msim_scale *scales;             /* heap; the settings' */
     uint32_t cap_scales;
     int peers; /* index of the word */
     enum msim_output output;
-    struct msim_rates rates;
+    struct msim_rates rates; /* without what differs by platform */
+    struct msim_each_platform {
+        double of[MSIM_PLATFORMS_MAX];
+        uint32_t n; /* 0: not given; 1: holds for all */
+    } prices, watts;
     const char *model;            /* to be recorded; NULL: traces are given */
     const char *explain;          /* operator name, NULL: not wanted */
     const char *timeline, *chart; /* files, NULL: not wanted */
@@ -28,6 +34,10 @@ struct msim_predict_options {
 int msim_predict_options_parse(struct msim_predict_options *o, int argc,
                                char **argv);
 void msim_predict_options_release(struct msim_predict_options *o);
+
+/* What a user counts by on the i-th of the platforms. */
+struct msim_rates
+msim_predict_options_rates(const struct msim_predict_options *o, uint32_t i);
 
 /* The value of --iteration: "all", or the number of a step or an index. */
 MSIM_MUST_CHECK

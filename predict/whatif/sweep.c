@@ -69,6 +69,7 @@ static enum msim_status load_targets(struct msim_sweep *w, const char *list,
         if (is_there(w, name))
             return bad_list(list, "a name twice", err);
         own = settings_of(s, name);
+        w->rows[w->n].index = w->n;
         MSIM_TRY(msim_target_load(&w->rows[w->n++].to, &own, err));
     }
     return MSIM_OK;
@@ -227,6 +228,33 @@ static double share(double part, double of)
     return of > 0 ? 100 * part / of : 0;
 }
 
+/* What the user counts by: columns of those that are asked for. */
+static void put_rates_head(const struct msim_rates *r, FILE *out)
+{
+    if (r->per_iteration > 0)
+        msim_print(out, "  %9.16s/s", r->unit ? r->unit : "");
+    if (r->usd_per_hour > 0)
+        msim_print(out, "  %10s", "USD/1000");
+    if (r->watts > 0)
+        msim_print(out, "  %10s", "joules");
+    fputc('\n', out);
+}
+
+static void put_rates(const struct msim_prediction *p, FILE *out)
+{
+    struct msim_rated r = msim_prediction_rated(p);
+    char cell[MSIM_CELL];
+
+    msim_format_large(cell, r.per_second.predicted);
+    if (p->rates.per_iteration > 0)
+        msim_print(out, "  %11s", cell);
+    if (p->rates.usd_per_hour > 0)
+        msim_print(out, "  %10.4g", 1e3 * r.cost_usd);
+    if (p->rates.watts > 0)
+        msim_print(out, "  %10.4g", r.joules);
+    fputc('\n', out);
+}
+
 enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
 {
     const struct msim_prediction *first = w->rows[0].prediction;
@@ -237,9 +265,10 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
     msim_print(
         out,
         "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
-        "%s\n",
+        "%s",
         name, w->n, "platform", "period", "90 %", "x best", "90 %",
-        "compute  comm.  copy  host  idle  costs");
+        "compute  comm.  copy  host  idle  costs   ");
+    put_rates_head(&first->rates, out);
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_sweep_row *r = &w->rows[i];
         const struct msim_prediction *p = r->prediction;
@@ -259,11 +288,12 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
         msim_print(
             out,
             "  %-16.16s %11s  %-17s %7.2f  %-15s %5.0f %% %4.0f %% %3.0f %% "
-            "%3.0f %% %3.0f %%  %s\n",
+            "%3.0f %% %3.0f %%  %-8s",
             p->platform ? p->platform : "as traced", period, interval,
             r->ratio.predicted, i ? ratios : "-", share(b->compute, sum),
             share(b->communication, sum), share(b->memory_copy, sum),
             share(b->host, sum), share(b->idle, sum), p->costs);
+        put_rates(p, out);
     }
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
@@ -305,11 +335,13 @@ enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
 enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
 {
     fputs("platform,costs,period_us,low_us,high_us,ratio,ratio_low,ratio_high,"
-          "compute_us,communication_us,memory_copy_us,host_us,idle_us\n",
+          "compute_us,communication_us,memory_copy_us,host_us,idle_us,"
+          "per_second,cost_usd,energy_joules\n",
           out);
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_sweep_row *r = &w->rows[i];
         const struct msim_prediction *p = r->prediction;
+        struct msim_rated rated = msim_prediction_rated(p);
         const double values[] = {p->period.us.predicted,
                                  p->period.us.low,
                                  p->period.us.high,
@@ -320,7 +352,10 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
                                  p->breakdown_us.communication,
                                  p->breakdown_us.memory_copy,
                                  p->breakdown_us.host,
-                                 p->breakdown_us.idle};
+                                 p->breakdown_us.idle,
+                                 rated.per_second.predicted,
+                                 rated.cost_usd,
+                                 rated.joules};
 
         msim_csv_write(out, p->platform ? p->platform : "");
         msim_csv_add(out, p->costs);

@@ -18,8 +18,9 @@
 
 struct msim_sweep_row {
     struct msim_target to;
-    struct msim_prediction *prediction;
-    struct msim_figure ratio; /* to the best; nothing measured */
+    uint32_t index;                     /* in the list */
+    struct msim_prediction *prediction; /* its rates are the caller's to set */
+    struct msim_figure ratio;           /* to the best; nothing measured */
     /* What moves the period, as logarithms of ratios >= 0. */
     double gpu_down, gpu_up, host_down, host_up;
 };

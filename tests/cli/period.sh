@@ -165,6 +165,27 @@ run --platform h100,a100 "$sample"
 want_out 'on 2 platforms, best first'
 run --csv --platform h100,a100 "$sample"
 want_out 'platform,costs,period_us,'
+# What it is counted by: one price for all, or each its own in the order typed.
+want_price() { # PRICE, PLATFORM=USD...: of 1000 iterations, as one GPU has it
+    run --platform a100,h100 --price "$1" --per-iteration '4 samples' "$sample"
+    want_rc 0
+    want_out "samples/s"
+    for price in "${@:2}"; do
+        cost=$("$sim" --platform "${price%=*}" --price "${price#*=}" "$sample" |
+            sed -nE 's/^ *cost +([0-9.e-]+) USD.*/\1/p')
+        grep -Eq "^ *${price%=*} .* $cost\$" "$folder/out" ||
+            complain "not $cost USD on ${price%=*}: $out"
+    done
+}
+want_price 2 a100=2 h100=2
+want_price 1.25,3 a100=1.25 h100=3
+run --csv --platform a100,h100 --power 300 "$sample"
+want_out ',per_second,cost_usd,energy_joules'
+usage_error "option '--price' has 2 numbers for 1 platform" --price 1,2 \
+    --platform a100 "$sample"
+usage_error "option '--power' has 3 numbers for 2 platforms" --power 1,2,3 \
+    --platform a100,h100 "$sample"
+usage_error "option '--price' is '1,', want" --price 1, --platform a100 "$sample"
 run --platform a100,h10O no-such-file
 want_rc 2
 want_err "unknown platform 'h10O', did you mean 'h100'?"

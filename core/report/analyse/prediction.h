@@ -390,6 +390,14 @@ struct msim_timeline {
     const struct msim_prediction *of; /* that it shows; NULL: not known */
 };
 
+/* What follows from the period and what a user counts by; NAN: not asked. */
+struct msim_rated {
+    struct msim_figure per_second; /* samples or tokens; nothing measured */
+    double cost_usd, joules;       /* of one iteration, on all GPUs */
+    double gpus;
+};
+struct msim_rated msim_prediction_rated(const struct msim_prediction *p);
+
 void msim_prediction_free(struct msim_prediction *p); /* accepts NULL */
 void msim_timeline_free(struct msim_timeline *t);     /* accepts NULL */
 

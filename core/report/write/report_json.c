@@ -319,28 +319,21 @@ static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
 /* null where the user has not said what it takes. */
 static void write_rates(struct msim_json *j, const struct msim_prediction *p)
 {
-    const struct msim_rates *r = &p->rates;
-    const struct msim_figure *us = &p->period.us;
-    double gpus = p->gpus ? p->gpus : 1, n = r->per_iteration * 1e6;
+    struct msim_rated r = msim_prediction_rated(p);
 
-    if (r->per_iteration > 0) {
+    if (p->rates.per_iteration > 0) {
         msim_json_open(j, "throughput", '{', false);
-        msim_json_number(j, "per_iteration", r->per_iteration);
-        msim_json_text(j, "unit", r->unit);
-        msim_json_number(j, "per_second", n / us->predicted);
-        msim_json_number(j, "low_per_second", n / us->high);
-        msim_json_number(j, "high_per_second", n / us->low);
+        msim_json_number(j, "per_iteration", p->rates.per_iteration);
+        msim_json_text(j, "unit", p->rates.unit);
+        msim_json_number(j, "per_second", r.per_second.predicted);
+        msim_json_number(j, "low_per_second", r.per_second.low);
+        msim_json_number(j, "high_per_second", r.per_second.high);
         msim_json_close(j);
     } else {
         msim_json_text(j, "throughput", NULL);
     }
-    msim_json_number(j, "cost_usd",
-                     r->usd_per_hour > 0
-                         ? r->usd_per_hour * gpus * us->predicted / 3.6e9
-                         : (double)NAN);
-    msim_json_number(j, "energy_joules",
-                     r->watts > 0 ? r->watts * gpus * us->predicted * 1e-6
-                                  : (double)NAN);
+    msim_json_number(j, "cost_usd", r.cost_usd);
+    msim_json_number(j, "energy_joules", r.joules);
 }
 
 static void write_sensitivity(struct msim_json *j,

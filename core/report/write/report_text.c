@@ -162,33 +162,31 @@ static void print_links(const struct msim_page *page)
 /* What follows from the period and from what the user says of the job. */
 static void print_rates(const struct msim_page *page)
 {
-    const struct msim_rates *r = &page->p->rates;
-    const struct msim_figure *us = &page->p->period.us;
-    double gpus = page->p->gpus ? page->p->gpus : 1;
+    const struct msim_rates *asked = &page->p->rates;
+    struct msim_rated r = msim_prediction_rated(page->p);
+    const char *s = r.gpus > 1 ? "s" : "";
     char cell[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL], unit[32];
 
-    if (!(us->predicted > 0))
+    if (!(page->p->period.us.predicted > 0))
         return;
-    msim_format_name(unit, sizeof(unit), r->unit ? r->unit : "", 24);
-    msim_format_large(cell, r->per_iteration / us->predicted * 1e6);
-    msim_format_large(low, r->per_iteration / us->high * 1e6);
-    msim_format_large(high, r->per_iteration / us->low * 1e6);
-    if (r->per_iteration > 0)
+    msim_format_name(unit, sizeof(unit), asked->unit ? asked->unit : "", 24);
+    msim_format_large(cell, r.per_second.predicted);
+    msim_format_large(low, r.per_second.low);
+    msim_format_large(high, r.per_second.high);
+    if (asked->per_iteration > 0)
         msim_print(page->out, "  %-15s  %8s%s/s", "throughput", cell, unit);
-    if (r->per_iteration > 0 && us->low < us->high)
+    if (r.per_second.low < r.per_second.high)
         msim_print(page->out, "   90 %%: %s to %s", low, high);
-    if (r->per_iteration > 0)
+    if (asked->per_iteration > 0)
         fputc('\n', page->out);
-    if (r->usd_per_hour > 0)
+    if (asked->usd_per_hour > 0)
         msim_print(page->out,
                    "  %-15s  %9.4g USD for 1000 iterations on %.0f GPU%s\n",
-                   "cost", 1e3 * r->usd_per_hour * gpus * us->predicted / 3.6e9,
-                   gpus, gpus > 1 ? "s" : "");
-    if (r->watts > 0)
+                   "cost", 1e3 * r.cost_usd, r.gpus, s);
+    if (asked->watts > 0)
         msim_print(page->out,
                    "  %-15s  %9.4g J for an iteration on %.0f GPU%s\n",
-                   "energy", r->watts * gpus * us->predicted * 1e-6, gpus,
-                   gpus > 1 ? "s" : "");
+                   "energy", r.joules, r.gpus, s);
 }
 
 static void print_flops(const struct msim_page *page)
