@@ -79,7 +79,7 @@ done
 # No line is wider than the page, whatever the names.
 run compare --platform v100,h100 "$sample" "$sample"
 want_rc 0
-want_out "an iteration takes"
+want_out "a period takes"
 want_out "kinds of work, "
 sed '/^warning: /d' "$folder/out" >"$folder/text"
 ! grep -nE '.{105}| $' "$folder/text" >&2 || complain "an untidy line"

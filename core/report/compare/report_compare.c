@@ -59,24 +59,42 @@ static void print_ratio(const struct msim_compare_page *page,
                 b->ratio_high);
 }
 
+static void print_more(const struct msim_compare_page *page, double percent)
+{
+    msim_print(page->out, "%.1f %% %s", fabs(percent),
+               percent > 0 ? "longer" : "less");
+}
+
+/* Of the period, which --fail-above judges, where both sides have one; beside
+ * it the iteration where that changed otherwise. */
 static void print_verdict(const struct msim_compare_page *page)
 {
-    const struct msim_change *c = &page->c->iteration;
+    const struct msim_comparison *of = page->c;
+    double iteration = 100 * (msim_change_ratio(&of->iteration) - 1);
+    double period = 100 * (msim_change_ratio(&of->period) - 1);
+    bool has_period = isfinite(period);
+    const struct msim_change *c = has_period ? &of->period : &of->iteration;
+    double percent = has_period ? period : iteration;
     char a[MSIM_CELL], b[MSIM_CELL];
-    double percent = 100 * (msim_change_ratio(c) - 1);
 
     msim_format_time(a, c->us[0].predicted);
     msim_format_time(b, c->us[1].predicted);
-    fputs("\nan iteration takes ", page->out);
-    if (c->difference == 0)
+    msim_print(page->out, "\n%s takes ",
+               has_period ? "a period" : "an iteration");
+    if (c->difference == 0) {
         msim_print(page->out, "%s on both sides", a);
-    else if (isfinite(percent))
-        msim_print(page->out, "%.1f %% %s: %s in A, %s in B", fabs(percent),
-                   percent > 0 ? "longer" : "less", a, b);
-    else
+    } else if (isfinite(percent)) {
+        print_more(page, percent);
+        msim_print(page->out, ": %s in A, %s in B", a, b);
+    } else {
         msim_print(page->out, "%s in A, %s in B", a, b);
-    if (is_baseline(page->c->side[0], page->c->side[1]))
-        print_ratio(page, page->c->side[1]);
+    }
+    if (has_period && fabs(iteration - period) >= 0.05) {
+        fputs(";\nan iteration takes ", page->out);
+        print_more(page, iteration);
+    }
+    if (is_baseline(of->side[0], of->side[1]))
+        print_ratio(page, of->side[1]);
     else if (c->beyond == MSIM_BEYOND_NO && c->difference != 0)
         fputs(";\ntheir 90 % intervals overlap, which hold errors that both "
               "may share",

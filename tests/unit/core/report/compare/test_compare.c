@@ -233,6 +233,24 @@ static void test_compare__with_itself(void)
     two_release(&t);
 }
 
+/* The headline is what a gate judges: the period. */
+static void test_compare__headline(void)
+{
+    struct two t;
+    char *text;
+
+    two_fill(&t);
+    t.a.p.period.us.predicted = 800;
+    t.b.p.period.us.predicted = 1200;
+    REQUIRE(two_compare(&t));
+    text = text_of(t.c, msim_report_compare_text);
+    REQUIRE(text);
+    CHECK(strstr(text, "\na period takes 50.0 % longer: 800.0 us in A, 1.200 ms "
+                       "in B;\nan iteration takes "));
+    free(text);
+    two_release(&t);
+}
+
 /* Classes sum to the slowest rank's iteration: 1000 and 1000 + 40. */
 static void test_compare__breakdown(void)
 {
@@ -516,6 +534,7 @@ int main(void)
     RUN(test_compare__sums);
     RUN(test_compare__waits);
     RUN(test_compare__with_itself);
+    RUN(test_compare__headline);
     RUN(test_compare__breakdown);
     RUN(test_compare__iterations);
     RUN(test_compare__ranks);
