@@ -15,16 +15,21 @@ struct describing {
     bool planned;
 };
 
-/* Whose times host tasks have; NULL: nothing to tell. */
-static const char *host_name(const struct describing *d)
+/* Whose times host tasks have, and how far they may be off. */
+static void note_host(const struct describing *d)
 {
-    if (d->s->host)
-        return msim_host_name(d->to->host);
-    if (d->to->costs == MSIM_COSTS_MEASURED)
-        return NULL;
-    return msim_all_have_times(d->in->job) && !d->planned
-               ? "traced"
-               : msim_host_name(d->to->host);
+    struct msim_prediction *out = d->out;
+    const struct msim_host *host = d->to->host;
+
+    if (!d->s->host && d->to->costs == MSIM_COSTS_MEASURED)
+        return;
+    if (!d->s->host && msim_all_have_times(d->in->job) && !d->planned) {
+        out->host = MSIM_HOST_TRACED;
+        msim_host_repeat(host, &out->host_low, &out->host_high);
+    } else {
+        out->host = msim_host_name(host);
+        msim_host_spread(host, &out->host_low, &out->host_high);
+    }
 }
 
 /* The clock that was asked for, into the report. */
@@ -95,7 +100,7 @@ void msim_run_describe(struct msim_prediction *out,
         to->costs == MSIM_COSTS_SCALED ? msim_platform_name(to->source) : NULL;
     out->source_trace = s->source_trace;
     out->costs = msim_cost_mode_text(to->costs);
-    out->host = host_name(&d);
+    note_host(&d);
     note_clock(to, out);
     note_links(&d);
     out->network = s->network ? to->network.name : NULL;

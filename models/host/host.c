@@ -449,6 +449,12 @@ struct msim_estimate msim_host_launch_latency(const struct msim_host *h)
     return h->latency;
 }
 
+void msim_host_spread(const struct msim_host *h, double *low, double *high)
+{
+    *low = h->low;
+    *high = h->high;
+}
+
 void msim_host_repeat(const struct msim_host *h, double *low, double *high)
 {
     *low = h->repeat_low;

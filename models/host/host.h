@@ -59,5 +59,7 @@ struct msim_estimate msim_host_launch_latency(const struct msim_host *h);
  * "repeat" has the factors between hosts ("spread").
  */
 void msim_host_repeat(const struct msim_host *h, double *low, double *high);
+/* The same of another host than this one. */
+void msim_host_spread(const struct msim_host *h, double *low, double *high);
 
 #endif

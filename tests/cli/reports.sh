@@ -138,4 +138,12 @@ run --platform p4 --index-skew -1 "$SOURCE_DIR/data/traces/gpt2"
 want_rc 2
 want_err "option '--index-skew' is '-1', want a number from 0"
 
+# What a host-bound job rests on stands in its report.
+run --platform a100 "$SOURCE_DIR/data/traces/resnet"
+[[ $out =~ host\ +generic\ +others\ take\ x\ 0\.[0-9]+\ to\ [1-9] ]] ||
+    complain "the host is not named: $out"
+run --platform a100 "$SOURCE_DIR/data/traces/dlrm-ddp-2ranks/kineto"
+[[ $out =~ host\ +(traced|generic)\ +(in another run it takes|others take)\ x ]] ||
+    complain "the host is not named: $out"
+
 finish

@@ -49,6 +49,9 @@ struct msim_period {
     bool bounds;                      /* its work is what the period takes */
 };
 
+/* The host whose times are those of the trace. */
+#define MSIM_HOST_TRACED "traced"
+
 /* What a user counts by: of the whole job, from options. 0: not given. */
 struct msim_rates {
     double per_iteration;       /* samples or tokens */
@@ -256,9 +259,11 @@ struct msim_clock_note {
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     msim_guard_marks marks;  /* guards that it trips */
-    const char *version, *platform /* NULL under measured */, *costs, *host;
-    const char *network; /* asked for; NULL: the platform's own */
-    uint32_t nodes;      /* asked for; 0: as many as it takes */
+    const char *version, *platform /* NULL under measured */, *costs;
+    const char *host; /* its file's name, or MSIM_HOST_TRACED; NULL: measured */
+    double host_low, host_high; /* how far its times may be off, as factors */
+    const char *network;        /* asked for; NULL: the platform's own */
+    uint32_t nodes;             /* asked for; 0: as many as it takes */
     struct msim_clock_note clock;
     const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *source_trace;    /* that holds them, NULL: the inputs */

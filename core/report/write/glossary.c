@@ -107,7 +107,8 @@ static const struct word WORDS[] = {
     {"held from outside", "The part of the critical path that is held."},
     {"hidden", "The share of communication that runs behind compute."},
     {"host", "The CPU side: threads that run Python and operators and launch "
-             "kernels; in the breakdown, when the GPU has nothing to do."},
+             "kernels; in the breakdown, when the GPU has nothing to do. Above "
+             "it: whose times it has, and what others take of them."},
     {"host time with nothing recorded", "See between operators."},
     {"host work in operators", "What the CPU does inside operators."},
     {"host-bound", "Verdict: a faster host (CPU, Python, launches) would "

@@ -316,6 +316,19 @@ static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
     msim_json_close(j);
 }
 
+static void write_host_factors(struct msim_json *j,
+                               const struct msim_prediction *p)
+{
+    if (!p->host) {
+        msim_json_text(j, "host_factors", NULL);
+        return;
+    }
+    msim_json_open(j, "host_factors", '{', false);
+    msim_json_number(j, "low", p->host_low);
+    msim_json_number(j, "high", p->host_high);
+    msim_json_close(j);
+}
+
 /* null where the user has not said what it takes. */
 static void write_rates(struct msim_json *j, const struct msim_prediction *p)
 {
@@ -441,6 +454,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_path(&j, p);
     write_texts(&j, "warnings", p->warnings, p->n_warnings);
     msim_json_text(&j, "host", p->host);
+    write_host_factors(&j, p);
     msim_json_text(&j, "network", p->network);
     if (p->nodes)
         msim_json_number(&j, "nodes", p->nodes);

@@ -159,6 +159,21 @@ static void print_links(const struct msim_page *page)
                    p->links_between);
 }
 
+/* An assumption that decides a host-bound job. */
+static void print_host(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (!p->host)
+        return;
+    msim_print(page->out, "  %-15s  %12s   %s x %.2f to %.2f (90 %%)\n", "host",
+               p->host,
+               strcmp(p->host, MSIM_HOST_TRACED) == 0
+                   ? "in another run it takes"
+                   : "others take",
+               p->host_low, p->host_high);
+}
+
 /* What follows from the period and from what the user says of the job. */
 static void print_rates(const struct msim_page *page)
 {
@@ -299,6 +314,7 @@ static void print_totals(const struct msim_page *page)
     print_figure(page, "kernels", &page->p->kernel_us);
     print_communication(page);
     print_links(page);
+    print_host(page);
     print_rates(page);
     print_flops(page);
     msim_page_memory(page);

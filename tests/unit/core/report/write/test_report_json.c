@@ -51,19 +51,20 @@ static void test_report_json__keys(void)
     made_fill(&m);
     o = written(&m.p);
     REQUIRE(o);
-    check_keys(o, "schema version platform costs ranks iterations "
-                  "iteration_us period_us scenario kernel_us communication_us "
-                  "external_wait_us "
-                  "breakdown_us overlapped_us coverage memory_bytes flops mfu "
-                  "ops ranks_detail critical_path warnings host network "
-                  "inputs families verdict sensitivity throughput cost_usd "
-                  "energy_joules kernels host_ops phases "
-                  "regions not_covered "
-                  "critical_path_of critical_owners "
-                  "waits_us edges collectives stragglers copied_us "
-                  "links flops_counted "
-                  "unexplained_us source_platform source_trace period_of "
-                  "guards gpus");
+    check_keys(
+        o, "schema version platform costs ranks iterations "
+           "iteration_us period_us scenario kernel_us communication_us "
+           "external_wait_us "
+           "breakdown_us overlapped_us coverage memory_bytes flops mfu "
+           "ops ranks_detail critical_path warnings host host_factors network "
+           "inputs families verdict sensitivity throughput cost_usd "
+           "energy_joules kernels host_ops phases "
+           "regions not_covered "
+           "critical_path_of critical_owners "
+           "waits_us edges collectives stragglers copied_us "
+           "links flops_counted "
+           "unexplained_us source_platform source_trace period_of "
+           "guards gpus");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us state");
@@ -166,6 +167,7 @@ static void test_report_json__no_platform(void)
     REQUIRE(o);
     CHECK(cJSON_IsNull(at(o, "platform")));
     CHECK(cJSON_IsNull(at(o, "host")));
+    CHECK(cJSON_IsNull(at(o, "host_factors")));
     cJSON_Delete(o);
 }
 
