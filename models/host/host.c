@@ -399,7 +399,7 @@ static struct dispatch find_whole(const struct msim_host *h,
 static double rest_us(const struct msim_host *h, const struct msim_trace *t,
                       uint32_t op, enum msim_host_class class, double calls)
 {
-    if (t->cpu_only && msim_host_is_number(t, op))
+    if (msim_host_is_number(t, op))
         return 0;
     if (msim_host_is_topmost(t, op))
         calls += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD

@@ -164,10 +164,32 @@ double msim_host_step_bytes(const struct msim_trace *t, uint32_t op)
     return o->outs == MSIM_NONE || is_offloaded(t, o->outs, &bytes) ? bytes : 0;
 }
 
+/* Does it have a tensor, and none on a GPU? */
+static bool is_on_host(const struct msim_trace *t, uint32_t op)
+{
+    const struct msim_arg_block *b;
+    bool any = false;
+
+    if (t->ops[op].args == MSIM_NONE)
+        return false;
+    b = &t->blocks[t->ops[op].args];
+    for (uint32_t k = b->first; k < b->first + b->count; k++) {
+        const struct msim_arg *a = &t->args[k];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (a->device != MSIM_DEV_HOST && a->device != MSIM_DEV_CPU)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /*
- * Plain numbers of an optimizer's step, such as its count of steps, stay on the
- * CPU: reading one takes no call, and the next one follows in a loop over
- * parameters, not in another module.
+ * A number that the CPU has anyway is read without a call, and the next one
+ * follows in a loop, not in another module. Where a GPU ran, or would, the
+ * tensor says so; in a capture of a CPU alone it is the numbers of an
+ * optimizer's step, such as its count of steps.
  */
 bool msim_host_is_number(const struct msim_trace *t, uint32_t op)
 {
@@ -175,7 +197,7 @@ bool msim_host_is_number(const struct msim_trace *t, uint32_t op)
 
     return (strcmp(name, "aten::item") == 0 ||
             strcmp(name, "aten::_local_scalar_dense") == 0) &&
-           is_in_step(t, op);
+           (t->cpu_only ? is_in_step(t, op) : is_on_host(t, op));
 }
 
 bool msim_host_is_in_backward(const struct msim_trace *t, uint32_t op)

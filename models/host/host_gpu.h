@@ -30,7 +30,8 @@ const char *const *msim_host_gpu_inside(const struct msim_trace *t,
  * host's memory: of a step that was offloaded (MSIM_DEV_HOST). 0: none. */
 double msim_host_step_bytes(const struct msim_trace *t, uint32_t op);
 
-/* Is it a number of an optimizer's step, which stays on the CPU? */
+/* Does it read a number that the CPU has, such as the count of steps of an
+ * optimizer? That is no call, and nothing waits. */
 bool msim_host_is_number(const struct msim_trace *t, uint32_t op);
 
 /* Is it part of backward, which runs in threads of autograd's own? */

@@ -413,6 +413,34 @@ static void test_host__numbers_of_an_optimizer_take_no_call(void)
     msim_host_free(h);
 }
 
+/* Where a GPU ran, or would, a tensor says where it is: what lies on the CPU is
+ * read there, in a step or not; what lies on the GPU has a call and a pause. */
+static void test_host__numbers_on_the_cpu_take_no_call(void)
+{
+    struct msim_arg args[] = {
+        {.kind = MSIM_ARG_TENSOR, .device = MSIM_DEV_CPU},
+        {.kind = MSIM_ARG_TENSOR, .device = MSIM_DEV_GPU}};
+    struct msim_arg_block blocks[] = {{.first = 0, .count = 1},
+                                      {.first = 1, .count = 1},
+                                      {.first = 0, .count = 2}};
+    const double want[] = {4, 4 + 2 + 10, 4 + 2 + 10};
+    struct msim_host *h;
+    struct made m;
+
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    m.t.args = args;
+    m.t.blocks = blocks;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t op = add(&m, "aten::item", MSIM_OP_OPERATOR, MSIM_NONE);
+
+        m.ops[op].args = i;
+        CHECK_REL(us(h, &m, op), want[i], 1e-12);
+    }
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /*
  * A step on the host: what its list operator calls on a CPU is called, without
  * a launch, and 2 x 1,000 numbers of 4 bytes go through memory at 2 GB/s: 4 us.
@@ -520,6 +548,7 @@ int main(void)
     RUN(test_host__unrecorded_by_gpu_and_pass);
     RUN(test_host__kernels_of_a_cpu_are_cudnns);
     RUN(test_host__numbers_of_an_optimizer_take_no_call);
+    RUN(test_host__numbers_on_the_cpu_take_no_call);
     RUN(test_host__an_offloaded_step_takes_its_bytes);
     RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);
