@@ -3,6 +3,8 @@
  */
 #include "predict/run_warnings.h"
 
+#include "core/rewrite/gpu_form.h"
+#include "core/trace/names.h"
 #include "models/estimate/emulated.h"
 #include "models/host/host_class.h"
 #include "predict/scaled.h"
@@ -106,6 +108,46 @@ static void warn_traces(const struct warning *w)
                 (1e3 * MSIM_PS_PER_US));
 }
 
+/* An optimizer's step that goes parameter by parameter; NONE: none does. */
+static uint32_t find_single_step(const struct msim_trace *t)
+{
+    static const char FUSED[] = "aten::_fused_";
+    uint32_t step = MSIM_NONE;
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const char *name = msim_trace_text(t, t->ops[i].name);
+
+        if (msim_step_takes_lists(name))
+            step = i;
+        else if (msim_name_is_list(name) ||
+                 strncmp(name, FUSED, sizeof(FUSED) - 1) == 0)
+            return MSIM_NONE;
+    }
+    return step;
+}
+
+/* What a capture of a CPU has otherwise than a GPU, and could not be changed.
+ */
+static void warn_captured(const struct warning *w)
+{
+    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
+        const struct msim_trace *t = w->job->ranks[i];
+        uint32_t step = t->cpu_only && msim_target_forms_gpu(w->to)
+                            ? find_single_step(t)
+                            : MSIM_NONE;
+
+        if (step == MSIM_NONE)
+            continue;
+        msim_job_warn(w->job,
+                      "'%s' was recorded on a CPU, where it goes parameter by "
+                      "parameter; a GPU takes lists of them, and less time: "
+                      "want an execution trace beside the Kineto trace, or "
+                      "the optimizer with foreach=True",
+                      msim_trace_text(t, t->ops[step].name));
+        return;
+    }
+}
+
 /* Traced ranks that stand for others are simulated once: equal work arrives
  * at the same instant, however many do it. */
 static void warn_folded(const struct warning *w)
@@ -137,6 +179,7 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
     const struct warning w = {.s = s, .to = to, .g = g, .job = in->job};
 
     warn_traces(&w);
+    warn_captured(&w);
     warn_scaled(&w);
     warn_unknown(&w);
     warn_clock(&w);

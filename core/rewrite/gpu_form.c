@@ -236,6 +236,7 @@ static enum msim_status add_attention(struct forming *f, struct replaced *r,
         &(struct msim_draft_op){
             .name = r->half ? "aten::_scaled_dot_product_flash_attention"
                             : "aten::_scaled_dot_product_efficient_attention",
+            .et_id = f->w->t->ops[f->w->a.rows[r->forward].op].et_id,
             .at = at,
             .in = r->operands,
             .n_in = OPERANDS,
@@ -254,14 +255,16 @@ static enum msim_status add_dropout(struct forming *f, struct replaced *r,
 
     return msim_draft_add(
         &f->w->d,
-        &(struct msim_draft_op){.name = "aten::native_dropout",
-                                .at = at,
-                                .in = r->operands,
-                                .n_in = 1,
-                                .plain = plain,
-                                .n_plain = 2,
-                                .out = out,
-                                .n_out = 2},
+        &(struct msim_draft_op){
+            .name = "aten::native_dropout",
+            .et_id = f->w->t->ops[f->w->a.rows[r->forward].op].et_id,
+            .at = at,
+            .in = r->operands,
+            .n_in = 1,
+            .plain = plain,
+            .n_plain = 2,
+            .out = out,
+            .n_out = 2},
         NULL);
 }
 
@@ -348,6 +351,7 @@ static enum msim_status put_function(struct forming *f, uint32_t s,
     MSIM_TRY(msim_weave_hold(f->w, frame, msim_weave_place(f->w, s), &outer));
     MSIM_TRY(msim_weave_hold(f->w, function, outer, &inner));
     op->at = inner;
+    op->et_id = f->w->t->ops[f->w->a.rows[s].op].et_id;
     return msim_draft_add(&f->w->d, op, NULL);
 }
 

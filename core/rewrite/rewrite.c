@@ -93,10 +93,16 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
     return MSIM_OK;
 }
 
-static bool has_op(const struct msim_trace *t, const char *name)
+static bool has_fused(const char *name)
+{
+    return strcmp(name, MSIM_GPU_FORM_MATH) == 0 ||
+           strcmp(name, MSIM_GPU_FORM_DROPOUT) == 0;
+}
+
+static bool has(const struct msim_trace *t, bool (*is)(const char *name))
 {
     for (uint32_t i = 0; i < t->n_ops; i++)
-        if (strcmp(msim_trace_text(t, t->ops[i].name), name) == 0)
+        if (is(msim_trace_text(t, t->ops[i].name)))
             return true;
     return false;
 }
@@ -105,14 +111,31 @@ enum msim_status msim_gpu_form_new(struct msim_trace **out,
                                    const struct msim_trace *t,
                                    struct msim_strtab *strings)
 {
-    const struct msim_rewrite none = {0};
-    enum msim_status status;
+    const struct stage stages[] = {
+        {msim_stage_gpu, has(t, has_fused)},
+        {msim_stage_lists, has(t, msim_step_takes_lists)}};
 
     *out = NULL;
-    if (!t->cpu_only || !t->has_et || !t->n_tensor_ids ||
-        (!has_op(t, MSIM_GPU_FORM_MATH) && !has_op(t, MSIM_GPU_FORM_DROPOUT)))
+    if (!t->cpu_only || !t->has_et || !t->n_tensor_ids)
         return MSIM_OK;
-    status = run(out, t, strings, msim_stage_gpu, &none, NULL);
-    /* an inference: nothing is kept for backward */
-    return status == MSIM_EUSAGE ? MSIM_OK : status;
+    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
+        const struct msim_rewrite none = {0};
+        struct msim_trace *last = *out, *next = NULL;
+        enum msim_status status = stages[i].asked
+                                      ? run(&next, last ? last : t, strings,
+                                            stages[i].run, &none, NULL)
+                                      : MSIM_OK;
+
+        if (!next) {
+            /* an inference: nothing is kept for backward */
+            if (status == MSIM_OK || status == MSIM_EUSAGE)
+                continue;
+            msim_trace_free(last);
+            *out = NULL;
+            return status;
+        }
+        msim_trace_free(last);
+        *out = next;
+    }
+    return MSIM_OK;
 }

@@ -16,8 +16,9 @@ msim_stage_fn msim_stage_mixed;
 /* Products of linear layers in 8 bits. */
 msim_stage_fn msim_stage_fp8;
 
-/* A capture of a CPU as a GPU runs it. */
-msim_stage_fn msim_stage_gpu;
+/* A capture of a CPU as a GPU runs it: attention and dropout; the optimizer's
+ * step, by lists of parameters. */
+msim_stage_fn msim_stage_gpu, msim_stage_lists;
 
 /* Activation checkpointing: a block keeps its inputs, and its forward pass runs
  * again before its backward one. */

@@ -60,7 +60,7 @@ for trace in gpt2 resnet dlrm-ddp-2ranks llama-block; do
     parts "$trace" "--ops aten::*mm" "--exclude aten::*mm"
     sums 2
 done
-parts gpt2 "--range 1..900" "--range 901..99999"
+parts gpt2 "--range 1..500" "--range 501..99999"
 
 # What is chosen is named where other changes are.
 run --json --platform a100 --costs model --kind copies --exclude "aten::to" \

@@ -128,12 +128,12 @@ assert 0.95 * peak < done <= peak * (1 + 1e-9), (done, peak)
 for name in "aten::linear", "MmBackward0", "AddmmBackward0":
     assert limits[name] == "vector", (name, limits[name])
     assert 0.5 < rows[name]["peak_share"] <= 1, rows[name]
-for name in "aten::addcdiv_", "aten::addcmul_", "aten::lerp_":
+for name in "aten::_foreach_addcdiv_", "aten::_foreach_addcmul_", "aten::_foreach_lerp_":
     assert limits[name] == "memory", (name, limits[name])
     assert 0.5 < rows[name]["peak_share"] <= 1, rows[name]
 PYTHON
 done
-run --platform a100 --json "${SOURCE_DIR}/data/traces/llama-block"
+run --platform rtx-4090 --json "${SOURCE_DIR}/data/traces/gpt2"
 python3 - "$folder/out" <<'PYTHON' || complain 'limits of the cache'
 import json, sys
 

@@ -316,21 +316,28 @@ static enum msim_status put_tensor(struct msim_draft *d, struct msim_arg *to,
     return add_id(d, x->storage, 0, MSIM_NONE);
 }
 
-/* Tensors, then the numbers behind them. */
+/* Tensors, in lists where they stand in such, then the numbers behind them. */
 static enum msim_status put_args(struct msim_draft *d,
                                  const struct msim_draft_tensor *x, uint32_t n,
-                                 const struct msim_arg *plain, uint32_t n_plain,
-                                 uint32_t *block, uint32_t *ids)
+                                 uint32_t list, const struct msim_arg *plain,
+                                 uint32_t n_plain, uint32_t *block,
+                                 uint32_t *ids)
 {
-    uint32_t all = n + n_plain;
+    uint32_t all = n + (list ? n / list : 0) + n_plain, at = 0;
 
     MSIM_TRY(make_room(d, all));
     memset(d->args, 0, all * sizeof(*d->args)); /* compared as bytes */
     *ids = d->out->n_tensor_ids;
-    for (uint32_t i = 0; i < n; i++)
-        MSIM_TRY(put_tensor(d, &d->args[i], &x[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        if (list && i % list == 0) {
+            d->args[at].kind = MSIM_ARG_LIST;
+            d->args[at].n = list;
+            d->args[at++].v.i = list;
+        }
+        MSIM_TRY(put_tensor(d, &d->args[at++], &x[i]));
+    }
     if (n_plain)
-        memcpy(&d->args[n], plain, n_plain * sizeof(*plain));
+        memcpy(&d->args[at], plain, n_plain * sizeof(*plain));
     return msim_argpool_block(&d->pool, d->args, all, block);
 }
 
@@ -341,13 +348,14 @@ enum msim_status msim_draft_add(struct msim_draft *d,
 
     MSIM_TRY(
         msim_strtab_add(d->strings, op->name, strlen(op->name), &made.name));
+    made.et_id = op->et_id;
     made.parent = op->at.parent;
     made.thread = op->at.thread;
     if (op->n_in)
-        MSIM_TRY(put_args(d, op->in, op->n_in, op->plain, op->n_plain,
+        MSIM_TRY(put_args(d, op->in, op->n_in, op->list, op->plain, op->n_plain,
                           &made.args, &made.ids));
     if (op->n_out)
-        MSIM_TRY(put_args(d, op->out, op->n_out, NULL, 0, &made.outs,
+        MSIM_TRY(put_args(d, op->out, op->n_out, op->list, NULL, 0, &made.outs,
                           &made.out_ids));
     if (op->comm)
         MSIM_TRY(add_comm(d, op->comm, &made.comm));

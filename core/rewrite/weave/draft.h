@@ -47,9 +47,12 @@ struct msim_draft_tensor {
 
 struct msim_draft_op {
     const char *name;
+    uint32_t et_id; /* of the node that it stands for; 0: none */
     struct msim_draft_place at;
     const struct msim_draft_tensor *in, *out;
     uint32_t n_in, n_out;
+    uint32_t list; /* above 0: so many tensors after the other are one list, in
+                      and out */
     const struct msim_arg *plain; /* arguments behind the tensors: numbers */
     uint32_t n_plain;
     const struct msim_comm *comm; /* of record_param_comms; NULL: none */

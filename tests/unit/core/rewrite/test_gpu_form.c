@@ -5,6 +5,7 @@
 #include "core/job/job.h"
 #include "core/lives/lives.h"
 #include "core/memory/life_memory.h"
+#include "core/rewrite/gpu_form.h"
 #include "core/rewrite/rewrite.h"
 #include "tests/check.h"
 
@@ -139,13 +140,88 @@ static void test_dropout__keeps_bytes(void)
     msim_job_free(job);
 }
 
-/* Without either a capture is what a GPU runs. */
+/* Tensors of the first list of `op`. */
+static uint32_t listed(const struct msim_trace *t, uint32_t op)
+{
+    const struct msim_arg *a = msim_args_get(t, t->ops[op].args, 0);
+
+    return a && a->kind == MSIM_ARG_LIST ? a->n : 0;
+}
+
+/* AdamW of GPT-2's one layer: some parameters, nine operators and one number of
+ * each. Lists hold what the operators of single parameters had, in their order;
+ * what is divided is what was made for it, so that no further memory is held.
+ */
+static void test_step__goes_by_lists(void)
+{
+    static const char *const LISTS[][2] = {
+        {"aten::lerp_", "aten::_foreach_lerp_"},
+        {"aten::addcmul_", "aten::_foreach_addcmul_"},
+        {"aten::sqrt", "aten::_foreach_sqrt"},
+        {"aten::addcdiv_", "aten::_foreach_addcdiv_"},
+    };
+    struct msim_job *job = load("gpt2");
+    struct msim_trace *t = NULL;
+    struct msim_lives l, before;
+    uint32_t n, div, op = 0, at;
+
+    REQUIRE(job);
+    REQUIRE(msim_gpu_form_new(&t, job->ranks[0], job->strings) == MSIM_OK && t);
+    REQUIRE(msim_lives_find(&l, t) == MSIM_OK);
+    REQUIRE(msim_lives_find(&before, job->ranks[0]) == MSIM_OK);
+    n = count(job->ranks[0], "aten::addcdiv_");
+    REQUIRE(n > 8);
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(*LISTS); i++) {
+        CHECK_UINT(count(job->ranks[0], LISTS[i][0]), n);
+        CHECK_UINT(count(t, LISTS[i][0]), 0);
+        CHECK_UINT(count(t, LISTS[i][1]), 1);
+        CHECK_UINT(listed(t, find(t, LISTS[i][1])), n);
+    }
+    CHECK_UINT(count(t, "aten::item"), count(job->ranks[0], "aten::item"));
+    div = find(t, "aten::_foreach_div_");
+    REQUIRE(div != MSIM_NONE);
+    at = find(t, "aten::_foreach_addcdiv_");
+    for (uint32_t k = 0; k < n; k++) {
+        while (strcmp(msim_trace_text(t, job->ranks[0]->ops[op].name),
+                      "aten::addcdiv_") != 0)
+            op++;
+        /* parameter and first state; the divided is the third */
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t now = life_of(&l, t, at, false, i * n + k);
+            uint32_t was = life_of(&before, job->ranks[0], op, false, i);
+
+            CHECK_UINT(l.rows[now].bytes, before.rows[was].bytes);
+        }
+        op++;
+        CHECK_UINT(life_of(&l, t, at, false, 2 * n + k),
+                   life_of(&l, t, div, false, k));
+    }
+    msim_lives_release(&l);
+    msim_lives_release(&before);
+    msim_trace_free(t);
+    msim_job_free(job);
+}
+
+/* Of torch.optim alone; others go one by one on a GPU, too. */
+static void test_step__of_which_optimizers(void)
+{
+    CHECK(msim_step_takes_lists("Optimizer.step#AdamW.step"));
+    CHECK(msim_step_takes_lists("Optimizer.step#SGD.step"));
+    CHECK(!msim_step_takes_lists("Optimizer.step#Adam"));
+    CHECK(!msim_step_takes_lists("Optimizer.step#Lion.step"));
+    CHECK(!msim_step_takes_lists("Optimizer.step#.step"));
+    CHECK(!msim_step_takes_lists("Optimizer.step#AdamWide.step"));
+    CHECK(!msim_step_takes_lists("Optimizer.zero_grad#SGD.zero_grad"));
+}
+
+/* What ran on a GPU is what a GPU runs. */
 static void test_form__is_none_where_nothing_differs(void)
 {
     struct msim_job *job = load("resnet");
     struct msim_trace *t = NULL;
 
     REQUIRE(job);
+    job->ranks[0]->cpu_only = false;
     CHECK_INT(msim_gpu_form_new(&t, job->ranks[0], job->strings), MSIM_OK);
     CHECK(t == NULL);
     msim_job_free(job);
@@ -155,6 +231,8 @@ int main(void)
 {
     RUN(test_attention__is_fused);
     RUN(test_dropout__keeps_bytes);
+    RUN(test_step__goes_by_lists);
+    RUN(test_step__of_which_optimizers);
     RUN(test_form__is_none_where_nothing_differs);
     return check_summary();
 }

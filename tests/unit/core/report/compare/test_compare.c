@@ -245,8 +245,9 @@ static void test_compare__headline(void)
     REQUIRE(two_compare(&t));
     text = text_of(t.c, msim_report_compare_text);
     REQUIRE(text);
-    CHECK(strstr(text, "\na period takes 50.0 % longer: 800.0 us in A, 1.200 ms "
-                       "in B;\nan iteration takes "));
+    CHECK(strstr(text,
+                 "\na period takes 50.0 % longer: 800.0 us in A, 1.200 ms "
+                 "in B;\nan iteration takes "));
     free(text);
     two_release(&t);
 }
