@@ -22,17 +22,33 @@ const char *msim_step_class_text(enum msim_step_class c)
     return CLASSES[c];
 }
 
+/* Which kinds of program a job is, bits 1 << class; of none other, the usual.
+ */
+static unsigned kinds_of(const struct msim_terms *t)
+{
+    unsigned kinds = 0;
+
+    if (t->at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][0] > 0)
+        kinds |= 1u << MSIM_STEP_CLASS_EXPERTS;
+    if (t->unfused)
+        kinds |= 1u << MSIM_STEP_CLASS_UNFUSED;
+    if (t->narrow)
+        kinds |= 1u << MSIM_STEP_CLASS_NARROW;
+    if (t->zero >= 2)
+        kinds |= 1u << MSIM_STEP_CLASS_SHARDED;
+    if (t->pp > 1)
+        kinds |= 1u << MSIM_STEP_CLASS_STAGED;
+    return kinds ? kinds : 1u << MSIM_STEP_CLASS_USUAL;
+}
+
 enum msim_step_class msim_step_class_of(const struct msim_terms *t)
 {
-    if (t->at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][0] > 0)
-        return MSIM_STEP_CLASS_EXPERTS;
-    if (t->unfused)
-        return MSIM_STEP_CLASS_UNFUSED;
-    if (t->narrow)
-        return MSIM_STEP_CLASS_NARROW;
-    if (t->zero >= 2)
-        return MSIM_STEP_CLASS_SHARDED;
-    return t->pp > 1 ? MSIM_STEP_CLASS_STAGED : MSIM_STEP_CLASS_USUAL;
+    unsigned kinds = kinds_of(t);
+    unsigned class = 0;
+
+    while (!(kinds >> class & 1))
+        class ++;
+    return (enum msim_step_class) class;
 }
 
 #define LITTLE 0.3 /* evidence: the weight of a row that says nothing */
@@ -191,6 +207,25 @@ bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source)
     return false;
 }
 
+/* The interval of its class; of a job unlike all rows the widest of what it is:
+ * none of them was measured together with the others. */
+static void set_interval(struct msim_step_estimate *e,
+                         const struct msim_terms *t, double evidence,
+                         const struct msim_step_fit *fit)
+{
+    enum msim_step_class class = msim_step_class_by(t, evidence);
+    unsigned kinds = evidence < LITTLE ? kinds_of(t) : 0;
+    double low = fit->low[class], high = fit->high[class];
+
+    for (unsigned i = 0; i + 1 < MSIM_STEP_CLASSES; i++)
+        if (kinds >> i & 1) {
+            low = fmax(low, fit->low[i + 1]);
+            high = fmax(high, fit->high[i + 1]);
+        }
+    e->low_us = e->us / low;
+    e->high_us = e->us * high;
+}
+
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit)
 {
@@ -198,7 +233,6 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
     struct msim_neighbour of = msim_neighbour_of(t);
     double evidence =
         msim_neighbour_evidence(&of, fit->rows, fit->n_rows, NULL);
-    enum msim_step_class class = msim_step_class_by(t, evidence);
     double factor =
         exp(msim_neighbour_correction(&of, fit->rows, fit->n_rows, NULL));
     double *parts = (double *)&e.parts;
@@ -208,8 +242,7 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
     e.us = factor * msim_step_us(t, &fit->constants, &e.parts);
     for (size_t i = 0; i < sizeof(e.parts) / sizeof(double); i++)
         parts[i] *= factor;
-    e.low_us = e.us / fit->low[class];
-    e.high_us = e.us * fit->high[class];
+    set_interval(&e, t, evidence, fit);
     return e;
 }
 

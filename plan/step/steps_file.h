@@ -10,7 +10,8 @@
 #include "plan/step/step_law.h"
 
 /* What the error of a step goes by: the kind of program (the first that fits),
- * and whether some row of the fit is near the job. */
+ * and whether some row of the fit is near the job: X(NAME, text), a kind and
+ * behind it the same unlike all rows. */
 #define MSIM_STEP_CLASS_MAP(X)                                                 \
     X(EXPERTS, "experts")                                                      \
     X(EXPERTS_FAR, "experts, unlike all rows")                                 \

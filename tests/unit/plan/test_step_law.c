@@ -284,6 +284,32 @@ static void test_predict__has_an_interval(void)
     msim_step_fit_release(&fit);
 }
 
+/* Unlike all rows: the widest of what it is. Of 8 bits, 2; sharded, 3 up
+ * and 1.5 down; in stages, 1.1. Near one: of its class, the first. */
+static void test_predict__widest_of_what_it_is(void)
+{
+    struct msim_step_fit fit = {.n_rows = 0};
+    struct msim_strategy s = strategy(2, 4, 1, 8);
+    struct msim_terms t = terms_of(&s);
+    struct msim_step_estimate e;
+
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
+        fit.low[i] = fit.high[i] = 9;
+    fit.low[MSIM_STEP_CLASS_NARROW_FAR] = fit.high[MSIM_STEP_CLASS_NARROW_FAR] =
+        2;
+    fit.low[MSIM_STEP_CLASS_SHARDED_FAR] = 1.5;
+    fit.high[MSIM_STEP_CLASS_SHARDED_FAR] = 3;
+    fit.low[MSIM_STEP_CLASS_STAGED_FAR] = fit.high[MSIM_STEP_CLASS_STAGED_FAR] =
+        1.1;
+    t.unfused = false;
+    t.narrow = true;
+    t.zero = 2;
+    t.pp = 2;
+    e = msim_step_predict(&t, &fit);
+    CHECK_REL(e.low_us, e.us / 2, 1e-12);
+    CHECK_REL(e.high_us, e.us * 3, 1e-12);
+}
+
 /* ZeRO deals the states to both data parallel ranks: each steps on half of 2
  * billion parameters, whose memory takes all of the time. */
 static void test_optimizer__steps_on_its_share(void)
@@ -367,6 +393,7 @@ int main(void)
     RUN(test_gradients__of_unfused_programs_wait);
     RUN(test_fit__is_read_by_source);
     RUN(test_predict__has_an_interval);
+    RUN(test_predict__widest_of_what_it_is);
     RUN(test_optimizer__steps_on_its_share);
     RUN(test_optimizer__steps_on_its_stage);
     RUN(test_parts__send_activations);
