@@ -10,6 +10,7 @@
 #include "predict/scaled.h"
 #include "predict/shelf.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what has a name ----------------------------------------------------- */
@@ -452,6 +453,14 @@ bool msim_target_replays(const struct msim_target *t)
 bool msim_target_is_host(const struct msim_target *t)
 {
     return t->platform && msim_platform_is_host(t->platform);
+}
+
+bool msim_target_is_one_host(const struct msim_target *a,
+                             const struct msim_target *b)
+{
+    return strcmp(msim_host_name(a->host), msim_host_name(b->host)) == 0 &&
+           fabs(log(msim_host_speed(a->host) / msim_host_speed(b->host))) <
+               1e-9;
 }
 
 bool msim_target_forms_gpu(const struct msim_target *t)

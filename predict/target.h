@@ -70,6 +70,9 @@ bool msim_target_replays(const struct msim_target *t);
 
 /* Is the target a CPU, which computes what a GPU would be sent? */
 bool msim_target_is_host(const struct msim_target *t);
+/* Are both on one host? Hosts of two GPUs can be of other years. */
+bool msim_target_is_one_host(const struct msim_target *a,
+                             const struct msim_target *b);
 /* Whether a capture of a CPU is predicted for a GPU, from models. */
 bool msim_target_forms_gpu(const struct msim_target *t);
 

@@ -449,6 +449,11 @@ struct msim_estimate msim_host_launch_latency(const struct msim_host *h)
     return h->latency;
 }
 
+double msim_host_speed(const struct msim_host *h)
+{
+    return h->bare;
+}
+
 void msim_host_spread(const struct msim_host *h, double *low, double *high)
 {
     *low = h->low;

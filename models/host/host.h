@@ -24,6 +24,8 @@ enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
 void msim_host_free(struct msim_host *h);
 const char *msim_host_name(const struct msim_host *h);
 
+/* Of its times where nobody records, which share a host of these GPUs takes. */
+double msim_host_speed(const struct msim_host *h);
 /* From now on `h` is a host of GPUs of that platform: hosts of one kind of GPU
  * are of its years. Nothing changes where the file has no figure for it. */
 void msim_host_set_gpu(struct msim_host *h, const char *platform);

@@ -94,6 +94,7 @@ static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
 
 /* The job as it is: what scenarios start from and are compared with. */
 struct base {
+    const struct msim_target *to;
     struct msim_prediction_run run;
     struct msim_deviating *deviating; /* from its prediction on */
 };
@@ -162,19 +163,6 @@ static enum msim_status run_scaled(struct msim_scenario_row *row,
     return status;
 }
 
-/* The ratio of two predictions whose errors are taken as independent. */
-static struct msim_figure apart(const struct msim_figure *base,
-                                const struct msim_figure *changed)
-{
-    double r = changed->predicted / base->predicted;
-    double up = hypot(log(base->predicted / base->low),
-                      log(changed->high / changed->predicted));
-    double down = hypot(log(base->high / base->predicted),
-                        log(changed->predicted / changed->low));
-
-    return (struct msim_figure){r, r / exp(down), r * exp(up), NAN};
-}
-
 /* What the scenario asks for and the GPU has no units for is no scenario. What
  * a trace has is priced, with a warning. */
 static enum msim_status check_types(const struct msim_scenario_row *row,
@@ -191,10 +179,46 @@ static enum msim_status check_types(const struct msim_scenario_row *row,
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s", text);
 }
 
-enum msim_status msim_scenario_run_alone(struct msim_scenario_row *row,
-                                         const struct msim_predict_settings *s,
-                                         const struct msim_inputs *in,
-                                         struct msim_error *err)
+/* Both on one GPU have its laws, whose deviations they share, whatever else is
+ * changed; laws of two GPUs deviate apart. */
+static enum msim_status set_ratio(struct msim_scenario_row *row,
+                                  const struct base *base,
+                                  const struct msim_prediction_run *run,
+                                  const struct msim_target *to,
+                                  struct msim_error *err)
+{
+    const struct msim_ratio_side side = side_of(run);
+    const struct msim_ratio_side *from = msim_deviating_side(base->deviating);
+    struct msim_ratio_parts parts[2];
+
+    if (to->platform && base->to->platform &&
+        strcmp(msim_platform_name(to->platform),
+               msim_platform_name(base->to->platform)) == 0)
+        return msim_ratio_find(base->deviating, &side, &row->ratio, err);
+    MSIM_TRY(msim_ratio_parts_find(
+        &parts[0], from, base->run.prediction->period.us.predicted, err));
+    MSIM_TRY(
+        msim_ratio_parts_find(&parts[1], &side, row->period.predicted, err));
+    row->ratio = msim_ratio_of_gpus(&parts[0], &parts[1],
+                                    msim_target_is_one_host(base->to, to));
+    return MSIM_OK;
+}
+
+/* Iterations count as in the base, where both have as many. */
+static const uint8_t *states_of(const struct base *base,
+                                const struct msim_basis *basis)
+{
+    return base && base->run.graph->n_iterations == basis->graph->n_iterations
+               ? base->run.outcome.states
+               : NULL;
+}
+
+/* A target and a graph of its own; beside `base`, unless that is NULL. */
+static enum msim_status run_on(struct msim_scenario_row *row,
+                               const struct msim_predict_settings *s,
+                               const struct base *base,
+                               const struct msim_inputs *in,
+                               struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
     struct msim_basis *basis = NULL, *own = NULL;
@@ -210,10 +234,12 @@ enum msim_status msim_scenario_run_alone(struct msim_scenario_row *row,
     if (status == MSIM_OK)
         status = edited(&own, row, basis, s, in, &to, err);
     if (status == MSIM_OK)
-        status =
-            msim_predict_from(&run, own ? own : basis, s, in, &to, NULL, err);
+        status = msim_predict_from(&run, own ? own : basis, s, in, &to,
+                                   states_of(base, basis), err);
     if (status == MSIM_OK)
         status = take_figures(row, run.prediction);
+    if (status == MSIM_OK && base)
+        status = set_ratio(row, base, &run, &to, err);
     msim_prediction_run_release(&run);
     msim_basis_free(own);
     msim_basis_free(basis);
@@ -221,21 +247,17 @@ enum msim_status msim_scenario_run_alone(struct msim_scenario_row *row,
     return status;
 }
 
-/* A target and a graph of its own. */
-static enum msim_status run_on(struct msim_scenario_row *row,
-                               const struct msim_predict_settings *s,
-                               const struct msim_prediction_run *base,
-                               const struct msim_inputs *in,
-                               struct msim_error *err)
+enum msim_status msim_scenario_run_alone(struct msim_scenario_row *row,
+                                         const struct msim_predict_settings *s,
+                                         const struct msim_inputs *in,
+                                         struct msim_error *err)
 {
-    MSIM_TRY(msim_scenario_run_alone(row, s, in, err));
-    row->ratio = apart(&base->prediction->period.us, &row->period);
-    return MSIM_OK;
+    return run_on(row, s, NULL, in, err);
 }
 
 /* Another machine, other sizes, another way to train. */
 static enum msim_status run_elsewhere(struct msim_scenario_row *row,
-                                      const struct msim_prediction_run *base,
+                                      const struct base *base,
                                       const struct msim_inputs *in,
                                       struct msim_error *err)
 {
@@ -268,7 +290,7 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
     if (status == MSIM_OK)
         status = set_loader(row, &base->run);
     if (status == MSIM_OK)
-        status = row->other_target ? run_elsewhere(row, &base->run, in, &why)
+        status = row->other_target ? run_elsewhere(row, base, in, &why)
                                    : run_scaled(row, base, in, to, &why);
     if (status != MSIM_OK)
         snprintf(row->reason, sizeof(row->reason), "%.250s",
@@ -315,7 +337,7 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_target *to,
                                     struct msim_error *err)
 {
-    struct base base = {0};
+    struct base base = {.to = to};
     enum msim_status status;
 
     s->shelf.job = in->job;

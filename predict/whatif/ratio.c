@@ -67,3 +67,77 @@ enum msim_status msim_ratio_find(struct msim_deviating *base,
                                   p.ratio + sqrt(p.up), (double)NAN};
     return status;
 }
+
+/* ---- two GPUs ------------------------------------------------------------ */
+
+/* How far deviations move the period of one job. */
+struct moves {
+    struct msim_deviating *job;
+    struct msim_deviations d;
+    double us;
+};
+
+static enum msim_status add_move(const struct moves *m, unsigned what,
+                                 double *down, double *up,
+                                 struct msim_error *err)
+{
+    double low, high;
+
+    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, false, &low, err));
+    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, true, &high, err));
+    *down = hypot(*down, fmax(0, log(m->us / fmin(low, high))));
+    *up = hypot(*up, fmax(0, log(fmax(low, high) / m->us)));
+    return MSIM_OK;
+}
+
+static enum msim_status add_moves(struct msim_ratio_parts *r,
+                                  const struct moves *m, struct msim_error *err)
+{
+    double *down = &r->gpu_down, *up = &r->gpu_up;
+
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
+        bool host = f == MSIM_COST_HOST;
+
+        if (m->d.separate & 1u << f)
+            MSIM_TRY(add_move(m, f, host ? &r->host_down : down,
+                              host ? &r->host_up : up, err));
+    }
+    if (m->d.others)
+        MSIM_TRY(add_move(m, MSIM_DEVIATE_OTHERS, down, up, err));
+    return m->d.gpu ? add_move(m, MSIM_DEVIATE_GPU, down, up, err) : MSIM_OK;
+}
+
+enum msim_status msim_ratio_parts_find(struct msim_ratio_parts *out,
+                                       const struct msim_ratio_side *of,
+                                       double us, struct msim_error *err)
+{
+    struct moves m = {.us = us};
+    enum msim_status status;
+
+    *out = (struct msim_ratio_parts){.us = us};
+    if (of->exact)
+        return MSIM_OK;
+    msim_deviations_choose(&m.d, &of, 1);
+    MSIM_TRY(msim_deviating_new(&m.job, of));
+    status = add_moves(out, &m, err);
+    msim_deviating_free(m.job);
+    return status;
+}
+
+struct msim_figure msim_ratio_of_gpus(const struct msim_ratio_parts *base,
+                                      const struct msim_ratio_parts *changed,
+                                      bool one_host)
+{
+    /* a part of a job may have no work at all */
+    double ratio = base->us > 0 ? changed->us / base->us : 1;
+    double both = fmax(fabs(changed->host_down - base->host_down),
+                       fabs(changed->host_up - base->host_up));
+    double host_down =
+        one_host ? both : hypot(changed->host_down, base->host_up);
+    double host_up = one_host ? both : hypot(changed->host_up, base->host_down);
+    double down = hypot(host_down, hypot(changed->gpu_down, base->gpu_up));
+    double up = hypot(host_up, hypot(changed->gpu_up, base->gpu_down));
+
+    return (struct msim_figure){ratio, ratio * exp(-down), ratio * exp(up),
+                                (double)NAN};
+}

@@ -31,4 +31,25 @@ enum msim_status msim_ratio_find(struct msim_deviating *base,
                                  struct msim_figure *ratio,
                                  struct msim_error *err);
 
+/*
+ * The laws of two GPUs are fitted apart, so the deviations of their families
+ * and machines count as independent. What both periods share cancels: the host,
+ * whose deviation goes to each end in both at once, if it is one host:
+ *
+ *     log ratio - log low = root of (host part^2 + the base's GPU part up^2
+ *                                    + its own GPU part down^2)
+ */
+struct msim_ratio_parts {
+    double us; /* the period, and what moves it, as logarithms >= 0 */
+    double gpu_down, gpu_up, host_down, host_up;
+};
+
+MSIM_MUST_CHECK
+enum msim_status msim_ratio_parts_find(struct msim_ratio_parts *out,
+                                       const struct msim_ratio_side *of,
+                                       double us, struct msim_error *err);
+struct msim_figure msim_ratio_of_gpus(const struct msim_ratio_parts *base,
+                                      const struct msim_ratio_parts *changed,
+                                      bool one_host);
+
 #endif

@@ -8,7 +8,6 @@
 #include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
-#include "predict/whatif/deviate.h"
 #include "predict/whatif/whatif.h"
 
 #include <math.h>
@@ -78,61 +77,6 @@ static enum msim_status load_targets(struct msim_sweep *w, const char *list,
 /* ---- predictions ----------------------------------------------------------
  */
 
-/* How far deviations move the period, as logarithms. */
-struct moves {
-    struct msim_deviating *job;
-    struct msim_deviations d;
-    double us;
-};
-
-static enum msim_status add_move(const struct moves *m, unsigned what,
-                                 double *down, double *up,
-                                 struct msim_error *err)
-{
-    double low, high;
-
-    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, false, &low, err));
-    MSIM_TRY(msim_deviating_period(m->job, &m->d, what, true, &high, err));
-    *down = hypot(*down, fmax(0, log(m->us / fmin(low, high))));
-    *up = hypot(*up, fmax(0, log(fmax(low, high) / m->us)));
-    return MSIM_OK;
-}
-
-static enum msim_status add_moves(struct msim_sweep_row *r,
-                                  const struct moves *m, struct msim_error *err)
-{
-    double *down = &r->gpu_down, *up = &r->gpu_up;
-
-    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
-        bool host = f == MSIM_COST_HOST;
-
-        if (m->d.separate & 1u << f)
-            MSIM_TRY(add_move(m, f, host ? &r->host_down : down,
-                              host ? &r->host_up : up, err));
-    }
-    if (m->d.others)
-        MSIM_TRY(add_move(m, MSIM_DEVIATE_OTHERS, down, up, err));
-    return m->d.gpu ? add_move(m, MSIM_DEVIATE_GPU, down, up, err) : MSIM_OK;
-}
-
-static enum msim_status find_parts(struct msim_sweep_row *r,
-                                   const struct msim_prediction_run *run,
-                                   struct msim_error *err)
-{
-    struct msim_ratio_side side = {.outcome = &run->outcome,
-                                   .costs = run->costs,
-                                   .iteration = run->iteration};
-    const struct msim_ratio_side *sides[] = {&side};
-    struct moves m = {.us = run->prediction->period.us.predicted};
-    enum msim_status status;
-
-    msim_deviations_choose(&m.d, sides, 1);
-    MSIM_TRY(msim_deviating_new(&m.job, &side));
-    status = add_moves(r, &m, err);
-    msim_deviating_free(m.job);
-    return status;
-}
-
 /* The graph goes when its prediction is made: it is the larger part. */
 static enum msim_status predict(struct msim_sweep *w, struct msim_sweep_row *r,
                                 const struct msim_predict_settings *s,
@@ -146,7 +90,12 @@ static enum msim_status predict(struct msim_sweep *w, struct msim_sweep_row *r,
     MSIM_TRY(msim_inputs_place(&w->in, msim_target_forms_gpu(&r->to)));
     status = msim_whatif_predict(&run, s, &w->in, &r->to, err);
     if (status == MSIM_OK)
-        status = find_parts(r, &run, err);
+        status = msim_ratio_parts_find(
+            &r->parts,
+            &(struct msim_ratio_side){.outcome = &run.outcome,
+                                      .costs = run.costs,
+                                      .iteration = run.iteration},
+            run.prediction->period.us.predicted, err);
     if (status == MSIM_OK) {
         if (!msim_target_replays(&r->to))
             msim_prediction_run_drop_measured(&run);
@@ -172,21 +121,15 @@ static int best_first(const void *a, const void *b)
                   ((const struct msim_sweep_row *)b)->prediction->platform);
 }
 
-/* The host of both is the same: only what moves one more than the other. */
 static void set_ratio(struct msim_sweep_row *r,
                       const struct msim_sweep_row *best)
 {
-    /* a part of a job may have no work at all */
-    double ratio = period_of(best) > 0 ? period_of(r) / period_of(best) : 1;
-    double shared = fmax(fabs(r->host_down - best->host_down),
-                         fabs(r->host_up - best->host_up));
-    double down = hypot(shared, hypot(r->gpu_down, best->gpu_up));
-    double up = hypot(shared, hypot(r->gpu_up, best->gpu_down));
-
-    r->ratio = (struct msim_figure){ratio, ratio * exp(-down), ratio * exp(up),
-                                    (double)NAN};
     if (r == best)
-        r->ratio.low = r->ratio.high = 1;
+        r->ratio = (struct msim_figure){1, 1, 1, (double)NAN};
+    else
+        r->ratio =
+            msim_ratio_of_gpus(&best->parts, &r->parts,
+                               msim_target_is_one_host(&r->to, &best->to));
 }
 
 enum msim_status msim_sweep_run(struct msim_sweep *w, const char *list,

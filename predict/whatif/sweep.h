@@ -3,16 +3,12 @@
  *
  * Names are looked up before a trace is read, and traces are loaded once. Each
  * GPU has a prediction of its own, and the ratio of its period to that of the
- * best. What both periods share cancels in the ratio: the host, whose deviation
- * goes to each end in both at once. The laws of two GPUs are fitted apart, so
- * the deviations of their families and machines count as independent:
- *
- *     log ratio - log low = root of (host part^2 + the best's GPU part up^2
- *                                    + its own GPU part down^2)
+ * best (ratio.h).
  */
 #ifndef MSIM_PREDICT_WHATIF_SWEEP_H
 #define MSIM_PREDICT_WHATIF_SWEEP_H
 #include "predict/pipeline.h"
+#include "predict/whatif/ratio.h"
 
 #include <stdio.h>
 
@@ -21,8 +17,7 @@ struct msim_sweep_row {
     uint32_t index;                     /* in the list */
     struct msim_prediction *prediction; /* its rates are the caller's to set */
     struct msim_figure ratio;           /* to the best; nothing measured */
-    /* What moves the period, as logarithms of ratios >= 0. */
-    double gpu_down, gpu_up, host_down, host_up;
+    struct msim_ratio_parts parts;
 };
 
 struct msim_sweep {

@@ -165,6 +165,18 @@ run --platform h100,a100 "$sample"
 want_out 'on 2 platforms, best first'
 run --csv --platform h100,a100 "$sample"
 want_out 'platform,costs,period_us,'
+# Hosts of other years are two hosts: what they make of a host-bound job is as
+# uncertain as they are. One host cancels.
+run --json --platform a100,l40s "$SOURCE_DIR/data/traces/vit"
+python3 - "$folder/out" <<'PYTHON' || complain 'a ratio that two hosts make is sure'
+import json, math, sys
+
+d = json.load(open(sys.argv[1]))
+best, other = d["platforms"]
+r = d["ratios_to_best"][1]
+share = other["breakdown_us"]["host"] / other["period_us"]["predicted"]
+assert share < 0.5 or math.log(r["high"] / r["low"]) > 0.3, (share, r)
+PYTHON
 # What it is counted by: one price for all, or each its own in the order typed.
 want_price() { # PRICE, PLATFORM=USD...: of 1000 iterations, as one GPU has it
     run --platform a100,h100 --price "$1" --per-iteration '4 samples' "$sample"

@@ -214,4 +214,28 @@ awk -v a="$(ratio graphs)" -v b="$(ratio 'host of linear')" 'BEGIN { exit !(a < 
 refused '{"straggler": {"rank": 1}}' "straggler.factor is missing"
 refused '{"loader": 2}' 'loader is 2, want {"milliseconds": 2}'
 refused '{"cuda_graph": 3}' "cuda_graph is 3, want true"
+
+# Both sides of a ratio are wrong alike where laws are the same: another clock,
+# host, batch. Another GPU has laws of its own, and hosts of other years are two.
+python3 - "$sim" "$trace" "$folder" <<'PYTHON' || complain "intervals of ratios"
+import json, math, subprocess, sys
+
+sim, trace, folder = sys.argv[1:]
+scenarios = {"clock": {"clock": 0.8}, "same": {"gpu": "a100"}, "batch": {"batch": 4},
+             "gpu": {"gpu": "h100"}, "kernels": {"scale": {"select": "kernels", "factor": 1}}}
+with open(f"{folder}/ratios.json", "w") as f:
+    json.dump({"scenarios": [{"name": n, "changes": [c]} for n, c in scenarios.items()]}, f)
+
+def run(*arguments):
+    return json.loads(subprocess.run([sim, *arguments, "--json", "--platform", "a100"],
+                                     check=True, capture_output=True).stdout)
+
+rows = {r["name"]: r["ratio"] for r in
+        run("whatif", f"{folder}/ratios.json", trace)["scenarios"]}
+width = {n: math.log(r["high"] / r["low"]) for n, r in rows.items()}
+alone = run("predict", "--clock", "0.8", trace)["scenario"]
+assert abs(width["clock"] - math.log(alone["ratio_high"] / alone["ratio_low"])) < 1e-6, width
+assert width["same"] < 1e-9 and rows["same"]["predicted"] == 1, rows
+assert width["batch"] < 0.1 < 0.3 < width["gpu"], width
+PYTHON
 finish
