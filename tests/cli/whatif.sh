@@ -221,7 +221,7 @@ python3 - "$sim" "$trace" "$folder" <<'PYTHON' || complain "intervals of ratios"
 import json, math, subprocess, sys
 
 sim, trace, folder = sys.argv[1:]
-scenarios = {"clock": {"clock": 0.8}, "same": {"gpu": "a100"}, "batch": {"batch": 4},
+scenarios = {"clock": {"clock": "0.8"}, "same": {"gpu": "a100"}, "batch": {"batch": 4},
              "gpu": {"gpu": "h100"}, "kernels": {"scale": {"select": "kernels", "factor": 1}}}
 with open(f"{folder}/ratios.json", "w") as f:
     json.dump({"scenarios": [{"name": n, "changes": [c]} for n, c in scenarios.items()]}, f)
