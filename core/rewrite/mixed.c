@@ -182,13 +182,28 @@ static void meet(struct mixing *c, uint32_t life)
         c->storage[NARROW][life] = c->w->d.storage[life];
 }
 
-/* Was it made before statement `s`? */
+/* Is it an argument of the statement itself? */
+static bool is_given(const struct mixing *c, uint32_t s, uint32_t life)
+{
+    struct msim_lives_each e =
+        msim_lives_inputs(&c->w->d.lives, c->w->t, c->w->a.rows[s].op);
+
+    while (msim_lives_next(&e))
+        if (e.life == life)
+            return true;
+    return false;
+}
+
+/* Was it made before statement `s`? What nothing else names is its own. */
 static bool is_from_before(const struct mixing *c, uint32_t s, uint32_t life)
 {
-    uint32_t born = c->w->d.lives.rows[life].born;
+    const struct msim_life *l = &c->w->d.lives.rows[life];
+    uint32_t begin = c->w->a.rows[s].op, end = msim_anatomy_end(&c->w->a, s);
 
-    return born == MSIM_NONE || born < c->w->a.rows[s].op ||
-           born >= msim_anatomy_end(&c->w->a, s);
+    if (l->born == MSIM_NONE)
+        return c->w->kind[life] != MSIM_LIFE_OTHER || l->first < begin ||
+               l->last >= end || is_given(c, s, life);
+    return l->born < begin || l->born >= end;
 }
 
 /* All that statement `s` reads, in one type. */

@@ -203,4 +203,17 @@ refused '{"optimizer_bits": 4}' "optimizer_bits is 4, want 8"
 refused '{"optimizer_in_backward": "yes"}' 'optimizer_in_backward is "yes"'
 refused '{"dtype": "amp"}' 'dtype is "amp"'
 refused '{"offload": "weights"}' 'offload is "weights", want optimizer or activations'
+
+# Logits are there in 16 bits and, cast for the loss, in 32: what an operator holds
+# for itself is no batch that stays. A batch in autocast needs no more than in fp32.
+echo '{"scenarios": [{"name": "fp32", "changes": [{"batch": 64}]},
+    {"name": "amp", "changes": [{"batch": 64}, {"dtype": "amp_bf16"}]}]}' >"$folder/amp.json"
+run whatif --platform a100 --json "$folder/amp.json" "$MSIM_DATA/traces/gpt2"
+python3 - "$folder/out" <<'PYTHON' || complain "autocast needs more than fp32"
+import json, sys
+fp32, amp = (s["memory_bytes"] for s in json.load(open(sys.argv[1]))["scenarios"])
+assert 0.8 * fp32["peak"] < amp["peak"] < 1.02 * fp32["peak"], (fp32, amp)
+assert amp["by"]["inputs"] < 1.1 * fp32["by"]["inputs"], (fp32, amp)
+PYTHON
+
 finish
