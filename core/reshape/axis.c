@@ -88,23 +88,36 @@ static enum msim_status keep_list(struct msim_axis_sizes *s, uint32_t block,
 }
 
 /* Attention has samples and tokens apart, with heads between them: [samples,
- * heads, tokens, channels]. Elsewhere the two may only be seen flattened. */
+ * heads, tokens, channels]. Elsewhere the two may only be seen flattened. The
+ * sizes of its argument `i`, or NULL; how many tokens all samples have. */
+static const int64_t *attention_sizes(const struct msim_trace *t,
+                                      const struct msim_op *op, uint32_t i,
+                                      int64_t *tokens)
+{
+    const struct msim_arg *a = msim_args_get(t, op->args, i);
+    const int64_t *d =
+        a->kind == MSIM_ARG_TENSOR && a->n == 4 ? msim_arg_dims(t, a) : NULL;
+
+    return d && d[2] > 1 && !__builtin_mul_overflow(d[0], d[2], tokens) ? d
+                                                                        : NULL;
+}
+
+static bool is_attention(const struct msim_trace *t, const struct msim_op *op)
+{
+    return strstr(msim_trace_text(t, op->name), "scaled_dot_product");
+}
+
 static enum msim_status keep_tokens(struct msim_axis_sizes *s,
                                     const struct msim_op *op)
 {
-    const struct msim_trace *t = s->t;
+    uint32_t n = is_attention(s->t, op) ? msim_args_count(s->t, op->args) : 0;
 
-    if (!strstr(msim_trace_text(t, op->name), "scaled_dot_product"))
-        return MSIM_OK;
-    for (uint32_t i = 0; i < msim_args_count(t, op->args); i++) {
-        const struct msim_arg *a = msim_args_get(t, op->args, i);
-        const int64_t *d = a->kind == MSIM_ARG_TENSOR && a->n == 4
-                               ? msim_arg_dims(t, a)
-                               : NULL;
-        uint32_t times = d ? (uint32_t)is_axis(s, d, 0) + is_axis(s, d, 2) : 0;
+    for (uint32_t i = 0; i < n; i++) {
         int64_t tokens;
+        const int64_t *d = attention_sizes(s->t, op, i, &tokens);
+        uint32_t times = d ? (uint32_t)is_axis(s, d, 0) + is_axis(s, d, 2) : 0;
 
-        if (times && d[2] > 1 && !__builtin_mul_overflow(d[0], d[2], &tokens))
+        if (times)
             MSIM_TRY(keep(s, tokens, times));
     }
     return MSIM_OK;
@@ -209,6 +222,23 @@ static int64_t first_size(const struct msim_trace *t, const struct msim_op *op)
     return 0;
 }
 
+/* Of `size` tokens that are data of their own the samples: attention knows how
+ * many they are of. `size` where it knows none. */
+static int64_t samples_of(const struct msim_trace *t, int64_t size)
+{
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        int64_t tokens;
+        const int64_t *d =
+            is_attention(t, &t->ops[i]) && msim_args_count(t, t->ops[i].args)
+                ? attention_sizes(t, &t->ops[i], 0, &tokens)
+                : NULL;
+
+        if (d && tokens == size)
+            return d[0];
+    }
+    return size;
+}
+
 #define GUESSES 64 /* sizes that are told apart */
 
 int64_t msim_axis_batch_of(const struct msim_trace *t)
@@ -234,5 +264,5 @@ int64_t msim_axis_batch_of(const struct msim_trace *t)
         if (++guess[k].seen > guess[best].seen)
             best = k;
     }
-    return n ? guess[best].size : 0;
+    return n ? samples_of(t, guess[best].size) : 0;
 }

@@ -49,7 +49,8 @@ void msim_axis_sizes_release(struct msim_axis_sizes *s);
 /*
  * The batch of `t`: the first size most common among what convolutions,
  * embeddings, normalisations and losses are given; 0 where none of them is
- * there.
+ * there. Where those have tokens of all samples in a row, as many as attention
+ * has of some samples, the batch is of samples.
  */
 int64_t msim_axis_batch_of(const struct msim_trace *t);
 

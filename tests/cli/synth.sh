@@ -145,4 +145,17 @@ want_err "want '-o DIR'"
 run synth nosuch -o "$folder/x"
 want_rc 2
 want_err "nosuch"
+
+# Tokens of all samples stand in a row; the batch is of samples all the same.
+echo '{"gpus": 1, "micro_batch": 6, "global_batch": 6, "sequence": 2048}' >"$folder/six.json"
+run synth mpt-125m --strategy "$folder/six.json" -o "$folder/six"
+want_rc 0
+echo '{"scenarios": [{"name": "six", "changes": [{"batch": 6}]},
+    {"name": "three", "changes": [{"batch": 3}]}]}' >"$folder/batches.json"
+run whatif --platform a100 --csv "$folder/batches.json" "$folder/six"
+want_rc 0
+awk -F, '$1 == "six" { same = $5 } $1 == "three" { half = $5 }
+    END { exit !(same == 1 && half > 0.4 && half < 0.65) }' "$folder/out" ||
+    complain "another batch than that of samples: $out"
+
 finish
