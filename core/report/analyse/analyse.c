@@ -52,7 +52,7 @@ static void sum_task(struct analysis *a, uint32_t task)
     case MSIM_TASK_KERNEL:
         s->kernel += msim_us(o->mid.dur[task]);
         s->kernel_measured += traced_us(a->g, task);
-        if (o->source[task] < o->source_unsized)
+        if (o->source[task] < o->source_uncovered)
             s->counted += msim_us(o->mid.dur[task]);
         s->down[o->made_by[task]] +=
             msim_us(o->mid.dur[task] - msim_task_bound(o, o->task_low, task));
@@ -67,7 +67,7 @@ static void sum_task(struct analysis *a, uint32_t task)
     default:
         return;
     }
-    if (o->source[task] >= o->source_unsized)
+    if (o->source[task] >= o->source_uncovered)
         return;
     s->flops += (double)o->flops[task];
     s->ideal_us += o->limits ? (double)o->limits[task].tensor +

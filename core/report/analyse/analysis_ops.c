@@ -137,7 +137,7 @@ static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
 static void add_limits(const struct msim_outcome *o, uint32_t task,
                        struct row *r)
 {
-    if (!o->limits || o->source[task] >= o->source_unsized)
+    if (!o->limits || o->source[task] >= o->source_uncovered)
         return;
     r->limits.tensor += o->limits[task].tensor;
     r->limits.vector += o->limits[task].vector;
@@ -294,6 +294,7 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
                               .calls = r->calls / n,
                               .us = us,
                               .communication = r->communication,
+                              .open = r->source >= a->o->source_uncovered,
                               .slack_us = msim_us(r->slack)};
     find_limit(r, &op);
     return op;

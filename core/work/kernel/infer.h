@@ -45,6 +45,9 @@ void msim_infer_release(struct msim_infer *l);
 bool msim_infer_work(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd);
 
+/* Does nothing in the name of kernel `i` say what it does? */
+bool msim_infer_blind(const struct msim_infer *l, uint32_t i);
+
 /*
  * Is the work of op `op` to be inferred from its kernels, rather than to be its
  * `n` works, as msim_opmap() has them? It is where no operator of the trace has

@@ -330,6 +330,11 @@ static double log_sd_of(const struct msim_infer *l, uint32_t i)
     return msim_infer_own(l, i) ? LOG_SD[kind].own : LOG_SD[kind].neighbours;
 }
 
+bool msim_infer_blind(const struct msim_infer *l, uint32_t i)
+{
+    return msim_infer_name(l, i)->kind == MSIM_KERNEL_OTHER;
+}
+
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd)
 {

@@ -13,6 +13,7 @@
 #include "core/work/opmap/opmap_table.h"
 #include "core/work/opmap/ops_file.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -285,6 +286,35 @@ static void share_launches(struct msim_opmap_ctx *c)
         c->works[0].kernels += (uint32_t)c->launched - each * c->n;
 }
 
+static bool is_float(enum msim_dtype t)
+{
+    return t == MSIM_DT_F64 || t == MSIM_DT_F32 || t == MSIM_DT_F16 ||
+           t == MSIM_DT_BF16 || t == MSIM_DT_F8;
+}
+
+/*
+ * An operator that nobody knows may be a product. Of a factor of m x k and a
+ * smaller one of k x n numbers, with k about n, that is 2 mkn FLOPs: two for
+ * each number of the larger one and each column of the smaller.
+ */
+static double product_flops(const struct msim_opmap_ctx *c,
+                            enum msim_dtype *dtype)
+{
+    struct msim_operand o;
+    double large = 0, small = 0;
+    bool typed = false;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        small = fmax(small, fmin(large, o.elems));
+        large = fmax(large, o.elems);
+        if (!typed && o.rank > 1 && is_float(o.dtype)) {
+            *dtype = o.dtype;
+            typed = true;
+        }
+    }
+    return 2 * large * sqrt(small);
+}
+
 /* A bound: all tensors are read once, the first output (else the largest input)
  * is written. Without tensors, the launch configurations give the size. */
 static void bound(struct msim_opmap_ctx *c)
@@ -307,6 +337,7 @@ static void bound(struct msim_opmap_ctx *c)
         most = msim_opmap_grid_elems(c);
         w->bytes_read = largest = most * msim_dtype_bytes(MSIM_DT_F32);
     }
+    w->u.vector.most_flops = product_flops(c, &w->dtype);
     w->bytes_written = msim_opmap_output(c, 0, &o) ? o.bytes : largest;
     w->u.vector.elems = w->u.vector.cols = msim_opmap_count(most);
     w->u.vector.rows = 1;
