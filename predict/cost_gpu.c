@@ -317,6 +317,38 @@ static void cost_class(struct msim_costing *k, uint32_t i)
     k->c->made_by[k->task_of[i]] = MSIM_COST_CLASS;
 }
 
+/*
+ * What a generator states of a node: its time, else the operations and bytes of
+ * a roofline, which nothing says more of. Tensor cores do the operations: in
+ * 16 bits, as is usual.
+ */
+static enum msim_status cost_stated(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    const struct msim_stated_work *s = &t->stated[e->stated - 1];
+    struct msim_demand_estimate d;
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w)); /* works are compared by their bytes */
+    w.family = MSIM_FAMILY_BOUND;
+    w.dtype = MSIM_DT_F16;
+    w.variant = "";
+    w.kernels = 1;
+    w.flops = s->flops;
+    w.bytes_read = s->bytes;
+    w.user.us = (double)s->dur / PS_PER_US;
+    if (!s->dur)
+        MSIM_TRY(uncovered(k, MSIM_NONE, e));
+    MSIM_TRY(estimate(k, msim_trace_text(t, e->name), &w, 1, &d));
+    if (s->dur)
+        d.e.source = MSIM_SOURCE_MEASURED;
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    if (s->dur)
+        k->c->made_by[k->task_of[i]] = MSIM_COST_TRACED;
+    return MSIM_OK;
+}
+
 /* A kernel without an operator or without shapes: by its class where it has a
  * time to scale, by inferred sizes where there are some, else a bound. */
 static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
@@ -327,6 +359,8 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
     struct msim_work w = kernel_work(t, e);
     bool known = false;
 
+    if (e->stated)
+        return cost_stated(k, i);
     MSIM_TRY(uncovered(k, op, e));
     if (has_time(k, k->task_of[i])) {
         cost_class(k, i);
@@ -453,6 +487,8 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
+    if (e->stated)
+        return cost_stated(k, i);
     if (e->kind == MSIM_GPU_COMM)
         return e->comm == MSIM_NONE ? cost_named_transfer(k, i)
                                     : cost_transfer(k, i);

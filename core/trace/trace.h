@@ -239,10 +239,17 @@ struct msim_gpu {
         comm; /* kind COMM: its collective, or NONE where only its name tells */
     uint32_t correlation;
     uint32_t config; /* launch configuration, or NONE */
+    uint32_t stated; /* row of stated, from 1; 0: nothing is stated */
     uint8_t kind, copy_kind;
     bool pageable;
     bool in_graph; /* launched by a CUDA or HIP graph */
     bool early;    /* in its queue already when the recording began */
+};
+
+/* What a trace without times states of an activity: 0 where it does not. */
+struct msim_stated_work {
+    double flops, bytes;
+    msim_ps dur;
 };
 
 struct msim_launch_config {
@@ -320,6 +327,7 @@ struct msim_gpu_properties {
     X(gpu, struct msim_gpu)                                                    \
     X(threads, struct msim_thread)                                             \
     X(streams, struct msim_stream)                                             \
+    X(stated, struct msim_stated_work)                                         \
     X(configs, struct msim_launch_config)                                      \
     X(comms, struct msim_comm)                                                 \
     X(groups, struct msim_group)                                               \

@@ -50,4 +50,131 @@ want_out '"coverage": {"ops": 0, "device_time": 0}'
 run --platform h100 --costs model --strict "$folder/add.json"
 want_rc 3
 
+# ---- nodes that state work and no time -----------------------------------
+
+# In hexadecimal digits: a number as protobuf has it, a text, a field of either.
+varint() {
+    local v=$1 digits='' byte
+    while ((v > 127)); do
+        printf -v byte %02x $((v & 127 | 128))
+        digits+=$byte
+        ((v >>= 7))
+    done
+    printf %s%02x "$digits" "$v"
+}
+text() {
+    printf %s "$1" | od -An -v -tx1 | tr -d ' \n'
+}
+number() { # FIELD VALUE
+    varint $(($1 << 3))
+    varint "$2"
+}
+part() { # FIELD DIGITS
+    varint $(($1 << 3 | 2))
+    varint $((${#2} / 2))
+    printf %s "$2"
+}
+# message DIGITS: behind its length, as bytes.
+message() {
+    # shellcheck disable=SC2059
+    printf "$(printf %s "$(varint $((${#1} / 2)))$1" | sed 's/../\\x&/g')"
+}
+# node ID TYPE DEPENDENCY|- MICROS|- NAME=NUMBER...: a node of the device.
+node() {
+    local digits attr
+    digits=$(number 1 "$1")$(part 2 "$(text "node $1")")$(number 3 "$2")
+    [ "$3" = - ] || digits+=$(part 5 "$(varint "$3")")
+    [ "$4" = - ] || digits+=$(number 7 "$4")
+    for attr in "${@:5}"; do
+        digits+=$(part 10 "$(part 1 "$(text "${attr%=*}")")$(number 9 \
+            "${attr#*=}")")
+    done
+    message "$digits"
+}
+begin() { # FILE
+    message "$(part 1 "$(text 0.0.4)")" >"$1"
+}
+
+# 1e12 operations take 1.0107 ms at 989.4 TFLOP/s, and a bound is twice that; an
+# all-reduce of 1 GiB between two GPUs takes about as long again. What depends on
+# another waits for it; what does not runs beside it.
+load=num_ops=1000000000000
+mkdir "$folder/apart" "$folder/behind"
+for rank in 0 1; do
+    for way in apart behind; do
+        begin "$folder/$way/job.$rank.et"
+        node 1 4 - - is_cpu_op=0 $load >>"$folder/$way/job.$rank.et"
+    done
+    node 2 7 - - is_cpu_op=0 comm_type=0 comm_size=1073741824 \
+        >>"$folder/apart/job.$rank.et"
+    node 2 7 1 - is_cpu_op=0 comm_type=0 comm_size=1073741824 \
+        >>"$folder/behind/job.$rank.et"
+done
+run --platform h100 --json "$folder/apart"
+want_rc 0
+want_out '"ranks": 2'
+[ "$(figure kernel_us predicted)" -ge 2021 ] &&
+    [ "$(figure kernel_us predicted)" -le 2030 ] ||
+    complain "kernels of $(figure kernel_us predicted) us, want 2021 us"
+[ "$(figure kernel_us low)" -le 1015 ] || complain "the roofline is no bound"
+kernels=$(figure kernel_us predicted)
+transfer=$(figure communication_us transfer)
+[ "$transfer" -gt 2000 ] || complain "a transfer of $transfer us"
+longest=$((kernels > transfer ? kernels : transfer))
+beside=$(figure iteration_us predicted)
+[ "$beside" -ge $longest ] && [ "$beside" -le $((longest + 30)) ] ||
+    complain "$beside us, want those of the longer one, $longest us"
+run --platform h100 --json "$folder/behind"
+behind=$(figure iteration_us predicted)
+[ "$behind" -ge $((kernels + transfer)) ] &&
+    [ "$behind" -le $((kernels + transfer + 30)) ] ||
+    complain "$behind us, want $kernels and $transfer us one after the other"
+want_out '"name": "node 1", "calls": 1'
+run --platform h100 --strict "$folder/behind"
+want_rc 3
+want_err "no model covers kernel 'node 1' on 'h100'"
+run "$folder/behind"
+want_rc 2
+run --platform h100 --costs measured "$folder/behind"
+want_rc 3
+want_err "no times in the trace"
+
+# A time that is stated stays; loads take their bytes: 1 GiB at 3.35 TB/s is 321
+# us, and a bound is twice that. Without is_cpu_op a node that states work is the
+# device's all the same.
+begin "$folder/timed.0.et"
+node 1 4 - 700 is_cpu_op=0 $load >>"$folder/timed.0.et"
+node 2 2 1 - tensor_size=1073741824 >>"$folder/timed.0.et"
+run --platform h100 --json "$folder/timed.0.et"
+want_rc 0
+want_out '"kernel_us": {"predicted": 700,'
+copies=$(figure breakdown_us memory_copy)
+[ "$copies" -ge 641 ] && [ "$copies" -le 650 ] ||
+    complain "copies of $copies us, want 641 us"
+
+# A node waits for what its ctrl_deps name, too.
+begin "$folder/control.0.et"
+node 1 4 - - is_cpu_op=0 $load >>"$folder/control.0.et"
+message "$(number 1 2)$(part 2 "$(text load)")$(number 3 2)$(part 4 \
+    "$(varint 1)")$(part 10 "$(part 1 "$(text tensor_size)")$(number 9 \
+        1073741824)")" >>"$folder/control.0.et"
+run --platform h100 --json "$folder/control.0.et"
+[ "$(figure iteration_us predicted)" -ge 2660 ] ||
+    complain "a load beside what it waits for: $(figure iteration_us predicted)"
+
+# A message meets the one that its other end names: the receiver waits for the
+# sender's kernel of 2 ms.
+mkdir "$folder/pair"
+begin "$folder/pair/job.0.et"
+node 1 4 - - is_cpu_op=0 $load >>"$folder/pair/job.0.et"
+node 2 5 1 - is_cpu_op=0 comm_src=0 comm_dst=1 comm_size=33554432 \
+    >>"$folder/pair/job.0.et"
+begin "$folder/pair/job.1.et"
+node 1 6 - - is_cpu_op=0 comm_src=0 comm_dst=1 comm_size=33554432 \
+    >>"$folder/pair/job.1.et"
+run --platform h100 --json "$folder/pair"
+want_rc 0
+[[ $out == *'"rank": 1, "ranks": 1, "iteration_us": {"predicted": 2'[12]* ]] ||
+    complain "the receiver does not wait for the sender: $out"
+
 finish
