@@ -440,7 +440,6 @@ static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
     struct msim_demand_estimate d;
     double log_sd;
 
-    MSIM_TRY(uncovered(k, MSIM_NONE, e));
     MSIM_TRY(need_infer(k));
     msim_infer_comm(&k->infer, i, &w, &log_sd);
     w = grow(k, w, e->comm);
@@ -451,8 +450,8 @@ static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
     return MSIM_OK;
 }
 
-/* A collective or one half of a point-to-point pair. Its size is inferred where
- * the trace does not have it and there is no time to scale. */
+/* A collective or one half of a point-to-point pair. Where the trace does not
+ * have its size, a time is scaled by its class; else the size is inferred. */
 static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
@@ -460,9 +459,9 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
     struct msim_work from = msim_comm_work(t, e->comm);
     struct msim_work to = msim_comm_work(asked_of(k), e->comm);
 
-    if (!k->opt->source && to.u.coll.bytes == 0 &&
-        to.u.coll.collective != MSIM_COLL_BARRIER)
-        return cost_unsized(k, i, to);
+    if (to.u.coll.bytes == 0 && to.u.coll.collective != MSIM_COLL_BARRIER)
+        return k->opt->source ? cost_unknown(k, MSIM_NONE, i)
+                              : cost_unsized(k, i, to);
     to = grow(k, to, e->comm);
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
 }

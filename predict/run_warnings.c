@@ -281,9 +281,21 @@ void msim_run_guard(struct msim_job *job, const struct msim_graph *g,
         msim_job_warn(job, "the interval of a time does not hold the time");
 }
 
+static void warn_unsized(struct msim_job *job, const struct msim_costs *c)
+{
+    if (c->n_unsized)
+        msim_job_warn(job,
+                      "the size of %u transfer%s, such as '%.80s', is not "
+                      "recorded: guessed from what was computed before, and "
+                      "not covered",
+                      c->n_unsized, c->n_unsized == 1 ? "" : "s", c->unsized);
+}
+
 void msim_run_warnings_bounded(struct msim_job *job, const struct msim_costs *c)
 {
     uint32_t n = c->n_bounded;
+
+    warn_unsized(job, c);
 
     for (uint32_t i = 0; i < n && i < MSIM_COST_BOUNDED_MAX; i++)
         msim_job_warn(job,

@@ -130,6 +130,8 @@ behind=$(figure iteration_us predicted)
     [ "$behind" -le $((kernels + transfer + 30)) ] ||
     complain "$behind us, want $kernels and $transfer us one after the other"
 want_out '"name": "node 1", "calls": 1'
+[[ $err != *'traced GPU'* ]] || complain "times that nobody recorded: $err"
+want_out '"measured": null'
 run --platform h100 --strict "$folder/behind"
 want_rc 3
 want_err "no model covers kernel 'node 1' on 'h100'"
@@ -176,5 +178,71 @@ run --platform h100 --json "$folder/pair"
 want_rc 0
 [[ $out == *'"rank": 1, "ranks": 1, "iteration_us": {"predicted": 2'[12]* ]] ||
     complain "the receiver does not wait for the sender: $out"
+
+# ---- messages without a size ---------------------------------------------
+
+# end RANK ELEMENTS WROTE: one end of a message of ELEMENTS numbers in bfloat16,
+# behind an addition that wrote WROTE numbers.
+end() {
+    cat <<JSON
+{"schemaVersion": 1,
+ "distributedInfo": {"backend": "nccl", "rank": $1, "world_size": 2},
+ "traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
+  "ts": 10, "dur": 9, "args": {"External id": 1, "Input Dims": [[$3], [$3]],
+  "Input type": ["c10::BFloat16", "c10::BFloat16"]}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": 12, "dur": 5, "args": {"correlation": 1}},
+ {"ph": "X", "cat": "kernel", "name":
+  "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, at::detail::Array<char*, 3> >",
+  "pid": 0, "tid": 7, "ts": 30, "dur": 5, "args": {"device": 0, "stream": 7, "correlation": 1,
+  "grid": [$(($3 / 512)), 1, 1], "block": [128, 1, 1]}},
+ {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
+  "ts": 40, "dur": 9, "args": {"External id": 2, "Group size": 2,
+  "Process Group Name": "0", "Process Group Ranks": "[0, 1]",
+  "Collective name": "coalesced", "dtype": "BFloat16",
+  "In msg nelems": $2, "Out msg nelems": $2}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": 42, "dur": 2, "args": {"correlation": 2}},
+ {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "pid": 0,
+  "tid": 20, "ts": 60, "dur": 200, "args": {"device": 0, "stream": 20,
+  "correlation": 2, "grid": [16, 1, 1], "block": [640, 1, 1]}}]}
+JSON
+}
+# ends ELEMENTS0 ELEMENTS1: what both ranks take for the message, in turn.
+ends() {
+    end 0 "$1" 16777216 >"$folder/ends/rank0.json"
+    end 1 "$2" 4096 >"$folder/ends/rank1.json"
+    run --platform h100 --costs model --json "$folder/ends"
+    want_rc 0
+    grep -o '{"rank": [01],.*' <<<"$out" | grep -o '"transfer": [0-9.]*' |
+        tr '\n' ' '
+}
+
+# Both ends say it, or one: it is the same message. 32 MiB at the 450 GB/s of a
+# link take 75 us at least.
+mkdir "$folder/ends"
+both=$(ends 16777216 16777216)
+read -r _ first _ second <<<"$both"
+[ "$first" = "$second" ] && [ "${first%.*}" -gt 75 ] ||
+    complain "two ends take $both us"
+for sizes in '16777216 0' '0 16777216'; do
+    # shellcheck disable=SC2086
+    one=$(ends $sizes)
+    [ "$one" = "$both" ] || complain "with $sizes: $one us, want $both us"
+    want_no_err
+done
+
+# No end says it: both take one guess, that of the larger buffer, and it is said.
+read -r _ first _ second <<<"$(ends 0 0)"
+[ "$first" = "$second" ] && [ "${first%.*}" -gt 75 ] ||
+    complain "two ends guess $first and $second us"
+run --platform h100 --costs model --json "$folder/ends"
+want_err "the size of 2 transfers, such as 'ncclDevKernel_SendRecv', is not recorded"
+[[ $(grep -A2 '"not_covered": ' <<<"$out") == *record_param_comms* ]] ||
+    complain "a guess is covered: $out"
+run --platform h100 --costs model --strict "$folder/ends"
+want_rc 3
+want_err "the size of transfer 'ncclDevKernel_SendRecv' is not recorded"
 
 finish

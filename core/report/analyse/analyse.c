@@ -37,10 +37,8 @@ struct sums {
 static double traced_us(const struct msim_graph *g, uint32_t task)
 {
     const struct msim_task_ref *ref = &g->refs[task];
-    const struct msim_trace *t = g->job->ranks[ref->rank];
 
-    return ref->index == MSIM_NONE ? (double)NAN
-                                   : msim_us(t->gpu[ref->index].dur);
+    return msim_traced_us(g->job->ranks[ref->rank], ref->index);
 }
 
 static void sum_task(struct analysis *a, uint32_t task)

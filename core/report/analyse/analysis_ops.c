@@ -156,8 +156,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
 
     MSIM_TRY(find_row(a, name_of(a, task, top),
                       a->g->kind[task] == MSIM_TASK_COMM, &r));
-    measured = ref->index == MSIM_NONE ? (double)NAN
-                                       : msim_us(a->t->gpu[ref->index].dur);
+    measured = msim_traced_us(a->t, ref->index);
     r->us += time;
     r->low += msim_us(msim_task_bound(o, o->task_low, task));
     r->high += msim_us(msim_task_bound(o, o->task_high, task));

@@ -66,8 +66,8 @@ void msim_infer_widen(struct msim_estimate *e, double log_sd);
 /*
  * Infer the size of `w`, the transfer of GPU event `i`, where it is not
  * recorded: that of what the kernel before it wrote. `*log_sd` is as above.
- * Where the size is recorded, or nothing is known of the kernel before,
- * `*log_sd` is 0 and `w` stays.
+ * Where nothing is known of the kernel before, `w` stays; where the size is
+ * recorded or there is none (a barrier), `*log_sd` is 0, too.
  */
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd);
