@@ -159,8 +159,10 @@ static void warn_folded(const struct warning *w)
     if (w->to->costs != MSIM_COSTS_MEASURED)
         msim_job_warn(w->job,
                       "each of the %u traced ranks stands for %u: collectives "
-                      "of all ranks are costed for %u ranks, %u on a node, "
-                      "with the sizes that were traced",
+                      "of all ranks are costed for %u ranks, %u on a node; "
+                      "all-gathers and reduce-scatters keep the whole that was "
+                      "traced, as sharded parameters do, gathers grow, all "
+                      "others keep what each rank sends",
                       traced, w->s->ranks / traced, w->s->ranks,
                       w->to->gpus_a_node);
     else

@@ -245,4 +245,55 @@ run --platform h100 --costs model --strict "$folder/ends"
 want_rc 3
 want_err "the size of transfer 'ncclDevKernel_SendRecv' is not recorded"
 
+# ---- more ranks -----------------------------------------------------------
+
+# gathers N SHARE: rank 0 of N, a sharded parameter of 2^28 numbers of which each
+# has SHARE, gathered and reduced, and 2^20 numbers of each rank that the first
+# gathers.
+comm() { # NAME IN OUT AT
+    cat <<JSON
+ {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
+  "ts": $4, "dur": 9, "args": {"External id": $4, "Group size": $n,
+  "Process Group Name": "0", "Process Group Ranks": "[$members]",
+  "Collective name": "$1", "dtype": "BFloat16", "In msg nelems": $2,
+  "Out msg nelems": $3}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": $(($4 + 2)), "dur": 2, "args": {"correlation": $4}},
+ {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_$1", "pid": 0,
+  "tid": 20, "ts": $(($4 * 1000)), "dur": 200, "args": {"device": 0,
+  "stream": 20, "correlation": $4}}
+JSON
+}
+gathers() {
+    local n=$1 share=$((268435456 / $1)) members
+    members=$(seq -s , 0 $((n - 1)))
+    echo "{\"schemaVersion\": 1, \"distributedInfo\": {\"backend\": \"nccl\",
+        \"rank\": 0, \"world_size\": $n}, \"traceEvents\": ["
+    comm _allgather_base $share 268435456 10
+    echo ,
+    comm _reduce_scatter_base 268435456 $share 30
+    echo ,
+    comm gather 1048576 $((n * 1048576)) 50
+    echo ,
+    comm allreduce 1048576 1048576 70
+    echo ']}'
+}
+transfers() {
+    grep -A4 '"collectives": ' <<<"$out" |
+        grep -o '"name": "[a-z_]*"\|"transfer_us": [0-9.]*'
+}
+for n in 8 16 64; do
+    gathers $n >"$folder/gathers.$n.json"
+done
+for n in 16 64; do
+    run --platform h100 --costs model --json "$folder/gathers.$n.json"
+    want_rc 0
+    recorded=$(transfers)
+    run --platform h100 --costs model --json --ranks $n "$folder/gathers.8.json"
+    want_rc 0
+    want_err "all-gathers and reduce-scatters keep the whole that was traced"
+    [ "$(wc -l <<<"$recorded")" -eq 8 ] && [ "$(transfers)" = "$recorded" ] ||
+        complain "$n ranks of 8: $(transfers), recorded so: $recorded"
+done
+
 finish
