@@ -26,6 +26,14 @@ struct msim_unread_kind {
 };
 #define MSIM_READ_UNREAD_KINDS 8
 
+/* A name of an element type that is not known, and tensors of it. */
+struct msim_odd_type {
+    uint32_t name; /* string */
+    uint64_t n;
+};
+/* The last slot counts all that find no other; its name is then 0. */
+#define MSIM_READ_ODD_TYPES 16
+
 /* What was found in a file. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
@@ -40,8 +48,10 @@ struct msim_read_result {
     uint64_t taken;   /* of these: rows are made of them */
     uint64_t unsound; /* of these: left out, for they say what cannot be */
     struct msim_unread_kind unread[MSIM_READ_UNREAD_KINDS];
+    struct msim_odd_type odd_types[MSIM_READ_ODD_TYPES];
     struct msim_error first_unsound; /* with its offset, if there is one */
-    uint64_t orphans;                /* nodes whose parent is not in the file */
+    uint64_t untyped; /* tensors whose element type the file does not name */
+    uint64_t orphans; /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
@@ -122,6 +132,11 @@ void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
 
 /* Count a record of a kind that is not read, of `us` microseconds. */
 void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us);
+
+/* The slot of an element type of that name, which is not known. */
+MSIM_MUST_CHECK
+enum msim_status msim_read_odd_type(struct msim_reader *r, const char *s,
+                                    size_t len, uint8_t *slot);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);

@@ -34,7 +34,9 @@
  */
 #define MSIM_TRACE_MAX ((msim_ps)24 * 3600 * 1000000 * MSIM_PS_PER_US)
 
-/* X(name, bytes, short name) */
+/* X(name, bytes, short name). F4X2 is two numbers in each element. ODD is a
+ * type that the file names and nobody here knows; UNKNOWN one that it does not
+ * name. */
 #define MSIM_DTYPE_MAP(X)                                                      \
     X(UNKNOWN, 0, "unknown")                                                   \
     X(F64, 8, "fp64")                                                          \
@@ -49,7 +51,9 @@
     X(U8, 1, "uint8")                                                          \
     X(BOOL, 1, "bool")                                                         \
     X(C64, 8, "complex64")                                                     \
-    X(C128, 16, "complex128")
+    X(C128, 16, "complex128")                                                  \
+    X(F4X2, 1, "fp4")                                                          \
+    X(ODD, 1, "odd")
 
 enum msim_dtype {
 #define X(name, bytes, text) MSIM_DT_##name,

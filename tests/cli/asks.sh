@@ -296,4 +296,83 @@ for n in 16 64; do
         complain "$n ranks of 8: $(transfers), recorded so: $recorded"
 done
 
+# ---- types of elements ----------------------------------------------------
+
+# product NAME TYPE|- DIMS KERNEL: with a tensor for the output, as nobody writes
+# it: the arguments alone.
+product() {
+    local types=", \"Input type\": [\"$2\", \"$2\"]"
+    [ "$2" != - ] || types=
+    cat <<JSON
+{"schemaVersion": 1, "traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "$1", "pid": 1, "tid": 1, "ts": 10,
+  "dur": 15, "args": {"External id": 2, "Input Dims": $3$types}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": 15, "dur": 5, "args": {"correlation": 1}},
+ {"ph": "X", "cat": "kernel", "name": "$4", "pid": 0, "tid": 7, "ts": 22,
+  "dur": 100, "args": {"device": 0, "stream": 7, "correlation": 1,
+  "grid": [132, 1, 1], "block": [384, 1, 1]}}]}
+JSON
+}
+# asks PLATFORM ARGUMENT...: of product(); the kernels' time, whole, in `us`.
+asks() {
+    local platform=$1
+    shift
+    product "$@" >"$folder/product.json"
+    run --platform "$platform" --costs model --json "$folder/product.json"
+    want_rc 0
+    us=$(figure kernel_us predicted)
+}
+square='[[4096, 4096], [4096, 4096]]'
+half='[[4096, 2048], [2048, 4096]]'
+
+# 2 x 4096^3 = 137.4 GFLOP, by whatever type: of four bits two numbers lie in an
+# element. Grouped, too.
+asks b200 aten::mm c10::BFloat16 "$square" gemm
+want_out '"flops": 137438953472'
+bf16=$us
+asks b200 aten::_scaled_mm c10::Float8_e4m3fn "$square" gemm
+fp8=$us
+for name in aten::_scaled_mm aten::_scaled_mm_v2; do
+    asks b200 $name c10::Float4_e2m1fn_x2 "$half" gemm
+    want_out '"flops": 137438953472'
+    want_out '"coverage": {"ops": 1,'
+    [ "$us" -lt "$fp8" ] || complain "$name: $us us, want less than $fp8 us"
+done
+asks b200 aten::_scaled_grouped_mm c10::Float4_e2m1fn_x2 \
+    '[[4096, 2048], [8, 2048, 4096]]' gemm
+want_out '"flops": 137438953472'
+# A GPU that has none: a bound.
+asks h100 aten::_scaled_mm c10::Float4_e2m1fn_x2 "$half" gemm
+want_out '"coverage": {"ops": 0,'
+want_err "fp4 is not supported on h100"
+
+# A complex product is four real ones.
+asks h100 aten::mm float "$square" gemm
+real=$us
+asks h100 aten::mm 'c10::complex<float>' "$square" gemm
+want_out '"flops": 549755813888'
+[ "$us" -gt $((7 * real / 2)) ] && [ "$us" -lt $((9 * real / 2)) ] ||
+    complain "a complex product takes $us us, a real one $real us"
+
+# A type that nobody knows is named, and counted; any type may be behind the
+# bound.
+asks b200 aten::mm c10::Float6_e2m3fn "$square" gemm
+want_err "2 tensors of the element type 'c10::Float6_e2m3fn', which is not known"
+want_out '"coverage": {"ops": 0, "device_time": 0}'
+want_out '"source": "bound"'
+[ "$(figure kernel_us low)" -lt "$bf16" ] &&
+    [ "$(figure kernel_us high)" -gt "$real" ] ||
+    complain "the bound has no room for half or single precision: $out"
+run --platform b200 --costs model --strict "$folder/product.json"
+want_rc 3
+
+# One that the file does not name: of the kernel's name, else a bound, too.
+asks b200 aten::mm - "$square" cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128
+[ "$us" = "$bf16" ] || complain "$us us by the kernel's name, want $bf16 us"
+want_out '"coverage": {"ops": 1,'
+want_err "2 tensors have no element type"
+asks b200 aten::mm - "$square" gemm
+want_out '"coverage": {"ops": 0,'
+
 finish

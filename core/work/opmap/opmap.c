@@ -10,6 +10,7 @@
 #include "core/work/opmap/opmap.h"
 
 #include "core/trace/names.h"
+#include "core/work/kernel_type.h"
 #include "core/work/opmap/opmap_table.h"
 #include "core/work/opmap/ops_file.h"
 
@@ -361,6 +362,84 @@ static void set_nearest(struct msim_opmap_ctx *c,
         c->works[k].nearest = true;
 }
 
+/* ---- types of elements -------------------------------------------------- */
+
+/* Has a tensor among the arguments, in lists too, that type? A plain number may
+ * have any. */
+static bool has_dtype(const struct msim_opmap_ctx *c, enum msim_dtype dtype)
+{
+    const struct msim_arg_block *b;
+
+    if (c->op->args == MSIM_NONE)
+        return false;
+    b = &c->t->blocks[c->op->args];
+    for (uint32_t j = 0; j < b->count; j++) {
+        const struct msim_arg *a = &c->t->args[b->first + j];
+
+        if (a->kind == MSIM_ARG_TENSOR && a->n && a->dtype == dtype)
+            return true;
+    }
+    return false;
+}
+
+/* Of tensors at hand whose type the file does not name: what the kernels' names
+ * state, else a type that nobody knows. */
+static enum msim_dtype missing_dtype(const struct msim_opmap_ctx *c)
+{
+    struct msim_opmap_launches launches = {0};
+    const struct msim_gpu *g;
+    enum msim_dtype type = MSIM_DT_UNKNOWN;
+
+    while (!type && (g = msim_opmap_kernel(c, &launches)))
+        if (g->kind == MSIM_GPU_KERNEL)
+            type = msim_kernel_stated_dtype(msim_trace_text(c->t, g->name));
+    return type ? type : MSIM_DT_ODD;
+}
+
+static bool is_untyped(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++)
+        if (o.rank && o.dtype == MSIM_DT_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* Does a product multiply in a type that no data sheet has? */
+static bool multiplies_odd(const struct msim_work *w)
+{
+    bool product =
+        w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_CONV ||
+        w->family == MSIM_FAMILY_ATTENTION || w->family == MSIM_FAMILY_MOE;
+
+    return product && w->dtype >= MSIM_DT_C64;
+}
+
+/* What elements of a type that nobody knows ask for: FLOPs and bytes by their
+ * sizes, of no kernel that a law knows. */
+static void bound_odd(struct msim_opmap_ctx *c)
+{
+    bool all = c->missing == MSIM_DT_ODD || has_dtype(c, MSIM_DT_ODD);
+
+    for (uint32_t k = 0; k < c->n; k++) {
+        struct msim_work was = c->works[k], *w = &c->works[k];
+
+        if (!all && !multiplies_odd(w))
+            continue;
+        memset(w, 0, sizeof(*w)); /* works are compared by their bytes */
+        w->family = MSIM_FAMILY_BOUND;
+        w->dtype = MSIM_DT_ODD;
+        w->variant = "";
+        w->flops = w->u.vector.most_flops = was.flops;
+        w->bytes_read = was.bytes_read;
+        w->bytes_written = was.bytes_written;
+        w->kernels = was.kernels;
+        w->repeats = was.repeats;
+        w->u.vector.rows = 1;
+    }
+}
+
 /* Of c10d::X > record_param_comms > nccl:X the middle one has the transfer,
  * also where the innermost one launched it. */
 static bool carries_transfer(const struct msim_opmap_ctx *c)
@@ -410,6 +489,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
         return MSIM_OPMAP_NO_KERNEL;
     if (row && row->flags & MSIM_OPMAP_COMPILED)
         return MSIM_OPMAP_COMPILED_REGION;
+    c.missing = is_untyped(&c) ? missing_dtype(&c) : MSIM_DT_F32;
     known = row && row->rule && row->rule(&c, row);
     if (known && c.n == 0 && launched <= 0)
         return MSIM_OPMAP_NO_KERNEL;
@@ -426,6 +506,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
         set_nearest(&c, row);
         set_origin(&c, e);
     }
+    bound_odd(&c);
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

@@ -40,27 +40,49 @@ static bool made_by_transpose(const struct msim_opmap_ctx *c,
     return false;
 }
 
+/*
+ * A complex product is four real ones: one of twice the rows (real and
+ * imaginary parts of the result) and twice the depth. Two numbers of four bits
+ * lie in an element, side by side along the depth.
+ */
+struct msim_opmap_arithmetic msim_opmap_arithmetic_of(enum msim_dtype dtype)
+{
+    switch (dtype) {
+    case MSIM_DT_C64:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F32, "", 2, 2, dtype};
+    case MSIM_DT_C128:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F64, "", 2, 2, dtype};
+    case MSIM_DT_F4X2:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F8, "nvfp4", 1, 2,
+                                              MSIM_DT_BF16};
+    default:
+        return (struct msim_opmap_arithmetic){dtype, "", 1, 1, dtype};
+    }
+}
+
 static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
                      const struct msim_operand *a, const struct msim_operand *b,
                      const int64_t mnkb[4])
 {
     double mn = (double)mnkb[0] * (double)mnkb[1] * (double)mnkb[3];
-    bool tf32 = a->dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
-    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a->dtype,
-                                          tf32 ? "tf32" : row->variant);
+    const struct msim_opmap_arithmetic as = msim_opmap_arithmetic_of(a->dtype);
+    bool tf32 = as.dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
+    const char *variant = *as.variant ? as.variant : row->variant;
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype, tf32 ? "tf32" : variant);
     struct msim_operand out;
-    enum msim_dtype out_type = a->dtype;
+    enum msim_dtype out_type = as.out;
 
     if (!w)
         return;
     if (msim_opmap_output(c, 0, &out))
         out_type = out.dtype;
-    w->flops = 2 * mn * (double)mnkb[2];
+    w->flops = 2 * mn * (double)mnkb[2] * (double)(as.rows * as.depth);
     w->bytes_read = a->bytes + b->bytes;
     w->bytes_written = mn * msim_dtype_bytes(out_type);
-    w->u.gemm.m = mnkb[0];
+    w->u.gemm.m = msim_opmap_count((double)mnkb[0] * (double)as.rows);
     w->u.gemm.n = mnkb[1];
-    w->u.gemm.k = mnkb[2];
+    w->u.gemm.k = msim_opmap_count((double)mnkb[2] * (double)as.depth);
     w->u.gemm.batch = mnkb[3];
     w->u.gemm.a_transposed = made_by_transpose(c, a);
     w->u.gemm.b_transposed = made_by_transpose(c, b);
@@ -183,6 +205,7 @@ static const struct msim_opmap_row rows[] = {
     {"_cudnn_rnn_backward", msim_opmap_cudnn_rnn_backward, "", 0, 0, 0, 0},
     {"_int_mm", product, "", 0, 0, 0, 0},
     {"_scaled_mm", product, "", 0, 0, 0, 0},
+    {"_scaled_mm_v2", product, "", 0, 0, 0, 0},
     {"_thnn_fused_gru_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
     {"_thnn_fused_gru_cell_backward", msim_opmap_fused_cell, "rnn_cell", 0, 0,
      0, 0},
