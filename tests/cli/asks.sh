@@ -375,4 +375,76 @@ want_err "2 tensors have no element type"
 asks b200 aten::mm - "$square" gemm
 want_out '"coverage": {"ops": 0,'
 
+# ---- templates of Inductor ------------------------------------------------
+
+# template NAME DIMS: tensors of bfloat16, the last of which is written; the
+# kernels' time and their FLOPs.
+template() {
+    local types
+    types=$(sed 's/\[[0-9, ]*\]/"c10::BFloat16"/g' <<<"$2")
+    unknown "$1" "$1" "$2" "$types" 132 >"$folder/template.json"
+    run --platform h100 --costs model --json "$folder/template.json"
+    want_rc 0
+    us=$(figure kernel_us predicted)
+    flops=$(grep -o '"flops": [0-9]*' <<<"$out" | head -1 | grep -o '[0-9]*')
+}
+# same NAME DIMS ATEN DIMS: the template asks what ATen's own operator does.
+same() {
+    local aten_us aten_flops
+    template "$3" "$4"
+    aten_us=$us aten_flops=$flops
+    template "$1" "$2"
+    [ "${flops:-0}" = "${aten_flops:-1}" ] ||
+        complain "$1: $flops FLOPs, want $aten_flops"
+    [ "$((10 * us))" -ge $((9 * aten_us)) ] &&
+        [ "$((10 * us))" -le $((12 * aten_us)) ] ||
+        complain "$1: $us us, want those of $3, $aten_us us"
+    want_out '"coverage": {"ops": 1,'
+}
+
+# A linear layer whose weight lies as a buffer, with a bias before the factors and
+# something added behind them: 2 x 8192 x 4096 x 1024 = 68.7 GFLOP.
+same triton_tem_fused_addmm_relu_0 \
+    '[[4096], [8192, 1024], [4096, 1024], [8192, 4096]]' \
+    aten::addmm '[[4096], [8192, 1024], [1024, 4096]]'
+[ "$flops" = 68719476736 ] || complain "$flops FLOPs of addmm"
+same triton_tem_fused_add_mm_3 \
+    '[[4, 2048, 1024], [1024, 4096], [8192, 4096], [8192, 4096]]' \
+    aten::mm '[[8192, 1024], [1024, 4096]]'
+same triton_tem_fused_bmm_1 '[[64, 512, 128], [64, 128, 1024], [64, 512, 1024]]' \
+    aten::bmm '[[64, 512, 128], [64, 128, 1024]]'
+[ "$flops" = 8589934592 ] || complain "$flops FLOPs of bmm"
+same triton_bmm_7 '[[8, 8, 512, 128], [64, 1024, 128], [64, 512, 1024]]' \
+    aten::bmm '[[64, 512, 128], [64, 128, 1024]]'
+same extern_kernels.bias_addmm '[[4096], [8192, 1024], [1024, 4096]]' \
+    aten::addmm '[[4096], [8192, 1024], [1024, 4096]]'
+
+# A convolution: 2 x 32 x 128 x 28 x 28 x 64 x 9 = 3.7 GFLOP, by strides of two.
+template triton_tem_fused_convolution_0 \
+    '[[32, 64, 56, 56], [128, 64, 3, 3], [32, 128, 28, 28]]'
+[ "$flops" = 3699376128 ] || complain "$flops FLOPs of a convolution"
+want_out '"coverage": {"ops": 1,'
+
+# Attention whose mask is in numbers that no trace has: 4 x 4 x 16 x 2048^2 x 64 =
+# 68.7 GFLOP without one, which take 69 us at least, and not covered.
+heads='[4, 16, 2048, 64]'
+template triton_tem_fused_flex_attention_0 "[$heads, $heads, $heads, $heads]"
+[ "$us" -ge 69 ] && [ "$us" -le 400 ] || complain "flex attention takes $us us"
+want_out '"coverage": {"ops": 0,'
+want_out '"source": "nearest"'
+
+# Groups: 2 x 8192 x 4096 x 1024 = 68.7 GFLOP, whichever rows they have.
+template triton_tem_fused__grouped_mm_0 \
+    '[[8192, 1024], [8, 1024, 4096], [8], [8192, 4096]]'
+[ "$us" -ge 69 ] || complain "grouped products take $us us"
+want_out '"coverage": {"ops": 0,'
+
+# What does not fit together, or whose name says nothing, is not covered.
+for name in triton_tem_fused_mm_0 triton_tem_fused_0; do
+    template $name '[[4096, 4096], [4096, 1000], [4096, 4096]]'
+    want_out '"coverage": {"ops": 0,'
+    [ "$(figure kernel_us high)" -gt 69 ] ||
+        complain "$name: no room for a product: $(figure kernel_us high) us"
+done
+
 finish

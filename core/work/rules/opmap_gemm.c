@@ -7,6 +7,7 @@
  */
 #include "core/work/rules/opmap_rule.h"
 
+#include <math.h>
 #include <string.h>
 
 /* How many operators before a product may hold its views. */
@@ -192,6 +193,100 @@ static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->u.vector.elems = w->u.vector.cols = msim_opmap_count(a.elems);
     w->u.vector.rows = 1;
     w->u.vector.fold = MSIM_FOLD_ALONG;
+    return true;
+}
+
+/* ---- templates of Inductor ---------------------------------------------- */
+
+static bool has_size(const struct msim_operand *o, int64_t size)
+{
+    for (uint32_t k = 0; k < o->rank; k++)
+        if (o->dims[k] == size)
+            return true;
+    return false;
+}
+
+/*
+ * Are these the factors of the product `out`, of `batch` matrices? Arguments
+ * are buffers, so that factors may lie turned or have more dimensions than two;
+ * but
+ *
+ *     |a| |b| / |out| = (m k)(k n) / (m n) = k^2
+ *
+ * and both have k among their sizes. `s`: m, n, k and batch, as set_gemm() has
+ * them.
+ */
+static bool are_factors(const struct msim_operand *a,
+                        const struct msim_operand *b,
+                        const struct msim_operand *out, double batch,
+                        int64_t s[4])
+{
+    double k = round(sqrt(a->elems / out->elems * (b->elems / batch)));
+
+    if (a->rank < 2 || b->rank < 2 || !(k >= 1) || k > 1e9 ||
+        fabs(a->elems / out->elems * (b->elems / batch) / (k * k) - 1) > 1e-9)
+        return false;
+    s[0] = msim_opmap_count(a->elems / k / batch);
+    s[1] = msim_opmap_count(b->elems / k / batch);
+    s[2] = msim_opmap_count(k);
+    s[3] = msim_opmap_count(batch);
+    return s[0] && s[1] && has_size(a, s[2]) && has_size(b, s[2]);
+}
+
+/* Rows of groups, each times its own matrix: (rows x k)(groups x k x n). */
+static bool grouped_factors(const struct msim_operand *a,
+                            const struct msim_operand *b,
+                            const struct msim_operand *out, int64_t s[4])
+{
+    int64_t k = msim_operand_dim(a, -1), n = msim_operand_dim(out, -1);
+    int64_t groups = msim_operand_dim(b, 0);
+
+    if (a->rank != 2 || b->rank != 3 || k < 1 || n < 1 || groups < 1 ||
+        !has_size(b, k) || !has_size(b, n))
+        return false;
+    s[0] = msim_operand_dim(a, 0) / groups;
+    s[1] = n;
+    s[2] = k;
+    s[3] = groups;
+    return s[0] > 0;
+}
+
+/* Matrices of a batch: all sizes but the last two. */
+static double batch_of(const char *name, const struct msim_operand *out)
+{
+    double matrix =
+        (double)msim_operand_dim(out, -1) * (double)msim_operand_dim(out, -2);
+
+    return strstr(name, "bmm") && matrix > 0 ? out->elems / matrix : 1;
+}
+
+/* The first two arguments that are factors of the last. All others but the last
+ * are read, too: what the product is added to, scales. */
+bool msim_opmap_product_template(struct msim_opmap_ctx *c,
+                                 const struct msim_opmap_row *row)
+{
+    bool grouped = strstr(c->name, "grouped") != NULL;
+    struct msim_operand a, b, out, o;
+    int64_t s[4] = {0};
+    uint32_t n = 0, i, j = 0;
+    bool found = false;
+
+    while (msim_opmap_nth_tensor(c, n, &out))
+        n++;
+    for (i = 0; i + 2 < n && !found; i++)
+        for (j = i + 1; j + 1 < n && !found; j++)
+            found = msim_opmap_nth_tensor(c, i, &a) &&
+                    msim_opmap_nth_tensor(c, j, &b) && out.elems > 0 &&
+                    (grouped ? grouped_factors(&a, &b, &out, s)
+                             : are_factors(&a, &b, &out,
+                                           batch_of(c->name, &out), s));
+    if (!found)
+        return false;
+    set_gemm(c, row, &a, &b, s);
+    c->works[0].nearest = grouped; /* groups differ in size */
+    for (uint32_t k = 0; k + 1 < n; k++)
+        if (k != i - 1 && k != j - 1 && msim_opmap_nth_tensor(c, k, &o))
+            c->works[0].bytes_read += o.bytes;
     return true;
 }
 

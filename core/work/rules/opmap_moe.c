@@ -88,9 +88,11 @@ static bool grouped_product(struct msim_opmap_ctx *c,
                                      *as.variant ? as.variant : row->variant);
     if (!w)
         return false;
-    w->u.gemm.m = msim_operand_dim(&a, -2) * as.rows;
+    w->u.gemm.m =
+        msim_opmap_count((double)msim_operand_dim(&a, -2) * (double)as.rows);
     w->u.gemm.n = msim_operand_dim(&b, -1);
-    w->u.gemm.k = msim_operand_dim(&a, -1) * as.depth;
+    w->u.gemm.k =
+        msim_opmap_count((double)msim_operand_dim(&a, -1) * (double)as.depth);
     if (a.rank == 2 && b.rank == 3)
         w->u.gemm.m = share_of(w->u.gemm.m, groups);
     else if (a.rank == 3 && b.rank == 2)

@@ -214,6 +214,14 @@ bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
 bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
                            const struct msim_opmap_row *row);
 
+/* Templates of Inductor, whose kernels are named for the operators in them:
+ * what is fused around a product, or attention, stands among its arguments,
+ * the result behind them. */
+bool msim_opmap_product_template(struct msim_opmap_ctx *c,
+                                 const struct msim_opmap_row *row);
+bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row);
+
 /* The collective that the operator carries, if it carries one. */
 bool msim_opmap_transfer(struct msim_opmap_ctx *c,
                          const struct msim_opmap_row *row);
