@@ -260,7 +260,24 @@ static double batch_of(const char *name, const struct msim_operand *out)
     return strstr(name, "bmm") && matrix > 0 ? out->elems / matrix : 1;
 }
 
-/* The first two arguments that are factors of the last. All others but the last
+/* How many arguments come before the result, the last matrix: behind it is room
+ * to work in. */
+static uint32_t before_result(const struct msim_opmap_ctx *c,
+                              struct msim_operand *out)
+{
+    struct msim_operand o;
+    uint32_t before = 0;
+
+    *out = (struct msim_operand){.elems = 0};
+    for (uint32_t n = 0; msim_opmap_nth_tensor(c, n, &o); n++)
+        if (o.rank > 1) {
+            *out = o;
+            before = n;
+        }
+    return before;
+}
+
+/* The first two arguments that are factors of the result. All others before it
  * are read, too: what the product is added to, scales. */
 bool msim_opmap_product_template(struct msim_opmap_ctx *c,
                                  const struct msim_opmap_row *row)
@@ -268,13 +285,11 @@ bool msim_opmap_product_template(struct msim_opmap_ctx *c,
     bool grouped = strstr(c->name, "grouped") != NULL;
     struct msim_operand a, b, out, o;
     int64_t s[4] = {0};
-    uint32_t n = 0, i, j = 0;
+    uint32_t n = before_result(c, &out), i, j = 0;
     bool found = false;
 
-    while (msim_opmap_nth_tensor(c, n, &out))
-        n++;
-    for (i = 0; i + 2 < n && !found; i++)
-        for (j = i + 1; j + 1 < n && !found; j++)
+    for (i = 0; i + 1 < n && !found; i++)
+        for (j = i + 1; j < n && !found; j++)
             found = msim_opmap_nth_tensor(c, i, &a) &&
                     msim_opmap_nth_tensor(c, j, &b) && out.elems > 0 &&
                     (grouped ? grouped_factors(&a, &b, &out, s)
@@ -284,7 +299,7 @@ bool msim_opmap_product_template(struct msim_opmap_ctx *c,
         return false;
     set_gemm(c, row, &a, &b, s);
     c->works[0].nearest = grouped; /* groups differ in size */
-    for (uint32_t k = 0; k + 1 < n; k++)
+    for (uint32_t k = 0; k < n; k++)
         if (k != i - 1 && k != j - 1 && msim_opmap_nth_tensor(c, k, &o))
             c->works[0].bytes_read += o.bytes;
     return true;
