@@ -196,9 +196,6 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         return status;
     by_nearest(w, out);
     msim_plausible_bound(p, &as, out);
-    /* it has the bytes of a narrower type than its kernels compute in */
-    if (msim_emulation_of(p, w) != MSIM_EMULATED_NO)
-        out->marks &= ~MSIM_GUARD_BIT(PEAK);
     if (w->user.interval_factor > 1)
         widen(w->user.interval_factor, w->user.interval_factor, out);
     /* runs that follow each other deviate alike */

@@ -21,6 +21,9 @@
  * block, and as many queries of attention. */
 #define TILE 64
 
+/* So many times the cache is much larger than it. */
+#define MUCH_LARGER 4
+
 /* A load from device memory, as in models/law/vector_law.c. */
 #define LOAD_US 0.5
 
@@ -96,17 +99,27 @@ static double explained_us(const struct msim_platform *p,
            (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
 }
 
-/* At rates that no kernel exceeds: of bytes beyond the cache, and of FLOPs, of
- * which it does `per_us`. */
+/* Of so many bytes, those that device memory moves: a cache may still hold, or
+ * keep, as much as it has room for; of what is much larger nothing is left in
+ * it when it is read again. */
+static double moved(const struct msim_platform *p, double bytes)
+{
+    return bytes > MUCH_LARGER * p->sheet.l2_bytes
+               ? bytes
+               : fmax(bytes - p->sheet.l2_bytes, 0);
+}
+
+/* At rates that no kernel exceeds: of bytes, and of FLOPs, of which it does
+ * `per_us`. */
 static double at_rates_us(const struct msim_platform *p,
                           const struct msim_work *w, double per_us)
 {
-    double beyond = w->bytes_read + w->bytes_written - p->sheet.l2_bytes;
+    double bytes = moved(p, w->bytes_read + w->bytes_written);
     double saves = w->family == MSIM_FAMILY_CONV ? CONV_SAVES : 1;
 
     if (w->family == MSIM_FAMILY_EMBEDDING)
-        beyond = 0; /* rows that are fetched again hit the cache */
-    return fmax(beyond * 1e6 / p->sheet.bandwidth,
+        bytes = 0; /* rows that are fetched again hit the cache */
+    return fmax(bytes * 1e6 / p->sheet.bandwidth,
                 w->flops > 0 ? w->flops / per_us / saves : 0);
 }
 
@@ -121,6 +134,17 @@ static double floor_us(const struct msim_platform *p, const struct msim_work *w)
 static double peak_us(const struct msim_platform *p, const struct msim_work *w)
 {
     return at_rates_us(p, w, msim_data_sheet_peak_per_us(&p->sheet, w));
+}
+
+/* One cap for all laws, fits and corrections. What is too short by a factor is
+ * as uncertain above as it was. */
+static void cap(double least, struct msim_estimate *e)
+{
+    if (e->us < least) {
+        e->high_us *= least / e->us;
+        e->us = least;
+    }
+    e->low_us = fmax(e->low_us, least);
 }
 
 /* Does what lies in memory at once exceed it? What is read and what is written
@@ -198,6 +222,5 @@ void msim_plausible_bound(const struct msim_platform *p,
         e->low_us = most / MOST_TIMES;
         set_bound(MSIM_BOUNDED_ABOVE, e);
     }
-    if (e->us < peak_us(p, &w))
-        e->marks |= MSIM_GUARD_BIT(PEAK);
+    cap(peak_us(p, &w), e);
 }
