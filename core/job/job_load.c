@@ -12,6 +12,7 @@
 #include "core/job/read_file.h"
 #include "core/job/read_warnings.h"
 #include "core/job/whole_steps.h"
+#include "core/link/link_et.h"
 #include "core/trace/order.h"
 
 #include <math.h>
@@ -414,6 +415,10 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     if (et && !t->gpus)
         t->gpus = et->read.trace->gpus;
     t->cpu_only = msim_order_cpu_only(t);
+    if (kineto && et && l->opt->details) {
+        t->et = et->read.trace;
+        et->taken = true;
+    }
     l->clocks[at] = (struct msim_trace_clock){main_part->read.has_origin,
                                               main_part->read.origin_us,
                                               main_part->read.origin_ps};
@@ -489,6 +494,8 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_keep_common_steps(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     MSIM_TRY(msim_job_keep_whole(l->job));
+    for (uint32_t i = 0; i < l->job->n_ranks; i++)
+        MSIM_TRY(msim_link_back(l->job->ranks[i]));
     warn_missing(l->job);
     return MSIM_OK;
 }

@@ -7,6 +7,7 @@
 #include "core/job/whole_steps.h"
 
 #include "core/base/vec.h"
+#include "core/trace/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,23 +35,6 @@ static void count(struct launches *l, const struct msim_call *c)
     l->graph |= c->lost && c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
 
-/* The last step that has begun by `at`, where it is not over; or NONE. */
-static uint32_t step_at(const struct msim_trace *t, msim_ps at)
-{
-    uint32_t lo = 0, hi = t->n_steps;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (t->steps[mid].start <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo && at < t->steps[lo - 1].start + t->steps[lo - 1].dur ? lo - 1
-                                                                    : MSIM_NONE;
-}
-
 /* Numbers of the partial steps of `t`, into `numbers`. */
 static enum msim_status find_partial(const struct msim_trace *t,
                                      struct msim_vec *numbers)
@@ -61,7 +45,7 @@ static enum msim_status find_partial(const struct msim_trace *t,
     if (!of)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
-        uint32_t s = step_at(t, t->calls[i].start);
+        uint32_t s = msim_step_at(t, t->calls[i].start);
 
         if (s != MSIM_NONE)
             count(&of[s], &t->calls[i]);
@@ -136,7 +120,7 @@ static bool is_job_partial(const struct msim_job *job)
         const struct msim_trace *t = job->ranks[r];
 
         for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++)
-            if (!t->n_steps || step_at(t, t->calls[i].start) != MSIM_NONE)
+            if (!t->n_steps || msim_step_at(t, t->calls[i].start) != MSIM_NONE)
                 count(&l, &t->calls[i]);
         gpu += t->n_gpu;
         for (uint32_t i = 0; i < t->n_gpu; i++)

@@ -338,7 +338,23 @@ static bool step_before(const void *ctx, uint32_t a, uint32_t b)
 
     if (t->steps[a].start != t->steps[b].start)
         return t->steps[a].start < t->steps[b].start;
+    if (t->steps[a].node_from != t->steps[b].node_from)
+        return t->steps[a].node_from < t->steps[b].node_from;
     return t->steps[a].op < t->steps[b].op;
+}
+
+/* Of an execution trace, where steps stand in the order of their nodes. */
+static void end_nodes(struct msim_trace *t)
+{
+    uint32_t next = MSIM_NONE;
+
+    for (uint32_t i = t->n_steps; i-- > 0;) {
+        struct msim_step *s = &t->steps[i];
+
+        if (i + 1 < t->n_steps && s[1].node_from > s->node_from)
+            next = s[1].node_from;
+        s->node_to = s->node_from ? next : 0;
+    }
 }
 
 enum msim_status msim_order_steps(struct msim_trace *t)
@@ -353,11 +369,14 @@ enum msim_status msim_order_steps(struct msim_trace *t)
         step.start = t->ops[i].start;
         step.dur = t->ops[i].dur;
         step.op = i;
+        step.node_from = t->ops[i].et_id;
         end = t->ops[i].end;
         MSIM_TRY(msim_grow((void **)&t->steps, &t->cap_steps, t->n_steps,
                            sizeof(*t->steps)));
         t->steps[t->n_steps++] = step;
     }
-    return msim_sort_rows(t->steps, t->n_steps, sizeof(*t->steps), step_before,
-                          t);
+    MSIM_TRY(msim_sort_rows(t->steps, t->n_steps, sizeof(*t->steps),
+                            step_before, t));
+    end_nodes(t);
+    return MSIM_OK;
 }

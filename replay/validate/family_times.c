@@ -3,33 +3,11 @@
  */
 #include "replay/validate/family_times.h"
 
+#include "core/trace/step.h"
 #include "core/work/opmap/works.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct window {
-    msim_ps from, to;
-};
-
-/* From the step's mark to that of the next one. */
-static struct window window_of(const struct msim_trace *t, uint32_t step)
-{
-    struct window w = {INT64_MIN, INT64_MAX};
-
-    if (step == MSIM_NONE)
-        return w;
-    w.from = t->steps[step].start;
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->steps[i].start > w.from && t->steps[i].start < w.to)
-            w.to = t->steps[i].start;
-    return w;
-}
-
-static bool is_inside(const struct window *w, const struct msim_op *op)
-{
-    return op->start >= w->from && op->start < w->to;
-}
 
 static double microseconds(msim_ps time)
 {
@@ -53,7 +31,7 @@ static void add(struct msim_family_times *s, enum msim_family f, double us)
 }
 
 static void add_ops(struct msim_family_times *s, const struct msim_works *w,
-                    const struct window *in, bool timed)
+                    const struct msim_step_window *in, bool timed)
 {
     const struct msim_trace *t = w->trace;
 
@@ -61,7 +39,7 @@ static void add_ops(struct msim_family_times *s, const struct msim_works *w,
         enum msim_family f = family_of(w, i);
 
         if (t->ops[i].kind != MSIM_OP_OPERATOR || f == MSIM_FAMILY_COUNT ||
-            !is_inside(in, &t->ops[i]))
+            !msim_step_holds(in, t->ops[i].start))
             continue;
         s->ops[f]++;
         if (timed)
@@ -84,12 +62,13 @@ static enum msim_family family_of_gpu(const struct msim_works *w,
 }
 
 static void add_gpu(struct msim_family_times *s, const struct msim_works *w,
-                    const struct window *in)
+                    const struct msim_step_window *in)
 {
     const struct msim_trace *t = w->trace;
 
     for (uint32_t i = 0; i < t->n_gpu; i++)
-        if (t->gpu[i].op != MSIM_NONE && is_inside(in, &t->ops[t->gpu[i].op]))
+        if (t->gpu[i].op != MSIM_NONE &&
+            msim_step_holds(in, t->ops[t->gpu[i].op].start))
             add(s, family_of_gpu(w, &t->gpu[i]), microseconds(t->gpu[i].dur));
 }
 
@@ -107,7 +86,7 @@ static bool add_step(struct msim_family_times *s, const struct msim_works *w,
                      uint32_t step)
 {
     const struct msim_trace *t = w->trace;
-    struct window in = window_of(t, step);
+    struct msim_step_window in = msim_step_window_of(t, step);
     uint32_t before[MSIM_FAMILY_COUNT];
 
     memcpy(before, s->ops, sizeof(before));
@@ -179,19 +158,4 @@ enum msim_status msim_family_times_each(struct msim_family_times **out,
             ++*n;
     msim_works_free(w);
     return status;
-}
-
-enum msim_status msim_family_last_step(const struct msim_trace *t,
-                                       uint32_t *step)
-{
-    struct msim_family_times s = {.number = -1};
-    struct msim_works *w;
-
-    *step = MSIM_NONE;
-    MSIM_TRY(make_works(&w, t));
-    for (uint32_t i = t->n_steps; i-- > 0 && *step == MSIM_NONE;)
-        if (add_step(&s, w, i))
-            *step = i;
-    msim_works_free(w);
-    return MSIM_OK;
 }

@@ -38,9 +38,4 @@ enum msim_status msim_family_times_each(struct msim_family_times **out,
                                         uint32_t *n,
                                         const struct msim_trace *t);
 
-/* The last step that asks something of a device; NONE: no step is marked. */
-MSIM_MUST_CHECK
-enum msim_status msim_family_last_step(const struct msim_trace *t,
-                                       uint32_t *step);
-
 #endif
