@@ -251,6 +251,9 @@ static enum msim_status load_file(struct loading *l,
 
 /* ---- ranks -------------------------------------------------------------- */
 
+#define OTHER_RUNS                                                             \
+    " (recordings of other steps or stages are jobs of their own)"
+
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)
 {
@@ -260,11 +263,11 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                          "is %s trace that says no rank, as '%s' is; want one "
-                         "file, or names with rank-N",
+                         "file, or names with rank-N" OTHER_RUNS,
                          kind, a->info.path);
     return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                      "is %s trace of rank %lld, as '%s' is; want one of each "
-                     "kind for a rank",
+                     "kind for a rank" OTHER_RUNS,
                      kind, (long long)a->info.rank, a->info.path);
 }
 
@@ -492,6 +495,7 @@ static enum msim_status assemble(struct loading *l)
     count_collectives(l);
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_job_keep_common_steps(l->job));
+    MSIM_TRY(msim_job_keep_busy(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     MSIM_TRY(msim_job_keep_whole(l->job));
     for (uint32_t i = 0; i < l->job->n_ranks; i++)

@@ -18,20 +18,24 @@ struct msim_step_window msim_step_window_of(const struct msim_trace *t,
     return (struct msim_step_window){s->start, s->start + s->dur};
 }
 
-uint32_t msim_step_at(const struct msim_trace *t, msim_ps at)
+uint32_t msim_step_at(const struct msim_trace *t, int64_t at)
 {
+    struct msim_step_window w;
     uint32_t lo = 0, hi = t->n_steps;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 
-        if (t->steps[mid].start <= at)
+        w = msim_step_window_of(t, mid);
+        if (w.from <= at)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return lo && at < t->steps[lo - 1].start + t->steps[lo - 1].dur ? lo - 1
-                                                                    : MSIM_NONE;
+    if (lo == 0)
+        return MSIM_NONE;
+    w = msim_step_window_of(t, lo - 1);
+    return msim_step_holds(&w, at) ? lo - 1 : MSIM_NONE;
 }
 
 /* ---- the step that stands for a run -------------------------------------- */

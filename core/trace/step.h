@@ -31,9 +31,9 @@ static inline bool msim_step_holds(const struct msim_step_window *w,
     return moment >= w->from && moment < w->to;
 }
 
-/* Of a trace with times: the last step that has begun by `at`, where it is not
- * over; or NONE. */
-uint32_t msim_step_at(const struct msim_trace *t, msim_ps at);
+/* The last step that has begun by the moment `at`, where it is not over; or
+ * NONE. */
+uint32_t msim_step_at(const struct msim_trace *t, int64_t at);
 
 /*
  * The step that stands for the run: the last one with at least half as many

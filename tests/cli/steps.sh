@@ -104,7 +104,7 @@ write_et("absent/et.json", [node(100, "ProfilerStep#4", rf=100),
                             node(110, "aten::relu", 100, [[8, 8]], rf=110)])
 write_kineto("absent/kineto.json", [
     mark(4, 0, 90, rf=100), op("aten::relu", 10, 5, [[8, 8]], rf=110),
-    mark(5, 100, 90), event("user_annotation", "wait", 110, 5)])
+    mark(5, 100, 90), op("aten::tanh", 110, 5, [[8, 8]])])
 PYTHON
 want_nodes "110" absent
 run generate --json --iteration 5 absent
