@@ -3,6 +3,7 @@
  */
 #include "replay/validate/family_times.h"
 
+#include "core/base/idmap.h"
 #include "core/trace/step.h"
 #include "core/work/opmap/works.h"
 
@@ -104,6 +105,25 @@ static bool add_step(struct msim_family_times *s, const struct msim_works *w,
     return true;
 }
 
+/* How often a trace without marks runs its execution trace, which is one
+ * step's: as often as it has each node. */
+static enum msim_status count_passes(uint32_t *passes,
+                                     const struct msim_trace *t)
+{
+    struct msim_idmap nodes = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t linked = 0, *slot;
+
+    for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++)
+        if (t->ops[i].et_id) {
+            status = msim_idmap_put(&nodes, t->ops[i].et_id, i, &slot);
+            linked++;
+        }
+    *passes = nodes.count ? (linked + nodes.count / 2) / nodes.count : 1;
+    msim_idmap_release(&nodes);
+    return status;
+}
+
 static void take_mean(struct msim_family_times *s)
 {
     for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
@@ -139,6 +159,11 @@ enum msim_status msim_family_times_of(struct msim_family_times *out,
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "found no operator that asks anything of a device, "
                          "want shapes in the trace (record_shapes=True)");
+    if (t->n_steps == 0) {
+        MSIM_TRY(count_passes(&out->steps, t));
+        for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+            out->ops[f] /= out->steps;
+    }
     take_mean(out);
     return MSIM_OK;
 }

@@ -135,6 +135,21 @@ data=$(tr -d ' \n' <bench/data.json)
 [[ $data == *'"groups":[[1,3]]'* ]] || complain "groups: ${data:0:400}"
 [[ $data == *'"world":4'* ]] || complain "world: ${data:0:400}"
 
+# validate compares one pass, as often as Kineto saw it: five operators of 15.
+PYTHONPATH=$SOURCE_DIR/tests/cli python3 - <<'PYTHON'
+from made_run import *
+def run(steps):
+    return [op("aten::relu", 100 * i + 20 * k, 15, [[8, 8]])
+            for i in range(steps) for k in range(5)]
+write_et("passes/et.json", [node(10 + 10 * k, "aten::relu", 2, [[8, 8]]) for k in range(5)])
+write_kineto("passes/kineto.json", run(7))
+write_kineto("one.json", run(1))
+PYTHON
+run validate --json passes one.json
+want_rc 0
+grep -q '"name": "operators", "operators": 5, "measured_us": 75, "replayed_us": 75,' \
+    "$folder/out" || complain "validate: $out"
+
 # replay runs the same step.
 if [ -x "${BUILD_DIR:?the build folder}/mystique-prof-cpu" ]; then
     for name in both kineto-marks et-marks one-unmarked; do
