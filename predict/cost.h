@@ -177,12 +177,14 @@ const char *msim_costs_text(uint8_t made_by);
 /*
  * What a rank without GPU events launches, or, with `on_host`, what its host
  * computes itself, by the works of its operators. `*out` is owned by the
- * caller; release with msim_launch_plan_free().
+ * caller; release with msim_launch_plan_free(). EFORMAT, which names `path`,
+ * where no operator has shapes: a device that does nothing is no answer.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
                                       const struct msim_works *works,
-                                      bool on_host);
+                                      bool on_host, const char *path,
+                                      struct msim_error *err);
 void msim_launch_plan_free(struct msim_launch_plan *p); /* accepts NULL */
 
 #endif

@@ -36,14 +36,39 @@ static enum msim_status fill(struct msim_launch_plan *p,
     return MSIM_OK;
 }
 
+static bool has_tensors(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_args; i++)
+        if (t->args[i].kind == MSIM_ARG_TENSOR)
+            return true;
+    return false;
+}
+
+static enum msim_status check_shapes(const struct msim_works *works,
+                                     const char *path, struct msim_error *err)
+{
+    const struct msim_trace *t = works->trace;
+
+    if (t->n_ops == 0 || works->n_works || has_tensors(t))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                     "found operators without shapes and no GPU activity: "
+                     "nothing says what a device would run; want a recording "
+                     "with record_shapes=True, or an execution trace (ET) "
+                     "beside it");
+}
+
 enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
                                       const struct msim_works *works,
-                                      bool on_host)
+                                      bool on_host, const char *path,
+                                      struct msim_error *err)
 {
-    struct msim_launch_plan *p = calloc(1, sizeof(*p));
+    struct msim_launch_plan *p;
     enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
+    MSIM_TRY(check_shapes(works, path, err));
+    p = calloc(1, sizeof(*p));
     if (!p)
         return status;
     p->on_host = on_host;

@@ -86,7 +86,8 @@ static enum msim_status make_plans(struct predicting *p)
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (msim_target_plans(p->to, job->ranks[i]))
             MSIM_TRY(msim_launch_plan_new(&b->plans[i], p->asked.works[i],
-                                          msim_target_is_host(p->to)));
+                                          msim_target_is_host(p->to),
+                                          p->s->paths[0], p->err));
     return MSIM_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/rewrite/gpu_form.h"
 #include "core/trace/names.h"
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/emulated.h"
 #include "models/host/host_class.h"
 #include "predict/scaled.h"
@@ -81,6 +82,38 @@ static void warn_clock(const struct warning *w)
                   "keep their rates",
                   text, 1 / c->ratio,
                   exp(msim_clock_half_width(c, 1 / c->ratio)));
+}
+
+/* Regions of generated code, the outermost ones. */
+static uint32_t compiled_regions(const struct msim_trace *t)
+{
+    uint32_t n = 0, next = 1;
+
+    for (uint32_t i = 0; i < t->n_ops; i = next) {
+        const struct msim_opmap_row *row = msim_opmap_row_of(t, NULL, i);
+        bool compiled = row && row->flags & MSIM_OPMAP_COMPILED;
+
+        n += compiled;
+        next = compiled ? t->ops[i].end : i + 1;
+    }
+    return n;
+}
+
+/* On a GPU its kernels were recorded; a CPU's are functions that nobody saw. */
+static void warn_compiled(const struct warning *w)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->job->n_ranks; i++)
+        if (w->job->ranks[i]->cpu_only &&
+            msim_target_plans(w->to, w->job->ranks[i]))
+            n += compiled_regions(w->job->ranks[i]);
+    if (n)
+        msim_job_warn(w->job,
+                      "%u compiled regions were recorded on a CPU, which does "
+                      "not show what their generated code did: it takes no "
+                      "time here; want a recording without torch.compile",
+                      n);
 }
 
 /* What makes the traces doubtful; host times of planned ranks are not used. */
@@ -182,6 +215,7 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
 
     warn_traces(&w);
     warn_captured(&w);
+    warn_compiled(&w);
     warn_scaled(&w);
     warn_unknown(&w);
     warn_clock(&w);

@@ -5,37 +5,54 @@
 #include "cli/replay/choice_options.h"
 
 #include "core/job/job.h"
+#include "core/trace/step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ProfilerStep#N, else the N-th from zero, else NONE. */
+static uint32_t step_of(const struct msim_trace *t, const char *wanted)
+{
+    char *end;
+    long long n = strtoll(wanted, &end, 10);
+
+    if (!*wanted || *end)
+        return MSIM_NONE;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].number == n)
+            return i;
+    return n >= 0 && n < (long long)t->n_steps ? (uint32_t)n : MSIM_NONE;
+}
+
 enum msim_status msim_choice_find_step(const struct msim_trace *t,
                                        const char *wanted, uint32_t *step,
                                        struct msim_error *err)
 {
-    char *end;
-    long long n = strtoll(wanted, &end, 10);
-    bool number = *wanted && *end == '\0';
+    struct msim_step_window w;
 
-    for (uint32_t i = 0; number && i < t->n_steps; i++)
-        if (t->steps[i].number == n) {
-            *step = i;
-            return MSIM_OK;
-        }
-    *step = (uint32_t)n;
-    if (number && n >= 0 && n < (long long)t->n_steps)
-        return MSIM_OK;
-    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "option '--iteration' is '%s', want the number of one of "
-                     "the trace's %" PRIu32 " steps",
-                     wanted, t->n_steps);
+    if (!wanted)
+        return msim_step_settled(t, step);
+    *step = step_of(t, wanted);
+    if (*step == MSIM_NONE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--iteration' is '%s', want the number of one "
+                         "of the trace's %" PRIu32 " steps",
+                         wanted, t->n_steps);
+    w = msim_step_window_of(t, *step);
+    if (!t->has_times && w.from == w.to)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the execution trace has no node of "
+                         "ProfilerStep#%" PRId64 ", which the Kineto trace "
+                         "beside it has; want another '--iteration'",
+                         t->steps[*step].number);
+    return MSIM_OK;
 }
 
 const struct msim_trace *msim_choice_trace(const struct msim_job *job)
 {
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->has_et)
-            return job->ranks[i];
+            return msim_choice_rank(job->ranks[i]);
     return job->n_ranks ? job->ranks[0] : NULL;
 }

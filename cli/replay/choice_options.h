@@ -7,14 +7,29 @@
 #include "cli/choice_rows.h"
 #include "core/trace/choice.h"
 
-/* The step that --iteration names. EUSAGE where the trace has none such. */
+/*
+ * The step that `--iteration` names: `wanted`; NULL: the one that stands for
+ * the run (core/trace/step.h), NONE where none is marked. EUSAGE where the
+ * trace has none such; EFORMAT where it is in the Kineto trace and not in the
+ * execution trace beside it; ENOMEM.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_choice_find_step(const struct msim_trace *t,
                                        const char *wanted, uint32_t *step,
                                        struct msim_error *err);
 
-/* The rank whose trace is run again: the first with an execution trace, else
- * the first; NULL: there is none. */
+/*
+ * What of a rank is run again: its execution trace, which has each node once
+ * however often a Kineto trace beside it saw it; without one the trace itself.
+ */
+static inline const struct msim_trace *
+msim_choice_rank(const struct msim_trace *t)
+{
+    return t->et ? t->et : t;
+}
+
+/* That of the first rank with an execution trace, else of the first; NULL:
+ * there is none. */
 struct msim_job;
 const struct msim_trace *msim_choice_trace(const struct msim_job *job);
 
@@ -26,8 +41,7 @@ const struct msim_trace *msim_choice_trace(const struct msim_job *job);
      .field = offsetof(settings, iteration),                                   \
      .metavar = "N",                                                           \
      .help = "the step ProfilerStep#N, else the N-th step from zero",          \
-     .dflt = "the last one with operators; the whole trace where none is "     \
-             "marked"},                                                        \
+     .dflt = "the last whole one; the whole trace where none is marked"},      \
         MSIM_OPTION_PART_ROWS(settings, choice, range_parser),                 \
         {.name = "ops",                                                        \
          .type = MSIM_OPTION_TEXT,                                             \

@@ -158,9 +158,8 @@ static const char *path_end(const char *path)
 
 /* The programs of all ranks that have an execution trace. */
 struct ranks {
-    const struct msim_trace **traces;
+    const struct msim_trace **traces; /* as the job has them, with times */
     struct msim_program **programs;
-    uint32_t *steps; /* of each trace, or NONE */
     double **delays; /* of each program's collectives, or NULL */
     uint32_t n;
 };
@@ -193,9 +192,8 @@ static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job,
 {
     r->traces = calloc(job->n_ranks + 1, sizeof(*r->traces));
     r->programs = calloc(job->n_ranks + 1, sizeof(struct msim_program *));
-    r->steps = calloc(job->n_ranks + 1, sizeof(*r->steps));
     r->delays = calloc(job->n_ranks + 1, sizeof(double *));
-    if (!r->traces || !r->programs || !r->steps || !r->delays)
+    if (!r->traces || !r->programs || !r->delays)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->has_et)
@@ -214,23 +212,33 @@ static void release_ranks(struct ranks *r)
     free(r->delays);
     free(r->traces);
     free(r->programs);
-    free(r->steps);
+}
+
+/* Ranks meet in collectives: all of them do the first one's step, if they have
+ * it. */
+static enum msim_status find_step(uint32_t *step, const struct msim_trace *t,
+                                  const struct msim_program *first,
+                                  const char *wanted, struct msim_error *err)
+{
+    if (!wanted && first && first->step != MSIM_NONE)
+        for (*step = 0; *step < t->n_steps; ++*step)
+            if (t->steps[*step].number ==
+                first->trace->steps[first->step].number)
+                return MSIM_OK;
+    return msim_choice_find_step(t, wanted, step, err);
 }
 
 static enum msim_status make_programs(struct ranks *r, const struct settings *s,
                                       struct msim_error *err)
 {
     for (uint32_t i = 0; i < r->n; i++) {
+        const struct msim_trace *t = msim_choice_rank(r->traces[i]);
         struct msim_program_options options = {MSIM_NONE, s->direct, s->choice,
                                                s->namespaces};
 
-        options.step = msim_program_last_step(r->traces[i]);
-        if (s->iteration)
-            MSIM_TRY(msim_choice_find_step(r->traces[i], s->iteration,
-                                           &options.step, err));
-        r->steps[i] = options.step;
-        MSIM_TRY(
-            msim_program_new(&r->programs[i], r->traces[i], &options, err));
+        MSIM_TRY(find_step(&options.step, t, i ? r->programs[0] : NULL,
+                           s->iteration, err));
+        MSIM_TRY(msim_program_new(&r->programs[i], t, &options, err));
     }
     return MSIM_OK;
 }
@@ -241,8 +249,8 @@ static enum msim_status find_delays(struct ranks *r,
                                     struct msim_error *err)
 {
     for (uint32_t i = 0; i < r->n; i++)
-        MSIM_TRY(
-            msim_delays_find(&r->delays[i], r->programs[i], platform, err));
+        MSIM_TRY(msim_delays_find(&r->delays[i], r->programs[i], r->traces[i],
+                                  platform, err));
     return MSIM_OK;
 }
 
@@ -276,23 +284,21 @@ static enum msim_status write_benchmark(const struct msim_job *job,
                                         const struct settings *s,
                                         struct msim_error *err)
 {
-    const struct msim_trace *t = r->traces[0];
-    const char *name = NULL;
+    const struct msim_program *p = r->programs[0];
     struct msim_emit_result result;
-    char title[512], from[128] = "as traced";
+    char title[512], step[40] = "", from[128] = "as traced";
 
     if (s->platform)
         snprintf(from, sizeof(from), "predicted for %s", path_end(s->platform));
-    if (r->steps[0] != MSIM_NONE)
-        name = msim_trace_text(t, t->ops[t->steps[r->steps[0]].op].name);
-    snprintf(title, sizeof(title), "Benchmark of %s%s%s",
-             path_end(job->n_files ? job->files[0].path : "a trace"),
-             name ? ", " : "", name ? name : "");
+    if (p->step != MSIM_NONE)
+        snprintf(step, sizeof(step), ", ProfilerStep#%" PRId64,
+                 p->trace->steps[p->step].number);
+    snprintf(title, sizeof(title), "Benchmark of %s%s",
+             path_end(job->n_files ? job->files[0].path : "a trace"), step);
     MSIM_TRY(msim_emit_python((const struct msim_program *const *)r->programs,
                               r->n, s->out,
                               &(struct msim_emit_options){
                                   .title = title,
-                                  .step = name,
                                   .version = MSIM_VERSION,
                                   .batch = s->batch,
                                   .repeat = s->repeat,
@@ -300,7 +306,7 @@ static enum msim_status write_benchmark(const struct msim_job *job,
                                   .delays_us = (const double *const *)r->delays,
                                   .delays_from = from},
                               &result, err));
-    report(r->programs[0], &result, s->out);
+    report(p, &result, s->out);
     report_delays(r);
     if (r->n > 1)
         msim_message("%" PRIu32 " ranks, %s: torchrun --nproc-per-node "

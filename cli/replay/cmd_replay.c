@@ -207,8 +207,7 @@ static enum msim_status run_trace(const struct msim_trace *t, const char *path,
         .path = path, .plan = &plan, .greeting = greeting, .warm = s->warm};
     enum msim_status status;
 
-    if (s->iteration)
-        MSIM_TRY(msim_choice_find_step(t, s->iteration, &wish.step, err));
+    MSIM_TRY(msim_choice_find_step(t, s->iteration, &wish.step, err));
     status = msim_replay_plan_make(&plan, t, &wish, greeting, err);
     if (status == MSIM_OK)
         status = run_plan(&r, &plan, child, s, err);

@@ -59,7 +59,7 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, iteration),
      .metavar = "N",
      .help = "the step of TRACE: ProfilerStep#N, else the N-th from zero",
-     .dflt = "the last one with operators, which 'replay' runs"},
+     .dflt = "the last whole one, which 'replay' runs"},
     {.name = "max-error",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, max_error),
@@ -167,10 +167,8 @@ static enum msim_status find_times(struct msim_validation_side *out,
 {
     uint32_t step = MSIM_NONE;
 
-    if (part == ONE_STEP && iteration)
+    if (part == ONE_STEP)
         MSIM_TRY(msim_choice_find_step(t, iteration, &step, err));
-    else if (part == ONE_STEP)
-        MSIM_TRY(msim_family_last_step(t, &step));
     MSIM_TRY(msim_family_times_of(&out->times, t, step, err));
     if (part == ALL_STEPS)
         MSIM_TRY(msim_family_times_each(&out->each, &out->n_each, t));

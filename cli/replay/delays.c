@@ -21,17 +21,36 @@ static msim_ps label_time(const struct msim_trace *t, uint32_t op)
     return 0;
 }
 
-/* Of all activities that carry it out, the longest. */
-static msim_ps measured_time(const struct msim_trace *t,
-                             const struct msim_statement *s)
+/* Of all activities that carry out one call of it, the longest. */
+static msim_ps call_time(const struct msim_trace *t, uint32_t op)
 {
-    msim_ps longest = label_time(t, s->op);
+    msim_ps longest = label_time(t, op);
 
-    for (uint32_t i = 0; s->comm != MSIM_NONE && i < t->n_gpu; i++)
-        if (t->gpu[i].kind == MSIM_GPU_COMM && t->gpu[i].comm == s->comm &&
-            t->gpu[i].dur > longest)
-            longest = t->gpu[i].dur;
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *g = &t->gpu[i];
+        uint32_t by = g->kind == MSIM_GPU_COMM && g->comm != MSIM_NONE
+                          ? t->comms[g->comm].op
+                          : MSIM_NONE;
+
+        if (by != MSIM_NONE && by >= op && by < t->ops[op].end &&
+            g->dur > longest)
+            longest = g->dur;
+    }
     return longest;
+}
+
+/* The mean of all calls of one node, in microseconds; 0: not known. */
+static double measured_us(const struct msim_trace *timed, uint32_t node)
+{
+    double sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < timed->n_ops; i++)
+        if (timed->ops[i].et_id == node) {
+            sum += (double)call_time(timed, i) / PS_A_US;
+            n++;
+        }
+    return n ? sum / n : 0;
 }
 
 static enum msim_status predicted_us(const struct msim_trace *t,
@@ -52,6 +71,7 @@ static enum msim_status predicted_us(const struct msim_trace *t,
 
 static enum msim_status fill(double *us, bool *known,
                              const struct msim_program *p,
+                             const struct msim_trace *timed,
                              const struct msim_platform *platform,
                              struct msim_error *err)
 {
@@ -64,7 +84,7 @@ static enum msim_status fill(double *us, bool *known,
         if (platform)
             MSIM_TRY(predicted_us(p->trace, s, platform, &us[n], err));
         else
-            us[n] = (double)measured_time(p->trace, s) / PS_A_US;
+            us[n] = measured_us(timed, p->trace->ops[s->op].et_id);
         *known &= platform || us[n] > 0;
         n++;
     }
@@ -72,6 +92,7 @@ static enum msim_status fill(double *us, bool *known,
 }
 
 enum msim_status msim_delays_find(double **out, const struct msim_program *p,
+                                  const struct msim_trace *timed,
                                   const struct msim_platform *platform,
                                   struct msim_error *err)
 {
@@ -84,7 +105,7 @@ enum msim_status msim_delays_find(double **out, const struct msim_program *p,
     *out = calloc(p->n_collectives, sizeof(**out));
     if (!*out)
         return MSIM_ENOMEM;
-    status = fill(*out, &known, p, platform, err);
+    status = fill(*out, &known, p, timed, platform, err);
     if (status != MSIM_OK || !known) {
         free(*out);
         *out = NULL;

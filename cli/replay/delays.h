@@ -9,12 +9,14 @@
 
 /*
  * Microseconds of each collective of `p`, in order: predicted for `platform`,
- * or, where it is NULL, as the trace measured them. `*out` is owned by the
- * caller; NULL where there is no collective, or a measured time is missing.
- * ENOMEM, or what the models say.
+ * or, where it is NULL, as `timed` measured them: the rank of the job, of which
+ * the program has the execution trace alone. Where that saw a node several
+ * times, the mean. `*out` is owned by the caller; NULL where there is no
+ * collective, or a measured time is missing. ENOMEM, or what the models say.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_delays_find(double **out, const struct msim_program *p,
+                                  const struct msim_trace *timed,
                                   const struct msim_platform *platform,
                                   struct msim_error *err);
 

@@ -104,6 +104,8 @@ enum msim_status msim_job_name_groups(struct msim_job *job)
 
     for (i = 0; i < job->n_ranks; i++) {
         MSIM_TRY(name_addresses(job, job->ranks[i]));
+        if (job->ranks[i]->et)
+            MSIM_TRY(name_addresses(job, job->ranks[i]->et));
         size_groups(job, job->ranks[i]);
     }
     warn_unlisted(job);

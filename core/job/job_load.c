@@ -12,6 +12,7 @@
 #include "core/job/read_file.h"
 #include "core/job/read_warnings.h"
 #include "core/job/whole_steps.h"
+#include "core/link/link_et.h"
 #include "core/trace/order.h"
 
 #include <math.h>
@@ -250,6 +251,9 @@ static enum msim_status load_file(struct loading *l,
 
 /* ---- ranks -------------------------------------------------------------- */
 
+#define OTHER_RUNS                                                             \
+    " (recordings of other steps or stages are jobs of their own)"
+
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)
 {
@@ -259,11 +263,11 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                          "is %s trace that says no rank, as '%s' is; want one "
-                         "file, or names with rank-N",
+                         "file, or names with rank-N" OTHER_RUNS,
                          kind, a->info.path);
     return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                      "is %s trace of rank %lld, as '%s' is; want one of each "
-                     "kind for a rank",
+                     "kind for a rank" OTHER_RUNS,
                      kind, (long long)a->info.rank, a->info.path);
 }
 
@@ -414,6 +418,10 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     if (et && !t->gpus)
         t->gpus = et->read.trace->gpus;
     t->cpu_only = msim_order_cpu_only(t);
+    if (kineto && et && l->opt->details) {
+        t->et = et->read.trace;
+        et->taken = true;
+    }
     l->clocks[at] = (struct msim_trace_clock){main_part->read.has_origin,
                                               main_part->read.origin_us,
                                               main_part->read.origin_ps};
@@ -487,8 +495,11 @@ static enum msim_status assemble(struct loading *l)
     count_collectives(l);
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_job_keep_common_steps(l->job));
+    MSIM_TRY(msim_job_keep_busy(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     MSIM_TRY(msim_job_keep_whole(l->job));
+    for (uint32_t i = 0; i < l->job->n_ranks; i++)
+        MSIM_TRY(msim_link_back(l->job->ranks[i]));
     warn_missing(l->job);
     return MSIM_OK;
 }

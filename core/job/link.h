@@ -1,21 +1,10 @@
 /*
- * core/job/link.h - several files into one job: an ET linked with the Kineto
- * trace of its rank, and the clocks of ranks aligned. For job_load.c.
+ * core/job/link.h - several ranks into one job: their groups, their steps, and
+ * their clocks aligned. For job_load.c.
  */
 #ifndef MSIM_CORE_JOB_LINK_H
 #define MSIM_CORE_JOB_LINK_H
 #include "core/job/job.h"
-
-/*
- * Give operators of `k` (Kineto) what the nodes of `e` (ET of the same rank)
- * know: inputs, outputs, tensor ids, collectives. Operators are matched by
- * record function id where the names agree, else by name and order per thread.
- * An ET of one iteration serves all iterations of `k`. `*linked` of `*total`
- * operators got their node.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
-                              uint64_t *linked, uint64_t *total);
 
 /*
  * Names and sizes of process groups across the job: addresses become "pg N" in

@@ -75,15 +75,17 @@ static bool read_words(struct msim_rank_name *r, unsigned words,
     return any;
 }
 
-/* Not the last part of a version such as 1.0.1. */
-static const char *find_suffix(const char *name)
+/* Digits at the end of a name, behind one of `before`. Not the last part of a
+ * version such as 1.0.1. */
+static const char *find_suffix(const char *name, const char *before)
 {
     size_t len = msim_job_stem(name), from = len;
 
     while (from > 0 && is_digit(name[from - 1]))
         from--;
     if (from == len || len - from > most_digits(MSIM_WORD_SUFFIX) || from < 2 ||
-        name[from - 1] != '.' || is_digit(name[from - 2]))
+        !strchr(before, name[from - 1]) ||
+        (name[from - 1] == '.' && is_digit(name[from - 2])))
         return NULL;
     return name + from;
 }
@@ -94,7 +96,9 @@ void msim_rank_name_read(struct msim_rank_name *r, unsigned words)
 
     read_words(r, words, name, name + strlen(name));
     r->at[MSIM_WORD_SUFFIX] =
-        words & MSIM_RANK_BIT(SUFFIX) ? find_suffix(name) : NULL;
+        words & MSIM_RANK_BIT(SUFFIX) ? find_suffix(name, ".") : NULL;
+    r->at[MSIM_WORD_TAIL] =
+        words & MSIM_RANK_BIT(TAIL) ? find_suffix(name, "_-") : NULL;
 }
 
 /* ---- all names ---------------------------------------------------------- */
@@ -174,7 +178,7 @@ static void read_names(struct msim_rank_name *names, uint32_t n, unsigned words)
         if (!has_words(r) && !chakra)
             read_folders(r, words, shared);
         if (has_words(r))
-            r->at[MSIM_WORD_SUFFIX] = NULL;
+            r->at[MSIM_WORD_SUFFIX] = r->at[MSIM_WORD_TAIL] = NULL;
     }
 }
 
@@ -191,9 +195,9 @@ struct extents {
 
 static int64_t inner_number(const struct msim_rank_name *r)
 {
-    static const uint8_t inner[] = {MSIM_WORD_RANK, MSIM_WORD_WORKER,
-                                    MSIM_WORD_TP, MSIM_WORD_EP,
-                                    MSIM_WORD_SUFFIX};
+    static const uint8_t inner[] = {MSIM_WORD_RANK,   MSIM_WORD_WORKER,
+                                    MSIM_WORD_TP,     MSIM_WORD_EP,
+                                    MSIM_WORD_SUFFIX, MSIM_WORD_TAIL};
 
     for (size_t i = 0; i < sizeof(inner); i++)
         if (r->at[inner[i]])
@@ -257,7 +261,7 @@ static bool are_unique(struct msim_rank_name *const *of, uint32_t n)
 static bool are_plausible(struct msim_rank_name *const *of, uint32_t n,
                           uint64_t known)
 {
-    int64_t last = -1, guess = -1;
+    int64_t last = -1, guess = -1, tail = -1;
     uint64_t ranks = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -266,8 +270,10 @@ static bool are_plausible(struct msim_rank_name *const *of, uint32_t n,
         ranks += of[i]->rank > last;
         last = of[i]->rank;
         guess = of[i]->guessed && last >= 0 ? last : guess;
+        tail = of[i]->guessed && of[i]->at[MSIM_WORD_TAIL] ? guess : tail;
     }
-    return guess < 0 || (uint64_t)guess < (ranks > known ? ranks : known);
+    return (guess < 0 || (uint64_t)guess < (ranks > known ? ranks : known)) &&
+           (tail < 0 || (uint64_t)tail < known);
 }
 
 /* `own`: the files that record no rank, the first of `all`. */

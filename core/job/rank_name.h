@@ -4,9 +4,11 @@
  * A name says a rank by `rank-N` or `rankN`, or, as Chakra's do, by `.N.et`.
  * Everything else in a path is a guess: the places in a parallel job that
  * engines write (`TP-N`, `EP-N`, `DP-N`, `PP-N`), `workerN`, the same words in
- * the name of a folder, and `.N` before another suffix. Numbers of steps, dates
- * and sizes look alike. So guesses count only together: where all of them are
- * numbers from 0 to below the number of ranks that the files are of.
+ * the name of a folder, and `.N` or `_N` before another suffix. Numbers of
+ * steps, dates and sizes look alike. So guesses count only together: where all
+ * of them are numbers from 0 to below the number of ranks that the files are
+ * of. Of `_N`, the most common form of all numbers, the contents of the files
+ * must say that there are so many.
  *
  * What all files have in common says nothing: `llama-tp8-x.0.json` and
  * `llama-tp8-x.1.json` are ranks 0 and 1.
@@ -32,6 +34,7 @@ enum msim_rank_word {
     MSIM_RANK_WORD_MAP(X)
 #undef X
         MSIM_WORD_SUFFIX, /* .N */
+    MSIM_WORD_TAIL,       /* _N or -N */
     MSIM_RANK_WORDS
 };
 

@@ -6,7 +6,9 @@
  */
 #include "core/job/whole_steps.h"
 
+#include "core/base/idmap.h"
 #include "core/base/vec.h"
+#include "core/trace/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,23 +36,6 @@ static void count(struct launches *l, const struct msim_call *c)
     l->graph |= c->lost && c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
 
-/* The last step that has begun by `at`, where it is not over; or NONE. */
-static uint32_t step_at(const struct msim_trace *t, msim_ps at)
-{
-    uint32_t lo = 0, hi = t->n_steps;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (t->steps[mid].start <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo && at < t->steps[lo - 1].start + t->steps[lo - 1].dur ? lo - 1
-                                                                    : MSIM_NONE;
-}
-
 /* Numbers of the partial steps of `t`, into `numbers`. */
 static enum msim_status find_partial(const struct msim_trace *t,
                                      struct msim_vec *numbers)
@@ -61,7 +46,7 @@ static enum msim_status find_partial(const struct msim_trace *t,
     if (!of)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
-        uint32_t s = step_at(t, t->calls[i].start);
+        uint32_t s = msim_step_at(t, t->calls[i].start);
 
         if (s != MSIM_NONE)
             count(&of[s], &t->calls[i]);
@@ -110,19 +95,19 @@ static void leave_out(struct msim_trace *t, const struct msim_vec *partial)
     t->n_steps = n;
 }
 
-static void warn(struct msim_job *job, const struct msim_vec *partial)
+/* `what`: two parts of a sentence, around the numbers. */
+static void warn(struct msim_job *job, const struct msim_vec *numbers,
+                 const char *const what[2])
 {
-    const int64_t *n = partial->data;
+    const int64_t *n = numbers->data;
     char text[256];
     size_t used = 0;
 
-    for (uint32_t i = 0; i < partial->n && used < sizeof(text) - 32; i++)
+    for (uint32_t i = 0; i < numbers->n && used < sizeof(text) - 32; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld",
                                  i ? ", " : "", (long long)n[i]);
-    msim_job_warn(job,
-                  "incomplete trace: kernels that were launched in iterations "
-                  "%s are not recorded: these are left out",
-                  text);
+    msim_job_warn(job, "%s iterations %s %s: these are left out", what[0], text,
+                  what[1]);
 }
 
 /* Is so much of the whole not recorded that nothing can be said of what bounds
@@ -136,7 +121,7 @@ static bool is_job_partial(const struct msim_job *job)
         const struct msim_trace *t = job->ranks[r];
 
         for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++)
-            if (!t->n_steps || step_at(t, t->calls[i].start) != MSIM_NONE)
+            if (!t->n_steps || msim_step_at(t, t->calls[i].start) != MSIM_NONE)
                 count(&l, &t->calls[i]);
         gpu += t->n_gpu;
         for (uint32_t i = 0; i < t->n_gpu; i++)
@@ -148,6 +133,8 @@ static bool is_job_partial(const struct msim_job *job)
 static enum msim_status keep_whole(struct msim_job *job,
                                    struct msim_vec *partial)
 {
+    static const char *const WHAT[] = {
+        "incomplete trace: kernels that were launched in", "are not recorded"};
     uint32_t r;
 
     for (r = 0; r < job->n_ranks; r++)
@@ -159,9 +146,93 @@ static enum msim_status keep_whole(struct msim_job *job,
     for (r = 0; r < job->n_ranks && partial->n; r++)
         leave_out(job->ranks[r], partial);
     if (partial->n)
-        warn(job, partial);
+        warn(job, partial, WHAT);
     return MSIM_OK;
 }
+
+/* ---- steps without anything ---------------------------------------------- */
+
+static void note_busy(const struct msim_trace *t, bool *busy, int64_t moment)
+{
+    uint32_t s = msim_step_at(t, moment);
+
+    if (s != MSIM_NONE)
+        busy[s] = true;
+}
+
+/* Numbers of the steps in which an operator or a call began, or an activity of
+ * the GPU that is known by its time alone. */
+static enum msim_status find_busy(const struct msim_trace *t,
+                                  struct msim_idmap *numbers)
+{
+    bool *busy = calloc((size_t)t->n_steps + 1, sizeof(*busy));
+    enum msim_status status = busy ? MSIM_OK : MSIM_ENOMEM;
+    uint32_t *slot;
+
+    for (uint32_t i = 0; status == MSIM_OK && i < t->n_ops; i++)
+        if (t->ops[i].kind == MSIM_OP_OPERATOR)
+            note_busy(t, busy, msim_moment(t, i));
+    for (uint32_t i = 0; status == MSIM_OK && i < t->n_calls; i++)
+        note_busy(t, busy, t->calls[i].start);
+    for (uint32_t i = 0; status == MSIM_OK && i < t->n_gpu; i++)
+        if (t->gpu[i].call == MSIM_NONE)
+            note_busy(t, busy, t->gpu[i].start);
+    for (uint32_t s = 0; status == MSIM_OK && s < t->n_steps; s++)
+        if (busy[s])
+            status =
+                msim_idmap_put(numbers, (uint64_t)t->steps[s].number, s, &slot);
+    free(busy);
+    return status;
+}
+
+static enum msim_status drop_idle(struct msim_trace *t,
+                                  const struct msim_idmap *busy,
+                                  struct msim_vec *dropped)
+{
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < t->n_steps; s++) {
+        int64_t *number;
+
+        if (msim_idmap_get(busy, (uint64_t)t->steps[s].number) != MSIM_NONE) {
+            t->steps[n++] = t->steps[s];
+            continue;
+        }
+        number = msim_vec_add(dropped, sizeof(*number));
+        if (!number)
+            return MSIM_ENOMEM;
+        *number = t->steps[s].number;
+    }
+    t->n_steps = n;
+    return MSIM_OK;
+}
+
+/*
+ * The mark that is open when a recording ends has nothing in it, and would make
+ * every mean shorter. Of ranks, one that did something is enough.
+ */
+enum msim_status msim_job_keep_busy(struct msim_job *job)
+{
+    static const char *const WHAT[] = {"in", "nothing was recorded"};
+    struct msim_idmap busy = {0};
+    struct msim_vec dropped = {0};
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
+        status = find_busy(job->ranks[r], &busy);
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK && busy.count;
+         r++) {
+        dropped.n = job->ranks[r]->n_steps ? 0 : dropped.n; /* the same ones */
+        status = drop_idle(job->ranks[r], &busy, &dropped);
+    }
+    if (status == MSIM_OK && dropped.n)
+        warn(job, &dropped, WHAT);
+    msim_idmap_release(&busy);
+    free(dropped.data);
+    return status;
+}
+
+/* ---- all ----------------------------------------------------------------- */
 
 enum msim_status msim_job_keep_whole(struct msim_job *job)
 {

@@ -338,7 +338,110 @@ static bool step_before(const void *ctx, uint32_t a, uint32_t b)
 
     if (t->steps[a].start != t->steps[b].start)
         return t->steps[a].start < t->steps[b].start;
+    if (t->steps[a].node_from != t->steps[b].node_from)
+        return t->steps[a].node_from < t->steps[b].node_from;
     return t->steps[a].op < t->steps[b].op;
+}
+
+/* When a step ends: in time, or in nodes of its thread. */
+static int64_t step_end(const struct msim_trace *t, const struct msim_step *s)
+{
+    return t->has_times ? s->start + s->dur
+                        : (int64_t)t->ops[t->ops[s->op].end - 1].et_id;
+}
+
+/* Has a thread a mark that begins before one of another thread has ended? */
+static bool marks_overlap(const struct msim_trace *t)
+{
+    int64_t end = INT64_MIN;
+    uint32_t thread = MSIM_NONE;
+
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct msim_step *s = &t->steps[i];
+        int64_t begin = t->has_times ? s->start : (int64_t)s->node_from;
+
+        if (begin < end && t->ops[s->op].thread != thread)
+            return true;
+        if (step_end(t, s) > end) {
+            end = step_end(t, s);
+            thread = t->ops[s->op].thread;
+        }
+    }
+    return false;
+}
+
+/* What a thread with marks does. */
+struct stepping {
+    uint64_t marks, launches, ops; /* ops in its marks */
+    msim_ps time;                  /* of its marks */
+};
+
+static bool is_busier(const struct stepping *a, const struct stepping *b)
+{
+    if (!a->marks || !b->marks)
+        return a->marks > b->marks;
+    if (a->launches != b->launches)
+        return a->launches > b->launches;
+    return a->ops != b->ops ? a->ops > b->ops : a->time > b->time;
+}
+
+/* Of the threads with marks: that which starts most work of the GPU, else has
+ * most operators, or most time, in its marks. */
+static enum msim_status busiest_thread(const struct msim_trace *t,
+                                       uint32_t *best)
+{
+    struct stepping *of = calloc((size_t)t->n_threads + 1, sizeof(*of));
+
+    *best = 0;
+    if (!of)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct msim_op *op = &t->ops[t->steps[i].op];
+
+        of[op->thread].marks++;
+        of[op->thread].ops += op->end - t->steps[i].op - 1;
+        of[op->thread].time += t->has_times ? op->dur : 0;
+    }
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        of[t->calls[i].thread].launches += t->calls[i].gpu != MSIM_NONE;
+    for (uint32_t i = 1; i < t->n_threads; i++)
+        if (is_busier(&of[i], &of[*best]))
+            *best = i;
+    free(of);
+    return MSIM_OK;
+}
+
+/*
+ * Threads that mark steps of their own beside those of the run (a loader, an
+ * evaluation, a second engine) would cut its iterations up: where marks of two
+ * threads overlap, those of the busiest one are the steps.
+ */
+static enum msim_status keep_one_thread(struct msim_trace *t)
+{
+    uint32_t thread, n = 0;
+
+    if (!marks_overlap(t))
+        return MSIM_OK;
+    MSIM_TRY(busiest_thread(t, &thread));
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->ops[t->steps[i].op].thread == thread)
+            t->steps[n++] = t->steps[i];
+    t->n_steps = n;
+    return MSIM_OK;
+}
+
+/* Of an execution trace, where steps stand in the order of their nodes. */
+static void end_nodes(struct msim_trace *t)
+{
+    uint32_t next = MSIM_NONE;
+
+    for (uint32_t i = t->n_steps; i-- > 0;) {
+        struct msim_step *s = &t->steps[i];
+
+        if (i + 1 < t->n_steps && s[1].node_from > s->node_from)
+            next = s[1].node_from;
+        s->node_to = s->node_from ? next : 0;
+    }
 }
 
 enum msim_status msim_order_steps(struct msim_trace *t)
@@ -353,11 +456,15 @@ enum msim_status msim_order_steps(struct msim_trace *t)
         step.start = t->ops[i].start;
         step.dur = t->ops[i].dur;
         step.op = i;
+        step.node_from = t->ops[i].et_id;
         end = t->ops[i].end;
         MSIM_TRY(msim_grow((void **)&t->steps, &t->cap_steps, t->n_steps,
                            sizeof(*t->steps)));
         t->steps[t->n_steps++] = step;
     }
-    return msim_sort_rows(t->steps, t->n_steps, sizeof(*t->steps), step_before,
-                          t);
+    MSIM_TRY(msim_sort_rows(t->steps, t->n_steps, sizeof(*t->steps),
+                            step_before, t));
+    MSIM_TRY(keep_one_thread(t));
+    end_nodes(t);
+    return MSIM_OK;
 }

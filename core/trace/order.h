@@ -50,7 +50,8 @@ enum msim_status msim_order_device(struct msim_trace *t);
  * count those that are recorded to end later. */
 void msim_order_room(struct msim_trace *t);
 
-/* ProfilerStep#n annotations as steps, by start; one inside another is none. */
+/* ProfilerStep#n annotations as steps, by start. One inside another is none,
+ * and where those of several threads overlap, those of the busiest one are. */
 MSIM_MUST_CHECK
 enum msim_status msim_order_steps(struct msim_trace *t);
 

@@ -71,6 +71,7 @@ void msim_trace_release(struct msim_trace *t)
     MSIM_TRACE_COLUMNS(X)
 #undef X
     free(t->source);
+    msim_trace_free(t->et);
     *t = (struct msim_trace){0};
 }
 

@@ -305,7 +305,10 @@ struct msim_group {
 struct msim_step {
     msim_ps start, dur;
     int64_t number; /* n of ProfilerStep#n */
-    uint32_t op;    /* the annotation */
+    uint32_t op;    /* the annotation; NONE: the Kineto file alone has it */
+    /* ET nodes from .. to - 1: from the mark to the next one. Both 0 where no
+     * node is known, as in a Kineto trace. */
+    uint32_t node_from, node_to;
 };
 
 struct msim_gpu_properties {
@@ -368,6 +371,11 @@ struct msim_trace {
     uint64_t n_overruns;
     msim_ps overrun, longest_overrun;
     uint32_t longest_overrun_gpu;
+    /* The execution trace that was linked into this one, as it stands, with the
+     * steps that this one counts (core/link/link_et.h): its nodes are called
+     * again, however often Kineto saw them. Kept with
+     * msim_load_options.details, else NULL. */
+    struct msim_trace *et;
     /* The messages of a Chakra file as they were, if they were asked for
      * (msim_load_options.keep_source); else NULL. */
     char *source;

@@ -8,7 +8,6 @@
 
 struct msim_emit_options {
     const char *title;   /* one line: what the benchmark is of */
-    const char *step;    /* name of the step's mark, NULL: the whole trace */
     const char *version; /* of this program */
     uint32_t batch;      /* samples; 0: as many as the trace had */
     uint32_t repeat;     /* steps that are timed at once; 0: one */

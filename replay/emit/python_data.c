@@ -156,22 +156,39 @@ static enum msim_status write_operators(struct msim_json *j,
     return MSIM_OK;
 }
 
-/* What a certificate of a part is about: nodes of the ET, first to last. */
-static void write_nodes(struct msim_json *j, const struct msim_program *p)
+static void write_range(struct msim_json *j, uint32_t first, uint32_t last)
 {
-    if (!p->part) {
+    msim_json_open(j, NULL, '[', false);
+    msim_json_unsigned(j, NULL, first);
+    msim_json_unsigned(j, NULL, last);
+    msim_json_close(j);
+}
+
+/*
+ * What a certificate is about: the mark of the step, by its name, since other
+ * ranks and other recordings have it, too; nodes of the ET, first to last, of a
+ * part, or of a step that the ET does not mark itself.
+ */
+static void write_step(struct msim_json *j, const struct msim_program *p)
+{
+    const struct msim_trace *t = p->trace;
+    const struct msim_step *s =
+        p->step == MSIM_NONE ? NULL : &t->steps[p->step];
+    bool marked = s && s->op != MSIM_NONE;
+
+    msim_json_text(j, "step",
+                   marked ? msim_trace_text(t, t->ops[s->op].name) : NULL);
+    if (!p->part && (!s || marked)) {
         msim_json_text(j, "nodes", NULL);
         return;
     }
     msim_json_open(j, "nodes", '[', false);
-    for (uint32_t i = 0; i < p->statements.n; i++) {
-        const struct msim_op *ops = p->trace->ops;
+    if (!p->part)
+        write_range(j, s->node_from, s->node_to - 1);
+    for (uint32_t i = 0; p->part && i < p->statements.n; i++) {
         uint32_t op = msim_program_statement(p, i)->op;
 
-        msim_json_open(j, NULL, '[', false);
-        msim_json_unsigned(j, NULL, ops[op].et_id);
-        msim_json_unsigned(j, NULL, ops[ops[op].end - 1].et_id);
-        msim_json_close(j);
+        write_range(j, t->ops[op].et_id, t->ops[t->ops[op].end - 1].et_id);
     }
     msim_json_close(j);
 }
@@ -245,8 +262,7 @@ enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
     msim_json_text(&j, "title", options->title);
     msim_json_text(&j, "form",
                    p->form == MSIM_FORM_AUTOGRAD ? "autograd" : "direct");
-    msim_json_text(&j, "step", options->step);
-    write_nodes(&j, p);
+    write_step(&j, p);
     msim_json_bool(&j, "gpu", !p->trace->cpu_only);
     msim_json_unsigned(&j, "world", p->trace->world_size);
     if (p->n_collectives)

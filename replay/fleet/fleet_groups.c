@@ -174,10 +174,11 @@ static enum msim_status join_names(struct msim_arena *arena,
                                    struct msim_fleet_file *files, file_ref *of,
                                    uint32_t n)
 {
-    static const unsigned tries[] = {
-        MSIM_RANK_BIT(RANK),
-        MSIM_RANK_ALL & ~(MSIM_RANK_BIT(RANK) | MSIM_RANK_BIT(SUFFIX)),
-        MSIM_RANK_BIT(SUFFIX), 0};
+    static const unsigned tries[] = {MSIM_RANK_BIT(RANK),
+                                     MSIM_RANK_ALL & ~(MSIM_RANK_BIT(RANK) |
+                                                       MSIM_RANK_BIT(SUFFIX) |
+                                                       MSIM_RANK_BIT(TAIL)),
+                                     MSIM_RANK_BIT(SUFFIX), 0};
 
     for (size_t t = 0; t < sizeof(tries) / sizeof(*tries); t++) {
         uint32_t left = 0;

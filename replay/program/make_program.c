@@ -5,6 +5,7 @@
 #include "replay/program/make_program.h"
 
 #include "core/base/sort.h"
+#include "core/trace/step.h"
 #include "replay/program/program_collective.h"
 #include "replay/program/program_roles.h"
 #include "replay/program/program_units.h"
@@ -26,44 +27,14 @@ static bool earlier(const void *ctx, uint32_t a, uint32_t b)
     return a < b;
 }
 
-/* Node ids of a step: from its mark to that of the next one. */
-static void step_ids(const struct msim_trace *t, uint32_t step, uint32_t *low,
-                     uint32_t *high)
-{
-    *low = 0;
-    *high = MSIM_NONE;
-    if (step == MSIM_NONE)
-        return;
-    *low = t->ops[t->steps[step].op].et_id;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        uint32_t id = t->ops[t->steps[i].op].et_id;
-
-        if (id > *low && id < *high)
-            *high = id;
-    }
-}
-
-uint32_t msim_program_last_step(const struct msim_trace *t)
-{
-    for (uint32_t step = t->n_steps; step-- > 0;) {
-        uint32_t low, high;
-
-        step_ids(t, step, &low, &high);
-        for (uint32_t i = 0; i < t->n_ops; i++)
-            if (t->ops[i].schema && t->ops[i].et_id > low &&
-                t->ops[i].et_id < high)
-                return step;
-    }
-    return MSIM_NONE;
-}
-
+/* Step ops by node, whatever their threads. */
 static enum msim_status order_ops(struct msim_builder *b, uint32_t step)
 {
     const struct msim_trace *t = b->t;
-    uint32_t low, high, *scratch;
+    struct msim_step_window w = msim_step_window_of(t, step);
+    uint32_t *scratch;
     size_t bytes = ((size_t)t->n_ops + 1) * sizeof(*b->order);
 
-    step_ids(t, step, &low, &high);
     b->order = malloc(bytes);
     b->unit = malloc(bytes);
     b->taken = calloc((size_t)t->n_ops + 1, sizeof(*b->taken));
@@ -73,9 +44,7 @@ static enum msim_status order_ops(struct msim_builder *b, uint32_t step)
         return MSIM_ENOMEM;
     }
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        uint32_t id = t->ops[i].et_id;
-
-        if (id && id >= low && id < high)
+        if (t->ops[i].et_id && msim_step_holds(&w, msim_moment(t, i)))
             b->order[b->n_order++] = i;
     }
     msim_sort_index(b->order, scratch, b->n_order, earlier, t);
@@ -221,6 +190,7 @@ enum msim_status msim_program_new(struct msim_program **out,
     if (!b.p)
         return MSIM_ENOMEM;
     b.p->trace = trace;
+    b.p->step = options->step;
     b.p->part = !msim_choice_is_all(b.choice);
     status = build(&b, options);
     release(&b);

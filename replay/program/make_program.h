@@ -28,8 +28,5 @@ enum msim_status msim_program_new(struct msim_program **out,
                                   const struct msim_trace *trace,
                                   const struct msim_program_options *options,
                                   struct msim_error *err);
-/* The last step with an operator to call: the mark at the end of a recording
- * has none behind it. NONE: no step is marked, or none has one. */
-uint32_t msim_program_last_step(const struct msim_trace *t);
 
 #endif

@@ -112,6 +112,7 @@ struct msim_left_group {
 struct msim_program {
     const struct msim_trace *trace;
     struct msim_lives lives;
+    uint32_t step; /* of trace->steps; NONE: the whole trace */
     uint8_t form;
     bool part;               /* of the step: not all that ran in it is called */
     const char *why_direct;  /* NULL: it was wanted, or there is no backward */

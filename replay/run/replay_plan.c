@@ -192,22 +192,6 @@ static enum msim_status plan_step(struct planning *x, uint32_t step,
     return status;
 }
 
-/* The last step that runs anything; the mark at the end of a recording has
- * nothing behind it. */
-static enum msim_status plan_last(struct planning *x,
-                                  const struct msim_choice *choice)
-{
-    uint32_t n = x->p->trace->n_steps;
-
-    for (uint32_t step = n; step-- > 0;) {
-        MSIM_TRY(plan_step(x, step, choice));
-        if (x->p->order.n)
-            return MSIM_OK;
-        x->p->ops.n = 0;
-    }
-    return n ? MSIM_OK : plan_step(x, MSIM_NONE, choice);
-}
-
 static enum msim_status want_elements(const struct msim_replay_plan *p,
                                       const struct msim_choice *choice,
                                       struct msim_error *err)
@@ -241,9 +225,7 @@ enum msim_status msim_replay_plan_make(struct msim_replay_plan *p,
     *p = (struct msim_replay_plan){.trace = trace, .step = MSIM_NONE};
     MSIM_TRY(msim_works_new(&p->works, trace, NULL,
                             msim_opmap_place_of(trace, is_cpu(device))));
-    MSIM_TRY(wish->step == MSIM_NONE
-                 ? plan_last(&x, &wish->choice)
-                 : plan_step(&x, wish->step, &wish->choice));
+    MSIM_TRY(plan_step(&x, wish->step, &wish->choice));
     return want_elements(p, &wish->choice, err);
 }
 

@@ -34,8 +34,7 @@ struct msim_replay_plan {
 };
 
 struct msim_replay_wish {
-    uint32_t step; /* of trace->steps; NONE: the last one that asks something of
-                      a device, the whole trace where none is marked */
+    uint32_t step; /* of trace->steps, or NONE: the whole trace */
     struct msim_choice choice;
     bool warm; /* operands stay in the caches that the run before left */
 };

@@ -4,31 +4,9 @@
 #include "replay/run/step_ops.h"
 
 #include "core/base/sort.h"
+#include "core/trace/step.h"
 
 #include <stdlib.h>
-
-/* When an operator began: its time, else its node. */
-static int64_t moment(const struct msim_trace *t, uint32_t op)
-{
-    return t->has_times ? t->ops[op].start : (int64_t)t->ops[op].et_id;
-}
-
-/* From the step's mark to that of the next one. */
-static void window(const struct msim_trace *t, uint32_t step, int64_t *from,
-                   int64_t *to)
-{
-    *from = INT64_MIN;
-    *to = INT64_MAX;
-    if (step == MSIM_NONE)
-        return;
-    *from = moment(t, t->steps[step].op);
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        int64_t at = moment(t, t->steps[i].op);
-
-        if (at > *from && at < *to)
-            *to = at;
-    }
-}
 
 /* Is an operator, or one around it, called like that? */
 static bool is_called(const struct msim_trace *t, uint32_t op, const char *name)
@@ -56,7 +34,7 @@ static bool is_chosen(const struct msim_choice *c, const struct msim_trace *t,
 static bool earlier(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
-    int64_t x = moment(t, a), y = moment(t, b);
+    int64_t x = msim_moment(t, a), y = msim_moment(t, b);
 
     return x != y ? x < y : a < b;
 }
@@ -76,16 +54,14 @@ static enum msim_status put_in_order(struct msim_vec *ops,
 enum msim_status msim_step_ops(struct msim_vec *ops, const struct msim_trace *t,
                                uint32_t step, const struct msim_choice *choice)
 {
-    int64_t from, to;
+    struct msim_step_window w = msim_step_window_of(t, step);
 
-    window(t, step, &from, &to);
     ops->n = 0;
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        int64_t at = moment(t, i);
         uint32_t *slot;
 
-        if (t->ops[i].kind != MSIM_OP_OPERATOR || at < from || at >= to ||
-            !is_chosen(choice, t, i))
+        if (t->ops[i].kind != MSIM_OP_OPERATOR ||
+            !msim_step_holds(&w, msim_moment(t, i)) || !is_chosen(choice, t, i))
             continue;
         slot = msim_vec_add(ops, sizeof(*slot));
         if (!slot)

@@ -4,21 +4,22 @@
 #include "replay/run/write_replay.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void write_head(const struct msim_replay *r, struct msim_json *out)
 {
-    const struct msim_trace *t = r->plan->trace;
+    char name[40];
     const cJSON *device =
         cJSON_GetObjectItemCaseSensitive(r->greeting, "device");
     uint32_t step = r->plan->step;
 
+    if (step != MSIM_NONE)
+        snprintf(name, sizeof(name), "ProfilerStep#%lld",
+                 (long long)r->plan->trace->steps[step].number);
     msim_json_text(out, "schema", MSIM_REPLAY_SCHEMA);
     msim_json_text(out, "version", MSIM_VERSION);
     msim_json_text(out, "trace", r->path);
-    msim_json_text(out, "step",
-                   step == MSIM_NONE
-                       ? NULL
-                       : msim_trace_text(t, t->ops[t->steps[step].op].name));
+    msim_json_text(out, "step", step == MSIM_NONE ? NULL : name);
     msim_json_text(out, "backend", msim_json_get_text(r->greeting, "backend"));
     msim_json_text(out, "device", msim_json_get_text(device, "name"));
     msim_json_text(out, "cache", r->warm ? "warm" : "cold");

@@ -3,33 +3,12 @@
  */
 #include "replay/validate/family_times.h"
 
+#include "core/base/idmap.h"
+#include "core/trace/step.h"
 #include "core/work/opmap/works.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct window {
-    msim_ps from, to;
-};
-
-/* From the step's mark to that of the next one. */
-static struct window window_of(const struct msim_trace *t, uint32_t step)
-{
-    struct window w = {INT64_MIN, INT64_MAX};
-
-    if (step == MSIM_NONE)
-        return w;
-    w.from = t->steps[step].start;
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (t->steps[i].start > w.from && t->steps[i].start < w.to)
-            w.to = t->steps[i].start;
-    return w;
-}
-
-static bool is_inside(const struct window *w, const struct msim_op *op)
-{
-    return op->start >= w->from && op->start < w->to;
-}
 
 static double microseconds(msim_ps time)
 {
@@ -53,7 +32,7 @@ static void add(struct msim_family_times *s, enum msim_family f, double us)
 }
 
 static void add_ops(struct msim_family_times *s, const struct msim_works *w,
-                    const struct window *in, bool timed)
+                    const struct msim_step_window *in, bool timed)
 {
     const struct msim_trace *t = w->trace;
 
@@ -61,7 +40,7 @@ static void add_ops(struct msim_family_times *s, const struct msim_works *w,
         enum msim_family f = family_of(w, i);
 
         if (t->ops[i].kind != MSIM_OP_OPERATOR || f == MSIM_FAMILY_COUNT ||
-            !is_inside(in, &t->ops[i]))
+            !msim_step_holds(in, t->ops[i].start))
             continue;
         s->ops[f]++;
         if (timed)
@@ -84,12 +63,13 @@ static enum msim_family family_of_gpu(const struct msim_works *w,
 }
 
 static void add_gpu(struct msim_family_times *s, const struct msim_works *w,
-                    const struct window *in)
+                    const struct msim_step_window *in)
 {
     const struct msim_trace *t = w->trace;
 
     for (uint32_t i = 0; i < t->n_gpu; i++)
-        if (t->gpu[i].op != MSIM_NONE && is_inside(in, &t->ops[t->gpu[i].op]))
+        if (t->gpu[i].op != MSIM_NONE &&
+            msim_step_holds(in, t->ops[t->gpu[i].op].start))
             add(s, family_of_gpu(w, &t->gpu[i]), microseconds(t->gpu[i].dur));
 }
 
@@ -107,7 +87,7 @@ static bool add_step(struct msim_family_times *s, const struct msim_works *w,
                      uint32_t step)
 {
     const struct msim_trace *t = w->trace;
-    struct window in = window_of(t, step);
+    struct msim_step_window in = msim_step_window_of(t, step);
     uint32_t before[MSIM_FAMILY_COUNT];
 
     memcpy(before, s->ops, sizeof(before));
@@ -123,6 +103,25 @@ static bool add_step(struct msim_family_times *s, const struct msim_works *w,
     s->number = step == MSIM_NONE ? -1 : t->steps[step].number;
     s->step_us += step == MSIM_NONE ? 0 : microseconds(t->steps[step].dur);
     return true;
+}
+
+/* How often a trace without marks runs its execution trace, which is one
+ * step's: as often as it has each node. */
+static enum msim_status count_passes(uint32_t *passes,
+                                     const struct msim_trace *t)
+{
+    struct msim_idmap nodes = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t linked = 0, *slot;
+
+    for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++)
+        if (t->ops[i].et_id) {
+            status = msim_idmap_put(&nodes, t->ops[i].et_id, i, &slot);
+            linked++;
+        }
+    *passes = nodes.count ? (linked + nodes.count / 2) / nodes.count : 1;
+    msim_idmap_release(&nodes);
+    return status;
 }
 
 static void take_mean(struct msim_family_times *s)
@@ -160,6 +159,11 @@ enum msim_status msim_family_times_of(struct msim_family_times *out,
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "found no operator that asks anything of a device, "
                          "want shapes in the trace (record_shapes=True)");
+    if (t->n_steps == 0) {
+        MSIM_TRY(count_passes(&out->steps, t));
+        for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+            out->ops[f] /= out->steps;
+    }
     take_mean(out);
     return MSIM_OK;
 }
@@ -179,19 +183,4 @@ enum msim_status msim_family_times_each(struct msim_family_times **out,
             ++*n;
     msim_works_free(w);
     return status;
-}
-
-enum msim_status msim_family_last_step(const struct msim_trace *t,
-                                       uint32_t *step)
-{
-    struct msim_family_times s = {.number = -1};
-    struct msim_works *w;
-
-    *step = MSIM_NONE;
-    MSIM_TRY(make_works(&w, t));
-    for (uint32_t i = t->n_steps; i-- > 0 && *step == MSIM_NONE;)
-        if (add_step(&s, w, i))
-            *step = i;
-    msim_works_free(w);
-    return MSIM_OK;
 }

@@ -21,7 +21,8 @@ struct msim_family_times {
 
 /*
  * Of `step` (of t->steps), or with NONE of all steps that ask something of a
- * device; of the whole trace where none is marked. EFORMAT where the trace has
+ * device; where none is marked of the whole trace, or of one pass through its
+ * execution trace. EFORMAT where the trace has
  * no times, or nothing of it asks anything of a device.
  */
 MSIM_MUST_CHECK
@@ -37,10 +38,5 @@ MSIM_MUST_CHECK
 enum msim_status msim_family_times_each(struct msim_family_times **out,
                                         uint32_t *n,
                                         const struct msim_trace *t);
-
-/* The last step that asks something of a device; NONE: no step is marked. */
-MSIM_MUST_CHECK
-enum msim_status msim_family_last_step(const struct msim_trace *t,
-                                       uint32_t *step);
 
 #endif

@@ -66,6 +66,20 @@ static void test_rank_name__suffix(void)
 }
 
 /* Places in a parallel job: the innermost where it tells files apart. */
+/* et_0.json beside files that say how many ranks there are; without them it is
+ * any number. */
+static void test_rank_name__tail(void)
+{
+    CHECK_STR(ranks_of("et_1.json et_0.json", 2), "1 0");
+    CHECK_STR(ranks_of("pytorch-et-0.json.gz pytorch-et-1.json.gz", 2), "0 1");
+    CHECK_STR(ranks_of("et_1.json et_0.json", 0), "- -");
+    CHECK_STR(ranks_of("et_1.json et_0.json", 1), "- -");
+    CHECK_STR(ranks_of("step_100.json step_200.json", 8), "- -");
+    CHECK_STR(ranks_of("step_1.json step_2.json", 8), "- -");
+    CHECK_STR(ranks_of("t_2026-11-27.json t_2026-11-28.json", 64), "- -");
+    CHECK_STR(ranks_of("rank0_1.json rank1_1.json", 2), "0 1");
+}
+
 static void test_rank_name__places(void)
 {
     CHECK_STR(ranks_of("1.5-TP-1.trace.json 1.5-TP-0.trace.json", 0), "1 0");
@@ -127,6 +141,7 @@ int main(void)
 {
     RUN(test_rank_name__said);
     RUN(test_rank_name__suffix);
+    RUN(test_rank_name__tail);
     RUN(test_rank_name__places);
     RUN(test_rank_name__folders);
     RUN(test_rank_name__recorded);

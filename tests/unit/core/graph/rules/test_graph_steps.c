@@ -66,21 +66,24 @@ static void test_step__ends_with_a_wait(void)
     made_unload(&j);
 }
 
-/* A mark of no length takes no time; not all of the trace's. */
+/* A mark of no length takes no time; not all of the trace's. Another rank did
+ * something in that step, so that it counts. */
 static void test_step__with_nothing_inside(void)
 {
-    struct made m = made_trace(0, 1);
+    struct made m[] = {made_trace(0, 2), made_trace(1, 2)};
     struct made_job j;
 
-    made_op(&m, 1, "ProfilerStep#0", 50, 0);
-    made_op(&m, 1, "aten::mm", 0, 40);
-    made_op(&m, 1, "ProfilerStep#1", 60, 40);
-    made_op(&m, 1, "aten::mm", 60, 40);
-    REQUIRE(made_load(&j, &m, 1));
+    for (int r = 0; r < 2; r++) {
+        made_op(&m[r], 1, "ProfilerStep#0", 50, 5 * r);
+        made_op(&m[r], 1, "aten::mm", 50 * r, 40 / (1 + 9 * r));
+        made_op(&m[r], 1, "ProfilerStep#1", 60, 40);
+        made_op(&m[r], 1, "aten::mm", 60, 40);
+    }
+    REQUIRE(made_load(&j, m, 2));
     made_scaled(&j, NULL);
-    CHECK(j.graph->windows[0].empty);
+    CHECK(j.graph->windows[0].empty && !j.graph->windows[1].empty);
     CHECK_INT(step(&j, 0), 0);
-    CHECK_INT(step(&j, 1), 40 * US);
+    CHECK_INT(step(&j, 2), 40 * US);
     made_unload(&j);
 }
 

@@ -1,5 +1,5 @@
 /*
- * core/job/sequence.c - the longest common subsequence of two sequences.
+ * core/link/sequence.c - the longest common subsequence of two sequences.
  *
  * Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1
  * (1986): furthest-reaching paths by number of differences. Here x walks over
@@ -8,7 +8,7 @@
  * furthest x on each diagonal k = x - y in -d .. d is kept, so that the path
  * can be traced back.
  */
-#include "core/job/sequence.h"
+#include "core/link/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * core/job/link_et.c - an execution trace linked with the Kineto trace of its
+ * core/link/link_et.c - an execution trace linked with the Kineto trace of its
  * rank.
  *
  * Record function ids match operators where both files have them and the names
@@ -9,11 +9,11 @@
  * they like. An ET usually has one iteration and a Kineto trace many, so the
  * ET's sequence may repeat.
  */
+#include "core/link/link_et.h"
 #include "core/base/vec.h"
-#include "core/job/link.h"
 
 #include "core/base/idmap.h"
-#include "core/job/sequence.h"
+#include "core/link/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * core/job/sequence.h - which elements of two sequences belong together.
+ * core/link/sequence.h - which elements of two sequences belong together.
  */
-#ifndef MSIM_CORE_JOB_SEQUENCE_H
-#define MSIM_CORE_JOB_SEQUENCE_H
+#ifndef MSIM_CORE_LINK_SEQUENCE_H
+#define MSIM_CORE_LINK_SEQUENCE_H
 #include "core/base/status.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/job/test_sequence.c - tests of core/job/sequence.h.
+ * tests/unit/core/link/test_sequence.c - tests of core/link/sequence.h.
  */
-#include "core/job/sequence.h"
+#include "core/link/sequence.h"
 
 #include "tests/check.h"
 
