@@ -346,16 +346,23 @@ static enum msim_status finish(struct reading *x, struct msim_error *err)
 static enum msim_status check_sound(const struct reading *x,
                                     struct msim_error *err)
 {
-    const struct msim_read_result *out = x->r->out;
-    uint64_t all = out->taken + out->unsound;
+    const struct msim_import_log *log;
+    const struct msim_import_count *unsound;
+    uint64_t all;
 
-    if (x->salvage || (double)out->unsound <= UNSOUND_MAX * (double)all)
+    if (x->salvage || !x->r->format)
         return MSIM_OK;
-    return msim_fail(err, MSIM_EFORMAT, x->name, out->first_unsound.offset,
+    log = &x->r->trace->import;
+    unsound = &log->rows[MSIM_IMPORT_UNSOUND];
+    all = log->read + unsound->n;
+    if ((double)unsound->n <= UNSOUND_MAX * (double)all)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, x->name, unsound->byte,
                      "%s; %llu of %llu %s are like it, want one in ten at "
                      "most; --salvage leaves them out",
-                     out->first_unsound.text, (unsigned long long)out->unsound,
-                     (unsigned long long)all, x->r->format->records);
+                     msim_strtab_text(x->r->strings, unsound->example),
+                     (unsigned long long)unsound->n, (unsigned long long)all,
+                     x->r->format->records);
 }
 
 static enum msim_status read_and_finish(struct reading *x,

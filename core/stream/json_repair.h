@@ -21,18 +21,14 @@
 
 #include <stdbool.h>
 
-/* X(name, what was found, what is put in its place) */
-#define MSIM_JSON_REPAIR_MAP(X)                                                \
-    X(NUMBER, "numbers that are not finite (inf, nan)", "no value")            \
-    X(ESCAPE, "backslashes that begin no escape", "'/'")                       \
-    X(CONTROL, "control characters in strings", "' '")                         \
-    X(UTF8, "bytes that are not UTF-8", "'?'")
-
+/* In the order of their kinds in core/trace/import_log.h, which has words for
+ * them. */
 enum msim_json_repair {
-#define X(name, found, put) MSIM_JSON_REPAIR_##name,
-    MSIM_JSON_REPAIR_MAP(X)
-#undef X
-        MSIM_JSON_REPAIR_KINDS,
+    MSIM_JSON_REPAIR_NUMBER,
+    MSIM_JSON_REPAIR_ESCAPE,
+    MSIM_JSON_REPAIR_CONTROL,
+    MSIM_JSON_REPAIR_UTF8,
+    MSIM_JSON_REPAIR_KINDS,
 };
 
 struct msim_json_repairs {

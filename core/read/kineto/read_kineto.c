@@ -56,6 +56,10 @@ enum key {
     K_DST,
     K_COMM_SEQ,
     K_TASK_TYPE,
+    K_DEVICE_TYPE,
+    K_DEVICE_ID,
+    K_ALLOCATED,
+    K_RESERVED,
 };
 
 static const struct msim_keyword words[] = {
@@ -104,6 +108,10 @@ static const struct msim_keyword words[] = {
     {"sycl queue", K_STREAM},
     {"Physic Stream Id", K_STREAM},
     {"Task Type", K_TASK_TYPE},
+    {"Device Type", K_DEVICE_TYPE},
+    {"Device Id", K_DEVICE_ID},
+    {"Total Allocated", K_ALLOCATED},
+    {"Total Reserved", K_RESERVED},
     {NULL, 0},
 };
 
@@ -120,16 +128,23 @@ static void event_reset(struct msim_kineto *k)
         .src_rank = -1,
         .dst_rank = -1,
         .comm_seq = -1,
+        .device_type = -1,
+        .device_id = -1,
     };
     k->dims.n = k->strides.n = k->types_in.n = k->values.n = k->text.n = 0;
     k->key = k->arg_key = K_OTHER;
 }
 
 /* Skip the rest of an event that makes no row. What begins and ends as two
- * events counts them all. */
-static int skip_if_dropped(const struct msim_kineto_event *ev)
+ * events counts them all; of an instant the name decides. */
+static int skip_if_dropped(const struct msim_kineto *k)
 {
+    const struct msim_kineto_event *ev = &k->ev;
+
     if (!ev->ph || ev->ph == 'B' || ev->ph == 'E')
+        return 0;
+    if (ev->ph == 'i' &&
+        (!(ev->have & MSIM_KHAVE_NAME) || msim_kineto_is_memory(k)))
         return 0;
     return ev->cat == MSIM_KCAT_DROP || (ev->ph != 'X' && ev->ph != 'M')
                ? MSIM_SAX_SKIP
@@ -188,7 +203,22 @@ static uint32_t clamped(int64_t n)
     return n <= 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-static void comm_number(struct msim_kineto *k, int64_t n)
+static void memory_number(struct msim_kineto_event *ev, uint8_t key, int64_t n)
+{
+    if (key == K_DEVICE_TYPE)
+        ev->device_type = n;
+    else if (key == K_DEVICE_ID)
+        ev->device_id = n;
+    else if (key == K_RESERVED)
+        ev->reserved = n;
+    else if (key == K_ALLOCATED) {
+        ev->allocated = n;
+        ev->have |= MSIM_KHAVE_HELD;
+    }
+}
+
+/* Of collectives, and of memory. */
+static void rare_number(struct msim_kineto *k, int64_t n)
 {
     struct msim_kineto_event *ev = &k->ev;
 
@@ -218,6 +248,7 @@ static void comm_number(struct msim_kineto *k, int64_t n)
         ev->comm_seq = n;
         break;
     default:
+        memory_number(ev, k->arg_key, n);
         break;
     }
 }
@@ -271,7 +302,7 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
         ev->has_group = true;
         return msim_read_string(r, s, len, &k->group.name);
     default:
-        comm_number(k, n);
+        rare_number(k, n);
         break;
     }
     return 0;
@@ -321,6 +352,27 @@ static int list_number(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
+/* What stands in the place of an event and is none. */
+static int no_object(struct msim_reader *r)
+{
+    if (msim_kineto_of(r)->depth)
+        return 0;
+    r->trace->import.records++;
+    msim_read_count(r, MSIM_IMPORT_ENTRY);
+    return 0;
+}
+
+static int kineto_null(void *p)
+{
+    return no_object(p);
+}
+
+static int kineto_boolean(void *p, bool value)
+{
+    (void)value;
+    return no_object(p);
+}
+
 static int kineto_number(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
@@ -329,7 +381,7 @@ static int kineto_number(void *p, const char *s, size_t len)
         return event_number(r, s, len);
     if (msim_kineto_of(r)->depth == 2)
         return arg_number(r, s, len);
-    return msim_kineto_of(r)->depth ? list_number(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_number(r, s, len) : no_object(r);
 }
 
 static int event_string(struct msim_reader *r, const char *s, size_t len)
@@ -340,10 +392,10 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
     switch (k->key) {
     case K_PH:
         ev->ph = len == 1 ? *s : '?';
-        return skip_if_dropped(ev);
+        return skip_if_dropped(k);
     case K_CAT:
         MSIM_TRY(msim_kineto_category(r, s, len));
-        return skip_if_dropped(ev);
+        return skip_if_dropped(k);
     case K_NAME:
         /* Metadata has no category; only thread names are of use. */
         if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
@@ -351,7 +403,8 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
             return MSIM_SAX_SKIP;
         }
         ev->have |= MSIM_KHAVE_NAME;
-        return msim_read_string(r, s, len, &ev->name);
+        MSIM_TRY(msim_read_string(r, s, len, &ev->name));
+        return ev->ph == 'i' ? skip_if_dropped(k) : 0;
     case K_PID:
     case K_TID:
     case K_TS:
@@ -442,7 +495,7 @@ static int kineto_string(void *p, const char *s, size_t len)
         return event_string(r, s, len);
     if (msim_kineto_of(r)->depth == 2)
         return arg_string(r, s, len);
-    return msim_kineto_of(r)->depth ? list_string(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_string(r, s, len) : no_object(r);
 }
 
 static int kineto_map_begin(void *p)
@@ -474,7 +527,7 @@ static int kineto_map_end(void *p)
         return 0;
     }
     k->depth = 0;
-    r->out->events++;
+    r->trace->import.records++;
     MSIM_TRY(msim_kineto_row(r));
     r->complete++;
     return 0;
@@ -485,8 +538,10 @@ static int kineto_array_begin(void *p)
     struct msim_reader *r = p;
     struct msim_kineto *k = msim_kineto_of(r);
 
-    if (k->depth < 2)
+    if (k->depth < 2) {
+        no_object(r);
         return MSIM_SAX_SKIP;
+    }
     if (k->depth == 2) {
         switch (k->arg_key) {
         case K_GRID:
@@ -531,6 +586,8 @@ static int kineto_array_end(void *p)
 }
 
 static const struct msim_sax_handler handler = {
+    .null = kineto_null,
+    .boolean = kineto_boolean,
     .number = kineto_number,
     .string = kineto_string,
     .key = kineto_key,
@@ -551,7 +608,7 @@ static enum msim_status kineto_begin(struct msim_reader *r)
     msim_kineto_categories_init(k);
     msim_kineto_types_init(k);
     r->state = k;
-    return MSIM_OK;
+    return msim_read_string(r, "[memory]", 8, &k->memory);
 }
 
 static void kineto_forget(void *state)
