@@ -11,6 +11,7 @@
 #ifndef MSIM_CORE_JOB_JOB_H
 #define MSIM_CORE_JOB_JOB_H
 #include "core/read/format.h"
+#include "core/trace/recorded_memory.h"
 #include "core/trace/trace.h"
 
 #include <stdio.h>
@@ -47,6 +48,7 @@ struct msim_file_info {
     bool further;  /* one more process of a file that is there already */
     bool salvaged; /* it was cut or broken, and --salvage kept a part */
     struct msim_import import;
+    struct msim_recorded_list memory; /* as measured, in all of the file */
 };
 
 struct msim_job {

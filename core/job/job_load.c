@@ -92,7 +92,8 @@ static enum msim_status describe(struct loading *l, struct part *p,
     if (!p->info.path)
         return MSIM_ENOMEM;
     count_rows(t, &p->info);
-    return MSIM_OK;
+    return msim_recorded_memory_find(t, &MSIM_TIME_RANGE_ALL, 1, &l->job->arena,
+                                     &p->info.memory);
 }
 
 /* Whatever else is warned of, this comes first. */

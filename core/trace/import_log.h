@@ -81,7 +81,7 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(UNTIMED, "untimed", DROPPED, true, "nodes on the GPU",                   \
       "are left out: no node says how long it takes")                          \
     X(DAMAGE, "damage", BROKEN, false, "places", "are broken")                 \
-    X(TAIL, "tail", BROKEN, false, "pieces",                                    \
+    X(TAIL, "tail", BROKEN, false, "pieces",                                   \
       "behind the end of what is packed are left out")                         \
     X(NUMBER, "number", REPAIRED, true,                                        \
       "numbers that are not finite (inf, nan)", "are read as no value")        \

@@ -81,7 +81,8 @@ struct msim_kineto {
     uint64_t n_rows; /* events that have made one, later given up or not */
     uint64_t n_far;  /* events more than a day later */
     char no_time[64];
-    uint32_t memory; /* string: the name of events of memory */
+    /* strings: names of instants and of metadata that are of use */
+    uint32_t memory, thread_name;
     struct msim_idmap threads, streams, configs;
     struct msim_idmap correlations; /* those of more than 32 bits */
     uint32_t n_correlations;
@@ -117,8 +118,12 @@ void msim_kineto_task(struct msim_reader *r, const char *s, size_t len);
 void msim_kineto_categories_init(struct msim_kineto *k);
 /* Count the current event, of which nothing is made. */
 enum msim_status msim_kineto_unread(struct msim_reader *r);
-/* Is it what was allocated, by its name? */
-bool msim_kineto_is_memory(const struct msim_kineto *k);
+/* Is the current instant, or metadata, of the name that is of use? */
+static inline bool msim_kineto_is_of_use(const struct msim_kineto *k)
+{
+    return (k->ev.have & MSIM_KHAVE_NAME) &&
+           k->ev.name == (k->ev.ph == 'M' ? k->thread_name : k->memory);
+}
 /* The row of what a GPU holds, or what else it is (kineto_memory.c). */
 enum msim_status msim_kineto_add_memory(struct msim_reader *r);
 /* The current event, 'B', has begun; the last row of its category is its, if

@@ -93,8 +93,10 @@ static void place_origin(struct msim_reader *r)
 
 static bool held_before(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct msim_memory_total *x = (const struct msim_memory_total *)ctx + a;
-    const struct msim_memory_total *y = (const struct msim_memory_total *)ctx + b;
+    const struct msim_memory_total *x =
+        (const struct msim_memory_total *)ctx + a;
+    const struct msim_memory_total *y =
+        (const struct msim_memory_total *)ctx + b;
 
     if (x->device != y->device)
         return x->device < y->device;

@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-bool msim_kineto_is_memory(const struct msim_kineto *k)
-{
-    return (k->ev.have & MSIM_KHAVE_NAME) && k->ev.name == k->memory;
-}
-
 enum place { NOWHERE, HOST, DEVICE };
 
 /* By PyTorch's numbers of devices (c10/core/DeviceType.h): whose memory it

@@ -266,9 +266,9 @@ enum msim_status msim_kineto_row(struct msim_reader *r)
         msim_kineto_end(r);
         return MSIM_OK;
     }
-    if (ev->ph == 'i' && msim_kineto_is_memory(k))
+    if (ev->ph == 'i' && msim_kineto_is_of_use(k))
         return msim_kineto_add_memory(r);
-    if (ev->ph == 'M' && (ev->have & MSIM_KHAVE_NAME)) {
+    if (ev->ph == 'M' && msim_kineto_is_of_use(k)) {
         r->trace->import.read++; /* a thread's name, which is kept */
         return MSIM_OK;
     }

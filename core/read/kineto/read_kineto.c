@@ -136,19 +136,18 @@ static void event_reset(struct msim_kineto *k)
 }
 
 /* Skip the rest of an event that makes no row. What begins and ends as two
- * events counts them all; of an instant the name decides. */
+ * events counts them all; of an instant and metadata the name decides. */
 static int skip_if_dropped(const struct msim_kineto *k)
 {
     const struct msim_kineto_event *ev = &k->ev;
 
     if (!ev->ph || ev->ph == 'B' || ev->ph == 'E')
         return 0;
-    if (ev->ph == 'i' &&
-        (!(ev->have & MSIM_KHAVE_NAME) || msim_kineto_is_memory(k)))
-        return 0;
-    return ev->cat == MSIM_KCAT_DROP || (ev->ph != 'X' && ev->ph != 'M')
-               ? MSIM_SAX_SKIP
-               : 0;
+    if (ev->ph == 'i' || ev->ph == 'M')
+        return (ev->have & MSIM_KHAVE_NAME) && !msim_kineto_is_of_use(k)
+                   ? MSIM_SAX_SKIP
+                   : 0;
+    return ev->cat == MSIM_KCAT_DROP || ev->ph != 'X' ? MSIM_SAX_SKIP : 0;
 }
 
 static int kineto_key(void *p, const char *s, size_t len)
@@ -397,14 +396,11 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
         MSIM_TRY(msim_kineto_category(r, s, len));
         return skip_if_dropped(k);
     case K_NAME:
-        /* Metadata has no category; only thread names are of use. */
-        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
-            ev->cat = MSIM_KCAT_DROP;
-            return MSIM_SAX_SKIP;
-        }
+        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11)))
+            return MSIM_SAX_SKIP; /* there may be as many as of all others */
         ev->have |= MSIM_KHAVE_NAME;
         MSIM_TRY(msim_read_string(r, s, len, &ev->name));
-        return ev->ph == 'i' ? skip_if_dropped(k) : 0;
+        return ev->ph == 'X' ? 0 : skip_if_dropped(k);
     case K_PID:
     case K_TID:
     case K_TS:
@@ -608,7 +604,8 @@ static enum msim_status kineto_begin(struct msim_reader *r)
     msim_kineto_categories_init(k);
     msim_kineto_types_init(k);
     r->state = k;
-    return msim_read_string(r, "[memory]", 8, &k->memory);
+    MSIM_TRY(msim_read_string(r, "[memory]", 8, &k->memory));
+    return msim_read_string(r, "thread_name", 11, &k->thread_name);
 }
 
 static void kineto_forget(void *state)

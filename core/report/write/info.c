@@ -281,6 +281,29 @@ static void print_steps(const struct msim_job *job, FILE *out)
     fputc('\n', out);
 }
 
+/* Of the file in which most is allocated. */
+static void print_memory(const struct msim_job *job, FILE *out)
+{
+    const struct msim_file_info *most = NULL;
+    struct msim_recorded_memory sum, best = {0};
+
+    for (uint32_t i = 0; i < job->n_files; i++) {
+        sum = msim_recorded_memory_sum(&job->files[i].memory);
+        if (job->files[i].memory.n &&
+            (!most || sum.allocated > best.allocated)) {
+            most = &job->files[i];
+            best = sum;
+        }
+    }
+    if (!most)
+        return;
+    fputs("\nmemory recorded: ", out);
+    msim_report_put_recorded(&most->memory, out);
+    if (job->n_ranks > 1 && most->rank >= 0)
+        fprintf(out, " (rank %" PRId64 ")", most->rank);
+    fputc('\n', out);
+}
+
 /* How many of a kind there are in all files; of those with a name, of all
  * names. */
 static uint64_t total_of(const struct msim_job *job,
@@ -345,6 +368,7 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_files; i++)
         print_file(&job->files[i], out);
     print_steps(job, out);
+    print_memory(job, out);
     print_import(job, out);
     for (unsigned i = 0; missing(job, i, text); i++)
         msim_print(out, i ? "  - %s\n" : "\nmissing:\n  - %s\n", text);
@@ -422,6 +446,7 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     msim_json_number(j, "linked", f->linked);
     msim_json_bool(j, "salvaged", f->salvaged);
     msim_json_unsigned(j, "gpus", f->gpus);
+    msim_report_json_recorded(j, "memory_bytes", &f->memory);
     msim_json_open(j, "import", '{', true);
     write_import(j, f);
     msim_json_close(j);

@@ -29,6 +29,11 @@ void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);
 void msim_report_json_rank_memory(struct msim_json *j,
                                   const struct msim_memory_note *m);
+/* What was measured, on each GPU where there are several; as text, and as a
+ * member, or null. */
+void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out);
+void msim_report_json_recorded(struct msim_json *j, const char *key,
+                               const struct msim_recorded_list *l);
 /* Where it does not fit: what it needs, of what, and what would make it fit, in
  * lines; `indent` before all but the first. */
 void msim_report_memory_text(const struct msim_memory_note *m,
