@@ -50,6 +50,30 @@ enum msim_status msim_import_of_file(const struct msim_read_result *read,
     return add_text(c, strings, read->damage.text);
 }
 
+static void warn_salvaged(struct msim_job *job, const char *path,
+                          const struct msim_read_result *read)
+{
+    char passed[64] = "before";
+
+    if (read->broken)
+        snprintf(passed, sizeof(passed), "beside %llu broken ones",
+                 (unsigned long long)read->broken);
+    msim_job_warn(job, "%s:%llu: %s; kept the %llu complete %s %s", path,
+                  (unsigned long long)read->damage.offset, read->damage.text,
+                  (unsigned long long)read->trace->import.records,
+                  read->format == MSIM_FORMAT_KINETO ? "events" : "nodes",
+                  passed);
+}
+
+void msim_import_warn_file(struct msim_job *job, const char *path,
+                           const struct msim_read_result *read)
+{
+    if (read->salvaged)
+        warn_salvaged(job, path, read);
+    if (read->note[0])
+        msim_job_warn(job, "%s: %s", path, read->note);
+}
+
 /* ---- rows ---------------------------------------------------------------- */
 
 enum msim_status msim_import_keep(struct msim_job *job,
@@ -78,6 +102,49 @@ enum msim_status msim_import_keep(struct msim_job *job,
                 .byte = c->byte,
                 .has_byte = c->has_byte};
     }
+    return MSIM_OK;
+}
+
+static const char *copy_text(struct msim_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = msim_arena_alloc(arena, size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static enum msim_status copy_file(struct msim_arena *arena,
+                                  const struct msim_file_info *from,
+                                  struct msim_file_info *to)
+{
+    uint32_t n = from->import.n;
+    struct msim_import_row *rows =
+        msim_arena_alloc(arena, ((size_t)n + 1) * sizeof(*rows));
+
+    *to = (struct msim_file_info){.path = copy_text(arena, from->path),
+                                  .events = from->events,
+                                  .import = {from->import.read, rows, n}};
+    if (!rows || !to->path)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = from->import.rows[i];
+        rows[i].name = copy_text(arena, rows[i].name);
+        rows[i].example = copy_text(arena, rows[i].example);
+        if (!rows[i].name || !rows[i].example)
+            return MSIM_ENOMEM;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_import_copy(struct msim_arena *arena,
+                                  const struct msim_file_info *files,
+                                  uint32_t n, struct msim_file_info **out)
+{
+    *out = msim_arena_alloc(arena, ((size_t)n + 1) * sizeof(**out));
+    if (!*out)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        MSIM_TRY(copy_file(arena, &files[i], &(*out)[i]));
     return MSIM_OK;
 }
 

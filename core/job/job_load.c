@@ -96,22 +96,6 @@ static enum msim_status describe(struct loading *l, struct part *p,
                                      &p->info.memory);
 }
 
-/* Whatever else is warned of, this comes first. */
-static void warn_salvaged(struct msim_job *job, const char *path,
-                          const struct msim_read_result *read)
-{
-    char passed[64] = "before";
-
-    if (read->broken)
-        snprintf(passed, sizeof(passed), "beside %llu broken ones",
-                 (unsigned long long)read->broken);
-    msim_job_warn(job, "%s:%llu: %s; kept the %llu complete %s %s", path,
-                  (unsigned long long)read->damage.offset, read->damage.text,
-                  (unsigned long long)read->trace->import.records,
-                  read->format == MSIM_FORMAT_KINETO ? "events" : "nodes",
-                  passed);
-}
-
 /* Where a file's bytes come from. */
 struct source {
     const char *path;
@@ -178,10 +162,7 @@ static enum msim_status keep_processes(struct loading *l,
 
     if (read->n_others)
         read->rank = 0;
-    if (read->salvaged)
-        warn_salvaged(l->job, path, read);
-    if (read->note[0])
-        msim_job_warn(l->job, "%s: %s", path, read->note);
+    msim_import_warn_file(l->job, path, read);
     MSIM_TRY(msim_import_of_file(read, l->job->strings, &read->trace->import));
     MSIM_TRY(add_trace(l, read, &read->trace, path));
     for (uint32_t i = 0; i < read->n_others; i++) {
@@ -262,6 +243,12 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
 {
     static const char *const KINDS[] = {"an ET", "a Kineto", "a Chakra"};
     const char *kind = KINDS[b->info.format];
+
+    if (msim_paths_differ_by_step(a->info.path, b->info.path))
+        return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
+                         "is %s trace of another step than '%s', by their "
+                         "names: these are no two ranks, want one of them",
+                         kind, a->info.path);
 
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,

@@ -36,10 +36,11 @@ struct msim_json_repairs {
     uint64_t first[MSIM_JSON_REPAIR_KINDS]; /* offset, where count is not 0 */
 };
 
-/* All zero: nothing was read yet. Its owner frees `held.data`. */
+/* All zero: nothing was read yet. */
 struct msim_json_filter {
     struct msim_json_repairs repairs;
-    struct msim_vec held; /* bytes that are not passed on yet */
+    struct msim_vec held;  /* bytes that are not passed on yet */
+    struct msim_vec noted; /* what was put right in the last call */
     uint64_t at;          /* offset of the first of them */
     uint32_t passed;      /* how many of them have been, by now */
     bool in_string;
@@ -62,5 +63,11 @@ enum msim_status msim_json_filter_feed(struct msim_json_filter *f,
  */
 void msim_json_filter_again(struct msim_json_filter *f, const char *from,
                             const char **out, size_t *out_len);
+
+/* What was put right in the last call from offset `at` on is not counted:
+ * nobody reads it. */
+void msim_json_filter_uncount(struct msim_json_filter *f, uint64_t at);
+
+void msim_json_filter_release(struct msim_json_filter *f);
 
 #endif

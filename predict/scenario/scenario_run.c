@@ -345,6 +345,8 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
     enum msim_status status;
 
     s->shelf.job = in->job;
+    s->files = in->job->files;
+    s->n_files = in->job->n_files;
     settle(s, &s->base);
     for (uint32_t i = 0; i < s->n; i++)
         settle(s, &s->rows[i]);

@@ -522,6 +522,14 @@ static enum msim_status et_begin(struct msim_reader *r)
     return MSIM_OK;
 }
 
+static void et_forget(void *state)
+{
+    struct msim_et *e = state;
+
+    e->depth = e->nested = 0;
+    e->list = NULL;
+}
+
 static void et_free(void *state)
 {
     if (!state)
@@ -548,6 +556,7 @@ const struct msim_read_format msim_et_format = {
     .records = "nodes",
     .begin = et_begin,
     .handler = &handler,
+    .forget = et_forget,
     .finish = msim_et_finish,
     .free = et_free,
 };

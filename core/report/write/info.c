@@ -413,10 +413,10 @@ static void write_import(struct msim_json *j, const struct msim_file_info *f)
     msim_json_close(j);
 }
 
-void msim_report_json_import(struct msim_json *j,
+void msim_report_json_import(struct msim_json *j, const char *key,
                              const struct msim_file_info *files, uint32_t n)
 {
-    msim_json_open(j, "import", '[', true);
+    msim_json_open(j, key, '[', true);
     for (uint32_t i = 0; i < n; i++) {
         msim_json_open(j, NULL, '{', true);
         msim_json_text(j, "path", files[i].path);
