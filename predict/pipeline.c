@@ -460,8 +460,6 @@ static enum msim_status keep_warnings(const struct predicting *p)
         msim_arena_alloc(&out->arena, (n + 1) * sizeof(*out->warnings));
     if (!out->warnings)
         return MSIM_ENOMEM;
-    out->files = job->files;
-    out->n_files = job->n_files;
     for (uint32_t i = 0; i < job->n_warnings; i++)
         out->warnings[out->n_warnings++] = job->warnings[i];
     for (uint32_t i = 0; i < b->n_warnings; i++)
@@ -484,13 +482,6 @@ static enum msim_status keep_states(struct msim_prediction_run *run,
     return MSIM_OK;
 }
 
-/* Does what is asked of a device need the memory that the traced run did? */
-static bool is_as_traced(const struct predicting *p)
-{
-    return !p->in->origin && msim_reshape_is_none(&p->s->reshape) &&
-           p->s->ranks <= p->in->job->n_ranks;
-}
-
 static enum msim_status read_off(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
@@ -506,7 +497,7 @@ static enum msim_status read_off(struct predicting *p)
     MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,
                                    p->s->totals_only ? NULL : run->mid.start,
                                    run->prediction));
-    if (is_as_traced(p))
+    if (msim_inputs_as_traced(p->in, p->s))
         MSIM_TRY(msim_rank_memory_recorded(run->graph, run->iteration,
                                            run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));

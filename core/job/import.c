@@ -94,7 +94,7 @@ enum msim_status msim_import_keep(struct msim_job *job,
 
         if (c->n)
             rows[out->n++] = (struct msim_import_row){
-                .kind = msim_import_kind_info((enum msim_import_kind)c->kind),
+                .kind = msim_import_about((enum msim_import_kind)c->kind),
                 .name = msim_strtab_text(job->strings, c->name),
                 .example = msim_strtab_text(job->strings, c->example),
                 .n = c->n,

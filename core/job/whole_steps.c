@@ -185,22 +185,21 @@ static bool begins_as_others(const struct deeds *d, uint32_t last)
                           n * sizeof(*names)));
 }
 
-/* Does it not end as others do? Its mark goes on when nothing else is recorded
- * any more, or it is over while others still do something. */
-static bool ends_otherwise(const struct msim_trace *t, const struct deeds *d,
-                           uint32_t last)
+/* Does its mark go on for longer than those of others when nothing else of it
+ * is recorded any more? */
+static bool ends_early(const struct msim_trace *t, const struct deeds *d,
+                       uint32_t last)
 {
-    msim_ps least = INT64_MAX, most = 0, slack = INT64_MAX;
+    msim_ps most = 0, slack = INT64_MAX;
 
     for (uint32_t s = 0; s < last; s++) {
         msim_ps share = (msim_ps)(LOST_MAX * (double)t->steps[s].dur);
 
-        least = d->of[s].quiet < least ? d->of[s].quiet : least;
         most = d->of[s].quiet > most ? d->of[s].quiet : most;
         slack = share < slack ? share : slack;
     }
-    return !n_deeds(d, last) || d->of[last].quiet > most + slack ||
-           d->of[last].quiet < least - slack;
+    return d->of[last].quiet == t->steps[last].dur ||
+           d->of[last].quiet > most + slack;
 }
 
 static enum msim_status list_deeds(const struct msim_trace *t, struct deeds *d)
@@ -223,7 +222,7 @@ static enum msim_status find_cut(const struct msim_trace *t,
     if (t->n_steps > 1 && t->has_times && status == MSIM_OK) {
         status = list_deeds(t, &d);
         if (status == MSIM_OK && begins_as_others(&d, last) &&
-            ends_otherwise(t, &d, last)) {
+            ends_early(t, &d, last)) {
             number = msim_vec_add(numbers, sizeof(*number));
             status = number ? MSIM_OK : MSIM_ENOMEM;
             if (number)

@@ -41,8 +41,8 @@ struct msim_json_filter {
     struct msim_json_repairs repairs;
     struct msim_vec held;  /* bytes that are not passed on yet */
     struct msim_vec noted; /* what was put right in the last call */
-    uint64_t at;          /* offset of the first of them */
-    uint32_t passed;      /* how many of them have been, by now */
+    uint64_t at;           /* offset of the first of them */
+    uint32_t passed;       /* how many of them have been, by now */
     bool in_string;
     char last; /* byte before, outside strings and not blank */
 };

@@ -15,7 +15,7 @@ const char *msim_import_fate_text(enum msim_import_fate f)
 }
 
 const struct msim_import_kind_info *
-msim_import_kind_info(enum msim_import_kind kind)
+msim_import_about(enum msim_import_kind kind)
 {
     static const struct msim_import_kind_info KINDS[] = {
 #define X(name, word, fate, warned, what, said)                                \

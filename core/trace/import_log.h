@@ -144,7 +144,7 @@ struct msim_import_kind_info {
     bool warned;
 };
 const struct msim_import_kind_info *
-msim_import_kind_info(enum msim_import_kind kind);
+msim_import_about(enum msim_import_kind kind);
 
 /* So many names of a file count on their own; the rest are one. */
 #define MSIM_IMPORT_NAMES 16

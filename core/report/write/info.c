@@ -326,7 +326,7 @@ static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
 
     for (int k = 0; k < MSIM_IMPORT_KINDS; k++) {
         const struct msim_import_kind_info *kind =
-            msim_import_kind_info((enum msim_import_kind)k);
+            msim_import_about((enum msim_import_kind)k);
         uint64_t n =
             kind->fate == fate && !kind->warned ? total_of(job, kind) : 0;
 
