@@ -128,6 +128,13 @@ assert text[rows["escape", None]["byte"]] == "\\", rows["escape", None]
 assert text[:rows["category", "npu_op"]["byte"]].count('"npu_op"') == 1
 PYTHON
 
+# Each kind is explained.
+while read -r word; do
+    grep -q "[| ,]\`$word\`" "$SOURCE_DIR/docs/json.md" ||
+        complain "docs/json.md does not have the kind '$word'"
+done < <(sed -n 's/^    X([A-Z0-9_]*, "\([a-z0-9_]*\)", [A-Z]*,.*/\1/p' \
+    "$SOURCE_DIR/core/trace/import_log.h")
+
 # Two files: one line a kind, which says how many files there are.
 cp "$folder/made.json" "$folder/rank0.json"
 mv "$folder/made.json" "$folder/rank1.json"

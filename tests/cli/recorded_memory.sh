@@ -22,7 +22,7 @@ events = [m(10, 0, 1, 1), m(20, 1, 4, 4.5), m(30, 0, 5, 6), m(900, 0, 2, 6), m(1
           m(1200, -1, 9, 9, 0), m(1900, 0, 1, 2), m(2100, 0, 2.5, 2.75)]
 for step in (1, 2):
     t = 1000 * step
-    events += [x("user_annotation", f"ProfilerStep#{step}", t, 999), 
+    events += [x("user_annotation", f"ProfilerStep#{step}", t, 999),
                {**x("cpu_op", "aten::mm", t + 10, 20), "args": {
                    "Input Dims": [[64, 512], [512, 512]], "Input type": ["float", "float"]}},
                x("cuda_runtime", "cudaLaunchKernel", t + 15, 5, correlation=step),
