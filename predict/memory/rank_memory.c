@@ -123,11 +123,14 @@ static enum msim_status recorded_of(const struct msim_trace *t,
                                     struct msim_arena *arena,
                                     struct msim_recorded_list *out)
 {
-    struct msim_time_range *ranges =
-        malloc(((size_t)t->n_steps + 1) * sizeof(*ranges));
-    enum msim_status status = MSIM_ENOMEM;
+    struct msim_time_range *ranges;
+    enum msim_status status;
     uint32_t n = 0;
 
+    *out = (struct msim_recorded_list){0};
+    if (!t->n_memory) /* nor, it may be, times */
+        return MSIM_OK;
+    ranges = malloc(((size_t)t->n_steps + 1) * sizeof(*ranges));
     if (!ranges)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_steps; i++)
