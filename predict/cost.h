@@ -76,6 +76,9 @@ struct msim_costs {
         uint32_t times;
     } bounded[MSIM_COST_BOUNDED_MAX];
     uint32_t n_bounded;
+    /* Transfers of which no rank records the size, and the first of them. */
+    uint32_t n_unsized;
+    const char *unsized;
 };
 
 /* Is the job one rank of which no GPU activity is recorded? Such a trace says

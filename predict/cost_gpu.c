@@ -17,6 +17,7 @@
 #include "predict/scaled.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,8 +214,8 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
 }
 
 /* Under --strict an error, by name, for what no model covers. */
-static enum msim_status bounded(struct msim_costing *k, uint32_t op,
-                                const struct msim_gpu *e)
+static enum msim_status uncovered(struct msim_costing *k, uint32_t op,
+                                  const struct msim_gpu *e)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
 
@@ -229,6 +230,7 @@ static enum msim_status bounded(struct msim_costing *k, uint32_t op,
                                      : "",
                      msim_platform_name(k->opt->platform),
                      k->opt->source ? "scaled by what its name and launch say"
+                     : e            ? "guessed from its name and launch"
                                     : "bounded by its memory traffic");
 }
 
@@ -255,10 +257,29 @@ static const char *shown_name(const struct msim_trace *t, uint32_t i)
                            op != MSIM_NONE ? t->ops[op].name : t->gpu[i].name);
 }
 
+/* Nothing in the name of a kernel says what it does: it may be all that its
+ * operator's tensors can ask for, of which it is one of `n` kernels. */
+static enum msim_status hold_operator(struct msim_costing *k, uint32_t op,
+                                      struct msim_estimate *e)
+{
+    const struct msim_works *all = k->opt->works[k->rank];
+    const struct msim_work *works;
+    struct msim_demand_estimate d;
+    uint32_t n;
+
+    if (op == MSIM_NONE ||
+        msim_works_of(all, op, &works, &n) != MSIM_OPMAP_UNKNOWN)
+        return MSIM_OK;
+    MSIM_TRY(estimate(k, "", works, n, &d));
+    n = all->kernels.begin[op + 1] - all->kernels.begin[op];
+    e->high_us = fmax(e->high_us, d.e.high_us / n);
+    return MSIM_OK;
+}
+
 /* By the law of its family and inferred sizes; `*known` is false where none can
  * be inferred. */
-static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
-                                      bool *known)
+static enum msim_status cost_inferred(struct msim_costing *k, uint32_t op,
+                                      uint32_t i, bool *known)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     struct msim_demand_estimate d;
@@ -272,6 +293,8 @@ static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
     MSIM_TRY(estimate(k, shown_name(t, i), &w, 1, &d));
     correct(k, msim_trace_text(t, t->gpu[i].name), &d.e);
     msim_infer_widen(&d.e, log_sd);
+    if (msim_infer_blind(&k->infer, i))
+        MSIM_TRY(hold_operator(k, op, &d.e));
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
 }
@@ -294,6 +317,38 @@ static void cost_class(struct msim_costing *k, uint32_t i)
     k->c->made_by[k->task_of[i]] = MSIM_COST_CLASS;
 }
 
+/*
+ * What a generator states of a node: its time, else the operations and bytes of
+ * a roofline, which nothing says more of. Tensor cores do the operations: in
+ * 16 bits, as is usual.
+ */
+static enum msim_status cost_stated(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    const struct msim_stated_work *s = &t->stated[e->stated - 1];
+    struct msim_demand_estimate d;
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w)); /* works are compared by their bytes */
+    w.family = MSIM_FAMILY_BOUND;
+    w.dtype = MSIM_DT_F16;
+    w.variant = "";
+    w.kernels = 1;
+    w.flops = s->flops;
+    w.bytes_read = s->bytes;
+    w.user.us = (double)s->dur / PS_PER_US;
+    if (!s->dur)
+        MSIM_TRY(uncovered(k, MSIM_NONE, e));
+    MSIM_TRY(estimate(k, msim_trace_text(t, e->name), &w, 1, &d));
+    if (s->dur)
+        d.e.source = MSIM_SOURCE_MEASURED;
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    if (s->dur)
+        k->c->made_by[k->task_of[i]] = MSIM_COST_TRACED;
+    return MSIM_OK;
+}
+
 /* A kernel without an operator or without shapes: by its class where it has a
  * time to scale, by inferred sizes where there are some, else a bound. */
 static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
@@ -304,15 +359,16 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
     struct msim_work w = kernel_work(t, e);
     bool known = false;
 
+    if (e->stated)
+        return cost_stated(k, i);
+    MSIM_TRY(uncovered(k, op, e));
     if (has_time(k, k->task_of[i])) {
-        MSIM_TRY(bounded(k, op, e));
         cost_class(k, i);
         return MSIM_OK;
     }
-    MSIM_TRY(cost_inferred(k, i, &known));
+    MSIM_TRY(cost_inferred(k, op, i, &known));
     if (known)
         return MSIM_OK;
-    MSIM_TRY(bounded(k, op, e));
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
 }
 
@@ -345,7 +401,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
             n = 0;
     }
     if (n && r != MSIM_OPMAP_WORKS)
-        MSIM_TRY(bounded(k, i, NULL));
+        MSIM_TRY(uncovered(k, i, NULL));
     MSIM_TRY(estimate(k, msim_trace_text(t, t->ops[i].name), works, n, &d));
     correct(k, msim_trace_text(t, t->ops[i].name), &d.e);
     MSIM_TRY(estimate_source(k, msim_trace_text(t, t->ops[i].name), traced,
@@ -394,8 +450,8 @@ static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
     return MSIM_OK;
 }
 
-/* A collective or one half of a point-to-point pair. Its size is inferred where
- * the trace does not have it and there is no time to scale. */
+/* A collective or one half of a point-to-point pair. Where the trace does not
+ * have its size, a time is scaled by its class; else the size is inferred. */
 static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
@@ -403,9 +459,9 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
     struct msim_work from = msim_comm_work(t, e->comm);
     struct msim_work to = msim_comm_work(asked_of(k), e->comm);
 
-    if (!k->opt->source && to.u.coll.bytes == 0 &&
-        to.u.coll.collective != MSIM_COLL_BARRIER)
-        return cost_unsized(k, i, to);
+    if (to.u.coll.bytes == 0 && to.u.coll.collective != MSIM_COLL_BARRIER)
+        return k->opt->source ? cost_unknown(k, MSIM_NONE, i)
+                              : cost_unsized(k, i, to);
     to = grow(k, to, e->comm);
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
 }
@@ -430,6 +486,8 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
+    if (e->stated)
+        return cost_stated(k, i);
     if (e->kind == MSIM_GPU_COMM)
         return e->comm == MSIM_NONE ? cost_named_transfer(k, i)
                                     : cost_transfer(k, i);
@@ -479,7 +537,7 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
     assert(ref->work < n); /* the plan was made of the same works */
     k->rank = ref->rank;
     if (works[ref->work].family == MSIM_FAMILY_BOUND)
-        MSIM_TRY(bounded(k, ref->op, NULL));
+        MSIM_TRY(uncovered(k, ref->op, NULL));
     w = grow(k, works[ref->work], t->ops[ref->op].comm);
     return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name), &w, &w);
 }

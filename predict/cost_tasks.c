@@ -124,6 +124,91 @@ static void cost_host(struct msim_costing *k, uint32_t task)
         set_traced(k, task);
 }
 
+/* ---- transfers whose size is not recorded ------------------------------ */
+
+/*
+ * A message has two ends, and one of them may say its size. Kineto records a
+ * batch of sends and receives without sizes, and each end guesses from what it
+ * computed last. The transfer is one, however: where an end has the size, all
+ * take its time; else all take the longest guess, which is the larger buffer's.
+ */
+static bool is_guess(const struct msim_costing *k, uint32_t task)
+{
+    return k->g->kind[task] == MSIM_TASK_COMM &&
+           k->c->source[task] >= MSIM_SOURCE_INFERRED &&
+           k->c->source[task] != MSIM_SOURCE_CLASS;
+}
+
+/* The end of the transfer behind `join` that says how long it takes: one whose
+ * size is recorded before all others, then the longest. */
+static uint32_t leader(const struct msim_costing *k, uint32_t join)
+{
+    const struct msim_graph *g = k->g;
+    uint32_t best = MSIM_NONE;
+
+    for (uint32_t e = g->edge_begin[join]; e < g->edge_begin[join + 1]; e++) {
+        uint32_t t = g->edges[e].to;
+        bool known = !is_guess(k, t);
+
+        if (g->kind[t] != MSIM_TASK_COMM)
+            continue;
+        if (best == MSIM_NONE || known > !is_guess(k, best) ||
+            (known == !is_guess(k, best) && k->c->mid[t] > k->c->mid[best]))
+            best = t;
+    }
+    return best;
+}
+
+static void take(struct msim_costs *c, uint32_t t, uint32_t from)
+{
+    c->mid[t] = c->mid[from];
+    c->low[t] = c->low[from];
+    c->high[t] = c->high[from];
+    c->source[t] = c->source[from];
+    c->made_by[t] = c->made_by[from];
+}
+
+static void agree(struct msim_costing *k, uint32_t join)
+{
+    const struct msim_graph *g = k->g;
+    uint32_t from = leader(k, join);
+
+    for (uint32_t e = g->edge_begin[join]; e < g->edge_begin[join + 1]; e++)
+        if (is_guess(k, g->edges[e].to))
+            take(k->c, g->edges[e].to, from);
+}
+
+static const char *name_of(const struct msim_costing *k, uint32_t task)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+
+    return msim_trace_text(t, ref->index == MSIM_NONE
+                                  ? t->ops[ref->op].name
+                                  : t->gpu[ref->index].name);
+}
+
+static enum msim_status cost_messages(struct msim_costing *k)
+{
+    const struct msim_graph *g = k->g;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->kind[t] == MSIM_TASK_JOIN)
+            agree(k, t);
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        if (!is_guess(k, t))
+            continue;
+        if (!k->c->n_unsized++)
+            k->c->unsized = name_of(k, t);
+        if (k->opt->strict)
+            return msim_fail(k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                             "the size of transfer '%s' is not recorded; "
+                             "without --strict it is guessed",
+                             k->c->unsized);
+    }
+    return MSIM_OK;
+}
+
 /* ---- all of it --------------------------------------------------------- */
 
 static enum msim_status allocate(struct msim_costs *c, uint32_t n)
@@ -200,6 +285,7 @@ static enum msim_status cost_tasks(struct msim_costing *k)
     for (k->rank = 0; k->opt->platform && k->rank < g->job->n_ranks; k->rank++)
         if (g->job->ranks[k->rank]->has_gpu_events)
             MSIM_TRY(msim_cost_rank(k));
+    MSIM_TRY(cost_messages(k));
     set_lags(k);
     return msim_cost_scale(k->c, k->g, k->opt->scales, k->opt->n_scales);
 }

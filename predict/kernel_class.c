@@ -12,7 +12,7 @@
 #include "predict/kernel_class.h"
 
 #include "core/work/kernel/kernel_name.h"
-#include "core/work/kernel/kernel_type.h"
+#include "core/work/kernel_type.h"
 
 #include <math.h>
 #include <string.h>

@@ -159,8 +159,10 @@ static void warn_folded(const struct warning *w)
     if (w->to->costs != MSIM_COSTS_MEASURED)
         msim_job_warn(w->job,
                       "each of the %u traced ranks stands for %u: collectives "
-                      "of all ranks are costed for %u ranks, %u on a node, "
-                      "with the sizes that were traced",
+                      "of all ranks are costed for %u ranks, %u on a node; "
+                      "all-gathers and reduce-scatters keep the whole that was "
+                      "traced, as sharded parameters do, gathers grow, all "
+                      "others keep what each rank sends",
                       traced, w->s->ranks / traced, w->s->ranks,
                       w->to->gpus_a_node);
     else
@@ -281,9 +283,21 @@ void msim_run_guard(struct msim_job *job, const struct msim_graph *g,
         msim_job_warn(job, "the interval of a time does not hold the time");
 }
 
+static void warn_unsized(struct msim_job *job, const struct msim_costs *c)
+{
+    if (c->n_unsized)
+        msim_job_warn(job,
+                      "the size of %u transfer%s, such as '%.80s', is not "
+                      "recorded: guessed from what was computed before, and "
+                      "not covered",
+                      c->n_unsized, c->n_unsized == 1 ? "" : "s", c->unsized);
+}
+
 void msim_run_warnings_bounded(struct msim_job *job, const struct msim_costs *c)
 {
     uint32_t n = c->n_bounded;
+
+    warn_unsized(job, c);
 
     for (uint32_t i = 0; i < n && i < MSIM_COST_BOUNDED_MAX; i++)
         msim_job_warn(job,

@@ -112,6 +112,10 @@ const char *msim_chakra_dtype_text(enum msim_dtype t)
         return "c10::complex<float>";
     case MSIM_DT_C128:
         return "c10::complex<double>";
+    case MSIM_DT_F4X2:
+        return "c10::Float4_e2m1fn_x2";
+    case MSIM_DT_ODD:
+        return "odd";
     }
     return "unknown";
 }

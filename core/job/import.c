@@ -65,6 +65,31 @@ static void warn_salvaged(struct msim_job *job, const char *path,
                   passed);
 }
 
+/* One warning for each type of elements that is not known. */
+static void warn_types(struct msim_job *job, const char *path,
+                       const struct msim_read_result *read)
+{
+    if (read->untyped)
+        msim_job_warn(job,
+                      "%s: %llu tensors have no element type: it is taken from "
+                      "the names of their kernels; else what reads them has a "
+                      "bound, and is not covered",
+                      path, (unsigned long long)read->untyped);
+    for (int i = 0; i < MSIM_READ_ODD_TYPES; i++) {
+        const struct msim_odd_type *o = &read->odd_types[i];
+
+        if (o->n)
+            msim_job_warn(job,
+                          "%s: %llu tensors of %s%.80s%s, which is not known: "
+                          "what reads them has a bound, and is not covered",
+                          path, (unsigned long long)o->n,
+                          o->name ? "the element type '" : "other types",
+                          o->name ? msim_strtab_text(job->strings, o->name)
+                                  : "",
+                          o->name ? "'" : "");
+    }
+}
+
 void msim_import_warn_file(struct msim_job *job, const char *path,
                            const struct msim_read_result *read)
 {
@@ -72,6 +97,7 @@ void msim_import_warn_file(struct msim_job *job, const char *path,
         warn_salvaged(job, path, read);
     if (read->note[0])
         msim_job_warn(job, "%s: %s", path, read->note);
+    warn_types(job, path, read);
 }
 
 /* ---- rows ---------------------------------------------------------------- */

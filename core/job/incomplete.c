@@ -79,13 +79,16 @@ enum msim_status msim_job_check_work(const struct msim_job *job,
         events += job->files[i].events;
     return msim_fail(
         err, MSIM_EFORMAT, job->n_files ? first->path : NULL, MSIM_OFFSET_NONE,
-        "%s %llu %s and no operator, call or GPU activity, want a run: record "
-        "it inside 'with torch.profiler.profile(record_shapes=True)', as "
-        "capture.py does",
+        "%s %llu %s and no operator, call or GPU activity, want %s",
         job->n_files > 1 ? "and the other files hold" : "holds",
         (unsigned long long)events,
         job->n_files && first->format == MSIM_FORMAT_KINETO ? "events"
-                                                            : "nodes");
+                                                            : "nodes",
+        job->n_files && first->format == MSIM_FORMAT_CHAKRA
+            ? "nodes with a duration, or with comm_size, num_ops or tensor_size"
+            : "a run: record it inside 'with "
+              "torch.profiler.profile(record_shapes=True)', as capture.py "
+              "does");
 }
 
 void msim_warn_lost_events(struct msim_job *job)

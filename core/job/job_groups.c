@@ -32,9 +32,33 @@ static enum msim_status name_addresses(struct msim_job *job,
     return MSIM_OK;
 }
 
+/* Ranks that know a group of that name. */
+static uint32_t count_named(const struct msim_job *job, uint32_t name)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        for (uint32_t i = 0; i < job->ranks[r]->n_groups; i++)
+            n += job->ranks[r]->groups[i].name == name;
+    return n;
+}
+
+/* A workload that was generated is all of its job: its ranks are the files, and
+ * those of a group the files that name it. */
+static void size_generated(struct msim_job *job, struct msim_trace *t)
+{
+    if (t->world_size == 0)
+        t->world_size = job->n_ranks;
+    for (uint32_t i = 0; i < t->n_groups; i++)
+        if (t->groups[i].size == 0)
+            t->groups[i].size = count_named(job, t->groups[i].name);
+}
+
 /* A single group of unknown size that all ranks have spans the job. */
 static void size_groups(struct msim_job *job, struct msim_trace *t)
 {
+    if (t->has_gpu_events && !t->has_times)
+        size_generated(job, t);
     if (t->n_groups == 1 && t->groups[0].size == 0) {
         t->groups[0].size = t->world_size ? t->world_size : job->n_ranks;
         msim_import_add(&t->import, MSIM_IMPORT_GROUP_SIZE, 1);

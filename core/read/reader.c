@@ -93,6 +93,21 @@ void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
         c->example = 0; /* out of memory: it is counted all the same */
 }
 
+enum msim_status msim_read_odd_type(struct msim_reader *r, const char *s,
+                                    size_t len, uint8_t *slot)
+{
+    struct msim_odd_type *types = r->out->odd_types;
+    uint32_t name;
+
+    MSIM_TRY(msim_strtab_add(r->strings, s, len, &name));
+    *slot = 0;
+    while (*slot < MSIM_READ_ODD_TYPES - 1 && types[*slot].name &&
+           types[*slot].name != name)
+        ++*slot;
+    types[*slot].name = *slot < MSIM_READ_ODD_TYPES - 1 ? name : 0;
+    return MSIM_OK;
+}
+
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id)
 {

@@ -19,6 +19,14 @@
 #include "core/stream/json_sax.h"
 #include "core/trace/argpool.h"
 
+/* A name of an element type that is not known, and tensors of it. */
+struct msim_odd_type {
+    uint32_t name; /* string */
+    uint64_t n;
+};
+/* The last slot counts all that find no other; its name is then 0. */
+#define MSIM_READ_ODD_TYPES 16
+
 /* What was found in a file; of its records, see the trace's log. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
@@ -26,8 +34,10 @@ struct msim_read_result {
     struct msim_trace **others;
     uint32_t n_others;
     enum msim_format format;
-    uint32_t version;                 /* string */
-    int64_t rank;                     /* -1 unknown */
+    uint32_t version; /* string */
+    int64_t rank;     /* -1 unknown */
+    struct msim_odd_type odd_types[MSIM_READ_ODD_TYPES];
+    uint64_t untyped; /* tensors whose element type the file does not name */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
@@ -112,6 +122,11 @@ void msim_read_count(struct msim_reader *r, enum msim_import_kind kind);
 enum msim_status msim_read_count_name(struct msim_reader *r,
                                       enum msim_import_kind kind,
                                       const char *name, uint64_t us);
+
+/* The slot of an element type of that name, which is not known. */
+MSIM_MUST_CHECK
+enum msim_status msim_read_odd_type(struct msim_reader *r, const char *s,
+                                    size_t len, uint8_t *slot);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);

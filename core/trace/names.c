@@ -155,6 +155,8 @@ enum msim_dtype msim_name_dtype(const char *s, size_t len)
         {"UInt16", MSIM_DT_I16},
         {"UInt32", MSIM_DT_I32},
         {"UInt64", MSIM_DT_I64},
+        {"c10::Float4_e2m1fn_x2", MSIM_DT_F4X2},
+        {"Float4_e2m1fn_x2", MSIM_DT_F4X2},
     };
     size_t i;
 

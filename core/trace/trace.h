@@ -35,7 +35,9 @@
  */
 #define MSIM_TRACE_MAX ((msim_ps)24 * 3600 * 1000000 * MSIM_PS_PER_US)
 
-/* X(name, bytes, short name) */
+/* X(name, bytes, short name). F4X2 is two numbers in each element. ODD is a
+ * type that the file names and nobody here knows; UNKNOWN one that it does not
+ * name. */
 #define MSIM_DTYPE_MAP(X)                                                      \
     X(UNKNOWN, 0, "unknown")                                                   \
     X(F64, 8, "fp64")                                                          \
@@ -50,7 +52,9 @@
     X(U8, 1, "uint8")                                                          \
     X(BOOL, 1, "bool")                                                         \
     X(C64, 8, "complex64")                                                     \
-    X(C128, 16, "complex128")
+    X(C128, 16, "complex128")                                                  \
+    X(F4X2, 1, "fp4")                                                          \
+    X(ODD, 1, "odd")
 
 enum msim_dtype {
 #define X(name, bytes, text) MSIM_DT_##name,
@@ -240,10 +244,17 @@ struct msim_gpu {
         comm; /* kind COMM: its collective, or NONE where only its name tells */
     uint32_t correlation;
     uint32_t config; /* launch configuration, or NONE */
+    uint32_t stated; /* row of stated, from 1; 0: nothing is stated */
     uint8_t kind, copy_kind;
     bool pageable;
     bool in_graph; /* launched by a CUDA or HIP graph */
     bool early;    /* in its queue already when the recording began */
+};
+
+/* What a trace without times states of an activity: 0 where it does not. */
+struct msim_stated_work {
+    double flops, bytes;
+    msim_ps dur;
 };
 
 struct msim_launch_config {
@@ -328,6 +339,7 @@ struct msim_gpu_properties {
     X(gpu, struct msim_gpu)                                                    \
     X(threads, struct msim_thread)                                             \
     X(streams, struct msim_stream)                                             \
+    X(stated, struct msim_stated_work)                                         \
     X(configs, struct msim_launch_config)                                      \
     X(comms, struct msim_comm)                                                 \
     X(groups, struct msim_group)                                               \

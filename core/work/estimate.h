@@ -18,11 +18,11 @@ enum msim_source {
                              collective has, or links of which nothing is
                              known: nobody ran it on this GPU */
     MSIM_SOURCE_SCALED,   /* measured on another GPU, times a ratio of laws */
-    MSIM_SOURCE_INFERRED, /* a law, of sizes that a kernel's name, launch and
-                             neighbours tell (core/work/kernel/infer.h) */
-    MSIM_SOURCE_NEAREST,  /* from here on no law of its own kernel and no table
-                             stands behind it: this is the law of the nearest
-                             kind of kernel, by bytes */
+    MSIM_SOURCE_INFERRED, /* from here on no law of its own kernel and no table
+                             stands behind it: this is a law of sizes that are
+                             guessed from a kernel's name, launch and
+                             neighbours (core/work/kernel/infer.h) */
+    MSIM_SOURCE_NEAREST,  /* the law of the nearest kind of kernel, by bytes */
     MSIM_SOURCE_BOUND,
     MSIM_SOURCE_CLASS, /* measured on another GPU, times a ratio of rates */
     MSIM_SOURCE_COUNT

@@ -125,12 +125,13 @@ struct msim_work {
             double lookups;    /* gathers: rows fetched, */
             double table_rows; /* of a table of so many, 0: not known */
             double row_bytes;
-            double segments; /* jagged data: rows of differing lengths */
-            double taps;     /* pooling: inputs of all windows together */
-            double turns;    /* loads of a thread that wait for each other, */
-            double threads;  /* of so many threads */
-            bool addressed;  /* operands do not lie alike in memory: the
-                                address of each element is computed */
+            double segments;   /* jagged data: rows of differing lengths */
+            double taps;       /* pooling: inputs of all windows together */
+            double turns;      /* loads of a thread that wait for each other, */
+            double threads;    /* of so many threads */
+            bool addressed;    /* operands do not lie alike in memory: the
+                                  address of each element is computed */
+            double most_flops; /* BOUND: of a product of its operands */
         } vector;
         struct {
             enum msim_collective collective;

@@ -251,12 +251,24 @@ static uint32_t raise_to_fewer(const struct msim_platform *p,
     return raised;
 }
 
+/* Both ends of a message are one transfer: the sender's. */
+static struct msim_work one_end(const struct msim_work *w)
+{
+    struct msim_work sent = *w;
+
+    if (w->u.coll.collective == MSIM_COLL_RECV)
+        sent.u.coll.collective = MSIM_COLL_SEND;
+    return sent;
+}
+
 static enum msim_status collective_predict(const struct msim_platform *p,
                                            const struct msim_work *w,
                                            struct msim_estimate *out)
 {
-    estimate_alone(with_fits(p, w), w, out);
-    (void)raise_to_fewer(p, w, out);
+    const struct msim_work sent = one_end(w);
+
+    estimate_alone(with_fits(p, &sent), &sent, out);
+    (void)raise_to_fewer(p, &sent, out);
     return MSIM_OK;
 }
 
@@ -305,7 +317,9 @@ static void collective_explain(const struct msim_platform *p,
     struct msim_estimate e;
     uint32_t raised;
     bool picked;
+    const struct msim_work sent = one_end(w);
 
+    w = &sent;
     p = with_fits(p, w);
     estimate_alone(p, w, &e);
     raised = raise_to_fewer(whole, w, &e);

@@ -102,4 +102,7 @@ void msim_emulated_widen(enum msim_emulation e, struct msim_estimate *out)
         out->us *= BF16_FACTOR;
     out->low_us = out->us * exp(-down);
     out->high_us = out->us * exp(up);
+    /* no kernel of the GPU multiplies numbers of four bits */
+    if (e == MSIM_EMULATED_FP4)
+        out->source = MSIM_SOURCE_BOUND;
 }

@@ -53,6 +53,8 @@ static const char *type_word(enum msim_dtype t)
         [MSIM_DT_BOOL] = "bool",
         [MSIM_DT_C64] = "c10::complex<float>",
         [MSIM_DT_C128] = "c10::complex<double>",
+        [MSIM_DT_F4X2] = "c10::Float4_e2m1fn_x2",
+        [MSIM_DT_ODD] = "odd",
     };
 
     return WORDS[t];

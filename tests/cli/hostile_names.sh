@@ -2,7 +2,7 @@
 # Names of all kinds in every file, through every verb and every output: nothing
 # from a file is ever code. Not for gnuplot, the shell, Python, HTML or a
 # spreadsheet, and a terminal only shows it. What is drawn, planned and written
-# lies where it was asked for, and nowhere else.
+# lies where it was asked for, and nowhere else. MSIM_HOSTILE_SEED draws other names.
 . "$(dirname "$0")/lib.bash"
 
 python=${MSIM_PYTHON:-python3}
@@ -24,6 +24,7 @@ cd "$folder/in" || exit 1 # names of files are relative, as an archive has them
 import copy
 import json
 import os
+import random
 import shutil
 import sys
 
@@ -38,6 +39,9 @@ NAMES = [
     "-2+3+cmd|'/C calc'!A0", "\u2028line\u202eright", "%s%n%d%999999d",
     "{x}^_@ {/b}", "nul\0inside", "no\udcff\udcfe\udcc0utf8", "'''\"\"\"\n#",
 ]
+if os.environ.get("MSIM_HOSTILE_SEED"):  # other ones: two or three of them in a row
+    drawn = random.Random(os.environ["MSIM_HOSTILE_SEED"])
+    NAMES = ["".join(drawn.sample(NAMES, drawn.choice([2, 2, 3])))[-80:] for _ in NAMES]
 LONG = "long " + "x" * (1 << 20)
 
 
@@ -274,7 +278,9 @@ good txt --platform ./platform.json --host ./host.json --network ./network.json 
 good json --platform ./platform.json --host ./host.json --network ./network.json --json \
     trace.json
 good txt --platform a100 --ops ops.csv --explain aten::mm trace.json
-good txt --platform a100 --explain $'\e[31mred\e]0;title\a' trace.json
+explain=good
+[ -z "${MSIM_HOSTILE_SEED:-}" ] || explain=keep # that name may not be drawn
+$explain txt --platform a100 --explain $'\e[31mred\e]0;title\a' trace.json
 good txt --platform a100 large.json
 keep txt select -k 1 --weight weights.csv fleet
 for file in "${files[@]}"; do

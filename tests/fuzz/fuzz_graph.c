@@ -323,7 +323,7 @@ static void check_outcome(const struct trial *k, bool measured)
         .n_made_by = MSIM_COST_HOST + 1u,
         .source = k->costs->source,
         .source_names = NAMES,
-        .source_uncovered = MSIM_SOURCE_NEAREST,
+        .source_uncovered = MSIM_SOURCE_INFERRED,
         .flops = k->costs->flops,
         .limits = measured ? NULL : k->costs->limits,
         .measured = measured,

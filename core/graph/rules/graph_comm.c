@@ -70,6 +70,9 @@ static int64_t global_rank(const struct msim_trace *t,
     return rank;
 }
 
+/* The group of messages that name no group: ranks are the job's. */
+#define MESSAGES 9
+
 /*
  * A sender meets its receiver, in order, whichever of them records what.
  * Without the other's number (a batch of both) the whole group meets.
@@ -79,10 +82,13 @@ static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
 {
     int64_t peer;
 
-    if (!point_to_point(c->collective) || c->peer < 0 ||
-        c->group == MSIM_NONE || t->rank < 0)
+    if (!point_to_point(c->collective) || c->peer < 0 || t->rank < 0)
         return group;
-    peer = global_rank(t, &t->groups[c->group], c->peer);
+    peer = c->peer;
+    if (c->group == MSIM_NONE)
+        group = MESSAGES;
+    else
+        peer = global_rank(t, &t->groups[c->group], c->peer);
     if (c->collective == MSIM_COLL_SEND)
         return mix(mix(group, (uint64_t)t->rank), (uint64_t)peer);
     return mix(mix(group, (uint64_t)peer), (uint64_t)t->rank);

@@ -262,7 +262,8 @@ enum msim_status msim_graph_wait(struct msim_graph_builder *b,
 {
     struct waits w = {b, r, r->trace};
 
-    if (r->n_waits)
+    /* Work without times was generated, with all that it waits for. */
+    if (r->n_waits || !w.t->has_times)
         return add_recorded(&w);
     for (uint32_t i = 0; i < w.t->n_gpu; i++) {
         const struct msim_gpu *e = &w.t->gpu[i];

@@ -14,7 +14,8 @@ struct msim_chakra_node {
     uint64_t at;           /* offset of its message in the file */
     msim_ps start;         /* from the first one's, or MSIM_TIME_NONE */
     msim_ps own, span;     /* work; begin to end */
-    uint32_t deps, n_deps; /* in msim_chakra.deps */
+    uint32_t deps, n_deps; /* in msim_chakra.deps: of data; behind them */
+    uint32_t n_ctrl;       /* those of control */
     uint32_t row;          /* of ops, calls, gpu or syncs; NONE: no row */
     uint32_t name;
     uint8_t event;
@@ -40,6 +41,7 @@ struct msim_chakra {
     bool has_et;             /* ours: an ET was part of it */
     bool timed;              /* some node has a duration */
     bool started;            /* some node has a start */
+    bool sized;              /* some node of the GPU states its work alone */
     bool based;
     int64_t base_ns;
     struct msim_chakra_attrs attrs;

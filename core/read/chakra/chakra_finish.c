@@ -5,6 +5,10 @@
  * Rows get their times. What a trace needs and the format leaves out is made:
  * who launched what, and who waited for whom.
  *
+ * Files of other tools' generators state work in place of times. They are laid
+ * out like those with durations, for the order alone: one thread launches all
+ * of it at once, and the trace counts as one without times.
+ *
  * Chakra has no launches. A node on the GPU that no recorded call started gets
  * a call of no length in its caller. If a node of the CPU, or of another
  * stream, depends on one of the GPU, an event is recorded behind that launch
@@ -34,6 +38,8 @@ struct finish {
     uint32_t *event;   /* correlation of the event behind it; 0: none */
     uint32_t correlation;
     uint32_t names[MADE_CALLS];
+    bool stated;     /* work in place of times */
+    uint32_t thread; /* that launches all of it */
 };
 
 static uint32_t node_of(const struct finish *f, uint64_t id)
@@ -124,6 +130,33 @@ static enum msim_status set_times(struct finish *f)
     return MSIM_OK;
 }
 
+/* All work is launched before it starts, in `order`: a launch and an event
+ * behind it take a picosecond each. */
+static enum msim_status launch_first(struct finish *f, const uint32_t *order)
+{
+    for (uint32_t k = 0; k < f->n; k++) {
+        f->nodes[order[k]].start += 2 * (msim_ps)f->n;
+        f->launched[order[k]] = 2 * (msim_ps)k;
+    }
+    return msim_et_thread(f->r, 0, &f->thread);
+}
+
+/* What a node of a generated workload has in ctrl_deps is no caller: it waits
+ * for that, too. */
+static void wait_for_control(struct finish *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (is_gpu(&f->nodes[i]))
+            f->nodes[i].n_deps += f->nodes[i].n_ctrl;
+}
+
+static void forget_stated(struct msim_trace *t)
+{
+    t->n_stated = 0;
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        t->gpu[i].stated = 0;
+}
+
 /* Roots hold the threads of an ET together; a trace with times has no roots. */
 static void drop_roots(struct finish *f)
 {
@@ -204,8 +237,10 @@ static void find_launch(struct finish *f, uint32_t i)
             (!from || work_end(&f->nodes[k]) > work_end(from)))
             from = &f->nodes[k];
     }
-    if (!from)
+    if (!from) {
+        f->launch[i] = f->stated ? f->thread : MSIM_NONE;
         return;
+    }
     f->launch[i] = f->t->ops[from->row].thread;
     f->launched[i] =
         work_end(from) > from->start ? work_end(from) - 1 : from->start;
@@ -218,8 +253,8 @@ static enum msim_status event_of(struct finish *f, uint32_t i, uint32_t *event)
 {
     if (!f->event[i] && f->launch[i] != MSIM_NONE) {
         f->event[i] = ++f->correlation;
-        MSIM_TRY(add_call(f, f->names[RECORD], f->launch[i], f->launched[i], 0,
-                          f->event[i]));
+        MSIM_TRY(add_call(f, f->names[RECORD], f->launch[i],
+                          f->launched[i] + f->stated, 0, f->event[i]));
     }
     *event = f->event[i];
     return MSIM_OK;
@@ -446,13 +481,15 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
         MSIM_TRY(msim_chakra_layout(f->r, order));
         msim_import_add(&t->import, MSIM_IMPORT_LAID_OUT, f->n);
     }
+    if (f->stated)
+        MSIM_TRY(launch_first(f, order));
     fill_starts(f, order);
     MSIM_TRY(set_times(f));
     find_forward(f);
     if (!f->c->ours)
         MSIM_TRY(make_calls(f, order));
     place_origin(f, msim_order_from_zero(t));
-    t->has_times = true;
+    t->has_times = !f->stated;
     t->has_et = !f->c->ours || f->c->has_et;
     MSIM_TRY(order_ops(f));
     MSIM_TRY(msim_order_topmost(t));
@@ -468,11 +505,16 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
 
 static enum msim_status run(struct finish *f, uint32_t *order)
 {
+    f->stated = f->c->sized && !f->c->started;
+    if (f->stated)
+        wait_for_control(f);
+    else
+        forget_stated(f->t);
     MSIM_TRY(msim_chakra_order(f->r, order));
     if (f->c->ours)
         MSIM_TRY(msim_chakra_sort_comms(f->r));
-    return f->c->timed || f->c->started ? finish_timed(f, order)
-                                        : finish_untimed(f);
+    return f->c->timed || f->c->started || f->stated ? finish_timed(f, order)
+                                                     : finish_untimed(f);
 }
 
 enum msim_status msim_chakra_rows(struct msim_reader *r)

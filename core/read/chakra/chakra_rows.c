@@ -16,7 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum node_type { MEM_LOAD = 2, MEM_STORE = 3, COMM_SEND = 5, COMM_COLL = 7 };
+enum node_type {
+    MEM_LOAD = 2,
+    MEM_STORE = 3,
+    COMP = 4,
+    COMM_SEND = 5,
+    COMM_RECV = 6,
+    COMM_COLL = 7
+};
 
 static int64_t number_of(const struct msim_chakra_attrs *a,
                          enum msim_chakra_word word, int64_t otherwise)
@@ -53,6 +60,15 @@ static uint8_t event_of_text(const char *text)
     return MSIM_CHAKRA_MADE_EVENT;
 }
 
+/* A node that says how many operations it does, or bytes it moves, in place of
+ * a time: generators of workloads write those, of devices alone. */
+static bool states_work(const struct msim_chakra_attrs *a, uint32_t type)
+{
+    return (type == COMP && count_of(a, MSIM_CHAKRA_NUM_OPS)) ||
+           ((type == MEM_LOAD || type == MEM_STORE) &&
+            count_of(a, MSIM_CHAKRA_TENSOR_SIZE));
+}
+
 static uint8_t event_of(const struct msim_reader *r, const char *name,
                         uint32_t type)
 {
@@ -63,7 +79,7 @@ static uint8_t event_of(const struct msim_reader *r, const char *name,
         return event_of_text(text_of(a, MSIM_CHAKRA_EVENT));
     /* Without is_cpu_op other readers take a node for one of the CPU; but a
      * collective cannot be one. */
-    if (number_of(a, MSIM_CHAKRA_IS_CPU_OP, !comm)) {
+    if (number_of(a, MSIM_CHAKRA_IS_CPU_OP, !comm) && !states_work(a, type)) {
         if (msim_name_is_root(name))
             return MSIM_CHAKRA_ROOT_EVENT;
         return number_of(a, MSIM_CHAKRA_SCOPE, 0) == 7
@@ -115,13 +131,18 @@ static enum msim_status stream_at(struct msim_reader *r, int64_t device,
 
 /*
  * Older files have the stream in `tid`. Made-up files have neither, and run
- * communication at the same time as computation.
+ * collectives, what is sent and what is received at the same time as
+ * computation.
  */
 static enum msim_status stream_of(struct msim_reader *r, uint8_t event,
-                                  uint32_t *stream)
+                                  uint32_t type, uint32_t *stream)
 {
     const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
-    int64_t id = number_of(a, MSIM_CHAKRA_TID, event == MSIM_CHAKRA_COMM_EVENT);
+    int64_t made = event != MSIM_CHAKRA_COMM_EVENT ? 0
+                   : type == COMM_SEND             ? 2
+                   : type == COMM_RECV             ? 3
+                                                   : 1;
+    int64_t id = number_of(a, MSIM_CHAKRA_TID, made);
 
     return stream_at(r, number_of(a, MSIM_CHAKRA_DEVICE, 0),
                      number_of(a, MSIM_CHAKRA_STREAM, id), stream);
@@ -150,7 +171,7 @@ static uint8_t collective_of(const struct msim_reader *r, uint32_t type,
 
     if (text[0])
         c = msim_name_collective(text, strlen(text));
-    else if (type == COMM_SEND || type == COMM_SEND + 1)
+    else if (type == COMM_SEND || type == COMM_RECV)
         c = type == COMM_SEND ? MSIM_COLL_SEND : MSIM_COLL_RECV;
     else if (a->has[MSIM_CHAKRA_COMM_TYPE])
         c = msim_chakra_collective(a->number[MSIM_CHAKRA_COMM_TYPE]);
@@ -182,6 +203,10 @@ static enum msim_status fill_comm(struct msim_reader *r, uint32_t type,
     const char *dtype = text_of(a, MSIM_CHAKRA_DTYPE);
     int64_t peer = number_of(a, MSIM_CHAKRA_COMM_PEER, -1);
 
+    if (type == COMM_SEND || type == COMM_RECV)
+        peer = number_of(
+            a, type == COMM_SEND ? MSIM_CHAKRA_COMM_DST : MSIM_CHAKRA_COMM_SRC,
+            peer);
     *c = (struct msim_comm){
         .sequence = number_of(a, MSIM_CHAKRA_COMM_SEQ, -1),
         .peer = peer >= 0 && peer <= INT32_MAX ? (int32_t)peer : -1,
@@ -374,6 +399,36 @@ static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
     return msim_read_config(r->trace, &msim_chakra_of(r)->configs, &c, config);
 }
 
+/* Used where no node of the file has a start (chakra_finish.c). */
+static enum msim_status stated_of(struct msim_reader *r,
+                                  const struct msim_chakra_node *n,
+                                  uint32_t *stated)
+{
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
+    struct msim_stated_work s = {
+        .flops = (double)count_of(a, MSIM_CHAKRA_NUM_OPS),
+        .bytes = (double)count_of(a, MSIM_CHAKRA_TENSOR_SIZE),
+        .dur = n->own,
+    };
+    struct msim_trace *t = r->trace;
+
+    if (msim_chakra_of(r)->ours)
+        return MSIM_OK;
+    msim_chakra_of(r)->sized |=
+        !n->own && (s.flops > 0 || s.bytes > 0 ||
+                    (n->event == MSIM_CHAKRA_COMM_EVENT &&
+                     count_of(a, MSIM_CHAKRA_COMM_SIZE)));
+    /* Of a transfer without a time the row of comms has all. */
+    if (!s.dur &&
+        (n->event == MSIM_CHAKRA_COMM_EVENT || !(s.flops > 0 || s.bytes > 0)))
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&t->stated, &t->cap_stated, t->n_stated,
+                       sizeof(*t->stated)));
+    t->stated[t->n_stated++] = s;
+    *stated = t->n_stated;
+    return MSIM_OK;
+}
+
 static enum msim_status add_gpu(struct msim_reader *r,
                                 struct msim_chakra_node *n, uint32_t type)
 {
@@ -392,7 +447,8 @@ static enum msim_status add_gpu(struct msim_reader *r,
         .correlation = small(number_of(a, MSIM_CHAKRA_CORRELATION, 0)),
     };
 
-    MSIM_TRY(stream_of(r, n->event, &g.stream));
+    MSIM_TRY(stream_of(r, n->event, type, &g.stream));
+    MSIM_TRY(stated_of(r, n, &g.stated));
     MSIM_TRY(config_of(r, &g.config));
     if (g.kind == MSIM_GPU_COMM)
         MSIM_TRY(comm_of(r, type, name, &g.comm));

@@ -69,6 +69,10 @@ enum msim_chakra_event {
     X(OUT_ELEMS, "out_msg_nelems")                                             \
     X(SYNC_KIND, "sync_kind")                                                  \
     X(WAIT_STREAM, "wait_stream")                                              \
+    X(NUM_OPS, "num_ops")                                                      \
+    X(TENSOR_SIZE, "tensor_size")                                              \
+    X(COMM_SRC, "comm_src")                                                    \
+    X(COMM_DST, "comm_dst")                                                    \
     X(RECORD, "record_correlation")
 
 /* Attributes of nodes that are texts, and lists of three numbers. */

@@ -94,6 +94,19 @@ static enum msim_status take_values(struct msim_reader *r,
     return (enum msim_status)result;
 }
 
+static enum msim_status add_deps(struct msim_chakra *c, const uint64_t *ids,
+                                 size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *dep = msim_vec_add(&c->deps, sizeof(*dep));
+
+        if (!dep)
+            return MSIM_ENOMEM;
+        *dep = ids[i];
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status take_deps(struct msim_reader *r,
                                   const ChakraProtoMsg__Node *m,
                                   struct msim_chakra_node *n)
@@ -101,14 +114,10 @@ static enum msim_status take_deps(struct msim_reader *r,
     struct msim_chakra *c = msim_chakra_of(r);
 
     n->deps = c->deps.n;
-    for (size_t i = 0; i < m->n_data_deps; i++) {
-        uint64_t *dep = msim_vec_add(&c->deps, sizeof(*dep));
-
-        if (!dep)
-            return MSIM_ENOMEM;
-        *dep = m->data_deps[i];
-    }
+    MSIM_TRY(add_deps(c, m->data_deps, m->n_data_deps));
     n->n_deps = c->deps.n - n->deps;
+    MSIM_TRY(add_deps(c, m->ctrl_deps, m->n_ctrl_deps));
+    n->n_ctrl = c->deps.n - n->deps - n->n_deps;
     n->has_parent = m->n_ctrl_deps > 0;
     n->parent = n->has_parent ? m->ctrl_deps[0] : 0;
     return MSIM_OK;

@@ -311,6 +311,28 @@ static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
     }
 }
 
+static bool begins(const char *s, size_t len, const char *with)
+{
+    return len >= strlen(with) && memcmp(s, with, strlen(with)) == 0;
+}
+
+/* An undefined tensor is "nullptr (uninitialized)", and "unknown" is what
+ * msim_chakra_dtype_text() says of a type that a file did not name. */
+static enum msim_status dtype_of(struct msim_reader *r, const char *name,
+                                 size_t len, uint8_t *dtype)
+{
+    uint8_t slot;
+
+    *dtype = (uint8_t)msim_name_dtype(name, len);
+    if (*dtype || len == 0 || begins(name, len, "nullptr") ||
+        begins(name, len, "unknown"))
+        return MSIM_OK;
+    MSIM_TRY(msim_read_odd_type(r, name, len, &slot));
+    r->out->odd_types[slot].n++;
+    *dtype = MSIM_DT_ODD;
+    return MSIM_OK;
+}
+
 static int add_tensor(struct walk *w)
 {
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
@@ -321,7 +343,7 @@ static int add_tensor(struct walk *w)
 
     skip_type(w);
     if (w->type > name && w->type[-1] == ')')
-        a.dtype = (uint8_t)msim_name_dtype(name, (size_t)(w->type - 1 - name));
+        MSIM_TRY(dtype_of(w->r, name, (size_t)(w->type - 1 - name), &a.dtype));
     read_tuple(w, tuple, &a.device);
     MSIM_TRY(read_dims(w, &w->shapes, dims));
     if (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&

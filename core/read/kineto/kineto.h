@@ -146,7 +146,8 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
  * still tells threads apart. */
 int64_t msim_kineto_int(const char *s, size_t len);
 /* The code of an `Input type`; for types_in. */
-uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
+int msim_kineto_type(struct msim_reader *r, const char *s, size_t len,
+                     uint8_t *code);
 void msim_kineto_types_init(struct msim_kineto *k);
 /* A file that holds several processes: one trace for each, the first in
  * r->trace and the rest in r->out->others (kineto_split.c). */

@@ -16,6 +16,8 @@
 
 /* Type codes: an element type means a tensor; others begin here. */
 enum { TYPE_NOTHING = 64, TYPE_SCALAR, TYPE_LIST, TYPE_TENSORS, TYPE_MISSING };
+/* Names that nobody knows: an element type where the entry has sizes. */
+#define TYPE_ODD 128
 
 static const struct msim_keyword types[] = {
     {"", TYPE_NOTHING},
@@ -48,11 +50,17 @@ void msim_kineto_types_init(struct msim_kineto *k)
     msim_keyset_init(&k->types, types);
 }
 
-uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len)
+int msim_kineto_type(struct msim_reader *r, const char *s, size_t len,
+                     uint8_t *code)
 {
-    uint8_t code = msim_keyset_find(&k->types, s, len);
-
-    return code ? code : (uint8_t)msim_name_dtype(s, len);
+    *code = msim_keyset_find(&msim_kineto_of(r)->types, s, len);
+    if (!*code)
+        *code = (uint8_t)msim_name_dtype(s, len);
+    if (*code)
+        return MSIM_OK;
+    MSIM_TRY(msim_read_odd_type(r, s, len, code));
+    *code += TYPE_ODD;
+    return MSIM_OK;
 }
 
 static int add_arg(struct msim_kineto *k, struct msim_arg arg)
@@ -227,6 +235,10 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
         v = values[i];
         text = (const char *)k->text.data + v.at;
     }
+    if (type >= TYPE_ODD) {
+        r->out->odd_types[type - TYPE_ODD].n += from != to;
+        type = from == to ? MSIM_DT_UNKNOWN : MSIM_DT_ODD;
+    }
     switch (type) {
     case TYPE_SCALAR:
         return scalar_value(r, text, v.len);
@@ -239,6 +251,7 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
         if (from == to)
             return list_value(r, text, v.len);
         type = MSIM_DT_UNKNOWN;
+        r->out->untyped++;
         break;
     default:
         break;

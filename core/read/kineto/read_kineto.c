@@ -373,7 +373,7 @@ static int list_string(struct msim_reader *r, const char *s, size_t len)
         type = msim_vec_add(&k->types_in, sizeof(*type));
         if (!type)
             return MSIM_ENOMEM;
-        *type = msim_kineto_type(k, s, len);
+        return msim_kineto_type(r, s, len, type);
     } else if (k->arg_key == K_VALUES) {
         piece = msim_vec_add(&k->values, sizeof(*piece));
         if (!piece)

@@ -37,10 +37,8 @@ struct sums {
 static double traced_us(const struct msim_graph *g, uint32_t task)
 {
     const struct msim_task_ref *ref = &g->refs[task];
-    const struct msim_trace *t = g->job->ranks[ref->rank];
 
-    return ref->index == MSIM_NONE ? (double)NAN
-                                   : msim_us(t->gpu[ref->index].dur);
+    return msim_traced_us(g->job->ranks[ref->rank], ref->index);
 }
 
 static void sum_task(struct analysis *a, uint32_t task)
@@ -52,7 +50,7 @@ static void sum_task(struct analysis *a, uint32_t task)
     case MSIM_TASK_KERNEL:
         s->kernel += msim_us(o->mid.dur[task]);
         s->kernel_measured += traced_us(a->g, task);
-        if (o->source[task] < o->source_unsized)
+        if (o->source[task] < o->source_uncovered)
             s->counted += msim_us(o->mid.dur[task]);
         s->down[o->made_by[task]] +=
             msim_us(o->mid.dur[task] - msim_task_bound(o, o->task_low, task));
@@ -67,7 +65,7 @@ static void sum_task(struct analysis *a, uint32_t task)
     default:
         return;
     }
-    if (o->source[task] >= o->source_unsized)
+    if (o->source[task] >= o->source_uncovered)
         return;
     s->flops += (double)o->flops[task];
     s->ideal_us += o->limits ? (double)o->limits[task].tensor +

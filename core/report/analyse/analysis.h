@@ -9,6 +9,8 @@
 #include "core/graph/windows.h"
 #include "core/report/analyse/waits.h"
 
+#include <math.h>
+
 struct msim_findings {
     struct msim_prediction *p;
     const struct msim_outcome *o;
@@ -22,6 +24,13 @@ struct msim_findings {
 static inline double msim_us(msim_ps ps)
 {
     return (double)ps / MSIM_PS_PER_US;
+}
+
+/* How long GPU activity `gpu` took, or NAN: it is NONE, or nobody ran it. */
+static inline double msim_traced_us(const struct msim_trace *t, uint32_t gpu)
+{
+    return gpu == MSIM_NONE || !t->has_times ? (double)NAN
+                                             : msim_us(t->gpu[gpu].dur);
 }
 
 /* How many windows of `rank` (UINT32_MAX: iterations) are selected. */

@@ -137,7 +137,7 @@ static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
 static void add_limits(const struct msim_outcome *o, uint32_t task,
                        struct row *r)
 {
-    if (!o->limits || o->source[task] >= o->source_unsized)
+    if (!o->limits || o->source[task] >= o->source_uncovered)
         return;
     r->limits.tensor += o->limits[task].tensor;
     r->limits.vector += o->limits[task].vector;
@@ -156,8 +156,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
 
     MSIM_TRY(find_row(a, name_of(a, task, top),
                       a->g->kind[task] == MSIM_TASK_COMM, &r));
-    measured = ref->index == MSIM_NONE ? (double)NAN
-                                       : msim_us(a->t->gpu[ref->index].dur);
+    measured = msim_traced_us(a->t, ref->index);
     r->us += time;
     r->low += msim_us(msim_task_bound(o, o->task_low, task));
     r->high += msim_us(msim_task_bound(o, o->task_high, task));
@@ -294,6 +293,7 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
                               .calls = r->calls / n,
                               .us = us,
                               .communication = r->communication,
+                              .open = r->source >= a->o->source_uncovered,
                               .slack_us = msim_us(r->slack)};
     find_limit(r, &op);
     return op;

@@ -52,9 +52,8 @@ struct msim_outcome {
     const uint8_t *source; /* index into source_names */
     const char *const *source_names;
     uint8_t source_uncovered; /* from this source on neither a law of its own
-                                 kernel nor a table stands behind it */
-    uint8_t source_unsized;   /* from this source on, flops are guessed at, or 0
-                                 since nothing is known */
+                                 kernel nor a table stands behind it, and flops
+                                 are guessed at, or 0 */
     const float *flops;
     const struct msim_limits *limits; /* by the data sheet, NULL: no
                                          platform */

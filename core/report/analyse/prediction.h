@@ -76,11 +76,12 @@ struct msim_op_row {
     double calls;       /* a mean over iterations */
     struct msim_figure us; /* kernel time of the calls */
     bool communication;    /* not part of kernel_us */
-    const char *label;     /* a collective by what it does, for text: "nccl
-                              all_reduce (DDP)"; NULL: the name */
-    const char *limit;     /* what holds its kernels back: "tensor", "vector",
-                              "memory" or "latency"; NULL unknown */
-    double peak_share;     /* of the data sheet's rate that limits them */
+    bool open; /* no table and no law of its own kernels gives most of it */
+    const char *label; /* a collective by what it does, for text: "nccl
+                          all_reduce (DDP)"; NULL: the name */
+    const char *limit; /* what holds its kernels back: "tensor", "vector",
+                          "memory" or "latency"; NULL unknown */
+    double peak_share; /* of the data sheet's rate that limits them */
     double slack_us; /* the least of its calls: how much longer one of them may
                         take before an iteration ends later */
 };

@@ -66,7 +66,8 @@ static const struct word WORDS[] = {
     {"covered by laws and tables",
      "The share of operators, and of their time, that a table or a law of "
      "their "
-     "own kernels gives, and not a bound or the law of the nearest kind."},
+     "own kernels gives, and not a bound, a guess from a launch, the law of "
+     "the nearest kind or a class."},
     {"critical path",
      "The chain of work and latencies that decides how long an iteration "
      "takes; other work may become faster without gain."},
@@ -138,7 +139,7 @@ static const struct word WORDS[] = {
                 "a kernel: too little work to fill the GPU."},
     {"latency of stream waits", "How long after an event a stream goes on."},
     {"launch", "The GPU had nothing to do until the host launched this; as a "
-               "source: sizes are read from a kernel's name and launch."},
+               "source: sizes are guessed from a kernel's name and launch."},
     {"launch latency",
      "Time from a launch to the start of the kernel on an idle GPU."},
     {"launch queue full",
@@ -184,9 +185,8 @@ static const struct word WORDS[] = {
     {"norm", "Model of normalisations."},
     {"not covered", "See not covered by a law of their own."},
     {"not covered by a law of their own",
-     "Operators for which there is only a bound, or the law of the nearest "
-     "kind "
-     "of kernel."},
+     "Operators for which there is only a bound, a size guessed from a launch, "
+     "the law of the nearest kind of kernel, or a class."},
     {"not run",
      "A law, for a number of ranks that nobody measured on this GPU, or for "
      "links of which nothing is known."},

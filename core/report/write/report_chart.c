@@ -269,8 +269,7 @@ enum bar_kind { BAR_COMPUTE, BAR_COMM, BAR_OPEN, BAR_KINDS };
 
 static enum bar_kind kind_of(const struct msim_op_row *op)
 {
-    if (op->source && (strcmp(op->source, "bound") == 0 ||
-                       strcmp(op->source, "nearest") == 0))
+    if (op->open)
         return BAR_OPEN;
     return op->communication ? BAR_COMM : BAR_COMPUTE;
 }

@@ -45,6 +45,9 @@ void msim_infer_release(struct msim_infer *l);
 bool msim_infer_work(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd);
 
+/* Does nothing in the name of kernel `i` say what it does? */
+bool msim_infer_blind(const struct msim_infer *l, uint32_t i);
+
 /*
  * Is the work of op `op` to be inferred from its kernels, rather than to be its
  * `n` works, as msim_opmap() has them? It is where no operator of the trace has
@@ -63,8 +66,8 @@ void msim_infer_widen(struct msim_estimate *e, double log_sd);
 /*
  * Infer the size of `w`, the transfer of GPU event `i`, where it is not
  * recorded: that of what the kernel before it wrote. `*log_sd` is as above.
- * Where the size is recorded, or nothing is known of the kernel before,
- * `*log_sd` is 0 and `w` stays.
+ * Where nothing is known of the kernel before, `w` stays; where the size is
+ * recorded or there is none (a barrier), `*log_sd` is 0, too.
  */
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd);

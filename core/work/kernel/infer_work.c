@@ -330,15 +330,22 @@ static double log_sd_of(const struct msim_infer *l, uint32_t i)
     return msim_infer_own(l, i) ? LOG_SD[kind].own : LOG_SD[kind].neighbours;
 }
 
+bool msim_infer_blind(const struct msim_infer *l, uint32_t i)
+{
+    return msim_infer_name(l, i)->kind == MSIM_KERNEL_OTHER;
+}
+
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
                      struct msim_work *w, double *log_sd)
 {
     double bytes = msim_infer_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
 
     *log_sd = 0;
-    if (w->u.coll.bytes > 0 || bytes == 0)
+    if (w->u.coll.bytes > 0 || w->u.coll.collective == MSIM_COLL_BARRIER)
         return;
     *log_sd = LOG_SD_OF_TRANSFER;
+    if (bytes == 0)
+        return;
     w->u.coll.bytes = (uint64_t)msim_opmap_count(bytes);
     w->bytes_read = w->bytes_written = bytes;
 }

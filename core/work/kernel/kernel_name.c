@@ -4,7 +4,7 @@
  */
 #include "core/work/kernel/kernel_name.h"
 
-#include "core/work/kernel/kernel_type.h"
+#include "core/work/kernel_type.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,11 @@
 #include "core/work/opmap/opmap.h"
 
 #include "core/trace/names.h"
+#include "core/work/kernel_type.h"
 #include "core/work/opmap/opmap_table.h"
 #include "core/work/opmap/ops_file.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -285,6 +287,35 @@ static void share_launches(struct msim_opmap_ctx *c)
         c->works[0].kernels += (uint32_t)c->launched - each * c->n;
 }
 
+static bool is_float(enum msim_dtype t)
+{
+    return t == MSIM_DT_F64 || t == MSIM_DT_F32 || t == MSIM_DT_F16 ||
+           t == MSIM_DT_BF16 || t == MSIM_DT_F8;
+}
+
+/*
+ * An operator that nobody knows may be a product. Of a factor of m x k and a
+ * smaller one of k x n numbers, with k about n, that is 2 mkn FLOPs: two for
+ * each number of the larger one and each column of the smaller.
+ */
+static double product_flops(const struct msim_opmap_ctx *c,
+                            enum msim_dtype *dtype)
+{
+    struct msim_operand o;
+    double large = 0, small = 0;
+    bool typed = false;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        small = fmax(small, fmin(large, o.elems));
+        large = fmax(large, o.elems);
+        if (!typed && o.rank > 1 && is_float(o.dtype)) {
+            *dtype = o.dtype;
+            typed = true;
+        }
+    }
+    return 2 * large * sqrt(small);
+}
+
 /* A bound: all tensors are read once, the first output (else the largest input)
  * is written. Without tensors, the launch configurations give the size. */
 static void bound(struct msim_opmap_ctx *c)
@@ -307,6 +338,7 @@ static void bound(struct msim_opmap_ctx *c)
         most = msim_opmap_grid_elems(c);
         w->bytes_read = largest = most * msim_dtype_bytes(MSIM_DT_F32);
     }
+    w->u.vector.most_flops = product_flops(c, &w->dtype);
     w->bytes_written = msim_opmap_output(c, 0, &o) ? o.bytes : largest;
     w->u.vector.elems = w->u.vector.cols = msim_opmap_count(most);
     w->u.vector.rows = 1;
@@ -328,6 +360,84 @@ static void set_nearest(struct msim_opmap_ctx *c,
 {
     for (uint32_t k = 0; row->flags & MSIM_OPMAP_NEAREST && k < c->n; k++)
         c->works[k].nearest = true;
+}
+
+/* ---- types of elements -------------------------------------------------- */
+
+/* Has a tensor among the arguments, in lists too, that type? A plain number may
+ * have any. */
+static bool has_dtype(const struct msim_opmap_ctx *c, enum msim_dtype dtype)
+{
+    const struct msim_arg_block *b;
+
+    if (c->op->args == MSIM_NONE)
+        return false;
+    b = &c->t->blocks[c->op->args];
+    for (uint32_t j = 0; j < b->count; j++) {
+        const struct msim_arg *a = &c->t->args[b->first + j];
+
+        if (a->kind == MSIM_ARG_TENSOR && a->n && a->dtype == dtype)
+            return true;
+    }
+    return false;
+}
+
+/* Of tensors at hand whose type the file does not name: what the kernels' names
+ * state, else a type that nobody knows. */
+static enum msim_dtype missing_dtype(const struct msim_opmap_ctx *c)
+{
+    struct msim_opmap_launches launches = {0};
+    const struct msim_gpu *g;
+    enum msim_dtype type = MSIM_DT_UNKNOWN;
+
+    while (!type && (g = msim_opmap_kernel(c, &launches)))
+        if (g->kind == MSIM_GPU_KERNEL)
+            type = msim_kernel_stated_dtype(msim_trace_text(c->t, g->name));
+    return type ? type : MSIM_DT_ODD;
+}
+
+static bool is_untyped(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++)
+        if (o.rank && o.dtype == MSIM_DT_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* Does a product multiply in a type that no data sheet has? */
+static bool multiplies_odd(const struct msim_work *w)
+{
+    bool product =
+        w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_CONV ||
+        w->family == MSIM_FAMILY_ATTENTION || w->family == MSIM_FAMILY_MOE;
+
+    return product && w->dtype >= MSIM_DT_C64;
+}
+
+/* What elements of a type that nobody knows ask for: FLOPs and bytes by their
+ * sizes, of no kernel that a law knows. */
+static void bound_odd(struct msim_opmap_ctx *c)
+{
+    bool all = c->missing == MSIM_DT_ODD || has_dtype(c, MSIM_DT_ODD);
+
+    for (uint32_t k = 0; k < c->n; k++) {
+        struct msim_work was = c->works[k], *w = &c->works[k];
+
+        if (!all && !multiplies_odd(w))
+            continue;
+        memset(w, 0, sizeof(*w)); /* works are compared by their bytes */
+        w->family = MSIM_FAMILY_BOUND;
+        w->dtype = MSIM_DT_ODD;
+        w->variant = "";
+        w->flops = w->u.vector.most_flops = was.flops;
+        w->bytes_read = was.bytes_read;
+        w->bytes_written = was.bytes_written;
+        w->kernels = was.kernels;
+        w->repeats = was.repeats;
+        w->u.vector.rows = 1;
+    }
 }
 
 /* Of c10d::X > record_param_comms > nccl:X the middle one has the transfer,
@@ -379,6 +489,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
         return MSIM_OPMAP_NO_KERNEL;
     if (row && row->flags & MSIM_OPMAP_COMPILED)
         return MSIM_OPMAP_COMPILED_REGION;
+    c.missing = is_untyped(&c) ? missing_dtype(&c) : MSIM_DT_F32;
     known = row && row->rule && row->rule(&c, row);
     if (known && c.n == 0 && launched <= 0)
         return MSIM_OPMAP_NO_KERNEL;
@@ -395,6 +506,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
         set_nearest(&c, row);
         set_origin(&c, e);
     }
+    bound_odd(&c);
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

@@ -95,15 +95,22 @@ const char *msim_opmap_bare_name(const char *name)
     return name;
 }
 
-/* What Python's in-place operators (&=, <<=) and prims are called in ATen. */
+/* What Python's in-place operators (&=, <<=), prims and what Inductor calls
+ * (extern_kernels) are called in ATen. */
 static const struct msim_opmap_row *find_synonym(const char *name)
 {
     static const char *const SYNONYMS[][2] = {
-        {"__iand__", "__and__"},   {"__ilshift__", "__lshift__"},
-        {"__ior__", "__or__"},     {"__irshift__", "__rshift__"},
-        {"__ixor__", "__xor__"},   {"broadcast_in_dim", "expand"},
-        {"collapse_view", "view"}, {"convert_element_type", "_to_copy"},
-        {"iota", "arange"},        {"split_dim", "view"},
+        {"__iand__", "__and__"},
+        {"__ilshift__", "__lshift__"},
+        {"__ior__", "__or__"},
+        {"__irshift__", "__rshift__"},
+        {"__ixor__", "__xor__"},
+        {"bias_addmm", "addmm"},
+        {"broadcast_in_dim", "expand"},
+        {"collapse_view", "view"},
+        {"convert_element_type", "_to_copy"},
+        {"iota", "arange"},
+        {"split_dim", "view"},
     };
 
     for (size_t i = 0; i < sizeof(SYNONYMS) / sizeof(SYNONYMS[0]); i++)

@@ -24,7 +24,7 @@ static bool is_tensor(const struct msim_arg *a)
 }
 
 static void read_tensor(const struct msim_trace *t, const struct msim_arg *a,
-                        struct msim_operand *o)
+                        enum msim_dtype missing, struct msim_operand *o)
 {
     double elems = 1;
     const int64_t *dims = msim_arg_dims(t, a);
@@ -33,28 +33,34 @@ static void read_tensor(const struct msim_trace *t, const struct msim_arg *a,
         elems *= dims[k] > 0 ? (double)dims[k] : 0;
     o->dims = dims;
     o->rank = a->n;
-    o->dtype = a->dtype ? (enum msim_dtype)a->dtype : MSIM_DT_F32;
+    o->dtype = a->dtype ? (enum msim_dtype)a->dtype : missing;
     o->device = a->device;
     o->layout = a->layout;
     o->elems = elems;
     o->bytes = elems * msim_dtype_bytes(o->dtype);
 }
 
-bool msim_opmap_tensor_of(const struct msim_trace *t, uint32_t op, uint32_t k,
-                          struct msim_operand *o)
+static bool tensor_of(const struct msim_trace *t, uint32_t op, uint32_t k,
+                      enum msim_dtype missing, struct msim_operand *o)
 {
     const struct msim_arg *a = msim_args_get(t, t->ops[op].args, k);
 
     if (!is_tensor(a))
         return false;
-    read_tensor(t, a, o);
+    read_tensor(t, a, missing, o);
     return true;
+}
+
+bool msim_opmap_tensor_of(const struct msim_trace *t, uint32_t op, uint32_t k,
+                          struct msim_operand *o)
+{
+    return tensor_of(t, op, k, MSIM_DT_F32, o);
 }
 
 bool msim_opmap_tensor(const struct msim_opmap_ctx *c, uint32_t k,
                        struct msim_operand *o)
 {
-    return msim_opmap_tensor_of(c->t, c->index, k, o);
+    return tensor_of(c->t, c->index, k, c->missing, o);
 }
 
 bool msim_opmap_nth_tensor(const struct msim_opmap_ctx *c, uint32_t k,
@@ -66,7 +72,7 @@ bool msim_opmap_nth_tensor(const struct msim_opmap_ctx *c, uint32_t k,
     for (; n; n--, a = msim_arg_next(a)) {
         if (!is_tensor(a) || k--)
             continue;
-        read_tensor(c->t, a, o);
+        read_tensor(c->t, a, c->missing, o);
         return true;
     }
     return false;
@@ -85,7 +91,7 @@ bool msim_opmap_output(const struct msim_opmap_ctx *c, uint32_t k,
 
         if (!is_tensor(a) || k--)
             continue;
-        read_tensor(c->t, a, o);
+        read_tensor(c->t, a, c->missing, o);
         return true;
     }
     return false;
@@ -113,7 +119,7 @@ bool msim_opmap_list(const struct msim_opmap_ctx *c, uint32_t k,
 
         if (a[j].kind != MSIM_ARG_TENSOR)
             continue;
-        read_tensor(c->t, &a[j], &o);
+        read_tensor(c->t, &a[j], MSIM_DT_F32, &o);
         if (!l->n++) {
             l->dtype = o.dtype;
             l->device = o.device;

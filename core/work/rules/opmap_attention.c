@@ -48,7 +48,8 @@ enum {
     XFORMERS,
     PLAIN,
     PLAIN_BWD,
-    EITHER
+    EITHER,
+    TEMPLATE
 };
 
 static const struct form forms[] = {
@@ -73,6 +74,7 @@ static const struct form forms[] = {
     [PLAIN] = {0, BSHD, -1, -1, -1, -1, -1},
     [PLAIN_BWD] = {1, BSHD, -1, -1, -1, -1, -1},
     [EITHER] = {0, LONGER_FIRST, -1, -1, -1, -1, -1},
+    [TEMPLATE] = {0, BHSD, -1, -1, -1, -1, -1},
 };
 
 struct shape {
@@ -204,6 +206,22 @@ static bool attention(struct msim_opmap_ctx *c,
     read_lengths(c, f, &q, &k, &s);
     read_mask(c, f, &s);
     add_attention(c, &s, q.dtype, k.dtype, row->flags & MSIM_OPMAP_BACKWARD);
+    return true;
+}
+
+/* Queries, keys and values come first. Which blocks a mask leaves out is in
+ * tensors whose numbers no trace has: none, and the kernel is not the law's. */
+bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row)
+{
+    struct msim_opmap_row as = *row;
+
+    as.arg = TEMPLATE;
+    if (strstr(c->name, "backward"))
+        as.flags |= MSIM_OPMAP_BACKWARD;
+    if (!attention(c, &as))
+        return false;
+    c->works[0].nearest = true;
     return true;
 }
 

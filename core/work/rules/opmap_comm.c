@@ -153,13 +153,21 @@ struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
     if (!is_whole(t, m, traced))
         return w;
     set_ranks(&w, ranks);
-    /* What is gathered is of all ranks; all else is counted by what goes in. */
-    if (w.u.coll.collective != MSIM_COLL_ALL_GATHER &&
-        w.u.coll.collective != MSIM_COLL_GATHER)
-        return w;
-    w.u.coll.bytes =
-        (uint64_t)msim_opmap_count((double)w.u.coll.bytes * factor);
-    w.bytes_written *= factor;
+    switch (w.u.coll.collective) {
+    case MSIM_COLL_ALL_GATHER: /* of shards: the model is as large */
+        w.bytes_read /= factor;
+        break;
+    case MSIM_COLL_REDUCE_SCATTER:
+        w.bytes_written /= factor;
+        break;
+    case MSIM_COLL_GATHER: /* each rank brings its own */
+        w.u.coll.bytes =
+            (uint64_t)msim_opmap_count((double)w.u.coll.bytes * factor);
+        w.bytes_written *= factor;
+        break;
+    default: /* counted by what goes in, which stays */
+        break;
+    }
     return w;
 }
 

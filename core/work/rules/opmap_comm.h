@@ -28,8 +28,10 @@ void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
 
 /*
  * The same work in a job of `ranks` ranks of which `traced` were traced. A
- * group of all ranks grows, and what each rank sends stays as it was; other
- * groups stay. `comm` MSIM_NONE: of all ranks.
+ * group of all ranks grows; other groups stay. All-gather and reduce-scatter
+ * are the two halves of a sharded parameter, of which the whole stays and the
+ * shard shrinks. A gather is of as many parts as there are ranks, and all else
+ * keeps what goes into it. `comm` MSIM_NONE: of all ranks.
  */
 struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
                                 uint32_t comm, uint32_t traced, uint32_t ranks);

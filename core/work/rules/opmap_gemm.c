@@ -7,6 +7,7 @@
  */
 #include "core/work/rules/opmap_rule.h"
 
+#include <math.h>
 #include <string.h>
 
 /* How many operators before a product may hold its views. */
@@ -40,27 +41,49 @@ static bool made_by_transpose(const struct msim_opmap_ctx *c,
     return false;
 }
 
+/*
+ * A complex product is four real ones: one of twice the rows (real and
+ * imaginary parts of the result) and twice the depth. Two numbers of four bits
+ * lie in an element, side by side along the depth.
+ */
+struct msim_opmap_arithmetic msim_opmap_arithmetic_of(enum msim_dtype dtype)
+{
+    switch (dtype) {
+    case MSIM_DT_C64:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F32, "", 2, 2, dtype};
+    case MSIM_DT_C128:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F64, "", 2, 2, dtype};
+    case MSIM_DT_F4X2:
+        return (struct msim_opmap_arithmetic){MSIM_DT_F8, "nvfp4", 1, 2,
+                                              MSIM_DT_BF16};
+    default:
+        return (struct msim_opmap_arithmetic){dtype, "", 1, 1, dtype};
+    }
+}
+
 static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
                      const struct msim_operand *a, const struct msim_operand *b,
                      const int64_t mnkb[4])
 {
     double mn = (double)mnkb[0] * (double)mnkb[1] * (double)mnkb[3];
-    bool tf32 = a->dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
-    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a->dtype,
-                                          tf32 ? "tf32" : row->variant);
+    const struct msim_opmap_arithmetic as = msim_opmap_arithmetic_of(a->dtype);
+    bool tf32 = as.dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
+    const char *variant = *as.variant ? as.variant : row->variant;
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype, tf32 ? "tf32" : variant);
     struct msim_operand out;
-    enum msim_dtype out_type = a->dtype;
+    enum msim_dtype out_type = as.out;
 
     if (!w)
         return;
     if (msim_opmap_output(c, 0, &out))
         out_type = out.dtype;
-    w->flops = 2 * mn * (double)mnkb[2];
+    w->flops = 2 * mn * (double)mnkb[2] * (double)(as.rows * as.depth);
     w->bytes_read = a->bytes + b->bytes;
     w->bytes_written = mn * msim_dtype_bytes(out_type);
-    w->u.gemm.m = mnkb[0];
+    w->u.gemm.m = msim_opmap_count((double)mnkb[0] * (double)as.rows);
     w->u.gemm.n = mnkb[1];
-    w->u.gemm.k = mnkb[2];
+    w->u.gemm.k = msim_opmap_count((double)mnkb[2] * (double)as.depth);
     w->u.gemm.batch = mnkb[3];
     w->u.gemm.a_transposed = made_by_transpose(c, a);
     w->u.gemm.b_transposed = made_by_transpose(c, b);
@@ -173,6 +196,115 @@ static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
+/* ---- templates of Inductor ---------------------------------------------- */
+
+static bool has_size(const struct msim_operand *o, int64_t size)
+{
+    for (uint32_t k = 0; k < o->rank; k++)
+        if (o->dims[k] == size)
+            return true;
+    return false;
+}
+
+/*
+ * Are these the factors of the product `out`, of `batch` matrices? Arguments
+ * are buffers, so that factors may lie turned or have more dimensions than two;
+ * but
+ *
+ *     |a| |b| / |out| = (m k)(k n) / (m n) = k^2
+ *
+ * and both have k among their sizes. `s`: m, n, k and batch, as set_gemm() has
+ * them.
+ */
+static bool are_factors(const struct msim_operand *a,
+                        const struct msim_operand *b,
+                        const struct msim_operand *out, double batch,
+                        int64_t s[4])
+{
+    double k = round(sqrt(a->elems / out->elems * (b->elems / batch)));
+
+    if (a->rank < 2 || b->rank < 2 || !(k >= 1) || k > 1e9 ||
+        fabs(a->elems / out->elems * (b->elems / batch) / (k * k) - 1) > 1e-9)
+        return false;
+    s[0] = msim_opmap_count(a->elems / k / batch);
+    s[1] = msim_opmap_count(b->elems / k / batch);
+    s[2] = msim_opmap_count(k);
+    s[3] = msim_opmap_count(batch);
+    return s[0] && s[1] && has_size(a, s[2]) && has_size(b, s[2]);
+}
+
+/* Rows of groups, each times its own matrix: (rows x k)(groups x k x n). */
+static bool grouped_factors(const struct msim_operand *a,
+                            const struct msim_operand *b,
+                            const struct msim_operand *out, int64_t s[4])
+{
+    int64_t k = msim_operand_dim(a, -1), n = msim_operand_dim(out, -1);
+    int64_t groups = msim_operand_dim(b, 0);
+
+    if (a->rank != 2 || b->rank != 3 || k < 1 || n < 1 || groups < 1 ||
+        !has_size(b, k) || !has_size(b, n))
+        return false;
+    s[0] = msim_operand_dim(a, 0) / groups;
+    s[1] = n;
+    s[2] = k;
+    s[3] = groups;
+    return s[0] > 0;
+}
+
+/* Matrices of a batch: all sizes but the last two. */
+static double batch_of(const char *name, const struct msim_operand *out)
+{
+    double matrix =
+        (double)msim_operand_dim(out, -1) * (double)msim_operand_dim(out, -2);
+
+    return strstr(name, "bmm") && matrix > 0 ? out->elems / matrix : 1;
+}
+
+/* How many arguments come before the result, the last matrix: behind it is room
+ * to work in. */
+static uint32_t before_result(const struct msim_opmap_ctx *c,
+                              struct msim_operand *out)
+{
+    struct msim_operand o;
+    uint32_t before = 0;
+
+    *out = (struct msim_operand){.elems = 0};
+    for (uint32_t n = 0; msim_opmap_nth_tensor(c, n, &o); n++)
+        if (o.rank > 1) {
+            *out = o;
+            before = n;
+        }
+    return before;
+}
+
+/* The first two arguments that are factors of the result. All others before it
+ * are read, too: what the product is added to, scales. */
+bool msim_opmap_product_template(struct msim_opmap_ctx *c,
+                                 const struct msim_opmap_row *row)
+{
+    bool grouped = strstr(c->name, "grouped") != NULL;
+    struct msim_operand a, b, out, o;
+    int64_t s[4] = {0};
+    uint32_t n = before_result(c, &out), i, j = 0;
+    bool found = false;
+
+    for (i = 0; i + 1 < n && !found; i++)
+        for (j = i + 1; j < n && !found; j++)
+            found = msim_opmap_nth_tensor(c, i, &a) &&
+                    msim_opmap_nth_tensor(c, j, &b) && out.elems > 0 &&
+                    (grouped ? grouped_factors(&a, &b, &out, s)
+                             : are_factors(&a, &b, &out,
+                                           batch_of(c->name, &out), s));
+    if (!found)
+        return false;
+    set_gemm(c, row, &a, &b, s);
+    c->works[0].nearest = grouped; /* groups differ in size */
+    for (uint32_t k = 0; k < n; k++)
+        if (k != i - 1 && k != j - 1 && msim_opmap_nth_tensor(c, k, &o))
+            c->works[0].bytes_read += o.bytes;
+    return true;
+}
+
 /* Of recurrent layers: cudnnRNNMode_t. */
 enum { RELU, TANH, LSTM, GRU };
 
@@ -183,6 +315,7 @@ static const struct msim_opmap_row rows[] = {
     {"_cudnn_rnn_backward", msim_opmap_cudnn_rnn_backward, "", 0, 0, 0, 0},
     {"_int_mm", product, "", 0, 0, 0, 0},
     {"_scaled_mm", product, "", 0, 0, 0, 0},
+    {"_scaled_mm_v2", product, "", 0, 0, 0, 0},
     {"_thnn_fused_gru_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
     {"_thnn_fused_gru_cell_backward", msim_opmap_fused_cell, "rnn_cell", 0, 0,
      0, 0},

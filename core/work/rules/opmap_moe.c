@@ -70,6 +70,7 @@ static bool grouped_product(struct msim_opmap_ctx *c,
                             const struct msim_opmap_row *row)
 {
     struct msim_operand a, b, ends = {0};
+    struct msim_opmap_arithmetic as;
     struct msim_work *w;
     int64_t groups;
 
@@ -81,14 +82,17 @@ static bool grouped_product(struct msim_opmap_ctx *c,
     groups = b.rank == 3   ? msim_operand_dim(&b, 0)
              : a.rank == 3 ? msim_operand_dim(&a, 0)
                            : msim_opmap_count(ends.elems);
-    w = groups < 1
-            ? NULL
-            : msim_opmap_work(c, MSIM_FAMILY_GEMM, a.dtype, row->variant);
+    as = msim_opmap_arithmetic_of(a.dtype);
+    w = groups < 1 ? NULL
+                   : msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype,
+                                     *as.variant ? as.variant : row->variant);
     if (!w)
         return false;
-    w->u.gemm.m = msim_operand_dim(&a, -2);
+    w->u.gemm.m =
+        msim_opmap_count((double)msim_operand_dim(&a, -2) * (double)as.rows);
     w->u.gemm.n = msim_operand_dim(&b, -1);
-    w->u.gemm.k = msim_operand_dim(&a, -1);
+    w->u.gemm.k =
+        msim_opmap_count((double)msim_operand_dim(&a, -1) * (double)as.depth);
     if (a.rank == 2 && b.rank == 3)
         w->u.gemm.m = share_of(w->u.gemm.m, groups);
     else if (a.rank == 3 && b.rank == 2)

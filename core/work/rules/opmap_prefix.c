@@ -145,6 +145,78 @@ static bool generated_kernel(struct msim_opmap_ctx *c,
     return true;
 }
 
+/* ---- templates of Inductor ---------------------------------------------- */
+
+/* Of one side: strides divide the sizes, and padding makes up for the rest. */
+static void conv_side(int64_t in, int64_t out, int64_t filter, int64_t *stride,
+                      int64_t *pad)
+{
+    int64_t span;
+
+    *stride = out > 0 && in / out > 1 ? in / out : 1;
+    span = (out - 1) * *stride + filter - in;
+    *pad = span > 0 ? (span + 1) / 2 : 0;
+}
+
+/* No size is 0, or so large that sums of them overflow. */
+static bool is_sane(const struct msim_operand *o)
+{
+    return o->elems > 0 && o->elems < 1e15;
+}
+
+/* Input and filter, then what is fused, last the result: strides and padding
+ * follow from its sizes. */
+static bool conv_template(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row)
+{
+    struct msim_operand x, filter, out;
+    struct msim_work *w;
+    uint32_t n = 0;
+
+    while (msim_opmap_nth_tensor(c, n, &out))
+        n++;
+    if (n < 3 || !msim_opmap_nth_tensor(c, 0, &x) ||
+        !msim_opmap_nth_tensor(c, 1, &filter) || x.rank != 4 ||
+        filter.rank != 4 || out.rank != 4 || !is_sane(&x) ||
+        !is_sane(&filter) || !is_sane(&out) || x.dims[0] != out.dims[0] ||
+        filter.dims[0] != out.dims[1] || x.dims[1] % filter.dims[1] != 0)
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_CONV, x.dtype, row->variant);
+    if (!w)
+        return false;
+    w->u.conv.n = x.dims[0];
+    w->u.conv.c = x.dims[1];
+    w->u.conv.h = x.dims[2];
+    w->u.conv.w = x.dims[3];
+    w->u.conv.k = filter.dims[0];
+    w->u.conv.r = filter.dims[2];
+    w->u.conv.s = filter.dims[3];
+    w->u.conv.dilation_h = w->u.conv.dilation_w = 1;
+    w->u.conv.groups = x.dims[1] / filter.dims[1];
+    w->u.conv.channels_last = true;
+    conv_side(x.dims[2], out.dims[2], filter.dims[2], &w->u.conv.stride_h,
+              &w->u.conv.pad_h);
+    conv_side(x.dims[3], out.dims[3], filter.dims[3], &w->u.conv.stride_w,
+              &w->u.conv.pad_w);
+    msim_work_count(w);
+    return true;
+}
+
+/*
+ * A kernel of a template is a product, a convolution or attention, with what is
+ * fused around it. Its name says which: triton_tem_fused_addmm_relu_0. One
+ * whose name says none is not known.
+ */
+static bool template_kernel(struct msim_opmap_ctx *c,
+                            const struct msim_opmap_row *row)
+{
+    if (strstr(c->name, "flex"))
+        return msim_opmap_attention_template(c, row);
+    if (strstr(c->name, "conv"))
+        return conv_template(c, row);
+    return strstr(c->name, "mm") && msim_opmap_product_template(c, row);
+}
+
 /* Every tensor, in lists too, is moved to another place: it is read, and what
  * the results take is written. */
 static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
@@ -192,8 +264,19 @@ static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         name, generated_kernel, variant, 0, 0, 0, kind                         \
     }
 
+#define TEMPLATE(name)                                                         \
+    {                                                                          \
+        name, template_kernel, "", 0, 0, 0, 0                                  \
+    }
+
 static const struct msim_opmap_row rows[] = {
     N("autograd::engine::evaluate_function: "),
+    TEMPLATE("triton_tem_"),
+    TEMPLATE("triton_mm"), /* as autotuning names them */
+    TEMPLATE("triton_bmm"),
+    TEMPLATE("triton_scaled_mm"),
+    TEMPLATE("triton_convolution"),
+    TEMPLATE("triton_flex_"),
     K("triton_poi_", "triton", 0),
     K("triton_red_", "triton", 1),
     K("triton_per_", "triton", 1),

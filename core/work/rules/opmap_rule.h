@@ -35,6 +35,7 @@ struct msim_opmap_ctx {
     const char *name; /* without "aten::" */
     int launched;     /* as in msim_opmap() */
     enum msim_opmap_place place;
+    enum msim_dtype missing; /* of tensors whose type the file does not name */
     struct msim_work *works; /* MSIM_OPMAP_MAX of them */
     uint32_t n;
 };
@@ -98,8 +99,9 @@ extern const struct msim_opmap_table msim_opmap_prefixes;
 
 /* ---- arguments ------------------------------------------------------- */
 
-/* A tensor: its sizes and type, and their product. An unknown type counts as
- * fp32, the default of frameworks. */
+/* A tensor: its sizes and type, and their product. A type that the file does
+ * not name is that of the operator's kernels (msim_opmap_ctx.missing); of other
+ * operators, and in lists, it counts as fp32, the default of frameworks. */
 struct msim_operand {
     const int64_t *dims;
     uint32_t rank;
@@ -153,6 +155,17 @@ struct msim_work *msim_opmap_work(struct msim_opmap_ctx *c,
                                   enum msim_family family,
                                   enum msim_dtype dtype, const char *variant);
 
+/* How a type multiplies: as another one, with so many times the rows of its
+ * first factor and so many times the depth, and what the product is written
+ * as. */
+struct msim_opmap_arithmetic {
+    enum msim_dtype dtype;
+    const char *variant;
+    int64_t rows, depth;
+    enum msim_dtype out;
+};
+struct msim_opmap_arithmetic msim_opmap_arithmetic_of(enum msim_dtype dtype);
+
 /* The variant that a row stands for. */
 const char *msim_opmap_variant(const struct msim_opmap_row *row);
 
@@ -200,6 +213,14 @@ bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
                                     const struct msim_opmap_row *row);
 bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
                            const struct msim_opmap_row *row);
+
+/* Templates of Inductor, whose kernels are named for the operators in them:
+ * what is fused around a product, or attention, stands among its arguments,
+ * the result behind them. */
+bool msim_opmap_product_template(struct msim_opmap_ctx *c,
+                                 const struct msim_opmap_row *row);
+bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row);
 
 /* The collective that the operator carries, if it carries one. */
 bool msim_opmap_transfer(struct msim_opmap_ctx *c,

@@ -102,7 +102,7 @@ static double mfu_of(struct made_job *j, const char *scale, double *period)
     double mfu = -1;
 
     o.limits = limits;
-    o.source_unsized = UINT8_MAX;
+    o.source_uncovered = UINT8_MAX;
     if (CHECK(limits != NULL)) {
         limits[made_task(j, "gemm")].tensor = 100;
         p = analyse(&o);

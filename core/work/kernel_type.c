@@ -1,8 +1,8 @@
 /*
- * core/work/kernel/kernel_type.c - types of elements and of arithmetic by words
+ * core/work/kernel_type.c - types of elements and of arithmetic by words
  * in the names of kernels.
  */
-#include "core/work/kernel/kernel_type.h"
+#include "core/work/kernel_type.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static const char *whole_word(const char *name, const char *word)
     return NULL;
 }
 
-enum msim_rate msim_kernel_rate(const char *name)
+/* False where the name does not show it. */
+static bool stated_rate(const char *name, enum msim_rate *rate)
 {
     /* In this order: tensor instructions before the numbers in them, and
      * tf32 before the f32 that it ends in. */
@@ -65,15 +66,25 @@ enum msim_rate msim_kernel_rate(const char *name)
     };
     const char *tensile = tensile_types(name);
 
-    if (tensile)
-        return tensile_rate(tensile);
+    if (tensile) {
+        *rate = tensile_rate(tensile);
+        return true;
+    }
     for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++)
         for (const char *const *w = TYPES[i].words; *w; w++)
-            if (strcasestr(name, *w))
-                return TYPES[i].rate;
-    if (whole_word(name, "double"))
-        return MSIM_RATE_FP64;
-    return whole_word(name, "float") ? MSIM_RATE_FP32 : MSIM_RATE_FP16;
+            if (strcasestr(name, *w)) {
+                *rate = TYPES[i].rate;
+                return true;
+            }
+    *rate = whole_word(name, "double") ? MSIM_RATE_FP64 : MSIM_RATE_FP32;
+    return *rate == MSIM_RATE_FP64 || whole_word(name, "float");
+}
+
+enum msim_rate msim_kernel_rate(const char *name)
+{
+    enum msim_rate rate;
+
+    return stated_rate(name, &rate) ? rate : MSIM_RATE_FP16;
 }
 
 enum msim_dtype msim_kernel_rate_dtype(enum msim_rate rate, const char *name)
@@ -113,7 +124,8 @@ static enum msim_dtype opaque_dtype(char bytes)
     }
 }
 
-enum msim_dtype msim_kernel_dtype(const char *name)
+/* UNKNOWN where the name does not show it. */
+static enum msim_dtype element_dtype(const char *name)
 {
     /* Floats first: integers next to them are sizes and positions. */
     static const struct {
@@ -141,5 +153,22 @@ enum msim_dtype msim_kernel_dtype(const char *name)
         if (p && !(TYPES[i].dtype == MSIM_DT_U8 && p[4] == '*'))
             return TYPES[i].dtype;
     }
-    return strcasestr(name, "bf16") ? MSIM_DT_BF16 : MSIM_DT_F32;
+    return strcasestr(name, "bf16") ? MSIM_DT_BF16 : MSIM_DT_UNKNOWN;
+}
+
+enum msim_dtype msim_kernel_dtype(const char *name)
+{
+    enum msim_dtype type = element_dtype(name);
+
+    return type ? type : MSIM_DT_F32;
+}
+
+enum msim_dtype msim_kernel_stated_dtype(const char *name)
+{
+    enum msim_dtype type = element_dtype(name);
+    enum msim_rate rate;
+
+    if (type || !stated_rate(name, &rate))
+        return type;
+    return msim_kernel_rate_dtype(rate, name);
 }

@@ -1,10 +1,14 @@
 /*
- * core/work/kernel/kernel_type.h - the types of elements and of arithmetic,
+ * core/work/kernel_type.h - the types of elements and of arithmetic,
  * from the name of a kernel.
  */
-#ifndef MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
-#define MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
+#ifndef MSIM_CORE_WORK_KERNEL_TYPE_H
+#define MSIM_CORE_WORK_KERNEL_TYPE_H
 #include "core/work/data_sheet.h"
+
+/* The type that a kernel's name states, of a template or a product; UNKNOWN
+ * where it states none. */
+enum msim_dtype msim_kernel_stated_dtype(const char *name);
 
 /* The rate of the arithmetic of a product's kernel; half precision, the usual,
  * where the name does not show it. */
