@@ -107,4 +107,6 @@ void msim_run_describe(struct msim_prediction *out,
     out->nodes = s->nodes;
     out->inputs = s->paths;
     out->n_inputs = s->n_paths;
+    out->files = in->job->files;
+    out->n_files = in->job->n_files;
 }

@@ -34,6 +34,13 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
     return load_ops(&in->ops[1], in->source_job, s->ops, err);
 }
 
+bool msim_inputs_as_traced(const struct msim_inputs *in,
+                           const struct msim_predict_settings *s)
+{
+    return !in->origin && msim_reshape_is_none(&s->reshape) &&
+           s->ranks <= in->job->n_ranks;
+}
+
 /* The captures back in the job, which owns them. */
 static void restore(struct msim_inputs *in)
 {

@@ -36,6 +36,10 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   struct msim_error *err);
 void msim_inputs_release(struct msim_inputs *in);
 
+/* Does what is asked of a device need the memory that the traced run needed? */
+bool msim_inputs_as_traced(const struct msim_inputs *in,
+                           const struct msim_predict_settings *s);
+
 /*
  * Let the job be what a GPU runs (core/rewrite/gpu_form.c), or, without
  * `gpu_form`, what was captured, which is what a target is chosen by. ENOMEM,

@@ -497,6 +497,9 @@ static enum msim_status read_off(struct predicting *p)
     MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,
                                    p->s->totals_only ? NULL : run->mid.start,
                                    run->prediction));
+    if (msim_inputs_as_traced(p->in, p->s))
+        MSIM_TRY(msim_rank_memory_recorded(run->graph, run->iteration,
+                                           run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
     if (p->s->totals_only) {
         msim_run_guard(NULL, run->graph, run->costs, run->prediction);

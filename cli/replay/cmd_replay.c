@@ -11,6 +11,7 @@
 #include "cli/replay/choice_options.h"
 #include "core/base/files_read.h"
 #include "core/base/write_file.h"
+#include "core/report/write/report.h"
 #include "profilers/ask/find_backends.h"
 #include "replay/run/write_replay.h"
 
@@ -155,6 +156,7 @@ static enum msim_status write_trace(const struct msim_replay *r,
 }
 
 static enum msim_status report(const struct msim_replay *r,
+                               const struct msim_job *job,
                                const struct settings *s, struct msim_error *err)
 {
     struct msim_json j;
@@ -166,17 +168,19 @@ static enum msim_status report(const struct msim_replay *r,
         return MSIM_OK;
     }
     msim_json_begin(&j, msim_sink_file, stdout);
+    msim_json_open(&j, NULL, '{', true);
     msim_replay_write_json(r, &j);
+    msim_report_json_import(&j, "import", job->files, job->n_files);
+    msim_json_close(&j);
     return msim_json_end(&j);
 }
 
 /* ---- running ------------------------------------------------------------- */
 
-static enum msim_status run_plan(struct msim_replay *r,
-                                 struct msim_replay_plan *p,
-                                 struct msim_child *child,
-                                 const struct settings *s,
-                                 struct msim_error *err)
+static enum msim_status
+run_plan(struct msim_replay *r, struct msim_replay_plan *p,
+         struct msim_child *child, const struct msim_job *job,
+         const struct settings *s, struct msim_error *err)
 {
     struct msim_replay_runs runs;
     struct msim_replay_figures figures = {.ops = NULL};
@@ -189,28 +193,29 @@ static enum msim_status run_plan(struct msim_replay *r,
     r->runs = &runs;
     r->figures = &figures;
     if (status == MSIM_OK)
-        status = report(r, s, err);
+        status = report(r, job, s, err);
     msim_replay_figures_release(&figures);
     msim_replay_runs_release(&runs);
     return status;
 }
 
-static enum msim_status run_trace(const struct msim_trace *t, const char *path,
-                                  struct msim_child *child,
-                                  const cJSON *greeting,
-                                  const struct settings *s,
-                                  struct msim_error *err)
+static enum msim_status
+run_trace(const struct msim_trace *t, const struct msim_job *job,
+          struct msim_child *child, const cJSON *greeting,
+          const struct settings *s, struct msim_error *err)
 {
     struct msim_replay_wish wish = {MSIM_NONE, s->choice, s->warm};
     struct msim_replay_plan plan;
-    struct msim_replay r = {
-        .path = path, .plan = &plan, .greeting = greeting, .warm = s->warm};
+    struct msim_replay r = {.path = job->n_files ? job->files[0].path : "",
+                            .plan = &plan,
+                            .greeting = greeting,
+                            .warm = s->warm};
     enum msim_status status;
 
     MSIM_TRY(msim_choice_find_step(t, s->iteration, &wish.step, err));
     status = msim_replay_plan_make(&plan, t, &wish, greeting, err);
     if (status == MSIM_OK)
-        status = run_plan(&r, &plan, child, s, err);
+        status = run_plan(&r, &plan, child, job, s, err);
     msim_replay_plan_release(&plan);
     return status;
 }
@@ -249,8 +254,7 @@ static enum msim_status replay(const struct msim_job *job,
         MSIM_TRY(msim_files_read_spare(s->out, err));
     status = start(&child, s, &greeting, err);
     if (status == MSIM_OK)
-        status = run_trace(t, job->n_files ? job->files[0].path : "", &child,
-                           greeting, s, err);
+        status = run_trace(t, job, &child, greeting, s, err);
     cJSON_Delete(greeting);
     msim_child_stop(&child);
     return status;

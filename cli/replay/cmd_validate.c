@@ -10,6 +10,7 @@
 #include "cli/platform_hint.h"
 #include "cli/replay/choice_options.h"
 #include "cli/replay/validate_trace.h"
+#include "core/job/import.h"
 #include "replay/validate/report_validation.h"
 
 #include <math.h>
@@ -191,6 +192,11 @@ static enum msim_status load(struct msim_validation_side *out, char **path,
     for (uint32_t i = 0; status == MSIM_OK && i < job->n_files; i++)
         if (out->system.n == 0)
             msim_system_figures_read(&out->system, job->files[i].path);
+    if (status == MSIM_OK) {
+        status = msim_import_copy(&out->arena, job->files, job->n_files,
+                                  &out->files);
+        out->n_files = job->n_files;
+    }
     msim_job_free(job);
     return status;
 }
@@ -212,6 +218,7 @@ static enum msim_status compare(const struct settings *s, char **paths,
     if (status == MSIM_OK)
         status = judge(&v, s, err);
     free(replayed.each);
+    msim_arena_release(&replayed.arena);
     return status;
 }
 
@@ -341,5 +348,6 @@ int msim_cmd_validate(int argc, char **argv)
     if (status == MSIM_OK)
         status = s.platform ? predict(&s, files.items, &measured, &err)
                             : compare(&s, files.items, NULL, &measured, &err);
+    msim_arena_release(&measured.arena);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

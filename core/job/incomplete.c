@@ -49,8 +49,7 @@ static void warn_unlaunched(struct msim_job *job)
 
         n += t->unlinked_gpu;
         all += t->n_gpu;
-        for (uint32_t i = 0; i < t->n_gpu; i++)
-            early += t->gpu[i].early;
+        early += t->import.rows[MSIM_IMPORT_EARLY].n;
     }
     if (early)
         msim_job_warn(job,
@@ -92,38 +91,8 @@ enum msim_status msim_job_check_work(const struct msim_job *job,
               "does");
 }
 
-static void warn_overruns(struct msim_job *job)
-{
-    const struct msim_trace *longest = NULL;
-    msim_ps sum = 0;
-    uint64_t n = 0;
-
-    for (uint32_t r = 0; r < job->n_ranks; r++) {
-        const struct msim_trace *t = job->ranks[r];
-
-        n += t->n_overruns;
-        sum += t->overrun;
-        if (t->n_overruns &&
-            (!longest || t->longest_overrun > longest->longest_overrun))
-            longest = t;
-    }
-    if (!longest)
-        return;
-    msim_job_warn(
-        job,
-        "%llu GPU activities are recorded to end when later ones of their "
-        "stream have run, by %.1f us in all, the longest '%.80s' after %.1f "
-        "us; "
-        "each ends where the next begins",
-        (unsigned long long)n, (double)sum / MSIM_PS_PER_US,
-        msim_trace_text(longest,
-                        longest->gpu[longest->longest_overrun_gpu].name),
-        (double)longest->longest_overrun / MSIM_PS_PER_US);
-}
-
 void msim_warn_lost_events(struct msim_job *job)
 {
-    warn_overruns(job);
     warn_unlaunched(job);
     warn_lost_kernels(job);
 }

@@ -11,9 +11,26 @@
 #ifndef MSIM_CORE_JOB_JOB_H
 #define MSIM_CORE_JOB_JOB_H
 #include "core/read/format.h"
+#include "core/trace/recorded_memory.h"
 #include "core/trace/trace.h"
 
 #include <stdio.h>
+
+/* Records of a file with one fate, of one kind or of one name of it. */
+struct msim_import_row {
+    const struct msim_import_kind_info *kind;
+    const char *name, *example; /* "" none */
+    uint64_t n, us;             /* us: that they last */
+    uint64_t byte;              /* see msim_import_count */
+    bool has_byte;
+};
+
+/* What became of the records of a file: core/trace/import_log.h. */
+struct msim_import {
+    uint64_t read;
+    const struct msim_import_row *rows;
+    uint32_t n;
+};
 
 /* One input file as it was found; what `info` shows. */
 struct msim_file_info {
@@ -30,6 +47,8 @@ struct msim_file_info {
                       NAN: nothing to link */
     bool further;  /* one more process of a file that is there already */
     bool salvaged; /* it was cut or broken, and --salvage kept a part */
+    struct msim_import import;
+    struct msim_recorded_list memory; /* as measured, in all of the file */
 };
 
 struct msim_job {

@@ -25,6 +25,7 @@ static enum msim_status name_addresses(struct msim_job *job,
         if (!is_address(msim_trace_text(t, t->groups[i].name)))
             continue;
         len = snprintf(text, sizeof(text), "pg %u", n++);
+        msim_import_add(&t->import, MSIM_IMPORT_GROUP_NAME, 1);
         MSIM_TRY(msim_strtab_add(job->strings, text, (size_t)len,
                                  &t->groups[i].name));
     }
@@ -58,8 +59,10 @@ static void size_groups(struct msim_job *job, struct msim_trace *t)
 {
     if (t->has_gpu_events && !t->has_times)
         size_generated(job, t);
-    if (t->n_groups == 1 && t->groups[0].size == 0)
+    if (t->n_groups == 1 && t->groups[0].size == 0) {
         t->groups[0].size = t->world_size ? t->world_size : job->n_ranks;
+        msim_import_add(&t->import, MSIM_IMPORT_GROUP_SIZE, 1);
+    }
     if (t->world_size == 0)
         for (uint32_t i = 0; i < t->n_groups; i++)
             if (t->groups[i].size > t->world_size &&
@@ -80,20 +83,25 @@ static bool is_unlisted(const struct msim_trace *t, const struct msim_comm *m)
 /* Once a job: groups of one kind lack their lists together. */
 static void warn_unlisted(struct msim_job *job)
 {
+    bool warned = false;
+
     for (uint32_t r = 0; r < job->n_ranks; r++) {
-        const struct msim_trace *t = job->ranks[r];
+        struct msim_trace *t = job->ranks[r];
 
         for (uint32_t i = 0; i < t->n_comms; i++) {
             const struct msim_group *g;
 
             if (!is_unlisted(t, &t->comms[i]))
                 continue;
+            msim_import_add(&t->import, MSIM_IMPORT_NEIGHBOURS, 1);
+            if (warned)
+                continue;
+            warned = true;
             g = &t->groups[t->comms[i].group];
             msim_job_warn(job,
                           "process group '%s' is %u of %u ranks, and no file "
                           "says which: taken as neighbours",
                           msim_trace_text(t, g->name), g->size, t->world_size);
-            return;
         }
     }
 }

@@ -4,13 +4,13 @@
  */
 #include "core/base/files_read.h"
 #include "core/base/vec.h"
+#include "core/job/import.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"
 #include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
 #include "core/job/read_file.h"
-#include "core/job/read_warnings.h"
 #include "core/job/whole_steps.h"
 #include "core/link/link_et.h"
 #include "core/trace/order.h"
@@ -86,15 +86,15 @@ static enum msim_status describe(struct loading *l, struct part *p,
         .format = p->read.format,
         .version = msim_strtab_text(strings, p->read.version),
         .gpu = msim_strtab_text(strings, t->gpu_properties.name),
-        .events = p->read.events,
+        .events = t->import.records,
         .salvaged = p->read.salvaged,
         .rank = p->read.rank,
     };
     if (!p->info.path)
         return MSIM_ENOMEM;
     count_rows(t, &p->info);
-    msim_job_warn_read(l->job, path, &p->read);
-    return MSIM_OK;
+    return msim_recorded_memory_find(t, &MSIM_TIME_RANGE_ALL, 1, &l->job->arena,
+                                     &p->info.memory);
 }
 
 /* Where a file's bytes come from. */
@@ -150,13 +150,7 @@ static enum msim_status add_trace(struct loading *l,
     return MSIM_OK;
 }
 
-static uint64_t rows_of(const struct msim_trace *t)
-{
-    return (uint64_t)t->n_ops + t->n_calls + t->n_gpu + t->n_syncs;
-}
-
-/* A file into which several processes were merged is that many ranks; what they
- * share, such as metadata, counts as the first's. */
+/* A file into which several processes were merged is that many ranks. */
 static enum msim_status keep_processes(struct loading *l,
                                        struct msim_read_result *read,
                                        const char *path)
@@ -167,19 +161,13 @@ static enum msim_status keep_processes(struct loading *l,
                                      .origin_us = read->origin_us,
                                      .origin_ps = read->origin_ps};
 
-    if (read->n_others) {
+    if (read->n_others)
         read->rank = 0;
-        msim_job_warn(l->job,
-                      "%s: %u processes were merged into it: each is a rank, "
-                      "numbered from 0 in their order",
-                      path, read->n_others + 1);
-    }
-    for (uint32_t i = 0; i < read->n_others; i++)
-        read->events -= rows_of(read->others[i]);
+    msim_import_warn_file(l->job, path, read);
+    MSIM_TRY(msim_import_of_file(read, l->job->strings, &read->trace->import));
     MSIM_TRY(add_trace(l, read, &read->trace, path));
     for (uint32_t i = 0; i < read->n_others; i++) {
         other.rank = (int64_t)i + 1;
-        other.events = rows_of(read->others[i]);
         MSIM_TRY(add_trace(l, &other, &read->others[i], path));
     }
     return MSIM_OK;
@@ -259,6 +247,12 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
 {
     static const char *const KINDS[] = {"an ET", "a Kineto", "a Chakra"};
     const char *kind = KINDS[b->info.format];
+
+    if (msim_paths_differ_by_step(a->info.path, b->info.path))
+        return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
+                         "is %s trace of another step than '%s', by their "
+                         "names: these are no two ranks, want one of them",
+                         kind, a->info.path);
 
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
@@ -346,8 +340,13 @@ static enum msim_status ranks_of_names(struct loading *l)
                                            .kind = (int)l->parts[i].info.format,
                                            .rank = l->parts[i].info.rank};
     status = msim_rank_names_settle(names, l->n, MSIM_RANK_ALL, ranks_known(l));
-    for (uint32_t i = 0; i < l->n && status == MSIM_OK; i++)
-        l->parts[i].info.rank = names[i].rank;
+    for (uint32_t i = 0; i < l->n && status == MSIM_OK; i++) {
+        struct part *p = &l->parts[i];
+
+        msim_import_add(&p->read.trace->import, MSIM_IMPORT_RANK_NAME,
+                        p->info.rank < 0 && names[i].rank >= 0);
+        p->info.rank = names[i].rank;
+    }
     free(names);
     return status;
 }
@@ -458,6 +457,21 @@ static enum msim_status build_ranks(struct loading *l)
 
 /* ---- the job ------------------------------------------------------------ */
 
+/* What is in the logs now that all is linked. */
+static enum msim_status keep_imports(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        struct msim_trace *t = l->parts[i].read.trace;
+
+        msim_import_add(&t->import, MSIM_IMPORT_STEP,
+                        t->has_times && !t->n_steps);
+        MSIM_TRY(
+            msim_import_keep(l->job, &t->import, &l->job->files[i].import));
+    }
+    msim_job_warn_import(l->job);
+    return MSIM_OK;
+}
+
 /* Once it is known which kernels are communication. */
 static void count_collectives(struct loading *l)
 {
@@ -497,6 +511,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_keep_common_steps(l->job));
     MSIM_TRY(msim_job_keep_busy(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
+    MSIM_TRY(keep_imports(l));
     MSIM_TRY(msim_job_keep_whole(l->job));
     for (uint32_t i = 0; i < l->job->n_ranks; i++)
         MSIM_TRY(msim_link_back(l->job->ranks[i]));

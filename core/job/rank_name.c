@@ -75,8 +75,44 @@ static bool read_words(struct msim_rank_name *r, unsigned words,
     return any;
 }
 
+/* What numbers recordings of one rank. */
+static const char *const step_words[] = {"step", "iteration", "iter", "epoch"};
+
+/* The digits behind such a word: `step.100`, `iteration_3`. */
+static const char *find_step(const char *from, const char *end)
+{
+    for (const char *s = from; s < end; s++)
+        for (size_t w = 0; w < sizeof(step_words) / sizeof(*step_words); w++) {
+            const char *digits = s + strlen(step_words[w]);
+
+            if (strncasecmp(s, step_words[w], strlen(step_words[w])) != 0 ||
+                (s > from && isalpha((unsigned char)s[-1])))
+                continue;
+            digits += *digits && strchr(".-_=", *digits);
+            if (is_digit(*digits))
+                return digits;
+        }
+    return NULL;
+}
+
+/* In its name, else in its folders. */
+static int64_t step_of(const char *path)
+{
+    const char *name = msim_path_name(path);
+    const char *digits = find_step(name, name + strlen(name));
+
+    return number_at(digits ? digits : find_step(path, name));
+}
+
+bool msim_paths_differ_by_step(const char *a, const char *b)
+{
+    int64_t x = step_of(a), y = step_of(b);
+
+    return x >= 0 && y >= 0 && x != y;
+}
+
 /* Digits at the end of a name, behind one of `before`. Not the last part of a
- * version such as 1.0.1. */
+ * version such as 1.0.1, nor a step. */
 static const char *find_suffix(const char *name, const char *before)
 {
     size_t len = msim_job_stem(name), from = len;
@@ -85,7 +121,8 @@ static const char *find_suffix(const char *name, const char *before)
         from--;
     if (from == len || len - from > most_digits(MSIM_WORD_SUFFIX) || from < 2 ||
         !strchr(before, name[from - 1]) ||
-        (name[from - 1] == '.' && is_digit(name[from - 2])))
+        (name[from - 1] == '.' && is_digit(name[from - 2])) ||
+        find_step(name, name + from) == name + from)
         return NULL;
     return name + from;
 }

@@ -55,6 +55,10 @@ struct msim_rank_name {
 /* Fill in `at` with what `words` its name has, without its folders. */
 void msim_rank_name_read(struct msim_rank_name *r, unsigned words);
 
+/* Do both number a step, iteration or epoch, and not the same? Recordings of
+ * one rank are called so. */
+bool msim_paths_differ_by_step(const char *a, const char *b);
+
 /*
  * Find the ranks of `n` files that record none, by `words`. `known` is how many
  * ranks the files' contents speak of, 0 for none. Files that stay without have

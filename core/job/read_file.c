@@ -27,7 +27,8 @@ struct reading {
     struct msim_json_filter filter;
     bool decided; /* JSON or not; until then `head` has all bytes */
     struct msim_vec head;
-    bool lost; /* in a broken record: the next is looked for */
+    bool lost;         /* in a broken record: the next is looked for */
+    uint64_t complete; /* records, when the last was lost */
     struct msim_record_search search;
 };
 
@@ -59,6 +60,13 @@ static enum msim_status check_start(const char *name, const char *bytes,
                      c);
 }
 
+/* Is it of a record alone, so that the next can be read? */
+static bool is_skippable(const struct reading *x, enum msim_status status)
+{
+    return (status == MSIM_ESYNTAX || status == MSIM_EFORMAT) &&
+           x->r->in_records && x->r->format->forget;
+}
+
 /* The remedy for damage, as the end of a sentence; "" if there is none. */
 static const char *remedy(const struct reading *x, enum msim_status status,
                           char text[128])
@@ -68,9 +76,7 @@ static const char *remedy(const struct reading *x, enum msim_status status,
         snprintf(text, 128,
                  "; --salvage keeps the %llu complete %s before it%s",
                  (unsigned long long)x->r->complete, x->r->format->records,
-                 status == MSIM_ESYNTAX && x->r->format->forget
-                     ? " and those behind it"
-                     : "");
+                 is_skippable(x, status) ? " and those behind it" : "");
     return text;
 }
 
@@ -159,15 +165,23 @@ static enum msim_status decide(struct reading *x, const char **bytes,
     return msim_read_begin(x->r, &msim_chakra_format);
 }
 
-/* Note what is broken; what was noted first is kept. */
-static void lose_record(struct reading *x)
+/*
+ * Note what is broken; what was noted first is kept. What is found behind it
+ * may be no record, but an object in one, such as an attribute of a node: that
+ * is of the same place. `closed`: a bracket has just been read.
+ */
+static void lose_record(struct reading *x, enum msim_status status, bool closed)
 {
     struct msim_read_result *out = x->r->out;
+    bool again =
+        status == MSIM_EFORMAT && out->broken && x->r->complete == x->complete;
 
-    if (!out->broken++)
-        explain(x, MSIM_ESYNTAX, &out->damage);
+    if (!again && !out->broken++)
+        explain(x, status, &out->damage);
+    x->r->problem = (struct msim_error){0};
+    x->complete = x->r->complete;
     x->lost = true;
-    x->search = (struct msim_record_search){0};
+    x->search = (struct msim_record_search){.seen = closed};
 }
 
 /* Go on with the record that is found in `bytes`, behind its first quote. */
@@ -176,6 +190,7 @@ static enum msim_status find_record(struct reading *x, const char **bytes,
 {
     const char *from = msim_record_find(&x->search, *bytes, *len);
 
+    msim_json_filter_uncount(&x->filter, *at);
     *at += (uint64_t)(from - *bytes);
     *len -= (size_t)(from - *bytes);
     *bytes = from;
@@ -204,15 +219,14 @@ static enum msim_status feed_records(struct reading *x, const char *bytes,
         if (x->lost || !len)
             break;
         status = msim_sax_feed(x->r->sax, bytes, len);
-        if (status != MSIM_ESYNTAX || !x->salvage || !x->r->in_records ||
-            !x->r->format->forget)
+        if (!x->salvage || !is_skippable(x, status))
             return status;
         bad = msim_sax_offset(x->r->sax);
         used = bad > at ? (size_t)(bad - at) : 0; /* or in an earlier piece */
         at += used;
         bytes += used;
         len -= used;
-        lose_record(x);
+        lose_record(x, status, used && bytes[-1] == '}');
     }
     return MSIM_OK;
 }
@@ -346,16 +360,23 @@ static enum msim_status finish(struct reading *x, struct msim_error *err)
 static enum msim_status check_sound(const struct reading *x,
                                     struct msim_error *err)
 {
-    const struct msim_read_result *out = x->r->out;
-    uint64_t all = out->taken + out->unsound;
+    const struct msim_import_log *log;
+    const struct msim_import_count *unsound;
+    uint64_t all;
 
-    if (x->salvage || (double)out->unsound <= UNSOUND_MAX * (double)all)
+    if (x->salvage || !x->r->format)
         return MSIM_OK;
-    return msim_fail(err, MSIM_EFORMAT, x->name, out->first_unsound.offset,
+    log = &x->r->trace->import;
+    unsound = &log->rows[MSIM_IMPORT_UNSOUND];
+    all = log->read + unsound->n;
+    if ((double)unsound->n <= UNSOUND_MAX * (double)all)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, x->name, unsound->byte,
                      "%s; %llu of %llu %s are like it, want one in ten at "
                      "most; --salvage leaves them out",
-                     out->first_unsound.text, (unsigned long long)out->unsound,
-                     (unsigned long long)all, x->r->format->records);
+                     msim_strtab_text(x->r->strings, unsound->example),
+                     (unsigned long long)unsound->n, (unsigned long long)all,
+                     x->r->format->records);
 }
 
 static enum msim_status read_and_finish(struct reading *x,
@@ -407,7 +428,7 @@ static void release(struct reading *x)
     if (r->format)
         r->format->free(r->state);
     free(x->head.data);
-    free(x->filter.held.data);
+    msim_json_filter_release(&x->filter);
     msim_argpool_release(&r->pool);
     msim_idmap_release(&r->group_names);
     msim_read_top_release(&x->top);

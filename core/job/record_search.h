@@ -1,9 +1,9 @@
 /*
  * core/job/record_search.h - where the record behind a broken one begins.
  *
- * Records are objects in a list: "}, {\"" ends one and begins the next. Objects
- * inside a record are values of keys, so that these signs are nowhere else but
- * in a text.
+ * Records are objects in a list: "}, {\"" ends one and begins the next. Of a
+ * node the same signs stand between its attributes; those are no nodes, which
+ * shows when they end.
  */
 #ifndef MSIM_CORE_JOB_RECORD_SEARCH_H
 #define MSIM_CORE_JOB_RECORD_SEARCH_H

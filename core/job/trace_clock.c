@@ -35,6 +35,8 @@ static void shift(struct msim_trace *t, msim_ps by)
         t->syncs[i].start += by;
     for (i = 0; i < t->n_steps; i++)
         t->steps[i].start += by;
+    for (i = 0; i < t->n_memory; i++)
+        t->memory[i].at += by;
 }
 
 /* ---- ends of collectives ------------------------------------------------ */
@@ -184,6 +186,7 @@ static enum msim_status align_pair(struct msim_job *job, uint32_t ref,
         return MSIM_OK;
     shift(b, -lag);
     b->clock_shift = -lag;
+    msim_import_add(&b->import, MSIM_IMPORT_CLOCK, 1);
     msim_job_warn(job,
                   "rank %lld: its clock is %.3f ms off rank %lld's; aligned "
                   "on the ends of their collectives",

@@ -1,8 +1,10 @@
 /*
- * core/job/whole_steps.c - steps of which the GPU's part is not recorded.
+ * core/job/whole_steps.c - steps of which a part is not recorded.
  *
  * Buffers of a profiler run full, and replays of graphs may not be recorded at
  * all. What is left of such a step looks like a host that waits for nothing.
+ * And the recording ends within a step, or the file does: its last step then is
+ * the beginning of one.
  */
 #include "core/job/whole_steps.h"
 
@@ -12,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Recordings lose a few launches at their edges: a smaller share is no loss. */
 #define LOST_MAX 0.05
@@ -27,11 +30,14 @@ static bool is_partial(const struct launches *l)
     return l->graph || (double)l->lost > LOST_MAX * (double)l->all;
 }
 
+static bool starts_kernels(const struct msim_call *c)
+{
+    return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
+}
+
 static void count(struct launches *l, const struct msim_call *c)
 {
-    l->all +=
-        c->lost || (c->gpu != MSIM_NONE && (c->kind == MSIM_CALL_LAUNCH ||
-                                            c->kind == MSIM_CALL_GRAPH_LAUNCH));
+    l->all += c->lost || (c->gpu != MSIM_NONE && starts_kernels(c));
     l->lost += c->lost;
     l->graph |= c->lost && c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
@@ -43,6 +49,10 @@ static enum msim_status find_partial(const struct msim_trace *t,
     struct launches *of = calloc((size_t)t->n_steps + 1, sizeof(*of));
     int64_t *number;
 
+    if (!t->has_gpu_events) {
+        free(of);
+        return MSIM_OK;
+    }
     if (!of)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
@@ -64,6 +74,152 @@ static enum msim_status find_partial(const struct msim_trace *t,
     free(of);
     return MSIM_OK;
 }
+
+/* ---- the recording ends within a step ------------------------------------ */
+
+/* What the thread of a step does in it. */
+struct deed {
+    uint32_t end;  /* one past its last name */
+    msim_ps quiet; /* from the end of all that it does to its own */
+};
+
+struct deeds {
+    struct msim_vec names; /* uint32_t, of all steps: kernels by their launches;
+                              where nothing is launched, operators */
+    struct deed *of;
+};
+
+static enum msim_status add_name(struct deeds *d, uint32_t name)
+{
+    uint32_t *to = msim_vec_add(&d->names, sizeof(*to));
+
+    if (!to)
+        return MSIM_ENOMEM;
+    *to = name;
+    return MSIM_OK;
+}
+
+static void note_end(struct deed *d, const struct msim_step *s, msim_ps end)
+{
+    msim_ps quiet = s->start + s->dur - end;
+
+    d->quiet = quiet < d->quiet ? quiet : d->quiet;
+}
+
+static msim_ps end_of(const struct msim_step *s)
+{
+    return s->start + s->dur;
+}
+
+/* Calls of a thread are by start, and steps follow each other. */
+static enum msim_status list_launches(const struct msim_trace *t,
+                                      struct deeds *d)
+{
+    const struct msim_thread *on = &t->threads[t->ops[t->steps[0].op].thread];
+    uint32_t i = on->call_begin;
+
+    for (uint32_t s = 0; s < t->n_steps; s++) {
+        for (; i < on->call_end && t->calls[i].start < end_of(&t->steps[s]);
+             i++) {
+            const struct msim_call *c = &t->calls[i];
+
+            if (c->start < t->steps[s].start)
+                continue;
+            note_end(&d->of[s], &t->steps[s], c->start + c->dur);
+            if (starts_kernels(c) && (c->lost || c->gpu != MSIM_NONE))
+                MSIM_TRY(add_name(d, c->name));
+        }
+        d->of[s].end = d->names.n;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status list_operators(const struct msim_trace *t, bool names,
+                                       struct deeds *d)
+{
+    for (uint32_t s = 0; s < t->n_steps; s++) {
+        uint32_t op = t->steps[s].op;
+
+        for (uint32_t i = op + 1; i < t->ops[op].end; i++) {
+            note_end(&d->of[s], &t->steps[s], t->ops[i].start + t->ops[i].dur);
+            if (names && t->topmost[i] == i)
+                MSIM_TRY(add_name(d, t->ops[i].name));
+        }
+        d->of[s].end = names ? d->names.n : d->of[s].end;
+    }
+    return MSIM_OK;
+}
+
+static uint32_t n_deeds(const struct deeds *d, uint32_t s)
+{
+    return d->of[s].end - (s ? d->of[s - 1].end : 0);
+}
+
+/* Does the last step do less than all others, and all that it does as the one
+ * before it begins? */
+static bool begins_as_others(const struct deeds *d, uint32_t last)
+{
+    const uint32_t *names = d->names.data;
+    uint32_t n = n_deeds(d, last), least = UINT32_MAX;
+
+    for (uint32_t s = 0; s < last; s++)
+        least = n_deeds(d, s) < least ? n_deeds(d, s) : least;
+    return n < (1 - LOST_MAX) * least &&
+           (!n || !memcmp(&names[d->of[last].end - n],
+                          &names[d->of[last - 1].end - n_deeds(d, last - 1)],
+                          n * sizeof(*names)));
+}
+
+/* Does its mark go on for longer than those of others when nothing else of it
+ * is recorded any more? */
+static bool ends_early(const struct msim_trace *t, const struct deeds *d,
+                       uint32_t last)
+{
+    msim_ps most = 0, slack = INT64_MAX;
+
+    for (uint32_t s = 0; s < last; s++) {
+        msim_ps share = (msim_ps)(LOST_MAX * (double)t->steps[s].dur);
+
+        most = d->of[s].quiet > most ? d->of[s].quiet : most;
+        slack = share < slack ? share : slack;
+    }
+    return d->of[last].quiet == t->steps[last].dur ||
+           d->of[last].quiet > most + slack;
+}
+
+static enum msim_status list_deeds(const struct msim_trace *t, struct deeds *d)
+{
+    for (uint32_t s = 0; s < t->n_steps; s++)
+        d->of[s].quiet = t->steps[s].dur;
+    MSIM_TRY(list_launches(t, d));
+    return list_operators(t, !d->names.n, d);
+}
+
+/* The last step of `t`, where the recording ends within it, into `numbers`. */
+static enum msim_status find_cut(const struct msim_trace *t,
+                                 struct msim_vec *numbers)
+{
+    uint32_t last = t->n_steps - 1;
+    struct deeds d = {.of = calloc((size_t)t->n_steps + 1, sizeof(*d.of))};
+    enum msim_status status = d.of ? MSIM_OK : MSIM_ENOMEM;
+    int64_t *number;
+
+    if (t->n_steps > 1 && t->has_times && status == MSIM_OK) {
+        status = list_deeds(t, &d);
+        if (status == MSIM_OK && begins_as_others(&d, last) &&
+            ends_early(t, &d, last)) {
+            number = msim_vec_add(numbers, sizeof(*number));
+            status = number ? MSIM_OK : MSIM_ENOMEM;
+            if (number)
+                *number = t->steps[last].number;
+        }
+    }
+    free(d.names.data);
+    free(d.of);
+    return status;
+}
+
+/* ---- without them -------------------------------------------------------- */
 
 static bool is_among(const struct msim_vec *numbers, int64_t number)
 {
@@ -95,9 +251,9 @@ static void leave_out(struct msim_trace *t, const struct msim_vec *partial)
     t->n_steps = n;
 }
 
-/* `what`: two parts of a sentence, around the numbers. */
+/* "BEFORE 1, 2BEHIND: these are left out", of the numbers. */
 static void warn(struct msim_job *job, const struct msim_vec *numbers,
-                 const char *const what[2])
+                 const char *before, const char *behind)
 {
     const int64_t *n = numbers->data;
     char text[256];
@@ -106,8 +262,7 @@ static void warn(struct msim_job *job, const struct msim_vec *numbers,
     for (uint32_t i = 0; i < numbers->n && used < sizeof(text) - 32; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld",
                                  i ? ", " : "", (long long)n[i]);
-    msim_job_warn(job, "%s iterations %s %s: these are left out", what[0], text,
-                  what[1]);
+    msim_job_warn(job, "%s %s%s: these are left out", before, text, behind);
 }
 
 /* Is so much of the whole not recorded that nothing can be said of what bounds
@@ -130,24 +285,29 @@ static bool is_job_partial(const struct msim_job *job)
     return is_partial(&l) || (double)unlinked > LOST_MAX * (double)gpu;
 }
 
-static enum msim_status keep_whole(struct msim_job *job,
-                                   struct msim_vec *partial)
+/* Steps that `find` names of a rank are none of the job, while one is left. */
+static enum msim_status keep_whole(
+    struct msim_job *job,
+    enum msim_status (*find)(const struct msim_trace *, struct msim_vec *),
+    const char *before, const char *behind)
 {
-    static const char *const WHAT[] = {
-        "incomplete trace: kernels that were launched in", "are not recorded"};
+    struct msim_vec partial = {0};
+    enum msim_status status = MSIM_OK;
+    bool keep = true;
     uint32_t r;
 
+    for (r = 0; r < job->n_ranks && status == MSIM_OK; r++)
+        status = find(job->ranks[r], &partial);
     for (r = 0; r < job->n_ranks; r++)
-        if (job->ranks[r]->has_gpu_events)
-            MSIM_TRY(find_partial(job->ranks[r], partial));
-    for (r = 0; r < job->n_ranks && partial->n; r++)
-        if (job->ranks[r]->n_steps && !n_whole(job->ranks[r], partial))
-            return MSIM_OK;
-    for (r = 0; r < job->n_ranks && partial->n; r++)
-        leave_out(job->ranks[r], partial);
-    if (partial->n)
-        warn(job, partial, WHAT);
-    return MSIM_OK;
+        keep = keep &&
+               (!job->ranks[r]->n_steps || n_whole(job->ranks[r], &partial));
+    if (status == MSIM_OK && partial.n && keep) {
+        for (r = 0; r < job->n_ranks; r++)
+            leave_out(job->ranks[r], &partial);
+        warn(job, &partial, before, behind);
+    }
+    free(partial.data);
+    return status;
 }
 
 /* ---- steps without anything ---------------------------------------------- */
@@ -213,7 +373,6 @@ static enum msim_status drop_idle(struct msim_trace *t,
  */
 enum msim_status msim_job_keep_busy(struct msim_job *job)
 {
-    static const char *const WHAT[] = {"in", "nothing was recorded"};
     struct msim_idmap busy = {0};
     struct msim_vec dropped = {0};
     enum msim_status status = MSIM_OK;
@@ -226,7 +385,7 @@ enum msim_status msim_job_keep_busy(struct msim_job *job)
         status = drop_idle(job->ranks[r], &busy, &dropped);
     }
     if (status == MSIM_OK && dropped.n)
-        warn(job, &dropped, WHAT);
+        warn(job, &dropped, "in iterations", " nothing was recorded");
     msim_idmap_release(&busy);
     free(dropped.data);
     return status;
@@ -236,10 +395,13 @@ enum msim_status msim_job_keep_busy(struct msim_job *job)
 
 enum msim_status msim_job_keep_whole(struct msim_job *job)
 {
-    struct msim_vec partial = {0};
-    enum msim_status status = keep_whole(job, &partial);
-
-    free(partial.data);
+    MSIM_TRY(keep_whole(
+        job, find_cut, "incomplete trace: the recording ends within iterations",
+        ""));
+    MSIM_TRY(keep_whole(job, find_partial,
+                        "incomplete trace: kernels that were launched in "
+                        "iterations",
+                        " are not recorded"));
     job->partial = is_job_partial(job);
-    return status;
+    return MSIM_OK;
 }

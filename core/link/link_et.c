@@ -381,6 +381,8 @@ enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
     }
     if (status == MSIM_OK)
         status = take_over(&l, linked, total);
+    if (!settled)
+        msim_import_add(&k->import, MSIM_IMPORT_NODE_ORDER, *linked);
     free(l.node);
     free(l.k_list.ops);
     free(l.e_list.ops);

@@ -133,8 +133,11 @@ enum msim_status msim_group_define(struct msim_reader *r,
         g->size = spec->size || spec->cut ? spec->size : spec->ranks.n;
     if (g->count)
         return MSIM_OK;
-    if (is_partial(spec, g->size))
+    if (is_partial(spec, g->size)) {
         complete(spec, g->size, t->world_size);
+        msim_import_add(&t->import, MSIM_IMPORT_GROUP_RANKS,
+                        spec->ranks.n != 0);
+    }
     if (spec->ranks.n)
         return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
     /* An empty list means all ranks. */

@@ -49,33 +49,48 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
     return msim_fail(&r->problem, status, NULL, MSIM_OFFSET_NONE, "%s", text);
 }
 
+static uint64_t offset_of(const struct msim_reader *r)
+{
+    return r->format->offset ? r->format->offset(r) : msim_sax_offset(r->sax);
+}
+
+void msim_read_count(struct msim_reader *r, enum msim_import_kind kind)
+{
+    struct msim_import_count *c = msim_import_add(&r->trace->import, kind, 1);
+
+    if (c->n == 1)
+        msim_import_at(c, offset_of(r));
+}
+
+enum msim_status msim_read_count_name(struct msim_reader *r,
+                                      enum msim_import_kind kind,
+                                      const char *name, uint64_t us)
+{
+    struct msim_import_count *c;
+    uint32_t id;
+
+    MSIM_TRY(msim_strtab_add(r->strings, name, strlen(name), &id));
+    c = msim_import_add_name(&r->trace->import, kind, id);
+    c->us += us;
+    if (c->n == 1)
+        msim_import_at(c, offset_of(r));
+    return MSIM_OK;
+}
+
 void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
 {
-    char text[sizeof(r->out->first_unsound.text)];
+    struct msim_import_count *c = &r->trace->import.rows[MSIM_IMPORT_UNSOUND];
+    char text[256];
     va_list ap;
 
-    if (r->out->unsound++)
+    msim_read_count(r, MSIM_IMPORT_UNSOUND);
+    if (c->n > 1)
         return;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    msim_fail(&r->out->first_unsound, MSIM_EFORMAT, NULL,
-              msim_sax_offset(r->sax), "%s", text);
-}
-
-void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us)
-{
-    struct msim_unread_kind *u = r->out->unread;
-
-    while (u->n && u->what != what &&
-           u < &r->out->unread[MSIM_READ_UNREAD_KINDS - 1])
-        u++;
-    if (!u->n)
-        u->what = what;
-    else if (u->what != what)
-        u->what = 0;
-    u->n++;
-    u->us += us;
+    if (msim_strtab_add(r->strings, text, strlen(text), &c->example))
+        c->example = 0; /* out of memory: it is counted all the same */
 }
 
 enum msim_status msim_read_odd_type(struct msim_reader *r, const char *s,

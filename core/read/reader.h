@@ -19,13 +19,6 @@
 #include "core/stream/json_sax.h"
 #include "core/trace/argpool.h"
 
-/* Records of one kind that are not read. */
-struct msim_unread_kind {
-    uint32_t what; /* string: "category 'x'"; 0: all other kinds */
-    uint64_t n, us;
-};
-#define MSIM_READ_UNREAD_KINDS 8
-
 /* A name of an element type that is not known, and tensors of it. */
 struct msim_odd_type {
     uint32_t name; /* string */
@@ -34,7 +27,7 @@ struct msim_odd_type {
 /* The last slot counts all that find no other; its name is then 0. */
 #define MSIM_READ_ODD_TYPES 16
 
-/* What was found in a file. */
+/* What was found in a file; of its records, see the trace's log. */
 struct msim_read_result {
     struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
     /* Owned by the caller, too: further processes that the file holds. */
@@ -43,15 +36,8 @@ struct msim_read_result {
     enum msim_format format;
     uint32_t version; /* string */
     int64_t rank;     /* -1 unknown */
-    uint64_t events;  /* all entries of traceEvents, or nodes */
-    uint64_t dropped; /* of these: kinds that nothing is made of */
-    uint64_t taken;   /* of these: rows are made of them */
-    uint64_t unsound; /* of these: left out, for they say what cannot be */
-    struct msim_unread_kind unread[MSIM_READ_UNREAD_KINDS];
     struct msim_odd_type odd_types[MSIM_READ_ODD_TYPES];
-    struct msim_error first_unsound; /* with its offset, if there is one */
     uint64_t untyped; /* tensors whose element type the file does not name */
-    uint64_t orphans; /* nodes whose parent is not in the file */
     struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
@@ -130,8 +116,12 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
 void msim_read_leave_out(struct msim_reader *r, const char *fmt, ...)
     MSIM_PRINTF(2, 3);
 
-/* Count a record of a kind that is not read, of `us` microseconds. */
-void msim_read_unread(struct msim_reader *r, uint32_t what, uint64_t us);
+/* Count the record at hand as one of `kind`, which makes no row. */
+void msim_read_count(struct msim_reader *r, enum msim_import_kind kind);
+/* The same of a kind that counts by name. */
+enum msim_status msim_read_count_name(struct msim_reader *r,
+                                      enum msim_import_kind kind,
+                                      const char *name, uint64_t us);
 
 /* The slot of an element type of that name, which is not known. */
 MSIM_MUST_CHECK

@@ -8,6 +8,7 @@
 #include "core/stream/json_repair.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,11 +18,35 @@
 #define ONES  0x0101010101010101u
 #define HIGHS 0x8080808080808080u
 
+/* One that was put right. */
+struct noted {
+    uint64_t at;
+    enum msim_json_repair kind;
+};
+
 static void note(struct msim_json_filter *f, enum msim_json_repair kind,
                  uint64_t at)
 {
+    struct noted *n = msim_vec_add(&f->noted, sizeof(*n));
+
+    if (n) /* else it cannot be taken back */
+        *n = (struct noted){at, kind};
     if (!f->repairs.count[kind]++)
         f->repairs.first[kind] = at;
+}
+
+void msim_json_filter_uncount(struct msim_json_filter *f, uint64_t at)
+{
+    const struct noted *n = f->noted.data;
+
+    while (f->noted.n && n[f->noted.n - 1].at >= at)
+        f->repairs.count[n[--f->noted.n].kind]--;
+}
+
+void msim_json_filter_release(struct msim_json_filter *f)
+{
+    free(f->held.data);
+    free(f->noted.data);
 }
 
 /* ---- in strings ---------------------------------------------------------- */
@@ -231,6 +256,7 @@ static void forget(struct msim_json_filter *f)
     if (f->held.n)
         memmove(bytes, bytes + f->passed, f->held.n);
     f->passed = 0;
+    f->noted.n = 0;
 }
 
 /* Look at what is held, up to what is cut. */

@@ -21,18 +21,14 @@
 
 #include <stdbool.h>
 
-/* X(name, what was found, what is put in its place) */
-#define MSIM_JSON_REPAIR_MAP(X)                                                \
-    X(NUMBER, "numbers that are not finite (inf, nan)", "no value")            \
-    X(ESCAPE, "backslashes that begin no escape", "'/'")                       \
-    X(CONTROL, "control characters in strings", "' '")                         \
-    X(UTF8, "bytes that are not UTF-8", "'?'")
-
+/* In the order of their kinds in core/trace/import_log.h, which has words for
+ * them. */
 enum msim_json_repair {
-#define X(name, found, put) MSIM_JSON_REPAIR_##name,
-    MSIM_JSON_REPAIR_MAP(X)
-#undef X
-        MSIM_JSON_REPAIR_KINDS,
+    MSIM_JSON_REPAIR_NUMBER,
+    MSIM_JSON_REPAIR_ESCAPE,
+    MSIM_JSON_REPAIR_CONTROL,
+    MSIM_JSON_REPAIR_UTF8,
+    MSIM_JSON_REPAIR_KINDS,
 };
 
 struct msim_json_repairs {
@@ -40,12 +36,13 @@ struct msim_json_repairs {
     uint64_t first[MSIM_JSON_REPAIR_KINDS]; /* offset, where count is not 0 */
 };
 
-/* All zero: nothing was read yet. Its owner frees `held.data`. */
+/* All zero: nothing was read yet. */
 struct msim_json_filter {
     struct msim_json_repairs repairs;
-    struct msim_vec held; /* bytes that are not passed on yet */
-    uint64_t at;          /* offset of the first of them */
-    uint32_t passed;      /* how many of them have been, by now */
+    struct msim_vec held;  /* bytes that are not passed on yet */
+    struct msim_vec noted; /* what was put right in the last call */
+    uint64_t at;           /* offset of the first of them */
+    uint32_t passed;       /* how many of them have been, by now */
     bool in_string;
     char last; /* byte before, outside strings and not blank */
 };
@@ -66,5 +63,11 @@ enum msim_status msim_json_filter_feed(struct msim_json_filter *f,
  */
 void msim_json_filter_again(struct msim_json_filter *f, const char *from,
                             const char **out, size_t *out_len);
+
+/* What was put right in the last call from offset `at` on is not counted:
+ * nobody reads it. */
+void msim_json_filter_uncount(struct msim_json_filter *f, uint64_t at);
+
+void msim_json_filter_release(struct msim_json_filter *f);
 
 #endif

@@ -33,6 +33,8 @@ msim_ps msim_order_from_zero(struct msim_trace *t)
         t->gpu[i].start -= first;
     for (i = 0; i < t->n_syncs; i++)
         t->syncs[i].start -= first;
+    for (i = 0; i < t->n_memory; i++)
+        t->memory[i].at -= first;
     return first;
 }
 

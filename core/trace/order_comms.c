@@ -134,6 +134,7 @@ static enum msim_status add_row(struct msim_trace *t, uint32_t i)
     *c = guess(t, i);
     if (c->collective == MSIM_COLL_UNKNOWN && strncmp(name, "c10d::", 6) == 0)
         c->collective = (uint8_t)msim_name_collective(name, strlen(name));
+    msim_import_add(&t->import, MSIM_IMPORT_COMM_SIZE, 1);
     t->ops[i].comm = t->n_comms++;
     return MSIM_OK;
 }
@@ -210,6 +211,7 @@ static enum msim_status by_name(struct msim_trace *t, struct msim_gpu *g,
     if (kind == MSIM_COMM_KERNEL_NONE)
         return MSIM_OK;
     g->kind = MSIM_GPU_COMM;
+    msim_import_add(&t->import, MSIM_IMPORT_COMM_NAME, 1);
     return kind == MSIM_COMM_KERNEL_MEETS ? row_of_name(t, g) : MSIM_OK;
 }
 

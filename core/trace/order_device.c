@@ -133,10 +133,12 @@ static uint32_t *real_ops(const struct msim_trace *t)
 }
 
 /* A call whose name says nothing gets the kind of what it started. */
-static void learn_kind(struct msim_call *c, const struct msim_gpu *g)
+static void learn_kind(struct msim_trace *t, struct msim_call *c,
+                       const struct msim_gpu *g)
 {
     if (starts_work(c->kind))
         return;
+    msim_import_add(&t->import, MSIM_IMPORT_CALL_KIND, 1);
     c->kind = g->kind == MSIM_GPU_MEMCPY   ? MSIM_CALL_MEMCPY
               : g->kind == MSIM_GPU_MEMSET ? MSIM_CALL_MEMSET
                                            : MSIM_CALL_LAUNCH;
@@ -164,7 +166,7 @@ static enum msim_status link_gpu(struct msim_trace *t,
         c = &t->calls[g->call];
         if (c->gpu == MSIM_NONE || t->gpu[c->gpu].start > g->start)
             c->gpu = i;
-        learn_kind(c, g);
+        learn_kind(t, c, g);
         g->in_graph = c->kind == MSIM_CALL_GRAPH_LAUNCH;
         g->op = c->op == MSIM_NONE ? MSIM_NONE : real[c->op];
     }
@@ -176,7 +178,7 @@ static enum msim_status link_gpu(struct msim_trace *t,
  * lower number than all calls: numbers grow. */
 static void find_early(struct msim_trace *t)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t least = UINT32_MAX, n = 0;
 
     for (uint32_t i = 0; i < t->n_calls; i++)
         if (t->calls[i].correlation - 1 < least)
@@ -190,6 +192,10 @@ static void find_early(struct msim_trace *t)
         for (uint32_t i = begin; i < linked; i++)
             t->gpu[i].early = linked < end || t->gpu[i].correlation - 1 < least;
     }
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        n += t->gpu[i].early;
+    msim_import_add(&t->import, MSIM_IMPORT_EARLY, n);
+    msim_import_add(&t->import, MSIM_IMPORT_UNLAUNCHED, t->unlinked_gpu - n);
 }
 
 /* ---- launches whose kernels are not recorded ----------------------------- */
@@ -243,6 +249,8 @@ static enum msim_status find_all_lost(struct msim_trace *t)
                 (int8_t)msim_name_capture(msim_trace_text(t, t->calls[i].name));
     for (i = 0; i < t->n_threads; i++)
         find_lost(t, &t->threads[i], captures);
+    for (i = 0; i < t->n_calls; i++)
+        msim_import_add(&t->import, MSIM_IMPORT_LOST, t->calls[i].lost);
     free(captures);
     return MSIM_OK;
 }

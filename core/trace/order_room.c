@@ -40,23 +40,32 @@ static bool overruns(const struct msim_trace *t, uint32_t i, uint32_t next)
                           (next + 1 < end && over > g[next + 1].start));
 }
 
-static void end_in_room(struct msim_trace *t, uint32_t i, uint32_t next)
+/* Those that are put right: by how much, and the longest. */
+struct overruns {
+    msim_ps sum, longest;
+};
+
+static void end_in_room(struct msim_trace *t, uint32_t i, uint32_t next,
+                        struct overruns *all)
 {
+    struct msim_import_count *c =
+        msim_import_add(&t->import, MSIM_IMPORT_OVERRUN, 1);
     struct msim_gpu *g = &t->gpu[i];
     msim_ps room = t->gpu[next].start - g->start;
 
-    if (g->dur > t->longest_overrun) {
-        t->longest_overrun = g->dur;
-        t->longest_overrun_gpu = i;
+    if (g->dur > all->longest) {
+        all->longest = g->dur;
+        c->example = g->name;
     }
-    t->n_overruns++;
-    t->overrun += g->dur - room;
+    all->sum += g->dur - room;
+    c->us = (uint64_t)(all->sum / MSIM_PS_PER_US);
     g->dur = room;
 }
 
-/* How many of a stream overrun; they end in their room if `put_right`. */
+/* How many of a stream overrun; they end in their room, and are added to
+ * `put_right`, if that is not NULL. */
 static uint32_t check_stream(struct msim_trace *t, const struct msim_stream *s,
-                             bool put_right)
+                             struct overruns *put_right)
 {
     uint32_t n = 0, next = 0;
 
@@ -67,18 +76,20 @@ static uint32_t check_stream(struct msim_trace *t, const struct msim_stream *s,
             continue;
         n++;
         if (put_right)
-            end_in_room(t, i, next);
+            end_in_room(t, i, next, put_right);
     }
     return n;
 }
 
 void msim_order_room(struct msim_trace *t)
 {
+    struct overruns all = {0};
+
     for (uint32_t i = 0; i < t->n_streams; i++) {
         const struct msim_stream *s = &t->streams[i];
-        uint32_t n = check_stream(t, s, false);
+        uint32_t n = check_stream(t, s, NULL);
 
         if (n && n <= OVERRUN_MAX * (s->gpu_end - s->gpu_begin))
-            check_stream(t, s, true);
+            check_stream(t, s, &all);
     }
 }

@@ -24,6 +24,7 @@
 #include "core/base/arena.h"
 #include "core/base/strtab.h"
 #include "core/base/units.h"
+#include "core/trace/import_log.h"
 
 #include <stdbool.h>
 
@@ -311,6 +312,13 @@ struct msim_step {
     uint32_t node_from, node_to;
 };
 
+/* What a device holds from an instant on, as its allocator says. */
+struct msim_memory_total {
+    msim_ps at;
+    int64_t device, pid;
+    uint64_t allocated, reserved; /* tensors; what is kept for them */
+};
+
 struct msim_gpu_properties {
     uint32_t name; /* string, 0 unknown */
     uint64_t memory_bytes;
@@ -320,7 +328,7 @@ struct msim_gpu_properties {
 /*
  * X(field, type): every column; `n_<field>` is its length.
  *
- * topmost: one an op, see msim_op_topmost().
+ * topmost: one an op, see msim_op_topmost(). memory: by device, then time.
  * What msim_load_options.details adds, empty without it and without an ET:
  *   tensor_strides  one per row of tensor_ids: where in dims the tensor's
  *                   strides are, as many as its sizes; NONE: not in the file
@@ -340,6 +348,7 @@ struct msim_gpu_properties {
     X(groups, struct msim_group)                                               \
     X(group_ranks, int32_t)                                                    \
     X(steps, struct msim_step)                                                 \
+    X(memory, struct msim_memory_total)                                        \
     X(blocks, struct msim_arg_block)                                           \
     X(args, struct msim_arg)                                                   \
     X(dims, int64_t)                                                           \
@@ -366,11 +375,7 @@ struct msim_trace {
                               with tensors */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
-    /* GPU activities whose recorded end their stream has no room for: how many,
-     * by how much, and the longest of them, as recorded (order_room.c). */
-    uint64_t n_overruns;
-    msim_ps overrun, longest_overrun;
-    uint32_t longest_overrun_gpu;
+    struct msim_import_log import; /* of its file */
     /* The execution trace that was linked into this one, as it stands, with the
      * steps that this one counts (core/link/link_et.h): its nodes are called
      * again, however often Kineto saw them. Kept with

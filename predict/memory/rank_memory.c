@@ -114,6 +114,63 @@ void msim_rank_memory_release(struct msim_rank_memory *m)
     *m = (struct msim_rank_memory){.most = MSIM_NONE};
 }
 
+/* ---- as recorded --------------------------------------------------------- */
+
+/* The steps of `t` that count; all of a trace without steps. */
+static enum msim_status recorded_of(const struct msim_trace *t,
+                                    const struct msim_graph *g,
+                                    uint32_t iteration,
+                                    struct msim_arena *arena,
+                                    struct msim_recorded_list *out)
+{
+    struct msim_time_range *ranges;
+    enum msim_status status;
+    uint32_t n = 0;
+
+    *out = (struct msim_recorded_list){0};
+    if (!t->n_memory) /* nor, it may be, times */
+        return MSIM_OK;
+    ranges = malloc(((size_t)t->n_steps + 1) * sizeof(*ranges));
+    if (!ranges)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (iteration == UINT32_MAX ||
+            t->steps[i].number == g->iterations[iteration])
+            ranges[n++] = (struct msim_time_range){
+                t->steps[i].start, t->steps[i].start + t->steps[i].dur};
+    if (!t->n_steps)
+        ranges[n++] = MSIM_TIME_RANGE_ALL;
+    status = msim_recorded_memory_find(t, ranges, n, arena, out);
+    free(ranges);
+    return status;
+}
+
+enum msim_status msim_rank_memory_recorded(const struct msim_graph *g,
+                                           uint32_t iteration,
+                                           struct msim_prediction *p)
+{
+    struct msim_memory_note *most = &p->memory;
+    bool predicted = most->peak > 0;
+    uint32_t k = 0;
+
+    for (uint32_t i = 0; i < g->job->n_ranks; i++) {
+        const struct msim_trace *t = g->job->ranks[i];
+        struct msim_recorded_list list;
+
+        MSIM_TRY(recorded_of(t, g, iteration, &p->arena, &list));
+        if (predicted
+                ? t->rank == most->rank
+                : msim_recorded_memory_sum(&list).allocated >
+                      msim_recorded_memory_sum(&most->recorded).allocated) {
+            most->recorded = list;
+            most->rank = t->rank;
+        }
+        if (k < p->n_ranks_detail && t->rank == p->ranks_detail[k].rank)
+            p->ranks_detail[k++].memory.recorded = list;
+    }
+    return MSIM_OK;
+}
+
 /* ---- into a prediction --------------------------------------------------- */
 
 /*

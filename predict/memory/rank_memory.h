@@ -66,4 +66,11 @@ enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
                                        const msim_ps *start,
                                        struct msim_prediction *p);
 
+/* What the traces of the job recorded in one of its iterations, by index, or in
+ * all of them (UINT32_MAX), beside that. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_rank_memory_recorded(const struct msim_graph *g,
+                                           uint32_t iteration,
+                                           struct msim_prediction *p);
+
 #endif

@@ -92,6 +92,8 @@ struct msim_scenarios {
     bool from_file;                 /* rows have `asks` */
     struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_shelf shelf;
+    const struct msim_file_info *files; /* of the job, which outlives them */
+    uint32_t n_files;
 };
 
 /*

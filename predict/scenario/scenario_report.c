@@ -240,6 +240,7 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         json_row(&j, NULL, s, &s->rows[i]);
     msim_json_close(&j);
+    msim_report_json_import(&j, "import", s->files, s->n_files);
     msim_json_close(&j);
     return msim_json_end(&j);
 }
@@ -258,6 +259,15 @@ static void put_ways(const struct msim_memory_note *m, FILE *out)
                 text + used, sizeof(text) - used, "%s%s (%.2f GB)",
                 used ? "; " : "", m->ways[i].change, m->ways[i].needed / 1e9);
     msim_csv_write(out, text);
+}
+
+static double recorded(const struct msim_scenario_row *r, bool reserved)
+{
+    const struct msim_recorded_list *l = &r->memory.recorded;
+    struct msim_recorded_memory sum = msim_recorded_memory_sum(l);
+
+    return l->n ? (double)(reserved ? sum.reserved : sum.allocated)
+                : (double)NAN;
 }
 
 static void csv_row(const struct msim_scenarios *s,
@@ -283,7 +293,9 @@ static void csv_row(const struct msim_scenarios *s,
                               r->memory.high,
                               r->memory.reserved,
                               r->memory.needed,
-                              r->memory.capacity};
+                              r->memory.capacity,
+                              recorded(r, false),
+                              recorded(r, true)};
 
     char guards[MSIM_GUARD_WORDS];
 
@@ -308,7 +320,8 @@ void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
           "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
           "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
           "peak_low_bytes,peak_high_bytes,reserved_bytes,needed_bytes,"
-          "capacity_bytes,fits,would_fit,reason,guards",
+          "capacity_bytes,measured_bytes,measured_reserved_bytes,fits,would_"
+          "fit,reason,guards",
           out);
     if (s->ranked)
         msim_ranking_csv_head(out);

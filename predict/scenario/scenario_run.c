@@ -27,8 +27,12 @@ static enum msim_status keep_memory(struct msim_scenario_row *row,
     row->memory.ways = msim_arena_alloc(
         row->arena, ((size_t)m->n_ways + 1) * sizeof(*row->memory.ways));
     row->memory.by = by;
-    if (!by || !row->memory.ways)
+    row->memory.recorded.of = msim_arena_alloc(
+        row->arena, ((size_t)m->recorded.n + 1) * sizeof(*m->recorded.of));
+    if (!by || !row->memory.ways || !row->memory.recorded.of)
         return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < m->recorded.n; i++)
+        row->memory.recorded.of[i] = m->recorded.of[i];
     for (uint32_t i = 0; i < m->n_by; i++)
         by[i] = m->by[i];
     for (uint32_t i = 0; i < m->n_ways; i++) {
@@ -341,6 +345,8 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
     enum msim_status status;
 
     s->shelf.job = in->job;
+    s->files = in->job->files;
+    s->n_files = in->job->n_files;
     settle(s, &s->base);
     for (uint32_t i = 0; i < s->n; i++)
         settle(s, &s->rows[i]);

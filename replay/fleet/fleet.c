@@ -5,7 +5,8 @@
 
 #include "core/base/csv.h"
 #include "core/base/nearest.h"
-#include "core/job/job.h"
+#include "core/base/vec.h"
+#include "core/job/import.h"
 #include "core/job/job_files.h"
 #include "core/job/read_file.h"
 #include "replay/fleet/fleet_groups.h"
@@ -147,6 +148,22 @@ static enum msim_status reduce(struct making *m, struct msim_fleet_file *f,
     return MSIM_OK;
 }
 
+/* What became of the records of the job's files, which goes. */
+static enum msim_status keep_import(struct msim_fleet *fleet,
+                                    const struct msim_job *job)
+{
+    struct msim_file_info *copies;
+
+    MSIM_TRY(
+        msim_import_copy(&fleet->arena, job->files, job->n_files, &copies));
+    for (uint32_t i = 0; i < job->n_files; i++) {
+        MSIM_TRY(msim_grow((void **)&fleet->files, &fleet->cap_files,
+                           fleet->n_files, sizeof(*fleet->files)));
+        fleet->files[fleet->n_files++] = copies[i];
+    }
+    return MSIM_OK;
+}
+
 /* A file that was found may be broken: the rest of the fleet is not. */
 static enum msim_status read_file(struct making *m, const char *path,
                                   bool named)
@@ -161,6 +178,8 @@ static enum msim_status read_file(struct making *m, const char *path,
         *f = (struct msim_fleet_file){.path = keep(m->fleet, path),
                                       .named = named};
         status = f->path ? reduce(m, f, job) : MSIM_ENOMEM;
+        if (status == MSIM_OK)
+            status = keep_import(m->fleet, job);
         m->n += status == MSIM_OK;
         msim_job_free(job);
         return status;
@@ -526,5 +545,6 @@ void msim_fleet_free(struct msim_fleet *fleet)
     if (!fleet)
         return;
     msim_arena_release(&fleet->arena);
+    free(fleet->files);
     free(fleet);
 }

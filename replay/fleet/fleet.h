@@ -13,6 +13,8 @@
 #include "core/read/format.h"
 #include "replay/fleet/device_time.h"
 
+struct msim_file_info;
+
 struct msim_fleet_job {
     const char *name; /* its folder, where nothing else is in or below that;
                          its file; else FOLDER/rank-*.json */
@@ -36,6 +38,9 @@ struct msim_fleet {
     struct msim_fleet_job *jobs; /* longest first, equal ones by name */
     struct msim_fleet_left *left_out;
     uint32_t n_jobs, n_left_out;
+    struct msim_file_info
+        *files; /* what became of their records; on the heap */
+    uint32_t n_files, cap_files;
     const char *weighed_by; /* "traced time", "job", or the table's path */
     double share[MSIM_FAMILY_COUNT + 1]; /* of the fleet's time by kind */
 };

@@ -4,6 +4,7 @@
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/report/write/report.h"
 #include "replay/fleet/report_selection.h"
 
 static const struct msim_fleet_job *job_of(const struct msim_selection *s,
@@ -105,6 +106,7 @@ enum msim_status msim_selection_json(const struct msim_selection *s, FILE *out)
         put_job(&j, s, i);
     msim_json_close(&j);
     put_left_out(&j, s->fleet);
+    msim_report_json_import(&j, "import", s->fleet->files, s->fleet->n_files);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -20,7 +20,8 @@ struct msim_replay {
 /* For people. */
 void msim_replay_write_text(const struct msim_replay *r, FILE *out);
 
-/* With the schema above; docs/replay.md explains the members. */
+/* Its members, into an object that is open, with the schema above;
+ * docs/replay.md explains them. */
 void msim_replay_write_json(const struct msim_replay *r, struct msim_json *out);
 
 /* What the backend tells of the machine, as a member `key`. */

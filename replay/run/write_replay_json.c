@@ -120,11 +120,9 @@ void msim_replay_write_system(const struct msim_replay *r, const char *key,
 
 void msim_replay_write_json(const struct msim_replay *r, struct msim_json *out)
 {
-    msim_json_open(out, NULL, '{', true);
     write_head(r, out);
     write_step(r, out);
     write_parts(r, out);
     msim_replay_write_system(r, "system", out);
     write_ops(r, out);
-    msim_json_close(out);
 }

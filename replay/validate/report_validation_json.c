@@ -3,6 +3,8 @@
  */
 #include "replay/validate/report_validation.h"
 
+#include "core/report/write/report.h"
+
 static void write_rows(const struct msim_validation *v, struct msim_json *out)
 {
     msim_json_open(out, "rows", '[', true);
@@ -67,5 +69,9 @@ void msim_validation_json(const struct msim_validation *v,
     write_rows(v, out);
     write_iterations(v, out);
     write_system(v, out);
+    msim_report_json_import(out, "trace_import", v->sides[0]->files,
+                            v->sides[0]->n_files);
+    msim_report_json_import(out, "replayed_import", v->sides[1]->files,
+                            v->sides[1]->n_files);
     msim_json_close(out);
 }

@@ -100,7 +100,8 @@ void msim_validation_make(struct msim_validation *v,
                           const struct msim_prediction *p)
 {
     *v = (struct msim_validation){.iterations = replayed->each,
-                                  .n_iterations = replayed->n_each};
+                                  .n_iterations = replayed->n_each,
+                                  .sides = {measured, replayed}};
     add_rows(v, &measured->times, &replayed->times, p);
     add_system(v, &measured->system, &replayed->system);
 }

@@ -16,6 +16,9 @@ struct msim_validation_side {
     struct msim_family_times *each; /* owned: of each step; NULL: not asked */
     uint32_t n_each;
     struct msim_system_figures system;
+    struct msim_arena arena; /* owns these: what became of its records */
+    struct msim_file_info *files;
+    uint32_t n_files;
 };
 
 /* Microseconds; NAN: not known. */
@@ -39,6 +42,7 @@ struct msim_validation {
     uint32_t n_iterations;
     struct msim_validation_system system[2 * MSIM_SYSTEM_FIGURES];
     uint32_t n_system;
+    const struct msim_validation_side *sides[2]; /* measured, replayed */
 };
 
 /* `p` may be NULL. The sides have to outlive it. */

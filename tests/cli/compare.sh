@@ -17,7 +17,7 @@ keys = ["schema", "version", "a", "b", "iteration_us", "period_us", "measured_us
         "kernel_us", "communication_us", "external_wait_us", "overlapped_us",
         "breakdown_us", "iterations", "main_thread_waits", "gpu_idle",
         "families", "ops", "kernels", "streams", "host_ops",
-        "critical_path", "ranks", "warnings"]
+        "critical_path", "ranks", "warnings", "a_import", "b_import"]
 assert list(c) == keys, list(c)
 
 def close(a, b, what):

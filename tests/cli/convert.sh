@@ -8,11 +8,11 @@ samples=${SOURCE_DIR:?the source folder}/data/traces
 bert=$samples/bert
 ddp=$samples/dlrm-ddp-2ranks
 
-# figures PATH...: the prediction without the names of its inputs
+# figures PATH...: the prediction without its inputs and their records
 figures() {
     run --json --platform a100 --costs model "$@"
     want_rc 0
-    sed '/^  "inputs"/,/^  ]/d' "$folder/out"
+    sed '/^  "inputs"/,/^  ]/d; /^  "import"/,/^  ]/d' "$folder/out"
 }
 
 # ET and Kineto of one rank: one file, called as asked.

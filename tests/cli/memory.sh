@@ -79,7 +79,7 @@ assert way and way[0]["peak"] == b["peak"], (way, b["peak"])' <"$folder/out" ||
         complain "zero1 is not what it says: $out"
 fi
 run whatif --platform a100 "$folder/share.json" "$MSIM_DATA/traces/resnet" --csv
-want_out ",needed_bytes,capacity_bytes,fits,would_fit,reason"
+want_out ",needed_bytes,capacity_bytes,measured_bytes,measured_reserved_bytes,fits,would_fit,reason"
 [[ $(sed -n 3p "$folder/out") =~ ,no,.*batch\ [0-9]+\ instead\ of\ 512\ \([0-9.]+\ GB\) ]] || complain "no way in the table: $out"
 
 # The chart has the panel.

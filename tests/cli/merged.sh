@@ -41,7 +41,25 @@ trace "$(process 40 0 100 1)" >"$folder/steps/step.100.json"
 trace "$(process 40 0 100 1)" >"$folder/steps/step.200.json"
 run "$folder/steps"
 want_rc 3
-want_err "says no rank, as '$folder/steps/step.100.json' is"
+want_err "of another step than '$folder/steps/step.100.json', by their names"
+
+# Numbered from 0, too: they could be ranks but for the word.
+mkdir "$folder/from0" "$folder/iter_0" "$folder/iter_1" "$folder/ranks"
+for n in 0 1; do
+    trace "$(process 40 0 100 1)" >"$folder/from0/trace.step.$n.json"
+    trace "$(process 40 0 100 1)" >"$folder/iter_$n/rank0.json"
+    trace "$(process 40 0 100 1)" >"$folder/ranks/footstep.$n.json"
+done
+run "$folder/from0"
+want_rc 3
+want_err "trace.step.1.json: is a Kineto trace of another step than"
+run "$folder/iter_0" "$folder/iter_1"
+want_rc 3
+want_err "iter_1/rank0.json: is a Kineto trace of another step than"
+run --json "$folder/ranks" # the end of another word says nothing
+want_rc 0
+want_out '"ranks": 2'
+
 run select -k 1 --json "$folder/steps"
 want_rc 0
 want_out "step.200.json"

@@ -15,7 +15,7 @@ import json, math, random, sys
 s = json.load(open(sys.argv[1]))
 assert s["schema"] == "mystique-sim/selection/1", s["schema"]
 assert list(s) == ["schema", "version", "weighed_by", "selected",
-                   "largest_difference", "kinds", "jobs", "left_out"], list(s)
+                   "largest_difference", "kinds", "jobs", "left_out", "import"], list(s)
 jobs = {j["job"]: j for j in s["jobs"]}
 assert len(jobs) == len(s["jobs"])
 

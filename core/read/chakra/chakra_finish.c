@@ -63,7 +63,8 @@ static bool is_gpu(const struct msim_chakra_node *n)
 /* Nothing runs on the GPU: the file has shapes alone, as an execution trace. */
 static enum msim_status finish_untimed(struct finish *f)
 {
-    f->r->out->dropped += f->t->n_gpu;
+    msim_import_add(&f->t->import, MSIM_IMPORT_UNTIMED, f->t->n_gpu);
+    f->t->import.read -= f->t->n_gpu;
     f->t->n_gpu = f->t->n_streams = 0;
     f->t->n_calls = f->t->n_syncs = 0;
     return msim_et_finish(f->r);
@@ -90,6 +91,7 @@ static void fill_starts(struct finish *f, const uint32_t *order)
 
         if (n->start != MSIM_TIME_NONE)
             continue;
+        msim_import_add(&f->t->import, MSIM_IMPORT_LAID_OUT, 1);
         n->start = 0;
         for (uint32_t d = 0; d < n->n_deps; d++) {
             uint32_t from = node_of(f, f->deps[n->deps + d]);
@@ -168,6 +170,8 @@ static void drop_roots(struct finish *f)
             continue;
         if (node->event == MSIM_CHAKRA_ROOT_EVENT) {
             node->row = MSIM_NONE;
+            f->t->import.read--;
+            msim_import_add(&f->t->import, MSIM_IMPORT_ROOT, 1);
             continue;
         }
         f->t->ops[n] = f->t->ops[node->row];
@@ -473,8 +477,10 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     struct msim_trace *t = f->t;
 
     drop_roots(f);
-    if (!f->c->started)
+    if (!f->c->started) {
         MSIM_TRY(msim_chakra_layout(f->r, order));
+        msim_import_add(&t->import, MSIM_IMPORT_LAID_OUT, f->n);
+    }
     if (f->stated)
         MSIM_TRY(launch_first(f, order));
     fill_starts(f, order);

@@ -12,6 +12,7 @@
 #include "core/read/et/et.h"
 #include "core/trace/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -507,8 +508,32 @@ static enum msim_status join_parts(struct msim_reader *r,
     return msim_strtab_add(r->strings, name, from - 1, &n->name);
 }
 
-enum msim_status msim_chakra_row(struct msim_reader *r,
-                                 struct msim_chakra_node *n, uint32_t type)
+/* A node of another writer's; types are from 1, the last is a collective. */
+static enum msim_status note_type(struct msim_reader *r, uint32_t type)
+{
+    char name[16];
+
+    if (msim_chakra_of(r)->ours || (type > 0 && type <= COMM_COLL))
+        return MSIM_OK;
+    snprintf(name, sizeof(name), "%u", type);
+    return msim_read_count_name(r, MSIM_IMPORT_NODE_TYPE, name, 0);
+}
+
+/* A node that makes no row. */
+static enum msim_status count_apart(struct msim_reader *r, uint8_t event)
+{
+    const char *text = text_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_EVENT);
+
+    if (event == MSIM_CHAKRA_MADE_EVENT && event_of_text(text) == event &&
+        strcmp(text, msim_chakra_event_text(MSIM_CHAKRA_MADE_EVENT)) != 0)
+        return msim_read_count_name(r, MSIM_IMPORT_NODE_KIND, text, 0);
+    msim_read_count(r, event == MSIM_CHAKRA_ROOT_EVENT ? MSIM_IMPORT_ROOT
+                                                       : MSIM_IMPORT_MADE);
+    return MSIM_OK;
+}
+
+static enum msim_status add_row(struct msim_reader *r,
+                                struct msim_chakra_node *n, uint32_t type)
 {
     n->event = event_of(r, msim_strtab_text(r->strings, n->name), type);
     n->row = MSIM_NONE;
@@ -531,4 +556,15 @@ enum msim_status msim_chakra_row(struct msim_reader *r,
     default:
         return MSIM_OK;
     }
+}
+
+enum msim_status msim_chakra_row(struct msim_reader *r,
+                                 struct msim_chakra_node *n, uint32_t type)
+{
+    msim_chakra_of(r)->fault = n->at;
+    MSIM_TRY(add_row(r, n, type));
+    if (n->row == MSIM_NONE)
+        return count_apart(r, n->event);
+    r->trace->import.read++;
+    return note_type(r, type);
 }

@@ -74,7 +74,7 @@ static enum msim_status fail_broken(struct msim_reader *r, const char *bytes,
                           why ? why : "a field of another type");
     else
         msim_read_problem(r, MSIM_ESYNTAX, "node %llu in the file: %s",
-                          (unsigned long long)r->out->events + 1,
+                          (unsigned long long)r->trace->import.records + 1,
                           why ? why : "a field of another type than a node's");
     return fail_at(r, why ? at : 0, MSIM_ESYNTAX);
 }
@@ -300,7 +300,7 @@ static enum msim_status node_message(struct msim_reader *r, const char *bytes,
     chakra_proto_msg__node__free_unpacked(m, NULL);
     if (status != MSIM_OK)
         return fail_at(r, 0, status);
-    r->out->events++;
+    r->trace->import.records++;
     r->complete++;
     return MSIM_OK;
 }

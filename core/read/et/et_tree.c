@@ -61,7 +61,7 @@ static enum msim_status find_parents(struct tree *x)
             continue;
         x->parent[i] = msim_idmap_get(&rows, x->links[i].parent);
         if (x->parent[i] == MSIM_NONE)
-            x->r->out->orphans++;
+            msim_import_add(&x->t->import, MSIM_IMPORT_ORPHAN, 1);
         /* A sub-tree is a range within one thread. */
         else if (x->t->ops[x->parent[i]].thread != x->t->ops[i].thread)
             x->parent[i] = MSIM_NONE;
@@ -79,7 +79,7 @@ static bool is_gloo_label(const struct tree *x, uint32_t row)
  * nodes as they ended? */
 static bool is_misplaced(const struct tree *x)
 {
-    bool wrong = x->r->out->orphans > 0, sorted = true;
+    bool wrong = x->t->import.rows[MSIM_IMPORT_ORPHAN].n > 0, sorted = true;
 
     for (uint32_t i = 0; i < x->t->n_ops; i++) {
         wrong |= is_gloo_label(x, i);

@@ -135,7 +135,7 @@ enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
 static enum msim_status check_node(struct msim_reader *r)
 {
     const struct msim_et_node *n = &msim_et_of(r)->node;
-    unsigned long long number = r->out->events;
+    unsigned long long number = r->trace->import.records + 1;
 
     if (!n->has_id)
         return (enum msim_status)msim_read_problem(
@@ -172,8 +172,10 @@ static enum msim_status node_end(struct msim_reader *r)
     op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
     op.kind = kind_of(r);
     /* The process root only holds all threads together. */
-    if (op.kind == MSIM_OP_ROOT && n->parent == n->id)
+    if (op.kind == MSIM_OP_ROOT && n->parent == n->id) {
+        msim_read_count(r, MSIM_IMPORT_ROOT);
         return MSIM_OK;
+    }
     MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
     MSIM_TRY(add_values(r, &op));
     if (n->ranges.len)
@@ -186,6 +188,7 @@ static enum msim_status node_end(struct msim_reader *r)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
     t->ops[t->n_ops++] = op;
+    t->import.read++;
     return MSIM_OK;
 }
 
@@ -412,8 +415,8 @@ static int et_map_end(void *p)
         return 0;
     }
     e->depth = 0;
-    r->out->events++;
     MSIM_TRY(node_end(r));
+    r->trace->import.records++;
     r->complete++;
     return 0;
 }
@@ -519,6 +522,14 @@ static enum msim_status et_begin(struct msim_reader *r)
     return MSIM_OK;
 }
 
+static void et_forget(void *state)
+{
+    struct msim_et *e = state;
+
+    e->depth = e->nested = 0;
+    e->list = NULL;
+}
+
 static void et_free(void *state)
 {
     if (!state)
@@ -545,6 +556,7 @@ const struct msim_read_format msim_et_format = {
     .records = "nodes",
     .begin = et_begin,
     .handler = &handler,
+    .forget = et_forget,
     .finish = msim_et_finish,
     .free = et_free,
 };

@@ -18,8 +18,8 @@ enum msim_kineto_cat {
     MSIM_KCAT_MEMCPY,
     MSIM_KCAT_MEMSET,
     MSIM_KCAT_SYNC,
-    MSIM_KCAT_DROP,  /* of no use */
     MSIM_KCAT_OTHER, /* not known: it is counted and said */
+    MSIM_KCAT_DROP,  /* of no use: see msim_kineto_event.needless */
 };
 
 /* Fields of the current event; `have` has a bit for each that was there. */
@@ -31,12 +31,14 @@ enum msim_kineto_cat {
 #define MSIM_KHAVE_GRID (1u << 5)
 #define MSIM_KHAVE_FWD  (1u << 6)
 #define MSIM_KHAVE_NONE (1u << 7) /* a time that is no number: k->no_time */
+#define MSIM_KHAVE_HELD (1u << 8) /* a total of allocated memory */
 
 struct msim_kineto_event {
     uint32_t have;
     char ph;
     uint8_t cat;
     uint8_t sync_kind;
+    uint8_t needless;  /* msim_import_kind, of MSIM_KCAT_DROP */
     uint32_t name;     /* string */
     uint32_t category; /* string, of MSIM_KCAT_OTHER */
     int64_t pid, tid, ts_us, dur_us;
@@ -50,6 +52,8 @@ struct msim_kineto_event {
     int64_t src_rank, dst_rank, comm_seq, group_size;
     uint8_t collective, dtype;
     bool has_group;
+    /* memory */
+    int64_t device_type, device_id, allocated, reserved;
 };
 
 /* Half of an event: it has begun. */
@@ -74,8 +78,11 @@ struct msim_kineto {
     uint8_t key, arg_key, grid_at;
     bool based;
     int64_t base_us; /* subtracted from every time stamp */
+    uint64_t n_rows; /* events that have made one, later given up or not */
     uint64_t n_far;  /* events more than a day later */
     char no_time[64];
+    /* strings: names of instants and of metadata that are of use */
+    uint32_t memory, thread_name;
     struct msim_idmap threads, streams, configs;
     struct msim_idmap correlations; /* those of more than 32 bits */
     uint32_t n_correlations;
@@ -111,6 +118,14 @@ void msim_kineto_task(struct msim_reader *r, const char *s, size_t len);
 void msim_kineto_categories_init(struct msim_kineto *k);
 /* Count the current event, of which nothing is made. */
 enum msim_status msim_kineto_unread(struct msim_reader *r);
+/* Is the current instant, or metadata, of the name that is of use? */
+static inline bool msim_kineto_is_of_use(const struct msim_kineto *k)
+{
+    return (k->ev.have & MSIM_KHAVE_NAME) &&
+           k->ev.name == (k->ev.ph == 'M' ? k->thread_name : k->memory);
+}
+/* The row of what a GPU holds, or what else it is (kineto_memory.c). */
+enum msim_status msim_kineto_add_memory(struct msim_reader *r);
 /* The current event, 'B', has begun; the last row of its category is its, if
  * `row`. 'E' ends the innermost of its thread (kineto_pairs.c). */
 enum msim_status msim_kineto_begin(struct msim_reader *r, bool row);

@@ -7,8 +7,10 @@
  */
 #include "core/read/kineto/kineto.h"
 
-#include <stdio.h>
 #include <string.h>
+
+/* The id of a category of no use, whose events are counted as this. */
+#define NEEDLESS(kind) (MSIM_KCAT_DROP + MSIM_IMPORT_##kind)
 
 static const struct msim_keyword categories[] = {
     {"cpu_op", MSIM_KCAT_OP},
@@ -25,13 +27,13 @@ static const struct msim_keyword categories[] = {
     {"gpu_memset", MSIM_KCAT_MEMSET},
     {"Memset", MSIM_KCAT_MEMSET},
     {"cuda_sync", MSIM_KCAT_SYNC},
-    {"python_function", MSIM_KCAT_DROP},
-    {"python_call", MSIM_KCAT_DROP},
-    {"gpu_user_annotation", MSIM_KCAT_DROP},
-    {"cpu_instant_event", MSIM_KCAT_DROP},
-    {"overhead", MSIM_KCAT_DROP},
-    {"cuda_profiler_range", MSIM_KCAT_DROP},
-    {"Trace", MSIM_KCAT_DROP},
+    {"python_function", NEEDLESS(PYTHON)},
+    {"python_call", NEEDLESS(PYTHON)},
+    {"gpu_user_annotation", NEEDLESS(GPU_LABEL)},
+    {"cpu_instant_event", NEEDLESS(INSTANT)},
+    {"overhead", NEEDLESS(OVERHEAD)},
+    {"cuda_profiler_range", NEEDLESS(RANGE)},
+    {"Trace", NEEDLESS(WINDOW)},
     {NULL, 0},
 };
 
@@ -66,6 +68,10 @@ enum msim_status msim_kineto_category(struct msim_reader *r, const char *s,
     struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
 
     ev->cat = msim_keyset_find(&msim_kineto_of(r)->cats, s, len);
+    if (ev->cat >= MSIM_KCAT_DROP) {
+        ev->needless = (uint8_t)(ev->cat - MSIM_KCAT_DROP);
+        ev->cat = MSIM_KCAT_DROP;
+    }
     if (ev->cat)
         return MSIM_OK;
     if (ends(s, len, "_runtime") || ends(s, len, "_driver")) {
@@ -90,31 +96,51 @@ void msim_kineto_task(struct msim_reader *r, const char *s, size_t len)
     else if (begins(s, len, "SDMA") || begins(s, len, "MEMCPY"))
         ev->cat = MSIM_KCAT_MEMCPY;
     else if (begins(s, len, "EVENT") || begins(s, len, "NOTIFY") ||
-             begins(s, len, "PLACE_HOLDER"))
-        ev->cat = MSIM_KCAT_DROP; /* waits: no work */
+             begins(s, len, "PLACE_HOLDER")) {
+        ev->cat = MSIM_KCAT_DROP; /* no work */
+        ev->needless = MSIM_IMPORT_QUEUE_WAIT;
+    }
 }
 
-/* Events that have a duration, of a category that is not known or absent, or
- * that have it in another way. */
+/* What events of a phase are, all of which have no duration. */
+static const struct {
+    char phases[4];
+    uint8_t kind;
+} PHASES[] = {
+    {"stf", MSIM_IMPORT_FLOW},
+    {"M", MSIM_IMPORT_METADATA},
+    {"iIn", MSIM_IMPORT_INSTANT},
+    {"C", MSIM_IMPORT_COUNTER},
+};
+
+static enum msim_status count_phase(struct msim_reader *r, char ph)
+{
+    char name[2] = {ph, '\0'};
+
+    for (size_t i = 0; i < sizeof(PHASES) / sizeof(PHASES[0]); i++)
+        if (strchr(PHASES[i].phases, ph)) {
+            msim_read_count(r, (enum msim_import_kind)PHASES[i].kind);
+            return MSIM_OK;
+        }
+    return msim_read_count_name(r, MSIM_IMPORT_PHASE, name, 0);
+}
+
 enum msim_status msim_kineto_unread(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
-    const char *of = msim_strtab_text(r->strings, ev->category);
-    char what[128];
-    uint32_t id;
+    uint64_t us = ev->dur_us > 0 ? (uint64_t)ev->dur_us : 0;
 
-    r->out->dropped++;
-    if (!ev->ph)
-        return MSIM_OK;
-    if (!is_flow(ev) && ev->cat == MSIM_KCAT_OTHER)
-        snprintf(what, sizeof(what), "category '%.80s'", of);
-    else if (!is_flow(ev) && ev->cat == MSIM_KCAT_UNSEEN)
-        snprintf(what, sizeof(what), "no category");
-    else if (strchr("beSF", ev->ph))
-        snprintf(what, sizeof(what), "phase '%c'", ev->ph);
-    else
-        return MSIM_OK;
-    MSIM_TRY(msim_read_string(r, what, strlen(what), &id));
-    msim_read_unread(r, id, ev->dur_us > 0 ? (uint64_t)ev->dur_us : 0);
+    if (is_flow(ev))
+        return count_phase(r, ev->ph);
+    if (ev->ph && ev->cat == MSIM_KCAT_OTHER)
+        return msim_read_count_name(r, MSIM_IMPORT_CATEGORY,
+                                    msim_strtab_text(r->strings, ev->category),
+                                    us);
+    msim_read_count(r, !ev->ph ? MSIM_IMPORT_NO_PHASE
+                       : ev->cat == MSIM_KCAT_UNSEEN
+                           ? MSIM_IMPORT_NO_CATEGORY
+                           : (enum msim_import_kind)ev->needless);
+    if (ev->ph && ev->cat == MSIM_KCAT_UNSEEN)
+        r->trace->import.rows[MSIM_IMPORT_NO_CATEGORY].us += us;
     return MSIM_OK;
 }

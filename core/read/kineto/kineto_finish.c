@@ -2,6 +2,7 @@
  * core/read/kineto/kineto_finish.c - what a Kineto file becomes once all its
  * events are in.
  */
+#include "core/base/sort.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/order.h"
 
@@ -90,9 +91,23 @@ static void place_origin(struct msim_reader *r)
     }
 }
 
+static bool held_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_memory_total *x =
+        (const struct msim_memory_total *)ctx + a;
+    const struct msim_memory_total *y =
+        (const struct msim_memory_total *)ctx + b;
+
+    if (x->device != y->device)
+        return x->device < y->device;
+    return x->at != y->at ? x->at < y->at : a < b;
+}
+
 static enum msim_status order(struct msim_trace *t)
 {
     t->has_times = true;
+    MSIM_TRY(msim_sort_rows(t->memory, t->n_memory, sizeof(*t->memory),
+                            held_before, t->memory));
     MSIM_TRY(msim_order_lanes(t));
     MSIM_TRY(msim_order_ops(t));
     MSIM_TRY(msim_order_topmost(t));

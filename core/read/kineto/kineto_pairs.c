@@ -71,7 +71,7 @@ enum msim_status msim_kineto_begin(struct msim_reader *r, bool row)
         return (enum msim_status)msim_read_problem(
             r, MSIM_EFORMAT,
             "event %llu '%.80s' begins inside %u others, want ends",
-            (unsigned long long)r->out->events,
+            (unsigned long long)r->trace->import.records,
             msim_strtab_text(r->strings, ev->name), k->open.n);
     o = msim_vec_add(&k->open, sizeof(*o));
     if (!o)
@@ -109,16 +109,19 @@ void msim_kineto_end(struct msim_reader *r)
     uint32_t i = find_open(k);
 
     if (i == MSIM_NONE) {
-        r->out->dropped++;
+        msim_read_count(r, MSIM_IMPORT_STRAY_END);
         return;
     }
     o = all[i];
+    if (o.row == MSIM_NONE)
+        msim_read_count(r, MSIM_IMPORT_END);
     if (o.row != MSIM_NONE) {
         k->ev.dur_us = k->ev.ts_us - o.ts_us - (k->ev.ts_ps < o.ts_ps);
         k->ev.dur_ps =
             (k->ev.ts_ps - o.ts_ps + MSIM_PS_PER_US) % MSIM_PS_PER_US;
         if (!msim_kineto_sound(r))
             return; /* it stays open, and is left out */
+        r->trace->import.read++;
         *row_dur(r->trace, &o) = k->ev.dur_us * MSIM_PS_PER_US + k->ev.dur_ps;
     }
     for (k->open.n--; i < k->open.n; i++)
@@ -136,7 +139,7 @@ void msim_kineto_end_all(struct msim_reader *r)
         if (o->row == MSIM_NONE)
             continue;
         remove_row(r->trace, o);
-        r->out->taken--;
+        r->trace->import.read--;
         msim_read_leave_out(r, "event '%.80s' begins and does not end",
                             msim_strtab_text(r->strings, o->name));
     }

@@ -253,16 +253,23 @@ static enum msim_status add_row(struct msim_reader *r)
 static bool makes_row(const struct msim_kineto_event *ev)
 {
     return (ev->ph == 'X' || ev->ph == 'B') && ev->cat > MSIM_KCAT_UNSEEN &&
-           ev->cat < MSIM_KCAT_DROP;
+           ev->cat < MSIM_KCAT_OTHER;
 }
 
 enum msim_status msim_kineto_row(struct msim_reader *r)
 {
-    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
+    struct msim_kineto *k = msim_kineto_of(r);
+    const struct msim_kineto_event *ev = &k->ev;
     bool row = makes_row(ev);
 
     if (ev->ph == 'E') {
         msim_kineto_end(r);
+        return MSIM_OK;
+    }
+    if (ev->ph == 'i' && msim_kineto_is_of_use(k))
+        return msim_kineto_add_memory(r);
+    if (ev->ph == 'M' && msim_kineto_is_of_use(k)) {
+        r->trace->import.read++; /* a thread's name, which is kept */
         return MSIM_OK;
     }
     if (!row)
@@ -270,7 +277,8 @@ enum msim_status msim_kineto_row(struct msim_reader *r)
     else if (!msim_kineto_sound(r))
         row = false;
     if (row) {
-        r->out->taken++;
+        k->n_rows++;
+        r->trace->import.read++;
         MSIM_TRY(add_row(r));
     }
     return ev->ph == 'B' ? msim_kineto_begin(r, row) : MSIM_OK;

@@ -29,13 +29,15 @@ static bool is_far(struct msim_reader *r)
         us >= -MAX_US)
         return false;
     if (k->base_us > MAX_US || k->ev.ts_us < k->base_us ||
-        ++k->n_far < r->out->taken)
+        ++k->n_far < k->n_rows)
         return true;
-    for (uint64_t i = 0; i < r->out->taken; i++)
+    for (uint64_t i = 0; i < k->n_rows; i++)
         msim_read_leave_out(r, "'ts' is %lld, more than a day before the rest",
                             (long long)k->base_us);
-    r->out->taken = k->n_far = k->open.n = 0;
+    t->import.read -= k->n_rows;
+    k->n_rows = k->n_far = k->open.n = 0;
     t->n_ops = t->n_calls = t->n_gpu = t->n_syncs = t->n_comms = 0;
+    t->n_memory = 0;
     k->base_us = k->ev.ts_us;
     return false;
 }
@@ -89,7 +91,7 @@ bool msim_kineto_sound(struct msim_reader *r)
     if (!is_unsound(r, why, sizeof(why)))
         return true;
     msim_read_leave_out(
-        r, "event %llu '%.80s'%s", (unsigned long long)r->out->events,
+        r, "event %llu '%.80s'%s", (unsigned long long)r->trace->import.records,
         msim_strtab_text(r->strings, msim_kineto_of(r)->ev.name), why);
     return false;
 }

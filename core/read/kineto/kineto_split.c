@@ -35,6 +35,7 @@ struct split {
     struct msim_idmap calls;   /* process and correlation of every call */
     struct msim_idmap started; /* correlations of GPU activities */
     struct msim_idmap devices; /* device to its place in order */
+    uint64_t n_guessed;        /* activities whose process no number tells */
     bool in_order;             /* the file has one process behind the other */
     bool unsure;
 };
@@ -118,13 +119,17 @@ static int by_pid(const void *a, const void *b)
 
 /* A process that starts no work, such as one that loads data, goes with the
  * first. */
+static uint32_t place_of(const struct split *s, int64_t pid)
+{
+    uint32_t p = find(s, pid);
+
+    return p == MSIM_NONE ? 0 : p;
+}
+
 static void place_threads(struct split *s)
 {
-    for (uint32_t i = 0; i < s->t->n_threads; i++) {
-        uint32_t p = find(s, pid_of(s, i));
-
-        s->of_thread[i] = p == MSIM_NONE ? 0 : p;
-    }
+    for (uint32_t i = 0; i < s->t->n_threads; i++)
+        s->of_thread[i] = place_of(s, pid_of(s, i));
 }
 
 /* Where the process before some activity is never another one, all activities
@@ -194,6 +199,7 @@ static uint32_t owner_of(struct split *s, uint32_t correlation, uint32_t before,
         }
     if (n == 1)
         return only;
+    s->n_guessed++;
     if (s->in_order || stream == MSIM_NONE)
         return owner;
     s->unsure = s->unsure || s->devices.count != s->n;
@@ -273,7 +279,19 @@ static void keep_process(const struct split *s, struct msim_trace *t,
     KEEP(t, calls, p, s->of_thread[t->calls[i].thread]);
     KEEP(t, gpu, p, s->of_gpu[i]);
     KEEP(t, syncs, p, s->of_sync[i]);
+    KEEP(t, memory, p, place_of(s, t->memory[i].pid));
     keep_threads(s, t, p, place);
+}
+
+/* What they share, such as metadata, counts as the first's. */
+static void share_records(struct msim_trace *t, struct msim_trace *of)
+{
+    uint64_t rows = (uint64_t)of->n_ops + of->n_calls + of->n_gpu +
+                    of->n_syncs + of->n_memory;
+
+    of->import = (struct msim_import_log){.records = rows, .read = rows};
+    t->import.records -= rows;
+    t->import.read -= rows;
 }
 
 static enum msim_status make_traces(struct split *s)
@@ -288,8 +306,10 @@ static enum msim_status make_traces(struct split *s)
     for (uint32_t p = 1; p < s->n && status == MSIM_OK; p++) {
         status = copy_of(s->t, &out->others[out->n_others]);
         out->n_others += out->others[out->n_others] != NULL;
-        if (status == MSIM_OK)
+        if (status == MSIM_OK) {
             keep_process(s, out->others[p - 1], p, place);
+            share_records(s->t, out->others[p - 1]);
+        }
     }
     if (status == MSIM_OK)
         keep_process(s, s->t, 0, place);
@@ -326,6 +346,7 @@ static enum msim_status split(struct split *s)
             "of their calls do not tell whose the GPU activities are; want "
             "the file of each rank",
             s->n);
+    msim_import_add(&s->t->import, MSIM_IMPORT_OWNER, s->n_guessed);
     return make_traces(s);
 }
 

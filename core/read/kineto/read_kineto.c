@@ -9,103 +9,11 @@
 
 #include "core/base/decimal.h"
 #include "core/read/kineto/kineto.h"
+#include "core/read/kineto/kineto_keys.h"
 #include "core/trace/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum key {
-    K_OTHER,
-    K_PH,
-    K_CAT,
-    K_NAME,
-    K_PID,
-    K_TID,
-    K_TS,
-    K_DUR,
-    K_ARGS,
-    K_EXTERNAL,
-    K_CORRELATION,
-    K_DEVICE,
-    K_STREAM,
-    K_BYTES,
-    K_RF_ID,
-    K_SEQ,
-    K_FWD,
-    K_DIMS,
-    K_STRIDES,
-    K_TYPES,
-    K_VALUES,
-    K_GRID,
-    K_BLOCK,
-    K_REGISTERS,
-    K_SHARED,
-    K_SYNC_KIND,
-    K_WAIT_STREAM,
-    K_RECORD,
-    K_COLLECTIVE,
-    K_DTYPE,
-    K_IN_ELEMS,
-    K_OUT_ELEMS,
-    K_GROUP_SIZE,
-    K_GROUP_START,
-    K_GROUP_STRIDE,
-    K_GROUP_NAME,
-    K_GROUP_RANKS,
-    K_SRC,
-    K_DST,
-    K_COMM_SEQ,
-    K_TASK_TYPE,
-};
-
-static const struct msim_keyword words[] = {
-    {"ph", K_PH},
-    {"cat", K_CAT},
-    {"name", K_NAME},
-    {"pid", K_PID},
-    {"tid", K_TID},
-    {"ts", K_TS},
-    {"dur", K_DUR},
-    {"args", K_ARGS},
-    {"External id", K_EXTERNAL},
-    {"external id", K_EXTERNAL},
-    {"correlation", K_CORRELATION},
-    {"device", K_DEVICE},
-    {"stream", K_STREAM},
-    {"bytes", K_BYTES},
-    {"Record function id", K_RF_ID},
-    {"Sequence number", K_SEQ},
-    {"Fwd thread id", K_FWD},
-    {"Input Dims", K_DIMS},
-    {"Input dims", K_DIMS},
-    {"Input Strides", K_STRIDES},
-    {"Input type", K_TYPES},
-    {"Concrete Inputs", K_VALUES},
-    {"grid", K_GRID},
-    {"block", K_BLOCK},
-    {"registers per thread", K_REGISTERS},
-    {"shared memory", K_SHARED},
-    {"cuda_sync_kind", K_SYNC_KIND},
-    {"wait_on_stream", K_WAIT_STREAM},
-    {"wait_on_cuda_event_record_corr_id", K_RECORD},
-    {"Collective name", K_COLLECTIVE},
-    {"dtype", K_DTYPE},
-    {"In msg nelems", K_IN_ELEMS},
-    {"Out msg nelems", K_OUT_ELEMS},
-    {"Group size", K_GROUP_SIZE},
-    {"Global rank start", K_GROUP_START},
-    {"Global rank stride", K_GROUP_STRIDE},
-    {"Process Group Name", K_GROUP_NAME},
-    {"Process Group ID", K_GROUP_NAME},
-    {"Process Group Ranks", K_GROUP_RANKS},
-    {"Src Rank", K_SRC},
-    {"Dst Rank", K_DST},
-    {"Seq", K_COMM_SEQ},
-    {"sycl queue", K_STREAM},
-    {"Physic Stream Id", K_STREAM},
-    {"Task Type", K_TASK_TYPE},
-    {NULL, 0},
-};
 
 /* ---- one event ---------------------------------------------------------- */
 
@@ -120,20 +28,26 @@ static void event_reset(struct msim_kineto *k)
         .src_rank = -1,
         .dst_rank = -1,
         .comm_seq = -1,
+        .device_type = -1,
+        .device_id = -1,
     };
     k->dims.n = k->strides.n = k->types_in.n = k->values.n = k->text.n = 0;
     k->key = k->arg_key = K_OTHER;
 }
 
 /* Skip the rest of an event that makes no row. What begins and ends as two
- * events counts them all. */
-static int skip_if_dropped(const struct msim_kineto_event *ev)
+ * events counts them all; of an instant and metadata the name decides. */
+static int skip_if_dropped(const struct msim_kineto *k)
 {
+    const struct msim_kineto_event *ev = &k->ev;
+
     if (!ev->ph || ev->ph == 'B' || ev->ph == 'E')
         return 0;
-    return ev->cat == MSIM_KCAT_DROP || (ev->ph != 'X' && ev->ph != 'M')
-               ? MSIM_SAX_SKIP
-               : 0;
+    if (ev->ph == 'i' || ev->ph == 'M')
+        return (ev->have & MSIM_KHAVE_NAME) && !msim_kineto_is_of_use(k)
+                   ? MSIM_SAX_SKIP
+                   : 0;
+    return ev->cat == MSIM_KCAT_DROP || ev->ph != 'X' ? MSIM_SAX_SKIP : 0;
 }
 
 static int kineto_key(void *p, const char *s, size_t len)
@@ -188,7 +102,22 @@ static uint32_t clamped(int64_t n)
     return n <= 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-static void comm_number(struct msim_kineto *k, int64_t n)
+static void memory_number(struct msim_kineto_event *ev, uint8_t key, int64_t n)
+{
+    if (key == K_DEVICE_TYPE)
+        ev->device_type = n;
+    else if (key == K_DEVICE_ID)
+        ev->device_id = n;
+    else if (key == K_RESERVED)
+        ev->reserved = n;
+    else if (key == K_ALLOCATED) {
+        ev->allocated = n;
+        ev->have |= MSIM_KHAVE_HELD;
+    }
+}
+
+/* Of collectives, and of memory. */
+static void rare_number(struct msim_kineto *k, int64_t n)
 {
     struct msim_kineto_event *ev = &k->ev;
 
@@ -218,6 +147,7 @@ static void comm_number(struct msim_kineto *k, int64_t n)
         ev->comm_seq = n;
         break;
     default:
+        memory_number(ev, k->arg_key, n);
         break;
     }
 }
@@ -271,7 +201,7 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
         ev->has_group = true;
         return msim_read_string(r, s, len, &k->group.name);
     default:
-        comm_number(k, n);
+        rare_number(k, n);
         break;
     }
     return 0;
@@ -321,6 +251,27 @@ static int list_number(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
+/* What stands in the place of an event and is none. */
+static int no_object(struct msim_reader *r)
+{
+    if (msim_kineto_of(r)->depth)
+        return 0;
+    r->trace->import.records++;
+    msim_read_count(r, MSIM_IMPORT_ENTRY);
+    return 0;
+}
+
+static int kineto_null(void *p)
+{
+    return no_object(p);
+}
+
+static int kineto_boolean(void *p, bool value)
+{
+    (void)value;
+    return no_object(p);
+}
+
 static int kineto_number(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
@@ -329,7 +280,7 @@ static int kineto_number(void *p, const char *s, size_t len)
         return event_number(r, s, len);
     if (msim_kineto_of(r)->depth == 2)
         return arg_number(r, s, len);
-    return msim_kineto_of(r)->depth ? list_number(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_number(r, s, len) : no_object(r);
 }
 
 static int event_string(struct msim_reader *r, const char *s, size_t len)
@@ -340,18 +291,16 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
     switch (k->key) {
     case K_PH:
         ev->ph = len == 1 ? *s : '?';
-        return skip_if_dropped(ev);
+        return skip_if_dropped(k);
     case K_CAT:
         MSIM_TRY(msim_kineto_category(r, s, len));
-        return skip_if_dropped(ev);
+        return skip_if_dropped(k);
     case K_NAME:
-        /* Metadata has no category; only thread names are of use. */
-        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
-            ev->cat = MSIM_KCAT_DROP;
-            return MSIM_SAX_SKIP;
-        }
+        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11)))
+            return MSIM_SAX_SKIP; /* there may be as many as of all others */
         ev->have |= MSIM_KHAVE_NAME;
-        return msim_read_string(r, s, len, &ev->name);
+        MSIM_TRY(msim_read_string(r, s, len, &ev->name));
+        return ev->ph == 'X' ? 0 : skip_if_dropped(k);
     case K_PID:
     case K_TID:
     case K_TS:
@@ -442,7 +391,7 @@ static int kineto_string(void *p, const char *s, size_t len)
         return event_string(r, s, len);
     if (msim_kineto_of(r)->depth == 2)
         return arg_string(r, s, len);
-    return msim_kineto_of(r)->depth ? list_string(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_string(r, s, len) : no_object(r);
 }
 
 static int kineto_map_begin(void *p)
@@ -474,7 +423,7 @@ static int kineto_map_end(void *p)
         return 0;
     }
     k->depth = 0;
-    r->out->events++;
+    r->trace->import.records++;
     MSIM_TRY(msim_kineto_row(r));
     r->complete++;
     return 0;
@@ -485,8 +434,10 @@ static int kineto_array_begin(void *p)
     struct msim_reader *r = p;
     struct msim_kineto *k = msim_kineto_of(r);
 
-    if (k->depth < 2)
+    if (k->depth < 2) {
+        no_object(r);
         return MSIM_SAX_SKIP;
+    }
     if (k->depth == 2) {
         switch (k->arg_key) {
         case K_GRID:
@@ -531,6 +482,8 @@ static int kineto_array_end(void *p)
 }
 
 static const struct msim_sax_handler handler = {
+    .null = kineto_null,
+    .boolean = kineto_boolean,
     .number = kineto_number,
     .string = kineto_string,
     .key = kineto_key,
@@ -547,11 +500,12 @@ static enum msim_status kineto_begin(struct msim_reader *r)
     if (!k)
         return MSIM_ENOMEM;
     k->thread = MSIM_NONE;
-    msim_keyset_init(&k->keys, words);
+    msim_kineto_keys_init(&k->keys);
     msim_kineto_categories_init(k);
     msim_kineto_types_init(k);
     r->state = k;
-    return MSIM_OK;
+    MSIM_TRY(msim_read_string(r, "[memory]", 8, &k->memory));
+    return msim_read_string(r, "thread_name", 11, &k->thread_name);
 }
 
 static void kineto_forget(void *state)

@@ -10,7 +10,9 @@
 #ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #include "core/guard/guard.h"
-#include "core/trace/trace.h"
+#include "core/trace/recorded_memory.h"
+
+struct msim_file_info;
 
 struct msim_figure {
     double predicted, low, high, measured;
@@ -205,8 +207,9 @@ struct msim_memory_note {
     double context, nccl;  /* beside that: CUDA's context, NCCL's buffers */
     double needed;         /* reserved, and what is beside */
     double capacity;       /* that programs get of the platform's memory */
-    const char *fits;      /* "yes", "edge", "no"; NULL: not known */
-    int64_t rank;          /* -1 unknown */
+    struct msim_recorded_list recorded; /* in the iterations, as traced */
+    const char *fits;            /* "yes", "edge", "no"; NULL: not known */
+    int64_t rank;                /* -1 unknown */
     struct msim_named_bytes *by; /* of the peak */
     uint32_t n_by;
     struct msim_memory_note_point *points; /* in the order of time; the peak is
@@ -331,6 +334,8 @@ struct msim_prediction {
     double unexplained_us; /* delays without a cause, which are kept */
     const char **warnings;
     uint32_t n_warnings;
+    const struct msim_file_info *files; /* of the job, which outlives it */
+    uint32_t n_files;
     double seconds; /* wall time of the prediction; in the text report only */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "core/report/compare/compare_side.h"
 
+#include "core/job/import.h"
 #include "core/report/write/report_format.h"
 
 #include <stdio.h>
@@ -295,6 +296,8 @@ static enum msim_status copy(struct msim_side *s,
     MSIM_TRY(copy_owners(s, p));
     MSIM_TRY(copy_all_waits(s, p));
     MSIM_TRY(copy_ranks(s, p));
+    MSIM_TRY(msim_import_copy(&s->arena, p->files, p->n_files, &s->files));
+    s->n_files = p->n_files;
     return copy_warnings(s, p);
 }
 

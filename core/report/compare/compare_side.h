@@ -45,6 +45,8 @@ struct msim_side {
     uint32_t n_ranks_detail;
     const char **warnings;
     uint32_t n_warnings;
+    struct msim_file_info *files; /* what became of their records */
+    uint32_t n_files;
 };
 
 /* Copy the figures of a prediction; `*out` is the caller's, NULL on failure. */

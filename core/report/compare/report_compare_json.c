@@ -5,6 +5,7 @@
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/report/compare/compare.h"
+#include "core/report/write/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,6 +176,10 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
     for (uint32_t i = 0; i < c->n_warnings; i++)
         msim_json_text(&j, NULL, c->warnings[i]);
     msim_json_close(&j);
+    msim_report_json_import(&j, "a_import", c->side[0]->files,
+                            c->side[0]->n_files);
+    msim_report_json_import(&j, "b_import", c->side[1]->files,
+                            c->side[1]->n_files);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

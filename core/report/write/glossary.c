@@ -165,6 +165,8 @@ static const struct word WORDS[] = {
      "Limit: the bandwidth of the GPU's memory. As a figure: the most "
      "that tensors hold at once, and what PyTorch reserves for it."},
     {"memory copy", "The instants in which the GPU only copies."},
+    {"memory recorded", "The most that PyTorch's allocator was recorded to "
+                        "hold on a GPU, and to reserve for it."},
     {"MFU", "Model FLOP utilisation: the arithmetic at the data sheet's peak "
             "rate, over the time."},
     {"model", "The kind of law behind a time, in brackets how else it is known "

@@ -281,6 +281,82 @@ static void print_steps(const struct msim_job *job, FILE *out)
     fputc('\n', out);
 }
 
+/* Of the file in which most is allocated. */
+static void print_memory(const struct msim_job *job, FILE *out)
+{
+    const struct msim_file_info *most = NULL;
+    struct msim_recorded_memory sum, best = {0};
+
+    for (uint32_t i = 0; i < job->n_files; i++) {
+        sum = msim_recorded_memory_sum(&job->files[i].memory);
+        if (job->files[i].memory.n &&
+            (!most || sum.allocated > best.allocated)) {
+            most = &job->files[i];
+            best = sum;
+        }
+    }
+    if (!most)
+        return;
+    fputs("\nmemory recorded: ", out);
+    msim_report_put_recorded(&most->memory, out);
+    if (job->n_ranks > 1 && most->rank >= 0)
+        fprintf(out, " (rank %" PRId64 ")", most->rank);
+    fputc('\n', out);
+}
+
+/* How many of a kind there are in all files; of those with a name, of all
+ * names. */
+static uint64_t total_of(const struct msim_job *job,
+                         const struct msim_import_kind_info *kind)
+{
+    uint64_t n = 0;
+
+    for (uint32_t f = 0; f < job->n_files; f++)
+        for (uint32_t i = 0; i < job->files[f].import.n; i++)
+            if (job->files[f].import.rows[i].kind == kind)
+                n += job->files[f].import.rows[i].n;
+    return n;
+}
+
+/* A line for the kinds of one fate that no warning is of. */
+static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
+                       FILE *out)
+{
+    bool any = false;
+
+    for (int k = 0; k < MSIM_IMPORT_KINDS; k++) {
+        const struct msim_import_kind_info *kind =
+            msim_import_about((enum msim_import_kind)k);
+        uint64_t n =
+            kind->fate == fate && !kind->warned ? total_of(job, kind) : 0;
+
+        if (!n)
+            continue;
+        if (any)
+            fputs(*kind->said ? "\n    " : ", ", out);
+        else
+            msim_print(out, "  %s: ", msim_import_fate_text(fate));
+        msim_print(out, "%" PRIu64 " %s%s%s", n, kind->what,
+                   *kind->said ? " " : "", kind->said);
+        any = true;
+    }
+    if (any)
+        fputc('\n', out);
+}
+
+static void print_import(const struct msim_job *job, FILE *out)
+{
+    uint64_t read = 0, events = 0;
+
+    for (uint32_t i = 0; i < job->n_files; i++) {
+        read += job->files[i].import.read;
+        events += job->files[i].events;
+    }
+    fprintf(out, "\nread: %" PRIu64 " of %" PRIu64 " records\n", read, events);
+    for (int f = 0; f < MSIM_IMPORT_FATES; f++)
+        print_fate(job, (enum msim_import_fate)f, out);
+}
+
 enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
 {
     char text[TEXT_MAX], line[2048];
@@ -292,6 +368,8 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_files; i++)
         print_file(&job->files[i], out);
     print_steps(job, out);
+    print_memory(job, out);
+    print_import(job, out);
     for (unsigned i = 0; missing(job, i, text); i++)
         msim_print(out, i ? "  - %s\n" : "\nmissing:\n  - %s\n", text);
     for (uint32_t i = 0; i < job->n_warnings; i++) {
@@ -307,6 +385,46 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
 static void known_text(struct msim_json *j, const char *key, const char *text)
 {
     msim_json_text(j, key, text && text[0] ? text : NULL);
+}
+
+static void write_import_row(struct msim_json *j,
+                             const struct msim_import_row *row)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "fate", msim_import_fate_text(row->kind->fate));
+    msim_json_text(j, "kind", row->kind->word);
+    known_text(j, "name", row->name);
+    msim_json_unsigned(j, "count", row->n);
+    msim_json_unsigned(j, "us", row->us);
+    if (row->has_byte)
+        msim_json_unsigned(j, "byte", row->byte);
+    else
+        msim_json_text(j, "byte", NULL);
+    known_text(j, "example", row->example);
+    msim_json_close(j);
+}
+
+static void write_import(struct msim_json *j, const struct msim_file_info *f)
+{
+    msim_json_unsigned(j, "read", f->import.read);
+    msim_json_open(j, "records", '[', true);
+    for (uint32_t i = 0; i < f->import.n; i++)
+        write_import_row(j, &f->import.rows[i]);
+    msim_json_close(j);
+}
+
+void msim_report_json_import(struct msim_json *j, const char *key,
+                             const struct msim_file_info *files, uint32_t n)
+{
+    msim_json_open(j, key, '[', true);
+    for (uint32_t i = 0; i < n; i++) {
+        msim_json_open(j, NULL, '{', true);
+        msim_json_text(j, "path", files[i].path);
+        msim_json_unsigned(j, "events", files[i].events);
+        write_import(j, &files[i]);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
 }
 
 static void write_file(struct msim_json *j, const struct msim_file_info *f)
@@ -328,6 +446,10 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     msim_json_number(j, "linked", f->linked);
     msim_json_bool(j, "salvaged", f->salvaged);
     msim_json_unsigned(j, "gpus", f->gpus);
+    msim_report_json_recorded(j, "memory_bytes", &f->memory);
+    msim_json_open(j, "import", '{', true);
+    write_import(j, f);
+    msim_json_close(j);
     msim_json_close(j);
 }
 

@@ -21,11 +21,19 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
 /* RFC 4180, one line an operator. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
+/* A member: what became of the records of each file. */
+void msim_report_json_import(struct msim_json *j, const char *key,
+                             const struct msim_file_info *files, uint32_t n);
 /* Its member `memory_bytes`, and that of one of its ranks. */
 void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);
 void msim_report_json_rank_memory(struct msim_json *j,
                                   const struct msim_memory_note *m);
+/* What was measured, on each GPU where there are several; as text, and as a
+ * member, or null. */
+void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out);
+void msim_report_json_recorded(struct msim_json *j, const char *key,
+                               const struct msim_recorded_list *l);
 /* Where it does not fit: what it needs, of what, and what would make it fit, in
  * lines; `indent` before all but the first. */
 void msim_report_memory_text(const struct msim_memory_note *m,

@@ -485,6 +485,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_period(&j, &p->period);
     msim_guard_json(&j, p->marks);
     msim_json_unsigned(&j, "gpus", p->gpus);
+    msim_report_json_import(&j, "import", p->files, p->n_files);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

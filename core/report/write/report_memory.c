@@ -100,11 +100,37 @@ void msim_report_memory_text(const struct msim_memory_note *m,
     put_ways(m, false, "", out);
 }
 
+void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out)
+{
+    char allocated[MSIM_CELL], reserved[MSIM_CELL];
+
+    for (uint32_t i = 0; i < l->n; i++) {
+        msim_format_large(allocated, (double)l->of[i].allocated);
+        msim_format_large(reserved, (double)l->of[i].reserved);
+        if (l->n > 1)
+            msim_print(out, "%sGPU %lld: ", i ? "; " : "",
+                       (long long)l->of[i].device);
+        msim_print(out, "%sB, %sB reserved", allocated, reserved);
+    }
+}
+
+static void page_recorded(const struct msim_page *page)
+{
+    const struct msim_recorded_list *l = &page->p->memory.recorded;
+
+    if (!l->n)
+        return;
+    msim_print(page->out, "  %-15s  ", "memory recorded");
+    msim_report_put_recorded(l, page->out);
+    fputc('\n', page->out);
+}
+
 void msim_page_memory(const struct msim_page *page)
 {
     const struct msim_memory_note *m = &page->p->memory;
     char peak[MSIM_CELL], reserved[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
 
+    page_recorded(page);
     if (!(m->peak > 0))
         return;
     msim_format_large(peak, m->peak);
@@ -173,6 +199,30 @@ static void json_points(struct msim_json *j, const struct msim_memory_note *m)
     msim_json_close(j);
 }
 
+void msim_report_json_recorded(struct msim_json *j, const char *key,
+                               const struct msim_recorded_list *l)
+{
+    struct msim_recorded_memory sum = msim_recorded_memory_sum(l);
+
+    if (!l->n) {
+        msim_json_text(j, key, NULL);
+        return;
+    }
+    msim_json_open(j, key, '{', false);
+    msim_json_unsigned(j, "allocated", sum.allocated);
+    msim_json_unsigned(j, "reserved", sum.reserved);
+    msim_json_open(j, "gpus", '[', false);
+    for (uint32_t i = 0; i < l->n; i++) {
+        msim_json_open(j, NULL, '{', false);
+        msim_json_integer(j, "gpu", l->of[i].device);
+        msim_json_unsigned(j, "allocated", l->of[i].allocated);
+        msim_json_unsigned(j, "reserved", l->of[i].reserved);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
 static void json_figures(struct msim_json *j, const struct msim_memory_note *m)
 {
     msim_json_number(j, "peak", m->peak);
@@ -182,6 +232,7 @@ static void json_figures(struct msim_json *j, const struct msim_memory_note *m)
     msim_json_number(j, "cuda_context", m->context);
     msim_json_number(j, "nccl_buffers", m->nccl);
     msim_json_number(j, "needed", m->needed);
+    msim_report_json_recorded(j, "measured", &m->recorded);
 }
 
 void msim_report_json_memory(struct msim_json *j,
@@ -203,7 +254,7 @@ void msim_report_json_memory(struct msim_json *j,
 void msim_report_json_rank_memory(struct msim_json *j,
                                   const struct msim_memory_note *m)
 {
-    if (!m->n_by)
+    if (!m->n_by && !m->recorded.n)
         return;
     msim_json_open(j, "memory_bytes", '{', false);
     json_figures(j, m);

@@ -112,7 +112,7 @@ static void test_job__numbers_of_steps(void)
                KINETO("", X("cpu_op", "a", "1", "90", "5", "")));
     CHECK(load(&f, 1, &err) == NULL);
     CHECK_INT(err.status, MSIM_EFORMAT);
-    CHECK(strstr(err.text, "says no rank") != NULL);
+    CHECK(strstr(err.text, "of another step than") != NULL);
     folder_end(&f);
 }
 

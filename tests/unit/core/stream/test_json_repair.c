@@ -30,7 +30,7 @@ static struct msim_json_repairs filter(const char *text, size_t step, char *to)
         done += out_len;
     }
     to[done] = '\0';
-    free(f.held.data);
+    msim_json_filter_release(&f);
     return f.repairs;
 }
 
@@ -111,6 +111,31 @@ static void test_json_repair__bad_utf8(void)
     check_kept("[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\"]");
 }
 
+/* Of what was put right in one call, the end is taken back. */
+static void test_json_repair__taken_back(void)
+{
+    struct msim_json_filter f = {.at = 0};
+    static const char text[] = "[nan,\"\\q\",nan,nan]";
+    const char *out;
+    size_t len;
+
+    CHECK_INT(msim_json_filter_feed(&f, text, strlen(text), &out, &len),
+              MSIM_OK);
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_NUMBER], 3);
+    msim_json_filter_uncount(&f, 14); /* the last word */
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_NUMBER], 2);
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_ESCAPE], 1);
+    msim_json_filter_uncount(&f, 2);
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_NUMBER], 1);
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_ESCAPE], 0);
+    CHECK_UINT(f.repairs.first[MSIM_JSON_REPAIR_NUMBER], 1);
+    /* What an earlier call put right stays. */
+    CHECK_INT(msim_json_filter_feed(&f, "", 0, &out, &len), MSIM_OK);
+    msim_json_filter_uncount(&f, 0);
+    CHECK_UINT(f.repairs.count[MSIM_JSON_REPAIR_NUMBER], 1);
+    msim_json_filter_release(&f);
+}
+
 int main(void)
 {
     RUN(test_json_repair__not_finite);
@@ -118,5 +143,6 @@ int main(void)
     RUN(test_json_repair__backslashes);
     RUN(test_json_repair__control_characters);
     RUN(test_json_repair__bad_utf8);
+    RUN(test_json_repair__taken_back);
     return check_summary();
 }

@@ -351,6 +351,49 @@ static void test_read_et__salvages(void)
     msim_job_free(job);
 }
 
+/* A node with attributes, which look like nodes up to their end. */
+#define WITH_ATTRS(id, parent, name, value)                                    \
+    "{\"id\":" id ",\"name\":\"" name "\",\"ctrl_deps\":" parent               \
+    ",\"inputs\":{\"values\":[],\"shapes\":[],\"types\":[]},\"attrs\":["       \
+    "{\"name\":\"rf_id\",\"type\":\"uint64\",\"value\":" value "},"            \
+    "{\"name\":\"tid\",\"type\":\"uint64\",\"value\":1},"                      \
+    "{\"name\":\"scope\",\"type\":\"uint64\",\"value\":0}]}"
+
+/* One broken node of four, wherever it is broken, or without an id. */
+static void test_read_et__salvages_what_follows(void)
+{
+    static const char *const broken[] = {
+        WITH_ATTRS("6", "2", "b\"c", "6"), WITH_ATTRS("6", "2", "b", "?"),
+        WITH_ATTRS("6", "2", "b", "6\"}"), "{\"id\":6,\"name\":\"b\",x}",
+        "{\"name\":\"b\",\"ctrl_deps\":2}"};
+
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        char text[4096];
+        struct msim_error err;
+        struct msim_job *job;
+
+        snprintf(text, sizeof(text),
+                 "{\"schema\":\"1.1.1-chakra.0.0.4\",\"nodes\":[" WITH_ATTRS(
+                     "5", "4", "a",
+                     "5") ",%s," WITH_ATTRS("4", "2", "c",
+                                            "4") ", "
+                                                 "" WITH_ATTRS("7", "2", "d",
+                                                               "7") "]}",
+                 broken[i]);
+        CHECK(load_text(text, false, &err) == NULL);
+        CHECK(strstr(err.text, "--salvage keeps the 1 complete nodes before it "
+                               "and those behind it") != NULL);
+        job = load_text(text, true, &err);
+        REQUIRE(job);
+        CHECK_UINT(job->files[0].events, 3);
+        CHECK_UINT(job->files[0].import.read, 3);
+        CHECK_UINT(job->ranks[0]->n_ops, 3);
+        CHECK(strstr(job->warnings[0], "3 complete nodes beside 1 broken"));
+        CHECK(job->ranks[0]->n_ops < 2 || job->ranks[0]->ops[1].parent == 0);
+        msim_job_free(job);
+    }
+}
+
 int main(void)
 {
     RUN(test_read_et__orders_the_tree);
@@ -365,5 +408,6 @@ int main(void)
     RUN(test_read_et__cycles_name_their_nodes);
     RUN(test_read_et__refuses);
     RUN(test_read_et__salvages);
+    RUN(test_read_et__salvages_what_follows);
     return check_summary();
 }

@@ -133,7 +133,7 @@ static void test_kineto_device__pairs_without_end(void)
     job = load(&m);
     REQUIRE(job);
     CHECK_UINT(job->ranks[0]->n_gpu, 21);
-    CHECK(warned(job, "1 of 22 events are left out"));
+    CHECK(warned(job, "1 of 23 events are left out"));
     CHECK(warned(job, "event 'lost' begins and does not end"));
     msim_job_free(job);
 }

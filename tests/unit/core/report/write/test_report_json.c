@@ -64,7 +64,7 @@ static void test_report_json__keys(void)
            "waits_us edges collectives stragglers copied_us "
            "links flops_counted "
            "unexplained_us source_platform source_trace period_of "
-           "guards gpus");
+           "guards gpus import");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us state");
@@ -78,10 +78,9 @@ static void test_report_json__keys(void)
                "compute communication memory_copy host idle");
     check_keys(at(o, "overlapped_us"), "communication memory_copy");
     check_keys(at(o, "coverage"), "ops device_time");
-    check_keys(
-        at(o, "memory_bytes"),
-        "peak low high reserved cuda_context nccl_buffers needed rank by "
-        "capacity fits");
+    check_keys(at(o, "memory_bytes"), "peak low high reserved cuda_context "
+                                      "nccl_buffers needed measured rank by "
+                                      "capacity fits");
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
                "source communication limit peak_share slack_us");
