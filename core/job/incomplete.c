@@ -96,3 +96,17 @@ void msim_warn_lost_events(struct msim_job *job)
     warn_unlaunched(job);
     warn_lost_kernels(job);
 }
+
+void msim_warn_missing_ranks(struct msim_job *job)
+{
+    uint32_t world = 0;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->world_size > world)
+            world = job->ranks[i]->world_size;
+    if (world > job->n_ranks)
+        msim_job_warn(job,
+                      "traces of %u of %u ranks: the others are known only by "
+                      "when they arrive",
+                      job->n_ranks, world);
+}

@@ -22,6 +22,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_check_steps(const struct msim_job *job,
                                       struct msim_error *err);
 
+/* Ranks without a trace, of those that the others know. */
+void msim_warn_missing_ranks(struct msim_job *job);
+
 /* Kernels without their launch, launches without their kernel, ends that cannot
  * be. */
 void msim_warn_lost_events(struct msim_job *job);

@@ -479,22 +479,6 @@ static void count_collectives(struct loading *l)
         l->job->files[i].collectives = count_comms(l->parts[i].read.trace);
 }
 
-static void warn_missing(struct msim_job *job)
-{
-    uint32_t i, world = 0;
-
-    for (i = 0; i < job->n_ranks; i++) {
-        if (job->ranks[i]->world_size > world)
-            world = job->ranks[i]->world_size;
-    }
-    if (world > job->n_ranks)
-        msim_job_warn(job,
-                      "traces of %u of %u ranks: the others are known only by "
-                      "when they arrive",
-                      job->n_ranks, world);
-    msim_warn_lost_events(job);
-}
-
 static enum msim_status assemble(struct loading *l)
 {
     if (l->n == 0)
@@ -515,7 +499,8 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_keep_whole(l->job));
     for (uint32_t i = 0; i < l->job->n_ranks; i++)
         MSIM_TRY(msim_link_back(l->job->ranks[i]));
-    warn_missing(l->job);
+    msim_warn_missing_ranks(l->job);
+    msim_warn_lost_events(l->job);
     return MSIM_OK;
 }
 

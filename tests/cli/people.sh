@@ -230,7 +230,7 @@ want_err "recordings of other steps or stages are jobs of their own"
 run --json sglang/*-DECODE.trace.json.gz
 want_rc 0
 want_out '"ranks": 2'
-refused "iteration_20/rank0_trace.json: is a Kineto trace of rank 0, as" titan
+refused "iteration_20/rank0_trace.json: is a Kineto trace of another step than" titan
 want titan/iteration_20 1000 300 "20 21 22"
 want_out '"communication_us": {"transfer": 150, "wait": 0}'
 refused "found no execution trace (ET)" generate titan/iteration_10 -o bench
