@@ -82,6 +82,24 @@ static void test_plausible__floor(void)
     CHECK_INT(bounded(&w, 0.9).bounded, MSIM_BOUNDED_BELOW);
 }
 
+/* The cap. 3,524 us at the peak: 1,800 us become that, and above it an interval
+ * is as wide as it was. 2 x 60 MB, of which the cache of 40 MB may hold as
+ * much, are 39.2 us at 2.039 TB/s; of 2 x 100 MB all are moved: 98.1 us. */
+static void test_plausible__cap(void)
+{
+    struct msim_work w = gemm(8192, 8192, 8192);
+    struct msim_estimate e = bounded(&w, 1800);
+
+    CHECK_REL(e.us, 3524, 0.01);
+    CHECK_REL(e.low_us, e.us, 1e-12);
+    CHECK_REL(e.high_us / e.us, bounded(&w, 4000).high_us / 4000, 1e-9);
+    w = vector(MSIM_FAMILY_POINTWISE, 60e6, 60e6);
+    CHECK_REL(bounded(&w, 30).us, 38.3, 0.01);
+    w = vector(MSIM_FAMILY_POINTWISE, 100e6, 100e6);
+    CHECK_REL(bounded(&w, 60).us, 98.1, 0.01);
+    CHECK_REL(bounded(&w, 120).us, 120, 1e-12);
+}
+
 /* 2 us to start and 98 us to move 0.2 GB explain 100 us, 2,000 at most. */
 static void test_plausible__times(void)
 {
@@ -126,6 +144,7 @@ int main(void)
         return 1;
     RUN(test_plausible__memory);
     RUN(test_plausible__floor);
+    RUN(test_plausible__cap);
     RUN(test_plausible__times);
     RUN(test_plausible__others);
     RUN(test_plausible__model);
