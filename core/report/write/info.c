@@ -188,8 +188,7 @@ static bool describe_unlinked(const struct msim_job *job, char text[TEXT_MAX])
         all += job->ranks[i]->n_gpu;
     }
     snprintf(text, TEXT_MAX,
-             "the launches of %" PRIu64 " of %" PRIu64 " GPU activities: they "
-             "belong to no iteration",
+             "the launches of %" PRIu64 " of %" PRIu64 " GPU activities",
              unlinked, all);
     return unlinked > 0;
 }

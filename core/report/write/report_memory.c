@@ -114,13 +114,15 @@ void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out)
     }
 }
 
+/* In the column of the predicted one. */
 static void page_recorded(const struct msim_page *page)
 {
     const struct msim_recorded_list *l = &page->p->memory.recorded;
 
     if (!l->n)
         return;
-    msim_print(page->out, "  %-15s  ", "memory recorded");
+    msim_print(page->out, "  %-15s  %s", "memory recorded",
+               l->n > 1 ? "" : "  ");
     msim_report_put_recorded(l, page->out);
     fputc('\n', page->out);
 }
