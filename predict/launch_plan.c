@@ -44,12 +44,21 @@ static bool has_tensors(const struct msim_trace *t)
     return false;
 }
 
+/* Copies of numbers back to the host have no need of shapes. */
+static bool has_more_than_copies(const struct msim_works *works)
+{
+    for (uint32_t i = 0; i < works->n_works; i++)
+        if (works->works[i].family != MSIM_FAMILY_COPY)
+            return true;
+    return false;
+}
+
 static enum msim_status check_shapes(const struct msim_works *works,
                                      const char *path, struct msim_error *err)
 {
     const struct msim_trace *t = works->trace;
 
-    if (t->n_ops == 0 || works->n_works || has_tensors(t))
+    if (t->n_ops == 0 || has_tensors(t) || has_more_than_copies(works))
         return MSIM_OK;
     return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                      "found operators without shapes and no GPU activity: "

@@ -257,6 +257,16 @@ refused "found operators without shapes" \
     compare --platform a100,h100 "$recorded/no-shapes.json.gz" "$recorded/no-shapes.json.gz"
 run --json "$recorded/no-shapes.json.gz"
 want_rc 0
+# Numbers that an optimizer reads are copies without shapes: they say no more.
+python3 - "$recorded/no-shapes.json.gz" "$folder/numbers.json" <<'PYTHON'
+import gzip, json, sys
+file = json.load(gzip.open(sys.argv[1]))
+one = next(e for e in file["traceEvents"] if e.get("cat") == "cpu_op")
+file["traceEvents"] += [dict(one, name="aten::_local_scalar_dense", ts=one["ts"] + 1e5 + i,
+                             dur=0.5) for i in range(3)]
+json.dump(file, open(sys.argv[2], "w"))
+PYTHON
+refused "found operators without shapes and no GPU activity" --platform a100 "$folder/numbers.json"
 run --json --platform a100 "$recorded/compiled"
 want_rc 0
 want_err "4 compiled regions were recorded on a CPU"
@@ -264,6 +274,31 @@ run --json --platform a100 "$recorded/cycles"
 want_rc 0
 want_out '"name": "ProfilerStep#6"'
 want_no_err
+# The same, where the recording of times ends within the last step: what a GPU runs
+# otherwise is made of the steps that are left.
+python3 - "$recorded/cycles" "$folder/ended" <<'PYTHON'
+import gzip, json, os, sys
+given, made = sys.argv[1:]
+os.makedirs(made)
+for name in ("et", "kineto"):
+    file = json.load(gzip.open(f"{given}/{name}.json.gz"))
+    events = file.get("traceEvents")
+    if events:
+        last = max((e for e in events if e.get("ph") == "X" and
+                    e["name"].startswith("ProfilerStep#")), key=lambda e: e["ts"])
+        end = last["ts"] + 0.4 * last["dur"]
+        file["traceEvents"] = [e for e in events if e.get("ph") != "X" or e["ts"] < end]
+    json.dump(file, open(f"{made}/{name}.json", "w"))
+PYTHON
+run --json --platform a100 "$recorded/cycles"
+whole=$(grep -m1 -A1 '"period_us"' "$folder/out" | grep -o '"predicted": [0-9.]*')
+run --json --platform a100 "$folder/ended"
+want_rc 0
+want_err "the recording ends within iterations 7: these are left out"
+[ "$(grep -c '"name": "ProfilerStep#' "$folder/out")" -eq 1 ] ||
+    complain "the cut step counts: $(grep '"name": "ProfilerStep#' "$folder/out")"
+want_out "$whole"
+
 run generate --json "$recorded/cycles"
 want_rc 0
 [ "$(grep -c '"node"' "$folder/out")" -eq 11 ] || complain "cycles: $(grep -c '"node"' "$folder/out") calls"

@@ -446,6 +446,23 @@ static enum msim_status order_ops(struct msim_trace *o)
     return status;
 }
 
+/* Steps that the recorded trace does not count, such as one that the recording
+ * cuts, are none of the new one either. */
+static void keep_steps(struct msim_draft *d)
+{
+    struct msim_trace *out = d->out;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; d->t->n_steps && i < out->n_steps; i++)
+        for (uint32_t k = 0; k < d->t->n_steps; k++)
+            if (d->t->steps[k].number == out->steps[i].number) {
+                out->steps[n++] = out->steps[i];
+                break;
+            }
+    if (n)
+        out->n_steps = n;
+}
+
 enum msim_status msim_draft_finish(struct msim_draft *d,
                                    struct msim_trace **out)
 {
@@ -454,6 +471,7 @@ enum msim_status msim_draft_finish(struct msim_draft *d,
     MSIM_TRY(msim_order_topmost(d->out));
     msim_order_thread_ranges(d->out);
     MSIM_TRY(msim_order_steps(d->out));
+    keep_steps(d);
     *out = d->out;
     d->out = NULL;
     return MSIM_OK;
