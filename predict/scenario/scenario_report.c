@@ -29,6 +29,12 @@ static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
                                          : "");
 }
 
+/* Of an iteration in percent; a part of a job may take no time. */
+static double share(double us, const struct msim_scenario_row *r)
+{
+    return r->iteration.predicted > 0 ? 100 * us / r->iteration.predicted : 0;
+}
+
 static void text_row(const struct msim_scenario_row *r, FILE *out)
 {
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
@@ -48,10 +54,10 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
         out,
         "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s%s%s\n",
         period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
-        kernels, 100 * r->breakdown.compute / r->iteration.predicted,
-        100 * r->breakdown.communication / r->iteration.predicted,
-        100 * (r->breakdown.host + r->breakdown.idle) / r->iteration.predicted,
-        memory, *guards ? "  " : "", guards);
+        kernels, share(r->breakdown.compute, r),
+        share(r->breakdown.communication, r),
+        share(r->breakdown.host + r->breakdown.idle, r), memory,
+        *guards ? "  " : "", guards);
 }
 
 /* ---- kernels by name ----------------------------------------------------- */
