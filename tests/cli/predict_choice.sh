@@ -34,6 +34,7 @@ figures = {"kernels": lambda d: d["kernel_us"]["predicted"],
            "ranks": lambda d: sum(r["kernel_us"]["predicted"] +
                                   r["communication_us"]["transfer"]
                                   for r in d["ranks_detail"]),
+           "flops": lambda d: d["flops"] or 0,
            "operators": lambda d: sum(o["predicted_us"] for o in d["ops"])}
 bad = 0
 for name, of in figures.items():

@@ -65,7 +65,8 @@ static void sum_task(struct analysis *a, uint32_t task)
     default:
         return;
     }
-    if (o->source[task] >= o->source_uncovered)
+    /* what is left out of a run takes no time, and is not done */
+    if (o->source[task] >= o->source_uncovered || !o->mid.dur[task])
         return;
     s->flops += (double)o->flops[task];
     s->ideal_us += o->limits ? (double)o->limits[task].tensor +
