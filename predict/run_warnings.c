@@ -159,26 +159,45 @@ static uint32_t find_single_step(const struct msim_trace *t)
     return step;
 }
 
+/* Attention that goes through its products and its softmax one by one. */
+static uint32_t find_attention_in_parts(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (strcmp(msim_trace_text(t, t->ops[i].name), MSIM_GPU_FORM_MATH) == 0)
+            return i;
+    return MSIM_NONE;
+}
+
 /* What a capture of a CPU has otherwise than a GPU, and could not be changed.
  */
 static void warn_captured(const struct warning *w)
 {
-    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
-        const struct msim_trace *t = w->job->ranks[i];
-        uint32_t step = t->cpu_only && msim_target_forms_gpu(w->to)
-                            ? find_single_step(t)
-                            : MSIM_NONE;
+    static const struct {
+        uint32_t (*find)(const struct msim_trace *t);
+        const char *how, * or ;
+    } FORMS[] = {
+        {find_single_step, "parameter by parameter; a GPU takes lists of them",
+         ", or the optimizer with foreach=True"},
+        {find_attention_in_parts, "in parts; a GPU runs it as one kernel", ""},
+    };
 
-        if (step == MSIM_NONE)
-            continue;
-        msim_job_warn(w->job,
-                      "'%s' was recorded on a CPU, where it goes parameter by "
-                      "parameter; a GPU takes lists of them, and less time: "
-                      "want an execution trace beside the Kineto trace, or "
-                      "the optimizer with foreach=True",
-                      msim_trace_text(t, t->ops[step].name));
-        return;
-    }
+    for (size_t f = 0; f < sizeof(FORMS) / sizeof(*FORMS); f++)
+        for (uint32_t i = 0; i < w->job->n_ranks; i++) {
+            const struct msim_trace *t = w->job->ranks[i];
+            uint32_t op = t->cpu_only && msim_target_forms_gpu(w->to)
+                              ? FORMS[f].find(t)
+                              : MSIM_NONE;
+
+            if (op == MSIM_NONE)
+                continue;
+            msim_job_warn(w->job,
+                          "'%s' was recorded on a CPU, where it goes %s, in "
+                          "less time: want an execution trace beside the "
+                          "Kineto trace%s",
+                          msim_trace_text(t, t->ops[op].name), FORMS[f].how,
+                          FORMS[f].or);
+            break;
+        }
 }
 
 /* Traced ranks that stand for others are simulated once: equal work arrives

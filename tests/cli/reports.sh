@@ -146,4 +146,11 @@ run --platform a100 "$SOURCE_DIR/data/traces/dlrm-ddp-2ranks/kineto"
 [[ $out =~ host\ +(traced|generic)\ +(in another run it takes|others take)\ x ]] ||
     complain "the host is not named: $out"
 
+# What a CPU runs otherwise than a GPU, and no execution trace puts right, is named.
+run --platform a100 "$SOURCE_DIR/data/traces/bert/kineto"
+want_err "'Optimizer.step#AdamW.step' was recorded on a CPU, where it goes parameter by parameter"
+want_err "'aten::_scaled_dot_product_attention_math' was recorded on a CPU, where it goes in parts"
+run --platform a100 "$SOURCE_DIR/data/traces/bert"
+[[ $err != *"recorded on a CPU"* ]] || complain "it was put right: $err"
+
 finish
