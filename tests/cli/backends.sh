@@ -160,7 +160,8 @@ for op in "aten::mm", "aten::add":
 assert len(made) == 1, made
 PYTHON
     # On a GPU times are gpu_timer.py's, which reads all else out of the caches.
-    PYTHONPATH=$here/profilers/torch:$here/tests/kernels "$python" - <<'PYTHON' || complain "GPU"
+    PYTHONPATH=$here/profilers/torch:$here/tests/kernels${PYTHONPATH:+:$PYTHONPATH} \
+        "$python" - <<'PYTHON' || complain "GPU"
 import gpu_timer, made_up_gpu, prof_torch, torch
 prof_torch.OPERANDS = prof_torch.Operands(torch.device("cpu"), 0)
 cuda = made_up_gpu.Cuda()
