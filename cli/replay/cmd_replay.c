@@ -170,7 +170,7 @@ static enum msim_status report(const struct msim_replay *r,
     msim_json_begin(&j, msim_sink_file, stdout);
     msim_json_open(&j, NULL, '{', true);
     msim_replay_write_json(r, &j);
-    msim_report_json_import(&j, "import", job->files, job->n_files);
+    msim_report_json_import(&j, "import", job->files, job->n_files, false);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

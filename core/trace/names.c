@@ -152,6 +152,9 @@ enum msim_dtype msim_name_dtype(const char *s, size_t len)
         {"unsigned short", MSIM_DT_I16},
         {"unsigned int", MSIM_DT_I32},
         {"unsigned long", MSIM_DT_I64},
+        {"short unsigned int", MSIM_DT_I16}, /* as gcc spells them */
+        {"long unsigned int", MSIM_DT_I64},
+        {"long long unsigned int", MSIM_DT_I64},
         {"UInt16", MSIM_DT_I16},
         {"UInt32", MSIM_DT_I32},
         {"UInt64", MSIM_DT_I64},

@@ -137,14 +137,14 @@ static double peak_us(const struct msim_platform *p, const struct msim_work *w)
 }
 
 /* One cap for all laws, fits and corrections. What is too short by a factor is
- * as uncertain above as it was. */
+ * as uncertain above as it was. The lower end of an interval stays: it says how
+ * far the law may be off, and is summed with others. */
 static void cap(double least, struct msim_estimate *e)
 {
-    if (e->us < least) {
-        e->high_us *= least / e->us;
-        e->us = least;
-    }
-    e->low_us = fmax(e->low_us, least);
+    if (e->us >= least)
+        return;
+    e->high_us *= least / e->us;
+    e->us = least;
 }
 
 /* Does what lies in memory at once exceed it? What is read and what is written

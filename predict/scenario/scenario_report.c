@@ -246,7 +246,7 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         json_row(&j, NULL, s, &s->rows[i]);
     msim_json_close(&j);
-    msim_report_json_import(&j, "import", s->files, s->n_files);
+    msim_report_json_import(&j, "import", s->files, s->n_files, false);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

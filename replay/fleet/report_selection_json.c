@@ -106,7 +106,8 @@ enum msim_status msim_selection_json(const struct msim_selection *s, FILE *out)
         put_job(&j, s, i);
     msim_json_close(&j);
     put_left_out(&j, s->fleet);
-    msim_report_json_import(&j, "import", s->fleet->files, s->fleet->n_files);
+    msim_report_json_import(&j, "import", s->fleet->files, s->fleet->n_files,
+                            false);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

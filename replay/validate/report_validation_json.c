@@ -70,8 +70,8 @@ void msim_validation_json(const struct msim_validation *v,
     write_iterations(v, out);
     write_system(v, out);
     msim_report_json_import(out, "trace_import", v->sides[0]->files,
-                            v->sides[0]->n_files);
+                            v->sides[0]->n_files, false);
     msim_report_json_import(out, "replayed_import", v->sides[1]->files,
-                            v->sides[1]->n_files);
+                            v->sides[1]->n_files, false);
     msim_json_close(out);
 }

@@ -109,7 +109,9 @@ check() {
     for seed in 1 2; do
         cd "$folder/$seed" || exit 1
         run "${options[@]}" --json "${files[@]}"
-        cmp -s "$folder/first.out" "$folder/out" ||
+        # records of one kind begin at another place in the file
+        cmp -s <(sed 's/"byte": [0-9]*/"byte": 0/' "$folder/first.out") \
+            <(sed 's/"byte": [0-9]*/"byte": 0/' "$folder/out") ||
             complain "events in another order ($seed): not the same bytes"
         cmp -s "$folder/first.err" "$folder/err" ||
             complain "events in another order ($seed): not the same messages"

@@ -177,9 +177,9 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
         msim_json_text(&j, NULL, c->warnings[i]);
     msim_json_close(&j);
     msim_report_json_import(&j, "a_import", c->side[0]->files,
-                            c->side[0]->n_files);
+                            c->side[0]->n_files, false);
     msim_report_json_import(&j, "b_import", c->side[1]->files,
-                            c->side[1]->n_files);
+                            c->side[1]->n_files, false);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -386,16 +386,19 @@ static void known_text(struct msim_json *j, const char *key, const char *text)
     msim_json_text(j, key, text && text[0] ? text : NULL);
 }
 
+/* `timeless`: without what changes with the times in the file. */
 static void write_import_row(struct msim_json *j,
-                             const struct msim_import_row *row)
+                             const struct msim_import_row *row, bool timeless)
 {
+    bool has_byte = row->has_byte && !timeless;
+
     msim_json_open(j, NULL, '{', false);
     msim_json_text(j, "fate", msim_import_fate_text(row->kind->fate));
     msim_json_text(j, "kind", row->kind->word);
     known_text(j, "name", row->name);
     msim_json_unsigned(j, "count", row->n);
-    msim_json_unsigned(j, "us", row->us);
-    if (row->has_byte)
+    msim_json_unsigned(j, "us", timeless ? 0 : row->us);
+    if (has_byte)
         msim_json_unsigned(j, "byte", row->byte);
     else
         msim_json_text(j, "byte", NULL);
@@ -403,24 +406,28 @@ static void write_import_row(struct msim_json *j,
     msim_json_close(j);
 }
 
-static void write_import(struct msim_json *j, const struct msim_file_info *f)
+static void write_import(struct msim_json *j, const struct msim_file_info *f,
+                         bool timeless)
 {
     msim_json_unsigned(j, "read", f->import.read);
     msim_json_open(j, "records", '[', true);
     for (uint32_t i = 0; i < f->import.n; i++)
-        write_import_row(j, &f->import.rows[i]);
+        if (!timeless ||
+            f->import.rows[i].kind != msim_import_about(MSIM_IMPORT_OVERRUN))
+            write_import_row(j, &f->import.rows[i], timeless);
     msim_json_close(j);
 }
 
 void msim_report_json_import(struct msim_json *j, const char *key,
-                             const struct msim_file_info *files, uint32_t n)
+                             const struct msim_file_info *files, uint32_t n,
+                             bool timeless)
 {
     msim_json_open(j, key, '[', true);
     for (uint32_t i = 0; i < n; i++) {
         msim_json_open(j, NULL, '{', true);
         msim_json_text(j, "path", files[i].path);
         msim_json_unsigned(j, "events", files[i].events);
-        write_import(j, &files[i]);
+        write_import(j, &files[i], timeless);
         msim_json_close(j);
     }
     msim_json_close(j);
@@ -447,7 +454,7 @@ static void write_file(struct msim_json *j, const struct msim_file_info *f)
     msim_json_unsigned(j, "gpus", f->gpus);
     msim_report_json_recorded(j, "memory_bytes", &f->memory);
     msim_json_open(j, "import", '{', true);
-    write_import(j, f);
+    write_import(j, f, false);
     msim_json_close(j);
     msim_json_close(j);
 }

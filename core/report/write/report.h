@@ -21,9 +21,11 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
 /* RFC 4180, one line an operator. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
-/* A member: what became of the records of each file. */
+/* A member: what became of the records of each file. `timeless`: where nothing
+ * may follow from the times in it, neither lengths nor places in the file. */
 void msim_report_json_import(struct msim_json *j, const char *key,
-                             const struct msim_file_info *files, uint32_t n);
+                             const struct msim_file_info *files, uint32_t n,
+                             bool timeless);
 /* Its member `memory_bytes`, and that of one of its ranks. */
 void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);

@@ -5,6 +5,7 @@
 #include "core/report/write/report.h"
 
 #include <math.h>
+#include <string.h>
 
 static void write_figure(struct msim_json *j, const char *key,
                          const struct msim_figure *f)
@@ -485,7 +486,9 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_period(&j, &p->period);
     msim_guard_json(&j, p->marks);
     msim_json_unsigned(&j, "gpus", p->gpus);
-    msim_report_json_import(&j, "import", p->files, p->n_files);
+    /* model costs read no GPU time */
+    msim_report_json_import(&j, "import", p->files, p->n_files,
+                            p->costs && strcmp(p->costs, "model") == 0);
     msim_json_close(&j);
     return msim_json_end(&j);
 }
