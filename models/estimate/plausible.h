@@ -12,8 +12,8 @@
  *   - run above 20 times what its kernels, bytes and FLOPs take on the
  *     multiprocessors that its blocks fill.
  *
- * No estimate is below what the data sheet's peaks allow. Too little memory is a
- * mark (msim_estimate.marks, core/guard/guard.h).
+ * No estimate is below what the data sheet's peaks allow. Too little memory is
+ * a mark (msim_estimate.marks, core/guard/guard.h).
  *
  * None of 15,700 measured rows of five GPUs (every 17th of the tables) has an
  * estimate that these rules bound. They read no time of a trace, and hold
