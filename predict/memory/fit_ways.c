@@ -187,6 +187,10 @@ static enum msim_status largest_batch(struct finding *f,
     return MSIM_OK;
 }
 
+/* Micro batches that tell what any number of them holds: from the second on the
+ * gradients are there. */
+#define ALIKE 3
+
 /* As many samples a step, in the largest micro batches from `batch` down that
  * fit: gradients stay between them, so that they hold more than such a batch
  * alone. */
@@ -204,7 +208,7 @@ static enum msim_status try_accumulate(struct finding *f,
             continue;
         at = parts;
         set_batch(&c, f->batch / parts);
-        c.rewrite.accumulate = (uint32_t)parts;
+        c.rewrite.accumulate = (uint32_t)(parts < ALIKE ? parts : ALIKE);
         status = held_with(&held, f, &c);
         if (status != MSIM_OK)
             return status == MSIM_EUSAGE ? MSIM_OK : status;

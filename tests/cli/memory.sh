@@ -88,4 +88,15 @@ if command -v gnuplot >/dev/null; then
     want_rc 0
     grep -q "optimizer state" "$folder/c.svg" || complain "no panel of memory"
 fi
+# What would make a batch fit is found in little memory and time, however large it is:
+# more than three micro batches hold no more.
+echo '{"scenarios": [{"name": "vast", "changes": [{"batch": 9999999}]}]}' >"$folder/vast.json"
+last="a vast batch"
+limit=()
+[ "${MSIM_SANITIZE:-0}" = 1 ] || limit=(prlimit --as=3000000000)
+"${limit[@]}" timeout 60 "$sim" whatif --platform a100 "$folder/vast.json" \
+    "$MSIM_DATA/traces/gpt2" >"$folder/out" 2>"$folder/err" || complain "$(tail -n 1 "$folder/err")"
+grep -Eq 'accumulate [0-9]+ micro batches of [0-9]+ \([0-9.]+ GB\)' "$folder/out" ||
+    complain "no way that fits: $(cat "$folder/out")"
+
 finish
