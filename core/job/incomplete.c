@@ -91,8 +91,30 @@ enum msim_status msim_job_check_work(const struct msim_job *job,
               "does");
 }
 
+/* A rank without marks has one iteration of its own, which is in every mean. */
+static void warn_unmarked(struct msim_job *job)
+{
+    const struct msim_trace *marked = NULL, *bare = NULL;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        if (t->n_steps)
+            marked = t;
+        else if (t->n_ops || t->n_gpu)
+            bare = t;
+    }
+    if (marked && bare)
+        msim_job_warn(job,
+                      "rank %lld marks no step, rank %lld does: all that it "
+                      "recorded counts as one iteration beside those, and is "
+                      "in every mean; want marks on all ranks, or ranks alone",
+                      (long long)bare->rank, (long long)marked->rank);
+}
+
 void msim_warn_lost_events(struct msim_job *job)
 {
+    warn_unmarked(job);
     warn_unlaunched(job);
     warn_lost_kernels(job);
 }

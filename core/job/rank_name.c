@@ -8,6 +8,7 @@
 #include "core/stream/input.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -44,9 +45,19 @@ static int64_t number_at(const char *digits)
     return digits && msim_decimal_int(digits, digits_of(digits), &n) ? n : -1;
 }
 
-/* The digits behind a word, which no letter stands before: `rank-3`, `TP_0`,
- * not `frank2`, `step3`. */
-static const char *find_word(const char *from, const char *end, int word)
+/* Does "local" stand before `at`, apart by one of "-_=" or not at all? Such a
+ * rank is one of a node, not of the job. */
+static bool is_local(const char *from, const char *at)
+{
+    static const char LOCAL[] = "local";
+
+    at -= at > from && strchr("-_=", at[-1]) ? 1 : 0;
+    return at - from >= (ptrdiff_t)sizeof(LOCAL) - 1 &&
+           strncasecmp(at - sizeof(LOCAL) + 1, LOCAL, sizeof(LOCAL) - 1) == 0;
+}
+
+static const char *find_any(const char *from, const char *end, int word,
+                            bool local)
 {
     size_t len = strlen(texts[word]);
 
@@ -54,13 +65,24 @@ static const char *find_word(const char *from, const char *end, int word)
         const char *digits = s + len;
 
         if (strncasecmp(s, texts[word], len) != 0 ||
-            (s > from && isalpha((unsigned char)s[-1])))
+            (s > from && isalpha((unsigned char)s[-1])) ||
+            is_local(from, s) != local)
             continue;
         digits += *digits && strchr("-_=", *digits);
         if (is_digit(*digits) && digits_of(digits) <= most_digits(word))
             return digits;
     }
     return NULL;
+}
+
+/* The digits behind a word, which no letter stands before: `rank-3`, `TP_0`,
+ * not `frank2`, `step3`; of a node's own rank (`local_rank_0`) where there is
+ * no other. */
+static const char *find_word(const char *from, const char *end, int word)
+{
+    const char *digits = find_any(from, end, word, false);
+
+    return digits ? digits : find_any(from, end, word, true);
 }
 
 static bool read_words(struct msim_rank_name *r, unsigned words,

@@ -78,4 +78,12 @@ want_err "rank 0 recorded steps from ProfilerStep#1 on, rank 1 from #5 on"
 run info "$folder/apart"
 want_rc 0
 
+# A rank that marks no step is said to be in every mean.
+mkdir "$folder/unmarked"
+trace "$(process 40 0 100 1)" "$(process 50 1 700 1 | tail -n +3)" \
+    >"$folder/unmarked/trace.json"
+run "$folder/unmarked"
+want_rc 0
+want_err "rank 1 marks no step, rank 0 does"
+
 finish

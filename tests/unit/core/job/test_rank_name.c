@@ -38,6 +38,14 @@ static void test_rank_name__said(void)
     CHECK_STR(ranks_of("a/rank-3.json.gz b/rank-5.json.gz", 0), "3 5");
     CHECK_STR(ranks_of("x_rank12_of_16.json", 0), "12");
     CHECK_STR(ranks_of("rank-3-of-8.json.gz", 0), "3");
+    /* of a node's own rank only where there is no other */
+    CHECK_STR(ranks_of("local_rank_0_global_rank_1.json "
+                       "local_rank_1_global_rank_0.json",
+                       0),
+              "1 0");
+    CHECK_STR(ranks_of("local-rank0_rank4.json local-rank1_rank5.json", 0),
+              "4 5");
+    CHECK_STR(ranks_of("local_rank_0.json local_rank_1.json", 0), "0 1");
     CHECK_STR(ranks_of("two-ranks.1.et.gz", 0), "1");
     CHECK_STR(ranks_of("dp0_pp0_tp1_dcp0_ep1_rank1.175.pt.trace.json.gz", 0),
               "1");
