@@ -288,11 +288,13 @@ static void test_predict__has_an_interval(void)
  * and 1.5 down; in stages, 1.1. Near one: of its class, the first. */
 static void test_predict__widest_of_what_it_is(void)
 {
-    struct msim_step_fit fit = {.n_rows = 0};
+    struct msim_step_fit fit;
     struct msim_strategy s = strategy(2, 4, 1, 8);
     struct msim_terms t = terms_of(&s);
     struct msim_step_estimate e;
 
+    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    fit.n_rows = 0;
     for (int i = 0; i < MSIM_STEP_CLASSES; i++)
         fit.low[i] = fit.high[i] = 9;
     fit.low[MSIM_STEP_CLASS_NARROW_FAR] = fit.high[MSIM_STEP_CLASS_NARROW_FAR] =
@@ -306,8 +308,10 @@ static void test_predict__widest_of_what_it_is(void)
     t.zero = 2;
     t.pp = 2;
     e = msim_step_predict(&t, &fit);
+    CHECK(e.us > 0);
     CHECK_REL(e.low_us, e.us / 2, 1e-12);
     CHECK_REL(e.high_us, e.us * 3, 1e-12);
+    msim_step_fit_release(&fit);
 }
 
 /* ZeRO deals the states to both data parallel ranks: each steps on half of 2

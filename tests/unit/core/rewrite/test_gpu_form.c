@@ -210,6 +210,7 @@ static void test_step__of_which_optimizers(void)
     CHECK(!msim_step_takes_lists("Optimizer.step#Adam"));
     CHECK(!msim_step_takes_lists("Optimizer.step#Lion.step"));
     CHECK(!msim_step_takes_lists("Optimizer.step#.step"));
+    CHECK(!msim_step_takes_lists("Optimizer.step#SGD.walk"));
     CHECK(!msim_step_takes_lists("Optimizer.step#AdamWide.step"));
     CHECK(!msim_step_takes_lists("Optimizer.zero_grad#SGD.zero_grad"));
 }
