@@ -175,7 +175,8 @@ d = json.load(open(sys.argv[1]))
 best, other = d["platforms"]
 r = d["ratios_to_best"][1]
 share = other["breakdown_us"]["host"] / other["period_us"]["predicted"]
-assert share < 0.5 or math.log(r["high"] / r["low"]) > 0.3, (share, r)
+sides = math.log(r["high"] / r["ratio"]), math.log(r["ratio"] / r["low"])
+assert share > 0.5 and min(sides) > 0.6, (share, r)
 PYTHON
 # What it is counted by: one price for all, or each its own in the order typed.
 want_price() { # PRICE, PLATFORM=USD...: of 1000 iterations, as one GPU has it
