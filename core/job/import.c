@@ -1,5 +1,6 @@
 /*
- * core/job/import.c
+ * core/job/import.c - the counts of an import log, copied out of its trace, and
+ * the warnings made of them.
  */
 #include "core/job/import.h"
 

@@ -1,5 +1,5 @@
 /*
- * core/trace/import_log.c
+ * core/trace/import_log.c - the words for what became of a record.
  */
 #include "core/trace/import_log.h"
 
