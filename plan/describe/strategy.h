@@ -184,12 +184,4 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
                                    size_t defaults_size, char *reason,
                                    size_t size);
 
-/*
- * Layers of the fullest pipeline stage. Interleaved stages have equally many.
- * Others are made alike in parameters, where the head counts as the layers
- * that its table is as large as; so the last stage has fewer.
- */
-double msim_stage_layers(const struct msim_described *m,
-                         const struct msim_strategy *s);
-
 #endif

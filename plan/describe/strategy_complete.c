@@ -2,9 +2,8 @@
  * plan/describe/strategy_complete.c - strategies: what follows from what, and
  * whether a model can be trained so.
  */
-#include "plan/describe/strategy.h"
+#include "plan/describe/framework.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* Whether `whole` is no multiple of `part`; then `reason` says so. */
@@ -221,8 +220,12 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
         used += (size_t)snprintf(text + used, size - used, "%sprecision=bf16",
                                  used ? " " : "");
     if (!(given >> MSIM_GIVEN_recompute & 1) && used < size)
-        (void)snprintf(text + used, size - used, "%srecompute=%s",
-                       used ? " " : "", msim_recompute_text(s->recompute));
+        used += (size_t)snprintf(text + used, size - used, "%srecompute=%s",
+                                 used ? " " : "",
+                                 msim_recompute_text(s->recompute));
+    if (!(given >> MSIM_GIVEN_framework & 1) && used < size)
+        (void)snprintf(text + used, size - used, "%sframework=%s",
+                       used ? " " : "", msim_framework_of(s)->name);
 }
 
 const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
@@ -255,20 +258,4 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
         s->recompute = usual_recompute(s);
     name_defaults(s, given, defaults, defaults_size);
     return check_split(s, m, reason, size);
-}
-
-double msim_stage_layers(const struct msim_described *m,
-                         const struct msim_strategy *s)
-{
-    double layers = (double)m->layers, stages = (double)s->pp;
-    double table = (double)m->vocab * (double)m->hidden;
-    double layer, head;
-
-    if (s->pp == 1)
-        return layers;
-    if (s->vp > 1 || s->unfused)
-        return ceil(layers / stages);
-    layer = (msim_described_parameters(m) - table * (m->tied ? 1 : 2)) / layers;
-    head = table / layer;
-    return fmin(ceil((layers + head) / stages), layers);
 }

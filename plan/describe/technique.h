@@ -49,6 +49,8 @@ enum msim_schedule {
  *                inside
  *     gradient_bits, weight_bits, dispatch_bits  of what collectives send
  *     schedule   of pipeline stages
+ *     framework  the training program, by whose habits it is
+ *                (plan/describe/framework.h has a row for each)
  */
 #define MSIM_TECHNIQUE_MAP(X)                                                  \
     X(lora_rank, "1..65536")                                                   \
@@ -63,7 +65,8 @@ enum msim_schedule {
     X(gradient_bits, "4 8 16 32")                                              \
     X(weight_bits, "4 8 16")                                                   \
     X(dispatch_bits, "8 16")                                                   \
-    X(schedule, "1f1b interleaved zero-bubble")
+    X(schedule, "1f1b interleaved zero-bubble")                                \
+    X(framework, "common deepspeed megatron nanotron pytorch")
 
 /* Members are numbers; those with words are the place of the word, from 1. */
 struct msim_techniques {

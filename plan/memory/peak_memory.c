@@ -3,6 +3,8 @@
  */
 #include "plan/memory/peak_memory.h"
 
+#include "plan/describe/framework.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +45,8 @@ enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
 {
     const struct msim_techniques *t = &s->technique;
 
-    if (s->zero >= 2 || s->recompute != MSIM_RECOMPUTE_NONE ||
+    if (!msim_framework_of(s)->fitted || s->zero >= 2 ||
+        s->recompute != MSIM_RECOMPUTE_NONE ||
         s->offload != MSIM_OFFLOAD_NONE ||
         s->precision >= MSIM_PRECISION_AMP_FP8 || s->cp > 1 || s->ep > 1 ||
         t->lora_rank || t->optimizer_bits || t->loss_chunks ||
@@ -56,40 +59,29 @@ enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
 
 /* ---- one stage ----------------------------------------------------------- */
 
-/* Of pipeline stages the first and the last hold most: one has most micro
- * batches in flight, the other the logits. */
+/* Of pipeline stages the first, the second or the last holds most: one has
+ * most micro batches in flight, one may have a layer more, one the logits. */
 struct stage {
     double layers, in_flight;
     bool embedding, head;
 };
 
-static struct stage first_stage(const struct msim_described *m,
-                                const struct msim_strategy *s)
+/* 1F1B: stage i holds the micro batches that the stages behind it work on. */
+static struct stage stage_of(const struct msim_described *m,
+                             const struct msim_strategy *s, int64_t i)
 {
-    struct stage first = {.layers = msim_stage_layers(m, s),
-                          .in_flight =
-                              fmin((double)s->pp, (double)s->grad_accum),
-                          .embedding = true,
-                          .head = s->pp == 1};
+    struct stage of = {.layers = (double)msim_stage_layers(m, s, i),
+                       .in_flight =
+                           fmin((double)(s->pp - i), (double)s->grad_accum),
+                       .embedding = i == 0,
+                       .head = i + 1 == s->pp};
 
     /* Interleaved stages hold a little more (Narayanan et al., "Efficient
      * Large-Scale Language Model Training on GPU Clusters", 2021). */
     if (s->vp > 1)
-        first.in_flight *=
+        of.in_flight *=
             1 + ((double)s->pp - 1) / ((double)s->pp * (double)s->vp);
-    return first;
-}
-
-/* What others leave: stages are split evenly, as msim_stage_layers() says, and
- * a backward pass follows each forward pass. */
-static struct stage last_stage(const struct msim_described *m,
-                               const struct msim_strategy *s)
-{
-    double before = (double)(s->pp - 1) * msim_stage_layers(m, s);
-
-    return (struct stage){.layers = fmax((double)m->layers - before, 0),
-                          .in_flight = 1,
-                          .head = true};
+    return of;
 }
 
 /* Elements on one rank of a stage. */
@@ -182,10 +174,10 @@ static struct activations activations_of(const struct msim_parts *p,
 }
 
 /* Programs that shard weights or compute in 8 bits come with fused norms,
- * activations and losses, which keep the least. */
+ * activations and losses, which keep the least. With sharded gradients 16 bytes
+ * a parameter are all, and updates go parameter by parameter. */
 static struct msim_memory_constants
-constants_for(const struct msim_strategy *s,
-              const struct msim_memory_constants *c)
+fitted_for(const struct msim_strategy *s, const struct msim_memory_constants *c)
 {
     struct msim_memory_constants own = *c;
 
@@ -194,11 +186,42 @@ constants_for(const struct msim_strategy *s,
     /* Parts list what a stated program keeps. */
     if (s->technique.compile)
         own.activations = own.gathered = 1;
-    /* With sharded gradients 16 bytes a parameter are all (Rajbhandari et al.,
-     * "ZeRO", 2020), and updates go parameter by parameter. */
     if (s->zero >= 2) {
         own.gradient = 2;
         own.temporary = 4;
+    }
+    return own;
+}
+
+/*
+ * Constants of the program: as fitted to its own peaks, or bytes by count. Of
+ * adapters, too, the fitted ones stand where no program is named: what trains
+ * them (PEFT) keeps them in 32 bits beside copies in 16, so the common bytes of
+ * their few parameters are too little. Where nothing was fitted, passes keep
+ * what the parts list, inputs that were gathered are gathered again, and the
+ * loss holds three copies of the logits in 32 bits (PyTorch: log-softmax, its
+ * gradient, that of the logits).
+ */
+static struct msim_memory_constants
+constants_for(const struct msim_strategy *s,
+              const struct msim_memory_constants *c)
+{
+    const struct msim_framework *program = msim_framework_of(s);
+    bool adapters = s->technique.lora_rank && !s->technique.framework;
+    struct msim_memory_constants own = *c;
+
+    if (program->fitted || adapters)
+        return fitted_for(s, c);
+    own.activations = 1;
+    own.gathered = 0;
+    own.loss = 3;
+    own.temporary = program->temporary;
+    own.gradient = program->gradient;
+    own.optimizer = program->states;
+    /* No copy of the weights in 32 bits: they are. */
+    if (s->precision == MSIM_PRECISION_FP32) {
+        own.gradient = 4;
+        own.optimizer = 8;
     }
     return own;
 }
@@ -273,9 +296,10 @@ static void set_states(struct msim_memory *out, const struct held *h,
         s->zero ? h->trained / shards + h->trained_experts / expert_shards
                 : trained;
     bool on_host = s->offload >= MSIM_OFFLOAD_OPTIMIZER;
+    bool shared = s->zero >= 2 && msim_exchanges_each_micro_batch(s);
 
     out->parameters = weight_bytes(s, h, each, all, owned);
-    out->gradients = c->gradient * (s->zero >= 2 ? trained_owned : trained);
+    out->gradients = c->gradient * (shared ? trained_owned : trained);
     if (s->offload == MSIM_OFFLOAD_WEIGHTS)
         out->gradients = each * fmin(h->a_layer, trained);
     out->optimizer = on_host ? 0 : c->optimizer * trained_owned;
@@ -318,15 +342,18 @@ struct msim_memory msim_memory_of(const struct msim_described *m,
                                   const struct msim_memory_constants *fitted)
 {
     struct msim_memory_constants c = constants_for(s, fitted);
-    struct stage first = first_stage(m, s), last = last_stage(m, s);
+    struct stage first = stage_of(m, s, 0);
+    int64_t others[2] = {1, s->pp - 1};
     struct msim_memory out;
     struct msim_parts parts;
 
     msim_parts_make(&parts, m, s);
     out = memory_of_stage(&parts, m, s, &c, &first);
     out.most = out.peak;
-    if (s->pp > 1)
-        out.most =
-            fmax(out.peak, memory_of_stage(&parts, m, s, &c, &last).peak);
+    for (int i = others[0] == others[1]; s->pp > 1 && i < 2; i++) {
+        struct stage of = stage_of(m, s, others[i]);
+
+        out.most = fmax(out.most, memory_of_stage(&parts, m, s, &c, &of).peak);
+    }
     return out;
 }

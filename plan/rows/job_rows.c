@@ -6,6 +6,7 @@
 #include "core/base/decimal.h"
 #include "core/base/nearest.h"
 #include "core/base/vec.h"
+#include "plan/describe/framework.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,13 +24,12 @@ enum {
     STEP_MS,
     ITERATION_MS,
     MEMORY_GIB,
-    FRAMEWORK,
     COLUMNS
 };
 
 static const char *const MORE[] = {
-    "model",  "platform", "hidden",       "heads",      "layers",   "source",
-    "status", "step_ms",  "iteration_ms", "memory_gib", "framework"};
+    "model",  "platform", "hidden",  "heads",        "layers",
+    "source", "status",   "step_ms", "iteration_ms", "memory_gib"};
 
 static const char *column_text(uint32_t i)
 {
@@ -154,6 +154,7 @@ static void read_numbers(const struct msim_job_rows *t, char *const *fields,
     m->ffn = 4 * m->hidden;
     m->head_dim = m->hidden / m->heads;
     row->strategy.unfused = true;
+    msim_framework_default(&row->strategy, "megatron");
     row->model = m;
 }
 
@@ -183,13 +184,19 @@ static enum msim_status read_model(struct msim_job_rows *t, const char *name,
 
 /* ---- rows ---------------------------------------------------------------- */
 
+/* Tables name programs of all kinds: one that has no row here is copied, and
+ * `defaults` says which one it is predicted as. */
 static void read_strategy(const struct msim_job_rows *t, char *const *fields,
                           struct msim_job_row *row)
 {
-    for (uint32_t g = 0; g < MSIM_GIVEN_COUNT && !*row->reason; g++)
-        (void)msim_strategy_set(&row->strategy, (enum msim_given)g,
-                                field(t, fields, g), &row->given, row->reason,
-                                sizeof(row->reason));
+    for (uint32_t g = 0; g < MSIM_GIVEN_COUNT && !*row->reason; g++) {
+        const char *text = field(t, fields, g);
+
+        if (g == MSIM_GIVEN_framework && !msim_framework_is(text))
+            continue;
+        (void)msim_strategy_set(&row->strategy, (enum msim_given)g, text,
+                                &row->given, row->reason, sizeof(row->reason));
+    }
 }
 
 enum msim_status msim_job_rows_next(struct msim_job_rows *t,

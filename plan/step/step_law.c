@@ -163,24 +163,22 @@ struct stages {
     double busiest, all, layers; /* layers of the busiest */
 };
 
-/* Layers are whole, and the last stage has what is left, and the head. */
+/* A micro batch goes through all stages; the fullest sets the pace. */
 static struct stages stages_of(const struct msim_terms *t, double layer_us,
                                double embedding_us, double head_us,
                                double p2p_us, double add_us)
 {
     double all = t->layers * layer_us + embedding_us + head_us;
-    double count, last;
+    double ends;
     struct stages s = {.layers = t->layers, .all = all + add_us * t->pp};
 
     s.busiest = all + add_us;
     if (t->pp < 2)
         return s;
-    count = t->stage_layers;
-    last = fmax(t->layers - count * (t->pp - 1), 0);
-    s.layers = count;
-    s.busiest =
-        fmax(count * layer_us + embedding_us, last * layer_us + head_us) +
-        add_us;
+    s.layers = fmax(fmax(t->first_layers, t->middle_layers), t->last_layers);
+    ends = fmax(t->first_layers * layer_us + embedding_us,
+                t->last_layers * layer_us + head_us);
+    s.busiest = fmax(ends, t->middle_layers * layer_us) + add_us;
     /* Interleaved stages send while they compute the next piece. */
     if (t->vp < 2)
         s.busiest += 2 * p2p_us;
@@ -197,7 +195,7 @@ static double exchange_us(const struct msim_terms *t,
 
     if (t->dp < 2)
         return 0;
-    if (t->zero >= 2) {
+    if (t->zero >= 2 && t->exchanges_each) {
         double gathers = t->zero == 3 ? 2 : 1;
         double step = factor * layers *
                       (gathers * t->layer_gather_us + t->layer_scatter_us);
@@ -212,8 +210,7 @@ static double exchange_us(const struct msim_terms *t,
      * an option to overlap them (2023). */
     if (t->unfused)
         return us;
-    /* Without ZeRO pipelines sum gradients after every micro batch. */
-    if (t->zero == 0 && t->pp > 1)
+    if (t->exchanges_each)
         return us * t->micro_batches;
     return fmax(us - c->hidden * layers * l->backward_us, 0.1 * us);
 }

@@ -4,6 +4,7 @@
 #include "plan/step/terms.h"
 
 #include "models/platform/platform.h"
+#include "plan/describe/framework.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,8 +91,12 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->micro_batches = (double)s->grad_accum;
     t->tp_far = s->tp > p->gpus_a_node;
     t->dp_far = s->dp * s->cp * s->tp > p->gpus_a_node;
-    t->stage_layers = msim_stage_layers(m, s);
+    t->first_layers = (double)msim_stage_layers(m, s, 0);
+    t->middle_layers =
+        s->pp > 2 ? (double)msim_stage_layers(m, s, 1) : t->first_layers;
+    t->last_layers = (double)msim_stage_layers(m, s, s->pp - 1);
     t->zero = s->zero;
+    t->exchanges_each = msim_exchanges_each_micro_batch(s);
     t->recompute = s->recompute;
     t->zero_bubble = s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
     t->updates_in_backward =
@@ -124,10 +129,14 @@ static struct msim_stage_held parameters_of(const struct msim_parts *parts,
     return h;
 }
 
-/* Bytes of an element in a message. */
-static double bytes_of(int64_t bits)
+/* Bytes of an element in a message: of gradients, or of weights. */
+static double message_bytes(const struct msim_strategy *s, bool gradients)
 {
-    return bits ? (double)bits / 8 : 2;
+    int64_t bits = s->technique.weight_bits;
+
+    if (gradients)
+        return msim_gradient_bytes(s);
+    return bits ? (double)bits / 8 : msim_weight_bytes(s);
 }
 
 /* Gradients summed over data parallel ranks, or in halves; weights gathered. */
@@ -150,7 +159,7 @@ static enum msim_status collectives(struct msim_terms *t, struct msim_pricer *p,
     for (int i = 0; i < 3; i++) {
         int64_t bits =
             i < 2 ? s->technique.gradient_bits : s->technique.weight_bits;
-        double each = bytes_of(bits), us_experts, us_narrow;
+        double each = message_bytes(s, i < 2), us_experts, us_narrow;
         /* Frozen weights that are narrow already are sent so. */
         double narrow = i < 2 ? 0 : h->narrow / stage_layers;
         double layer = each * (layers[i] - narrow) +

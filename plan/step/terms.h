@@ -33,9 +33,11 @@ struct msim_terms {
     uint32_t platform;  /* a hash of its name */
     uint32_t precision; /* enum msim_precision */
     double hidden, sequence, micro_batch;
-    double stage_layers; /* of the fullest stage */
+    /* Of the first pipeline stage, of those between, of the last. */
+    double first_layers, middle_layers, last_layers;
     double layers, pp, vp, micro_batches, dp, tp, ep;
     int64_t zero;
+    bool exchanges_each; /* gradients, after every micro batch */
     enum msim_recompute recompute;
     double p2p_us; /* activations to the next stage, one way */
     double sum_us; /* gradients of a stage summed over dp (zero 0) */

@@ -3,6 +3,7 @@
  * of messages, and of what is copied to the host.
  */
 #include "models/platform/platform.h"
+#include "plan/describe/framework.h"
 #include "plan/step/terms.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ msim_terms_optimizer(struct msim_terms *t, struct msim_pricer *p,
     const struct msim_techniques *k = &s->technique;
     double all = held->trained + held->trained_experts;
     bool pure = k->master_weights == MSIM_STATED_NO;
-    double weight = s->precision == MSIM_PRECISION_FP32 ? 4 : 2;
+    double weight = msim_weight_bytes(s);
     double state = k->optimizer_bits ? (double)k->optimizer_bits / 8
                    : pure            ? weight
                                      : 4;

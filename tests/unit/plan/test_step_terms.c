@@ -12,7 +12,9 @@
 
 static struct msim_terms terms(void)
 {
-    struct msim_terms t = {.stage_layers = 4,
+    struct msim_terms t = {.first_layers = 4,
+                           .middle_layers = 4,
+                           .last_layers = 4,
                            .layers = 4,
                            .pp = 1,
                            .vp = 1,
@@ -155,7 +157,7 @@ static void test_step__in_stages(void)
     struct msim_step_parts p;
 
     t.pp = 2;
-    t.stage_layers = 2;
+    t.first_layers = t.middle_layers = t.last_layers = 2;
     check_us(&t, &c, 3 * 630 + 610);
     (void)msim_step_us(&t, &c, &p);
     CHECK_REL(p.bubble, 610, TIGHT);
@@ -177,12 +179,37 @@ static void test_step__in_stages(void)
     /* Layers are whole: of 5 the first stage has 3. */
     t.add_us = 0;
     t.layers = 5;
-    t.stage_layers = 3;
+    t.first_layers = 3;
     check_us(&t, &c, 3 * 910 + 630);
 }
 
-/* Gradients: hidden by a share of backward, but for a tenth; each micro batch's
- * with stages; in halves with ZeRO. */
+static void set_stages(struct msim_terms *t, double first, double middle,
+                       double last)
+{
+    t->pp = 3;
+    t->first_layers = first;
+    t->middle_layers = middle;
+    t->last_layers = last;
+}
+
+/* Whichever stage is fullest sets the pace: the middle may have a layer more,
+ * the first has the embedding, the last the head. */
+static void test_step__fullest_stage(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    t.layers = 4;
+    set_stages(&t, 1, 2, 1);
+    check_us(&t, &c, 3 * 600 + 1240 - 600);
+    set_stages(&t, 2, 1, 1);
+    check_us(&t, &c, 3 * 610 + 1240 - 610);
+    set_stages(&t, 1, 1, 2);
+    check_us(&t, &c, 3 * 630 + 1240 - 630);
+}
+
+/* Gradients: hidden by a share of backward, but for a tenth; once a step, or
+ * after each micro batch; in halves with ZeRO. */
 static void test_step__exchanges_gradients(void)
 {
     struct msim_step_constants c = plain();
@@ -211,8 +238,13 @@ static void test_step__exchanges_gradients(void)
     t.unfused = false;
     t.zero = 0;
     t.pp = 2;
-    t.stage_layers = 2;
+    t.first_layers = t.middle_layers = t.last_layers = 2;
+    check_us(&t, &c, 3 * 630 + 610 + 200);
+    t.exchanges_each = true;
     check_us(&t, &c, 3 * 630 + 610 + 3 * 2000);
+    t.exchanges_each = false;
+    t.zero = 2;
+    check_us(&t, &c, 3 * 630 + 610 + 140);
 }
 
 /* Shards are gathered for each layer and micro batch, with ZeRO 3 once more for
@@ -224,6 +256,7 @@ static void test_step__gathers_shards(void)
     double busy = 3 * (4 * 300 + 40);
 
     t.dp = 2;
+    t.exchanges_each = true;
     t.layer_gather_us = 20;
     t.layer_scatter_us = 30;
     t.zero = 2;
@@ -285,6 +318,7 @@ int main(void)
     RUN(test_step__waits_for_the_host);
     RUN(test_step__sends_in_layers);
     RUN(test_step__in_stages);
+    RUN(test_step__fullest_stage);
     RUN(test_step__exchanges_gradients);
     RUN(test_step__gathers_shards);
     RUN(test_step__offloads);
