@@ -60,14 +60,16 @@ static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
 }
 
 /* Whole sequences out of each rank's rows of `t`. */
-void msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
+bool msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t)
 {
     int64_t tp = w->y->s->tp;
 
-    if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_GATHER))
-        *t = exchange(w, "_allgather_base", MSIM_PART_GROUP_TP, t,
-                      msim_etw_elems(t), t->dims[0] * tp, t->dims[1]);
+    if (!comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_GATHER))
+        return false;
+    *t = exchange(w, "_allgather_base", MSIM_PART_GROUP_TP, t,
+                  msim_etw_elems(t), t->dims[0] * tp, t->dims[1]);
+    return true;
 }
 
 /* Each rank's rows of the sum; or the sum, where sequences are whole. */

@@ -168,7 +168,7 @@ static void parameters(struct msim_synth *y, const struct msim_part_op *op,
     }
 }
 
-/* Where gradients are kept: in fp32. */
+/* Where gradients are kept. */
 static struct msim_etw_tensor gradient_of(struct msim_synth *y,
                                           const struct msim_etw_tensor *weight)
 {
@@ -176,7 +176,7 @@ static struct msim_etw_tensor gradient_of(struct msim_synth *y,
 
     grad.id = ++y->e->last;
     grad.storage = ++y->e->last;
-    grad.dtype = MSIM_DT_F32;
+    grad.dtype = msim_synth_gradient_type(y);
     return grad;
 }
 

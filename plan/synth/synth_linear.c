@@ -19,8 +19,12 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
 
     msim_synth_first_tokens(w, op);
 
+    kept->rows.id = 0;
     if (msim_synth_takes_whole(op) && w->y->s->tp > 1) {
-        msim_synth_gather(w, MSIM_PASS_FORWARD, &w->cur);
+        struct msim_etw_tensor rows = w->cur;
+
+        if (msim_synth_gather(w, MSIM_PASS_FORWARD, &w->cur))
+            kept->rows = rows;
         w->normed = w->cur;
     }
     x = w->narrow.id && msim_synth_has_elems(&w->narrow, m, k)
@@ -66,7 +70,7 @@ void msim_synth_accumulate(struct msim_synth_walk *w,
     struct msim_etw_arg in[] = {msim_etw_of(&into->grad), msim_etw_of(gradient),
                                 msim_etw_int(1)};
 
-    if (!into->weight.id || w->y->s->zero >= 2) /* shared out at once */
+    if (!into->weight.id || msim_synth_shares_at_once(w->y))
         return;
     if (into->grad.id)
         msim_etw_backward(w->y->e, NODE);
@@ -91,6 +95,30 @@ static struct msim_etw_tensor gradient_of(const struct msim_synth_walk *w,
                                          : msim_synth_given(w, rows, cols);
 }
 
+/* The input of a layer: as it was kept, or gathered again from the rows that
+ * were (Korthikanti et al., "Reducing Activation Recomputation in Large
+ * Transformer Models", 2022). */
+static struct msim_etw_tensor input_of(struct msim_synth_walk *w, uint32_t at)
+{
+    struct msim_etw_tensor in = w->kept[at].rows;
+
+    if (!in.id)
+        return w->kept[at].in;
+    (void)msim_synth_gather(w, MSIM_PASS_BACKWARD, &in);
+    return in;
+}
+
+/* Each rank has the gradient of its rows of a sum; the layer wants it whole. */
+static void gather_gradient(struct msim_synth_walk *w,
+                            const struct msim_part_op *forward)
+{
+    int64_t rows = forward->work.u.gemm.m / w->y->s->tp;
+
+    if (msim_synth_makes_sum(forward) && w->y->s->tp > 1 &&
+        msim_synth_has_elems(&w->cur, rows, forward->work.u.gemm.n))
+        (void)msim_synth_gather(w, MSIM_PASS_BACKWARD, &w->cur);
+}
+
 /* Backward has two products of each layer, listed in this order: the input's
  * gradient, the weight's. `at` is the operator of forward. */
 void msim_synth_linear_backward(struct msim_synth_walk *w,
@@ -105,18 +133,22 @@ void msim_synth_linear_backward(struct msim_synth_walk *w,
         msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT);
     struct msim_synth_parameter *own_bias =
         msim_synth_own(w->l, at, MSIM_SYNTH_BIAS);
-    struct msim_etw_tensor grad = gradient_of(w, rows, out, at), t, d, bias;
+    struct msim_etw_tensor grad, in, t, d, bias;
     bool has_bias = own_bias->weight.id != 0;
 
+    gather_gradient(w, forward);
+    grad = gradient_of(w, rows, out, at);
     if (weight && w->half == MSIM_SYNTH_INPUTS) {
         w->kept[at].grad = w->cur = grad;
         return;
     }
 
+    if (weight)
+        in = input_of(w, at);
     msim_etw_backward(w->y->e, has_bias ? "AddmmBackward0" : "MmBackward0");
     if (weight) {
         t = msim_synth_transposed(w, &grad);
-        d = msim_synth_mm(w, &t, &w->kept[at].in);
+        d = msim_synth_mm(w, &t, &in);
         if (has_bias) {
             bias = msim_synth_sum(w, &grad, 0);
             bias = msim_synth_flat(w, &bias);

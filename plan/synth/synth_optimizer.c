@@ -3,6 +3,8 @@
  */
 #include "plan/synth/synth_optimizer.h"
 
+#include "plan/synth/synth_walk.h"
+
 #include <stdlib.h>
 
 enum msim_status msim_synth_optimizer_init(struct msim_synth_optimizer *o,
@@ -57,14 +59,17 @@ void msim_synth_optimizer_add(struct msim_synth_optimizer *o,
                                  : msim_etw_view(o->y->e, &p->weight, 1, share);
     o->master[n] =
         msim_synth_has_masters(o->y) ? state(o, share) : o->weights[n];
-    if (s->zero >= 2)
-        o->grads[n] = state(o, share);
+    if (msim_synth_shares_at_once(o->y))
+        o->grads[n] =
+            msim_etw_new(o->y->e, msim_synth_gradient_type(o->y), 1, share);
 }
 
 /* Gradients by now: those of fp32 are there only behind backward. */
 static void find_gradients(struct msim_synth_optimizer *o)
 {
-    for (uint32_t i = 0; i < o->n && o->y->s->zero < 2; i++)
+    if (msim_synth_shares_at_once(o->y))
+        return;
+    for (uint32_t i = 0; i < o->n; i++)
         o->grads[i] =
             msim_etw_view(o->y->e, &o->of[i]->grad, 1, o->first[i].dims[0]);
 }
@@ -152,7 +157,21 @@ static void copy_back(struct msim_synth_optimizer *o, uint32_t from, uint32_t n)
                   in, 3, NULL, 0);
 }
 
-#define STEP_TENSORS 512 /* of one call: longer lists are cut */
+/* Gradients in 16 bits to the type of what they update. */
+static void widen(struct msim_synth_optimizer *o, uint32_t from, uint32_t n)
+{
+    for (uint32_t i = from; i < from + n; i++) {
+        struct msim_etw_tensor wide = state(o, o->grads[i].dims[0]);
+
+        msim_synth_write_to_copy(o->y->e, &o->grads[i], &wide);
+        o->grads[i] = wide;
+    }
+}
+
+/* Tensors of one call: longer lists are cut. Wide copies of gradients are there
+ * for one call. */
+#define STEP_TENSORS    512
+#define WIDENED_TENSORS 16
 
 void msim_synth_optimizer_step(struct msim_synth_optimizer *o)
 {
@@ -164,12 +183,18 @@ void msim_synth_optimizer_step(struct msim_synth_optimizer *o)
         [MSIM_OPTIMIZER_SGD] = {"Optimizer.step#SGD.step", sgd},
         [MSIM_OPTIMIZER_ADAGRAD] = {"Optimizer.step#Adagrad.step", adagrad}};
     enum msim_optimizer kind = o->y->s->optimizer;
+    bool narrow = msim_synth_has_masters(o->y) &&
+                  msim_synth_gradient_type(o->y) != MSIM_DT_F32 &&
+                  o->y->m->type != MSIM_MODEL_DLRM;
+    uint32_t most = narrow ? WIDENED_TENSORS : STEP_TENSORS;
 
     msim_etw_label(o->y->e, KINDS[kind].label);
     find_gradients(o);
-    for (uint32_t i = 0; i < o->n; i += STEP_TENSORS) {
-        uint32_t n = o->n - i < STEP_TENSORS ? o->n - i : STEP_TENSORS;
+    for (uint32_t i = 0; i < o->n; i += most) {
+        uint32_t n = o->n - i < most ? o->n - i : most;
 
+        if (narrow)
+            widen(o, i, n);
         KINDS[kind].call(o, i, n);
         if (msim_synth_has_masters(o->y))
             copy_back(o, i, n);

@@ -3,6 +3,8 @@
  */
 #include "plan/synth/synth_rank.h"
 
+#include "plan/describe/framework.h"
+
 #include <stdlib.h>
 
 /* ---- layers of a stage ----------------------------------------------------
@@ -48,13 +50,14 @@ static bool is_last(const struct msim_synth_rank *r, int64_t chunk)
     return place_of(r, chunk) + 1 == r->y.s->pp * r->y.s->vp;
 }
 
-/* Layers before place `place`: as even as they go. */
+/* Layers before `place` on a micro batch's way. */
 static int64_t layers_before(const struct msim_synth_rank *r, int64_t place)
 {
-    int64_t places = r->y.s->pp * r->y.s->vp;
-    int64_t each = r->y.m->layers / places, more = r->y.m->layers % places;
+    int64_t pp = r->y.s->pp, sum = 0;
 
-    return place * each + (place < more ? place : more);
+    for (int64_t i = 0; i < place; i++)
+        sum += msim_chunk_layers(r->y.m, r->y.s, i % pp, i / pp);
+    return sum;
 }
 
 static enum msim_status add_layer(struct msim_synth_rank *r,
@@ -226,10 +229,10 @@ static void sum_over(struct msim_synth_rank *r,
     if (g->size == 1 || !n)
         return;
     if (r->y.s->zero)
-        collective(r, "_reduce_scatter_base", g, MSIM_DT_F32, share * g->size,
+        collective(r, "_reduce_scatter_base", g, r->y.dtype, share * g->size,
                    share, place_in(r, g));
     else
-        collective(r, "allreduce", g, MSIM_DT_F32, n, n, place_in(r, g));
+        collective(r, "allreduce", g, r->y.dtype, n, n, place_in(r, g));
 }
 
 /* Gradients of a layer, once its last micro batch is back. */
@@ -337,7 +340,7 @@ static struct msim_etw_tensor back_through(struct msim_synth_rank *r,
                                            struct msim_etw_tensor g)
 {
     bool last_batch = (int64_t)t->batch + 1 == r->y.s->grad_accum;
-    bool sums = last_batch || r->y.s->zero >= 2;
+    bool sums = last_batch || msim_exchanges_each_micro_batch(r->y.s);
 
     msim_etw_label(r->y.e, "backward");
     for (uint32_t i = r->first[t->chunk + 1]; i-- > r->first[t->chunk];) {

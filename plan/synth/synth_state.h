@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_STATE_H
 #define MSIM_PLAN_SYNTH_SYNTH_STATE_H
+#include "plan/describe/framework.h"
 #include "plan/parts/parts.h"
 #include "plan/synth/et_writer.h"
 
@@ -60,6 +61,7 @@ const char *msim_synth_dtype_text(enum msim_dtype t);
 /* What one operator of forward was given and made. */
 struct msim_synth_kept {
     struct msim_etw_tensor in, other, out, extra;
+    struct msim_etw_tensor rows; /* a rank's own, of which `in` was gathered */
     struct msim_etw_tensor grad; /* of the result, for a later pass */
 };
 
@@ -91,11 +93,25 @@ msim_synth_own(const struct msim_synth_layer *l, uint32_t at, int which)
     return p->tied ? p->tied : p;
 }
 
-/* The type of gradients that are kept over micro batches, and of what the
- * optimizer updates. In fp32 those are the weights themselves. */
+/* Whether the optimizer updates copies of the weights in fp32. In fp32 it
+ * updates the weights themselves. */
 static inline bool msim_synth_has_masters(const struct msim_synth *y)
 {
     return y->dtype != MSIM_DT_F32;
+}
+
+/* The type of gradients that are kept over micro batches. */
+static inline enum msim_dtype
+msim_synth_gradient_type(const struct msim_synth *y)
+{
+    return msim_framework_of(y->s)->gradient > 2 ? MSIM_DT_F32 : y->dtype;
+}
+
+/* Whether gradients are shared out as soon as they are there, so that no rank
+ * keeps all of them (ZeRO 2 and 3). */
+static inline bool msim_synth_shares_at_once(const struct msim_synth *y)
+{
+    return y->s->zero >= 2 && msim_exchanges_each_micro_batch(y->s);
 }
 
 #endif

@@ -144,31 +144,40 @@ struct msim_etw_tensor msim_synth_add(const struct msim_synth_walk *w,
     return out;
 }
 
+void msim_synth_write_to_copy(struct msim_etw *e,
+                              const struct msim_etw_tensor *of,
+                              const struct msim_etw_tensor *out)
+{
+    struct msim_etw_arg in[] = {
+        msim_etw_of(of),   msim_etw_int(msim_synth_scalar_type(out->dtype)),
+        msim_synth_none(), msim_synth_none(),
+        msim_synth_none(), msim_synth_flag(false),
+        msim_synth_none()};
+    struct msim_etw_arg copy[] = {msim_etw_of(out), msim_etw_of(of),
+                                  msim_synth_flag(false)};
+
+    msim_etw_open(e, "aten::_to_copy",
+                  "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, "
+                  "Layout? layout=None, Device? device=None, bool? "
+                  "pin_memory=None, bool non_blocking=False, MemoryFormat? "
+                  "memory_format=None) -> Tensor",
+                  in, 7);
+    msim_synth_write_empty(e, out);
+    msim_etw_leaf(e, "aten::copy_",
+                  "aten::copy_(Tensor(a!) self, Tensor src, bool "
+                  "non_blocking=False) -> Tensor(a!)",
+                  copy, 3, out, 1);
+    msim_etw_close(e, out, 1);
+}
+
 struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
                                           const struct msim_etw_tensor *of,
                                           enum msim_dtype dtype)
 {
     struct msim_etw_tensor out =
         msim_etw_new(w->y->e, dtype, 2, of->dims[0], of->dims[1]);
-    struct msim_etw_arg in[] = {
-        msim_etw_of(of),   msim_etw_int(msim_synth_scalar_type(dtype)),
-        msim_synth_none(), msim_synth_none(),
-        msim_synth_none(), msim_synth_flag(false),
-        msim_synth_none()};
-    struct msim_etw_arg copy[] = {msim_etw_of(&out), msim_etw_of(of),
-                                  msim_synth_flag(false)};
 
-    msim_etw_open(w->y->e, "aten::_to_copy",
-                  "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, "
-                  "Layout? layout=None, Device? device=None, bool? "
-                  "pin_memory=None, bool non_blocking=False, MemoryFormat? "
-                  "memory_format=None) -> Tensor",
-                  in, 7);
-    msim_etw_leaf(w->y->e, "aten::copy_",
-                  "aten::copy_(Tensor(a!) self, Tensor src, bool "
-                  "non_blocking=False) -> Tensor(a!)",
-                  copy, 3, &out, 1);
-    msim_etw_close(w->y->e, &out, 1);
+    msim_synth_write_to_copy(w->y->e, of, &out);
     return out;
 }
 

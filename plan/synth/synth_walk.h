@@ -23,6 +23,11 @@ struct msim_synth_walk {
                                       its gradient by classes, id 0: none */
 };
 
+/* `of` in the type of `out`, which has as many elements. */
+void msim_synth_write_to_copy(struct msim_etw *e,
+                              const struct msim_etw_tensor *of,
+                              const struct msim_etw_tensor *out);
+
 /* plan/synth/synth_tensor.c */
 struct msim_etw_tensor msim_synth_new2(const struct msim_synth_walk *w,
                                        int64_t rows, int64_t cols);
@@ -67,7 +72,7 @@ struct msim_etw_tensor msim_synth_cat(const struct msim_synth_walk *w,
                                       uint32_t n, int64_t dim);
 
 /* plan/synth/synth_comm.c */
-void msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
+bool msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t);
 void msim_synth_reduce(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t);
