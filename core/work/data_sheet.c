@@ -241,6 +241,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
     s->latency_us = MSIM_NETWORK_LATENCY_US;
     s->in_switch =
         cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(links, "in_switch"));
+    s->mesh = fmax(msim_json_get_number(links, "mesh", 0), 0);
     s->miopen = is_miopen(sheet);
     return MSIM_OK;
 }

@@ -58,6 +58,8 @@ struct msim_data_sheet {
     double cards_per_gpu;  /* network cards of a node over its GPUs */
     double latency_us;     /* of a message between nodes */
     bool in_switch;        /* switches inside a node can add up */
+    double mesh;           /* peers in a node that `link` is dealt to, each
+                              with a link of its own; 0: any gets all of it */
     bool miopen;           /* convolutions are MIOpen's, else cuDNN's */
     double pytorch;        /* its version (stack.h): what the user says, not the
                               data sheet; 0: any */

@@ -33,26 +33,31 @@ struct group {
     double link; /* bytes/us that one rank sends inside a node */
 };
 
-bool msim_transfer_leaves_pair(const struct msim_work *w)
+/* What the work says, or else the data sheet. */
+static const char *link_name(const struct msim_data_sheet *s,
+                             const struct msim_work *w)
 {
-    return w->u.coll.interconnect && w->u.coll.ranks > 2 &&
-           strstr(w->u.coll.interconnect, "pairwise");
+    return w->u.coll.interconnect ? w->u.coll.interconnect : s->interconnect;
+}
+
+bool msim_transfer_leaves_pair(const struct msim_data_sheet *s,
+                               const struct msim_work *w)
+{
+    return w->u.coll.ranks > 2 && strstr(link_name(s, w), "pairwise");
 }
 
 bool msim_transfer_on_pcie(const struct msim_data_sheet *s,
                            const struct msim_work *w)
 {
-    const char *link =
-        w->u.coll.interconnect ? w->u.coll.interconnect : s->interconnect;
-
-    return strncmp(link, "PCIe", 4) == 0 || msim_transfer_leaves_pair(w);
+    return strncmp(link_name(s, w), "PCIe", 4) == 0 ||
+           msim_transfer_leaves_pair(s, w);
 }
 
 static struct group group_of(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *p)
 {
     struct group g = {.sheet = s, .p = p, .what = w->u.coll.collective};
-    double link = msim_transfer_leaves_pair(w) ? s->pcie : s->link;
+    double link = msim_transfer_leaves_pair(s, w) ? s->pcie : s->link;
     double sharing;
 
     g.ranks = w->u.coll.ranks > 1 ? w->u.coll.ranks : 2;
@@ -60,8 +65,11 @@ static struct group group_of(const struct msim_data_sheet *s,
     g.inside = fmax(g.ranks / g.nodes, 1);
     g.bytes = w->u.coll.bytes > 0 ? (double)w->u.coll.bytes : 1;
     g.link = link * 1e-6;
+    /* Links to GPUs that take no part carry nothing. */
+    if (s->mesh > 0)
+        g.link *= fmin(fmax(g.inside - 1, 1), s->mesh) / s->mesh;
     /* GPUs, or bridged pairs of GPUs, share the rate of a PCIe tree. */
-    sharing = msim_transfer_leaves_pair(w) ? g.inside / 2 : g.inside;
+    sharing = msim_transfer_leaves_pair(s, w) ? g.inside / 2 : g.inside;
     if (sharing > 2 && msim_transfer_on_pcie(s, w))
         g.link /= pow(sharing / 2, p[MSIM_TRANSFER_CROWD]);
     return g;

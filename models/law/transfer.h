@@ -62,7 +62,8 @@ double msim_transfer_wire_us(const struct msim_data_sheet *s,
 
 /* Whether its ranks are more than the pair of GPUs that an NVLink bridge
  * joins. */
-bool msim_transfer_leaves_pair(const struct msim_work *w);
+bool msim_transfer_leaves_pair(const struct msim_data_sheet *s,
+                               const struct msim_work *w);
 /* Whether its ranks share a PCIe tree. */
 bool msim_transfer_on_pcie(const struct msim_data_sheet *s,
                            const struct msim_work *w);

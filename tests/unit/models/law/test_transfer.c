@@ -79,6 +79,31 @@ static void test_transfer__large_in_bulk(void)
     CHECK_REL(t.us, 1 + 7 * 3.4 / 0.6 + 875, 1e-9);
 }
 
+/* Seven links of a mesh, one to each peer: two ranks have one of them, four
+ * have three, and a message goes over one, whatever the number of GPUs. */
+static void test_transfer__mesh(void)
+{
+    static const struct {
+        enum msim_collective what;
+        uint32_t ranks;
+        double links;
+    } CASES[] = {{MSIM_COLL_ALL_GATHER, 2, 1},
+                 {MSIM_COLL_ALL_GATHER, 4, 3},
+                 {MSIM_COLL_ALL_GATHER, 8, 7},
+                 {MSIM_COLL_ALL_GATHER, 16, 7},
+                 {MSIM_COLL_SEND, 2, 1}};
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        struct msim_data_sheet s = sheet();
+        struct msim_work w =
+            work(CASES[i].what, CASES[i].ranks, 1, UINT64_C(1000000) * MB);
+        double all = choose(&s, w).us;
+
+        s.mesh = 7;
+        CHECK_REL(choose(&s, w).us, all * 7 / CASES[i].links, 1e-4);
+    }
+}
+
 /* A stack's own: 8 KB to 8 ranks in one shot is 56 KB of reads, 0.56 us and one
  * hop; 800 KB in two shots 14 us and two hops, in one it were 56 us. */
 static void test_transfer__shots(void)
@@ -109,7 +134,7 @@ static void test_transfer__crowds(void)
     CHECK_REL(choose(&s, eight).us / choose(&s, two).us, 4, 1e-3);
     two = work(MSIM_COLL_SEND, 4, 1, 1000 * MB);
     two.u.coll.interconnect = "bridges_pairwise";
-    CHECK(msim_transfer_leaves_pair(&two) && msim_transfer_on_pcie(&s, &two));
+    CHECK(msim_transfer_leaves_pair(&s, &two) && msim_transfer_on_pcie(&s, &two));
     CHECK_REL(choose(&s, two).us, 50000, 1e-3); /* at 20 GB/s */
 }
 
@@ -163,6 +188,7 @@ int main(void)
 {
     RUN(test_transfer__small_by_tree);
     RUN(test_transfer__large_in_bulk);
+    RUN(test_transfer__mesh);
     RUN(test_transfer__shots);
     RUN(test_transfer__crowds);
     RUN(test_transfer__between_nodes);
