@@ -13,36 +13,41 @@ void msim_pricer_release(struct msim_pricer *p)
     msim_estimate_cache_release(&p->cache);
 }
 
-static enum msim_status estimate(double *us, struct msim_pricer *p,
-                                 const struct msim_work *w,
-                                 struct msim_error *err)
+static enum msim_status estimate_whole(struct msim_estimate *e,
+                                       struct msim_pricer *p,
+                                       const struct msim_work *w,
+                                       struct msim_error *err)
 {
     enum msim_emulation how = msim_emulation_of(p->platform, w);
-    struct msim_estimate e;
     char why[MSIM_EMULATION_TEXT];
 
-    *us = 0;
     if (msim_emulation_is_refused(how)) {
         msim_emulation_text(how, p->platform, why, sizeof(why));
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s", why);
     }
-    MSIM_TRY(
-        msim_estimate_cache_predict(&p->cache, p->platform, w, false, &e, err));
+    return msim_estimate_cache_predict(&p->cache, p->platform, w, false, e,
+                                       err);
+}
+
+static enum msim_status estimate(double *us, struct msim_pricer *p,
+                                 const struct msim_work *w,
+                                 struct msim_error *err)
+{
+    struct msim_estimate e = {0};
+
+    *us = 0;
+    MSIM_TRY(estimate_whole(&e, p, w, err));
     *us = e.us;
     return MSIM_OK;
 }
 
-enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
-                                       enum msim_collective c, double bytes,
-                                       int64_t ranks, int64_t stride,
-                                       struct msim_error *err)
+static struct msim_work collective_work(const struct msim_pricer *p,
+                                        enum msim_collective c, double bytes,
+                                        int64_t ranks, int64_t stride)
 {
-    struct msim_work w;
     int64_t in_node = p->gpus_a_node / (stride > 0 ? stride : 1);
+    struct msim_work w;
 
-    *us = 0;
-    if (ranks < 2 || bytes <= 0)
-        return MSIM_OK;
     memset(&w, 0, sizeof(w));
     w.family = MSIM_FAMILY_COLLECTIVE;
     w.dtype = MSIM_DT_BF16;
@@ -53,7 +58,40 @@ enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
     if (in_node < 1)
         in_node = 1;
     w.u.coll.nodes = (uint32_t)((ranks + in_node - 1) / in_node);
+    return w;
+}
+
+enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
+                                       enum msim_collective c, double bytes,
+                                       int64_t ranks, int64_t stride,
+                                       struct msim_error *err)
+{
+    struct msim_work w;
+
+    *us = 0;
+    if (ranks < 2 || bytes <= 0)
+        return MSIM_OK;
+    w = collective_work(p, c, bytes, ranks, stride);
     return estimate(us, p, &w, err);
+}
+
+enum msim_status msim_price_network(double *half, struct msim_pricer *p,
+                                    double bytes, int64_t ranks, int64_t stride,
+                                    struct msim_error *err)
+{
+    struct msim_estimate e = {0};
+    struct msim_work w;
+
+    *half = 0;
+    if (ranks < 2 || bytes <= 0)
+        return MSIM_OK;
+    w = collective_work(p, MSIM_COLL_ALL_REDUCE, bytes, ranks, stride);
+    if (w.u.coll.nodes < 2)
+        return MSIM_OK;
+    MSIM_TRY(estimate_whole(&e, p, &w, err));
+    if (e.low_us > 0)
+        *half = 0.5 * log(e.high_us / e.low_us);
+    return MSIM_OK;
 }
 
 enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,

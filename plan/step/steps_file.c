@@ -207,8 +207,16 @@ bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source)
     return false;
 }
 
-/* The interval of its class; of a job unlike all rows the widest of what it is:
- * none of them was measured together with the others. */
+/* A factor that the network adds to: where it is off, so is the share of a step
+ * that waits for it. */
+static double with_network(double factor, double network)
+{
+    return exp(hypot(log(factor), network));
+}
+
+/* The interval of its class; of a job unlike all rows the widest of what it is,
+ * none of them was measured together with the others, and the network's on the
+ * share of the step that gradients take: no row says what joins its nodes. */
 static void set_interval(struct msim_step_estimate *e,
                          const struct msim_terms *t, double evidence,
                          const struct msim_step_fit *fit)
@@ -216,12 +224,17 @@ static void set_interval(struct msim_step_estimate *e,
     enum msim_step_class class = msim_step_class_by(t, evidence);
     unsigned kinds = evidence < LITTLE ? kinds_of(t) : 0;
     double low = fit->low[class], high = fit->high[class];
+    double network = t->network_log * e->parts.gradients / e->us;
 
     for (unsigned i = 0; i + 1 < MSIM_STEP_CLASSES; i++)
         if (kinds >> i & 1) {
             low = fmax(low, fit->low[i + 1]);
             high = fmax(high, fit->high[i + 1]);
         }
+    if (evidence < LITTLE) {
+        low = with_network(low, network);
+        high = with_network(high, network);
+    }
     e->low_us = e->us / low;
     e->high_us = e->us * high;
 }

@@ -6,6 +6,8 @@
 #include "plan/step/steps_file.h"
 #include "tests/check.h"
 
+#include <math.h>
+
 static struct msim_error err;
 static struct msim_platform *h100;
 static struct msim_pricer pricer;
@@ -314,6 +316,35 @@ static void test_predict__widest_of_what_it_is(void)
     msim_step_fit_release(&fit);
 }
 
+/* Unlike all rows: the network between nodes may be off, and the share of the
+ * step that waits for it. Inside a node, or near a row, nothing is added. */
+static void test_predict__network_widens(void)
+{
+    struct msim_strategy far = strategy(64, 1, 1, 1),
+                         near = strategy(8, 1, 1, 1);
+    struct msim_terms t = terms_of(&far);
+    struct msim_step_fit fit;
+    struct msim_step_estimate e;
+    double share;
+
+    CHECK(t.network_log > 0.05);
+    CHECK_REL(terms_of(&near).network_log, 0, 1e-12);
+    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
+        fit.low[i] = fit.high[i] = exp(0.3);
+    t.network_log = 2;
+    e = msim_step_predict(&t, &fit);
+    if (e.near)
+        CHECK_REL(e.high_us, e.us * exp(0.3), 1e-9);
+    fit.n_rows = 0;
+    e = msim_step_predict(&t, &fit);
+    share = e.parts.gradients / e.us;
+    CHECK(share > 0.05 && !e.near);
+    CHECK_REL(log(e.high_us / e.us), hypot(0.3, 2 * share), 1e-9);
+    CHECK_REL(log(e.us / e.low_us), hypot(0.3, 2 * share), 1e-9);
+    msim_step_fit_release(&fit);
+}
+
 /* ZeRO deals the states to both data parallel ranks: each steps on half of 2
  * billion parameters, whose memory takes all of the time. */
 static void test_optimizer__steps_on_its_share(void)
@@ -398,6 +429,7 @@ int main(void)
     RUN(test_fit__is_read_by_source);
     RUN(test_predict__has_an_interval);
     RUN(test_predict__widest_of_what_it_is);
+    RUN(test_predict__network_widens);
     RUN(test_optimizer__steps_on_its_share);
     RUN(test_optimizer__steps_on_its_stage);
     RUN(test_parts__send_activations);
