@@ -228,33 +228,58 @@ static void put_cards(const struct msim_plan_point *p,
 
 /* ---- how sure ------------------------------------------------------------ */
 
+static void put_cheaper(const struct msim_plan *plan,
+                        const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_point *p, *best = &plan->points[plan->best];
+    char chance[24];
+
+    if (plan->cheaper == UINT32_MAX)
+        return;
+    p = &plan->points[plan->cheaper];
+    fputs("<li>What may be cheaper, and is not sure: <b>", out);
+    put_gpus(p, spec, out);
+    fputs("</b> (", out);
+    put_strategy(p, spec, out);
+    msim_html_print(out, "), the %s &times; %.3f.",
+                    msim_plan_cost_word(spec, best),
+                    msim_plan_cost(p) / msim_plan_cost(best));
+    if (p->fits == MSIM_FITS_EDGE)
+        fputs(" It may not fit.", out);
+    if (p->chance < MSIM_PLAN_SAFE) {
+        msim_plan_chance_text(p->chance, chance, sizeof(chance));
+        msim_html_print(out, " It keeps the limits with a chance of %s.",
+                        chance);
+    }
+    fputs("</li>\n", out);
+}
+
 static void put_chance(const struct msim_plan *plan,
                        const struct msim_spec *spec, FILE *out)
 {
-    const struct msim_plan_point *p = &plan->points[plan->best], *safe;
+    const struct msim_plan_point *p = &plan->points[plan->best];
     char chance[24];
 
-    if (isnan(p->chance) && msim_plan_is_sure(p))
-        return;
-    fputs("<li>", out);
     if (!isnan(p->chance)) {
         msim_plan_chance_text(p->chance, chance, sizeof(chance));
-        msim_html_print(out, "It keeps the limits with a chance of <b>%s</b>.",
-                        chance);
+        msim_html_print(
+            out, "<li>It keeps the limits with a chance of <b>%s</b>.</li>\n",
+            chance);
     }
-    if (!msim_plan_is_sure(p) && plan->safe == UINT32_MAX)
-        fputs(" No point is sure (95 %).", out);
-    if (!msim_plan_is_sure(p) && plan->safe != UINT32_MAX) {
-        safe = &plan->points[plan->safe];
-        fputs(" To be sure, take <b>", out);
-        put_gpus(safe, spec, out);
-        fputs("</b> (", out);
-        put_strategy(safe, spec, out);
-        msim_html_print(out, "): the %s &times; %.3f.",
-                        msim_plan_cost_word(spec, p),
-                        msim_plan_cost(safe) / msim_plan_cost(p));
-    }
-    fputs("</li>\n", out);
+    if (!msim_plan_is_sure(p))
+        fputs("<li>No point is sure (95 %).</li>\n", out);
+    put_cheaper(plan, spec, out);
+}
+
+static void put_test(const struct msim_plan *plan, const struct msim_spec *spec,
+                     FILE *out)
+{
+    fprintf(out, "the two are too close to call. Some steps of the %s on ",
+            plan->test == plan->best ? "recommended one" : "runner-up");
+    put_gpus(&plan->points[plan->test], spec, out);
+    msim_html_print(out,
+                    " would decide it within &times; %.2f either way.</li>\n",
+                    plan->after_test);
 }
 
 static void put_runner_up(const struct msim_plan *plan,
@@ -272,12 +297,13 @@ static void put_runner_up(const struct msim_plan *plan,
     msim_html_print(
         out,
         "). The recommended one takes &times; %.3f of its %s (90 %%: %.3f "
-        "to %.3f): %s</li>\n",
+        "to %.3f): ",
         plan->ratio, msim_plan_cost_word(spec, p), plan->ratio_low,
-        plan->ratio_high,
-        plan->ratio_high < 1
-            ? "that order is sure."
-            : "the two are too close to call. Try both before you buy.");
+        plan->ratio_high);
+    if (plan->test == UINT32_MAX)
+        fputs("that order is sure.</li>\n", out);
+    else
+        put_test(plan, spec, out);
 }
 
 /* What takes most of a step beside its first part, which is compute. */
@@ -304,8 +330,9 @@ static void put_reasons(const struct msim_plan *plan,
 
     msim_html_print(
         out,
-        "<ul class=reasons>\n<li>Of all ways that fit%s, it takes the "
-        "least %s.</li>\n",
+        "<ul class=reasons>\n<li>Of all ways that %sfit%s, it is expected to "
+        "take the least %s.</li>\n",
+        msim_plan_is_sure(p) ? "surely " : "",
         msim_spec_is_limited(spec) ? " and keep the limits" : "",
         msim_plan_cost_word(spec, p));
     put_chance(plan, spec, out);

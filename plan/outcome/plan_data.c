@@ -308,6 +308,45 @@ static void json_recorded(struct msim_json *j, const struct msim_plan *plan,
     msim_json_close(j);
 }
 
+static void json_or_null(struct msim_json *j, const char *key,
+                         const struct msim_plan *plan, uint32_t index,
+                         const struct msim_spec *spec)
+{
+    if (index == UINT32_MAX)
+        msim_json_text(j, key, NULL);
+    else
+        json_point(j, key, plan, &plan->points[index], spec);
+}
+
+static void json_runner_up(struct msim_json *j, const struct msim_plan *plan,
+                           const struct msim_spec *spec)
+{
+    json_or_null(j, "runner_up", plan, plan->runner_up, spec);
+    if (plan->runner_up == UINT32_MAX)
+        return;
+    msim_json_open(j, "cost_over_runner_up", '{', false);
+    msim_json_number(j, "ratio", plan->ratio);
+    msim_json_number(j, "low", plan->ratio_low);
+    msim_json_number(j, "high", plan->ratio_high);
+    if (plan->test == UINT32_MAX)
+        msim_json_text(j, "test", NULL);
+    else
+        msim_json_text(j, "test",
+                       plan->test == plan->best ? "recommended" : "runner_up");
+    msim_json_number(j, "factor_after_test",
+                     plan->test == UINT32_MAX ? NAN : plan->after_test);
+    msim_json_close(j);
+}
+
+/* The best where it is sure: what is not is never recommended beside it. */
+static uint32_t safe_of(const struct msim_plan *plan)
+{
+    return plan->best != UINT32_MAX &&
+                   msim_plan_is_sure(&plan->points[plan->best])
+               ? plan->best
+               : UINT32_MAX;
+}
+
 enum msim_status msim_plan_json(const struct msim_plan *plan,
                                 const struct msim_spec *spec, FILE *out)
 {
@@ -331,24 +370,10 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     msim_json_text(&j, "cost_of",
                    msim_spec_is_hourly(spec) ? "an hour" : "all");
     json_nearest(&j, plan, spec);
-    if (plan->best == UINT32_MAX)
-        msim_json_text(&j, "recommended", NULL);
-    else
-        json_point(&j, "recommended", plan, &plan->points[plan->best], spec);
-    if (plan->runner_up == UINT32_MAX) {
-        msim_json_text(&j, "runner_up", NULL);
-    } else {
-        json_point(&j, "runner_up", plan, &plan->points[plan->runner_up], spec);
-        msim_json_open(&j, "cost_over_runner_up", '{', false);
-        msim_json_number(&j, "ratio", plan->ratio);
-        msim_json_number(&j, "low", plan->ratio_low);
-        msim_json_number(&j, "high", plan->ratio_high);
-        msim_json_close(&j);
-    }
-    if (plan->safe == UINT32_MAX)
-        msim_json_text(&j, "safe", NULL);
-    else
-        json_point(&j, "safe", plan, &plan->points[plan->safe], spec);
+    json_or_null(&j, "recommended", plan, plan->best, spec);
+    json_runner_up(&j, plan, spec);
+    json_or_null(&j, "safe", plan, safe_of(plan), spec);
+    json_or_null(&j, "cheaper", plan, plan->cheaper, spec);
     msim_json_open(&j, "frontier", '[', true);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         json_point(&j, NULL, plan, &plan->points[plan->frontier[i]], spec);

@@ -117,38 +117,56 @@ static void write_best(const struct msim_plan *plan,
                    msim_spec_is_hourly(spec) ? " an hour" : "");
     write_memory(p, out);
     write_parts(plan, p, out);
-    msim_print(out, "  because     it costs least%s of all that fit%s\n",
+    msim_print(out,
+               "  because     it is expected to cost least%s of all that "
+               "%sfit%s\n",
                isnan(p->cost) ? " GPU time" : "",
+               msim_plan_is_sure(p) ? "surely " : "",
                msim_spec_is_limited(spec) ? " and keep the limits" : "");
 }
 
-/* How sure it is that limits of time and cost are kept, and what would be, in
- * memory, too. */
+/* Why a point is not sure. */
+static void write_doubt(const struct msim_plan_point *p, FILE *out)
+{
+    char chance[24];
+
+    if (p->fits == MSIM_FITS_EDGE)
+        msim_print(out, "not sure to fit (%.1f GiB, up to %.1f of %.1f)",
+                   p->peak_gib, p->high_gib, p->room_gib);
+    if (!(p->chance < MSIM_PLAN_SAFE))
+        return;
+    msim_plan_chance_text(p->chance, chance, sizeof(chance));
+    msim_print(out, "%skeeps the limits with a chance of %s",
+               p->fits == MSIM_FITS_EDGE ? ", and " : "", chance);
+}
+
+/* How sure it is that limits of time and cost are kept; and what may cost less,
+ * but is not. */
 static void write_chance(const struct msim_plan *plan,
                          const struct msim_spec *spec, FILE *out)
 {
-    const struct msim_plan_point *p = &plan->points[plan->best], *safe;
+    const struct msim_plan_point *p = &plan->points[plan->best], *cheaper;
     char chance[24], strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     if (!isnan(p->chance)) {
         msim_plan_chance_text(p->chance, chance, sizeof(chance));
         msim_print(out, "  limits      kept with a chance of %s\n", chance);
     }
-    if (msim_plan_is_sure(p))
-        return;
-    if (plan->safe == UINT32_MAX) {
+    if (!msim_plan_is_sure(p))
         msim_print(out, "              no point is sure to fit%s\n",
                    isnan(p->chance) ? "" : " and to keep them (95 %)");
+    if (plan->cheaper == UINT32_MAX)
         return;
-    }
-    safe = &plan->points[plan->safe];
-    msim_plan_strategy_text(spec, safe, strategy, sizeof(strategy));
+    cheaper = &plan->points[plan->cheaper];
+    msim_plan_strategy_text(spec, cheaper, strategy, sizeof(strategy));
     msim_print(out,
-               "  to be sure  %" PRId64 " x %s: %s\n"
-               "              %s x %.3f of the recommended one\n",
-               safe->strategy.gpus, spec->platforms[safe->platform].name,
+               "  cheaper?    %" PRId64 " x %s: %s\n"
+               "              %s x %.3f of the recommended one; ",
+               cheaper->strategy.gpus, spec->platforms[cheaper->platform].name,
                strategy, msim_plan_cost_word(spec, p),
-               msim_plan_cost(safe) / msim_plan_cost(p));
+               msim_plan_cost(cheaper) / msim_plan_cost(p));
+    write_doubt(cheaper, out);
+    putc('\n', out);
 }
 
 static void write_runner_up(const struct msim_plan *plan,
@@ -167,7 +185,16 @@ static void write_runner_up(const struct msim_plan *plan,
                "[%.3f-%.3f]: %s\n",
                p->strategy.gpus, spec->platforms[p->platform].name, strategy,
                plan->ratio, plan->ratio_low, plan->ratio_high,
-               plan->ratio_high < 1 ? "sure" : "not sure, try both");
+               plan->test == UINT32_MAX ? "sure" : "too close to call");
+    if (plan->test == UINT32_MAX)
+        return;
+    p = &plan->points[plan->test];
+    msim_print(
+        out,
+        "              some steps of %s on %" PRId64
+        " x %s would decide it within x %.2f either way\n",
+        plan->test == plan->best ? "the recommended one" : "the runner-up",
+        p->strategy.gpus, spec->platforms[p->platform].name, plan->after_test);
 }
 
 void msim_plan_nearest_text(const struct msim_plan *plan,

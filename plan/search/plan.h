@@ -53,14 +53,20 @@ struct msim_plan {
     uint32_t *frontier; /* indices into points: shorter or cheaper than all
                            others that keep the limits; by time */
     uint32_t n_frontier;
-    uint32_t best, runner_up; /* indices; UINT32_MAX: none */
-    uint32_t safe; /* the cheapest that keeps the limits with a chance of
-                      MSIM_PLAN_SAFE, and surely fits; UINT32_MAX: none */
-    uint32_t best_of[MSIM_SPEC_PLATFORMS]; /* the cheapest of each platform that
-                                              keeps the limits */
+    /* Indices; UINT32_MAX: none. The best surely fits and keeps the limits with
+     * a chance of MSIM_PLAN_SAFE, where any point does, and is expected to cost
+     * least of those. */
+    uint32_t best, runner_up;
+    uint32_t cheaper; /* expected to cost less than the best, and not sure */
+    uint32_t best_of[MSIM_SPEC_PLATFORMS]; /* of each platform */
     /* Time of the best over the runner-up's, 90 %: errors of one law and one
      * model go together, so the ratio is surer than either time. */
     double ratio, ratio_low, ratio_high;
+    /* Which of the two is to be run where that includes 1 (UINT32_MAX:
+     * neither), and the factor that the ratio is off by then, either way, 90 %.
+     */
+    uint32_t test;
+    double after_test;
     /* Where no point is feasible and some do not fit: the one that is nearest
      * to it, the memory there is, and what would make it fit. */
     bool has_nearest;

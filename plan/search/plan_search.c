@@ -537,8 +537,10 @@ enum msim_status msim_plan_search(struct msim_plan *plan,
     struct msim_described_points of = {spec, &plan->basis.fit, &memory};
     struct msim_plan_predictor described = msim_described_predictor(&of);
 
-    *plan = (struct msim_plan){
-        .best = UINT32_MAX, .runner_up = UINT32_MAX, .safe = UINT32_MAX};
+    *plan = (struct msim_plan){.best = UINT32_MAX,
+                               .runner_up = UINT32_MAX,
+                               .cheaper = UINT32_MAX,
+                               .test = UINT32_MAX};
     if (o->traced)
         plan->basis.traced = *o->traced;
     if (o->predictor)

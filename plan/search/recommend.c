@@ -64,25 +64,71 @@ static enum msim_status find_frontier(struct msim_plan *plan)
     return MSIM_OK;
 }
 
-/* The cheapest that keeps the limits is recommended; next comes the cheapest
- * that is another GPU, number of GPUs or strategy. */
+/* 1.645: 90 % of a normal distribution lie within so many standard deviations
+ * of its mean. */
+#define OF_90 1.645
+
+double msim_plan_expected_cost(const struct msim_plan_point *p)
+{
+    double sd = log(p->high_us / p->low_us) / 2 / OF_90;
+
+    return msim_plan_cost(p) * (isfinite(sd) ? exp(sd * sd / 2) : 1);
+}
+
+bool msim_plan_is_sure(const struct msim_plan_point *p)
+{
+    return p->fits != MSIM_FITS_EDGE && !(p->chance < MSIM_PLAN_SAFE);
+}
+
+/* What is sure comes first, then what is expected to cost least: of what is
+ * little known, the middle says too little. */
+static bool is_better(const struct msim_plan_point *p,
+                      const struct msim_plan_point *than)
+{
+    bool sure = msim_plan_is_sure(p);
+
+    if (sure != msim_plan_is_sure(than))
+        return sure;
+    return msim_plan_expected_cost(p) < msim_plan_expected_cost(than);
+}
+
+/* Which is recommended; next comes another GPU, number of GPUs or strategy. */
 static void find_best(struct msim_plan *plan)
 {
+    const struct msim_plan_point *points = plan->points;
+
     plan->best = plan->runner_up = UINT32_MAX;
     for (uint32_t i = 0; i < plan->n; i++) {
-        const struct msim_plan_point *p = &plan->points[i];
-
-        if (!is_candidate(plan, p))
+        if (!is_candidate(plan, &points[i]))
             continue;
         if (plan->best == UINT32_MAX ||
-            msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->best])) {
+            is_better(&points[i], &points[plan->best])) {
             plan->runner_up = plan->best;
             plan->best = i;
         } else if (plan->runner_up == UINT32_MAX ||
-                   msim_plan_cost(p) <
-                       msim_plan_cost(&plan->points[plan->runner_up])) {
+                   is_better(&points[i], &points[plan->runner_up])) {
             plan->runner_up = i;
         }
+    }
+}
+
+/* What may cost less than the best, and is not sure to fit or to keep the
+ * limits. */
+static void find_cheaper(struct msim_plan *plan)
+{
+    double least = INFINITY;
+
+    plan->cheaper = UINT32_MAX;
+    if (plan->best != UINT32_MAX &&
+        msim_plan_is_sure(&plan->points[plan->best]))
+        least = msim_plan_expected_cost(&plan->points[plan->best]);
+    for (uint32_t i = 0; isfinite(least) && i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        if (!is_candidate(plan, p) || msim_plan_expected_cost(p) >= least)
+            continue;
+        least = msim_plan_expected_cost(p);
+        plan->cheaper = i;
     }
 }
 
@@ -107,26 +153,30 @@ static void compare_best(struct msim_plan *plan)
                                 &plan->ratio_low, &plan->ratio_high);
 }
 
-bool msim_plan_is_sure(const struct msim_plan_point *p)
+static double width(const struct msim_plan_point *p)
 {
-    return p->fits != MSIM_FITS_EDGE && !(p->chance < MSIM_PLAN_SAFE);
+    return log(p->high_us / p->low_us);
 }
 
-/* The cheapest that keeps the limits surely, in time and in memory. */
-static void find_safe(struct msim_plan *plan)
+/* The less known of the two is run; then the other's own half is left. */
+static void find_test(struct msim_plan *plan)
 {
-    plan->safe = UINT32_MAX;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        const struct msim_plan_point *p = &plan->points[i];
+    uint32_t other;
 
-        if (is_candidate(plan, p) && msim_plan_is_sure(p) &&
-            (plan->safe == UINT32_MAX ||
-             msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->safe])))
-            plan->safe = i;
+    plan->test = UINT32_MAX;
+    if (plan->runner_up == UINT32_MAX ||
+        !(plan->ratio_low < 1 && plan->ratio_high > 1))
+        return;
+    plan->test = plan->best;
+    other = plan->runner_up;
+    if (width(&plan->points[plan->best]) < width(&plan->points[other])) {
+        plan->test = other;
+        other = plan->best;
     }
+    plan->after_test = exp(width(&plan->points[other]) / 2 * M_SQRT1_2);
 }
 
-/* The cheapest that keeps the limits, of each platform. */
+/* The best of each platform. */
 static void find_best_of(struct msim_plan *plan)
 {
     for (uint32_t k = 0; k < MSIM_SPEC_PLATFORMS; k++)
@@ -136,8 +186,7 @@ static void find_best_of(struct msim_plan *plan)
         uint32_t *best = &plan->best_of[p->platform];
 
         if (is_candidate(plan, p) &&
-            (*best == UINT32_MAX ||
-             msim_plan_cost(p) < msim_plan_cost(&plan->points[*best])))
+            (*best == UINT32_MAX || is_better(p, &plan->points[*best])))
             *best = i;
     }
 }
@@ -148,17 +197,15 @@ enum msim_status msim_plan_recommend(struct msim_plan *plan)
         plan->priced |= !isnan(plan->points[i].cost);
     find_best(plan);
     compare_best(plan);
-    find_safe(plan);
+    find_test(plan);
+    find_cheaper(plan);
     find_best_of(plan);
     return find_frontier(plan);
 }
 
 double msim_chance_below(double limit, double middle, double low, double high)
 {
-    /* 1.645: 90 % of a normal distribution lie within so many standard
-     * deviations of its mean. */
-    double sd =
-        limit > middle ? log(high / middle) / 1.645 : log(middle / low) / 1.645;
+    double sd = log(limit > middle ? high / middle : middle / low) / OF_90;
     double z = log(limit / middle);
 
     if (!(sd > 0))

@@ -6,13 +6,17 @@
 #define MSIM_PLAN_SEARCH_RECOMMEND_H
 #include "plan/search/plan.h"
 
-/* Fill in frontier, best, runner-up, safe and best_of from the points. ENOMEM.
- */
+/* Fill in frontier, best, runner-up, what is cheaper and not sure, and best_of
+ * from the points. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_plan_recommend(struct msim_plan *plan);
 
 /* What a point costs: money, else GPUs for as long as a step takes. */
 double msim_plan_cost(const struct msim_plan_point *p);
+
+/* The mean of that under the interval of a step, log-normal: of two that cost
+ * alike the less known one is expected to cost more. */
+double msim_plan_expected_cost(const struct msim_plan_point *p);
 
 /* Does it surely fit, and keep the limits with a chance of MSIM_PLAN_SAFE? */
 bool msim_plan_is_sure(const struct msim_plan_point *p);

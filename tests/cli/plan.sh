@@ -47,13 +47,15 @@ assert m["room"] > 0 and m["cuda_context"] > 0
 PY
 fi
 
-# Where what costs least is not sure to fit, what is and costs least is named.
+# What costs least is not sure to fit: it stands beside what is, and why.
 cat >"$folder/edge.json" <<'JSON'
 {"model": "llama3-70b", "sequence": 8192, "global_batch": 1024, "platforms": ["b200"], "gpus": 256}
 JSON
 run plan "$folder/edge.json"
 want_rc 0
-[[ $out == *"leave: not sure to fit"*"to be sure  256 x b200: "* ]] || complain "what is sure is not named: $out"
+[[ $out == *" leave"$'\n'*"of all that surely fit"*"cheaper?    256 x b200: "*"not sure to fit ("* ]] ||
+    complain "what may be cheaper is not named: $out"
+[[ $out != *"leave: not sure to fit"* ]] || complain "what is not sure is recommended: $out"
 
 # Platforms with stacks are platforms of their own.
 cat >"$folder/stacks.json" <<'JSON'

@@ -265,33 +265,88 @@ static void test_chance__follows_the_interval(void)
     CHECK_REL(msim_chance_below(20, 20, 20, 20), 1, 1e-9);
 }
 
-/* A limit just above the best point's time: it is kept as predicted, but not
- * surely. What is called safe keeps it surely, and costs no less. */
-static void test_search__names_what_is_sure(void)
+/* A limit just above the best point's time: that point keeps it as predicted,
+ * but not surely. What is recommended keeps it surely, and costs no less. */
+static void test_search__recommends_what_is_sure(void)
 {
     struct msim_spec spec;
     struct msim_plan plan;
-    const struct msim_plan_point *best, *safe;
+    const struct msim_plan_point *best, *cheaper;
+    double cost;
 
     REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
     REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
                              &(struct msim_plan_options){.threads = 1},
                              &err) == MSIM_OK);
     best = &plan.points[plan.best];
-    CHECK(isnan(best->chance));
+    CHECK(isnan(best->chance) && plan.cheaper == UINT32_MAX);
+    cost = msim_plan_expected_cost(best);
     spec.most_days = best->days * 1.01;
     msim_plan_release(&plan);
     REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
                              &(struct msim_plan_options){.threads = 1},
                              &err) == MSIM_OK);
     best = &plan.points[plan.best];
-    REQUIRE(plan.safe != UINT32_MAX);
-    safe = &plan.points[plan.safe];
-    CHECK(best->chance > 0.5 && best->chance < MSIM_PLAN_SAFE);
-    CHECK(safe->chance >= MSIM_PLAN_SAFE && safe->fits == MSIM_FITS_YES);
-    CHECK(msim_plan_cost(safe) >= msim_plan_cost(best));
+    CHECK(best->chance >= MSIM_PLAN_SAFE && best->fits == MSIM_FITS_YES);
+    REQUIRE(plan.cheaper != UINT32_MAX);
+    cheaper = &plan.points[plan.cheaper];
+    CHECK(cheaper->chance > 0.5 && cheaper->chance < MSIM_PLAN_SAFE);
+    CHECK_REL(msim_plan_expected_cost(cheaper), cost, 1e-12);
+    CHECK(msim_plan_expected_cost(best) >= cost);
     CHECK_UINT(plan.best_of[best->platform], plan.best);
     msim_plan_release(&plan);
+}
+
+/* Points by hand: money, the interval of a step, whether they fit. */
+static struct msim_plan_point point_of(uint64_t number, double cost,
+                                       double factor, enum msim_fits fits)
+{
+    return (struct msim_plan_point){.number = number,
+                                    .us = 100,
+                                    .low_us = 100 / factor,
+                                    .high_us = 100 * factor,
+                                    .time = 100,
+                                    .cost = cost,
+                                    .chance = NAN,
+                                    .correction = 1,
+                                    .fits = fits,
+                                    .allowed = true};
+}
+
+/* The least known does not win by its width; what may not fit stands beside;
+ * of two too close to call the wider one is to be run, after which the other's
+ * own half is left. */
+static void test_recommend__expects(void)
+{
+    struct msim_plan_point points[] = {point_of(0, 98, 3, MSIM_FITS_YES),
+                                       point_of(1, 100, 1.2, MSIM_FITS_YES),
+                                       point_of(2, 80, 1.2, MSIM_FITS_EDGE),
+                                       point_of(3, 200, 1.2, MSIM_FITS_YES)};
+    struct msim_plan plan = {.points = points, .n = 4};
+    double sd = log(3) / 1.645;
+
+    CHECK_REL(msim_plan_expected_cost(&points[0]), 98 * exp(sd * sd / 2),
+              1e-12);
+    REQUIRE(msim_plan_recommend(&plan) == MSIM_OK);
+    CHECK_UINT(plan.best, 1);
+    CHECK_UINT(plan.runner_up, 0);
+    CHECK_UINT(plan.cheaper, 2);
+    CHECK_UINT(plan.test, 0);
+    CHECK_REL(plan.after_test, exp(log(1.2) * M_SQRT1_2), 1e-12);
+    free(plan.frontier);
+    /* Far apart there is nothing to be run. */
+    points[0].cost = 1000;
+    REQUIRE(msim_plan_recommend(&plan) == MSIM_OK);
+    CHECK_UINT(plan.runner_up, 3);
+    CHECK_UINT(plan.test, UINT32_MAX);
+    free(plan.frontier);
+    /* Nothing is sure: the cheapest, and nothing beside it. */
+    for (int i = 0; i < 4; i++)
+        points[i].fits = MSIM_FITS_EDGE;
+    REQUIRE(msim_plan_recommend(&plan) == MSIM_OK);
+    CHECK_UINT(plan.best, 2);
+    CHECK_UINT(plan.cheaper, UINT32_MAX);
+    free(plan.frontier);
 }
 
 /* GPUs and throughput are limits, too. */
@@ -341,7 +396,8 @@ int main(void)
 {
     RUN(test_search__compares_money_with_money);
     RUN(test_chance__follows_the_interval);
-    RUN(test_search__names_what_is_sure);
+    RUN(test_search__recommends_what_is_sure);
+    RUN(test_recommend__expects);
     RUN(test_search__keeps_to_gpus_and_throughput);
     RUN(test_spec__names_what_is_wrong);
     RUN(test_spec__asks_for_a_bound);
