@@ -3,8 +3,10 @@
  */
 #include "predict/inputs.h"
 
+#include "core/graph/graph.h"
 #include "core/job/incomplete.h"
 #include "core/rewrite/rewrite.h"
+#include "core/trace/left_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,61 @@ bool msim_inputs_as_traced(const struct msim_inputs *in,
     return !in->origin && msim_reshape_is_none(&s->reshape) &&
            s->ranks <= in->job->n_ranks;
 }
+
+/* ---- the iteration that is asked for ------------------------------------- */
+
+static const char *left_why(const struct msim_job *job, int64_t number)
+{
+    const char *why = NULL;
+
+    for (uint32_t r = 0; r < job->n_ranks && !why; r++)
+        why = msim_step_left_why(job->ranks[r], number);
+    return why;
+}
+
+static struct msim_step_numbers numbers_of(const struct msim_job *job)
+{
+    uint32_t r = 0;
+
+    while (r + 1 < job->n_ranks && !job->ranks[r]->n_steps)
+        r++;
+    return msim_step_numbers_of(job->ranks[r]);
+}
+
+enum msim_status msim_iteration_find(uint32_t *index,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_job *job,
+                                     const struct msim_graph *g,
+                                     struct msim_error *err)
+{
+    int64_t want = s->iteration;
+    const char *why;
+
+    *index = UINT32_MAX;
+    if (want == MSIM_ITERATION_ALL)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < g->n_iterations; i++)
+        if (g->iterations[i] == want)
+            *index = i;
+    if (*index != UINT32_MAX)
+        return MSIM_OK;
+    why = left_why(job, want);
+    if (why)
+        return msim_fail(err, MSIM_EUSAGE, s->paths[0], MSIM_OFFSET_NONE,
+                         "iteration %lld is left out of the run: %s, want one "
+                         "of %s",
+                         (long long)want, why, numbers_of(job).text);
+    if (want < g->n_iterations) {
+        *index = (uint32_t)want;
+        return MSIM_OK;
+    }
+    return msim_fail(err, MSIM_EUSAGE, s->paths[0], MSIM_OFFSET_NONE,
+                     "no iteration %lld, want one of the %u that 'mystique-sim "
+                     "info' counts as steps",
+                     (long long)want, g->n_iterations);
+}
+
+/* ---- what GPUs run ------------------------------------------------------- */
 
 /* The captures back in the job, which owns them. */
 static void restore(struct msim_inputs *in)

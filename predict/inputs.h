@@ -41,6 +41,20 @@ bool msim_inputs_as_traced(const struct msim_inputs *in,
                            const struct msim_predict_settings *s);
 
 /*
+ * The index of the iteration that the settings ask for, or UINT32_MAX: all. A
+ * number is the one that the files mark; where they mark none such it counts
+ * the iterations from 0. EUSAGE where there is no such iteration, or where
+ * that of the number was left out of the run: the error says why.
+ */
+struct msim_graph;
+MSIM_MUST_CHECK
+enum msim_status msim_iteration_find(uint32_t *index,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_job *job,
+                                     const struct msim_graph *g,
+                                     struct msim_error *err);
+
+/*
  * Let the job be what a GPU runs (core/rewrite/gpu_form.c), or, without
  * `gpu_form`, what was captured, which is what a target is chosen by. ENOMEM,
  * ELIMIT.

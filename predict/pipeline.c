@@ -360,29 +360,6 @@ static enum msim_status simulate(struct predicting *p)
 
 /* ---- read off ------------------------------------------------------------ */
 
-enum msim_status msim_iteration_find(uint32_t *index,
-                                     const struct msim_predict_settings *s,
-                                     const struct msim_graph *g,
-                                     struct msim_error *err)
-{
-    int64_t want = s->iteration;
-
-    *index = UINT32_MAX;
-    if (want == MSIM_ITERATION_ALL)
-        return MSIM_OK;
-    for (uint32_t i = 0; i < g->n_iterations; i++)
-        if (g->iterations[i] == want)
-            *index = i;
-    if (*index == UINT32_MAX && want < g->n_iterations)
-        *index = (uint32_t)want;
-    if (*index != UINT32_MAX)
-        return MSIM_OK;
-    return msim_fail(err, MSIM_EUSAGE, s->paths[0], MSIM_OFFSET_NONE,
-                     "no iteration %lld, want one of the %u that 'mystique-sim "
-                     "info' counts as steps",
-                     (long long)want, g->n_iterations);
-}
-
 static struct msim_run outcome_run(const struct msim_costs *c,
                                    const struct msim_times *t)
 {
@@ -486,7 +463,8 @@ static enum msim_status read_off(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
 
-    MSIM_TRY(msim_iteration_find(&run->iteration, p->s, run->graph, p->err));
+    MSIM_TRY(msim_iteration_find(&run->iteration, p->s, p->in->job, run->graph,
+                                 p->err));
     MSIM_TRY(keep_states(run, p->states));
     fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
                  msim_target_reads_gpu_times(p->to), run->states);

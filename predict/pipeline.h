@@ -93,14 +93,6 @@ enum msim_status msim_basis_new(struct msim_basis **out,
                                 struct msim_error *err);
 void msim_basis_free(struct msim_basis *b); /* accepts NULL */
 
-/* The index of the iteration that the settings ask for, or UINT32_MAX: all.
- * EUSAGE where there is no such iteration. */
-MSIM_MUST_CHECK
-enum msim_status msim_iteration_find(uint32_t *index,
-                                     const struct msim_predict_settings *s,
-                                     const struct msim_graph *g,
-                                     struct msim_error *err);
-
 /*
  * `--scale`, simulate, analyse: fills in `run`, whose `prediction` has the
  * warnings of the traces and of the basis. `states`: which iterations count

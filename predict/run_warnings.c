@@ -225,6 +225,24 @@ static void warn_folded(const struct warning *w)
                       traced, w->s->ranks / traced, w->s->ranks);
 }
 
+/* A number that no step has is an index: whose, is said. */
+static void warn_iteration(const struct warning *w)
+{
+    const struct msim_graph *g = w->g;
+    int64_t want = w->s->iteration, got = want;
+
+    for (uint32_t i = 0; i < g->n_iterations; i++)
+        if (g->iterations[i] == want)
+            return;
+    if (want >= 0 && want < g->n_iterations)
+        got = g->iterations[want];
+    if (want >= 0 && got >= 0 && got != want)
+        msim_job_warn(w->job,
+                      "no step is marked ProfilerStep#%lld: this is "
+                      "ProfilerStep#%lld, the one at %lld from 0",
+                      (long long)want, (long long)got, (long long)want);
+}
+
 void msim_run_warnings_add(const struct msim_predict_settings *s,
                            const struct msim_inputs *in,
                            const struct msim_target *to,
@@ -239,6 +257,7 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
     warn_unknown(&w);
     warn_clock(&w);
     warn_folded(&w);
+    warn_iteration(&w);
 }
 
 /* ---- types that the platform lacks -------------------------------------- */

@@ -203,7 +203,7 @@ static enum msim_cost_mode choose_costs(const struct choosing *c,
     if (!msim_all_have_times(c->in->job))
         return MSIM_COSTS_MODEL;
     if (!msim_clock_is_asked(&c->s->clock) && !c->t->reshaped &&
-        (!to || is_target(c, source)))
+        (!to || (is_target(c, source) && !c->in->job->unrecorded)))
         return MSIM_COSTS_MEASURED;
     /* Without a target that is the traced GPU, which must be known. */
     return source->name && (to || !source->nearest) &&

@@ -4,25 +4,52 @@
  */
 #include "cli/replay/choice_options.h"
 
+#include "cli/message.h"
 #include "core/job/job.h"
+#include "core/trace/left_steps.h"
 #include "core/trace/step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ProfilerStep#N, else the N-th from zero, else NONE. */
-static uint32_t step_of(const struct msim_trace *t, const char *wanted)
+/* ProfilerStep#N, else the N-th from zero, which is said; else NONE. */
+static uint32_t step_of(const struct msim_trace *t, long long n)
 {
-    char *end;
-    long long n = strtoll(wanted, &end, 10);
-
-    if (!*wanted || *end)
-        return MSIM_NONE;
     for (uint32_t i = 0; i < t->n_steps; i++)
         if (t->steps[i].number == n)
             return i;
-    return n >= 0 && n < (long long)t->n_steps ? (uint32_t)n : MSIM_NONE;
+    if (n < 0 || n >= (long long)t->n_steps)
+        return MSIM_NONE;
+    msim_message_warning("no step is marked ProfilerStep#%lld: this is "
+                         "ProfilerStep#%" PRId64 ", the one at %lld from 0",
+                         n, t->steps[n].number, n);
+    return (uint32_t)n;
+}
+
+static enum msim_status find_wanted(const struct msim_trace *t,
+                                    const char *wanted, uint32_t *step,
+                                    struct msim_error *err)
+{
+    char *end;
+    long long n = strtoll(wanted, &end, 10);
+    bool is_number = *wanted && !*end;
+    const char *why = is_number ? msim_step_left_why(t, n) : NULL;
+
+    *step = MSIM_NONE;
+    if (why && !msim_steps_numbered(t, n))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--iteration' is '%s', a step that is left "
+                         "out of the run: %s, want one of %s",
+                         wanted, why, msim_step_numbers_of(t).text);
+    if (is_number)
+        *step = step_of(t, n);
+    if (*step == MSIM_NONE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--iteration' is '%s', want the number of one "
+                         "of the trace's %" PRIu32 " steps",
+                         wanted, t->n_steps);
+    return MSIM_OK;
 }
 
 enum msim_status msim_choice_find_step(const struct msim_trace *t,
@@ -33,12 +60,7 @@ enum msim_status msim_choice_find_step(const struct msim_trace *t,
 
     if (!wanted)
         return msim_step_settled(t, step);
-    *step = step_of(t, wanted);
-    if (*step == MSIM_NONE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--iteration' is '%s', want the number of one "
-                         "of the trace's %" PRIu32 " steps",
-                         wanted, t->n_steps);
+    MSIM_TRY(find_wanted(t, wanted, step, err));
     w = msim_step_window_of(t, *step);
     if (!t->has_times && w.from == w.to)
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,

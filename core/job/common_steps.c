@@ -10,6 +10,7 @@
 #include "core/base/vec.h"
 #include "core/job/incomplete.h"
 #include "core/job/link.h"
+#include "core/trace/left_steps.h"
 
 #include <stdlib.h>
 
@@ -47,37 +48,30 @@ static enum msim_status count(struct tally *all, const struct msim_trace *t)
     return MSIM_OK;
 }
 
-static bool is_common(const struct tally *all, int64_t number)
+static bool is_common(void *of, int64_t number)
 {
+    const struct tally *all = of;
     const struct step *steps = all->steps.data;
 
     return steps[msim_idmap_get(&all->at, (uint64_t)number)].ranks == all->of;
 }
 
-static void keep_common(struct msim_trace *t, const struct tally *all)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        if (is_common(all, t->steps[i].number))
-            t->steps[n++] = t->steps[i];
-    t->n_steps = n;
-}
-
-static void keep_steps(struct msim_job *job, const struct tally *all)
+static enum msim_status keep_steps(struct msim_job *job, struct tally *all)
 {
     uint32_t common = 0;
 
     for (uint32_t i = 0; i < all->steps.n; i++)
         common += ((const struct step *)all->steps.data)[i].ranks == all->of;
     if (common == 0 || common == all->steps.n)
-        return;
+        return MSIM_OK;
     msim_job_warn(job,
                   "the ranks recorded different steps: of %u only the %u that "
                   "all of them have count",
                   all->steps.n, common);
     for (uint32_t r = 0; r < job->n_ranks; r++)
-        keep_common(job->ranks[r], all);
+        MSIM_TRY(
+            msim_steps_keep(job->ranks[r], is_common, all, MSIM_LEFT_UNCOMMON));
+    return MSIM_OK;
 }
 
 enum msim_status msim_job_keep_common_steps(struct msim_job *job)
@@ -88,7 +82,7 @@ enum msim_status msim_job_keep_common_steps(struct msim_job *job)
     for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
         status = count(&all, job->ranks[r]);
     if (status == MSIM_OK)
-        keep_steps(job, &all);
+        status = keep_steps(job, &all);
     msim_idmap_release(&all.at);
     free(all.steps.data);
     return status;

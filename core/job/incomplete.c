@@ -3,6 +3,10 @@
  */
 #include "core/job/incomplete.h"
 
+#include "core/trace/left_steps.h"
+
+#include <stdio.h>
+
 /* Recordings cut off launches at their edges: a smaller share is no loss. */
 #define LOST_MIN 0.01
 
@@ -38,6 +42,30 @@ static void warn_lost_kernels(struct msim_job *job)
                   (unsigned long long)lost, (unsigned long long)all,
                   msim_trace_text(first, first->calls[example].name),
                   first->calls[example].correlation);
+}
+
+/* Without one GPU activity nothing says what a rank waited for. */
+static void warn_unrecorded(struct msim_job *job)
+{
+    uint64_t lost = 0, ranks = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+        uint64_t own = 0;
+
+        for (uint32_t i = 0; i < t->n_calls && !t->has_gpu_events; i++)
+            own += t->calls[i].lost;
+        lost += own;
+        ranks += own > 0;
+    }
+    if (ranks)
+        msim_job_warn(job,
+                      "incomplete trace: %llu kernel launches and no GPU "
+                      "activity%s: kernels were not recorded, so times as "
+                      "traced are the host's alone and do not say what bounds "
+                      "the job",
+                      (unsigned long long)lost,
+                      ranks < job->n_ranks ? " on some of the ranks" : "");
 }
 
 static void warn_unlaunched(struct msim_job *job)
@@ -112,11 +140,37 @@ static void warn_unmarked(struct msim_job *job)
                       (long long)bare->rank, (long long)marked->rank);
 }
 
+/* Recordings that were put together count their steps from the same number. */
+static void warn_repeated(struct msim_job *job)
+{
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+        char rank[32];
+
+        for (uint32_t s = 0; s < t->n_steps; s++) {
+            int64_t number = t->steps[s].number;
+            uint32_t n = msim_steps_numbered(t, number);
+
+            if (n < 2)
+                continue;
+            snprintf(rank, sizeof(rank), " on rank %lld", (long long)t->rank);
+            msim_job_warn(job,
+                          "ProfilerStep#%lld is marked %u times%s: steps of "
+                          "one number count as one iteration, their mean, and "
+                          "what takes one step takes the first",
+                          (long long)number, n, t->rank < 0 ? "" : rank);
+            return;
+        }
+    }
+}
+
 void msim_warn_lost_events(struct msim_job *job)
 {
+    warn_repeated(job);
     warn_unmarked(job);
     warn_unlaunched(job);
     warn_lost_kernels(job);
+    warn_unrecorded(job);
 }
 
 void msim_warn_missing_ranks(struct msim_job *job)

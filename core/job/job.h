@@ -58,8 +58,10 @@ struct msim_job {
     uint32_t n_ranks;
     struct msim_file_info *files;
     uint32_t n_files;
-    bool partial; /* launches or kernels in its iterations are not recorded:
-                     what it waits for is not known */
+    bool partial;    /* launches or kernels in its iterations are not recorded:
+                        what it waits for is not known */
+    bool unrecorded; /* a rank launches kernels, and not one of its GPU
+                        activities is recorded */
     const char **warnings; /* whole sentences, without `warning: ` */
     uint32_t n_warnings, cap_warnings;
 };

@@ -10,6 +10,7 @@
 
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
+#include "core/trace/left_steps.h"
 #include "core/trace/step.h"
 
 #include <stdio.h>
@@ -241,14 +242,9 @@ static uint32_t n_whole(const struct msim_trace *t,
     return n;
 }
 
-static void leave_out(struct msim_trace *t, const struct msim_vec *partial)
+static bool is_kept(void *partial, int64_t number)
 {
-    uint32_t n = 0;
-
-    for (uint32_t s = 0; s < t->n_steps; s++)
-        if (!is_among(partial, t->steps[s].number))
-            t->steps[n++] = t->steps[s];
-    t->n_steps = n;
+    return !is_among(partial, number);
 }
 
 /* "BEFORE 1, 2BEHIND: these are left out", of the numbers. */
@@ -285,11 +281,20 @@ static bool is_job_partial(const struct msim_job *job)
     return is_partial(&l) || (double)unlinked > LOST_MAX * (double)gpu;
 }
 
+static bool is_unrecorded(const struct msim_trace *t)
+{
+    uint32_t i = 0;
+
+    while (i < t->n_calls && !t->calls[i].lost)
+        i++;
+    return !t->has_gpu_events && i < t->n_calls;
+}
+
 /* Steps that `find` names of a rank are none of the job, while one is left. */
 static enum msim_status keep_whole(
     struct msim_job *job,
     enum msim_status (*find)(const struct msim_trace *, struct msim_vec *),
-    const char *before, const char *behind)
+    enum msim_left_why why, const char *before, const char *behind)
 {
     struct msim_vec partial = {0};
     enum msim_status status = MSIM_OK;
@@ -302,8 +307,8 @@ static enum msim_status keep_whole(
         keep = keep &&
                (!job->ranks[r]->n_steps || n_whole(job->ranks[r], &partial));
     if (status == MSIM_OK && partial.n && keep) {
-        for (r = 0; r < job->n_ranks; r++)
-            leave_out(job->ranks[r], &partial);
+        for (r = 0; r < job->n_ranks && status == MSIM_OK; r++)
+            status = msim_steps_keep(job->ranks[r], is_kept, &partial, why);
         warn(job, &partial, before, behind);
     }
     free(partial.data);
@@ -345,26 +350,25 @@ static enum msim_status find_busy(const struct msim_trace *t,
     return status;
 }
 
-static enum msim_status drop_idle(struct msim_trace *t,
-                                  const struct msim_idmap *busy,
-                                  struct msim_vec *dropped)
+struct idle {
+    const struct msim_idmap *busy;
+    struct msim_vec dropped; /* int64_t, of the last rank with steps */
+    enum msim_status status;
+};
+
+static bool is_busy(void *of, int64_t number)
 {
-    uint32_t n = 0;
+    struct idle *x = of;
+    int64_t *dropped;
 
-    for (uint32_t s = 0; s < t->n_steps; s++) {
-        int64_t *number;
-
-        if (msim_idmap_get(busy, (uint64_t)t->steps[s].number) != MSIM_NONE) {
-            t->steps[n++] = t->steps[s];
-            continue;
-        }
-        number = msim_vec_add(dropped, sizeof(*number));
-        if (!number)
-            return MSIM_ENOMEM;
-        *number = t->steps[s].number;
-    }
-    t->n_steps = n;
-    return MSIM_OK;
+    if (msim_idmap_get(x->busy, (uint64_t)number) != MSIM_NONE)
+        return true;
+    dropped = msim_vec_add(&x->dropped, sizeof(*dropped));
+    if (dropped)
+        *dropped = number;
+    else
+        x->status = MSIM_ENOMEM;
+    return false;
 }
 
 /*
@@ -374,20 +378,23 @@ static enum msim_status drop_idle(struct msim_trace *t,
 enum msim_status msim_job_keep_busy(struct msim_job *job)
 {
     struct msim_idmap busy = {0};
-    struct msim_vec dropped = {0};
+    struct idle idle = {.busy = &busy};
     enum msim_status status = MSIM_OK;
 
     for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
         status = find_busy(job->ranks[r], &busy);
     for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK && busy.count;
          r++) {
-        dropped.n = job->ranks[r]->n_steps ? 0 : dropped.n; /* the same ones */
-        status = drop_idle(job->ranks[r], &busy, &dropped);
+        struct msim_vec *dropped = &idle.dropped;
+
+        dropped->n = job->ranks[r]->n_steps ? 0 : dropped->n; /* the same */
+        status = msim_steps_keep(job->ranks[r], is_busy, &idle, MSIM_LEFT_IDLE);
+        status = status == MSIM_OK ? idle.status : status;
     }
-    if (status == MSIM_OK && dropped.n)
-        warn(job, &dropped, "in iterations", " nothing was recorded");
+    if (status == MSIM_OK && idle.dropped.n)
+        warn(job, &idle.dropped, "in iterations", " nothing was recorded");
     msim_idmap_release(&busy);
-    free(dropped.data);
+    free(idle.dropped.data);
     return status;
 }
 
@@ -396,12 +403,14 @@ enum msim_status msim_job_keep_busy(struct msim_job *job)
 enum msim_status msim_job_keep_whole(struct msim_job *job)
 {
     MSIM_TRY(keep_whole(
-        job, find_cut, "incomplete trace: the recording ends within iterations",
-        ""));
-    MSIM_TRY(keep_whole(job, find_partial,
+        job, find_cut, MSIM_LEFT_CUT,
+        "incomplete trace: the recording ends within iterations", ""));
+    MSIM_TRY(keep_whole(job, find_partial, MSIM_LEFT_LOST,
                         "incomplete trace: kernels that were launched in "
                         "iterations",
                         " are not recorded"));
     job->partial = is_job_partial(job);
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        job->unrecorded |= is_unrecorded(job->ranks[r]);
     return MSIM_OK;
 }

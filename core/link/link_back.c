@@ -10,6 +10,7 @@
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/link/link_et.h"
+#include "core/trace/left_steps.h"
 #include "core/trace/step.h"
 
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static enum msim_status tell_steps(struct msim_trace *e,
 
     if (k->n_steps == 0)
         return MSIM_OK; /* those that the ET marks */
+    MSIM_TRY(msim_steps_left_as(e, k));
     steps = malloc(k->n_steps * sizeof(*steps));
     if (!steps)
         return MSIM_ENOMEM;

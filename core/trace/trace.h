@@ -312,11 +312,27 @@ struct msim_step {
     uint32_t node_from, node_to;
 };
 
+enum msim_left_why {
+    MSIM_LEFT_UNCOMMON, /* not all ranks recorded it */
+    MSIM_LEFT_IDLE,     /* nothing is in it */
+    MSIM_LEFT_CUT,      /* the recording ends within it */
+    MSIM_LEFT_LOST,     /* its kernels are not recorded */
+};
+
+/* A step that the file marks and that is no iteration of the run. */
+struct msim_left_step {
+    int64_t number;
+    uint8_t why; /* msim_left_why */
+};
+
+#define MSIM_BYTES_UNKNOWN UINT64_MAX
+
 /* What a device holds from an instant on, as its allocator says. */
 struct msim_memory_total {
     msim_ps at;
     int64_t device, pid;
-    uint64_t allocated, reserved; /* tensors; what is kept for them */
+    uint64_t allocated, reserved; /* tensors; what is kept for them, or
+                                     MSIM_BYTES_UNKNOWN */
 };
 
 struct msim_gpu_properties {
@@ -348,6 +364,7 @@ struct msim_gpu_properties {
     X(groups, struct msim_group)                                               \
     X(group_ranks, int32_t)                                                    \
     X(steps, struct msim_step)                                                 \
+    X(left_steps, struct msim_left_step)                                       \
     X(memory, struct msim_memory_total)                                        \
     X(blocks, struct msim_arg_block)                                           \
     X(args, struct msim_arg)                                                   \

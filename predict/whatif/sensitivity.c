@@ -285,13 +285,22 @@ static enum msim_status say_verdict(struct msim_prediction *p)
     return MSIM_OK;
 }
 
+/* Is what the job waits for known? A prediction for a platform prices the
+ * kernels that were not recorded. */
+static bool is_known(const struct msim_prediction_run *run)
+{
+    const struct msim_job *job = run->graph->job;
+
+    return !job->partial && !(job->unrecorded && run->outcome.gpu_times);
+}
+
 enum msim_status msim_sensitivity_find(struct msim_prediction_run *run,
                                        struct msim_error *err)
 {
     struct halving h = {.run = run};
     enum msim_status status = find_rows(&h, err);
 
-    if (status == MSIM_OK && !run->graph->job->partial)
+    if (status == MSIM_OK && is_known(run))
         status = say_verdict(run->prediction);
     msim_engine_free(h.engine);
     free(h.times.start);

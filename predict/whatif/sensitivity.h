@@ -24,8 +24,8 @@
  *
  * Behind it come the savings: of copies where they are 2 %, of all GPU work
  * where it overlaps or no kind saves a quarter. Of a job that is recorded in
- * part (msim_job.partial) there is no verdict: a wait for what is not recorded
- * looks like work of the host.
+ * part (msim_job.partial, unrecorded) there is no verdict: a wait for what is
+ * not recorded looks like work of the host.
  */
 #ifndef MSIM_PREDICT_WHATIF_SENSITIVITY_H
 #define MSIM_PREDICT_WHATIF_SENSITIVITY_H

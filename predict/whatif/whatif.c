@@ -312,7 +312,7 @@ static enum msim_status predict_changed(struct msim_prediction_run *run,
     b->to = to;
     status = msim_select_check(s, in, basis->costs, basis->graph, err);
     if (status == MSIM_OK)
-        status = msim_iteration_find(&iteration, s, basis->graph, err);
+        status = msim_iteration_find(&iteration, s, in->job, basis->graph, err);
     if (status == MSIM_OK && !leaves_gpu(to)) {
         set_settings(b, s, to);
         if (changes_target(s, in))

@@ -5,6 +5,7 @@
 
 #include "core/base/sort.h"
 #include "core/base/vec.h"
+#include "core/trace/left_steps.h"
 #include "core/trace/order.h"
 
 #include <stdlib.h>
@@ -472,6 +473,7 @@ enum msim_status msim_draft_finish(struct msim_draft *d,
     msim_order_thread_ranges(d->out);
     MSIM_TRY(msim_order_steps(d->out));
     keep_steps(d);
+    MSIM_TRY(msim_steps_left_as(d->out, d->t));
     *out = d->out;
     d->out = NULL;
     return MSIM_OK;
