@@ -12,12 +12,16 @@ static msim_ps end_of(const struct msim_trace *t, uint32_t i)
     return last ? INT64_MAX : t->memory[i + 1].at;
 }
 
+static const struct msim_recorded_memory NOTHING = {.reserved =
+                                                        MSIM_BYTES_UNKNOWN};
+
 static void raise_to(struct msim_recorded_memory *m,
                      const struct msim_memory_total *total)
 {
     if (total->allocated > m->allocated)
         m->allocated = total->allocated;
-    if (total->reserved > m->reserved)
+    if (total->reserved != MSIM_BYTES_UNKNOWN &&
+        (m->reserved == MSIM_BYTES_UNKNOWN || total->reserved > m->reserved))
         m->reserved = total->reserved;
 }
 
@@ -42,7 +46,7 @@ enum msim_status msim_recorded_memory_find(const struct msim_trace *t,
                                            uint32_t n, struct msim_arena *arena,
                                            struct msim_recorded_list *out)
 {
-    struct msim_recorded_memory now = {0};
+    struct msim_recorded_memory now = NOTHING;
     uint32_t range = 0;
     bool known = false;
 
@@ -65,7 +69,7 @@ enum msim_status msim_recorded_memory_find(const struct msim_trace *t,
         now.device = total->device;
         if (known)
             out->of[out->n++] = now;
-        now = (struct msim_recorded_memory){0};
+        now = NOTHING;
         known = false;
         range = 0;
     }

@@ -9,7 +9,8 @@
 /* Peaks of one device, each for itself. */
 struct msim_recorded_memory {
     int64_t device;
-    uint64_t allocated, reserved; /* tensors; what is kept for them */
+    uint64_t allocated, reserved; /* tensors; what is kept for them, or
+                                     MSIM_BYTES_UNKNOWN: no record says so */
 };
 
 struct msim_recorded_list {
@@ -34,7 +35,7 @@ enum msim_status msim_recorded_memory_find(const struct msim_trace *t,
                                            uint32_t n, struct msim_arena *arena,
                                            struct msim_recorded_list *out);
 
-/* All devices together. */
+/* All devices together; what one of them keeps is unknown: that is, too. */
 static inline struct msim_recorded_memory
 msim_recorded_memory_sum(const struct msim_recorded_list *l)
 {
@@ -42,7 +43,10 @@ msim_recorded_memory_sum(const struct msim_recorded_list *l)
 
     for (uint32_t i = 0; i < l->n; i++) {
         sum.allocated += l->of[i].allocated;
-        sum.reserved += l->of[i].reserved;
+        sum.reserved = sum.reserved == MSIM_BYTES_UNKNOWN ||
+                               l->of[i].reserved == MSIM_BYTES_UNKNOWN
+                           ? MSIM_BYTES_UNKNOWN
+                           : sum.reserved + l->of[i].reserved;
     }
     return sum;
 }

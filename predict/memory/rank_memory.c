@@ -93,7 +93,8 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
     for (uint32_t i = 0; i < n; i++) {
         struct msim_held_rank *r = &out->ranks[i];
 
-        if (ranks[i]->has_et)
+        /* A trace of nodes alone, such as Chakra's, says nothing of it. */
+        if (ranks[i]->has_et && ranks[i]->n_tensor_ids)
             MSIM_TRY(line_of(r, ranks[i], platform));
         r->beside = msim_rank_beside(ranks[i], platform);
         if (r->known &&

@@ -272,8 +272,9 @@ static double recorded(const struct msim_scenario_row *r, bool reserved)
     const struct msim_recorded_list *l = &r->memory.recorded;
     struct msim_recorded_memory sum = msim_recorded_memory_sum(l);
 
-    return l->n ? (double)(reserved ? sum.reserved : sum.allocated)
-                : (double)NAN;
+    if (!l->n || (reserved && sum.reserved == MSIM_BYTES_UNKNOWN))
+        return (double)NAN;
+    return (double)(reserved ? sum.reserved : sum.allocated);
 }
 
 static void csv_row(const struct msim_scenarios *s,

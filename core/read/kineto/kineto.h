@@ -32,6 +32,7 @@ enum msim_kineto_cat {
 #define MSIM_KHAVE_FWD  (1u << 6)
 #define MSIM_KHAVE_NONE (1u << 7) /* a time that is no number: k->no_time */
 #define MSIM_KHAVE_HELD (1u << 8) /* a total of allocated memory */
+#define MSIM_KHAVE_KEPT (1u << 9) /* a total of reserved memory */
 
 struct msim_kineto_event {
     uint32_t have;

@@ -49,7 +49,8 @@ static enum msim_status add_row(struct msim_reader *r)
         .device = k->ev.device_id,
         .pid = k->ev.pid,
         .allocated = (uint64_t)k->ev.allocated,
-        .reserved = (uint64_t)k->ev.reserved,
+        .reserved = k->ev.have & MSIM_KHAVE_KEPT ? (uint64_t)k->ev.reserved
+                                                 : MSIM_BYTES_UNKNOWN,
     };
     k->n_rows++;
     t->import.read++;

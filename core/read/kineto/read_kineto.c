@@ -108,9 +108,10 @@ static void memory_number(struct msim_kineto_event *ev, uint8_t key, int64_t n)
         ev->device_type = n;
     else if (key == K_DEVICE_ID)
         ev->device_id = n;
-    else if (key == K_RESERVED)
+    else if (key == K_RESERVED) {
         ev->reserved = n;
-    else if (key == K_ALLOCATED) {
+        ev->have |= MSIM_KHAVE_KEPT;
+    } else if (key == K_ALLOCATED) {
         ev->allocated = n;
         ev->have |= MSIM_KHAVE_HELD;
     }

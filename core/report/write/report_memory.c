@@ -110,7 +110,9 @@ void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out)
         if (l->n > 1)
             msim_print(out, "%sGPU %lld: ", i ? "; " : "",
                        (long long)l->of[i].device);
-        msim_print(out, "%sB, %sB reserved", allocated, reserved);
+        msim_print(out, "%sB", allocated);
+        if (l->of[i].reserved != MSIM_BYTES_UNKNOWN)
+            msim_print(out, ", %sB reserved", reserved);
     }
 }
 
@@ -201,6 +203,14 @@ static void json_points(struct msim_json *j, const struct msim_memory_note *m)
     msim_json_close(j);
 }
 
+static void json_bytes(struct msim_json *j, const char *key, uint64_t bytes)
+{
+    if (bytes == MSIM_BYTES_UNKNOWN)
+        msim_json_text(j, key, NULL);
+    else
+        msim_json_unsigned(j, key, bytes);
+}
+
 void msim_report_json_recorded(struct msim_json *j, const char *key,
                                const struct msim_recorded_list *l)
 {
@@ -212,13 +222,13 @@ void msim_report_json_recorded(struct msim_json *j, const char *key,
     }
     msim_json_open(j, key, '{', false);
     msim_json_unsigned(j, "allocated", sum.allocated);
-    msim_json_unsigned(j, "reserved", sum.reserved);
+    json_bytes(j, "reserved", sum.reserved);
     msim_json_open(j, "gpus", '[', false);
     for (uint32_t i = 0; i < l->n; i++) {
         msim_json_open(j, NULL, '{', false);
         msim_json_integer(j, "gpu", l->of[i].device);
         msim_json_unsigned(j, "allocated", l->of[i].allocated);
-        msim_json_unsigned(j, "reserved", l->of[i].reserved);
+        json_bytes(j, "reserved", l->of[i].reserved);
         msim_json_close(j);
     }
     msim_json_close(j);
