@@ -21,6 +21,15 @@ enum msim_status msim_job_name_groups(struct msim_job *job);
 MSIM_MUST_CHECK
 enum msim_status msim_job_keep_common_steps(struct msim_job *job);
 
+/*
+ * Number the collectives of groups that record no sequence and of which a rank
+ * lost records in a step, so that all others meet as they did; the logs say how
+ * many were lost and matched (core/job/lost_comms.c). Before clocks are
+ * aligned.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_match_lost(struct msim_job *job);
+
 /* Where a trace's time 0 lies on its writer's clock. */
 struct msim_trace_clock {
     bool known;

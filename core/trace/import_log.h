@@ -99,6 +99,8 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(EARLY, "early", UNMATCHED, false, "GPU activities",                      \
       "began before the recording: they belong to no iteration")               \
     X(LOST, "lost", UNMATCHED, false, "launches", "have no kernel")            \
+    X(LOST_COMM, "lost_comm", UNMATCHED, true, "collectives",                  \
+      "are not recorded that other ranks of their group recorded")             \
     X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU activities",              \
       "have no launch: they belong to the iteration in whose time they ran")   \
     X(PROCESS, "process", GUESSED, true, "processes",                          \
@@ -111,6 +113,9 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
       "are communication by their name alone")                                 \
     X(COMM_SIZE, "comm_size", GUESSED, false, "collectives",                   \
       "have the kind and size of what is around them")                         \
+    X(COMM_MATCH, "comm_match", GUESSED, true, "collectives",                  \
+      "meet those of their kind, size and time in a step of which a rank "     \
+      "lost some")                                                             \
     X(NODE_ORDER, "node_order", GUESSED, false, "operators",                   \
       "found their node by name and order")                                    \
     X(NODE_TYPE, "node_type", GUESSED, true, "nodes of the unknown type '*'",  \

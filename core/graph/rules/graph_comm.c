@@ -3,8 +3,9 @@
  *
  * The nth collective of a group on one rank meets the nth of that group on
  * every other rank, counted from the first step, since recordings may begin
- * anywhere. A collective's own work is what remains after the last rank
- * arrived:
+ * anywhere; where they are numbered, the one of its number. Those of a group of
+ * which a rank lost a record are (core/job/lost_comms.c). A collective's own
+ * work is what remains after the last rank arrived:
  *
  *     work(rank) = traced end(rank) - latest traced start over ranks
  *
@@ -14,6 +15,7 @@
  * traced time.
  */
 #include "core/graph/rules/graph_rules.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +58,6 @@ static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
     return mix(mix(5, g->size), g->name);
 }
 
-static bool point_to_point(uint8_t collective)
-{
-    return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
-}
-
 /* The job's number of a rank that `g` has by its place or by its number. */
 static int64_t global_rank(const struct msim_trace *t,
                            const struct msim_group *g, int32_t rank)
@@ -82,7 +79,7 @@ static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
 {
     int64_t peer;
 
-    if (!point_to_point(c->collective) || c->peer < 0 || t->rank < 0)
+    if (!msim_is_message(c->collective) || c->peer < 0 || t->rank < 0)
         return group;
     peer = c->peer;
     if (c->group == MSIM_NONE)
@@ -263,7 +260,7 @@ static enum msim_status join(struct msim_graph_builder *b,
                              const struct msim_meeting *m, uint32_t n)
 {
     struct msim_task_ref ref = b->g->refs[m[0].arrive];
-    enum msim_edge_kind kind = point_to_point(comm_of(b, m)->collective)
+    enum msim_edge_kind kind = msim_is_message(comm_of(b, m)->collective)
                                    ? MSIM_EDGE_POINT_TO_POINT
                                    : MSIM_EDGE_COLLECTIVE;
     uint32_t id;
@@ -309,29 +306,6 @@ static bool overlap(const struct msim_graph_builder *b,
            b->tstart[y->arrive] <= b->tend[x->transfer] + SKEW;
 }
 
-/* Sizes must agree where ranks have equal ones by definition. */
-static bool same_size(const struct msim_comm *x, const struct msim_comm *y)
-{
-    switch ((enum msim_collective)x->collective) {
-    case MSIM_COLL_ALL_REDUCE:
-    case MSIM_COLL_BROADCAST:
-    case MSIM_COLL_REDUCE:
-    case MSIM_COLL_REDUCE_SCATTER:
-    case MSIM_COLL_SEND:
-    case MSIM_COLL_RECV:
-        return !x->in_elems || !y->in_elems || x->in_elems == y->in_elems;
-    default:
-        return true;
-    }
-}
-
-/* A send meets a receive; any other kind meets its own kind. */
-static bool same_kind(const struct msim_comm *x, const struct msim_comm *y)
-{
-    return x->collective == y->collective ||
-           (point_to_point(x->collective) && point_to_point(y->collective));
-}
-
 /*
  * Do the ranks of a group agree on what its nth call is? Where a trace lost
  * calls they do not, and joining their calls would invent waits.
@@ -344,8 +318,7 @@ static bool group_agrees(const struct msim_graph_builder *b,
                                *y = comm_of(b, m + i - 1);
 
         if (m[i].ordinal == m[i - 1].ordinal &&
-            (!same_kind(x, y) || !same_size(x, y) ||
-             !overlap(b, &m[i], &m[i - 1])))
+            (!msim_comms_may_meet(x, y) || !overlap(b, &m[i], &m[i - 1])))
             return false;
     }
     return true;

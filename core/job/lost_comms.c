@@ -1,0 +1,472 @@
+/*
+ * core/job/lost_comms.c - collectives of which one rank has no record.
+ *
+ * Without sequence numbers the nth call of a group meets the nth: one that a
+ * rank lost would shift all that follow. All ranks of a group call the same
+ * collectives in a step; so a step in which their numbers differ has lost some.
+ * There calls meet by kind and size, in order, as many as can; of several ways
+ * the one whose launches lie at the most similar parts of their steps. All
+ * calls of the group then have numbers, as if these were recorded.
+ */
+#include "core/base/hash.h"
+#include "core/base/vec.h"
+#include "core/job/link.h"
+#include "core/trace/meets.h"
+#include "core/trace/step.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Behind a step's own calls come those that are launched before the next. */
+struct call {
+    uint64_t group;
+    int64_t span;  /* 0: before the first step; 2 i + 1: step i; 2 i + 2 */
+    int64_t place; /* when it was launched */
+    double part;   /* of its step that was over by then */
+    uint32_t rank, comm;
+    struct call *as; /* the same collective, of the first rank that has it */
+    int64_t number;
+};
+
+struct calls {
+    struct msim_vec of; /* struct call */
+    struct msim_job *job;
+};
+
+/* Above so many cells the table of a step is not made; its calls meet in order.
+ */
+#define CELLS_MAX (1u << 24)
+
+/* Ranks of a group list it alike, or have its name and size. */
+static uint64_t group_of(const struct msim_trace *t, uint32_t group)
+{
+    const struct msim_group *g = &t->groups[group];
+    uint64_t h = msim_hash_bytes(MSIM_HASH_START, &g->name, sizeof(g->name));
+
+    if (!g->count)
+        return msim_hash_bytes(h, &g->size, sizeof(g->size));
+    return msim_hash_bytes(h, &t->group_ranks[g->first],
+                           g->count * sizeof(*t->group_ranks));
+}
+
+static bool is_counted(const struct msim_comm *c)
+{
+    return c->group != MSIM_NONE && c->collective != MSIM_COLL_UNKNOWN &&
+           c->collective != MSIM_COLL_WAIT && !msim_is_message(c->collective);
+}
+
+static uint32_t steps_begun(const struct msim_trace *t, int64_t at)
+{
+    uint32_t lo = 0, hi = t->n_steps;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (msim_step_window_of(t, mid).from <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static enum msim_status add_call(struct calls *all, uint32_t rank,
+                                 uint32_t comm, int64_t place)
+{
+    const struct msim_trace *t = all->job->ranks[rank];
+    uint32_t begun = steps_begun(t, place);
+    struct msim_step_window w = {0, 1};
+    struct call *c = msim_vec_add(&all->of, sizeof(*c));
+
+    if (!c)
+        return MSIM_ENOMEM;
+    if (begun)
+        w = msim_step_window_of(t, begun - 1);
+    *c = (struct call){
+        .group = group_of(t, t->comms[comm].group),
+        .span = 2 * (int64_t)begun - (begun && msim_step_holds(&w, place)),
+        .place = place,
+        .part = (double)(place - w.from) / (double)(w.to - w.from),
+        .rank = rank,
+        .comm = comm};
+    return MSIM_OK;
+}
+
+/* Collectives that ran, by their first launch; without a GPU those that were
+ * called. */
+static void find_places(const struct msim_trace *t, int64_t *place)
+{
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        place[i] = INT64_MAX;
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *g = &t->gpu[i];
+        int64_t at = g->call == MSIM_NONE ? g->start : t->calls[g->call].start;
+
+        if (g->comm != MSIM_NONE && at < place[g->comm])
+            place[g->comm] = at;
+    }
+    for (uint32_t i = 0; i < t->n_comms && !t->has_gpu_events; i++)
+        if (t->comms[i].op != MSIM_NONE)
+            place[i] = msim_moment(t, t->comms[i].op);
+}
+
+static enum msim_status add_calls(struct calls *all, uint32_t rank)
+{
+    const struct msim_trace *t = all->job->ranks[rank];
+    int64_t *place = malloc(((size_t)t->n_comms + 1) * sizeof(*place));
+    enum msim_status status = place ? MSIM_OK : MSIM_ENOMEM;
+
+    if (place)
+        find_places(t, place);
+    for (uint32_t i = 0; i < t->n_comms && status == MSIM_OK; i++)
+        if (place[i] != INT64_MAX && is_counted(&t->comms[i]))
+            status = add_call(all, rank, i, place[i]);
+    free(place);
+    return status;
+}
+
+static int by_span(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->span != y->span)
+        return x->span < y->span ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->comm > y->comm) - (x->comm < y->comm);
+}
+
+static struct msim_comm *comm_of(const struct calls *all, const struct call *c)
+{
+    return &all->job->ranks[c->rank]->comms[c->comm];
+}
+
+/* ---- two lists ----------------------------------------------------------- */
+
+enum move { BOTH, LIST_ALONE, OTHER_ALONE };
+
+struct lists {
+    const struct calls *all;
+    struct call **list, **other; /* in order of launch */
+    uint32_t n, m;
+};
+
+static double gain_of(const struct lists *l, uint32_t i, uint32_t k)
+{
+    const struct call *x = l->list[i], *y = l->other[k];
+
+    if (!msim_comms_may_meet(comm_of(l->all, x), comm_of(l->all, y)))
+        return -INFINITY;
+    /* One more that meets is worth more than any likeness of parts. */
+    return 1 - fmin(fabs(x->part - y->part), 1) / (2.0 * (l->n + l->m));
+}
+
+/* The moves from the begin of both lists that gain most: `moves` has a row for
+ * each of 0..n calls of the list, `best` one row. */
+static void find_moves(const struct lists *l, uint8_t *moves, double *best)
+{
+    size_t width = (size_t)l->m + 1;
+
+    for (uint32_t i = 0; i <= l->n; i++) {
+        double diagonal = 0;
+
+        for (uint32_t k = 0; k <= l->m; k++) {
+            double above = i ? best[k] : -INFINITY, to = above;
+            enum move move = LIST_ALONE;
+
+            if (k && best[k - 1] > to) {
+                to = best[k - 1];
+                move = OTHER_ALONE;
+            }
+            if (i && k && diagonal + gain_of(l, i - 1, k - 1) > to) {
+                to = diagonal + gain_of(l, i - 1, k - 1);
+                move = BOTH;
+            }
+            diagonal = above;
+            best[k] = i || k ? to : 0;
+            moves[i * width + k] = (uint8_t)move;
+        }
+    }
+}
+
+/* The calls of both, in an order that both keep, into `out`; what of the other
+ * list met one of the list is the same. */
+static uint32_t merge(const struct lists *l, const uint8_t *moves,
+                      struct call **out)
+{
+    size_t width = (size_t)l->m + 1;
+    uint32_t i = l->n, k = l->m, room = l->n + l->m, at = room;
+
+    while (i || k) {
+        enum move move = (enum move)moves[i * width + k];
+
+        i -= move != OTHER_ALONE;
+        k -= move != LIST_ALONE;
+        out[--at] = move == OTHER_ALONE ? l->other[k] : l->list[i];
+        if (move != LIST_ALONE)
+            l->other[k]->as = out[at];
+    }
+    memmove(out, out + at, (room - at) * sizeof(struct call *));
+    return room - at;
+}
+
+/* Without room for a table the nth is the nth. */
+static void pair_in_order(const struct lists *l)
+{
+    for (uint32_t k = 0; k < l->m && k < l->n; k++)
+        l->other[k]->as = l->list[k];
+}
+
+/* Add the other list to the list, which has room for both. */
+static enum msim_status join(struct lists *l)
+{
+    size_t cells = ((size_t)l->n + 1) * ((size_t)l->m + 1);
+    bool fits = cells <= CELLS_MAX;
+    uint8_t *moves = malloc(fits ? cells : 1);
+    double *best = malloc(((size_t)l->m + 1) * sizeof(*best));
+    struct call **out = malloc(((size_t)l->n + l->m + 1) * sizeof(*out));
+    enum msim_status status = moves && best && out ? MSIM_OK : MSIM_ENOMEM;
+
+    if (status == MSIM_OK && fits) {
+        find_moves(l, moves, best);
+        l->n = merge(l, moves, out);
+        memcpy(l->list, out, l->n * sizeof(struct call *));
+    } else if (status == MSIM_OK) {
+        pair_in_order(l);
+    }
+    free(moves);
+    free(best);
+    free(out);
+    return status;
+}
+
+/* ---- one group ----------------------------------------------------------- */
+
+struct group {
+    struct calls *all;
+    struct call *of; /* by span, rank, launch */
+    uint32_t n;
+    uint32_t *ranks; /* that call any */
+    uint32_t n_ranks;
+    int64_t next; /* number */
+};
+
+/* [from, to) of `g`: the calls of one span, in it those of one rank. */
+struct piece {
+    uint32_t from, to;
+};
+
+static struct piece of_rank(const struct group *g, struct piece span,
+                            uint32_t rank)
+{
+    struct piece p = {span.from, span.from};
+
+    while (p.from < span.to && g->of[p.from].rank < rank)
+        p.from++;
+    p.to = p.from;
+    while (p.to < span.to && g->of[p.to].rank == rank)
+        p.to++;
+    return p;
+}
+
+static struct piece span_at(const struct group *g, uint32_t from)
+{
+    struct piece p = {from, from};
+
+    while (p.to < g->n && g->of[p.to].span == g->of[from].span)
+        p.to++;
+    return p;
+}
+
+static uint32_t longest(const struct group *g, struct piece span, bool *differ)
+{
+    uint32_t most = 0, least = UINT32_MAX;
+
+    for (uint32_t r = 0; r < g->n_ranks; r++) {
+        struct piece p = of_rank(g, span, g->ranks[r]);
+        uint32_t n = p.to - p.from;
+
+        most = n > most ? n : most;
+        least = n < least ? n : least;
+    }
+    *differ = most != least;
+    return most;
+}
+
+static bool is_step(const struct group *g, struct piece span)
+{
+    return g->of[span.from].span % 2 == 1;
+}
+
+/* The nth is the nth; before the first step they are counted from it. */
+static void number_in_order(struct group *g, struct piece span, uint32_t most)
+{
+    bool early = g->of[span.from].span == 0;
+
+    for (uint32_t r = 0; r < g->n_ranks; r++) {
+        struct piece p = of_rank(g, span, g->ranks[r]);
+        uint32_t first = early ? most - (p.to - p.from) : 0;
+
+        for (uint32_t i = p.from; i < p.to; i++)
+            comm_of(g->all, &g->of[i])->sequence =
+                g->next + first + (i - p.from);
+    }
+    g->next += most;
+}
+
+static void note(struct group *g, uint32_t rank, uint32_t own, uint32_t all)
+{
+    struct msim_import_log *log = &g->all->job->ranks[rank]->import;
+
+    msim_import_add(log, MSIM_IMPORT_LOST_COMM, all - own);
+    msim_import_add(log, MSIM_IMPORT_COMM_MATCH, own < all ? own : 0);
+}
+
+/* Each rank's calls join those of the ranks before it. */
+static enum msim_status number_matched(struct group *g, struct piece span,
+                                       struct call **list, struct call **other)
+{
+    struct lists l = {.all = g->all, .list = list, .other = other};
+
+    for (uint32_t r = 0; r < g->n_ranks; r++) {
+        struct piece p = of_rank(g, span, g->ranks[r]);
+
+        for (uint32_t i = p.from; i < p.to; i++) {
+            g->of[i].as = &g->of[i];
+            other[i - p.from] = &g->of[i];
+        }
+        l.m = p.to - p.from;
+        MSIM_TRY(join(&l));
+    }
+    for (uint32_t i = 0; i < l.n; i++)
+        l.list[i]->number = g->next + i;
+    g->next += l.n;
+    for (uint32_t i = span.from; i < span.to; i++)
+        comm_of(g->all, &g->of[i])->sequence = g->of[i].as->number;
+    for (uint32_t r = 0; r < g->n_ranks; r++) {
+        struct piece p = of_rank(g, span, g->ranks[r]);
+
+        note(g, g->ranks[r], p.to - p.from, l.n);
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status number_span(struct group *g, struct piece span)
+{
+    bool differ;
+    uint32_t most = longest(g, span, &differ), n = span.to - span.from;
+    struct call **room;
+    enum msim_status status;
+
+    if (!differ || !is_step(g, span)) {
+        number_in_order(g, span, most);
+        return MSIM_OK;
+    }
+    room = malloc(2 * (size_t)n * sizeof(struct call *));
+    if (!room)
+        return MSIM_ENOMEM;
+    status = number_matched(g, span, room, room + n);
+    free(room);
+    return status;
+}
+
+static bool same_steps(const struct msim_trace *a, const struct msim_trace *b)
+{
+    if (!a->n_steps || a->n_steps != b->n_steps)
+        return false;
+    for (uint32_t s = 0; s < a->n_steps; s++)
+        if (a->steps[s].number != b->steps[s].number)
+            return false;
+    return true;
+}
+
+/* Are there steps of which a rank has fewer calls than another, and nothing
+ * else to count them by? */
+static bool has_lost(const struct group *g)
+{
+    struct msim_trace *const *ranks = g->all->job->ranks;
+    bool differ, lost = false;
+
+    for (uint32_t i = 0; i < g->n; i++)
+        if (comm_of(g->all, &g->of[i])->sequence >= 0)
+            return false;
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        if (!same_steps(ranks[g->ranks[0]], ranks[g->ranks[r]]))
+            return false;
+    for (uint32_t i = 0; i < g->n && !lost;) {
+        struct piece span = span_at(g, i);
+
+        longest(g, span, &differ);
+        lost = differ && is_step(g, span);
+        i = span.to;
+    }
+    return lost;
+}
+
+static enum msim_status number_group(struct group *g)
+{
+    if (g->n_ranks < 2 || !has_lost(g))
+        return MSIM_OK;
+    for (uint32_t i = 0; i < g->n;) {
+        struct piece span = span_at(g, i);
+
+        MSIM_TRY(number_span(g, span));
+        i = span.to;
+    }
+    return MSIM_OK;
+}
+
+static void find_ranks(struct group *g, bool *seen)
+{
+    memset(seen, 0, g->all->job->n_ranks);
+    for (uint32_t i = 0; i < g->n; i++)
+        seen[g->of[i].rank] = true;
+    g->n_ranks = 0;
+    for (uint32_t r = 0; r < g->all->job->n_ranks; r++)
+        if (seen[r])
+            g->ranks[g->n_ranks++] = r;
+}
+
+static enum msim_status number_groups(struct calls *all)
+{
+    struct call *of = all->of.data;
+    size_t ranks = (size_t)all->job->n_ranks + 1;
+    struct group g = {.all = all, .ranks = malloc(ranks * sizeof(*g.ranks))};
+    bool *seen = malloc(ranks);
+    enum msim_status status = g.ranks && seen ? MSIM_OK : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; i < all->of.n && status == MSIM_OK; i += g.n) {
+        g.of = &of[i];
+        g.n = 1;
+        g.next = 0;
+        while (i + g.n < all->of.n && of[i + g.n].group == of[i].group)
+            g.n++;
+        find_ranks(&g, seen);
+        status = number_group(&g);
+    }
+    free(g.ranks);
+    free(seen);
+    return status;
+}
+
+enum msim_status msim_job_match_lost(struct msim_job *job)
+{
+    struct calls all = {.job = job};
+    enum msim_status status = MSIM_OK;
+
+    if (job->n_ranks < 2)
+        return MSIM_OK;
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
+        status = add_calls(&all, r);
+    if (status == MSIM_OK && all.of.n) {
+        qsort(all.of.data, all.of.n, sizeof(struct call), by_span);
+        status = number_groups(&all);
+    }
+    free(all.of.data);
+    return status;
+}
