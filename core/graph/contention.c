@@ -47,6 +47,18 @@ static double pipe_rate(const struct msim_pipe *p, int side, uint32_t n0,
     return rate < 1 ? rate : 1;
 }
 
+/* Transfers in the directions that one of `kind` uses, itself included: a
+ * collective uses both, of which the fuller one holds it up. */
+static uint32_t flows_beside(const uint32_t *n, enum msim_demand_kind kind)
+{
+    uint32_t sent = n[MSIM_DEMAND_SEND], received = n[MSIM_DEMAND_RECEIVE];
+    uint32_t most = sent > received ? sent : received;
+
+    return n[MSIM_DEMAND_TRANSFER] + (kind == MSIM_DEMAND_SEND      ? sent
+                                      : kind == MSIM_DEMAND_RECEIVE ? received
+                                                                    : most);
+}
+
 double msim_contention_rate(const struct msim_sharing *s, uint32_t device,
                             enum msim_demand_kind kind,
                             const struct msim_contention_load *load)
@@ -57,13 +69,16 @@ double msim_contention_rate(const struct msim_sharing *s, uint32_t device,
     switch (kind) {
     case MSIM_DEMAND_KERNEL:
         if (!msim_contention_has(s, MSIM_CONTENTION_SLOWDOWN) ||
-            !(n[MSIM_DEMAND_ARRIVE] + n[MSIM_DEMAND_TRANSFER]))
+            !(n[MSIM_DEMAND_ARRIVE] + n[MSIM_DEMAND_TRANSFER] +
+              n[MSIM_DEMAND_SEND] + n[MSIM_DEMAND_RECEIVE]))
             return 1;
         return 1 / d->slowdown;
     case MSIM_DEMAND_TRANSFER:
+    case MSIM_DEMAND_SEND:
+    case MSIM_DEMAND_RECEIVE:
         if (!msim_contention_has(s, MSIM_CONTENTION_INTERCONNECT))
             return 1;
-        return pipe_rate(&d->interconnect, 0, n[kind], 0);
+        return pipe_rate(&d->interconnect, 0, flows_beside(n, kind), 0);
     case MSIM_DEMAND_TO_DEVICE:
     case MSIM_DEMAND_TO_HOST:
         if (!msim_contention_has(s, MSIM_CONTENTION_HOST_LINK))

@@ -11,7 +11,9 @@
  *                 if the trace has more at once), in the order in which they
  *                 became ready
  *   HOST_LINK     copies to and from the device at the same time share a pipe
- *   INTERCONNECT  transfers of collectives at the same time share a pipe
+ *   INTERCONNECT  transfers of collectives at the same time share a pipe; a
+ *                 message uses one direction of it, and what is sent does not
+ *                 slow what is received
  *   SLOWDOWN      kernels run slower while a collective runs
  *
  * A pipe gives each of its flows a rate, as a share of the rate that it has
@@ -76,10 +78,17 @@ enum msim_demand_kind {
     MSIM_DEMAND_KERNEL,
     MSIM_DEMAND_ARRIVE,   /* a collective's kernel begins, and may wait */
     MSIM_DEMAND_TRANSFER, /* ... and stays until its transfer has ended */
+    MSIM_DEMAND_SEND,     /* a transfer that is a message of this rank, ... */
+    MSIM_DEMAND_RECEIVE,  /* ... or one to it */
     MSIM_DEMAND_TO_DEVICE,
     MSIM_DEMAND_TO_HOST,
     MSIM_DEMAND_KINDS
 };
+
+static inline bool msim_demand_is_transfer(uint8_t kind)
+{
+    return kind >= MSIM_DEMAND_TRANSFER && kind <= MSIM_DEMAND_RECEIVE;
+}
 
 /* One task that shares something. An ARRIVE is followed by its TRANSFER. */
 struct msim_demand {

@@ -201,9 +201,10 @@ static void arrive(struct msim_contention_run *r, uint32_t d)
 
 static void begin_transfer(struct msim_contention_run *r, uint32_t d)
 {
-    struct device *dev = &r->devices[r->s->demands[d].device];
+    const struct msim_demand *demand = &r->s->demands[d];
+    struct device *dev = &r->devices[demand->device];
 
-    dev->load.n[MSIM_DEMAND_TRANSFER]++;
+    dev->load.n[demand->kind]++;
     if (d > 0 && r->active[d - 1].waiting) {
         r->active[d - 1].waiting = false;
         dev->load.n[MSIM_DEMAND_ARRIVE]--;
@@ -309,7 +310,8 @@ static bool has_queue(const struct msim_contention_run *r,
     const uint32_t *n = dev->load.n;
 
     if (n[MSIM_DEMAND_KERNEL] + n[MSIM_DEMAND_ARRIVE] +
-            n[MSIM_DEMAND_TRANSFER] <
+            n[MSIM_DEMAND_TRANSFER] + n[MSIM_DEMAND_SEND] +
+            n[MSIM_DEMAND_RECEIVE] <
         MSIM_RESIDENT_MOST)
         return true;
     for (int k = 0; k < LISTS && *by == MSIM_NONE; k++)
@@ -357,7 +359,7 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     append(r, running_of(r, d), d);
     if (demand->kind == MSIM_DEMAND_ARRIVE)
         arrive(r, d);
-    else if (demand->kind == MSIM_DEMAND_TRANSFER)
+    else if (msim_demand_is_transfer(demand->kind))
         begin_transfer(r, d);
     else
         dev->load.n[demand->kind]++;

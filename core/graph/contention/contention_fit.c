@@ -202,7 +202,7 @@ static bool has_collectives(const struct fit *f)
 {
     for (uint32_t d = f->first; d < f->end; d++)
         if (f->b->s->demands[d].device == f->index &&
-            f->b->s->demands[d].kind == MSIM_DEMAND_TRANSFER)
+            msim_demand_is_transfer(f->b->s->demands[d].kind))
             return true;
     return false;
 }
@@ -236,8 +236,11 @@ static enum msim_status fit_slowdown(struct fit *f)
     uint32_t n = 0;
 
     if (launches && ratios && tmp)
-        status = find_spans(
-            f, 1u << MSIM_DEMAND_ARRIVE | 1u << MSIM_DEMAND_TRANSFER, &comm);
+        status =
+            find_spans(f,
+                       1u << MSIM_DEMAND_ARRIVE | 1u << MSIM_DEMAND_TRANSFER |
+                           1u << MSIM_DEMAND_SEND | 1u << MSIM_DEMAND_RECEIVE,
+                       &comm);
     if (status == MSIM_OK && comm.n)
         n = find_ratios(launches, collect_launches(f, &comm, launches), ratios,
                         tmp);

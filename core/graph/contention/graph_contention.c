@@ -38,6 +38,18 @@ static bool is_arrival(const struct msim_graph *g, uint32_t task)
            g->lane[task + 1] == g->lane[task];
 }
 
+/* A message goes one way; a kernel of several is a collective's. */
+static enum msim_demand_kind transfer_kind(const struct msim_trace *t,
+                                           const struct msim_gpu *e)
+{
+    uint8_t what =
+        e->comm == MSIM_NONE ? MSIM_COLL_UNKNOWN : t->comms[e->comm].collective;
+
+    return what == MSIM_COLL_SEND   ? MSIM_DEMAND_SEND
+           : what == MSIM_COLL_RECV ? MSIM_DEMAND_RECEIVE
+                                    : MSIM_DEMAND_TRANSFER;
+}
+
 /* How a GPU activity uses its device; KINDS: it shares nothing. */
 static enum msim_demand_kind
 demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
@@ -45,7 +57,7 @@ demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
     if (g->kind[task] == MSIM_TASK_JOIN)
         return is_arrival(g, task) ? MSIM_DEMAND_ARRIVE : MSIM_DEMAND_KINDS;
     if (g->kind[task] == MSIM_TASK_COMM)
-        return MSIM_DEMAND_TRANSFER;
+        return transfer_kind(g->job->ranks[g->refs[task].rank], e);
     if (g->kind[task] == MSIM_TASK_KERNEL || e->kind == MSIM_GPU_MEMSET)
         return MSIM_DEMAND_KERNEL; /* device memory is set by a kernel */
     if (e->copy_kind == MSIM_COPY_H2D)
@@ -120,7 +132,7 @@ static struct msim_interval_ps when(const struct rank *r, uint32_t task,
      * begins. */
     if (kind == MSIM_DEMAND_ARRIVE)
         ran.end = b->tend[task + 1] - b->g->traced[task + 1];
-    if (kind == MSIM_DEMAND_TRANSFER)
+    if (msim_demand_is_transfer((uint8_t)kind))
         ran.begin = ran.end - b->g->traced[task];
     return ran;
 }

@@ -92,6 +92,32 @@ static void test_contention__collectives_share(void)
 }
 
 /*
+ * A link carries both directions: 1000 sent beside 1000 received end at 1000. A
+ * second one sent shares with the first, and so does a collective, which uses
+ * both: three of 1000 then end as two of one direction do.
+ */
+static void test_contention__messages_go_both_ways(void)
+{
+    static const msim_ps ENDS[] = {1000, 2000};
+
+    for (int more = 0; more < 2; more++)
+        for (int kind = MSIM_DEMAND_TRANSFER; kind <= MSIM_DEMAND_SEND;
+             kind++) {
+            struct made_contention m;
+
+            made_contention_init(&m);
+            made_contention_add(&m, MSIM_DEMAND_SEND, 0, 1000);
+            made_contention_add(&m, MSIM_DEMAND_RECEIVE, 0, 1000);
+            if (more)
+                made_contention_add(&m, (enum msim_demand_kind)kind, 0, 1000);
+            made_contention_run(&m);
+            CHECK_INT(m.took[0], ENDS[more]);
+            CHECK_INT(m.took[1],
+                      more && kind == MSIM_DEMAND_TRANSFER ? 2000 : 1000);
+        }
+}
+
+/*
  * What took 1500 in the trace because half its work was shared (alone 2/3) and
  * is now by itself takes 1000.
  */
@@ -456,6 +482,7 @@ int main(void)
     RUN(test_contention__doubling_a_link);
     RUN(test_contention__unequal_flows_meet_halfway);
     RUN(test_contention__collectives_share);
+    RUN(test_contention__messages_go_both_ways);
     RUN(test_contention__alone_again);
     RUN(test_contention__copies_take_turns);
     RUN(test_contention__a_late_copy_does_not_overtake);
