@@ -42,9 +42,11 @@ enum msim_status msim_order_calls(struct msim_trace *t);
  * Sort GPU activities by stream and start. Link them to their calls and
  * operators by correlation, and synchronisations to theirs. Kinds of calls are
  * set here: a call that started a kernel is a launch whatever its name.
+ * `*repeated`: launches whose correlation another launch has, too, as no
+ * process writes it.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_order_device(struct msim_trace *t);
+enum msim_status msim_order_device(struct msim_trace *t, uint32_t *repeated);
 
 /* End activities of linked, ordered streams where there is room for them, and
  * count those that are recorded to end later. */

@@ -99,9 +99,18 @@ static enum msim_status classify_calls(struct msim_trace *t)
     return MSIM_OK;
 }
 
+/* One process has a number once, but for a call inside a call. */
+static bool is_repeated(const struct msim_call *a, const struct msim_call *b)
+{
+    return a->kind == MSIM_CALL_LAUNCH && b->kind == MSIM_CALL_LAUNCH &&
+           (a->thread != b->thread || a->start >= b->start + b->dur ||
+            b->start >= a->start + a->dur);
+}
+
 /* Correlation -> call. Of two calls with one number: the one that starts
  * work. */
-static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
+static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map,
+                                  uint32_t *repeated)
 {
     uint32_t i, *slot;
 
@@ -109,6 +118,7 @@ static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
         if (t->calls[i].correlation == 0)
             continue;
         MSIM_TRY(msim_idmap_put(map, t->calls[i].correlation, i, &slot));
+        *repeated += *slot != i && is_repeated(&t->calls[*slot], &t->calls[i]);
         if (*slot != i && starts_work(t->calls[i].kind) &&
             !starts_work(t->calls[*slot].kind))
             *slot = i;
@@ -280,15 +290,17 @@ static enum msim_status link_syncs(struct msim_trace *t,
                           t);
 }
 
-enum msim_status msim_order_device(struct msim_trace *t)
+enum msim_status msim_order_device(struct msim_trace *t, uint32_t *repeated)
 {
     struct msim_idmap map = {0};
     enum msim_status status = order_gpu(t);
 
+    *repeated = 0;
+
     if (status == MSIM_OK)
         status = classify_calls(t);
     if (status == MSIM_OK)
-        status = map_calls(t, &map);
+        status = map_calls(t, &map, repeated);
     if (status == MSIM_OK)
         status = link_gpu(t, &map);
     if (status == MSIM_OK) {

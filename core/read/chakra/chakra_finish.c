@@ -475,6 +475,7 @@ static void find_forward(struct finish *f)
 static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
 {
     struct msim_trace *t = f->t;
+    uint32_t repeated;
 
     drop_roots(f);
     if (!f->c->started) {
@@ -494,7 +495,7 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     MSIM_TRY(order_ops(f));
     MSIM_TRY(msim_order_topmost(t));
     MSIM_TRY(msim_order_calls(t));
-    MSIM_TRY(msim_order_device(t));
+    MSIM_TRY(msim_order_device(t, &repeated));
     MSIM_TRY(msim_order_comms(t));
     MSIM_TRY(msim_order_gpus(t));
     MSIM_TRY(msim_order_steps(t));

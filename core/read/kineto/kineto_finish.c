@@ -103,8 +103,34 @@ static bool held_before(const void *ctx, uint32_t a, uint32_t b)
     return x->at != y->at ? x->at < y->at : a < b;
 }
 
-static enum msim_status order(struct msim_trace *t)
+/* Numbers that wrap or were read wrong repeat rarely. */
+#define REPEATED_MAX 0.05
+
+/* Processes that were merged and have one pid, as those of containers and hosts
+ * have, cannot be told apart: threads, streams and numbers are the same. */
+static enum msim_status check_numbers(struct msim_reader *r,
+                                      const struct msim_trace *t,
+                                      uint32_t repeated)
 {
+    uint32_t launches = 0;
+
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        launches += t->calls[i].kind == MSIM_CALL_LAUNCH;
+    if (repeated <= REPEATED_MAX * launches)
+        return MSIM_OK;
+    return (enum msim_status)msim_read_problem(
+        r, MSIM_EFORMAT,
+        "%u of %u launches have the correlation id of another launch of "
+        "process "
+        "%lld: processes with one pid, of several hosts or runs, were merged "
+        "into this file; want the file of each, or a pid of its own for each",
+        repeated, launches, t->n_threads ? (long long)t->threads[0].pid : -1LL);
+}
+
+static enum msim_status order(struct msim_reader *r, struct msim_trace *t)
+{
+    uint32_t repeated;
+
     t->has_times = true;
     MSIM_TRY(msim_sort_rows(t->memory, t->n_memory, sizeof(*t->memory),
                             held_before, t->memory));
@@ -113,7 +139,8 @@ static enum msim_status order(struct msim_trace *t)
     MSIM_TRY(msim_order_topmost(t));
     MSIM_TRY(find_forward(t));
     MSIM_TRY(msim_order_calls(t));
-    MSIM_TRY(msim_order_device(t));
+    MSIM_TRY(msim_order_device(t, &repeated));
+    MSIM_TRY(check_numbers(r, t, repeated));
     MSIM_TRY(msim_order_comms(t));
     MSIM_TRY(msim_order_gpus(t));
     return msim_order_steps(t);
@@ -127,6 +154,6 @@ enum msim_status msim_kineto_finish(struct msim_reader *r)
     label_threads(r);
     MSIM_TRY(msim_kineto_split(r));
     for (uint32_t i = 0; i < r->out->n_others; i++)
-        MSIM_TRY(order(r->out->others[i]));
-    return order(r->trace);
+        MSIM_TRY(order(r, r->out->others[i]));
+    return order(r, r->trace);
 }
