@@ -2,6 +2,7 @@
  * core/report/analyse/analysis_comm.c - collectives and stragglers: how far
  * apart ranks arrive, which is last, and how long the others wait for it.
  */
+#include "core/base/hash.h"
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
@@ -17,7 +18,7 @@ struct meeting {
     msim_ps base, sum; /* one arrival; sum of all arrivals after it */
 };
 
-/* All calls of one collective, size and group. */
+/* All calls of one collective, size and group, which is its ranks. */
 struct row {
     const struct msim_comm *comm; /* of the first call */
     const struct msim_trace *trace;
@@ -71,6 +72,12 @@ static uint64_t key_of(const struct msim_trace *t, const struct msim_comm *c)
     const struct msim_group *g = group_of(t, c);
     uint64_t group = g ? (uint64_t)g->name << 32 | g->size : 0;
     int64_t what = msim_idmap_pair(c->collective, (int64_t)bytes_of(c));
+
+    /* Groups of one name may be of other ranks. */
+    if (g && g->count)
+        group =
+            msim_hash_bytes(group ^ MSIM_HASH_START, &t->group_ranks[g->first],
+                            g->count * sizeof(*t->group_ranks));
 
     return msim_idmap_pair((int64_t)group, what);
 }
