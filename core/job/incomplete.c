@@ -119,6 +119,52 @@ enum msim_status msim_job_check_work(const struct msim_job *job,
               "does");
 }
 
+/*
+ * Do an ET and a Kineto trace show one run? Of 15 pairs that do, at least
+ * 97.3 % of the operators found their node; of 760 pairs of different models,
+ * at most 95.2 % (two transformers of one library), and 83.1 % for all but one
+ * of them. Shares of few operators say little.
+ */
+#define LINKED_SURE   0.97
+#define LINKED_LEAST  0.90
+#define LINKED_OF_MIN 100
+
+enum msim_status msim_job_check_pair(struct msim_job *job,
+                                     const struct msim_file_info *kineto,
+                                     const struct msim_file_info *et,
+                                     uint64_t linked, uint64_t total,
+                                     struct msim_error *err)
+{
+    double share = total ? (double)linked / (double)total : 1;
+
+    /* Of one that is cut, what is left must be of this run. */
+    if (et->salvaged && et->ops < total)
+        share = (double)linked / (double)(et->ops ? et->ops : 1);
+    if (share < LINKED_LEAST && total >= LINKED_OF_MIN)
+        return msim_fail(
+            err, MSIM_EFORMAT, et->path, MSIM_OFFSET_NONE,
+            "and '%s' do not belong together: %llu of %llu operators (%.1f %%) "
+            "found their node, want %.0f %%; give the traces of one run, or "
+            "one "
+            "of them alone",
+            kineto->path, (unsigned long long)linked, (unsigned long long)total,
+            100 * share, 100 * LINKED_LEAST);
+    if (et->salvaged && linked < total)
+        msim_job_warn(job,
+                      "%s: has no node of %llu of the %llu operators of '%s', "
+                      "for it is broken: of these tensors, memory and what "
+                      "only nodes tell are not known",
+                      et->path, (unsigned long long)(total - linked),
+                      (unsigned long long)total, kineto->path);
+    else if (share < LINKED_SURE)
+        msim_job_warn(job,
+                      "%s: only %llu of %llu operators of '%s' found their "
+                      "node: are these traces of one run?",
+                      et->path, (unsigned long long)linked,
+                      (unsigned long long)total, kineto->path);
+    return MSIM_OK;
+}
+
 /* A rank without marks has one iteration of its own, which is in every mean. */
 static void warn_unmarked(struct msim_job *job)
 {

@@ -29,4 +29,16 @@ void msim_warn_missing_ranks(struct msim_job *job);
  * be. */
 void msim_warn_lost_events(struct msim_job *job);
 
+/*
+ * Do an execution trace and a Kineto trace show one run, `linked` of whose
+ * `total` operators found their node? EFORMAT where they cannot; a warning
+ * where it is not sure, and of what a broken one lacks.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_check_pair(struct msim_job *job,
+                                     const struct msim_file_info *kineto,
+                                     const struct msim_file_info *et,
+                                     uint64_t linked, uint64_t total,
+                                     struct msim_error *err);
+
 #endif

@@ -2,7 +2,9 @@
  * core/job/job_groups.c - process groups across ranks: a name that means the
  * same on all of them.
  */
+#include "core/base/vec.h"
 #include "core/job/link.h"
+#include "core/trace/meets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,33 +34,53 @@ static enum msim_status name_addresses(struct msim_job *job,
     return MSIM_OK;
 }
 
-/* Ranks that know a group of that name. */
-static uint32_t count_named(const struct msim_job *job, uint32_t name)
+static bool names_group(const struct msim_trace *t, uint32_t name)
 {
-    uint32_t n = 0;
+    uint32_t i = 0;
 
-    for (uint32_t r = 0; r < job->n_ranks; r++)
-        for (uint32_t i = 0; i < job->ranks[r]->n_groups; i++)
-            n += job->ranks[r]->groups[i].name == name;
-    return n;
+    while (i < t->n_groups && t->groups[i].name != name)
+        i++;
+    return i < t->n_groups;
+}
+
+/* The ranks that name it are its own. */
+static enum msim_status list_callers(const struct msim_job *job,
+                                     struct msim_trace *t, struct msim_group *g)
+{
+    g->first = t->n_group_ranks;
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        if (!names_group(job->ranks[r], g->name))
+            continue;
+        g->size++;
+        if (job->ranks[r]->rank < 0)
+            continue;
+        MSIM_TRY(msim_grow((void **)&t->group_ranks, &t->cap_group_ranks,
+                           t->n_group_ranks, sizeof(*t->group_ranks)));
+        t->group_ranks[t->n_group_ranks++] = (int32_t)job->ranks[r]->rank;
+        g->count++;
+    }
+    msim_import_add(&t->import, MSIM_IMPORT_GROUP_CALLERS, 1);
+    return MSIM_OK;
 }
 
 /* A workload that was generated is all of its job: its ranks are the files, and
- * those of a group the files that name it. */
-static void size_generated(struct msim_job *job, struct msim_trace *t)
+ * those of a group that no file lists the files that name it. */
+static enum msim_status size_generated(struct msim_job *job,
+                                       struct msim_trace *t)
 {
     if (t->world_size == 0)
         t->world_size = job->n_ranks;
     for (uint32_t i = 0; i < t->n_groups; i++)
         if (t->groups[i].size == 0)
-            t->groups[i].size = count_named(job, t->groups[i].name);
+            MSIM_TRY(list_callers(job, t, &t->groups[i]));
+    return MSIM_OK;
 }
 
 /* A single group of unknown size that all ranks have spans the job. */
-static void size_groups(struct msim_job *job, struct msim_trace *t)
+static enum msim_status size_groups(struct msim_job *job, struct msim_trace *t)
 {
     if (t->has_gpu_events && !t->has_times)
-        size_generated(job, t);
+        MSIM_TRY(size_generated(job, t));
     if (t->n_groups == 1 && t->groups[0].size == 0) {
         t->groups[0].size = t->world_size ? t->world_size : job->n_ranks;
         msim_import_add(&t->import, MSIM_IMPORT_GROUP_SIZE, 1);
@@ -68,6 +90,7 @@ static void size_groups(struct msim_job *job, struct msim_trace *t)
             if (t->groups[i].size > t->world_size &&
                 t->groups[i].size <= 1u << 24)
                 t->world_size = t->groups[i].size;
+    return MSIM_OK;
 }
 
 /* Where its members are decides how fast a group is. */
@@ -106,6 +129,30 @@ static void warn_unlisted(struct msim_job *job)
     }
 }
 
+/* Of several groups of unknown size none is known to be smaller than the job:
+ * its collectives are priced for all ranks. */
+static void warn_unsized(struct msim_job *job)
+{
+    bool warned = false;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_comms; i++) {
+            uint32_t group = t->comms[i].group;
+
+            if (group == MSIM_NONE || t->groups[group].size ||
+                msim_is_message(t->comms[i].collective) || warned)
+                continue;
+            warned = true;
+            msim_job_warn(job,
+                          "no file says which ranks are in process group '%s': "
+                          "its collectives are taken to be of all ranks",
+                          msim_trace_text(t, t->groups[group].name));
+        }
+    }
+}
+
 enum msim_status msim_job_name_groups(struct msim_job *job)
 {
     uint32_t i;
@@ -114,8 +161,9 @@ enum msim_status msim_job_name_groups(struct msim_job *job)
         MSIM_TRY(name_addresses(job, job->ranks[i]));
         if (job->ranks[i]->et)
             MSIM_TRY(name_addresses(job, job->ranks[i]->et));
-        size_groups(job, job->ranks[i]);
+        MSIM_TRY(size_groups(job, job->ranks[i]));
     }
     warn_unlisted(job);
+    warn_unsized(job);
     return MSIM_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "core/base/files_read.h"
 #include "core/base/vec.h"
+#include "core/job/comm_groups.h"
 #include "core/job/import.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
@@ -35,6 +36,7 @@ struct loading {
     struct part *parts;
     uint32_t n, cap;
     struct msim_trace_clock *clocks; /* by rank */
+    const char *groups; /* a file that lists them was named; or NULL */
 };
 
 static const char *keep(struct msim_job *job, const char *text)
@@ -226,7 +228,10 @@ static enum msim_status load_file(struct loading *l,
         msim_job_warn(l->job, "%s: left out: %s", file->path, err.text);
         return MSIM_OK;
     }
-    if (status == MSIM_OK && l->n == before && file->named)
+    if (status == MSIM_OK && l->n == before && file->named &&
+        msim_comm_groups_is(file->path))
+        l->groups = keep(l->job, file->path);
+    else if (status == MSIM_OK && l->n == before && file->named)
         status = msim_fail(&err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "
                            "'traceEvents' (Kineto)");
@@ -242,6 +247,17 @@ static enum msim_status load_file(struct loading *l,
 #define OTHER_RUNS                                                             \
     " (recordings of other steps or stages are jobs of their own)"
 
+static bool says_rank(const char *path)
+{
+    struct msim_rank_name name = {.path = path, .rank = -1};
+    bool says = false;
+
+    msim_rank_name_read(&name, MSIM_RANK_ALL);
+    for (int w = 0; w < MSIM_WORD_SUFFIX; w++)
+        says |= name.at[w] != NULL;
+    return says;
+}
+
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)
 {
@@ -254,6 +270,11 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
                          "names: these are no two ranks, want one of them",
                          kind, a->info.path);
 
+    if (a->info.rank < 0 && says_rank(a->info.path) && says_rank(b->info.path))
+        return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
+                         "is %s trace of the rank that '%s' is of, by their "
+                         "names, want one of each kind for a rank" OTHER_RUNS,
+                         kind, a->info.path);
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                          "is %s trace that says no rank, as '%s' is; want one "
@@ -366,40 +387,6 @@ static void pair_two(struct loading *l)
         b->info.rank = a->info.rank;
 }
 
-/*
- * Do an ET and a Kineto trace show one run? Of 15 pairs that do, at least
- * 97.3 % of the operators found their node; of 760 pairs of different models,
- * at most 95.2 % (two transformers of one library), and 83.1 % for all but one
- * of them. Shares of few operators say little.
- */
-#define LINKED_SURE   0.97
-#define LINKED_LEAST  0.90
-#define LINKED_OF_MIN 100
-
-static enum msim_status check_pair(struct loading *l, const struct part *kineto,
-                                   const struct part *et, uint64_t linked,
-                                   uint64_t total)
-{
-    double share = total ? (double)linked / (double)total : 1;
-
-    if (share < LINKED_LEAST && total >= LINKED_OF_MIN)
-        return msim_fail(
-            l->err, MSIM_EFORMAT, et->info.path, MSIM_OFFSET_NONE,
-            "and '%s' do not belong together: %llu of %llu operators (%.1f %%) "
-            "found their node, want %.0f %%; give the traces of one run, or "
-            "one "
-            "of them alone",
-            kineto->info.path, (unsigned long long)linked,
-            (unsigned long long)total, 100 * share, 100 * LINKED_LEAST);
-    if (share < LINKED_SURE)
-        msim_job_warn(l->job,
-                      "%s: only %llu of %llu operators of '%s' found their "
-                      "node: are these traces of one run?",
-                      et->info.path, (unsigned long long)linked,
-                      (unsigned long long)total, kineto->info.path);
-    return MSIM_OK;
-}
-
 /* The trace of one rank out of its one or two files. */
 static enum msim_status build_rank(struct loading *l, struct part *kineto,
                                    struct part *et, uint32_t at)
@@ -411,7 +398,9 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     if (kineto && et) {
         MSIM_TRY(msim_link_et(t, et->read.trace, &linked, &total));
         et->info.linked = total ? (double)linked / (double)total : NAN;
-        MSIM_TRY(check_pair(l, kineto, et, linked, total));
+        msim_import_add(&t->import, MSIM_IMPORT_NO_NODE, total - linked);
+        MSIM_TRY(msim_job_check_pair(l->job, &kineto->info, &et->info, linked,
+                                     total, l->err));
     }
     t->rank = main_part->info.rank;
     if (et && !t->gpus)
@@ -491,6 +480,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(build_ranks(l));
     MSIM_TRY(msim_job_own_comms(l->job, l->opt));
     count_collectives(l);
+    MSIM_TRY(msim_comm_groups_take(l->job, l->groups));
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_job_keep_common_steps(l->job));
     MSIM_TRY(msim_job_keep_busy(l->job));

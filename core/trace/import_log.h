@@ -101,6 +101,8 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(LOST, "lost", UNMATCHED, false, "launches", "have no kernel")            \
     X(LOST_COMM, "lost_comm", UNMATCHED, true, "collectives",                  \
       "are not recorded that other ranks of their group recorded")             \
+    X(NO_NODE, "no_node", UNMATCHED, false, "operators",                       \
+      "have no node in the execution trace beside it")                         \
     X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU activities",              \
       "have no launch: they belong to the iteration in whose time they ran")   \
     X(PROCESS, "process", GUESSED, true, "processes",                          \
@@ -129,6 +131,8 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
       "are taken to span the job")                                             \
     X(GROUP_RANKS, "group_ranks", GUESSED, false, "process groups",            \
       "have the ranks that follow from those that are listed")                 \
+    X(GROUP_CALLERS, "group_callers", GUESSED, true, "process groups",         \
+      "have no list of ranks: each is of the ranks whose files name it")       \
     X(NEIGHBOURS, "neighbours", GUESSED, false, "collectives",                 \
       "are of ranks that are taken as neighbours")                             \
     X(CLOCK, "clock", GUESSED, false, "clocks",                                \

@@ -164,6 +164,17 @@ static enum msim_status take_ours(struct msim_reader *r, const attribute *a)
     return MSIM_OK;
 }
 
+/* What any writer may state: its process groups, in PyTorch's form. */
+static enum msim_status take_any(struct msim_reader *r, const attribute *a)
+{
+    const char *text = msim_chakra_value_text(a);
+
+    if (!text || (strcmp(a->name, "process_groups") != 0 &&
+                  strcmp(a->name, "pg_config") != 0))
+        return MSIM_OK;
+    return msim_group_parse_list(r, text, strlen(text));
+}
+
 /* The version is the schema of the ET that the file was made of, if it is
  * there. */
 enum msim_status msim_chakra_metadata(struct msim_reader *r,
@@ -180,7 +191,7 @@ enum msim_status msim_chakra_metadata(struct msim_reader *r,
             MSIM_TRY(keep_text(r, msim_chakra_value_text(a), &r->out->version));
         c->ours |= !strcmp(a->name, MSIM_CHAKRA_WRITER_ATTR);
     }
-    for (size_t i = 0; i < m->n_attr && c->ours; i++)
-        MSIM_TRY(take_ours(r, m->attr[i]));
+    for (size_t i = 0; i < m->n_attr; i++)
+        MSIM_TRY(c->ours ? take_ours(r, m->attr[i]) : take_any(r, m->attr[i]));
     return MSIM_OK;
 }
