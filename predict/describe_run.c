@@ -29,6 +29,7 @@ static void note_host(const struct describing *d)
     } else {
         out->host = msim_host_name(host);
         msim_host_spread(host, &out->host_low, &out->host_high);
+        out->host_speed = msim_host_speed(host);
     }
 }
 

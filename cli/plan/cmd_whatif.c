@@ -8,10 +8,12 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/platform_hint.h"
+#include "core/base/json.h"
 #include "plan/whatif/job_whatif.h"
 #include "predict/scenario/scenario.h"
 
 #include <malloc.h>
+#include <sys/stat.h>
 
 #define KEPT (1 << 30) /* bytes */
 
@@ -177,6 +179,42 @@ static enum msim_status run(const char *file,
     return status;
 }
 
+/* Scenarios have a few kilobytes, traces many. */
+#define SCENARIOS_MAX (1 << 20)
+
+static bool holds_scenarios(const char *path)
+{
+    struct msim_error why = {0};
+    struct stat st;
+    cJSON *json;
+    bool is;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+        st.st_size > SCENARIOS_MAX ||
+        msim_json_read(&json, path, &why) != MSIM_OK)
+        return false;
+    is = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "scenarios"));
+    cJSON_Delete(json);
+    return is;
+}
+
+/* Most other verbs have the trace first. */
+static int fail(enum msim_status status, struct msim_error *err,
+                const struct msim_cli_operands *files)
+{
+    const char *last = files->items[files->n - 1];
+
+    if (files->n > 1 && holds_scenarios(last) &&
+        !holds_scenarios(files->items[0])) {
+        *err = (struct msim_error){0};
+        status = msim_fail(err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
+                           "holds scenarios and stands where the trace is "
+                           "wanted: 'mystique-sim whatif %s %s'",
+                           last, files->items[0]);
+    }
+    return msim_message_error(status, err);
+}
+
 int msim_cmd_whatif(int argc, char **argv)
 {
     char data[1024];
@@ -212,8 +250,7 @@ int msim_cmd_whatif(int argc, char **argv)
         status = why ? msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
                                  "%s", why)
                      : describe(&files, &s, data, &err);
-        return status == MSIM_OK ? MSIM_EXIT_OK
-                                 : msim_message_error(status, &err);
+        return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
     }
     settings.paths = (const char *const *)&files.items[s.sensitivity ? 0 : 1];
     settings.n_paths = (uint32_t)files.n - !s.sensitivity;
@@ -223,5 +260,5 @@ int msim_cmd_whatif(int argc, char **argv)
     if (status == MSIM_OK)
         status =
             run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);
-    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
 }

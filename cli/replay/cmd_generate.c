@@ -129,13 +129,19 @@ static void report_left_out(const struct msim_program *p)
         msim_message("left out: %" PRIu32 " others", others);
 }
 
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void report(const struct msim_program *p,
                    const struct msim_emit_result *r, const char *dir)
 {
     msim_message(
-        "wrote %s/bench.py: %" PRIu32 " calls, %" PRIu32 " lines, %" PRIu32
-        " loops, %" PRIu32 " tensors from outside; %s",
-        dir, r->statements, r->lines, r->loops, r->outside,
+        "wrote %s/bench.py: %" PRIu32 " call%s, %" PRIu32 " lines, %" PRIu32
+        " loop%s, %" PRIu32 " tensor%s from outside; %s",
+        dir, r->statements, plural(r->statements), r->lines, r->loops,
+        plural(r->loops), r->outside, plural(r->outside),
         p->form == MSIM_FORM_AUTOGRAD ? "backward by autograd"
                                       : "all operators called directly");
     if (p->why_direct)

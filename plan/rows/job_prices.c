@@ -3,6 +3,7 @@
  */
 #include "plan/rows/job_prices.h"
 
+#include "core/base/cut_text.h"
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
 
@@ -48,7 +49,7 @@ static enum msim_status find_platform(struct msim_job_platform **out,
     if (msim_platform_load(&new->platform, p->data_dir, name, &why) !=
         MSIM_OK) {
         new->platform = NULL;
-        snprintf(new->reason, sizeof(new->reason), "%.250s", why.text);
+        msim_cut_text(new->reason, sizeof(new->reason), why.text);
         return MSIM_OK;
     }
     new->pricer.platform = new->platform;
@@ -112,6 +113,6 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
     pad_vocabulary(row);
     if (msim_terms_make(&out->terms, &on->pricer, row->model, &row->strategy,
                         &why) != MSIM_OK)
-        snprintf(row->reason, sizeof(row->reason), "%.250s", why.text);
+        msim_cut_text(row->reason, sizeof(row->reason), why.text);
     return MSIM_OK;
 }

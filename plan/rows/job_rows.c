@@ -3,6 +3,7 @@
  */
 #include "plan/rows/job_rows.h"
 
+#include "core/base/cut_text.h"
 #include "core/base/decimal.h"
 #include "core/base/nearest.h"
 #include "core/base/vec.h"
@@ -174,7 +175,7 @@ static enum msim_status read_model(struct msim_job_rows *t, const char *name,
                        sizeof(*t->names)));
     if (msim_described_find(&t->models[t->n_models], name, t->data_dir,
                             t->beside, &why) != MSIM_OK) {
-        snprintf(row->reason, sizeof(row->reason), "%.200s", why.text);
+        msim_cut_text(row->reason, sizeof(row->reason), why.text);
         return MSIM_OK;
     }
     snprintf(t->names[t->n_models], sizeof(t->names[0]), "%s", name);

@@ -3,6 +3,7 @@
  */
 #include "plan/whatif/job_whatif.h"
 
+#include "core/base/cut_text.h"
 #include "core/base/hash.h"
 #include "models/platform/platform.h"
 #include "plan/describe/strategy_guard.h"
@@ -163,7 +164,7 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
         msim_terms_make(&terms, &m->pricer, &r->w->model, &row->strategy,
                         &why) != MSIM_OK) {
         if (!*row->reason)
-            snprintf(row->reason, sizeof(row->reason), "%.250s", why.text);
+            msim_cut_text(row->reason, sizeof(row->reason), why.text);
         return;
     }
     set_figures(r, row, m, &terms);

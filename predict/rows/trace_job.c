@@ -3,6 +3,7 @@
  */
 #include "predict/rows/trace_job.h"
 
+#include "core/base/cut_text.h"
 #include "core/base/decimal.h"
 #include "predict/scenario/change_kinds.h"
 
@@ -113,7 +114,7 @@ static void change(struct reading *r, const char *name, cJSON *value)
     if (!*r->reason)
         msim_change_read(r->to, name);
     if (f.status != MSIM_OK && !*r->reason)
-        snprintf(r->reason, r->size, "%.200s", why.text);
+        msim_cut_text(r->reason, r->size, why.text);
     cJSON_Delete(object);
 }
 

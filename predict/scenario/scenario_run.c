@@ -1,6 +1,7 @@
 /*
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
+#include "core/base/cut_text.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
@@ -297,8 +298,8 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
         status = row->other_target ? run_elsewhere(row, base, in, &why)
                                    : run_scaled(row, base, in, to, &why);
     if (status != MSIM_OK)
-        snprintf(row->reason, sizeof(row->reason), "%.250s",
-                 *why.text ? why.text : msim_status_text(status));
+        msim_cut_text(row->reason, sizeof(row->reason),
+                      *why.text ? why.text : msim_status_text(status));
 }
 
 /* What the runs of a row must know. */

@@ -130,4 +130,192 @@ want_rc 0
 want_out '"memory_bytes": {"peak": null,'
 want_out '"fits": null'
 
+# ---- records that one rank lost ------------------------------------------------
+# Two ranks, four steps, three all-reduces each; one record of rank 1 is lost.
+# None of the others waits for the call behind its own.
+make <<'PYTHON'
+from people_made import *
+
+
+def rank(folder, number_of, lost=()):
+    about = {"Collective_name": "allreduce", "In_msg_nelems": 1 << 20,
+             "Out_msg_nelems": 1 << 20, "Group_size": 2, "dtype": "Float",
+             "Process_Group_Name": "0", "Process_Group_Ranks": "[0, 1]"}
+    events = []
+    for s in range(4):
+        t = 10000 * s
+        events.append(mark(s + 1, t, 10000))
+        for k in range(3):
+            at = t + 100 + 3000 * k
+            for i in range(8):
+                events += launch("aten::mm", at + 40 * i, at + 60 + 100 * i, 90, "gemm")
+            if (s, k) in lost:
+                continue
+            n = next(number)
+            called = op("record_param_comms", at + 400, 30)
+            called["args"].update({k.replace("_", " "): v for k, v in about.items()})
+            events += [called, call("cudaLaunchKernel", at + 405, 10, n),
+                       kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 900, 200, n,
+                              stream=20, **about)]
+        events.append(call("cudaDeviceSynchronize", t + 9500, 400))
+    save(f"{folder}/rank{number_of}.json", events, distributedInfo={
+        "backend": "nccl", "rank": number_of, "world_size": 2,
+        "pg_config": [{"pg_name": "0", "pg_size": 2, "ranks": [0, 1]}]})
+
+
+for folder, lost in (("whole", ()), ("first", {(1, 0)}), ("two", {(0, 2), (2, 1)})):
+    rank(folder, 0, {(3, 2)} if folder == "two" else ())
+    rank(folder, 1, lost)
+PYTHON
+run --json --platform a100 --costs model whole
+want_rc 0
+want_out '"communication_us": {"transfer": 187.17'
+for job in first two; do
+    run --json --platform a100 --costs model "$job"
+    want_rc 0
+    want_out '"external_wait_us": 0'
+    [[ $out == *'"communication_us": {"transfer": 1'*', "wait": 0},'* ]] ||
+        complain "ranks wait: $(grep -m1 '^  "communication_us"' out)"
+    want_err "$([ "$job" = two ] && echo 3 || echo 1) collectives are not recorded that other ranks"
+    [[ $err != *"its clock is"* ]] || complain "no clock is off"
+done
+want_out '"kind": "comm_match"'
+run --json first # as traced the others still meet
+want_rc 0
+[[ $err != *"disagree"* ]] || complain "ranks agree"
+
+# ---- whose a collective is -----------------------------------------------------
+make <<'PYTHON'
+import json
+from made_chakra import *
+from people_made import *
+
+GIB = 2 ** 30
+for rank in range(4):
+    pair = "1" if rank % 2 else "2"
+    both = [collective(1, 0, GIB, pg_name="0"), collective(2, 0, GIB, [1], pg_name=pair)]
+    write_chakra(f"listed/run.{rank}.et", both)
+    write_chakra(f"callers/run.{rank}.et", both)
+    write_chakra(f"stated/run.{rank}.et", both, process_groups=json.dumps(
+        [{"pg_name": "0", "ranks": [0, 1, 2, 3]}, {"pg_name": "1", "ranks": [1, 3]},
+         {"pg_name": "2", "ranks": [0, 2]}]))
+write("listed/comm_group.json", {"0": [0, 1, 2, 3], "1": [1, 3], "2": [0, 2]})
+
+# Groups of one name, of other ranks: each rank calls each of its two once.
+for rank in range(4):
+    events = [mark(1, 0, 10000)]
+    for k, ranks in enumerate(([0, 1, 2, 3], [0, 1] if rank < 2 else [2, 3])):
+        about = {"Collective_name": "allreduce", "In_msg_nelems": 1024,
+                 "Out_msg_nelems": 1024, "Group_size": len(ranks), "dtype": "Float",
+                 "Process_Group_Name": str(k), "Process_Group_Ranks": str(ranks)}
+        n, at = next(number), 100 + 3000 * k
+        called = op("record_param_comms", at, 30)
+        called["args"].update({k.replace("_", " "): v for k, v in about.items()})
+        events += [called, call("cudaLaunchKernel", at + 5, 10, n),
+                   kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20, 200, n, **about)]
+    save(f"names/rank{rank}.json", events, distributedInfo={
+        "backend": "nccl", "rank": rank, "world_size": 4})
+PYTHON
+for job in listed stated; do
+    run --json --platform h100 "$job"
+    want_rc 0
+    want_no_err
+done
+run --json --platform h100 listed/*.et # the list is beside them
+want_no_err
+run --json --platform h100 listed/*.et listed/comm_group.json
+want_rc 0
+want_no_err
+run --json --platform h100 callers
+want_rc 0
+want_out '"group": "1", "bytes": 1073741824, "ranks": 2, "calls": 1,'
+want_err "process groups have no list of ranks: each is of the ranks whose files name it"
+cp listed/comm_group.json listed/other.json
+run --json --platform h100 listed/*.et
+want_rc 0
+want_err "2 files beside 'listed/run.0.et' list process groups"
+
+run --json names
+want_rc 0
+[ "$(grep -c '"group": "1", "bytes": 4096, "ranks": 2, "calls": 1, "transfer_us": 200,' out)" -eq 2 ] ||
+    complain "groups of one name: $(grep '"group"' out)"
+
+# ---- both ways at once ---------------------------------------------------------
+# A link carries what is sent beside what is received; two of one direction share.
+make <<'PYTHON'
+from made_chakra import *
+
+
+def message(number, kind, source, target):
+    return node(number, f"MESSAGE_{number}", kind, is_cpu_op=False, comm_size=2 ** 30,
+                comm_src=source, comm_dst=target)
+
+
+for rank in (0, 1):
+    peer = 1 - rank
+    send, receive = message(1, SEND, rank, peer), message(2, RECV, peer, rank)
+    write_chakra(f"both/run.{rank}.et", [send, receive])
+    write_chakra(f"one/run.{rank}.et", [receive if rank else send])
+PYTHON
+run --json --platform h100 one
+want_rc 0
+one=$(grep -m1 '^  "iteration_us"' out | grep -o '"predicted": [0-9.]*' | grep -o '[0-9.]*')
+run --json --platform h100 both
+want_rc 0
+want iteration_us "$one"
+
+# ---- two processes of one pid --------------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+number = itertools.count(1)
+one = steps()
+two = [{**e, "ts": e["ts"] + 137} for e in one]
+save("hosts.json", one + two)
+PYTHON
+run hosts.json
+want_rc 3
+want_err "launches have the correlation id of another launch of process 100"
+
+# ---- an execution trace that is cut --------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+nodes, events, rf = [], [], 1
+for i in (1, 2, 3):
+    t = 1000 * i
+    events.append(mark(i, t, 1000, rf=rf))
+    nodes.append(node(10000 * i, f"ProfilerStep#{i}", rf=rf))
+    for k in range(60):
+        rf, n, at = rf + 1, next(number), t + 10 + 12 * k
+        events += [op("aten::mm", at, 10, [[64, 64]] * 2, rf=rf),
+                   call("cudaLaunchKernel", at + 2, 4, n), kernel("gemm", at + 10, 9, n)]
+        nodes.append(node(10000 * i + 10 + 10 * k, "aten::mm", 10000 * i, [[64, 64]] * 2, rf=rf))
+    rf += 1
+    events.append(call("cudaDeviceSynchronize", t + 800, 100))
+for name, share in (("little", 0.97), ("much", 0.6)):
+    save(f"{name}/kineto.json", events)
+    write_et(f"{name}/et.json", nodes)
+    text = open(f"{name}/et.json").read()
+    write(f"{name}/et.json", text[:int(share * len(text))])
+PYTHON
+run --json --salvage little
+want_rc 0
+want_err "et.json: has no node of 4 of the 180 operators of 'little/kineto.json', for it is broken"
+want_out '"kind": "no_node", "name": null, "count": 4,'
+run --json --salvage much
+want_rc 0
+want_err "et.json: has no node of 72 of the 180 operators"
+
+# ---- what to do instead --------------------------------------------------------
+echo '{"scenarios": [{"name": "half", "changes": [{"scale": {"select": "kernels",
+    "factor": 0.5}}]}]}' >half.json
+usage_error "half.json: holds scenarios and stands where the trace is wanted: 'mystique-sim whatif half.json lost.json'" \
+    whatif lost.json half.json
+mkdir stages
+cp lost.json stages/1-TP-0-EXTEND.trace.json
+cp lost.json stages/1-TP-0-DECODE.trace.json
+run stages
+want_rc 3
+want_err "EXTEND.trace.json: is a Kineto trace of the rank that 'stages/1-TP-0-DECODE.trace.json' is of, by their names"
 finish

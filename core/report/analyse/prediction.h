@@ -266,8 +266,10 @@ struct msim_prediction {
     const char *version, *platform /* NULL under measured */, *costs;
     const char *host; /* its file's name, or MSIM_HOST_TRACED; NULL: measured */
     double host_low, host_high; /* how far its times may be off, as factors */
-    const char *network;        /* asked for; NULL: the platform's own */
-    uint32_t nodes;             /* asked for; 0: as many as it takes */
+    double host_speed;   /* of its file's times, which share a host of the GPU's
+                            years takes; 0: as in the file */
+    const char *network; /* asked for; NULL: the platform's own */
+    uint32_t nodes;      /* asked for; 0: as many as it takes */
     struct msim_clock_note clock;
     const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *source_trace;    /* that holds them, NULL: the inputs */

@@ -172,6 +172,11 @@ static void print_host(const struct msim_page *page)
                    ? "in another run it takes"
                    : "others take",
                p->host_low, p->host_high);
+    if (p->host_speed > 0 && (p->host_speed < 1 || p->host_speed > 1))
+        msim_print(page->out,
+                   "  %-15s  %12s   hosts of this GPU's years take %.2f times "
+                   "what its file says\n",
+                   "", "", p->host_speed);
 }
 
 /* What follows from the period and from what the user says of the job. */
