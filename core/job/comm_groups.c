@@ -39,18 +39,34 @@ static bool is_list(const cJSON *list)
     return true;
 }
 
-/* The object, which is the caller's; NULL: it is none. */
-static cJSON *read_groups(const char *path)
+/* What lies beside the traces may be anything, such as a report that is written
+ * anew: only the file that is taken counts as read. NULL: it is not JSON. */
+static cJSON *read_small(const char *path)
 {
-    struct msim_error err = {0};
     struct stat st;
-    cJSON *all;
-    const cJSON *list;
+    cJSON *json = NULL;
+    char *text;
+    FILE *f;
 
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > BYTES_MAX)
         return NULL;
-    if (msim_json_read(&all, path, &err) != MSIM_OK)
-        return NULL;
+    text = malloc((size_t)st.st_size + 1);
+    f = text ? fopen(path, "rbe") : NULL;
+    if (f && msim_json_parse(&json, text, fread(text, 1, (size_t)st.st_size, f),
+                             NULL) != MSIM_OK)
+        json = NULL;
+    if (f)
+        fclose(f);
+    free(text);
+    return json;
+}
+
+/* The object, which is the caller's; NULL: it is none. */
+static cJSON *read_groups(const char *path)
+{
+    cJSON *all = read_small(path);
+    const cJSON *list;
+
     list = cJSON_IsObject(all) ? all->child : NULL;
     while (list && is_list(list))
         list = list->next;
