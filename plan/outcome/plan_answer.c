@@ -274,8 +274,9 @@ static void put_chance(const struct msim_plan *plan,
 static void put_test(const struct msim_plan *plan, const struct msim_spec *spec,
                      FILE *out)
 {
-    fprintf(out, "the two are too close to call. Some steps of the %s on ",
-            plan->test == plan->best ? "recommended one" : "runner-up");
+    msim_html_print(out,
+                    "the two are too close to call. Some steps of the %s on ",
+                    plan->test == plan->best ? "recommended one" : "runner-up");
     put_gpus(&plan->points[plan->test], spec, out);
     msim_html_print(out,
                     " would decide it within &times; %.2f either way.</li>\n",

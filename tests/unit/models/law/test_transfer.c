@@ -134,7 +134,8 @@ static void test_transfer__crowds(void)
     CHECK_REL(choose(&s, eight).us / choose(&s, two).us, 4, 1e-3);
     two = work(MSIM_COLL_SEND, 4, 1, 1000 * MB);
     two.u.coll.interconnect = "bridges_pairwise";
-    CHECK(msim_transfer_leaves_pair(&s, &two) && msim_transfer_on_pcie(&s, &two));
+    CHECK(msim_transfer_leaves_pair(&s, &two) &&
+          msim_transfer_on_pcie(&s, &two));
     CHECK_REL(choose(&s, two).us, 50000, 1e-3); /* at 20 GB/s */
 }
 
