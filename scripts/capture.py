@@ -318,8 +318,6 @@ def check_device(args):
             raise ValueError("the meta device has one rank and no values: "
                              "leave out '--ranks', '--ranges' and "
                              "'--pin-malloc'")
-        if args.precision == "tf32":
-            raise ValueError("a trace does not say tf32: leave it out")
         return
     if args.device == "cpu":
         if args.precision == "tf32":
@@ -353,6 +351,7 @@ class Job(given_models.Steps):
             else self.make_optimizer(args.optimizer, work)
         half = {"fp16": torch.float16, "bf16": torch.bfloat16}
         self.dtype = half.get(args.precision)
+        self.tf32 = args.precision == "tf32"
         # Gradients of fp16 underflow unless the loss is scaled.
         self.scaler = torch.amp.GradScaler(
             args.device, enabled=args.precision == "fp16")
@@ -371,6 +370,7 @@ class Job(given_models.Steps):
         return [t.to(self.device, non_blocking=True) for t in self.batch]
 
     def step(self):
+        self.say_precision()
         *inputs, target = self.inputs()
         if self.inference:
             with torch.inference_mode():

@@ -23,6 +23,7 @@ struct reshaping {
     const struct msim_trace *t;
     struct msim_trace *view;
     enum msim_dtype dtype;       /* of what is fp32; UNKNOWN: as it is */
+    bool tf32;                   /* which is what is asked for */
     struct msim_axis_sizes axis; /* the one that is changed; t NULL: none */
     struct msim_argpool pool;    /* of the view */
     struct msim_idmap lists;     /* list and name -> the view's list */
@@ -164,6 +165,7 @@ static enum msim_status put_tensors(struct reshaping *g, const char *name,
             continue;
         if (g->axis.t && !(product && (i == p.a || i == p.b)))
             MSIM_TRY(put_dims(g, a, changes(g, a, g->weight[i])));
+        g->changed |= g->tf32 && is_float32(a);
         if (g->dtype && is_float32(a) && !g->optimizer) {
             a->dtype = (uint8_t)g->dtype;
             g->changed++;
@@ -340,7 +342,7 @@ void msim_reshaped_free(struct msim_trace *view)
 
 bool msim_reshape_is_none(const struct msim_reshape *r)
 {
-    return !r->n_axes && !r->dtype;
+    return !r->n_axes && !r->dtype && !r->tf32;
 }
 
 static enum msim_status complete(struct msim_axis *axis,
@@ -431,9 +433,10 @@ enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
 static enum msim_status change(struct msim_trace **out,
                                const struct msim_trace *t,
                                const struct msim_axis *axis,
-                               enum msim_dtype dtype, struct msim_error *err)
+                               enum msim_dtype dtype, bool tf32,
+                               struct msim_error *err)
 {
-    struct reshaping g = {.t = t, .dtype = dtype};
+    struct reshaping g = {.t = t, .dtype = dtype, .tf32 = tf32};
     enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
@@ -460,15 +463,17 @@ enum msim_status msim_reshaped_new(struct msim_trace **out,
     const struct msim_axis none = {0};
     struct msim_trace *last;
 
-    MSIM_TRY(change(out, t, r->n_axes ? &r->axes[0] : &none, r->dtype, err));
+    MSIM_TRY(change(out, t, r->n_axes ? &r->axes[0] : &none, r->dtype, r->tf32,
+                    err));
     for (uint32_t i = 1; i < r->n_axes; i++) {
         enum msim_status status;
 
         last = *out;
-        status = change(out, last, &r->axes[i], MSIM_DT_UNKNOWN, err);
+        status = change(out, last, &r->axes[i], MSIM_DT_UNKNOWN, false, err);
         msim_reshaped_free(last); /* a view has what it changed for itself */
         MSIM_TRY(status);
     }
+    (*out)->tf32 |= r->tf32;
     return MSIM_OK;
 }
 

@@ -22,6 +22,7 @@ struct msim_reshape {
     uint32_t n_axes;
     enum msim_dtype dtype; /* of what is fp32 in the trace, outside optimizers;
                               UNKNOWN: as it is */
+    bool tf32;             /* products of fp32 are rounded to TF32 */
 };
 
 bool msim_reshape_is_none(const struct msim_reshape *r);

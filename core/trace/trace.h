@@ -373,6 +373,10 @@ struct msim_gpu_properties {
     X(tensor_strides, uint32_t)                                                \
     X(ranges, struct msim_tensor_range)
 
+/* The label by which a program says that it let products of fp32 be rounded
+ * (torch.set_float32_matmul_precision): no operator records that. */
+#define MSIM_TF32_LABEL "## float32_matmul_precision: high ##"
+
 struct msim_trace {
 #define X(field, type)                                                         \
     type *field;                                                               \
@@ -388,6 +392,8 @@ struct msim_trace {
     bool has_et;                               /* from an ET file */
     bool has_gpu_events;
     bool cpu_only;         /* no tensor and no activity is on a GPU */
+    bool tf32;             /* products of fp32 are rounded to TF32: its label
+                              says so (MSIM_TF32_LABEL), or somebody asks */
     uint32_t gpus;         /* that it drives: with kernels, or in an ET alone
                               with tensors */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */

@@ -34,8 +34,9 @@ static const struct msim_spec_dimension DESCRIBED[] = {
 
 static const char *const SHARDS[] = {
     "ddp", "zero1", "zero2", "zero3", "no_shard", "shard_grad_op", NULL};
-static const char *const DTYPES[] = {"traced",   "fp16", "bf16",    "amp_fp16",
-                                     "amp_bf16", "fp8",  "amp_fp8", NULL};
+static const char *const DTYPES[] = {"traced",   "fp16",     "bf16",
+                                     "amp_fp16", "amp_bf16", "fp8",
+                                     "amp_fp8",  "tf32",     NULL};
 /* In the order of enum msim_recompute, enum msim_offload and of techniques. */
 static const char *const RECOMPUTES[] = {"none", "full", NULL};
 static const char *const OFFLOADS[] = {"none", "activations", "optimizer",

@@ -50,7 +50,7 @@ void msim_change_read_reshape(struct msim_change_reader *r, const char *key)
 void msim_change_read_dtype(struct msim_change_reader *r, const char *key)
 {
     static const char *const WORDS[] = {
-        "bf16", "fp16", "amp_bf16", "amp_fp16", "fp8", "amp_fp8", NULL};
+        "bf16", "fp16", "amp_bf16", "amp_fp16", "fp8", "amp_fp8", "tf32", NULL};
     int word = msim_field_word(r->f, key, WORDS, -1);
     enum msim_dtype dtype = word % 2 ? MSIM_DT_F16 : MSIM_DT_BF16;
     struct msim_predict_settings *s = &r->row->settings;
@@ -64,5 +64,6 @@ void msim_change_read_dtype(struct msim_change_reader *r, const char *key)
         s->rewrite.autocast = (uint8_t)dtype;
     else if (word == 5)
         s->rewrite.autocast = MSIM_DT_BF16;
-    s->rewrite.fp8 |= word >= 4;
+    s->reshape.tf32 |= word == 6;
+    s->rewrite.fp8 |= word == 4 || word == 5;
 }

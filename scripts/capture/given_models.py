@@ -6,7 +6,8 @@
 
 each may be followed by settings, `,batch=8,seq=2048,precision=bf16,training`:
 
-    precision=bf16        forward under autocast; fp16 too
+    precision=bf16        forward under autocast; fp16 too; tf32: fp32, whose
+                          products are rounded
     dtype=bf16            weights and inputs of this type; fp16, fp32 too
     channels_last         weights and images laid out with channels last
     training, inference   which step, whatever FUNCTION says
@@ -47,6 +48,8 @@ from torch.utils._pytree import tree_map
 import no_torchvision
 
 TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+# What a trace says of products in fp32 that are rounded (core/trace/trace.h).
+TF32_LABEL = "## float32_matmul_precision: high ##"
 # Settings of each form; of functions, none changes the sizes.
 NUMBERS = {"function": ("selects",), "config": ("batch", "seq", "selects"),
            "timm": ("batch", "image")}
@@ -95,7 +98,8 @@ def read_settings(name, settings, known=None):
             read["training"] = key == "training"
         elif key == "channels_last" and key in types and not value:
             read[key] = True
-        elif key in ("precision", *types) and value in TYPES:
+        elif (key in ("precision", *types) and value in TYPES) or \
+                (key, value) == ("precision", "tf32"):
             read[key] = value
         elif key in known and value.isdigit() and int(value) > 0:
             read[key] = int(value)
@@ -386,6 +390,13 @@ def from_timm(name, settings):
 class Steps:
     """What takes steps on a device."""
 
+    tf32 = False
+
+    def say_precision(self):
+        if self.tf32:
+            with torch.profiler.record_function(TF32_LABEL):
+                pass
+
     def wait(self):
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -404,6 +415,7 @@ class Job(Steps):
     def __init__(self, given, device, precision):
         self.given = given
         self.device = torch.device(device)
+        self.tf32 = precision == "tf32"
         self.dtype = {"fp16": torch.float16,
                       "bf16": torch.bfloat16}.get(precision)
         self.optimizer = given.optimizer
@@ -425,6 +437,7 @@ class Job(Steps):
             return out if given.loss is None else given.loss(out)
 
     def step(self):
+        self.say_precision()
         if self.given.loss is None:
             # A function takes its own step, with gradients where it asks.
             with torch.set_grad_enabled(

@@ -116,14 +116,16 @@ static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
     return MSIM_OK;
 }
 
-/* `## process_group:init ##`: a string that holds the list of groups. */
+/* Nodes that say something of the whole job: how fp32 is multiplied, and
+ * `## process_group:init ##`, a string that holds the list of groups. */
 enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
 {
+    const char *name = msim_strtab_text(r->strings, op->name);
     const struct msim_arg *a;
     const char *text;
 
-    if (strncmp(msim_strtab_text(r->strings, op->name), "## process_group:init",
-                21))
+    r->trace->tf32 |= strcmp(name, MSIM_TF32_LABEL) == 0;
+    if (strncmp(name, "## process_group:init", 21))
         return MSIM_OK;
     a = msim_args_get(r->trace, op->args, 0);
     if (!a || a->kind != MSIM_ARG_STR)

@@ -46,6 +46,7 @@ static enum msim_status open_out(struct msim_draft *d)
     o->host = t->host;
     o->gpu_properties = t->gpu_properties;
     o->has_et = t->has_et;
+    o->tf32 = t->tf32;
     o->cpu_only = t->cpu_only;
     return MSIM_OK;
 }

@@ -284,6 +284,8 @@ bool msim_opmap_tf32(const struct msim_opmap_ctx *c)
     const struct msim_gpu *g;
     struct msim_opmap_launches launches = {0};
 
+    if (c->t->tf32)
+        return true;
     while ((g = msim_opmap_kernel(c, &launches))) {
         const char *name = msim_trace_text(c->t, g->name);
 
