@@ -59,7 +59,8 @@
     X(DISTRIBUTION, "distribution")                                            \
     X(GATED, "gated")                                                          \
     X(SMS, "sms")                                                              \
-    X(TABLE_ROWS, "table_rows")
+    X(TABLE_ROWS, "table_rows")                                                \
+    X(V_HEAD_DIM, "v_head_dim")
 
 enum column {
 #define X(name, text) COL_##name,
@@ -248,6 +249,10 @@ static void attention_row(struct row *r, struct msim_work *w)
     w->u.attention.q_len = number(r, COL_Q_LEN, 1, 0);
     w->u.attention.kv_len = number(r, COL_KV_LEN, 1, 0);
     w->u.attention.head_dim = number(r, COL_HEAD_DIM, 1, 0);
+    w->u.attention.v_dim =
+        number(r, COL_V_HEAD_DIM, 1, w->u.attention.head_dim);
+    if (w->u.attention.v_dim == w->u.attention.head_dim)
+        w->u.attention.v_dim = 0;
     w->u.attention.window = number(r, COL_WINDOW, 0, 0);
     if (pass && strcmp(pass, "backward") == 0)
         w->u.attention.backward = true;

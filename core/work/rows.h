@@ -5,7 +5,7 @@
  * columns are ignored:
  *   gemm             m n k dtype [batch] [layout]
  *   attention        phase batch heads kv_heads q_len kv_len head_dim dtype
- *                    [kv_dtype] [window] [pass: forward, backward]
+ *                    [v_head_dim] [kv_dtype] [window] [pass: forward, backward]
  *   vector           op dtype shape [bytes]
  *   collective       collective ranks bytes [nodes] [interconnect]
  *                    [algorithm] [setting] [dtype]

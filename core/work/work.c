@@ -106,15 +106,16 @@ static void count_attention(struct msim_work *w)
     double q = (double)w->u.attention.q_len;
     double kv = (double)w->u.attention.kv_len;
     double d = (double)w->u.attention.head_dim;
+    double v = w->u.attention.v_dim ? (double)w->u.attention.v_dim : d;
+    bool latent = v < d && w->u.attention.kv_heads == 1;
     double kv_bytes = msim_dtype_bytes(w->u.attention.kv_dtype);
 
     if (w->u.attention.window > 0 && (double)w->u.attention.window + q < kv)
         kv = (double)w->u.attention.window + q;
-    w->flops = 4 * batch * heads * d * msim_attention_pairs(w);
-    w->bytes_read =
-        batch * d *
-        (heads * q * msim_dtype_bytes(w->dtype) + 2 * kv_heads * kv * kv_bytes);
-    w->bytes_written = 2 * batch * heads * q * d;
+    w->flops = 2 * batch * heads * (d + v) * msim_attention_pairs(w);
+    w->bytes_read = batch * (heads * q * d * msim_dtype_bytes(w->dtype) +
+                             kv_heads * kv * kv_bytes * (latent ? d : d + v));
+    w->bytes_written = 2 * batch * heads * q * v;
     if (w->u.attention.backward) {
         /* Five products instead of two; each operand and its gradient. */
         w->flops *= 2.5;

@@ -101,6 +101,10 @@ struct msim_work {
             enum msim_attention_phase phase;
             bool backward;
             int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
+            int64_t v_dim; /* of a value; 0: head_dim, that of a key. Narrower
+                              with one head of keys for all: DeepSeek's latent
+                              attention, whose values are the first of a key's
+                              numbers, so that those are read once */
             enum msim_dtype kv_dtype;
         } attention;
         struct {
