@@ -234,8 +234,8 @@ static void add_rows(cJSON *fit, const struct fitted *f)
 
     for (uint32_t i = 0; i < f->n; i++) {
         char text[256];
-        size_t used =
-            (size_t)snprintf(text, sizeof(text), "[%u", f->rows[i].kind);
+        size_t used = (size_t)snprintf(text, sizeof(text), "[%u, %u",
+                                       f->rows[i].kind, f->rows[i].format);
 
         for (int k = 0; k < MSIM_NEIGHBOUR_SIZES; k++)
             used += (size_t)snprintf(text + used, sizeof(text) - used, ",%.4g",

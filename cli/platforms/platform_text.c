@@ -144,8 +144,8 @@ static void put_size(struct printing *pr)
 
     msim_format_large(memory, msim_platform_memory_bytes(p));
     msim_format_large(rate, msim_platform_bandwidth(p));
-    msim_format_large(fp32, msim_platform_peak_flops(p, MSIM_DT_F32));
-    msim_format_large(half, msim_platform_peak_flops(p, MSIM_DT_F16));
+    msim_format_large(fp32, msim_platform_peak_flops(p, MSIM_DT_F32, NULL));
+    msim_format_large(half, msim_platform_peak_flops(p, MSIM_DT_F16, NULL));
     snprintf(text, sizeof(text),
              "%s%s%sB at %sB/s, %u %s, fp32 %sFLOP/s, fp16 %sFLOP/s",
              generation ? generation : "", generation ? ", " : "", memory, rate,

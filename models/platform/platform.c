@@ -86,9 +86,9 @@ bool msim_platform_is_host(const struct msim_platform *p)
 }
 
 double msim_platform_peak_flops(const struct msim_platform *p,
-                                enum msim_dtype dtype)
+                                enum msim_dtype dtype, const char *variant)
 {
-    return p->sheet.rate[msim_data_sheet_rate(dtype, NULL)];
+    return p->sheet.rate[msim_data_sheet_rate_on(&p->sheet, dtype, variant)];
 }
 
 double msim_platform_bandwidth(const struct msim_platform *p)

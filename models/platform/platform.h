@@ -91,9 +91,10 @@ const char *msim_platform_file(const struct msim_platform *p);
 /* Whether it is a CPU, on which an operator runs in the thread that calls it.
  */
 bool msim_platform_is_host(const struct msim_platform *p);
-/* Dense peak rate in FLOP/s for the dtype (fp32: plain fp32, not TF32). */
+/* Dense peak rate in FLOP/s for the dtype; of fp32 plain, or with variant
+ * "tf32" that of TF32. */
 double msim_platform_peak_flops(const struct msim_platform *p,
-                                enum msim_dtype dtype);
+                                enum msim_dtype dtype, const char *variant);
 /* Peak rate of device memory, bytes/s. */
 double msim_platform_bandwidth(const struct msim_platform *p);
 /* Memory of the GPU, bytes. */

@@ -19,6 +19,7 @@ static const char *const TYPES[] = {
     MSIM_MODEL_TYPE_MAP(X)
 #undef X
         NULL};
+static const char *const ATTENTIONS[] = {"makers", "flash1", "flash2", NULL};
 static const char *const NORMS[] = {"rmsnorm", "layernorm", NULL};
 static const char *const POSITIONS[] = {"rope", "learned", "alibi", "none",
                                         NULL};
@@ -88,6 +89,8 @@ static void read_layers(struct msim_described *m, struct msim_fields *f)
     m->layernorm = msim_field_word(f, "norm", NORMS, m->layernorm) == 1;
     m->bias = msim_field_bool(f, "bias", m->bias);
     m->qk_norm = msim_field_bool(f, "qk_norm", false);
+    m->attention = (enum msim_attention_kernel)msim_field_word(
+        f, "attention", ATTENTIONS, MSIM_ATTENTION_MAKERS);
     m->activation = (enum msim_activation)msim_field_word(
         f, "activation", ACTIVATIONS, MSIM_ACTIVATION_GELU);
     m->layers = msim_field_int(f, "layers", 1, MSIM_FIELD_WANTED);
@@ -107,13 +110,29 @@ static void read_tokens(struct msim_described *m, struct msim_fields *f)
 
 static void read_decoder(struct msim_described *m, struct msim_fields *f)
 {
-    static const char *const KEYS[] = {
-        "name",       "type",   "tied_embeddings", "gated",
-        "norm",       "bias",   "positions",       "activation",
-        "layers",     "hidden", "heads",           "kv_heads",
-        "head_dim",   "ffn",    "vocab",           "window",
-        "mla",        "moe",    "qk_norm",         "attention_sinks",
-        "mtp_layers", NULL};
+    static const char *const KEYS[] = {"name",
+                                       "type",
+                                       "tied_embeddings",
+                                       "gated",
+                                       "norm",
+                                       "bias",
+                                       "positions",
+                                       "activation",
+                                       "layers",
+                                       "hidden",
+                                       "heads",
+                                       "kv_heads",
+                                       "head_dim",
+                                       "ffn",
+                                       "vocab",
+                                       "window",
+                                       "mla",
+                                       "moe",
+                                       "qk_norm",
+                                       "attention_sinks",
+                                       "mtp_layers",
+                                       "attention",
+                                       NULL};
 
     msim_fields_only(f, KEYS);
     m->gated = true;
@@ -146,7 +165,8 @@ static void read_encoder(struct msim_described *m, struct msim_fields *f)
         "bias",   "positions", "activation",      "layers",     "hidden",
         "heads",  "kv_heads",  "head_dim",        "ffn",        "vocab",
         "window", "qk_norm",   "dropout",         "norm_place", "token_types",
-        "head",   "classes",   "max_positions",   "pooler",     NULL};
+        "head",   "classes",   "max_positions",   "pooler",     "attention",
+        NULL};
 
     msim_fields_only(f, KEYS);
     m->encoder = m->tied = m->layernorm = m->bias = true;
@@ -169,10 +189,10 @@ static void read_encoder(struct msim_described *m, struct msim_fields *f)
 static void read_vit(struct msim_described *m, struct msim_fields *f)
 {
     static const char *const KEYS[] = {
-        "name",       "type",    "gated",    "norm",  "bias",
-        "activation", "layers",  "hidden",   "heads", "ffn",
-        "head_dim",   "qk_norm", "kv_heads", "image", "channels",
-        "classes",    "dropout", "patch",    NULL};
+        "name",       "type",    "gated",    "norm",      "bias",
+        "activation", "layers",  "hidden",   "heads",     "ffn",
+        "head_dim",   "qk_norm", "kv_heads", "image",     "channels",
+        "classes",    "dropout", "patch",    "attention", NULL};
 
     msim_fields_only(f, KEYS);
     m->encoder = m->layernorm = m->bias = true;

@@ -49,6 +49,15 @@ enum msim_model_head {
     MSIM_MODEL_CLASSIFIER
 };
 
+/* Which kernels the model's own code calls for attention: those of the GPU's
+ * maker (cuDNN's), or FlashAttention of a version, which was written for GPUs
+ * before Hopper. */
+enum msim_attention_kernel {
+    MSIM_ATTENTION_MAKERS,
+    MSIM_ATTENTION_FLASH1,
+    MSIM_ATTENTION_FLASH2
+};
+
 #define MSIM_DLRM_LAYERS 16 /* of one MLP, at most */
 #define MSIM_DLRM_TABLES 64 /* kinds of tables, at most */
 
@@ -68,6 +77,7 @@ struct msim_described {
     int64_t layers, hidden, heads, kv_heads, head_dim;
     int64_t ffn; /* of a dense layer; 0: all layers have experts */
     int64_t vocab;
+    enum msim_attention_kernel attention;
     int64_t window, window_every; /* keys that every n-th layer sees; 0: all */
     struct {                      /* DeepSeek's attention; kv_rank 0: not */
         int64_t q_rank, kv_rank, nope_dim, rope_dim, v_dim;

@@ -48,7 +48,7 @@ void msim_framework_default(struct msim_strategy *s, const char *name)
 
 double msim_weight_bytes(const struct msim_strategy *s)
 {
-    return s->precision == MSIM_PRECISION_FP32 ? 4 : 2;
+    return msim_dtype_bytes(msim_precision_dtype(s->precision));
 }
 
 double msim_gradient_bytes(const struct msim_strategy *s)

@@ -8,6 +8,7 @@
  */
 #ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
 #define MSIM_PLAN_DESCRIBE_STRATEGY_H
+#include "core/trace/trace.h"
 #include "plan/describe/describe.h"
 #include "plan/describe/technique.h"
 
@@ -28,11 +29,14 @@
     X(global_batch, 0)                                                         \
     X(sequence, 2048)
 
-/* X(name, the word) */
+/* X(name, the word): fp32 alone, with products in TF32, 16 bits, autocast from
+ * fp32, and from AMP_FP8 on layers whose linear products are in 8 or 4 bits. */
 #define MSIM_PRECISION_MAP(X)                                                  \
     X(FP32, "fp32")                                                            \
+    X(TF32, "tf32")                                                            \
     X(FP16, "fp16")                                                            \
     X(BF16, "bf16")                                                            \
+    X(AMP_FP16, "amp_fp16")                                                    \
     X(AMP_BF16, "amp_bf16")                                                    \
     X(AMP_FP8, "amp_fp8")                                                      \
     X(FP8, "fp8")                                                              \
@@ -130,6 +134,10 @@ _Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
 const char *msim_given_text(enum msim_given g);
 
 const char *msim_precision_text(enum msim_precision p);
+/* The type of activations and of what products of 16 or 32 bits read. */
+enum msim_dtype msim_precision_dtype(enum msim_precision p);
+/* Whether linear layers of a block multiply in 8 or 4 bits. */
+bool msim_precision_is_narrow(enum msim_precision p);
 const char *msim_recompute_text(enum msim_recompute r);
 const char *msim_optimizer_text(enum msim_optimizer o);
 const char *msim_table_optimizer_text(enum msim_table_optimizer o);

@@ -78,8 +78,8 @@ static const char *check_dlrm(const struct msim_strategy *s, char *reason,
                    {s->grad_accum - 1, "grad_accum", "1"},
                    {(int64_t)s->recompute, "recompute", "none"},
                    {(int64_t)s->offload, "offload", "none"},
-                   {s->precision >= MSIM_PRECISION_AMP_FP8, "precision",
-                    "fp32, fp16, bf16 or amp_bf16"}};
+                   {msim_precision_is_narrow(s->precision), "precision",
+                    "one of 16 or 32 bits"}};
 
     for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(*MEMBERS); i++)
         if (MEMBERS[i].value) {

@@ -48,7 +48,7 @@ enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
     if (!msim_framework_of(s)->fitted || s->zero >= 2 ||
         s->recompute != MSIM_RECOMPUTE_NONE ||
         s->offload != MSIM_OFFLOAD_NONE ||
-        s->precision >= MSIM_PRECISION_AMP_FP8 || s->cp > 1 || s->ep > 1 ||
+        msim_precision_is_narrow(s->precision) || s->cp > 1 || s->ep > 1 ||
         t->lora_rank || t->optimizer_bits || t->loss_chunks ||
         t->master_weights == MSIM_STATED_NO)
         return MSIM_MEMORY_OTHER;
@@ -181,7 +181,7 @@ fitted_for(const struct msim_strategy *s, const struct msim_memory_constants *c)
 {
     struct msim_memory_constants own = *c;
 
-    if (s->zero >= 2 || s->precision >= MSIM_PRECISION_AMP_FP8)
+    if (s->zero >= 2 || msim_precision_is_narrow(s->precision))
         own.activations = own.gathered = own.loss = 1;
     /* Parts list what a stated program keeps. */
     if (s->technique.compile)
@@ -317,9 +317,8 @@ static struct msim_memory memory_of_stage(const struct msim_parts *parts,
     struct msim_memory_constants own = *c;
     struct msim_memory out = {0};
     struct activations a;
-    double each = s->precision == MSIM_PRECISION_FP32      ? 4
-                  : s->precision >= MSIM_PRECISION_AMP_FP8 ? 3
-                                                           : 2;
+    double each = msim_dtype_bytes(msim_precision_dtype(s->precision)) +
+                  (msim_precision_is_narrow(s->precision) ? 1 : 0);
 
     state_bytes(s, each, &own);
     set_states(&out, &h, s, each, &own);

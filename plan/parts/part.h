@@ -61,7 +61,7 @@ struct msim_part_comm {
     double count;
 };
 
-#define MSIM_PART_OPS   96
+#define MSIM_PART_OPS   128
 #define MSIM_PART_COMMS 12
 
 struct msim_part {

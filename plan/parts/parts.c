@@ -250,8 +250,10 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
 {
     double sizes[3][3] = {{rows, out, in}, {rows, in, out}, {out, in, rows}};
 
-    msim_parts_quantise(k, name, MSIM_PASS_FORWARD, rows * experts * in);
-    msim_parts_quantise(k, name, MSIM_PASS_BACKWARD, rows * experts * out);
+    /* Rows of an expert are padded to sixteens. */
+    k->narrow = msim_parts_is_narrow(k, name, 0, in, out);
+    msim_parts_casts(k, name, rows * experts * in, experts * in * out,
+                     rows * experts * out);
     /* Frozen experts have no gradients of weights. */
     for (int i = 0; i < (k->s->technique.lora_rank ? 2 : 3); i++) {
         struct msim_work *w;
@@ -264,8 +266,7 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
         msim_work_count(w);
     }
     k->part->expert_parameters += experts * in * out;
-    k->part->saved +=
-        rows * experts * in * (msim_parts_is_narrow(k) ? 1 : k->each);
+    k->part->saved += rows * experts * in * (k->narrow ? 1 : k->each);
 }
 
 /* Tokens to the ranks of their experts and back. */
@@ -313,30 +314,11 @@ static void expert_half(struct msim_parts_maker *k)
 
 static void set_dtypes(struct msim_parts_maker *k)
 {
-    k->dtype = MSIM_DT_BF16;
-    k->each = 2;
-    k->linear_variant = NULL;
-    switch (k->s->precision) {
-    case MSIM_PRECISION_FP32:
-        k->dtype = MSIM_DT_F32;
-        k->each = 4;
-        k->linear_variant = "tf32";
-        k->linear_dtype = k->dtype;
-        break;
-    case MSIM_PRECISION_FP16:
-        k->dtype = k->linear_dtype = MSIM_DT_F16;
-        break;
-    case MSIM_PRECISION_FP8:
-    case MSIM_PRECISION_AMP_FP8:
-    case MSIM_PRECISION_MXFP8:
-        k->linear_dtype = MSIM_DT_F8;
-        break;
-    case MSIM_PRECISION_NVFP4:
-        k->linear_dtype = msim_dtype_parse("nvfp4", &k->linear_variant);
-        break;
-    default:
-        k->linear_dtype = k->dtype;
-    }
+    enum msim_precision p = k->s->precision;
+
+    k->dtype = msim_precision_dtype(p);
+    k->each = msim_dtype_bytes(k->dtype);
+    k->linear_variant = p == MSIM_PRECISION_TF32 ? "tf32" : NULL;
 }
 
 static void begin(struct msim_parts_maker *k, struct msim_parts *p,

@@ -63,7 +63,8 @@ static void convolution(struct msim_parts_maker *k, enum msim_pass pass)
         msim_parts_add(k, MSIM_PART_OP_EMBEDDING, "patches", pass);
 
     w->family = MSIM_FAMILY_CONV;
-    w->variant = k->linear_variant;
+    /* cuDNN may round to TF32 by default (torch.backends.cudnn.allow_tf32). */
+    w->variant = k->dtype == MSIM_DT_F32 ? "tf32" : NULL;
     w->u.conv.pass = pass == MSIM_PASS_FORWARD ? MSIM_CONV_FORWARD
                                                : MSIM_CONV_BACKWARD_WEIGHT;
     w->u.conv.n = k->s->micro_batch;
@@ -149,20 +150,12 @@ static void class_head(struct msim_parts_maker *k)
 
 void msim_parts_encoder_head(struct msim_parts_maker *k)
 {
-    enum msim_dtype narrow = k->linear_dtype;
-    const char *variant = k->linear_variant;
     enum msim_model_head head = k->m->head;
 
-    if (narrow != k->dtype) { /* a head's products stay in 16 bits */
-        k->linear_dtype = k->dtype;
-        k->linear_variant = NULL;
-    }
     if (!k->m->post_norm)
         msim_parts_norm(k, "last_norm", k->seq_tokens, (double)k->m->hidden);
     if (head != MSIM_MODEL_CLASSIFIER)
         token_head(k);
     if (head == MSIM_MODEL_CLASSIFIER || head == MSIM_MODEL_PRETRAINING)
         class_head(k);
-    k->linear_dtype = narrow;
-    k->linear_variant = variant;
 }

@@ -51,15 +51,10 @@ void msim_parts_head(struct msim_parts_maker *k)
 {
     double h = (double)k->m->hidden;
     double vocab = (double)k->m->vocab / (double)k->s->tp;
-    enum msim_dtype narrow = k->linear_dtype;
-    const char *variant = k->linear_variant;
+
     msim_parts_norm(k, "last_norm", k->seq_tokens, h);
     msim_parts_tensor_parallel(k);
-    k->linear_dtype = k->dtype; /* logits stay in 16 bits */
-    k->linear_variant = NULL;
     msim_parts_linear(k, "logits", k->tokens, h, vocab);
-    k->linear_dtype = narrow;
-    k->linear_variant = variant;
     msim_parts_loss(k, k->tokens * vocab);
     if (k->m->tied && k->s->pp == 1)
         k->part->parameters -= h * vocab;

@@ -57,8 +57,11 @@ void msim_parts_product(struct msim_parts_maker *k, const char *name,
     struct msim_work *w = msim_parts_add(k, MSIM_PART_OP_LINEAR, name, pass);
 
     w->family = MSIM_FAMILY_GEMM;
-    w->dtype = k->linear_dtype;
     w->variant = k->linear_variant;
+    if (k->narrow)
+        w->dtype = k->s->precision == MSIM_PRECISION_NVFP4
+                       ? msim_dtype_parse("nvfp4", &w->variant)
+                       : MSIM_DT_F8;
     w->u.gemm.m = (int64_t)fmax(m, 1);
     w->u.gemm.n = (int64_t)fmax(n, 1);
     w->u.gemm.k = (int64_t)fmax(kk, 1);
@@ -66,19 +69,68 @@ void msim_parts_product(struct msim_parts_maker *k, const char *name,
     msim_work_count(w);
 }
 
-bool msim_parts_is_narrow(const struct msim_parts_maker *k)
+#define SIXTEENS 16
+
+bool msim_parts_is_narrow(const struct msim_parts_maker *k, const char *name,
+                          double rows, double in, double out)
 {
-    return k->linear_dtype != k->dtype;
+    enum msim_part_kind at = k->part->kind;
+
+    return msim_precision_is_narrow(k->s->precision) &&
+           (at == MSIM_PART_DENSE || at == MSIM_PART_EXPERTS) &&
+           strcmp(name, "router") != 0 && fmod(in, SIXTEENS) == 0 &&
+           fmod(out, SIXTEENS) == 0 && fmod(rows, SIXTEENS) == 0;
 }
 
-/* An operand in 8 or 4 bits: read once, written in both orders. */
-void msim_parts_quantise(struct msim_parts_maker *k, const char *name,
-                         enum msim_pass pass, double elems)
+/* ---- 8 and 4 bits --------------------------------------------------------
+ */
+
+/* Bytes of an element in a narrow product: 1, or 0.5 in 4 bits. */
+static double narrow_bytes(const struct msim_parts_maker *k)
 {
-    if (msim_parts_is_narrow(k))
-        msim_parts_vector(k, MSIM_PART_OP_QUANTISE, name, pass,
-                          MSIM_FAMILY_POINTWISE, "mul", elems, elems * k->each,
-                          2 * elems);
+    return k->s->precision == MSIM_PRECISION_NVFP4 ? 0.5 : 1;
+}
+
+static void cast_work(struct msim_parts_maker *k, const char *name,
+                      enum msim_pass pass, double elems, double read,
+                      double written)
+{
+    msim_parts_vector(k, MSIM_PART_OP_QUANTISE, name, pass,
+                      MSIM_FAMILY_POINTWISE, "mul", elems, elems * read,
+                      elems * written);
+}
+
+/* The cast finds the greatest element on its way, for scales of later steps. */
+static void cast(struct msim_parts_maker *k, const char *name,
+                 enum msim_pass pass, double elems)
+{
+    cast_work(k, name, pass, elems, k->each, narrow_bytes(k));
+}
+
+/* The same numbers in the other order: kernels want both matrices along k. */
+static void turn(struct msim_parts_maker *k, const char *name, double elems)
+{
+    cast_work(k, name, MSIM_PASS_BACKWARD, elems, narrow_bytes(k),
+              narrow_bytes(k));
+}
+
+void msim_parts_casts(struct msim_parts_maker *k, const char *name,
+                      double input, double weight, double gradient)
+{
+    /* Weights stay in 8 bits for all micro batches of a step, unless they are
+     * gathered for each. */
+    double share = weight / (k->s->zero == 3 ? 1 : (double)k->s->grad_accum);
+
+    if (!k->narrow)
+        return;
+    cast(k, name, MSIM_PASS_FORWARD, input);
+    cast(k, name, MSIM_PASS_FORWARD, share);
+    cast(k, name, MSIM_PASS_BACKWARD, gradient);
+    if (k->s->zero == 3)
+        cast(k, name, MSIM_PASS_BACKWARD, weight);
+    turn(k, name, share);
+    turn(k, name, gradient);
+    turn(k, name, input);
 }
 
 void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,

@@ -12,9 +12,9 @@ struct msim_parts_maker {
     const struct msim_described *m;
     const struct msim_strategy *s;
     struct msim_part *part;
-    enum msim_dtype dtype;        /* of activations */
-    enum msim_dtype linear_dtype; /* that matrix products read */
-    const char *linear_variant;
+    enum msim_dtype dtype;      /* of activations, and what products read */
+    const char *linear_variant; /* "tf32", or NULL */
+    bool narrow; /* the layer at hand multiplies in 8 or 4 bits */
     double tokens, seq_tokens;
     double each; /* bytes of an activation's element */
 };
@@ -33,9 +33,25 @@ void msim_parts_pointwise(struct msim_parts_maker *k, const char *name,
                           double elems, double inputs, double outputs);
 void msim_parts_product(struct msim_parts_maker *k, const char *name,
                         enum msim_pass pass, double m, double n, double kk);
-bool msim_parts_is_narrow(const struct msim_parts_maker *k);
-void msim_parts_quantise(struct msim_parts_maker *k, const char *name,
-                         enum msim_pass pass, double elems);
+/*
+ * Whether a layer of `in` x `out` weights multiplies `rows` rows in 8 or 4 bits
+ * where the strategy does: all linear layers of a block (attention,
+ * feed-forward networks, experts), in forward and in both products of backward,
+ * as Transformer Engine does it; not the router nor what stands before and
+ * behind the blocks. Kernels want sizes in sixteens (torch._scaled_mm).
+ */
+bool msim_parts_is_narrow(const struct msim_parts_maker *k, const char *name,
+                          double rows, double in, double out);
+/*
+ * What narrow products of a linear layer need beside them, one kernel a work
+ * (MSIM_PART_OP_QUANTISE); nothing where they are not narrow. Of `input`,
+ * `weight` and `gradient` elements: casts of input and weight forward, of the
+ * gradient backward, and there all three in the other order. Scales are those
+ * that earlier steps gave (Transformer Engine's DelayedScaling, its default) or
+ * those of blocks: nobody reads an operand to find its scale first.
+ */
+void msim_parts_casts(struct msim_parts_maker *k, const char *name,
+                      double input, double weight, double gradient);
 void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,
                      enum msim_part_group g, enum msim_pass pass, double bytes,
                      double count);

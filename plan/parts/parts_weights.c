@@ -9,20 +9,23 @@
 void msim_parts_linear(struct msim_parts_maker *k, const char *name,
                        double rows, double in, double out)
 {
+    double kept; /* bytes of an element for backward */
+
+    k->narrow = msim_parts_is_narrow(k, name, rows, in, out);
     if (k->s->technique.lora_rank) {
         msim_parts_adapted(k, name, rows, in, out);
         return;
     }
-    msim_parts_quantise(k, name, MSIM_PASS_FORWARD, rows * in);
+    msim_parts_casts(k, name, rows * in, in * out, rows * out);
     msim_parts_product(k, name, MSIM_PASS_FORWARD, rows, out, in);
-    msim_parts_quantise(k, name, MSIM_PASS_BACKWARD, rows * out);
     msim_parts_product(k, name, MSIM_PASS_BACKWARD, rows, in, out);
     msim_parts_product(k, name, MSIM_PASS_BACKWARD, out, in, rows);
     k->part->parameters += in * out + (k->m->bias ? out : 0);
-    k->part->saved += rows * in * (msim_parts_is_narrow(k) ? 1 : k->each);
+    kept = k->narrow ? 1 : k->each;
+    k->part->saved += rows * in * kept;
     if (in == (double)k->m->hidden)
-        k->part->gathered += (rows - rows * k->seq_tokens / k->tokens) * in *
-                             (msim_parts_is_narrow(k) ? 1 : k->each);
+        k->part->gathered +=
+            (rows - rows * k->seq_tokens / k->tokens) * in * kept;
 }
 
 void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,

@@ -9,6 +9,9 @@
 #define WIDTH 0.45 /* of the Gaussian: a factor of 1.6 in one size */
 #define DRAWN 0.3  /* weight of a row that says 0 */
 #define FAR   4.0  /* widths at which rows no longer count */
+#define OTHER                                                                  \
+    1.5 /* widths between formats of products: a third of a weight             \
+         */
 
 /* FNV-1a of words. */
 static uint32_t hash(const uint32_t *words, size_t n)
@@ -24,7 +27,6 @@ struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
 {
     const uint32_t words[] = {t->platform,
                               t->unfused,
-                              t->precision,
                               (uint32_t)t->recompute,
                               t->zero < 2 ? 1 : (uint32_t)t->zero,
                               (uint32_t)t->tp,
@@ -34,7 +36,8 @@ struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
                                                 t->sequence, t->micro_batch,
                                                 t->dp,       t->micro_batches};
     struct msim_neighbour out = {
-        .kind = hash(words, sizeof(words) / sizeof(words[0]))};
+        .kind = hash(words, sizeof(words) / sizeof(words[0])),
+        .format = t->format};
 
     for (int i = 0; i < MSIM_NEIGHBOUR_SIZES; i++)
         out.size[i] = (float)log(sizes[i]);
@@ -77,7 +80,7 @@ static double near_rows(const struct msim_neighbour *of,
     *sum = 0;
     for (uint32_t i = first_of(of->kind, rows, n);
          i < n && rows[i].kind == of->kind; i++) {
-        double square = 0;
+        double square = of->format == rows[i].format ? 0 : OTHER * OTHER;
 
         for (int k = 0; k < MSIM_NEIGHBOUR_SIZES; k++) {
             double apart = (of->size[k] - rows[i].size[k]) / WIDTH;

@@ -2,12 +2,16 @@
  * plan/step/neighbours.h - what measured jobs like this one took beyond the
  * step law.
  *
- * Rows of the same kind (platform, precision, recomputation, ZeRO, tensor
- * parallel ranks, stages) whose sizes are near: the mean of their logarithms
+ * Rows of the same kind (platform, recomputation, ZeRO, tensor parallel ranks,
+ * stages) whose sizes are near: the mean of their logarithms
  * measured / predicted, weighted by a Gaussian of the distance between the
  * logarithms of hidden size, layers, sequence, micro batch, data parallel ranks
  * and micro batches (Nadaraya 1964, Watson 1964), drawn towards 0 where few are
  * near. A job unlike all rows keeps the law's time.
+ *
+ * Rows in another format of products (16 bits, fp8, ...) count, too, a little
+ * farther away: most of what is left over is the program's, not the format's,
+ * and so what a format brings stays what its products bring.
  */
 #ifndef MSIM_PLAN_STEP_NEIGHBOURS_H
 #define MSIM_PLAN_STEP_NEIGHBOURS_H
@@ -17,6 +21,7 @@
 
 struct msim_neighbour {
     uint32_t kind;                    /* a hash of what must be the same */
+    uint32_t format;                  /* of products: enum msim_precision */
     float size[MSIM_NEIGHBOUR_SIZES]; /* natural logarithms */
     float residual;                   /* log(measured / law) */
 };

@@ -56,10 +56,11 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
                            const struct msim_step_constants *c)
 {
     const struct msim_priced *p = &t->at[place];
-    const double attention[MSIM_ATTENTION_STACKS] = {
-        c->attention_usual, c->attention_late, c->attention_own};
+    /* Makers' kernels take what single ones are estimated at. */
+    const double attention[MSIM_ATTENTION_STACKS] = {c->attention_usual,
+                                                     c->attention_late, 1};
     const double factor[MSIM_PART_OP_COUNT] = {
-        [MSIM_PART_OP_LINEAR] = t->narrow ? c->narrow : c->linear,
+        [MSIM_PART_OP_LINEAR] = t->late ? c->linear_late : c->linear,
         [MSIM_PART_OP_ATTENTION] = attention[t->attention],
         [MSIM_PART_OP_EXPERT] = c->expert,
         [MSIM_PART_OP_SCORES] = 1,

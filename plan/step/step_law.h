@@ -16,11 +16,10 @@
 
 /* X(name, where a fit begins, what it is) */
 #define MSIM_STEP_CONSTANT_MAP(X)                                              \
-    X(linear, 1, "products in 16 or 32 bits, over their estimate")             \
-    X(narrow, 1, "products in 8 or 4 bits")                                    \
+    X(linear, 1, "products of linear layers, over their estimate")             \
+    X(linear_late, 1, "the same on Blackwell")                                 \
     X(attention_usual, 1, "attention before Hopper")                           \
-    X(attention_late, 1.5, "FlashAttention 2 on Hopper and later")             \
-    X(attention_own, 1, "attention of cuDNN")                                  \
+    X(attention_late, 1.5, "FlashAttention 1 and 2 on Hopper")                 \
     X(expert, 1, "products of experts")                                        \
     X(vector, 1, "norms and pointwise operators")                              \
     X(loss, 1, "the loss on logits in 32 bits")                                \

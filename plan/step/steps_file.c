@@ -99,15 +99,17 @@ static void read_sources(struct msim_step_fit *fit, const cJSON *object)
     }
 }
 
-/* Rows are arrays: kind, six sizes, residual. */
+/* Rows are arrays: kind, format, six sizes, residual. */
 static enum msim_status read_row(struct msim_neighbour *to, const cJSON *row,
                                  const char *path, struct msim_error *err)
 {
     const cJSON *item = row ? row->child : NULL;
 
-    if (cJSON_GetArraySize(row) != 2 + MSIM_NEIGHBOUR_SIZES)
+    if (cJSON_GetArraySize(row) != 3 + MSIM_NEIGHBOUR_SIZES)
         return wrong(path, "a row", err);
     to->kind = (uint32_t)item->valuedouble;
+    item = item->next;
+    to->format = (uint32_t)item->valuedouble;
     item = item->next;
     for (int i = 0; i < MSIM_NEIGHBOUR_SIZES; i++, item = item->next)
         to->size[i] = (float)item->valuedouble;
@@ -264,9 +266,11 @@ double msim_step_mfu(const struct msim_step_estimate *e,
                      const struct msim_strategy *s)
 {
     double rate = msim_platform_peak_flops(
-        on, s->precision == MSIM_PRECISION_FP32      ? MSIM_DT_F32
-            : s->precision >= MSIM_PRECISION_AMP_FP8 ? MSIM_DT_F8
-                                                     : MSIM_DT_BF16);
+        on,
+        msim_precision_is_narrow(s->precision)
+            ? MSIM_DT_F8
+            : msim_precision_dtype(s->precision),
+        s->precision == MSIM_PRECISION_TF32 ? "tf32" : NULL);
 
     return e->flops / (e->us * 1e-6 * rate);
 }

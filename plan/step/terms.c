@@ -47,17 +47,31 @@ static double flops_of(const struct msim_part *part)
     return sum;
 }
 
-static enum msim_attention_stack stack_of(const struct msim_platform *p,
-                                          bool narrow)
+static uint32_t format_of(enum msim_precision p)
 {
-    const char *generation = msim_platform_generation(p);
+    if (p == MSIM_PRECISION_AMP_FP8)
+        return MSIM_PRECISION_FP8;
+    if (msim_precision_is_narrow(p) || msim_precision_dtype(p) == MSIM_DT_F32)
+        return (uint32_t)p;
+    return MSIM_PRECISION_BF16;
+}
 
-    if (narrow)
-        return MSIM_ATTENTION_OWN;
-    return strcmp(generation, "hopper") == 0 ||
-                   strcmp(generation, "blackwell") == 0
-               ? MSIM_ATTENTION_LATE
-               : MSIM_ATTENTION_USUAL;
+static bool is_generation(const struct msim_platform *p, const char *name)
+{
+    return strcmp(msim_platform_generation(p), name) == 0;
+}
+
+/* Types of products do not tell: who asks what 8 bits bring means the same
+ * program in 16. */
+static enum msim_attention_stack stack_of(const struct msim_platform *p,
+                                          const struct msim_described *m)
+{
+    bool hopper = is_generation(p, "hopper");
+
+    if (!hopper && !is_generation(p, "blackwell"))
+        return MSIM_ATTENTION_USUAL;
+    return hopper && m->attention != MSIM_ATTENTION_MAKERS ? MSIM_ATTENTION_LATE
+                                                           : MSIM_ATTENTION_OWN;
 }
 
 /* FNV-1a. */
@@ -74,11 +88,12 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
                       const struct msim_described *m,
                       const struct msim_strategy *s)
 {
-    t->narrow = s->precision >= MSIM_PRECISION_AMP_FP8;
-    t->attention = stack_of(p->platform, t->narrow);
+    t->narrow = msim_precision_is_narrow(s->precision);
+    t->late = is_generation(p->platform, "blackwell");
+    t->attention = stack_of(p->platform, m);
     t->unfused = s->unfused;
     t->platform = hash_text(msim_platform_name(p->platform));
-    t->precision = (uint32_t)s->precision;
+    t->format = format_of(s->precision);
     t->hidden = (double)m->hidden;
     t->sequence = (double)s->sequence;
     t->micro_batch = (double)s->micro_batch;

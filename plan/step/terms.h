@@ -18,8 +18,8 @@ enum msim_place {
 /* Which kernels attention runs: they differ by a factor of two and more. */
 enum msim_attention_stack {
     MSIM_ATTENTION_USUAL, /* FlashAttention 2 on what it was written for */
-    MSIM_ATTENTION_LATE,  /* the same on Hopper and later GPUs */
-    MSIM_ATTENTION_OWN,   /* cuDNN's, beside products in 8 bits or fewer */
+    MSIM_ATTENTION_LATE,  /* FlashAttention 1 and 2 on Hopper */
+    MSIM_ATTENTION_OWN,   /* the makers' (cuDNN's) on Hopper and later GPUs */
     MSIM_ATTENTION_STACKS
 };
 
@@ -27,11 +27,12 @@ struct msim_terms {
     struct msim_priced at[MSIM_PLACE_COUNT]; /* us of a micro batch */
     enum msim_attention_stack attention;
     bool narrow; /* products in 8 or 4 bits */
+    bool late;   /* on Blackwell */
     bool tp_far; /* tensor parallel ranks on several nodes */
     bool dp_far; /* data parallel ranks on several nodes */
     bool unfused;
-    uint32_t platform;  /* a hash of its name */
-    uint32_t precision; /* enum msim_precision */
+    uint32_t platform; /* a hash of its name */
+    uint32_t format;   /* of products: all of 16 bits are one */
     double hidden, sequence, micro_batch;
     /* Of the first pipeline stage, of those between, of the last. */
     double first_layers, middle_layers, last_layers;

@@ -29,7 +29,7 @@ static double lookups_us(const struct msim_platform *p, double elems)
 {
     double sms = (double)msim_platform_sms(p);
     double lanes_hz =
-        msim_platform_peak_flops(p, MSIM_DT_F32) / 2 / fmax(sms, 1);
+        msim_platform_peak_flops(p, MSIM_DT_F32, NULL) / 2 / fmax(sms, 1);
     /* 64 lanes an SM (V100, A100) or 128: clocks are 1.1 to 2.7 GHz. */
     double clock = lanes_hz > 1.35e11 ? lanes_hz / 128 : lanes_hz / 64;
 

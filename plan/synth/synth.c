@@ -77,13 +77,6 @@ static void place(struct msim_synth_rank *r)
     neighbours(r, (int64_t)stage);
 }
 
-static enum msim_dtype dtype_of(const struct msim_strategy *s)
-{
-    return s->precision == MSIM_PRECISION_FP32   ? MSIM_DT_F32
-           : s->precision == MSIM_PRECISION_FP16 ? MSIM_DT_F16
-                                                 : MSIM_DT_BF16;
-}
-
 #define LISTED 4096 /* members of a group that are listed at most */
 
 static void describe_group(struct msim_json *j,
@@ -173,15 +166,24 @@ struct job {
 static struct msim_synth of_rank(const struct job *job, struct msim_etw *e,
                                  int64_t number)
 {
-    return (struct msim_synth){.e = e,
-                               .m = job->o->model,
-                               .s = job->o->strategy,
-                               .dtype = dtype_of(job->o->strategy),
-                               .rank = number};
+    return (struct msim_synth){
+        .e = e,
+        .m = job->o->model,
+        .s = job->o->strategy,
+        .dtype = msim_precision_dtype(job->o->strategy->precision),
+        .rank = number};
+}
+
+/* How fp32 is multiplied, where it is not plainly. */
+static void say_precision(struct msim_synth *y)
+{
+    if (y->s->precision == MSIM_PRECISION_TF32)
+        msim_etw_leaf(y->e, MSIM_TF32_LABEL, NULL, NULL, 0, NULL, 0);
 }
 
 static enum msim_status fill_rank(struct msim_synth_rank *r)
 {
+    say_precision(&r->y);
     MSIM_TRY(describe_rank(r));
     MSIM_TRY(msim_synth_rank_layers(r));
     MSIM_TRY(msim_synth_rank_states(r));
@@ -227,6 +229,7 @@ static enum msim_status write_dlrm(const struct job *job, struct msim_etw *e,
     groups[0] = &d->data;
     groups[1] = &d->spread;
     status = describe_groups(e, groups, 2);
+    say_precision(&d->y);
     if (status == MSIM_OK)
         status = msim_synth_dlrm_init(d);
     if (status == MSIM_OK)

@@ -52,10 +52,8 @@ static void emit(struct msim_synth_walk *w, uint32_t i)
     case MSIM_PART_OP_EMBEDDING:
         msim_synth_input(w, op, at);
         return;
-    case MSIM_PART_OP_QUANTISE:
-        w->narrow = msim_synth_to_type(w, &w->cur, MSIM_DT_F8);
-        return;
-    case MSIM_PART_OP_PLAIN: /* techniques are not written */
+    case MSIM_PART_OP_QUANTISE: /* written with the products */
+    case MSIM_PART_OP_PLAIN:    /* techniques are not written */
     case MSIM_PART_OP_COUNT:
         return;
     }
@@ -126,7 +124,7 @@ struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
     if (half != MSIM_SYNTH_WEIGHTS)
         recompute(&w, b);
     w.cur = w.stream = grad;
-    w.normed.id = w.narrow.id = w.last.id = 0;
+    w.normed.id = w.last.id = 0;
     for (uint32_t i = l->part->n_ops; i-- > 0;)
         if (l->part->ops[i].pass == MSIM_PASS_BACKWARD &&
             (half != MSIM_SYNTH_WEIGHTS || is_of_weights(l->part, i)))

@@ -5,6 +5,162 @@
 
 #include <string.h>
 
+/* ---- 8 bits ---------------------------------------------------------- */
+
+/*
+ * Kernels take both matrices in 8 bits, the first by rows and the second by
+ * columns (torch._scaled_mm), each with its scale: so that of
+ *
+ *     forward      y  = x  w^T     x, w cast
+ *     input's      dx = g  w       g cast, w in the other order
+ *     weight's     dw = g^T x      g and x in the other order
+ *
+ * every matrix is cast once, and written once more in the other order. Which
+ * products are so is in the part (plan/parts): its works are in 8 bits.
+ */
+static bool is_narrow(const struct msim_part_op *op)
+{
+    return op->work.dtype == MSIM_DT_F8;
+}
+
+/* A view with the last two dimensions exchanged: by columns where the tensor is
+ * by rows. */
+static struct msim_etw_tensor by_columns(const struct msim_synth_walk *w,
+                                         const struct msim_etw_tensor *of)
+{
+    struct msim_etw *e = w->y->e;
+    struct msim_etw_tensor view =
+        of->n == 3
+            ? msim_etw_view(e, of, 3, of->dims[0], of->dims[2], of->dims[1])
+            : msim_etw_view(e, of, 2, of->dims[1], of->dims[0]);
+    const struct msim_etw_arg in[] = {msim_etw_of(of), msim_etw_int(-2),
+                                      msim_etw_int(-1)};
+
+    view.transposed = true;
+    msim_etw_leaf(e, "aten::transpose",
+                  "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> "
+                  "Tensor(a)",
+                  in, 3, &view, 1);
+    return view;
+}
+
+/* A copy in the other order. */
+static struct msim_etw_tensor turned_of(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *of)
+{
+    struct msim_etw *e = w->y->e;
+    struct msim_etw_tensor view = by_columns(w, of), out = view;
+    const struct msim_etw_arg in[] = {msim_etw_of(&view), msim_etw_int(0)};
+
+    out.id = ++e->last;
+    out.storage = ++e->last;
+    out.transposed = false;
+    msim_etw_leaf(e, "aten::clone",
+                  "aten::clone(Tensor self, *, MemoryFormat? "
+                  "memory_format=None) -> Tensor",
+                  in, 2, &out, 1);
+    return out;
+}
+
+/* A weight of one matrix or of one an expert, in 8 bits: cast once a step, or
+ * for every use where it is gathered for each. */
+static struct msim_etw_tensor narrow_weight(const struct msim_synth_walk *w,
+                                            uint32_t at, bool turned)
+{
+    struct msim_synth_parameter *own =
+        msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT);
+    const struct msim_etw_tensor *of = &own->weight;
+    bool again = w->y->s->zero == 3;
+
+    if (again || !own->narrow.id)
+        own->narrow = msim_synth_to_type(w, of, MSIM_DT_F8);
+    if (turned && (again || !own->turned.id))
+        own->turned = turned_of(w, &own->narrow);
+    return turned ? own->turned : own->narrow;
+}
+
+/* A gradient in 8 bits, cast once for both products. */
+static struct msim_etw_tensor
+narrow_gradient(const struct msim_synth_walk *w, uint32_t at,
+                const struct msim_etw_tensor *gradient)
+{
+    struct msim_synth_kept *kept = &w->kept[at];
+
+    if (!kept->extra.id)
+        kept->extra = msim_synth_to_type(w, gradient, MSIM_DT_F8);
+    return kept->extra;
+}
+
+static struct msim_etw_tensor scale(const struct msim_synth_walk *w,
+                                    int64_t numbers)
+{
+    return numbers ? msim_etw_new(w->y->e, MSIM_DT_F32, 1, numbers)
+                   : msim_etw_new(w->y->e, MSIM_DT_F32, 0);
+}
+
+/* `b` is by columns: a transposed view. */
+static struct msim_etw_tensor scaled_mm(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *bias,
+                                        const struct msim_etw_tensor *a,
+                                        const struct msim_etw_tensor *b)
+{
+    struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], b->dims[1]);
+    struct msim_etw_tensor of_a = scale(w, 0), of_b = scale(w, 0);
+    const struct msim_etw_arg in[] = {
+        msim_etw_of(a),
+        msim_etw_of(b),
+        msim_etw_of(&of_a),
+        msim_etw_of(&of_b),
+        bias ? msim_etw_of(bias) : msim_synth_none(),
+        msim_synth_none(),
+        msim_etw_int(msim_synth_scalar_type(w->y->dtype)),
+        msim_synth_flag(false)};
+
+    msim_etw_leaf(w->y->e, "aten::_scaled_mm",
+                  "aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, "
+                  "Tensor scale_b, Tensor? bias=None, Tensor? "
+                  "scale_result=None, ScalarType? out_dtype=None, bool "
+                  "use_fast_accum=False) -> Tensor",
+                  in, 8, &out, 1);
+    return out;
+}
+
+/* A product for each of `local` experts, into `out`; rows or sums of all of
+ * them stand one behind the other, and a list says where each ends. */
+static void scaled_grouped(const struct msim_synth_walk *w, int64_t local,
+                           const struct msim_etw_tensor *a,
+                           const struct msim_etw_tensor *b,
+                           const struct msim_etw_tensor *out)
+{
+    struct msim_etw *e = w->y->e;
+    struct msim_etw_tensor ends = msim_etw_new(e, MSIM_DT_I32, 1, local);
+    struct msim_etw_tensor of_a =
+        scale(w, b->n == 3 ? a->dims[0] : local * a->dims[0]);
+    struct msim_etw_tensor of_b =
+        b->n == 3 ? msim_etw_new(e, MSIM_DT_F32, 2, local, b->dims[2])
+                  : scale(w, local * b->dims[1]);
+    const struct msim_etw_arg in[] = {
+        msim_etw_of(a),
+        msim_etw_of(b),
+        msim_etw_of(&of_a),
+        msim_etw_of(&of_b),
+        msim_etw_of(&ends),
+        msim_synth_none(),
+        msim_synth_none(),
+        msim_etw_int(msim_synth_scalar_type(w->y->dtype)),
+        msim_synth_flag(false)};
+
+    msim_synth_write_empty(e, &ends);
+    msim_etw_leaf(e, "aten::_scaled_grouped_mm",
+                  "aten::_scaled_grouped_mm(Tensor self, Tensor mat2, Tensor "
+                  "scale_a, Tensor scale_b, Tensor? offs=None, Tensor? "
+                  "bias=None, Tensor? scale_result=None, ScalarType? "
+                  "out_dtype=None, bool use_fast_accum=False) -> Tensor",
+                  in, 9, out, 1);
+}
+
+/* ---- linear layers ---------------------------------------------------- */
+
 void msim_synth_linear_forward(struct msim_synth_walk *w,
                                const struct msim_part_op *op, uint32_t at)
 {
@@ -14,7 +170,7 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
         &msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT)->weight;
     const struct msim_etw_tensor *bias =
         &msim_synth_own(w->l, at, MSIM_SYNTH_BIAS)->weight;
-    struct msim_etw_tensor x, t;
+    struct msim_etw_tensor x, t, narrow;
     struct msim_etw_arg in[3];
 
     msim_synth_first_tokens(w, op);
@@ -27,10 +183,7 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
             kept->rows = rows;
         w->normed = w->cur;
     }
-    x = w->narrow.id && msim_synth_has_elems(&w->narrow, m, k)
-            ? w->narrow
-            : msim_synth_given(w, m, k);
-    kept->in = x;
+    x = msim_synth_given(w, m, k);
     in[0] = msim_etw_of(&x);
     in[1] = msim_etw_of(weight);
     in[2] = msim_etw_of(bias);
@@ -38,10 +191,18 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
                   "aten::linear(Tensor input, Tensor weight, Tensor? "
                   "bias=None) -> Tensor",
                   in, 3);
-    t = msim_synth_transposed(w, weight);
-    w->cur = msim_synth_addmm(w, bias, &x, &t);
+    if (is_narrow(op)) {
+        x = msim_synth_to_type(w, &x, MSIM_DT_F8);
+        narrow = narrow_weight(w, at, false);
+        t = msim_synth_transposed(w, &narrow);
+        w->cur = scaled_mm(w, bias, &x, &t);
+    } else {
+        t = msim_synth_transposed(w, weight);
+        w->cur = msim_synth_addmm(w, bias, &x, &t);
+    }
+    kept->in = x;
+    kept->extra.id = 0;
     msim_etw_close(w->y->e, &w->cur, 1);
-    w->narrow.id = 0;
     if (msim_synth_makes_sum(op))
         msim_synth_reduce(w, MSIM_PASS_FORWARD, &w->cur);
 }
@@ -119,6 +280,44 @@ static void gather_gradient(struct msim_synth_walk *w,
         (void)msim_synth_gather(w, MSIM_PASS_BACKWARD, &w->cur);
 }
 
+/* Both products of backward, of the gradient of [rows, out]. */
+static struct msim_etw_tensor weights_gradient(struct msim_synth_walk *w,
+                                               const struct msim_part_op *op,
+                                               uint32_t at,
+                                               struct msim_etw_tensor *grad,
+                                               struct msim_etw_tensor *in)
+{
+    struct msim_etw_tensor g, x = *in, t;
+
+    if (!is_narrow(op)) {
+        t = msim_synth_transposed(w, grad);
+        return msim_synth_mm(w, &t, in);
+    }
+    g = narrow_gradient(w, at, grad);
+    g = turned_of(w, &g);
+    if (x.dtype != MSIM_DT_F8) /* gathered again */
+        x = msim_synth_to_type(w, &x, MSIM_DT_F8);
+    x = turned_of(w, &x);
+    t = msim_synth_transposed(w, &x);
+    return scaled_mm(w, NULL, &g, &t);
+}
+
+static struct msim_etw_tensor inputs_gradient(struct msim_synth_walk *w,
+                                              const struct msim_part_op *op,
+                                              uint32_t at,
+                                              struct msim_etw_tensor *grad)
+{
+    struct msim_etw_tensor g, t;
+
+    if (!is_narrow(op))
+        return msim_synth_mm(
+            w, grad, &msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT)->weight);
+    g = narrow_gradient(w, at, grad);
+    t = narrow_weight(w, at, true);
+    t = msim_synth_transposed(w, &t);
+    return scaled_mm(w, NULL, &g, &t);
+}
+
 /* Backward has two products of each layer, listed in this order: the input's
  * gradient, the weight's. `at` is the operator of forward. */
 void msim_synth_linear_backward(struct msim_synth_walk *w,
@@ -133,7 +332,7 @@ void msim_synth_linear_backward(struct msim_synth_walk *w,
         msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT);
     struct msim_synth_parameter *own_bias =
         msim_synth_own(w->l, at, MSIM_SYNTH_BIAS);
-    struct msim_etw_tensor grad, in, t, d, bias;
+    struct msim_etw_tensor grad, in, d, bias;
     bool has_bias = own_bias->weight.id != 0;
 
     gather_gradient(w, forward);
@@ -147,15 +346,14 @@ void msim_synth_linear_backward(struct msim_synth_walk *w,
         in = input_of(w, at);
     msim_etw_backward(w->y->e, has_bias ? "AddmmBackward0" : "MmBackward0");
     if (weight) {
-        t = msim_synth_transposed(w, &grad);
-        d = msim_synth_mm(w, &t, &in);
+        d = weights_gradient(w, op, at, &grad, &in);
         if (has_bias) {
             bias = msim_synth_sum(w, &grad, 0);
             bias = msim_synth_flat(w, &bias);
         }
         w->cur = grad;
     } else {
-        w->cur = msim_synth_mm(w, &grad, &own->weight);
+        w->cur = inputs_gradient(w, op, at, &grad);
     }
     msim_etw_close(w->y->e, NULL, 0);
     if (weight) {
@@ -198,30 +396,94 @@ void msim_synth_permute(struct msim_synth_walk *w,
         msim_synth_dispatch(w, MSIM_PASS_FORWARD);
 }
 
-void msim_synth_experts_forward(struct msim_synth_walk *w,
-                                const struct msim_part_op *op, uint32_t at)
+/* ---- experts ------------------------------------------------------------- */
+
+/* Products of `local` experts: of `rows` rows each with [n, k] of an expert. */
+static struct msim_etw_tensor experts_forward(struct msim_synth_walk *w,
+                                              const struct msim_part_op *op,
+                                              uint32_t at)
 {
     int64_t m = op->work.u.gemm.m, n = op->work.u.gemm.n, k = op->work.u.gemm.k,
             local = op->work.u.gemm.batch;
-    struct msim_etw_tensor x = msim_synth_given(w, m * local, k);
+    struct msim_synth_kept *kept = &w->kept[at];
+    struct msim_etw_tensor x = msim_synth_given(w, m * local, k), t, out;
 
-    w->kept[at].in = x;
-    w->cur = msim_synth_bmm(w, local, m, k, n, &x,
-                            &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
-    w->cur = msim_synth_view2(w, &w->cur, m * local, n);
+    kept->in = x;
+    kept->extra.id = 0;
+    if (!is_narrow(op)) {
+        out = msim_synth_bmm(w, local, m, k, n, &x,
+                             &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
+        return msim_synth_view2(w, &out, m * local, n);
+    }
+    kept->in = msim_synth_to_type(w, &x, MSIM_DT_F8);
+    t = narrow_weight(w, at, false);
+    t = by_columns(w, &t);
+    out = msim_synth_new2(w, m * local, n);
+    scaled_grouped(w, local, &kept->in, &t, &out);
+    return out;
+}
+
+void msim_synth_experts_forward(struct msim_synth_walk *w,
+                                const struct msim_part_op *op, uint32_t at)
+{
+    w->cur = experts_forward(w, op, at);
     if (!strcmp(op->name, "expert_down"))
         msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+}
+
+/* Backward of forward's work `f`. */
+static struct msim_etw_tensor experts_weights(struct msim_synth_walk *w,
+                                              const struct msim_part_op *op,
+                                              uint32_t at,
+                                              struct msim_etw_tensor *grad)
+{
+    const struct msim_work *f = &w->l->part->ops[at].work;
+    int64_t rows = f->u.gemm.m, out = f->u.gemm.n, in = f->u.gemm.k,
+            local = f->u.gemm.batch;
+    struct msim_etw_tensor g, x, d;
+
+    if (!is_narrow(op))
+        return msim_synth_bmm(w, local, out, rows, in, grad, &w->kept[at].in);
+    g = narrow_gradient(w, at, grad);
+    g = turned_of(w, &g);
+    x = turned_of(w, &w->kept[at].in);
+    x = by_columns(w, &x);
+    d = msim_etw_new(w->y->e, w->y->dtype, 3, local, out, in);
+    scaled_grouped(w, local, &g, &x, &d);
+    return d;
+}
+
+static struct msim_etw_tensor experts_inputs(struct msim_synth_walk *w,
+                                             const struct msim_part_op *op,
+                                             uint32_t at,
+                                             struct msim_etw_tensor *grad)
+{
+    const struct msim_work *f = &w->l->part->ops[at].work;
+    int64_t rows = f->u.gemm.m, out = f->u.gemm.n, in = f->u.gemm.k,
+            local = f->u.gemm.batch;
+    struct msim_etw_tensor g, t, d;
+
+    if (!is_narrow(op)) {
+        d = msim_synth_bmm(w, local, rows, out, in, grad,
+                           &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
+        return msim_synth_view2(w, &d, rows * local, in);
+    }
+    g = narrow_gradient(w, at, grad);
+    t = narrow_weight(w, at, true);
+    t = by_columns(w, &t);
+    d = msim_synth_new2(w, rows * local, in);
+    scaled_grouped(w, local, &g, &t, &d);
+    return d;
 }
 
 void msim_synth_experts_backward(struct msim_synth_walk *w,
                                  const struct msim_part_op *op, uint32_t at)
 {
     const struct msim_work *f = &w->l->part->ops[at].work;
-    int64_t rows = f->u.gemm.m, out = f->u.gemm.n, in = f->u.gemm.k,
-            local = f->u.gemm.batch;
+    int64_t rows = f->u.gemm.m * f->u.gemm.batch;
     bool weight =
         op[-1].kind == MSIM_PART_OP_EXPERT && op[-1].pass == MSIM_PASS_BACKWARD;
-    struct msim_etw_tensor grad = gradient_of(w, rows * local, out, at), d;
+    struct msim_etw_tensor grad = gradient_of(w, rows, f->u.gemm.n, at), d;
 
     if (weight && w->half == MSIM_SYNTH_INPUTS) {
         w->kept[at].grad = w->cur = grad;
@@ -229,12 +491,10 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
     }
     msim_etw_backward(w->y->e, "BmmBackward0");
     if (weight) {
-        d = msim_synth_bmm(w, local, out, rows, in, &grad, &w->kept[at].in);
+        d = experts_weights(w, op, at, &grad);
         w->cur = grad;
     } else {
-        d = msim_synth_bmm(w, local, rows, out, in, &grad,
-                           &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
-        w->cur = msim_synth_view2(w, &d, rows * local, in);
+        w->cur = experts_inputs(w, op, at, &grad);
     }
     msim_etw_close(w->y->e, NULL, 0);
     if (weight)

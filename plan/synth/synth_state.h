@@ -67,8 +67,10 @@ struct msim_synth_kept {
 
 /* A parameter and its gradient. */
 struct msim_synth_parameter {
-    struct msim_etw_tensor weight, grad; /* weight's id 0: there is none;
-                                            grad's: backward makes it */
+    struct msim_etw_tensor weight, grad;   /* weight's id 0: there is none;
+                                              grad's: backward makes it */
+    struct msim_etw_tensor narrow, turned; /* the weight in 8 bits, and in the
+                                              other order; id 0: not yet */
     bool is_expert;
     struct msim_synth_parameter *tied; /* the one that this is; or NULL */
 };

@@ -174,9 +174,12 @@ struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
                                           const struct msim_etw_tensor *of,
                                           enum msim_dtype dtype)
 {
-    struct msim_etw_tensor out =
-        msim_etw_new(w->y->e, dtype, 2, of->dims[0], of->dims[1]);
+    struct msim_etw_tensor out = *of;
 
+    out.id = ++w->y->e->last;
+    out.storage = ++w->y->e->last;
+    out.dtype = dtype;
+    out.transposed = false;
     msim_synth_write_to_copy(w->y->e, of, &out);
     return out;
 }
@@ -186,30 +189,11 @@ struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
                                      const struct msim_etw_tensor *b)
 {
     struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], b->dims[1]);
-    struct msim_etw_tensor scale = msim_etw_new(w->y->e, MSIM_DT_F32, 0);
-    struct msim_etw_arg in[] = {
-        msim_etw_of(a),
-        msim_etw_of(b),
-        msim_etw_of(&scale),
-        msim_etw_of(&scale),
-        msim_synth_none(),
-        msim_synth_none(),
-        msim_etw_int(msim_synth_scalar_type(w->y->dtype)),
-        msim_synth_flag(false)};
+    struct msim_etw_arg in[] = {msim_etw_of(a), msim_etw_of(b)};
 
-    if (a->dtype == MSIM_DT_F8 || b->dtype == MSIM_DT_F8) {
-
-        msim_etw_leaf(w->y->e, "aten::_scaled_mm",
-                      "aten::_scaled_mm(Tensor self, Tensor mat2, Tensor "
-                      "scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
-                      "scale_result=None, ScalarType? out_dtype=None, bool "
-                      "use_fast_accum=False) -> Tensor",
-                      in, 8, &out, 1);
-    } else {
-        msim_etw_leaf(w->y->e, "aten::mm",
-                      "aten::mm(Tensor self, Tensor mat2) -> Tensor", in, 2,
-                      &out, 1);
-    }
+    msim_etw_leaf(w->y->e, "aten::mm",
+                  "aten::mm(Tensor self, Tensor mat2) -> Tensor", in, 2, &out,
+                  1);
     return out;
 }
 
@@ -241,7 +225,7 @@ struct msim_etw_tensor msim_synth_addmm(const struct msim_synth_walk *w,
                                 msim_etw_of(b), msim_etw_int(1),
                                 msim_etw_int(1)};
 
-    if (!bias->id || a->dtype == MSIM_DT_F8)
+    if (!bias->id)
         return msim_synth_mm(w, a, b);
     out = msim_synth_new2(w, a->dims[0], b->dims[1]);
     msim_etw_leaf(w->y->e, "aten::addmm",

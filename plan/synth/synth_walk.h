@@ -18,7 +18,6 @@ struct msim_synth_walk {
     struct msim_etw_tensor cur;    /* what the last operator made */
     struct msim_etw_tensor stream; /* what residuals add to */
     struct msim_etw_tensor normed; /* the last norm's output */
-    struct msim_etw_tensor narrow; /* `cur` in 8 bits; id 0: none */
     struct msim_etw_tensor last;   /* of a head: what the layers made; backward
                                       its gradient by classes, id 0: none */
 };

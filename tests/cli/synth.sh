@@ -51,6 +51,44 @@ write full '"gpus": 1, "micro_batch": 1, "global_batch": 2, "recompute": "full"'
 holds "FLOPs of recomputation" "$(figure full flops)" ">" "$(awk "BEGIN { print 1.2 * $flops }")"
 holds "memory of recomputation" "$(figure full memory_bytes)" "<" "$(figure one memory_bytes)"
 
+# In 8 bits each of the four linear layers of a block has three scaled products,
+# whose operands both are of 8 bits; the head stays. The same change of the trace
+# in 16 bits says the same.
+write half '"gpus": 1, "micro_batch": 4, "global_batch": 4'
+echo '{"gpus": 1, "micro_batch": 4, "global_batch": 4, "sequence": 1024, "precision": "fp8"}' >"$folder/s.json"
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/narrow"
+want_rc 0
+scaled() { # scaled products, those of 8 bits, other products
+    python3 - "$folder/narrow/rank-0.et.json" <<'PY'
+import json, sys
+nodes = json.load(open(sys.argv[1]))["nodes"]
+types = [n["inputs"]["types"][:2] for n in nodes if n["name"] == "aten::_scaled_mm"]
+print(len(types), sum(all("Float8" in t for t in two) for two in types),
+      sum(n["name"] == "aten::mm" for n in nodes))
+PY
+}
+[ "$(scaled)" = "48 48 3" ] || complain "scaled products: $(scaled)"
+echo '{"scenarios": [{"name": "x", "changes": [{"dtype": "fp8"}]}]}' >"$folder/x.json"
+run whatif --platform h100 --json "$folder/x.json" "$folder/half"
+want_rc 0
+changed=$(grep -oE '"period_us": \{"predicted": [0-9.e+]+' "$folder/out" | tail -1 | grep -oE '[0-9.e+]+$')
+written=$(figure narrow period_us)
+holds "fp8 changed and written" "$changed" "<" "$(awk "BEGIN { print 1.03 * $written }")"
+holds "fp8 changed and written" "$changed" ">" "$(awk "BEGIN { print 0.97 * $written }")"
+
+# TF32: a label says it, and a change of the fp32 trace is the same.
+for type in fp32 tf32 amp_fp16; do
+    echo "{\"gpus\": 1, \"micro_batch\": 4, \"global_batch\": 4, \"sequence\": 1024, \"precision\": \"$type\"}" >"$folder/s.json"
+    run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/$type"
+    want_rc 0
+done
+holds "TF32" "$(figure tf32 kernel_us)" "<" "$(awk "BEGIN { print 0.6 * $(figure fp32 kernel_us) }")"
+holds "16 bits" "$(figure amp_fp16 kernel_us)" "<" "$(figure tf32 kernel_us)"
+echo '{"scenarios": [{"name": "x", "changes": [{"dtype": "tf32"}]}]}' >"$folder/x.json"
+run whatif --platform h100 --json "$folder/x.json" "$folder/fp32"
+want_rc 0
+want_out "\"kernel_us\": {\"predicted\": $(figure tf32 kernel_us)"
+
 # Sharding holds less, and sends.
 write ddp '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8'
 write zero '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8, "zero": 3'

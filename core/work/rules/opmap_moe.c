@@ -8,6 +8,8 @@
  */
 #include "core/work/rules/opmap_rule.h"
 
+#include <string.h>
+
 #define ARG_TOKENS  0 /* tokens x hidden */
 #define ARG_UP      1 /* experts x (2 inter, or inter without gate) x hidden */
 #define ARG_DOWN    2 /* experts x hidden x inter */
@@ -77,7 +79,9 @@ static bool grouped_product(struct msim_opmap_ctx *c,
     if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &b) ||
         a.rank < 2 || a.rank > 3 || b.rank < 2 || b.rank > 3)
         return false;
-    if (a.rank == 2 && b.rank == 2 && !msim_opmap_tensor(c, 2, &ends))
+    /* Scales of both stand before the offsets. */
+    if (a.rank == 2 && b.rank == 2 &&
+        !msim_opmap_tensor(c, strstr(c->name, "scaled") ? 4 : 2, &ends))
         return false;
     groups = b.rank == 3   ? msim_operand_dim(&b, 0)
              : a.rank == 3 ? msim_operand_dim(&a, 0)

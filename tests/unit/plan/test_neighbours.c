@@ -68,6 +68,25 @@ static void test_neighbours__are_evidence(void)
     CHECK(msim_neighbour_evidence(&of, &other, 1, NULL) == 0);
 }
 
+/* A row in another format says a third of what one of its own says, and less
+ * where own ones are there: what 8 bits bring stays what their products bring.
+ */
+static void test_neighbours__of_another_format(void)
+{
+    struct msim_neighbour rows[] = {row(2048, 16, 2, 0.3),
+                                    row(2048, 16, 2, -0.3)};
+    struct msim_neighbour of = rows[0];
+    double with;
+
+    rows[1].format = of.format + 1;
+    CHECK_REL(msim_neighbour_evidence(&of, &rows[1], 1, NULL), exp(-1.125),
+              1e-6);
+    CHECK(msim_neighbour_correction(&of, &rows[1], 1, NULL) < -0.1);
+    qsort(rows, 2, sizeof(rows[0]), msim_neighbour_order);
+    with = msim_neighbour_correction(&of, rows, 2, NULL);
+    CHECK(with > 0.1 && with < 0.2);
+}
+
 /* By the kind of program, the first that fits, and whether a row is near. */
 static void test_neighbours__choose_the_class(void)
 {
@@ -103,6 +122,7 @@ int main(void)
     RUN(test_neighbours__count_by_distance);
     RUN(test_neighbours__are_of_one_kind);
     RUN(test_neighbours__are_evidence);
+    RUN(test_neighbours__of_another_format);
     RUN(test_neighbours__choose_the_class);
     return check_summary();
 }

@@ -109,6 +109,94 @@ static void test_parts__split_over_tensor_parallel_ranks(void)
     CHECK_INT(b.part[1].n_comms, 8);
 }
 
+static uint32_t narrow_products(const struct msim_part *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        n += p->ops[i].work.family == MSIM_FAMILY_GEMM &&
+             p->ops[i].work.dtype == MSIM_DT_F8;
+    return n;
+}
+
+static uint32_t count(const struct msim_part *p, enum msim_part_op_kind kind)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        n += p->ops[i].kind == kind;
+    return n;
+}
+
+/* Three products of each of a block's four linear layers, and six casts: of
+ * three matrices, each in both orders. Heads stay, and so do routers, and
+ * layers of sizes that are not in sixteens. Gathered weights are cast once
+ * more. */
+static void test_parts__in_8_bits(void)
+{
+    struct msim_strategy s = strategy(8, 1, 1, 1);
+    struct msim_described experts = LLAMA;
+    const struct msim_part *dense;
+    struct msim_parts p;
+
+    s.precision = MSIM_PRECISION_FP8;
+    msim_parts_make(&p, &LLAMA, &s);
+    dense = msim_parts_find(&p, MSIM_PART_DENSE);
+    CHECK_UINT(narrow_products(dense), 12);
+    CHECK_UINT(count(dense, MSIM_PART_OP_QUANTISE), 24);
+    CHECK_UINT(narrow_products(msim_parts_find(&p, MSIM_PART_HEAD)), 0);
+    s.zero = 3;
+    msim_parts_make(&p, &LLAMA, &s);
+    dense = msim_parts_find(&p, MSIM_PART_DENSE);
+    CHECK_UINT(count(dense, MSIM_PART_OP_QUANTISE), 28);
+    s.sequence = 4095;
+    msim_parts_make(&p, &LLAMA, &s);
+    CHECK_UINT(narrow_products(msim_parts_find(&p, MSIM_PART_DENSE)), 0);
+    s.sequence = 4096;
+    experts.moe.experts = 16;
+    experts.moe.topk = 2;
+    experts.moe.ffn = 1024;
+    msim_parts_make(&p, &experts, &s);
+    /* qkv and out, two products of experts; none of the router. */
+    CHECK_UINT(narrow_products(msim_parts_find(&p, MSIM_PART_EXPERTS)), 12);
+}
+
+/* us of a layer's products, forward and backward. */
+static double products_us(const struct msim_terms *t)
+{
+    const struct msim_priced *p = &t->at[MSIM_PLACE_LAYER];
+
+    return p->us[MSIM_PART_OP_LINEAR][0] + p->us[MSIM_PART_OP_LINEAR][1];
+}
+
+/* What 8 bits bring to a job is not more than what its own products bring
+ * (Amdahl), whatever the split and the rows that correct it. */
+static void test_law__gains_what_products_gain(void)
+{
+    struct msim_step_fit fit;
+
+    CHECK_INT(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err), MSIM_OK);
+    for (int i = 0; i < 12; i++) {
+        struct msim_strategy s = strategy(8, i & 1 ? 4 : 1, i & 2 ? 4 : 1, 8);
+        double us[2], products[2];
+
+        s.zero = i < 4 ? 0 : i < 8 ? 1 : 3;
+        if (s.zero == 3 && s.pp > 1)
+            continue;
+        for (int narrow = 0; narrow < 2; narrow++) {
+            struct msim_terms t;
+
+            s.precision = narrow ? MSIM_PRECISION_FP8 : MSIM_PRECISION_BF16;
+            t = terms_of(&s);
+            us[narrow] = msim_step_predict(&t, &fit).us;
+            products[narrow] = products_us(&t);
+        }
+        CHECK(us[1] < us[0]);
+        CHECK(us[0] / us[1] < products[0] / products[1]);
+    }
+    msim_step_fit_release(&fit);
+}
+
 static void test_law__keeps_bounds(void)
 {
     struct msim_step_constants c = msim_step_constants_start();
@@ -121,7 +209,7 @@ static void test_law__keeps_bounds(void)
 
     /* No faster than the GPU's peak. */
     CHECK(msim_step_us(&t, &c, NULL) >
-          t.flops / msim_platform_peak_flops(h100, MSIM_DT_BF16) * 1e6);
+          t.flops / msim_platform_peak_flops(h100, MSIM_DT_BF16, NULL) * 1e6);
     /* Twice the micro batches take at most twice as long, and nearly so. */
     a = step(&eight, &c);
     b = step(&sixteen, &c);
@@ -420,6 +508,8 @@ int main(void)
     pricer.gpus_a_node = 8;
     RUN(test_parts__have_the_known_flops);
     RUN(test_parts__split_over_tensor_parallel_ranks);
+    RUN(test_parts__in_8_bits);
+    RUN(test_law__gains_what_products_gain);
     RUN(test_law__keeps_bounds);
     RUN(test_law__sums_its_parts);
     RUN(test_law__rises_with_its_constants);

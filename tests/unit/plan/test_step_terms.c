@@ -74,8 +74,8 @@ static void test_step__one_stage(void)
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21 + 11);
     t.updates_in_backward = true;
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
-    c.narrow = 1;
-    t.narrow = true;
+    c.linear_late = 1;
+    t.linear_late = true;
     check_us(&t, &c, 3 * (4 * 300 + 20 + 90 + 10) + 21);
 }
 

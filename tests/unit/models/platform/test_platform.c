@@ -25,7 +25,7 @@ static void test_platform__loads_all(void)
         if (!p)
             continue;
         CHECK_STR(msim_platform_name(p), NAMES[i]);
-        CHECK(msim_platform_peak_flops(p, MSIM_DT_F32) > 1e12);
+        CHECK(msim_platform_peak_flops(p, MSIM_DT_F32, NULL) > 1e12);
         CHECK(msim_platform_bandwidth(p) > 1e11);
         CHECK(msim_platform_memory_bytes(p) > 1e10);
         msim_platform_free(p);
@@ -40,8 +40,8 @@ static void test_platform__knows_aliases(void)
     REQUIRE(msim_platform_load(&p, MSIM_DATA, "nvidia a100-sxm4-80gb", NULL) ==
             MSIM_OK);
     CHECK_STR(msim_platform_name(p), "a100");
-    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16), 312e12, 0);
-    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_F32), 19.5e12, 0);
+    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16, NULL), 312e12, 0);
+    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_F32, NULL), 19.5e12, 0);
     CHECK_UINT(msim_platform_sms(p), 108);
     msim_platform_free(p);
 }
@@ -84,11 +84,11 @@ static void test_platform__likened(void)
     double rate, factor;
 
     CHECK_INT(msim_platform_load(&p, MSIM_DATA, "h100", NULL), MSIM_OK);
-    rate = msim_platform_peak_flops(p, MSIM_DT_BF16);
+    rate = msim_platform_peak_flops(p, MSIM_DT_BF16, NULL);
     factor = msim_platform_trace_factor(p);
     msim_platform_liken(p, &g);
     CHECK_STR(msim_platform_name(p), "near h100");
-    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16), rate / 2, 1e-12);
+    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16, NULL), rate / 2, 1e-12);
     CHECK_REL(msim_platform_bandwidth(p), 3.35e12, 1e-12);
     CHECK_REL(msim_platform_memory_bytes(p), 40e9, 1e-12);
     CHECK_UINT(msim_platform_sms(p), 66);
