@@ -193,6 +193,31 @@ types h100
 [[ $out != *emulated* && $out != *supported* ]] ||
     complain "an H100 has both: $out"
 
+# fp8 is the bare kernel: less than vLLM's linear layer, which casts its input,
+# and than any kernel with a scale a block; faster than half precision.
+printf '%s\n' m,n,k,dtype,framework 8192,4096,4096,fp8, 8192,4096,4096,fp8,vllm \
+    8192,4096,4096,fp8_block, 8192,4096,4096,bf16, >"$folder/narrow.csv"
+for gpu in h100 b200; do
+    run op --platform "$gpu" "$folder/narrow.csv"
+    want_rc 0
+    awk -F, 'NR > 1 { us[NR] = $6 }
+        END { exit !(us[2] < 0.85 * us[3] && us[2] <= us[4] && us[2] < 0.8 * us[5]) }' \
+        "$folder/out" || complain "fp8 is not the bare kernel on $gpu: $out"
+done
+
+# Values of another width than keys. DeepSeek's decode reads each of its latent
+# keys once, values and all: half of the bytes of keys and values.
+printf '%s\n' phase,batch,heads,kv_heads,q_len,kv_len,head_dim,v_head_dim,dtype \
+    decode,128,128,1,1,8192,576,512,bf16 decode,128,16,1,1,8192,576,,bf16 \
+    decode,128,16,1,1,8192,576,512,bf16 prefill,1,128,128,4096,4096,192,128,bf16 \
+    prefill,1,128,128,4096,4096,160,,bf16 >"$folder/latent.csv"
+run op --platform h800 "$folder/latent.csv"
+want_rc 0
+awk -F, 'NR > 1 { us[NR] = $10 }
+    END { r = us[4] / us[3]; s = us[5] / us[6]
+          exit !(r > 0.4 && r < 0.7 && s > 0.8 && s < 1.25) }' "$folder/out" ||
+    complain "widths of values: $out"
+
 # More nodes cost no less: the same ranks where GPUs do not share PCIe, and as
 # many a node. A row that does not say has 8 GPUs a node.
 times() { # PLATFORM RANKS,NODES...
