@@ -112,7 +112,7 @@ refused '{"parallel": 4}' 'parallel is 4, want {"tp": 4, "pp": 2}'
 refused '{"parallel": {"schedule": "gpipe"}}' 'parallel.schedule is "gpipe", want one of 1f1b interleaved zero-bubble'
 refused '{"shard": "zero4"}' 'shard is "zero4", want ddp, zero1, zero2, zero3 or fsdp'
 refused '{"shard": 4}' "shard is 4, want a whole number from 0 to 3"
-refused '{"dtype": "fp9"}' 'dtype is "fp9", want one of fp32 fp16 bf16'
+refused '{"dtype": "fp9"}' 'dtype is "fp9", want one of fp32 tf32 fp16 bf16'
 refused '{"recompute": "some"}' 'recompute is "some", want one of none full selective'
 refused '{"offload": true}' "offload is true, want one of none activations optimizer weights"
 refused '{"quantise_comms": 7}' "quantise_comms is 7, want one of 4 8 16 32"

@@ -75,7 +75,7 @@ static void test_step__one_stage(void)
     t.updates_in_backward = true;
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
     c.linear_late = 1;
-    t.linear_late = true;
+    t.late = true;
     check_us(&t, &c, 3 * (4 * 300 + 20 + 90 + 10) + 21);
 }
 
