@@ -48,7 +48,7 @@ void msim_framework_default(struct msim_strategy *s, const char *name)
 
 double msim_weight_bytes(const struct msim_strategy *s)
 {
-    return msim_dtype_bytes(msim_precision_dtype(s->precision));
+    return msim_precision_is_full(s->precision) ? 4 : 2;
 }
 
 double msim_gradient_bytes(const struct msim_strategy *s)

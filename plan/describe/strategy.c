@@ -48,18 +48,9 @@ static const char *const TABLE_OPTIMIZERS[] = {
 #undef X
         NULL};
 
-enum msim_dtype msim_precision_dtype(enum msim_precision p)
+bool msim_precision_is_full(enum msim_precision p)
 {
-    switch (p) {
-    case MSIM_PRECISION_FP32:
-    case MSIM_PRECISION_TF32:
-        return MSIM_DT_F32;
-    case MSIM_PRECISION_FP16:
-    case MSIM_PRECISION_AMP_FP16:
-        return MSIM_DT_F16;
-    default:
-        return MSIM_DT_BF16;
-    }
+    return p == MSIM_PRECISION_FP32 || p == MSIM_PRECISION_TF32;
 }
 
 bool msim_precision_is_narrow(enum msim_precision p)

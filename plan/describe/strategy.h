@@ -8,7 +8,6 @@
  */
 #ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
 #define MSIM_PLAN_DESCRIBE_STRATEGY_H
-#include "core/trace/trace.h"
 #include "plan/describe/describe.h"
 #include "plan/describe/technique.h"
 
@@ -134,8 +133,8 @@ _Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
 const char *msim_given_text(enum msim_given g);
 
 const char *msim_precision_text(enum msim_precision p);
-/* The type of activations and of what products of 16 or 32 bits read. */
-enum msim_dtype msim_precision_dtype(enum msim_precision p);
+/* Whether weights and activations are in 32 bits. */
+bool msim_precision_is_full(enum msim_precision p);
 /* Whether linear layers of a block multiply in 8 or 4 bits. */
 bool msim_precision_is_narrow(enum msim_precision p);
 const char *msim_recompute_text(enum msim_recompute r);

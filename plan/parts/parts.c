@@ -312,6 +312,15 @@ static void expert_half(struct msim_parts_maker *k)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+enum msim_dtype msim_precision_dtype(enum msim_precision p)
+{
+    if (msim_precision_is_full(p))
+        return MSIM_DT_F32;
+    return p == MSIM_PRECISION_FP16 || p == MSIM_PRECISION_AMP_FP16
+               ? MSIM_DT_F16
+               : MSIM_DT_BF16;
+}
+
 static void set_dtypes(struct msim_parts_maker *k)
 {
     enum msim_precision p = k->s->precision;

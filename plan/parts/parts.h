@@ -30,6 +30,9 @@ struct msim_parts {
 
 const char *msim_part_op_text(enum msim_part_op_kind k);
 
+/* The type of activations and of what products of 16 or 32 bits read. */
+enum msim_dtype msim_precision_dtype(enum msim_precision p);
+
 /* The parts of `m` under the complete strategy `s`. */
 void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
                      const struct msim_strategy *s);
