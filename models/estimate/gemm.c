@@ -318,9 +318,9 @@ static void gemm_explain(const struct msim_platform *p,
         fprintf(out, "rows do not begin on 16 bytes: SMs load for %.4g us\n",
                 pieces_us(p, w));
     if (is_narrow(p, w) && by_narrow_stacks(p, w, &e, &by)) {
-        fprintf(out, "the fastest of bare kernels: %s's %s%s\n", by->stack,
-                by->variant ? by->variant : "fp8",
-                by->casts ? ", less the cast of its input" : "");
+        msim_print(out, "the fastest of bare kernels: %s's %s%s\n", by->stack,
+                   by->variant ? by->variant : "fp8",
+                   by->casts ? ", less the cast of its input" : "");
         if (pick_stack(p, w, by, &pick))
             msim_fit_explain(p, &pick, &work, out);
     } else if (msim_gemm_pick(p, w, &pick)) {

@@ -35,6 +35,23 @@ const char *msim_synth_dtype_text(enum msim_dtype t)
     }
 }
 
+void msim_synth_wait(struct msim_synth *y, const struct msim_synth_group *g,
+                     int64_t call)
+{
+    struct msim_etw_tensor none =
+        msim_etw_new(y->e, MSIM_DT_F32, 1, (int64_t)0);
+    struct msim_etw_comm c = {.name = "wait",
+                              .dtype = "Float",
+                              .group = g->name,
+                              .size = g->size,
+                              .start = g->start,
+                              .stride = g->stride,
+                              .sequence = call};
+
+    msim_etw_collective(y->e, &c, &none, &none,
+                        (y->rank - g->start) / g->stride);
+}
+
 /* From `in` elements to `out`; the struct msim_etw_tensor that it wrote. */
 static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
                                        const char *name, enum msim_part_group g,
@@ -56,6 +73,7 @@ static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
 
     msim_etw_collective(w->y->e, &c, of, &out,
                         (w->y->rank - group->start) / group->stride);
+    msim_synth_wait(w->y, group, c.sequence);
     return out;
 }
 

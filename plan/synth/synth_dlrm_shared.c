@@ -27,16 +27,7 @@ void msim_dlrm_exchange(struct msim_synth_dlrm *d, struct msim_synth_group *g,
 
 void msim_dlrm_wait(struct msim_synth_dlrm *d, struct msim_synth_group *g)
 {
-    struct msim_etw_tensor none =
-        msim_etw_new(d->y.e, MSIM_DT_F32, 1, (int64_t)0);
-    struct msim_etw_comm c = {.name = "wait",
-                              .dtype = "Float",
-                              .group = g->name,
-                              .size = g->size,
-                              .start = g->start,
-                              .stride = g->stride};
-
-    msim_etw_collective(d->y.e, &c, &none, &none, d->y.rank);
+    msim_synth_wait(&d->y, g, g->calls - 1);
 }
 
 /* Bytes of a bucket: torch.nn.parallel.DistributedDataParallel's, whose first

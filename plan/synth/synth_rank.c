@@ -306,20 +306,80 @@ static void transfer(struct msim_synth_rank *r, const struct msim_turn *t)
     }
     /* The other one's place among two. */
     msim_etw_collective(r->y.e, &c, what, what, g->start == r->number);
+    if (!send)
+        msim_synth_wait(&r->y, g, c.sequence);
+}
+
+/* With ZeRO 3 the next layer's weights come while one works. */
+static void gather_ahead(struct msim_synth_rank *r, uint32_t layer)
+{
+    if (r->y.s->zero >= 3)
+        gather_layer(r, &r->layers[layer]);
+}
+
+/* The calls of both groups that end with such a gather. */
+struct calls {
+    int64_t dp, experts;
+};
+
+static struct calls calls_of(const struct msim_synth_rank *r)
+{
+    return (struct calls){r->dp.calls - 1, r->experts.calls - 1};
+}
+
+static void wait_for(struct msim_synth_rank *r, const struct calls *c)
+{
+    if (c->dp >= 0)
+        msim_synth_wait(&r->y, &r->dp, c->dp);
+    if (c->experts >= 0)
+        msim_synth_wait(&r->y, &r->experts, c->experts);
+}
+
+/* Layers from `from` to `to`, up or down: what `work` does with each has its
+ * weights, and those of the next are on their way. */
+static void with_weights(struct msim_synth_rank *r, uint32_t from, uint32_t to,
+                         void (*work)(struct msim_synth_rank *, uint32_t,
+                                      void *),
+                         void *ctx)
+{
+    int32_t step = to < from ? -1 : 1;
+
+    gather_ahead(r, from);
+    for (uint32_t i = from;; i += (uint32_t)step) {
+        struct calls here = calls_of(r);
+
+        if (i != to)
+            gather_ahead(r, i + (uint32_t)step);
+        if (r->y.s->zero >= 3)
+            wait_for(r, &here);
+        work(r, i, ctx);
+        if (i == to)
+            return;
+    }
+}
+
+struct forward_pass {
+    const struct msim_turn *turn;
+    struct msim_etw_tensor x;
+};
+
+static void forward_layer(struct msim_synth_rank *r, uint32_t layer, void *ctx)
+{
+    struct forward_pass *p = ctx;
+
+    p->x = msim_synth_forward(&r->y, &r->layers[layer],
+                              p->turn->batch % r->schedule.kept, p->x);
 }
 
 static void forward(struct msim_synth_rank *r, const struct msim_turn *t)
 {
-    struct msim_etw_tensor x = *at(r, r->given, t);
+    uint32_t begin = r->first[t->chunk], end = r->first[t->chunk + 1];
+    struct forward_pass p = {t, *at(r, r->given, t)};
 
     msim_etw_label(r->y.e, "forward");
-    for (uint32_t i = r->first[t->chunk]; i < r->first[t->chunk + 1]; i++) {
-        if (r->y.s->zero >= 3)
-            gather_layer(r, &r->layers[i]);
-        x = msim_synth_forward(&r->y, &r->layers[i],
-                               t->batch % r->schedule.kept, x);
-    }
-    *at(r, r->made, t) = x;
+    if (begin < end)
+        with_weights(r, begin, end - 1, forward_layer, &p);
+    *at(r, r->made, t) = p.x;
     msim_etw_close(r->y.e, NULL, 0);
 }
 
@@ -332,6 +392,24 @@ static struct msim_etw_tensor gradient(struct msim_synth_rank *r,
     return is_last(r, t->chunk) ? *at(r, r->made, &there) : *at(r, r->given, t);
 }
 
+struct backward_pass {
+    const struct msim_turn *turn;
+    enum msim_synth_half half;
+    bool sums;
+    struct msim_etw_tensor g;
+};
+
+static void backward_layer(struct msim_synth_rank *r, uint32_t layer, void *ctx)
+{
+    struct backward_pass *p = ctx;
+
+    p->g =
+        msim_synth_backward(&r->y, &r->layers[layer],
+                            p->turn->batch % r->schedule.kept, p->half, p->g);
+    if (p->sums)
+        sum_gradients(r, &r->layers[layer]);
+}
+
 /* Backward through a chunk, or half of it; gradients are summed once all are
  * there. */
 static struct msim_etw_tensor back_through(struct msim_synth_rank *r,
@@ -339,20 +417,21 @@ static struct msim_etw_tensor back_through(struct msim_synth_rank *r,
                                            enum msim_synth_half half,
                                            struct msim_etw_tensor g)
 {
+    uint32_t begin = r->first[t->chunk], end = r->first[t->chunk + 1];
     bool last_batch = (int64_t)t->batch + 1 == r->y.s->grad_accum;
-    bool sums = last_batch || msim_exchanges_each_micro_batch(r->y.s);
+    struct backward_pass p = {
+        t, half,
+        half != MSIM_SYNTH_INPUTS &&
+            (last_batch || msim_exchanges_each_micro_batch(r->y.s)),
+        g};
 
     msim_etw_label(r->y.e, "backward");
-    for (uint32_t i = r->first[t->chunk + 1]; i-- > r->first[t->chunk];) {
-        if (r->y.s->zero >= 3 && half != MSIM_SYNTH_WEIGHTS)
-            gather_layer(r, &r->layers[i]);
-        g = msim_synth_backward(&r->y, &r->layers[i],
-                                t->batch % r->schedule.kept, half, g);
-        if (sums && half != MSIM_SYNTH_INPUTS)
-            sum_gradients(r, &r->layers[i]);
-    }
+    if (half != MSIM_SYNTH_WEIGHTS && begin < end)
+        with_weights(r, end - 1, begin, backward_layer, &p);
+    for (uint32_t i = end; half == MSIM_SYNTH_WEIGHTS && i-- > begin;)
+        backward_layer(r, i, &p);
     msim_etw_close(r->y.e, NULL, 0);
-    return g;
+    return p.g;
 }
 
 static void backward(struct msim_synth_rank *r, const struct msim_turn *t)
@@ -383,8 +462,12 @@ static void micro_batches(struct msim_synth_rank *r)
 
 void msim_synth_rank_step(struct msim_synth_rank *r)
 {
+    struct calls all;
+
     msim_etw_label(r->y.e, "ProfilerStep#1");
     micro_batches(r);
+    all = calls_of(r);
+    wait_for(r, &all);
     msim_synth_optimizer_step(&r->optimizer);
     if (r->y.s->zero == 1 || r->y.s->zero == 2)
         for (uint32_t i = 0; i < r->n; i++)

@@ -55,6 +55,10 @@ int64_t msim_synth_scalar_type(enum msim_dtype t);
 void msim_synth_write_empty(struct msim_etw *e,
                             const struct msim_etw_tensor *t);
 
+/* What follows waits for a group's call of that number. */
+void msim_synth_wait(struct msim_synth *y, const struct msim_synth_group *g,
+                     int64_t call);
+
 /* The word for a type in a collective's attributes. */
 const char *msim_synth_dtype_text(enum msim_dtype t);
 
