@@ -3,6 +3,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/message.h"
+#include "core/base/files_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,9 +65,13 @@ static void open_closed_streams(void)
 
 int main(int argc, char **argv)
 {
+    int rc;
+
     open_closed_streams();
     /* A file that may not grow further is an error like a full disk, after
      * which a draft is removed. */
     signal(SIGXFSZ, SIG_IGN);
-    return finish(run(argc, argv));
+    rc = finish(run(argc, argv));
+    msim_files_read_release();
+    return rc;
 }

@@ -231,3 +231,14 @@ enum msim_status msim_files_read_hash(uint64_t *hash, struct msim_error *err)
     pthread_mutex_unlock(&files_read.lock);
     return status;
 }
+
+void msim_files_read_release(void)
+{
+    pthread_mutex_lock(&files_read.lock);
+    for (uint32_t i = 0; i < files_read.n; i++)
+        free(files_read.files[i].path);
+    free(files_read.files);
+    files_read.files = NULL;
+    files_read.n = files_read.cap = 0;
+    pthread_mutex_unlock(&files_read.lock);
+}

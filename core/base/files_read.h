@@ -5,7 +5,8 @@
  * no output replaces an input then, whatever it is called (write_file.h), and
  * what is kept of a run is known to be of the same inputs. The list is the
  * process's, and the only state that library code has: whoever asked for it,
- * what was read was read. Any thread may call these.
+ * what was read was read. main lets go of it when the verb is done. Any thread
+ * may call these.
  */
 #ifndef MSIM_CORE_BASE_FILES_READ_H
 #define MSIM_CORE_BASE_FILES_READ_H
@@ -31,5 +32,8 @@ enum msim_status msim_files_read_spare(const char *path,
  * were read. EIO where one was changed meanwhile. */
 MSIM_MUST_CHECK
 enum msim_status msim_files_read_hash(uint64_t *hash, struct msim_error *err);
+
+/* The run is over: none is noted any more. */
+void msim_files_read_release(void);
 
 #endif

@@ -32,7 +32,7 @@ const struct fuzz_target FUZZ_TARGETS[] = {
 };
 
 static const struct fuzz_target *target;
-static char folder[] = P_tmpdir "/msim-fuzz-XXXXXX";
+static char folder[PATH_MAX];
 static char words[MOST_WORDS][PATH_MAX];
 static char *argv[MOST_WORDS + 1];
 static int argc;
@@ -73,7 +73,7 @@ static void split(const char *command)
 
 static void leave(void)
 {
-    char command[PATH_MAX];
+    char command[PATH_MAX + 16];
 
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     if (system(command) != 0)
@@ -99,15 +99,24 @@ static void be_silent(void)
     close(none);
 }
 
+/* In memory where there is such a folder: outputs are synced. */
+static void enter_folder(void)
+{
+    const char *above = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
+
+    snprintf(folder, sizeof(folder), "%s/msim-fuzz-XXXXXX", above);
+    if (!mkdtemp(folder) || chdir(folder) ||
+        symlink(MSIM_SOURCE "/tests/fuzz/verbs/corpus", "corpus"))
+        abort();
+    atexit(leave);
+}
+
 int LLVMFuzzerInitialize(int *n, char ***args)
 {
     (void)n;
     (void)args;
     setenv("MSIM_DATA", MSIM_DATA, 1);
-    if (!mkdtemp(folder) || chdir(folder) ||
-        symlink(MSIM_SOURCE "/tests/fuzz/verbs/corpus", "corpus"))
-        abort();
-    atexit(leave);
+    enter_folder();
     if (getenv("MSIM_FUZZ_TARGET")) {
         const struct fuzz_target *t =
             fuzz_target_find(getenv("MSIM_FUZZ_TARGET"));

@@ -95,6 +95,16 @@ static void test_files_read__gone(void)
     CHECK(rename(moved, a) == 0);
 }
 
+/* Another run of this process begins with none. */
+static void test_files_read__release(void)
+{
+    CHECK(hash_of(a, b));
+    msim_files_read_release();
+    CHECK_INT(msim_files_read_spare(a, NULL), MSIM_OK);
+    CHECK(hash_of(a, b));
+    CHECK_INT(msim_files_read_spare(a, NULL), MSIM_EUSAGE);
+}
+
 static void test_files_read__standard_output(void)
 {
     struct msim_error err = {0};
@@ -120,6 +130,7 @@ int main(void)
     RUN(test_files_read__changed_meanwhile);
     RUN(test_files_read__spare);
     RUN(test_files_read__gone);
+    RUN(test_files_read__release);
     RUN(test_files_read__standard_output);
     unlink(a);
     unlink(b);
