@@ -155,8 +155,7 @@ static void test_write_file__says_that_the_disk_is_full(void)
 /* Room that comes back does not make up for bytes that were lost. */
 static void test_write_file__a_failure_stays(void)
 {
-    const struct rlimit small = {10, RLIM_INFINITY};
-    struct rlimit before;
+    struct rlimit before, small;
     struct msim_error err = {0};
     struct msim_file *f;
     char text[100];
@@ -165,6 +164,7 @@ static void test_write_file__a_failure_stays(void)
     memset(text, 'x', sizeof(text));
     signal(SIGXFSZ, SIG_IGN);
     REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small = (struct rlimit){10, before.rlim_max};
     REQUIRE(msim_file_open(&f, path, NULL, NULL) == MSIM_OK);
     CHECK_INT(msim_file_write(f, text, sizeof(text)), MSIM_OK);
     REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
