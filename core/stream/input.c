@@ -320,6 +320,9 @@ static enum msim_status open_fd(struct msim_input *in, const char *path,
                              "is a directory, want a file");
         if (S_ISREG(st.st_mode) && st.st_size > 0)
             in->total = (uint64_t)st.st_size;
+        /* One read takes all of it: nothing is left to read ahead. */
+        if (S_ISREG(st.st_mode) && st.st_size <= (off_t)RAW_LEN)
+            in->threaded = false;
     }
     return MSIM_OK;
 }
