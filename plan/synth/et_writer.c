@@ -297,6 +297,8 @@ static void put_node(struct msim_etw *e, const struct msim_etw_node *n,
     struct msim_json *j = &e->json;
     struct msim_etw_arg out[MSIM_ETW_ARGS];
 
+    if (j->status != MSIM_OK) /* nobody will read the rest */
+        return;
     for (uint32_t i = 0; i < n_outs && i < MSIM_ETW_ARGS; i++)
         out[i] = msim_etw_of(&outs[i]);
     msim_json_open(j, NULL, '{', false);
