@@ -19,10 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_WORDS 24
+#define MOST_WORDS   24
+#define MOST_WRITTEN (1 << 20) /* a job of a thousand layers ends there */
 
 const struct fuzz_target FUZZ_TARGETS[] = {
 #define TARGET(name, file, command) {name, file, command},
@@ -137,6 +139,18 @@ static void write_input(const uint8_t *data, size_t size)
         abort();
 }
 
+/* Of the files that are written from here on. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *args[MOST_WORDS + 1];
@@ -144,7 +158,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     write_input(data, size);
     memcpy(args, argv, sizeof(args));
+    limit_files(MOST_WRITTEN);
     rc = mystique_sim_main(argc, args);
+    limit_files(RLIM_INFINITY);
     if (rc < 0 || rc > 4)
         abort();
     return 0;
