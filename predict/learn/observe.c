@@ -204,7 +204,7 @@ enum msim_status msim_learn_observe(struct msim_learn_rows *out,
     for (uint32_t r = 0; status == MSIM_OK && r < job->n_ranks; r++)
         if (job->ranks[r]->has_gpu_events)
             status = observe_rank(o, works[r]);
-    msim_works_free_ranks(works, works ? job->n_ranks : 0);
+    msim_works_free_ranks(works, job->n_ranks);
     for (int c = 0; c < MSIM_LEARN_CLOCKS; c++)
         msim_estimate_cache_release(&o->cache[c]);
     free(o);

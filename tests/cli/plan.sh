@@ -57,6 +57,13 @@ want_rc 0
     complain "what may be cheaper is not named: $out"
 [[ $out != *"leave: not sure to fit"* ]] || complain "what is not sure is recommended: $out"
 
+# A peak that is not sure to fit has a mark in the page, as no other has.
+run plan "$folder/edge.json" -o "$folder/edge"
+want_rc 0
+grep -q '[0-9]?<' "$folder/edge/report.html" || complain "the page does not say what is not sure to fit"
+cut -d, -f21 "$folder/plan/frontier.csv" | grep -q edge ||
+    ! grep -q '[0-9]?<' "$folder/plan/report.html" || complain "the page doubts what fits"
+
 # Platforms with stacks are platforms of their own.
 cat >"$folder/stacks.json" <<'JSON'
 {"model": "llama3-8b", "global_batch": 64, "platforms": ["h100@pytorch-2.5", {"name": "h100@pytorch-2.9"}],

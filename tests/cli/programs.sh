@@ -47,6 +47,7 @@ for s in statements:
     for o in s["outputs"]:
         assert o == values, s
         values += 1
+    assert s["recorded"] in (True, False), s
 nodes = [s["node"] for s in statements]
 assert nodes == sorted(nodes) and len(set(nodes)) == len(nodes)
 assert used == set(range(len(outside))), set(range(len(outside))) - used

@@ -153,6 +153,17 @@ want_out '"name": "fused(add, relu)", "kind": "kernel", "calls": 1'
 run whatif --json "$folder/named.json" "$folder/one"
 [[ $out != *'"kernels": '* ]] || complain "kernels that nobody asked for"
 
+# Kernels of other sizes are not made one, though they follow each other.
+mkdir "$folder/sizes"
+sed 's/\("correlation":2,"stream":7,"device":0,"grid":\)\[1024,/\1[512,/' "$folder/one/trace.json" \
+    >"$folder/sizes/trace.json"
+! cmp -s "$folder/one/trace.json" "$folder/sizes/trace.json" || complain "no kernel has another size"
+scenario chosen 188.333333 '{"fuse": {"select": "op:aten::[ar]*"}}'
+judge "$folder/sizes"
+echo '{"scenarios": [{"name": "apart", "changes": [{"fuse": "pointwise"}]}]}' >"$folder/apart.json"
+run whatif "$folder/apart.json" "$folder/sizes" --csv
+want_out "no two kernels that could be fused follow each other"
+
 # Streams that there are.
 sed 's/"stream":7/"stream":17/; s/"tid":7/"tid":17/' "$folder/one/trace.json" >"$folder/streams.json"
 printf '{"scenarios": [{"name": "3", "changes": [{"remove": {"select": "stream:3"}}]}]}' >"$folder/third.json"

@@ -259,12 +259,40 @@ static void test_loss__is_dealt_to_ranks(void)
     }
 }
 
+/* What rope adds where nothing is compiled, of both passes: of queries and keys
+ * of 2 x 4,096 tokens, 32 heads of 128, 24 bytes read and 20 written forward,
+ * 54 and 54 backward. */
+static void test_parts__plain_rope(void)
+{
+    struct msim_described m = LLAMA;
+    struct msim_strategy s = plain();
+    const struct msim_part *part;
+    struct msim_parts p;
+    double read = 0, written = 0;
+
+    m.positions = MSIM_POSITIONS_ROPE;
+    s.technique.compile = MSIM_STATED_NO;
+    msim_parts_make(&p, &m, &s);
+    part = msim_parts_find(&p, MSIM_PART_DENSE);
+    for (uint32_t k = 0; k < part->n_ops; k++) {
+        const struct msim_part_op *op = &part->ops[k];
+
+        if (op->kind == MSIM_PART_OP_PLAIN && strcmp(op->name, "rope") == 0) {
+            read += (double)op->work.bytes_read;
+            written += (double)op->work.bytes_written;
+        }
+    }
+    CHECK_REL(read, 8192.0 * 32 * 128 * (24 + 54), 1e-9);
+    CHECK_REL(written, 8192.0 * 32 * 128 * (20 + 54), 1e-9);
+}
+
 int main(void)
 {
     if (msim_platform_load(&a100, MSIM_DATA, "a100", &err) != MSIM_OK)
         return 1;
     pricer = (struct msim_pricer){.platform = a100, .gpus_a_node = 8};
     RUN(test_technique__takes_ranges_lists_and_words);
+    RUN(test_parts__plain_rope);
     RUN(test_memory__counts_states_in_their_own_type);
     RUN(test_memory__counts_what_a_program_keeps);
     RUN(test_memory__cuts_the_loss);

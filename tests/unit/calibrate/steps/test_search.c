@@ -64,9 +64,39 @@ static void test_search__keeps_to_the_start(void)
     CHECK_REL(at[1], 1, 1e-3);
 }
 
+/* Whole steps of a tenth: no slope leads from one to the next. */
+static void steps(double *out, const double *at, void *context)
+{
+    const double *planted = context;
+
+    for (int i = 0; i < ROWS; i++)
+        out[i] = round(10 * log(planted[i % 2] / at[i % 2])) / 10;
+}
+
+/* Each of the constants is moved by itself where all slopes are 0. */
+static void test_search__without_slopes(void)
+{
+    double planted[] = {1.3, 0.8}, at[] = {1, 1}, weight[ROWS];
+    struct msim_search s = {.at = at,
+                            .n = 2,
+                            .weight = weight,
+                            .rows = ROWS,
+                            .most = 0.69,
+                            .ridge = 1e-6,
+                            .residuals = steps,
+                            .context = planted};
+
+    for (int i = 0; i < ROWS; i++)
+        weight[i] = 1.0 / ROWS;
+    msim_search_run(&s);
+    CHECK_REL(at[0], 1.3, 0.06);
+    CHECK_REL(at[1], 0.8, 0.06);
+}
+
 int main(void)
 {
     RUN(test_search__finds_what_was_planted);
     RUN(test_search__keeps_to_the_start);
+    RUN(test_search__without_slopes);
     return check_summary();
 }
