@@ -1,0 +1,54 @@
+# Shared by answers_*.sh: what verbs say, held to eight digits by committed texts
+# (tests/answers), so that no number and no word of an answer moves unseen. A change
+# that is meant to move them makes them again, and its commit says what moved:
+#
+#     MYSTIQUE_SIM=build/mystique-sim MSIM_DATA=data bash tests/cli/answers_plan.sh update
+#
+#   answer NAME ARGUMENT...   runs mystique-sim; output and messages are those of NAME
+#   sums NAME FOLDER          checksums of the files there: what is too long to keep
+
+. "$(dirname "$0")/lib.bash"
+
+committed=$(cd "$(dirname "$0")/../answers" && pwd)
+update=${1:-}
+data=${MSIM_DATA:?the data folder}
+
+# Of libraries of mathematics the last digits differ.
+to_eight_digits() {
+    sed "s#$folder#FOLDER#g; s#$data#DATA#g" | awk '{
+        rest = $0
+        line = ""
+        while (match(rest, /[0-9]+\.[0-9]+(e[-+]?[0-9]+)?/)) {
+            line = line substr(rest, 1, RSTART - 1) \
+                sprintf("%.8g", substr(rest, RSTART, RLENGTH) + 0)
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+        print line rest
+    }'
+}
+
+hold() { # NAME: what $folder/said has
+    if [ "$update" = update ]; then
+        cp "$folder/said" "$committed/$1.txt"
+        return
+    fi
+    cmp -s "$folder/said" "$committed/$1.txt" && return
+    complain "tests/answers/$1.txt says else (<: committed, >: now):"
+    diff "$committed/$1.txt" "$folder/said" | grep '^[<>]' | cut -c1-300 | head -20 >&2
+}
+
+answer() {
+    local name=$1
+    shift
+    run "$@"
+    { echo "exit code $rc"; cat "$folder/out" "$folder/err"; } | to_eight_digits >"$folder/said"
+    hold "$name"
+}
+
+sums() {
+    (cd "$2" && find . -type f | sort | while read -r file; do
+        to_eight_digits <"$file" | cksum | tr '\n' ' '
+        echo "$file"
+    done) >"$folder/said"
+    hold "$1"
+}
