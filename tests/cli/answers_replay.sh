@@ -28,4 +28,7 @@ answer compare compare --platform a100,h100 "$data/traces/vit" "$data/traces/vit
 answer compare_json compare --json "$data/traces/bert" "$data/traces/vit"
 answer validate validate --csv --platform a100 "$data/traces/resnet" "$data/traces/resnet"
 answer validate_json validate --json --platform a100 "$data/traces/vit" "$data/traces/vit"
+# Past a limit, in numbers.
+answer validate_past validate --max-error 1 --platform a100 "$data/traces/vit" "$data/traces/vit"
+answer validate_replay_past validate --max-error 1 "$data/traces/vit" "$data/traces/bert"
 finish
