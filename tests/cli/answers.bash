@@ -23,6 +23,7 @@ to_eight_digits() {
                 sprintf("%.8g", substr(rest, RSTART, RLENGTH) + 0)
             rest = substr(rest, RSTART + RLENGTH)
         }
+        sub(/ +$/, "", rest)
         print line rest
     }'
 }
