@@ -96,7 +96,8 @@ def programs(test):
     if kind == "cli":
         script = (ROOT / f"tests/cli/{name}.sh").read_text(encoding="utf-8")
         return {"mystique-sim"} | {program for program in (
-            "msim-calibrate", "mystique-prof-cpu") if program in script}
+            "msim-calibrate", "msim-fit-steps", "mystique-prof-cpu")
+            if program in script}
     return {{"unit": f"test_{name}", "fake_gpu": "fake_gpu_programs"}.get(kind, "all")}
 
 
