@@ -132,6 +132,9 @@ static void test_transfer__crowds(void)
     s.link = s.pcie;
     snprintf(s.interconnect, sizeof(s.interconnect), "PCIe4");
     CHECK_REL(choose(&s, eight).us / choose(&s, two).us, 4, 1e-3);
+    two = work(MSIM_COLL_SEND, 2, 1, 1000 * MB);
+    two.u.coll.interconnect = "bridges_pairwise";
+    CHECK(!msim_transfer_leaves_pair(&s, &two));
     two = work(MSIM_COLL_SEND, 4, 1, 1000 * MB);
     two.u.coll.interconnect = "bridges_pairwise";
     CHECK(msim_transfer_leaves_pair(&s, &two) &&
