@@ -32,6 +32,10 @@ points nothing '{"model": "llama3-70b", "global_batch": 64, "platforms": ["h100"
     "zero": 1, "micro_batch": 2, "recompute": "none"}'
 echo '{"model": "llama3-70b", "sequence": 8192, "global_batch": 1024, "platforms": ["b200"], "gpus": 256}' >"$folder/spec.json"
 answer plan_json plan --json "$folder/spec.json"
+for name in experts nothing adapters; do
+    to_eight_digits <"$folder/$name/plan.json" >"$folder/said"
+    hold "plan_${name}_json"
+done
 if command -v gnuplot >/dev/null; then # what is between its charts
     run plan "$folder/spec.json" -o "$folder/page"
     sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/page/report.html" | to_eight_digits >"$folder/said"

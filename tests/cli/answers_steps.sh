@@ -52,6 +52,9 @@ done
 answer ways_ranks whatif --platform a100 "$folder/ways.json" "$data/traces/dlrm-ddp-2ranks" --csv
 answer edits_ranks whatif --platform h100 "$folder/edits.json" "$data/traces/dlrm-ddp-2ranks" --csv
 answer edits_kernels whatif --platform a100 --kernels "$folder/edits.json" "$data/traces/gpt2"
+answer edits_json whatif --platform a100 --json "$folder/edits.json" "$data/traces/resnet"
+answer edits whatif --platform a100 "$folder/edits.json" "$data/traces/bert"
+answer sensitivity_json whatif --sensitivity --platform h100 --json "$data/traces/dlrm-ddp-2ranks"
 answer sensitivity whatif --sensitivity --platform a100 "$data/traces/vit" --csv
 for trace in llama-block resnet; do
     answer "predict_$trace" --platform a100 "$data/traces/$trace"
@@ -79,4 +82,13 @@ echo "{\"trace\": \"$data/traces/vit\", \"platforms\": [{\"name\": \"h100\", \"p
     {\"name\": \"l40s\", \"price_per_gpu_hour\": 1}], \"gpus\": [1, 4], \"shard\": [\"ddp\", \"zero3\"],
     \"micro_batch\": [8, 32], \"samples\": 1e8, \"recompute\": [\"none\", \"full\"]}" >"$folder/spec.json"
 answer plan_traced plan --json "$folder/spec.json"
+answer plan_traced_text plan "$folder/spec.json"
+run plan "$folder/spec.json" -o "$folder/plan"
+want_rc 0
+to_eight_digits <"$folder/plan/points.csv" >"$folder/said"
+hold plan_traced_points
+if command -v gnuplot >/dev/null; then # what is between its charts
+    sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/plan/report.html" | to_eight_digits >"$folder/said"
+    hold plan_traced_page
+fi
 finish
