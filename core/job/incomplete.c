@@ -3,6 +3,7 @@
  */
 #include "core/job/incomplete.h"
 
+#include "core/base/idmap.h"
 #include "core/trace/left_steps.h"
 
 #include <stdio.h>
@@ -186,27 +187,43 @@ static void warn_unmarked(struct msim_job *job)
                       (long long)bare->rank, (long long)marked->rank);
 }
 
+/* The first step whose number an earlier one has; n_steps: none. */
+static uint32_t repeated_step(const struct msim_trace *t)
+{
+    struct msim_idmap seen = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t s = 0, *at;
+
+    for (; s < t->n_steps && status == MSIM_OK; s++) {
+        uint64_t number = (uint64_t)t->steps[s].number;
+
+        if (msim_idmap_get(&seen, number) != MSIM_NONE)
+            break;
+        status = msim_idmap_put(&seen, number, s, &at);
+    }
+    msim_idmap_release(&seen);
+    return status == MSIM_OK ? s : t->n_steps; /* it is but a warning */
+}
+
 /* Recordings that were put together count their steps from the same number. */
 static void warn_repeated(struct msim_job *job)
 {
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         const struct msim_trace *t = job->ranks[r];
+        uint32_t s = repeated_step(t);
         char rank[32];
 
-        for (uint32_t s = 0; s < t->n_steps; s++) {
-            int64_t number = t->steps[s].number;
-            uint32_t n = msim_steps_numbered(t, number);
-
-            if (n < 2)
-                continue;
-            snprintf(rank, sizeof(rank), " on rank %lld", (long long)t->rank);
-            msim_job_warn(job,
-                          "ProfilerStep#%lld is marked %u times%s: steps of "
-                          "one number count as one iteration, their mean, and "
-                          "what takes one step takes the first",
-                          (long long)number, n, t->rank < 0 ? "" : rank);
-            return;
-        }
+        if (s == t->n_steps)
+            continue;
+        snprintf(rank, sizeof(rank), " on rank %lld", (long long)t->rank);
+        msim_job_warn(job,
+                      "ProfilerStep#%lld is marked %u times%s: steps of one "
+                      "number count as one iteration, their mean, and what "
+                      "takes one step takes the first",
+                      (long long)t->steps[s].number,
+                      msim_steps_numbered(t, t->steps[s].number),
+                      t->rank < 0 ? "" : rank);
+        return;
     }
 }
 
