@@ -11,7 +11,7 @@ traces=${MSIM_DATA:?the data folder}/traces
 judge() {
     cat >"$folder/judge.py"
     PYTHONPATH=$folder python3 - "$folder/judge.py" "${@:2}" <<'PYTHON' || complain "$1"
-import csv, json, sys
+import csv, json, math, sys
 
 
 def table(path):
@@ -28,6 +28,11 @@ def near(a, b, why, most=1e-4):
 
 def inside(low, value, high, why):
     assert 0 < float(low) <= float(value) <= float(high), f"{why}: {low} {value} {high}"
+
+
+def expected_cost(p):  # under the interval of the step, log-normal
+    sd = math.log(float(p["high_ms"]) / float(p["low_ms"])) / 2 / 1.645
+    return float(p["cost"]) * math.exp(sd * sd / 2)
 
 
 files = [json.load(open(p)) if p.endswith("json") else table(p) for p in sys.argv[2:]]
@@ -73,9 +78,11 @@ near(like[0]["high_ms"], best["step_us"]["high"] / 1e3, "high")
 near(like[0]["predicted_memory_gib"], best["memory_bytes"]["peak"] / 2**30, "peak")
 inside(best["memory_bytes"]["low"], best["memory_bytes"]["peak"], best["memory_bytes"]["high"], "memory")
 near(sum(best["parts_us"].values()), best["step_us"]["predicted"], "parts")
-near(like[0]["cost"], min(float(p["cost"]) for p in points if p["cost"]), "least cost")
+near(expected_cost(like[0]), min(expected_cost(p) for p in points
+                                 if p["cost"] and p["fits"] == "yes" and not p["guards"]), "least cost")
 PY
-# Limits: the cheapest point that keeps them, and the frontier of those that do.
+# Limits: the point that is sure to keep them and is expected to cost least of those, and the
+# frontier of those that keep them as predicted.
 sed 's/"tokens"/"limits": {"days": 0.1, "memory_gib": 60}, "tokens"/' "$folder/spec.json" >"$folder/limits.json"
 run plan "$folder/limits.json" -o "$folder/limited"
 want_rc 0
@@ -87,7 +94,9 @@ for p in points:
 kept = [p for p in points if p["keeps_limits"] == "1"]
 assert 0 < len(kept) < len(points) and all(f in kept for f in frontier)
 best = plan["recommended"]
-cheapest = min((p for p in kept if p["cost"]), key=lambda p: float(p["cost"]))
+sure = [p for p in kept if p["cost"] and p["fits"] == "yes" and not p["guards"] and math.log(
+    0.1 / float(p["days"])) >= math.log(float(p["high_ms"]) / float(p["predicted_ms"]))]
+cheapest = min(sure, key=expected_cost)
 assert all(str(best[k]) == cheapest[k] for k in list(cheapest)[:16]), (best, cheapest)
 PY
 
