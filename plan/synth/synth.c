@@ -325,7 +325,9 @@ static enum msim_status check(const struct msim_synth_options *o,
     struct msim_techniques others = s->technique;
     const char *technique;
 
-    others.schedule = MSIM_SCHEDULE_UNSTATED; /* the one that is written */
+    /* Those that are written. */
+    others.schedule = MSIM_SCHEDULE_UNSTATED;
+    others.framework = 0;
     technique = msim_techniques_first(&others);
     if (technique)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,

@@ -126,6 +126,26 @@ holds "FLOPs of chunks" "$(figure vp1 flops)" == "$(figure vp2 flops)"
 sed -i 's/"layers": 8/"layers": 4/; s/1000,*}/32000}/' "$folder/tiny.json"
 holds "period of chunks" "$chunks" "<" "$whole"
 
+# Programs by their habits: Megatron-LM sums gradients in 32 bits, which takes 2 bytes a
+# parameter more; nanotron exchanges them after each of two micro batches.
+for program in common megatron nanotron; do
+    write "alone-$program" "\"gpus\": 1, \"micro_batch\": 1, \"global_batch\": 2, \"framework\": \"$program\""
+    write "staged-$program" "\"gpus\": 4, \"pp\": 2, \"micro_batch\": 1, \"global_batch\": 4, \"framework\": \"$program\""
+done
+parameters=$(((2 * 32000 * 1024) + 4 * (1024 * (1024 + 2 * 256) + 1024 * 1024 + 3 * 1024 * 4096)))
+more=$(($(figure alone-megatron memory_bytes) - $(figure alone-common memory_bytes)))
+holds "gradients in 32 bits" "$more" ">" $((19 * parameters / 10))
+holds "gradients in 32 bits" "$more" "<" $((21 * parameters / 10))
+sums() { grep -o '"collective_name", "type": "string", "value": "allreduce"' "$folder/$1/rank-0.et.json" | wc -l; }
+holds "exchanges of embedding and 2 layers" "$(sums staged-common)" == 3
+holds "exchanges of embedding and 4 layers, as large as the head, twice" "$(sums staged-nanotron)" == 10
+
+# Shards are asked for ahead, and come while layers work.
+write ahead '"gpus": 8, "zero": 3, "micro_batch": 8, "global_batch": 64'
+hidden=$("$MYSTIQUE_SIM" --platform h100 --json "$folder/ahead" 2>/dev/null |
+    sed -n '/"overlapped_us"/,/}/s/.*"communication": \([0-9.e+]*\).*/\1/p' | head -1)
+holds "shards beside layers" "${hidden:-0}" ">" 100
+
 # All ranks where they are asked for; ranks of one stage do alike.
 strategy '"gpus": 4, "tp": 2, "pp": 2, "micro_batch": 1, "global_batch": 2'
 run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/all" --every-rank
