@@ -261,17 +261,27 @@ struct piece {
     uint32_t from, to;
 };
 
+/* The first call of a span that is not of a rank below. */
+static uint32_t first_of(const struct group *g, struct piece span,
+                         uint32_t rank)
+{
+    uint32_t lo = span.from, hi = span.to;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (g->of[mid].rank < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 static struct piece of_rank(const struct group *g, struct piece span,
                             uint32_t rank)
 {
-    struct piece p = {span.from, span.from};
-
-    while (p.from < span.to && g->of[p.from].rank < rank)
-        p.from++;
-    p.to = p.from;
-    while (p.to < span.to && g->of[p.to].rank == rank)
-        p.to++;
-    return p;
+    return (struct piece){first_of(g, span, rank), first_of(g, span, rank + 1)};
 }
 
 static struct piece span_at(const struct group *g, uint32_t from)
