@@ -17,11 +17,10 @@
  */
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
+#include "core/trace/narrow.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MULTIPLE 16
 
 struct operand {
     const struct msim_arg *arg;
@@ -57,7 +56,7 @@ static bool holds_product(const struct narrowing *c, uint32_t s)
 
 static bool fits(const struct msim_trace *t, const struct msim_arg *a)
 {
-    return a->n == 2 && msim_arg_dims(t, a)[1] % MULTIPLE == 0 &&
+    return a->n == 2 && msim_arg_dims(t, a)[1] % MSIM_NARROW_MULTIPLE == 0 &&
            (a->dtype == MSIM_DT_F32 || a->dtype == MSIM_DT_F16 ||
             a->dtype == MSIM_DT_BF16);
 }

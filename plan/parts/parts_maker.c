@@ -3,6 +3,7 @@
  */
 #include "plan/parts/parts_maker.h"
 
+#include "core/trace/narrow.h"
 #include "core/work/words.h"
 
 #include <math.h>
@@ -69,8 +70,6 @@ void msim_parts_product(struct msim_parts_maker *k, const char *name,
     msim_work_count(w);
 }
 
-#define SIXTEENS 16
-
 bool msim_parts_is_narrow(const struct msim_parts_maker *k, const char *name,
                           double rows, double in, double out)
 {
@@ -78,8 +77,9 @@ bool msim_parts_is_narrow(const struct msim_parts_maker *k, const char *name,
 
     return msim_precision_is_narrow(k->s->precision) &&
            (at == MSIM_PART_DENSE || at == MSIM_PART_EXPERTS) &&
-           strcmp(name, "router") != 0 && fmod(in, SIXTEENS) == 0 &&
-           fmod(out, SIXTEENS) == 0 && fmod(rows, SIXTEENS) == 0;
+           strcmp(name, "router") != 0 && fmod(in, MSIM_NARROW_MULTIPLE) == 0 &&
+           fmod(out, MSIM_NARROW_MULTIPLE) == 0 &&
+           fmod(rows, MSIM_NARROW_MULTIPLE) == 0;
 }
 
 /* ---- 8 and 4 bits --------------------------------------------------------
