@@ -142,6 +142,8 @@ holds "exchanges of embedding and 4 layers, as large as the head, twice" "$(sums
 
 # Shards are asked for ahead, and come while layers work.
 write ahead '"gpus": 8, "zero": 3, "micro_batch": 8, "global_batch": 64'
+waits=$(grep -o '"collective_name", "type": "string", "value": "wait"' "$folder/ahead/rank-0.et.json" | wc -l)
+holds "waits of 6 parts each way, and for gradients" "$waits" == 13
 hidden=$("$MYSTIQUE_SIM" --platform h100 --json "$folder/ahead" 2>/dev/null |
     sed -n '/"overlapped_us"/,/}/s/.*"communication": \([0-9.e+]*\).*/\1/p' | head -1)
 holds "shards beside layers" "${hidden:-0}" ">" 100

@@ -95,6 +95,29 @@ static void test_memory__states_by_program(void)
     }
 }
 
+/* What tensor parallel ranks gathered is gathered again, not kept: a rank has
+ * its rows alone. Fitted programs keep a share. */
+static void test_memory__gathers_again(void)
+{
+    struct msim_memory_constants c = msim_memory_constants_start();
+    struct msim_strategy s = plain();
+    const struct msim_part *layer;
+    struct msim_parts parts;
+
+    s.technique.framework = 0;
+    s.tp = 4;
+    s.dp = 2;
+    msim_parts_make(&parts, &LLAMA, &s);
+    layer = msim_parts_find(&parts, MSIM_PART_DENSE);
+    CHECK(layer->gathered > 0);
+    CHECK_REL(msim_memory_of(&LLAMA, &s, &c).activations,
+              32 * (layer->saved - layer->gathered), 1e-9);
+    msim_framework_default(&s, "nanotron");
+    c.gathered = 1;
+    CHECK_REL(msim_memory_of(&LLAMA, &s, &c).activations, 32 * layer->saved,
+              1e-9);
+}
+
 /* Pipelines with ZeRO 2 keep all gradients until the last micro batch. */
 static void test_memory__stages_keep_gradients(void)
 {
@@ -399,6 +422,7 @@ int main(void)
     RUN(test_memory__holds_the_states);
     RUN(test_memory__states_by_program);
     RUN(test_memory__stages_keep_gradients);
+    RUN(test_memory__gathers_again);
     RUN(test_memory__falls_with_every_technique);
     RUN(test_memory__counts_micro_batches_in_flight);
     RUN(test_memory__the_last_stage_may_hold_most);

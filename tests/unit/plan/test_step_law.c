@@ -1,6 +1,7 @@
 /* Parts, prices and the step law: sizes that published formulas tell, and laws
  * that hold whatever the constants are. */
 #include "models/platform/platform.h"
+#include "plan/describe/framework.h"
 #include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "plan/step/steps_file.h"
@@ -403,6 +404,26 @@ static void test_predict__widest_of_what_it_is(void)
     msim_step_fit_release(&fit);
 }
 
+/* Pipelines without ZeRO exchange gradients once a step; nanotron after each
+ * of 8 micro batches, by the same collective. */
+static void test_terms__exchange_by_program(void)
+{
+    struct msim_strategy once = strategy(2, 1, 2, 8), each = once;
+    struct msim_step_constants c = msim_step_constants_start();
+    struct msim_terms t;
+    struct msim_step_parts p;
+
+    once.zero = each.zero = 0;
+    msim_framework_default(&each, "nanotron");
+    c.dp_near = 1;
+    t = terms_of(&once);
+    (void)msim_step_us(&t, &c, &p);
+    CHECK(p.gradients > 0 && p.gradients <= t.sum_us);
+    t = terms_of(&each);
+    (void)msim_step_us(&t, &c, &p);
+    CHECK_REL(p.gradients, 8 * t.sum_us, 1e-9);
+}
+
 /* Unlike all rows: the network between nodes may be off, and the share of the
  * step that waits for it. Inside a node, or near a row, nothing is added. */
 static void test_predict__network_widens(void)
@@ -519,6 +540,7 @@ int main(void)
     RUN(test_predict__has_an_interval);
     RUN(test_predict__widest_of_what_it_is);
     RUN(test_predict__network_widens);
+    RUN(test_terms__exchange_by_program);
     RUN(test_optimizer__steps_on_its_share);
     RUN(test_optimizer__steps_on_its_stage);
     RUN(test_parts__send_activations);
