@@ -2,6 +2,7 @@
  * core/job/job_groups.c - process groups across ranks: a name that means the
  * same on all of them.
  */
+#include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/job/link.h"
 #include "core/trace/meets.h"
@@ -76,6 +77,18 @@ static enum msim_status size_generated(struct msim_job *job,
     return MSIM_OK;
 }
 
+/* Of the job, as far as its groups and files tell; 0: no group has a size. */
+static uint32_t most_ranks(const struct msim_job *job,
+                           const struct msim_trace *t)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < t->n_groups; i++)
+        if (t->groups[i].size > most && t->groups[i].size <= 1u << 24)
+            most = t->groups[i].size;
+    return most && most < job->n_ranks ? job->n_ranks : most;
+}
+
 /* A single group of unknown size that all ranks have spans the job. */
 static enum msim_status size_groups(struct msim_job *job, struct msim_trace *t)
 {
@@ -86,21 +99,82 @@ static enum msim_status size_groups(struct msim_job *job, struct msim_trace *t)
         msim_import_add(&t->import, MSIM_IMPORT_GROUP_SIZE, 1);
     }
     if (t->world_size == 0)
-        for (uint32_t i = 0; i < t->n_groups; i++)
-            if (t->groups[i].size > t->world_size &&
-                t->groups[i].size <= 1u << 24)
-                t->world_size = t->groups[i].size;
+        t->world_size = most_ranks(job, t);
     return MSIM_OK;
+}
+
+/* ---- groups of which no file says which ranks they are ------------------- */
+
+static bool is_part(const struct msim_trace *t, const struct msim_group *g)
+{
+    return !g->count && g->size > 1 && g->size < t->world_size;
+}
+
+/* Each rank has another group of this name, as is usual of tensor-parallel
+ * ones: they would meet as one. */
+static enum msim_status count_callers(const struct msim_job *job,
+                                      struct msim_idmap *callers)
+{
+    uint32_t *n;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_groups; i++) {
+            const struct msim_group *g = &t->groups[i];
+
+            if (!is_part(t, g))
+                continue;
+            MSIM_TRY(msim_idmap_put(callers, msim_idmap_pair(g->name, g->size),
+                                    0, &n));
+            ++*n;
+        }
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status list_neighbours(struct msim_trace *t,
+                                        struct msim_group *g)
+{
+    int64_t first = t->rank / g->size * g->size;
+
+    g->first = t->n_group_ranks;
+    for (uint32_t i = 0; i < g->size && first + i < t->world_size; i++) {
+        MSIM_TRY(msim_grow((void **)&t->group_ranks, &t->cap_group_ranks,
+                           t->n_group_ranks, sizeof(*t->group_ranks)));
+        t->group_ranks[t->n_group_ranks++] = (int32_t)(first + i);
+        g->count++;
+    }
+    return MSIM_OK;
+}
+
+/* More ranks call it than it has: it is one of several, each of neighbours. */
+static enum msim_status split_alike(struct msim_job *job)
+{
+    struct msim_idmap callers = {0};
+    enum msim_status status = count_callers(job, &callers);
+
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++) {
+        struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_groups && status == MSIM_OK; i++) {
+            struct msim_group *g = &t->groups[i];
+
+            if (t->rank >= 0 && is_part(t, g) &&
+                msim_idmap_get(&callers, msim_idmap_pair(g->name, g->size)) >
+                    g->size)
+                status = list_neighbours(t, g);
+        }
+    }
+    msim_idmap_release(&callers);
+    return status;
 }
 
 /* Where its members are decides how fast a group is. */
 static bool is_unlisted(const struct msim_trace *t, const struct msim_comm *m)
 {
-    const struct msim_group *g =
-        m->group == MSIM_NONE ? NULL : &t->groups[m->group];
-
-    return g && !g->count && g->size > 1 && g->size < t->world_size &&
-           m->collective != MSIM_COLL_SEND && m->collective != MSIM_COLL_RECV;
+    return m->group != MSIM_NONE && is_part(t, &t->groups[m->group]) &&
+           !msim_is_message(m->collective);
 }
 
 /* Once a job: groups of one kind lack their lists together. */
@@ -165,5 +239,5 @@ enum msim_status msim_job_name_groups(struct msim_job *job)
     }
     warn_unlisted(job);
     warn_unsized(job);
-    return MSIM_OK;
+    return split_alike(job);
 }

@@ -3,10 +3,11 @@
  *
  * Without sequence numbers the nth call of a group meets the nth: one that a
  * rank lost would shift all that follow. All ranks of a group call the same
- * collectives in a step; so a step in which their numbers differ has lost some.
- * There calls meet by kind and size, in order, as many as can; of several ways
- * the one whose launches lie at the most similar parts of their steps. All
- * calls of the group then have numbers, as if these were recorded.
+ * collectives in a step, and what one sends another receives; so a step in
+ * which their numbers differ has lost some. There calls meet by kind and size,
+ * in order, as many as can; of several ways the one whose launches lie at the
+ * most similar parts of their steps. All calls of the group then have numbers,
+ * as if these were recorded. Recordings without marks of steps are one step.
  */
 #include "core/base/hash.h"
 #include "core/base/vec.h"
@@ -50,10 +51,25 @@ static uint64_t group_of(const struct msim_trace *t, uint32_t group)
                            g->count * sizeof(*t->group_ranks));
 }
 
-static bool is_counted(const struct msim_comm *c)
+/* Both ends of a message have one key, which its direction is part of. */
+static uint64_t call_key(const struct msim_trace *t, const struct msim_comm *c)
 {
+    uint64_t h = c->group == MSIM_NONE ? 0 : group_of(t, c->group);
+    struct msim_message m;
+
+    if (msim_message_of(t, c, &m))
+        h = msim_hash_bytes(h, &m, sizeof(m));
+    return h;
+}
+
+static bool is_counted(const struct msim_trace *t, const struct msim_comm *c)
+{
+    struct msim_message m;
+
+    if (msim_is_message(c->collective))
+        return msim_message_of(t, c, &m);
     return c->group != MSIM_NONE && c->collective != MSIM_COLL_UNKNOWN &&
-           c->collective != MSIM_COLL_WAIT && !msim_is_message(c->collective);
+           c->collective != MSIM_COLL_WAIT;
 }
 
 static uint32_t steps_begun(const struct msim_trace *t, int64_t at)
@@ -72,19 +88,20 @@ static uint32_t steps_begun(const struct msim_trace *t, int64_t at)
 }
 
 static enum msim_status add_call(struct calls *all, uint32_t rank,
-                                 uint32_t comm, int64_t place)
+                                 uint32_t comm, int64_t place,
+                                 struct msim_step_window all_calls)
 {
     const struct msim_trace *t = all->job->ranks[rank];
-    uint32_t begun = steps_begun(t, place);
-    struct msim_step_window w = {0, 1};
+    uint32_t begun = t->n_steps ? steps_begun(t, place) : 1;
+    struct msim_step_window w = all_calls;
     struct call *c = msim_vec_add(&all->of, sizeof(*c));
 
     if (!c)
         return MSIM_ENOMEM;
-    if (begun)
+    if (t->n_steps && begun)
         w = msim_step_window_of(t, begun - 1);
     *c = (struct call){
-        .group = group_of(t, t->comms[comm].group),
+        .group = call_key(t, &t->comms[comm]),
         .span = 2 * (int64_t)begun - (begun && msim_step_holds(&w, place)),
         .place = place,
         .part = (double)(place - w.from) / (double)(w.to - w.from),
@@ -111,17 +128,34 @@ static void find_places(const struct msim_trace *t, int64_t *place)
             place[i] = msim_moment(t, t->comms[i].op);
 }
 
+/* From the first of them to the last. */
+static struct msim_step_window window_of(const int64_t *place, uint32_t n)
+{
+    struct msim_step_window w = {INT64_MAX, INT64_MIN};
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (place[i] == INT64_MAX)
+            continue;
+        w.from = place[i] < w.from ? place[i] : w.from;
+        w.to = place[i] >= w.to ? place[i] + 1 : w.to;
+    }
+    return w;
+}
+
 static enum msim_status add_calls(struct calls *all, uint32_t rank)
 {
     const struct msim_trace *t = all->job->ranks[rank];
     int64_t *place = malloc(((size_t)t->n_comms + 1) * sizeof(*place));
     enum msim_status status = place ? MSIM_OK : MSIM_ENOMEM;
+    struct msim_step_window all_calls = {0, 1};
 
-    if (place)
+    if (place) {
         find_places(t, place);
+        all_calls = window_of(place, t->n_comms);
+    }
     for (uint32_t i = 0; i < t->n_comms && status == MSIM_OK; i++)
-        if (place[i] != INT64_MAX && is_counted(&t->comms[i]))
-            status = add_call(all, rank, i, place[i]);
+        if (place[i] != INT64_MAX && is_counted(t, &t->comms[i]))
+            status = add_call(all, rank, i, place[i], all_calls);
     free(place);
     return status;
 }
@@ -387,7 +421,7 @@ static enum msim_status number_span(struct group *g, struct piece span)
 
 static bool same_steps(const struct msim_trace *a, const struct msim_trace *b)
 {
-    if (!a->n_steps || a->n_steps != b->n_steps)
+    if (a->n_steps != b->n_steps)
         return false;
     for (uint32_t s = 0; s < a->n_steps; s++)
         if (a->steps[s].number != b->steps[s].number)

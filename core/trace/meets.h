@@ -11,6 +11,15 @@ static inline bool msim_is_message(uint8_t collective)
     return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
 }
 
+/* Whom a message is from, and to: ranks of the job. */
+struct msim_message {
+    int64_t from, to;
+};
+
+/* False: not a message, or one end is not recorded (a batch of several). */
+bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
+                     struct msim_message *m);
+
 /* By their kinds, a send meeting a receive, and by their sizes where ranks have
  * equal ones by definition. A size that is not known is any. */
 bool msim_comms_may_meet(const struct msim_comm *x, const struct msim_comm *y);

@@ -132,19 +132,23 @@ want_out '"fits": null'
 
 # ---- records that one rank lost ------------------------------------------------
 # Two ranks, four steps, three all-reduces each; one record of rank 1 is lost.
-# None of the others waits for the call behind its own.
+# None of the others waits for the call behind its own. So it is without marks of
+# steps, and of messages.
 make <<'PYTHON'
 from people_made import *
 
 
-def rank(folder, number_of, lost=()):
+def rank(folder, number_of, lost=(), marked=True, messages=False):
     about = {"Collective_name": "allreduce", "In_msg_nelems": 1 << 20,
              "Out_msg_nelems": 1 << 20, "Group_size": 2, "dtype": "Float",
              "Process_Group_Name": "0", "Process_Group_Ranks": "[0, 1]"}
+    if messages:
+        about["Collective_name"] = ("send", "recv")[number_of]
+        about.update({"Src_Rank": 0, "Dst_Rank": 1})
     events = []
     for s in range(4):
         t = 10000 * s
-        events.append(mark(s + 1, t, 10000))
+        events += [mark(s + 1, t, 10000)] if marked else []
         for k in range(3):
             at = t + 100 + 3000 * k
             for i in range(8):
@@ -164,19 +168,20 @@ def rank(folder, number_of, lost=()):
 
 
 for folder, lost in (("whole", ()), ("first", {(1, 0)}), ("two", {(0, 2), (2, 1)})):
-    rank(folder, 0, {(3, 2)} if folder == "two" else ())
-    rank(folder, 1, lost)
+    for kind, how in (("", {}), ("_unmarked", {"marked": False}), ("_sent", {"messages": True})):
+        rank(folder + kind, 0, {(3, 2)} if folder == "two" else (), **how)
+        rank(folder + kind, 1, lost, **how)
 PYTHON
 run --json --platform a100 --costs model whole
 want_rc 0
 want_out '"communication_us": {"transfer": 187.17'
-for job in first two; do
+for job in {first,two}{,_sent} first_unmarked; do
     run --json --platform a100 --costs model "$job"
     want_rc 0
     want_out '"external_wait_us": 0'
-    [[ $out == *'"communication_us": {"transfer": 1'*', "wait": 0},'* ]] ||
+    [[ $out == *'"communication_us": {"transfer": '*', "wait": 0},'* ]] ||
         complain "ranks wait: $(grep -m1 '^  "communication_us"' out)"
-    want_err "$([ "$job" = two ] && echo 3 || echo 1) collectives are not recorded that other ranks"
+    want_err "$([[ $job = two* ]] && echo 3 || echo 1) collectives are not recorded that other ranks"
     [[ $err != *"its clock is"* ]] || complain "no clock is off"
 done
 want_out '"kind": "comm_match"'
@@ -215,6 +220,23 @@ for rank in range(4):
                    kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20, 200, n, **about)]
     save(f"names/rank{rank}.json", events, distributedInfo={
         "backend": "nccl", "rank": rank, "world_size": 4})
+
+# Groups of which no file says which ranks they have, or even a name: two of two
+# ranks each, and one of all. Ranks 2 and 3 call half a step later.
+for rank in range(4):
+    for job, names in (("sizes", {}), ("alike", {4: "dp", 2: "tp"})):
+        events = [mark(1, 0, 10000)]
+        for k, size in enumerate((4, 2, 2)):
+            about = {"Collective_name": "allreduce", "In_msg_nelems": 1 << 20,
+                     "Out_msg_nelems": 1 << 20, "Group_size": size, "dtype": "Float"}
+            if names:
+                about["Process_Group_Name"] = names[size]
+            n, at = next(number), 100 + 1000 * k + (3000 if k and rank > 1 else 0)
+            called = op("record_param_comms", at, 30)
+            called["args"].update({k.replace("_", " "): v for k, v in about.items()})
+            events += [called, call("cudaLaunchKernel", at + 5, 10, n),
+                       kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20, 200, n, **about)]
+        save(f"{job}/rank{rank}.json", events, distributedInfo={"backend": "nccl", "rank": rank})
 PYTHON
 for job in listed stated; do
     run --json --platform h100 "$job"
@@ -239,6 +261,16 @@ run --json names
 want_rc 0
 [ "$(grep -c '"group": "1", "bytes": 4096, "ranks": 2, "calls": 1, "transfer_us": 200,' out)" -eq 2 ] ||
     complain "groups of one name: $(grep '"group"' out)"
+
+for job in sizes alike; do
+    run --json --costs model --platform a100 "$job"
+    want_rc 0
+    want_out '"ranks": 4, "calls": 1,'
+    [ "$(grep -c '"ranks": 2, "calls": 2,' out)" -eq 2 ] ||
+        complain "two groups of two: $(grep '"group"' out)"
+    want_err "is 2 of 4 ranks, and no file says which: taken as neighbours"
+    [[ $err != *"disagree"* && $out == *'"external_wait_us": 0'* ]] || complain "pairs meet"
+done
 
 # ---- both ways at once ---------------------------------------------------------
 # A link carries what is sent beside what is received; two of one direction share.

@@ -58,15 +58,6 @@ static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
     return mix(mix(5, g->size), g->name);
 }
 
-/* The job's number of a rank that `g` has by its place or by its number. */
-static int64_t global_rank(const struct msim_trace *t,
-                           const struct msim_group *g, int32_t rank)
-{
-    if (rank >= 0 && (uint32_t)rank < g->count)
-        return t->group_ranks[g->first + (uint32_t)rank];
-    return rank;
-}
-
 /* The group of messages that name no group: ranks are the job's. */
 #define MESSAGES 9
 
@@ -77,18 +68,13 @@ static int64_t global_rank(const struct msim_trace *t,
 static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
                          uint64_t group)
 {
-    int64_t peer;
+    struct msim_message m;
 
-    if (!msim_is_message(c->collective) || c->peer < 0 || t->rank < 0)
+    if (!msim_message_of(t, c, &m))
         return group;
-    peer = c->peer;
     if (c->group == MSIM_NONE)
         group = MESSAGES;
-    else
-        peer = global_rank(t, &t->groups[c->group], c->peer);
-    if (c->collective == MSIM_COLL_SEND)
-        return mix(mix(group, (uint64_t)t->rank), (uint64_t)peer);
-    return mix(mix(group, (uint64_t)peer), (uint64_t)t->rank);
+    return mix(mix(group, (uint64_t)m.from), (uint64_t)m.to);
 }
 
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,

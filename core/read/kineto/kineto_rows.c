@@ -6,6 +6,7 @@
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The times of an event that can be, on the trace's clock. */
@@ -57,6 +58,16 @@ static enum msim_status stream_of(struct msim_reader *r, int64_t device,
     return MSIM_OK;
 }
 
+/* Groups without a name are told apart by how many ranks they have. */
+static enum msim_status name_by_size(struct msim_reader *r, int64_t size,
+                                     uint32_t *name)
+{
+    char text[40];
+    int len = snprintf(text, sizeof(text), "%lld ranks", (long long)size);
+
+    return msim_strtab_add(r->strings, text, (size_t)len, name);
+}
+
 static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
@@ -67,7 +78,9 @@ static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
                        ? ev->dst_rank
                        : ev->src_rank;
 
-    if (ev->has_group) {
+    if (!ev->has_group && ev->group_size > 0)
+        MSIM_TRY(name_by_size(r, ev->group_size, &g->name));
+    if (ev->has_group || ev->group_size > 0) {
         if (ev->group_size > 0 && ev->group_size < UINT32_MAX)
             g->size = (uint32_t)ev->group_size;
         MSIM_TRY(msim_group_define(r, g));
