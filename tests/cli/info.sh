@@ -76,4 +76,15 @@ want_rc 0
 want_err "mystique-sim: warning: "
 want_out "(broken: a part was salvaged)"
 
+# Which ranks have no file, however large the job.
+for rank in 1 3 4; do
+    echo "{\"distributedInfo\": {\"rank\": $rank, \"world_size\": 4000000000}, \"traceEvents\": [
+        {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 2}]}" \
+        >"$folder/of_many_$rank.json"
+done
+last="info of three of 4,000,000,000 ranks"
+timeout 60 "$sim" info "$folder"/of_many_*.json >"$folder/out" 2>/dev/null || complain "exit code $?"
+out=$(<"$folder/out")
+want_out "traces of 3999999997 of the job's 4000000000 ranks: 0, 2, 5-3999999999"
+
 finish

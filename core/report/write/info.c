@@ -110,15 +110,23 @@ static void list_flush(struct number_list *l)
                                     "%" PRId64 "-%" PRId64, l->first, l->last);
 }
 
-static void list_add(struct number_list *l, int64_t number)
+static void list_add_range(struct number_list *l, int64_t first, int64_t last)
 {
-    if (l->open && number == l->last + 1) {
-        l->last = number;
+    if (first > last)
+        return;
+    if (l->open && first == l->last + 1) {
+        l->last = last;
         return;
     }
     list_flush(l);
-    l->first = l->last = number;
+    l->first = first;
+    l->last = last;
     l->open = true;
+}
+
+static void list_add(struct number_list *l, int64_t number)
+{
+    list_add_range(l, number, number);
 }
 
 /* The sentence for finding `f` of the job, or false where it does not hold. */
@@ -143,20 +151,13 @@ static bool describe(const struct msim_job *job, enum finding f,
     return n > 0;
 }
 
-static bool rank_present(const struct msim_job *job, int64_t rank)
-{
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        if (job->ranks[i]->rank == rank)
-            return true;
-    return false;
-}
-
 /* Which ranks of the traced run have no file. */
 static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
 {
     char ranks[256] = "";
     struct number_list list = {.text = ranks, .size = sizeof(ranks)};
     uint32_t world = 0, absent = 0;
+    int64_t next = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->world_size > world)
@@ -170,9 +171,12 @@ static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
                  world);
         return true;
     }
-    for (uint32_t r = 0; r < world && list.used < sizeof(ranks) - 48; r++)
-        if (!rank_present(job, r))
-            list_add(&list, r);
+    /* Those between the ones that are there, which are in order. */
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        list_add_range(&list, next, job->ranks[i]->rank - 1);
+        next = job->ranks[i]->rank + 1;
+    }
+    list_add_range(&list, next, (int64_t)world - 1);
     list_flush(&list);
     snprintf(text, TEXT_MAX, "traces of %u of the job's %u ranks: %s", absent,
              world, ranks);
