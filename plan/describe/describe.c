@@ -149,7 +149,8 @@ static void read_decoder(struct msim_described *m, struct msim_fields *f)
 
 static double read_dropout(struct msim_fields *f)
 {
-    double v = msim_json_get_number(f->object, "dropout", 0);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, "dropout");
+    double v = item ? cJSON_GetNumberValue(item) : 0;
 
     if (v >= 0 && v < 1)
         return v;

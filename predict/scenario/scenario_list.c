@@ -4,6 +4,7 @@
 #include "predict/scenario/scenario_list.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* "cuda-graph" is cuda_graph: names of changes are members, which have
  * underscores, and words that people write with hyphens. */
@@ -29,7 +30,8 @@ static void read_change(const struct msim_scenario_reader *r,
         r->change(r->ctx, f, f->object->child->string);
     else
         f->status = msim_fail(f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
-                              "%s has %d members, want one change", f->path,
+                              "%.*s has %d members, want one change",
+                              (int)strlen(f->path) - 1, f->path,
                               cJSON_GetArraySize(f->object));
 }
 

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What gnuplot is asked to draw, by all verbs that have charts: every mark and word.
+. "$(dirname "$0")/answers.bash"
+
+# In gnuplot's place: keeps the script, and answers with an empty picture.
+mkdir "$folder/bin" "$folder/scripts"
+cat >"$folder/bin/gnuplot" <<EOF
+#!/usr/bin/env bash
+cat >"$folder/scripts/\$(ls "$folder/scripts" | wc -l).gp"
+echo '<svg></svg>'
+EOF
+chmod +x "$folder/bin/gnuplot"
+PATH=$folder/bin:$PATH
+
+drawn() { # NAME ARGUMENT...
+    local name=$1
+    shift
+    rm -f "$folder/scripts"/*
+    run "$@"
+    [ "$rc" -le 1 ] || complain "exit code $rc: $err"
+    sort -V <(ls "$folder/scripts") | while read -r script; do
+        cat "$folder/scripts/$script"
+    done | to_eight_digits >"$folder/said"
+    [ -s "$folder/said" ] || complain "nothing was drawn"
+    hold "chart_$name"
+}
+
+chart=$folder/chart.svg
+drawn predict --platform a100 --chart "$chart" "$data/traces/resnet"
+drawn predict_ranks --platform h100 --chart "$chart" "$data/traces/dlrm-ddp-2ranks"
+drawn validate validate --platform a100 --chart "$chart" "$data/traces/gpt2" "$data/traces/gpt2"
+drawn select select -k 2 --chart "$chart" "$data/traces"/[bgrv]*
+cat >"$folder/jobs.csv" <<'CSV'
+source,model,platform,gpus,tp,zero,micro_batch,global_batch,step_ms
+one,llama3-8b,h100,8,1,1,1,64,9000
+one,llama3-8b,h100,16,2,1,1,64,7000
+two,llama3-70b,h100,64,8,3,1,128,
+two,mpt-7b,a100,8,1,3,4,64,4000
+CSV
+drawn rows validate --rows "$folder/jobs.csv" --chart "$chart"
+printf 'platform,gpus,micro_batch,step_ms\na100,1,16,20\nh100,1,32,15\n' >"$folder/traced.csv"
+drawn traced_rows validate --rows "$folder/traced.csv" --trace "$data/traces/resnet" --chart "$chart"
+echo '{"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "limits": {"cost": 20000}, "gpus": [8, 16], "tp": [1, 2],
+    "platforms": [{"name": "h100", "price_per_gpu_hour": 2, "power_w": 1000}, {"name": "a100", "price_per_gpu_hour": 1}]}' >"$folder/spec.json"
+drawn plan plan "$folder/spec.json" -o "$folder/plan"
+echo "{\"trace\": \"$data/traces/vit\", \"platforms\": [\"h100\", \"l40s\"], \"gpus\": [1, 4], \"micro_batch\": [8, 32]}" >"$folder/spec.json"
+drawn plan_traced plan "$folder/spec.json" -o "$folder/traced"
+finish
