@@ -108,5 +108,22 @@ llama3-70b,a100,8,1,1,1,1,1,0,1,8,4096,bf16,none,,,,
 CSV
 answer rows_csv validate --rows "$folder/jobs.csv" --csv
 answer rows_would_fit validate --rows "$folder/jobs.csv" --csv --would-fit
+# What does not fit, each for want of something else.
+cat >"$folder/large.csv" <<'CSV'
+model,platform,gpus,tp,pp,cp,ep,zero,micro_batch,global_batch,sequence,recompute,lora_rank,precision
+llama3-8b,a100-40gb,8,1,1,1,1,0,1,8,4096,none,,bf16
+llama3-8b,a100-40gb,8,1,1,1,1,1,4,32,4096,selective,,bf16
+llama3-8b,a100-40gb,8,1,1,1,1,2,8,64,4096,none,,bf16
+llama3-8b,a100-40gb,8,1,1,1,1,3,16,128,4096,none,,bf16
+llama3-8b,a100-40gb,2,1,1,2,1,0,1,1,32768,none,,bf16
+llama3-8b,a100-40gb,1,1,1,1,1,0,1,1,4096,full,,bf16
+llama3-8b,l4,1,1,1,1,1,0,8,8,8192,none,16,bf16
+llama3-70b,h100,16,8,2,1,1,0,2,32,8192,none,,fp8
+llama3-70b,h100,64,8,8,1,1,1,4,256,8192,none,,bf16
+qwen3-30b-a3b,h100,8,1,1,1,8,0,2,16,4096,none,,bf16
+bert-large,v100,4,1,1,1,1,0,256,1024,512,none,,fp32
+CSV
+answer rows_large validate --rows "$folder/large.csv" --csv --would-fit
+answer rows_large_text validate --rows "$folder/large.csv"
 answer rows validate --rows "$folder/jobs.csv"
 finish

@@ -63,6 +63,13 @@ for trace in llama-block resnet; do
     mv "$folder/out" "$folder/timeline.json" "$folder/$trace"
     sums "predict_${trace}_files" "$folder/$trace"
 done
+for op in conv2d convolution_backward add_ batch_norm max_pool2d; do
+    answer "explain_$op" --platform a100 --explain "aten::$op" "$data/traces/resnet"
+done
+for op in linear layer_norm scaled_dot_product_attention gelu embedding _foreach_addcdiv_; do
+    answer "explain_$op" --platform h100 --explain "aten::$op" "$data/traces/bert"
+done
+answer explain_collective --platform h100 --explain c10d::allreduce_ "$data/traces/dlrm-ddp-2ranks"
 answer predict_ranks --platform h100 "$data/traces/dlrm-ddp-2ranks"
 answer network --platform h100 --costs model --csv --nodes 2 --ranks 16 --network infiniband-ndr400 "$data/traces/dlrm-ddp-2ranks"
 answer several --platform a100,h100,l40s "$data/traces/vit"
