@@ -218,18 +218,6 @@ static bool is_repaired(const struct msim_import_row *row)
     return row->kind->fate == MSIM_IMPORT_REPAIRED;
 }
 
-/* The row's kind with its name in the place of the star. */
-static void put_what(const struct msim_import_row *row, char *text, size_t size)
-{
-    const char *star = strchr(row->kind->what, '*');
-
-    if (!star)
-        snprintf(text, size, "%s", row->kind->what);
-    else
-        snprintf(text, size, "%.*s%.80s%s", (int)(star - row->kind->what),
-                 row->kind->what, *row->name ? row->name : "...", star + 1);
-}
-
 /* The place of a fault; of other records, how far the file was read by then. */
 static void put_place(const struct msim_import_row *row, char *text,
                       size_t size)
@@ -242,21 +230,26 @@ static void put_place(const struct msim_import_row *row, char *text,
 
 static void warn_of(struct msim_job *job, const struct sum *s)
 {
-    char what[160], place[64] = "", us[32] = "", of[32] = "", files[48] = "";
+    char what[160], said[160], place[64] = "", us[32] = "", of[32] = "";
+    char files[48] = "", name[84];
     const struct msim_import_row *row = s->first;
+    bool some = row->kind->fate == MSIM_IMPORT_DROPPED; /* 1 of 10 events */
 
-    put_what(row, what, sizeof(what));
+    snprintf(name, sizeof(name), "%.80s", *row->name ? row->name : "...");
+    msim_import_words(what, sizeof(what), row->kind->what,
+                      some ? s->n + s->read : s->n, name);
+    msim_import_words(said, sizeof(said), row->kind->said, s->n, name);
     put_place(row, place, sizeof(place));
     if (s->us)
         snprintf(us, sizeof(us), " (%llu us)", (unsigned long long)s->us);
-    if (row->kind->fate == MSIM_IMPORT_DROPPED)
+    if (some)
         snprintf(of, sizeof(of), "of %llu ",
                  (unsigned long long)(s->n + s->read));
     if (s->files > 1)
         snprintf(files, sizeof(files), " and %u more", s->files - 1);
     msim_job_warn(job, "%s%s: %llu %s%s%s %s%s%s%s%s", s->file->path, files,
                   (unsigned long long)s->n, of, what,
-                  is_repaired(row) ? place : "", row->kind->said, us,
+                  is_repaired(row) ? place : "", said, us,
                   is_repaired(row) ? "" : place, *row->example ? ": " : "",
                   row->example);
 }

@@ -10,6 +10,7 @@
 #ifndef MSIM_CORE_TRACE_IMPORT_LOG_H
 #define MSIM_CORE_TRACE_IMPORT_LOG_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* X(name, text) */
@@ -39,105 +40,121 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
 /*
  * X(name, word, fate, warned of, what they are, what is said of them)
  *
- * '*' stands for a name that the record has: such a kind counts by name. The
- * repairs have the order of core/stream/json_repair.h.
+ * '*' stands for a name that the record has: such a kind counts by name. Of
+ * "{is|are}" the first is said of one record, and "event{s}" has the s of
+ * several. The repairs have the order of core/stream/json_repair.h.
  */
 #define MSIM_IMPORT_MAP(X)                                                     \
-    X(METADATA, "metadata", NEEDLESS, false, "records of metadata", "")        \
-    X(FLOW, "flow", NEEDLESS, false, "arrows between events", "")              \
-    X(PYTHON, "python", NEEDLESS, false, "frames of Python", "")               \
-    X(GPU_LABEL, "gpu_label", NEEDLESS, false, "labels on the GPU's side", "") \
-    X(INSTANT, "instant", NEEDLESS, false, "instants", "")                     \
-    X(COUNTER, "counter", NEEDLESS, false, "counters", "")                     \
+    X(METADATA, "metadata", NEEDLESS, false, "record{s} of metadata", "")      \
+    X(FLOW, "flow", NEEDLESS, false, "arrow{s} between events", "")            \
+    X(PYTHON, "python", NEEDLESS, false, "frame{s} of Python", "")             \
+    X(GPU_LABEL, "gpu_label", NEEDLESS, false, "label{s} on the GPU's side",   \
+      "")                                                                      \
+    X(INSTANT, "instant", NEEDLESS, false, "instant{s}", "")                   \
+    X(COUNTER, "counter", NEEDLESS, false, "counter{s}", "")                   \
     X(OVERHEAD, "overhead", NEEDLESS, false,                                   \
-      "records of the profiler's own overhead", "")                            \
-    X(RANGE, "range", NEEDLESS, false, "ranges of hardware counters", "")      \
-    X(WINDOW, "window", NEEDLESS, false, "windows of the recording", "")       \
-    X(QUEUE_WAIT, "queue_wait", NEEDLESS, false, "waits of a queue", "")       \
+      "record{s} of the profiler's own overhead", "")                          \
+    X(RANGE, "range", NEEDLESS, false, "range{s} of hardware counters", "")    \
+    X(WINDOW, "window", NEEDLESS, false, "window{s} of the recording", "")     \
+    X(QUEUE_WAIT, "queue_wait", NEEDLESS, false, "wait{s} of a queue", "")     \
     X(HOST_MEMORY, "host_memory", NEEDLESS, false,                             \
-      "allocations in the host's memory", "")                                  \
+      "allocation{s} in the host's memory", "")                                \
     X(MEMORY_CHANGE, "memory_change", NEEDLESS, false,                         \
-      "allocations without a total", "")                                       \
-    X(END, "end", NEEDLESS, false, "ends of events that are not read", "")     \
-    X(ROOT, "root", NEEDLESS, false, "roots of processes and threads", "")     \
-    X(MADE, "made", NEEDLESS, false, "nodes for simulators alone", "")         \
-    X(CATEGORY, "category", UNREAD, true, "events of category '*'",            \
-      "are not read")                                                          \
-    X(NO_CATEGORY, "no_category", UNREAD, true, "events of no category",       \
-      "are not read")                                                          \
-    X(PHASE, "phase", UNREAD, true, "events of phase '*'", "are not read")     \
-    X(NO_PHASE, "no_phase", UNREAD, true, "events of no phase",                \
-      "are not read")                                                          \
-    X(STRAY_END, "stray_end", UNREAD, true, "ends of events without a begin",  \
-      "are not read")                                                          \
+      "allocation{s} without a total", "")                                     \
+    X(END, "end", NEEDLESS, false, "end{s} of events that are not read", "")   \
+    X(ROOT, "root", NEEDLESS, false, "root{s} of processes and threads", "")   \
+    X(MADE, "made", NEEDLESS, false, "node{s} for simulators alone", "")       \
+    X(CATEGORY, "category", UNREAD, true, "event{s} of category '*'",          \
+      "{is|are} not read")                                                     \
+    X(NO_CATEGORY, "no_category", UNREAD, true, "event{s} of no category",     \
+      "{is|are} not read")                                                     \
+    X(PHASE, "phase", UNREAD, true, "event{s} of phase '*'",                   \
+      "{is|are} not read")                                                     \
+    X(NO_PHASE, "no_phase", UNREAD, true, "event{s} of no phase",              \
+      "{is|are} not read")                                                     \
+    X(STRAY_END, "stray_end", UNREAD, true,                                    \
+      "end{s} of events without a begin", "{is|are} not read")                 \
     X(OTHER_MEMORY, "other_memory", UNREAD, true,                              \
-      "allocations on devices of kind '*'", "are not read")                    \
-    X(NODE_KIND, "node_kind", UNREAD, true, "nodes of kind '*'",               \
-      "are not read")                                                          \
-    X(ENTRY, "entry", UNREAD, true, "entries that are no objects",             \
-      "are not read")                                                          \
-    X(UNSOUND, "unsound", DROPPED, true, "events",                             \
-      "are left out, for they cannot be")                                      \
-    X(UNTIMED, "untimed", DROPPED, true, "nodes on the GPU",                   \
-      "are left out: no node says how long it takes")                          \
-    X(DAMAGE, "damage", BROKEN, false, "places", "are broken")                 \
-    X(TAIL, "tail", BROKEN, false, "pieces",                                   \
+      "allocation{s} on devices of kind '*'", "{is|are} not read")             \
+    X(NODE_KIND, "node_kind", UNREAD, true, "node{s} of kind '*'",             \
+      "{is|are} not read")                                                     \
+    X(ENTRY, "entry", UNREAD, true,                                            \
+      "{entry that is no object|entries that are no objects}",                 \
+      "{is|are} not read")                                                     \
+    X(UNSOUND, "unsound", DROPPED, true, "event{s}",                           \
+      "{is|are} left out, for {it|they} cannot be")                            \
+    X(UNTIMED, "untimed", DROPPED, true, "node{s} on the GPU",                 \
+      "{is|are} left out: no node says how long it takes")                     \
+    X(DAMAGE, "damage", BROKEN, false, "place{s}", "{is|are} broken")          \
+    X(TAIL, "tail", BROKEN, false, "piece{s}",                                 \
       "behind the end of what is packed are left out")                         \
     X(NUMBER, "number", REPAIRED, true,                                        \
-      "numbers that are not finite (inf, nan)", "are read as no value")        \
-    X(ESCAPE, "escape", REPAIRED, true, "backslashes that begin no escape",    \
-      "are read as '/'")                                                       \
-    X(CONTROL, "control", REPAIRED, true, "control characters in strings",     \
-      "are read as ' '")                                                       \
-    X(UTF8, "utf8", REPAIRED, true, "bytes that are not UTF-8",                \
-      "are read as '?'")                                                       \
-    X(ORPHAN, "orphan", REPAIRED, true, "nodes",                               \
-      "name a parent that is not there")                                       \
-    X(OVERRUN, "overrun", REPAIRED, true, "GPU activities",                    \
-      "are recorded to end when later ones of their stream have run: each "    \
+      "{number that is|numbers that are} not finite (inf, nan)",               \
+      "{is|are} read as no value")                                             \
+    X(ESCAPE, "escape", REPAIRED, true,                                        \
+      "{backslash that begins|backslashes that begin} no escape",              \
+      "{is|are} read as '/'")                                                  \
+    X(CONTROL, "control", REPAIRED, true, "control character{s} in strings",   \
+      "{is|are} read as ' '")                                                  \
+    X(UTF8, "utf8", REPAIRED, true, "{byte that is|bytes that are} not UTF-8", \
+      "{is|are} read as '?'")                                                  \
+    X(ORPHAN, "orphan", REPAIRED, true, "node{s}",                             \
+      "{names|name} a parent that is not there")                               \
+    X(OVERRUN, "overrun", REPAIRED, true, "GPU {activity|activities}",         \
+      "{is|are} recorded to end when later ones of {its|their} stream have "   \
+      "run: each "                                                             \
       "ends where the next begins")                                            \
-    X(EARLY, "early", UNMATCHED, false, "GPU activities",                      \
-      "began before the recording: they belong to no iteration")               \
-    X(LOST, "lost", UNMATCHED, false, "launches", "have no kernel")            \
-    X(LOST_COMM, "lost_comm", UNMATCHED, true, "collectives",                  \
-      "are not recorded that other ranks of their group recorded")             \
-    X(NO_NODE, "no_node", UNMATCHED, false, "operators",                       \
-      "have no node in the execution trace beside it")                         \
-    X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU activities",              \
-      "have no launch: they belong to the iteration in whose time they ran")   \
-    X(PROCESS, "process", GUESSED, true, "processes",                          \
-      "were merged into it: each is a rank, numbered from 0 in their order")   \
-    X(OWNER, "owner", GUESSED, false, "GPU activities",                        \
-      "are of the process that stands before them, or has their device")       \
-    X(CALL_KIND, "call_kind", GUESSED, false, "calls",                         \
-      "are of the kind of the work that they started")                         \
-    X(COMM_NAME, "comm_name", GUESSED, false, "kernels",                       \
-      "are communication by their name alone")                                 \
-    X(COMM_SIZE, "comm_size", GUESSED, false, "collectives",                   \
-      "have the kind and size of what is around them")                         \
-    X(COMM_MATCH, "comm_match", GUESSED, true, "collectives",                  \
-      "meet those of their kind, size and time in a step of which a rank "     \
+    X(EARLY, "early", UNMATCHED, false, "GPU {activity|activities}",           \
+      "began before the recording: {it belongs|they belong} to no iteration")  \
+    X(LOST, "lost", UNMATCHED, false, "{launch|launches}",                     \
+      "{has|have} no kernel")                                                  \
+    X(LOST_COMM, "lost_comm", UNMATCHED, true, "collective{s}",                \
+      "{is|are} not recorded that other ranks of {its|their} group recorded")  \
+    X(NO_NODE, "no_node", UNMATCHED, false, "operator{s}",                     \
+      "{has|have} no node in the execution trace beside it")                   \
+    X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU {activity|activities}",   \
+      "{has|have} no launch: {it belongs|they belong} to the iteration in "    \
+      "whose time {it|they} ran")                                              \
+    X(PROCESS, "process", GUESSED, true, "{process|processes}",                \
+      "{was|were} merged into it: each is a rank, numbered from 0 in their "   \
+      "order")                                                                 \
+    X(OWNER, "owner", GUESSED, false, "GPU {activity|activities}",             \
+      "{is|are} of the process that stands before {it|them}, or has "          \
+      "{its|their} device")                                                    \
+    X(CALL_KIND, "call_kind", GUESSED, false, "call{s}",                       \
+      "{is|are} of the kind of the work that {it|they} started")               \
+    X(COMM_NAME, "comm_name", GUESSED, false, "kernel{s}",                     \
+      "{is|are} communication by {its|their} name alone")                      \
+    X(COMM_SIZE, "comm_size", GUESSED, false, "collective{s}",                 \
+      "{has|have} the kind and size of what is around {it|them}")              \
+    X(COMM_MATCH, "comm_match", GUESSED, true, "collective{s}",                \
+      "{meets one of its|meet those of their} kind, size and time in a step "  \
+      "of which a rank "                                                       \
       "lost some")                                                             \
-    X(NODE_ORDER, "node_order", GUESSED, false, "operators",                   \
-      "found their node by name and order")                                    \
-    X(NODE_TYPE, "node_type", GUESSED, true, "nodes of the unknown type '*'",  \
-      "are read as operators, or as kernels where they ran on the GPU")        \
-    X(LAID_OUT, "laid_out", GUESSED, false, "nodes",                           \
-      "begin when what they depend on has ended")                              \
-    X(RANK_NAME, "rank_name", GUESSED, false, "ranks", "are of a file's name") \
-    X(GROUP_NAME, "group_name", GUESSED, false, "process groups",              \
-      "are known by their order")                                              \
-    X(GROUP_SIZE, "group_size", GUESSED, false, "process groups",              \
-      "are taken to span the job")                                             \
-    X(GROUP_RANKS, "group_ranks", GUESSED, false, "process groups",            \
-      "have the ranks that follow from those that are listed")                 \
-    X(GROUP_CALLERS, "group_callers", GUESSED, true, "process groups",         \
-      "have no list of ranks: each is of the ranks whose files name it")       \
-    X(NEIGHBOURS, "neighbours", GUESSED, false, "collectives",                 \
-      "are of ranks that are taken as neighbours")                             \
-    X(CLOCK, "clock", GUESSED, false, "clocks",                                \
-      "are aligned on the ends of collectives")                                \
-    X(STEP, "step", GUESSED, false, "recordings",                              \
+    X(NODE_ORDER, "node_order", GUESSED, false, "operator{s}",                 \
+      "found {its|their} node by name and order")                              \
+    X(NODE_TYPE, "node_type", GUESSED, true,                                   \
+      "node{s} of the unknown type '*'",                                       \
+      "{is|are} read as operators, or as kernels where {it|they} ran on the "  \
+      "GPU")                                                                   \
+    X(LAID_OUT, "laid_out", GUESSED, false, "node{s}",                         \
+      "{begins when what it depends|begin when what they depend} on has "      \
+      "ended")                                                                 \
+    X(RANK_NAME, "rank_name", GUESSED, false, "rank{s}",                       \
+      "{is|are} of a file's name")                                             \
+    X(GROUP_NAME, "group_name", GUESSED, false, "process group{s}",            \
+      "{is|are} known by {its|their} order")                                   \
+    X(GROUP_SIZE, "group_size", GUESSED, false, "process group{s}",            \
+      "{is|are} taken to span the job")                                        \
+    X(GROUP_RANKS, "group_ranks", GUESSED, false, "process group{s}",          \
+      "{has|have} the ranks that follow from those that are listed")           \
+    X(GROUP_CALLERS, "group_callers", GUESSED, true, "process group{s}",       \
+      "{has|have} no list of ranks: each is of the ranks whose files name it") \
+    X(NEIGHBOURS, "neighbours", GUESSED, false, "collective{s}",               \
+      "{is|are} of ranks that are taken as neighbours")                        \
+    X(CLOCK, "clock", GUESSED, false, "clock{s}",                              \
+      "{is|are} aligned on the ends of collectives")                           \
+    X(STEP, "step", GUESSED, false, "recording{s}",                            \
       "without marks of steps are one iteration")
 
 enum msim_import_kind {
@@ -154,6 +171,11 @@ struct msim_import_kind_info {
 };
 const struct msim_import_kind_info *
 msim_import_about(enum msim_import_kind kind);
+
+/* `pattern`, one of the texts above, as it is of `n` records; `name` stands in
+ * for the star. */
+void msim_import_words(char *text, size_t size, const char *pattern, uint64_t n,
+                       const char *name);
 
 /* So many names of a file count on their own; the rest are one. */
 #define MSIM_IMPORT_NAMES 16

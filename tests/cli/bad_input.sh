@@ -137,8 +137,8 @@ read_over() { # NAME WARNING TEXT
 read_over inf.json '2 numbers that are not finite (inf, nan)' '[inf, NaN]'
 read_over escape.json '2 backslashes that begin no escape' \
     '"C:\\Users\\Xavier"'
-read_over control.json '1 control characters in strings' '"a\nb"'
-read_over utf8.json '1 bytes that are not UTF-8' '"\xb9"'
+read_over control.json '1 control character in strings' '"a\nb"'
+read_over utf8.json '1 byte that is not UTF-8' '"\xb9"'
 spoil dur.json '"dur": nan, '
 run --platform a100 "$folder/dur.json"
 want_rc 0
@@ -151,7 +151,7 @@ want_rc 0
 want_err "-: 2 numbers that are not finite"
 run --platform a100 --salvage "$folder/utf8.json"
 want_rc 0
-want_err "1 bytes that are not UTF-8"
+want_err "1 byte that is not UTF-8"
 [[ $err != *kept* ]] || complain "salvaged: $err"
 
 node() { # ID PARENT

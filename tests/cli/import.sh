@@ -107,7 +107,7 @@ python3 "$folder/made.py" "$folder/made.json"
 run info --json "$folder/made.json"
 want_rc 0
 want_err "2 events of category 'npu_op' are not read (15 us)"
-want_err "1 backslashes that begin no escape, the first at byte"
+want_err "1 backslash that begins no escape, the first at byte"
 python3 - "$folder/out" <<'PYTHON' || complain "not what is in the file"
 import json, sys
 f = json.load(open(sys.argv[1]))["files"][0]

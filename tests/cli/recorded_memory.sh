@@ -68,7 +68,7 @@ run "$folder/m.json"
 want_out "memory recorded  GPU 0: 3.22 GB, 6.44 GB reserved; GPU 1: 4.29 GB, 4.83 GB reserved"
 run info "$folder/m.json"
 want_out "memory recorded: GPU 0: 5.37 GB, 6.44 GB reserved; GPU 1: 4.29 GB, 4.83 GB reserved"
-want_out "1 allocations in the host's memory"
+want_out "1 allocation in the host's memory"
 
 # Another batch needs other memory: nothing of it was measured.
 echo '{"scenarios": [{"name": "quick",

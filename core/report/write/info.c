@@ -325,6 +325,7 @@ static uint64_t total_of(const struct msim_job *job,
 static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
                        FILE *out)
 {
+    char what[160], said[160];
     bool any = false;
 
     for (int k = 0; k < MSIM_IMPORT_KINDS; k++) {
@@ -339,8 +340,9 @@ static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
             fputs(*kind->said ? "\n    " : ", ", out);
         else
             msim_print(out, "  %s: ", msim_import_fate_text(fate));
-        msim_print(out, "%" PRIu64 " %s%s%s", n, kind->what,
-                   *kind->said ? " " : "", kind->said);
+        msim_import_words(what, sizeof(what), kind->what, n, "...");
+        msim_import_words(said, sizeof(said), kind->said, n, "...");
+        msim_print(out, "%" PRIu64 " %s%s%s", n, what, *said ? " " : "", said);
         any = true;
     }
     if (any)

@@ -75,7 +75,7 @@ static void check_room(int dur, int ends, bool says)
     REQUIRE(judge(&j, &m));
     CHECK_INT(made_end(&j, "k1") - made_start(&j, "k1"), ends * US);
     CHECK_INT(made_start(&j, "k5"), 120 * US);
-    CHECK(made_warned(&j, "1 GPU activities are recorded to end when") == says);
+    CHECK(made_warned(&j, "1 GPU activity is recorded to end when") == says);
     made_unload(&j);
 }
 

@@ -96,7 +96,8 @@ static void test_comm__sequence_numbers(void)
 
 /*
  * Without sequence numbers a lost call shows in the sizes: rank 1's first is
- * rank 0's second. Nobody is let wait for the wrong one, and it is said.
+ * rank 0's second, and each has one that the other has not. Nobody is let wait
+ * for the wrong one, and it is said.
  */
 static void test_comm__ranks_disagree(void)
 {
@@ -106,6 +107,7 @@ static void test_comm__ranks_disagree(void)
     meet(&m[0], all_reduce("0, 1", 2, 100, -1), "op", 0, 10, 55, 1);
     meet(&m[0], all_reduce("0, 1", 2, 200, -1), "op", 100, 110, 155, 2);
     meet(&m[1], all_reduce("0, 1", 2, 200, -1), "op", 0, 110, 155, 1);
+    meet(&m[1], all_reduce("0, 1", 2, 300, -1), "op", 200, 210, 255, 2);
     REQUIRE(made_load(&j, m, 2));
     made_scaled(&j, NULL);
     CHECK_INT(made_transfer_end(&j, 0, 0), 55 * US);

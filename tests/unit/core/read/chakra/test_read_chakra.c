@@ -224,7 +224,7 @@ static void test_read__without_times_is_an_et(void)
     CHECK_UINT(job->ranks[0]->ops[1].parent, 0);
     CHECK_UINT(job->ranks[0]->n_gpu, 0);
     REQUIRE(job->n_warnings == 1);
-    CHECK(strstr(job->warnings[0], "1 of 3 nodes on the GPU are left out"));
+    CHECK(strstr(job->warnings[0], "1 of 3 nodes on the GPU is left out"));
     msim_job_free(job);
 }
 

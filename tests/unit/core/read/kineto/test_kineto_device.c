@@ -133,7 +133,7 @@ static void test_kineto_device__pairs_without_end(void)
     job = load(&m);
     REQUIRE(job);
     CHECK_UINT(job->ranks[0]->n_gpu, 21);
-    CHECK(warned(job, "1 of 23 events are left out"));
+    CHECK(warned(job, "1 of 23 events is left out"));
     CHECK(warned(job, "event 'lost' begins and does not end"));
     msim_job_free(job);
 }
@@ -157,8 +157,8 @@ static void test_kineto_device__unread(void)
     REQUIRE(job);
     CHECK_UINT(job->n_warnings, 3);
     CHECK(warned(job, "2 events of category 'npu_op' are not read (150 us)"));
-    CHECK(warned(job, "1 events of no category are not read (7 us)"));
-    CHECK(warned(job, "1 events of phase 'b' are not read"));
+    CHECK(warned(job, "1 event of no category is not read (7 us)"));
+    CHECK(warned(job, "1 event of phase 'b' is not read"));
     msim_job_free(job);
 }
 

@@ -38,7 +38,7 @@ static void check_left_out(const char *first, const char *bad, const char *says)
     REQUIRE(job->n_warnings == 1);
     if (!strstr(job->warnings[0], says))
         CHECK_STR(job->warnings[0], says);
-    CHECK(strstr(job->warnings[0], "1 of 21 events are left out"));
+    CHECK(strstr(job->warnings[0], "1 of 21 events is left out"));
     msim_job_free(job);
 }
 
@@ -87,7 +87,7 @@ static void test_kineto_sound__a_stray_at_the_beginning(void)
     CHECK_UINT(job->ranks[0]->n_ops, 20);
     CHECK_INT(job->ranks[0]->ops[19].start, 19 * MSIM_PS_PER_US);
     REQUIRE(job->n_warnings == 1);
-    CHECK(strstr(job->warnings[0], "1 of 21 events are left out"));
+    CHECK(strstr(job->warnings[0], "1 of 21 events is left out"));
     msim_job_free(job);
 }
 
