@@ -2,13 +2,19 @@
 # What gnuplot is asked to draw, by all verbs that have charts: every mark and word.
 . "$(dirname "$0")/answers.bash"
 
-# In gnuplot's place: keeps the script, and answers with an empty picture.
+# In gnuplot's place: keeps the script, and answers with a picture of its own.
 mkdir "$folder/bin" "$folder/scripts"
 cat >"$folder/bin/gnuplot" <<EOF
 #!/usr/bin/env bash
 cat >"$folder/scripts/\$(ls "$folder/scripts" | wc -l).gp"
-echo '<svg></svg>'
+cat "$folder/picture.svg"
 EOF
+# Colours as gnuplot's SVG has them: of a group, of a tag itself, of none.
+cat >"$folder/picture.svg" <<'SVG'
+<?xml version="1.0"?><svg viewBox="0 0 9 9"><defs><circle id='p' stroke='currentColor' r='2' fill='currentColor'/></defs>
+<g fill="none" color="black" stroke="currentColor" stroke-width="1"><path color='#336699' stroke='currentColor' d='M1,2 L3,4'/></g>
+<use xlink:href='#p' color='rgb(1,2,3)'/><text fill="currentColor">5 &lt; 6</text></svg>
+SVG
 chmod +x "$folder/bin/gnuplot"
 PATH=$folder/bin:$PATH
 
@@ -43,6 +49,8 @@ drawn traced_rows validate --rows "$folder/traced.csv" --trace "$data/traces/res
 echo '{"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "limits": {"cost": 20000}, "gpus": [8, 16], "tp": [1, 2],
     "platforms": [{"name": "h100", "price_per_gpu_hour": 2, "power_w": 1000}, {"name": "a100", "price_per_gpu_hour": 1}]}' >"$folder/spec.json"
 drawn plan plan "$folder/spec.json" -o "$folder/plan"
+to_eight_digits <"$folder/plan/report.html" >"$folder/said"
+hold chart_plan_page
 echo "{\"trace\": \"$data/traces/vit\", \"platforms\": [\"h100\", \"l40s\"], \"gpus\": [1, 4], \"micro_batch\": [8, 32]}" >"$folder/spec.json"
 drawn plan_traced plan "$folder/spec.json" -o "$folder/traced"
 finish

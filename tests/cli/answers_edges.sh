@@ -118,6 +118,58 @@ traced machine '{"clock": "1000"}, {"power_cap": "200"}, {"gpu": "h100"}, {"worl
 traced training '{"batch": 32}, {"accumulate": 2}, {"recompute": {"every": 2}}, {"dtype": "amp_bf16"}, {"offload": "activations"}'
 traced shard '{"shard": {"strategy": "fsdp", "mixed_precision": "fp16", "bucket_mb": 5}}, {"world": 4},
     {"quantise_comms": {"backward": "fp16", "select": "communication"}}'
+# Members that do not go together, and the last number that goes.
+odd() { # NAME CHANGE...: each alone, on the traced and on the described step
+    local change name=$1
+    shift
+    for change in "$@"; do
+        echo "{\"scenarios\": [{\"name\": \"a\", \"changes\": [$change]}]}" >"$folder/odd.json"
+        echo "$change"
+        run whatif "$folder/odd.json" "$folder/step.json" --platform a100 --csv
+        echo "$rc $(cat "$folder/err") [$(to_eight_digits <"$folder/out" | cksum)]"
+        run whatif "$folder/odd.json" "$folder/tiny.json" --strategy "$folder/strategy.json" --platform h100 --csv
+        echo "$rc $(cat "$folder/err") [$(to_eight_digits <"$folder/out" | cksum)]"
+    done | to_eight_digits >"$folder/said"
+    hold "edges_odd_$name"
+}
+mm='"operator": "aten::mm", "sizes": [[64, 32], [32, 16]]'
+odd work "{\"insert\": {\"after\": \"kernels\", \"microseconds\": 0, $mm}}" "{\"insert\": {\"after\": \"kernels\", $mm}}" \
+    "{\"insert\": {\"after\": \"kernels\", $mm, \"dtype\": \"fp16\"}}" "{\"insert\": {\"after\": \"kernels\", $mm, \"dtype\": \"fp17\"}}" \
+    '{"insert": {"after": "kernels", "operator": "aten::mm"}}' '{"insert": {"after": "kernels", "operator": "no::op", "sizes": [[2, 2]]}}' \
+    '{"insert": {"after": "kernels", "before": "kernels", "microseconds": 1}}' '{"insert": {"microseconds": 1}}' \
+    '{"insert": {"before": "kernels", "microseconds": 1, "on": "new stream"}}' '{"insert": {"after": "kernels", "microseconds": 1, "on": "stream:"}}' \
+    '{"insert": {"after": "kernels", "microseconds": 1, "on": "stream:7"}}' '{"insert": {"after": "kernels", "microseconds": 1, "on": "stream:x"}}' \
+    '{"insert": {"after": "kernels", "microseconds": 1, "host_microseconds": 5}}' '{"insert": {"after": "kernels", "microseconds": 1, "host_microseconds": -1}}' \
+    "{\"replace\": {\"select\": \"op:aten::mm\", $mm}}" "{\"replace\": {\"select\": \"op:aten::mm\", \"microseconds\": 0, $mm}}" \
+    '{"replace": {"select": "op:aten::mm"}}' '{"replace": {"select": "op:aten::mm", "microseconds": 0}}' \
+    '{"remove": {"select": "op:aten::m?"}}' '{"remove": {"select": "op:aten::x"}}' '{"scale": {"select": "kernels", "factor": 0}}'
+odd limits '{"world": 1000000}' '{"world": 1000001}' '{"world": 1000000000}' '{"world": 1000000001}' '{"accumulate": 4096}' '{"accumulate": 4097}' \
+    '{"straggler": {"rank": 0, "factor": 1}}' '{"straggler": {"rank": 3, "factor": 2}}' '{"straggler": {"rank": 4, "factor": 2}}' \
+    '{"recompute": ""}' '{"recompute": "selective"}' '{"recompute": {"every": 1}}' '{"recompute": {"every": 100}}' '{"recompute": "aten::m*"}' \
+    '{"gpu": ""}' '{"gpu": "no such"}' '{"network": ""}' '{"network": "no such"}' '{"host": "generic"}' '{"host": "no such"}' \
+    '{"nodes": 2}' '{"ranks": 16}' '{"batch": 0}' '{"batch": 1000000}' '{"sequence": {"from": 256, "to": 128}}' '{"sequence": {"from": 1, "to": 2}}' \
+    '{"offload": "weights"}' '{"offload": "none"}' '{"dtype": "fp8"}' '{"dtype": "fp32"}' '{"quantise_comms": 16}' '{"quantise_comms": 0}' \
+    '{"lora": {"rank": 8, "targets": "attention"}}' '{"lora": {"rank": 0, "targets": "all"}}' '{"chunked_loss": 1}' '{"gradient_bits": 16}'
+spec() { # NAME JSON...: specs whose members do not go together
+    local one name=$1
+    shift
+    for one in "$@"; do
+        echo "$one" >"$folder/odd.json"
+        run plan "$folder/odd.json"
+        echo "$one"
+        echo "$rc $(cat "$folder/err") [$(to_eight_digits <"$folder/out" | cksum)]"
+    done | to_eight_digits >"$folder/said"
+    hold "edges_odd_$name"
+}
+at="\"trace\": \"$folder/step.json\", \"platforms\": [\"h100\"], \"gpus\": [1, 2]"
+model='"model": "llama3.2-3b", "platforms": ["h100"], "gpus": [2, 4]'
+spec specs "{$at, \"samples\": 1e6, \"requests\": 1e6}" "{$at, \"samples\": 1e6, \"limits\": {\"requests_per_second\": 1}}" \
+    "{$at, \"requests\": 1e6, \"limits\": {\"samples_per_second\": 1}}" "{$at, \"limits\": {\"latency_ms\": 1}}" \
+    "{$at, \"limits\": {\"cost\": 100}}" "{$at, \"requests\": 1e9, \"limits\": {\"cost\": 100}}" "{$at, \"tokens\": 5}" "{$at, \"global_batch\": 3}" \
+    "{$model}" "{$model, \"global_batch\": 7}" "{$model, \"global_batch\": 8, \"samples\": 5}" "{$model, \"global_batch\": 8, \"limits\": {\"cost\": 5}}" \
+    "{$model, \"global_batch\": 8, \"most_points\": 1}" "{$model, \"global_batch\": 8, \"limits\": {\"days\": 5}}" \
+    "{$model, \"global_batch\": 8, \"tokens\": 1e12, \"limits\": {\"days\": 1e-6}}" "{$model, \"global_batch\": 8, \"limits\": {\"memory_gib\": 1}}" \
+    "{$model, \"global_batch\": 8, \"tp\": [3], \"pp\": 5}" "{$model, \"global_batch\": 8, \"currency\": \"a long name of a currency\"}"
 edges spec_traced "{\"trace\": \"$folder/step.json\", \"platforms\": [{\"name\": \"h100\", \"price_per_gpu_hour\": 2}], \"gpus\": [1, 4],
     \"micro_batch\": 8, \"requests\": 1e8, \"traced_batch\": 8,
     \"limits\": {\"days\": 2000, \"requests_per_second\": 1, \"latency_ms\": 100}}" plan @

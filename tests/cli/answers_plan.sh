@@ -17,7 +17,7 @@ points splits '{"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "limits
     "gpus": 16, "tp": [2, 8], "pp": [1, 2], "vp": [1, 2], "cp": [1, 2], "zero": [1, 3], "micro_batch": [1, 4], "recompute": ["none", "full"]}'
 points techniques '{"model": "llama3.2-3b", "global_batch": 16, "sequence": 2048, "platforms": ["a100"], "gpus": 4,
     "tp": [1, 2], "zero": [0, 2, 3], "micro_batch": 1, "recompute": "none", "optimizer_bits": [8, 32],
-    "compile": [false, true], "loss_chunks": [1, 8], "offload": ["none", "activations", "optimizer"]}'
+    "compile": [false, true], "loss_chunks": [1, 8], "offload": ["none", "activations", "optimizer", "weights"]}'
 points adapters '{"model": "llama3-8b", "global_batch": 8, "platforms": ["h100", "l40s"], "gpus": [1, 2], "tp": 1, "pp": 1,
     "micro_batch": [1, 2], "lora_rank": 16, "lora_targets": ["attention", "all"], "base_bits": [4, 16],
     "optimizer_in_backward": [false, true]}'
@@ -77,6 +77,9 @@ answer whatif_described whatif "$folder/changes.json" llama3-8b --strategy "$fol
 made() { # NAME MODEL STRATEGY
     echo "$3" >"$folder/strategy.json"
     answer "synth_$1" synth "$2" --strategy "$folder/strategy.json" -o "$folder/made_$1"
+    run --platform h100 --json "$folder/made_$1" # its memory, streams and messages, too
+    want_rc 0
+    mv "$folder/out" "$folder/made_$1/predicted.json"
     sums "synth_$1_files" "$folder/made_$1"
 }
 echo '{"name": "tiny", "layers": 4, "hidden": 512, "heads": 8, "kv_heads": 4, "ffn": 1024, "vocab": 8192}' >"$folder/tiny.json"
@@ -86,6 +89,7 @@ echo '{"name": "look", "type": "vit", "image": 64, "patch": 16, "channels": 3, "
 made one "$folder/tiny.json" '{"gpus": 1, "micro_batch": 2, "global_batch": 4, "sequence": 256}'
 made tensor "$folder/tiny.json" '{"gpus": 4, "tp": 2, "micro_batch": 1, "global_batch": 4, "sequence": 256, "precision": "bf16", "recompute": "full"}'
 made stages "$folder/tiny.json" '{"gpus": 4, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 16, "sequence": 128, "zero": 1}'
+made deep "$folder/tiny.json" '{"gpus": 8, "pp": 4, "micro_batch": 1, "global_batch": 16, "sequence": 128}'
 made bubbles "$folder/tiny.json" '{"gpus": 2, "pp": 2, "micro_batch": 1, "global_batch": 4, "sequence": 128, "schedule": "zero-bubble"}'
 made sharded "$folder/tiny.json" '{"gpus": 4, "zero": 3, "micro_batch": 2, "global_batch": 8, "sequence": 128, "precision": "fp16"}'
 made experts "$folder/moe.json" '{"gpus": 4, "ep": 4, "micro_batch": 1, "global_batch": 4, "sequence": 128}'
