@@ -122,7 +122,8 @@ static void add_transfer(struct msim_chakra_builder *b,
     }
     msim_chakra_add_word(
         b, MSIM_CHAKRA_COMM_SIZE,
-        (int64_t)(elems * msim_dtype_bytes((enum msim_dtype)c->dtype)));
+        msim_whole((double)elems *
+                   (double)msim_dtype_bytes((enum msim_dtype)c->dtype)));
 }
 
 static enum msim_status fill_op(struct msim_chakra_builder *b,
@@ -193,10 +194,10 @@ static void add_work(struct msim_chakra_builder *b, uint32_t op, double share)
     if (w->bytes <= 0)
         return;
     msim_chakra_add_number(
-        b, "num_ops", w->flops * share >= 1 ? (int64_t)(w->flops * share) : 1);
+        b, "num_ops", w->flops * share >= 1 ? msim_whole(w->flops * share) : 1);
     a = msim_chakra_add(b, "tensor_size");
     a->value_case = CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_UINT64_VAL;
-    a->uint64_val = (uint64_t)(w->bytes * share);
+    a->uint64_val = (uint64_t)msim_whole(w->bytes * share);
 }
 
 static void fill_gpu(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,

@@ -121,7 +121,7 @@ static int64_t inside(const int64_t *dims, const int64_t *strides,
     for (uint32_t i = 0; i < rank; i++)
         if (dims[i] > 1 && strides[i] < stride)
             elems *= (double)dims[i];
-    return elems < 9e18 ? (int64_t)elems : INT64_MAX;
+    return msim_whole(elems);
 }
 
 enum msim_layout msim_layout_of(const int64_t *dims, const int64_t *strides,

@@ -217,9 +217,9 @@ static double cast_us(const struct msim_platform *p, const struct msim_work *w)
                              .bytes_written = elems};
     struct msim_estimate e;
 
-    cast.u.vector.elems = (int64_t)elems;
+    cast.u.vector.elems = msim_whole(elems);
     cast.u.vector.rows = 1;
-    cast.u.vector.cols = (int64_t)elems;
+    cast.u.vector.cols = msim_whole(elems);
     if (msim_model_predict(p, &cast, false, &e, NULL) != MSIM_OK)
         return 0;
     return e.us;

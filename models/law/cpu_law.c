@@ -317,7 +317,7 @@ static void vector_describe(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)
 {
     double rows = rows_of(w), elems = at_least_1(w->u.vector.elems);
-    int64_t cols = (int64_t)(elems / rows);
+    int64_t cols = msim_whole(elems / rows);
 
     x[0] = log(bytes_of(w));
     x[1] = log(elems);

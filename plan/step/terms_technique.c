@@ -102,7 +102,7 @@ static enum msim_status price_copy(double *us, struct msim_pricer *p,
     w.dtype = MSIM_DT_BF16;
     w.kernels = 1;
     w.u.vector.copy = kind;
-    w.u.vector.elems = (int64_t)(bytes / 2);
+    w.u.vector.elems = msim_whole(bytes / 2);
     w.u.vector.rows = 1;
     w.u.vector.cols = w.u.vector.elems;
     w.bytes_read = w.bytes_written = bytes;

@@ -243,7 +243,7 @@ static struct msim_edit_tensor flat(double elems, enum msim_dtype dtype)
 {
     struct msim_edit_tensor t = {.n = 1, .dtype = dtype};
 
-    t.sizes[0] = elems >= 1 ? (int64_t)elems : 1;
+    t.sizes[0] = elems >= 1 ? msim_whole(elems) : 1;
     return t;
 }
 

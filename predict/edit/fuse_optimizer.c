@@ -151,15 +151,14 @@ static enum msim_status find_form(struct step *s, struct msim_work *w,
     w->family = MSIM_FAMILY_OPTIMIZER;
     w->dtype = MSIM_DT_F32;
     w->variant = FORMS[f].variant;
-    w->u.vector.elems = (int64_t)size.elems;
+    w->u.vector.elems = msim_whole(size.elems);
     w->u.vector.rows = 1;
-    w->u.vector.cols = (int64_t)size.elems;
+    w->u.vector.cols = msim_whole(size.elems);
     w->flops = size.elems * FORMS[f].flops;
     w->bytes_read = 4 * size.elems * (FORMS[f].reads + more);
     w->bytes_written = 4 * size.elems * (FORMS[f].writes + more);
-    *kernels = (uint32_t)ceil(
-        fmax(size.tensors / TENSORS, size.elems / CHUNK / BLOCKS));
-    *kernels = *kernels < s->n ? *kernels : s->n;
+    *kernels = (uint32_t)fmin(
+        ceil(fmax(size.tensors / TENSORS, size.elems / CHUNK / BLOCKS)), s->n);
     *kernels = *kernels ? *kernels : 1;
     w->kernels = *kernels;
     return MSIM_OK;
@@ -197,7 +196,7 @@ static enum msim_status find_bias(struct step *s, double *bias)
 
 static msim_ps times(msim_ps ps, double factor)
 {
-    return (msim_ps)llround((double)ps * factor);
+    return msim_whole(round((double)ps * factor));
 }
 
 /* The kernels of the step at hand become fused ones of equal shares. */
