@@ -15,8 +15,8 @@ typedef int64_t msim_ps;
 #define MSIM_NONE      UINT32_MAX
 #define MSIM_PS_PER_US 1000000
 
-/* The whole part of a number that a file may make as large as it likes; what has
- * no room ends at the last that has, and what is no number is 0. */
+/* The whole part of a number that a file may make as large as it likes; what
+ * has no room ends at the last that has, and what is no number is 0. */
 static inline int64_t msim_whole(double x)
 {
     return x >= 0x1p63    ? INT64_MAX

@@ -371,11 +371,32 @@ enum msim_status msim_builder_call(struct msim_builder *b, uint32_t op,
 
 /* ---- backward ----------------------------------------------------------- */
 
-/* `loss.backward()` begins with the gradient of the loss: ones like it. */
-static bool take_back_ones(struct msim_builder *b,
-                           struct msim_program_input *loss)
+/* The results of a statement are not there any more. */
+static enum msim_status hide_values(struct msim_builder *b,
+                                    const struct msim_statement *s)
 {
-    struct msim_program *p = b->p;
+    const struct msim_op *op = &b->t->ops[s->op];
+    struct msim_tensor_walk walk = {0};
+    struct msim_tensor_at at;
+
+    while (msim_tensor_next(b->t, op->outs, op->out_ids, &walk, &at)) {
+        struct msim_tensor_key key = msim_tensor_key_of(b, &at);
+        uint32_t *slot;
+
+        MSIM_TRY(msim_idmap_put(&b->visible, key.look, MSIM_NONE, &slot));
+        *slot = MSIM_NONE;
+        MSIM_TRY(msim_idmap_put(&b->visible, key.exact, MSIM_NONE, &slot));
+        *slot = MSIM_NONE;
+    }
+    return MSIM_OK;
+}
+
+/* `loss.backward()` begins with the gradient of the loss: ones like it, which
+ * autograd makes and no statement. False: the last statement makes none. */
+static bool finds_ones(const struct msim_builder *b,
+                       struct msim_program_input *loss)
+{
+    const struct msim_program *p = b->p;
     const struct msim_statement *s;
 
     if (p->statements.n == 0)
@@ -385,12 +406,18 @@ static bool take_back_ones(struct msim_builder *b,
         strcmp(msim_program_schema(p, s->schema)->name, "aten::ones_like") != 0)
         return false;
     *loss = *msim_program_operand(p, s->first_in);
-    if (loss->kind != MSIM_INPUT_VALUE)
-        return false;
-    p->operands.n = s->first_in;
-    p->values.n = s->first_out;
+    return loss->kind == MSIM_INPUT_VALUE;
+}
+
+static enum msim_status take_back_last(struct msim_builder *b)
+{
+    struct msim_program *p = b->p;
+    struct msim_statement s = *msim_program_statement(p, p->statements.n - 1);
+
+    p->operands.n = s.first_in;
+    p->values.n = s.first_out;
     p->statements.n--;
-    return true;
+    return hide_values(b, &s);
 }
 
 static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
@@ -398,11 +425,12 @@ static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
     struct msim_statement *s;
     struct msim_program_input loss, *in;
 
-    if (!take_back_ones(b, &loss)) {
+    if (!finds_ones(b, &loss)) {
         b->p->why_direct = "backward does not begin at one loss";
         b->backward_open = true;
         return MSIM_OK;
     }
+    MSIM_TRY(take_back_last(b));
     MSIM_TRY(msim_builder_wait_all(b));
     s = msim_vec_add(&b->p->statements, sizeof(*s));
     in = msim_vec_add(&b->p->operands, sizeof(*in));
