@@ -66,6 +66,13 @@ echo '{"name": "m", "type": "dlrm", "dense": 13, "dim": 64, "bottom": [128, 64],
     "tables": [{"rows": 1000, "pooling": 4}, {"rows": 10}]}' >"$folder/tables.json"
 edges strategy_tables '{"gpus": 2, "micro_batch": 512, "global_batch": 1024, "table_optimizer": "sgd"}' synth "$folder/tables.json" --strategy @ -o %
 
+for gpus in 64 128 129 1024 1025 4096 4097; do
+    echo "{\"gpus\": $gpus, \"micro_batch\": 8, \"global_batch\": $((8 * gpus))}" >"$folder/large.json"
+    run synth dlrm-mlperf --strategy "$folder/large.json" -o "$folder/large"
+    echo "$gpus: $rc $(head -n 1 "$folder/err")"
+    rm -rf "$folder/large"
+done | to_eight_digits >"$folder/said"
+hold edges_odd_tables
 edges spec '{"model": "llama3.2-3b", "currency": "EUR", "global_batch": 16, "sequence": 2048, "tokens": 1e9, "most_points": 100000,
     "limits": {"days": 2000, "cost": 2000000, "gpus": 8, "memory_gib": 60, "tokens_per_second": 10},
     "platforms": [{"name": "h100", "price_per_gpu_hour": 2, "power_w": 1000, "network": "infiniband-ndr400"}],

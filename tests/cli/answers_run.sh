@@ -14,6 +14,12 @@ for trace in llama-block dlrm resnet; do
     answer "replayed_$trace" validate --platform a100 "$data/traces/$trace" "$folder/$trace/run.json"
     answer "replayed_${trace}_json" validate --json "$data/traces/$trace" "$folder/$trace/run.json"
 done
+mkdir "$folder/gpu"
+run replay --backend "$steady gpu" --iterations 2 --json -o "$folder/gpu/run.json" "$data/traces/bert"
+want_rc 0
+mv "$folder/out" "$folder/gpu/report.json"
+sums replay_gpu_files "$folder/gpu"
+answer replayed_gpu validate "$data/traces/bert" "$folder/gpu/run.json"
 answer replay_part replay --backend "$steady" --ops 'aten::*mm' "$data/traces/dlrm"
 answer replay_kind replay --backend "$steady" --cache warm --kind copies "$data/traces/bert"
 answer replay_left replay --backend "$steady" --exclude 'aten::*' "$data/traces/bert"

@@ -1,5 +1,8 @@
 """A backend for tests whose times follow from what is asked: a step runs alike each
-time, but for 1 us more in each iteration."""
+time, but for 1 us more in each iteration.
+
+    steady_backend.py [KIND]      of device: cpu (default), gpu
+"""
 import json
 import sys
 import zlib
@@ -20,7 +23,7 @@ def answer(number, order, times, iteration):
 
 print(json.dumps({
     "schema": "mystique-sim/profiler/1", "backend": "steady", "version": "1",
-    "device": {"name": "Made-up machine", "kind": "cpu", "sms": 2, "threads": 2,
+    "device": {"name": "Made-up machine", "kind": sys.argv[1] if len(sys.argv) > 1 else "cpu", "sms": 2, "threads": 2,
                "memory_bytes": 8e9, "l2_bytes": 1000000}, "libraries": {"none": "1"},
     "tables": {"gemm": ["fp32", "fp64"], "conv": ["conv2d_fwd:fp32", "conv2d_bwd_data:fp32"],
                "vector": ["add:fp32", "relu:fp32", "softmax:fp32"], "copy": ["d2d"]},
