@@ -195,16 +195,23 @@ def mutable(source):
         begin = end + 1
 
 
+def units_below(folder):
+    return [path.stem[len("test_"):] for path in sorted(
+        (ROOT / "tests/unit" / folder).rglob("test_*.c"))]
+
+
 def tests_of(file):
-    """The file's own unit test, those of its folder or of one above, its room's."""
+    """The file's own unit test, those of its folder or of one above, those of all of
+    its top folder but core, which has too many, and what rooms.txt names."""
     folders = [file, *file.parents][:-1]
     rooms = dict(rows("rooms.txt", 2))
-    units = next(filter(None, ([path.stem[len("test_"):] for path in sorted(
-        (ROOT / "tests/unit" / folder).rglob("test_*.c"))] for folder in folders)), [])
+    units = next(filter(None, map(units_below, folders)), [])
     cli = next((rooms[str(at)] for at in folders if str(at) in rooms), "")
     own = [unit for unit in units if unit == file.stem]
     rest = [unit for unit in units if unit != file.stem]
-    return [rf"^unit\.({'|'.join(names)})$" for names in (own, rest) if names] + [
+    far = [] if file.parts[0] == "core" else [
+        unit for unit in units_below(file.parts[0]) if unit not in units]
+    return [rf"^unit\.({'|'.join(names)})$" for names in (own, rest, far) if names] + [
         rf"^cli\.{name}$" for name in cli.split()]
 
 

@@ -69,7 +69,7 @@ edges strategy_tables '{"gpus": 2, "micro_batch": 512, "global_batch": 1024, "ta
 for gpus in 64 128 129 1024 1025 4096 4097; do
     echo "{\"gpus\": $gpus, \"micro_batch\": 8, \"global_batch\": $((8 * gpus))}" >"$folder/large.json"
     run synth dlrm-mlperf --strategy "$folder/large.json" -o "$folder/large"
-    echo "$gpus: $rc $(head -n 1 "$folder/err")"
+    echo "$gpus: $rc $(tail -n 1 "$folder/err")"
     rm -rf "$folder/large"
 done | to_eight_digits >"$folder/said"
 hold edges_odd_tables
