@@ -111,6 +111,8 @@ struct msim_strategy {
     /* As Megatron-LM trained before 2023: attention in parts (scores, softmax
      * and dropout in memory), whole sequences beside tensor parallelism. */
     bool unfused;
+    int64_t gpus_a_node; /* that are linked without a network: of the nodes that
+                            were given, else of the platform's usual server */
 };
 
 /* What was given, as bits: `1u << MSIM_GIVEN_name`. */

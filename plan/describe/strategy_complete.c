@@ -228,6 +228,20 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
                        used ? " " : "", msim_framework_of(s)->name);
 }
 
+/* Boxes of 10 and 16 GPUs are one node, which `nodes` tells. */
+static const char *complete_nodes(struct msim_strategy *s, int64_t usual,
+                                  char *reason, size_t size)
+{
+    s->gpus_a_node = s->nodes > 0 ? (s->gpus + s->nodes - 1) / s->nodes : usual;
+    if (s->nodes == 0)
+        s->nodes = (s->gpus + usual - 1) / usual;
+    if (s->nodes <= s->gpus)
+        return NULL;
+    snprintf(reason, size, "nodes is %lld, but gpus is %lld",
+             (long long)s->nodes, (long long)s->gpus);
+    return reason;
+}
+
 const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
                                    const struct msim_described *m,
                                    int64_t gpus_a_node, char *defaults,
@@ -245,13 +259,8 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
         return reason;
     if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
         return reason;
-    if (s->nodes == 0)
-        s->nodes = (s->gpus + gpus_a_node - 1) / gpus_a_node;
-    if (s->nodes > s->gpus) {
-        snprintf(reason, size, "nodes is %lld, but gpus is %lld",
-                 (long long)s->nodes, (long long)s->gpus);
+    if (complete_nodes(s, gpus_a_node, reason, size))
         return reason;
-    }
     if (check_techniques(s, m, reason, size))
         return reason;
     if (!(given >> MSIM_GIVEN_recompute & 1))

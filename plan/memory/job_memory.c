@@ -9,11 +9,11 @@
  * group are next to one another, then come those of contexts and data, and
  * stages are farthest. */
 static struct msim_beside_group group_of(double ranks, double apart,
-                                         const struct msim_memory_gpu *gpu)
+                                         const struct msim_strategy *s)
 {
     return (struct msim_beside_group){
         .ranks = ranks,
-        .near = fmin(fmax(floor(gpu->gpus_a_node / apart), 1), ranks)};
+        .near = fmin(fmax(floor((double)s->gpus_a_node / apart), 1), ranks)};
 }
 
 struct msim_beside msim_job_beside(const struct msim_strategy *s,
@@ -21,13 +21,13 @@ struct msim_beside msim_job_beside(const struct msim_strategy *s,
 {
     double tp = (double)s->tp, ep = (double)s->ep, pp = (double)s->pp;
     double data = (double)(s->dp * s->cp);
-    const struct msim_beside_group layer = group_of(tp, 1, gpu),
-                                   contexts = group_of((double)s->cp, tp, gpu),
-                                   shards = group_of(data, tp, gpu),
-                                   experts = group_of(ep, tp, gpu),
+    const struct msim_beside_group layer = group_of(tp, 1, s),
+                                   contexts = group_of((double)s->cp, tp, s),
+                                   shards = group_of(data, tp, s),
+                                   experts = group_of(ep, tp, s),
                                    expert_shards =
-                                       group_of(data / ep, tp * ep, gpu),
-                                   stages = group_of(pp, tp * data, gpu);
+                                       group_of(data / ep, tp * ep, s),
+                                   stages = group_of(pp, tp * data, s);
     struct msim_beside b = {.context = MSIM_BESIDE_CONTEXT};
 
     b.nccl = msim_beside_collective(&layer, gpu->link) +

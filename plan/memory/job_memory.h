@@ -17,7 +17,6 @@
 struct msim_memory_gpu {
     double usable; /* bytes that programs get */
     double link;   /* bytes/s inside a node */
-    double gpus_a_node;
 };
 
 struct msim_job_memory {

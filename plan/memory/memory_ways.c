@@ -126,9 +126,9 @@ static bool complete(const struct search *k, struct msim_strategy *s)
     given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
                1u << MSIM_GIVEN_grad_accum);
     s->nodes = s->dp = s->grad_accum = 0;
-    return !msim_strategy_complete(s, given, k->a->model,
-                                   (int64_t)k->a->gpu.gpus_a_node, defaults,
-                                   sizeof(defaults), reason, sizeof(reason));
+    return !msim_strategy_complete(s, given, k->a->model, s->gpus_a_node,
+                                   defaults, sizeof(defaults), reason,
+                                   sizeof(reason));
 }
 
 static void judge(const struct search *k, struct msim_strategy_way *w)

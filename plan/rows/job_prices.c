@@ -53,7 +53,6 @@ static enum msim_status find_platform(struct msim_job_platform **out,
         return MSIM_OK;
     }
     new->pricer.platform = new->platform;
-    new->pricer.gpus_a_node = msim_platform_gpus_a_node(new->platform);
     return MSIM_OK;
 }
 
@@ -96,8 +95,7 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
     out->on = on->platform;
     out->gpu = (struct msim_memory_gpu){
         .usable = msim_platform_usable_bytes(on->platform),
-        .link = msim_platform_link_rate(on->platform),
-        .gpus_a_node = (double)on->pricer.gpus_a_node};
+        .link = msim_platform_link_rate(on->platform)};
     if (row->model->type == MSIM_MODEL_DLRM) {
         snprintf(row->reason, sizeof(row->reason),
                  "model '%.64s' is a dlrm: want a transformer (synth writes "
@@ -106,9 +104,9 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         return MSIM_OK;
     }
     if (msim_strategy_complete(&row->strategy, row->given, row->model,
-                               on->pricer.gpus_a_node, out->defaults,
-                               sizeof(out->defaults), row->reason,
-                               sizeof(row->reason)))
+                               msim_platform_gpus_a_node(on->platform),
+                               out->defaults, sizeof(out->defaults),
+                               row->reason, sizeof(row->reason)))
         return MSIM_OK;
     pad_vocabulary(row);
     if (msim_terms_make(&out->terms, &on->pricer, row->model, &row->strategy,

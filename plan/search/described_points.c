@@ -42,7 +42,6 @@ static enum msim_status begin(void **thread, void *own,
     a->platforms = platforms;
     for (uint32_t i = 0; i < a->of->spec->n_platforms; i++) {
         a->pricers[i].platform = platforms[i];
-        a->pricers[i].gpus_a_node = msim_platform_gpus_a_node(platforms[i]);
     }
     return MSIM_OK;
 }
@@ -65,10 +64,10 @@ static bool split(void *thread, struct msim_plan_point *p,
 
     given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
                1u << MSIM_GIVEN_grad_accum);
-    return !msim_strategy_complete(&p->strategy, given, &a->of->spec->model,
-                                   a->pricers[p->platform].gpus_a_node,
-                                   defaults, sizeof(defaults), why,
-                                   MSIM_PLAN_WHY);
+    return !msim_strategy_complete(
+        &p->strategy, given, &a->of->spec->model,
+        msim_platform_gpus_a_node(a->platforms[p->platform]), defaults,
+        sizeof(defaults), why, MSIM_PLAN_WHY);
 }
 
 /* The GPU that a point is on, of which programs get `usable` GiB. */
@@ -77,8 +76,7 @@ gpu_of(const struct asking *a, const struct msim_plan_point *p, double usable)
 {
     return (struct msim_memory_gpu){
         .usable = usable * GIB,
-        .link = msim_platform_link_rate(a->platforms[p->platform]),
-        .gpus_a_node = (double)a->pricers[p->platform].gpus_a_node};
+        .link = msim_platform_link_rate(a->platforms[p->platform])};
 }
 
 static bool memory(void *thread, struct msim_plan_point *p,

@@ -13,7 +13,7 @@ struct msim_platform; /* models/platform/platform.h */
 /* Not thread-safe: one a thread. Release with msim_pricer_release(). */
 struct msim_pricer {
     const struct msim_platform *platform;
-    int64_t gpus_a_node; /* that are linked without a network */
+    int64_t gpus_a_node; /* of the job that is priced */
     struct msim_estimate_cache cache;
 };
 

@@ -104,8 +104,8 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->tp = (double)s->tp;
     t->ep = (double)s->ep;
     t->micro_batches = (double)s->grad_accum;
-    t->tp_far = s->tp > p->gpus_a_node;
-    t->dp_far = s->dp * s->cp * s->tp > p->gpus_a_node;
+    t->tp_far = s->tp > s->gpus_a_node;
+    t->dp_far = s->dp * s->cp * s->tp > s->gpus_a_node;
     t->first_layers = (double)msim_stage_layers(m, s, 0);
     t->middle_layers =
         s->pp > 2 ? (double)msim_stage_layers(m, s, 1) : t->first_layers;
@@ -233,6 +233,7 @@ enum msim_status msim_terms_make(struct msim_terms *t, struct msim_pricer *p,
     double hidden_bytes;
 
     memset(t, 0, sizeof(*t));
+    p->gpus_a_node = s->gpus_a_node;
     msim_parts_make(&parts, m, s);
     set_shape(t, p, m, s);
     for (uint32_t i = 0; i < parts.n; i++) {

@@ -49,7 +49,6 @@ static enum msim_status load_machine(struct machine *m, const char *data_dir,
         msim_platform_join(m->on, &m->joined);
     }
     m->pricer.platform = m->on;
-    m->pricer.gpus_a_node = msim_platform_gpus_a_node(m->on);
     return MSIM_OK;
 }
 
@@ -136,9 +135,21 @@ static void set_figures(const struct runner *r, struct msim_job_scenario *row,
     row->memory = msim_job_memory_of(
         &r->w->model, s, &r->memory,
         &(struct msim_memory_gpu){.usable = row->capacity,
-                                  .link = msim_platform_link_rate(m->on),
-                                  .gpus_a_node =
-                                      msim_platform_gpus_a_node(m->on)});
+                                  .link = msim_platform_link_rate(m->on)});
+}
+
+static bool has_nodes(const struct msim_job_whatif *w)
+{
+    return w->given >> MSIM_GIVEN_nodes & 1;
+}
+
+/* Nodes that the base says have as many GPUs in every scenario of its GPU. */
+static int64_t usual_node(const struct msim_job_whatif *w,
+                          const struct msim_job_change *c,
+                          const struct msim_platform *on)
+{
+    return has_nodes(w) && !*c->platform ? w->base.strategy.gpus_a_node
+                                         : msim_platform_gpus_a_node(on);
 }
 
 /* Where it cannot be predicted, `row->reason` says why. */
@@ -159,7 +170,7 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
     if (find_machine(&m, r, *c->platform ? c->platform : r->q->platform,
                      network, &why) != MSIM_OK ||
         msim_strategy_complete(&row->strategy, given, &r->w->model,
-                               m->pricer.gpus_a_node, assumed, size,
+                               usual_node(r->w, c, m->on), assumed, size,
                                row->reason, sizeof(row->reason)) ||
         msim_terms_make(&terms, &m->pricer, &r->w->model, &row->strategy,
                         &why) != MSIM_OK) {
@@ -369,8 +380,10 @@ static enum msim_status predict_all(struct runner *r, struct msim_error *err)
     char assumed[256];
     uint32_t given;
 
-    predict(r, &w->base, (1u << MSIM_GIVEN_COUNT) - 1, assumed,
-            sizeof(assumed));
+    given = (1u << MSIM_GIVEN_COUNT) - 1;
+    if (!has_nodes(w))
+        given &= ~(1u << MSIM_GIVEN_nodes);
+    predict(r, &w->base, given, assumed, sizeof(assumed));
     if (*w->base.reason)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s",
                          w->base.reason);

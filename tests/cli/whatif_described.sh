@@ -146,4 +146,17 @@ usage_error "--host is of a traced job" whatif "$folder/some.json" "$folder/tiny
 usage_error "unknown platform 'a1000'" whatif "$folder/some.json" "$folder/tiny.json" --platform a1000
 usage_error "no model 'llama3-8c'" whatif "$folder/some.json" llama3-8c "${args[@]}"
 
+# ---- boxes of sixteen ----------------------------------------------------------
+# One node of 16 GPUs has no network; two of 8 are the usual; four of 4 have more.
+echo '{"scenarios": [{"name": "twice", "changes": [{"world": 32}]}]}' >"$folder/twice.json"
+last_comm=0
+for nodes in 1 2 4; do
+    echo "{\"gpus\": 16, \"nodes\": $nodes, \"micro_batch\": 1, \"global_batch\": 64, \"sequence\": 2048}" >"$folder/box.json"
+    run whatif "$folder/twice.json" llama3.2-3b --strategy "$folder/box.json" --platform v100 --csv
+    want_rc 0
+    comm=$(grep '^base,' "$folder/out" | cut -d, -f9)
+    awk -v a="$comm" -v b="$last_comm" 'BEGIN { exit !(a > 1.5 * b) }' ||
+        complain "$nodes nodes of 16 GPUs: communication of $comm us, of fewer $last_comm us"
+    last_comm=$comm
+done
 finish

@@ -17,6 +17,7 @@ static const struct msim_described LLAMA = {.layers = 32,
                                             .gated = true};
 
 static const struct msim_strategy PLAIN = {.gpus = 8,
+                                           .gpus_a_node = 8,
                                            .nodes = 1,
                                            .dp = 8,
                                            .tp = 1,
@@ -35,7 +36,7 @@ static struct msim_memory_ways ways_for(const struct msim_strategy *s,
 {
     struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
     const struct msim_memory_asked asked = {
-        &LLAMA, s, &fit, {.usable = gib * GIB, .link = 3e11, .gpus_a_node = 8}};
+        &LLAMA, s, &fit, {.usable = gib * GIB, .link = 3e11}};
     struct msim_memory_ways out;
 
     for (int c = 0; c < MSIM_MEMORY_CLASSES; c++)

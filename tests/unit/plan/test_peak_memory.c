@@ -18,7 +18,8 @@ static const struct msim_described LLAMA = {.layers = 32,
 /* Of the program whose constants are fitted. */
 static struct msim_strategy plain(void)
 {
-    struct msim_strategy s = {.gpus = 8,
+    struct msim_strategy s = {.gpus_a_node = 8,
+                              .gpus = 8,
                               .nodes = 1,
                               .dp = 8,
                               .tp = 1,
@@ -362,8 +363,7 @@ static void test_memory__classes(void)
  * leave. */
 static void test_memory__keeps_room_beside(void)
 {
-    const struct msim_memory_gpu gpu = {
-        .usable = 79e9, .link = 3e11, .gpus_a_node = 8};
+    const struct msim_memory_gpu gpu = {.usable = 79e9, .link = 3e11};
     struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
     struct msim_strategy s = plain();
     double nccl = 24 * 2.75 * 12 * 1048576, peak;
@@ -381,11 +381,11 @@ static void test_memory__keeps_room_beside(void)
     peak = m.high;
     m = msim_job_memory_of(
         &LLAMA, &s, &fit,
-        &(struct msim_memory_gpu){peak + nccl + 536870913.0, 3e11, 8});
+        &(struct msim_memory_gpu){peak + nccl + 536870913.0, 3e11});
     CHECK_STR(msim_fits_text(m.fits), "yes");
     m = msim_job_memory_of(
         &LLAMA, &s, &fit,
-        &(struct msim_memory_gpu){peak + nccl + 536870911.0 - 1, 3e11, 8});
+        &(struct msim_memory_gpu){peak + nccl + 536870911.0 - 1, 3e11});
     CHECK_STR(msim_fits_text(m.fits), "edge");
 }
 
@@ -393,8 +393,7 @@ static void test_memory__keeps_room_beside(void)
  * one neighbour, a middle one of four or eight has two, all in the node. */
 static void test_memory__has_neighbours_of_stages(void)
 {
-    const struct msim_memory_gpu gpu = {
-        .usable = 79e9, .link = 3e11, .gpus_a_node = 8};
+    const struct msim_memory_gpu gpu = {.usable = 79e9, .link = 3e11};
     static const int64_t STAGES[] = {1, 2, 4, 8};
     static const double NEIGHBOURS[] = {0, 1, 2, 2};
     struct msim_beside_group two = {.ranks = 2, .near = 2};

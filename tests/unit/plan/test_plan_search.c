@@ -239,7 +239,6 @@ static void test_search__prices_like_a_single_job(void)
     p = &plan.points[0];
     CHECK_UINT(p->platform, 0);
     pricer.platform = h100;
-    pricer.gpus_a_node = 8;
     CHECK(msim_terms_make(&terms, &pricer, &spec.model, &p->strategy, &err) ==
           MSIM_OK);
     CHECK_REL(msim_step_predict(&terms, &fit).us, p->us, 1e-12);

@@ -27,6 +27,7 @@ static struct msim_strategy strategy(int64_t dp, int64_t tp, int64_t pp,
 {
     return (struct msim_strategy){.gpus = dp * tp * pp,
                                   .nodes = (dp * tp * pp + 7) / 8,
+                                  .gpus_a_node = 8,
                                   .dp = dp,
                                   .tp = tp,
                                   .pp = pp,
@@ -525,7 +526,6 @@ int main(void)
     if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
         return 1;
     pricer.platform = h100;
-    pricer.gpus_a_node = 8;
     RUN(test_parts__have_the_known_flops);
     RUN(test_parts__split_over_tensor_parallel_ranks);
     RUN(test_parts__in_8_bits);

@@ -290,7 +290,7 @@ int main(void)
 {
     if (msim_platform_load(&a100, MSIM_DATA, "a100", &err) != MSIM_OK)
         return 1;
-    pricer = (struct msim_pricer){.platform = a100, .gpus_a_node = 8};
+    pricer = (struct msim_pricer){.platform = a100};
     RUN(test_technique__takes_ranges_lists_and_words);
     RUN(test_parts__plain_rope);
     RUN(test_memory__counts_states_in_their_own_type);
