@@ -228,11 +228,17 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
                        used ? " " : "", msim_framework_of(s)->name);
 }
 
+/* GPUs of one server: where more are linked they are a rack, of which nodes are
+ * trays. */
+#define SERVER_MOST 16
+
 /* Boxes of 10 and 16 GPUs are one node, which `nodes` tells. */
 static const char *complete_nodes(struct msim_strategy *s, int64_t usual,
                                   char *reason, size_t size)
 {
-    s->gpus_a_node = s->nodes > 0 ? (s->gpus + s->nodes - 1) / s->nodes : usual;
+    s->gpus_a_node = s->nodes > 0 && usual <= SERVER_MOST
+                         ? (s->gpus + s->nodes - 1) / s->nodes
+                         : usual;
     if (s->nodes == 0)
         s->nodes = (s->gpus + usual - 1) / usual;
     if (s->nodes <= s->gpus)

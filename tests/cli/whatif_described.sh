@@ -159,4 +159,10 @@ for nodes in 1 2 4; do
         complain "$nodes nodes of 16 GPUs: communication of $comm us, of fewer $last_comm us"
     last_comm=$comm
 done
+for nodes in 1 4; do # trays of a rack
+    echo "{\"gpus\": 16, \"nodes\": $nodes, \"micro_batch\": 1, \"global_batch\": 64, \"sequence\": 2048}" >"$folder/box.json"
+    run whatif "$folder/twice.json" llama3.2-3b --strategy "$folder/box.json" --platform gb200 --csv
+    [ "$nodes" -eq 4 ] || cp "$folder/out" "$folder/rack"
+done
+cmp -s "$folder/out" "$folder/rack" || complain "trays of a rack pay for a network"
 finish
