@@ -145,11 +145,12 @@ static bool has_nodes(const struct msim_job_whatif *w)
 
 /* Nodes that the base says have as many GPUs in every scenario of its GPU. */
 static int64_t usual_node(const struct msim_job_whatif *w,
-                          const struct msim_job_change *c,
+                          const struct msim_job_scenario *row,
                           const struct msim_platform *on)
 {
-    return has_nodes(w) && !*c->platform ? w->base.strategy.gpus_a_node
-                                         : msim_platform_gpus_a_node(on);
+    return has_nodes(w) && row != &w->base && !*row->change.platform
+               ? w->base.strategy.gpus_a_node
+               : msim_platform_gpus_a_node(on);
 }
 
 /* Where it cannot be predicted, `row->reason` says why. */
@@ -170,7 +171,7 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
     if (find_machine(&m, r, *c->platform ? c->platform : r->q->platform,
                      network, &why) != MSIM_OK ||
         msim_strategy_complete(&row->strategy, given, &r->w->model,
-                               usual_node(r->w, c, m->on), assumed, size,
+                               usual_node(r->w, row, m->on), assumed, size,
                                row->reason, sizeof(row->reason)) ||
         msim_terms_make(&terms, &m->pricer, &r->w->model, &row->strategy,
                         &why) != MSIM_OK) {
