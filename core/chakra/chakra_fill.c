@@ -3,6 +3,7 @@
  * row that it is made of.
  */
 #include "core/chakra/chakra_builder.h"
+#include "core/trace/meets.h"
 
 #include <string.h>
 
@@ -72,10 +73,12 @@ static enum msim_status add_values(struct msim_chakra_builder *b,
 static void add_comm(struct msim_chakra_builder *b, uint32_t comm)
 {
     const struct msim_comm *c;
+    int32_t peer;
 
     if (comm == MSIM_NONE)
         return;
     c = &b->t->comms[comm];
+    peer = msim_comm_peer(b->t, c);
     msim_chakra_add_word(b, MSIM_CHAKRA_COMM, comm);
     if (c->collective != MSIM_COLL_UNKNOWN)
         msim_chakra_add_text(
@@ -88,8 +91,8 @@ static void add_comm(struct msim_chakra_builder *b, uint32_t comm)
     msim_chakra_add_word(b, MSIM_CHAKRA_OUT_ELEMS, (int64_t)c->out_elems);
     if (c->sequence >= 0)
         msim_chakra_add_word(b, MSIM_CHAKRA_COMM_SEQ, c->sequence);
-    if (c->peer >= 0)
-        msim_chakra_add_word(b, MSIM_CHAKRA_COMM_PEER, c->peer);
+    if (peer >= 0)
+        msim_chakra_add_word(b, MSIM_CHAKRA_COMM_PEER, peer);
     if (c->group != MSIM_NONE)
         msim_chakra_add_text(
             b, msim_chakra_word_text(MSIM_CHAKRA_PG_NAME),
@@ -105,14 +108,15 @@ static void add_transfer(struct msim_chakra_builder *b,
     uint64_t elems = c->in_elems ? c->in_elems : c->out_elems;
     int32_t rank =
         b->t->rank >= 0 && b->t->rank <= INT32_MAX ? (int32_t)b->t->rank : 0;
+    int32_t peer = msim_comm_peer(b->t, c);
 
     if (c->collective == MSIM_COLL_SEND) {
         node->type = CHAKRA_PROTO_MSG__NODE_TYPE__COMM_SEND_NODE;
         msim_chakra_add_int32(b, "comm_src", rank);
-        msim_chakra_add_int32(b, "comm_dst", c->peer);
+        msim_chakra_add_int32(b, "comm_dst", peer);
     } else if (c->collective == MSIM_COLL_RECV) {
         node->type = CHAKRA_PROTO_MSG__NODE_TYPE__COMM_RECV_NODE;
-        msim_chakra_add_int32(b, "comm_src", c->peer);
+        msim_chakra_add_int32(b, "comm_src", peer);
         msim_chakra_add_int32(b, "comm_dst", rank);
     } else if (type >= 0) {
         node->type = CHAKRA_PROTO_MSG__NODE_TYPE__COMM_COLL_NODE;

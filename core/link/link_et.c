@@ -321,8 +321,10 @@ static enum msim_status take_comm(struct msim_trace *k,
     }
     if (kc->sequence < 0)
         kc->sequence = c->sequence;
-    if (kc->peer < 0)
+    if (kc->peer < 0) {
         kc->peer = c->peer;
+        kc->by_place = c->by_place;
+    }
     if (kc->group == MSIM_NONE)
         kc->group = group;
     return MSIM_OK;

@@ -4,15 +4,12 @@
  */
 #include "core/trace/meets.h"
 
-/* The job's number of a rank that the call's group has by its place or by its
- * number. */
-static int64_t global_rank(const struct msim_trace *t,
-                           const struct msim_comm *c)
+int32_t msim_comm_peer(const struct msim_trace *t, const struct msim_comm *c)
 {
     const struct msim_group *g =
         c->group == MSIM_NONE ? NULL : &t->groups[c->group];
 
-    return g && (uint32_t)c->peer < g->count
+    return c->by_place && g && c->peer >= 0 && (uint32_t)c->peer < g->count
                ? t->group_ranks[g->first + (uint32_t)c->peer]
                : c->peer;
 }
@@ -24,7 +21,7 @@ bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
 
     if (!msim_is_message(c->collective) || c->peer < 0 || t->rank < 0)
         return false;
-    peer = global_rank(t, c);
+    peer = msim_comm_peer(t, c);
     *m = c->collective == MSIM_COLL_SEND ? (struct msim_message){t->rank, peer}
                                          : (struct msim_message){peer, t->rank};
     return true;

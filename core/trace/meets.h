@@ -11,6 +11,10 @@ static inline bool msim_is_message(uint8_t collective)
     return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
 }
 
+/* The rank of the job that `c` records as its root, source or destination; -1:
+ * none. Of a group without a list the place is taken for it. */
+int32_t msim_comm_peer(const struct msim_trace *t, const struct msim_comm *c);
+
 /* Whom a message is from, and to: ranks of the job. */
 struct msim_message {
     int64_t from, to;

@@ -168,8 +168,10 @@ static void merge_comm(struct msim_comm *to, const struct msim_comm *from)
     }
     if (to->sequence < 0)
         to->sequence = from->sequence;
-    if (to->peer < 0)
+    if (to->peer < 0) {
         to->peer = from->peer;
+        to->by_place = from->by_place;
+    }
     if (to->group == MSIM_NONE)
         to->group = from->group;
 }

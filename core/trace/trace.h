@@ -293,6 +293,7 @@ struct msim_comm {
     uint32_t group;               /* index of groups, or NONE */
     uint32_t op;                  /* its record_param_comms op, or NONE */
     uint8_t collective, dtype;
+    bool by_place; /* the peer is a place in the group, not a rank of the job */
 };
 
 struct msim_group {

@@ -2,6 +2,7 @@
  * predict/memory/rank_beside.c - CUDA's context and NCCL's buffers of a rank.
  */
 #include "predict/memory/rank_beside.h"
+#include "core/trace/meets.h"
 
 #include <math.h>
 
@@ -45,15 +46,14 @@ static double peers_of(const struct msim_trace *t, uint32_t group)
 
     for (uint32_t i = 0; i < t->n_comms; i++) {
         const struct msim_comm *m = &t->comms[i];
+        int32_t peer = msim_comm_peer(t, m);
 
-        if (m->group != group || m->peer < 0 || m->peer == seen[0] ||
-            m->peer == seen[1] ||
-            (m->collective != MSIM_COLL_SEND &&
-             m->collective != MSIM_COLL_RECV))
+        if (m->group != group || peer < 0 || peer == seen[0] ||
+            peer == seen[1] || !msim_is_message(m->collective))
             continue;
         if (n == 2)
             return n;
-        seen[n++] = m->peer;
+        seen[n++] = peer;
     }
     return n ? n : 2;
 }

@@ -166,8 +166,10 @@ enum msim_status msim_et_add_comm(struct msim_reader *r,
     }
     c.sequence = int_of(a.seq, -1);
     peer = int_of(a.rank, -1);
-    if (has_peer(c.collective) && peer >= 0 && peer <= INT32_MAX)
+    if (has_peer(c.collective) && peer >= 0 && peer <= INT32_MAX) {
         c.peer = (int32_t)peer;
+        c.by_place = true;
+    }
     c.in_elems = attrs->has_in ? attrs->in_elems : in->elems;
     c.out_elems = attrs->has_out ? attrs->out_elems : out->elems;
     c.dtype = in->dtype ? in->dtype : out->dtype ? out->dtype : attrs->dtype;

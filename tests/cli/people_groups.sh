@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Whom a call of a rank meets on the others, and whose clocks agree: process
+# groups whose lists, names and sizes say less than they should, and calls that
+# one rank lost. Times are microseconds.
+. "$(dirname "$0")/lib.bash"
+command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
+
+cat >"$folder/groups_made.py" <<'PYTHON'
+import itertools
+from made_run import *
+from made_chakra import node as chakra, write_chakra, COMP, SEND, RECV
+
+A100 = [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85 * 10 ** 9,
+         "computeMajor": 8, "computeMinor": 0, "numSms": 108}]
+number = itertools.count(1)
+
+
+def launch(name, ts, start, us, kernel_name, stream=7, about={}):
+    """An operator of 30 whose kernel begins at `start`."""
+    n = next(number)
+    return [op(name, ts, 30, [[64, 64]] * 2), call("cudaLaunchKernel", ts + 5, 10, n),
+            kernel(kernel_name, start, us, n, stream=stream, **about)]
+
+
+def comm(ts, start, end, what="allreduce", group="g", elements=1024, **about):
+    """A call at `ts` whose kernel runs from `start` to `end`. `about`: what else
+    is recorded of it, with '_' for ' '."""
+    return launch(f"c10d::{what}", ts, start, end - start, f"ncclDevKernel_{what}", 21,
+                  {"Collective_name": what, "In_msg_nelems": elements,
+                   "Out_msg_nelems": elements, "dtype": "Float",
+                   "Process_Group_Name": group, **about})
+
+
+def listed(ranks, **about):
+    return {"Process_Group_Ranks": str(ranks), "Group_size": len(ranks), **about}
+
+
+def save(path, rank, world, events, **top):
+    if world:
+        top["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": world,
+                                  **top.get("distributedInfo", {})}
+    write_kineto(path, events, deviceProperties=A100, **top)
+PYTHON
+make() {
+    (cd "$folder" && PYTHONPATH=$SOURCE_DIR/tests/cli:$folder python3)
+}
+
+# ranks FIELD...: of each rank that field, predicted or of its communication.
+ranks() {
+    python3 - "$folder/out" "$@" <<'PYTHON'
+import json, sys
+for r in json.load(open(sys.argv[1]))["ranks_detail"]:
+    all = {"iteration": r["iteration_us"]["predicted"], **r["communication_us"]}
+    print(*(f"{all[f]:.0f}" for f in sys.argv[2:]))
+PYTHON
+}
+
+# same FOLDER FOLDER [OPTION...]: their ranks are predicted alike.
+same() {
+    local one=$1 other=$2 want
+    shift 2
+    run "$folder/$other" --json "$@"
+    want=$(ranks iteration transfer wait)
+    [ -n "$want" ] || complain "no ranks"
+    run "$folder/$one" --json "$@"
+    [ "$(ranks iteration transfer wait)" = "$want" ] ||
+        complain "want the ranks of $other: $want; got $(ranks iteration transfer wait)"
+}
+
+# ---- peers of messages ---------------------------------------------------------
+
+# Rank 0 sends to 2, 1 to 3, 5000 after these began to receive. Kineto and Chakra
+# record the ranks of the job, which are not the places in groups of two.
+make <<'PYTHON'
+from groups_made import *
+for name, group in (("two", None), ("all", [0, 1, 2, 3])):
+    for a, b in ((0, 2), (1, 3)):
+        ranks = listed(group or [a, b])
+        of = f"g{a}" if not group else "all"
+        save(f"peer_{name}/rank{a}.json", a, 4, sum((
+            [mark(s, 10000 * s, 10000)] +
+            launch("aten::mm", 10000 * s + 10, 10000 * s + 30, 4990, "gemm") +
+            comm(10000 * s + 100, 10000 * s + 5050, 10000 * s + 5150, "send", of,
+                 Dst_Rank=b, **ranks) +
+            [call("cudaDeviceSynchronize", 10000 * s + 200, 4960)]
+            for s in range(3)), []))
+        save(f"peer_{name}/rank{b}.json", b, 4, sum((
+            [mark(s, 10000 * s, 10000)] +
+            comm(10000 * s + 10, 10000 * s + 50, 10000 * s + 5150, "recv", of,
+                 Src_Rank=a, **ranks) +
+            [call("cudaDeviceSynchronize", 10000 * s + 100, 5060)]
+            for s in range(3)), []))
+        name_of = {"pg_name": of}
+        about = dict(is_cpu_op=False, comm_size=2 ** 20, comm_src=a, comm_dst=b)
+        write_chakra(f"chakra_{name}/run.{a}.et", [
+            chakra(1, "work", COMP, us=5000, is_cpu_op=False),
+            chakra(2, "send", SEND, (1,), **about, **name_of)])
+        write_chakra(f"chakra_{name}/run.{b}.et", [
+            chakra(1, "recv", RECV, **about, **name_of)])
+    write(f"chakra_{name}/comm_group.json",
+          {"all": group} if group else {"g0": [0, 2], "g1": [1, 3]})
+PYTHON
+same peer_two peer_all --scale kernels=0.5
+same peer_two peer_all
+[ "$(ranks transfer wait)" = $'100 0\n100 0\n100 5000\n100 5000' ] ||
+    complain "messages are not of 100 after 5000: $(ranks transfer wait)"
+same chakra_two chakra_all --platform h100
+
+finish
