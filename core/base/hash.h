@@ -32,6 +32,13 @@ static inline uint64_t msim_hash_bytes(uint64_t hash, const void *data,
     return hash;
 }
 
+/* Of numbers, and fast; never 0, which may stand for nothing. */
+static inline uint64_t msim_hash_mix(uint64_t hash, uint64_t v)
+{
+    hash = ((hash + 0x9e3779b97f4a7c15u) ^ v) * 0xff51afd7ed558ccdu;
+    return (hash ^ (hash >> 33)) | 1;
+}
+
 static inline uint64_t msim_hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)

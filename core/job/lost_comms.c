@@ -9,7 +9,6 @@
  * most similar parts of their steps. All calls of the group then have numbers,
  * as if these were recorded. Recordings without marks of steps are one step.
  */
-#include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/job/link.h"
 #include "core/trace/meets.h"
@@ -38,29 +37,6 @@ struct calls {
 /* Above so many cells the table of a step is not made; its calls meet in order.
  */
 #define CELLS_MAX (1u << 24)
-
-/* Ranks of a group list it alike, or have its name and size. */
-static uint64_t group_of(const struct msim_trace *t, uint32_t group)
-{
-    const struct msim_group *g = &t->groups[group];
-    uint64_t h = msim_hash_bytes(MSIM_HASH_START, &g->name, sizeof(g->name));
-
-    if (!g->count)
-        return msim_hash_bytes(h, &g->size, sizeof(g->size));
-    return msim_hash_bytes(h, &t->group_ranks[g->first],
-                           g->count * sizeof(*t->group_ranks));
-}
-
-/* Both ends of a message have one key, which its direction is part of. */
-static uint64_t call_key(const struct msim_trace *t, const struct msim_comm *c)
-{
-    uint64_t h = c->group == MSIM_NONE ? 0 : group_of(t, c->group);
-    struct msim_message m;
-
-    if (msim_message_of(t, c, &m))
-        h = msim_hash_bytes(h, &m, sizeof(m));
-    return h;
-}
 
 static bool is_counted(const struct msim_trace *t, const struct msim_comm *c)
 {
@@ -101,7 +77,7 @@ static enum msim_status add_call(struct calls *all, uint32_t rank,
     if (t->n_steps && begun)
         w = msim_step_window_of(t, begun - 1);
     *c = (struct call){
-        .group = call_key(t, &t->comms[comm]),
+        .group = msim_meeting_key(t, &t->comms[comm], all->job->n_ranks),
         .span = 2 * (int64_t)begun - (begun && msim_step_holds(&w, place)),
         .place = place,
         .part = (double)(place - w.from) / (double)(w.to - w.from),

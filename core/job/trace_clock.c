@@ -7,8 +7,10 @@
  * in the median. For all ranks of a collective end within a few milliseconds,
  * however far apart they arrive.
  */
+#include "core/base/hash.h"
 #include "core/base/sort.h"
 #include "core/job/link.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static void shift(struct msim_trace *t, msim_ps by)
 
 /* One transfer of a rank: what it is, and when it ended. */
 struct transfer {
-    uint64_t key;     /* kind, group */
+    uint64_t key;     /* kind, group: equal on all ranks */
     int64_t sequence; /* as recorded; -1: not */
     msim_ps end;
 };
@@ -52,6 +54,12 @@ struct transfers {
     struct transfer *all;
     uint32_t n;
 };
+
+static uint64_t key_of(const struct msim_trace *t, const struct msim_comm *c,
+                       uint32_t n_ranks)
+{
+    return msim_hash_mix(msim_meeting_key(t, c, n_ranks), c->collective);
+}
 
 static int by_key(const void *a, const void *b)
 {
@@ -71,7 +79,7 @@ static bool is_early(const struct msim_trace *t, const struct msim_gpu *g)
 }
 
 /* Ends of the job's collectives on one rank, by key and then by time. */
-static enum msim_status collect(const struct msim_trace *t,
+static enum msim_status collect(const struct msim_trace *t, uint32_t n_ranks,
                                 struct transfers *out)
 {
     uint32_t i, n = 0;
@@ -99,13 +107,11 @@ static enum msim_status collect(const struct msim_trace *t,
     }
     for (i = 0; i < t->n_comms; i++) {
         const struct msim_comm *c = &t->comms[i];
-        uint32_t group =
-            c->group == MSIM_NONE ? 0 : t->groups[c->group].name + 1;
 
         if (ends[i] == MSIM_TIME_NONE || c->collective >= MSIM_COLL_SEND)
             continue;
-        out->all[n++] = (struct transfer){(uint64_t)c->collective << 32 | group,
-                                          c->sequence, ends[i]};
+        out->all[n++] =
+            (struct transfer){key_of(t, c, n_ranks), c->sequence, ends[i]};
     }
     free(ends);
     out->n = n;
@@ -169,7 +175,7 @@ static enum msim_status align_pair(struct msim_job *job, uint32_t ref,
     msim_ps lag = 0;
     bool known, ok = true;
 
-    MSIM_TRY(collect(b, &mine));
+    MSIM_TRY(collect(b, job->n_ranks, &mine));
     known = median_lag(at_ref, &mine, &lag, &ok);
     free(mine.all);
     if (!ok)
@@ -247,7 +253,7 @@ enum msim_status msim_clock_align(struct msim_job *job,
         ref++;
     if (ref == job->n_ranks || job->n_ranks < 2)
         return MSIM_OK;
-    status = collect(job->ranks[ref], &at_ref);
+    status = collect(job->ranks[ref], job->n_ranks, &at_ref);
     for (i = ref + 1; i < job->n_ranks && status == MSIM_OK; i++) {
         bool same = close_clocks(&clocks[ref], &clocks[i]);
 

@@ -24,6 +24,16 @@ struct msim_message {
 bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
                      struct msim_message *m);
 
+/*
+ * What is equal of calls that may meet, on whichever of the job's `n_ranks`:
+ * their group; of a message also whom it is from and to, so that a sender meets
+ * its receiver in order, whichever of them records what. Without the other's
+ * number (a batch of both) the whole group meets. Once groups are complete
+ * (core/job/job_groups.c).
+ */
+uint64_t msim_meeting_key(const struct msim_trace *t, const struct msim_comm *c,
+                          uint32_t n_ranks);
+
 /* By their kinds, a send meeting a receive, and by their sizes where ranks have
  * equal ones by definition. A size that is not known is any. */
 bool msim_comms_may_meet(const struct msim_comm *x, const struct msim_comm *y);

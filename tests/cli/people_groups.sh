@@ -106,4 +106,27 @@ same peer_two peer_all
     complain "messages are not of 100 after 5000: $(ranks transfer wait)"
 same chakra_two chakra_all --platform h100
 
+# ---- one group on several ranks ------------------------------------------------
+
+# Two groups of one name, the second 1500 later, with other members: they are as
+# those of two names. The clocks of all ranks are right.
+make <<'PYTHON'
+from groups_made import *
+for folder, names in (("name_one", ("tp", "tp")), ("name_two", ("t0", "t1"))):
+    for rank in range(4):
+        group, members = names[rank // 2], [rank // 2 * 2, rank // 2 * 2 + 1]
+        late = 100 + 1500 * (rank // 2)
+        events = []
+        for s in range(4):
+            t = 10000 * s
+            events += [mark(s, t, 10000)]
+            events += launch("aten::mm", t + 10, t + 30, late - 40 + 500 * (rank % 2), "gemm")
+            events += comm(t + 60, t + late + 500 * (rank % 2), t + late + 600, group=group,
+                           **listed(members))
+            events += [call("cudaDeviceSynchronize", t + 100, late + 510)]
+        save(f"{folder}/rank{rank}.json", rank, 4, events)
+PYTHON
+same name_one name_two
+want_no_err
+
 finish

@@ -14,76 +14,20 @@
  * call of the same size is the work, and the rest is an external event at its
  * traced time.
  */
+#include "core/base/hash.h"
 #include "core/graph/rules/graph_rules.h"
 #include "core/trace/meets.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = ((h + 0x9e3779b97f4a7c15u) ^ v) * 0xff51afd7ed558ccdu;
-    return (h ^ (h >> 33)) | 1; /* 0: nothing is known of the group */
-}
-
-/*
- * The ranks of a group identify it: its members if they are listed; else, as
- * names may be pointers that differ from rank to rank, all ranks for a group
- * of their number; else the name.
- */
-static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
-                          uint32_t comm)
-{
-    const struct msim_trace *t = b->job->ranks[rank];
-    uint32_t group = comm == MSIM_NONE ? MSIM_NONE : t->comms[comm].group;
-    const struct msim_group *g;
-    uint64_t h = 1;
-
-    /*
-     * Old traces name no group: then all collectives of one kind are taken to
-     * be of the ranks of the job, if group_agrees() finds nothing against it.
-     */
-    if (group == MSIM_NONE)
-        return comm == MSIM_NONE ? 0 : mix(7, t->comms[comm].collective);
-    g = &t->groups[group];
-    if (g->count > 1) {
-        for (uint32_t i = 0; i < g->count; i++)
-            h = mix(h, (uint64_t)t->group_ranks[g->first + i]);
-        /* Two groups of the same ranks (two communicators) have two names. */
-        return mix(mix(h, 2),
-                   strlen(msim_trace_text(t, g->name)) < 8 ? g->name : 0);
-    }
-    if (g->size == t->world_size || g->size == b->job->n_ranks)
-        return mix(3, g->size);
-    return mix(mix(5, g->size), g->name);
-}
-
-/* The group of messages that name no group: ranks are the job's. */
-#define MESSAGES 9
-
-/*
- * A sender meets its receiver, in order, whichever of them records what.
- * Without the other's number (a batch of both) the whole group meets.
- */
-static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
-                         uint64_t group)
-{
-    struct msim_message m;
-
-    if (!msim_message_of(t, c, &m))
-        return group;
-    if (c->group == MSIM_NONE)
-        group = MESSAGES;
-    return mix(mix(group, (uint64_t)m.from), (uint64_t)m.to);
-}
 
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
                               uint32_t comm)
 {
     const struct msim_trace *t = b->job->ranks[rank];
-    uint64_t group = group_key(b, rank, comm);
 
-    return comm == MSIM_NONE ? group : pair_key(t, &t->comms[comm], group);
+    return comm == MSIM_NONE
+               ? 0
+               : msim_meeting_key(t, &t->comms[comm], b->job->n_ranks);
 }
 
 static const struct msim_comm *comm_of(const struct msim_graph_builder *b,
@@ -157,9 +101,9 @@ static void number(struct msim_graph_builder *b)
 /* Calls of one kind and size on one rank. */
 static uint64_t call_key(uint32_t rank, const struct msim_comm *c)
 {
-    uint64_t h = mix(mix(rank, c->collective), c->dtype);
+    uint64_t h = msim_hash_mix(msim_hash_mix(rank, c->collective), c->dtype);
 
-    return mix(mix(h, c->in_elems), c->out_elems);
+    return msim_hash_mix(msim_hash_mix(h, c->in_elems), c->out_elems);
 }
 
 /* The shortest traced call of each kind and size, for all at once. */
