@@ -6,6 +6,10 @@
  * seconds, so such ranks are moved until the ends of matched collectives agree
  * in the median. For all ranks of a collective end within a few milliseconds,
  * however far apart they arrive.
+ *
+ * The first rank's clock is the job's. It passes from rank to rank, nearest
+ * first: of a grid of ranks, those of other rows and columns share no
+ * collective with the first.
  */
 #include "core/base/hash.h"
 #include "core/base/sort.h"
@@ -18,6 +22,8 @@
 /* On one host single ends differ by up to 4 ms, but their medians by less than
  * 0.1 ms in real traces. A larger median shows a clock that is off. */
 #define AGREE_PS ((msim_ps)1000 * MSIM_PS_PER_US)
+/* Less than this is none, as messages say it. */
+#define LEAST_PS ((msim_ps)500 * 1000)
 /* Fewer collectives prove nothing. */
 #define MATCHES_MIN 3
 /* Origins further apart than this are not of one clock. */
@@ -27,6 +33,8 @@ static void shift(struct msim_trace *t, msim_ps by)
 {
     uint32_t i;
 
+    if (by == 0)
+        return;
     for (i = 0; i < t->n_ops; i++)
         t->ops[i].start += by;
     for (i = 0; i < t->n_calls; i++)
@@ -126,6 +134,22 @@ static int by_time(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+/* The first behind those of its key. */
+static uint32_t skip_key(const struct transfers *t, uint32_t i)
+{
+    uint32_t lo = i, hi = t->n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (t->all[mid].key == t->all[i].key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /*
  * The median of how much later `b` ends the collectives of `a`; false where
  * too few match. From the first common step on the n-th of a kind and group
@@ -144,9 +168,10 @@ static bool median_lag(const struct transfers *a, const struct transfers *b,
         const struct transfer *x = &a->all[i], *y = &b->all[j];
         bool numbered = x->sequence >= 0 && y->sequence >= 0;
 
-        if (x->key != y->key) {
-            i += x->key < y->key;
-            j += x->key > y->key;
+        if (x->key < y->key) {
+            i = skip_key(a, i);
+        } else if (x->key > y->key) {
+            j = skip_key(b, j);
         } else if (numbered && x->sequence != y->sequence) {
             i += x->sequence < y->sequence;
             j += x->sequence > y->sequence;
@@ -162,42 +187,6 @@ static bool median_lag(const struct transfers *a, const struct transfers *b,
     }
     free(lags);
     return n >= MATCHES_MIN;
-}
-
-/* Move rank `i` onto the clock of rank `ref` if theirs do not agree. */
-static enum msim_status align_pair(struct msim_job *job, uint32_t ref,
-                                   uint32_t i, const struct transfers *at_ref,
-                                   bool same_clock)
-{
-    struct msim_trace *a = job->ranks[ref], *b = job->ranks[i];
-    bool other_host = a->host && b->host && a->host != b->host;
-    struct transfers mine;
-    msim_ps lag = 0;
-    bool known, ok = true;
-
-    MSIM_TRY(collect(b, job->n_ranks, &mine));
-    known = median_lag(at_ref, &mine, &lag, &ok);
-    free(mine.all);
-    if (!ok)
-        return MSIM_ENOMEM;
-    if (!known) {
-        if (!same_clock || other_host)
-            msim_job_warn(job,
-                          "rank %lld and rank %lld are on different clocks "
-                          "and share no collective to align them by",
-                          (long long)a->rank, (long long)b->rank);
-        return MSIM_OK;
-    }
-    if (same_clock && !other_host && lag < AGREE_PS && lag > -AGREE_PS)
-        return MSIM_OK;
-    shift(b, -lag);
-    b->clock_shift = -lag;
-    msim_import_add(&b->import, MSIM_IMPORT_CLOCK, 1);
-    msim_job_warn(job,
-                  "rank %lld: its clock is %.3f ms off rank %lld's; aligned "
-                  "on the ends of their collectives",
-                  (long long)b->rank, (double)lag / 1e9, (long long)a->rank);
-    return MSIM_OK;
 }
 
 /* ---- one origin --------------------------------------------------------- */
@@ -242,28 +231,162 @@ static void rebase(struct msim_job *job)
             shift(job->ranks[i], -first);
 }
 
+/* ---- from rank to rank --------------------------------------------------- */
+
+/* A rank on its way to the job's clock. */
+struct rank {
+    struct transfers ends; /* as recorded */
+    msim_ps moved;         /* since then */
+    uint32_t root;         /* whose clock it has, in the end */
+    bool placed;
+};
+
+struct alignment {
+    struct msim_job *job;
+    const struct msim_trace_clock *clocks;
+    struct rank *ranks;
+    uint32_t *order; /* ranks as they were placed */
+    uint32_t n;
+};
+
+static bool same_clock(const struct alignment *a, uint32_t i, uint32_t j)
+{
+    return close_clocks(&a->clocks[i], &a->clocks[j]);
+}
+
+static bool other_host(const struct alignment *a, uint32_t i, uint32_t j)
+{
+    uint32_t x = a->job->ranks[i]->host, y = a->job->ranks[j]->host;
+
+    return x && y && x != y;
+}
+
+static bool one_host(const struct alignment *a, uint32_t i, uint32_t j)
+{
+    return a->job->ranks[i]->host && same_clock(a, i, j) &&
+           a->job->ranks[i]->host == a->job->ranks[j]->host;
+}
+
+/* How rank `i` moves if its clock is that of `ref`. */
+static msim_ps as_recorded(const struct alignment *a, uint32_t ref, uint32_t i)
+{
+    return a->ranks[ref].moved + difference(&a->clocks[ref], &a->clocks[i]);
+}
+
+static void place(struct alignment *a, uint32_t i, msim_ps moved, uint32_t root)
+{
+    a->ranks[i].moved = moved;
+    a->ranks[i].root = root;
+    a->ranks[i].placed = true;
+    a->order[a->n++] = i;
+    shift(a->job->ranks[i], moved);
+}
+
+static void note(struct alignment *a, uint32_t i, bool same)
+{
+    uint32_t root = a->ranks[i].root;
+    struct msim_trace *t = a->job->ranks[i];
+    long long rank = t->rank, its = a->job->ranks[root]->rank;
+
+    msim_import_add(&t->import, MSIM_IMPORT_CLOCK, 1);
+    if (same)
+        msim_job_warn(a->job,
+                      "rank %lld: its clock is %.3f ms off rank %lld's; "
+                      "aligned on the ends of their collectives",
+                      rank, (double)-t->clock_shift / 1e9, its);
+    else
+        msim_job_warn(a->job,
+                      "rank %lld: its clock is another one than rank %lld's; "
+                      "aligned on the ends of their collectives",
+                      rank, its);
+}
+
+/* Rank `i` follows `ref`, if anything tells how. */
+static bool follow(struct alignment *a, uint32_t ref, uint32_t i, bool *ok)
+{
+    struct rank *of = &a->ranks[ref];
+    bool same = same_clock(a, ref, i), known;
+    msim_ps agree = !same ? 0 : other_host(a, ref, i) ? LEAST_PS : AGREE_PS;
+    msim_ps moved = same ? as_recorded(a, ref, i) : 0, lag = 0;
+
+    known = median_lag(&of->ends, &a->ranks[i].ends, &lag, ok);
+    if (!*ok || (!known && !one_host(a, ref, i)))
+        return false;
+    if (known)
+        lag += moved - of->moved;
+    if (lag < agree && lag > -agree)
+        lag = 0;
+    a->job->ranks[i]->clock_shift =
+        (same ? a->job->ranks[ref]->clock_shift : 0) - lag;
+    place(a, i, moved - lag, of->root);
+    if (!same || a->job->ranks[i]->clock_shift)
+        note(a, i, same);
+    return true;
+}
+
+/* No rank with a place leads to rank `i`. */
+static void place_alone(struct alignment *a, uint32_t i)
+{
+    uint32_t first = a->n ? a->order[0] : i;
+    bool same = same_clock(a, first, i);
+
+    place(a, i, same ? as_recorded(a, first, i) : 0, i);
+    if (i != first && (!same || other_host(a, first, i)))
+        msim_job_warn(a->job,
+                      "rank %lld and rank %lld are on different clocks and "
+                      "share no collective to align them by",
+                      (long long)a->job->ranks[first]->rank,
+                      (long long)a->job->ranks[i]->rank);
+}
+
+static bool is_open(const struct alignment *a, uint32_t i)
+{
+    return a->job->ranks[i]->has_times && !a->ranks[i].placed;
+}
+
+static enum msim_status place_all(struct alignment *a)
+{
+    bool ok = true;
+    uint32_t at = 0;
+
+    for (uint32_t from = 0; from < a->job->n_ranks; from++) {
+        if (is_open(a, from))
+            place_alone(a, from);
+        for (; at < a->n; at++)
+            for (uint32_t i = 0; i < a->job->n_ranks && ok; i++)
+                if (is_open(a, i))
+                    follow(a, a->order[at], i, &ok);
+    }
+    return ok ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static enum msim_status align(struct alignment *a)
+{
+    uint32_t n = a->job->n_ranks;
+
+    a->ranks = calloc(n, sizeof(*a->ranks));
+    a->order = malloc(n * sizeof(*a->order));
+    if (!a->ranks || !a->order)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        if (a->job->ranks[i]->has_times)
+            MSIM_TRY(collect(a->job->ranks[i], n, &a->ranks[i].ends));
+    return place_all(a);
+}
+
 enum msim_status msim_clock_align(struct msim_job *job,
                                   const struct msim_trace_clock *clocks)
 {
-    struct transfers at_ref = {0};
-    enum msim_status status = MSIM_OK;
-    uint32_t ref = 0, i;
+    struct alignment a = {.job = job, .clocks = clocks};
+    enum msim_status status;
 
-    while (ref < job->n_ranks && !job->ranks[ref]->has_times)
-        ref++;
-    if (ref == job->n_ranks || job->n_ranks < 2)
+    if (job->n_ranks < 2)
         return MSIM_OK;
-    status = collect(job->ranks[ref], job->n_ranks, &at_ref);
-    for (i = ref + 1; i < job->n_ranks && status == MSIM_OK; i++) {
-        bool same = close_clocks(&clocks[ref], &clocks[i]);
-
-        if (!job->ranks[i]->has_times)
-            continue;
-        if (same)
-            shift(job->ranks[i], difference(&clocks[ref], &clocks[i]));
-        status = align_pair(job, ref, i, &at_ref, same);
-    }
-    free(at_ref.all);
+    status = align(&a);
+    for (uint32_t i = 0; a.ranks && i < job->n_ranks; i++)
+        free(a.ranks[i].ends.all);
+    free(a.ranks);
+    free(a.order);
     if (status == MSIM_OK)
         rebase(job);
     return status;

@@ -129,4 +129,42 @@ PYTHON
 same name_one name_two
 want_no_err
 
+# ---- clocks --------------------------------------------------------------------
+
+# Four ranks as a grid: 0 and 1, 2 and 3 share rows, 0 and 2, 1 and 3 columns. The
+# clock of the second row is off: rank 3's can be known through another rank.
+make <<'PYTHON'
+from groups_made import *
+def grid(folder, off, **top):
+    for rank in range(4):
+        row, column = [rank // 2 * 2, rank // 2 * 2 + 1], [rank % 2, rank % 2 + 2]
+        events = []
+        for s in range(4):
+            t = 10000 * s + off * (rank // 2)
+            events += [mark(s, t, 10000)]
+            events += launch("aten::mm", t + 10, t + 30, 300 + 100 * rank, "gemm")
+            events += comm(t + 60, t + 340 + 100 * rank, t + 740 + rank // 2 * 200,
+                           group=f"r{row[0]}", **listed(row))
+            events += comm(t + 100, t + 750 + rank // 2 * 200, t + 1100,
+                           group=f"c{column[0]}", **listed(column))
+            events += [call("cudaDeviceSynchronize", t + 150, 960)]
+        about = {k: v(rank) for k, v in top.items()}
+        save(f"{folder}/rank{rank}.json", rank, 4, events, **about)
+grid("grid", 0)
+grid("grid_off", 5000)
+host = lambda rank: f"n{rank // 2}"
+grid("grid_hosts", 5000, hostName=host)
+grid("grid_same", 0.0002, hostName=host)
+grid("grid_far", 5 * 10 ** 9)
+PYTHON
+same grid_off grid
+want_err "rank 3: its clock is 5.000 ms off rank 0's; aligned"
+same grid_hosts grid
+want_err "rank 3: its clock is 5.000 ms off rank 0's; aligned"
+same grid_same grid
+want_no_err
+same grid_far grid
+want_err "rank 2: its clock is another one than rank 0's; aligned"
+want_err "rank 3: its clock is another one than rank 0's; aligned"
+
 finish
