@@ -140,8 +140,9 @@ enum msim_status msim_group_define(struct msim_reader *r,
     }
     if (spec->ranks.n)
         return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
-    /* An empty list means all ranks. */
-    if (spec->listed && spec->size && spec->size <= 1u << 20)
+    /* An empty list means all ranks, if it can. */
+    if (spec->listed && spec->size >= t->world_size && spec->size &&
+        spec->size <= 1u << 20)
         return add_ranks(t, g, NULL, spec->size);
     return MSIM_OK;
 }

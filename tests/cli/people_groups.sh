@@ -129,6 +129,44 @@ PYTHON
 same name_one name_two
 want_no_err
 
+# An empty list, which recorders write for all ranks and where they do not know: a
+# group of two of the four ranks, or of all, is known by its size. A list, and none
+# with a start and a stride, are what they say.
+make <<'PYTHON'
+from groups_made import *
+def job(folder, size, about, world=4):
+    for rank in range(4):
+        first = rank // size * size
+        events = []
+        for s in range(3):
+            t = 10000 * s
+            events += [mark(s, t, 10000)]
+            events += launch("aten::mm", t + 10, t + 30, 300 + 100 * rank, "gemm")
+            events += comm(t + 60, t + 350 + 100 * rank, t + 350 + 100 * (first + size),
+                           Group_size=size, **about(first))
+            events += [call("cudaDeviceSynchronize", t + 150, 960)]
+        save(f"{folder}/rank{rank}.json", rank, world, events)
+empty = lambda first: {"Process_Group_Ranks": "[]", "Global_rank_start": 0,
+                       "Global_rank_stride": 1}
+listed_of = lambda n: lambda first: {"Process_Group_Ranks":
+                                     str(list(range(first, first + n)))}
+job("list_empty", 2, empty)
+job("list_no_text", 2, lambda first: {**empty(first), "Process_Group_Ranks": ""})
+job("list_no_world", 2, empty, None)
+job("list_two", 2, listed_of(2))
+job("list_stride", 2, lambda first: {"Global_rank_start": first, "Global_rank_stride": 1})
+job("list_empty_all", 4, empty)
+job("list_all", 4, listed_of(4))
+PYTHON
+for i in empty no_text no_world; do
+    same list_$i list_two
+    want_err "process group 'g' is 2 of 4 ranks, and no file says which: taken as neighbours"
+done
+same list_stride list_two
+want_no_err
+same list_empty_all list_all
+want_no_err
+
 # ---- clocks --------------------------------------------------------------------
 
 # Four ranks as a grid: 0 and 1, 2 and 3 share rows, 0 and 2, 1 and 3 columns. The

@@ -68,6 +68,16 @@ static enum msim_status name_by_size(struct msim_reader *r, int64_t size,
     return msim_strtab_add(r->strings, text, (size_t)len, name);
 }
 
+/* A call's empty list, with a start of 0 and a stride of 1, is of all ranks or
+ * of a group whose ranks its writer did not know. */
+static void doubt_empty_list(struct msim_group_spec *g, uint32_t world)
+{
+    if (g->ranks.n || !g->listed || g->size == world)
+        return;
+    g->listed = false;
+    g->stride = 0;
+}
+
 static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
@@ -83,6 +93,7 @@ static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
     if (ev->has_group || ev->group_size > 0) {
         if (ev->group_size > 0 && ev->group_size < UINT32_MAX)
             g->size = (uint32_t)ev->group_size;
+        doubt_empty_list(g, t->world_size);
         MSIM_TRY(msim_group_define(r, g));
         MSIM_TRY(msim_group_get(r, g->name, &group));
     }
