@@ -205,4 +205,43 @@ same grid_far grid
 want_err "rank 2: its clock is another one than rank 0's; aligned"
 want_err "rank 3: its clock is another one than rank 0's; aligned"
 
+# ---- lost calls ----------------------------------------------------------------
+
+# Two all-reduces a step, after 4 x 250 on rank 0 and 4 x 240 on rank 1. Rank 1 lost
+# one of them. With kernels of half the time, steps take half the time all the same:
+# nobody waits for an instant of the recording.
+make <<'PYTHON'
+from groups_made import *
+def job(folder, lost=(), numbered=False, marks=True, n=4):
+    for rank in (0, 1):
+        events = []
+        for s in range(n):
+            t = 3000 * s
+            events += [mark(s, t, 3000)] if marks else []
+            for i in range(2):
+                at = t + 10 + 1400 * i
+                for k in range(4):
+                    events += launch("aten::mm", at + 32 * k, at + 20 + 250 * k,
+                                     250 - 10 * rank, "gemm", 21)
+                seq = {"Seq": 2 * s + i + 1} if numbered else {}
+                if (rank, s, i) not in lost:
+                    events += comm(at + 140, at + 1020 - 40 * rank, at + 1200,
+                                   **listed([0, 1]), **seq)
+                events += [call("cudaDeviceSynchronize", at + 180, 1030)]
+        save(f"{folder}/rank{rank}.json", rank, 2, events)
+lost = [(1, 2, 0)]
+job("lost_none")
+job("lost_one", lost)
+job("lost_seq", lost, True)
+PYTHON
+for i in none one seq; do
+    run "$folder/lost_$i" --json --scale kernels=0.5
+    [ -n "${half:=$(ranks iteration)}" ] || complain "no ranks"
+    [ "$(ranks iteration)" = "$half" ] || complain "want $half, got $(ranks iteration)"
+    python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+sys.exit(abs(d["period_us"]["predicted"] - 3000) < 1000)' "$folder/out" ||
+        complain "the period is the recorded one"
+done
+
 finish

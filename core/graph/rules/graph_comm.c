@@ -12,7 +12,8 @@
  * The waiting before that is computed again: a join follows every arrival and
  * precedes every transfer. Where the traces of peers are absent, the shortest
  * call of the same size is the work, and the rest is an external event at its
- * traced time.
+ * traced time. A call that only the peers' traces lost has no time of its own:
+ * there they arrive again as long after this rank.
  */
 #include "core/base/hash.h"
 #include "core/graph/rules/graph_rules.h"
@@ -127,8 +128,46 @@ static enum msim_status find_shortest(struct msim_graph_builder *b)
     return MSIM_OK;
 }
 
+static bool has_trace(const struct msim_graph_builder *b, int64_t rank)
+{
+    for (uint32_t r = 0; r < b->job->n_ranks; r++)
+        if (b->job->ranks[r]->rank == rank)
+            return true;
+    return false;
+}
+
+/* Have all ranks traces that a call of this group or message meets? */
+static bool has_all_traces(const struct msim_graph_builder *b,
+                           const struct msim_meeting *m)
+{
+    const struct msim_trace *t = b->job->ranks[m->rank];
+    const struct msim_comm *c = comm_of(b, m);
+    const struct msim_group *g =
+        c->group == MSIM_NONE ? NULL : &t->groups[c->group];
+    struct msim_message ends;
+
+    if (msim_message_of(t, c, &ends))
+        return has_trace(b, ends.from) && has_trace(b, ends.to);
+    for (uint32_t i = 0; g && i < g->count; i++)
+        if (!has_trace(b, t->group_ranks[g->first + i]))
+            return false;
+    return (g && g->count) ||
+           (t->world_size && t->world_size <= b->job->n_ranks);
+}
+
+/* A call that meets none. Where a rank lost its own, it is not the one that
+ * sets the pace: it follows. */
+static enum msim_peers peers_of(const struct msim_graph_builder *b,
+                                const struct msim_meeting *m)
+{
+    return b->opt->peers == MSIM_PEERS_FIXED && has_all_traces(b, m)
+               ? MSIM_PEERS_FOLLOW
+               : b->opt->peers;
+}
+
 static enum msim_status absent_peers(struct msim_graph_builder *b,
-                                     const struct msim_meeting *m)
+                                     const struct msim_meeting *m,
+                                     enum msim_peers peers)
 {
     msim_ps end = b->tend[m->transfer], own, waited;
 
@@ -141,7 +180,7 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
     b->g->traced[m->transfer] = own;
     waited = end - own - b->tstart[m->arrive];
     b->g->copied[MSIM_COPIED_PEERS] += waited;
-    switch (b->opt->peers) {
+    switch (peers) {
     case MSIM_PEERS_TOGETHER:
         return MSIM_OK;
     case MSIM_PEERS_FIXED:
@@ -210,12 +249,13 @@ static enum msim_status join(struct msim_graph_builder *b,
 
 /* Meetings [0, n) share a group and an ordinal. */
 static enum msim_status meet(struct msim_graph_builder *b,
-                             const struct msim_meeting *m, uint32_t n)
+                             const struct msim_meeting *m, uint32_t n,
+                             enum msim_peers peers)
 {
     if (n > 1 && m->group)
         return join(b, m, n);
     for (uint32_t i = 0; i < n; i++)
-        MSIM_TRY(absent_peers(b, &m[i]));
+        MSIM_TRY(absent_peers(b, &m[i], peers));
     return MSIM_OK;
 }
 
@@ -288,6 +328,7 @@ static enum msim_status meet_group(struct msim_graph_builder *b,
                                    struct msim_meeting *m, uint32_t n)
 {
     bool agrees, numbered = sequence_is_known(b, m, n);
+    enum msim_peers peers = peers_of(b, m);
 
     if (numbered)
         number_by_sequence(b, m, n);
@@ -304,7 +345,7 @@ static enum msim_status meet_group(struct msim_graph_builder *b,
 
         while (agrees && end < n && m[end].ordinal == m[i].ordinal)
             end++;
-        MSIM_TRY(meet(b, m + i, end - i));
+        MSIM_TRY(meet(b, m + i, end - i, peers));
         i = end;
     }
     return MSIM_OK;
