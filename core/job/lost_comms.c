@@ -48,28 +48,13 @@ static bool is_counted(const struct msim_trace *t, const struct msim_comm *c)
            c->collective != MSIM_COLL_WAIT;
 }
 
-static uint32_t steps_begun(const struct msim_trace *t, int64_t at)
-{
-    uint32_t lo = 0, hi = t->n_steps;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (msim_step_window_of(t, mid).from <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static enum msim_status add_call(struct calls *all, uint32_t rank,
                                  uint32_t comm, int64_t place,
-                                 struct msim_step_window all_calls)
+                                 struct msim_step_window recording)
 {
     const struct msim_trace *t = all->job->ranks[rank];
-    uint32_t begun = t->n_steps ? steps_begun(t, place) : 1;
-    struct msim_step_window w = all_calls;
+    uint32_t begun = t->n_steps ? msim_steps_begun(t, place) : 1;
+    struct msim_step_window w = recording;
     struct call *c = msim_vec_add(&all->of, sizeof(*c));
 
     if (!c)
@@ -86,6 +71,11 @@ static enum msim_status add_call(struct calls *all, uint32_t rank,
     return MSIM_OK;
 }
 
+static int64_t launch_of(const struct msim_trace *t, const struct msim_gpu *g)
+{
+    return g->call == MSIM_NONE ? g->start : t->calls[g->call].start;
+}
+
 /* Collectives that ran, by their first launch; without a GPU those that were
  * called. */
 static void find_places(const struct msim_trace *t, int64_t *place)
@@ -94,27 +84,32 @@ static void find_places(const struct msim_trace *t, int64_t *place)
         place[i] = INT64_MAX;
     for (uint32_t i = 0; i < t->n_gpu; i++) {
         const struct msim_gpu *g = &t->gpu[i];
-        int64_t at = g->call == MSIM_NONE ? g->start : t->calls[g->call].start;
 
-        if (g->comm != MSIM_NONE && at < place[g->comm])
-            place[g->comm] = at;
+        if (g->comm != MSIM_NONE && launch_of(t, g) < place[g->comm])
+            place[g->comm] = launch_of(t, g);
     }
     for (uint32_t i = 0; i < t->n_comms && !t->has_gpu_events; i++)
         if (t->comms[i].op != MSIM_NONE)
             place[i] = msim_moment(t, t->comms[i].op);
 }
 
-/* From the first of them to the last. */
-static struct msim_step_window window_of(const int64_t *place, uint32_t n)
+static void widen(struct msim_step_window *w, int64_t at)
+{
+    w->from = at < w->from ? at : w->from;
+    w->to = at >= w->to ? at + 1 : w->to;
+}
+
+/* From the first thing that was done to the last: a call that is lost at either
+ * end moves no other. */
+static struct msim_step_window window_of(const struct msim_trace *t)
 {
     struct msim_step_window w = {INT64_MAX, INT64_MIN};
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (place[i] == INT64_MAX)
-            continue;
-        w.from = place[i] < w.from ? place[i] : w.from;
-        w.to = place[i] >= w.to ? place[i] + 1 : w.to;
-    }
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (t->has_times || !t->has_gpu_events)
+            widen(&w, msim_moment(t, i));
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        widen(&w, launch_of(t, &t->gpu[i]));
     return w;
 }
 
@@ -123,15 +118,13 @@ static enum msim_status add_calls(struct calls *all, uint32_t rank)
     const struct msim_trace *t = all->job->ranks[rank];
     int64_t *place = malloc(((size_t)t->n_comms + 1) * sizeof(*place));
     enum msim_status status = place ? MSIM_OK : MSIM_ENOMEM;
-    struct msim_step_window all_calls = {0, 1};
+    struct msim_step_window recording = window_of(t);
 
-    if (place) {
+    if (place)
         find_places(t, place);
-        all_calls = window_of(place, t->n_comms);
-    }
     for (uint32_t i = 0; i < t->n_comms && status == MSIM_OK; i++)
         if (place[i] != INT64_MAX && is_counted(t, &t->comms[i]))
-            status = add_call(all, rank, i, place[i], all_calls);
+            status = add_call(all, rank, i, place[i], recording);
     free(place);
     return status;
 }
@@ -395,29 +388,21 @@ static enum msim_status number_span(struct group *g, struct piece span)
     return status;
 }
 
-static bool same_steps(const struct msim_trace *a, const struct msim_trace *b)
-{
-    if (a->n_steps != b->n_steps)
-        return false;
-    for (uint32_t s = 0; s < a->n_steps; s++)
-        if (a->steps[s].number != b->steps[s].number)
-            return false;
-    return true;
-}
-
-/* Are there steps of which a rank has fewer calls than another, and nothing
- * else to count them by? */
-static bool has_lost(const struct group *g)
+static bool are_comparable(const struct group *g)
 {
     struct msim_trace *const *ranks = g->all->job->ranks;
+
+    for (uint32_t r = 1; r < g->n_ranks; r++)
+        if (!msim_steps_alike(ranks[g->ranks[0]], ranks[g->ranks[r]]))
+            return false;
+    return g->n_ranks > 1;
+}
+
+/* Are there steps of which a rank has fewer calls than another? */
+static bool has_lost(const struct group *g)
+{
     bool differ, lost = false;
 
-    for (uint32_t i = 0; i < g->n; i++)
-        if (comm_of(g->all, &g->of[i])->sequence >= 0)
-            return false;
-    for (uint32_t r = 0; r < g->n_ranks; r++)
-        if (!same_steps(ranks[g->ranks[0]], ranks[g->ranks[r]]))
-            return false;
     for (uint32_t i = 0; i < g->n && !lost;) {
         struct piece span = span_at(g, i);
 
@@ -428,9 +413,17 @@ static bool has_lost(const struct group *g)
     return lost;
 }
 
+/* ---- all groups ---------------------------------------------------------- */
+
 static enum msim_status number_group(struct group *g)
 {
-    if (g->n_ranks < 2 || !has_lost(g))
+    uint32_t numbered = 0;
+
+    if (!are_comparable(g))
+        return MSIM_OK;
+    for (uint32_t i = 0; i < g->n; i++)
+        numbered += comm_of(g->all, &g->of[i])->sequence >= 0;
+    if (numbered || !has_lost(g))
         return MSIM_OK;
     for (uint32_t i = 0; i < g->n;) {
         struct piece span = span_at(g, i);

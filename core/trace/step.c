@@ -18,24 +18,40 @@ struct msim_step_window msim_step_window_of(const struct msim_trace *t,
     return (struct msim_step_window){s->start, s->start + s->dur};
 }
 
-uint32_t msim_step_at(const struct msim_trace *t, int64_t at)
+uint32_t msim_steps_begun(const struct msim_trace *t, int64_t at)
 {
-    struct msim_step_window w;
     uint32_t lo = 0, hi = t->n_steps;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 
-        w = msim_step_window_of(t, mid);
-        if (w.from <= at)
+        if (msim_step_window_of(t, mid).from <= at)
             lo = mid + 1;
         else
             hi = mid;
     }
-    if (lo == 0)
+    return lo;
+}
+
+uint32_t msim_step_at(const struct msim_trace *t, int64_t at)
+{
+    uint32_t begun = msim_steps_begun(t, at);
+    struct msim_step_window w;
+
+    if (begun == 0)
         return MSIM_NONE;
-    w = msim_step_window_of(t, lo - 1);
-    return msim_step_holds(&w, at) ? lo - 1 : MSIM_NONE;
+    w = msim_step_window_of(t, begun - 1);
+    return msim_step_holds(&w, at) ? begun - 1 : MSIM_NONE;
+}
+
+bool msim_steps_alike(const struct msim_trace *a, const struct msim_trace *b)
+{
+    if (a->n_steps != b->n_steps)
+        return false;
+    for (uint32_t s = 0; s < a->n_steps; s++)
+        if (a->steps[s].number != b->steps[s].number)
+            return false;
+    return true;
 }
 
 /* ---- the step that stands for a run -------------------------------------- */

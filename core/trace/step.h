@@ -31,6 +31,12 @@ static inline bool msim_step_holds(const struct msim_step_window *w,
     return moment >= w->from && moment < w->to;
 }
 
+/* How many steps have begun by the moment `at`. */
+uint32_t msim_steps_begun(const struct msim_trace *t, int64_t at);
+
+/* Have both steps of the same numbers? */
+bool msim_steps_alike(const struct msim_trace *a, const struct msim_trace *b);
+
 /* The last step that has begun by the moment `at`, where it is not over; or
  * NONE. */
 uint32_t msim_step_at(const struct msim_trace *t, int64_t at);

@@ -233,7 +233,10 @@ lost = [(1, 2, 0)]
 job("lost_none")
 job("lost_one", lost)
 job("lost_seq", lost, True)
+job("first", [(1, 0, 0)], marks=False)
+job("last", [(0, 3, 1)], marks=False)
 PYTHON
+lost="is not recorded that other ranks of its group recorded"
 for i in none one seq; do
     run "$folder/lost_$i" --json --scale kernels=0.5
     [ -n "${half:=$(ranks iteration)}" ] || complain "no ranks"
@@ -244,4 +247,11 @@ sys.exit(abs(d["period_us"]["predicted"] - 3000) < 1000)' "$folder/out" ||
         complain "the period is the recorded one"
 done
 
+# Without steps, the first or the last one of a rank: those between meet as they did.
+for i in first last; do
+    run "$folder/$i" --json
+    want_err "1 collective $lost"
+    want_err "7 collectives meet those of their kind"
+    [[ $err != *disagree* && $err != *"its clock"* ]] || complain "got: $err"
+done
 finish
