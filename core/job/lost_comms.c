@@ -8,6 +8,7 @@
  * in order, as many as can; of several ways the one whose launches lie at the
  * most similar parts of their steps. All calls of the group then have numbers,
  * as if these were recorded. Recordings without marks of steps are one step.
+ * Where numbers are recorded, those that a rank lacks are counted.
  */
 #include "core/base/vec.h"
 #include "core/job/link.h"
@@ -413,6 +414,100 @@ static bool has_lost(const struct group *g)
     return lost;
 }
 
+/* ---- calls that have numbers ----------------------------------------------
+ */
+
+static int by_number(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The calls of one number, once they are sorted so. */
+static struct piece number_at(const struct group *g, uint32_t from)
+{
+    struct piece p = {from, from};
+
+    while (p.to < g->n && g->of[p.to].number == g->of[from].number)
+        p.to++;
+    return p;
+}
+
+/* Numbers count the group's calls only where most are on all ranks, and none
+ * twice on one. */
+static bool are_of_group(const struct group *g)
+{
+    uint32_t whole = 0, all = 0;
+
+    for (uint32_t i = 0; i < g->n; all++) {
+        struct piece p = number_at(g, i);
+
+        for (uint32_t k = p.from + 1; k < p.to; k++)
+            if (g->of[k].rank == g->of[k - 1].rank)
+                return false;
+        whole += p.to - p.from == g->n_ranks;
+        i = p.to;
+    }
+    return whole > all / 2;
+}
+
+/* Recordings without steps need not begin and end together: numbers that all
+ * were there for. */
+static struct msim_step_window numbers_of(const struct group *g)
+{
+    struct msim_step_window w = {INT64_MIN, INT64_MAX};
+    struct piece all = {0, g->n};
+
+    if (g->all->job->ranks[g->ranks[0]]->n_steps)
+        return w;
+    for (uint32_t r = 0; r < g->n_ranks; r++) {
+        struct piece p = of_rank(g, all, g->ranks[r]);
+
+        if (p.from == p.to)
+            continue;
+        if (g->of[p.from].number > w.from)
+            w.from = g->of[p.from].number;
+        if (g->of[p.to - 1].number < w.to)
+            w.to = g->of[p.to - 1].number;
+    }
+    return w;
+}
+
+/* A step's number that a rank has nowhere is of a call that it lost. */
+static void note_without(struct group *g, struct piece p)
+{
+    uint32_t k = p.from;
+
+    for (uint32_t i = p.from; i < p.to; i++)
+        if (g->of[i].span % 2 == 0)
+            return;
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        if (k < p.to && g->of[k].rank == g->ranks[r])
+            k++;
+        else
+            note(g, g->ranks[r], 0, 1);
+}
+
+static void note_numbers(struct group *g)
+{
+    struct msim_step_window there;
+
+    for (uint32_t i = 0; i < g->n; i++)
+        g->of[i].number = comm_of(g->all, &g->of[i])->sequence;
+    there = numbers_of(g);
+    qsort(g->of, g->n, sizeof(*g->of), by_number);
+    for (uint32_t i = are_of_group(g) ? 0 : g->n; i < g->n;) {
+        struct piece p = number_at(g, i);
+
+        if (msim_step_holds(&there, g->of[i].number))
+            note_without(g, p);
+        i = p.to;
+    }
+}
+
 /* ---- all groups ---------------------------------------------------------- */
 
 static enum msim_status number_group(struct group *g)
@@ -423,6 +518,8 @@ static enum msim_status number_group(struct group *g)
         return MSIM_OK;
     for (uint32_t i = 0; i < g->n; i++)
         numbered += comm_of(g->all, &g->of[i])->sequence >= 0;
+    if (numbered == g->n)
+        note_numbers(g);
     if (numbered || !has_lost(g))
         return MSIM_OK;
     for (uint32_t i = 0; i < g->n;) {
@@ -434,11 +531,25 @@ static enum msim_status number_group(struct group *g)
     return MSIM_OK;
 }
 
+/* Both ends of a message have it, if one of them has lost all. */
+static void find_ends(const struct group *g, bool *seen)
+{
+    struct msim_trace *const *ranks = g->all->job->ranks;
+    struct msim_message m;
+
+    if (!msim_message_of(ranks[g->of->rank], comm_of(g->all, g->of), &m))
+        return;
+    for (uint32_t r = 0; r < g->all->job->n_ranks; r++)
+        if (ranks[r]->rank == m.from || ranks[r]->rank == m.to)
+            seen[r] |= msim_names_peers(ranks[r]);
+}
+
 static void find_ranks(struct group *g, bool *seen)
 {
     memset(seen, 0, g->all->job->n_ranks);
     for (uint32_t i = 0; i < g->n; i++)
         seen[g->of[i].rank] = true;
+    find_ends(g, seen);
     g->n_ranks = 0;
     for (uint32_t r = 0; r < g->all->job->n_ranks; r++)
         if (seen[r])

@@ -30,6 +30,21 @@ bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
     return true;
 }
 
+bool msim_names_peers(const struct msim_trace *t)
+{
+    struct msim_message m;
+    bool names = false;
+
+    for (uint32_t i = 0; i < t->n_comms; i++) {
+        if (!msim_is_message(t->comms[i].collective))
+            continue;
+        if (!msim_message_of(t, &t->comms[i], &m))
+            return false;
+        names = true;
+    }
+    return names;
+}
+
 /* ---- groups -------------------------------------------------------------- */
 
 /*

@@ -24,6 +24,9 @@ struct msim_message {
 bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
                      struct msim_message *m);
 
+/* Does the trace have messages, and of each the other end? */
+bool msim_names_peers(const struct msim_trace *t);
+
 /*
  * What is equal of calls that may meet, on whichever of the job's `n_ranks`:
  * their group; of a message also whom it is from and to, so that a sender meets

@@ -235,6 +235,8 @@ job("lost_one", lost)
 job("lost_seq", lost, True)
 job("first", [(1, 0, 0)], marks=False)
 job("last", [(0, 3, 1)], marks=False)
+job("first_seq", [(1, 0, 0)], True, marks=False)  # it may have begun later
+job("amid_seq", [(1, 2, 0)], True, marks=False)
 PYTHON
 lost="is not recorded that other ranks of its group recorded"
 for i in none one seq; do
@@ -245,6 +247,7 @@ for i in none one seq; do
 d = json.load(open(sys.argv[1]))
 sys.exit(abs(d["period_us"]["predicted"] - 3000) < 1000)' "$folder/out" ||
         complain "the period is the recorded one"
+    [ $i = none ] || want_err "lost_$i/rank1.json: 1 collective $lost"
 done
 
 # Without steps, the first or the last one of a rank: those between meet as they did.
@@ -254,4 +257,24 @@ for i in first last; do
     want_err "7 collectives meet those of their kind"
     [[ $err != *disagree* && $err != *"its clock"* ]] || complain "got: $err"
 done
+run "$folder/first_seq" --json
+want_no_err
+run "$folder/amid_seq" --json
+want_err "rank1.json: 1 collective $lost"
+
+# A rank that lost all that it received: it recorded what it sent.
+make <<'PYTHON'
+from groups_made import *
+for rank in (0, 1):
+    events = [mark(1, 0, 3000), *launch("aten::mm", 10, 30, 500, "gemm")]
+    for i, sender in enumerate((0, 1)):
+        what = "send" if rank == sender else "recv"
+        if (rank, what) != (1, "recv"):
+            events += comm(600 + 200 * i, 640 + 200 * i, 740 + 200 * i, what, "pp",
+                           **listed([0, 1]), Src_Rank=sender, Dst_Rank=1 - sender)
+    save(f"lost_way/rank{rank}.json", rank, 2, events)
+PYTHON
+run "$folder/lost_way" --json
+want_err "lost_way/rank1.json: 1 collective $lost"
+
 finish
