@@ -189,10 +189,11 @@ static int top_map_end(void *p)
 {
     struct msim_read_top *top = p;
     bool group = top->place == GROUP;
+    uint32_t made;
 
     top->place = top->place == DEVICE ? DEVICES : group ? GROUPS : TOP;
     top->key = KEY_OTHER;
-    return group ? (int)msim_group_define(&top->reader, &top->group) : 0;
+    return group ? (int)msim_group_define(&top->reader, &top->group, &made) : 0;
 }
 
 static int top_array_begin(void *p)

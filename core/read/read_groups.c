@@ -119,16 +119,50 @@ static bool is_partial(const struct msim_group_spec *spec, uint32_t size)
            (spec->cut || (!spec->listed && spec->stride > 0));
 }
 
+/* Is the list that `spec` has, or the beginning of one, the group's? */
+static bool may_be(const struct msim_trace *t, const struct msim_group *g,
+                   const struct msim_group_spec *spec)
+{
+    uint32_t n = spec->ranks.n;
+
+    if (!n || !g->count)
+        return true;
+    return (n == g->count || (spec->cut && n < g->count)) &&
+           !memcmp(spec->ranks.data, &t->group_ranks[g->first],
+                   n * sizeof(*t->group_ranks));
+}
+
+/* The group of that name and list: some programs give groups of different ranks
+ * one name. */
+static enum msim_status find_group(struct msim_reader *r,
+                                   const struct msim_group_spec *spec,
+                                   uint32_t *group)
+{
+    struct msim_trace *t = r->trace;
+
+    MSIM_TRY(msim_group_get(r, spec->name, group));
+    if (may_be(t, &t->groups[*group], spec))
+        return MSIM_OK;
+    for (*group = 0; *group < t->n_groups; ++*group)
+        if (t->groups[*group].name == spec->name &&
+            may_be(t, &t->groups[*group], spec))
+            return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&t->groups, &t->cap_groups, t->n_groups,
+                       sizeof(*t->groups)));
+    t->groups[t->n_groups++] = (struct msim_group){.name = spec->name};
+    return MSIM_OK;
+}
+
 enum msim_status msim_group_define(struct msim_reader *r,
-                                   struct msim_group_spec *spec)
+                                   struct msim_group_spec *spec,
+                                   uint32_t *group)
 {
     struct msim_trace *t = r->trace;
     struct msim_group *g;
-    uint32_t group;
 
-    MSIM_TRY(msim_group_get(r, spec->name, &group));
-    MSIM_TRY(add_alias(r, spec->alias, group));
-    g = &t->groups[group];
+    MSIM_TRY(find_group(r, spec, group));
+    MSIM_TRY(add_alias(r, spec->alias, *group));
+    g = &t->groups[*group];
     if (g->size == 0)
         g->size = spec->size || spec->cut ? spec->size : spec->ranks.n;
     if (g->count)
@@ -257,9 +291,10 @@ static int list_map_begin(void *p)
 static int list_map_end(void *p)
 {
     struct list_parse *l = p;
+    uint32_t group;
 
     l->inside = false;
-    return msim_group_define(l->r, &l->spec);
+    return msim_group_define(l->r, &l->spec, &group);
 }
 
 static int list_array_begin(void *p)

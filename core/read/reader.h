@@ -154,10 +154,12 @@ struct msim_group_spec {
 /* The group called `name`, made if it is new. */
 enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
                                 uint32_t *group);
-/* Fill in what is not known yet of the group that `spec` names. A list that was
- * cut is completed to the group's size where its ranks lie regularly. */
+/* The group of the name and the list of `spec`, with what was not known of it
+ * yet. A list that was cut is completed to the group's size where its ranks lie
+ * regularly. */
 enum msim_status msim_group_define(struct msim_reader *r,
-                                   struct msim_group_spec *spec);
+                                   struct msim_group_spec *spec,
+                                   uint32_t *group);
 /* Numbers of a text like "[0, 1, 2]", or of "[0, 1, ...]" the first. */
 int msim_group_parse_ranks(struct msim_group_spec *spec, const char *s,
                            size_t len);

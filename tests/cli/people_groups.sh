@@ -129,6 +129,27 @@ PYTHON
 same name_one name_two
 want_no_err
 
+# One rank has two groups of one name, a row and a column: they are as those of two.
+make <<'PYTHON'
+from groups_made import *
+for folder, names in (("both_one", ("g", "g")), ("both_two", ("row", "column"))):
+    for rank in range(4):
+        row, column = [rank // 2 * 2, rank // 2 * 2 + 1], [rank % 2, rank % 2 + 2]
+        events = []
+        for s in range(3):
+            t = 10000 * s
+            events += [mark(s, t, 10000)]
+            events += launch("aten::mm", t + 10, t + 30, 300 + 100 * rank, "gemm")
+            events += comm(t + 60, t + 340 + 100 * rank, t + 540 + 100 * (rank | 1),
+                           group=names[0], **listed(row))
+            events += comm(t + 100, t + 550 + 100 * (rank | 1), t + 1000,
+                           group=names[1], **listed(column))
+            events += [call("cudaDeviceSynchronize", t + 150, 960)]
+        save(f"{folder}/rank{rank}.json", rank, 4, events)
+PYTHON
+same both_one both_two
+want_no_err
+
 # An empty list, which recorders write for all ranks and where they do not know: a
 # group of two of the four ranks, or of all, is known by its size. A list, and none
 # with a start and a stride, are what they say.

@@ -94,8 +94,7 @@ static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
         if (ev->group_size > 0 && ev->group_size < UINT32_MAX)
             g->size = (uint32_t)ev->group_size;
         doubt_empty_list(g, t->world_size);
-        MSIM_TRY(msim_group_define(r, g));
-        MSIM_TRY(msim_group_get(r, g->name, &group));
+        MSIM_TRY(msim_group_define(r, g, &group));
     }
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
                        sizeof(*t->comms)));
