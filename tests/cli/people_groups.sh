@@ -106,6 +106,16 @@ same peer_two peer_all
     complain "messages are not of 100 after 5000: $(ranks transfer wait)"
 same chakra_two chakra_all --platform h100
 
+# Of different sizes they are no message. That has no group, whose size is not said.
+make <<'PYTHON'
+from groups_made import *
+about = dict(is_cpu_op=False, comm_src=0, comm_dst=1)
+write_chakra("sizes/run.0.et", [chakra(1, "send", SEND, **about, comm_size=2 ** 26)])
+write_chakra("sizes/run.1.et", [chakra(1, "recv", RECV, **about, comm_size=2 ** 20)])
+PYTHON
+run "$folder/sizes" --platform h100
+want_err "ranks disagree on the order of messages from rank 0 to rank 1: they are"
+
 # ---- one group on several ranks ------------------------------------------------
 
 # Two groups of one name, the second 1500 later, with other members: they are as

@@ -19,6 +19,7 @@
 #include "core/graph/rules/graph_rules.h"
 #include "core/trace/meets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
@@ -324,6 +325,24 @@ static bool sequence_is_known(const struct msim_graph_builder *b,
     return known;
 }
 
+static void warn_apart(const struct msim_graph_builder *b,
+                       const struct msim_meeting *m)
+{
+    uint32_t size = group_size(b, m);
+    struct msim_message ends;
+    char what[96] = "collectives";
+
+    if (msim_message_of(b->job->ranks[m->rank], comm_of(b, m), &ends))
+        snprintf(what, sizeof(what), "messages from rank %lld to rank %lld",
+                 (long long)ends.from, (long long)ends.to);
+    else if (size)
+        snprintf(what, sizeof(what), "collectives in a group of %u", size);
+    msim_job_warn(b->job,
+                  "ranks disagree on the order of %s: they are simulated "
+                  "without waiting for each other; one trace may lack calls",
+                  what);
+}
+
 static enum msim_status meet_group(struct msim_graph_builder *b,
                                    struct msim_meeting *m, uint32_t n)
 {
@@ -334,11 +353,7 @@ static enum msim_status meet_group(struct msim_graph_builder *b,
         number_by_sequence(b, m, n);
     agrees = group_agrees(b, m, n);
     if (!agrees)
-        msim_job_warn(b->job,
-                      "ranks disagree on the order of collectives in a group "
-                      "of %u: they are simulated without waiting for each "
-                      "other; one trace may lack calls",
-                      group_size(b, m));
+        warn_apart(b, m);
     agrees = agrees && (numbered || !b->apart);
     for (uint32_t i = 0; i < n;) {
         uint32_t end = i + 1;
