@@ -2,6 +2,7 @@
  * core/job/job_groups.c - process groups across ranks: a name that means the
  * same on all of them.
  */
+#include "core/base/hash.h"
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/job/link.h"
@@ -101,6 +102,71 @@ static enum msim_status size_groups(struct msim_job *job, struct msim_trace *t)
     if (t->world_size == 0)
         t->world_size = most_ranks(job, t);
     return MSIM_OK;
+}
+
+/* ---- lists that were completed --------------------------------------------
+ */
+
+static bool calls_unlisted(const struct msim_trace *t, uint32_t group)
+{
+    const struct msim_group *g = &t->groups[group];
+
+    for (uint32_t i = 0; i < g->count; i++)
+        if (t->group_ranks[g->first + i] == t->rank)
+            return false;
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        if (t->comms[i].group == group)
+            return t->rank >= 0;
+    return false;
+}
+
+/* Equal for all ranks that took the list to go on so. */
+static uint64_t list_key(const struct msim_trace *t, const struct msim_group *g)
+{
+    return msim_hash_bytes(msim_hash_mix(MSIM_HASH_START, g->name),
+                           &t->group_ranks[g->first],
+                           g->count * sizeof(*t->group_ranks));
+}
+
+static enum msim_status find_wrong(const struct msim_job *job,
+                                   struct msim_idmap *wrong)
+{
+    uint32_t *slot;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_groups; i++)
+            if (t->groups[i].completed && calls_unlisted(t, i))
+                MSIM_TRY(msim_idmap_put(wrong, list_key(t, &t->groups[i]), 0,
+                                        &slot));
+    }
+    return MSIM_OK;
+}
+
+/* A list that leaves out a rank that calls the group does not go on as it
+ * began: nobody knows how. */
+static enum msim_status drop_wrong(struct msim_job *job)
+{
+    struct msim_idmap wrong = {0};
+    enum msim_status status = find_wrong(job, &wrong);
+
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++) {
+        struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_groups; i++) {
+            struct msim_group *g = &t->groups[i];
+
+            if (!g->completed)
+                continue;
+            g->completed = msim_idmap_get(&wrong, list_key(t, g)) == MSIM_NONE;
+            if (!g->completed)
+                g->count = 0;
+            msim_import_add(&t->import, MSIM_IMPORT_GROUP_RANKS, g->completed);
+        }
+    }
+    msim_idmap_release(&wrong);
+    return status;
 }
 
 /* ---- groups of which no file says which ranks they are ------------------- */
@@ -237,6 +303,7 @@ enum msim_status msim_job_name_groups(struct msim_job *job)
             MSIM_TRY(name_addresses(job, job->ranks[i]->et));
         MSIM_TRY(size_groups(job, job->ranks[i]));
     }
+    MSIM_TRY(drop_wrong(job));
     warn_unlisted(job);
     warn_unsized(job);
     return split_alike(job);

@@ -169,8 +169,7 @@ enum msim_status msim_group_define(struct msim_reader *r,
         return MSIM_OK;
     if (is_partial(spec, g->size)) {
         complete(spec, g->size, t->world_size);
-        msim_import_add(&t->import, MSIM_IMPORT_GROUP_RANKS,
-                        spec->ranks.n != 0);
+        g->completed = spec->ranks.n != 0;
     }
     if (spec->ranks.n)
         return add_ranks(t, g, spec->ranks.data, spec->ranks.n);

@@ -300,6 +300,7 @@ struct msim_group {
     uint32_t name;         /* string: "0", "pg 3", or the ET's pointer */
     uint32_t size;         /* ranks; 0 unknown */
     uint32_t first, count; /* members in group_ranks; count 0: not listed */
+    bool completed; /* the list follows from what is recorded, its begin */
 };
 
 /* ---- the whole ---------------------------------------------------------- */

@@ -198,6 +198,21 @@ want_no_err
 same list_empty_all list_all
 want_no_err
 
+# Of 64 ranks the first 30 are listed. They go on one after the other, unless a rank
+# calls the group that would then not be in it.
+make <<'PYTHON'
+from groups_made import *
+about = {"Process_Group_Ranks": str(list(range(30)))[:-1] + ", ...]", "Group_size": 64}
+for folder, ranks in (("cut_on", (0, 60)), ("cut_apart", (0, 60, 93))):
+    for rank in ranks:
+        save(f"{folder}/rank{rank}.json", rank, 128,
+             [mark(1, 0, 1000), *comm(60, 100, 300, **about)])
+PYTHON
+run "$folder/cut_on" --json
+[[ $err != *neighbours* ]] || complain "the list goes on: $err"
+run "$folder/cut_apart" --json
+want_err "process group 'g' is 64 of 128 ranks, and no file says which: taken as neighbours"
+
 # ---- clocks --------------------------------------------------------------------
 
 # Four ranks as a grid: 0 and 1, 2 and 3 share rows, 0 and 2, 1 and 3 columns. The

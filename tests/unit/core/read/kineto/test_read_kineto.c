@@ -461,10 +461,10 @@ static void test_read_kineto__top_level(void)
 
 #define CUT_WORLD "512"
 
-/* The members of a group of `size` whose list, start and stride are `text`:
- * how many are known, the last of them, and the nodes of eight that they are
- * on. */
-static void check_cut(const char *text, uint32_t size, uint32_t count,
+/* The members of a group of `size` that `rank` calls, whose list, start and
+ * stride are `text`: how many are known, the last of them, and the nodes of
+ * eight that they are on. */
+static void check_cut(int rank, const char *text, uint32_t size, uint32_t count,
                       int32_t last, uint32_t nodes)
 {
     char file[1024];
@@ -473,13 +473,13 @@ static void check_cut(const char *text, uint32_t size, uint32_t count,
     const struct msim_trace *t;
 
     snprintf(file, sizeof(file),
-             "{\"distributedInfo\":{\"rank\":0,\"world_size\":" CUT_WORLD
+             "{\"distributedInfo\":{\"rank\":%d,\"world_size\":" CUT_WORLD
              "},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":"
              "\"record_param_comms\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,"
              "\"args\":{\"Collective name\":\"allreduce\",\"Process Group "
              "Name\":\"3\",\"Group size\":%u,\"In msg nelems\":8,"
              "\"Out msg nelems\":8,\"dtype\":\"Float\"%s}}]}",
-             size, text);
+             rank, size, text);
     job = load_text(file, false, &err);
     REQUIRE(job);
     t = job->ranks[0];
@@ -493,25 +493,26 @@ static void check_cut(const char *text, uint32_t size, uint32_t count,
 }
 
 /* A list that Kineto cut goes on as it began. Ranks at one distance, and tiles
- * of neighbours: 2 of every 8. What is not regular, or would leave the job, is
- * unknown: neighbours. */
+ * of neighbours: 2 of every 8. What is not regular, or would leave the job or
+ * out the caller, is unknown: neighbours. */
 static void test_read_kineto__completes_groups(void)
 {
 #define LIST(ranks) ",\"Process Group Ranks\":\"[" ranks "]\""
 #define ONE(start, stride)                                                     \
     ",\"Global rank start\":" start ",\"Global rank stride\":" stride
-    check_cut(LIST("0, 8, 16, 24, ..."), 64, 64, 504, 64);
-    check_cut(LIST("3, 7, 11, ...") ONE("3", "4"), 16, 16, 63, 8);
-    check_cut(LIST("0, 1, 8, 9, 16, ..."), 8, 8, 25, 4);
-    check_cut(LIST("0, 1, 8, 9, 16, ...") ONE("0", "-1"), 8, 8, 25, 4);
-    check_cut(LIST("5, ...") ONE("5", "16"), 4, 4, 53, 4);
-    check_cut(ONE("2", "8"), 4, 4, 26, 4);
-    check_cut(LIST("0, 8, 16, 24"), 4, 4, 24, 4);
-    check_cut(LIST("0, 8, 16, ...") ONE("0", "-1"), 8, 0, 0, 1);
-    check_cut(LIST("0, 1, 5, 13, 14, ..."), 8, 0, 0, 1);
-    check_cut(LIST("0, 16, 32, ..."), 64, 0, 0, 8);
-    check_cut(LIST("..."), 64, 0, 0, 8);
-    check_cut("", 64, 0, 0, 8);
+    check_cut(0, LIST("0, 8, 16, 24, ..."), 64, 64, 504, 64);
+    check_cut(3, LIST("3, 7, 11, ...") ONE("3", "4"), 16, 16, 63, 8);
+    check_cut(0, LIST("0, 1, 8, 9, 16, ..."), 8, 8, 25, 4);
+    check_cut(0, LIST("0, 1, 8, 9, 16, ...") ONE("0", "-1"), 8, 8, 25, 4);
+    check_cut(5, LIST("5, ...") ONE("5", "16"), 4, 4, 53, 4);
+    check_cut(2, ONE("2", "8"), 4, 4, 26, 4);
+    check_cut(0, LIST("0, 8, 16, 24"), 4, 4, 24, 4);
+    check_cut(0, LIST("0, 8, 16, ...") ONE("0", "-1"), 8, 0, 0, 1);
+    check_cut(0, LIST("0, 1, 5, 13, 14, ..."), 8, 0, 0, 1);
+    check_cut(0, LIST("0, 16, 32, ..."), 64, 0, 0, 8);
+    check_cut(0, LIST("..."), 64, 0, 0, 8);
+    check_cut(0, "", 64, 0, 0, 8);
+    check_cut(1, LIST("0, 8, 16, 24, ..."), 64, 0, 0, 8);
 #undef LIST
 #undef ONE
 }
