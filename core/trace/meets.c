@@ -1,6 +1,7 @@
 /*
- * core/trace/meets.c - can the calls of two ranks be one collective, or the two
- * ends of a message?
+ * core/trace/meets.c - which calls of two ranks meet: whom a message is
+ * for, what group a call is of, and whether two calls can be one collective, or
+ * the two ends of a message.
  */
 #include "core/trace/meets.h"
 #include "core/base/hash.h"

@@ -1,6 +1,7 @@
 /*
- * core/trace/meets.h - can the calls of two ranks be one collective, or the two
- * ends of a message?
+ * core/trace/meets.h - which calls of two ranks meet: whom a message is
+ * for, what group a call is of, and whether two calls can be one collective, or
+ * the two ends of a message.
  */
 #ifndef MSIM_CORE_TRACE_MEETS_H
 #define MSIM_CORE_TRACE_MEETS_H

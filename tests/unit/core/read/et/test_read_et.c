@@ -1,6 +1,7 @@
 /*
  * tests/unit/core/read/et/test_read_et.c - execution traces of every schema.
  */
+#include "core/trace/meets.h"
 #include "tests/unit/loaded.h"
 
 /* A flat node of schema 1.0.1. */
@@ -243,26 +244,30 @@ static void test_read_et__collectives_of_1_0_1(void)
     msim_job_free(job);
 }
 
+/* clang-format off */
+/* One call in a group of two, in which the slot before its name is 1. */
+#define CALL_1_1(ranks, name) \
+    ET("{\"id\":3,\"name\":\"## process_group:init ##\",\"ctrl_deps\":2," \
+    "\"inputs\":{\"values\":[\"[{\\\"pg_name\\\": \\\"0\\\", \\\"ranks" \
+    "\\\": [" ranks "], \\\"group_size\\\": 2}]\"],\"shapes\":[[]]," \
+    "\"types\":[\"" \
+    "String\"]},\"outputs\":{},\"attrs\":[" ATTR("tid", "1") "]}," NESTED( \
+    "4", "2", "record_param_comms", "\"values\":[[[434,435,0,5,4,\"cuda:" \
+    "1\"]],[33,false],[\"0\",\"default_pg\"],1,\"" name "\",[],[],0,1," \
+    "2],\"shapes\":[[[5]],[[],[]],[[],[]],[],[],[],[],[],[],[]],\"types" \
+    "\":[\"GenericList[Tensor(float)]\",\"Tuple[Int,Bool]\",\"Tuple[Str" \
+    "ing,String]\",\"Int\",\"String\",\"GenericList[]\",\"GenericList[]" \
+    "\",\"Int\",\"Int\",\"Int\"]", "," \
+    ATTR("in_msg_nelems", "5") "," \
+    ATTR("out_msg_nelems", "50") "," \
+    ATTR("pg_name", "\"0\"") "," \
+    ATTR("pg_size", "2")) "," \
+    ROOT_1_1)
+/* clang-format on */
+
 static void test_read_et__collectives_of_1_1_0(void)
 {
-    /* clang-format off */
-    static const char text[] =
-        ET("{\"id\":3,\"name\":\"## process_group:init ##\",\"ctrl_deps\":2,"
-        "\"inputs\":{\"values\":[\"[{\\\"pg_name\\\": \\\"0\\\", \\\"ranks"
-        "\\\": [], \\\"group_size\\\": 2}]\"],\"shapes\":[[]],\"types\":[\""
-        "String\"]},\"outputs\":{},\"attrs\":[" ATTR("tid", "1") "]}," NESTED(
-        "4", "2", "record_param_comms", "\"values\":[[[434,435,0,5,4,\"cuda:"
-        "1\"]],[33,false],[\"0\",\"default_pg\"],1,\"allreduce\",[],[],0,1,"
-        "2],\"shapes\":[[[5]],[[],[]],[[],[]],[],[],[],[],[],[],[]],\"types"
-        "\":[\"GenericList[Tensor(float)]\",\"Tuple[Int,Bool]\",\"Tuple[Str"
-        "ing,String]\",\"Int\",\"String\",\"GenericList[]\",\"GenericList[]"
-        "\",\"Int\",\"Int\",\"Int\"]", ","
-        ATTR("in_msg_nelems", "5") ","
-        ATTR("out_msg_nelems", "50") ","
-        ATTR("pg_name", "\"0\"") ","
-        ATTR("pg_size", "2")) ","
-        ROOT_1_1);
-    /* clang-format on */
+    static const char text[] = CALL_1_1("", "allreduce");
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -275,6 +280,22 @@ static void test_read_et__collectives_of_1_1_0(void)
     CHECK_UINT(t->groups[0].count, 2);
     CHECK_INT(t->rank, 1); /* start 0, stride 1, place 1 */
     CHECK_UINT(t->world_size, 2);
+    msim_job_free(job);
+}
+
+/* The place of the receiver, which is rank 6. */
+static void test_read_et__peers_are_places(void)
+{
+    static const char text[] = CALL_1_1("4, 6", "send");
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+    const struct msim_trace *t;
+
+    REQUIRE(job);
+    t = job->ranks[0];
+    REQUIRE(t->n_comms == 1 && t->n_groups == 1);
+    CHECK_INT(t->comms[0].peer, 1);
+    CHECK_INT(msim_comm_peer(t, &t->comms[0]), 6);
     msim_job_free(job);
 }
 
@@ -404,6 +425,7 @@ int main(void)
     RUN(test_read_et__lists_of_unequal_length);
     RUN(test_read_et__collectives_of_1_0_1);
     RUN(test_read_et__collectives_of_1_1_0);
+    RUN(test_read_et__peers_are_places);
     RUN(test_read_et__steps_have_no_times);
     RUN(test_read_et__cycles_name_their_nodes);
     RUN(test_read_et__refuses);
