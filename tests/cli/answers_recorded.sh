@@ -3,7 +3,10 @@
 # checksums of every answer. Wants real traces beside the checkout.
 . "$(dirname "$0")/answers.bash"
 [ -n "${MSIM_TRACES:-}" ] || { echo "no MSIM_TRACES: skipped"; exit 77; }
-real=$(cd "$MSIM_TRACES/traces" && pwd) || exit 1
+# By names of its own: what is sorted by name must not depend on where things lie.
+ln -s "$(cd "$MSIM_TRACES/traces" && pwd)" "$folder/real"
+ln -s "$data/traces/vit" "$folder/vit"
+sim=$(realpath "$sim")
 
 # Changes that any step can take.
 cat >"$folder/changes.json" <<'JSON'
@@ -28,14 +31,14 @@ ask() { # FILE ARGUMENT...
     local file=$1
     shift
     run "$@"
-    sed -i "s#$real#REAL#g" "$folder/out" "$folder/err"
     { echo "exit code $rc"; cat "$folder/out" "$folder/err"; } >"$folder/asked/$file"
 }
 
+cd "$folder" || exit 1
 recorded() { # NAME PATH...: below the folder of real traces
     local name=$1 traces
     shift
-    traces=("${@/#/$real/}")
+    traces=("${@/#/real/}")
     rm -rf "$folder/asked"
     mkdir "$folder/asked"
     ask info.json info --json "${traces[@]}"
@@ -47,7 +50,7 @@ recorded() { # NAME PATH...: below the folder of real traces
     ask whatif.json whatif --json --platform a100 "$folder/changes.json" "${traces[@]}"
     ask sensitivity.csv whatif --sensitivity --csv --platform h100 "${traces[@]}"
     ask program.json generate --json "${traces[@]}"
-    ask select.json select --json -k 1 "${traces[@]}" "$data/traces/vit"
+    ask select.json select --json -k 1 "${traces[@]}" vit
     sums "recorded_$name" "$folder/asked"
 }
 recorded vgg vgg13-h100
