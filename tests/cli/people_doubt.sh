@@ -2,56 +2,10 @@
 # What a recording does not say: steps that do not count, kernels and totals that
 # were not recorded, records that one rank lost, two hosts in one file. It is
 # said, or refused; nothing else stands in for it. Times are microseconds.
-. "$(dirname "$0")/lib.bash"
-command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
-
-cat >"$folder/people_made.py" <<'PYTHON'
-import itertools
-from made_run import *
-
-A100 = [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85 * 10 ** 9,
-         "computeMajor": 8, "computeMinor": 0, "numSms": 108}]
-number = itertools.count(1)
-
-
-def launch(name, ts, start, us, kernel_name, stream=7, about={}, **where):
-    """An operator of 30 whose kernel begins at `start`."""
-    n = next(number)
-    return [op(name, ts, 30, [[64, 64]] * 2, **where),
-            call("cudaLaunchKernel", ts + 5, 10, n, **where),
-            kernel(kernel_name, start, us, n, stream=stream, **about)]
-
-
-def step(ts, number, us=100):
-    """A step of 1000: a kernel, for which the host waits."""
-    return [mark(number, ts, 1000), *launch("aten::mm", ts + 10, ts + 30, us, "gemm"),
-            call("cudaDeviceSynchronize", ts + 100, us)]
-
-
-def steps(first=1, n=3):
-    """Kernels of 100, 110, 120."""
-    return sum((step(1000 * i, first + i, 100 + 10 * i) for i in range(n)), [])
-
-
-def save(path, events, **top):
-    write_kineto(path, events, deviceProperties=A100, **top)
-PYTHON
-make() {
-    (cd "$folder" && PYTHONPATH=$SOURCE_DIR/tests/cli:$folder python3)
-}
-
-# want FIGURE VALUE: predicted, of the report that run has written.
-want() {
-    python3 - "$folder/out" "$@" <<'PYTHON' || complain "want $1 of $2"
-import json, sys
-d = json.load(open(sys.argv[1]))
-got = d[sys.argv[2]]["predicted"]
-assert abs(got - float(sys.argv[3])) < 0.01, got
-PYTHON
-}
+. "$(dirname "$0")/made.bash"
 
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 save("lost.json", [e for e in steps() if e["cat"] != "kernel" or e["ts"] > 1000])
 save("cut.json", [e for e in steps(5, 4) if e["ts"] <= 3000])
@@ -135,7 +89,7 @@ want_out '"fits": null'
 # None of the others waits for the call behind its own. So it is without marks of
 # steps, and of messages.
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 
 def rank(folder, number_of, lost=(), marked=True, messages=False):
@@ -193,7 +147,7 @@ want_rc 0
 make <<'PYTHON'
 import json
 from made_chakra import *
-from people_made import *
+from made_steps import *
 
 GIB = 2 ** 30
 for rank in range(4):
@@ -298,7 +252,7 @@ want iteration_us "$one"
 
 # ---- two processes of one pid --------------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 number = itertools.count(1)
 one = steps()
@@ -311,7 +265,7 @@ want_err "launches have the correlation id of another launch of process 100"
 
 # ---- an execution trace that is cut --------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 nodes, events, rf = [], [], 1
 for i in (1, 2, 3):
