@@ -89,8 +89,10 @@ static enum msim_status order_tasks(const struct msim_graph *g, uint32_t *order,
 
 static enum msim_status build_graph(struct writing *w)
 {
+    /* A file is of one rank: it begins when it was recorded. */
     const struct msim_graph_options opt = {.device_times = true,
-                                           .peers = MSIM_PEERS_FIXED};
+                                           .peers = MSIM_PEERS_FIXED,
+                                           .without = 1u << MSIM_EDGE_BEGIN};
 
     MSIM_TRY(msim_graph_build(&w->graph, w->job, &opt, w->err));
     w->order = malloc(((size_t)w->graph->n_tasks + 1) * sizeof(*w->order));

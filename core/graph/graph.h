@@ -52,6 +52,7 @@ enum msim_task_kind {
     X(COPY_SYNC, "blocking copy")                                              \
     X(HANDOVER, "hand-over between threads")                                   \
     X(LOADER, "data loader")                                                   \
+    X(BEGIN, "begin of a recording")                                           \
     X(UNEXPLAINED, "delay without a cause")                                    \
     X(COLLECTIVE, "collective")                                                \
     X(POINT_TO_POINT, "send and receive")

@@ -8,10 +8,14 @@
  * no run does. Then one of them is wrong: the edge on the circle that goes back
  * furthest by the traced times. It is left out, with a warning. A circle of
  * recorded edges alone stays, and the engine names it.
+ *
+ * A rank that began late, and that the first rank waited for by then, does not
+ * begin behind that: it begins when it was recorded.
  */
 #include "core/graph/build/graph_break_cycles.h"
 
 #include "core/graph/graph_cycle.h"
+#include "core/graph/rules/graph_rules.h"
 
 /* A trace with more contradictions is not repaired. */
 #define BROKEN_MAX 64
@@ -91,6 +95,33 @@ static void warn(struct msim_graph_builder *b, uint32_t n, const char *text)
                   n, text);
 }
 
+/* The edge of the cycle that says when a rank begins, or NONE. */
+static uint32_t begin_of(const struct msim_graph *g, const struct msim_cycle *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (msim_graph_is_begin(g, c->edges[i]))
+            return c->edges[i];
+    return MSIM_NONE;
+}
+
+static enum msim_status free_begins(struct msim_graph_builder *b)
+{
+    for (;;) {
+        struct msim_cycle c;
+        enum msim_status status = msim_cycle_find(&c, b->g);
+        uint32_t edge = begin_of(b->g, &c), to;
+
+        msim_cycle_release(&c);
+        MSIM_TRY(status);
+        if (edge == MSIM_NONE)
+            return MSIM_OK;
+        to = b->g->edges[edge].to;
+        leave_out(b, msim_edge_from(b->g, edge), to, b->g->edge_kind[edge]);
+        MSIM_TRY(msim_builder_release(b, to, b->tstart[to], false));
+        MSIM_TRY(msim_builder_finish(b));
+    }
+}
+
 enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
                                          bool *meetings)
 {
@@ -98,6 +129,7 @@ enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
     uint32_t n = 0;
 
     *meetings = false;
+    MSIM_TRY(free_begins(b));
     for (;;) {
         struct msim_cycle c;
         enum msim_status status = msim_cycle_find(&c, b->g);

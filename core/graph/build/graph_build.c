@@ -220,6 +220,7 @@ static enum msim_status build(struct msim_graph_builder *b)
         else
             MSIM_TRY(build_timed(b, rank));
     }
+    MSIM_TRY(msim_graph_begin(b));
     MSIM_TRY(msim_graph_comm(b));
     MSIM_TRY(msim_graph_contention(b));
     sum_copied(b->g);

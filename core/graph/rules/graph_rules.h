@@ -78,6 +78,12 @@ MSIM_MUST_CHECK
 enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
                                         uint32_t rank,
                                         const struct msim_launch_plan *plan);
+/* graph_begin.c: ranks begin behind the one that began first. After all ranks,
+ * since their releases are those of the rules above. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_begin(struct msim_graph_builder *b);
+/* Does an edge say when a rank begins, by what the first rank has done? */
+bool msim_graph_is_begin(const struct msim_graph *g, uint32_t edge);
 /* graph_comm.c: ranks meet in collectives. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_comm(struct msim_graph_builder *b);

@@ -26,6 +26,9 @@ static const struct word WORDS[] = {
     {"attention", "Model of fused attention (flash attention and its like)."},
     {"backward", "Phase in which autograd computes gradients, with what is "
                  "computed again for it."},
+    {"begin of a recording",
+     "A rank began later than another; it begins as long after that one's "
+     "work."},
     {"between operators", "Time of the iterating thread with no operator "
                           "recorded: Python, data loading, compilation."},
     {"blocking copy", "A copy that keeps its caller until it is done, as "

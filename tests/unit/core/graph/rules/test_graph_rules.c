@@ -166,6 +166,14 @@ static void make_loader(struct made *m)
     made_op(m, 1, "train", 10000, 5000);
 }
 
+/* Rank 1 begins when 100 of rank 0's 110 are over, and takes 90. */
+static void make_begin(struct made *m)
+{
+    made_op(&m[0], 1, "first", 0, 100);
+    made_op(&m[0], 1, "rest", 100, 10);
+    made_op(&m[1], 1, "late", 100, 90);
+}
+
 /*
  * k2 begins 475 after k1 has ended, where 1 is usual, and nothing says why. It
  * stays as long after k1, whenever that ends; work that is gone waits for
@@ -372,6 +380,10 @@ static const struct rule RULES[] = {
      {{"", 15000, 10000},
       {"host:train=2", 23000, 20000},
       {"host:train=0.5", 12500, 7000}}},
+    {EDGE(BEGIN),
+     2,
+     make_begin,
+     {{"", 190, 190}, {"host:first=2", 290, 210}, {"host:first=0", 90, 190}}},
     {EDGE(UNEXPLAINED),
      1,
      make_unexplained,
