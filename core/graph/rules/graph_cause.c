@@ -65,8 +65,10 @@ static enum msim_status find_typical(struct msim_causes *c)
         if (before < launch && e->start >= launch &&
             e->start - launch <= launch_max(t, i))
             latency[n_latency++].key = e->start - launch;
-        /* Queued behind its predecessor: the gap is the device's own. */
-        if (launch + LATENCY_MAX < before && e->start >= before)
+        /* Queued behind its predecessor: the gap is the device's own, unless
+         * it is too long for one: then it waited for another stream. */
+        if (launch + LATENCY_MAX < before && e->start >= before &&
+            e->start - before <= LATENCY_MAX)
             gap[n_gap++].key = e->start - before;
     }
     percentiles(latency, n_latency, 5 * US, &c->latency, &c->usual_latency);

@@ -64,21 +64,22 @@ static void test_causes__latency_of_launches(void)
     made_unload(&j);
 }
 
-/* Six kernels queued long before, 1 to 5 and once 40 after each other. */
+/* Kernels queued long before, six of them 1 to 5 and once 40 after each other.
+ * As many waited for something else before they began. */
 static void test_causes__gaps_of_a_stream(void)
 {
-    static const int GAPS[] = {4, 1, 40, 2, 5, 3};
+    static const int GAPS[] = {300, 4, 1, 101, 40, 2, 500, 400, 300, 5, 3, 200};
     struct made m = made_trace(0, 1);
     struct made_job j;
     struct msim_causes c;
     struct msim_rank_tasks r;
     int at = 1005;
 
-    made_op(&m, 1, "loop", 0, 20);
+    made_op(&m, 1, "loop", 0, 30);
     launch(&m, 0, 5, 1);
     made_call(&m, 1, "cudaLaunchKernel", 2, 2, 2);
     made_kernel(&m, 7, "long", 15, 990, 2);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 12; i++) {
         made_call(&m, 1, "cudaLaunchKernel", 4 + 2 * i, 2, 3 + i);
         made_kernel(&m, 7, "queued", at + GAPS[i], 10, 3 + i);
         at += GAPS[i] + 10;
