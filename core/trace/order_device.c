@@ -184,10 +184,25 @@ static enum msim_status link_gpu(struct msim_trace *t,
     return MSIM_OK;
 }
 
-/* What has no launch, and is ahead of all of its stream that have one, or has a
- * lower number than all calls: numbers grow. */
+/* When the first graph was launched of which no activity names its launch: such
+ * activities begin from then on. None: never. */
+static msim_ps first_unnamed(const struct msim_trace *t)
+{
+    msim_ps first = INT64_MAX;
+
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        if (t->calls[i].kind == MSIM_CALL_GRAPH_LAUNCH &&
+            t->calls[i].gpu == MSIM_NONE && t->calls[i].start < first)
+            first = t->calls[i].start;
+    return first;
+}
+
+/* What has no launch, and is ahead of all of its stream that have one, unless a
+ * graph may have brought it; or has a lower number than all calls: numbers
+ * grow. */
 static void find_early(struct msim_trace *t)
 {
+    msim_ps unnamed = first_unnamed(t);
     uint32_t least = UINT32_MAX, n = 0;
 
     for (uint32_t i = 0; i < t->n_calls; i++)
@@ -200,7 +215,8 @@ static void find_early(struct msim_trace *t)
         while (linked < end && t->gpu[linked].call == MSIM_NONE)
             linked++;
         for (uint32_t i = begin; i < linked; i++)
-            t->gpu[i].early = linked < end || t->gpu[i].correlation - 1 < least;
+            t->gpu[i].early = t->gpu[i].correlation - 1 < least ||
+                              (linked < end && t->gpu[i].start < unnamed);
     }
     for (uint32_t i = 0; i < t->n_gpu; i++)
         n += t->gpu[i].early;
