@@ -104,6 +104,12 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
       "{is|are} recorded to end when later ones of {its|their} stream have "   \
       "run: each "                                                             \
       "ends where the next begins")                                            \
+    X(OUTLASTS, "outlasts", REPAIRED, true, "GPU {activity|activities}",       \
+      "{is|are} recorded to end long after a synchronisation that waited for " \
+      "{it|them}: each ends with that")                                        \
+    X(TWICE, "twice", REPAIRED, true, "GPU {activity|activities}",             \
+      "{is|are} recorded a second time, the same in all: {it counts|they "     \
+      "count} once")                                                           \
     X(EARLY, "early", UNMATCHED, false, "GPU {activity|activities}",           \
       "began before the recording: {it belongs|they belong} to no iteration")  \
     X(LOST, "lost", UNMATCHED, false, "{launch|launches}",                     \
@@ -115,6 +121,9 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU {activity|activities}",   \
       "{has|have} no launch: {it belongs|they belong} to the iteration in "    \
       "whose time {it|they} ran")                                              \
+    X(BESIDE, "beside", GUESSED, true, "GPU {activity|activities}",            \
+      "{is|are} recorded beside later ones of {its|their} stream, more than "  \
+      "a third of it, and no graph explains it: {it is|they are} left so")     \
     X(PROCESS, "process", GUESSED, true, "{process|processes}",                \
       "{was|were} merged into it: each is a rank, numbered from 0 in their "   \
       "order")                                                                 \

@@ -34,18 +34,19 @@ static uint32_t gpu_stream(const void *ctx, uint32_t i)
 
 static enum msim_status order_gpu(struct msim_trace *t)
 {
-    uint32_t i;
+    return msim_sort_groups(t->gpu, t->n_gpu, sizeof(*t->gpu), gpu_stream,
+                            t->n_streams, gpu_before, t);
+}
 
-    MSIM_TRY(msim_sort_groups(t->gpu, t->n_gpu, sizeof(*t->gpu), gpu_stream,
-                              t->n_streams, gpu_before, t));
-    for (i = 0; i < t->n_gpu; i++) {
+static void find_streams(struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
         struct msim_stream *s = &t->streams[t->gpu[i].stream];
 
         if (s->gpu_end == 0)
             s->gpu_begin = i;
         s->gpu_end = i + 1;
     }
-    return MSIM_OK;
 }
 
 static bool has_kernels(const struct msim_trace *t, const struct msim_stream *s)
@@ -124,6 +125,32 @@ static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map,
             *slot = i;
     }
     return MSIM_OK;
+}
+
+/* A launch starts one activity, but for that of a graph. */
+static bool is_copy(const struct msim_trace *t, const struct msim_idmap *map,
+                    const struct msim_gpu *a, const struct msim_gpu *b)
+{
+    uint32_t call;
+
+    if (a->stream != b->stream || a->start != b->start || a->dur != b->dur ||
+        a->name != b->name || a->correlation != b->correlation ||
+        a->correlation == 0)
+        return false;
+    call = msim_idmap_get(map, a->correlation);
+    return call != MSIM_NONE && t->calls[call].kind != MSIM_CALL_GRAPH_LAUNCH;
+}
+
+/* Copies of an activity follow it. */
+static void drop_copies(struct msim_trace *t, const struct msim_idmap *map)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        if (!n || !is_copy(t, map, &t->gpu[n - 1], &t->gpu[i]))
+            t->gpu[n++] = t->gpu[i];
+    msim_import_add(&t->import, MSIM_IMPORT_TWICE, t->n_gpu - n);
+    t->n_gpu = n;
 }
 
 /* Of every op the innermost operator, from itself outwards, that is not a mere
@@ -317,8 +344,11 @@ enum msim_status msim_order_device(struct msim_trace *t, uint32_t *repeated)
         status = classify_calls(t);
     if (status == MSIM_OK)
         status = map_calls(t, &map, repeated);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
+        drop_copies(t, &map);
+        find_streams(t);
         status = link_gpu(t, &map);
+    }
     if (status == MSIM_OK) {
         find_early(t);
         msim_order_room(t);

@@ -6,7 +6,9 @@
  * begin before the end (programmatic dependent launch, from compute capability
  * 9.0 on), and it does not end before. A recorded end behind the next one's
  * end, or behind the start of the one after, is a fault of the recording:
- * AMD-AGI/TraceLens#669. Such an activity ends where the next begins.
+ * AMD-AGI/TraceLens#669. Such an activity ends where the next begins. Behind
+ * the last one no other begins; but a device synchronisation that waits for it
+ * does not return before its end.
  *
  * Branches of a graph share the stream that launched it: of its activities, the
  * next is the first behind the graph.
@@ -19,6 +21,9 @@
 /* A stream with a larger share of these is no queue: its activities are of
  * several processes, or of the branches of graphs that are not told. */
 #define OVERRUN_MAX (1.0 / 3)
+
+/* Clocks of CPU and GPU agree to less. */
+#define SKEW ((msim_ps)1000 * MSIM_PS_PER_US)
 
 /* The next activity of its stream that does not run beside it. */
 static uint32_t next_of(const struct msim_trace *t, uint32_t i)
@@ -81,8 +86,62 @@ static uint32_t check_stream(struct msim_trace *t, const struct msim_stream *s,
     return n;
 }
 
+/* Might the branches of a graph be on the stream? Not where no graph was
+ * launched, or all that were name what they started. */
+static bool has_branches(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        if (t->calls[i].kind == MSIM_CALL_GRAPH_LAUNCH &&
+            t->calls[i].gpu == MSIM_NONE)
+            return true;
+    return false;
+}
+
+/* ---- behind the last one ------------------------------------------------- */
+
+static bool one_device(const struct msim_trace *t)
+{
+    for (uint32_t s = 1; s < t->n_streams; s++)
+        if (t->streams[s].device != t->streams[0].device)
+            return false;
+    return true;
+}
+
+/* When the first device synchronisation after call `launch` returns, or
+ * never. */
+static msim_ps synchronised(const struct msim_trace *t, uint32_t launch)
+{
+    msim_ps after = t->calls[launch].start + t->calls[launch].dur;
+    msim_ps first = INT64_MAX;
+
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        const struct msim_call *c = &t->calls[i];
+
+        if (c->kind == MSIM_CALL_DEVICE_SYNC && c->start >= after &&
+            c->start + c->dur < first)
+            first = c->start + c->dur;
+    }
+    return first;
+}
+
+static void end_with_sync(struct msim_trace *t, struct msim_gpu *g)
+{
+    msim_ps end = synchronised(t, g->call);
+    struct msim_import_count *c;
+
+    if (g->start >= end || g->start + g->dur - SKEW <= end)
+        return;
+    c = msim_import_add(&t->import, MSIM_IMPORT_OUTLASTS, 1);
+    c->example = g->name;
+    c->us += (uint64_t)((g->start + g->dur - end) / MSIM_PS_PER_US);
+    g->dur = end - g->start;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
 void msim_order_room(struct msim_trace *t)
 {
+    bool branches = has_branches(t), one = one_device(t);
     struct overruns all = {0};
 
     for (uint32_t i = 0; i < t->n_streams; i++) {
@@ -91,5 +150,10 @@ void msim_order_room(struct msim_trace *t)
 
         if (n && n <= OVERRUN_MAX * (s->gpu_end - s->gpu_begin))
             check_stream(t, s, &all);
+        else if (!branches)
+            msim_import_add(&t->import, MSIM_IMPORT_BESIDE, n);
+        if (one && s->gpu_end > s->gpu_begin &&
+            t->gpu[s->gpu_end - 1].call != MSIM_NONE)
+            end_with_sync(t, &t->gpu[s->gpu_end - 1]);
     }
 }

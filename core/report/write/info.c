@@ -412,14 +412,21 @@ static void write_import_row(struct msim_json *j,
     msim_json_close(j);
 }
 
+/* What the times of GPU activities say. */
+static bool of_gpu_times(const struct msim_import_row *row)
+{
+    return row->kind == msim_import_about(MSIM_IMPORT_OVERRUN) ||
+           row->kind == msim_import_about(MSIM_IMPORT_OUTLASTS) ||
+           row->kind == msim_import_about(MSIM_IMPORT_BESIDE);
+}
+
 static void write_import(struct msim_json *j, const struct msim_file_info *f,
                          bool timeless)
 {
     msim_json_unsigned(j, "read", f->import.read);
     msim_json_open(j, "records", '[', true);
     for (uint32_t i = 0; i < f->import.n; i++)
-        if (!timeless ||
-            f->import.rows[i].kind != msim_import_about(MSIM_IMPORT_OVERRUN))
+        if (!timeless || !of_gpu_times(&f->import.rows[i]))
             write_import_row(j, &f->import.rows[i], timeless);
     msim_json_close(j);
 }
