@@ -172,6 +172,8 @@ struct savings {
     const struct msim_sensitivity_row *most, *next; /* NULL where none is */
     double first, second;                           /* of these */
     double gpu, gpu_alone; /* GPU work at once, and its kinds one by one */
+    bool paced; /* ranks without a trace arrive when they did, whatever else
+                   becomes faster */
 };
 
 static bool is_gpu(const struct msim_sensitivity_row *r)
@@ -196,9 +198,19 @@ static void rank_row(struct savings *s, const struct msim_sensitivity_row *r)
         s->gpu_alone += saves;
 }
 
-static struct savings find_savings(const struct msim_prediction *p)
+static bool is_paced(const struct msim_graph *g)
 {
-    struct savings s = {0};
+    for (uint32_t i = 0; i < g->n_releases; i++)
+        if (g->releases[i].external && g->releases[i].at != MSIM_TIME_NONE &&
+            g->window[g->releases[i].task] != MSIM_NONE)
+            return true;
+    return false;
+}
+
+static struct savings find_savings(const struct msim_prediction *p,
+                                   const struct msim_graph *g)
+{
+    struct savings s = {.paced = is_paced(g)};
 
     for (uint32_t i = 0; i < p->n_sensitivity; i++) {
         const struct msim_sensitivity_row *r = &p->sensitivity[i];
@@ -238,6 +250,10 @@ static void say_bound(char *out, size_t size, const struct msim_prediction *p,
         snprintf(out, size, "%s", bound_word(s->most->select));
     else if (p->period.bounds)
         snprintf(out, size, "%s", busy_word(&p->period));
+    else if (s->paced && s->first < NOTHING)
+        snprintf(out, size,
+                 "held up by ranks without a trace, which arrive when they "
+                 "did");
     else if (wait && (wait->share >= ALONE || s->first < NOTHING))
         snprintf(out, size, "held up by '%.48s' (%.0f %% of the critical path)",
                  wait->name, 100 * wait->share);
@@ -254,11 +270,12 @@ static bool is_said(const struct msim_sensitivity_row *r,
     return strcmp(r->select, "copies") != 0 || saving(r) >= NOTHING;
 }
 
-static enum msim_status say_verdict(struct msim_prediction *p)
+static enum msim_status say_verdict(struct msim_prediction *p,
+                                    const struct msim_graph *g)
 {
     char bound[96], text[320];
     size_t used, size;
-    struct savings s = find_savings(p);
+    struct savings s = find_savings(p, g);
     uint32_t said = 0;
     char *copy;
 
@@ -301,7 +318,7 @@ enum msim_status msim_sensitivity_find(struct msim_prediction_run *run,
     enum msim_status status = find_rows(&h, err);
 
     if (status == MSIM_OK && is_known(run))
-        status = say_verdict(run->prediction);
+        status = say_verdict(run->prediction, run->graph);
     msim_engine_free(h.engine);
     free(h.times.start);
     free(h.times.dur);

@@ -17,6 +17,9 @@
  *     "host-bound", "GPU-bound"
  *                 a thread or the GPU is busy all the time (`period.bounds`):
  *                 half of its work saves less, for another bounds the job then
+ *     "held up by ranks without a trace, which arrive when they did"
+ *                 there are such ranks, at instants, and no kind of work saves
+ *                 2 %
  *     "held up by 'W'"
  *                 the largest wait or latency is a quarter of the critical
  *                 path, or there is one and no kind of work saves 2 %

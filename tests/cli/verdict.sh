@@ -79,6 +79,20 @@ def host(at):  # the GPU has time to spare
     launch(at + 4, 7, GEMM, at + 10, 300)
 
 
+def paced(at):  # the other rank of two has no trace, and comes at 600
+    global n
+    add("cpu_op", "work", at, 150, 101)
+    launch(at + 150, 7, GEMM, at + 155, 200)
+    n += 1
+    add("cuda_runtime", "cudaLaunchKernel", at + 152, 2, 101, correlation=n)
+    add("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 360, 600 if at else 540, 20,
+        correlation=n, stream=20, device=0, grid=[8, 1, 1], block=[512, 1, 1],
+        **{"Collective name": "allreduce", "Group size": 2, "dtype": "Float",
+           "In msg nelems": 1 << 20, "Out msg nelems": 1 << 20,
+           "Process Group Name": "0", "Process Group Ranks": "[0, 1]"})
+    wait(at + 155, at + 962 if at else at + 902)
+
+
 for step in range(3):
     add("user_annotation", f"ProfilerStep#{step}", 1000 * step, 1000, 101)
     globals()[sys.argv[2]](1000 * step)
@@ -106,6 +120,7 @@ want_out 'save 0 %, host 50 %"'
 verdict close 'GPU-bound'
 want_out 'save 10 %, host 0 %"'
 verdict late "held up by 'delay without a cause' (60 % of the critical path)"
+verdict paced 'held up by ranks without a trace, which arrive when they did'
 verdict mixed 'no one kind of work bounds the job'
 want_out 'save 12 %, host 21 %, copies 7 %, all GPU work 19 %"'
 
