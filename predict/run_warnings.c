@@ -117,6 +117,20 @@ static void warn_compiled(const struct warning *w)
 }
 
 /* What makes the traces doubtful; host times of planned ranks are not used. */
+static void warn_unexplained(struct msim_job *job, const struct msim_graph *g)
+{
+    double us = (double)g->copied[MSIM_COPIED_UNEXPLAINED] / MSIM_PS_PER_US;
+    bool one = g->n_unexplained == 1, little = us < 100;
+
+    if (g->n_unexplained > 0)
+        msim_job_warn(
+            job,
+            "%u GPU activit%s began later than the traces explain, by %.1f %s "
+            "in all; %s keeps its distance from what came before it",
+            g->n_unexplained, one ? "y" : "ies", little ? us : us / 1e3,
+            little ? "us" : "ms", one ? "it" : "each");
+}
+
 static void warn_traces(const struct warning *w)
 {
     double slowed = 0;
@@ -131,14 +145,7 @@ static void warn_traces(const struct warning *w)
                       "predicts a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
     msim_warn_queued_idle(w->job, w->g);
-    if (w->g->n_unexplained > 0)
-        msim_job_warn(
-            w->job,
-            "%u GPU activities began later than the traces explain, by %.1f ms "
-            "in all; each keeps its distance from what came before it",
-            w->g->n_unexplained,
-            (double)w->g->copied[MSIM_COPIED_UNEXPLAINED] /
-                (1e3 * MSIM_PS_PER_US));
+    warn_unexplained(w->job, w->g);
 }
 
 /* An optimizer's step that goes parameter by parameter; NONE: none does. */

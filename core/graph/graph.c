@@ -69,10 +69,10 @@ void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g)
     t = job->ranks[q->rank];
     msim_job_warn(
         job,
-        "incomplete trace: the GPU is idle in %u places, %.1f us in "
+        "incomplete trace: the GPU is idle in %u place%s, %.1f us in "
         "all, although work is queued, longest %.1f us before '%.60s' "
         "at %.1f us: what ran there, or held it up, is not recorded",
-        q->n, (double)q->total / MSIM_PS_PER_US,
+        q->n, q->n == 1 ? "" : "s", (double)q->total / MSIM_PS_PER_US,
         (double)q->longest / MSIM_PS_PER_US,
         msim_trace_text(t, t->gpu[q->gpu].name),
         (double)t->gpu[q->gpu].start / MSIM_PS_PER_US);

@@ -43,12 +43,36 @@ static void count(struct launches *l, const struct msim_call *c)
     l->graph |= c->lost && c->kind == MSIM_CALL_GRAPH_LAUNCH;
 }
 
+static bool is_among(const struct msim_vec *numbers, int64_t number)
+{
+    const int64_t *n = numbers->data;
+
+    for (uint32_t i = 0; i < numbers->n; i++)
+        if (n[i] == number)
+            return true;
+    return false;
+}
+
+/* Once, though several ranks name it. */
+static enum msim_status add_number(struct msim_vec *numbers, int64_t number)
+{
+    int64_t *to;
+
+    if (is_among(numbers, number))
+        return MSIM_OK;
+    to = msim_vec_add(numbers, sizeof(*to));
+    if (!to)
+        return MSIM_ENOMEM;
+    *to = number;
+    return MSIM_OK;
+}
+
 /* Numbers of the partial steps of `t`, into `numbers`. */
 static enum msim_status find_partial(const struct msim_trace *t,
                                      struct msim_vec *numbers)
 {
     struct launches *of = calloc((size_t)t->n_steps + 1, sizeof(*of));
-    int64_t *number;
+    enum msim_status status = MSIM_OK;
 
     if (!t->has_gpu_events) {
         free(of);
@@ -62,18 +86,11 @@ static enum msim_status find_partial(const struct msim_trace *t,
         if (s != MSIM_NONE)
             count(&of[s], &t->calls[i]);
     }
-    for (uint32_t s = 0; s < t->n_steps; s++) {
-        if (!is_partial(&of[s]))
-            continue;
-        number = msim_vec_add(numbers, sizeof(*number));
-        if (!number) {
-            free(of);
-            return MSIM_ENOMEM;
-        }
-        *number = t->steps[s].number;
-    }
+    for (uint32_t s = 0; s < t->n_steps && status == MSIM_OK; s++)
+        if (is_partial(&of[s]))
+            status = add_number(numbers, t->steps[s].number);
     free(of);
-    return MSIM_OK;
+    return status;
 }
 
 /* ---- the recording ends within a step ------------------------------------ */
@@ -203,17 +220,12 @@ static enum msim_status find_cut(const struct msim_trace *t,
     uint32_t last = t->n_steps - 1;
     struct deeds d = {.of = calloc((size_t)t->n_steps + 1, sizeof(*d.of))};
     enum msim_status status = d.of ? MSIM_OK : MSIM_ENOMEM;
-    int64_t *number;
 
     if (t->n_steps > 1 && t->has_times && status == MSIM_OK) {
         status = list_deeds(t, &d);
         if (status == MSIM_OK && begins_as_others(&d, last) &&
-            ends_early(t, &d, last)) {
-            number = msim_vec_add(numbers, sizeof(*number));
-            status = number ? MSIM_OK : MSIM_ENOMEM;
-            if (number)
-                *number = t->steps[last].number;
-        }
+            ends_early(t, &d, last))
+            status = add_number(numbers, t->steps[last].number);
     }
     free(d.names.data);
     free(d.of);
@@ -221,16 +233,6 @@ static enum msim_status find_cut(const struct msim_trace *t,
 }
 
 /* ---- without them -------------------------------------------------------- */
-
-static bool is_among(const struct msim_vec *numbers, int64_t number)
-{
-    const int64_t *n = numbers->data;
-
-    for (uint32_t i = 0; i < numbers->n; i++)
-        if (n[i] == number)
-            return true;
-    return false;
-}
 
 static uint32_t n_whole(const struct msim_trace *t,
                         const struct msim_vec *partial)
@@ -247,7 +249,7 @@ static bool is_kept(void *partial, int64_t number)
     return !is_among(partial, number);
 }
 
-/* "BEFORE 1, 2BEHIND: these are left out", of the numbers. */
+/* "BEFORE iterations 1, 2BEHIND: these are left out", of the numbers. */
 static void warn(struct msim_job *job, const struct msim_vec *numbers,
                  const char *before, const char *behind)
 {
@@ -258,7 +260,9 @@ static void warn(struct msim_job *job, const struct msim_vec *numbers,
     for (uint32_t i = 0; i < numbers->n && used < sizeof(text) - 32; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld",
                                  i ? ", " : "", (long long)n[i]);
-    msim_job_warn(job, "%s %s%s: these are left out", before, text, behind);
+    msim_job_warn(job, "%s iteration%s %s%s: %s left out", before,
+                  numbers->n == 1 ? "" : "s", text, behind,
+                  numbers->n == 1 ? "it is" : "these are");
 }
 
 /* Is so much of the whole not recorded that nothing can be said of what bounds
@@ -359,15 +363,13 @@ struct idle {
 static bool is_busy(void *of, int64_t number)
 {
     struct idle *x = of;
-    int64_t *dropped;
+    enum msim_status status;
 
     if (msim_idmap_get(x->busy, (uint64_t)number) != MSIM_NONE)
         return true;
-    dropped = msim_vec_add(&x->dropped, sizeof(*dropped));
-    if (dropped)
-        *dropped = number;
-    else
-        x->status = MSIM_ENOMEM;
+    status = add_number(&x->dropped, number);
+    if (status != MSIM_OK)
+        x->status = status;
     return false;
 }
 
@@ -392,7 +394,7 @@ enum msim_status msim_job_keep_busy(struct msim_job *job)
         status = status == MSIM_OK ? idle.status : status;
     }
     if (status == MSIM_OK && idle.dropped.n)
-        warn(job, &idle.dropped, "in iterations", " nothing was recorded");
+        warn(job, &idle.dropped, "in", " nothing was recorded");
     msim_idmap_release(&busy);
     free(idle.dropped.data);
     return status;
@@ -402,12 +404,10 @@ enum msim_status msim_job_keep_busy(struct msim_job *job)
 
 enum msim_status msim_job_keep_whole(struct msim_job *job)
 {
-    MSIM_TRY(keep_whole(
-        job, find_cut, MSIM_LEFT_CUT,
-        "incomplete trace: the recording ends within iterations", ""));
+    MSIM_TRY(keep_whole(job, find_cut, MSIM_LEFT_CUT,
+                        "incomplete trace: the recording ends within", ""));
     MSIM_TRY(keep_whole(job, find_partial, MSIM_LEFT_LOST,
-                        "incomplete trace: kernels that were launched in "
-                        "iterations",
+                        "incomplete trace: kernels that were launched in",
                         " are not recorded"));
     job->partial = is_job_partial(job);
     for (uint32_t r = 0; r < job->n_ranks; r++)

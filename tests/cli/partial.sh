@@ -62,7 +62,7 @@ counted() {
     [ "$(grep -c '"name": "ProfilerStep#' "$folder/out")" = "$1" ] ||
         complain "want $1 iterations: $(grep '"name": "ProfilerStep' "$folder/out")"
 }
-cut="incomplete trace: the recording ends within iterations 3: these are left out"
+cut="incomplete trace: the recording ends within iteration 3: it is left out"
 whole="3 999 400"
 steps "$folder/s.json" "$whole" "$whole" "$whole"
 counted 3 "$folder/s.json"
@@ -73,7 +73,7 @@ want_err "$cut"
 want_out '"kernel_us": {"predicted": 270,'
 steps "$folder/s.json" "$whole" "$whole" "0 25 0" # nothing of it is there
 counted 2 "$folder/s.json"
-want_err "in iterations 3 nothing was recorded: these are left out"
+want_err "in iteration 3 nothing was recorded: it is left out"
 steps "$folder/s.json" "$whole" "$whole" "2 999 400" # a short step ends as others
 counted 3 "$folder/s.json"
 steps "$folder/s.json" "2 999 400" "$whole" "2 999 0" # one of others is as short

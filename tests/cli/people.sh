@@ -203,7 +203,7 @@ want_out '"name": "aten::relu", "calls": 1,'
 run info --json loader.json
 want_out '"steps": 3'
 want open.json 1000 300 "1 2 3"
-want_err "in iterations 4 nothing was recorded: these are left out"
+want_err "in iteration 4 nothing was recorded: it is left out"
 want autograd.json 1000 200 "1 2 3"
 want async.json 1000 700 "1 2 3"
 want compiled.json 1000 140 "1 2 3"
@@ -294,7 +294,7 @@ run --json --platform a100 "$recorded/cycles"
 whole=$(grep -m1 -A1 '"period_us"' "$folder/out" | grep -o '"predicted": [0-9.]*')
 run --json --platform a100 "$folder/ended"
 want_rc 0
-want_err "the recording ends within iterations 7: these are left out"
+want_err "the recording ends within iteration 7: it is left out"
 [ "$(grep -c '"name": "ProfilerStep#' "$folder/out")" -eq 1 ] ||
     complain "the cut step counts: $(grep '"name": "ProfilerStep#' "$folder/out")"
 want_out "$whole"

@@ -12,6 +12,12 @@ save("cut.json", [e for e in steps(5, 4) if e["ts"] <= 3000])
 for rank in (0, 1):
     save(f"ranks/rank{rank}.json", steps(2 + rank),
          distributedInfo={"backend": "nccl", "rank": rank, "world_size": 2})
+    save(f"lost_both/rank{rank}.json", [e for e in steps() if e["cat"] != "kernel" or e["ts"] > 1000],
+         distributedInfo={"backend": "nccl", "rank": rank, "world_size": 2})
+waits = steps()
+for e in waits[-2:]: # the last kernel, and the host's wait for it
+    e["ts" if e["cat"] == "kernel" else "dur"] += 150
+save("waits.json", waits)
 late = steps()
 for e in late:
     e["ts"] += 10000
@@ -51,6 +57,15 @@ run --json --iteration 1 twice.json
 want_rc 0
 want kernel_us 100
 want_err "ProfilerStep#1 is marked 2 times: steps of one number count as one iteration"
+
+# One is said to be one, whichever rank says it.
+run --json lost_both
+want_rc 0
+want_err "kernels that were launched in iteration 1 are not recorded: it is left out"
+run --json waits.json
+want_rc 0
+want_err "the GPU is idle in 1 place, 150.0 us in all"
+want_err "1 GPU activity began later than the traces explain, by 0.1 ms in all; it keeps its distance"
 
 # ---- kernels that are not recorded ---------------------------------------------
 for file in unrecorded replays; do

@@ -277,7 +277,7 @@ static void test_incomplete__idle_with_work_queued(void)
     made_kernel(&m, 7, "k1", 15, 10, 1);
     made_kernel(&m, 7, "k2", 500, 50, 2);
     REQUIRE(judge(&j, &m));
-    CHECK(made_warned(&j, "incomplete trace: the GPU is idle in 1 places, "
+    CHECK(made_warned(&j, "incomplete trace: the GPU is idle in 1 place, "
                           "474.0 us in all, although work is queued, longest "
                           "474.0 us before 'k2' at 500.0 us"));
     CHECK_INT(made_start(&j, "k2"), 500 * US);

@@ -36,7 +36,7 @@ static void check_left(struct made_job *j, const char *want, bool partial)
         CHECK_STR(got, want);
     }
     CHECK(j->job->partial == partial);
-    CHECK(made_warned(j, "in iterations") == (strlen(want) < 4));
+    CHECK(made_warned(j, "in iteration") == (strlen(want) < 4));
 }
 
 static void check_one(const char *call, int n, const int kept[4],
