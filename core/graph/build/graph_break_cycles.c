@@ -129,7 +129,8 @@ enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
     uint32_t n = 0;
 
     *meetings = false;
-    MSIM_TRY(free_begins(b));
+    if (b->job->n_ranks > 1)
+        MSIM_TRY(free_begins(b));
     for (;;) {
         struct msim_cycle c;
         enum msim_status status = msim_cycle_find(&c, b->g);
