@@ -75,17 +75,56 @@ static bool is_gloo_label(const struct tree *x, uint32_t row)
     return !strncmp(msim_trace_text(x->t, x->t->ops[row].name), "gloo:", 5);
 }
 
-/* Is the observer's stack of open nodes known to be wrong, in a file that has
- * nodes as they ended? */
+/* Is the observer's stack of open nodes known to be wrong? */
 static bool is_misplaced(const struct tree *x)
 {
-    bool wrong = x->t->import.rows[MSIM_IMPORT_ORPHAN].n > 0, sorted = true;
+    bool wrong = x->t->import.rows[MSIM_IMPORT_ORPHAN].n > 0;
+
+    for (uint32_t i = 0; i < x->t->n_ops && !wrong; i++)
+        wrong = is_gloo_label(x, i);
+    return wrong;
+}
+
+/* Does some node stand before the one that it is in? Roots tell nothing. */
+static bool is_inside_first(const struct tree *x)
+{
+    for (uint32_t i = 0; i < x->t->n_ops; i++)
+        if (x->parent[i] != MSIM_NONE && x->parent[i] > i &&
+            x->t->ops[x->parent[i]].kind != MSIM_OP_ROOT)
+            return true;
+    return false;
+}
+
+/*
+ * Do the nodes stand in the order in which they ended? Tools sort and shuffle
+ * them. By id, which is the order of beginning: of a node that ended before
+ * another began, none that began later has ended before it. A file that is
+ * turned around has none that ended before another began.
+ */
+static bool is_as_ended(const struct tree *x)
+{
+    uint32_t *open = x->first, n_open = 0, ended = MSIM_NONE;
+    bool ends = false;
 
     for (uint32_t i = 0; i < x->t->n_ops; i++) {
-        wrong |= is_gloo_label(x, i);
-        sorted &= i == 0 || x->links[i].id > x->links[i - 1].id;
+        uint32_t row = x->order[i];
+
+        if (i > 0 &&
+            x->t->ops[row].thread != x->t->ops[x->order[i - 1]].thread) {
+            n_open = 0;
+            ended = MSIM_NONE;
+        }
+        if (x->t->ops[row].kind == MSIM_OP_ROOT || is_gloo_label(x, row))
+            continue;
+        if (ended != MSIM_NONE && row < ended)
+            return false;
+        while (n_open > 0 && open[n_open - 1] < row) {
+            ended = open[--n_open]; /* rises from pop to pop */
+            ends = true;
+        }
+        open[n_open++] = row;
     }
-    return wrong && !sorted;
+    return ends && is_inside_first(x);
 }
 
 /*
@@ -231,7 +270,7 @@ static enum msim_status build(struct tree *x)
     for (i = 0; i < x->t->n_ops; i++)
         x->order[i] = i;
     msim_sort_index(x->order, x->next, x->t->n_ops, before, x->t);
-    if (is_misplaced(x))
+    if (is_misplaced(x) && is_as_ended(x))
         mend_parents(x);
     list_children(x);
     MSIM_TRY(number_rows(x));

@@ -120,6 +120,46 @@ static void test_read_et__mends_parents_after_a_throw(void)
     msim_job_free(job);
 }
 
+/* Nodes that a tool has put into another order do not say what was open: the
+ * recorded parents stay, though 9 names one that is not there. */
+static void test_read_et__keeps_parents_in_other_orders(void)
+{
+    /* clang-format off */
+#define A NODE("3", "2", "outer")
+#define B NODE("4", "3", "a")
+#define C NODE("6", "3", "b")
+#define D NODE("7", "2", "after")
+#define E NODE("8", "7", "c")
+#define ORPHAN NODE("9", "44", "alone")
+    static const char *const text[] = {
+        ET(A "," B "," C "," D "," E "," ORPHAN "," ROOTS), /* begun */
+        ET(ORPHAN "," E "," D "," C "," B "," A "," ROOTS), /* turned around */
+        ET(D "," ORPHAN "," B "," A "," E "," C "," ROOTS), /* shuffled */
+    };
+#undef A
+#undef B
+#undef C
+#undef D
+#undef E
+#undef ORPHAN
+    /* clang-format on */
+
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        struct msim_error err;
+        struct msim_job *job = load_text(text[i], false, &err);
+        const struct msim_trace *t;
+
+        REQUIRE(job);
+        t = job->ranks[0];
+        CHECK_UINT(t->ops[find_op(t, "a", 0)].parent, find_op(t, "outer", 0));
+        CHECK_UINT(t->ops[find_op(t, "b", 0)].parent, find_op(t, "outer", 0));
+        CHECK_UINT(t->ops[find_op(t, "c", 0)].parent, find_op(t, "after", 0));
+        CHECK_UINT(t->ops[find_op(t, "after", 0)].parent,
+                   t->ops[find_op(t, "outer", 0)].parent);
+        msim_job_free(job);
+    }
+}
+
 static void test_read_et__flat_arguments(void)
 {
     /* clang-format off */
@@ -420,6 +460,7 @@ int main(void)
     RUN(test_read_et__orders_the_tree);
     RUN(test_read_et__mends_parents_after_gloo);
     RUN(test_read_et__mends_parents_after_a_throw);
+    RUN(test_read_et__keeps_parents_in_other_orders);
     RUN(test_read_et__flat_arguments);
     RUN(test_read_et__nested_arguments);
     RUN(test_read_et__lists_of_unequal_length);
