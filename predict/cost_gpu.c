@@ -224,7 +224,9 @@ static enum msim_status uncovered(struct msim_costing *k, uint32_t op,
     return msim_fail(k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                      "no model covers %s '%s' on '%s'; without --strict it is "
                      "%s",
-                     op == MSIM_NONE ? "kernel" : "operator",
+                     op != MSIM_NONE                   ? "operator"
+                     : e && e->kind >= MSIM_GPU_MEMCPY ? "copy"
+                                                       : "kernel",
                      op != MSIM_NONE ? msim_trace_text(t, t->ops[op].name)
                      : e             ? msim_trace_text(t, e->name)
                                      : "",
@@ -482,7 +484,7 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_gpu *e = &t->gpu[i];
     struct msim_work w, to;
-    struct msim_gpu asked = *e;
+    uint64_t bytes;
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
@@ -493,10 +495,13 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
                                     : cost_transfer(k, i);
     if (e->kind == MSIM_GPU_KERNEL)
         return cost_unknown(k, MSIM_NONE, i);
-    asked.bytes = (uint64_t)((double)e->bytes *
-                             msim_reshaped_growth(asked_of(k), t, e->op));
-    w = msim_copy_work(e);
-    to = msim_copy_work(&asked);
+    bytes = msim_copied_bytes(t, e);
+    if (bytes == 0)
+        return cost_unknown(k, MSIM_NONE, i);
+    w = msim_copy_work(e, bytes);
+    bytes =
+        (uint64_t)((double)bytes * msim_reshaped_growth(asked_of(k), t, e->op));
+    to = msim_copy_work(e, bytes);
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &w);
 }
 

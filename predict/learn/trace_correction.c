@@ -96,10 +96,14 @@ static enum msim_status observe_copies(struct learning *l)
         const struct msim_gpu *g = &l->t->gpu[i];
         struct msim_estimate e;
         struct msim_work w;
+        uint64_t bytes;
 
         if (g->kind == MSIM_GPU_KERNEL || g->kind == MSIM_GPU_COMM)
             continue;
-        w = msim_copy_work(g);
+        bytes = msim_copied_bytes(l->t, g);
+        if (bytes == 0)
+            continue;
+        w = msim_copy_work(g, bytes);
         MSIM_TRY(msim_estimate_cache_predict(&l->cache, l->p, &w, false, &e,
                                              l->err));
         MSIM_TRY(observe(l, msim_trace_text(l->t, g->name), &e, g->dur));

@@ -42,9 +42,14 @@ struct ops {
     struct msim_family_row families[MSIM_MADE_BY_MAX];
 };
 
-static bool is_work(const struct msim_graph *g, uint32_t task)
+/* A copy is none, but where nothing tells what it moves. */
+static bool is_work(const struct ops *a, uint32_t task)
 {
-    return g->kind[task] == MSIM_TASK_KERNEL || g->kind[task] == MSIM_TASK_COMM;
+    uint8_t kind = a->g->kind[task];
+
+    return kind == MSIM_TASK_KERNEL || kind == MSIM_TASK_COMM ||
+           (kind == MSIM_TASK_COPY &&
+            a->o->source[task] >= a->o->source_uncovered);
 }
 
 static uint32_t name_of(const struct ops *a, uint32_t task, uint32_t top)
@@ -379,7 +384,7 @@ static enum msim_status run(struct ops *a)
     memset(a->row_of, 0xff, names * sizeof(*a->row_of));
     a->n_windows = msim_findings_windows(a->f, a->rank);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
-        if (a->g->refs[t].rank == a->rank && is_work(a->g, t) &&
+        if (a->g->refs[t].rank == a->rank && is_work(a, t) &&
             msim_window_selected(a->g, a->g->window[t], a->iteration))
             MSIM_TRY(add_task(a, t));
     a->p->coverage_ops = a->all_calls > 0 ? a->covered_calls / a->all_calls : 1;

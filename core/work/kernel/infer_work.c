@@ -265,7 +265,10 @@ static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
     double bytes = elems * msim_dtype_bytes(k->dtype);
 
     w.variant = variant_of(k);
-    w.u.vector.copy = MSIM_COPY_D2D;
+    w.u.vector.copy = l->t->gpu[i].kind == MSIM_GPU_MEMCPY
+                          ? (enum msim_copy_kind)l->t->gpu[i].copy_kind
+                          : MSIM_COPY_D2D;
+    w.u.vector.pageable = l->t->gpu[i].pageable;
     w.u.vector.elems = msim_opmap_count(elems);
     w.u.vector.rows = msim_opmap_count(rows);
     w.u.vector.cols = msim_opmap_count(elems / rows);

@@ -51,7 +51,12 @@ const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
                                                const struct msim_ops *user,
                                                uint32_t op);
 
-/* The work of a copy or memset of a trace. */
-struct msim_work msim_copy_work(const struct msim_gpu *e);
+/* What copy or memset `e` of `t` moves: as recorded, else as the tensors of its
+ * operator say; 0 where nothing tells. */
+uint64_t msim_copied_bytes(const struct msim_trace *t,
+                           const struct msim_gpu *e);
+
+/* The work of a copy or memset that moves so much. */
+struct msim_work msim_copy_work(const struct msim_gpu *e, uint64_t bytes);
 
 #endif
