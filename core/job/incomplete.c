@@ -166,6 +166,29 @@ enum msim_status msim_job_check_pair(struct msim_job *job,
     return MSIM_OK;
 }
 
+/* Is some step of one the other's? */
+static bool shares_step(const struct msim_trace *a, const struct msim_trace *b)
+{
+    for (uint32_t i = 0; i < a->n_steps; i++)
+        for (uint32_t j = 0; j < b->n_steps; j++)
+            if (a->steps[i].number == b->steps[j].number)
+                return true;
+    return false;
+}
+
+void msim_job_warn_other_steps(struct msim_job *job, const char *k_path,
+                               const struct msim_trace *k, const char *e_path,
+                               const struct msim_trace *e)
+{
+    if (k->n_steps && e->n_steps && !shares_step(k, e))
+        msim_job_warn(job,
+                      "%s: marks ProfilerStep#%lld and '%s' ProfilerStep#%lld, "
+                      "and no step is in both: the one's shapes stand for the "
+                      "other's",
+                      e_path, (long long)e->steps[0].number, k_path,
+                      (long long)k->steps[0].number);
+}
+
 /* A rank without marks has one iteration of its own, which is in every mean. */
 static void warn_unmarked(struct msim_job *job)
 {

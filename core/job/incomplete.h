@@ -9,6 +9,12 @@
 #define MSIM_CORE_JOB_INCOMPLETE_H
 #include "core/job/job.h"
 
+/* Warn where Kineto trace `k` and execution trace `e` of one rank mark steps,
+ * of which none is in both. */
+void msim_job_warn_other_steps(struct msim_job *job, const char *k_path,
+                               const struct msim_trace *k, const char *e_path,
+                               const struct msim_trace *e);
+
 /*
  * EFORMAT where no rank holds an operator, a call or a GPU activity: there is
  * nothing to simulate. `err` says what the files do hold, and how to record.

@@ -396,7 +396,10 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     uint64_t linked = 0, total = 0;
 
     if (kineto && et) {
-        MSIM_TRY(msim_link_et(t, et->read.trace, &linked, &total));
+        msim_job_warn_other_steps(l->job, main_part->info.path, t,
+                                  et->info.path, et->read.trace);
+        MSIM_TRY(
+            msim_link_et(t, et->read.trace, l->job->strings, &linked, &total));
         et->info.linked = total ? (double)linked / (double)total : NAN;
         msim_import_add(&t->import, MSIM_IMPORT_NO_NODE, total - linked);
         MSIM_TRY(msim_job_check_pair(l->job, &kineto->info, &et->info, linked,

@@ -15,6 +15,7 @@
 #include "core/base/idmap.h"
 #include "core/link/sequence.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,9 @@ struct list {
 struct linker {
     struct msim_trace *k;
     const struct msim_trace *e;
+    struct msim_strtab *strings;
     uint32_t *node; /* by op of k: its op of e, or NONE */
+    bool by_id;     /* so found, not by name and order */
     struct list k_list, e_list, k_names, e_names, match, work;
 };
 
@@ -196,7 +199,7 @@ static enum msim_status match_by_name(struct linker *l)
  * the same ids, too; only names show whether they mean the same. True where at
  * least half of the operators that have an id found their name.
  */
-static enum msim_status match_by_id(struct linker *l, bool *settled)
+static enum msim_status match_by_id(struct linker *l)
 {
     struct msim_idmap ids = {0};
     enum msim_status status = MSIM_OK;
@@ -217,7 +220,7 @@ static enum msim_status match_by_id(struct linker *l, bool *settled)
         found++;
     }
     msim_idmap_release(&ids);
-    *settled = found && found * 2 >= with_id;
+    l->by_id = found && found * 2 >= with_id;
     return status;
 }
 
@@ -330,6 +333,81 @@ static enum msim_status take_comm(struct msim_trace *k,
     return MSIM_OK;
 }
 
+/* ---- sizes ----------------------------------------------------------------
+ */
+
+static bool has_sizes(const struct msim_arg *a)
+{
+    return a->kind == MSIM_ARG_TENSOR && a->n > 0;
+}
+
+static bool is_other(const struct msim_trace *t, const struct msim_arg *a,
+                     const struct msim_arg *b)
+{
+    return has_sizes(a) && has_sizes(b) &&
+           (a->n != b->n || memcmp(&t->dims[a->v.i], &t->dims[b->v.i],
+                                   a->n * sizeof(*t->dims)) != 0);
+}
+
+/* The first tensor of two lists of arguments that has other sizes in each. */
+static bool find_other(const struct msim_trace *t, uint32_t one, uint32_t two,
+                       const struct msim_arg **a, const struct msim_arg **b)
+{
+    const struct msim_arg *a_end, *b_end;
+
+    if (one == MSIM_NONE || two == MSIM_NONE)
+        return false;
+    *a = &t->args[t->blocks[one].first];
+    *b = &t->args[t->blocks[two].first];
+    a_end = *a + t->blocks[one].count;
+    b_end = *b + t->blocks[two].count;
+    for (; *a < a_end && *b < b_end; ++*a, ++*b) {
+        if (is_other(t, *a, *b))
+            return true;
+        *a += (*a)->kind == MSIM_ARG_LIST ? (*a)->v.i : 0;
+        *b += (*b)->kind == MSIM_ARG_LIST ? (*b)->v.i : 0;
+    }
+    return false;
+}
+
+static size_t put_sizes(char *text, size_t size, const struct msim_trace *t,
+                        const struct msim_arg *a)
+{
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < a->n && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%lld",
+                                i ? " x " : "", (long long)t->dims[a->v.i + i]);
+    return len < size ? len : size - 1;
+}
+
+/* One operator has both records, by its own id: of one run they agree. `args`
+ * are those of the node. */
+static enum msim_status compare_sizes(struct linker *l,
+                                      const struct msim_op *op, uint32_t args)
+{
+    struct msim_trace *k = l->k;
+    const struct msim_arg *a, *b;
+    struct msim_import_count *c;
+    char text[240];
+    size_t len;
+
+    if (!find_other(k, op->args, args, &a, &b))
+        return MSIM_OK;
+    c = msim_import_add(&k->import, MSIM_IMPORT_OTHER_SIZES, 1);
+    if (c->example)
+        return MSIM_OK;
+    len = (size_t)snprintf(text, sizeof(text), "'%.80s' of ",
+                           msim_trace_text(k, op->name));
+    len += put_sizes(text + len, 60, k, a);
+    len += (size_t)snprintf(text + len, sizeof(text) - len, " has a node of ");
+    len += put_sizes(text + len, 60, k, b);
+    return msim_strtab_add(l->strings, text, len, &c->example);
+}
+
+/* ---- all of it ------------------------------------------------------------
+ */
+
 static enum msim_status take_over(struct linker *l, uint64_t *linked,
                                   uint64_t *total)
 {
@@ -346,6 +424,8 @@ static enum msim_status take_over(struct linker *l, uint64_t *linked,
             continue;
         *linked += k->kind == MSIM_OP_OPERATOR;
         e = &l->e->ops[l->node[i]];
+        if (l->by_id)
+            MSIM_TRY(compare_sizes(l, k, moved(e->args, at.blocks)));
         k->args = moved(e->args, at.blocks);
         k->outs = moved(e->outs, at.blocks);
         k->ids = moved(e->ids, at.ids);
@@ -365,25 +445,25 @@ static enum msim_status take_over(struct linker *l, uint64_t *linked,
 }
 
 enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
-                              uint64_t *linked, uint64_t *total)
+                              struct msim_strtab *strings, uint64_t *linked,
+                              uint64_t *total)
 {
-    struct linker l = {.k = k, .e = e};
+    struct linker l = {.k = k, .e = e, .strings = strings};
     enum msim_status status = MSIM_OK;
-    bool settled = false;
 
     *linked = *total = 0;
     l.node = malloc(((size_t)k->n_ops + 1) * sizeof(*l.node));
     if (!l.node)
         return MSIM_ENOMEM;
     memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof(*l.node));
-    status = match_by_id(&l, &settled);
-    if (status == MSIM_OK && !settled) {
+    status = match_by_id(&l);
+    if (status == MSIM_OK && !l.by_id) {
         memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof(*l.node));
         status = match_by_name(&l);
     }
     if (status == MSIM_OK)
         status = take_over(&l, linked, total);
-    if (!settled)
+    if (!l.by_id)
         msim_import_add(&k->import, MSIM_IMPORT_NODE_ORDER, *linked);
     free(l.node);
     free(l.k_list.ops);

@@ -11,11 +11,13 @@
  * know: inputs, outputs, tensor ids, collectives. Operators are matched by
  * record function id where the names agree, else by name and order per thread.
  * An ET of one iteration serves all iterations of `k`. `*linked` of `*total`
- * operators got their node.
+ * operators got their node. The log of `k` counts those that have other sizes
+ * in both, found by id, with an example, of the job's `strings`.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
-                              uint64_t *linked, uint64_t *total);
+                              struct msim_strtab *strings, uint64_t *linked,
+                              uint64_t *total);
 
 /*
  * Tell `k->et`, if there is one, what only `k` knows: steps, with the nodes

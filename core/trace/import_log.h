@@ -118,6 +118,9 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
       "{is|are} not recorded that other ranks of {its|their} group recorded")  \
     X(NO_NODE, "no_node", UNMATCHED, false, "operator{s}",                     \
       "{has|have} no node in the execution trace beside it")                   \
+    X(OTHER_SIZES, "other_sizes", UNMATCHED, true, "operator{s}",              \
+      "{has|have} other sizes in the execution trace beside it, whose are "    \
+      "taken: it may be of another run")                                       \
     X(UNLAUNCHED, "unlaunched", GUESSED, false, "GPU {activity|activities}",   \
       "{has|have} no launch: {it belongs|they belong} to the iteration in "    \
       "whose time {it|they} ran")                                              \

@@ -44,4 +44,39 @@ for costs in scaled model; do
         want_err "no model covers copy 'Mem"
     done
 done
+
+# ---- two files of one rank that do not agree -----------------------------------
+make <<'PYTHON'
+from people_made import *
+
+
+def pair(folder, size, first=1):
+    events, nodes, rf = [], [], 0
+    for i in range(2):
+        events.append(mark(1 + i, 1000 * i, 1000))
+        nodes.append(node(1000 * i + 1000, f"ProfilerStep#{first + i}"))
+        for k in range(10):
+            rf, n, at = rf + 1, next(number), 1000 * i + 10 + 50 * k
+            events += [op("aten::mm", at, 30, [[64, 64]] * 2, rf=rf),
+                       call("cudaLaunchKernel", at + 5, 10, n), kernel("gemm", at + 20, 20, n)]
+            nodes.append(node(1000 * i + 1010 + 10 * k, "aten::mm", 1000 * i + 1000,
+                              [[size, 64]] * 2, rf=rf))
+    save(f"{folder}/kineto.json", events)
+    write_et(f"{folder}/et.json", nodes)
+
+
+pair("agrees", 64)
+pair("sizes", 512)
+pair("later", 64, first=3)
+PYTHON
+run info --json agrees
+want_rc 0
+want_no_err
+run info --json sizes
+want_rc 0
+want_err "kineto.json: 20 operators have other sizes in the execution trace beside it, whose are taken: it may be of another run: 'aten::mm' of 64 x 64 has a node of 512 x 64"
+want_out '"kind": "other_sizes", "name": null, "count": 20,'
+run info later
+want_rc 0
+want_err "et.json: marks ProfilerStep#3 and 'later/kineto.json' ProfilerStep#1, and no step is in both"
 finish
