@@ -79,4 +79,25 @@ want_out '"kind": "other_sizes", "name": null, "count": 20,'
 run info later
 want_rc 0
 want_err "et.json: marks ProfilerStep#3 and 'later/kineto.json' ProfilerStep#1, and no step is in both"
+# ---- ids of more than 32 bits --------------------------------------------------
+# A counter that crosses 2^32, and ids that begin behind small ones.
+make <<'PYTHON'
+from people_made import *
+
+def moved(events, by):
+    for e in events:
+        if e["args"].get("correlation"):
+            e["args"]["correlation"] += by
+    return events
+
+
+number = itertools.count(1)
+save("ids/crosses.json", moved(steps(), 2 ** 32 - 2))
+save("ids/begins.json", steps() + moved(steps(4), 2 ** 63 - 100)[:6])
+PYTHON
+for name in crosses begins; do
+    run info ids/$name.json
+    want_rc 0
+    [[ $out != *"have no kernel"* ]] || complain "each launch has its kernel: $out"
+done
 finish

@@ -145,8 +145,12 @@ static enum msim_status add_op(struct msim_reader *r)
     return MSIM_OK;
 }
 
+/* Ids of a recording lie close together: where some have more than 32 bits, the
+ * others are near 0 or near 2^32, and none is here. */
+#define LONG_FROM (UINT32_C(1) << 31)
+
 /* A number that joins a call with what it started; 0 and -1 are none. Those of
- * more than 32 bits are numbered from the last of these downwards. */
+ * more than 32 bits are numbered in their order. */
 static enum msim_status correlation(struct msim_reader *r, int64_t id,
                                     uint32_t *number)
 {
@@ -159,7 +163,7 @@ static enum msim_status correlation(struct msim_reader *r, int64_t id,
     MSIM_TRY(msim_idmap_put(&k->correlations, (uint64_t)id, k->n_correlations,
                             &slot));
     k->n_correlations += *slot == k->n_correlations;
-    *number = UINT32_MAX - *slot;
+    *number = LONG_FROM + *slot;
     return MSIM_OK;
 }
 
