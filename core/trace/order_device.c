@@ -75,11 +75,6 @@ enum msim_status msim_order_gpus(struct msim_trace *t)
     return status;
 }
 
-static bool starts_work(uint8_t kind)
-{
-    return kind >= MSIM_CALL_LAUNCH && kind <= MSIM_CALL_MEMSET;
-}
-
 /* Kinds of all calls by name; each name is parsed once. */
 static enum msim_status classify_calls(struct msim_trace *t)
 {
@@ -103,7 +98,7 @@ static enum msim_status classify_calls(struct msim_trace *t)
 /* One process has a number once, but for a call inside a call. */
 static bool is_repeated(const struct msim_call *a, const struct msim_call *b)
 {
-    return a->kind == MSIM_CALL_LAUNCH && b->kind == MSIM_CALL_LAUNCH &&
+    return msim_call_starts_work(a->kind) && msim_call_starts_work(b->kind) &&
            (a->thread != b->thread || a->start >= b->start + b->dur ||
             b->start >= a->start + a->dur);
 }
@@ -120,8 +115,8 @@ static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map,
             continue;
         MSIM_TRY(msim_idmap_put(map, t->calls[i].correlation, i, &slot));
         *repeated += *slot != i && is_repeated(&t->calls[*slot], &t->calls[i]);
-        if (*slot != i && starts_work(t->calls[i].kind) &&
-            !starts_work(t->calls[*slot].kind))
+        if (*slot != i && msim_call_starts_work(t->calls[i].kind) &&
+            !msim_call_starts_work(t->calls[*slot].kind))
             *slot = i;
     }
     return MSIM_OK;
@@ -173,7 +168,7 @@ static uint32_t *real_ops(const struct msim_trace *t)
 static void learn_kind(struct msim_trace *t, struct msim_call *c,
                        const struct msim_gpu *g)
 {
-    if (starts_work(c->kind))
+    if (msim_call_starts_work(c->kind))
         return;
     msim_import_add(&t->import, MSIM_IMPORT_CALL_KIND, 1);
     c->kind = g->kind == MSIM_GPU_MEMCPY   ? MSIM_CALL_MEMCPY

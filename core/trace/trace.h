@@ -189,6 +189,11 @@ enum msim_call_kind {
     MSIM_CALL_FREE,
 };
 
+static inline bool msim_call_starts_work(uint8_t kind)
+{
+    return kind >= MSIM_CALL_LAUNCH && kind <= MSIM_CALL_MEMSET;
+}
+
 /* A CUDA or HIP runtime or driver call. */
 struct msim_call {
     msim_ps start, dur;

@@ -276,7 +276,7 @@ save("hosts.json", one + two)
 PYTHON
 run hosts.json
 want_rc 3
-want_err "launches have the correlation id of another launch of process 100"
+want_err "of process 100: processes with one pid"
 
 # ---- an execution trace that is cut --------------------------------------------
 make <<'PYTHON'

@@ -100,4 +100,49 @@ for name in crosses begins; do
     want_rc 0
     [[ $out != *"have no kernel"* ]] || complain "each launch has its kernel: $out"
 done
+# ---- two processes of one pid --------------------------------------------------
+# Launches of graphs and copies count; ids may be their own; a few that were read
+# wrong are no second process.
+make <<'PYTHON'
+from people_made import *
+
+
+def later(events, us, by=0):
+    copy = [{**e, "ts": e["ts"] + us, "args": dict(e["args"])} for e in events]
+    for e in copy:
+        if e["args"].get("correlation"):
+            e["args"]["correlation"] += by
+    return copy
+
+
+def replay(i, n):
+    return [mark(i, 1000 * i, 1000), call("cudaGraphLaunch", 1000 * i + 60, 30, n),
+            kernel("gemm", 1000 * i + 100, 50, n)]
+
+
+graphs = sum((replay(i, next(number)) for i in (1, 2, 3)), [])
+unmarked = [e for e in steps() if "Step" not in e["name"]]
+save("merged/graphs.json", graphs + later(graphs, 5000))
+save("merged/launches.json", unmarked + later(unmarked, 3, by=100))
+save("merged/marks.json", steps() + later(steps(), 137, by=100))
+save("merged/twice.json", graphs + graphs)
+few = sum((step(1000 * i, i + 1) for i in range(40)), [])
+again = [e for e in few if e["cat"] == "cuda_runtime" and e["args"]["correlation"]]
+for name, wrong in (("little", 2), ("much", 3)):
+    for e in again[:wrong]:
+        e["args"]["correlation"] = again[-1]["args"]["correlation"]
+    save(f"merged/{name}.json", few)
+PYTHON
+refused() {
+    run info "merged/$1.json"
+    want_rc 3
+    want_err "$2 of process 100: processes with one pid, of several hosts or runs, or one twice"
+}
+refused graphs "3 of 6 launches have the correlation id of another launch"
+refused much "3 of 40 launches have the correlation id of another launch"
+refused launches "3 of 6 launches begin inside another of their thread"
+refused twice "3 of 6 launches begin inside another of their thread"
+refused marks "marks of steps overlap on one thread"
+run info merged/little.json
+want_rc 0
 finish

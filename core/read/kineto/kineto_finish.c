@@ -3,8 +3,13 @@
  * events are in.
  */
 #include "core/base/sort.h"
+#include "core/base/vec.h"
 #include "core/read/kineto/kineto.h"
+#include "core/trace/names.h"
 #include "core/trace/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 /* Names of threads that turned out to have events. */
 static void label_threads(struct msim_reader *r)
@@ -103,32 +108,117 @@ static bool held_before(const void *ctx, uint32_t a, uint32_t b)
     return x->at != y->at ? x->at < y->at : a < b;
 }
 
-/* A process beside another repeats up to half of the numbers; some that were
- * read wrong are no second process. A rule of reading: no time depends on it.
+/* ---- is it one process? ---------------------------------------------------
  */
-#define REPEATED_MAX 0.25
-#define REPEATED_MIN 2
+
+/* No process does any of this; a few records that were read wrong are no second
+ * one. A rule of reading: no time depends on it. */
+#define TWICE_MAX 0.05
+#define TWICE_MIN 2
 
 /* Processes that were merged and have one pid, as those of containers and hosts
  * have, cannot be told apart: threads, streams and numbers are the same. */
-static enum msim_status check_numbers(struct msim_reader *r,
-                                      const struct msim_trace *t,
-                                      uint32_t repeated)
+static enum msim_status
+fail_merged(struct msim_reader *r, const struct msim_trace *t, const char *what)
 {
-    uint32_t launches = 0;
-
-    for (uint32_t i = 0; i < t->n_calls; i++)
-        launches += t->calls[i].kind == MSIM_CALL_LAUNCH;
-    if (repeated < REPEATED_MIN || repeated <= REPEATED_MAX * launches)
-        return MSIM_OK;
     return (enum msim_status)msim_read_problem(
         r, MSIM_EFORMAT,
-        "%u of %u launches have the correlation id of another launch of "
-        "process "
-        "%lld: processes with one pid, of several hosts or runs, were merged "
-        "into this file; want the file of each, or a pid of its own for each",
-        repeated, launches, t->n_threads ? (long long)t->threads[0].pid : -1LL);
+        "%s of process %lld: processes with one pid, of several hosts or runs, "
+        "or one twice, were merged into this file; want the file of each, or a "
+        "pid of its own for each",
+        what, t->n_threads ? (long long)t->threads[0].pid : -1LL);
 }
+
+/* Does a thread launch while it is in another launch of the same name? Calls
+ * are sorted; a call of the driver is inside one of the runtime. */
+static bool is_inside(const struct msim_call *before, const struct msim_call *c)
+{
+    return before->thread == c->thread && before->name == c->name &&
+           msim_call_starts_work(c->kind) &&
+           c->start < before->start + before->dur;
+}
+
+static enum msim_status check_launches(struct msim_reader *r,
+                                       const struct msim_trace *t,
+                                       uint32_t repeated)
+{
+    uint32_t launches = 0, inside = 0;
+    char what[96];
+
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        launches += msim_call_starts_work(t->calls[i].kind);
+        inside += i > 0 && is_inside(&t->calls[i - 1], &t->calls[i]);
+    }
+    if (repeated >= TWICE_MIN && repeated > TWICE_MAX * launches)
+        snprintf(what, sizeof(what),
+                 "%u of %u launches have the correlation id of another launch",
+                 repeated, launches);
+    else if (inside >= TWICE_MIN && inside > TWICE_MAX * launches)
+        snprintf(what, sizeof(what),
+                 "%u of %u launches begin inside another of their thread",
+                 inside, launches);
+    else
+        return MSIM_OK;
+    return fail_merged(r, t, what);
+}
+
+/* Do two marks of one thread overlap, of which neither is in the other? Those
+ * in whole microseconds may touch. */
+static bool crosses(const struct msim_op *a, const struct msim_op *b)
+{
+    msim_ps by = a->start + a->dur - b->start;
+
+    return a->thread == b->thread && a->start < b->start &&
+           a->start + a->dur < b->start + b->dur &&
+           (double)by > TWICE_MAX * (double)b->dur;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct msim_op *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static enum msim_status find_marks(const struct msim_trace *t,
+                                   struct msim_vec *marks)
+{
+    int64_t number;
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        struct msim_op *m;
+
+        if (!msim_name_step(msim_trace_text(t, t->ops[i].name), &number))
+            continue;
+        m = msim_vec_add(marks, sizeof(*m));
+        if (!m)
+            return MSIM_ENOMEM;
+        *m = t->ops[i];
+    }
+    if (marks->n)
+        qsort(marks->data, marks->n, sizeof(struct msim_op), by_thread);
+    return MSIM_OK;
+}
+
+/* Before rows are nested: that cuts what overlaps. */
+static enum msim_status check_marks(struct msim_reader *r,
+                                    const struct msim_trace *t)
+{
+    struct msim_vec marks = {0};
+    enum msim_status status = find_marks(t, &marks);
+    const struct msim_op *m = marks.data;
+
+    for (uint32_t i = 1; i < marks.n && status == MSIM_OK; i++)
+        if (crosses(&m[i - 1], &m[i]))
+            status = fail_merged(r, t, "marks of steps overlap on one thread");
+    free(marks.data);
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------
+ */
 
 static enum msim_status order(struct msim_reader *r, struct msim_trace *t)
 {
@@ -138,12 +228,13 @@ static enum msim_status order(struct msim_reader *r, struct msim_trace *t)
     MSIM_TRY(msim_sort_rows(t->memory, t->n_memory, sizeof(*t->memory),
                             held_before, t->memory));
     MSIM_TRY(msim_order_lanes(t));
+    MSIM_TRY(check_marks(r, t));
     MSIM_TRY(msim_order_ops(t));
     MSIM_TRY(msim_order_topmost(t));
     MSIM_TRY(find_forward(t));
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t, &repeated));
-    MSIM_TRY(check_numbers(r, t, repeated));
+    MSIM_TRY(check_launches(r, t, repeated));
     MSIM_TRY(msim_order_comms(t));
     MSIM_TRY(msim_order_gpus(t));
     return msim_order_steps(t);
