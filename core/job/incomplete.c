@@ -259,6 +259,42 @@ void msim_warn_lost_events(struct msim_job *job)
     warn_unrecorded(job);
 }
 
+/* Does a group list its ranks, all of them, without rank `t`? */
+static bool lacks(const struct msim_trace *t, const struct msim_group *g)
+{
+    uint32_t i = 0;
+
+    if (g->count == 0 || g->count != g->size)
+        return false;
+    while (i < g->count && t->group_ranks[g->first + i] != t->rank)
+        i++;
+    return i == g->count;
+}
+
+/* A rank that calls collectives of others has another number there. */
+static void warn_strangers(struct msim_job *job)
+{
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_comms && t->rank >= 0; i++) {
+            const struct msim_group *g = t->comms[i].group == MSIM_NONE
+                                             ? NULL
+                                             : &t->groups[t->comms[i].group];
+
+            if (!g || !lacks(t, g))
+                continue;
+            msim_job_warn(job,
+                          "rank %lld calls collectives of group '%.40s', whose "
+                          "%u ranks it is none of: is that its number, and are "
+                          "these the files of one job?",
+                          (long long)t->rank, msim_trace_text(t, g->name),
+                          g->size);
+            return;
+        }
+    }
+}
+
 void msim_warn_missing_ranks(struct msim_job *job)
 {
     uint32_t world = 0;
@@ -271,4 +307,27 @@ void msim_warn_missing_ranks(struct msim_job *job)
                       "traces of %u of %u ranks: the others are known only by "
                       "when they arrive",
                       job->n_ranks, world);
+    warn_strangers(job);
+}
+
+enum msim_status msim_job_check_worlds(const struct msim_job *job,
+                                       struct msim_error *err)
+{
+    const struct msim_trace *first = NULL;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        if (!t->world_size)
+            continue;
+        if (first && first->world_size != t->world_size)
+            return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                             "rank %lld records that its job has %u ranks, and "
+                             "rank %lld %u: these are files of two jobs, want "
+                             "those of one",
+                             (long long)first->rank, first->world_size,
+                             (long long)t->rank, t->world_size);
+        first = t;
+    }
+    return MSIM_OK;
 }

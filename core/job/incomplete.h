@@ -28,7 +28,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_check_steps(const struct msim_job *job,
                                       struct msim_error *err);
 
-/* Ranks without a trace, of those that the others know. */
+/* EFORMAT where ranks record jobs of other sizes. Before any is inferred. */
+MSIM_MUST_CHECK
+enum msim_status msim_job_check_worlds(const struct msim_job *job,
+                                       struct msim_error *err);
+
+/* Ranks without a trace, of those that the others know; ranks that call
+ * collectives of groups that do not list them. */
 void msim_warn_missing_ranks(struct msim_job *job);
 
 /* Kernels without their launch, launches without their kernel, ends that cannot

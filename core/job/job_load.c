@@ -481,6 +481,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(check_twice(l));
     MSIM_TRY(check_unknown(l));
     MSIM_TRY(build_ranks(l));
+    MSIM_TRY(msim_job_check_worlds(l->job, l->err));
     MSIM_TRY(msim_job_own_comms(l->job, l->opt));
     count_collectives(l);
     MSIM_TRY(msim_comm_groups_take(l->job, l->groups));

@@ -145,4 +145,32 @@ refused twice "3 of 6 launches begin inside another of their thread"
 refused marks "marks of steps overlap on one thread"
 run info merged/little.json
 want_rc 0
+
+# ---- ranks of two jobs ---------------------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+about = {"Collective_name": "allreduce", "In_msg_nelems": 1024, "Out_msg_nelems": 1024,
+         "Group_size": 2, "dtype": "Float", "Process_Group_Name": "0",
+         "Process_Group_Ranks": "[0, 1]"}
+for rank, world in ((0, 2), (1, 4)):
+    save(f"worlds/rank{rank}.json", steps(),
+         distributedInfo={"backend": "nccl", "rank": rank, "world_size": world})
+for folder, ranks in (("own", (0, 1)), ("other", (1, 2))):
+    for rank in ranks:
+        n = next(number)
+        save(f"{folder}/rank{rank}.json", [
+            mark(1, 0, 1000), op("record_param_comms", 10, 30, **about),
+            call("cudaLaunchKernel", 15, 10, n),
+            kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 50, 100, n, **about)])
+PYTHON
+run info worlds
+want_rc 3
+want_err "rank 0 records that its job has 2 ranks, and rank 1 4: these are files of two jobs"
+run info own
+want_rc 0
+want_no_err
+run info other
+want_rc 0
+want_err "rank 2 calls collectives of group '0', whose 2 ranks it is none of"
 finish
