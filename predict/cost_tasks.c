@@ -209,6 +209,35 @@ static enum msim_status cost_messages(struct msim_costing *k)
     return MSIM_OK;
 }
 
+/* Its operator's, else its own. */
+static const char *shown_name(const struct msim_costing *k, uint32_t task)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+
+    return ref->op == MSIM_NONE ? name_of(k, task)
+                                : msim_trace_text(t, t->ops[ref->op].name);
+}
+
+/* What reports count as not covered is an error under --strict, whatever made
+ * it so: a type whose rate nobody states, a bound that held a law. */
+static enum msim_status check_covered(const struct msim_costing *k)
+{
+    const struct msim_graph *g = k->g;
+
+    for (uint32_t t = 0; t < g->n_tasks && k->opt->strict; t++)
+        if (k->opt->platform && g->kind[t] >= MSIM_TASK_KERNEL &&
+            g->kind[t] <= MSIM_TASK_COMM &&
+            k->c->source[t] >= MSIM_SOURCE_INFERRED)
+            return msim_fail(
+                k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                "no law covers '%.80s' on '%s': what there is has the source "
+                "'%s'; without --strict it is taken",
+                shown_name(k, t), msim_platform_name(k->opt->platform),
+                msim_source_text((enum msim_source)k->c->source[t]));
+    return MSIM_OK;
+}
+
 /* ---- all of it --------------------------------------------------------- */
 
 static enum msim_status allocate(struct msim_costs *c, uint32_t n)
@@ -286,6 +315,7 @@ static enum msim_status cost_tasks(struct msim_costing *k)
         if (g->job->ranks[k->rank]->has_gpu_events)
             MSIM_TRY(msim_cost_rank(k));
     MSIM_TRY(cost_messages(k));
+    MSIM_TRY(check_covered(k));
     set_lags(k);
     return msim_cost_scale(k->c, k->g, k->opt->scales, k->opt->n_scales);
 }

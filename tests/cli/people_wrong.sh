@@ -173,4 +173,39 @@ want_no_err
 run info other
 want_rc 0
 want_err "rank 2 calls collectives of group '0', whose 2 ranks it is none of"
+# ---- times that are none -------------------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+for name, dur in (("none", None), ("null", None), ("true", True)):
+    events = steps(n=20)
+    if name == "none":
+        del events[3]["dur"]
+    else:
+        events[3]["dur"] = dur
+    save(f"dur/{name}.json", events)
+
+# fp4, which an H100 lacks.
+for name, dtype, shapes in (("aten::mm", "c10::Float4_e2m1fn_x2", [[512, 512]] * 2),
+                            ("aten::mm", "float", [[512, 512]] * 2)):
+    n = next(number)
+    save(f"strict/{dtype[-2:]}.json", [
+        mark(1, 0, 1000), op(name, 10, 30, shapes, dtype=dtype),
+        call("cudaLaunchKernel", 15, 10, n), kernel("some_kernel", 50, 20, n)])
+PYTHON
+for name in none null true; do
+    run info dur/$name.json
+    want_rc 0
+    want_err "1 of 100 events is left out, for it cannot be"
+    want_err "event 4 'gemm' has no number as its 'dur'"
+done
+
+# ---- what is not covered -------------------------------------------------------
+run --json --platform h100 --costs model strict/x2.json
+want_out '"coverage": {"ops": 0, "device_time": 0}'
+run --strict --platform h100 --costs model strict/x2.json
+want_rc 3
+want_err "no law covers 'aten::mm' on 'h100'"
+run --strict --platform h100 --costs model strict/at.json
+want_rc 0
 finish

@@ -67,6 +67,9 @@ static bool is_unsound(struct msim_reader *r, char *text, size_t size)
         snprintf(text, size, ": %s, want microseconds", k->no_time);
     else if (!(ev->have & MSIM_KHAVE_TS))
         snprintf(text, size, " has no 'ts'");
+    else if (is_device(ev->cat) && ev->ph == 'X' &&
+             !(ev->have & MSIM_KHAVE_DUR))
+        snprintf(text, size, " has no number as its 'dur'");
     else if (ev->dur_us < 0)
         snprintf(text, size, ": 'dur' is %lld, want >= 0 us",
                  (long long)ev->dur_us);
