@@ -134,6 +134,14 @@ static enum msim_status explain_input(struct reading *x,
     return status;
 }
 
+/* The mark that Windows puts in front of UTF-8 says nothing: blanks, so that
+ * offsets stay those of the file. */
+static void blank_mark(struct msim_vec *head)
+{
+    if (head->n >= 3 && !memcmp(head->data, "\xef\xbb\xbf", 3))
+        memset(head->data, ' ', 3);
+}
+
 /* Keep the first bytes in `head` until they show what they are. */
 static enum msim_status decide(struct reading *x, const char **bytes,
                                size_t *len, bool *undecided,
@@ -147,6 +155,7 @@ static enum msim_status decide(struct reading *x, const char **bytes,
     *undecided = false;
     if (x->head.n || !end) {
         MSIM_TRY(msim_vec_text(&x->head, *bytes, *len, &piece));
+        blank_mark(&x->head);
         *bytes = x->head.data;
         *len = x->head.n;
     }

@@ -110,6 +110,8 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(TWICE, "twice", REPAIRED, true, "GPU {activity|activities}",             \
       "{is|are} recorded a second time, the same in all: {it counts|they "     \
       "count} once")                                                           \
+    X(SIZES, "sizes", REPAIRED, true, "tensor{s}",                             \
+      "{has|have} sizes that cannot be, which are not known then")             \
     X(EARLY, "early", UNMATCHED, false, "GPU {activity|activities}",           \
       "began before the recording: {it belongs|they belong} to no iteration")  \
     X(LOST, "lost", UNMATCHED, false, "{launch|launches}",                     \

@@ -200,6 +200,45 @@ for name in none null true; do
     want_err "event 4 'gemm' has no number as its 'dur'"
 done
 
+# ---- numbers that cannot be ----------------------------------------------------
+make <<'PYTHON'
+import json
+from people_made import *
+
+for name, total in (("far", 2 ** 63), ("near", 2 ** 60), ("good", 2 ** 30)):
+    held = {"Total Allocated": total, "Total Reserved": total, "Bytes": 1, "Addr": 1,
+            "Device Id": 0, "Device Type": 1}
+    save(f"held/{name}.json", steps(n=20) + [
+        {"ph": "i", "cat": "cpu_instant_event", "s": "t", "pid": 1, "name": "[memory]",
+         "tid": 1, "ts": 100, "args": held}])
+
+for name, shapes in (("minus", [[-1, 64], [64, 64]]), ("text", [["a", 64], [64, 64]]),
+                     ("null", [[None, 64], [64, 64]]), ("absent", []), ("whole", [[64, 64]] * 2)):
+    product = node(20, "aten::mm", 10, [[64, 64]] * 2)
+    product["inputs"]["shapes"] = shapes
+    write_et(f"sizes/{name}.json", [node(10, "ProfilerStep#1"), product])
+
+write("mark.json", "\ufeff" + json.dumps({"schemaVersion": 1, "traceEvents": steps()}))
+PYTHON
+for name in far near; do
+    run info held/$name.json
+    want_rc 0
+    want_err "event 101 '[memory]': a total is no number of bytes that there can be"
+    [[ $out != *"memory recorded"* ]] || complain "no such total counts: $out"
+done
+run info held/good.json
+want_out "memory recorded: 1.07 GB, 1.07 GB reserved"
+for name in minus text null absent; do
+    run --platform h100 sizes/$name.json
+    want_rc 0
+    want_err "sizes that cannot be, which are not known then"
+    want_out "not covered by a law of their own"
+done
+run --platform h100 sizes/whole.json
+want_no_err
+run info mark.json
+want_rc 0
+
 # ---- what is not covered -------------------------------------------------------
 run --json --platform h100 --costs model strict/x2.json
 want_out '"coverage": {"ops": 0, "device_time": 0}'

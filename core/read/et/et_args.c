@@ -193,13 +193,16 @@ static uint64_t gpu_bit(const char *s, size_t len)
     return n >= 0 && n < 64 ? 1ull << n : 0;
 }
 
-/* Put the sizes of one entry on the scratch stack. */
-static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
+/* Put the sizes of one entry on the scratch stack. `*broken`: there is none, or
+ * some of its sizes is none, and stands there as 0. */
+static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims,
+                     bool *broken)
 {
     uint32_t depth = 0;
-    int64_t n, *slot;
+    int64_t *slot;
 
     dims->n = 0;
+    *broken = from->at == from->end || from->at->kind == MSIM_ETOK_CLOSE;
     while (from->at < from->end) {
         const struct msim_et_token *s = from->at;
 
@@ -209,12 +212,16 @@ static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
         depth += s->kind == MSIM_ETOK_OPEN;
         if (s->kind == MSIM_ETOK_CLOSE && --depth == 0)
             break;
-        if (s->kind == MSIM_ETOK_NUMBER &&
-            msim_decimal_int(text_of(w->r, s->text), s->text.len, &n)) {
+        if (s->kind != MSIM_ETOK_OPEN && s->kind != MSIM_ETOK_CLOSE) {
             slot = msim_vec_add(dims, sizeof(*slot));
             if (!slot)
                 return MSIM_ENOMEM;
-            *slot = n < 0 ? 0 : n;
+            if (s->kind != MSIM_ETOK_NUMBER ||
+                !msim_decimal_int(text_of(w->r, s->text), s->text.len, slot) ||
+                *slot < 0) {
+                *slot = 0;
+                *broken = true;
+            }
         }
         if (depth == 0)
             break;
@@ -229,10 +236,11 @@ static int read_strides(struct walk *w, struct msim_arg *a, uint32_t *index)
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
     const struct msim_et_token *from = w->strides.at;
     bool listed = from < w->strides.end && from->kind == MSIM_ETOK_OPEN;
+    bool broken;
 
     *index = MSIM_NONE;
-    MSIM_TRY(read_dims(w, &w->strides, dims));
-    if (!listed || dims->n != a->n)
+    MSIM_TRY(read_dims(w, &w->strides, dims, &broken));
+    if (!listed || dims->n != a->n || broken)
         return 0;
     a->layout = (uint8_t)msim_layout_of(msim_arg_dims(w->r->trace, a),
                                         dims->data, a->n);
@@ -339,15 +347,18 @@ static int add_tensor(struct walk *w)
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
     int64_t tuple[6];
     uint32_t index, strides;
+    bool broken;
     const char *name = w->type + sizeof "Tensor(" - 1;
 
     skip_type(w);
     if (w->type > name && w->type[-1] == ')')
         MSIM_TRY(dtype_of(w->r, name, (size_t)(w->type - 1 - name), &a.dtype));
     read_tuple(w, tuple, &a.device);
-    MSIM_TRY(read_dims(w, &w->shapes, dims));
-    if (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
-        a.dtype == MSIM_DT_UNKNOWN) {
+    MSIM_TRY(read_dims(w, &w->shapes, dims, &broken));
+    msim_import_add(&w->r->trace->import, MSIM_IMPORT_SIZES, broken);
+    if (broken ||
+        (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
+         a.dtype == MSIM_DT_UNKNOWN)) {
         skip_entry(&w->strides);
         MSIM_TRY(add_input(w, MSIM_NONE));
         return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});

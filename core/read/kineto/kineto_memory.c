@@ -57,6 +57,12 @@ static enum msim_status add_row(struct msim_reader *r)
     return MSIM_OK;
 }
 
+/* More than a pebibyte is on no device. */
+static bool is_total(int64_t bytes)
+{
+    return bytes >= 0 && bytes <= INT64_C(1) << 50;
+}
+
 enum msim_status msim_kineto_add_memory(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
@@ -69,12 +75,11 @@ enum msim_status msim_kineto_add_memory(struct msim_reader *r)
                                          : MSIM_IMPORT_MEMORY_CHANGE);
         return MSIM_OK;
     }
-    if (ev->allocated < 0 || ev->reserved < 0) {
+    if (!is_total(ev->allocated) || !is_total(ev->reserved)) {
         msim_read_leave_out(r,
-                            "event %llu '[memory]': %lld bytes are "
-                            "allocated and %lld reserved, want >= 0",
-                            (unsigned long long)r->trace->import.records,
-                            (long long)ev->allocated, (long long)ev->reserved);
+                            "event %llu '[memory]': a total is no number of "
+                            "bytes that there can be",
+                            (unsigned long long)r->trace->import.records);
         return MSIM_OK;
     }
     return msim_kineto_sound(r) ? add_row(r) : MSIM_OK;
