@@ -201,6 +201,21 @@ static enum msim_status load(struct msim_validation_side *out, char **path,
     return status;
 }
 
+/* A replay runs the operators of its step, less a few that no benchmark can. A
+ * rule of reading: no time depends on it. */
+#define SHARED_LEAST 0.5
+
+static void warn_other(const struct msim_validation *v, char **paths)
+{
+    double share = msim_validation_shared(v);
+
+    if (share < SHARED_LEAST)
+        msim_message_warning(
+            "%s: shares %.0f %% of its operators with a step of "
+            "'%s', by family and number: is it a replay of that?",
+            paths[1], 100 * share, paths[0]);
+}
+
 static enum msim_status compare(const struct settings *s, char **paths,
                                 const struct msim_prediction *p,
                                 const struct msim_validation_side *measured,
@@ -213,6 +228,7 @@ static enum msim_status compare(const struct settings *s, char **paths,
     if (status == MSIM_OK) {
         msim_validation_make(&v, measured, &replayed, p);
         v.platform = s->platform;
+        warn_other(&v, paths);
         status = write_report(&v, s, err);
     }
     if (status == MSIM_OK)

@@ -26,6 +26,19 @@ int64_t msim_validation_iteration(const struct msim_validation *v, uint32_t i)
     return v->iterations[i].number < 0 ? i : v->iterations[i].number;
 }
 
+double msim_validation_shared(const struct msim_validation *v)
+{
+    const uint32_t *of = v->sides[0]->times.ops, *in = v->sides[1]->times.ops;
+    double all = 0, more = 0, shared = 0;
+
+    for (int f = 0; f < MSIM_FAMILY_COUNT; f++) {
+        all += of[f];
+        more += in[f];
+        shared += fmin(of[f], in[f]);
+    }
+    return fmax(all, more) > 0 ? shared / fmax(all, more) : 1;
+}
+
 /* ---- times --------------------------------------------------------------- */
 
 static double predicted_family(const struct msim_prediction *p,

@@ -51,6 +51,10 @@ void msim_validation_make(struct msim_validation *v,
                           const struct msim_validation_side *replayed,
                           const struct msim_prediction *p);
 
+/* The share of the operators of the step, or of a step of the replay where that
+ * has more, that the other has, too: by their family and number. */
+double msim_validation_shared(const struct msim_validation *v);
+
 /* A share: 0.1 is 10 % longer; NAN where one is not known. */
 double msim_validation_error(double time, double real);
 

@@ -247,4 +247,18 @@ want_rc 3
 want_err "no law covers 'aten::mm' on 'h100'"
 run --strict --platform h100 --costs model strict/at.json
 want_rc 0
+
+# ---- a replay of another step --------------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+save("few.json", [mark(1, 0, 1000), *launch("aten::mm", 10, 30, 100, "gemm")])
+save("many.json", [mark(1, 0, 1000), *sum(
+    (launch("aten::mm", 40 * i + 10, 100 * i + 30, 10, "gemm") for i in range(9)), [])])
+PYTHON
+run validate many.json many.json
+want_no_err
+run validate many.json few.json
+want_rc 0
+want_err "few.json: shares 11 % of its operators with a step of 'many.json'"
 finish
