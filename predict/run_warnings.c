@@ -44,6 +44,36 @@ static void warn_scaled(const struct warning *w)
                       w->s->source_trace);
 }
 
+/* A rank whose GPU has another name than the first one's; NULL: there is none.
+ */
+static const struct msim_trace *other_gpu(const struct msim_job *job)
+{
+    uint32_t name = job->ranks[0]->gpu_properties.name;
+
+    for (uint32_t i = 1; i < job->n_ranks && name; i++)
+        if (job->ranks[i]->gpu_properties.name &&
+            job->ranks[i]->gpu_properties.name != name)
+            return job->ranks[i];
+    return NULL;
+}
+
+static void warn_no_source(struct msim_job *job)
+{
+    const struct msim_trace *a = job->ranks[0], *b = other_gpu(job);
+
+    if (b)
+        msim_job_warn(job,
+                      "the ranks ran on GPUs that differ ('%.60s', '%.60s'), "
+                      "so their GPU times are not used",
+                      msim_trace_text(a, a->gpu_properties.name),
+                      msim_trace_text(b, b->gpu_properties.name));
+    else
+        msim_job_warn(job,
+                      "the trace does not say which GPU it ran on, so its GPU "
+                      "times are not used; '--source-platform NAME' scales "
+                      "them");
+}
+
 /* The source is not the GPU that was traced, or its times are not used. */
 static void warn_unknown(const struct warning *w)
 {
@@ -61,10 +91,7 @@ static void warn_unknown(const struct warning *w)
                       msim_platform_name(w->to->source) + strlen("near "));
     if (w->s->costs == MSIM_COSTS_AUTO && w->to->costs == MSIM_COSTS_MODEL &&
         w->s->platform && msim_all_have_gpu_times(w->job))
-        msim_job_warn(w->job,
-                      "the trace does not say which GPU it ran on, so its GPU "
-                      "times are not used; '--source-platform NAME' scales "
-                      "them");
+        warn_no_source(w->job);
 }
 
 static void warn_clock(const struct warning *w)

@@ -247,15 +247,14 @@ static enum msim_status load_file(struct loading *l,
 #define OTHER_RUNS                                                             \
     " (recordings of other steps or stages are jobs of their own)"
 
-static bool says_rank(const char *path)
+/* Were several processes merged into it? */
+static bool is_merged(const struct loading *l, const struct part *p)
 {
-    struct msim_rank_name name = {.path = path, .rank = -1};
-    bool says = false;
-
-    msim_rank_name_read(&name, MSIM_RANK_ALL);
-    for (int w = 0; w < MSIM_WORD_SUFFIX; w++)
-        says |= name.at[w] != NULL;
-    return says;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->parts[i].info.further &&
+            !strcmp(l->parts[i].info.path, p->info.path))
+            return true;
+    return false;
 }
 
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
@@ -269,8 +268,13 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
                          "is %s trace of another step than '%s', by their "
                          "names: these are no two ranks, want one of them",
                          kind, a->info.path);
-
-    if (a->info.rank < 0 && says_rank(a->info.path) && says_rank(b->info.path))
+    if (is_merged(l, a) != is_merged(l, b))
+        return msim_fail(l->err, MSIM_EFORMAT,
+                         (is_merged(l, a) ? a : b)->info.path, MSIM_OFFSET_NONE,
+                         "holds several processes, of ranks that have files "
+                         "beside it: want it alone, or those alone");
+    if (a->info.rank < 0 && msim_rank_name_says(a->info.path) &&
+        msim_rank_name_says(b->info.path))
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                          "is %s trace of the rank that '%s' is of, by their "
                          "names, want one of each kind for a rank" OTHER_RUNS,
@@ -308,9 +312,14 @@ static bool same_part(const struct part *a, const struct part *b)
 static enum msim_status check_unknown(struct loading *l)
 {
     uint32_t last = l->n - 1;
+    const struct part *p = &l->parts[0];
 
-    if (l->parts[0].info.rank >= 0 || l->parts[last].info.rank < 0)
+    if (p->info.rank >= 0 || l->parts[last].info.rank < 0)
         return MSIM_OK;
+    if (!p->info.kernels && l->parts[last].info.kernels)
+        return msim_fail(l->err, MSIM_EFORMAT, p->info.path, MSIM_OFFSET_NONE,
+                         "says no rank and has no work of a GPU, as a front "
+                         "end's trace beside those of the ranks: leave it out");
     return msim_fail(
         l->err, MSIM_EFORMAT, l->parts[0].info.path, MSIM_OFFSET_NONE,
         "says no rank, and '%s' is rank %lld; want rank-N in its "

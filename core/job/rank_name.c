@@ -414,3 +414,14 @@ const char *msim_rank_name_starred(struct msim_arena *arena,
         *to = '\0';
     return copy;
 }
+
+bool msim_rank_name_says(const char *path)
+{
+    struct msim_rank_name name = {.path = path, .rank = -1};
+    bool says = false;
+
+    msim_rank_name_read(&name, MSIM_RANK_ALL);
+    for (int w = 0; w < MSIM_WORD_SUFFIX; w++)
+        says |= name.at[w] != NULL;
+    return says;
+}

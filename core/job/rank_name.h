@@ -75,4 +75,8 @@ const char *msim_rank_name_starred(struct msim_arena *arena,
                                    const struct msim_rank_name *r,
                                    const char *from, const char *end);
 
+/* Does the file's or the folder's name state a rank, not just end in a number?
+ */
+bool msim_rank_name_says(const char *path);
+
 #endif

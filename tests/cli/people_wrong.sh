@@ -261,4 +261,29 @@ want_no_err
 run validate many.json few.json
 want_rc 0
 want_err "few.json: shares 11 % of its operators with a step of 'many.json'"
+
+# ---- files beside those of the ranks -------------------------------------------
+make <<'PYTHON'
+from people_made import *
+
+for rank in (0, 1):
+    save(f"front/rank{rank}.json", steps())
+    save(f"both/rank{rank}.json", steps())
+    gpu = {**A100[0], "name": f"NVIDIA {('A100-SXM4-80GB', 'H100 80GB HBM3')[rank]}"}
+    write_kineto(f"differ/rank{rank}.json", steps(), deviceProperties=[gpu])
+write_kineto("front/api.async_llm.json", [op("serve", 10, 900)])
+save("both/merged.json", sum(([mark(1, 0, 1000, pid=100 + i), *launch(
+    "aten::mm", 10, 30, 100, "gemm", pid=100 + i)] for i in (0, 1)), []))
+PYTHON
+run info front
+want_rc 3
+want_err "async_llm.json: says no rank and has no work of a GPU, as a front end's trace beside those of the ranks: leave it out"
+run info both
+want_rc 3
+want_err "merged.json: holds several processes, of ranks that have files beside it"
+run info differ
+want_out "GPU: NVIDIA A100-SXM4-80GB"
+want_out "GPU: NVIDIA H100 80GB HBM3"
+run --platform h100 differ
+want_err "the ranks ran on GPUs that differ ('NVIDIA A100-SXM4-80GB', 'NVIDIA H100 80GB HBM3'), so their GPU times are not used"
 finish

@@ -212,6 +212,16 @@ static bool missing(const struct msim_job *job, unsigned i, char text[TEXT_MAX])
 
 /* ---- text --------------------------------------------------------------- */
 
+/* Has a rank before it a GPU of this name? */
+static bool is_told(const struct msim_job *job, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        if (job->ranks[i]->gpu_properties.name ==
+            job->ranks[rank]->gpu_properties.name)
+            return true;
+    return false;
+}
+
 static void print_summary(const struct msim_job *job, FILE *out)
 {
     uint32_t files = 0;
@@ -225,7 +235,7 @@ static void print_summary(const struct msim_job *job, FILE *out)
         const struct msim_trace *t = job->ranks[i];
         const struct msim_gpu_properties *gpu = &t->gpu_properties;
 
-        if (!gpu->name)
+        if (!gpu->name || is_told(job, i))
             continue;
         msim_format_name(name, sizeof(name), msim_trace_text(t, gpu->name), 64);
         msim_print(out, "GPU: %s, %.1f GB", name,
@@ -235,7 +245,6 @@ static void print_summary(const struct msim_job *job, FILE *out)
         if (t->gpus > 1)
             fprintf(out, "; %u GPUs in one process", t->gpus);
         fputc('\n', out);
-        return;
     }
 }
 
