@@ -71,7 +71,8 @@ static void kernel(struct made *m, const char *name, int stream, double launch,
 static void copy(struct made *m, bool to_host, int stream, double ts,
                  double dur, double bytes)
 {
-    int corr = call(m, "cudaMemcpyAsync", ts - 10);
+    /* One thread starts one after the other. */
+    int corr = call(m, "cudaMemcpyAsync", ts - (to_host ? 20 : 10));
 
     put(m,
         "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy %s\",\"pid\":0,"
