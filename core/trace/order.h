@@ -50,7 +50,8 @@ enum msim_status msim_order_device(struct msim_trace *t, uint32_t *repeated);
 
 /* End activities of linked, ordered streams where there is room for them, and
  * count those that are recorded to end later. */
-void msim_order_room(struct msim_trace *t);
+MSIM_MUST_CHECK
+enum msim_status msim_order_room(struct msim_trace *t);
 
 /* ProfilerStep#n annotations as steps, by start. One inside another is none,
  * and where those of several threads overlap, those of the busiest one are. */

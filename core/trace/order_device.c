@@ -346,9 +346,10 @@ enum msim_status msim_order_device(struct msim_trace *t, uint32_t *repeated)
     }
     if (status == MSIM_OK) {
         find_early(t);
-        msim_order_room(t);
-        status = link_syncs(t, &map);
+        status = msim_order_room(t);
     }
+    if (status == MSIM_OK)
+        status = link_syncs(t, &map);
     msim_idmap_release(&map);
     t->has_gpu_events = t->n_gpu != 0;
     return status == MSIM_OK ? find_all_lost(t) : status;

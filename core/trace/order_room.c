@@ -15,6 +15,8 @@
  */
 #include "core/trace/order.h"
 
+#include <stdlib.h>
+
 /* Times may be cut to microseconds. */
 #define SLACK ((msim_ps)MSIM_PS_PER_US)
 
@@ -107,26 +109,64 @@ static bool one_device(const struct msim_trace *t)
     return true;
 }
 
-/* When the first device synchronisation after call `launch` returns, or
- * never. */
-static msim_ps synchronised(const struct msim_trace *t, uint32_t launch)
-{
-    msim_ps after = t->calls[launch].start + t->calls[launch].dur;
-    msim_ps first = INT64_MAX;
+/* Device synchronisations by their start; `end` of the first of these and all
+ * behind it that returns. */
+struct syncs {
+    struct sync {
+        msim_ps start, end;
+    } * of;
+    uint32_t n;
+};
 
+static int by_start(const void *a, const void *b)
+{
+    const struct sync *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static enum msim_status find_syncs(struct syncs *all,
+                                   const struct msim_trace *t)
+{
+    all->of = malloc(((size_t)t->n_calls + 1) * sizeof(*all->of));
+    if (!all->of)
+        return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_calls; i++) {
         const struct msim_call *c = &t->calls[i];
 
-        if (c->kind == MSIM_CALL_DEVICE_SYNC && c->start >= after &&
-            c->start + c->dur < first)
-            first = c->start + c->dur;
+        if (c->kind == MSIM_CALL_DEVICE_SYNC)
+            all->of[all->n++] = (struct sync){c->start, c->start + c->dur};
     }
-    return first;
+    qsort(all->of, all->n, sizeof(*all->of), by_start);
+    for (uint32_t i = all->n; i-- > 1;)
+        if (all->of[i].end < all->of[i - 1].end)
+            all->of[i - 1].end = all->of[i].end;
+    return MSIM_OK;
 }
 
-static void end_with_sync(struct msim_trace *t, struct msim_gpu *g)
+/* When the first device synchronisation after call `launch` returns, or
+ * never. */
+static msim_ps synchronised(const struct msim_trace *t, const struct syncs *all,
+                            uint32_t launch)
 {
-    msim_ps end = synchronised(t, g->call);
+    msim_ps after = t->calls[launch].start + t->calls[launch].dur;
+    uint32_t lo = 0, hi = all->n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (all->of[mid].start < after)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < all->n ? all->of[lo].end : INT64_MAX;
+}
+
+static void end_with_sync(struct msim_trace *t, const struct syncs *all,
+                          struct msim_gpu *g)
+{
+    msim_ps end = synchronised(t, all, g->call);
     struct msim_import_count *c;
 
     if (g->start >= end || g->start + g->dur - SKEW <= end)
@@ -139,11 +179,13 @@ static void end_with_sync(struct msim_trace *t, struct msim_gpu *g)
 
 /* ---- all ----------------------------------------------------------------- */
 
-void msim_order_room(struct msim_trace *t)
+enum msim_status msim_order_room(struct msim_trace *t)
 {
     bool branches = has_branches(t), one = one_device(t);
     struct overruns all = {0};
+    struct syncs syncs = {0};
 
+    MSIM_TRY(find_syncs(&syncs, t));
     for (uint32_t i = 0; i < t->n_streams; i++) {
         const struct msim_stream *s = &t->streams[i];
         uint32_t n = check_stream(t, s, NULL);
@@ -154,6 +196,8 @@ void msim_order_room(struct msim_trace *t)
             msim_import_add(&t->import, MSIM_IMPORT_BESIDE, n);
         if (one && s->gpu_end > s->gpu_begin &&
             t->gpu[s->gpu_end - 1].call != MSIM_NONE)
-            end_with_sync(t, &t->gpu[s->gpu_end - 1]);
+            end_with_sync(t, &syncs, &t->gpu[s->gpu_end - 1]);
     }
+    free(syncs.of);
+    return MSIM_OK;
 }
