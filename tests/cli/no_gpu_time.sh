@@ -44,7 +44,7 @@ judge() { # PLATFORM FILE...
         (cd "$folder" && "$MYSTIQUE_SIM" --costs model --platform "$platform" \
             --json job >said 2>/dev/null) ||
             complain "$*: predict failed with seed $seed"
-        sed '/ are recorded to end /d; s/,$//' "$folder/said" |
+        sed -E '/ (is|are) recorded (to end|beside) /d; s/,$//' "$folder/said" |
             tr -d ' \n' >"$folder/prediction.$seed"
     done
     for seed in 1 2; do

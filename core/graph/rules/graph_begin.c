@@ -8,7 +8,8 @@
  *
  * The distance costs what the first rank's host does then. In a call, and where
  * no GPU time may be read, it may be a wait: then it costs what such a call
- * does at most.
+ * does at most. But in an iteration that counts the wait is the iteration's
+ * own, and lasts as long as it did.
  */
 #include "core/graph/rules/graph_rules.h"
 
@@ -81,37 +82,75 @@ static uint32_t last_done(const struct beginning *x, msim_ps at)
     return best;
 }
 
-/* The task that stands for the distance from the end of `done`: a part of the
- * call that came next, or time of the host. It is on no lane, for the work of
- * the first rank's threads is theirs. */
-static enum msim_status add_distance(struct beginning *x, uint32_t done,
-                                     msim_ps begin, uint32_t *task)
+/* Is the first rank in an iteration that counts at `at`, a time of its own? */
+static bool in_iteration(const struct beginning *x, msim_ps at)
 {
     const struct msim_graph *g = x->b->g;
+
+    for (uint32_t i = 0; i < g->n_windows; i++) {
+        const struct msim_window *w = &g->windows[i];
+
+        if (w->rank == x->first &&
+            (msim_window_is_whole(w) ||
+             (!w->empty && x->b->tstart[w->first] <= at &&
+              at < x->b->tend[w->last])))
+            return true;
+    }
+    return false;
+}
+
+/* Where a rank begins that does so `apart` after the end of `done`. */
+struct place {
+    uint32_t done;
+    msim_ps begin, apart;
+    bool call; /* the distance is a part of the call that came next */
+};
+
+static struct place place_of(const struct beginning *x, msim_ps begin)
+{
+    const struct msim_graph *g = x->b->g;
+    struct place p = {.done = last_done(x, begin - x->base), .begin = begin};
+    uint32_t next = p.done + 1;
+
+    if (p.done == MSIM_NONE)
+        return p;
+    p.apart = begin - x->base - x->b->tend[p.done];
+    p.call = next < x->end && g->kind[next] == MSIM_TASK_CALL &&
+             g->lane[next] == g->lane[p.done];
+    return p;
+}
+
+/* The task that stands for the distance: a part of the call, or time of the
+ * host; none, where it is to last. It is on no lane, for the work of the first
+ * rank's threads is theirs. */
+static enum msim_status add_distance(struct beginning *x, const struct place *p,
+                                     uint32_t *task)
+{
     struct msim_task_ref ref = {MSIM_NONE, MSIM_NONE, MSIM_NONE,
                                 (uint16_t)x->first, 0};
-    msim_ps apart = begin - x->base - x->b->tend[done];
-    uint32_t next = done + 1;
-    bool call = next < x->end && g->kind[next] == MSIM_TASK_CALL &&
-                g->lane[next] == g->lane[done];
+    bool lasts = p->call && in_iteration(x, p->begin - x->base);
+    enum msim_task_kind kind = lasts     ? MSIM_TASK_JOIN
+                               : p->call ? MSIM_TASK_CALL
+                                         : MSIM_TASK_GAP;
+    msim_ps takes = lasts ? 0 : p->apart;
 
-    return msim_builder_task(x->b, call ? MSIM_TASK_CALL : MSIM_TASK_GAP,
-                             MSIM_NONE, call ? g->refs[next] : ref,
-                             begin - apart, apart, task);
+    if (kind == MSIM_TASK_CALL)
+        ref = x->b->g->refs[p->done + 1];
+    MSIM_TRY(msim_builder_task(x->b, kind, MSIM_NONE, ref, p->begin - takes,
+                               takes, task));
+    return msim_builder_edge(x->b, MSIM_EDGE_BEGIN, MSIM_FROM_TIMES, p->done,
+                             *task, lasts ? p->apart : 0);
 }
 
 static enum msim_status tie_rank(struct beginning *x, uint32_t rank)
 {
     const struct msim_release *own = own_release(x, rank);
-    uint32_t done = MSIM_NONE;
+    struct place p;
 
-    if (own && own->at > own_release(x, x->first)->at)
-        done = last_done(x, own->at - x->base);
-    if (done == MSIM_NONE)
+    if (!own || own->at <= own_release(x, x->first)->at)
         return MSIM_OK;
-    MSIM_TRY(add_distance(x, done, own->at, &x->tie[rank]));
-    return msim_builder_edge(x->b, MSIM_EDGE_BEGIN, MSIM_FROM_TIMES, done,
-                             x->tie[rank], 0);
+    p = place_of(x, own->at);
+    return p.done == MSIM_NONE ? MSIM_OK : add_distance(x, &p, &x->tie[rank]);
 }
 
 /* What of a rank came at an instant comes as long after its begin. */
