@@ -47,7 +47,7 @@ done
 
 # ---- two files of one rank that do not agree -----------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 
 def pair(folder, size, first=1):
@@ -82,7 +82,7 @@ want_err "et.json: marks ProfilerStep#3 and 'later/kineto.json' ProfilerStep#1, 
 # ---- ids of more than 32 bits --------------------------------------------------
 # A counter that crosses 2^32, and ids that begin behind small ones.
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 def moved(events, by):
     for e in events:
@@ -104,7 +104,7 @@ done
 # Launches of graphs and copies count; ids may be their own; a few that were read
 # wrong are no second process.
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 
 def later(events, us, by=0):
@@ -148,7 +148,7 @@ want_rc 0
 
 # ---- ranks of two jobs ---------------------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 about = {"Collective_name": "allreduce", "In_msg_nelems": 1024, "Out_msg_nelems": 1024,
          "Group_size": 2, "dtype": "Float", "Process_Group_Name": "0",
@@ -175,7 +175,7 @@ want_rc 0
 want_err "rank 2 calls collectives of group '0', whose 2 ranks it is none of"
 # ---- times that are none -------------------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 for name, dur in (("none", None), ("null", None), ("true", True)):
     events = steps(n=20)
@@ -203,7 +203,7 @@ done
 # ---- numbers that cannot be ----------------------------------------------------
 make <<'PYTHON'
 import json
-from people_made import *
+from made_steps import *
 
 for name, total in (("far", 2 ** 63), ("near", 2 ** 60), ("good", 2 ** 30)):
     held = {"Total Allocated": total, "Total Reserved": total, "Bytes": 1, "Addr": 1,
@@ -250,7 +250,7 @@ want_rc 0
 
 # ---- a replay of another step --------------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 save("few.json", [mark(1, 0, 1000), *launch("aten::mm", 10, 30, 100, "gemm")])
 save("many.json", [mark(1, 0, 1000), *sum(
@@ -264,7 +264,7 @@ want_err "few.json: shares 11 % of its operators with a step of 'many.json'"
 
 # ---- files beside those of the ranks -------------------------------------------
 make <<'PYTHON'
-from people_made import *
+from made_steps import *
 
 for rank in (0, 1):
     save(f"front/rank{rank}.json", steps())

@@ -85,13 +85,19 @@ static bool is_misplaced(const struct tree *x)
     return wrong;
 }
 
-/* Does some node stand before the one that it is in? Roots tell nothing. */
+/* Does some node stand before the one that it is in, and that began before it?
+ * Roots tell nothing. */
 static bool is_inside_first(const struct tree *x)
 {
-    for (uint32_t i = 0; i < x->t->n_ops; i++)
-        if (x->parent[i] != MSIM_NONE && x->parent[i] > i &&
-            x->t->ops[x->parent[i]].kind != MSIM_OP_ROOT)
+    const struct msim_op *ops = x->t->ops;
+
+    for (uint32_t i = 0; i < x->t->n_ops; i++) {
+        uint32_t p = x->parent[i];
+
+        if (p != MSIM_NONE && p > i && ops[p].kind != MSIM_OP_ROOT &&
+            ops[p].et_id < ops[i].et_id)
             return true;
+    }
     return false;
 }
 
