@@ -52,7 +52,7 @@ DECLARED = re.compile(r"\s*(?!return\b|goto\b)(?:\w+[\s*]+)+\w+(?:\[[^]]*\])*"
                       r"(?:,\s*\**\w+(?:\[[^]]*\])*)*;")
 SIZE = re.compile(r"(?<=\w)((?:\[[^]]*\])+)(?= = [{_])")
 # Seen by sanitizers only: what is held, how large it is, what we take for granted.
-HELD = re.compile(r"\w*(?:free|release|alloc|assert)\(|sizeof|<<")
+HELD = re.compile(r"\w*(?:free|release|alloc|assert)\(|\bclosedir\(|sizeof|<<")
 
 Mutant = collections.namedtuple("Mutant", "name file text by tests")
 
