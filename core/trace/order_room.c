@@ -13,6 +13,7 @@
  * Branches of a graph share the stream that launched it: of its activities, the
  * next is the first behind the graph.
  */
+#include "core/base/spans.h"
 #include "core/trace/order.h"
 
 #include <stdlib.h>
@@ -150,17 +151,10 @@ static msim_ps synchronised(const struct msim_trace *t, const struct syncs *all,
                             uint32_t launch)
 {
     msim_ps after = t->calls[launch].start + t->calls[launch].dur;
-    uint32_t lo = 0, hi = all->n;
+    uint32_t i = msim_first_after(&all->of->start, sizeof(*all->of), 0, all->n,
+                                  after - 1);
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (all->of[mid].start < after)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < all->n ? all->of[lo].end : INT64_MAX;
+    return i < all->n ? all->of[i].end : INT64_MAX;
 }
 
 static void end_with_sync(struct msim_trace *t, const struct syncs *all,
