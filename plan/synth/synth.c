@@ -318,6 +318,25 @@ static enum msim_status check_dlrm(const struct msim_described *m,
     return MSIM_OK;
 }
 
+/* Layers that a rank may pass, of all its micro batches: some GB of a trace. */
+#define PASSES_MOST 50000
+
+/* A step's micro batches are alike: many say no more than some. */
+static enum msim_status check_length(const struct msim_described *m,
+                                     const struct msim_strategy *s,
+                                     struct msim_error *err)
+{
+    double passes = (double)m->layers / (double)s->pp * (double)s->grad_accum;
+
+    if (passes <= PASSES_MOST)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "a rank passes %.6g layers (layers / pp x grad_accum), "
+                     "want at most %d in a written step: fewer micro batches "
+                     "(global_batch), or more stages",
+                     passes, PASSES_MOST);
+}
+
 static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
@@ -352,7 +371,7 @@ static enum msim_status check(const struct msim_synth_options *o,
                          "its GPU alone; leave it out, and let whatif change "
                          "the traces: {\"offload\": \"optimizer\"}, or "
                          "\"activations\"");
-    return MSIM_OK;
+    return check_length(o->model, s, err);
 }
 
 /* How many ranks do alike: those of a stage; of a DLRM all, where they have as

@@ -218,4 +218,7 @@ awk -F, '$1 == "six" { same = $5 } $1 == "three" { half = $5 }
     END { exit !(same == 1 && half > 0.4 && half < 0.65) }' "$folder/out" ||
     complain "another batch than that of samples: $out"
 
+# As many micro batches as a number holds: refused before memory is asked for.
+echo '{"global_batch": 500000000}' >"$folder/many.json"
+usage_error "a rank passes 1.4e+10 layers" synth llama3.2-3b --strategy "$folder/many.json" -o "$folder/many"
 finish
