@@ -10,7 +10,7 @@ make <<'PYTHON'
 from made_steps import *
 
 
-def rank(folder, rank, first, marked=1, ahead=0, rest=0):
+def rank(folder, rank, first, marked=1, ahead=0, rest=0, waits=0):
     about = {"Collective_name": "allreduce", "In_msg_nelems": 1 << 20,
              "Out_msg_nelems": 1 << 20, "Group_size": 2, "dtype": "Float",
              "Process_Group_Name": "0", "Process_Group_Ranks": "[0, 1]"}
@@ -23,11 +23,11 @@ def rank(folder, rank, first, marked=1, ahead=0, rest=0):
         called = op("record_param_comms", t + 60, 30)
         called["args"].update({k.replace("_", " "): v for k, v in about.items()})
         events += [called, call("cudaLaunchKernel", t + 65, 10, n),
-                   kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 8060, 1000 + ahead, n,
+                   kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 8060, 1000 + waits, n,
                           stream=20, **about)]
         if rest:
             events += launch("aten::mm", t + 100, t + 9060, rest, "gemm", stream=20)
-        events.append(call("cudaDeviceSynchronize", t + 140, 8920 + ahead + rest))
+        events.append(call("cudaDeviceSynchronize", t + 140, 8920 + waits + rest))
     save(f"{folder}/rank{rank}.json", events, distributedInfo={
         "backend": "nccl", "rank": rank, "world_size": 2})
 
@@ -36,7 +36,9 @@ for folder, first, how in (("together", 4, {}), ("late", 1, {}), ("unmarked", 1,
     rank(folder, 0, first, **how)
     rank(folder, 1, 4)
 rank("ahead", 0, 1, rest=900)
-rank("ahead", 1, 4, ahead=500)
+rank("ahead", 1, 4, ahead=500, waits=500)
+rank("once", 0, 5, marked=6, waits=3000)
+rank("once", 1, 5, marked=6, ahead=-3000)
 PYTHON
 cd "$folder" || exit 1
 
@@ -66,5 +68,13 @@ python3 - out <<'PYTHON' || complain "rank 1 is late"
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["iteration_us"]["predicted"] < 1.05 * d["period_us"]["predicted"]
+PYTHON
+
+# But where all that is recorded is the iteration, that wait is part of it.
+run --json --costs model --platform a100 once
+want_rc 0
+python3 - out <<'PYTHON' || complain "the wait of 3000 is lost"
+import json, sys
+assert json.load(open(sys.argv[1]))["iteration_us"]["predicted"] > 3000
 PYTHON
 finish
