@@ -95,12 +95,20 @@ static enum msim_status classify_calls(struct msim_trace *t)
     return MSIM_OK;
 }
 
+/* Starts and durations in whole microseconds are cut, each by up to one: a call
+ * that ends inside another may begin so much behind its end. */
+#define CUT_PS MSIM_PS_PER_US
+
+static bool is_behind(const struct msim_call *a, const struct msim_call *b)
+{
+    return a->start > b->start + b->dur + CUT_PS;
+}
+
 /* One process has a number once, but for a call inside a call. */
 static bool is_repeated(const struct msim_call *a, const struct msim_call *b)
 {
     return msim_call_starts_work(a->kind) && msim_call_starts_work(b->kind) &&
-           (a->thread != b->thread || a->start >= b->start + b->dur ||
-            b->start >= a->start + a->dur);
+           (a->thread != b->thread || is_behind(a, b) || is_behind(b, a));
 }
 
 /* Correlation -> call. Of two calls with one number: the one that starts
