@@ -20,18 +20,21 @@ static enum msim_status estimate_whole(struct msim_estimate *e,
 {
     enum msim_emulation how = msim_emulation_of(p->platform, w);
     char why[MSIM_EMULATION_TEXT];
+    struct msim_work asked;
 
     if (msim_emulation_is_refused(how)) {
         msim_emulation_text(how, p->platform, why, sizeof(why));
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s", why);
     }
-    return msim_estimate_cache_predict(&p->cache, p->platform, w, false, e,
+    memcpy(&asked, w, sizeof(asked)); /* the cache compares all bytes */
+    asked.asked = true;
+    return msim_estimate_cache_predict(&p->cache, p->platform, &asked, false, e,
                                        err);
 }
 
-static enum msim_status estimate(double *us, struct msim_pricer *p,
-                                 const struct msim_work *w,
-                                 struct msim_error *err)
+enum msim_status msim_price_described(double *us, struct msim_pricer *p,
+                                      const struct msim_work *w,
+                                      struct msim_error *err)
 {
     struct msim_estimate e = {0};
 
@@ -72,7 +75,7 @@ enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
     if (ranks < 2 || bytes <= 0)
         return MSIM_OK;
     w = collective_work(p, c, bytes, ranks, stride);
-    return estimate(us, p, &w, err);
+    return msim_price_described(us, p, &w, err);
 }
 
 enum msim_status msim_price_network(double *half, struct msim_pricer *p,
@@ -110,7 +113,7 @@ enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,
     w.u.vector.cols = w.u.vector.elems;
     w.bytes_read = read;
     w.bytes_written = written;
-    return estimate(us, p, &w, err);
+    return msim_price_described(us, p, &w, err);
 }
 
 /* Tokens that are sent in 8 bits are cast before. */
@@ -154,7 +157,7 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
         w.u.dispatch.experts = parts->experts;
         w.u.dispatch.ranks = s->ep;
         w.u.dispatch.combine = combine == 1;
-        MSIM_TRY(estimate(&each, p, &w, err));
+        MSIM_TRY(msim_price_described(&each, p, &w, err));
         *us += each;
     }
     MSIM_TRY(msim_price_collective(&plain, p, c->collective,
@@ -198,7 +201,7 @@ enum msim_status msim_price_part(struct msim_priced *out, struct msim_pricer *p,
         const struct msim_part_op *op = &part->ops[i];
         double us;
 
-        MSIM_TRY(estimate(&us, p, &op->work, err));
+        MSIM_TRY(msim_price_described(&us, p, &op->work, err));
         out->us[op->kind][op->pass] += us;
         out->kernels[op->kind][op->pass] += 1;
         if (op->selective)

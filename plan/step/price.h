@@ -37,6 +37,13 @@ enum msim_status msim_price_part(struct msim_priced *out, struct msim_pricer *p,
                                  const struct msim_strategy *s,
                                  struct msim_error *err);
 
+/* One work of the description: what it says is asked for, so that a work of
+ * more than the GPU's memory keeps its law's time. */
+MSIM_MUST_CHECK
+enum msim_status msim_price_described(double *us, struct msim_pricer *p,
+                                      const struct msim_work *w,
+                                      struct msim_error *err);
+
 /*
  * One collective over `ranks` ranks that are `stride` ranks apart: with a
  * stride of tp, the data parallel group of a job whose tensor parallel ranks

@@ -92,7 +92,6 @@ static enum msim_status price_copy(double *us, struct msim_pricer *p,
                                    struct msim_error *err)
 {
     struct msim_work w;
-    struct msim_estimate e;
 
     *us = 0;
     if (bytes < 1)
@@ -106,10 +105,7 @@ static enum msim_status price_copy(double *us, struct msim_pricer *p,
     w.u.vector.rows = 1;
     w.u.vector.cols = w.u.vector.elems;
     w.bytes_read = w.bytes_written = bytes;
-    MSIM_TRY(msim_estimate_cache_predict(&p->cache, p->platform, &w, false, &e,
-                                         err));
-    *us = e.us;
-    return MSIM_OK;
+    return msim_price_described(us, p, &w, err);
 }
 
 /* What a layer keeps for backward, bytes; the mean of all layers. */

@@ -521,6 +521,17 @@ static void test_parts__send_activations(void)
     CHECK_REL(scatters, 2 + 2, 1e-12);
 }
 
+/* What is more than the GPU's memory takes its law's time, too. */
+static void test_price__grows_beyond_memory(void)
+{
+    double some, more;
+
+    CHECK_INT(msim_price_bytes(&some, &pricer, 1e9, 16e9, 14e9, &err), MSIM_OK);
+    CHECK_INT(msim_price_bytes(&more, &pricer, 1e11, 16e11, 14e11, &err),
+              MSIM_OK);
+    CHECK_REL(more, 100 * some, 0.05);
+}
+
 int main(void)
 {
     if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
@@ -544,6 +555,7 @@ int main(void)
     RUN(test_optimizer__steps_on_its_share);
     RUN(test_optimizer__steps_on_its_stage);
     RUN(test_parts__send_activations);
+    RUN(test_price__grows_beyond_memory);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
     return check_summary();
