@@ -169,7 +169,7 @@ void msim_fields_only(struct msim_fields *f, const char *const *keys)
     cJSON_ArrayForEach(item, f->object)
     {
         const char *near;
-        char text[512];
+        char text[1000];
         size_t i = 0;
 
         while (i < n && strcmp(keys[i], item->string) != 0)
@@ -182,10 +182,10 @@ void msim_fields_only(struct msim_fields *f, const char *const *keys)
                      "%s%.60s is not known, did you mean %.60s?", f->path,
                      item->string, near);
         else {
-            char all[384];
+            char all[800];
 
             list_words(all, sizeof(all), keys);
-            snprintf(text, sizeof(text), "%s%.60s is not known, want %.300s",
+            snprintf(text, sizeof(text), "%s%.60s is not known, want %s",
                      f->path, item->string, all);
         }
         fail(f, text);
