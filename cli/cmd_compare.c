@@ -5,6 +5,7 @@
  * next one is loaded.
  */
 #include "cli/cmd.h"
+#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/platform_hint.h"
@@ -359,15 +360,20 @@ static enum msim_status load_side(struct msim_side **side,
 {
     struct msim_predict_settings s = settings_of(settings, which, &path);
     struct msim_error no_trace = {0};
-    struct msim_inputs in;
-    struct msim_target to;
-    enum msim_status status = msim_load_prediction(&in, &to, &s, &no_trace);
-    bool is_trace = in.job != NULL;
+    struct msim_written_job job;
+    struct msim_inputs in = {0};
+    struct msim_target to = {0};
+    enum msim_status status = msim_written_settings(&job, &s, &no_trace);
+    bool is_trace;
 
+    if (status == MSIM_OK)
+        status = msim_load_prediction(&in, &to, &s, &no_trace);
+    is_trace = in.job != NULL;
     if (status == MSIM_OK)
         status = predict_side(side, &s, &in, &to, &no_trace);
     msim_target_release(&to);
     msim_inputs_release(&in);
+    msim_written_job_release(&job);
     if (status == MSIM_EFORMAT && !is_trace && is_file(path)) {
         if (msim_prediction_is_file(path))
             return from_file(side, path, err);

@@ -4,6 +4,7 @@
 #include "cli/capture/capture_model.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
+#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -261,12 +262,16 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
 {
     char data[PATH_MAX]; /* a baseline loads its own host and platform */
     const char *platform = o->settings.platform;
+    struct msim_written_job job;
     enum msim_status status;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(check_operands(o, data, err));
     o->settings.data = data;
-    status = o->model ? predict_model(o, err) : predict_traces(o, err);
+    status = msim_written_settings(&job, &o->settings, err);
+    if (status == MSIM_OK)
+        status = o->model ? predict_model(o, err) : predict_traces(o, err);
+    msim_written_job_release(&job);
     if (status == MSIM_EUNKNOWN && platform)
         msim_platform_hint(data, platform);
     return status;

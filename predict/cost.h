@@ -65,6 +65,12 @@ struct msim_costs {
     const struct msim_task_groups *groups; /* not its own; NULL: not known */
     /* Of all kernels together, on top of low..high; 1 and 1: as traced. */
     struct msim_whole_job_machine machine;
+    /* Where measured jobs tell what a step takes (predict/measured_step.h):
+     * what all durations were multiplied by, and the step's interval as
+     * factors; 0: they do not. */
+    struct msim_step_scale {
+        double factor, low, high;
+    } step;
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
     msim_guard_marks marks;       /* MEMORY: a work needs more than there is */
     /* Operators, or kernels without one, whose estimates could not be true

@@ -14,7 +14,7 @@
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/costing.h"
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 
 #include <assert.h>
 #include <math.h>

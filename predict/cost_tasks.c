@@ -4,7 +4,7 @@
  */
 #include "predict/costing.h"
 
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -344,6 +344,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->machine = base->machine;
+    c->step = base->step;
     c->marks = base->marks;
     c->groups = base->groups;
     if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
@@ -400,6 +401,7 @@ enum msim_status msim_costs_overlaid(struct msim_costs **out,
             take_added(c, t, &added[from[t] - n_base]);
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->machine = base->machine;
+    c->step = base->step;
     c->marks = base->marks;
     *out = c;
     return MSIM_OK;

@@ -188,6 +188,7 @@ static enum msim_status take_warnings(struct predicting *p, uint32_t begin)
     return MSIM_OK;
 }
 
+/* Its memory, and what is known of both from measured jobs. */
 static enum msim_status find_memory(struct predicting *p)
 {
     struct msim_basis *b = p->basis;
@@ -199,6 +200,9 @@ static enum msim_status find_memory(struct predicting *p)
 
     MSIM_TRY(msim_rank_memory_find(&b->memory, job.ranks, p->in->job->n_ranks,
                                    job.platform));
+    MSIM_TRY(msim_step_factor_find(&b->factor, p->s, p->in, p->to, b->graph,
+                                   b->costs, &b->memory, p->err));
+    msim_step_factor_apply(&b->factor, b->graph, b->costs, &b->memory);
     job.origins = job.ranks;
     if (origin && !p->asked.views) {
         job.origins = origin->ranks;
@@ -289,6 +293,14 @@ static void stretch_waits(const struct predicting *p, const msim_ps *dur,
                               dur == run->long_dur);
 }
 
+/* Latencies deviate with a step that deviates as a whole. */
+static void deviate_lags(msim_ps lag[MSIM_EDGE_KINDS], double by)
+{
+    for (int k = 0; by > 0 && k < MSIM_EDGE_KINDS; k++)
+        if (lag[k] > 0)
+            lag[k] = (msim_ps)((double)lag[k] * by);
+}
+
 static enum msim_status simulate_one(struct predicting *p,
                                      struct msim_engine *e, const msim_ps *dur,
                                      struct msim_times *times)
@@ -297,6 +309,9 @@ static enum msim_status simulate_one(struct predicting *p,
     struct msim_scenario scenario = {.dur = dur, .removed = c->removed};
 
     memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    if (dur != c->mid)
+        deviate_lags(scenario.lag,
+                     dur == p->run->long_dur ? c->step.high : c->step.low);
     stretch_waits(p, dur, &scenario);
     MSIM_TRY(new_times(times, p->run->graph->n_tasks));
     return msim_engine_simulate(e, &scenario, times, p->err);
@@ -484,6 +499,9 @@ static enum msim_status read_off(struct predicting *p)
         return MSIM_OK;
     }
     fold(p);
+    run->prediction->step = (struct msim_step_note){run->basis->factor.us,
+                                                    run->basis->factor.walk_us,
+                                                    run->basis->factor.peak};
     msim_run_describe(run->prediction, p->s, p->in, p->to,
                       run->basis->plans[0] != NULL);
     if (p->to->platform)

@@ -28,6 +28,7 @@
 #define MSIM_PREDICT_PIPELINE_H
 #include "core/report/analyse/outcome.h"
 #include "predict/cost.h"
+#include "predict/measured_step.h"
 #include "predict/memory/fit_ways.h"
 #include "predict/memory/rank_memory.h"
 #include "predict/target.h"
@@ -48,8 +49,9 @@ struct msim_basis {
     const char **warnings; /* of the graph; texts are the job's */
     uint32_t n_warnings;
     struct msim_rank_memory memory;
-    bool borrows_memory;       /* likewise */
-    struct msim_fit_ways ways; /* none where the job fits */
+    struct msim_step_factor factor; /* in costs and memory; 0: none is */
+    bool borrows_memory;            /* likewise */
+    struct msim_fit_ways ways;      /* none where the job fits */
 };
 
 /* One prediction and what it was read off. Do not copy: `outcome` points into

@@ -8,7 +8,7 @@
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/emulated.h"
 #include "models/host/host_class.h"
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 
 #include <math.h>
 #include <string.h>

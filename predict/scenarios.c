@@ -61,14 +61,16 @@ enum msim_status msim_scenario_durations(msim_ps **out,
     const struct msim_whole_job_machine *m = &c->machine;
     struct deviations d = {g, c, high ? c->high : c->low,
                            high ? m->slower - 1 : 1 / m->faster - 1};
-    double share = joint_share(&d);
+    double share = joint_share(&d), step = high ? c->step.high : c->step.low;
     msim_ps *dur = malloc(((size_t)g->n_tasks + 1) * sizeof(*dur));
 
     *out = dur;
     if (!dur)
         return MSIM_ENOMEM;
     for (uint32_t t = 0; t < g->n_tasks; t++)
-        dur[t] = deviate(c->mid[t], (of_family(&d, t) + of_gpu(&d, t)) * share);
+        dur[t] = deviate(c->mid[t],
+                         step > 0 ? (step - 1) * (double)c->mid[t]
+                                  : (of_family(&d, t) + of_gpu(&d, t)) * share);
     return MSIM_OK;
 }
 

@@ -9,6 +9,9 @@
  *     share = root of the sum of squares / sum    over families and the GPU
  *     duration = middle + share * (deviation of its family + of the GPU)
  *
+ * Where measured jobs tell how long the whole step may take (costs.step), all
+ * tasks deviate as the step does.
+ *
  * Example: two families of 30 and 40 us beyond the middle are together
  * sqrt(30^2 + 40^2) = 50 us long, not 70: each task deviates by 5/7 of its own.
  */

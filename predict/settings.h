@@ -32,6 +32,7 @@ const char *msim_cost_mode_text(enum msim_cost_mode mode);
 #define MSIM_ITERATION_ALL (-1)
 
 struct msim_shelf;
+struct msim_step_source; /* predict/measured_step.h */
 
 struct msim_predict_settings {
     const char *data; /* the folder that holds platforms/, hosts/, networks/ */
@@ -43,6 +44,9 @@ struct msim_predict_settings {
     const char *source_trace; /* whose times are scaled; NULL: the job's */
     const char *ops;          /* the user's table of operators; NULL: none */
     struct msim_load_options load;
+    struct msim_step_source *described; /* what is known of a job that the
+                                           traces describe; NULL: they were
+                                           recorded */
 
     /* The target. */
     const char *platform;        /* name or file; NULL: from the trace */

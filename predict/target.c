@@ -7,7 +7,7 @@
 #include "core/work/rules/opmap_comm.h"
 #include "models/platform/platform_find.h"
 #include "models/platform/platform_nearest.h"
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 #include "predict/shelf.h"
 
 #include <math.h>

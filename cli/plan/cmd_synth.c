@@ -9,6 +9,7 @@
 #include "plan/synth/synth.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define GPUS_A_NODE 8 /* of a strategy that does not say its nodes */
 
@@ -54,19 +55,19 @@ static const struct msim_command COMMAND = {
 };
 
 static enum msim_status read_strategy(struct msim_strategy *strategy,
+                                      uint32_t *given,
                                       const struct msim_described *model,
                                       const char *path, struct msim_error *err)
 {
-    uint32_t given = 0;
     char defaults[512], reason[256], one[] = "1";
 
     *strategy = (struct msim_strategy){0};
     if (path)
-        MSIM_TRY(msim_strategy_read(strategy, &given, path, err));
+        MSIM_TRY(msim_strategy_read(strategy, given, path, err));
     else
-        (void)msim_strategy_set(strategy, MSIM_GIVEN_gpus, one, &given, reason,
+        (void)msim_strategy_set(strategy, MSIM_GIVEN_gpus, one, given, reason,
                                 sizeof(reason));
-    if (msim_strategy_complete(strategy, given, model, GPUS_A_NODE, defaults,
+    if (msim_strategy_complete(strategy, *given, model, GPUS_A_NODE, defaults,
                                sizeof(defaults), reason, sizeof(reason)))
         return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE, "%s",
                          reason);
@@ -80,16 +81,20 @@ static enum msim_status write_all(const char *name, const struct settings *s,
 {
     struct msim_described model;
     struct msim_strategy strategy;
+    struct msim_synth_options o = {
+        .model = &model, .strategy = &strategy, .every_rank = s->every_rank};
     struct msim_synth_result made;
-    char data[1024];
+    enum msim_status status;
+    char data[1024], *source;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_described_find(&model, name, data, NULL, err));
-    MSIM_TRY(read_strategy(&strategy, &model, s->strategy, err));
-    MSIM_TRY(msim_synth_write(
-        s->folder,
-        &(struct msim_synth_options){&model, &strategy, s->every_rank}, &made,
-        err));
+    MSIM_TRY(read_strategy(&strategy, &o.given, &model, s->strategy, err));
+    MSIM_TRY(msim_described_source(&source, name, data, err));
+    o.source = source;
+    status = msim_synth_write(s->folder, &o, &made, err);
+    free(source);
+    MSIM_TRY(status);
     msim_print(stdout,
                "written: %" PRIu32 " execution trace%s of %" PRId64
                " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",

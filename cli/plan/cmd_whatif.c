@@ -4,6 +4,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/datadir.h"
+#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -160,9 +161,11 @@ static enum msim_status run(const char *file,
     struct msim_inputs in = {0};
     struct msim_target to = {0};
     struct msim_scenarios s = {0};
-    enum msim_status status =
-        file ? msim_scenarios_read(&s, file, settings, err) : MSIM_OK;
+    struct msim_written_job job;
+    enum msim_status status = msim_written_settings(&job, settings, err);
 
+    if (status == MSIM_OK && file)
+        status = msim_scenarios_read(&s, file, settings, err);
     s.kernels = cli->kernels;
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, settings, err);
@@ -176,6 +179,7 @@ static enum msim_status run(const char *file,
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);
+    msim_written_job_release(&job);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/replay/validate_trace.h"
 
 #include "cli/datadir.h"
+#include "cli/written.h"
 #include "cli/load.h"
 #include "predict/rows/trace_report.h"
 
@@ -20,10 +21,13 @@ enum msim_status msim_validate_trace(const struct msim_validate_rows *v,
                                       .peers = MSIM_PEERS_FIXED,
                                       .iteration = MSIM_ITERATION_ALL};
     struct msim_trace_rows t = {0};
+    struct msim_written_job job = {0};
     struct msim_inputs in = {0};
     struct msim_target to = {0};
     enum msim_status status = msim_datadir_find(data, sizeof(data), err);
 
+    if (status == MSIM_OK)
+        status = msim_written_settings(&job, &s, err);
     if (status == MSIM_OK)
         status = msim_trace_rows_read(&t, v->rows, &s, err);
     if (status == MSIM_OK)
@@ -36,5 +40,6 @@ enum msim_status msim_validate_trace(const struct msim_validate_rows *v,
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_trace_rows_release(&t);
+    msim_written_job_release(&job);
     return status;
 }

@@ -169,6 +169,12 @@ void msim_json_text(struct msim_json *j, const char *key, const char *text)
         put_text(j, "null");
 }
 
+void msim_json_value(struct msim_json *j, const char *key, const char *json)
+{
+    before_value(j, key);
+    put_text(j, json ? json : "null");
+}
+
 void msim_json_number(struct msim_json *j, const char *key, double value)
 {
     char text[32];

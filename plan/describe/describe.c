@@ -8,6 +8,7 @@
 #include "plan/describe/describe_hub.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,28 +273,38 @@ static void check(struct msim_described *m, struct msim_fields *f)
                           "a divisor of \"heads\"");
 }
 
-enum msim_status msim_described_read(struct msim_described *m, const char *path,
-                                     struct msim_error *err)
+enum msim_status msim_described_parse(struct msim_described *m,
+                                      const cJSON *object, const char *file,
+                                      struct msim_error *err)
 {
-    struct msim_fields f;
-    cJSON *json;
+    struct msim_fields f =
+        msim_fields_of(cJSON_IsObject(object) ? object : NULL, file, err);
 
     *m = (struct msim_described){0};
-    MSIM_TRY(msim_json_read(&json, path, err));
-    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     if (!f.object)
-        f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                             "this is not a JSON object, want one model");
-    else if (msim_described_is_hub(json))
+        return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                         "this is not a JSON object, want one model");
+    if (msim_described_is_hub(object))
         msim_described_read_hub(m, &f);
     else
         read_own(m, &f);
     if (f.status == MSIM_OK)
         check(m, &f);
-    if (f.object)
-        name_of(m, &f, path);
-    cJSON_Delete(json);
+    name_of(m, &f, file);
     return f.status;
+}
+
+enum msim_status msim_described_read(struct msim_described *m, const char *path,
+                                     struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *json;
+
+    *m = (struct msim_described){0};
+    MSIM_TRY(msim_json_read(&json, path, err));
+    status = msim_described_parse(m, json, path, err);
+    cJSON_Delete(json);
+    return status;
 }
 
 static bool is_path(const char *name)
@@ -334,23 +345,50 @@ static void list_models(char *text, size_t size, const char *folder)
     }
 }
 
+/* The file of a model. */
+static enum msim_status find(char *path, size_t size, const char *name,
+                             const char *data_dir, const char *beside,
+                             struct msim_error *err)
+{
+    char known[800];
+
+    snprintf(path, size, "%s", name);
+    if (is_path(name))
+        return MSIM_OK;
+    snprintf(path, size, "%s/models/%s.json", data_dir, name);
+    if (access(path, R_OK) != 0 && beside)
+        snprintf(path, size, "%s/%s.json", beside, name);
+    if (access(path, R_OK) == 0)
+        return MSIM_OK;
+    snprintf(path, size, "%s/models", data_dir);
+    list_models(known, sizeof(known), path);
+    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                     "no model '%.64s', want a file or one of:%s", name, known);
+}
+
 enum msim_status msim_described_find(struct msim_described *m, const char *name,
                                      const char *data_dir, const char *beside,
                                      struct msim_error *err)
 {
-    char path[1400], known[800];
+    char path[PATH_MAX];
 
-    if (is_path(name))
-        return msim_described_read(m, name, err);
-    snprintf(path, sizeof(path), "%s/models/%s.json", data_dir, name);
-    if (access(path, R_OK) != 0 && beside)
-        snprintf(path, sizeof(path), "%s/%s.json", beside, name);
-    if (access(path, R_OK) == 0)
-        return msim_described_read(m, path, err);
-    snprintf(path, sizeof(path), "%s/models", data_dir);
-    list_models(known, sizeof(known), path);
-    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "no model '%.64s', want a file or one of:%s", name, known);
+    MSIM_TRY(find(path, sizeof(path), name, data_dir, beside, err));
+    return msim_described_read(m, path, err);
+}
+
+enum msim_status msim_described_source(char **json, const char *name,
+                                       const char *data_dir,
+                                       struct msim_error *err)
+{
+    char path[PATH_MAX];
+    cJSON *object;
+
+    *json = NULL;
+    MSIM_TRY(find(path, sizeof(path), name, data_dir, NULL, err));
+    MSIM_TRY(msim_json_read(&object, path, err));
+    *json = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    return *json ? MSIM_OK : MSIM_ENOMEM;
 }
 
 #define MODEL_MOST (1 << 20) /* bytes: configurations are small */

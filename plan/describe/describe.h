@@ -21,6 +21,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_described_read(struct msim_described *m, const char *path,
                                      struct msim_error *err);
 
+struct cJSON;
+/* The same of an object that stands in `file`, which errors name. */
+MSIM_MUST_CHECK
+enum msim_status msim_described_parse(struct msim_described *m,
+                                      const struct cJSON *object,
+                                      const char *file, struct msim_error *err);
+
 /*
  * The model that `name` stands for: a path where it holds a '/' or ends in
  * .json, else NAME.json in `data_dir`/models, else in `beside` (may be NULL).
@@ -30,6 +37,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_described_find(struct msim_described *m, const char *name,
                                      const char *data_dir, const char *beside,
                                      struct msim_error *err);
+
+/* What the file of that model says, as JSON on one line; the caller frees
+ * `*json`. */
+MSIM_MUST_CHECK
+enum msim_status msim_described_source(char **json, const char *name,
+                                       const char *data_dir,
+                                       struct msim_error *err);
 
 /*
  * Whether `name` stands for a model and not for a trace: a name of

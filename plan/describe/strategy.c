@@ -255,15 +255,18 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
         msim_field_refuse(f, key, want);
 }
 
-enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
-                                    const char *path, struct msim_error *err)
+enum msim_status msim_strategy_parse(struct msim_strategy *s, uint32_t *given,
+                                     const cJSON *object, const char *file,
+                                     struct msim_error *err)
 {
     const char *known[MSIM_GIVEN_COUNT + 3] = {NULL};
-    struct msim_fields f;
-    cJSON *json;
+    struct msim_fields f =
+        msim_fields_of(cJSON_IsObject(object) ? object : NULL, file, err);
 
-    MSIM_TRY(msim_json_read(&json, path, err));
-    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
+    if (!f.object)
+        return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                         "this is not a JSON object, want "
+                         "{\"gpus\": 8, \"tp\": 2}");
     memcpy(known, GIVEN, sizeof(GIVEN));
     known[MSIM_GIVEN_COUNT] = "optimizer";
     known[MSIM_GIVEN_COUNT + 1] = "table_optimizer";
@@ -273,14 +276,21 @@ enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
     s->table_optimizer = (enum msim_table_optimizer)msim_field_word(
         &f, "table_optimizer", TABLE_OPTIMIZERS,
         MSIM_TABLE_OPTIMIZER_ROWWISE_ADAGRAD);
-    if (!f.object)
-        f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                             "this is not a JSON object, want "
-                             "{\"gpus\": 8, \"tp\": 2}");
     for (int g = 0; g < MSIM_GIVEN_COUNT; g++)
-        if (f.object && cJSON_HasObjectItem(f.object, GIVEN[g]))
+        if (cJSON_HasObjectItem(f.object, GIVEN[g]))
             msim_strategy_read_member(s, given, (enum msim_given)g, &f,
                                       GIVEN[g]);
-    cJSON_Delete(json);
     return f.status;
+}
+
+enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
+                                    const char *path, struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *json;
+
+    MSIM_TRY(msim_json_read(&json, path, err));
+    status = msim_strategy_parse(s, given, json, path, err);
+    cJSON_Delete(json);
+    return status;
 }

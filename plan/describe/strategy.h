@@ -170,6 +170,11 @@ enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
 
 struct msim_fields; /* core/json/fields.h */
 struct cJSON;
+/* The same of an object that stands in `file`, which errors name. */
+MSIM_MUST_CHECK
+enum msim_status msim_strategy_parse(struct msim_strategy *s, uint32_t *given,
+                                     const struct cJSON *object,
+                                     const char *file, struct msim_error *err);
 /* Set one member from an item of JSON: a number, a text, true or false.
  * Returns NULL, or what is wanted, in `reason`. */
 const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,

@@ -169,9 +169,9 @@ static struct peak peak_of(struct report *r, const struct msim_job_row *row,
 {
     struct msim_job_memory m =
         msim_job_memory_of(row->model, &row->strategy, &r->memory, gpu);
-    struct peak p = {.gib = m.at.peak / GIB,
-                     .low_gib = m.at.peak / m.interval.low / GIB,
-                     .high_gib = m.at.peak * m.interval.high / GIB,
+    struct peak p = {.gib = m.at.most / GIB,
+                     .low_gib = m.at.most / m.interval.low / GIB,
+                     .high_gib = m.at.most * m.interval.high / GIB,
                      .fits = m.fits};
 
     /* Recomputation that nobody states may be any. */
@@ -181,7 +181,7 @@ static struct peak peak_of(struct report *r, const struct msim_job_row *row,
 
         full.recompute = MSIM_RECOMPUTE_FULL;
         least = msim_job_memory_of(row->model, &full, &r->memory, gpu);
-        p.low_gib = fmin(p.low_gib, least.at.peak / least.interval.low / GIB);
+        p.low_gib = fmin(p.low_gib, least.at.most / least.interval.low / GIB);
         p.fits = msim_memory_fits(fmin(m.low, least.low), m.high, m.room);
     }
     r->called[row->failed][p.fits]++;

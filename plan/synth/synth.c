@@ -263,6 +263,30 @@ static enum msim_status write_rank(struct job *job, int64_t number,
     return msim_file_close(file, status, err);
 }
 
+/* What the job was asked for as, to be read again. */
+static void write_description(struct msim_json *j,
+                              const struct msim_synth_options *o)
+{
+    const struct msim_strategy *s = o->strategy;
+
+    msim_json_open(j, "described", '{', true);
+    msim_json_value(j, "model", o->source);
+    msim_json_open(j, "strategy", '{', false);
+    for (int g = 0; g < MSIM_GIVEN_COUNT; g++) {
+        char text[64];
+
+        if (!(o->given >> g & 1))
+            continue;
+        msim_strategy_value_text((enum msim_given)g,
+                                 msim_strategy_value(s, (enum msim_given)g),
+                                 text, sizeof(text));
+        msim_json_text(j, msim_given_text((enum msim_given)g), text);
+    }
+    msim_json_text(j, "optimizer", msim_optimizer_text(s->optimizer));
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
 static enum msim_status write_manifest(struct job *job, int64_t a_file,
                                        struct msim_error *err)
 {
@@ -286,6 +310,7 @@ static enum msim_status write_manifest(struct job *job, int64_t a_file,
     msim_json_close(&j);
     msim_json_integer(&j, "ranks", s->gpus);
     msim_json_integer(&j, "ranks_a_file", a_file);
+    write_description(&j, job->o);
     msim_json_close(&j);
     return msim_file_close(file, msim_json_end(&j), err);
 }

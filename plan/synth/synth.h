@@ -18,6 +18,8 @@
 struct msim_synth_options {
     const struct msim_described *model;
     const struct msim_strategy *strategy; /* complete */
+    uint32_t given;     /* of the strategy, as bits of enum msim_given */
+    const char *source; /* the model's file: JSON on one line */
     bool every_rank;
 };
 
@@ -28,7 +30,8 @@ struct msim_synth_result {
 
 /*
  * Write DIR/rank-R.et.json for each rank that is asked for, and DIR/synth.json,
- * which says what they are of and what they stand for (write_folder.h). EUSAGE
+ * which says what they are of and what they stand for (write_folder.h): model
+ * and strategy as they were given, which plan/written reads again. EUSAGE
  * where a strategy cannot be written, or DIR holds traces of others; EIO;
  * EWRITE; ENOMEM.
  */

@@ -38,6 +38,7 @@ enum msim_status msim_price_work(struct msim_remake *d,
                                  struct msim_cost_added *cost)
 {
     const struct msim_platform *p = NULL;
+    double factor = d->costs->step.factor > 0 ? d->costs->step.factor : 1;
     struct msim_work asked = *w;
     struct msim_estimate e;
 
@@ -46,9 +47,9 @@ enum msim_status msim_price_work(struct msim_remake *d,
     MSIM_TRY(msim_model_predict(p, &asked, d->s->strict, &e, d->err));
     msim_whole_job_widen(p, w, msim_costs_alone(d->g), &e);
     *cost = (struct msim_cost_added){
-        .mid = ps_of(e.us),
-        .low = ps_of(e.low_us),
-        .high = ps_of(e.high_us),
+        .mid = ps_of(factor * e.us),
+        .low = ps_of(factor * e.low_us),
+        .high = ps_of(factor * e.high_us),
         .source = (uint8_t)e.source,
         .made_by = (uint8_t)e.family,
         .flops = (float)(w->flops * msim_work_repeats(w))};

@@ -118,6 +118,7 @@ static enum msim_status held_with(struct held *held, const struct finding *f,
         if (status != MSIM_OK)
             return status == MSIM_ENOMEM || status == MSIM_ELIMIT ? status
                                                                   : MSIM_EUSAGE;
+        msim_rank_memory_scale_peak(m, &one.peak);
         if (msim_rank_needs(&one) > held->needed)
             *held = (struct held){one.peak, msim_rank_needs(&one)};
     }

@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Of eleven captures on a CPU the allocator counted 0.81 to 1.10 of the peak
+ * that their lives give: seven samples (tests/accuracy/memory_peaks.csv, 0.97
+ * to 1.10) and four small models. 90 % lie between these. No GPU's is among
+ * them.
+ */
+#define PEAK_LOW  0.82
+#define PEAK_HIGH 1.10
+
 /* GPUs of other makers than NVIDIA have none. */
 static bool has_cublas(const char *generation)
 {
@@ -86,7 +95,10 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
     *out = (struct msim_rank_memory){
         .n = n,
         .most = MSIM_NONE,
-        .capacity = platform ? msim_platform_usable_bytes(platform) : NAN};
+        .capacity = platform ? msim_platform_usable_bytes(platform) : NAN,
+        .low = PEAK_LOW,
+        .high = PEAK_HIGH,
+        .reserved_high = PEAK_HIGH};
     out->ranks = calloc((size_t)n + 1, sizeof(*out->ranks));
     if (!out->ranks)
         return MSIM_ENOMEM;
@@ -113,6 +125,43 @@ void msim_rank_memory_release(struct msim_rank_memory *m)
 {
     free(m->ranks);
     *m = (struct msim_rank_memory){.most = MSIM_NONE};
+}
+
+static uint64_t times(uint64_t bytes, double factor)
+{
+    return (uint64_t)((double)bytes * factor);
+}
+
+void msim_rank_memory_scale_peak(const struct msim_rank_memory *m,
+                                 struct msim_memory_peak *peak)
+{
+    if (!m->as_measured)
+        return;
+    peak->allocated = times(peak->allocated, m->factor);
+    peak->reserved = peak->allocated;
+    for (int k = 0; k < MSIM_HELD_COUNT; k++)
+        peak->by[k] = times(peak->by[k], m->factor);
+}
+
+void msim_rank_memory_scale(struct msim_rank_memory *m, double factor,
+                            double low, double high)
+{
+    m->as_measured = true;
+    m->factor = factor;
+    m->low = low;
+    m->high = m->reserved_high = high;
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct msim_held_rank *r = &m->ranks[i];
+
+        msim_rank_memory_scale_peak(m, &r->peak);
+        for (uint32_t p = 0; p < r->line.n; p++) {
+            struct msim_memory_point *at = &r->line.points[p];
+
+            at->reserved = times(at->reserved, factor);
+            for (int k = 0; k < MSIM_HELD_COUNT; k++)
+                at->by[k] = times(at->by[k], factor);
+        }
+    }
 }
 
 /* ---- as recorded --------------------------------------------------------- */
@@ -174,15 +223,6 @@ enum msim_status msim_rank_memory_recorded(const struct msim_graph *g,
 
 /* ---- into a prediction --------------------------------------------------- */
 
-/*
- * Of eleven captures on a CPU the allocator counted 0.81 to 1.10 of the peak
- * that their lives give: seven samples (tests/accuracy/memory_peaks.csv, 0.97
- * to 1.10) and four small models. 90 % lie between these. No GPU's is among
- * them.
- */
-#define PEAK_LOW  0.82
-#define PEAK_HIGH 1.10
-
 bool msim_rank_memory_most(const struct msim_rank_memory *m,
                            struct msim_held_most *out)
 {
@@ -192,9 +232,9 @@ bool msim_rank_memory_most(const struct msim_rank_memory *m,
         return false;
     peak = &m->ranks[m->most].peak;
     out->peak = (double)peak->allocated;
-    out->low = PEAK_LOW * out->peak;
-    out->high = PEAK_HIGH * out->peak;
-    out->reserved_high = PEAK_HIGH * (double)peak->reserved;
+    out->low = m->low * out->peak;
+    out->high = m->high * out->peak;
+    out->reserved_high = m->reserved_high * (double)peak->reserved;
     out->beside = m->ranks[m->most].beside;
     for (int i = 0; i < MSIM_HELD_COUNT; i++)
         out->by[i] = (double)peak->by[i];
@@ -217,7 +257,8 @@ static struct msim_named_bytes *parts(struct msim_arena *arena,
 /* It is sure where the upper end of what is reserved fits, and out of question
  * where the lower end of what tensors hold does not: the allocator gives back
  * what it does not use before it fails. */
-static void note_fits(const struct msim_held_rank *r,
+static void note_fits(const struct msim_rank_memory *m,
+                      const struct msim_held_rank *r,
                       struct msim_memory_note *note)
 {
     double beside = msim_beside_bytes(&r->beside);
@@ -227,11 +268,12 @@ static void note_fits(const struct msim_held_rank *r,
     note->needed = msim_rank_needs(r);
     if (note->capacity > 0)
         note->fits = msim_fits_text(msim_memory_fits(
-            note->low + beside, PEAK_HIGH * note->reserved + beside,
+            note->low + beside, m->reserved_high * note->reserved + beside,
             note->capacity));
 }
 
-static enum msim_status note_peak(const struct msim_held_rank *r,
+static enum msim_status note_peak(const struct msim_rank_memory *m,
+                                  const struct msim_held_rank *r,
                                   struct msim_memory_note *note,
                                   struct msim_arena *arena)
 {
@@ -240,10 +282,10 @@ static enum msim_status note_peak(const struct msim_held_rank *r,
         return MSIM_ENOMEM;
     note->n_by = MSIM_HELD_COUNT;
     note->peak = (double)r->peak.allocated;
-    note->low = PEAK_LOW * note->peak;
-    note->high = PEAK_HIGH * note->peak;
+    note->low = m->low * note->peak;
+    note->high = m->high * note->peak;
     note->reserved = (double)r->peak.reserved;
-    note_fits(r, note);
+    note_fits(m, r, note);
     return MSIM_OK;
 }
 
@@ -323,7 +365,7 @@ static enum msim_status note_rank(const struct msim_rank_memory *m, uint32_t i,
     if (!r->known)
         return MSIM_OK;
     note->rank = g->job->ranks[i]->rank;
-    MSIM_TRY(note_peak(r, note, arena));
+    MSIM_TRY(note_peak(m, r, note, arena));
     return start ? note_line(r, i, g, start, note, arena) : MSIM_OK;
 }
 

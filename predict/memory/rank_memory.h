@@ -25,6 +25,10 @@ struct msim_rank_memory {
     uint32_t most; /* the rank that reserves most, an index; NONE: not known */
     double capacity; /* that programs get of the platform's memory; NAN: as
                         traced */
+    /* What was made of the traces' own peaks, and the 90 % interval, as factors
+     * of a peak and of what is reserved for it. */
+    double factor, low, high, reserved_high;
+    bool as_measured; /* by msim_rank_memory_scale() */
 };
 
 /* What a rank takes of its GPU's memory: as reserved, and beside that. */
@@ -38,6 +42,15 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
                                        uint32_t n,
                                        const struct msim_platform *platform);
 void msim_rank_memory_release(struct msim_rank_memory *m);
+
+/* Multiply all that is held: measured jobs hold so much (predict/
+ * measured_step.h), with the interval `low` to `high`, as factors. What is
+ * reserved beyond a peak is in it. */
+void msim_rank_memory_scale(struct msim_rank_memory *m, double factor,
+                            double low, double high);
+/* The peak of a changed trace likewise. */
+void msim_rank_memory_scale_peak(const struct msim_rank_memory *m,
+                                 struct msim_memory_peak *peak);
 
 /* The peak of the rank that holds most, with its 90 % interval; bytes. */
 struct msim_held_most {

@@ -4,7 +4,7 @@
  */
 #include "predict/whatif/whatif.h"
 
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 #include "predict/whatif/ratio.h"
 #include "predict/whatif/select.h"
 

@@ -12,7 +12,7 @@ target without, so that its kin stand in.
 
 Printed for each family: mean error of the scaled time and of the model alone;
 the share of both models' doubt (quadratic sum of the two half-intervals, as
-logarithms) within which 90 % of the ratios lie, RATIO_SHARE in predict/scaled.c;
+logarithms) within which 90 % of the ratios lie, RATIO_SHARE in predict/carry/scaled.c;
 and for the ratio of data sheets alone, by the class of the row, the spread that
 covers 90 % (CLASS_SPREAD).
 """
@@ -135,7 +135,7 @@ def row_class(family, row):
 
 
 def class_us(kind, us, a, b, key):
-    """predict/kernel_class.h, on rows."""
+    """predict/carry/kernel_class.h, on rows."""
     floors = rate(b, "kernel_floor_us") / rate(a, "kernel_floor_us")
     head = min(us, 2.5 * rate(a, "kernel_floor_us"))
     key = "memory_bandwidth" if kind == "memory" else key

@@ -5,11 +5,12 @@
 
 samples=$(dirname "$0")/../../data/traces
 
-synth() { # NAME MODEL STRATEGY: traces of it in $folder/NAME
+synth() { # NAME MODEL STRATEGY: traces of it in $folder/NAME, without what measured jobs say
     echo "$2" >"$folder/$1.json"
     echo "$3" >"$folder/$1.strategy.json"
     run synth "$folder/$1.json" --strategy "$folder/$1.strategy.json" -o "$folder/$1"
     want_rc 0
+    rm -f "$folder/$1/synth.json"
 }
 # Matrix products with their sizes, one a line, in order: those of addmm, mm, bmm.
 cat >"$folder/products.py" <<'PY'

@@ -49,11 +49,12 @@ replay/emit          : core/base core/trace core/lives replay/program replay/fol
 replay/fleet         : core/ :
 replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
-predict              : core/ models/ predict/memory predict/groups predict/learn :
+predict              : core/ models/ predict/carry predict/memory predict/groups predict/learn :
+predict/carry        : core/ models/ :
 predict/groups       : core/ models/ :
 predict/op           : core/ models/ :
 predict/memory       : core/ models/ :
-predict/whatif       : core/ models/ predict :
+predict/whatif       : core/ models/ predict predict/carry :
 predict/learn        : core/ models/ : cjson/ cJSON.h
 predict/edit         : core/ models/ predict predict/groups :
 plan/describe        : core/base core/guard core/json : cjson/ cJSON.h
@@ -64,6 +65,7 @@ plan/rows            : core/base core/guard core/trace core/work core/memory cor
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search :
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
+plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
@@ -85,13 +87,13 @@ calibrate/measure    : core/base core/trace core/job core/work/ models/ profiler
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/steps      : core/base plan/ : gsl/
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calibrate/ : gsl/ cjson/ cJSON.h
-cli                  : core/ models/ predict/ replay/ cli/capture : cjson/ cJSON.h zlib.h
+cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/learn predict/rows predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict predict/carry predict/learn predict/rows predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

@@ -260,6 +260,14 @@ struct msim_clock_note {
     double interval_factor; /* intervals are wider by this for the clock */
 };
 
+/* Of a described job: what measured jobs like it take of what its graph takes
+ * by itself. */
+struct msim_step_note {
+    double factor;   /* of all times; 0: the job is not described */
+    double graph_us; /* an iteration by the graph alone; 0: of a changed job */
+    double memory_factor; /* of all memory; 0: not known */
+};
+
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     msim_guard_marks marks;  /* guards that it trips */
@@ -271,6 +279,7 @@ struct msim_prediction {
     const char *network; /* asked for; NULL: the platform's own */
     uint32_t nodes;      /* asked for; 0: as many as it takes */
     struct msim_clock_note clock;
+    struct msim_step_note step;
     const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *source_trace;    /* that holds them, NULL: the inputs */
     const char *const *inputs;   /* paths as given */

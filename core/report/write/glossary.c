@@ -162,6 +162,9 @@ static const struct word WORDS[] = {
      "What the job marks with torch.profiler.record_function; marks may lie "
      "inside others."},
     {"measured", "What the trace itself shows."},
+    {"measured jobs",
+     "Of traces that synth wrote: how much longer, or shorter, measured jobs "
+     "like the described one take than its graph alone."},
     {"measured times",
      "Dependencies that follow only from when things began and ended."},
     {"memory",

@@ -330,6 +330,18 @@ static void write_host_factors(struct msim_json *j,
     msim_json_close(j);
 }
 
+static void write_step(struct msim_json *j, const struct msim_step_note *s)
+{
+    if (!(s->factor > 0))
+        return;
+    msim_json_open(j, "measured_jobs", '{', false);
+    msim_json_number(j, "factor", s->factor);
+    msim_json_number(j, "graph_us", s->graph_us > 0 ? s->graph_us : NAN);
+    msim_json_number(j, "memory_factor",
+                     s->memory_factor > 0 ? s->memory_factor : NAN);
+    msim_json_close(j);
+}
+
 /* null where the user has not said what it takes. */
 static void write_rates(struct msim_json *j, const struct msim_prediction *p)
 {
@@ -456,6 +468,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_texts(&j, "warnings", p->warnings, p->n_warnings);
     msim_json_text(&j, "host", p->host);
     write_host_factors(&j, p);
+    write_step(&j, &p->step);
     msim_json_text(&j, "network", p->network);
     if (p->nodes)
         msim_json_number(&j, "nodes", p->nodes);

@@ -179,6 +179,24 @@ static void print_host(const struct msim_page *page)
                    "", "", p->host_speed);
 }
 
+static void print_step(const struct msim_page *page)
+{
+    const struct msim_step_note *s = &page->p->step;
+    char factor[32], graph[MSIM_CELL];
+
+    if (!(s->factor > 0))
+        return;
+    snprintf(factor, sizeof(factor), "x %.2f", s->factor);
+    msim_print(page->out, "  %-15s  %12s   ", "measured jobs", factor);
+    if (s->graph_us > 0) {
+        msim_format_time(graph, s->graph_us);
+        msim_print(page->out, "of the %s that the graph takes by itself\n",
+                   graph);
+    } else {
+        msim_print(page->out, "of what the graph takes by itself\n");
+    }
+}
+
 /* What follows from the period and from what the user says of the job. */
 static void print_rates(const struct msim_page *page)
 {
@@ -320,6 +338,7 @@ static void print_totals(const struct msim_page *page)
     print_communication(page);
     print_links(page);
     print_host(page);
+    print_step(page);
     print_rates(page);
     print_flops(page);
     msim_page_memory(page);

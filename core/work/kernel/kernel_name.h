@@ -12,8 +12,8 @@
  * elements. What a name does not show is 0, or the usual value.
  *
  * This is the one place that reads names: kernel classes
- * (predict/kernel_class.h) and inferred sizes (core/work/kernel/infer.h) use
- * it.
+ * (predict/carry/kernel_class.h) and inferred sizes (core/work/kernel/infer.h)
+ * use it.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H
 #define MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H

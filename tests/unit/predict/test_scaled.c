@@ -1,8 +1,8 @@
 /*
- * predict/scaled.c, predict/kernel_class.c and what predict/cost.c makes of
- * them: times measured on one GPU, carried to another.
+ * predict/carry/scaled.c, predict/carry/kernel_class.c and what predict/cost.c
+ * makes of them: times measured on one GPU, carried to another.
  */
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"

@@ -5,7 +5,7 @@
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * predict/kernel_class.h - what bounds a kernel of which only the name, the
- * launch and the time are known: kernels of CUDA and HIP graphs, of libraries
- * that no operator names, of operators without shapes.
+ * predict/carry/kernel_class.h - what bounds a kernel of which only the name,
+ * the launch and the time are known: kernels of CUDA and HIP graphs, of
+ * libraries that no operator names, of operators without shapes.
  *
  * The class selects the figure of two data sheets by which a measured time
  * scales:
@@ -14,8 +14,8 @@
  * Example: 10 us in a kernel that moves bytes, a head of 5 us, the same floor
  * on both, twice the bandwidth: 5 + 5 / 2 = 7.5 us.
  */
-#ifndef MSIM_PREDICT_KERNEL_CLASS_H
-#define MSIM_PREDICT_KERNEL_CLASS_H
+#ifndef MSIM_PREDICT_CARRY_KERNEL_CLASS_H
+#define MSIM_PREDICT_CARRY_KERNEL_CLASS_H
 #include "core/work/data_sheet.h"
 
 enum msim_kernel_class {

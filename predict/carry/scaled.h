@@ -1,17 +1,17 @@
 /*
- * predict/scaled.h - a time measured on one GPU, carried to another.
+ * predict/carry/scaled.h - a time measured on one GPU, carried to another.
  *
  *     time(target) = measured(source) * model(target) / model(source)
  *
  * Errors that the model has on both GPUs cancel. Without a model the class of
- * the kernel is used (predict/kernel_class.h). From a GPU to itself the time
- * stays as measured, to the picosecond, and has no interval. A time that stays
- * as it is from a GPU to one with the same data sheet has none, either.
+ * the kernel is used (predict/carry/kernel_class.h). From a GPU to itself the
+ * time stays as measured, to the picosecond, and has no interval. A time that
+ * stays as it is from a GPU to one with the same data sheet has none, either.
  */
-#ifndef MSIM_PREDICT_SCALED_H
-#define MSIM_PREDICT_SCALED_H
+#ifndef MSIM_PREDICT_CARRY_SCALED_H
+#define MSIM_PREDICT_CARRY_SCALED_H
 #include "core/work/estimate.h"
-#include "predict/kernel_class.h"
+#include "predict/carry/kernel_class.h"
 
 /* The estimates of one piece of work on both. */
 struct msim_scaling {

@@ -1,5 +1,5 @@
 /*
- * predict/kernel_class.c - classes by name, launch and time.
+ * predict/carry/kernel_class.c - classes by name, launch and time.
  *
  * A name shows three things. The library: those that multiply matrices name
  * themselves (cuBLAS, cuBLASLt, CUTLASS, Tensile, Composable Kernel, Triton's
@@ -9,7 +9,7 @@
  * matrix that it reads, so that a narrow one is bound by memory whatever units
  * it runs on.
  */
-#include "predict/kernel_class.h"
+#include "predict/carry/kernel_class.h"
 
 #include "core/work/kernel/kernel_name.h"
 #include "core/work/kernel_type.h"

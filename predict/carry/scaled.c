@@ -1,7 +1,8 @@
 /*
- * predict/scaled.c - a measured time carried to another GPU, and its interval.
+ * predict/carry/scaled.c - a measured time carried to another GPU, and its
+ * interval.
  */
-#include "predict/scaled.h"
+#include "predict/carry/scaled.h"
 
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"

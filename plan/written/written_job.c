@@ -1,0 +1,97 @@
+/*
+ * plan/written/written_job.c - reading what traces were written of, and what
+ * measured jobs like it take.
+ */
+#include "plan/written/written_job.h"
+
+#include "core/base/json.h"
+#include "models/platform/platform.h"
+#include "plan/memory/job_memory.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum msim_status ask(struct msim_measured_step *out, void *own,
+                            const struct msim_platform *on,
+                            struct msim_error *err)
+{
+    const struct msim_written_job *job = own;
+    struct msim_strategy s = job->strategy;
+    struct msim_pricer pricer = {.platform = on};
+    struct msim_memory_gpu gpu = {.usable = msim_platform_usable_bytes(on),
+                                  .link = msim_platform_link_rate(on)};
+    char defaults[512], reason[256];
+    struct msim_error why = {0};
+    struct msim_step_estimate e;
+    struct msim_job_memory m;
+    struct msim_terms terms;
+    enum msim_status status;
+
+    (void)err;
+    *out = (struct msim_measured_step){0};
+    if (msim_strategy_complete(&s, job->given, &job->model,
+                               msim_platform_gpus_a_node(on), defaults,
+                               sizeof(defaults), reason, sizeof(reason)))
+        return MSIM_OK;
+    status = msim_terms_make(&terms, &pricer, &job->model, &s, &why);
+    msim_pricer_release(&pricer);
+    if (status != MSIM_OK)
+        return status == MSIM_ENOMEM ? status : MSIM_OK;
+    e = msim_step_predict(&terms, &job->fit);
+    m = msim_job_memory_of(&job->model, &s, &job->memory, &gpu);
+    *out = (struct msim_measured_step){.us = e.us,
+                                       .low_us = e.low_us,
+                                       .high_us = e.high_us,
+                                       .peak = m.at.most,
+                                       .low_peak = m.low,
+                                       .high_peak = m.high};
+    return MSIM_OK;
+}
+
+static enum msim_status read_job(struct msim_written_job *job,
+                                 const cJSON *described, const char *path,
+                                 const char *data_dir, struct msim_error *err)
+{
+    MSIM_TRY(msim_described_parse(
+        &job->model, cJSON_GetObjectItemCaseSensitive(described, "model"), path,
+        err));
+    MSIM_TRY(msim_strategy_parse(
+        &job->strategy, &job->given,
+        cJSON_GetObjectItemCaseSensitive(described, "strategy"), path, err));
+    if (job->model.type == MSIM_MODEL_DLRM)
+        return MSIM_OK;
+    MSIM_TRY(msim_memory_fit_read(&job->memory, data_dir, NULL, err));
+    return msim_step_fit_read(&job->fit, data_dir, NULL, err);
+}
+
+enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
+                                       const char *path, const char *data_dir,
+                                       struct msim_error *err)
+{
+    char file[PATH_MAX];
+    const cJSON *described;
+    enum msim_status status = MSIM_OK;
+    cJSON *json;
+    int n = snprintf(file, sizeof(file), "%s/synth.json", path);
+
+    *is = false;
+    memset(job, 0, sizeof(*job));
+    if (n < 0 || n >= (int)sizeof(file) || access(file, F_OK) != 0)
+        return MSIM_OK;
+    MSIM_TRY(msim_json_read(&json, file, err));
+    described = cJSON_GetObjectItemCaseSensitive(json, "described");
+    if (described)
+        status = read_job(job, described, file, data_dir, err);
+    *is = status == MSIM_OK && described && job->model.type != MSIM_MODEL_DLRM;
+    cJSON_Delete(json);
+    if (!*is)
+        msim_step_fit_release(&job->fit);
+    job->source = (struct msim_step_source){.own = job, .ask = ask};
+    return status;
+}
+
+void msim_written_job_release(struct msim_written_job *job)
+{
+    msim_step_fit_release(&job->fit);
+}

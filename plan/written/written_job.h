@@ -1,0 +1,37 @@
+/*
+ * plan/written/written_job.h - the described job that traces were written of.
+ *
+ * synth.json beside the traces has the model and the strategy as they were
+ * given. What measured jobs like it took is known of them
+ * (plan/step, plan/memory), so that a prediction of the traces has the answer
+ * of `plan` and `validate --rows` (predict/measured_step.h).
+ */
+#ifndef MSIM_PLAN_WRITTEN_WRITTEN_JOB_H
+#define MSIM_PLAN_WRITTEN_WRITTEN_JOB_H
+#include "plan/describe/strategy.h"
+#include "plan/memory/peak_memory.h"
+#include "plan/step/steps_file.h"
+#include "predict/measured_step.h"
+
+struct msim_written_job {
+    struct msim_described model;
+    struct msim_strategy strategy; /* as given, not complete */
+    uint32_t given;
+    struct msim_step_fit fit;
+    struct msim_memory_fit memory;
+    struct msim_step_source source;
+};
+
+/*
+ * The job of the folder `path`. `*is` is false where it holds no synth.json, or
+ * one of an older version or of a DLRM, of which no job was measured; then
+ * there is nothing to be released. `job` must not move while its `source` is
+ * used. EFORMAT, ESYNTAX, EIO: what stands there cannot be read.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
+                                       const char *path, const char *data_dir,
+                                       struct msim_error *err);
+void msim_written_job_release(struct msim_written_job *job);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * predict/measured_step.c - the factors of a described job.
+ */
+#include "predict/measured_step.h"
+
+#include "core/report/analyse/outcome.h"
+#include "models/platform/platform.h"
+#include "predict/costing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The longest iteration of any rank, in the middle run; us. */
+static enum msim_status walk(double *us, const struct msim_graph *g,
+                             const struct msim_costs *c, struct msim_error *err)
+{
+    size_t n = (size_t)g->n_tasks + 1;
+    struct msim_times t = {.start = malloc(n * sizeof(*t.start)),
+                           .dur = malloc(n * sizeof(*t.dur))};
+    struct msim_window_times *windows =
+        calloc((size_t)g->n_windows + 1, sizeof(*windows));
+    struct msim_scenario scenario = {.dur = c->mid, .removed = c->removed};
+    struct msim_run run = {
+        .start = t.start, .dur = t.dur, .lag = c->lag, .removed = c->removed};
+    struct msim_engine *e = NULL;
+    enum msim_status status = MSIM_ENOMEM;
+
+    *us = 0;
+    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    if (t.start && t.dur && windows)
+        status = msim_engine_new(&e, g);
+    if (status == MSIM_OK)
+        status = msim_engine_simulate(e, &scenario, &t, err);
+    if (status == MSIM_OK)
+        msim_window_bounds(g, &run, windows);
+    for (uint32_t i = 0; status == MSIM_OK && i < g->n_windows; i++) {
+        double each =
+            (double)(windows[i].end - windows[i].begin) / MSIM_PS_PER_US;
+
+        *us = each > *us ? each : *us;
+    }
+    msim_engine_free(e);
+    free(windows);
+    free(t.start);
+    free(t.dur);
+    return status;
+}
+
+static void set_memory(struct msim_step_factor *out,
+                       const struct msim_measured_step *is,
+                       const struct msim_rank_memory *m)
+{
+    struct msim_held_most most;
+
+    if (!(is->peak > 0) || !msim_rank_memory_most(m, &most) || !(most.peak > 0))
+        return;
+    out->peak = is->peak / most.peak;
+    out->low_peak = is->low_peak / is->peak;
+    out->high_peak = is->high_peak / is->peak;
+}
+
+/* Those of the described job on this GPU, or, where nobody asked for that, on
+ * the first that somebody asked for. */
+static void recall(struct msim_step_factor *out,
+                   const struct msim_step_source *source, const char *platform)
+{
+    uint32_t i = 0;
+
+    if (!source->n_known)
+        return;
+    while (i < source->n_known &&
+           strcmp(source->known[i].platform, platform) != 0)
+        i++;
+    *out = source->known[i < source->n_known ? i : 0].is;
+    out->walk_us = 0; /* this job is another */
+}
+
+static void remember(struct msim_step_source *source, const char *platform,
+                     const struct msim_step_factor *f)
+{
+    uint32_t i = 0;
+
+    while (i < source->n_known &&
+           strcmp(source->known[i].platform, platform) != 0)
+        i++;
+    if (i == MSIM_STEP_FACTORS)
+        return;
+    if (i == source->n_known)
+        snprintf(source->known[source->n_known++].platform,
+                 sizeof(source->known[i].platform), "%s", platform);
+    source->known[i].is = *f;
+}
+
+enum msim_status msim_step_factor_find(
+    struct msim_step_factor *out, const struct msim_predict_settings *s,
+    const struct msim_inputs *in, const struct msim_target *to,
+    const struct msim_graph *g, const struct msim_costs *c,
+    const struct msim_rank_memory *m, struct msim_error *err)
+{
+    struct msim_measured_step is = {0};
+
+    *out = (struct msim_step_factor){0};
+    if (!s->described || !to->platform || to->costs != MSIM_COSTS_MODEL ||
+        msim_target_reads_gpu_times(to) || msim_target_is_host(to))
+        return MSIM_OK;
+    if (in->origin || !msim_reshape_is_none(&s->reshape)) {
+        recall(out, s->described, msim_platform_name(to->platform));
+        return MSIM_OK;
+    }
+    MSIM_TRY(s->described->ask(&is, s->described->own, to->platform, err));
+    if (!(is.us > 0))
+        return MSIM_OK;
+    MSIM_TRY(walk(&out->walk_us, g, c, err));
+    if (!(out->walk_us > 0))
+        return MSIM_OK;
+    out->us = is.us / out->walk_us;
+    out->low = is.low_us / is.us;
+    out->high = is.high_us / is.us;
+    set_memory(out, &is, m);
+    remember(s->described, msim_platform_name(to->platform), out);
+    return MSIM_OK;
+}
+
+void msim_step_factor_apply(const struct msim_step_factor *f,
+                            const struct msim_graph *g, struct msim_costs *c,
+                            struct msim_rank_memory *m)
+{
+    if (!(f->us > 0))
+        return;
+    for (uint32_t i = 0; i < g->n_tasks; i++) {
+        c->mid[i] = msim_costing_times(c->mid[i], f->us);
+        c->low[i] = msim_costing_times(c->low[i], f->us);
+        c->high[i] = msim_costing_times(c->high[i], f->us);
+    }
+    for (int k = 0; k < MSIM_EDGE_KINDS; k++)
+        if (c->lag[k] > 0)
+            c->lag[k] = msim_costing_times(c->lag[k], f->us);
+    c->step = (struct msim_step_scale){f->us, f->low, f->high};
+    if (f->peak > 0)
+        msim_rank_memory_scale(m, f->peak, f->low_peak, f->high_peak);
+}

@@ -1,0 +1,70 @@
+/*
+ * predict/measured_step.h - what measured jobs take, of traces that describe a
+ * job and were never run.
+ *
+ * The walk of a graph takes what its operators take with nothing else on the
+ * machine. Of a described job more is known: measured jobs like it took so long
+ * and held so much (plan/step, plan/memory). So of a described job there is one
+ * answer: every duration of its walk is multiplied by one factor, and its
+ * memory by another, such that the step and the peak are those that `plan`,
+ * `validate --rows` and `whatif` of the description have. Where time goes, and
+ * what a change does, are the walk's.
+ *
+ * A changed job keeps the factors of the one that was described.
+ */
+#ifndef MSIM_PREDICT_MEASURED_STEP_H
+#define MSIM_PREDICT_MEASURED_STEP_H
+#include "predict/cost.h"
+#include "predict/inputs.h"
+#include "predict/memory/rank_memory.h"
+#include "predict/target.h"
+
+/* One step and the peak of the rank that needs most, with 90 % intervals. */
+struct msim_measured_step {
+    double us, low_us, high_us;
+    double peak, low_peak, high_peak; /* bytes; 0: not known */
+};
+
+struct msim_step_factor {
+    double us;        /* of every duration; 0: nothing is described */
+    double low, high; /* of the step's interval, from it */
+    double peak;      /* of memory; 0: not known */
+    double low_peak, high_peak;
+    double walk_us; /* the step without */
+};
+
+#define MSIM_STEP_FACTORS 8 /* GPUs of one question that are remembered */
+
+/* Who knows of described jobs. `own` is handed to `ask`. */
+struct msim_step_source {
+    void *own;
+    /* The job on that GPU; `out->us` 0: nothing is known there. ENOMEM. */
+    enum msim_status (*ask)(struct msim_measured_step *out, void *own,
+                            const struct msim_platform *on,
+                            struct msim_error *err);
+    /* Private: by GPU, the first that was asked for first. */
+    struct {
+        char platform[96];
+        struct msim_step_factor is;
+    } known[MSIM_STEP_FACTORS];
+    uint32_t n_known;
+};
+
+/*
+ * The factors of a job on its target, from its graph, costs and memory as they
+ * are without them; all 0 where the settings have no source, or the target does
+ * not price all work by models. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_step_factor_find(
+    struct msim_step_factor *out, const struct msim_predict_settings *s,
+    const struct msim_inputs *in, const struct msim_target *to,
+    const struct msim_graph *g, const struct msim_costs *c,
+    const struct msim_rank_memory *m, struct msim_error *err);
+
+/* Multiply durations, and memory. */
+void msim_step_factor_apply(const struct msim_step_factor *f,
+                            const struct msim_graph *g, struct msim_costs *c,
+                            struct msim_rank_memory *m);
+
+#endif
