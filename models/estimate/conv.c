@@ -400,13 +400,15 @@ static bool asks_cudnn(const struct msim_work *w)
 
 /* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
  * for channels last, and in half precision for some (use_cudnn_depthwise(),
- * there). A weight gradient is a reduction. */
+ * there). */
 static bool is_native(const struct msim_platform *p, const struct msim_work *w)
 {
-    if (w->u.conv.channels_last || w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
+    if (w->u.conv.channels_last)
         return false;
-    /* of MIOpen only fp32 is known */
-    return p->sheet.miopen ? w->dtype == MSIM_DT_F32 : !asks_cudnn(w);
+    /* of MIOpen only fp32 is known, and no gradient of weights */
+    return p->sheet.miopen ? w->dtype == MSIM_DT_F32 &&
+                                 w->u.conv.pass != MSIM_CONV_BACKWARD_WEIGHT
+                           : !asks_cudnn(w);
 }
 
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */

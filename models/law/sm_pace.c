@@ -65,6 +65,15 @@ static double lanes(const struct msim_data_sheet *s)
 #define GENERIC_TAP    0.1
 
 /*
+ * The gradient of such weights: a block a tap of a channel goes over all images
+ * and adds up in its threads (conv_depthwise2d_grad_weight_kernel in
+ * DepthwiseConv2d.cu): for each output two loads, a division by the width, and
+ * four comparisons, about 36 instructions of the 128 that an SM issues a cycle.
+ * Counted, not measured.
+ */
+#define WEIGHT_TAP (36.0 / 128)
+
+/*
  * The gradient of a maximum pool: a thread an element of the input finds the
  * windows that it is in, and loads the index of each (max_pool_backward_nchw in
  * DilatedMaxPool2d.cu). Seen: 3.5 cycles of an SM an element in 2.25 windows on
@@ -109,6 +118,9 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
     taps = c.c * c.r * c.s;
     known = c.r == c.s &&
             (c.c > 1 ? c.r == 3 && c.c == 3 : c.r == 1 || c.r == 3 || c.r == 5);
+    if (w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        return cycles_us(s, c.n * c.groups * c.k * c.p * c.q * taps *
+                                WEIGHT_TAP / (s->sms * resident));
     return cycles_us(s, c.n * c.groups * c.k * c.p * c.q *
                             (known ? taps / FILTER_TAPS
                                    : GENERIC_OUTPUT + GENERIC_TAP * taps) /

@@ -44,7 +44,10 @@ msim_terms_optimizer(struct msim_terms *t, struct msim_pricer *p,
                      const struct msim_strategy *s, struct msim_error *err)
 {
     const struct msim_techniques *k = &s->technique;
-    double all = held->trained + held->trained_experts;
+    /* What is scattered after every micro batch is added up where it stays. */
+    double all = s->zero >= 2 && t->exchanges_each
+                     ? owned
+                     : held->trained + held->trained_experts;
     bool pure = k->master_weights == MSIM_STATED_NO;
     double weight = msim_weight_bytes(s);
     double state = k->optimizer_bits ? (double)k->optimizer_bits / 8

@@ -67,7 +67,7 @@ def by_rows(jobs):
 
 
 def by_plan(model, gpu, job):
-    """None where it does not fit: plans leave it out."""
+    """Nothing where the peak is above what there is: plans leave that out."""
     spec = folder / "spec.json"
     spec.write_text(json.dumps({"model": model, "platforms": [gpu], **job}), encoding="utf-8")
     ask("plan", spec, "-o", folder / "plan", accept=(0, 1))
@@ -108,7 +108,7 @@ for (model, gpu, job), rows in zip(jobs, by_rows(jobs)):
     for verb, answer in (("plan", by_plan(model, gpu, job)),
                          ("whatif", by_whatif(model, gpu, job)),
                          ("traces", by_traces(model, gpu, job))):
-        if not answer and rows["fits"] == "no":
+        if not answer and rows["fits"] != "yes":
             continue
         for what, value in (answer or {"points": 0}).items():
             want = rows.get(what, 1)

@@ -134,6 +134,21 @@ static void test_sm_pace__depthwise(void)
     CHECK_REL(msim_sm_pace_depthwise_us(&T4, &tall, 0.5), 477, 0.25);
 }
 
+/* The gradient of weights goes over all outputs once a tap: 0.28 cycles of an
+ * SM each, of filters of any size. */
+static void test_sm_pace__depthwise_weights(void)
+{
+    struct msim_work row = depthwise(48, 512, 1, 835, 75);
+    double outputs = 48.0 * 512 * 835, us;
+
+    row.u.conv.r = 1;
+    row.u.conv.pad_w = 37;
+    row.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    us = 75 * outputs * 36 / 128 / (A100.sms * A100.clock_hz) * 1e6;
+    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row, 1), us, 0.01);
+    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row, 0.5), 2 * us, 0.01);
+}
+
 /* The same on an MI250: 48 images, a block each. Sixteen times as many blocks
  * still run at once, 160 times as many do not. */
 static void test_sm_pace__naive(void)
@@ -403,6 +418,7 @@ int main(void)
     RUN(test_sm_pace__groups);
     RUN(test_sm_pace__others_have_none);
     RUN(test_sm_pace__depthwise);
+    RUN(test_sm_pace__depthwise_weights);
     RUN(test_sm_pace__naive);
     RUN(test_sm_pace__softmax_reads_again);
     RUN(test_sm_pace__softmax_of_odd_rows);
