@@ -9,23 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static void check_gemm(int64_t m, int64_t k, enum msim_dtype dtype,
+static void check_gemm(int64_t m, int64_t n, int64_t k, enum msim_dtype dtype,
                        enum msim_spread want)
 {
     struct msim_work w = {.family = MSIM_FAMILY_GEMM, .dtype = dtype};
 
     w.u.gemm.m = m;
-    w.u.gemm.n = 64;
+    w.u.gemm.n = n;
     w.u.gemm.k = k;
     CHECK_INT(msim_spread_of(&w), want);
 }
 
 static void test_program_spread__products(void)
 {
-    check_gemm(32, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_FULL);
-    check_gemm(31, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_THIN);
-    check_gemm(64, 66, MSIM_DT_F32, MSIM_SPREAD_GEMM_ODD);
-    check_gemm(31, 66, MSIM_DT_F16, MSIM_SPREAD_GEMM_HALF);
+    check_gemm(32, 32, 32, MSIM_DT_F32, MSIM_SPREAD_GEMM_FULL);
+    check_gemm(31, 64, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_THIN);
+    check_gemm(64, 31, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_THIN);
+    check_gemm(64, 64, 31, MSIM_DT_F32, MSIM_SPREAD_GEMM_THIN);
+    check_gemm(66, 64, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_ODD);
+    check_gemm(64, 66, 64, MSIM_DT_F32, MSIM_SPREAD_GEMM_ODD);
+    check_gemm(64, 64, 66, MSIM_DT_F32, MSIM_SPREAD_GEMM_ODD);
+    check_gemm(68, 68, 68, MSIM_DT_F32, MSIM_SPREAD_GEMM_FULL);
+    check_gemm(31, 64, 66, MSIM_DT_F16, MSIM_SPREAD_GEMM_HALF);
 }
 
 /* A convolution that is plain but for what a case changes. */
@@ -55,7 +60,15 @@ static void test_program_spread__convolutions(void)
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_FEW);
     w = conv_of(64, 3, 5);
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_ODD);
-    w = conv_of(64, 11, 11);
+    w = conv_of(5, 7, 7);
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_FULL);
+    w = conv_of(64, 8, 8);
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_ODD);
+    w = conv_of(64, 3, 3);
+    w.u.conv.groups = 2;
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_ODD);
+    w = conv_of(64, 3, 3);
+    w.u.conv.dilation_h = 2;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_CONV_ODD);
     w = conv_of(64, 3, 3);
     w.u.conv.dilation_w = 2;
@@ -74,7 +87,7 @@ static void test_program_spread__deep_and_transposed(void)
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_TRANSPOSED_DEEP);
     w.u.conv.deep = false;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_TRANSPOSED);
-    w.u.conv.groups = 4;
+    w.u.conv.groups = 2;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_TRANSPOSED_GROUPS);
 }
 
@@ -83,11 +96,17 @@ static void test_program_spread__others(void)
     struct msim_work w = {.family = MSIM_FAMILY_REDUCTION};
 
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_REDUCTION);
-    w.u.vector.taps = 9;
+    w.u.vector.taps = 1;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_POOL);
+    w = (struct msim_work){.family = MSIM_FAMILY_EMBEDDING};
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_REDUCTION);
+    w = (struct msim_work){.family = MSIM_FAMILY_SOFTMAX};
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_SOFTMAX);
     w = (struct msim_work){.family = MSIM_FAMILY_POINTWISE};
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_VECTOR);
-    w.repeats = 512;
+    w.repeats = 1;
+    CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_VECTOR);
+    w.repeats = 2;
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_RECURRENT);
     w = (struct msim_work){.family = MSIM_FAMILY_COLLECTIVE};
     CHECK_INT(msim_spread_of(&w), MSIM_SPREAD_COUNT);
@@ -169,6 +188,10 @@ static void test_program_spread__half(void)
                         "one", NULL),
               MSIM_OK);
     CHECK_REL(s.half, 0, 0);
+    CHECK_INT(
+        read_text(&s, text_of("0.2", "\"one\":{\"shared\":0.4}"), "one", NULL),
+        MSIM_OK);
+    CHECK_REL(s.half, 0, 0); /* what it has by itself is more */
 }
 
 static void test_program_spread__files(void)
@@ -188,6 +211,12 @@ static void test_program_spread__files(void)
     err = (struct msim_error){0};
     CHECK_INT(read_text(&s, text_of("-1", ""), "one", &err), MSIM_EFORMAT);
     CHECK(strstr(err.text, "'spread.kinds.gemm_full'"));
+    CHECK(strstr(err.text, "from 0 to 5"));
+    CHECK_INT(read_text(&s, text_of("5", ""), "one", &err), MSIM_OK);
+    CHECK_INT(read_text(&s, text_of("5.1", ""), "one", &err), MSIM_EFORMAT);
+    CHECK_INT(
+        read_text(&s, text_of("1", "\"one\":{\"shared\":5.1}"), "one", &err),
+        MSIM_EFORMAT);
 }
 
 int main(void)
