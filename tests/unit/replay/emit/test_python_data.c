@@ -228,35 +228,36 @@ static void test_data__memory(void)
 /* ---- the batch ------------------------------------------------------------
  */
 
-/* Three inputs, the sizes of which grow: "0 1 -", "-" where none does. */
-static void check_batch(const char *in, const char *size, const char *grow)
+/* Of three tensors, the sizes that grow: "0 1 -", "-" where none does. */
+static void check_grown(const char *schema, const char *in, const char *size,
+                        const char *grow)
 {
     struct made_et m = {0};
-    char grows[16] = "";
+    struct made_program x;
+    char part[4096], grows[16] = "", *line = part;
 
-    et_op(&m, 100, "my::three(Tensor a, Tensor b, Tensor c) -> Tensor", in,
-          "99:2");
+    et_op(&m, 100, schema, in, "99:2");
     CHECK_DATA(&m, NULL, "batch", size);
-    et_op(&m, 100, "my::three(Tensor a, Tensor b, Tensor c) -> Tensor", in,
-          "99:2");
-    {
-        struct made_program x;
-        char part[4096], *line = part;
+    et_op(&m, 100, schema, in, "99:2");
+    cut(data_of(&m, &x, NULL), "\"tensors\": ", part);
+    program_done(&x);
+    for (char *end; line; line = end) {
+        const char *at;
 
-        cut(data_of(&m, &x, NULL), "\"tensors\": ", part);
-        program_done(&x);
-        for (char *end; line; line = end) {
-            const char *at;
-
-            end = strchr(line, '\n');
-            if (end)
-                *end++ = '\0';
-            at = strstr(line, "batch:");
-            snprintf(grows + strlen(grows), sizeof(grows) - strlen(grows),
-                     "%s%c", *grows ? " " : "", at ? at[6] : '-');
-        }
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        at = strstr(line, "batch:");
+        snprintf(grows + strlen(grows), sizeof(grows) - strlen(grows), "%s%c",
+                 *grows ? " " : "", at ? at[6] : '-');
     }
     CHECK_STR(grows, grow);
+}
+
+static void check_batch(const char *in, const char *size, const char *grow)
+{
+    check_grown("my::three(Tensor a, Tensor b, Tensor c) -> Tensor", in, size,
+                grow);
 }
 
 /* The size that most inputs have, and of as many the one that is first more
@@ -271,6 +272,11 @@ static void test_data__batch(void)
     check_batch("1:4x6 2:6x4 3:6x4", "6,", "1 0 0");
     check_batch("1: 2:0x3 3:", "0,", "- - -");
     check_batch("1:1x3 2:3x2 3:5", "3,", "1 0 -");
+    check_batch("1:0x3 2:0x4 3:5", "5,", "- - 0");
+    check_batch("1:1x3 2:1x4 3:5", "1,", "0 0 0");
+    check_batch("1:6x9 2:6x7 3:4x5@0/6/1", "6,", "0 0 -");
+    check_grown("my::put(Tensor(a!) a, Tensor b, Tensor c) -> Tensor",
+                "1:6x9 2:4x6 3:5x6", "4,", "- 0 -"); /* no input begins so */
 }
 
 /* ---- what it is about -----------------------------------------------------
