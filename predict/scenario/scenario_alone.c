@@ -22,8 +22,7 @@ enum msim_status msim_scenario_alone_begin(struct msim_scenario_alone *out,
 
 void msim_scenario_alone_end(struct msim_scenario_alone *a)
 {
-    if (a->in == &a->x.in)
-        msim_scenario_inputs_release(&a->x);
+    msim_scenario_inputs_release(&a->x); /* of the caller's inputs nothing */
     *a = (struct msim_scenario_alone){.row = NULL};
 }
 
