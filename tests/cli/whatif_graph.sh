@@ -110,6 +110,41 @@ nccl='ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)'
 scenario overlap 190 '{"overlap": true}'
 judge "$folder/sent"
 
+# Work on another stream: behind what it follows, behind what that stream began
+# until then, and ahead of what comes next there. Stream 7: mm to 115, add to 165,
+# exp to 185; stream 9: relu to 50, neg to 65, tanh to 115; the step ends at 200.
+mkdir "$folder/beside"
+{
+    printf '{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},"traceEvents":['
+    event user_annotation ProfilerStep#1 1 0 200 ''
+    i=0
+    for operator in aten::mm aten::add aten::relu aten::neg aten::tanh aten::exp; do
+        i=$((i + 1))
+        launch $i $((10 * i)) $operator
+    done
+    event cuda_runtime cudaDeviceSynchronize 1 70 130 '"correlation":7'
+    kernel 1 15 100 7 gemm
+    kernel 2 115 50 7 "$add"
+    kernel 3 35 15 9 "$relu"
+    kernel 4 50 15 9 neg
+    kernel 5 65 50 9 tanh
+    kernel 6 165 20 7 exp
+    printf '{"ph":"M","name":"end"}]}'
+} >"$folder/beside/trace.json"
+aside() { # NAME US OPERATOR MICROSECONDS STREAM [CHANGE]
+    scenario "$1" "$2" "{\"insert\": {\"after\": \"$3\", \"microseconds\": $4, \"on\": \"$5\"}}${6:+, $6}"
+}
+aside idle 200 op:aten::mm 10 stream:9
+aside between 210 op:aten::relu 10 stream:7
+aside twice 220 'op:aten::[rn]*' 10 stream:7
+aside own 245 op:aten::relu 115 stream:9
+# tanh ends when add begins: what follows it is behind add, also where it is longer.
+aside tied 210 op:aten::tanh 10 stream:7 '{"scale": {"select": "op:aten::tanh", "factor": 2}}'
+# New streams, one for each that is followed: from 115 on 100, 100 and 100, 400 in all.
+aside apart 200 kernels 100 'new stream'
+judge "$folder/beside"
+[ "$(figure apart 1)" = 400 ] || complain "work on a new stream is not in order: $out"
+
 # Attention that is written out, with kernels between its products and its softmax:
 # 16 heads of 512 queries and keys. As one kernel it takes what the models say of
 # that on an A100, far less than 5 kernels of 50 us.
