@@ -1,0 +1,209 @@
+/*
+ * tests/unit/core/rewrite/rewritten_text.h - a changed step as text, so that
+ * nothing of it changes unseen.
+ *
+ *     :L { LinearBackward { linear_backward c4x2 a2x2 > d4x2 } }
+ *
+ * is one statement: what an operator is given and gives, and those below it.
+ * Pieces of memory are letters, a to z, A to Z, in the order in which they are
+ * met, with the sizes that are looked at; "b" behind is bf16, "h" fp16, "8"
+ * fp8, "i" int8, "@" offloaded. A collective has its kind, number and elements
+ * in [].
+ */
+#ifndef MSIM_TESTS_UNIT_CORE_REWRITE_REWRITTEN_TEXT_H
+#define MSIM_TESTS_UNIT_CORE_REWRITE_REWRITTEN_TEXT_H
+#include "tests/unit/core/rewrite/trained_step.h"
+
+struct rewritten {
+    const struct made_changed *m;
+    uint32_t letters[128], n; /* lives that were met */
+    FILE *out;
+};
+
+static inline char rewritten_letter(struct rewritten *w, uint32_t life)
+{
+    static const char LETTERS[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    uint32_t i = 0;
+
+    if (life == MSIM_NONE)
+        return '-';
+    while (i < w->n && w->letters[i] != life)
+        i++;
+    if (i == w->n && w->n < 128)
+        w->letters[w->n++] = life;
+    return i < sizeof(LETTERS) - 1 ? LETTERS[i] : '?';
+}
+
+static inline const char *rewritten_type(uint8_t dtype)
+{
+    switch (dtype) {
+    case MSIM_DT_F32:
+        return "";
+    case MSIM_DT_BF16:
+        return "b";
+    case MSIM_DT_F16:
+        return "h";
+    case MSIM_DT_F8:
+        return "8";
+    case MSIM_DT_I8:
+    case MSIM_DT_U8:
+        return "i";
+    default:
+        return "?";
+    }
+}
+
+static inline void rewritten_tensors(struct rewritten *w,
+                                     struct msim_lives_each e)
+{
+    while (msim_lives_next(&e)) {
+        const int64_t *dims = msim_arg_dims(w->m->t, e.arg);
+
+        fprintf(w->out, " %c", rewritten_letter(w, e.life));
+        for (uint32_t i = 0; i < e.arg->n; i++)
+            fprintf(w->out, "%s%lld", i ? "x" : "", (long long)dims[i]);
+        fprintf(w->out, "%s%s", rewritten_type(e.arg->dtype),
+                e.arg->device == MSIM_DEV_HOST ? "@" : "");
+    }
+}
+
+static inline void rewritten_numbers(struct rewritten *w, uint32_t op)
+{
+    const struct msim_trace *t = w->m->t;
+    const struct msim_arg *a;
+
+    for (uint32_t i = 0; (a = msim_args_get(t, t->ops[op].args, i)); i++)
+        if (a->kind == MSIM_ARG_INT)
+            fprintf(w->out, " =%lld", (long long)a->v.i);
+        else if (a->kind == MSIM_ARG_REAL)
+            fprintf(w->out, " =%g", a->v.f);
+}
+
+static inline void rewritten_comms(struct rewritten *w, uint32_t op)
+{
+    const struct msim_trace *t = w->m->t;
+
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        if (t->comms[i].op == op)
+            fprintf(w->out, " [%d #%lld %llu %llu]", t->comms[i].collective,
+                    (long long)t->comms[i].sequence,
+                    (unsigned long long)t->comms[i].in_elems,
+                    (unsigned long long)t->comms[i].out_elems);
+}
+
+static inline void rewritten_name(struct rewritten *w, uint32_t op)
+{
+    static const char *const begins[] = {
+        "torch::autograd::", "aten::", "FullyShardedDataParallel.",
+        "FlatParamHandle."};
+    static const char engine[] = "autograd::engine::evaluate_function: ";
+    const char *name = msim_trace_text(w->m->t, w->m->t->ops[op].name);
+
+    if (!strncmp(name, engine, strlen(engine))) {
+        name += strlen(engine);
+        fputc(':', w->out);
+    }
+    for (int i = 0; i < 4; i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])))
+            name += strlen(begins[i]);
+    fputs(name, w->out);
+}
+
+/* Operator `op` and all below it; behind the last of them. */
+static inline uint32_t rewritten_op(struct rewritten *w, uint32_t op)
+{
+    const struct msim_trace *t = w->m->t;
+    const struct msim_lives *lives = &w->m->lives;
+    uint32_t next = op + 1, end = t->ops[op].end;
+
+    rewritten_name(w, op);
+    rewritten_tensors(w, msim_lives_inputs(lives, t, op));
+    rewritten_numbers(w, op);
+    if (t->ops[op].outs != MSIM_NONE)
+        fputs(" >", w->out);
+    rewritten_tensors(w, msim_lives_outputs(lives, t, op));
+    rewritten_comms(w, op);
+    if (next < end)
+        fputs(" {", w->out);
+    while (next < end) {
+        fputc(' ', w->out);
+        next = rewritten_op(w, next);
+    }
+    fputs(end > op + 1 ? " }" : "", w->out);
+    return end;
+}
+
+/* One line a statement; the caller frees it. */
+static inline char *rewritten_text(const struct made_changed *m)
+{
+    struct rewritten w = {.m = m};
+    char *text = NULL;
+    size_t size = 0;
+
+    w.out = open_memstream(&text, &size);
+    if (!CHECK(w.out != NULL))
+        return NULL;
+    for (uint32_t i = 0; i < m->t->n_ops;) {
+        i = rewritten_op(&w, i);
+        fputc('\n', w.out);
+    }
+    fclose(w.out);
+    return text;
+}
+
+/* Two layers of odd sizes, the second without a power of two in it; products
+ * stand below their operators, and the optimizer has one list of both. */
+static const struct made_node REWRITTEN[] = {
+    {10, 0, "aten::linear", 0, 1, "3:32x64 1:96x64", "20:32x96"},
+    {11, 10, "aten::mm", 0, -1, "3:32x64 1:64x96", "20:32x96"},
+    {12, 0, "aten::relu", 0, 2, "20:32x96", "21:32x96"},
+    {13, 0, "aten::linear", 0, 3, "21:32x96 2:45x96", "22:32x45"},
+    {14, 13, "aten::mm", 0, -1, "21:32x96 2:96x45", "22:32x45"},
+    {15, 0, "aten::relu", 0, 4, "22:32x45", "23:32x45"},
+    {16, 0, "aten::mse_loss", 0, 5, "23:32x45", "25:1"},
+    {20, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+    {21, 20, "LossBackward", 1, 5, "", ""},
+    {22, 21, "aten::mse_loss_backward", 0, -1, "25:1 23:32x45", "29:32x45"},
+    {25, 0, "autograd::engine::evaluate_function: R", 0, -1, "", ""},
+    {26, 25, "ReluBackward", 1, 4, "", ""},
+    {27, 26, "aten::threshold_backward", 0, -1, "29:32x45 23:32x45",
+     "30:32x45"},
+    {30, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {31, 30, "MmBackward0", 1, 3, "", ""},
+    {32, 31, "aten::mm", 0, -1, "30:32x45 2:45x96", "31:32x96"},
+    {33, 31, "aten::mm", 0, -1, "30:45x32 21:32x96", "32:45x96"},
+    {40, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {41, 40, "torch::autograd::AccumulateGrad", 1, -1, "32:45x96", ""},
+    {42, 41, "aten::detach", 0, -1, "32:45x96", "32:45x96"},
+    {50, 0, "autograd::engine::evaluate_function: R", 0, -1, "", ""},
+    {51, 50, "ReluBackward", 1, 2, "", ""},
+    {52, 51, "aten::threshold_backward", 0, -1, "31:32x96 21:32x96",
+     "33:32x96"},
+    {60, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {61, 60, "MmBackward0", 1, 1, "", ""},
+    {62, 61, "aten::mm", 0, -1, "33:96x32 3:32x64", "34:96x64"},
+    {70, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {71, 70, "torch::autograd::AccumulateGrad", 1, -1, "34:96x64", ""},
+    {72, 71, "aten::detach", 0, -1, "34:96x64", "34:96x64"},
+    {80, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+    {81, 80, "aten::_foreach_addcdiv_", 0, -1,
+     "[1:96x64 2:45x96] [34:96x64 32:45x96] [4:96x64 5:45x96]", ""},
+};
+
+/* That step, changed so. */
+static inline void check_rewritten(struct msim_rewrite r, const char *want)
+{
+    struct made_changed m;
+    char *text;
+
+    if (!change_nodes(&m, REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN),
+                      &r))
+        return;
+    text = rewritten_text(&m);
+    CHECK_STR(text, want);
+    free(text);
+    done_step(&m);
+}
+
+#endif
