@@ -85,6 +85,7 @@ static double us_of(const char *name, uint32_t x, uint32_t y, uint32_t z,
                                         .config = x ? &config : NULL,
                                         .communication = communication};
 
+    from.sustained = 0.5;
     to.floor_us = 4;
     to.network = 2e11;
     to.cards_per_gpu = 0.5;
@@ -92,14 +93,14 @@ static double us_of(const char *name, uint32_t x, uint32_t y, uint32_t z,
 }
 
 /* 85 us, of which 5 are head: 10 on a GPU with twice the floor, and 80 by twice
- * the bandwidth, four times the rate, twice the link, twice the network cards'
- * bytes. */
+ * the bandwidth, four times the rate, of which this GPU sustains half, twice
+ * the link, twice the network cards' bytes. */
 static void test_kernel_class__elsewhere(void)
 {
     CHECK_REL(us_of("k", 0, 0, 0, false), 10 + 80 / 2, 1e-12);
     CHECK_REL(us_of("k", 5, 5, 2, false), 10 + 80 / 2, 1e-12);
     CHECK_REL(us_of("k", 7, 7, 1, false), 2 * 85, 1e-12);
-    CHECK_REL(us_of("flash_fwd_kernel", 0, 0, 0, false), 10 + 80 / 4, 1e-12);
+    CHECK_REL(us_of("flash_fwd_kernel", 0, 0, 0, false), 10 + 80 / 8, 1e-12);
     CHECK_REL(us_of("ncclDevKernel_AllReduce", 0, 0, 0, true), 10 + 80 / 2,
               1e-12);
     CHECK_REL(us_of("ncclDevKernel_AllReduce", 7, 7, 1, true), 10 + 80 / 2,
