@@ -35,6 +35,56 @@ part measured --costs measured
 part ranks --ranks 3
 part more_ranks --ranks 16 --nodes 2
 
+# ---- attention that is written out, and its backward pass -----------------------------
+
+python3 - "$folder/attends.json" <<'PYTHON'
+import json
+import sys
+
+events, at, n = [], 0, 0
+
+
+def run(op, seq, us, dims=(), backward=False, stream=7):
+    global at, n
+    n += 1
+    args = {"Sequence number": seq, "Input Dims": list(dims), "Input type": ["c10::Half"] * len(dims)}
+    if backward:
+        args["Fwd thread id"] = 1
+    events.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 2 if backward else 1, "ts": at, "dur": 8, "args": args})
+    events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2 if backward else 1,
+                   "ts": at + 2, "dur": 2, "args": {"correlation": n}})
+    events.append({"ph": "X", "cat": "kernel", "name": f"kernel{n}", "pid": 0, "tid": stream, "ts": at + 10, "dur": us,
+                   "args": {"correlation": n, "device": 0, "stream": stream, "grid": [512, 1, 1], "block": [128, 1, 1]}})
+    at += 10
+
+
+sizes = ([16, 512, 64], [16, 64, 512]), ([16, 512, 512], [16, 512, 64])
+for layer in (0, 20):
+    run("aten::bmm", layer + 1, 50, sizes[0])
+    run("aten::mul", layer + 2, 20)
+    run("aten::_softmax", layer + 3, 30)
+    run("aten::bmm", layer + 4, 50, sizes[1])
+    run("aten::gelu", layer + 9, 25)
+run("aten::_softmax", 50, 30)  # of no product
+for layer in (20, 0):
+    run("autograd::engine::evaluate_function: GeluBackward0", layer + 9, 35, backward=True)
+    run("autograd::engine::evaluate_function: BmmBackward0", layer + 4, 60, backward=True)
+    run("autograd::engine::evaluate_function: BmmBackward0", layer + 4, 60, backward=True)
+    run("autograd::engine::evaluate_function: SoftmaxBackward0", layer + 3, 45, backward=True)
+    run("autograd::engine::evaluate_function: MulBackward0", layer + 2, 25, backward=True)
+    run("autograd::engine::evaluate_function: BmmBackward0", layer + 1, 60, backward=True)
+gpu = {"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85000000000, "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1100})
+json.dump({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}, open(sys.argv[1], "w"))
+PYTHON
+echo '{"scenarios": [{"name": "flash", "changes": [{"fuse": "attention"}]},
+    {"name": "flash elsewhere", "changes": [{"fuse": "attention"}, {"gpu": "h100"}]}]}' >"$folder/flash.json"
+answer flash whatif --kernels "$folder/flash.json" "$folder/attends.json"
+answer flash_csv whatif --csv "$folder/flash.json" "$folder/attends.json"
+# Without its step, what is asked is of all.
+sed 's/"ProfilerStep#1"/"all of it"/' "$folder/attends.json" >"$folder/unmarked.json"
+answer ranked_unmarked whatif --sensitivity --csv "$folder/unmarked.json"
+
 # ---- GPUs and prices -----------------------------------------------------------------
 
 step=$data/traces/resnet

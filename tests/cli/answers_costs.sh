@@ -160,4 +160,6 @@ fit ranks resnet '{"batch": 512}, {"world": 2}'
 fit again resnet '{"batch": 1024}, {"recompute": "full"}'
 fit half bert '{"batch": 512}, {"dtype": "amp_bf16"}, {"accumulate": 2}'
 fit vast gpt2 '{"batch": 999999}'
+fit pair bert '{"sequence": {"from": 128, "to": 24576}}' # which no change alone makes fit
+fit neither bert '{"sequence": {"from": 128, "to": 65536}}'
 finish
