@@ -85,12 +85,19 @@ static void test_rank_beside__collectives(void)
                               .count = 2,
                               .members = {1, 9},
                               .calls = {{MSIM_COLL_ALL_REDUCE, NOBODY, 0}}});
+    check_nccl("one of each node, of the first", ring(2, 2),
+               (struct asked){.rank = 0,
+                              .world = 16,
+                              .size = 2,
+                              .count = 2,
+                              .members = {0, 9},
+                              .calls = {{MSIM_COLL_ALL_REDUCE, NOBODY, 0}}});
     check_nccl("two of this node", ring(3, CHANNELS),
                (struct asked){.rank = 9,
                               .world = 16,
                               .size = 3,
                               .count = 3,
-                              .members = {1, 8, 9},
+                              .members = {8, 9, 1},
                               .calls = {{MSIM_COLL_ALL_REDUCE, NOBODY, 0}}});
     check_nccl("a rank that is not known", ring(2, CHANNELS),
                (struct asked){.rank = -1,
@@ -148,6 +155,8 @@ static void test_rank_beside__messages(void)
     a.calls[1].what = MSIM_COLL_SEND;
     a.calls[1].peer = 1;
     check_nccl("all with all", 3 * CHANNELS * 12, a);
+    a.size = a.world = 16; /* seven in the node, eight beyond it */
+    check_nccl("all with all of two nodes", (7 * CHANNELS + 8 * 2) * 12, a);
 }
 
 /* CUDA's context: none of a CPU, none where no platform is known. */
