@@ -78,6 +78,8 @@ static inline void rewritten_numbers(struct rewritten *w, uint32_t op)
             fprintf(w->out, " =%lld", (long long)a->v.i);
         else if (a->kind == MSIM_ARG_REAL)
             fprintf(w->out, " =%g", a->v.f);
+        else if (a->kind != MSIM_ARG_TENSOR && a->kind != MSIM_ARG_LIST)
+            fputs(" -", w->out);
 }
 
 static inline void rewritten_comms(struct rewritten *w, uint32_t op)

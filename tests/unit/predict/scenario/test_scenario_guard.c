@@ -171,9 +171,9 @@ static void test_scenario_guard__kinds(void)
     batch(&t, 110, 0, 64);
     check_marks(&t, "- - -");
     begin(&t, 100);
-    snprintf(batch(&t, 90, 0, 32)->reason, 16, "no");
-    batch(&t, 90, 0, 64);
-    check_marks(&t, "- - larger");
+    snprintf(batch(&t, 200, 0, 8)->reason, 16, "no");
+    batch(&t, 110, 0, 64);
+    check_marks(&t, "- - -");
     CHECK_UINT(t.s.marked.answers, 2);
     begin(&t, 100);
     batch(&t, 90, 0, 32);
