@@ -186,15 +186,19 @@ static void test_scenario_guard__kinds(void)
     check_marks(&t, "- - larger");
 }
 
-/* The batch of a trace that is not known is compared with none. */
+/* Where the batch of the trace is not known, others are more or less than it.
+ */
 static void test_scenario_guard__no_batch(void)
 {
     struct table t;
 
-    begin(&t, 100);
-    batch(&t, 90, 0, 32);
-    REQUIRE(msim_scenarios_guard(&t.s, 0) == MSIM_OK);
-    CHECK_UINT(t.rows[0].marks, 0);
+    for (int i = 0; i < 2; i++) {
+        begin(&t, 100);
+        batch(&t, i ? 200 : 50, 0, 32);
+        REQUIRE(msim_scenarios_guard(&t.s, 0) == MSIM_OK);
+        CHECK_UINT(t.s.base.marks, 0);
+        CHECK_UINT(t.rows[0].marks, 0);
+    }
 }
 
 int main(void)
