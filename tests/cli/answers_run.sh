@@ -20,6 +20,12 @@ want_rc 0
 mv "$folder/out" "$folder/gpu/report.json"
 sums replay_gpu_files "$folder/gpu"
 answer replayed_gpu validate "$data/traces/bert" "$folder/gpu/run.json"
+for flaw in refuses error short negative endless early counters alone; do
+    answer "replay_flaw_$flaw" replay --backend "$steady cpu $flaw" --iterations 2 "$data/traces/resnet"
+done
+run replay --backend "$steady cpu refuses" --iterations 2 --json "$data/traces/resnet"
+grep -o '[^{]*"why": "\(no room\|refused\)[^}]*' "$folder/out" | to_eight_digits >"$folder/said"
+hold replay_flaw_refused
 answer replay_part replay --backend "$steady" --ops 'aten::*mm' "$data/traces/dlrm"
 answer replay_kind replay --backend "$steady" --cache warm --kind copies "$data/traces/bert"
 answer replay_left replay --backend "$steady" --exclude 'aten::*' "$data/traces/bert"
