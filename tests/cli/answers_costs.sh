@@ -149,6 +149,11 @@ print(json.dumps({k: mine[k] for k in ("title", "base", "name", "evidence")}, in
 hold learned_file
 answer costs_mine --costs model --platform mine.json h100.json
 
+answer costs_strict --strict --platform b200 h100.json
+echo '{"scenarios": [{"name": "half", "changes": [{"reshape": {"from": 4096, "to": 2048}}]},
+    {"name": "elsewhere", "changes": [{"reshape": {"from": 4096, "to": 8192}}, {"gpu": "b200"}]}]}' >sizes.json
+answer costs_sizes whatif sizes.json h100.json --csv
+
 # ---- what would fit ------------------------------------------------------------------
 
 fit() { # NAME TRACE CHANGES

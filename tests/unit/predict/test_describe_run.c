@@ -4,6 +4,7 @@
  */
 #include "predict/describe_run.h"
 
+#include "models/platform/platform_data.h"
 #include "tests/check.h"
 
 /* A job of up to two traces of `world` ranks, on a platform and a host. */
@@ -79,8 +80,21 @@ static void test_describe__links(void)
     check_links(0, 9, 2, 8, "inside between");
     check_links(0, 1, 2, 8, "inside ");
     check_links(4, 2, 2, 3, "inside between");
+    check_links(2, 1, 1, 2, "inside ");
     check_links(2, 1, 1, 1, "between");
     check_links(1, 1, 1, 1, "");
+}
+
+/* As many as the first trace says. */
+static void test_describe__links_of_the_first(void)
+{
+    struct made m;
+
+    REQUIRE(begin(&m, "a100"));
+    m.traces[0].world_size = 16;
+    describe(&m);
+    CHECK(m.out.links_inside && m.out.links_between);
+    done(&m);
 }
 
 /* Nothing is transferred, or as in the trace, or no platform is known. */
@@ -147,6 +161,14 @@ static void test_describe__host(void)
     CHECK_STR(m.out.platform, "a100");
     CHECK_STR(m.out.source_platform, NULL);
     CHECK_STR(m.out.costs, "model");
+    m.to.source = m.to.platform;
+    describe(&m);
+    CHECK_STR(m.out.source_platform, NULL);
+    m.to.costs = MSIM_COSTS_SCALED;
+    describe(&m);
+    CHECK_STR(m.out.source_platform, "a100");
+    CHECK_STR(m.out.costs, "scaled");
+    m.to.costs = MSIM_COSTS_MODEL;
     msim_host_spread(m.to.host, &low, &high);
     m.planned = true;
     describe(&m);
@@ -198,6 +220,10 @@ static void test_describe__clock(void)
     CHECK_REL(m.out.clock.interval_factor,
               exp(msim_clock_half_width(msim_platform_clock(a100), 2)), 1e-12);
     CHECK(m.out.clock.interval_factor > 1);
+    a100->clock.usual_hz = 0; /* the data sheet does not say */
+    describe(&m);
+    CHECK_REL(m.out.clock.ratio, 0.5, 1e-12);
+    CHECK(isnan(m.out.clock.hz) && isnan(m.out.clock.usual_hz));
     done(&m);
 }
 
@@ -217,6 +243,7 @@ static void test_describe__power_cap(void)
 int main(void)
 {
     RUN(test_describe__links);
+    RUN(test_describe__links_of_the_first);
     RUN(test_describe__no_links);
     RUN(test_describe__texts_of_links);
     RUN(test_describe__host);
