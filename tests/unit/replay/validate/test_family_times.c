@@ -14,7 +14,8 @@ static void made_shaped(struct made *m, const char *name, int ts, int dur)
                 "\"float\"]}},");
 }
 
-/* Two steps, and the mark of a third one with nothing behind it. */
+/* Two steps, a third one that asks nothing of a device, and the mark of a fourth
+ * with nothing behind it. */
 static struct made steps(void)
 {
     struct made m = made_trace(0, 1);
@@ -26,6 +27,8 @@ static struct made steps(void)
     made_step(&m, 1, 4, 100, 80);
     made_shaped(&m, "aten::mm", 110, 40);
     made_step(&m, 1, 5, 200, 10);
+    made_op(&m, 1, "aten::view", 202, 5);
+    made_step(&m, 1, 6, 220, 10);
     return m;
 }
 
