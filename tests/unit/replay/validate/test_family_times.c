@@ -14,8 +14,8 @@ static void made_shaped(struct made *m, const char *name, int ts, int dur)
                 "\"float\"]}},");
 }
 
-/* Two steps, a third one that asks nothing of a device, and the mark of a fourth
- * with nothing behind it. */
+/* Two steps, a third one that asks nothing of a device, and the mark of a
+ * fourth with nothing behind it. */
 static struct made steps(void)
 {
     struct made m = made_trace(0, 1);
