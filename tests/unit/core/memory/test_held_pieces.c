@@ -8,31 +8,42 @@
 #include "core/memory/life_memory.h"
 
 #include "tests/unit/core/rewrite/rewritten_text.h"
+#include "tests/unit/made_et.h"
 
-static void check_pieces(struct msim_rewrite r, const char *want)
+/* The pieces of a trace, a line each; the caller frees it. */
+static char *pieces_of(const struct msim_trace *t)
 {
     const struct msim_memory_options o = {.workspace = 1000};
     struct msim_memory_picture picture;
-    struct made_changed m;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    REQUIRE(out != NULL);
-    if (change_nodes(&m, REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN),
-                     &r)) {
-        CHECK_INT(msim_memory_picture_find(&picture, m.t, &o), MSIM_OK);
-        for (uint32_t i = 0; i < picture.n; i++)
-            fprintf(out, "%s %llu %u-%u\n",
-                    msim_held_text((enum msim_held)picture.pieces[i].held),
-                    (unsigned long long)picture.pieces[i].bytes,
-                    picture.pieces[i].from, picture.pieces[i].to);
-        msim_memory_picture_release(&picture);
-        done_step(&m);
-    }
+    if (!CHECK(out != NULL))
+        return NULL;
+    CHECK_INT(msim_memory_picture_find(&picture, t, &o), MSIM_OK);
+    for (uint32_t i = 0; i < picture.n; i++)
+        fprintf(out, "%s %llu %u-%u\n",
+                msim_held_text((enum msim_held)picture.pieces[i].held),
+                (unsigned long long)picture.pieces[i].bytes,
+                picture.pieces[i].from, picture.pieces[i].to);
+    msim_memory_picture_release(&picture);
     fclose(out);
+    return text;
+}
+
+static void check_pieces(struct msim_rewrite r, const char *want)
+{
+    struct made_changed m;
+    char *text;
+
+    if (!change_nodes(&m, REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN),
+                      &r))
+        return;
+    text = pieces_of(m.t);
     CHECK_STR(text, want);
     free(text);
+    done_step(&m);
 }
 
 /* Parameters, states and inputs are there before; a gradient is there to the
@@ -219,6 +230,80 @@ static void test_pieces__fsdp(void)
                  "workspace 1000 10-68\n");
 }
 
+#define GRAD "torch::autograd::AccumulateGrad"
+
+/* Two steps, backward on a thread of its own. A gradient is what is added to or
+ * copied, or what comes of that; a state is born in the first step and read in
+ * the second, its scratch is not. */
+static void two_steps(struct made_et *m)
+{
+    et_node(m, 100, 0, 1, "Optimizer.zero_grad#Adam.zero_grad", "", "");
+    et_node(m, 101, 0, 1, "aten::relu", "1:1000", "2:1000");
+    et_node(m, 102, 0, 1, "aten::mm", "2:1000 9:50", "3:1000");
+    et_node(m, 103, 0, 1, "aten::mm", "3:1000 9:50", "8:100");
+    et_node(m, 110, 0, 2, "aten::bmm", "3:1000 2:1000", "4:1000");
+    et_node(m, 111, 0, 2, GRAD, "4:1000", "");
+    et_node(m, 112, 111, 2, "aten::add_", "5:1000 4:1000", "5:1000");
+    et_node(m, 113, 0, 2, "aten::exp", "4:1000", "14:500");
+    et_node(m, 114, 0, 2, GRAD, "14:500", "");
+    et_node(m, 115, 114, 2, "aten::clone", "14:500", "15:500");
+    et_node(m, 116, 0, 2, "aten::exp", "4:1000", "24:300");
+    et_node(m, 117, 0, 2, GRAD, "24:300", "");
+    et_node(m, 118, 117, 2, "aten::detach", "24:300", "24:300");
+    et_node(m, 119, 117, 2, "aten::add", "25:300 24:300", "26:300");
+    et_node(m, 120, 0, 2, "aten::exp", "4:1000", "34:200");
+    et_node(m, 121, 0, 2, GRAD, "34:200", "");
+    et_node(m, 122, 121, 2, "aten::copy_", "35:200 34:200", "35:200");
+    et_node(m, 130, 0, 1, "Optimizer.step#Adam.step", "", "");
+    et_node(m, 131, 130, 1, "aten::zeros", "", "40:1000");
+    et_node(m, 132, 130, 1, "aten::neg", "5:1000", "41:1000");
+    et_node(m, 133, 130, 1, "aten::addcdiv_", "1:1000 41:1000 40:1000", "");
+    et_node(m, 140, 0, 1, "Optimizer.zero_grad#Adam.zero_grad", "", "");
+    et_node(m, 141, 0, 1, "aten::relu", "1:1000", "42:1000");
+    et_node(m, 150, 0, 1, "Optimizer.step#Adam.step", "", "");
+    et_node(m, 151, 150, 1, "aten::addcdiv_", "1:1000 5:1000 40:1000", "");
+    et_node(m, 152, 150, 1, "aten::addcdiv_", "9:50 26:300 43:70", "");
+    et_node(m, 160, 0, 1, "aten::neg", "42:1000", "44:80");
+}
+
+static void test_pieces__two_steps(void)
+{
+    struct made_et m = {0};
+    struct msim_error err;
+    struct msim_job *job;
+    char *text;
+
+    two_steps(&m);
+    et_put(&m, "]}");
+    job = load_text(m.text, true, &err);
+    free(m.text);
+    REQUIRE(job != NULL);
+    text = pieces_of(job->ranks[0]);
+    CHECK_STR(text, "parameters 4000 0-27\n"
+                    "activations 4000 1-4\n"
+                    "inputs 200 2-3\n"
+                    "activations 4000 2-4\n"
+                    "activations 400 3-3\n"
+                    "activations 4000 4-14\n"
+                    "gradients 4000 0-27\n"
+                    "activations 2000 7-9\n"
+                    "gradients 2000 9-21\n"
+                    "activations 1200 10-13\n"
+                    "inputs 1200 13-13\n"
+                    "gradients 1200 13-25\n"
+                    "activations 800 14-16\n"
+                    "gradients 800 0-27\n"
+                    "optimizer_state 4000 18-27\n"
+                    "activations 4000 19-20\n"
+                    "activations 4000 22-26\n"
+                    "optimizer_state 280 0-27\n"
+                    "activations 320 26-26\n"
+                    "workspace 1000 2-27\n"
+                    "workspace 1000 4-27\n");
+    free(text);
+    msim_job_free(job);
+}
+
 int main(void)
 {
     RUN(test_pieces__as_recorded);
@@ -228,5 +313,6 @@ int main(void)
     RUN(test_pieces__in_backward);
     RUN(test_pieces__ddp);
     RUN(test_pieces__fsdp);
+    RUN(test_pieces__two_steps);
     return check_summary();
 }
