@@ -54,32 +54,47 @@ static inline const char *rewritten_type(uint8_t dtype)
     }
 }
 
-static inline void rewritten_tensors(struct rewritten *w,
-                                     struct msim_lives_each e)
+static inline void rewritten_tensor(struct rewritten *w,
+                                    const struct msim_arg *a, uint32_t id)
 {
-    while (msim_lives_next(&e)) {
-        const int64_t *dims = msim_arg_dims(w->m->t, e.arg);
+    const int64_t *dims = msim_arg_dims(w->m->t, a);
+    uint32_t life = id == MSIM_NONE ? MSIM_NONE : w->m->lives.of[id];
 
-        fprintf(w->out, " %c", rewritten_letter(w, e.life));
-        for (uint32_t i = 0; i < e.arg->n; i++)
-            fprintf(w->out, "%s%lld", i ? "x" : "", (long long)dims[i]);
-        fprintf(w->out, "%s%s", rewritten_type(e.arg->dtype),
-                e.arg->device == MSIM_DEV_HOST ? "@" : "");
-    }
+    fprintf(w->out, " %c", rewritten_letter(w, life));
+    for (uint32_t i = 0; i < a->n; i++)
+        fprintf(w->out, "%s%lld", i ? "x" : "", (long long)dims[i]);
+    fprintf(w->out, "%s%s", rewritten_type(a->dtype),
+            a->device == MSIM_DEV_HOST ? "@" : "");
 }
 
-static inline void rewritten_numbers(struct rewritten *w, uint32_t op)
+/* One side of an operator; "(2" begins a list of two. */
+static inline void rewritten_args(struct rewritten *w, uint32_t block,
+                                  uint32_t id)
 {
     const struct msim_trace *t = w->m->t;
-    const struct msim_arg *a;
 
-    for (uint32_t i = 0; (a = msim_args_get(t, t->ops[op].args, i)); i++)
-        if (a->kind == MSIM_ARG_INT)
+    for (uint32_t i = 0; block != MSIM_NONE && i < t->blocks[block].count;
+         i++) {
+        const struct msim_arg *a = &t->args[t->blocks[block].first + i];
+
+        switch (a->kind) {
+        case MSIM_ARG_TENSOR:
+            rewritten_tensor(w, a, id);
+            id += id != MSIM_NONE;
+            break;
+        case MSIM_ARG_LIST:
+            fprintf(w->out, " (%u", a->n);
+            break;
+        case MSIM_ARG_INT:
             fprintf(w->out, " =%lld", (long long)a->v.i);
-        else if (a->kind == MSIM_ARG_REAL)
+            break;
+        case MSIM_ARG_REAL:
             fprintf(w->out, " =%g", a->v.f);
-        else if (a->kind != MSIM_ARG_TENSOR && a->kind != MSIM_ARG_LIST)
+            break;
+        default:
             fputs(" -", w->out);
+        }
+    }
 }
 
 static inline void rewritten_comms(struct rewritten *w, uint32_t op)
@@ -116,15 +131,13 @@ static inline void rewritten_name(struct rewritten *w, uint32_t op)
 static inline uint32_t rewritten_op(struct rewritten *w, uint32_t op)
 {
     const struct msim_trace *t = w->m->t;
-    const struct msim_lives *lives = &w->m->lives;
     uint32_t next = op + 1, end = t->ops[op].end;
 
     rewritten_name(w, op);
-    rewritten_tensors(w, msim_lives_inputs(lives, t, op));
-    rewritten_numbers(w, op);
+    rewritten_args(w, t->ops[op].args, t->ops[op].ids);
     if (t->ops[op].outs != MSIM_NONE)
         fputs(" >", w->out);
-    rewritten_tensors(w, msim_lives_outputs(lives, t, op));
+    rewritten_args(w, t->ops[op].outs, t->ops[op].out_ids);
     rewritten_comms(w, op);
     if (next < end)
         fputs(" {", w->out);

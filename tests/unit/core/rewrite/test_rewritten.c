@@ -30,8 +30,8 @@ static void test_rewritten__recompute(void)
         "q32x96 } }\n"
         ":M > { MmBackward0 > { mm q96x32 a32x64 > r96x64 } }\n"
         ":A > { AccumulateGrad r96x64 > { detach r96x64 > r96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "r96x64 n45x96 s96x64 t45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 r96x64 n45x96 (2 s96x64 t45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.recompute_every = 2},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -52,8 +52,8 @@ static void test_rewritten__recompute(void)
         "o32x96 } }\n"
         ":M > { MmBackward0 > { mm o96x32 a32x64 > p96x64 } }\n"
         ":A > { AccumulateGrad p96x64 > { detach p96x64 > p96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "p96x64 l45x96 q96x64 r45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 p96x64 l45x96 (2 q96x64 r45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.recompute_every = 1,
                               .recompute_ops = "aten::relu"},
@@ -75,8 +75,8 @@ static void test_rewritten__recompute(void)
         "o32x96 } }\n"
         ":M > { MmBackward0 > { mm o96x32 a32x64 > p96x64 } }\n"
         ":A > { AccumulateGrad p96x64 > { detach p96x64 > p96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "p96x64 m45x96 q96x64 r45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 p96x64 m45x96 (2 q96x64 r45x96 > }\n");
 }
 
 /* The second micro batch adds its gradients to those of the first. */
@@ -118,8 +118,8 @@ static void test_rewritten__accumulate(void)
         ":M > { MmBackward0 > { mm x96x32 a32x64 > y96x64 } }\n"
         ":A > { AccumulateGrad y96x64 > { add_ n96x64 y96x64 > n96x64 "
         "} }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "n96x64 l45x96 z96x64 A45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 n96x64 l45x96 (2 z96x64 A45x96 > }\n");
 }
 
 /* What backward reads waits on the host; so do states, and the optimizer
@@ -152,8 +152,8 @@ static void test_rewritten__offload(void)
         "q32x96 } }\n"
         ":M > { MmBackward0 > { mm q96x32 a32x64 > r96x64 } }\n"
         ":A > { AccumulateGrad r96x64 > { detach r96x64 > r96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "r96x64 p45x96 s96x64 t45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 r96x64 p45x96 (2 s96x64 t45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.offload_states = true},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -174,9 +174,9 @@ static void test_rewritten__offload(void)
         ":A > { AccumulateGrad n96x64 > { detach n96x64 > n96x64 } }\n"
         "Optimizer.step#Adam.step > { empty > o4320@ copy_ o4320@ "
         "l4320 > o4320@ empty > p6144@ copy_ p6144@ n6144 > p6144@ "
-        "_foreach_addcdiv_ q96x64@ r45x96@ p96x64@ o45x96@ s96x64@ "
-        "t45x96@ > copy_ b6144 q6144@ > b6144 copy_ e4320 r4320@ > "
-        "e4320 }\n");
+        "_foreach_addcdiv_ (2 q96x64@ r45x96@ (2 p96x64@ o45x96@ (2 "
+        "s96x64@ t45x96@ > copy_ b6144 q6144@ > b6144 copy_ e4320 "
+        "r4320@ > e4320 }\n");
 }
 
 /* States of 8 bits, in the same places; each parameter updated when its
@@ -201,8 +201,8 @@ static void test_rewritten__optimizer(void)
         "m32x96 } }\n"
         ":M > { MmBackward0 > { mm m96x32 a32x64 > n96x64 } }\n"
         ":A > { AccumulateGrad n96x64 > { detach n96x64 > n96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "n96x64 l45x96 o96x64i p45x96i > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 n96x64 l45x96 (2 o96x64i p45x96i > }\n");
     check_rewritten(
         (struct msim_rewrite){.in_backward = true},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -217,15 +217,15 @@ static void test_rewritten__optimizer(void)
         ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
         "d32x96 > l45x96 } }\n"
         ":A > { AccumulateGrad l45x96 > { detach l45x96 > l45x96 } }\n"
-        "Optimizer.step#in_backward { _foreach_addcdiv_ e45x96 l45x96 "
-        "m45x96 > }\n"
+        "Optimizer.step#in_backward { _foreach_addcdiv_ (1 e45x96 (1 "
+        "l45x96 (1 m45x96 > }\n"
         "Optimizer.zero_grad#in_backward\n"
         ":R > { ReluBackward > { threshold_backward k32x96 d32x96 > "
         "n32x96 } }\n"
         ":M > { MmBackward0 > { mm n96x32 a32x64 > o96x64 } }\n"
         ":A > { AccumulateGrad o96x64 > { detach o96x64 > o96x64 } }\n"
-        "Optimizer.step#in_backward { _foreach_addcdiv_ b96x64 o96x64 "
-        "p96x64 > }\n"
+        "Optimizer.step#in_backward { _foreach_addcdiv_ (1 b96x64 (1 "
+        "o96x64 (1 p96x64 > }\n"
         "Optimizer.zero_grad#in_backward\n"
         "Optimizer.step#Adam.step >\n");
 }
@@ -264,8 +264,8 @@ static void test_rewritten__types(void)
         "}\n"
         ":A > { AccumulateGrad u96x64 > { detach u96x64 > u96x64 } }\n"
         "view b2048 > b2048\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ d96x64 h45x96 "
-        "u96x64 r45x96 v96x64 w45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 d96x64 "
+        "h45x96 (2 u96x64 r45x96 (2 v96x64 w45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.fp8 = true},
         "linear a32x64 b96x64 > c32x96 { to { empty > d20488 copy_ "
@@ -288,8 +288,8 @@ static void test_rewritten__types(void)
         "> r30728 } clone { empty > s20488 copy_ s20488 d20488 > "
         "s20488 } _scaled_mm r96x328 s32x648 t u > v96x64 } }\n"
         ":A > { AccumulateGrad v96x64 > { detach v96x64 > v96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 i45x96 "
-        "v96x64 p45x96 w96x64 x45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "i45x96 (2 v96x64 p45x96 (2 w96x64 x45x96 > }\n");
 }
 
 /* Ways that go together. */
@@ -339,8 +339,8 @@ static void test_rewritten__together(void)
         ":M > { MmBackward0 > { mm F96x32 a32x64 > G96x64 } }\n"
         ":A > { AccumulateGrad G96x64 > { add_ r96x64 G96x64 > r96x64 "
         "} }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "r96x64 n45x96 H96x64 I45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 r96x64 n45x96 (2 H96x64 I45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.offload_activations = true,
                               .recompute_every = 1},
@@ -372,8 +372,8 @@ static void test_rewritten__together(void)
         "u32x96 } }\n"
         ":M > { MmBackward0 > { mm u96x32 a32x64 > v96x64 } }\n"
         ":A > { AccumulateGrad v96x64 > { detach v96x64 > v96x64 } }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "v96x64 r45x96 w96x64 x45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 v96x64 r45x96 (2 w96x64 x45x96 > }\n");
 }
 
 int main(void)

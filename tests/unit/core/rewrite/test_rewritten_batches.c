@@ -112,8 +112,8 @@ static void test_rewritten__fsdp(void)
         "c10d::_reduce_scatter_base_ N6144 O878 [8 #12 6144 878] "
         "AccumulateGrad { add_ v878 O878 > v878 } }\n"
         "record_param_comms [12 #12 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 c618 v878 "
-        "r618 P878 Q618 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 c618 "
+        "(2 v878 r618 (2 P878 Q618 > }\n");
 }
 
 /* Gradients are shared out with each micro batch. */
@@ -172,10 +172,10 @@ static void test_rewritten__zero(void)
         "c10d::_reduce_scatter_base_ F6144 G878 [8 #4 6144 878] "
         "AccumulateGrad { add_ r878 G878 > r878 } }\n"
         "record_param_comms [12 #4 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 b618 r878 "
-        "n618 H878 I618 > c10d::_allgather_base_ a878 a6144 [3 #5 878 "
-        "6144] c10d::_allgather_base_ b618 b4320 [3 #6 618 4320] "
-        "record_param_comms [12 #6 0 0] }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 b618 "
+        "(2 r878 n618 (2 H878 I618 > c10d::_allgather_base_ a878 a6144 "
+        "[3 #5 878 6144] c10d::_allgather_base_ b618 b4320 [3 #6 618 "
+        "4320] record_param_comms [12 #6 0 0] }\n");
 }
 
 /* Buckets, types and what waits on the host, of the last micro batch. */
@@ -247,8 +247,8 @@ static void test_rewritten__buckets(void)
         "10464 10464] } }\n"
         "record_param_comms [12 #1 0 0]\n"
         "view b2048 > b2048\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ d96x64 h45x96 "
-        "K96x64 K45x96 O96x64 P45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 d96x64 "
+        "h45x96 (2 K96x64 K45x96 (2 O96x64 P45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.accumulate = 2, .offload_activations = true},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -301,8 +301,8 @@ static void test_rewritten__buckets(void)
         ":M > { MmBackward0 > { mm F96x32 a32x64 > G96x64 } }\n"
         ":A > { AccumulateGrad G96x64 > { add_ r96x64 G96x64 > r96x64 "
         "} }\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "r96x64 p45x96 H96x64 I45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 r96x64 p45x96 (2 H96x64 I45x96 > }\n");
 }
 
 int main(void)

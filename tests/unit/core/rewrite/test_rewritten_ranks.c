@@ -31,8 +31,8 @@ static void test_rewritten__ddp(void)
         "record_param_comms [12 #1 0 0]\n"
         "copy_ l4320 m4320 > l4320\n"
         "copy_ o6144 m6144 > o6144\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "o96x64 l45x96 p96x64 q45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 o96x64 l45x96 (2 p96x64 q45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.world = 7, .bucket_views = true},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -55,8 +55,8 @@ static void test_rewritten__ddp(void)
         "o6144 m6144 > m6144 c10d::allreduce_ m10464 m10464 [1 #1 "
         "10464 10464] } }\n"
         "record_param_comms [12 #1 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "m96x64 m45x96 p96x64 q45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 m96x64 m45x96 (2 p96x64 q45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.world = 7, .accumulate = 2, .bucket_mib = 1},
         "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
@@ -97,8 +97,8 @@ static void test_rewritten__ddp(void)
         "record_param_comms [12 #1 0 0]\n"
         "copy_ l4320 x4320 > l4320\n"
         "copy_ n6144 x6144 > n6144\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b96x64 e45x96 "
-        "n96x64 l45x96 A96x64 B45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
+        "e45x96 (2 n96x64 l45x96 (2 A96x64 B45x96 > }\n");
 }
 
 /* A share of the states each, rounded up; in stage 2 of the gradients, too. */
@@ -130,10 +130,10 @@ static void test_rewritten__zero(void)
         "record_param_comms [12 #1 0 0]\n"
         "copy_ l4320 m4320 > l4320\n"
         "copy_ o6144 m6144 > o6144\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 b618 o878 "
-        "l618 p878 q618 > c10d::_allgather_base_ a878 a6144 [3 #2 878 "
-        "6144] c10d::_allgather_base_ b618 b4320 [3 #3 618 4320] "
-        "record_param_comms [12 #3 0 0] }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 b618 "
+        "(2 o878 l618 (2 p878 q618 > c10d::_allgather_base_ a878 a6144 "
+        "[3 #2 878 6144] c10d::_allgather_base_ b618 b4320 [3 #3 618 "
+        "4320] record_param_comms [12 #3 0 0] }\n");
     check_rewritten(
         (struct msim_rewrite){.world = 7, .shard = MSIM_SHARD_ZERO2},
         "view a6144 > a6144\n"
@@ -161,10 +161,10 @@ static void test_rewritten__zero(void)
         "c10d::_reduce_scatter_base_ q6144 r878 [8 #2 6144 878] "
         "AccumulateGrad r878 > r878 }\n"
         "record_param_comms [12 #2 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 b618 r878 "
-        "n618 s878 t618 > c10d::_allgather_base_ a878 a6144 [3 #3 878 "
-        "6144] c10d::_allgather_base_ b618 b4320 [3 #4 618 4320] "
-        "record_param_comms [12 #4 0 0] }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 b618 "
+        "(2 r878 n618 (2 s878 t618 > c10d::_allgather_base_ a878 a6144 "
+        "[3 #3 878 6144] c10d::_allgather_base_ b618 b4320 [3 #4 618 "
+        "4320] record_param_comms [12 #4 0 0] }\n");
 }
 
 /* FSDP that shares nothing sends gradients; alone it moves nothing. */
@@ -205,8 +205,8 @@ static void test_rewritten__whole(void)
         ":AccumulateGrad { div_ p6144 > p6144 c10d::allreduce_ p6144 "
         "p6144 [1 #2 6144 6144] AccumulateGrad p6144 > p6144 }\n"
         "record_param_comms [12 #2 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a96x64 b45x96 "
-        "p96x64 m45x96 q96x64 r45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a96x64 "
+        "b45x96 (2 p96x64 m45x96 (2 q96x64 r45x96 > }\n");
     check_rewritten(
         (struct msim_rewrite){.world = 1, .shard = MSIM_SHARD_FULL},
         "view a6144 > a6144\n"
@@ -242,8 +242,8 @@ static void test_rewritten__whole(void)
         ":AccumulateGrad { div_ p6144 > p6144 c10d::allreduce_ p6144 "
         "p6144 [0 #2 6144 6144] AccumulateGrad p6144 > p6144 }\n"
         "record_param_comms [12 #2 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a96x64 b45x96 "
-        "p96x64 m45x96 q96x64 r45x96 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a96x64 "
+        "b45x96 (2 p96x64 m45x96 (2 q96x64 r45x96 > }\n");
 }
 
 /* Parameters gathered before forward, and where they are let go before
@@ -291,8 +291,8 @@ static void test_rewritten__fsdp(void)
         "c10d::_reduce_scatter_base_ s6144 t878 [8 #4 6144 878] "
         "AccumulateGrad t878 > t878 }\n"
         "record_param_comms [12 #4 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 c618 t878 "
-        "p618 u878 v618 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 c618 "
+        "(2 t878 p618 (2 u878 v618 > }\n");
     check_rewritten(
         (struct msim_rewrite){.world = 7, .shard = MSIM_SHARD_FULL},
         "_pre_forward\n"
@@ -346,8 +346,8 @@ static void test_rewritten__fsdp(void)
         "c10d::_reduce_scatter_base_ u6144 v878 [8 #6 6144 878] "
         "AccumulateGrad v878 > v878 }\n"
         "record_param_comms [12 #6 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ a878 c618 v878 "
-        "r618 w878 x618 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 a878 c618 "
+        "(2 v878 r618 (2 w878 x618 > }\n");
 }
 
 /* In half precision, with all that an optimizer needs on the host. */
@@ -417,8 +417,8 @@ static void test_rewritten__fsdp_types(void)
         "C878 }\n"
         "record_param_comms [12 #6 0 0]\n"
         "view b293 > b293\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ d878 g618 C878 "
-        "x618 D878 E618 > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 d878 g618 "
+        "(2 C878 x618 (2 D878 E618 > }\n");
     check_rewritten(
         (struct msim_rewrite){
             .world = 7, .shard = MSIM_SHARD_FULL, .offload_states = true},
@@ -479,8 +479,8 @@ static void test_rewritten__fsdp_types(void)
         "> B878@ copy_ B878@ A878 > B878@ AccumulateGrad B878@ > B878@ "
         "}\n"
         "record_param_comms [12 #6 0 0]\n"
-        "Optimizer.step#Adam.step > { _foreach_addcdiv_ b878@ e618@ "
-        "B878@ w618@ C878@ D618@ > }\n");
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b878@ e618@ "
+        "(2 B878@ w618@ (2 C878@ D618@ > }\n");
 }
 
 int main(void)
