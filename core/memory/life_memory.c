@@ -95,27 +95,22 @@ static void note_use(struct picture *p, uint32_t op, uint32_t life)
         u->outside = true;
 }
 
-/* Every tensor of a block of `op`; returns the life of the first, or NONE. */
-static uint32_t note_block(struct picture *p, uint32_t op, uint32_t block,
-                           uint32_t ids)
+/* Every tensor of a block of `op`. */
+static void note_block(struct picture *p, uint32_t op, uint32_t block,
+                       uint32_t ids)
 {
     const struct msim_trace *t = p->t;
-    uint32_t first = MSIM_NONE, life;
-    bool any = false;
+    uint32_t life;
 
     if (block == MSIM_NONE || ids == MSIM_NONE)
-        return MSIM_NONE;
+        return;
     for (uint32_t i = 0; i < t->blocks[block].count; i++) {
         if (t->args[t->blocks[block].first + i].kind != MSIM_ARG_TENSOR)
             continue;
         life = p->lives.of[ids++];
-        if (!any)
-            first = life;
-        any = true;
         if (life != MSIM_NONE)
             note_use(p, op, life);
     }
-    return first;
 }
 
 /* The tensor that this AccumulateGrad keeps: its own, or that which it adds or
