@@ -147,6 +147,8 @@ python3 -c 'import json
 mine = json.load(open("mine.json"))
 print(json.dumps({k: mine[k] for k in ("title", "base", "name", "evidence")}, indent=1))' | to_eight_digits >said
 hold learned_file
+answer learned_of_one calibrate --from h100.json --out one.json
+answer learned_of_none calibrate --from "$data/traces/gpt2" "$data/traces/bert" --out none.json
 answer costs_mine --costs model --platform mine.json h100.json
 
 answer costs_strict --strict --platform b200 h100.json
@@ -165,6 +167,7 @@ fit ranks resnet '{"batch": 512}, {"world": 2}'
 fit again resnet '{"batch": 1024}, {"recompute": "full"}'
 fit half bert '{"batch": 512}, {"dtype": "amp_bf16"}, {"accumulate": 2}'
 fit vast gpt2 '{"batch": 999999}'
+fit two bert '{"batch": 2}, {"sequence": {"from": 128, "to": 16384}}'
 fit pair bert '{"sequence": {"from": 128, "to": 24576}}' # which no change alone makes fit
 fit neither bert '{"sequence": {"from": 128, "to": 65536}}'
 finish
