@@ -7,11 +7,8 @@
 #   answer NAME ARGUMENT...   runs mystique-sim; output and messages are those of NAME
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
-if [ "${MSIM_SANITIZE:-0}" = 1 ] && [ "${MSIM_FUZZ_SHARE:-1}" != 1 ]; then
-    echo "of the sanitizers, scripts/test.sh --all runs it: skipped"
-    exit 77
-fi
 . "$(dirname "$0")/lib.bash"
+all_of_sanitizers
 
 committed=$(cd "$(dirname "$0")/../answers" && pwd)
 update=${1:-}
