@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum msim_status msim_written_settings(struct msim_written_job *job,
-                                         struct msim_predict_settings *s,
-                                         struct msim_error *err)
+                                       struct msim_predict_settings *s,
+                                       struct msim_error *err)
 {
     char data[PATH_MAX];
     bool is;
@@ -20,7 +20,9 @@ enum msim_status msim_written_settings(struct msim_written_job *job,
         return MSIM_OK;
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_written_job_open(job, &is, s->paths[0], data, err));
-    if (is)
+    if (is) {
         s->described = &job->source;
+        s->load.stand_for_all = true;
+    }
     return MSIM_OK;
 }

@@ -38,6 +38,7 @@ struct msim_step_factor {
 /* Who knows of described jobs. `own` is handed to `ask`. */
 struct msim_step_source {
     void *own;
+    uint32_t ranks; /* of the job: the traced ones stand for all */
     /* The job on that GPU; `out->us` 0: nothing is known there. ENOMEM. */
     enum msim_status (*ask)(struct msim_measured_step *out, void *own,
                             const struct msim_platform *on,

@@ -424,11 +424,14 @@ static void fill_outcome(struct msim_prediction_run *run, bool measured,
 static void fold(const struct predicting *p)
 {
     struct msim_prediction *out = p->run->prediction;
-    uint32_t each = p->s->ranks / p->in->job->n_ranks;
+    uint32_t all = p->s->ranks       ? p->s->ranks
+                   : p->s->described ? p->s->described->ranks
+                                     : 0;
+    uint32_t each = all / p->in->job->n_ranks;
 
     if (each <= 1)
         return;
-    out->ranks = p->s->ranks;
+    out->ranks = all;
     out->gpus *= each;
     out->iteration_us.measured = out->period.us.measured = (double)NAN;
     for (uint32_t i = 0; i < out->n_iterations; i++)

@@ -295,14 +295,14 @@ static void warn_strangers(struct msim_job *job)
     }
 }
 
-void msim_warn_missing_ranks(struct msim_job *job)
+void msim_warn_missing_ranks(struct msim_job *job, bool stand_for_all)
 {
     uint32_t world = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->world_size > world)
             world = job->ranks[i]->world_size;
-    if (world > job->n_ranks)
+    if (world > job->n_ranks && !stand_for_all)
         msim_job_warn(job,
                       "traces of %u of %u ranks: the others are known only by "
                       "when they arrive",

@@ -503,7 +503,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_keep_whole(l->job));
     for (uint32_t i = 0; i < l->job->n_ranks; i++)
         MSIM_TRY(msim_link_back(l->job->ranks[i]));
-    msim_warn_missing_ranks(l->job);
+    msim_warn_missing_ranks(l->job, l->opt->stand_for_all);
     msim_warn_lost_events(l->job);
     return MSIM_OK;
 }

@@ -13,13 +13,14 @@ const char *msim_format_text(enum msim_format f);
 #define MSIM_OWN_COMMS_MAX 32
 
 struct msim_load_options {
-    bool salvage;     /* keep the complete records of a broken file */
-    bool keep_source; /* keep a Chakra file's messages for writing it again */
-    bool details;     /* of an ET: schemas, strides and value ranges, which
-                         replay needs and costs do not */
-    uint64_t memory;  /* bytes that may be taken; 0: half the machine's, since
-                         the graph and its runs take as much again */
-    uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
+    bool salvage;       /* keep the complete records of a broken file */
+    bool stand_for_all; /* ranks that are not there do as these do */
+    bool keep_source;   /* keep a Chakra file's messages for writing it again */
+    bool details;       /* of an ET: schemas, strides and value ranges, which
+                           replay needs and costs do not */
+    uint64_t memory;    /* bytes that may be taken; 0: half the machine's, since
+                           the graph and its runs take as much again */
+    uint32_t threads;   /* 1: inflate and parse in turn; 2: overlapped */
     /* Called now and then with bytes of input read so far and in all (0:
      * not known); NULL: silence. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);

@@ -12,16 +12,27 @@
 #include <string.h>
 #include <unistd.h>
 
+/* As on that GPU; false where model and strategy do not go together. */
+static bool complete(struct msim_strategy *s,
+                     const struct msim_written_job *job, int64_t gpus_a_node)
+{
+    char defaults[512], reason[256];
+
+    *s = job->strategy;
+    return !msim_strategy_complete(s, job->given, &job->model, gpus_a_node,
+                                   defaults, sizeof(defaults), reason,
+                                   sizeof(reason));
+}
+
 static enum msim_status ask(struct msim_measured_step *out, void *own,
                             const struct msim_platform *on,
                             struct msim_error *err)
 {
     const struct msim_written_job *job = own;
-    struct msim_strategy s = job->strategy;
+    struct msim_strategy s;
     struct msim_pricer pricer = {.platform = on};
     struct msim_memory_gpu gpu = {.usable = msim_platform_usable_bytes(on),
                                   .link = msim_platform_link_rate(on)};
-    char defaults[512], reason[256];
     struct msim_error why = {0};
     struct msim_step_estimate e;
     struct msim_job_memory m;
@@ -30,9 +41,7 @@ static enum msim_status ask(struct msim_measured_step *out, void *own,
 
     (void)err;
     *out = (struct msim_measured_step){0};
-    if (msim_strategy_complete(&s, job->given, &job->model,
-                               msim_platform_gpus_a_node(on), defaults,
-                               sizeof(defaults), reason, sizeof(reason)))
+    if (!complete(&s, job, msim_platform_gpus_a_node(on)))
         return MSIM_OK;
     status = msim_terms_make(&terms, &pricer, &job->model, &s, &why);
     msim_pricer_release(&pricer);
@@ -70,6 +79,7 @@ enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
                                        struct msim_error *err)
 {
     char file[PATH_MAX];
+    struct msim_strategy whole;
     const cJSON *described;
     enum msim_status status = MSIM_OK;
     cJSON *json;
@@ -88,6 +98,8 @@ enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
     if (!*is)
         msim_step_fit_release(&job->fit);
     job->source = (struct msim_step_source){.own = job, .ask = ask};
+    if (*is && complete(&whole, job, 1))
+        job->source.ranks = (uint32_t)whole.gpus;
     return status;
 }
 
