@@ -13,18 +13,19 @@
 #include <unistd.h>
 
 #define BLOCK 5
-/* Numbers: pp + 3 zero + 6 gpus + 12 platform, by their places; the last block
+/* Numbers: tp + 3 zero + 6 gpus + 12 platform, by their places; the last block
  * has four. */
 #define POINTS 24
 #define SPEC                                                                   \
     "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"sequence\": 100, "     \
     "\"tokens\": 1e9, \"platforms\": [{\"name\": \"titan-xp\", "               \
-    "\"price_per_gpu_hour\": 2, \"power_w\": 500}, \"m40\"], "                 \
-    "\"gpus\": [8, 16], \"pp\": [1, 2, 3], \"zero\": [1, 3], \"tp\": 1, "      \
+    "\"price_per_gpu_hour\": 0.5, \"power_w\": 0.5}, \"m40\"], "               \
+    "\"gpus\": [8, 16], \"tp\": [1, 2, 3], \"zero\": [1, 3], \"pp\": 1, "      \
     "\"micro_batch\": 1, \"recompute\": \"none\"}"
 #define TRACED                                                                 \
     "{\"trace\": \"x.json\", %s, \"gpus\": [8, 16], \"platforms\": "           \
-    "[{\"name\": \"titan-xp\", \"price_per_gpu_hour\": 2, \"power_w\": 500}, " \
+    "[{\"name\": \"titan-xp\", \"price_per_gpu_hour\": 0.5, \"power_w\": "     \
+    "0.5}, "                                                                   \
     "\"m40\"]}"
 
 static struct msim_error err;
@@ -73,7 +74,7 @@ static void end(void *thread)
     __atomic_add_fetch(&asked.ended, 1, __ATOMIC_RELAXED);
 }
 
-/* Stages of three are refused on the first platform. */
+/* Splits by three are refused on the first platform. */
 static bool split(void *thread, struct msim_plan_point *p,
                   char why[MSIM_PLAN_WHY])
 {
@@ -81,12 +82,12 @@ static bool split(void *thread, struct msim_plan_point *p,
 
     (void)thread;
     __atomic_add_fetch(&asked.splits, 1, __ATOMIC_RELAXED);
-    s->dp = s->gpus / (s->pp ? s->pp : 1);
+    s->dp = s->gpus / (s->tp ? s->tp : 1);
     if (!s->global_batch)
         s->global_batch = 4 * s->gpus;
-    if (s->pp != 3 || p->platform > 0)
+    if (s->tp != 3 || p->platform > 0)
         return true;
-    snprintf(why, MSIM_PLAN_WHY, "pp 3 and zero %d", (int)s->zero);
+    snprintf(why, MSIM_PLAN_WHY, "tp 3 and zero %d", (int)s->zero);
     return false;
 }
 
@@ -179,15 +180,15 @@ static void check_left_out(const struct msim_plan *plan)
     CHECK_UINT(plan->n, POINTS - 12);
     REQUIRE(plan->refusals.n == 3);
     CHECK_UINT(plan->refusals.others, 0);
-    check_refusal(plan, 0, "pp 3 and zero 1", 2, 2);
+    check_refusal(plan, 0, "tp 3 and zero 1", 2, 2);
     check_refusal(plan, 1, "no model of 8 GPUs", 2, 4);
-    check_refusal(plan, 2, "pp 3 and zero 3", 2, 5);
+    check_refusal(plan, 2, "tp 3 and zero 3", 2, 5);
 }
 
 /* All that is asked, and what is feasible by its number. */
 static void test_search__keeps_what_is_answered(void)
 {
-    static const int64_t PP[] = {1, 2, 3}, ZERO[] = {1, 3}, GPUS[] = {8, 16};
+    static const int64_t TP[] = {1, 2, 3}, ZERO[] = {1, 3}, GPUS[] = {8, 16};
     struct msim_spec spec;
     struct msim_plan plan;
 
@@ -203,11 +204,11 @@ static void test_search__keeps_what_is_answered(void)
 
         CHECK(i == 0 || p->number > plan.points[i - 1].number);
         CHECK_INT(p->platform, p->number / 12);
-        CHECK_INT(p->strategy.pp, PP[p->number % 3]);
+        CHECK_INT(p->strategy.tp, TP[p->number % 3]);
         CHECK_INT(p->strategy.zero, ZERO[p->number / 3 % 2]);
         CHECK_INT(p->strategy.gpus, GPUS[p->number / 6 % 2]);
-        CHECK_INT(p->strategy.dp, p->strategy.gpus / p->strategy.pp);
-        CHECK_INT(p->strategy.tp, 1);
+        CHECK_INT(p->strategy.dp, p->strategy.gpus / p->strategy.tp);
+        CHECK_INT(p->strategy.pp, 1);
         CHECK_INT(p->strategy.global_batch, 64);
         CHECK_INT(p->strategy.sequence, 100);
         CHECK_INT(p->strategy.precision, MSIM_PRECISION_BF16);
@@ -232,8 +233,8 @@ static void check_figures(const struct msim_plan_point *p, double units,
     CHECK_REL(p->time, p->us / each, 1e-12);
     CHECK_REL(p->days, days, 1e-12);
     CHECK(priced != isnan(p->cost) && priced != isnan(p->kwh));
-    CHECK(!priced || fabs(p->cost / (hours * 2) - 1) < 1e-12);
-    CHECK(!priced || fabs(p->kwh / (hours * 0.5) - 1) < 1e-12);
+    CHECK(!priced || fabs(p->cost / (hours * 0.5) - 1) < 1e-12);
+    CHECK(!priced || fabs(p->kwh / (hours * 0.5e-3) - 1) < 1e-12);
 }
 
 static void test_search__figures_follow_from_steps(void)
@@ -250,19 +251,19 @@ static void test_search__figures_follow_from_steps(void)
     }
     msim_plan_release(&plan);
     /* Of a traced step a point makes the batch: time is that of a sample. */
-    snprintf(text, sizeof(text), TRACED, "\"samples\": 1e6");
+    snprintf(text, sizeof(text), TRACED, "\"samples\": 0.5");
     read_spec(&spec, text);
     REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
     REQUIRE(plan.n == 4);
     for (uint32_t i = 0; i < 4; i++) {
         double units = 4 * (double)plan.points[i].strategy.gpus;
 
-        check_figures(&plan.points[i], units, units, 1e6);
+        check_figures(&plan.points[i], units, units, 0.5);
     }
     msim_plan_release(&plan);
     /* Of a service a step is a request's time, and cost that of an hour. */
     snprintf(text, sizeof(text), TRACED,
-             "\"limits\": {\"requests_per_second\": 1, \"cost\": 20}");
+             "\"limits\": {\"requests_per_second\": 1, \"cost\": 5}");
     read_spec(&spec, text);
     REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
     REQUIRE(plan.n == 4);
@@ -271,8 +272,8 @@ static void test_search__figures_follow_from_steps(void)
 
         CHECK_REL(p->time, p->us, 0);
         CHECK(isnan(p->days) && isnan(p->cost) == (p->platform > 0));
-        CHECK(p->platform > 0 || p->cost == 2 * (double)p->strategy.gpus);
-        CHECK(p->allowed == !(p->cost > 20));
+        CHECK(p->platform > 0 || p->cost == 0.5 * (double)p->strategy.gpus);
+        CHECK(p->allowed == !(p->cost > 5));
         CHECK(p->chance > 0.99);
     }
     msim_plan_release(&plan);

@@ -1,0 +1,374 @@
+/*
+ * tests/unit/plan/test_job_whatif.c - tests of plan/whatif/job_whatif.h.
+ */
+#include "plan/whatif/job_whatif.h"
+
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[] = P_tmpdir "/msim-whatif-XXXXXX";
+static struct msim_error err;
+
+static const char *at(const char *name)
+{
+    static char paths[8][96];
+    static int turn;
+    char *path = paths[turn++ % 8];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+    return path;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(at(name), "w");
+
+    REQUIRE(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+#define MODEL                                                                  \
+    "{\"name\": \"tiny\", \"layers\": 8, \"hidden\": 1024, \"heads\": 16, "    \
+    "\"kv_heads\": 8, \"ffn\": 2048, \"vocab\": 8192, \"moe\": {\"experts\": " \
+    "8, \"topk\": 2, \"ffn\": 512}}"
+
+/* Scenarios are an array of arrays of changes; named a, b, c. */
+static enum msim_status ask(struct msim_job_whatif *w, const char *strategy,
+                            const char *const *changes, const char *platform,
+                            const char *network)
+{
+    char text[4096] = "{\"scenarios\": [";
+    size_t used = strlen(text);
+    const struct msim_job_question q = {.scenarios = at("scenarios.json"),
+                                        .model = at("model.json"),
+                                        .strategy = at("strategy.json"),
+                                        .platform = platform,
+                                        .network = network,
+                                        .data_dir = MSIM_DATA};
+
+    for (int i = 0; changes[i]; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                 "%s{\"name\": \"%c\", \"changes\": [%s]}",
+                                 i ? ", " : "", 'a' + i, changes[i]);
+    snprintf(text + used, sizeof(text) - used, "]}");
+    put("scenarios.json", text);
+    put("strategy.json", strategy);
+    put("model.json", MODEL);
+    err = (struct msim_error){0};
+    return msim_job_whatif_run(w, &q, &err);
+}
+
+#define N_PARTS (sizeof(struct msim_step_parts) / sizeof(double))
+
+static const double *parts_of(const struct msim_job_scenario *r)
+{
+    return (const double *)&r->step.parts;
+}
+
+/* ---- factors ------------------------------------------------------------- */
+
+#define REMOVE(what) "{\"remove\": {\"select\": \"" what "\"}}"
+#define SCALE(what, by)                                                        \
+    "{\"scale\": {\"select\": \"" what "\", \"factor\": " by "}}"
+#define ALONE(a, b, c) REMOVE(a) ", " REMOVE(b) ", " REMOVE(c)
+
+/* Where all else is removed, what is scaled scales every part of the step; and
+ * the parts of what is left make the whole. */
+static void check_factors(const char *strategy)
+{
+    static const char *const CHANGES[] = {
+        ALONE("communication", "copies", "host"),
+        ALONE("communication", "copies", "host") ", " SCALE("kernels", "3"),
+        ALONE("kernels", "copies", "host"),
+        ALONE("kernels", "copies", "host") ", " SCALE("communication", "3"),
+        ALONE("kernels", "communication", "host"),
+        ALONE("kernels", "communication", "host") ", " SCALE("copies", "3"),
+        ALONE("kernels", "communication", "copies"),
+        ALONE("kernels", "communication", "copies") ", " SCALE("host", "3"),
+        ALONE("kernels", "communication", "copies") ", " REMOVE("host"),
+        NULL};
+    struct msim_job_whatif w;
+    double rest;
+
+    REQUIRE(ask(&w, strategy, CHANGES, "v100", NULL) == MSIM_OK);
+    REQUIRE(w.n == 9);
+    rest = w.rows[8].step.us; /* an update on the host is no kernel */
+    for (uint32_t i = 0; i < 8; i += 2) {
+        const struct msim_job_scenario *one = &w.rows[i],
+                                       *three = &w.rows[i + 1];
+
+        CHECK_STR(one->reason, "");
+        CHECK_STR(three->reason, "");
+        CHECK(one->step.us >= rest);
+        CHECK_REL(three->step.us - rest, 3 * (one->step.us - rest), 1e-9);
+        for (size_t k = 0; k < N_PARTS; k++)
+            CHECK(fabs(parts_of(three)[k] - parts_of(&w.rows[8])[k] -
+                       3 * (parts_of(one)[k] - parts_of(&w.rows[8])[k])) <=
+                  1e-9 * three->step.us);
+    }
+    for (uint32_t i = 0; i < 9; i++) {
+        double sum = 0;
+
+        for (size_t k = 0; k < N_PARTS; k++)
+            sum += parts_of(&w.rows[i])[k];
+        CHECK(fabs(sum - w.rows[i].step.us) <= 1e-9 * w.rows[i].step.us);
+    }
+    CHECK(w.rows[0].step.parts.compute > 0 && w.rows[0].step.parts.tp == 0 &&
+          w.rows[0].step.parts.host == 0);
+    CHECK(w.rows[2].step.parts.tp > 0 && w.rows[2].step.parts.host == 0);
+    CHECK(w.rows[6].step.parts.host > 0 && w.rows[6].step.parts.tp == 0);
+    msim_job_whatif_release(&w);
+    CHECK(!w.rows && w.n == 0);
+}
+
+#define SPLIT                                                                  \
+    "\"gpus\": 32, \"tp\": 2, \"pp\": 2, \"cp\": 2, \"ep\": 2, "               \
+    "\"micro_batch\": 1, \"global_batch\": 32, \"sequence\": 1024, "           \
+    "\"precision\": \"amp_fp16\""
+
+static void test_job_whatif__factors_are_of_all_terms(void)
+{
+    check_factors("{" SPLIT ", \"zero\": 0, \"recompute\": \"selective\"}");
+    check_factors("{" SPLIT ", \"zero\": 1, \"offload\": \"activations\"}");
+    check_factors("{" SPLIT ", \"zero\": 1, \"offload\": \"optimizer\"}");
+    check_factors("{" SPLIT ", \"zero\": 3, \"framework\": \"nanotron\"}");
+}
+
+static void test_job_whatif__graphs_and_overlap(void)
+{
+    static const char *const CHANGES[] = {
+        SCALE("host", "100"),
+        SCALE("host", "100") ", {\"cuda_graph\": true}",
+        "{\"overlap\": 0}",
+        "{\"overlap\": 1}",
+        "{\"cuda_graph\": true}, " REMOVE("host"),
+        NULL};
+    struct msim_job_whatif w;
+
+    REQUIRE(ask(&w, "{" SPLIT ", \"zero\": 1}", CHANGES, "v100",
+                "ethernet-100") == MSIM_OK);
+    CHECK(w.rows[0].step.parts.host > 0.5 * w.rows[0].step.us);
+    /* What is fixed in a step is no launch inside a layer. */
+    CHECK_REL(w.rows[1].step.parts.host, 0, 0);
+    CHECK_REL(w.rows[1].step.parts.optimizer, w.rows[0].step.parts.optimizer,
+              1e-12);
+    CHECK(w.rows[1].step.parts.optimizer > 2 * w.rows[4].step.parts.optimizer);
+    CHECK(w.rows[2].step.parts.gradients > w.base.step.parts.gradients);
+    CHECK(w.rows[3].step.parts.gradients < w.base.step.parts.gradients);
+    CHECK(w.rows[3].step.parts.gradients > 0);
+    msim_job_whatif_release(&w);
+}
+
+/* ---- machines ------------------------------------------------------------ */
+
+static void test_job_whatif__joins_platforms_and_networks(void)
+{
+    static const char *const CHANGES[] = {"{\"gpu\": \"v100\"}",
+                                          "{\"network\": \"ethernet-100\"}",
+                                          "{\"gpu\": \"v100\"}, {\"network\": "
+                                          "\"ethernet-100\"}",
+                                          "{\"gpu\": \"p100\"}",
+                                          "{\"gpu\": \"none\"}",
+                                          "{\"network\": \"none\"}",
+                                          "",
+                                          NULL};
+    struct msim_job_whatif own, slow;
+
+    REQUIRE(ask(&own, "{" SPLIT "}", CHANGES, "v100", NULL) == MSIM_OK);
+    REQUIRE(ask(&slow, "{" SPLIT "}", CHANGES, "v100", "ethernet-100") ==
+            MSIM_OK);
+    CHECK(slow.base.step.us > 1.01 * own.base.step.us);
+    /* A scenario's platform has its own network; others keep the base's. */
+    CHECK_REL(own.rows[0].step.us, own.base.step.us, 1e-12);
+    CHECK_REL(slow.rows[0].step.us, own.base.step.us, 1e-12);
+    CHECK_REL(own.rows[1].step.us, slow.base.step.us, 1e-12);
+    CHECK_REL(slow.rows[1].step.us, slow.base.step.us, 1e-12);
+    CHECK_REL(own.rows[2].step.us, slow.base.step.us, 1e-12);
+    CHECK_REL(slow.rows[2].step.us, slow.base.step.us, 1e-12);
+    CHECK_REL(slow.rows[6].step.us, slow.base.step.us, 1e-12);
+    CHECK(own.rows[3].step.us > own.base.step.us);
+    CHECK(own.rows[3].capacity != own.base.capacity);
+    CHECK_STR(own.rows[3].reason, "");
+    CHECK(strstr(own.rows[4].reason, "unknown platform 'none'"));
+    CHECK(strstr(own.rows[5].reason, "unknown network 'none'"));
+    CHECK_UINT(own.marked.answers, 6);
+    msim_job_whatif_release(&own);
+    msim_job_whatif_release(&slow);
+    CHECK(ask(&own, "{" SPLIT "}", CHANGES, "none", NULL) == MSIM_EUSAGE);
+    CHECK(strstr(err.text, "unknown platform 'none'"));
+    msim_job_whatif_release(&own);
+}
+
+/* Nodes that the base states have as many GPUs in all scenarios of its GPU. */
+static void test_job_whatif__keeps_nodes(void)
+{
+    static const char *const CHANGES[] = {
+        "{\"world\": 64}", "{\"world\": 64}, {\"gpu\": \"p100\"}", NULL};
+    struct msim_job_whatif w;
+
+    REQUIRE(ask(&w, "{" SPLIT ", \"nodes\": 16}", CHANGES, "v100", NULL) ==
+            MSIM_OK);
+    CHECK_INT(w.base.strategy.gpus_a_node, 2);
+    CHECK_INT(w.rows[0].strategy.gpus_a_node, 2);
+    CHECK_INT(w.rows[0].strategy.nodes, 32);
+    CHECK_INT(w.rows[1].strategy.gpus_a_node, 8);
+    CHECK_INT(w.rows[1].strategy.nodes, 8);
+    msim_job_whatif_release(&w);
+    REQUIRE(ask(&w, "{" SPLIT "}", CHANGES, "v100", NULL) == MSIM_OK);
+    CHECK_INT(w.base.strategy.gpus_a_node, 8);
+    CHECK_INT(w.base.strategy.nodes, 4);
+    CHECK_INT(w.rows[0].strategy.nodes, 8);
+    msim_job_whatif_release(&w);
+}
+
+/* ---- the ratio ----------------------------------------------------------- */
+
+enum kinship { SCALED, SAME_KERNELS, OTHER_KERNELS };
+
+/* The variance of ln ratio as the header has it. */
+static double variance(const double *b, double b_us, const double *s,
+                       double s_us, enum kinship kinship)
+{
+    double sum = 0, own = 0;
+
+    for (size_t i = 0; i < N_PARTS; i++) {
+        double v = b[i] / b_us, w = s[i] / s_us;
+        double common = fmin(b[i], s[i]);
+        double more = w - common / s_us, less = v - common / b_us;
+        double moved = common / s_us - common / b_us + (more - less) / sqrt(2);
+
+        own += (w * w + v * v) / 2;
+        if (kinship == SCALED)
+            sum += pow(w - v, 2);
+        else if (kinship == SAME_KERNELS)
+            sum += moved * moved + pow(more + less, 2) / 2;
+        else
+            sum += (pow(w - v, 2) + w * w + v * v) / 2;
+    }
+    return sum / own;
+}
+
+static void test_job_whatif__ratio_is_surer_than_times(void)
+{
+    static const struct {
+        const char *changes;
+        enum kinship kinship;
+    } CASES[] = {{"", SCALED},
+                 {SCALE("kernels", "2"), SCALED},
+                 {SCALE("communication", "0.5"), SCALED},
+                 {"{\"overlap\": 0.1}", SCALED},
+                 {"{\"recompute\": \"full\"}", SAME_KERNELS},
+                 {"{\"accumulate\": 8}", SAME_KERNELS},
+                 {"{\"shard\": \"fsdp\"}", SAME_KERNELS},
+                 {"{\"parallel\": {\"pp\": 4}}", SAME_KERNELS},
+                 {"{\"gpu\": \"p100\"}, {\"dtype\": \"fp32\"}", OTHER_KERNELS},
+                 {"{\"gpu\": \"v100\"}", OTHER_KERNELS},
+                 {"{\"network\": \"ethernet-100\"}", OTHER_KERNELS},
+                 {"{\"dtype\": \"fp32\"}", OTHER_KERNELS},
+                 {"{\"batch\": {\"micro\": 2}}", OTHER_KERNELS},
+                 {"{\"sequence\": 512}", OTHER_KERNELS},
+                 {"{\"parallel\": {\"tp\": 4}}", OTHER_KERNELS},
+                 {"{\"parallel\": {\"cp\": 1}}", OTHER_KERNELS},
+                 {"{\"parallel\": {\"ep\": 4}}", OTHER_KERNELS}};
+    enum { N = sizeof(CASES) / sizeof(CASES[0]) };
+    const char *changes[N + 1] = {NULL};
+    struct msim_job_whatif w;
+
+    for (int i = 0; i < N; i++)
+        changes[i] = CASES[i].changes;
+    REQUIRE(ask(&w, "{" SPLIT ", \"zero\": 1}", changes, "v100", NULL) ==
+            MSIM_OK);
+    CHECK_REL(w.base.ratio, 1, 0);
+    CHECK_REL(w.base.ratio_low, 1, 0);
+    CHECK_REL(w.base.ratio_high, 1, 0);
+    for (int i = 0; i < N; i++) {
+        const struct msim_job_scenario *r = &w.rows[i];
+        const struct msim_step_estimate *b = &w.base.step, *s = &r->step;
+        double half = variance(parts_of(&w.base), b->us, parts_of(r), s->us,
+                               CASES[i].kinship) /
+                      2;
+        double down =
+            sqrt(half) * hypot(log(s->us / s->low_us), log(b->high_us / b->us));
+        double up =
+            sqrt(half) * hypot(log(s->high_us / s->us), log(b->us / b->low_us));
+
+        CHECK_STR(r->reason, "");
+        CHECK(r->name[0] == 'a' + i);
+        CHECK_REL(r->ratio, s->us / b->us, 1e-12);
+        CHECK(fabs(log(s->correction / b->correction)) < 0.01);
+        CHECK_REL(r->ratio_low, r->ratio / exp(down), 1e-9);
+        CHECK_REL(r->ratio_high, r->ratio * exp(up), 1e-9);
+        CHECK_REL(r->tokens_per_second,
+                  (double)(r->strategy.global_batch * r->strategy.sequence) /
+                      s->us * 1e6,
+                  1e-12);
+        CHECK_UINT(r->marks, 0);
+    }
+    CHECK_UINT(w.marked.answers, N + 1);
+    CHECK_UINT(w.marked.marked, 0);
+    msim_job_whatif_release(&w);
+}
+
+/* ---- what cannot be ------------------------------------------------------ */
+
+static void test_job_whatif__says_what_it_cannot(void)
+{
+    static const char *const NONE[] = {"", NULL};
+    static const char *const CHANGES[] = {
+        "{\"parallel\": {\"tp\": 3}}", "{\"clock\": 1}",
+        "{\"clock\": 1}, {\"gpu\": \"none\"}", NULL};
+    struct msim_job_question q = {.scenarios = at("scenarios.json"),
+                                  .model = "dlrm-mlperf",
+                                  .platform = "v100",
+                                  .data_dir = MSIM_DATA};
+    struct msim_job_whatif w;
+
+    REQUIRE(ask(&w, "{" SPLIT "}", CHANGES, "v100", NULL) == MSIM_OK);
+    CHECK(strstr(w.rows[0].reason, "tp"));
+    CHECK(strstr(w.rows[1].reason, "clock changes a traced job"));
+    CHECK(strstr(w.rows[2].reason, "clock changes a traced job"));
+    CHECK_UINT(w.marked.answers, 1);
+    msim_job_whatif_release(&w);
+    CHECK(ask(&w, "{\"gpus\": 8, \"tp\": 3}", NONE, "v100", NULL) ==
+          MSIM_EUSAGE);
+    CHECK(strstr(err.text, "gpus 8 cannot be split by tp x pp x cp 3"));
+    msim_job_whatif_release(&w);
+    CHECK(ask(&w, "{\"gpus\": 0}", NONE, "v100", NULL) == MSIM_EFORMAT);
+    msim_job_whatif_release(&w);
+    err = (struct msim_error){0};
+    CHECK(msim_job_whatif_run(&w, &q, &err) == MSIM_EUSAGE);
+    CHECK_STR(err.text, "a dlrm has no predicted step; want a transformer");
+    msim_job_whatif_release(&w);
+    /* Without a strategy it is one GPU. */
+    q.model = at("model.json");
+    REQUIRE(msim_job_whatif_run(&w, &q, &err) == MSIM_OK);
+    CHECK_INT(w.base.strategy.gpus, 1);
+    CHECK_UINT(w.given, 1u << MSIM_GIVEN_gpus);
+    CHECK(strncmp(w.assumed, "tp=1 pp=1", 9) == 0);
+    CHECK_STR(w.platform, "v100");
+    CHECK_STR(w.base.name, "base");
+    CHECK_STR(w.model.name, "tiny");
+    msim_job_whatif_release(&w);
+}
+
+int main(void)
+{
+    static const char *const FILES[] = {"scenarios.json", "model.json",
+                                        "strategy.json"};
+
+    if (!mkdtemp(folder))
+        return 1;
+    RUN(test_job_whatif__factors_are_of_all_terms);
+    RUN(test_job_whatif__graphs_and_overlap);
+    RUN(test_job_whatif__joins_platforms_and_networks);
+    RUN(test_job_whatif__keeps_nodes);
+    RUN(test_job_whatif__ratio_is_surer_than_times);
+    RUN(test_job_whatif__says_what_it_cannot);
+    for (int i = 0; i < 3; i++)
+        CHECK(unlink(at(FILES[i])) == 0);
+    CHECK(rmdir(folder) == 0);
+    return check_summary();
+}
