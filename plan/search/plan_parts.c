@@ -94,7 +94,6 @@ static bool read_all(FILE *f, struct msim_plan_block *b, uint64_t key,
     b->refusals.others = h.others;
     b->nearest = h.nearest;
     b->nearest_share = h.nearest_share;
-    b->known = true;
     return true;
 }
 

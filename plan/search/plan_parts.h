@@ -20,7 +20,6 @@ struct msim_plan_block {
      * there is. */
     struct msim_plan_point nearest;
     double nearest_share;
-    bool known;
 };
 
 void msim_plan_block_release(struct msim_plan_block *b);

@@ -45,7 +45,8 @@ struct search {
 
 /* ---- one point ----------------------------------------------------------- */
 
-/* The point with that number: the first dimension changes slowest. */
+/* The point with that number: the first dimension changes fastest, and the
+ * platform slowest. */
 static void point_of(const struct search *k, uint64_t number,
                      struct msim_plan_point *p)
 {
@@ -207,7 +208,6 @@ static enum msim_status predict_block(const struct search *k, void *thread,
         else if (k->ask->says_why)
             MSIM_TRY(refuse(b, why, i));
     }
-    b->known = true;
     return MSIM_OK;
 }
 
@@ -281,13 +281,13 @@ static bool read_block(const struct search *k, void *thread, uint64_t which)
     return false;
 }
 
-/* Predict a block that is not known yet. */
+/* Predict a block, unless another process has. */
 static enum msim_status answer_block(const struct search *k, void *thread,
                                      uint64_t which, struct msim_error *err)
 {
     struct msim_plan_block *b = &k->blocks[which];
 
-    if (b->known || read_block(k, thread, which))
+    if (read_block(k, thread, which))
         return MSIM_OK;
     MSIM_TRY(predict_block(k, thread, which));
     return k->share ? msim_plan_part_write(b, k->share, k->key, which, err)

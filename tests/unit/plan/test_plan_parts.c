@@ -47,8 +47,7 @@ static struct msim_plan_block made(uint32_t refusals)
                                 .cap = 3,
                                 .left_out = {4, 5, 6},
                                 .refusals = {.n = refusals, .others = 7},
-                                .nearest_share = 1.5,
-                                .known = true};
+                                .nearest_share = 1.5};
 
     b.points = calloc(b.n, sizeof(*b.points));
     b.refusals.of = calloc(refusals + 1, sizeof(*b.refusals.of));
@@ -88,7 +87,6 @@ static bool reads(uint64_t key, uint64_t which)
     struct msim_plan_block b = NONE;
     bool is = msim_plan_part_read(&b, &SHARE, key, which);
 
-    CHECK(b.known == is);
     CHECK(is || memcmp(&b, &NONE, sizeof(b)) == 0);
     msim_plan_block_release(&b);
     return is;
@@ -103,7 +101,6 @@ static void test_plan_parts__reads_what_was_written(void)
 
         REQUIRE(write_made(counts[i], 77, 5) == MSIM_OK);
         REQUIRE(msim_plan_part_read(&b, &SHARE, 77, 5));
-        CHECK(b.known);
         REQUIRE(b.n == 3 && b.cap == 3 && b.refusals.n == counts[i] &&
                 b.refusals.cap == counts[i]);
         CHECK(memcmp(b.points, want.points, 3 * sizeof(*b.points)) == 0);
@@ -127,7 +124,7 @@ static void test_plan_parts__reads_an_empty_block(void)
 
     REQUIRE(msim_plan_part_write(&none, &SHARE, 1, 0, &err) == MSIM_OK);
     CHECK(msim_plan_part_read(&b, &SHARE, 1, 0));
-    CHECK(b.known && b.n == 0 && b.refusals.n == 0);
+    CHECK(b.n == 0 && b.refusals.n == 0);
     msim_plan_block_release(&b);
 }
 

@@ -9,12 +9,14 @@
 #include "plan/search/recommend.h"
 #include "tests/check.h"
 
+#include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BLOCK 5
+#define BLOCK 7
 /* Numbers: tp + 3 zero + 6 gpus + 12 platform, by their places; the last block
- * has four. */
+ * has three. */
 #define POINTS 24
 #define SPEC                                                                   \
     "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"sequence\": 100, "     \
@@ -31,6 +33,9 @@
 static struct msim_error err;
 static char folder[] = P_tmpdir "/msim-shared-XXXXXX";
 static char parts[64];
+
+static const struct msim_plan_share FIRST = {parts, 0, 2},
+                                    OTHER = {parts, 1, 2};
 
 static void read_spec(struct msim_spec *spec, const char *text)
 {
@@ -52,7 +57,8 @@ static void read_spec(struct msim_spec *spec, const char *text)
 
 static struct {
     uint32_t splits, memories, steps, ways, begun, ended;
-    bool nothing_fits;
+    bool nothing_fits, alike, all_differ, slow, odd;
+    pthread_t first;
     enum msim_status fails;
 } asked;
 
@@ -62,6 +68,8 @@ static enum msim_status begin(void **thread, void *own,
 {
     (void)platforms;
     *thread = own;
+    if (asked.slow && !pthread_equal(asked.first, pthread_self()))
+        usleep(3000);
     __atomic_add_fetch(&asked.begun, 1, __ATOMIC_RELAXED);
     return asked.fails == MSIM_OK
                ? MSIM_OK
@@ -82,6 +90,10 @@ static bool split(void *thread, struct msim_plan_point *p,
 
     (void)thread;
     __atomic_add_fetch(&asked.splits, 1, __ATOMIC_RELAXED);
+    if (asked.all_differ) {
+        snprintf(why, MSIM_PLAN_WHY, "not %d", (int)p->number);
+        return false;
+    }
     s->dp = s->gpus / (s->tp ? s->tp : 1);
     if (!s->global_batch)
         s->global_batch = 4 * s->gpus;
@@ -103,6 +115,8 @@ static bool memory(void *thread, struct msim_plan_point *p,
     if ((p->platform > 0 && p->strategy.zero == 1) || asked.nothing_fits) {
         p->peak_gib = p->number == 18 ? 9 : 100 + (double)(p->number * 7 % 24);
         p->fits = p->number == 18 ? MSIM_FITS_NO : MSIM_FITS_EDGE;
+        if (asked.alike)
+            p->peak_gib = 100;
     }
     return true;
 }
@@ -114,6 +128,8 @@ static bool step(void *thread, struct msim_plan_point *p,
     (void)thread;
     __atomic_add_fetch(&asked.steps, 1, __ATOMIC_RELAXED);
     p->us = 1e6 + 1e4 * (double)(p->number * 7 % 24);
+    if (asked.odd && p->strategy.gpus == 16)
+        p->us /= 3;
     p->low_us = 0.9 * p->us;
     p->high_us = 1.2 * p->us;
     p->mfu = 0.5;
@@ -144,15 +160,20 @@ static const struct msim_plan_predictor MADE = {.own = &asked,
                                                 .step = step,
                                                 .ways = find_ways};
 
+static uint32_t block = BLOCK;
+
 static enum msim_status search(struct msim_plan *plan,
                                const struct msim_spec *spec, uint32_t threads,
                                const struct msim_plan_share *share)
 {
+    struct msim_plan_predictor made = MADE;
     const struct msim_plan_options o = {
-        .threads = threads, .predictor = &MADE, .share = share};
+        .threads = threads, .predictor = &made, .share = share};
 
+    made.block = block;
     asked.splits = asked.memories = asked.steps = asked.ways = 0;
     asked.begun = asked.ended = 0;
+    asked.first = pthread_self();
     err = (struct msim_error){0};
     return msim_plan_search(plan, spec, MSIM_DATA, &o, &err);
 }
@@ -378,7 +399,12 @@ static void test_search__finds_the_nearest(void)
     CHECK_REL(plan.nearest.peak_gib, 100, 0);
     CHECK_STR(plan.nearest_ways.text, "of 0");
     msim_plan_release(&plan);
-    asked.nothing_fits = false;
+    /* Of equal ones it is the first. */
+    asked.alike = true;
+    REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
+    CHECK_UINT(plan.nearest.number, 0);
+    msim_plan_release(&plan);
+    asked.nothing_fits = asked.alike = false;
 }
 
 /* A thread that cannot begin has the say. */
@@ -393,10 +419,101 @@ static void test_search__says_what_failed(void)
     CHECK_STR(err.text, "it fails");
     CHECK(asked.begun == 3 && asked.ended == 3 && asked.splits == 0);
     msim_plan_release(&plan);
+    CHECK(search(&plan, &spec, 1, &FIRST) == MSIM_EFORMAT);
+    CHECK(asked.splits == 0);
+    msim_plan_release(&plan);
     asked.fails = MSIM_OK;
     REQUIRE(search(&plan, &spec, 3, NULL) == MSIM_OK);
     CHECK(asked.begun == 3 && asked.ended == 3 && asked.splits == POINTS);
     check_left_out(&plan);
+    msim_plan_release(&plan);
+}
+
+/* Blocks of any size, and threads, of which there are 65 at most: all have
+ * ended before anything is put together. */
+static void test_search__is_cut_as_one_likes(void)
+{
+    static const uint32_t BLOCKS[] = {1, 5, 23, 24, 100};
+    struct msim_spec spec;
+    struct msim_plan plan;
+
+    read_spec(&spec, SPEC);
+    for (size_t i = 0; i < sizeof(BLOCKS) / sizeof(*BLOCKS); i++) {
+        block = BLOCKS[i];
+        REQUIRE(search(&plan, &spec, 2, NULL) == MSIM_OK);
+        check_left_out(&plan);
+        msim_plan_release(&plan);
+    }
+    block = BLOCK;
+    asked.slow = true;
+    REQUIRE(search(&plan, &spec, 100, NULL) == MSIM_OK);
+    CHECK(asked.begun == 65 && asked.ended == 65);
+    check_left_out(&plan);
+    msim_plan_release(&plan);
+    REQUIRE(search(&plan, &spec, 2, NULL) == MSIM_OK);
+    CHECK(asked.begun == 2 && asked.ended == 2);
+    msim_plan_release(&plan);
+    asked.slow = false;
+}
+
+/* The first eight reasons are kept, whatever block they are of. */
+static void test_search__counts_further_reasons(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+
+    read_spec(&spec, SPEC);
+    asked.all_differ = true;
+    for (block = BLOCK; block <= POINTS; block += POINTS - BLOCK) {
+        REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
+        CHECK_UINT(plan.refusals.n, MSIM_PLAN_REFUSALS);
+        CHECK_UINT(plan.refusals.others, POINTS - MSIM_PLAN_REFUSALS);
+        CHECK_STR(plan.refusals.of[7].text, "not 7");
+        msim_plan_release(&plan);
+    }
+    block = BLOCK;
+    asked.all_differ = false;
+}
+
+/* More GPUs that gain more than their number are marked, and not taken. */
+static void test_search__guards_its_points(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+    uint32_t marked = 0;
+
+    read_spec(&spec, SPEC);
+    asked.odd = true;
+    REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
+    for (uint32_t i = 0; i < plan.n; i++) {
+        CHECK(!plan.points[i].marks || plan.points[i].strategy.gpus == 16);
+        marked += plan.points[i].marks == MSIM_GUARD_BIT(SCALING);
+    }
+    CHECK(marked > 3);
+    CHECK_UINT(plan.marked.marked, marked);
+    CHECK_UINT(plan.marked.answers, plan.n);
+    CHECK(!plan.points[plan.best].marks);
+    msim_plan_release(&plan);
+    asked.odd = false;
+}
+
+static void test_search__notes_its_platforms(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+
+    read_spec(&spec, SPEC);
+    snprintf(spec.platforms[1].network, sizeof(spec.platforms[1].network),
+             "ethernet-100");
+    REQUIRE(search(&plan, &spec, 1, NULL) == MSIM_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK(strstr(plan.basis.platforms[i].title, i ? "M40" : "Xp"));
+        CHECK(plan.basis.platforms[i].memory > 9e9 &&
+              plan.basis.platforms[i].memory < 26e9);
+        CHECK(plan.basis.platforms[i].bandwidth > 1e11);
+        CHECK_UINT(plan.basis.platforms[i].gpus_a_node, 8);
+        CHECK((*plan.basis.platforms[i].network != '\0') == (i == 1));
+    }
     msim_plan_release(&plan);
 }
 
@@ -413,8 +530,17 @@ static void check_same(const struct msim_plan *a, const struct msim_plan *b)
     CHECK_UINT(a->n_frontier, b->n_frontier);
 }
 
-static const struct msim_plan_share FIRST = {parts, 0, 2},
-                                    OTHER = {parts, 1, 2};
+static uint32_t count_parts(void)
+{
+    DIR *d = opendir(parts);
+    uint32_t n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n - 2; /* but . and .. */
+}
 
 /* The other process keeps blocks 1 and 3. */
 static void keep_others(const struct msim_spec *spec)
@@ -423,8 +549,9 @@ static void keep_others(const struct msim_spec *spec)
 
     CHECK(msim_plan_parts_begin(&OTHER, &err) == MSIM_OK);
     CHECK(search(&plan, spec, 1, &OTHER) == MSIM_OK);
-    CHECK_UINT(asked.splits, 2 * BLOCK);
+    CHECK_UINT(asked.splits, BLOCK + 3);
     CHECK(plan.n == 0 && plan.best == UINT32_MAX && !plan.frontier);
+    CHECK_UINT(count_parts(), 2);
     msim_plan_release(&plan);
 }
 
@@ -447,15 +574,25 @@ static void test_search__takes_what_others_kept(void)
     CHECK_UINT(asked.steps, POINTS - 10);
     check_same(&plan, &alone);
     msim_plan_release(&plan);
+    /* There are no blocks for so many processes. */
+    CHECK(msim_plan_parts_begin(&FIRST, &err) == MSIM_OK);
+    for (uint32_t i = 4; i < 7; i++) {
+        const struct msim_plan_share share = {parts, i, 7};
+
+        REQUIRE(search(&plan, &spec, 1, &share) == MSIM_OK);
+        CHECK_UINT(asked.splits, 0);
+        msim_plan_release(&plan);
+    }
+    CHECK(rmdir(parts) == 0);
     msim_plan_release(&alone);
 }
 
 /* ---- parts that are not what they say ------------------------------------ */
 
-#define CHANGES 15
+#define CHANGES 17
 
-/* Change one thing; whether the part is taken nevertheless. Block 1: 6, 7, 9 of
- * 5..9; block 3: 16, 17 of 15..19, of which 18 and 19 do not fit. */
+/* Change one thing; whether the part is taken nevertheless. Block 1: 7, 9, 10
+ * of 7..13, of which 12 and 13 do not fit; block 3: 21, 22 and 23. */
 static bool tamper(int what, struct msim_plan_block *one,
                    struct msim_plan_block *three)
 {
@@ -469,8 +606,8 @@ static bool tamper(int what, struct msim_plan_block *one,
         p[1].days = p[1].cost = p[1].rate = p[1].time = 0;
         p[1].allowed = false;
         return true;
-    case 1: /* nothing of block 1 is too large: nobody asks what is nearest */
-        one->nearest.number = 1;
+    case 1: /* nothing of block 3 is too large: nobody asks what is nearest */
+        three->nearest.number = 1;
         return true;
     case 2:
         one->left_out[MSIM_PLAN_SPLIT]++;
@@ -479,10 +616,10 @@ static bool tamper(int what, struct msim_plan_block *one,
         one->left_out[MSIM_PLAN_SPLIT]--;
         return false;
     case 4: /* of another block */
-        p[2].number = 10;
+        p[2].number = 14;
         return false;
     case 5:
-        p[0].number = 4;
+        p[0].number = 6;
         return false;
     case 6: /* twice */
         p[1] = p[0];
@@ -504,13 +641,19 @@ static bool tamper(int what, struct msim_plan_block *one,
         p[1].number = 8;
         return false;
     case 12:
-        one->refusals.of[0].first = 10;
+        one->refusals.of[0].first = 14;
         return false;
     case 13: /* a text without an end */
         memset(one->refusals.of[0].text, 'x', sizeof(one->refusals.of[0].text));
         return false;
+    case 14:
+        one->nearest.number = 20;
+        return false;
+    case 15: /* behind the last */
+        three->points[2].number = POINTS;
+        return false;
     default:
-        three->nearest.number = 20;
+        three->left_out[MSIM_PLAN_SPLIT] = 4;
         return false;
     }
 }
@@ -538,7 +681,7 @@ static void test_search__trusts_no_part(void)
         REQUIRE(msim_plan_key(&key, &err) == MSIM_OK);
         REQUIRE(msim_plan_part_read(&one, &OTHER, key, 1) &&
                 msim_plan_part_read(&three, &OTHER, key, 3));
-        REQUIRE(one.n == 3 && three.n == 2 && one.refusals.n == 2);
+        REQUIRE(one.n == 3 && three.n == 3 && one.refusals.n == 2);
         again = tamper(i, &one, &three) ? 0 : 3; /* that have steps */
         write_part(&one, key, 1);
         write_part(&three, key, 3);
@@ -567,7 +710,7 @@ static void tell(void *ctx, uint32_t done, uint32_t total)
 /* Every block that is its own is told before it is begun. */
 static void test_search__tells_its_progress(void)
 {
-    static const uint32_t TOTAL[] = {5, 3};
+    static const uint32_t TOTAL[] = {4, 2};
     struct msim_spec spec;
     struct msim_plan plan;
 
@@ -601,6 +744,10 @@ int main(void)
     RUN(test_search__keeps_other_limits);
     RUN(test_search__finds_the_nearest);
     RUN(test_search__says_what_failed);
+    RUN(test_search__is_cut_as_one_likes);
+    RUN(test_search__counts_further_reasons);
+    RUN(test_search__guards_its_points);
+    RUN(test_search__notes_its_platforms);
     RUN(test_search__takes_what_others_kept);
     RUN(test_search__trusts_no_part);
     RUN(test_search__tells_its_progress);
