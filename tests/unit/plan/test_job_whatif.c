@@ -209,6 +209,20 @@ static void test_job_whatif__joins_platforms_and_networks(void)
     msim_job_whatif_release(&own);
 }
 
+/* Names that are next to each other are two. */
+static void test_job_whatif__tells_names_apart(void)
+{
+    static const char *const CHANGES[] = {"{\"gpu\": \"rtx-3080\"}",
+                                          "{\"network\": \"roce-100\"}", NULL};
+    struct msim_job_whatif w;
+
+    REQUIRE(ask(&w, "{" SPLIT "}", CHANGES, "rtx-3090", "slingshot-200") ==
+            MSIM_OK);
+    CHECK(w.rows[0].capacity < 0.7 * w.base.capacity);
+    CHECK(fabs(w.rows[1].ratio - 1) > 1e-6);
+    msim_job_whatif_release(&w);
+}
+
 /* Nodes that the base states have as many GPUs in all scenarios of its GPU. */
 static void test_job_whatif__keeps_nodes(void)
 {
@@ -433,6 +447,7 @@ int main(void)
     RUN(test_job_whatif__factors_are_of_all_terms);
     RUN(test_job_whatif__graphs_and_overlap);
     RUN(test_job_whatif__joins_platforms_and_networks);
+    RUN(test_job_whatif__tells_names_apart);
     RUN(test_job_whatif__keeps_nodes);
     RUN(test_job_whatif__ratio_is_surer_than_times);
     RUN(test_job_whatif__ratio_holds_corrections);
