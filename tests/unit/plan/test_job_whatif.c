@@ -212,8 +212,9 @@ static void test_job_whatif__joins_platforms_and_networks(void)
 /* Names that are next to each other are two. */
 static void test_job_whatif__tells_names_apart(void)
 {
-    static const char *const CHANGES[] = {"{\"gpu\": \"rtx-3080\"}",
-                                          "{\"network\": \"roce-100\"}", NULL};
+    static const char *const CHANGES[] = {
+        "{\"gpu\": \"rtx-3080\"}, {\"network\": \"slingshot-200\"}",
+        "{\"network\": \"roce-100\"}", NULL};
     struct msim_job_whatif w;
 
     REQUIRE(ask(&w, "{" SPLIT "}", CHANGES, "rtx-3090", "slingshot-200") ==
