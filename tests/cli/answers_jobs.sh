@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Described jobs of every kind: what each member of a model and of a strategy makes of
+# the step and its parts, and of memory.
+. "$(dirname "$0")/answers.bash"
+
+# ---- scenarios, each with one change more --------------------------------------
+
+cat >"$folder/changes.json" <<'JSON'
+{"scenarios": [
+  {"name": "full", "changes": [{"recompute": "full"}]},
+  {"name": "selective", "changes": [{"recompute": "selective"}]},
+  {"name": "operators", "changes": [{"recompute": "selective-op"}]},
+  {"name": "fp32", "changes": [{"dtype": "fp32"}]},
+  {"name": "tf32", "changes": [{"dtype": "tf32"}]},
+  {"name": "amp", "changes": [{"dtype": "amp_bf16"}]},
+  {"name": "fp16", "changes": [{"dtype": "fp16"}]},
+  {"name": "fp8", "changes": [{"dtype": "fp8"}, {"recompute": "full"}]},
+  {"name": "amp_fp8", "changes": [{"dtype": "amp_fp8"}]},
+  {"name": "mxfp8", "changes": [{"dtype": "mxfp8"}, {"shard": 3}]},
+  {"name": "nvfp4", "changes": [{"dtype": "nvfp4"}, {"parallel": {"tp": 2}}]},
+  {"name": "zero 0", "changes": [{"shard": "ddp"}]},
+  {"name": "zero 2", "changes": [{"shard": "zero2"}]},
+  {"name": "zero 3", "changes": [{"shard": "fsdp"}]},
+  {"name": "zero 3, far", "changes": [{"shard": "fsdp"}, {"world": 32}, {"network": "ethernet-100"}]},
+  {"name": "tp", "changes": [{"parallel": {"tp": 2}}]},
+  {"name": "tp, zero 3", "changes": [{"parallel": {"tp": 2}}, {"shard": 3}, {"recompute": "selective"}]},
+  {"name": "cp", "changes": [{"parallel": {"cp": 2}}]},
+  {"name": "ep", "changes": [{"parallel": {"ep": 2}}]},
+  {"name": "ep, tp", "changes": [{"parallel": {"ep": 2, "tp": 2}}, {"dtype": "fp16"}]},
+  {"name": "pp", "changes": [{"parallel": {"pp": 2}}, {"batch": {"micro": 1}}]},
+  {"name": "vp", "changes": [{"parallel": {"pp": 2, "vp": 2}}, {"batch": {"micro": 1}}]},
+  {"name": "bubbles", "changes": [{"parallel": {"pp": 4, "schedule": "zero-bubble"}}, {"batch": {"micro": 1}}]},
+  {"name": "all", "changes": [{"world": 64}, {"parallel": {"tp": 2, "pp": 2, "cp": 2, "ep": 4}}, {"shard": 1}, {"recompute": "selective"}]},
+  {"name": "activations", "changes": [{"offload": "activations"}]},
+  {"name": "activations, full", "changes": [{"offload": "activations"}, {"recompute": "full"}, {"parallel": {"tp": 2}}]},
+  {"name": "optimizer", "changes": [{"offload": "optimizer"}, {"shard": 1}]},
+  {"name": "optimizer, 8", "changes": [{"offload": "optimizer"}, {"optimizer_bits": 8}]},
+  {"name": "weights", "changes": [{"offload": "weights"}, {"shard": 3}]},
+  {"name": "weights, cp", "changes": [{"offload": "weights"}, {"shard": 3}, {"parallel": {"cp": 2}}, {"master_weights": false}]},
+  {"name": "lora", "changes": [{"lora": {"rank": 16, "targets": "attention"}}]},
+  {"name": "lora, mlp", "changes": [{"lora": {"rank": 16, "targets": "mlp"}}, {"parallel": {"tp": 2}}]},
+  {"name": "lora, all", "changes": [{"lora": {"rank": 64, "targets": "all"}}, {"recompute": "full"}]},
+  {"name": "qlora", "changes": [{"qlora": {"rank": 16, "targets": "all"}}]},
+  {"name": "qlora, zero 3", "changes": [{"qlora": 32}, {"shard": 3}, {"chunked_loss": 4}]},
+  {"name": "chunks", "changes": [{"chunked_loss": 8}, {"parallel": {"tp": 2}}]},
+  {"name": "8 bits", "changes": [{"optimizer_bits": 8}]},
+  {"name": "16 bits", "changes": [{"optimizer_bits": 16}, {"shard": 2}]},
+  {"name": "no master", "changes": [{"master_weights": false}]},
+  {"name": "in backward", "changes": [{"optimizer_in_backward": true}, {"accumulate": 1}]},
+  {"name": "eager", "changes": [{"fuse": false}, {"parallel": {"tp": 2}}]},
+  {"name": "compiled", "changes": [{"compile": true}, {"recompute": "selective"}]},
+  {"name": "packed", "changes": [{"packed": 500}]},
+  {"name": "narrow", "changes": [{"quantise_comms": 8}, {"shard": 1}]},
+  {"name": "narrow, 2", "changes": [{"quantise_comms": {"gradients": 4, "weights": 4, "dispatch": 8}}, {"shard": 3}, {"parallel": {"ep": 2}}]},
+  {"name": "one", "changes": [{"world": 1}]},
+  {"name": "longer", "changes": [{"sequence": 2048}, {"batch": {"micro": 1}}]}]}
+JSON
+# The host works beside the GPU: what is left of it is the last digits of two sums.
+sed -i 's/"changes": \[/&{"remove": {"select": "host"}}, /' "$folder/changes.json"
+jobs() { # NAME PLATFORM MODEL STRATEGY
+    echo "$3" >"$folder/model.json"
+    echo "$4" >"$folder/strategy.json"
+    run whatif "$folder/changes.json" "$folder/model.json" --strategy "$folder/strategy.json" --platform "$2" --csv
+    want_rc 0
+    want_no_err
+    grep -v ^base, "$folder/out" | to_eight_digits >"$folder/said"
+    hold "jobs_$1"
+}
+eight='"gpus": 8, "micro_batch": 2, "global_batch": 32, "sequence": 4096'
+jobs dense a100 '{"name": "dense", "layers": 12, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "vocab": 64000,
+    "qk_norm": true, "window": {"size": 1024, "every": 2}}' "{$eight}"
+jobs gpt v100 '{"name": "gpt", "layers": 12, "hidden": 4096, "heads": 32, "ffn": 16384, "vocab": 50304, "gated": false,
+    "norm": "layernorm", "bias": true, "positions": "learned", "activation": "gelu", "tied_embeddings": true}' \
+    "{$eight, \"precision\": \"amp_fp16\"}"
+jobs experts b200 '{"name": "experts", "layers": 12, "hidden": 4096, "heads": 32, "kv_heads": 4, "ffn": 8192, "vocab": 64000,
+    "moe": {"experts": 16, "topk": 4, "ffn": 2048, "shared_experts": 1, "dense_layers": 1}}' "{$eight, \"zero\": 1}"
+jobs latent h100 '{"name": "latent", "layers": 12, "hidden": 4096, "heads": 32, "ffn": 8192, "vocab": 64000, "mtp_layers": 1,
+    "moe": {"experts": 16, "topk": 4, "ffn": 2048}, "attention": "flash2",
+    "mla": {"q_rank": 1024, "kv_rank": 512, "nope_dim": 128, "rope_dim": 64, "v_dim": 128}}' "{$eight}"
+jobs encoder t4 '{"name": "encoder", "type": "encoder", "layers": 12, "hidden": 2048, "heads": 32, "ffn": 8192, "vocab": 30522,
+    "max_positions": 4096, "dropout": 0.1, "head": "pretraining"}' "{$eight, \"precision\": \"fp16\"}"
+jobs images rtx-3090 '{"name": "images", "type": "vit", "image": 384, "patch": 16, "classes": 1000, "layers": 12, "hidden": 2048,
+    "heads": 32, "ffn": 8192, "dropout": 0.1}' '{"gpus": 8, "micro_batch": 16, "global_batch": 512}'
+
+# ---- rows: what no scenario has --------------------------------------------------
+
+rows() { # NAME: lines of KEY=VALUE, a job each
+    awk '{
+        for (i = 1; i <= NF; i++) {
+            split($i, pair, "=")
+            if (!(pair[1] in seen)) { seen[pair[1]]; keys[++n] = pair[1] }
+            cell[NR, pair[1]] = pair[2]
+        }
+    }
+    END {
+        for (r = 0; r <= NR; r++) {
+            for (k = 1; k <= n; k++)
+                printf "%s%s", r ? cell[r, keys[k]] : keys[k], k < n ? "," : "\n"
+        }
+    }' >"$folder/jobs.csv"
+    answer "jobs_$1" validate --rows "$folder/jobs.csv" --csv
+}
+numbers() {
+    local split recompute
+    for split in "tp=1 pp=1" "tp=4 pp=1 zero=1" "tp=2 pp=4" "tp=2 pp=4 vp=3" "tp=1 pp=4 zero=1 nodes=4"; do
+        for recompute in none full selective; do
+            echo "hidden=1536 heads=16 layers=24 platform=a100 gpus=16 micro_batch=2 global_batch=64 recompute=$recompute $split"
+        done
+    done
+}
+rows numbers < <(numbers)
+frameworks() {
+    local framework zero pp
+    for framework in common deepspeed megatron nanotron pytorch; do
+        for zero in 0 1 2 3; do
+            for pp in 1 4; do
+                echo "model=llama3.2-3b platform=v100 gpus=16 precision=fp16 zero=$zero pp=$pp global_batch=64 framework=$framework"
+            done
+        done
+    done
+}
+rows frameworks < <(frameworks)
+finish
