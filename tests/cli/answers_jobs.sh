@@ -44,6 +44,7 @@ cat >"$folder/changes.json" <<'JSON'
   {"name": "lora, all", "changes": [{"lora": {"rank": 64, "targets": "all"}}, {"recompute": "full"}]},
   {"name": "qlora", "changes": [{"qlora": {"rank": 16, "targets": "all"}}]},
   {"name": "qlora, zero 3", "changes": [{"qlora": 32}, {"shard": 3}, {"chunked_loss": 4}]},
+  {"name": "qlora, eager", "changes": [{"qlora": 16}, {"fuse": false}]},
   {"name": "chunks", "changes": [{"chunked_loss": 8}, {"parallel": {"tp": 2}}]},
   {"name": "8 bits", "changes": [{"optimizer_bits": 8}]},
   {"name": "16 bits", "changes": [{"optimizer_bits": 16}, {"shard": 2}]},
