@@ -55,6 +55,7 @@ cat >"$folder/changes.json" <<'JSON'
   {"name": "eager", "changes": [{"fuse": false}, {"parallel": {"tp": 2}}]},
   {"name": "compiled", "changes": [{"compile": true}, {"recompute": "selective"}]},
   {"name": "packed", "changes": [{"packed": 500}]},
+  {"name": "packed, cp", "changes": [{"packed": 500}, {"parallel": {"cp": 2}}]},
   {"name": "not narrow", "changes": [{"quantise_comms": 16}, {"shard": 1}]},
   {"name": "narrow", "changes": [{"quantise_comms": 8}, {"shard": 1}]},
   {"name": "narrow, 2", "changes": [{"quantise_comms": {"gradients": 4, "weights": 4, "dispatch": 8}}, {"shard": 3}, {"parallel": {"ep": 2}}]},
@@ -79,14 +80,19 @@ jobs gpt v100 '{"name": "gpt", "layers": 12, "hidden": 4096, "heads": 32, "ffn":
     "norm": "layernorm", "bias": true, "positions": "learned", "activation": "gelu", "tied_embeddings": true}' \
     "{$eight, \"precision\": \"amp_fp16\"}"
 jobs experts b200 '{"name": "experts", "layers": 12, "hidden": 4096, "heads": 32, "kv_heads": 4, "ffn": 8192, "vocab": 64000,
-    "moe": {"experts": 16, "topk": 4, "ffn": 2048, "shared_experts": 1, "dense_layers": 1}}' "{$eight, \"zero\": 1}"
+    "moe": {"experts": 16, "topk": 4, "ffn": 2048, "shared_experts": 2, "dense_layers": 1}}' "{$eight, \"zero\": 1}"
 jobs latent h100 '{"name": "latent", "layers": 12, "hidden": 4096, "heads": 32, "ffn": 8192, "vocab": 64000, "mtp_layers": 1,
     "moe": {"experts": 16, "topk": 4, "ffn": 2048}, "attention": "flash2",
     "mla": {"q_rank": 1024, "kv_rank": 512, "nope_dim": 128, "rope_dim": 64, "v_dim": 128}}' "{$eight}"
+jobs whole a100 '{"name": "whole", "layers": 6, "hidden": 2048, "heads": 16, "ffn": 8192, "vocab": 32000, "tied_embeddings": true,
+    "mla": {"kv_rank": 512, "nope_dim": 128, "rope_dim": 64, "v_dim": 128}}' "{$eight}"
 jobs encoder t4 '{"name": "encoder", "type": "encoder", "layers": 12, "hidden": 2048, "heads": 32, "ffn": 8192, "vocab": 30522,
     "max_positions": 4096, "dropout": 0.1, "head": "pretraining"}' "{$eight, \"precision\": \"fp16\"}"
+jobs classes p100 '{"name": "classes", "type": "encoder", "layers": 8, "hidden": 1024, "heads": 16, "ffn": 4096, "vocab": 30522,
+    "max_positions": 4096, "token_types": 0, "head": "classifier", "classes": 5, "norm_place": "pre", "pooler": false,
+    "tied_embeddings": false}' "{$eight, \"precision\": \"fp16\"}"
 jobs images rtx-3090 '{"name": "images", "type": "vit", "image": 384, "patch": 16, "classes": 1000, "layers": 12, "hidden": 2048,
-    "heads": 32, "ffn": 8192, "dropout": 0.1}' '{"gpus": 8, "micro_batch": 16, "global_batch": 512}'
+    "heads": 32, "ffn": 8192}' '{"gpus": 8, "micro_batch": 16, "global_batch": 512}'
 
 # ---- rows: what no scenario has --------------------------------------------------
 
