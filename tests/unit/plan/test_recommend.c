@@ -209,8 +209,8 @@ static void test_recommend__keeps_its_definitions(void)
     CHECK(tested > 100 && cheaper > 100 && none > 50);
 }
 
-/* A point that has one time alone is expected to cost what it costs; what is
- * not known is not expected to cost more. */
+/* A point that has one time alone is expected to cost what it costs, and one
+ * that may take longer, more; where nothing is known, it is what it is. */
 static void test_recommend__expects_no_more_than_is_known(void)
 {
     struct msim_plan_point p = {.us = 5, .low_us = 5, .high_us = 5, .cost = 7};
@@ -218,6 +218,9 @@ static void test_recommend__expects_no_more_than_is_known(void)
     CHECK_REL(msim_plan_expected_cost(&p), 7, 1e-12);
     p.low_us = 0;
     CHECK_REL(msim_plan_expected_cost(&p), 7, 1e-12);
+    p.low_us = 4;
+    p.high_us = 16; /* a standard deviation of ln 2 / 1.645 */
+    CHECK_REL(msim_plan_expected_cost(&p), 7 * exp(0.0887746813), 1e-8);
     p.cost = NAN;
     p.gpu_us = 9;
     CHECK_REL(msim_plan_cost(&p), 9, 0);
