@@ -116,4 +116,17 @@ echo '{"trace": "none.json", "platforms": ["h100"], "gpus": 1}' >"$folder/sub/sp
 run plan "$folder/sub/spec.json"
 want_rc 3
 want_err "sub/none.json: cannot open"
+
+# A trace in which nothing takes time has no step.
+cat >"$folder/sub/still.json" <<'JSON'
+{"schemaVersion": 1, "traceEvents": [
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "pid": 1, "tid": 1, "ts": 0, "dur": 0},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::view", "pid": 1, "tid": 1, "ts": 0, "dur": 0,
+   "args": {"Input Dims": [[2]], "Input type": ["float"]}}]}
+JSON
+echo '{"trace": "still.json", "platforms": ["h100"], "gpus": 1, "micro_batch": 2, "traced_batch": 2}' >"$folder/sub/spec.json"
+run plan "$folder/sub/spec.json"
+want_rc 0
+want_out "1 points: 0 feasible"
+want_out "1 left out: the trace has no work that takes time"
 finish
