@@ -56,6 +56,22 @@ static void test_plan_pdf__wants_its_end(void)
     }
 }
 
+/* Where no program is named, it is python3. */
+static void test_plan_pdf__has_a_usual_program(void)
+{
+    struct msim_error err = {0};
+    char *pdf = NULL;
+    size_t n = 0;
+
+    put(page, "%%EOF");
+    CHECK(setenv("PATH", folder, 1) == 0 && setenv("MSIM_PYTHON", "", 1) == 0);
+    CHECK(msim_plan_pdf(page, &pdf, &n, &err) == MSIM_OK);
+    free(pdf);
+    CHECK(unsetenv("MSIM_PYTHON") == 0);
+    CHECK(msim_plan_pdf(page, &pdf, &n, &err) == MSIM_OK);
+    free(pdf);
+}
+
 static void test_plan_pdf__says_what_fails(void)
 {
     struct msim_error err = {0};
@@ -63,6 +79,7 @@ static void test_plan_pdf__says_what_fails(void)
     size_t n = 0;
 
     CHECK(unlink(page) == 0); /* the program fails without it */
+    pdf = NULL;
     CHECK(msim_plan_pdf(page, &pdf, &n, &err) != MSIM_OK && !pdf);
     CHECK(strstr(err.text, "WeasyPrint could not make the PDF"));
     CHECK(setenv("MSIM_PYTHON", "/no/such/program", 1) == 0);
@@ -75,14 +92,15 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 1;
-    snprintf(program, sizeof(program), "%s/python", folder);
+    snprintf(program, sizeof(program), "%s/python3", folder);
     snprintf(page, sizeof(page), "%s/page.html", folder);
     put(program, "#!/bin/sh\n"
                  "# -c SCRIPT PAGE\n"
-                 "[ \"$1\" = -c ] && exec cat \"$3\"\n");
+                 "[ \"$1\" = -c ] && exec /bin/cat \"$3\"\n");
     CHECK(chmod(program, 0700) == 0);
     CHECK(setenv("MSIM_PYTHON", program, 1) == 0);
     RUN(test_plan_pdf__wants_its_end);
+    RUN(test_plan_pdf__has_a_usual_program);
     RUN(test_plan_pdf__says_what_fails);
     CHECK(unlink(program) == 0 && rmdir(folder) == 0);
     return check_summary();
