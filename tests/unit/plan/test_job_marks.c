@@ -100,14 +100,15 @@ static void test_job_marks__leaves_other_rows(void)
     struct msim_job_marks m = {0};
 
     CHECK(add(&m, 0, 0, 100, false, gpu, &MODEL) == MSIM_OK);
-    CHECK(add(&m, 0, FULL, 50, false, other, &MODEL) == MSIM_OK);
+    CHECK(add(&m, 0, 0, 40, false, other, &MODEL) == MSIM_OK);
     for (int i = 0; i < 5; i++)
         CHECK(add(&m, 0, FULL, 50, false, gpu, &LIKE[i]) == MSIM_OK);
     for (int i = 1; i < 1100; i++)
         CHECK(add(&m, i, 0, 100, false, NULL, &MODEL) == MSIM_OK);
     CHECK(add(&m, 0, FULL, 50, false, gpu, &MODEL) == MSIM_OK);
+    CHECK(add(&m, 0, FULL, 10, false, other, &MODEL) == MSIM_OK);
     CHECK(msim_job_marks_flush(&m) == MSIM_OK);
-    CHECK_UINT(m.count.answers, 8);
+    CHECK_UINT(m.count.answers, 9);
     CHECK_UINT(m.count.marked, 0);
     msim_job_marks_release(&m);
 }
