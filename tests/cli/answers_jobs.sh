@@ -96,7 +96,7 @@ jobs images rtx-3090 '{"name": "images", "type": "vit", "image": 384, "patch": 1
 
 # ---- rows: what no scenario has --------------------------------------------------
 
-rows() { # NAME: lines of KEY=VALUE, a job each
+rows() { # NAME [--would-fit]: lines of KEY=VALUE, a job each
     awk '{
         for (i = 1; i <= NF; i++) {
             split($i, pair, "=")
@@ -110,7 +110,7 @@ rows() { # NAME: lines of KEY=VALUE, a job each
                 printf "%s%s", r ? cell[r, keys[k]] : keys[k], k < n ? "," : "\n"
         }
     }' >"$folder/jobs.csv"
-    answer "jobs_$1" validate --rows "$folder/jobs.csv" --csv
+    answer "jobs_$1" validate --rows "$folder/jobs.csv" --csv "${@:2}"
 }
 numbers() {
     local split recompute
@@ -132,4 +132,22 @@ frameworks() {
     done
 }
 rows frameworks < <(frameworks)
+# What was measured, failed, or cannot be predicted; and the same as text.
+measured() {
+    local one="model=llama3.2-3b platform=v100 precision=fp16 global_batch=64"
+    echo "$one gpus=8 tp=2 zero=1 recompute=full status=ok source=here step_ms=30000 memory_gib=12"
+    echo "$one gpus=8 tp=4 zero=1 recompute=full status=ok source=here step_ms=10000 iteration_ms=1 memory_gib=40"
+    echo "$one gpus=8 tp=2 zero=1 recompute=full status= source=there iteration_ms=20000"
+    echo "$one gpus=8 tp=1 zero=0 recompute=none status=oom source=there memory_gib=3"
+    echo "$one gpus=8 tp=8 zero=3 recompute=none status=oom source=here step_ms=5"
+    echo "$one gpus=8 tp=2 zero=1 source=here step_ms=25000"
+    echo "$one gpus=4 tp=1 zero=3 micro_batch=2 step_ms=70000 memory_gib=30"
+    echo "$one gpus=8 tp=3 source=here step_ms=1"
+    echo "model=llama3.2-3b gpus=8"
+    echo "model=dlrm-mlperf platform=v100 gpus=8"
+    echo "hidden=1024 heads=16 layers=24 platform=v100 precision=fp16 gpus=8 global_batch=64 step_ms=900"
+}
+rows measured --would-fit < <(measured)
+answer jobs_measured_text validate --rows "$folder/jobs.csv"
+answer jobs_measured_here validate --rows "$folder/jobs.csv" --platform t4
 finish
