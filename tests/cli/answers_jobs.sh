@@ -121,6 +121,7 @@ numbers() {
     done
 }
 rows numbers < <(numbers)
+answer jobs_numbers_text validate --rows "$folder/jobs.csv"
 frameworks() {
     local framework zero pp
     for framework in common deepspeed megatron nanotron pytorch; do
@@ -135,12 +136,12 @@ rows frameworks < <(frameworks)
 # What was measured, failed, or cannot be predicted; and the same as text.
 measured() {
     local one="model=llama3.2-3b platform=v100 precision=fp16 global_batch=64"
-    echo "$one gpus=8 tp=2 zero=1 recompute=full status=ok source=here step_ms=30000 memory_gib=12"
-    echo "$one gpus=8 tp=4 zero=1 recompute=full status=ok source=here step_ms=10000 iteration_ms=1 memory_gib=40"
-    echo "$one gpus=8 tp=2 zero=1 recompute=full status= source=there iteration_ms=20000"
+    echo "$one gpus=8 tp=2 zero=1 recompute=full status=ok source=here step_ms=5000 memory_gib=10"
+    echo "$one gpus=8 tp=4 zero=1 recompute=full status=ok source=here step_ms=8000 iteration_ms=1 memory_gib=40"
+    echo "$one gpus=8 tp=2 zero=1 recompute=full status= source=there iteration_ms=6500"
     echo "$one gpus=8 tp=1 zero=0 recompute=none status=oom source=there memory_gib=3"
     echo "$one gpus=8 tp=8 zero=3 recompute=none status=oom source=here step_ms=5"
-    echo "$one gpus=8 tp=2 zero=1 source=here step_ms=25000"
+    echo "$one gpus=8 tp=2 zero=1 source=here step_ms=3000 memory_gib=10"
     echo "$one gpus=4 tp=1 zero=3 micro_batch=2 step_ms=70000 memory_gib=30"
     echo "$one gpus=8 tp=3 source=here step_ms=1"
     echo "model=llama3.2-3b gpus=8"
@@ -150,4 +151,6 @@ measured() {
 rows measured --would-fit < <(measured)
 answer jobs_measured_text validate --rows "$folder/jobs.csv"
 answer jobs_measured_here validate --rows "$folder/jobs.csv" --platform t4
+rows failed <<<"model=llama3.2-3b platform=v100 precision=fp16 global_batch=64 gpus=8 zero=1 recompute=full status=oom"
+answer jobs_failed_text validate --rows "$folder/jobs.csv"
 finish
