@@ -7,10 +7,16 @@
 points() { # NAME SPEC: all feasible points, and the answer
     echo "$2" >"$folder/spec.json"
     answer "plan_$1" plan "$folder/spec.json"
-    run plan "$folder/spec.json" -o "$folder/$1"
-    want_rc 0
-    to_eight_digits <"$folder/$1/points.csv" >"$folder/said"
+    page "$1"
+    to_eight_digits <"$folder/page_$1/points.csv" >"$folder/said"
     hold "plan_$1_points"
+}
+page() { # NAME: the answer of the spec's page, without charts and the PDF
+    MSIM_PYTHON=false run plan "$folder/spec.json" -o "$folder/page_$1"
+    want_rc 0
+    sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/page_$1/report.html" |
+        sed -n '/<h2>The answer/,/<h2>/{/<h2>[^T]\|<h2>The best\|<fig\|^$/d;p}' | to_eight_digits >"$folder/said"
+    hold "plan_$1_answer"
 }
 points splits '{"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "limits": {"days": 2, "cost": 20000},
     "platforms": [{"name": "h100", "price_per_gpu_hour": 2, "power_w": 1000}, {"name": "a100", "price_per_gpu_hour": 1}],
@@ -30,10 +36,20 @@ points encoder '{"model": "bert-large", "global_batch": 256, "sequence": 512, "p
 points images '{"model": "vit-l-16", "global_batch": 512, "platforms": ["a100"], "gpus": 8, "tp": 1, "pp": 1, "micro_batch": [16, 64]}'
 points nothing '{"model": "llama3-70b", "global_batch": 64, "platforms": ["h100"], "gpus": 32, "tp": [1, 2], "pp": 1,
     "zero": 1, "micro_batch": 2, "recompute": "none"}'
+# Of two the order is sure; of one there is none; limits that nothing keeps surely, or at all.
+a100='"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "platforms": [{"name": "a100", "price_per_gpu_hour": 1}], "gpus": 16,
+    "pp": 1, "zero": 1, "micro_batch": 1, "recompute": "none"'
+for more in 'two "tp": [2, 8]' 'one "tp": 2' 'doubt "tp": [2, 4], "limits": {"days": 0.22}' \
+    'chance "tp": [1, 2], "limits": {"days": 0.25, "cost": 90}' 'late "tp": 2, "limits": {"days": 0.1}'; do
+    echo "{$a100, ${more#* }}" >"$folder/spec.json"
+    answer "plan_${more%% *}" plan "$folder/spec.json"
+    page "${more%% *}"
+done
 echo '{"model": "llama3-70b", "sequence": 8192, "global_batch": 1024, "platforms": ["b200"], "gpus": 256}' >"$folder/spec.json"
 answer plan_json plan --json "$folder/spec.json"
+page edge
 for name in experts nothing adapters; do
-    to_eight_digits <"$folder/$name/plan.json" >"$folder/said"
+    to_eight_digits <"$folder/page_$name/plan.json" >"$folder/said"
     hold "plan_${name}_json"
 done
 if command -v gnuplot >/dev/null; then # what is between its charts

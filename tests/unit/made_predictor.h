@@ -28,6 +28,7 @@
     "[{\"name\": \"titan-xp\", \"price_per_gpu_hour\": 0.5, "                  \
     "\"power_w\": 0.5}, \"m40\"]}"
 
+static const char *data_dir; /* main() sets it */
 static struct msim_error err;
 static char folder[] = P_tmpdir "/msim-shared-XXXXXX";
 
@@ -41,7 +42,7 @@ static inline void read_spec(struct msim_spec *spec, const char *text)
     REQUIRE(f);
     fputs(text, f);
     fclose(f);
-    CHECK(msim_spec_read(spec, path, MSIM_DATA, &err) == MSIM_OK);
+    CHECK(msim_spec_read(spec, path, data_dir, &err) == MSIM_OK);
     CHECK(unlink(path) == 0);
     msim_files_read_release(); /* it is gone, and parts are of what is there */
     spec->file = "spec.json";
@@ -169,7 +170,7 @@ static inline enum msim_status search(struct msim_plan *plan,
     asked.begun = asked.ended = 0;
     asked.first = pthread_self();
     err = (struct msim_error){0};
-    return msim_plan_search(plan, spec, MSIM_DATA, &o, &err);
+    return msim_plan_search(plan, spec, data_dir, &o, &err);
 }
 
 /* ---- what follows -------------------------------------------------------- */

@@ -315,6 +315,7 @@ static void test_search__notes_its_platforms(void)
 
 int main(void)
 {
+    data_dir = MSIM_DATA;
     if (!mkdtemp(folder))
         return 1;
     RUN(test_search__keeps_what_is_answered);

@@ -243,6 +243,7 @@ static void test_search__tells_its_progress(void)
 
 int main(void)
 {
+    data_dir = MSIM_DATA;
     if (!mkdtemp(folder))
         return 1;
     snprintf(parts, sizeof(parts), "%s/parts", folder);
