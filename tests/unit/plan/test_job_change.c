@@ -100,6 +100,8 @@ static void test_job_change__reads_all_kinds(void)
         {"{\"gpu\": \"h100\"}", "gpu h100"},
         {"{\"network\": \"ethernet-100\"}", "network ethernet-100"},
         {"{\"world\": 1}", "world 1"},
+        {"{\"world\": null}", "world 1"},
+        {"{\"shard\": null}", "zero=0"},
         {"{\"world\": 1000000000}", "world 1000000000"},
         {"{\"parallel\": {}}", ""},
         {"{\"parallel\": {\"dp\": 2, \"tp\": 3, \"pp\": 4, \"vp\": 5, "
@@ -231,6 +233,8 @@ static void test_job_change__refuses_by_path(void)
         {"{\"quantise_comms\": {\"weights\": 32}}", "quantise_comms.weights",
          ""},
         {"{\"quantise_comms\": 4}", "quantise_comms", ""},
+        {"{\"scale\": null}", "scale is missing", "an object with \"select\""},
+        {"{\"straggler\": null}", "straggler is missing", "{\"factor\": 1.2}"},
         {"{\"scale\": 2}", "scale is 2", "an object"},
         {"{\"scale\": {\"factor\": 2}}", "scale.select", SCALE},
         {"{\"scale\": {\"select\": \"gpu\", \"factor\": 2}}", "scale.select",
