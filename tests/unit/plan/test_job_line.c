@@ -56,12 +56,34 @@ static void test_job_line__one_stage(void)
     CHECK_REL(l.points[1].at, 0.1, 1e-9);
     CHECK_REL(l.points[1].activations, 8, 1e-12);
     CHECK_REL(l.points[2].loss, 2, 1e-12);
+    CHECK(l.points[2].temporary == 0);
     CHECK_REL(l.points[4].at, 0.3, 1e-9);
     CHECK(l.points[4].activations < 1e-12);
     CHECK_REL(l.points[5].at, 0.4, 1e-9);
     CHECK_REL(l.points[9].at, 0.8, 1e-9);
     CHECK_REL(l.points[10].temporary, 5, 1e-12);
     CHECK_REL(l.points[11].at, 1, 1e-12);
+}
+
+/* Backward takes two forwards, and three where all is computed again: two micro
+ * batches of 8 units in 0.8 of the step. */
+static void test_job_line__recomputes(void)
+{
+    static const double AT[] = {0, 0.1, 0.1, 0.1, 0.4, 0.5, 0.5, 0.5, 0.8};
+    struct msim_memory m = made();
+    struct msim_strategy s = strategy(1, 2);
+    struct msim_job_line l;
+
+    s.recompute = MSIM_RECOMPUTE_FULL;
+    msim_job_line_find(&l, &m, &s, 0.8, 0.1);
+    for (uint32_t i = 0; i < sizeof(AT) / sizeof(AT[0]); i++)
+        CHECK(fabs(l.points[i].at - AT[i]) < 1e-12);
+    s.recompute = MSIM_RECOMPUTE_SELECTIVE;
+    msim_job_line_find(&l, &m, &s, 0.6, 0.1);
+    CHECK_REL(l.points[4].at, 0.3, 1e-9);
+    /* An update that is said to begin before the passes end waits for them. */
+    msim_job_line_find(&l, &m, &s, 0.6, 0.7);
+    CHECK_REL(l.points[9].at, 0.6, 1e-9);
 }
 
 /* Four micro batches are in flight before the first backward pass: each holds a
@@ -86,6 +108,7 @@ static void test_job_line__stages(void)
 int main(void)
 {
     RUN(test_job_line__one_stage);
+    RUN(test_job_line__recomputes);
     RUN(test_job_line__stages);
     return check_summary();
 }

@@ -31,18 +31,25 @@ static const struct msim_strategy PLAIN = {.gpus = 8,
                                            .sequence = 4096,
                                            .precision = MSIM_PRECISION_BF16};
 
-static struct msim_memory_ways ways_for(const struct msim_strategy *s,
-                                        double gib)
+static struct msim_memory_ways ways_of(const struct msim_described *m,
+                                       const struct msim_strategy *s,
+                                       double gib)
 {
     struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
     const struct msim_memory_asked asked = {
-        &LLAMA, s, &fit, {.usable = gib * GIB, .link = 3e11}};
+        m, s, &fit, {.usable = gib * GIB, .link = 3e11}};
     struct msim_memory_ways out;
 
     for (int c = 0; c < MSIM_MEMORY_CLASSES; c++)
         fit.interval[c] = (struct msim_memory_interval){1, 1};
     msim_memory_ways_find(&out, &asked);
     return out;
+}
+
+static struct msim_memory_ways ways_for(const struct msim_strategy *s,
+                                        double gib)
+{
+    return ways_of(&LLAMA, s, gib);
 }
 
 /* Every way is of a strategy that completes, and its peak is that strategy's
@@ -99,6 +106,37 @@ static void test_memory_ways__tighter(void)
     CHECK(last > 1);
 }
 
+/* Layers are split among the GPUs of a node: 8 at most. */
+static void test_memory_ways__splits_layers_in_a_node(void)
+{
+    static const struct {
+        int64_t tp;
+        bool offered;
+    } CASES[] = {{1, true}, {4, true}, {6, false}, {8, false}};
+    struct msim_described m = LLAMA;
+
+    m.heads = 48; /* that any of these split, and twice as many */
+    m.kv_heads = 48;
+    m.hidden = 48 * m.head_dim;
+    m.ffn = 48 * 256;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct msim_strategy s = PLAIN;
+        bool offered = false;
+
+        s.tp = CASES[i].tp;
+        s.dp = 4;
+        s.gpus = 4 * s.tp;
+        s.global_batch = s.dp * s.grad_accum * s.micro_batch;
+        for (double gib = 640; gib > 1; gib *= 0.9) {
+            struct msim_memory_ways w = ways_of(&m, &s, gib);
+
+            for (uint32_t k = 0; k < w.n; k++)
+                offered |= strstr(w.ways[k].change, "tp ") != NULL;
+        }
+        CHECK(offered == CASES[i].offered);
+    }
+}
+
 /* Where nothing is enough the text says how near it comes. */
 static void test_memory_ways__nothing(void)
 {
@@ -115,6 +153,7 @@ int main(void)
 {
     RUN(test_memory_ways__smallest_first);
     RUN(test_memory_ways__tighter);
+    RUN(test_memory_ways__splits_layers_in_a_node);
     RUN(test_memory_ways__nothing);
     return check_summary();
 }
