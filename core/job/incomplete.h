@@ -33,8 +33,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_check_worlds(const struct msim_job *job,
                                        struct msim_error *err);
 
-/* Ranks without a trace, of those that the others know, unless the traced ones
- * stand for all; ranks that call collectives of groups that do not list them. */
+/* Ranks without a trace, of those that others know, unless the traced ones
+ * stand for all; ranks that call collectives of groups without them. */
 void msim_warn_missing_ranks(struct msim_job *job, bool stand_for_all);
 
 /* Kernels without their launch, launches without their kernel, ends that cannot
