@@ -169,7 +169,7 @@ void msim_fields_only(struct msim_fields *f, const char *const *keys)
     cJSON_ArrayForEach(item, f->object)
     {
         const char *near;
-        char text[1000];
+        char text[1024];
         size_t i = 0;
 
         while (i < n && strcmp(keys[i], item->string) != 0)
