@@ -128,6 +128,11 @@ static void set_figures(const struct runner *r, struct msim_job_scenario *row,
 
     apply(&terms, &fit.constants, &row->change.factors);
     row->step = msim_step_predict(&terms, &fit);
+    if (!(row->step.us > 0)) {
+        snprintf(row->reason, sizeof(row->reason),
+                 "nothing of the step is left that takes time");
+        return;
+    }
     row->tokens_per_second =
         (double)(s->global_batch * s->sequence) / row->step.us * 1e6;
     row->mfu = msim_step_mfu(&row->step, m->on, s);

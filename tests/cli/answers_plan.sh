@@ -34,6 +34,8 @@ points latent '{"model": "deepseek-v3", "global_batch": 512, "platforms": ["h200
 points encoder '{"model": "bert-large", "global_batch": 256, "sequence": 512, "platforms": ["v100", "t4"], "gpus": [1, 8],
     "tp": [1, 2], "pp": 1, "micro_batch": [4, 8], "precision": ["fp16", "fp32"]}'
 points images '{"model": "vit-l-16", "global_batch": 512, "platforms": ["a100"], "gpus": 8, "tp": 1, "pp": 1, "micro_batch": [16, 64]}'
+points networks '{"model": "llama3-8b", "global_batch": 64, "gpus": 32, "tp": 1, "pp": 1, "micro_batch": 1, "zero": [1, 3],
+    "platforms": [{"name": "h100", "network": "ethernet-100"}, {"name": "h200", "network": "infiniband-ndr400"}]}'
 points nothing '{"model": "llama3-70b", "global_batch": 64, "platforms": ["h100"], "gpus": 32, "tp": [1, 2], "pp": 1,
     "zero": 1, "micro_batch": 2, "recompute": "none"}'
 # Of two the order is sure; of one there is none; limits that nothing keeps surely, or at all.
@@ -79,6 +81,8 @@ cat >"$folder/changes.json" <<'JSON'
   {"name": "straggler", "changes": [{"straggler": {"rank": 3, "factor": 1.3}}]},
   {"name": "micro", "changes": [{"batch": {"micro": 4}}]},
   {"name": "chunks", "changes": [{"chunked_loss": 8}]},
+  {"name": "nothing", "changes": [{"remove": {"select": "kernels"}}, {"remove": {"select": "communication"}},
+     {"remove": {"select": "copies"}}, {"remove": {"select": "host"}}]},
   {"name": "bits", "changes": [{"optimizer_bits": 8}]},
   {"name": "longer", "changes": [{"sequence": 8192}]}]}
 JSON
