@@ -35,6 +35,12 @@ chart=$folder/chart.svg
 drawn predict --platform a100 --chart "$chart" "$data/traces/resnet"
 drawn predict_ranks --platform h100 --chart "$chart" "$data/traces/dlrm-ddp-2ranks"
 drawn validate validate --platform a100 --chart "$chart" "$data/traces/gpt2" "$data/traces/gpt2"
+# Replayed in other times than those of the trace.
+if command -v python3 >/dev/null; then
+    run replay --backend "python3 $(cd "$(dirname "$0")" && pwd)/steady_backend.py" --iterations 2 \
+        -o "$folder/run.json" "$data/traces/resnet"
+    drawn validate_replayed validate --platform a100 --chart "$chart" "$data/traces/resnet" "$folder/run.json"
+fi
 drawn select select -k 2 --chart "$chart" "$data/traces"/[bgrv]*
 cat >"$folder/jobs.csv" <<'CSV'
 source,model,platform,gpus,tp,zero,micro_batch,global_batch,step_ms
