@@ -92,6 +92,54 @@ static void remember(struct msim_step_source *source, const char *platform,
     source->known[i].is = *f;
 }
 
+bool msim_step_is_changed(const struct msim_predict_settings *s,
+                          const struct msim_inputs *in)
+{
+    return in->origin || !msim_reshape_is_none(&s->reshape) || s->ranks ||
+           s->nodes;
+}
+
+/* So many times what its graph takes, or that part of it, takes no measured
+ * job; and from so much on what bounds it is not in the graph. */
+#define MOST_TIMES  10
+#define MUCH_LONGER 2
+
+static bool is_apart(double factor, double times)
+{
+    return factor > times || factor * times < 1;
+}
+
+/* False: the description is of other traces. */
+static bool belongs(const struct msim_step_factor *f,
+                    const struct msim_step_source *source,
+                    const struct msim_inputs *in)
+{
+    bool all = !source->files || source->files == in->job->n_ranks;
+
+    if (all && !is_apart(f->us, MOST_TIMES) &&
+        !(f->peak > 0 && is_apart(f->peak, MOST_TIMES))) {
+        if (is_apart(f->us, MUCH_LONGER))
+            msim_job_warn(in->job,
+                          "measured jobs take x %.2f of what the graph takes: "
+                          "what bounds them is not in it, and what a change "
+                          "brings is told better by a whatif of the model",
+                          f->us);
+        return true;
+    }
+    if (all)
+        msim_job_warn(in->job,
+                      "synth.json describes a job of x %.3g the time, x %.3g "
+                      "the memory of these traces: it is taken for another's, "
+                      "and the graph is predicted by itself",
+                      f->us, f->peak);
+    else
+        msim_job_warn(in->job,
+                      "synth.json describes %u files, here are %u: it is taken "
+                      "for another's, and the graph is predicted by itself",
+                      source->files, in->job->n_ranks);
+    return false;
+}
+
 enum msim_status msim_step_factor_find(
     struct msim_step_factor *out, const struct msim_predict_settings *s,
     const struct msim_inputs *in, const struct msim_target *to,
@@ -104,7 +152,7 @@ enum msim_status msim_step_factor_find(
     if (!s->described || !to->platform || to->costs != MSIM_COSTS_MODEL ||
         msim_target_reads_gpu_times(to) || msim_target_is_host(to))
         return MSIM_OK;
-    if (in->origin || !msim_reshape_is_none(&s->reshape)) {
+    if (msim_step_is_changed(s, in)) {
         recall(out, s->described, msim_platform_name(to->platform));
         return MSIM_OK;
     }
@@ -118,6 +166,8 @@ enum msim_status msim_step_factor_find(
     out->low = is.low_us / is.us;
     out->high = is.high_us / is.us;
     set_memory(out, &is, m);
+    if (!belongs(out, s->described, in))
+        *out = (struct msim_step_factor){0};
     remember(s->described, msim_platform_name(to->platform), out);
     return MSIM_OK;
 }

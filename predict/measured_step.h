@@ -10,7 +10,8 @@
  * `validate --rows` and `whatif` of the description have. Where time goes, and
  * what a change does, are the walk's.
  *
- * A changed job keeps the factors of the one that was described.
+ * A changed job, or one on other numbers of nodes or ranks, keeps the factors
+ * of the one that was described.
  */
 #ifndef MSIM_PREDICT_MEASURED_STEP_H
 #define MSIM_PREDICT_MEASURED_STEP_H
@@ -39,6 +40,7 @@ struct msim_step_factor {
 struct msim_step_source {
     void *own;
     uint32_t ranks; /* of the job: the traced ones stand for all */
+    uint32_t files; /* that were written; 0: not known */
     /* The job on that GPU; `out->us` 0: nothing is known there. ENOMEM. */
     enum msim_status (*ask)(struct msim_measured_step *out, void *own,
                             const struct msim_platform *on,
@@ -51,10 +53,17 @@ struct msim_step_source {
     uint32_t n_known;
 };
 
+/* Is it another job than the described one? */
+bool msim_step_is_changed(const struct msim_predict_settings *s,
+                          const struct msim_inputs *in);
+
 /*
  * The factors of a job on its target, from its graph, costs and memory as they
  * are without them; all 0 where the settings have no source, or the target does
- * not price all work by models. ENOMEM.
+ * not price all work by models. Of a changed job they are those of the
+ * described one on that GPU, which somebody must have asked for before; else on
+ * another. A factor that no job explains is none, with a warning of the job.
+ * ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_step_factor_find(

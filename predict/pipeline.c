@@ -188,6 +188,28 @@ static enum msim_status take_warnings(struct predicting *p, uint32_t begin)
     return MSIM_OK;
 }
 
+/* The described job on this GPU, whose factors a changed one keeps. */
+static enum msim_status find_described(struct predicting *p)
+{
+    struct msim_predict_settings s = *p->s;
+    struct msim_target to = {0};
+    struct msim_basis *basis = NULL;
+    enum msim_status status;
+
+    if (!s.described || p->in->origin || !(s.ranks || s.nodes))
+        return MSIM_OK;
+    s.ranks = s.nodes = 0;
+    s.reshape = (struct msim_reshape){0};
+    status = msim_target_load(&to, &s, p->err);
+    if (status == MSIM_OK)
+        status = msim_target_choose(&to, &s, p->in, p->err);
+    if (status == MSIM_OK)
+        status = msim_basis_new(&basis, &s, p->in, &to, p->err);
+    msim_basis_free(basis);
+    msim_target_release(&to);
+    return status;
+}
+
 /* Its memory, and what is known of both from measured jobs. */
 static enum msim_status find_memory(struct predicting *p)
 {
@@ -200,6 +222,7 @@ static enum msim_status find_memory(struct predicting *p)
 
     MSIM_TRY(msim_rank_memory_find(&b->memory, job.ranks, p->in->job->n_ranks,
                                    job.platform));
+    MSIM_TRY(find_described(p));
     MSIM_TRY(msim_step_factor_find(&b->factor, p->s, p->in, p->to, b->graph,
                                    b->costs, &b->memory, p->err));
     msim_step_factor_apply(&b->factor, b->graph, b->costs, &b->memory);
@@ -234,9 +257,9 @@ enum msim_status msim_basis_new(struct msim_basis **out,
     if (status == MSIM_OK)
         msim_run_warnings_bounded(in->job, p.basis->costs);
     if (status == MSIM_OK)
-        status = take_warnings(&p, warnings_of_traces);
-    if (status == MSIM_OK)
         status = find_memory(&p);
+    if (status == MSIM_OK)
+        status = take_warnings(&p, warnings_of_traces);
     msim_asked_release(&p.asked);
     in->job->n_warnings = warnings_of_traces; /* the next has its own */
     if (status == MSIM_OK)

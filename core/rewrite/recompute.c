@@ -130,7 +130,12 @@ enum msim_status msim_stage_recompute(struct msim_weave *w,
         status = msim_weave_walk(w, &c, visit);
     free(c.done);
     free(c.backward);
-    if (status == MSIM_OK && !c.again)
+    if (status == MSIM_OK && !c.again && !*r->recompute_ops)
+        status = msim_weave_refuse(
+            w,
+            "what the blocks of the trace compute is not read again by their "
+            "backward passes, so that nothing can be computed again");
+    else if (status == MSIM_OK && !c.again)
         status = msim_weave_refuse(w,
                                    "no operator in the blocks of the trace "
                                    "matches \"%s\"",

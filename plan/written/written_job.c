@@ -10,18 +10,28 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-/* As on that GPU; false where model and strategy do not go together. */
+#define USUAL_NODE 8 /* GPUs, where no GPU is named yet */
+
+/* As on that GPU; false where model and strategy do not go together, and why.
+ */
 static bool complete(struct msim_strategy *s,
-                     const struct msim_written_job *job, int64_t gpus_a_node)
+                     const struct msim_written_job *job, int64_t gpus_a_node,
+                     char reason[256])
 {
-    char defaults[512], reason[256];
+    char defaults[512];
 
     *s = job->strategy;
     return !msim_strategy_complete(s, job->given, &job->model, gpus_a_node,
-                                   defaults, sizeof(defaults), reason,
-                                   sizeof(reason));
+                                   defaults, sizeof(defaults), reason, 256);
+}
+
+/* Measured peaks are of Adam, and of stages that delay no gradients. */
+static bool knows_memory(const struct msim_strategy *s)
+{
+    return s->optimizer == MSIM_OPTIMIZER_ADAMW &&
+           s->technique.schedule != MSIM_SCHEDULE_ZERO_BUBBLE;
 }
 
 static enum msim_status ask(struct msim_measured_step *out, void *own,
@@ -37,11 +47,12 @@ static enum msim_status ask(struct msim_measured_step *out, void *own,
     struct msim_step_estimate e;
     struct msim_job_memory m;
     struct msim_terms terms;
+    char reason[256];
     enum msim_status status;
 
     (void)err;
     *out = (struct msim_measured_step){0};
-    if (!complete(&s, job, msim_platform_gpus_a_node(on)))
+    if (!complete(&s, job, msim_platform_gpus_a_node(on), reason))
         return MSIM_OK;
     status = msim_terms_make(&terms, &pricer, &job->model, &s, &why);
     msim_pricer_release(&pricer);
@@ -52,7 +63,7 @@ static enum msim_status ask(struct msim_measured_step *out, void *own,
     *out = (struct msim_measured_step){.us = e.us,
                                        .low_us = e.low_us,
                                        .high_us = e.high_us,
-                                       .peak = m.at.most,
+                                       .peak = knows_memory(&s) ? m.at.most : 0,
                                        .low_peak = m.low,
                                        .high_peak = m.high};
     return MSIM_OK;
@@ -74,12 +85,30 @@ static enum msim_status read_job(struct msim_written_job *job,
     return msim_step_fit_read(&job->fit, data_dir, NULL, err);
 }
 
+/* Ranks of the job, and files that stand for them. */
+static enum msim_status count_ranks(struct msim_written_job *job,
+                                    const cJSON *json, const char *path,
+                                    struct msim_error *err)
+{
+    double a_file = msim_json_get_number(json, "ranks_a_file", 0);
+    struct msim_strategy whole;
+    char reason[256];
+
+    if (!complete(&whole, job, USUAL_NODE, reason))
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "described: %s", reason);
+    job->source.ranks = (uint32_t)whole.gpus;
+    if (a_file >= 1)
+        job->source.files = (uint32_t)((double)whole.gpus / a_file);
+    return MSIM_OK;
+}
+
 enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
                                        const char *path, const char *data_dir,
                                        struct msim_error *err)
 {
     char file[PATH_MAX];
-    struct msim_strategy whole;
+    struct stat info;
     const cJSON *described;
     enum msim_status status = MSIM_OK;
     cJSON *json;
@@ -87,19 +116,23 @@ enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
 
     *is = false;
     memset(job, 0, sizeof(*job));
-    if (n < 0 || n >= (int)sizeof(file) || access(file, F_OK) != 0)
+    if (n < 0 || n >= (int)sizeof(file) || stat(file, &info) != 0)
         return MSIM_OK;
+    if (!S_ISREG(info.st_mode))
+        return msim_fail(err, MSIM_EIO, file, MSIM_OFFSET_NONE,
+                         "is no regular file, want what synth wrote");
     MSIM_TRY(msim_json_read(&json, file, err));
+    job->source = (struct msim_step_source){.own = job, .ask = ask};
     described = cJSON_GetObjectItemCaseSensitive(json, "described");
     if (described)
         status = read_job(job, described, file, data_dir, err);
-    *is = status == MSIM_OK && described && job->model.type != MSIM_MODEL_DLRM;
+    *is = described && job->model.type != MSIM_MODEL_DLRM;
+    if (status == MSIM_OK && *is)
+        status = count_ranks(job, json, file, err);
+    *is &= status == MSIM_OK;
     cJSON_Delete(json);
     if (!*is)
         msim_step_fit_release(&job->fit);
-    job->source = (struct msim_step_source){.own = job, .ask = ask};
-    if (*is && complete(&whole, job, 1))
-        job->source.ranks = (uint32_t)whole.gpus;
     return status;
 }
 

@@ -47,4 +47,45 @@ assert near(more, note["factor"] * more_alone), (more, note["factor"] * more_alo
 assert more > 1.001 * base
 assert near(h100["memory_bytes"]["peak"], note["memory_factor"] * alone["memory_bytes"]["peak"])
 PY
+
+# Other numbers of ranks and nodes are another job, whose graph keeps the factor.
+mkdir "$folder/tp" && echo '{"gpus": 16, "tp": 2, "micro_batch": 1, "global_batch": 16, "sequence": 1024}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/tp"
+want_rc 0
+times() { # FOLDER OPTION...: of the iteration, of one with options, us
+    local at=$1
+    shift
+    for option in "" "$*"; do
+        # shellcheck disable=SC2086
+        "$sim" --json --platform h100 $option "$at" 2>/dev/null |
+            grep -oE '"iteration_us": \{"predicted": [0-9.e+]+' | head -1 | grep -oE '[0-9.e+]+$'
+    done | tr '\n' ' '
+}
+described=$(times "$folder/tp" --ranks 64)
+cp -r "$folder/tp" "$folder/graph" && rm "$folder/graph/synth.json"
+alone=$(times "$folder/graph" --ranks 64)
+awk -v d="$described" -v a="$alone" 'BEGIN { split(d, x); split(a, y); r = x[2] / x[1] / (y[2] / y[1])
+    exit !(r > 0.999 && r < 1.001 && (x[2] > 1.01 * x[1] || x[2] < 0.99 * x[1])) }' || complain "more ranks: $described, by the graph $alone"
+
+# The description of another job, or what is no file, is not believed; nor is SGD's memory Adam's.
+cp -r "$folder/tp" "$folder/other"
+sed -i 's/"layers": *[0-9]*/"layers": 3200/' "$folder/other/synth.json"
+run --platform h100 "$folder/other"
+want_rc 0
+want_err "it is taken for another's"
+want_no_out_of() { ! grep -q "$1" "$folder/out" || complain "'$1' in the output"; }
+want_no_out_of "measured jobs"
+echo '{"gpus": 2, "micro_batch": 1, "global_batch": 2, "sequence": 128}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" --every-rank -o "$folder/part"
+rm "$folder/part/rank-1.et.json"
+run --platform h100 "$folder/part"
+want_err "describes 2 files, here are 1"
+rm "$folder/other/synth.json" && mkfifo "$folder/other/synth.json"
+run --platform h100 "$folder/other"
+want_rc 3
+want_err "is no regular file"
+echo '{"gpus": 1, "micro_batch": 1, "global_batch": 1, "sequence": 1024, "optimizer": "sgd"}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/sgd"
+run --platform h100 --json "$folder/sgd"
+want_out '"memory_factor": null'
 finish
