@@ -4,16 +4,17 @@
 #include "cli/capture/capture_model.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
-#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/platform_hint.h"
 #include "cli/predict_options.h"
+#include "cli/written.h"
 #include "core/base/files_read.h"
 #include "core/base/write_file.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
+#include "predict/describe_run.h"
 #include "predict/explain.h"
 #include "predict/whatif/sensitivity.h"
 #include "predict/whatif/sweep.h"
@@ -52,7 +53,7 @@ static enum msim_status write_files(const struct msim_predict_options *o,
 }
 
 /* How far off the prediction is. Under model costs the report itself holds no
- * measured time (msim_prediction_run_drop_measured()). */
+ * measured time (msim_run_drop_measured()). */
 static void say_measured(const struct msim_figure *kernels)
 {
     char measured[MSIM_CELL], predicted[MSIM_CELL];
@@ -90,7 +91,7 @@ static enum msim_status report(const struct msim_predict_options *o,
     MSIM_TRY(write_files(o, run, err));
     if (!msim_target_replays(to)) {
         say_measured(&p->kernel_us);
-        msim_prediction_run_drop_measured(run);
+        msim_run_drop_measured(run->prediction, run->graph->iterations[0] >= 0);
     }
     MSIM_TRY(write_report(o, p));
     msim_message_warnings(p->warnings, p->n_warnings,

@@ -111,3 +111,32 @@ void msim_run_describe(struct msim_prediction *out,
     out->files = in->job->files;
     out->n_files = in->job->n_files;
 }
+
+/* ---- without what was measured ------------------------------------------- */
+
+static void drop(struct msim_figure *f)
+{
+    f->measured = (double)NAN;
+}
+
+void msim_run_drop_measured(struct msim_prediction *p, bool marked)
+{
+    drop(&p->kernel_us);
+    drop(&p->period.us); /* it is read off GPU times, too */
+    if (!marked)
+        drop(&p->iteration_us);
+    for (uint32_t i = 0; i < p->n_iterations && !marked; i++)
+        drop(&p->iterations[i].us);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        drop(&p->ops[i].us);
+    for (uint32_t i = 0; i < p->n_uncovered; i++)
+        drop(&p->uncovered[i].us);
+    for (uint32_t i = 0; i < p->n_families; i++)
+        drop(&p->families[i].us);
+    for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
+        drop(&p->ranks_detail[i].kernel_us);
+        drop(&p->ranks_detail[i].period_us);
+        if (!marked)
+            drop(&p->ranks_detail[i].iteration_us);
+    }
+}

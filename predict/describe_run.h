@@ -14,4 +14,12 @@ void msim_run_describe(struct msim_prediction *p,
                        const struct msim_inputs *in,
                        const struct msim_target *to, bool planned);
 
+/*
+ * Take the measured figures out of a prediction. Model costs read no GPU time,
+ * and a report under them holds none either: the same shapes give the same
+ * bytes. (A step's own mark is host time, which stays: `marked`.) What was
+ * scaled to another GPU was not measured there.
+ */
+void msim_run_drop_measured(struct msim_prediction *p, bool marked);
+
 #endif

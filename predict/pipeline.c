@@ -584,35 +584,3 @@ void msim_prediction_run_release(struct msim_prediction_run *run)
     msim_basis_free(run->own_basis);
     memset(run, 0, sizeof(*run));
 }
-
-/* ---- without what was measured ------------------------------------------- */
-
-static void drop(struct msim_figure *f)
-{
-    f->measured = (double)NAN;
-}
-
-void msim_prediction_run_drop_measured(struct msim_prediction_run *run)
-{
-    struct msim_prediction *p = run->prediction;
-    bool marked = run->graph->iterations[0] >= 0;
-
-    drop(&p->kernel_us);
-    drop(&p->period.us); /* it is read off GPU times, too */
-    if (!marked)
-        drop(&p->iteration_us);
-    for (uint32_t i = 0; i < p->n_iterations && !marked; i++)
-        drop(&p->iterations[i].us);
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        drop(&p->ops[i].us);
-    for (uint32_t i = 0; i < p->n_uncovered; i++)
-        drop(&p->uncovered[i].us);
-    for (uint32_t i = 0; i < p->n_families; i++)
-        drop(&p->families[i].us);
-    for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
-        drop(&p->ranks_detail[i].kernel_us);
-        drop(&p->ranks_detail[i].period_us);
-        if (!marked)
-            drop(&p->ranks_detail[i].iteration_us);
-    }
-}

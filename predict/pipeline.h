@@ -119,12 +119,4 @@ enum msim_status msim_predict(struct msim_prediction_run *run,
                               struct msim_error *err);
 void msim_prediction_run_release(struct msim_prediction_run *run);
 
-/*
- * Take the measured figures out of the prediction. Model costs read no GPU
- * time, and a report under them holds none either: the same shapes give the
- * same bytes. (A step's own mark is host time, which stays.) What was scaled to
- * another GPU was not measured there.
- */
-void msim_prediction_run_drop_measured(struct msim_prediction_run *run);
-
 #endif

@@ -8,6 +8,7 @@
 #include "core/base/print.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
+#include "predict/describe_run.h"
 #include "predict/whatif/whatif.h"
 
 #include <math.h>
@@ -98,7 +99,8 @@ static enum msim_status predict(struct msim_sweep *w, struct msim_sweep_row *r,
             run.prediction->period.us.predicted, err);
     if (status == MSIM_OK) {
         if (!msim_target_replays(&r->to))
-            msim_prediction_run_drop_measured(&run);
+            msim_run_drop_measured(run.prediction,
+                                   run.graph->iterations[0] >= 0);
         r->prediction = run.prediction;
         run.prediction = NULL;
     }
