@@ -7,6 +7,7 @@
 #include "plan/synth/synth_dlrm.h"
 #include "plan/synth/synth_rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -362,6 +363,31 @@ static enum msim_status check_length(const struct msim_described *m,
                      passes, PASSES_MOST);
 }
 
+/* Elements of a tensor, and parameters: beyond all that anyone runs, and within
+ * what numbers of tensors can hold. */
+#define ELEMENTS_MOST 1e15
+
+static enum msim_status check_sizes(const struct msim_described *m,
+                                    const struct msim_strategy *s,
+                                    struct msim_error *err)
+{
+    double batch = (double)s->micro_batch, tokens = batch * (double)s->sequence;
+    double side = (double)m->image.size;
+    double pixels = batch * (double)m->image.channels * side * side;
+    double width = fmax(fmax((double)m->hidden, (double)m->vocab),
+                        fmax((double)m->ffn, (double)m->classes));
+    double heads = (double)m->heads * fmax((double)m->head_dim, 1);
+    double scores = tokens * (double)m->heads * (double)s->sequence;
+    double most = fmax(fmax(tokens * fmax(width, 3 * heads), pixels), scores);
+
+    if (fmax(most, msim_described_parameters(m)) <= ELEMENTS_MOST)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "the model has %.3g parameters, and %.3g numbers of one "
+                     "tensor, want at most %.0e in a written step",
+                     msim_described_parameters(m), most, ELEMENTS_MOST);
+}
+
 static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
@@ -396,6 +422,7 @@ static enum msim_status check(const struct msim_synth_options *o,
                          "its GPU alone; leave it out, and let whatif change "
                          "the traces: {\"offload\": \"optimizer\"}, or "
                          "\"activations\"");
+    MSIM_TRY(check_sizes(o->model, s, err));
     return check_length(o->model, s, err);
 }
 

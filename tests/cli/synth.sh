@@ -91,6 +91,13 @@ run whatif --platform h100 --json "$folder/x.json" "$folder/fp32"
 want_rc 0
 want_out "\"kernel_us\": {\"predicted\": $(figure tf32 kernel_us)"
 
+# Sizes whose products no number holds (from a fuzzer).
+echo '{"type": "vit", "image": 112, "patch": 16, "channels": 2147483648, "classes": 768, "layers": 13,
+    "hidden": 768000000000, "heads": 5, "ffn": 11, "head_dim": 64}' >"$folder/wide.json"
+run synth "$folder/wide.json" -o "$folder/wide"
+want_rc 2
+want_err "want at most 1e+15 in a written step"
+
 # Sharding holds less, and sends.
 write ddp '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8'
 write zero '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8, "zero": 3'
