@@ -5,11 +5,11 @@
  * next one is loaded.
  */
 #include "cli/cmd.h"
-#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/platform_hint.h"
 #include "cli/predict_options.h"
+#include "cli/written.h"
 #include "core/report/compare/compare.h"
 #include "core/report/write/report_format.h"
 #include "core/work/opmap/opmap_family.h"

@@ -13,7 +13,7 @@
  */
 MSIM_MUST_CHECK
 enum msim_status msim_written_settings(struct msim_written_job *job,
-                                         struct msim_predict_settings *s,
-                                         struct msim_error *err);
+                                       struct msim_predict_settings *s,
+                                       struct msim_error *err);
 
 #endif

@@ -13,8 +13,8 @@
 #include "models/estimate/whole_job.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "predict/costing.h"
 #include "predict/carry/scaled.h"
+#include "predict/costing.h"
 
 #include <assert.h>
 #include <math.h>

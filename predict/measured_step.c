@@ -60,43 +60,73 @@ static void set_memory(struct msim_step_factor *out,
     out->high_peak = is->high_peak / is->peak;
 }
 
+/* The place of a GPU among those that were asked for; their number: none. */
+static uint32_t place_of(const struct msim_step_source *source,
+                         const struct msim_platform *on)
+{
+    const char *name = msim_platform_name(on);
+    uint32_t i = 0;
+
+    while (i < source->n_known && strcmp(source->known[i].platform, name) != 0)
+        i++;
+    return i;
+}
+
 /* Those of the described job on this GPU, or, where nobody asked for that, on
  * the first that somebody asked for. */
 static void recall(struct msim_step_factor *out,
-                   const struct msim_step_source *source, const char *platform)
+                   const struct msim_step_source *source,
+                   const struct msim_platform *on)
 {
-    uint32_t i = 0;
+    uint32_t i = place_of(source, on);
 
     if (!source->n_known)
         return;
-    while (i < source->n_known &&
-           strcmp(source->known[i].platform, platform) != 0)
-        i++;
     *out = source->known[i < source->n_known ? i : 0].is;
     out->walk_us = 0; /* this job is another */
 }
 
-static void remember(struct msim_step_source *source, const char *platform,
+/* The first stays: at another clock, or on another network, the same job has
+ * others. */
+static void remember(struct msim_step_source *source,
+                     const struct msim_platform *on,
                      const struct msim_step_factor *f)
 {
-    uint32_t i = 0;
+    uint32_t i = place_of(source, on);
 
-    while (i < source->n_known &&
-           strcmp(source->known[i].platform, platform) != 0)
-        i++;
-    if (i == MSIM_STEP_FACTORS)
+    if (i < source->n_known || i == MSIM_STEP_FACTORS)
         return;
-    if (i == source->n_known)
-        snprintf(source->known[source->n_known++].platform,
-                 sizeof(source->known[i].platform), "%s", platform);
+    snprintf(source->known[i].platform, sizeof(source->known[i].platform), "%s",
+             msim_platform_name(on));
     source->known[i].is = *f;
+    source->n_known++;
 }
 
-bool msim_step_is_changed(const struct msim_predict_settings *s,
-                          const struct msim_inputs *in)
+/* What the step law does not see. */
+static bool is_elsewhere(const struct msim_predict_settings *s)
 {
-    return in->origin || !msim_reshape_is_none(&s->reshape) || s->ranks ||
-           s->nodes;
+    return s->ranks || s->nodes || s->host;
+}
+
+static bool is_changed(const struct msim_predict_settings *s,
+                       const struct msim_inputs *in)
+{
+    return in->origin || !msim_reshape_is_none(&s->reshape) || is_elsewhere(s);
+}
+
+static bool has_factor(const struct msim_predict_settings *s,
+                       const struct msim_target *to)
+{
+    return s->described && to->platform && to->costs == MSIM_COSTS_MODEL &&
+           !msim_target_reads_gpu_times(to) && !msim_target_is_host(to);
+}
+
+bool msim_step_wants_described(const struct msim_predict_settings *s,
+                               const struct msim_inputs *in,
+                               const struct msim_target *to)
+{
+    return has_factor(s, to) && !in->origin && is_elsewhere(s) &&
+           place_of(s->described, to->platform) == s->described->n_known;
 }
 
 /* So many times what its graph takes, or that part of it, takes no measured
@@ -149,26 +179,24 @@ enum msim_status msim_step_factor_find(
     struct msim_measured_step is = {0};
 
     *out = (struct msim_step_factor){0};
-    if (!s->described || !to->platform || to->costs != MSIM_COSTS_MODEL ||
-        msim_target_reads_gpu_times(to) || msim_target_is_host(to))
+    if (!has_factor(s, to))
         return MSIM_OK;
-    if (msim_step_is_changed(s, in)) {
-        recall(out, s->described, msim_platform_name(to->platform));
+    if (is_changed(s, in)) {
+        recall(out, s->described, to->platform);
         return MSIM_OK;
     }
     MSIM_TRY(s->described->ask(&is, s->described->own, to->platform, err));
-    if (!(is.us > 0))
-        return MSIM_OK;
-    MSIM_TRY(walk(&out->walk_us, g, c, err));
-    if (!(out->walk_us > 0))
-        return MSIM_OK;
-    out->us = is.us / out->walk_us;
-    out->low = is.low_us / is.us;
-    out->high = is.high_us / is.us;
-    set_memory(out, &is, m);
-    if (!belongs(out, s->described, in))
-        *out = (struct msim_step_factor){0};
-    remember(s->described, msim_platform_name(to->platform), out);
+    if (is.us > 0)
+        MSIM_TRY(walk(&out->walk_us, g, c, err));
+    if (out->walk_us > 0) {
+        out->us = is.us / out->walk_us;
+        out->low = is.low_us / is.us;
+        out->high = is.high_us / is.us;
+        set_memory(out, &is, m);
+        if (!belongs(out, s->described, in))
+            *out = (struct msim_step_factor){0};
+    }
+    remember(s->described, to->platform, out);
     return MSIM_OK;
 }
 

@@ -10,8 +10,9 @@
  * `validate --rows` and `whatif` of the description have. Where time goes, and
  * what a change does, are the walk's.
  *
- * A changed job, or one on other numbers of nodes or ranks, keeps the factors
- * of the one that was described.
+ * A changed job, and one on another host or other numbers of nodes or ranks,
+ * which measured jobs do not tell apart, keeps the factors of the described
+ * one.
  */
 #ifndef MSIM_PREDICT_MEASURED_STEP_H
 #define MSIM_PREDICT_MEASURED_STEP_H
@@ -53,9 +54,10 @@ struct msim_step_source {
     uint32_t n_known;
 };
 
-/* Is it another job than the described one? */
-bool msim_step_is_changed(const struct msim_predict_settings *s,
-                          const struct msim_inputs *in);
+/* Must the described job be asked for on this GPU before the one at hand? */
+bool msim_step_wants_described(const struct msim_predict_settings *s,
+                               const struct msim_inputs *in,
+                               const struct msim_target *to);
 
 /*
  * The factors of a job on its target, from its graph, costs and memory as they

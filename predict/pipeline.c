@@ -196,9 +196,10 @@ static enum msim_status find_described(struct predicting *p)
     struct msim_basis *basis = NULL;
     enum msim_status status;
 
-    if (!s.described || p->in->origin || !(s.ranks || s.nodes))
+    if (!msim_step_wants_described(p->s, p->in, p->to))
         return MSIM_OK;
     s.ranks = s.nodes = 0;
+    s.host = NULL;
     s.reshape = (struct msim_reshape){0};
     status = msim_target_load(&to, &s, p->err);
     if (status == MSIM_OK)

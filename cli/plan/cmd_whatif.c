@@ -4,11 +4,11 @@
  */
 #include "cli/cmd.h"
 #include "cli/datadir.h"
-#include "cli/written.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/platform_hint.h"
+#include "cli/written.h"
 #include "core/base/json.h"
 #include "plan/whatif/job_whatif.h"
 #include "predict/scenario/scenario.h"

@@ -4,8 +4,8 @@
 #include "cli/replay/validate_trace.h"
 
 #include "cli/datadir.h"
-#include "cli/written.h"
 #include "cli/load.h"
+#include "cli/written.h"
 #include "predict/rows/trace_report.h"
 
 /* A mistyped column fails before the trace is read. */

@@ -10,7 +10,10 @@ python3 "$(dirname "$0")/one_answer.py" "$sim" "$folder" 8 || complain "verbs di
 echo '{"gpus": 8, "tp": 2, "micro_batch": 1, "global_batch": 32, "sequence": 4096}' >"$folder/s.json"
 run synth llama3-8b --strategy "$folder/s.json" -o "$folder/t"
 want_rc 0
+echo '{"scenarios": [{"name": "less", "changes": [{"recompute": {"every": 2}}]}]}' >"$folder/less.json"
+"$sim" whatif --json --platform h100 "$folder/less.json" "$folder/t" >"$folder/less" 2>"$folder/err"
 echo '{"scenarios": [
+  {"name": "clock", "changes": [{"clock": "0.5"}]},
   {"name": "less", "changes": [{"recompute": {"every": 2}}]},
   {"name": "gpu", "changes": [{"gpu": "a100"}]},
   {"name": "more", "changes": [{"insert": {"operator": "aten::mm", "dtype": "bf16",
@@ -37,6 +40,8 @@ near = lambda a, b: abs(a / b - 1) < 1e-3
 assert near(whatif["base"]["period_us"]["predicted"], h100["period_us"]["predicted"])
 assert near(rows["gpu"]["period_us"]["predicted"], a100["period_us"]["predicted"])
 assert base < rows["less"]["period_us"]["predicted"] < 4 / 3 * base, rows["less"]
+# What stands before a scenario does not move it.
+assert rows["less"]["period_us"] == read("less")["scenarios"][0]["period_us"]
 note = h100["measured_jobs"]
 assert "measured_jobs" not in alone
 assert near(alone["iteration_us"]["predicted"], note["graph_us"])
@@ -48,7 +53,7 @@ assert more > 1.001 * base
 assert near(h100["memory_bytes"]["peak"], note["memory_factor"] * alone["memory_bytes"]["peak"])
 PY
 
-# Other numbers of ranks and nodes are another job, whose graph keeps the factor.
+# Another host, and other numbers of ranks and nodes, keep the factor.
 mkdir "$folder/tp" && echo '{"gpus": 16, "tp": 2, "micro_batch": 1, "global_batch": 16, "sequence": 1024}' >"$folder/s.json"
 run synth mpt-1b --strategy "$folder/s.json" -o "$folder/tp"
 want_rc 0
@@ -61,11 +66,48 @@ times() { # FOLDER OPTION...: of the iteration, of one with options, us
             grep -oE '"iteration_us": \{"predicted": [0-9.e+]+' | head -1 | grep -oE '[0-9.e+]+$'
     done | tr '\n' ' '
 }
-described=$(times "$folder/tp" --ranks 64)
-cp -r "$folder/tp" "$folder/graph" && rm "$folder/graph/synth.json"
-alone=$(times "$folder/graph" --ranks 64)
-awk -v d="$described" -v a="$alone" 'BEGIN { split(d, x); split(a, y); r = x[2] / x[1] / (y[2] / y[1])
-    exit !(r > 0.999 && r < 1.001 && (x[2] > 1.01 * x[1] || x[2] < 0.99 * x[1])) }' || complain "more ranks: $described, by the graph $alone"
+keeps() { # FOLDER OPTION...: its graph changes as it does without a description
+    local described alone
+    cp -r "$1" "$folder/graph" && rm "$folder/graph/synth.json"
+    described=$(times "$@")
+    alone=$(times "$folder/graph" "${@:2}")
+    rm -r "$folder/graph"
+    awk -v d="$described" -v a="$alone" 'BEGIN { split(d, x); split(a, y); r = x[2] / x[1] / (y[2] / y[1])
+        exit !(r > 0.999 && r < 1.001 && (x[2] > 1.01 * x[1] || x[2] < 0.99 * x[1])) }' ||
+        complain "$*: $described, by the graph $alone"
+}
+keeps "$folder/tp" --ranks 64
+echo '{"gpus": 1, "micro_batch": 1, "global_batch": 1}' >"$folder/s.json"
+run synth vit-l-16 --strategy "$folder/s.json" -o "$folder/vit"
+python3 - "$MSIM_DATA/hosts/generic.json" "$folder/slow.json" <<'PY'
+import json, sys
+def slower(value):  # three times
+    if isinstance(value, dict):
+        return {k: slower(v) if isinstance(v, dict) or not k.endswith("us") else 3 * v for k, v in value.items()}
+    return value
+host = json.load(open(sys.argv[1], encoding="utf-8"))
+json.dump({**slower(host), "name": "slow"}, open(sys.argv[2], "w", encoding="utf-8"))
+PY
+keeps "$folder/vit" --host "$folder/slow.json"
+
+# What would make it fit is told by the same factor of memory.
+run synth llama3-8b -o "$folder/large"
+for name in described graph; do
+    run --json --platform a100 "$folder/large"
+    want_rc 0
+    cp "$folder/out" "$folder/large_$name"
+    rm -f "$folder/large/synth.json"
+done
+python3 - "$folder"/large_{described,graph} <<'PY' || complain "what would fit"
+import json, sys
+described, graph = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:])
+ways = [{w["change"]: w["peak"] for w in p["memory_bytes"]["would_fit"]} for p in (described, graph)]
+both = ways[0].keys() & ways[1].keys()
+assert both
+for change in both:
+    ratio = ways[0][change] / ways[1][change]
+    assert abs(ratio / described["measured_jobs"]["memory_factor"] - 1) < 1e-3, (change, ratio)
+PY
 
 # The description of another job, or what is no file, is not believed; nor is SGD's memory Adam's.
 cp -r "$folder/tp" "$folder/other"
