@@ -221,4 +221,93 @@ static inline void check_rewritten(struct msim_rewrite r, const char *want)
     done_step(&m);
 }
 
+/* What most texts begin with: forward, and the gradient of the loss. */
+#define FORWARD_AND_LOSS                                                       \
+    "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"            \
+    "relu c32x96 > d32x96\n"                                                   \
+    "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"            \
+    "relu f32x45 > g32x45\n"                                                   \
+    "mse_loss g32x45 > h1\n"                                                   \
+    ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "            \
+    "} }\n"
+
+/* Both of two micro batches. */
+#define TWO_BATCHES                                                            \
+    FORWARD_AND_LOSS                                                           \
+    ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "              \
+    "j32x45 } }\n"                                                             \
+    ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "              \
+    "d32x96 > l45x96 } }\n"                                                    \
+    ":A > { AccumulateGrad l45x96 > { detach l45x96 > l45x96 } }\n"            \
+    ":R > { ReluBackward > { threshold_backward k32x96 d32x96 > "              \
+    "m32x96 } }\n"                                                             \
+    ":M > { MmBackward0 > { mm m96x32 a32x64 > n96x64 } }\n"                   \
+    ":A > { AccumulateGrad n96x64 > { detach n96x64 > n96x64 } }\n"            \
+    "linear a32x64 b96x64 > o32x96 { mm a32x64 b64x96 > o32x96 }\n"            \
+    "relu o32x96 > p32x96\n"                                                   \
+    "linear p32x96 e45x96 > q32x45 { mm p32x96 e96x45 > q32x45 }\n"            \
+    "relu q32x45 > r32x45\n"                                                   \
+    "mse_loss r32x45 > s1\n"                                                   \
+    ":L > { LossBackward > { mse_loss_backward s1 r32x45 > t32x45 "            \
+    "} }\n"                                                                    \
+    ":R > { ReluBackward > { threshold_backward t32x45 r32x45 > "              \
+    "u32x45 } }\n"                                                             \
+    ":M > { MmBackward0 > { mm u32x45 e45x96 > v32x96 mm u45x32 "              \
+    "p32x96 > w45x96 } }\n"                                                    \
+    ":A > { AccumulateGrad w45x96 > { add_ l45x96 w45x96 > l45x96 "
+
+/* The first micro batch of a rank that holds a share of the model. */
+#define FSDP_BATCH                                                             \
+    "_pre_forward\n"                                                           \
+    "_use_unsharded_views\n"                                                   \
+    "view a878 > a878\n"                                                       \
+    "empty > b6144\n"                                                          \
+    "c10d::_allgather_base_ a878 b6144 [3 #1 878 6144]\n"                      \
+    "record_param_comms [12 #1 0 0]\n"                                         \
+    "view c618 > c618\n"                                                       \
+    "empty > d4320\n"                                                          \
+    "c10d::_allgather_base_ c618 d4320 [3 #2 618 4320]\n"                      \
+    "linear e32x64 b96x64 > f32x96 { mm e32x64 b64x96 > f32x96 }\n"            \
+    "_post_forward\n"                                                          \
+    "relu f32x96 > g32x96\n"                                                   \
+    "_pre_forward\n"                                                           \
+    "_use_unsharded_views\n"                                                   \
+    "record_param_comms [12 #2 0 0]\n"                                         \
+    "linear g32x96 d45x96 > h32x45 { mm g32x96 d96x45 > h32x45 }\n"            \
+    "_post_forward\n"                                                          \
+    "relu h32x45 > i32x45\n"                                                   \
+    "mse_loss i32x45 > j1\n"                                                   \
+    ":L > { LossBackward > { mse_loss_backward j1 i32x45 > k32x45 "            \
+    "} }\n"                                                                    \
+    "_pre_backward_hook\n"                                                     \
+    "view c618 > c618\n"                                                       \
+    "empty > l4320\n"                                                          \
+    "c10d::_allgather_base_ c618 l4320 [3 #3 618 4320]\n"                      \
+    "record_param_comms [12 #3 0 0]\n"                                         \
+    "view a878 > a878\n"                                                       \
+    "empty > m6144\n"                                                          \
+    "c10d::_allgather_base_ a878 m6144 [3 #4 878 6144]\n"                      \
+    ":R > { ReluBackward > { threshold_backward k32x45 i32x45 > "              \
+    "n32x45 } }\n"                                                             \
+    ":M > { MmBackward0 > { mm n32x45 l45x96 > o32x96 mm n45x32 "              \
+    "g32x96 > p45x96 } }\n"                                                    \
+    "_post_backward_hook\n"                                                    \
+    "_use_sharded_views\n"                                                     \
+    ":SplitWithSizesBackward0 { cat p45x96 > q4320 }\n"                        \
+    ":AccumulateGrad { div_ q4320 > q4320 empty > r618 "                       \
+    "c10d::_reduce_scatter_base_ q4320 r618 [8 #5 4320 618] "                  \
+    "AccumulateGrad r618 > r618 }\n"                                           \
+    "_pre_backward_hook\n"                                                     \
+    "record_param_comms [12 #4 0 0]\n"                                         \
+    ":R > { ReluBackward > { threshold_backward o32x96 g32x96 > "              \
+    "s32x96 } }\n"                                                             \
+    ":M > { MmBackward0 > { mm s96x32 e32x64 > t96x64 } }\n"                   \
+    "_post_backward_hook\n"                                                    \
+    "_use_sharded_views\n"                                                     \
+    ":SplitWithSizesBackward0 { cat t96x64 > u6144 }\n"                        \
+    ":AccumulateGrad { div_ u6144 > u6144 empty > v878 "                       \
+    "c10d::_reduce_scatter_base_ u6144 v878 [8 #6 6144 878] "                  \
+    "AccumulateGrad v878 > v878 }\n"                                           \
+    "record_param_comms [12 #6 0 0]\n"
+
 #endif

@@ -9,14 +9,7 @@
 static void test_rewritten__recompute(void)
 {
     check_rewritten(
-        (struct msim_rewrite){.recompute_every = 1},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        (struct msim_rewrite){.recompute_every = 1}, FORWARD_AND_LOSS
         ":CheckpointBackward { linear d32x96 e45x96 > j32x45 { mm "
         "d32x96 e96x45 > j32x45 } relu j32x45 > k32x45 }\n"
         ":R > { ReluBackward > { threshold_backward i32x45 k32x45 > "
@@ -33,14 +26,7 @@ static void test_rewritten__recompute(void)
         "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
         "e45x96 (2 r96x64 n45x96 (2 s96x64 t45x96 > }\n");
     check_rewritten(
-        (struct msim_rewrite){.recompute_every = 2},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        (struct msim_rewrite){.recompute_every = 2}, FORWARD_AND_LOSS
         ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "
         "j32x45 } }\n"
         ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
@@ -57,13 +43,7 @@ static void test_rewritten__recompute(void)
     check_rewritten(
         (struct msim_rewrite){.recompute_every = 1,
                               .recompute_ops = "aten::relu"},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        FORWARD_AND_LOSS
         ":CheckpointBackward { relu f32x45 > j32x45 }\n"
         ":R > { ReluBackward > { threshold_backward i32x45 j32x45 > "
         "k32x45 } }\n"
@@ -83,35 +63,7 @@ static void test_rewritten__recompute(void)
 static void test_rewritten__accumulate(void)
 {
     check_rewritten(
-        (struct msim_rewrite){.accumulate = 2},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
-        ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "
-        "j32x45 } }\n"
-        ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
-        "d32x96 > l45x96 } }\n"
-        ":A > { AccumulateGrad l45x96 > { detach l45x96 > l45x96 } }\n"
-        ":R > { ReluBackward > { threshold_backward k32x96 d32x96 > "
-        "m32x96 } }\n"
-        ":M > { MmBackward0 > { mm m96x32 a32x64 > n96x64 } }\n"
-        ":A > { AccumulateGrad n96x64 > { detach n96x64 > n96x64 } }\n"
-        "linear a32x64 b96x64 > o32x96 { mm a32x64 b64x96 > o32x96 }\n"
-        "relu o32x96 > p32x96\n"
-        "linear p32x96 e45x96 > q32x45 { mm p32x96 e96x45 > q32x45 }\n"
-        "relu q32x45 > r32x45\n"
-        "mse_loss r32x45 > s1\n"
-        ":L > { LossBackward > { mse_loss_backward s1 r32x45 > t32x45 "
-        "} }\n"
-        ":R > { ReluBackward > { threshold_backward t32x45 r32x45 > "
-        "u32x45 } }\n"
-        ":M > { MmBackward0 > { mm u32x45 e45x96 > v32x96 mm u45x32 "
-        "p32x96 > w45x96 } }\n"
-        ":A > { AccumulateGrad w45x96 > { add_ l45x96 w45x96 > l45x96 "
+        (struct msim_rewrite){.accumulate = 2}, TWO_BATCHES
         "} }\n"
         ":R > { ReluBackward > { threshold_backward v32x96 p32x96 > "
         "x32x96 } }\n"
@@ -155,14 +107,7 @@ static void test_rewritten__offload(void)
         "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
         "e45x96 (2 r96x64 p45x96 (2 s96x64 t45x96 > }\n");
     check_rewritten(
-        (struct msim_rewrite){.offload_states = true},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        (struct msim_rewrite){.offload_states = true}, FORWARD_AND_LOSS
         ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "
         "j32x45 } }\n"
         ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
@@ -184,14 +129,7 @@ static void test_rewritten__offload(void)
 static void test_rewritten__optimizer(void)
 {
     check_rewritten(
-        (struct msim_rewrite){.optimizer_8bit = true},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        (struct msim_rewrite){.optimizer_8bit = true}, FORWARD_AND_LOSS
         ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "
         "j32x45 } }\n"
         ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
@@ -204,14 +142,7 @@ static void test_rewritten__optimizer(void)
         "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 b96x64 "
         "e45x96 (2 n96x64 l45x96 (2 o96x64i p45x96i > }\n");
     check_rewritten(
-        (struct msim_rewrite){.in_backward = true},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        (struct msim_rewrite){.in_backward = true}, FORWARD_AND_LOSS
         ":R > { ReluBackward > { threshold_backward i32x45 g32x45 > "
         "j32x45 } }\n"
         ":M > { MmBackward0 > { mm j32x45 e45x96 > k32x96 mm j45x32 "
@@ -297,13 +228,7 @@ static void test_rewritten__together(void)
 {
     check_rewritten(
         (struct msim_rewrite){.recompute_every = 1, .accumulate = 2},
-        "linear a32x64 b96x64 > c32x96 { mm a32x64 b64x96 > c32x96 }\n"
-        "relu c32x96 > d32x96\n"
-        "linear d32x96 e45x96 > f32x45 { mm d32x96 e96x45 > f32x45 }\n"
-        "relu f32x45 > g32x45\n"
-        "mse_loss g32x45 > h1\n"
-        ":L > { LossBackward > { mse_loss_backward h1 g32x45 > i32x45 "
-        "} }\n"
+        FORWARD_AND_LOSS
         ":CheckpointBackward { linear d32x96 e45x96 > j32x45 { mm "
         "d32x96 e96x45 > j32x45 } relu j32x45 > k32x45 }\n"
         ":R > { ReluBackward > { threshold_backward i32x45 k32x45 > "
