@@ -158,6 +158,8 @@ void msim_rank_memory_scale(struct msim_rank_memory *m, double factor,
             struct msim_memory_point *at = &r->line.points[p];
 
             at->reserved = times(at->reserved, factor);
+            if (at->reserved > r->peak.reserved)
+                at->reserved = r->peak.reserved;
             for (int k = 0; k < MSIM_HELD_COUNT; k++)
                 at->by[k] = times(at->by[k], factor);
         }

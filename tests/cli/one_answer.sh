@@ -50,6 +50,8 @@ assert near(base, note["factor"] * note["graph_us"])
 more, more_alone = (r["more"]["period_us"]["predicted"] for r in (rows, rows_alone))
 assert near(more, note["factor"] * more_alone), (more, note["factor"] * more_alone)
 assert more > 1.001 * base
+memory = h100["memory_bytes"]
+assert max(p["reserved"] for p in memory["timeline"]) <= memory["reserved"]
 assert near(h100["memory_bytes"]["peak"], note["memory_factor"] * alone["memory_bytes"]["peak"])
 PY
 
