@@ -70,6 +70,7 @@ plan/outcome         : core/base core/guard core/memory core/report/write plan/d
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
+serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
@@ -86,14 +87,14 @@ calibrate/host       : core/base core/trace core/job core/work models/host calib
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/steps      : core/base plan/ : gsl/
-calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calibrate/ : gsl/ cjson/ cJSON.h
+calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/carry predict/learn predict/memory predict/rows predict/scenario predict/whatif profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict predict/carry predict/learn predict/memory predict/rows predict/scenario predict/whatif profilers/ calibrate/ replay/ plan/ serving/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and
