@@ -98,6 +98,15 @@ for n in 1354816 263169; do
         complain "no sum of $n numbers"
 done
 
+# Each kind has its own tables, as many as it counts.
+synth kinds "{\"type\": \"dlrm\", $mlp, \"bottom\": [512, 64], \"top\": [512, 1], \"tables\": [
+    {\"rows\": 1000, \"pooling\": 8, \"count\": 2}, {\"rows\": 500, \"pooling\": 8, \"count\": 3}]}" \
+    '{"gpus": 1, "micro_batch": 64, "precision": "fp32", "optimizer": "sgd"}'
+for rows in 1000:2 500:3; do
+    got=$(grep '"name": "aten::embedding_bag"' "$folder/kinds/rank-0.et.json" | grep -c "\[\[${rows%:*}, 64\]")
+    [ "$got" = "${rows#*:}" ] || complain "$got tables of ${rows%:*} rows, want ${rows#*:}"
+done
+
 # Tables spread over ranks: what is looked up goes to them all to all, pooled rows
 # come back, and their gradients go there again. 26 tables on 8 ranks: 4 or 3.
 run synth dlrm-mlperf --strategy <(echo '{"gpus": 8, "micro_batch": 2048, "precision": "fp32", "optimizer": "adagrad"}') \

@@ -395,6 +395,9 @@ static void test_program__left_out(void)
     et_op(&m, 130, "just a label", "", "");
     et_op(&m, 140, "my::broken(Tensor", "7:2x4", "9:2x4");
     et_op(&m, 150, "x'y::z(Tensor a) -> Tensor", "7:2x4", "9:2x4");
+    /* A mark of the profiler is no work that could be missed. */
+    et_op(&m, 160, "profiler::_record_function_exit(Tensor _0) -> ()", "7:2x4",
+          "");
     REQUIRE(program_of(&m, &x, NULL, false));
     REQUIRE(x.p->left_out.n == 4);
     CHECK(strstr(msim_program_left_out(x.p, 0)->reason, "generated code"));
