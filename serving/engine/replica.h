@@ -36,9 +36,9 @@ enum msim_batch_policy {
 };
 
 enum msim_rank_choice { /* of data parallel ranks, for a request */
-                        MSIM_RANK_LEAST, /* vLLM: fewest running plus four times
-                                            the waiting */
-                        the waiting * / MSIM_RANK_ROUND,
+                        /* vLLM: fewest running plus four times the waiting. */
+                        MSIM_RANK_LEAST,
+                        MSIM_RANK_ROUND,
 };
 
 struct msim_replica_rules {

@@ -1,6 +1,6 @@
 /*
- * serving/llm/llm_step.h - one step of an LLM engine: what it runs, and how long it
- * takes.
+ * serving/llm/llm_step.h - one step of an LLM engine: what it runs, and how
+ * long it takes.
  *
  * A step gives every sequence that decodes one token and computes chunks of
  * prompts. An engine (serving/engine) decides what is in a step and asks here
@@ -25,6 +25,10 @@ struct msim_llm_step {
     uint64_t decode_context; /* tokens in their KV caches, summed */
     const struct msim_llm_chunk *chunks;
     uint32_t n_chunks;
+    /* Data parallel attention: what one rank has of the step, whose time is
+     * asked for (experts, which are spread over all ranks, have the whole
+     * step). NULL: every rank has an even part. */
+    const struct msim_llm_step *rank;
 };
 
 struct msim_llm_times {
