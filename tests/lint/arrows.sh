@@ -72,6 +72,7 @@ predict/scenario     : core/ models/ predict predict/memory predict/whatif predi
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
+serving/size         : core/base :
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
