@@ -18,7 +18,7 @@ struct msim_fields msim_fields_of(const cJSON *object, const char *file,
     return (struct msim_fields){.object = object, .file = file, .err = err};
 }
 
-static const cJSON *member(const struct msim_fields *f, const char *key)
+const cJSON *msim_field_json(const struct msim_fields *f, const char *key)
 {
     const cJSON *item =
         f->object ? cJSON_GetObjectItemCaseSensitive(f->object, key) : NULL;
@@ -47,13 +47,13 @@ static void refuse(struct msim_fields *f, const char *name, const cJSON *item,
 
 void msim_field_refuse(struct msim_fields *f, const char *key, const char *want)
 {
-    refuse(f, key, member(f, key), want);
+    refuse(f, key, msim_field_json(f, key), want);
 }
 
 void msim_field_refuse_item(struct msim_fields *f, const char *key,
                             uint32_t index, const char *want)
 {
-    const cJSON *item = cJSON_GetArrayItem(member(f, key), (int)index);
+    const cJSON *item = cJSON_GetArrayItem(msim_field_json(f, key), (int)index);
     char name[128];
 
     snprintf(name, sizeof(name), "%.100s[%u]", key, index);
@@ -62,13 +62,27 @@ void msim_field_refuse_item(struct msim_fields *f, const char *key,
 
 struct msim_fields msim_fields_open(struct msim_fields *f, const char *key)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
     struct msim_fields inner =
         msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
 
     (void)snprintf(inner.path, sizeof(inner.path), "%.60s%.60s.", f->path, key);
     if (item && !inner.object)
         msim_field_refuse(f, key, "an object");
+    inner.status = f->status;
+    return inner;
+}
+
+struct msim_fields msim_fields_open_item(struct msim_fields *f, const char *key,
+                                         uint32_t index, const cJSON *item)
+{
+    struct msim_fields inner =
+        msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
+
+    (void)snprintf(inner.path, sizeof(inner.path), "%.60s%.40s[%u].", f->path,
+                   key, index);
+    if (!inner.object)
+        msim_field_refuse_item(f, key, index, "an object");
     inner.status = f->status;
     return inner;
 }
@@ -82,7 +96,7 @@ void msim_fields_close(struct msim_fields *f, const struct msim_fields *inner)
 int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
                        int64_t missing)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
     char want[64];
     double v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
 
@@ -97,7 +111,7 @@ int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
 
 double msim_field_real(struct msim_fields *f, const char *key, double missing)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
 
     if (!item)
         return missing;
@@ -108,9 +122,29 @@ double msim_field_real(struct msim_fields *f, const char *key, double missing)
     return 1;
 }
 
+double msim_field_between(struct msim_fields *f, const char *key, double least,
+                          double most, double missing)
+{
+    const cJSON *item = msim_field_json(f, key);
+    double v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    char want[96];
+
+    if (!item)
+        return missing;
+    if (v >= least && v <= most && isfinite(v))
+        return v;
+    if (isfinite(most))
+        snprintf(want, sizeof(want), "a number from %.10g to %.10g", least,
+                 most);
+    else
+        snprintf(want, sizeof(want), "a number from %.10g", least);
+    msim_field_refuse(f, key, want);
+    return least;
+}
+
 bool msim_field_bool(struct msim_fields *f, const char *key, bool missing)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
 
     if (!item)
         return missing;
@@ -119,9 +153,18 @@ bool msim_field_bool(struct msim_fields *f, const char *key, bool missing)
     return cJSON_IsTrue(item);
 }
 
+const cJSON *msim_field_array(struct msim_fields *f, const char *key)
+{
+    const cJSON *item = msim_field_json(f, key);
+
+    if (item && !cJSON_IsArray(item))
+        msim_field_refuse(f, key, "an array");
+    return cJSON_IsArray(item) ? item : NULL;
+}
+
 const char *msim_field_text(struct msim_fields *f, const char *key)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
 
     if (item && !cJSON_IsString(item))
         msim_field_refuse(f, key, "a text");
@@ -145,7 +188,7 @@ static void list_words(char *text, size_t size, const char *const *words)
 int msim_field_word(struct msim_fields *f, const char *key,
                     const char *const *words, int missing)
 {
-    const cJSON *item = member(f, key);
+    const cJSON *item = msim_field_json(f, key);
     const char *text = cJSON_GetStringValue(item);
     char want[256];
 

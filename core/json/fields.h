@@ -25,6 +25,9 @@ struct msim_fields msim_fields_of(const cJSON *object, const char *file,
 /* The member `key` of `f`, an object; its `object` is NULL where it is absent.
  * Hand its status back with msim_fields_close(). */
 struct msim_fields msim_fields_open(struct msim_fields *f, const char *key);
+/* Item `index` of the array `key`, an object; closed in the same way. */
+struct msim_fields msim_fields_open_item(struct msim_fields *f, const char *key,
+                                         uint32_t index, const cJSON *item);
 void msim_fields_close(struct msim_fields *f, const struct msim_fields *inner);
 
 /* A whole number from `least` to 10^15. */
@@ -32,12 +35,20 @@ int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
                        int64_t missing);
 /* A number above 0. */
 double msim_field_real(struct msim_fields *f, const char *key, double missing);
+/* A number from `least` to `most`, which may be infinite. */
+double msim_field_between(struct msim_fields *f, const char *key, double least,
+                          double most, double missing);
 bool msim_field_bool(struct msim_fields *f, const char *key, bool missing);
 /* The index of the member's text in `words`, whose end is NULL. */
 int msim_field_word(struct msim_fields *f, const char *key,
                     const char *const *words, int missing);
 /* The text, NULL where it is absent. */
 const char *msim_field_text(struct msim_fields *f, const char *key);
+
+/* The member as it is; NULL where it is absent or null. */
+const cJSON *msim_field_json(const struct msim_fields *f, const char *key);
+/* The array, NULL where it is absent. */
+const cJSON *msim_field_array(struct msim_fields *f, const char *key);
 
 /* Refuse members that are not among `keys` (the end is NULL), with the nearest
  * one that is. */

@@ -70,6 +70,8 @@ plan/outcome         : core/base core/guard core/memory core/report/write plan/d
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
+serving/draw         : core/base :
+serving/app          : core/base core/json core/stream serving/draw serving/llm : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
 serving/size         : core/base :

@@ -1,0 +1,53 @@
+/*
+ * serving/app/app_read.c - APP.json from its top: what is read in which order.
+ */
+#include "serving/app/app_parts.h"
+
+#include <string.h>
+
+#define SCHEMA "mystique-sim/app/1"
+
+static void read_app(struct msim_app *app, struct msim_fields *f)
+{
+    static const char *const KEYS[] = {"schema",  "name", "currency", "slo",
+                                       "classes", "size", "arrivals", "stages",
+                                       "flow",    NULL};
+    const char *schema = msim_field_text(f, "schema");
+    const char *text;
+
+    if (!schema || strcmp(schema, SCHEMA) != 0)
+        msim_field_refuse(f, "schema", "\"" SCHEMA "\"");
+    msim_fields_only(f, KEYS);
+    text = msim_field_text(f, "name");
+    app->name = msim_app_copy(app, f, text ? text : "");
+    text = msim_field_text(f, "currency");
+    app->currency = msim_app_copy(app, f, text ? text : "USD");
+    msim_app_read_classes(app, f);
+    msim_app_read_promises(app, f);
+    msim_app_read_arrivals(app, f);
+    msim_app_read_stages(app, f);
+    msim_app_read_flow(app, f);
+}
+
+enum msim_status msim_app_read(struct msim_app *app, const char *path,
+                               struct msim_error *err)
+{
+    struct msim_fields f;
+    cJSON *json;
+
+    memset(app, 0, sizeof(*app));
+    MSIM_TRY(msim_json_read(&json, path, err));
+    msim_arena_init(&app->arena);
+    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
+    app->path = msim_app_copy(app, &f, path);
+    if (!f.object)
+        f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                             "this is not a JSON object, want an application "
+                             "(\"schema\": \"" SCHEMA "\")");
+    if (f.status == MSIM_OK)
+        read_app(app, &f);
+    cJSON_Delete(json);
+    if (f.status != MSIM_OK)
+        msim_app_release(app);
+    return f.status;
+}
