@@ -231,8 +231,8 @@ uint32_t msim_replica_running(const struct msim_replica *r)
     return n;
 }
 
-void msim_replica_figures(const struct msim_replica *r,
-                          struct msim_replica_figures *figures)
+void msim_replica_figures_of(const struct msim_replica *r,
+                             struct msim_replica_figures *figures)
 {
     *figures = (struct msim_replica_figures){
         .steps = r->steps, .step_seqs = r->step_seqs, .busy_us = r->busy_us};

@@ -12,8 +12,9 @@
  */
 #ifndef MSIM_SERVING_ENGINE_SCHEDULER_H
 #define MSIM_SERVING_ENGINE_SCHEDULER_H
+#include "serving/engine/batch_rules.h"
 #include "serving/engine/kv_cache.h"
-#include "serving/engine/replica.h"
+#include "serving/llm/llm_step.h"
 
 #define MSIM_NEW_TOKEN_RATIO 0.7 /* schedule_prefill_first.c */
 

@@ -86,7 +86,7 @@ static void serve(const struct msim_replica_rules *rules, int64_t kv_tokens,
         }
     }
     CHECK_UINT(msim_replica_waiting(r) + msim_replica_running(r), 0);
-    msim_replica_figures(r, &figures);
+    msim_replica_figures_of(r, &figures);
     msim_replica_free(r);
 }
 
