@@ -81,6 +81,9 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
     X(ENTRY, "entry", UNREAD, true,                                            \
       "{entry that is no object|entries that are no objects}",                 \
       "{is|are} not read")                                                     \
+    X(BYSTANDER, "bystander", UNREAD, true,                                    \
+      "event{s} of processes that launched nothing on a GPU",                  \
+      "{is|are} left out: they are no ranks")                                  \
     X(UNSOUND, "unsound", DROPPED, true, "event{s}",                           \
       "{is|are} left out, for {it|they} cannot be")                            \
     X(UNTIMED, "untimed", DROPPED, true, "node{s} on the GPU",                 \

@@ -2,12 +2,17 @@
  * core/read/kineto/kineto_split.c - a file that several processes were merged
  * into, as one trace a process.
  *
- * Each process whose calls started work on a GPU is a rank, or, without a GPU,
- * each that marked steps. Its threads say so
- * themselves; a GPU activity has no process, but a correlation, which counts
+ * Each process whose calls launched work on a GPU is a rank, whether or not
+ * that was recorded, or, without a GPU, each that marked steps. Its threads say
+ * so themselves; a GPU activity has no process, but a correlation, which counts
  * within a process. Where several have a call of that correlation, the activity
  * is of the process whose events stand before it, if the file has one behind
  * the other, and else of the one that has its turn with the device.
+ *
+ * Beside ranks that have operators another process that has some, but launched
+ * nothing, is a bystander, such as one that loads data or serves requests: its
+ * steps and its time are not the job's. What has no operators is a part of a
+ * rank that a writer gave a process of its own (its runtime, its marks).
  */
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
@@ -26,8 +31,9 @@ struct process {
 struct split {
     struct msim_reader *r;
     struct msim_trace *t;
-    struct process *all;
+    struct process *all; /* ranks, and behind these the bystanders */
     uint32_t n, cap;
+    uint32_t n_apart;          /* bystanders */
     uint32_t turns, last;      /* how often another one acts; which did last */
     uint32_t *of_thread;       /* by thread: a process */
     uint32_t *of_gpu;          /* by activity */
@@ -47,7 +53,7 @@ static int64_t pid_of(const struct split *s, uint32_t thread)
 
 static uint32_t find(const struct split *s, int64_t pid)
 {
-    for (uint32_t p = 0; p < s->n; p++)
+    for (uint32_t p = 0; p < s->n + s->n_apart; p++)
         if (s->all[p].pid == pid)
             return p;
     return MSIM_NONE;
@@ -81,7 +87,18 @@ static enum msim_status act(struct split *s, int64_t pid)
     return MSIM_OK;
 }
 
-/* Those whose calls started work on a GPU. */
+static bool is_launch(const struct split *s, const struct msim_call *c)
+{
+    enum msim_call_kind kind;
+
+    if (msim_idmap_get(&s->started, c->correlation) != MSIM_NONE)
+        return true;
+    kind = msim_name_call(msim_trace_text(s->t, c->name));
+    return s->t->n_gpu &&
+           (kind == MSIM_CALL_LAUNCH || kind == MSIM_CALL_GRAPH_LAUNCH);
+}
+
+/* Those that launched work on a GPU. */
 static enum msim_status find_launching(struct split *s)
 {
     const struct msim_trace *t = s->t;
@@ -92,7 +109,7 @@ static enum msim_status find_launching(struct split *s)
             MSIM_TRY(
                 msim_idmap_put(&s->started, t->gpu[i].correlation, 0, &slot));
     for (uint32_t i = 0; i < t->n_calls; i++)
-        if (msim_idmap_get(&s->started, t->calls[i].correlation) != MSIM_NONE)
+        if (is_launch(s, &t->calls[i]))
             MSIM_TRY(act(s, pid_of(s, t->calls[i].thread)));
     return MSIM_OK;
 }
@@ -108,6 +125,63 @@ static enum msim_status find_stepping(struct split *s)
     return MSIM_OK;
 }
 
+/* Which threads have operators, for the caller to free. */
+static bool *find_operators(const struct split *s)
+{
+    bool *has = calloc((size_t)s->t->n_threads + 1, sizeof(*has));
+
+    for (uint32_t i = 0; has && i < s->t->n_ops; i++)
+        if (s->t->ops[i].kind == MSIM_OP_OPERATOR)
+            has[s->t->ops[i].thread] = true;
+    return has;
+}
+
+static bool have_all_operators(const struct split *s, const bool *has)
+{
+    for (uint32_t p = 0; p < s->n; p++) {
+        uint32_t i = 0;
+
+        while (i < s->t->n_threads &&
+               !(has[i] && pid_of(s, i) == s->all[p].pid))
+            i++;
+        if (i == s->t->n_threads)
+            return false;
+    }
+    return true;
+}
+
+/* Once all ranks are found. */
+static enum msim_status find_bystanders(struct split *s, const bool *has)
+{
+    bool any = s->n && s->t->n_gpu && have_all_operators(s, has);
+
+    for (uint32_t i = 0; any && i < s->t->n_threads; i++) {
+        if (!has[i] || find(s, pid_of(s, i)) != MSIM_NONE)
+            continue;
+        if (s->n + s->n_apart == PROCESSES_MAX)
+            return MSIM_ELIMIT;
+        MSIM_TRY(msim_grow((void **)&s->all, &s->cap, s->n + s->n_apart,
+                           sizeof(*s->all)));
+        s->all[s->n + s->n_apart++] = (struct process){.pid = pid_of(s, i)};
+    }
+    return MSIM_OK;
+}
+
+/* Ranks and bystanders. */
+static enum msim_status find_processes(struct split *s)
+{
+    bool *has;
+    enum msim_status status;
+
+    MSIM_TRY(find_launching(s));
+    if (s->n == 0)
+        MSIM_TRY(find_stepping(s));
+    has = find_operators(s);
+    status = has ? find_bystanders(s, has) : MSIM_ENOMEM;
+    free(has);
+    return status;
+}
+
 static int by_pid(const void *a, const void *b)
 {
     const struct process *x = a, *y = b;
@@ -117,8 +191,7 @@ static int by_pid(const void *a, const void *b)
 
 /* ---- whose a row is ------------------------------------------------------ */
 
-/* A process that starts no work, such as one that loads data, goes with the
- * first. */
+/* What is neither a rank nor a bystander goes with the first. */
 static uint32_t place_of(const struct split *s, int64_t pid)
 {
     uint32_t p = find(s, pid);
@@ -191,6 +264,10 @@ static uint32_t owner_of(struct split *s, uint32_t correlation, uint32_t before,
     uint32_t n = 0, owner = before == MSIM_NONE ? 0 : s->of_thread[before];
     uint32_t only = MSIM_NONE;
 
+    if (s->n == 1)
+        return 0;
+    if (owner >= s->n)
+        owner = 0;
     for (uint32_t p = 0; p < s->n && correlation; p++)
         if (msim_idmap_get(&s->calls, msim_idmap_pair(p, correlation)) !=
             MSIM_NONE) {
@@ -283,11 +360,16 @@ static void keep_process(const struct split *s, struct msim_trace *t,
     keep_threads(s, t, p, place);
 }
 
+static uint64_t rows_of(const struct msim_trace *t)
+{
+    return (uint64_t)t->n_ops + t->n_calls + t->n_gpu + t->n_syncs +
+           t->n_memory;
+}
+
 /* What they share, such as metadata, counts as the first's. */
 static void share_records(struct msim_trace *t, struct msim_trace *of)
 {
-    uint64_t rows = (uint64_t)of->n_ops + of->n_calls + of->n_gpu +
-                    of->n_syncs + of->n_memory;
+    uint64_t rows = rows_of(of);
 
     of->import = (struct msim_import_log){.records = rows, .read = rows};
     t->import.records -= rows;
@@ -297,6 +379,7 @@ static void share_records(struct msim_trace *t, struct msim_trace *of)
 static enum msim_status make_traces(struct split *s)
 {
     struct msim_read_result *out = s->r->out;
+    uint64_t apart = rows_of(s->t);
     uint32_t *place = malloc(((size_t)s->t->n_threads + 1) * sizeof(*place));
     enum msim_status status = MSIM_OK;
 
@@ -309,10 +392,15 @@ static enum msim_status make_traces(struct split *s)
         if (status == MSIM_OK) {
             keep_process(s, out->others[p - 1], p, place);
             share_records(s->t, out->others[p - 1]);
+            apart -= rows_of(out->others[p - 1]);
         }
     }
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
         keep_process(s, s->t, 0, place);
+        apart -= rows_of(s->t);
+        s->t->import.read -= apart;
+        msim_import_add(&s->t->import, MSIM_IMPORT_BYSTANDER, apart);
+    }
     free(place);
     return status;
 }
@@ -321,10 +409,8 @@ static enum msim_status split(struct split *s)
 {
     size_t threads = (size_t)s->t->n_threads + 1;
 
-    MSIM_TRY(find_launching(s));
-    if (s->n == 0)
-        MSIM_TRY(find_stepping(s));
-    if (s->n < 2)
+    MSIM_TRY(find_processes(s));
+    if (s->n + s->n_apart < 2)
         return MSIM_OK;
     s->in_order = s->turns == s->n;
     s->of_thread = malloc(threads * sizeof(*s->of_thread));

@@ -160,7 +160,7 @@ static void test_kineto_split__unsure(void)
     made_free(&m);
 }
 
-/* A process that loads data is no rank. */
+/* A process that loads data is no rank, nor a part of one. */
 static void test_kineto_split__loader(void)
 {
     static const struct process p = {1000, 0, 101, 3, 100};
@@ -173,8 +173,9 @@ static void test_kineto_split__loader(void)
     made_add(&m, "\"correlation\":999}},");
     REQUIRE(made_load(&j, &m, 1));
     CHECK_UINT(j.job->n_ranks, 1);
-    CHECK_UINT(j.job->ranks[0]->n_threads, 2);
-    CHECK_UINT(j.job->n_warnings, 0);
+    CHECK_UINT(j.job->ranks[0]->n_threads, 1);
+    CHECK_UINT(j.job->ranks[0]->import.rows[MSIM_IMPORT_BYSTANDER].n, 2);
+    CHECK_UINT(j.job->n_warnings, 1);
     made_unload(&j);
 }
 
