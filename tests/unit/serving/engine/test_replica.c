@@ -1,25 +1,13 @@
 /*
  * tests/unit/serving/engine/test_replica.c - schedules of one replica that were
- * worked by hand. A step takes 100 us, 1 us a token of a prompt and 10 us a
- * sequence that decodes, on the rank that it is asked for.
+ * worked by hand: 100 us a step, 1 us a token of a prompt, 10 us a sequence
+ * that decodes.
  */
 #include "serving/engine/replica.h"
 #include "tests/check.h"
+#include "tests/unit/serving/engine/made_up_step.h"
 
 #include <stdlib.h>
-
-static double made_up_us(void *ctx, const struct msim_llm_step *step)
-{
-    double us = 100;
-
-    (void)ctx;
-    if (step->rank)
-        step = step->rank;
-    us += 10.0 * step->decode_seqs;
-    for (uint32_t i = 0; i < step->n_chunks; i++)
-        us += step->chunks[i].tokens;
-    return us;
-}
 
 /* A request, when it comes, and what became of it. */
 struct asked {

@@ -1,0 +1,312 @@
+/*
+ * serving/engine/deployment.c - replicas and links as events of one queue.
+ *
+ * Events are numbered, and at one time happen in that order: one a replica (its
+ * step ends), one a link (a transfer ends), and again one a replica: it looks
+ * whether there is something to do. So it sees all that is added at that time,
+ * by links and by the caller.
+ */
+#include "serving/engine/deployment.h"
+#include "core/base/evq.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct served {
+    struct msim_llm_request request;
+    uint32_t handle; /* the caller's */
+    uint32_t next;   /* behind it on the link, or not in use */
+};
+
+struct link {             /* of a prefill replica */
+    uint32_t first, last; /* that are sent, or wait for it; NONE */
+};
+
+struct msim_deployment {
+    uint32_t n_serve, n_decode;
+    struct msim_replica **replicas; /* n_serve + n_decode */
+    bool *busy;                     /* a step of it runs */
+    struct link *links;             /* n_serve, where disaggregated */
+    double kv_token_bytes, kv_transfer_gbps;
+    struct msim_evq events;
+    struct served *served;
+    uint32_t n, cap, spare;
+    struct msim_llm_token *tokens;
+    uint32_t cap_tokens;
+};
+
+static uint32_t count(const struct msim_deployment *d)
+{
+    return d->n_serve + d->n_decode;
+}
+
+/* The event in which a replica looks. */
+static uint32_t look(const struct msim_deployment *d, uint32_t replica)
+{
+    return count(d) + d->n_serve + replica;
+}
+
+static enum msim_status make_replicas(struct msim_deployment *d,
+                                      const struct msim_replica_group *group,
+                                      uint32_t first)
+{
+    for (uint32_t i = 0; i < group->replicas; i++)
+        MSIM_TRY(msim_replica_new(&d->replicas[first + i], group->rules,
+                                  &group->times[i]));
+    return MSIM_OK;
+}
+
+static enum msim_status make_parts(struct msim_deployment *d,
+                                   const struct msim_deployment_setup *setup)
+{
+    d->replicas = calloc(count(d), sizeof(struct msim_replica *));
+    d->busy = calloc(count(d), sizeof(*d->busy));
+    d->links = calloc(d->n_serve, sizeof(*d->links));
+    if (!d->replicas || !d->busy || !d->links)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < d->n_serve; i++)
+        d->links[i].first = d->links[i].last = MSIM_NONE;
+    MSIM_TRY(msim_evq_init(&d->events, look(d, count(d))));
+    MSIM_TRY(make_replicas(d, &setup->serve, 0));
+    return make_replicas(d, &setup->decode, d->n_serve);
+}
+
+enum msim_status msim_deployment_new(struct msim_deployment **out,
+                                     const struct msim_deployment_setup *setup)
+{
+    struct msim_deployment *d;
+    enum msim_status status;
+
+    *out = NULL;
+    if (!setup->serve.replicas ||
+        setup->serve.replicas > UINT32_MAX / 8 - setup->decode.replicas)
+        return MSIM_EUSAGE;
+    d = calloc(1, sizeof(*d));
+    if (!d)
+        return MSIM_ENOMEM;
+    d->n_serve = setup->serve.replicas;
+    d->n_decode = setup->decode.replicas;
+    d->kv_token_bytes = setup->kv_token_bytes;
+    d->kv_transfer_gbps = setup->kv_transfer_gbps;
+    d->spare = MSIM_NONE;
+    status = make_parts(d, setup);
+    if (status != MSIM_OK) {
+        msim_deployment_free(d);
+        return status;
+    }
+    *out = d;
+    return MSIM_OK;
+}
+
+void msim_deployment_free(struct msim_deployment *d)
+{
+    if (!d)
+        return;
+    for (uint32_t i = 0; d->replicas && i < count(d); i++)
+        msim_replica_free(d->replicas[i]);
+    free(d->replicas);
+    free(d->busy);
+    free(d->links);
+    msim_evq_release(&d->events);
+    free(d->served);
+    free(d->tokens);
+    free(d);
+}
+
+/* --- requests --- */
+
+/* One for each request: tokens of a step are at most that many. */
+static enum msim_status make_room(struct msim_deployment *d)
+{
+    uint32_t cap = d->cap ? 2 * d->cap : 64;
+    struct msim_llm_token *tokens;
+    struct served *served;
+
+    if (d->spare != MSIM_NONE || d->n < d->cap)
+        return MSIM_OK;
+    if (cap < d->cap)
+        return MSIM_ELIMIT;
+    served = realloc(d->served, cap * sizeof(*served));
+    if (!served)
+        return MSIM_ENOMEM;
+    d->served = served;
+    tokens = realloc(d->tokens, cap * sizeof(*tokens));
+    if (!tokens)
+        return MSIM_ENOMEM;
+    d->tokens = tokens;
+    d->cap = cap;
+    return MSIM_OK;
+}
+
+static uint32_t least_of(const struct msim_deployment *d, uint32_t first,
+                         uint32_t n)
+{
+    uint32_t least = UINT32_MAX, best = first;
+
+    for (uint32_t i = first; n > 1 && i < first + n; i++) {
+        uint32_t load = msim_replica_waiting(d->replicas[i]) +
+                        msim_replica_running(d->replicas[i]);
+
+        if (load < least) {
+            least = load;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static enum msim_status add_to(struct msim_deployment *d, uint32_t replica,
+                               msim_ps now,
+                               const struct msim_llm_request *request,
+                               uint32_t i)
+{
+    MSIM_TRY(msim_replica_add(d->replicas[replica], request, i));
+    if (!d->busy[replica])
+        msim_evq_push(&d->events, now, look(d, replica));
+    return MSIM_OK;
+}
+
+static void drop(struct msim_deployment *d, uint32_t i)
+{
+    d->served[i].next = d->spare;
+    d->spare = i;
+}
+
+enum msim_status msim_deployment_add(struct msim_deployment *d, msim_ps now,
+                                     const struct msim_llm_request *request,
+                                     uint32_t handle, uint32_t replica)
+{
+    struct msim_llm_request asked = *request;
+    enum msim_status status;
+    uint32_t i;
+
+    MSIM_TRY(make_room(d));
+    i = d->spare;
+    if (i == MSIM_NONE)
+        i = d->n++;
+    else
+        d->spare = d->served[i].next;
+    d->served[i] = (struct served){
+        .request = *request, .handle = handle, .next = MSIM_NONE};
+    if (d->n_decode)
+        asked.output_tokens = 1;
+    if (replica == MSIM_NONE)
+        replica = least_of(d, 0, d->n_serve);
+    assert(replica < d->n_serve);
+    status = add_to(d, replica, now, &asked, i);
+    if (status != MSIM_OK)
+        drop(d, i);
+    return status;
+}
+
+/* --- events --- */
+
+static void tell(struct msim_deployment *d, uint32_t *n, uint32_t i, bool first,
+                 bool last)
+{
+    d->tokens[(*n)++] =
+        (struct msim_llm_token){d->served[i].handle, first, last};
+    if (last)
+        drop(d, i);
+}
+
+/* The link begins with the first that waits for it. */
+static void send(struct msim_deployment *d, uint32_t link, msim_ps now)
+{
+    const struct served *s = &d->served[d->links[link].first];
+    double bytes = s->request.input_tokens * d->kv_token_bytes;
+    double ps = d->kv_transfer_gbps > 0 ? bytes / d->kv_transfer_gbps * 1e3 : 0;
+
+    msim_evq_push(&d->events, now + msim_whole(rint(ps)), count(d) + link);
+}
+
+static void queue(struct msim_deployment *d, uint32_t link, uint32_t i,
+                  msim_ps now)
+{
+    struct link *l = &d->links[link];
+
+    if (l->first == MSIM_NONE) {
+        l->first = l->last = i;
+        send(d, link, now);
+        return;
+    }
+    d->served[l->last].next = i;
+    l->last = i;
+}
+
+/* A KV cache has arrived. What the decode replica cannot hold ends with its
+ * first token, as an output that is cut. */
+static void arrive(struct msim_deployment *d, uint32_t link, msim_ps now,
+                   uint32_t *n)
+{
+    struct link *l = &d->links[link];
+    uint32_t i = l->first;
+    struct msim_llm_request request = d->served[i].request;
+    enum msim_status status;
+
+    l->first = d->served[i].next;
+    d->served[i].next = MSIM_NONE;
+    if (l->first != MSIM_NONE)
+        send(d, link, now);
+    request.prefilled = true;
+    status = add_to(d, least_of(d, d->n_serve, d->n_decode), now, &request, i);
+    tell(d, n, i, true, status != MSIM_OK);
+}
+
+static void end_step(struct msim_deployment *d, uint32_t replica, msim_ps now,
+                     uint32_t *n)
+{
+    uint32_t n_out;
+    const struct msim_llm_token *out =
+        msim_replica_end(d->replicas[replica], &n_out);
+    bool prefill = d->n_decode && replica < d->n_serve;
+
+    for (uint32_t k = 0; k < n_out; k++) {
+        uint32_t i = out[k].handle;
+
+        if (prefill && d->served[i].request.output_tokens > 1)
+            queue(d, replica, i, now);
+        else
+            tell(d, n, i, out[k].first, out[k].last);
+    }
+    d->busy[replica] = false;
+    msim_evq_push(&d->events, now, look(d, replica));
+}
+
+static void begin_step(struct msim_deployment *d, uint32_t replica, msim_ps now)
+{
+    double us = msim_replica_begin(d->replicas[replica]);
+
+    if (us <= 0)
+        return;
+    d->busy[replica] = true;
+    msim_evq_push(&d->events, now + msim_whole(rint(us * MSIM_PS_PER_US)),
+                  replica);
+}
+
+msim_ps msim_deployment_next(const struct msim_deployment *d)
+{
+    return d->events.length ? d->events.heap[0].time : MSIM_TIME_NONE;
+}
+
+const struct msim_llm_token *msim_deployment_step(struct msim_deployment *d,
+                                                  uint32_t *n)
+{
+    struct msim_event e = msim_evq_pop(&d->events);
+
+    *n = 0;
+    if (e.seq < count(d))
+        end_step(d, e.seq, e.time, n);
+    else if (e.seq < look(d, 0))
+        arrive(d, e.seq - count(d), e.time, n);
+    else
+        begin_step(d, e.seq - look(d, 0), e.time);
+    return d->tokens;
+}
+
+const struct msim_replica *
+msim_deployment_replica(const struct msim_deployment *d, uint32_t replica)
+{
+    return d->replicas[replica];
+}

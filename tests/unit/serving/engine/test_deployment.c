@@ -1,0 +1,156 @@
+/*
+ * tests/unit/serving/engine/test_deployment.c - replicas on one clock, against
+ * schedules that were worked by hand: 100 us a step, 1 us a token of a prompt,
+ * 10 us a sequence that decodes.
+ */
+#include "serving/engine/deployment.h"
+#include "tests/check.h"
+#include "tests/unit/serving/engine/made_up_step.h"
+
+static const struct msim_replica_rules rules = {.policy = MSIM_BATCH_MIXED,
+                                                .chunked_prefill = true,
+                                                .max_num_seqs = 8,
+                                                .max_num_batched_tokens = 100,
+                                                .block_size = 4,
+                                                .ranks = 1};
+static const struct msim_llm_times times[2] = {{NULL, made_up_us, 4000},
+                                               {NULL, made_up_us, 4000}};
+
+static double first_us[8], last_us[8];
+
+static msim_ps us(double x)
+{
+    return (msim_ps)(x * MSIM_PS_PER_US);
+}
+
+static void add(struct msim_deployment *d, double at, uint32_t input,
+                uint32_t output, uint32_t handle, uint32_t replica)
+{
+    struct msim_llm_request request = {.input_tokens = input,
+                                       .output_tokens = output};
+
+    CHECK(msim_deployment_add(d, us(at), &request, handle, replica) == MSIM_OK);
+}
+
+/* All that happens before `until` (us). */
+static void run(struct msim_deployment *d, double until)
+{
+    msim_ps now;
+
+    while ((now = msim_deployment_next(d)) != MSIM_TIME_NONE &&
+           now < us(until)) {
+        uint32_t n;
+        const struct msim_llm_token *t = msim_deployment_step(d, &n);
+
+        for (; n; n--, t++) {
+            if (t->first)
+                first_us[t->handle] = (double)now / MSIM_PS_PER_US;
+            if (t->last)
+                last_us[t->handle] = (double)now / MSIM_PS_PER_US;
+        }
+    }
+}
+
+#define CHECK_TIMES(i, first, last)                                            \
+    do {                                                                       \
+        CHECK_REL(first_us[i], first, 1e-12);                                  \
+        CHECK_REL(last_us[i], last, 1e-12);                                    \
+    } while (0)
+
+/*
+ * Two replicas. A (100 in, 2 out), B (10, 2) and C (10, 1) come at 0; A and C
+ * are on the first, in one step as far as the budget of 100 goes.
+ * first:  A 100                    at 200 A's first
+ *         A decodes, C 10          at 320 A's last, C ends
+ * second: B 10; B decodes          at 110, 220
+ * D comes to the first at 320, when its step ends, and is in the next one:
+ *         D 10                     at 430
+ */
+static void test_deployment__spreads_requests(void)
+{
+    struct msim_deployment_setup setup = {.serve = {&rules, times, 2}};
+    struct msim_deployment *d;
+
+    REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
+    CHECK(msim_deployment_next(d) == MSIM_TIME_NONE);
+    add(d, 0, 100, 2, 0, MSIM_NONE);
+    add(d, 0, 10, 2, 1, MSIM_NONE);
+    add(d, 0, 10, 1, 2, MSIM_NONE);
+    run(d, 320);
+    CHECK(msim_deployment_next(d) == us(320));
+    add(d, 320, 10, 1, 3, 0);
+    run(d, 1e9);
+    CHECK_TIMES(0, 200, 320);
+    CHECK_TIMES(1, 110, 220);
+    CHECK_TIMES(2, 320, 320);
+    CHECK_TIMES(3, 430, 430);
+    CHECK_UINT(msim_replica_running(msim_deployment_replica(d, 0)), 0);
+    msim_deployment_free(d);
+}
+
+/*
+ * One replica prefills, one decodes; 1,000 bytes a token at 1 GB/s: 1 us a
+ * token. A (100 in, 3 out) and B (50, 2) come at 0.
+ * prefill: A 100              at 200; sent till 300: A's first
+ *          B 50               at 350; sent till 400: B's first
+ * decode:  A                  300 to 410; B waits
+ *          A, B               410 to 530: both last
+ * C and D (50, 2 each) come at 1000; E (10, 1) at 1200 needs no decoding.
+ * prefill: C, D               at 1200; sent till 1250 and, after it, 1300
+ *          E                  at 1310, first and last
+ * decode:  C                  1250 to 1360
+ *          D                  1360 to 1470
+ */
+static void test_deployment__sends_what_was_prefilled(void)
+{
+    struct msim_deployment_setup setup = {.serve = {&rules, times, 1},
+                                          .decode = {&rules, times + 1, 1},
+                                          .kv_token_bytes = 1000,
+                                          .kv_transfer_gbps = 1};
+    struct msim_replica_figures figures;
+    struct msim_deployment *d;
+
+    REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
+    add(d, 0, 100, 3, 0, MSIM_NONE);
+    add(d, 0, 50, 2, 1, MSIM_NONE);
+    run(d, 1000);
+    add(d, 1000, 50, 2, 2, MSIM_NONE);
+    add(d, 1000, 50, 2, 3, MSIM_NONE);
+    run(d, 1200);
+    add(d, 1200, 10, 1, 4, MSIM_NONE);
+    run(d, 1e9);
+    CHECK_TIMES(0, 300, 530);
+    CHECK_TIMES(1, 400, 530);
+    CHECK_TIMES(2, 1250, 1360);
+    CHECK_TIMES(3, 1300, 1470);
+    CHECK_TIMES(4, 1310, 1310);
+    msim_replica_figures_of(msim_deployment_replica(d, 1), &figures);
+    CHECK_UINT(figures.steps, 4);
+    CHECK_REL(figures.busy_us, 450, 1e-12);
+    msim_deployment_free(d);
+}
+
+/* A decode replica without room for the output ends it with what came. */
+static void test_deployment__cuts_what_cannot_be_decoded(void)
+{
+    struct msim_llm_times small = {NULL, made_up_us, 8};
+    struct msim_deployment_setup setup = {.serve = {&rules, times, 1},
+                                          .decode = {&rules, &small, 1}};
+    struct msim_deployment *d;
+
+    REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
+    add(d, 0, 100, 3, 0, MSIM_NONE);
+    run(d, 1e9);
+    CHECK_TIMES(0, 200, 200);
+    msim_deployment_free(d);
+    setup.serve.replicas = 0;
+    CHECK(msim_deployment_new(&d, &setup) == MSIM_EUSAGE);
+}
+
+int main(void)
+{
+    RUN(test_deployment__spreads_requests);
+    RUN(test_deployment__sends_what_was_prefilled);
+    RUN(test_deployment__cuts_what_cannot_be_decoded);
+    return check_summary();
+}
