@@ -75,6 +75,9 @@ serving/app          : core/base core/json core/stream serving/draw serving/llm 
 serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
 serving/size         : core/base :
+serving/counters     : core/base :
+serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
+serving/learn        : core/base models/platform calibrate/stat serving/app serving/draw serving/counters serving/watch : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
@@ -91,12 +94,13 @@ calibrate/host       : core/base core/trace core/job core/work models/host calib
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/steps      : core/base plan/ : gsl/
-calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm calibrate/ : gsl/ cjson/ cJSON.h
+calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
+cli/serving          : core/ models/ serving/ cli cli/calibrate :
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
 tests                : core/ models/ predict predict/carry predict/learn predict/memory predict/rows predict/scenario predict/whatif profilers/ calibrate/ replay/ plan/ serving/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
