@@ -1,0 +1,218 @@
+/*
+ * cli/serving/cmd_watch.c - `watch`: an application's counters, and what comes.
+ */
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "serving/watch/watch_advice.h"
+#include "serving/watch/watch_line.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct settings {
+    const char *counters, *model;
+    uint32_t horizon; /* 0: the model's, else 5 s */
+    bool advise;
+    enum msim_output output;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "counters",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, counters),
+     .metavar = "FILE|-",
+     .help = "counters of the application, csv as serve --counters writes "
+             "them; - reads a pipe while it is written"},
+    {.name = "model",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, model),
+     .metavar = "MODEL.json",
+     .help = "what learn --runs wrote of this application",
+     .dflt = "trees of many applications, over what is usual here"},
+    {.name = "horizon",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, horizon),
+     .metavar = "SECONDS",
+     .min = 1,
+     .max = 60,
+     .help = "how far ahead a violation counts",
+     .dflt = "5, or the model's"},
+    {.name = "advise",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, advise),
+     .help = "say, too, what to do: JSON lines get \"replicas\" (changes "
+             "only) and \"do\": scale, move, restart or shed"},
+    {.name = "json",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_JSON,
+     .help = "print a JSON object a second, with why"},
+    {.name = "csv",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_CSV,
+     .help = "print t,p_violation,stage,resource,lead_s,p99_next_ms"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim watch app.json --counters counters.csv --csv",
+    "collector | mystique-sim watch app.json --counters - --advise --json",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "watch",
+    .operands = "APP.json",
+    .summary = "Say each second how likely a violation is within the horizon, "
+               "which stage starts it, and what that has too little of.",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+struct watching {
+    const struct settings *s;
+    struct msim_app app;
+    const char **names;
+    struct msim_watch_model model;
+    struct msim_counters *counters;
+    struct msim_watch watch;
+    struct msim_advice advice;
+    struct msim_error *err;
+};
+
+static enum msim_status read_model(struct watching *k, double *horizon)
+{
+    char data[PATH_MAX], path[PATH_MAX + 32];
+    double wanted = k->s->horizon;
+
+    if (k->s->model) {
+        MSIM_TRY(
+            msim_watch_model_read(&k->model, k->s->model, &k->app, k->err));
+    } else {
+        MSIM_TRY(msim_datadir_find(data, sizeof(data), k->err));
+        snprintf(path, sizeof(path), "%s/laws/watch.json", data);
+        MSIM_TRY(msim_watch_model_read(&k->model, path, NULL, k->err));
+    }
+    *horizon = wanted > 0                  ? wanted
+               : isnan(k->model.horizon_s) ? 5
+                                           : k->model.horizon_s;
+    if (!isnan(k->model.horizon_s) && k->model.horizon_s != *horizon)
+        return msim_fail(k->err, MSIM_EUSAGE, k->s->model, MSIM_OFFSET_NONE,
+                         "--horizon is %g s, and the model was learned for "
+                         "%g s",
+                         *horizon, k->model.horizon_s);
+    return MSIM_OK;
+}
+
+static enum msim_status begin(struct watching *k, const char *path)
+{
+    double horizon;
+
+    MSIM_TRY(msim_app_read(&k->app, path, k->err));
+    k->names = calloc(k->app.n_stages, sizeof(*k->names));
+    if (!k->names)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < k->app.n_stages; i++)
+        k->names[i] = k->app.stages[i].name;
+    MSIM_TRY(read_model(k, &horizon));
+    MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->model, horizon, k->err));
+    MSIM_TRY(msim_advice_init(&k->advice, k->app.n_stages));
+    return msim_counters_open(&k->counters, k->s->counters, k->names,
+                              k->app.n_stages, k->err);
+}
+
+static enum msim_status print(struct watching *k, const struct msim_verdict *v)
+{
+    enum msim_status status = MSIM_OK;
+
+    if (k->s->advise)
+        msim_advice_decide(&k->advice, &k->watch, v);
+    if (k->s->output == MSIM_OUTPUT_JSON)
+        status = msim_watch_json_line(stdout, &k->watch, v,
+                                      k->s->advise ? &k->advice : NULL);
+    else if (k->s->output == MSIM_OUTPUT_CSV)
+        msim_watch_csv_line(stdout, &k->watch, v);
+    else
+        msim_watch_text_line(stdout, &k->watch, v);
+    /* Whoever reads a pipe acts on this line before the next second. */
+    if (status == MSIM_OK && fflush(stdout) != 0)
+        status = MSIM_EWRITE;
+    return status;
+}
+
+static enum msim_status watch(struct watching *k)
+{
+    struct msim_counters_row row;
+    struct msim_verdict v;
+    uint32_t seconds = 0;
+    bool found;
+
+    if (k->s->output == MSIM_OUTPUT_CSV)
+        msim_watch_csv_header(stdout);
+    for (;;) {
+        MSIM_TRY(msim_counters_next(k->counters, &row, &found, k->err));
+        if (!found)
+            break;
+        if (!msim_watch_add(&k->watch, &row, &v))
+            continue;
+        seconds++;
+        MSIM_TRY(print(k, &v));
+    }
+    if (seconds == 0)
+        return msim_fail(k->err, MSIM_EFORMAT, k->s->counters, MSIM_OFFSET_NONE,
+                         "no second ends: want rows of stage 'e2e'");
+    return MSIM_OK;
+}
+
+static void warn_left_out(const struct msim_counters *c)
+{
+    if (c && msim_counters_left_out(c) > 0)
+        msim_message_warning("%llu lines of counters were left out, the first "
+                             "is line %llu: %s",
+                             (unsigned long long)msim_counters_left_out(c),
+                             (unsigned long long)msim_counters_first_line(c),
+                             msim_counters_first_reason(c));
+}
+
+static void release(struct watching *k)
+{
+    msim_counters_close(k->counters);
+    msim_watch_release(&k->watch);
+    msim_advice_release(&k->advice);
+    msim_watch_model_release(&k->model);
+    msim_app_release(&k->app);
+    free(k->names);
+}
+
+int msim_cmd_watch(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    struct watching k = {.s = &s, .err = &err};
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.counters) {
+        msim_message("--counters is missing, want a file, or - for a pipe");
+        return MSIM_EXIT_USAGE;
+    }
+    if (s.advise && s.output != MSIM_OUTPUT_JSON) {
+        msim_message("--advise is part of the JSON lines, want --json with it");
+        return MSIM_EXIT_USAGE;
+    }
+    status = begin(&k, files.items[0]);
+    if (status == MSIM_OK)
+        status = watch(&k);
+    warn_left_out(k.counters);
+    release(&k);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

@@ -1,0 +1,84 @@
+/*
+ * serving/watch/watch.c - rows in, verdicts out.
+ */
+#include "serving/watch/watch.h"
+
+#include <math.h>
+#include <string.h>
+
+double msim_watch_limit(const struct msim_app *app)
+{
+    double most = NAN;
+
+    for (uint32_t i = 0; i < app->n_promises; i++)
+        if (app->promises[i].metric == MSIM_PROMISE_E2E)
+            most = fmax(most, app->promises[i].limit_ms);
+    return most;
+}
+
+enum msim_status msim_watch_init(struct msim_watch *w,
+                                 const struct msim_app *app,
+                                 const struct msim_watch_model *model,
+                                 double horizon_s, struct msim_error *err)
+{
+    *w = (struct msim_watch){.app = app,
+                             .model = model,
+                             .limit_ms = msim_watch_limit(app),
+                             .horizon_s = horizon_s};
+    if (isnan(w->limit_ms))
+        return msim_fail(err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
+                         "slo has no promise with metric e2e, and without a "
+                         "limit nothing violates it");
+    MSIM_TRY(msim_seconds_init(&w->seconds, app->n_stages));
+    MSIM_TRY(msim_history_init(&w->history, app->n_stages));
+    MSIM_TRY(msim_watch_flow_init(&w->flow, app));
+    return msim_blame_init(&w->blame, app->n_stages);
+}
+
+void msim_watch_release(struct msim_watch *w)
+{
+    msim_seconds_release(&w->seconds);
+    msim_history_release(&w->history);
+    msim_watch_flow_release(&w->flow);
+    msim_blame_release(&w->blame);
+}
+
+/* When the p99 passes the limit: now, or where its line does, between now and
+ * the p99 that is expected at the horizon. */
+static double lead_of(const struct msim_watch *w)
+{
+    double now = w->x[MSIM_FEATURE_P99_LOG];
+    double line = fmax(
+        w->x[MSIM_FEATURE_P99_SLOPE_5S],
+        (w->x[MSIM_FEATURE_P99_AHEAD_TWICE] - w->x[MSIM_FEATURE_P99_LOG_3S]) /
+            w->horizon_s);
+
+    if (now > 0)
+        return 0;
+    if (!(line > 0) || -now / line > 4 * w->horizon_s)
+        return NAN;
+    return -now / line;
+}
+
+bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
+                    struct msim_verdict *v)
+{
+    if (!msim_seconds_add(&w->seconds, row))
+        return false;
+    msim_history_add(&w->history, w->seconds.stages);
+    msim_blame_find(&w->blame, &w->flow, &w->history, w->horizon_s);
+    msim_features_of(w->x, w->app, &w->history, &w->blame, w->limit_ms,
+                     w->horizon_s);
+    *v = (struct msim_verdict){.t = w->seconds.t,
+                               .stage = w->blame.stage,
+                               .resource = w->blame.resource,
+                               .lead_s = lead_of(w),
+                               .p_violation = NAN,
+                               .p99_next_ms = NAN};
+    if (w->model) {
+        msim_watch_model_columns(w->model, w->x, &w->history, w->limit_ms);
+        v->p_violation = msim_watch_model_violation(w->model, w->x);
+        v->p99_next_ms = msim_watch_model_next(w->model, w->x, w->limit_ms);
+    }
+    return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * serving/watch/watch.h - an application watched while it runs: a verdict a
+ * second.
+ */
+#ifndef MSIM_SERVING_WATCH_WATCH_H
+#define MSIM_SERVING_WATCH_WATCH_H
+#include "serving/watch/watch_model.h"
+
+struct msim_watch {
+    const struct msim_app *app;
+    const struct msim_watch_model *model;
+    double limit_ms, horizon_s;
+    struct msim_seconds seconds;
+    struct msim_history history;
+    struct msim_watch_flow flow;
+    struct msim_blame blame;
+    double x[MSIM_WATCH_COLUMNS_MAX]; /* of the last second */
+};
+
+struct msim_verdict {
+    double t;           /* end of the second, s */
+    double p_violation; /* within the horizon */
+    uint32_t stage;     /* the one that starts it */
+    enum msim_resource resource;
+    double lead_s;      /* until the p99 passes the limit; NAN: it does not */
+    double p99_next_ms; /* NAN: not known */
+};
+
+/* The limit of a violation: the largest of the promises of latency that an
+ * application gives; NAN where it gives none. */
+double msim_watch_limit(const struct msim_app *app);
+
+/* Application and model must live as long. ENOMEM; EFORMAT where the
+ * application promises no latency. Release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_watch_init(struct msim_watch *w,
+                                 const struct msim_app *app,
+                                 const struct msim_watch_model *model,
+                                 double horizon_s, struct msim_error *err);
+void msim_watch_release(struct msim_watch *w);
+
+/* Take a row; true where it ended a second, of which `v` is the verdict. */
+bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
+                    struct msim_verdict *v);
+
+#endif

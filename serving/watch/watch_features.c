@@ -1,0 +1,217 @@
+/*
+ * serving/watch/watch_features.c - seconds as numbers.
+ */
+#include "serving/watch/watch_features.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+const char *msim_feature_text(enum msim_feature f)
+{
+    static const char *const WORDS[] = {
+#define X(name) #name,
+        MSIM_FEATURE_MAP(X)
+#undef X
+    };
+
+    return WORDS[f];
+}
+
+const char *msim_stage_feature_text(enum msim_stage_feature f)
+{
+    static const char *const WORDS[] = {
+#define X(name) #name,
+        MSIM_STAGE_FEATURE_MAP(X)
+#undef X
+    };
+
+    return WORDS[f];
+}
+
+static double or_zero(double v)
+{
+    return isfinite(v) ? v : 0;
+}
+
+static double level(const struct msim_history *h, enum msim_track track,
+                    uint32_t seconds, double base)
+{
+    return or_zero(msim_history_mean(h, h->n_stages, track, seconds) - base);
+}
+
+static void of_requests(double *x, const struct msim_history *h, double limit)
+{
+    uint32_t e = h->n_stages;
+    double log_limit = log(limit);
+    double mean = msim_history_usual(h, e, MSIM_TRACK_MEAN)->median;
+    double rate = msim_history_usual(h, e, MSIM_TRACK_RATE)->median;
+    double in_flight = msim_history_usual(h, e, MSIM_TRACK_QUEUE)->median;
+    const struct msim_usual *p99 = msim_history_usual(h, e, MSIM_TRACK_P99);
+
+    x[MSIM_FEATURE_P99_LOG] = level(h, MSIM_TRACK_P99, 1, log_limit);
+    x[MSIM_FEATURE_P99_MOST_LOG] = level(h, MSIM_TRACK_MOST, 1, log_limit);
+    x[MSIM_FEATURE_P99_LOG_3S] = level(h, MSIM_TRACK_P99, 3, log_limit);
+    x[MSIM_FEATURE_P99_LOG_8S] = level(h, MSIM_TRACK_P99, 8, log_limit);
+    x[MSIM_FEATURE_P99_LOG_MOST_8S] =
+        or_zero(msim_history_most(h, e, MSIM_TRACK_P99, 8) - log_limit);
+    x[MSIM_FEATURE_P99_SLOPE_5S] = msim_history_slope(h, e, MSIM_TRACK_P99, 5);
+    x[MSIM_FEATURE_P99_USUAL_LOG] = or_zero(p99->median - log_limit);
+    x[MSIM_FEATURE_P99_SPREAD] = or_zero(p99->spread);
+    x[MSIM_FEATURE_MEAN_OVER_USUAL] = level(h, MSIM_TRACK_MEAN, 1, mean);
+    x[MSIM_FEATURE_MEAN_OVER_USUAL_3S] = level(h, MSIM_TRACK_MEAN, 3, mean);
+    x[MSIM_FEATURE_MEAN_SLOPE_5S] =
+        msim_history_slope(h, e, MSIM_TRACK_MEAN, 5);
+    x[MSIM_FEATURE_MEAN_LOG] = level(h, MSIM_TRACK_MEAN, 2, log_limit);
+    x[MSIM_FEATURE_RATE_OVER_8S] = level(
+        h, MSIM_TRACK_RATE, 2, msim_history_mean(h, e, MSIM_TRACK_RATE, 8));
+    x[MSIM_FEATURE_RATE_OVER_USUAL_3S] = level(h, MSIM_TRACK_RATE, 3, rate);
+    x[MSIM_FEATURE_RATE_SLOPE_5S] =
+        msim_history_slope(h, e, MSIM_TRACK_RATE, 5);
+    x[MSIM_FEATURE_RATE_USUAL] = or_zero(rate);
+    x[MSIM_FEATURE_IN_FLIGHT_OVER_USUAL] = or_zero(log(
+        (msim_history_mean(h, e, MSIM_TRACK_QUEUE, 1) + 1) / (in_flight + 1)));
+    x[MSIM_FEATURE_IN_FLIGHT_SLOPE_5S] = or_zero(
+        msim_history_slope(h, e, MSIM_TRACK_QUEUE, 5) / (in_flight + 1));
+}
+
+/* Seconds that the queue lasts at the rate of arrivals. */
+static double drain(const struct msim_history *h, uint32_t stage, double queue)
+{
+    double rate = msim_history_mean(h, stage, MSIM_TRACK_RATE, 5);
+
+    return or_zero(queue * exp(-rate));
+}
+
+static void of_busy(double *x, const struct msim_history *h, uint32_t s,
+                    double horizon)
+{
+    double now = or_zero(msim_history_mean(h, s, MSIM_TRACK_BUSY, 1));
+    double some = or_zero(msim_history_mean(h, s, MSIM_TRACK_BUSY, 3));
+    struct msim_deviation d =
+        msim_history_deviation(h, s, MSIM_TRACK_BUSY, horizon);
+    double usual = or_zero(msim_history_usual(h, s, MSIM_TRACK_BUSY)->median);
+    double *most = &x[MSIM_FEATURE_BUSY_MOST_3S];
+    double *second = &x[MSIM_FEATURE_BUSY_SECOND_3S];
+
+    *second = fmax(*second, fmin(*most, some));
+    *most = fmax(*most, some);
+    x[MSIM_FEATURE_BUSY_MOST] = fmax(x[MSIM_FEATURE_BUSY_MOST], now);
+    x[MSIM_FEATURE_BUSY_MOST_AHEAD] =
+        fmax(x[MSIM_FEATURE_BUSY_MOST_AHEAD], usual + d.ahead);
+    x[MSIM_FEATURE_BUSY_OVER_USUAL] =
+        fmax(x[MSIM_FEATURE_BUSY_OVER_USUAL], d.excess);
+}
+
+static void of_queue(double *x, const struct msim_history *h, uint32_t s,
+                     double limit)
+{
+    double rate = msim_history_mean(h, s, MSIM_TRACK_RATE, 5);
+    double all = msim_history_mean(h, h->n_stages, MSIM_TRACK_RATE, 5);
+    double visits = fmin(1, or_zero(exp(rate - all)));
+    double queue = drain(h, s, msim_history_mean(h, s, MSIM_TRACK_QUEUE, 1));
+
+    queue *= 1000 / limit;
+    x[MSIM_FEATURE_WAIT_OVER_LIMIT] +=
+        visits * or_zero(msim_history_mean(h, s, MSIM_TRACK_WAIT, 1)) / limit;
+    x[MSIM_FEATURE_WAIT_OVER_LIMIT_3S] +=
+        visits * or_zero(msim_history_mean(h, s, MSIM_TRACK_WAIT, 3)) / limit;
+    x[MSIM_FEATURE_WAIT_MOST_SLOPE] =
+        fmax(x[MSIM_FEATURE_WAIT_MOST_SLOPE],
+             msim_history_slope(h, s, MSIM_TRACK_WAIT, 4) / limit);
+    x[MSIM_FEATURE_DRAIN_MOST] = fmax(x[MSIM_FEATURE_DRAIN_MOST], queue);
+    x[MSIM_FEATURE_DRAIN_SUM] += queue * visits;
+    x[MSIM_FEATURE_DRAIN_SLOPE] =
+        fmax(x[MSIM_FEATURE_DRAIN_SLOPE],
+             drain(h, s, msim_history_slope(h, s, MSIM_TRACK_QUEUE, 4)) * 1000 /
+                 limit);
+}
+
+static void keep_most(double *x, const struct msim_history *h, uint32_t s,
+                      enum msim_track track)
+{
+    double z = msim_history_deviation(h, s, track, 0).z;
+
+    *x = fmax(*x, fmin(z, 50));
+}
+
+static void of_stage(double *x, const struct msim_history *h, uint32_t s,
+                     double limit, double horizon)
+{
+    of_busy(x, h, s, horizon);
+    of_queue(x, h, s, limit);
+    keep_most(&x[MSIM_FEATURE_SELF_Z_MOST], h, s, MSIM_TRACK_SELF);
+    keep_most(&x[MSIM_FEATURE_NET_Z_MOST], h, s, MSIM_TRACK_NET);
+    keep_most(&x[MSIM_FEATURE_PSI_CPU_Z_MOST], h, s, MSIM_TRACK_PSI_CPU);
+    keep_most(&x[MSIM_FEATURE_PSI_MEM_Z_MOST], h, s, MSIM_TRACK_PSI_MEM);
+    keep_most(&x[MSIM_FEATURE_PSI_IO_Z_MOST], h, s, MSIM_TRACK_PSI_IO);
+    x[MSIM_FEATURE_REPLICAS_OVER_USUAL] = fmin(
+        x[MSIM_FEATURE_REPLICAS_OVER_USUAL],
+        or_zero(log(msim_history_mean(h, s, MSIM_TRACK_REPLICAS, 1) /
+                    msim_history_usual(h, s, MSIM_TRACK_REPLICAS)->median)));
+}
+
+/* The p99 of the last seconds, with what a mean request will have grown by,
+ * `times` over. */
+static double p99_ahead(const struct msim_history *h,
+                        const struct msim_blame *b, double limit, double times)
+{
+    double p99 = exp(msim_history_mean(h, h->n_stages, MSIM_TRACK_P99, 3));
+    double growth = b->usual_ms * (b->ratio_ahead - b->ratio_now);
+
+    return or_zero(log(fmax(p99 + times * growth, 0.1 * p99) / limit));
+}
+
+static void of_blame(double *x, const struct msim_history *h,
+                     const struct msim_blame *b, double limit)
+{
+    const struct msim_blame_stage *s = &b->stages[b->stage];
+
+    x[MSIM_FEATURE_BLAME_MS] = b->ms / limit;
+    x[MSIM_FEATURE_BLAME_SHARE] = b->share;
+    x[MSIM_FEATURE_BLAME_SELF] = s->self / limit;
+    x[MSIM_FEATURE_BLAME_NET] = s->net / limit;
+    x[MSIM_FEATURE_BLAME_WORKERS] = s->workers / limit;
+    x[MSIM_FEATURE_BLAME_LOAD] = s->load / limit;
+    x[MSIM_FEATURE_RATIO_NOW] = log(fmax(b->ratio_now, 0.01));
+    x[MSIM_FEATURE_RATIO_AHEAD] = log(fmax(b->ratio_ahead, 0.01));
+    x[MSIM_FEATURE_P99_AHEAD] = p99_ahead(h, b, limit, 1);
+    x[MSIM_FEATURE_P99_AHEAD_TWICE] = p99_ahead(h, b, limit, 2);
+}
+
+void msim_features_of(double x[MSIM_FEATURES], const struct msim_app *app,
+                      const struct msim_history *h, const struct msim_blame *b,
+                      double limit_ms, double horizon)
+{
+    memset(x, 0, MSIM_FEATURES * sizeof(*x));
+    of_requests(x, h, limit_ms);
+    for (uint32_t s = 0; s < app->n_stages; s++)
+        of_stage(x, h, s, limit_ms, horizon);
+    of_blame(x, h, b, limit_ms);
+    x[MSIM_FEATURE_SECONDS] = fmin(h->seconds, 60);
+    x[MSIM_FEATURE_HORIZON] = horizon;
+    for (uint32_t i = 0; i < MSIM_FEATURES; i++)
+        x[i] = or_zero(x[i]);
+}
+
+double msim_stage_feature_of(const struct msim_history *h, uint32_t stage,
+                             enum msim_stage_feature f, double limit_ms)
+{
+    switch (f) {
+    case MSIM_STAGE_FEATURE_BUSY:
+        return or_zero(msim_history_mean(h, stage, MSIM_TRACK_BUSY, 3));
+    case MSIM_STAGE_FEATURE_DRAIN:
+        return drain(h, stage,
+                     msim_history_mean(h, stage, MSIM_TRACK_QUEUE, 1));
+    case MSIM_STAGE_FEATURE_WAIT:
+        return or_zero(msim_history_mean(h, stage, MSIM_TRACK_WAIT, 2) /
+                       limit_ms);
+    case MSIM_STAGE_FEATURE_RATE:
+        return or_zero(
+            msim_history_mean(h, stage, MSIM_TRACK_RATE, 3) -
+            log(msim_history_mean(h, stage, MSIM_TRACK_REPLICAS, 1)));
+    case MSIM_STAGE_FEATURES:
+        break;
+    }
+    return 0;
+}

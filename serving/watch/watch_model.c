@@ -1,0 +1,172 @@
+/*
+ * serving/watch/watch_model.c - model files and what they answer.
+ */
+#include "serving/watch/watch_model.h"
+
+#include "core/json/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Does the file list the numbers that this program makes, in their order? */
+static enum msim_status read_features(const cJSON *json, const char *path,
+                                      struct msim_error *err)
+{
+    const cJSON *names = cJSON_GetObjectItemCaseSensitive(json, "features");
+
+    for (uint32_t i = 0; i < MSIM_FEATURES; i++) {
+        const cJSON *name = cJSON_GetArrayItem(names, (int)i);
+
+        if (!cJSON_IsString(name) ||
+            strcmp(name->valuestring, msim_feature_text(i)) != 0)
+            return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                             "features[%u] is not \"%s\": the model is of "
+                             "another version, learn it again",
+                             i, msim_feature_text(i));
+    }
+    if (cJSON_GetArraySize(names) != MSIM_FEATURES)
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "features has %d names, want %d",
+                         cJSON_GetArraySize(names), MSIM_FEATURES);
+    return MSIM_OK;
+}
+
+static enum msim_stage_feature find_feature(const char *name)
+{
+    uint32_t f = 0;
+
+    while (f < MSIM_STAGE_FEATURES &&
+           (!name || strcmp(name, msim_stage_feature_text(f)) != 0))
+        f++;
+    return (enum msim_stage_feature)f;
+}
+
+static enum msim_status read_columns(struct msim_watch_model *m,
+                                     const cJSON *json, const char *path,
+                                     const struct msim_app *app,
+                                     struct msim_error *err)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "columns");
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *stage = msim_json_get_text(item, "stage");
+        struct msim_watch_column *c = &m->columns[m->n_columns];
+
+        if (!app || m->n_columns == MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES)
+            return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                             "columns[%u] is one too many", m->n_columns);
+        c->stage = stage ? msim_app_stage_find(app, stage) : MSIM_NONE;
+        c->feature = find_feature(msim_json_get_text(item, "feature"));
+        if (c->stage == MSIM_NONE || c->feature == MSIM_STAGE_FEATURES)
+            return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                             "columns[%u].%s: '%s' has no stage and number of "
+                             "that name, the model is another application's",
+                             m->n_columns,
+                             c->stage == MSIM_NONE ? "stage" : "feature",
+                             app->name ? app->name : "the application");
+        m->n_columns++;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_forest(struct msim_forest *f, const cJSON *json,
+                                    const char *key, uint32_t width,
+                                    const char *path, struct msim_error *err)
+{
+    enum msim_status status =
+        msim_forest_read(f, cJSON_GetObjectItemCaseSensitive(json, key), width);
+
+    if (status == MSIM_EFORMAT || status == MSIM_ELIMIT)
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "%s holds no whole trees", key);
+    return status;
+}
+
+static enum msim_status read_all(struct msim_watch_model *m, const cJSON *json,
+                                 const char *path, const struct msim_app *app,
+                                 struct msim_error *err)
+{
+    const char *schema = msim_json_get_text(json, "schema");
+    const char *name = msim_json_get_text(json, "app");
+
+    if (!schema || strcmp(schema, MSIM_WATCH_MODEL_SCHEMA) != 0)
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "schema is %s%s%s, want \"" MSIM_WATCH_MODEL_SCHEMA
+                         "\", which learn --runs writes",
+                         schema ? "\"" : "", schema ? schema : "absent",
+                         schema ? "\"" : "");
+    if (app && name && app->name && strcmp(name, app->name) != 0)
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "app is \"%s\", want a model of \"%s\"", name,
+                         app->name);
+    m->horizon_s = msim_json_get_number(json, "horizon_s", NAN);
+    MSIM_TRY(read_features(json, path, err));
+    MSIM_TRY(read_columns(m, json, path, app, err));
+    MSIM_TRY(read_forest(&m->violation, json, "violation",
+                         msim_watch_model_width(m), path, err));
+    return read_forest(&m->next, json, "next", msim_watch_model_width(m), path,
+                       err);
+}
+
+enum msim_status msim_watch_model_parse(struct msim_watch_model *m,
+                                        const cJSON *json, const char *path,
+                                        const struct msim_app *app,
+                                        struct msim_error *err)
+{
+    enum msim_status status;
+
+    *m = (struct msim_watch_model){.horizon_s = NAN};
+    status = read_all(m, json, path, app, err);
+    if (status != MSIM_OK)
+        msim_watch_model_release(m);
+    return status;
+}
+
+enum msim_status msim_watch_model_read(struct msim_watch_model *m,
+                                       const char *path,
+                                       const struct msim_app *app,
+                                       struct msim_error *err)
+{
+    cJSON *json;
+    enum msim_status status;
+
+    *m = (struct msim_watch_model){.horizon_s = NAN};
+    status = msim_json_read(&json, path, err);
+    if (status == MSIM_OK)
+        status = msim_watch_model_parse(m, json, path, app, err);
+    cJSON_Delete(json);
+    return status;
+}
+
+void msim_watch_model_release(struct msim_watch_model *m)
+{
+    msim_forest_release(&m->violation);
+    msim_forest_release(&m->next);
+    m->n_columns = 0;
+}
+
+void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
+                              const struct msim_history *h, double limit_ms)
+{
+    for (uint32_t i = 0; i < m->n_columns; i++)
+        x[MSIM_FEATURES + i] = msim_stage_feature_of(
+            h, m->columns[i].stage, m->columns[i].feature, limit_ms);
+}
+
+double msim_watch_model_violation(const struct msim_watch_model *m,
+                                  const double *x)
+{
+    return 1 / (1 + exp(-msim_forest_eval(&m->violation, x)));
+}
+
+double msim_watch_model_next(const struct msim_watch_model *m, const double *x,
+                             double limit_ms)
+{
+    double log_last = x[MSIM_FEATURE_P99_LOG_3S];
+
+    if (log_last == 0) /* no request has ended yet */
+        return NAN;
+    return limit_ms * exp(log_last + msim_forest_eval(&m->next, x));
+}

@@ -1,0 +1,67 @@
+/*
+ * serving/watch/watch_model.h - trees that say how likely a violation is, and
+ * what the next second's p99 will be.
+ *
+ * Two forests (models/platform/forest.h) of the same numbers of a second: the
+ * log odds of a violation within the horizon, and the logarithm of the next
+ * second's p99 over the mean of the last three. The first numbers are those of
+ * watch_features.h; a model of one application goes on with numbers of single
+ * stages. data/laws/watch.json was fitted to runs of many applications and is
+ * asked where there is no model of this one.
+ */
+#ifndef MSIM_SERVING_WATCH_WATCH_MODEL_H
+#define MSIM_SERVING_WATCH_WATCH_MODEL_H
+#include "models/platform/forest.h"
+#include "serving/watch/watch_features.h"
+
+#define MSIM_WATCH_MODEL_SCHEMA "mystique-sim/watch-model/1"
+#define MSIM_WATCH_COLUMNS_MAX  64 /* what trees can split */
+
+/* A number of one stage. */
+struct msim_watch_column {
+    uint32_t stage;
+    enum msim_stage_feature feature;
+};
+
+struct msim_watch_model {
+    double horizon_s; /* NAN: the horizon is one of the numbers */
+    struct msim_watch_column columns[MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES];
+    uint32_t n_columns; /* behind MSIM_FEATURES */
+    struct msim_forest violation, next;
+};
+
+/*
+ * Read a model file; `app` is NULL for a model of all applications, else the
+ * one that it must be of. On failure `m` holds nothing: EIO, ESYNTAX, EFORMAT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_watch_model_read(struct msim_watch_model *m,
+                                       const char *path,
+                                       const struct msim_app *app,
+                                       struct msim_error *err);
+void msim_watch_model_release(struct msim_watch_model *m);
+
+/* The same of a file that was read already. */
+MSIM_MUST_CHECK
+enum msim_status msim_watch_model_parse(struct msim_watch_model *m,
+                                        const cJSON *json, const char *path,
+                                        const struct msim_app *app,
+                                        struct msim_error *err);
+
+/* The number of numbers of a second, and all of them; `x` begins with those of
+ * msim_features_of(). */
+static inline uint32_t msim_watch_model_width(const struct msim_watch_model *m)
+{
+    return MSIM_FEATURES + m->n_columns;
+}
+void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
+                              const struct msim_history *h, double limit_ms);
+
+/* The probability of a violation, and the next second's p99 in ms (NAN: there
+ * was none yet). */
+double msim_watch_model_violation(const struct msim_watch_model *m,
+                                  const double *x);
+double msim_watch_model_next(const struct msim_watch_model *m, const double *x,
+                             double limit_ms);
+
+#endif
