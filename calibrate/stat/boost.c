@@ -93,8 +93,21 @@ static enum msim_status ask(const struct training *t, const float **sums)
                                               &dimensions, sums));
 }
 
-static enum msim_status grow_weighted(struct training *t, const double *y,
-                                      uint32_t n, double clip)
+/* The derivatives of the loss of an answer `y` where the trees say `sum`. */
+static void differentiate(const struct msim_boost_options *o, double sum,
+                          double y, float *gradient, float *curvature)
+{
+    double p = 1 / (1 + exp(-sum)), r = sum - y;
+    double w = 1 / sqrt(1 + r * r / (o->clip * o->clip));
+
+    *gradient = (float)(o->logistic ? p - y : w * r);
+    *curvature = (float)(o->logistic ? p * (1 - p) : w);
+}
+
+/* One tree more, on derivatives of our own. */
+static enum msim_status grow_own(struct training *t, const double *y,
+                                 uint32_t n,
+                                 const struct msim_boost_options *options)
 {
     float *gradient = malloc(n * sizeof(*gradient));
     float *weight = malloc(n * sizeof(*weight));
@@ -103,13 +116,8 @@ static enum msim_status grow_weighted(struct training *t, const double *y,
 
     if (status == MSIM_OK)
         status = ask(t, &sums);
-    for (uint32_t i = 0; status == MSIM_OK && i < n; i++) {
-        double r = (double)sums[i] - y[i];
-        double w = 1 / sqrt(1 + r * r / (clip * clip));
-
-        gradient[i] = (float)(w * r);
-        weight[i] = (float)w;
-    }
+    for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
+        differentiate(options, (double)sums[i], y[i], &gradient[i], &weight[i]);
     if (status == MSIM_OK)
         status = called(
             XGBoosterBoostOneIter(t->booster, t->data, gradient, weight, n));
@@ -126,8 +134,8 @@ static enum msim_status grow(struct training *t, const double *x,
     MSIM_TRY(called(XGBoosterCreate(&t->data, 1, &t->booster)));
     MSIM_TRY(set_options(t->booster, options));
     for (uint32_t i = 0; i < options->trees; i++) {
-        if (options->weighted)
-            MSIM_TRY(grow_weighted(t, y, n, options->clip));
+        if (options->weighted || options->logistic)
+            MSIM_TRY(grow_own(t, y, n, options));
         else
             MSIM_TRY(
                 called(XGBoosterUpdateOneIter(t->booster, (int)i, t->data)));
@@ -353,11 +361,14 @@ static enum msim_status dump(const struct training *t, cJSON **out)
 
 /* ---- the whole --------------------------------------------------- */
 
-static enum msim_status add_bounds(cJSON *forest, const double *y, uint32_t n)
-{
-    double low = 0, high = 0;
+#define ODDS_MOST 8 /* log odds: 3 in 10,000 */
 
-    for (uint32_t i = 0; i < n; i++) {
+static enum msim_status add_bounds(cJSON *forest, const double *y, uint32_t n,
+                                   bool logistic)
+{
+    double low = logistic ? -ODDS_MOST : 0, high = -low;
+
+    for (uint32_t i = 0; i < n && !logistic; i++) {
         low = fmin(low, y[i]);
         high = fmax(high, y[i]);
     }
@@ -369,7 +380,7 @@ static enum msim_status add_bounds(cJSON *forest, const double *y, uint32_t n)
 
 static enum msim_status make_forest(cJSON **out, const struct training *t,
                                     const double *y, uint32_t n,
-                                    uint32_t features)
+                                    uint32_t features, bool logistic)
 {
     struct rewriting r = {.features = features};
     cJSON *trees;
@@ -377,7 +388,7 @@ static enum msim_status make_forest(cJSON **out, const struct training *t,
 
     *out = cJSON_CreateObject();
     if (status == MSIM_OK)
-        status = *out ? add_bounds(*out, y, n) : MSIM_ENOMEM;
+        status = *out ? add_bounds(*out, y, n, logistic) : MSIM_ENOMEM;
     if (status == MSIM_OK)
         status = rewrite_all(&r, *out, trees);
     cJSON_Delete(trees);
@@ -402,7 +413,7 @@ enum msim_status msim_boost_fit(cJSON **out, const double *x, const double *y,
     if (status == MSIM_OK && sums)
         status = read_sums(&t, n, sums);
     if (status == MSIM_OK)
-        status = make_forest(out, &t, y, n, features);
+        status = make_forest(out, &t, y, n, features, options->logistic);
     release(&t);
     return status;
 }

@@ -2,10 +2,10 @@
  * calibrate/stat/boost.h - growing the trees of models/platform/forest.h with
  * XGBoost.
  *
- * Gradient boosting on the pseudo-Huber loss of log(measured / law), with
- * histograms of at most 64 bins a feature. A tree grows leaf by leaf where the
- * gain is largest. One thread grows it and nothing is drawn at random: the same
- * rows give the same trees.
+ * Gradient boosting on the pseudo-Huber loss of log(measured / law), or on the
+ * logistic loss of what is or is not, with histograms of at most 64 bins a
+ * feature. A tree grows leaf by leaf where the gain is largest. One thread
+ * grows it and nothing is drawn at random: the same rows give the same trees.
  */
 #ifndef MSIM_CALIBRATE_STAT_BOOST_H
 #define MSIM_CALIBRATE_STAT_BOOST_H
@@ -19,6 +19,9 @@ struct msim_boost_options {
      * 1 / sqrt(1 + (r / clip)^2) of error r: the gradient is the same, and the
      * curvature does not vanish for large errors. */
     bool weighted;
+    /* The answers are 0 or 1, and the sum of the trees is the log odds of 1,
+     * from -8 to 8. */
+    bool logistic;
     double rate;    /* share of each tree's answer that is added */
     double penalty; /* rows' worth of zeros in every leaf */
     uint32_t least; /* rows in a leaf; those with large errors count less */

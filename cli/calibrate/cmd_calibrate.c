@@ -5,6 +5,7 @@
  * because it links GSL: this one checks the options and becomes that one.
  */
 #include "cli/calibrate/calibrate_from.h"
+#include "cli/calibrate/program_beside.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
@@ -178,18 +179,6 @@ static bool is_number(const char *option, const char *text)
     return false;
 }
 
-/* The program beside this one. */
-static void find_program(char path[PATH_MAX])
-{
-    static const char NAME[] = "msim-calibrate";
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(NAME));
-    char *slash;
-
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    memcpy(slash ? slash + 1 : path, NAME, sizeof(NAME));
-}
-
 #define ARGUMENTS 9
 
 struct arguments {
@@ -236,7 +225,7 @@ static int become(const struct settings *s)
     add(a, "seed", seed);
     if (mode)
         a->list[++a->n] = mode;
-    find_program(path);
+    msim_beside_path(path, "msim-calibrate");
     execv(path, a->list);
     msim_message("'%s' cannot be started: %s; it is built where GSL and "
                  "XGBoost are found",

@@ -24,7 +24,7 @@ prints='cli/message\.c'
 formats='core/base/print\.c'
 quotes='profilers/ask/shell\.c'
 starts='core/report/write/run_program\.c|profilers/ask/(shell|backend_child)\.c'
-starts+='|cli/(calibrate/cmd_calibrate|capture/capture_model)\.c'
+starts+='|cli/(calibrate/cmd_calibrate|capture/capture_model|serving/cmd_learn)\.c'
 moves='cli/progress\.c|calibrate/programs/calibrate_main\.c'
 
 # Statements of a C file, one a line: the line that it ends in, a tab, the code

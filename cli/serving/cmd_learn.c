@@ -1,0 +1,109 @@
+/*
+ * cli/serving/cmd_learn.c - `learn`: what an application's own runs teach.
+ *
+ * Trees are grown by msim-learn, a program of its own beside this one, because
+ * it links XGBoost: this one checks the options and becomes that one.
+ */
+#include "cli/calibrate/program_beside.h"
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    const char *runs, *out;
+    uint32_t horizon;
+    bool json;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "runs",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, runs),
+     .metavar = "DIR",
+     .help = "counters of runs, one .csv a run, of any length and any numbers "
+             "of replicas; one run of four is held back whole to judge what "
+             "was learned"},
+    {.name = "horizon",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, horizon),
+     .metavar = "SECONDS",
+     .min = 1,
+     .max = 60,
+     .help = "how far ahead a violation counts",
+     .dflt = "5"},
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, out),
+     .metavar = "MODEL.json",
+     .help = "the model to write, which watch --model reads"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print the figures as JSON (schema mystique-sim/learned/1)"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim learn app.json --runs runs/ -o model.json",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "learn",
+    .operands = "APP.json",
+    .summary = "Learn from counters of runs which seconds come before a "
+               "violation, and what the next second's p99 is.",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+static int become(const struct settings *s, char *app)
+{
+    char name[] = "mystique-sim", json[] = "--json", end[] = "--";
+    char out[PATH_MAX + 16], horizon[32], runs[PATH_MAX], path[PATH_MAX];
+    char *list[8];
+    int n = 0;
+
+    snprintf(out, sizeof(out), "--out=%s", s->out);
+    snprintf(horizon, sizeof(horizon), "--horizon=%u", s->horizon);
+    snprintf(runs, sizeof(runs), "%s", s->runs);
+    list[n++] = name; /* whose verb it is, in its messages */
+    list[n++] = out;
+    list[n++] = horizon;
+    if (s->json)
+        list[n++] = json;
+    list[n++] = end;
+    list[n++] = app;
+    list[n++] = runs;
+    list[n] = NULL;
+    msim_beside_path(path, "msim-learn");
+    execv(path, list);
+    msim_message("'%s' cannot be started: %s; it is built where XGBoost is "
+                 "found",
+                 path, strerror(errno));
+    return MSIM_EXIT_INPUT;
+}
+
+int msim_cmd_learn(int argc, char **argv)
+{
+    struct settings s = {.horizon = 5};
+    struct msim_cli_operands files;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.runs || !s.out) {
+        msim_message(!s.runs ? "--runs is missing, want a folder of counters"
+                             : "-o is missing, want the model to write");
+        return MSIM_EXIT_USAGE;
+    }
+    return become(&s, files.items[0]);
+}

@@ -1,0 +1,397 @@
+/*
+ * serving/learn/learn_fit.c - from a table of seconds to a model and its
+ * figures.
+ */
+#include "serving/learn/learn_fit.h"
+
+#include "calibrate/stat/boost.h"
+#include "core/base/quantile.h"
+#include "serving/learn/learn_score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MOST (MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES)
+#define FEW_ROWS     200 /* seconds: below, no trees */
+
+/* Small trees and a slow rate: neighbouring seconds are nearly the same, so
+ * that there are far fewer independent rows than rows. */
+static const struct msim_boost_options VIOLATION = {.trees = 160,
+                                                    .leaves = 8,
+                                                    .rate = 0.06,
+                                                    .penalty = 5,
+                                                    .least = 8,
+                                                    .clip = 1,
+                                                    .logistic = true};
+static const struct msim_boost_options NEXT = {.trees = 120,
+                                               .leaves = 8,
+                                               .rate = 0.08,
+                                               .penalty = 5,
+                                               .least = 20,
+                                               .clip = 0.1,
+                                               .weighted = true};
+
+static bool is_held(const struct msim_runs_row *r, uint32_t held, uint32_t of)
+{
+    return of > 0 && r->run % of == held;
+}
+
+/* ---- which numbers of stages ------------------------------------- */
+
+struct choice {
+    struct msim_watch_column column;
+    double score; /* |correlation| with violations */
+};
+
+static int best_first(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->column.stage != y->column.stage
+               ? (x->column.stage > y->column.stage) -
+                     (x->column.stage < y->column.stage)
+               : (x->column.feature > y->column.feature) -
+                     (x->column.feature < y->column.feature);
+}
+
+static double correlation(const struct msim_runs_table *t, uint32_t column,
+                          uint32_t held, uint32_t of)
+{
+    double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, c;
+
+    for (uint32_t i = 0; i < t->rows.n; i++) {
+        const struct msim_runs_row *r = msim_runs_row(t, i);
+        double x = msim_runs_x(t, i)[column], y = r->violation;
+
+        if (isnan(y) || is_held(r, held, of))
+            continue;
+        n++;
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        syy += y * y;
+        sxy += x * y;
+    }
+    c = (n * sxy - sx * sy) / sqrt((n * sxx - sx * sx) * (n * syy - sy * sy));
+    return isfinite(c) ? fabs(c) : 0;
+}
+
+static enum msim_status choose(struct msim_watch_model *m,
+                               const struct msim_runs_table *t,
+                               const struct msim_app *app, uint32_t held,
+                               uint32_t of)
+{
+    uint32_t n = app->n_stages * MSIM_STAGE_FEATURES;
+    struct choice *all = calloc(n, sizeof(*all));
+
+    if (!all)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] =
+            (struct choice){{i / MSIM_STAGE_FEATURES, i % MSIM_STAGE_FEATURES},
+                            correlation(t, MSIM_FEATURES + i, held, of)};
+    qsort(all, n, sizeof(*all), best_first);
+    m->n_columns = n < COLUMNS_MOST ? n : COLUMNS_MOST;
+    for (uint32_t i = 0; i < m->n_columns; i++)
+        m->columns[i] = all[i].column;
+    free(all);
+    return MSIM_OK;
+}
+
+/* The numbers of a row in the order of the model. */
+static void take(const struct msim_watch_model *m, double *to, const double *x)
+{
+    memcpy(to, x, MSIM_FEATURES * sizeof(*to));
+    for (uint32_t i = 0; i < m->n_columns; i++)
+        to[MSIM_FEATURES + i] =
+            x[MSIM_FEATURES + m->columns[i].stage * MSIM_STAGE_FEATURES +
+              m->columns[i].feature];
+}
+
+/* ---- trees ------------------------------------------------------- */
+
+struct sample {
+    double *x, *y;
+    uint32_t n, width;
+};
+
+static double violation_of(const struct msim_runs_row *r)
+{
+    return r->violation;
+}
+
+/* The next p99 over the mean of the last three. */
+static double next_of(const struct msim_runs_row *r)
+{
+    return r->next;
+}
+
+static enum msim_status
+fit_forest(cJSON *model, const char *key, const struct msim_runs_table *t,
+           const struct msim_watch_model *m, uint32_t held, uint32_t of,
+           double (*answer)(const struct msim_runs_row *),
+           const struct msim_boost_options *options)
+{
+    struct sample s = {.width = msim_watch_model_width(m)};
+    cJSON *forest = NULL;
+    enum msim_status status = MSIM_OK;
+
+    s.x = malloc((size_t)t->rows.n * s.width * sizeof(*s.x));
+    s.y = malloc((size_t)t->rows.n * sizeof(*s.y));
+    if (!s.x || !s.y)
+        status = MSIM_ENOMEM;
+    for (uint32_t i = 0; status == MSIM_OK && i < t->rows.n; i++) {
+        const struct msim_runs_row *r = msim_runs_row(t, i);
+        const double *x = msim_runs_x(t, i);
+        double y = answer(r);
+
+        if (isnan(y) || is_held(r, held, of))
+            continue;
+        if (answer == next_of) {
+            if (x[MSIM_FEATURE_P99_LOG_3S] == 0)
+                continue;
+            y -= x[MSIM_FEATURE_P99_LOG_3S];
+        }
+        take(m, s.x + (size_t)s.n * s.width, x);
+        s.y[s.n++] = y;
+    }
+    if (status == MSIM_OK)
+        status = msim_boost_fit(&forest, s.x, s.y, s.n, s.width, options, NULL);
+    if (status == MSIM_OK && !cJSON_AddItemToObject(model, key, forest)) {
+        cJSON_Delete(forest);
+        status = MSIM_ENOMEM;
+    }
+    free(s.x);
+    free(s.y);
+    return status;
+}
+
+/* ---- the file ---------------------------------------------------- */
+
+static bool add_names(cJSON *model)
+{
+    cJSON *names = cJSON_AddArrayToObject(model, "features");
+
+    for (uint32_t i = 0; names && i < MSIM_FEATURES; i++)
+        if (!cJSON_AddItemToArray(names,
+                                  cJSON_CreateString(msim_feature_text(i))))
+            return false;
+    return names != NULL;
+}
+
+static bool add_columns(cJSON *model, const struct msim_watch_model *m,
+                        const struct msim_app *app)
+{
+    cJSON *list = cJSON_AddArrayToObject(model, "columns");
+
+    for (uint32_t i = 0; list && i < m->n_columns; i++) {
+        const struct msim_watch_column *c = &m->columns[i];
+        cJSON *item = cJSON_CreateObject();
+
+        if (!item || !cJSON_AddItemToArray(list, item) ||
+            !cJSON_AddStringToObject(item, "stage",
+                                     app->stages[c->stage].name) ||
+            !cJSON_AddStringToObject(item, "feature",
+                                     msim_stage_feature_text(c->feature)))
+            return false;
+    }
+    return list != NULL;
+}
+
+static enum msim_status begin_model(cJSON *model,
+                                    const struct msim_watch_model *m,
+                                    const struct msim_app *app,
+                                    double horizon_s)
+{
+    bool ok = cJSON_AddStringToObject(model, "schema",
+                                      MSIM_WATCH_MODEL_SCHEMA) != NULL;
+
+    if (app && app->name)
+        ok = ok && cJSON_AddStringToObject(model, "app", app->name);
+    if (!isnan(horizon_s))
+        ok = ok && cJSON_AddNumberToObject(model, "horizon_s", horizon_s);
+    ok = ok && add_names(model) && add_columns(model, m, app);
+    return ok ? MSIM_OK : MSIM_ENOMEM;
+}
+
+/* Trees want both kinds of seconds. */
+static enum msim_status check_rows(const struct msim_runs_table *t,
+                                   uint32_t held, uint32_t of,
+                                   struct msim_error *err)
+{
+    uint32_t n = 0, yes = 0;
+
+    for (uint32_t i = 0; i < t->rows.n; i++) {
+        const struct msim_runs_row *r = msim_runs_row(t, i);
+
+        if (isnan(r->violation) || is_held(r, held, of))
+            continue;
+        n++;
+        yes += r->violation > 0;
+    }
+    if (n < FEW_ROWS || yes == 0 || yes == n)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "%u seconds to learn from, %u of them before a "
+                         "violation: want %d or more, and both kinds",
+                         n, yes, FEW_ROWS);
+    return MSIM_OK;
+}
+
+enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
+                               const struct msim_app *app, uint32_t held,
+                               uint32_t of, double horizon_s,
+                               struct msim_error *err)
+{
+    struct msim_watch_model m = {0};
+    enum msim_status status;
+
+    *out = NULL;
+    MSIM_TRY(check_rows(t, held, of, err));
+    if (app)
+        MSIM_TRY(choose(&m, t, app, held, of));
+    *out = cJSON_CreateObject();
+    status = *out ? begin_model(*out, &m, app, horizon_s) : MSIM_ENOMEM;
+    if (status == MSIM_OK)
+        status = fit_forest(*out, "violation", t, &m, held, of, violation_of,
+                            &VIOLATION);
+    if (status == MSIM_OK)
+        status = fit_forest(*out, "next", t, &m, held, of, next_of, &NEXT);
+    if (status != MSIM_OK) {
+        cJSON_Delete(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- figures ----------------------------------------------------- */
+
+struct judged {
+    double *p, *last; /* of calm seconds */
+    bool *truth;
+    double *guess, *last_p99, *major, *next; /* of seconds with a next one */
+    uint32_t n, n_next;
+};
+
+static void judged_release(struct judged *j)
+{
+    free(j->p);
+    free(j->last);
+    free(j->truth);
+    free(j->guess);
+    free(j->last_p99);
+    free(j->major);
+    free(j->next);
+}
+
+static enum msim_status judged_init(struct judged *j, uint32_t n)
+{
+    size_t bytes = ((size_t)n + 1) * sizeof(double);
+
+    *j = (struct judged){.p = malloc(bytes),
+                         .last = malloc(bytes),
+                         .truth = calloc((size_t)n + 1, sizeof(bool)),
+                         .guess = malloc(bytes),
+                         .last_p99 = malloc(bytes),
+                         .major = malloc(bytes),
+                         .next = malloc(bytes)};
+    return j->p && j->last && j->truth && j->guess && j->last_p99 && j->major &&
+                   j->next
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+/* What a guess without counters is, from the runs learned from: the share of
+ * violations, and the median of log p99. */
+static double majority(const struct msim_runs_table *t, uint32_t held,
+                       uint32_t of, double *values, double *share)
+{
+    uint32_t n = 0, calm = 0, yes = 0;
+
+    for (uint32_t i = 0; i < t->rows.n; i++) {
+        const struct msim_runs_row *r = msim_runs_row(t, i);
+
+        if (is_held(r, held, of))
+            continue;
+        if (r->calm && !isnan(r->violation)) {
+            calm++;
+            yes += r->violation > 0;
+        }
+        if (!isnan(r->next))
+            values[n++] = r->next;
+    }
+    *share = calm ? (double)yes / calm : 0;
+    return msim_median(values, n);
+}
+
+static void ask(struct judged *j, const struct msim_runs_table *t,
+                const struct msim_watch_model *m, uint32_t i, double major)
+{
+    const struct msim_runs_row *r = msim_runs_row(t, i);
+    double x[MSIM_WATCH_COLUMNS_MAX];
+
+    take(m, x, msim_runs_x(t, i));
+    if (r->calm && !isnan(r->violation)) {
+        j->p[j->n] = msim_watch_model_violation(m, x);
+        j->last[j->n] = isnan(r->log_p99) ? -INFINITY : r->log_p99;
+        j->truth[j->n++] = r->violation > 0;
+    }
+    if (isnan(r->next) || isnan(r->log_p99))
+        return;
+    j->guess[j->n_next] = log(msim_watch_model_next(m, x, 1));
+    j->last_p99[j->n_next] = r->log_p99;
+    j->major[j->n_next] = major;
+    j->next[j->n_next++] = r->next;
+}
+
+static void sum_up(struct msim_runs_figures *out, struct judged *j,
+                   double share)
+{
+    uint32_t yes = 0;
+
+    for (uint32_t i = 0; i < j->n; i++)
+        yes += j->truth[i];
+    out->seconds = j->n_next;
+    out->calm = j->n;
+    out->violating = yes;
+    out->auc = msim_score_auc(j->p, j->truth, j->n);
+    out->auc_last = msim_score_auc(j->last, j->truth, j->n);
+    out->calibration = msim_score_calibration(j->p, j->truth, j->n);
+    for (uint32_t i = 0; i < j->n; i++)
+        j->p[i] = share;
+    out->calibration_majority = msim_score_calibration(j->p, j->truth, j->n);
+    out->p99 = msim_score_log_error(j->guess, j->next, j->n_next);
+    out->p99_last = msim_score_log_error(j->last_p99, j->next, j->n_next);
+    out->p99_majority = msim_score_log_error(j->major, j->next, j->n_next);
+}
+
+enum msim_status msim_runs_judge(struct msim_runs_figures *out,
+                                 const struct msim_runs_table *t,
+                                 const struct msim_app *app, const cJSON *model,
+                                 uint32_t held, uint32_t of,
+                                 struct msim_error *err)
+{
+    struct msim_watch_model m;
+    struct judged j;
+    double share = 0, major = 0;
+    enum msim_status status = judged_init(&j, t->rows.n);
+
+    *out = (struct msim_runs_figures){.runs = t->n_runs};
+    if (status == MSIM_OK) {
+        major = majority(t, held, of, j.next, &share);
+        status = msim_watch_model_parse(&m, model, NULL, app, err);
+    }
+    if (status == MSIM_OK) {
+        for (uint32_t i = 0; i < t->rows.n; i++)
+            if (is_held(msim_runs_row(t, i), held, of))
+                ask(&j, t, &m, i, major);
+        sum_up(out, &j, share);
+        for (uint32_t r = 0; r < t->n_runs; r++)
+            out->held_runs += of > 0 && r % of == held;
+        msim_watch_model_release(&m);
+    }
+    judged_release(&j);
+    return status;
+}

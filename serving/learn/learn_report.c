@@ -1,0 +1,77 @@
+/*
+ * serving/learn/learn_report.c - figures of a model beside those of guesses.
+ */
+#include "serving/learn/learn_report.h"
+
+#include "core/base/json_out.h"
+#include "core/base/print.h"
+
+#include <math.h>
+
+/* A figure of a row of the table, or a dash. */
+static void cell(FILE *out, double v, double times, const char *unit)
+{
+    if (isnan(v))
+        msim_print(out, "%14s", "-");
+    else
+        msim_print(out, "%*.3f%s", unit[0] ? 12 : 14, v * times, unit);
+}
+
+static void row(FILE *out, const char *name, double times, const char *unit,
+                const double v[3])
+{
+    msim_print(out, "%-36s", name);
+    for (int i = 0; i < 3; i++)
+        cell(out, v[i], times, unit);
+    msim_print(out, "\n");
+}
+
+void msim_runs_text(FILE *out, const struct msim_runs_figures *f,
+                    double horizon_s)
+{
+    msim_print(out,
+               "%u of %u runs held back whole: %u seconds, %u of them calm, "
+               "%u of those before a violation within %g s\n\n",
+               f->held_runs, f->runs, f->seconds, f->calm, f->violating,
+               horizon_s);
+    msim_print(out, "%-36s%14s%14s%14s\n", "", "trees", "persistence",
+               "majority");
+    row(out, "AUC on calm seconds", 1, "",
+        (const double[]){f->auc, f->auc_last, isnan(f->auc) ? NAN : 0.5});
+    row(out, "calibration error", 1, "",
+        (const double[]){f->calibration, NAN, f->calibration_majority});
+    row(out, "p99 of the next second, median error", 100, " %",
+        (const double[]){f->p99, f->p99_last, f->p99_majority});
+}
+
+static void guesses(struct msim_json *j, const char *key, double trees,
+                    double persistence, double majority)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "trees", trees);
+    msim_json_number(j, "persistence", persistence);
+    msim_json_number(j, "majority", majority);
+    msim_json_close(j);
+}
+
+enum msim_status msim_runs_json(FILE *out, const struct msim_runs_figures *f,
+                                double horizon_s)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/learned/1");
+    msim_json_number(&j, "horizon_s", horizon_s);
+    msim_json_unsigned(&j, "runs", f->runs);
+    msim_json_unsigned(&j, "held_runs", f->held_runs);
+    msim_json_unsigned(&j, "held_seconds", f->seconds);
+    msim_json_unsigned(&j, "calm_seconds", f->calm);
+    msim_json_unsigned(&j, "before_violation", f->violating);
+    guesses(&j, "auc", f->auc, f->auc_last, isnan(f->auc) ? NAN : 0.5);
+    guesses(&j, "calibration_error", f->calibration, NAN,
+            f->calibration_majority);
+    guesses(&j, "p99_error", f->p99, f->p99_last, f->p99_majority);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}

@@ -1,0 +1,63 @@
+/*
+ * serving/learn/learn_table.h - runs of applications as rows that trees learn
+ * from: what was known at the end of a second, and what came then.
+ */
+#ifndef MSIM_SERVING_LEARN_LEARN_TABLE_H
+#define MSIM_SERVING_LEARN_LEARN_TABLE_H
+#include "core/base/vec.h"
+#include "serving/watch/watch.h"
+
+struct msim_runs_row {
+    uint32_t run;
+    double t;
+    double log_p99;   /* of this second over the limit; NAN: no request ended */
+    double violation; /* one of the seconds within the horizon violates: 0, 1;
+                         NAN: the run ends before */
+    double next;      /* log p99 of the next second over the limit; or NAN */
+    bool calm; /* it does not violate now, and replicas stay within the horizon
+                */
+};
+
+struct msim_runs_table {
+    uint32_t width; /* numbers of a row */
+    uint32_t n_runs;
+    struct msim_vec rows; /* struct msim_runs_row */
+    struct msim_vec x;    /* double: width a row */
+};
+
+/* Numbers of a row: those of every second, then, with `stages`, each number of
+ * each stage of the application, stage by stage. */
+static inline uint32_t msim_runs_width(const struct msim_app *app, bool stages)
+{
+    return MSIM_FEATURES + (stages ? app->n_stages * MSIM_STAGE_FEATURES : 0);
+}
+
+/* Add the run whose counters are in `path` as one with `horizon_s`. */
+MSIM_MUST_CHECK
+enum msim_status msim_runs_add_run(struct msim_runs_table *t,
+                                   const struct msim_app *app, const char *path,
+                                   double horizon_s, struct msim_error *err);
+
+/* Add all files of `folder` that end in .csv, by name; `*n` gets their number.
+ * EFORMAT where there is none. */
+MSIM_MUST_CHECK
+enum msim_status msim_runs_add_folder(struct msim_runs_table *t,
+                                      const struct msim_app *app,
+                                      const char *folder, double horizon_s,
+                                      uint32_t *n, struct msim_error *err);
+
+void msim_runs_table_release(struct msim_runs_table *t);
+
+static inline const struct msim_runs_row *
+msim_runs_row(const struct msim_runs_table *t, uint32_t i)
+{
+    return (const struct msim_runs_row *)t->rows.data + i;
+}
+
+static inline const double *msim_runs_x(const struct msim_runs_table *t,
+                                        uint32_t i)
+{
+    return (const double *)t->x.data + (size_t)i * t->width;
+}
+
+#endif
