@@ -74,6 +74,8 @@ serving/draw         : core/base :
 serving/app          : core/base core/json core/stream serving/draw serving/llm : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
+serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
+serving/outcome      : core/base core/report/write serving/draw serving/app serving/sim :
 serving/size         : core/base :
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
@@ -98,6 +100,7 @@ calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ servi
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
+cli/serving          : core/ serving/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/serving          : core/ models/ serving/ cli cli/calibrate :

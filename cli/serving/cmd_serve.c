@@ -1,0 +1,250 @@
+/*
+ * cli/serving/cmd_serve.c - `serve`: an application under load: latencies,
+ * promises kept, which stage is to blame, how much it can bear.
+ */
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "core/base/decimal.h"
+#include "serving/outcome/serving_outcome.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_REQUESTS 20000
+#define GOODPUTS_MOST    16
+
+struct settings {
+    double rate, concurrency, requests, seconds, warmup, seed;
+    const char *free_stage;
+    struct msim_promise goodput[GOODPUTS_MOST];
+    uint32_t n_goodput;
+    uint32_t threads;
+    enum msim_output output;
+};
+
+/* ---- values of options --------------------------------------------------- */
+
+static enum msim_status number(const char *value, double least, double most,
+                               bool whole, const char *want, double *out,
+                               struct msim_error *err)
+{
+    double v;
+
+    if (!msim_decimal_real(value, strlen(value), &v) || !(v >= least) ||
+        !(v <= most) || (whole && v != floor(v)))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got '%s', want %s", value, want);
+    *out = v;
+    return MSIM_OK;
+}
+
+#define NUMBER(name, member, least, most, whole, want)                         \
+    static enum msim_status parse_##name(void *settings, const char *value,    \
+                                         struct msim_error *err)               \
+    {                                                                          \
+        struct settings *s = settings;                                         \
+                                                                               \
+        return number(value, least, most, whole, want, &s->member, err);       \
+    }
+
+NUMBER(rate, rate, 1e-6, 1e9, false, "requests a second, above 0")
+NUMBER(concurrency, concurrency, 1, 1e8, true, "a number of clients, from 1")
+NUMBER(requests, requests, 1, 4e9, true, "a number of requests, from 1")
+NUMBER(seconds, seconds, 1e-6, 1e7, false, "seconds, above 0")
+NUMBER(warmup, warmup, 0, 1e7, false, "seconds, from 0")
+NUMBER(seed, seed, 0, 9007199254740992.0, true, "a whole number, from 0")
+
+/* "ttft:500": a promise to every class. */
+static enum msim_status parse_goodput(void *settings, const char *value,
+                                      struct msim_error *err)
+{
+    static const char *const WORDS[] = {"e2e", "e2el", "ttft", "tpot"};
+    static const enum msim_promise_metric METRICS[] = {
+        MSIM_PROMISE_E2E, MSIM_PROMISE_E2E, MSIM_PROMISE_TTFT,
+        MSIM_PROMISE_TPOT};
+    struct settings *s = settings;
+    const char *colon = strchr(value, ':');
+    size_t n = colon ? (size_t)(colon - value) : 0;
+
+    for (int i = 0; i < 4 && s->n_goodput < GOODPUTS_MOST; i++)
+        if (n == strlen(WORDS[i]) && memcmp(WORDS[i], value, n) == 0) {
+            struct msim_promise *p = &s->goodput[s->n_goodput++];
+
+            *p = (struct msim_promise){MSIM_CLASS_ALL, METRICS[i], 99, 0};
+            return number(colon + 1, 1e-6, 1e12, false,
+                          "a limit in ms, above 0", &p->limit_ms, err);
+        }
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "got '%s', want METRIC:MS, with e2e, ttft or tpot", value);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+#define NUMBER_ROW(row_name, parser, meta, text)                               \
+    {                                                                          \
+        .name = (row_name), .type = MSIM_OPTION_CUSTOM, .parse = (parser),     \
+        .metavar = (meta), .help = (text),                                     \
+    }
+
+static const struct msim_option OPTIONS[] = {
+    NUMBER_ROW("rate", parse_rate, "R",
+               "requests a second, instead of the application's"),
+    NUMBER_ROW("request-rate", parse_rate, "R", "the same as --rate"),
+    NUMBER_ROW("concurrency", parse_concurrency, "N",
+               "so many clients, each with one request at a time, instead of "
+               "a rate"),
+    NUMBER_ROW("max-concurrency", parse_concurrency, "N",
+               "the same as --concurrency"),
+    NUMBER_ROW("num-requests", parse_requests, "N",
+               "requests that arrive [default: 20000, or until --seconds]"),
+    NUMBER_ROW("num-prompts", parse_requests, "N",
+               "the same as --num-requests"),
+    NUMBER_ROW("seconds", parse_seconds, "S", "how long requests arrive"),
+    NUMBER_ROW("warmup", parse_warmup, "S",
+               "requests that arrive in the first S seconds are in no figure"),
+    NUMBER_ROW("seed", parse_seed, "N",
+               "of the random numbers; a request draws the same in every run "
+               "with that seed, whatever serves it"),
+    {.name = "free",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, free_stage),
+     .metavar = "STAGE",
+     .help = "as if visits of that stage took no time: neither waiting nor "
+             "service; its calls are made"},
+    {.name = "goodput",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_goodput,
+     .metavar = "METRIC:MS",
+     .help = "promise every class e2e, ttft or tpot within MS for 99 % of its "
+             "requests, instead of the application's promises; may be given "
+             "again"},
+    {.name = "json",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_JSON,
+     .help = "print JSON (schema mystique-sim/serving/1) instead of text"},
+    MSIM_OPTION_THREADS_ROW(struct settings, threads),
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim serve app.json --rate 200",
+    "mystique-sim serve app.json --num-requests 200000 --json",
+    "mystique-sim serve app.json --free rerank",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "serve",
+    .operands = "APP.json",
+    .summary =
+        "Simulate the requests of an application, stage by stage: latencies, "
+        "promises,\nthe stage to blame, capacity.\n\n"
+        "  arrival     the request reaches the first stage; latencies begin "
+        "here\n"
+        "  TTFT        first output token minus arrival\n"
+        "  e2e         last output token, or the end of the flow, minus "
+        "arrival\n"
+        "  TPOT        (e2e - TTFT) / (output tokens - 1), one number a "
+        "request\n"
+        "  percentile  over requests that arrived after the warm-up and ended; "
+        "those\n              that never end are unfinished\n"
+        "  throughput  requests that end, a second, between the warm-up and "
+        "the last\n              arrival\n"
+        "  goodput     the same, of requests that keep every promise of their "
+        "class\n"
+        "  violations  share of requests that break a promise\n"
+        "  capacity    the highest rate with a steady state\n"
+        "  critical    share of the latency for which the end of a request "
+        "waited for\n              this stage\n"
+        "  p99 without it  as with --free STAGE",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+/* ---- the verb ------------------------------------------------------------ */
+
+static enum msim_status check(const struct settings *s, struct msim_error *err)
+{
+    if (s->rate > 0 && s->concurrency > 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "--rate and --concurrency exclude each other");
+    return MSIM_OK;
+}
+
+static enum msim_status wish_of(const struct settings *s,
+                                const struct msim_app *app,
+                                struct msim_serving_wish *w,
+                                struct msim_error *err)
+{
+    *w = (struct msim_serving_wish){
+        .app = app,
+        .how = {.rate = s->rate,
+                .concurrency = (int64_t)s->concurrency,
+                .seed = (uint64_t)s->seed,
+                .requests = (uint64_t)s->requests,
+                .seconds = s->seconds,
+                .warmup_s = s->warmup},
+        .goodput = s->goodput,
+        .n_goodput = s->n_goodput,
+        .threads = s->threads,
+        .counterfactuals = true};
+    if (s->requests <= 0 && s->seconds <= 0)
+        w->how.requests = DEFAULT_REQUESTS;
+    if (!s->free_stage)
+        return MSIM_OK;
+    w->how.free_stage_1 = msim_app_stage_find(app, s->free_stage) + 1;
+    w->counterfactuals = false;
+    if (w->how.free_stage_1 == 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "--free: %s has no stage '%s'", app->path,
+                         s->free_stage);
+    return MSIM_OK;
+}
+
+static enum msim_status report(const struct msim_serving_outcome *o,
+                               const struct settings *s)
+{
+    if (s->output == MSIM_OUTPUT_JSON)
+        return msim_serving_json(o, stdout);
+    msim_serving_text(o, stdout);
+    return MSIM_OK;
+}
+
+static enum msim_status serve(const char *path, const struct settings *s,
+                              struct msim_error *err)
+{
+    struct msim_serving_outcome o;
+    struct msim_serving_wish w;
+    struct msim_app app;
+    enum msim_status status;
+
+    MSIM_TRY(check(s, err));
+    MSIM_TRY(msim_app_read(&app, path, err));
+    status = wish_of(s, &app, &w, err);
+    if (status == MSIM_OK)
+        status = msim_serving_outcome_make(&o, &w, err);
+    if (status == MSIM_OK) {
+        status = report(&o, s);
+        msim_serving_outcome_release(&o);
+    }
+    msim_app_release(&app);
+    return status;
+}
+
+int msim_cmd_serve(int argc, char **argv)
+{
+    struct settings s = {.threads = 2};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    status = serve(files.items[0], &s, &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

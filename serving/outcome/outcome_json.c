@@ -1,0 +1,149 @@
+/*
+ * serving/outcome/outcome_json.c - an outcome as JSON, schema
+ * mystique-sim/serving/1.
+ *
+ * How long the simulation took is in the text report only, as everywhere: the
+ * same seed gives the same bytes.
+ */
+#include "core/base/json_out.h"
+#include "serving/outcome/outcome_parts.h"
+
+#include <math.h>
+
+static void put_figure(struct msim_json *j, const char *key,
+                       const struct msim_serving_figure *f)
+{
+    if (isnan(f->mean)) {
+        msim_json_text(j, key, NULL);
+        return;
+    }
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "mean", f->mean);
+    msim_json_number(j, "p50", f->p50);
+    msim_json_number(j, "p90", f->p90);
+    msim_json_number(j, "p99", f->p99);
+    msim_json_number(j, "low", f->low);
+    msim_json_number(j, "high", f->high);
+    msim_json_close(j);
+}
+
+static void put_class(struct msim_json *j, const struct msim_class_outcome *c)
+{
+    msim_json_open(j, c->name, '{', true);
+    msim_json_unsigned(j, "requests", c->requests);
+    msim_json_unsigned(j, "unfinished", c->unfinished);
+    put_figure(j, "e2e_ms", &c->e2e);
+    put_figure(j, "ttft_ms", &c->ttft);
+    put_figure(j, "tpot_ms", &c->tpot);
+    msim_json_number(j, "throughput_rps", c->throughput_rps);
+    msim_json_number(j, "throughput_tokens_per_s", c->tokens_per_s);
+    msim_json_number(j, "goodput_rps", c->goodput_rps);
+    msim_json_number(j, "violations", c->violations);
+    msim_json_unsigned(j, "late_requests", c->late);
+    msim_json_close(j);
+}
+
+static void put_stage(struct msim_json *j, const struct msim_stage_outcome *s)
+{
+    msim_json_open(j, s->name, '{', true);
+    msim_json_number(j, "replicas", s->replicas);
+    msim_json_number(j, "visits_per_s", s->visits_per_s);
+    msim_json_number(j, "utilisation", s->utilisation);
+    msim_json_number(j, "computing", s->computing);
+    msim_json_number(j, "in_stage", s->in_stage);
+    put_figure(j, "queue_ms", &s->queue);
+    put_figure(j, "self_ms", &s->self);
+    msim_json_number(j, "critical_share", s->critical_share);
+    msim_json_number(j, "capacity_rps", s->capacity_rps);
+    msim_json_number(j, "gpu_hours", s->gpu_hours);
+    msim_json_number(j, "cost", s->cost);
+    msim_json_number(j, "energy_kwh", s->energy_kwh);
+    msim_json_close(j);
+}
+
+static void put_counterfactual(struct msim_json *j,
+                               const struct msim_serving_outcome *o)
+{
+    msim_json_text(j, "counterfactual_class", o->classes[o->worst_class].name);
+    msim_json_open(j, "counterfactual", '{', true);
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        const struct msim_stage_outcome *s = &o->stages[i];
+
+        msim_json_open(j, s->name, '{', false);
+        msim_json_number(j, "p99_ms", s->counterfactual_p99);
+        msim_json_number(j, "mean_ms", s->counterfactual_mean);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static void put_capacity(struct msim_json *j,
+                         const struct msim_serving_outcome *o)
+{
+    msim_json_open(j, "capacity_rps", '{', false);
+    msim_json_number(j, "value", o->capacity.mean);
+    msim_json_number(j, "low", o->capacity.low);
+    msim_json_number(j, "high", o->capacity.high);
+    msim_json_text(j, "by",
+                   o->capacity_by == MSIM_NONE
+                       ? NULL
+                       : o->app->stages[o->capacity_by].name);
+    msim_json_close(j);
+}
+
+static void put_lists(struct msim_json *j, const struct msim_serving_outcome *o)
+{
+    msim_json_open(j, "saturated", '[', false);
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (o->stages[i].saturated)
+            msim_json_text(j, NULL, o->stages[i].name);
+    msim_json_close(j);
+    put_capacity(j, o);
+    msim_json_open(j, "provenance", '{', true);
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        msim_json_text(j, o->app->stages[i].name,
+                       "simulated: service as stated");
+    msim_json_close(j);
+    msim_json_open(j, "defaults", '[', true);
+    for (uint32_t i = 0; i < o->app->n_assumed; i++) {
+        const struct msim_assumed *a = &o->app->assumed[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "member", a->path);
+        msim_json_text(j, "value", a->value);
+        msim_json_text(j, "why", a->why);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+    msim_json_open(j, "warnings", '[', true);
+    for (uint32_t i = 0; i < o->n_warnings; i++)
+        msim_json_text(j, NULL, o->warnings[i]);
+    msim_json_close(j);
+}
+
+enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
+                                   FILE *out)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/serving/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "app", o->app->name);
+    msim_json_open(&j, "classes", '{', true);
+    for (uint32_t i = 0; i < o->app->n_classes; i++)
+        put_class(&j, &o->classes[i]);
+    msim_json_close(&j);
+    msim_json_open(&j, "stages", '{', true);
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        put_stage(&j, &o->stages[i]);
+    msim_json_close(&j);
+    put_counterfactual(&j, o);
+    put_lists(&j, o);
+    msim_json_unsigned(&j, "events", o->events);
+    msim_json_text(&j, "events_per_s", NULL);
+    msim_json_text(&j, "wall_s", NULL);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}

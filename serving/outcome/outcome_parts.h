@@ -1,0 +1,35 @@
+/*
+ * serving/outcome/outcome_parts.h - the parts of an outcome, for the files of
+ * this room.
+ */
+#ifndef MSIM_SERVING_OUTCOME_OUTCOME_PARTS_H
+#define MSIM_SERVING_OUTCOME_OUTCOME_PARTS_H
+#include "serving/outcome/serving_outcome.h"
+
+/* End-to-end latency of the measured requests of a class. */
+MSIM_MUST_CHECK
+enum msim_status msim_outcome_e2e(const struct msim_serving_result *r,
+                                  uint32_t cls, struct msim_serving_figure *f);
+
+/* In this order: each reads what the one before it has found. */
+MSIM_MUST_CHECK
+enum msim_status msim_outcome_classes(struct msim_serving_outcome *o,
+                                      const struct msim_serving_wish *w);
+MSIM_MUST_CHECK
+enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
+                                     const struct msim_serving_wish *w);
+MSIM_MUST_CHECK
+enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
+                                       const struct msim_serving_wish *w);
+
+/* The promises that a run is held to: those of --goodput, or the
+ * application's. */
+const struct msim_promise *
+msim_outcome_promises(const struct msim_serving_outcome *o,
+                      const struct msim_serving_wish *w, uint32_t *n);
+
+/* NAN: the request has no such figure. */
+double msim_outcome_metric(const struct msim_served *q,
+                           enum msim_promise_metric m);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * serving/outcome/outcome_stages.c - load, shares and capacity of stages, and
+ * what to be careful with.
+ */
+#include "serving/outcome/outcome_parts.h"
+
+#include "core/base/print.h"
+#include "core/base/vec.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PS_PER_MS 1e9
+#define PS_PER_S  1e12
+
+/* A stage whose workers are held for more than this share of the second half
+ * of the arrivals has no time left. */
+#define FULL 0.99
+
+static struct msim_serving_figure
+sample_figure(const struct msim_visit_sample *s, double mean_ps, double *values)
+{
+    struct msim_serving_figure f;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        values[i] = (double)s->value[i] / PS_PER_MS;
+    f = msim_serving_figure_of(values, s->n);
+    if (s->every > 1) { /* the mean is that of all visits */
+        double shift = mean_ps / PS_PER_MS - f.mean;
+
+        f.mean += shift;
+        f.low += shift;
+        f.high += shift;
+    }
+    return f;
+}
+
+/* What grows without an end: its workers have no time left, and more waits at
+ * the last arrival than did half-way there. */
+static bool is_saturated(const struct msim_stage_run *r)
+{
+    double before = (double)r->backlog[0], after = (double)r->backlog[1];
+
+    return r->late_held > FULL &&
+           after > before + 3 * sqrt(before) + 3 * r->worker_count / 10 + 10;
+}
+
+static void sum_up(struct msim_serving_outcome *o, uint32_t i, double critical)
+{
+    const struct msim_stage *def = &o->app->stages[i];
+    const struct msim_stage_run *r = &o->run.stages[i];
+    struct msim_stage_outcome *s = &o->stages[i];
+    double hours;
+
+    s->name = def->name;
+    s->replicas = r->worker_count / (double)def->workers;
+    hours = s->replicas * (o->run.end_s - o->run.begin_s) / 3600;
+    s->visits_per_s = r->visits_per_s;
+    s->utilisation = r->held;
+    s->computing = r->computing;
+    s->in_stage = r->inside;
+    s->critical_share = critical > 0 ? r->critical_ps / critical : NAN;
+    s->capacity_rps = r->worker_count / r->hold_ps * PS_PER_S;
+    s->gpu_hours = NAN;
+    s->cost = hours * def->price_per_hour;
+    s->energy_kwh = hours * def->power_w / 1000;
+    s->counterfactual_p99 = s->counterfactual_mean = NAN;
+    s->saturated = is_saturated(r);
+    o->saturated |= s->saturated;
+}
+
+/* The stage that is full first when all of the load grows. */
+static void find_capacity(struct msim_serving_outcome *o)
+{
+    o->capacity = (struct msim_serving_figure){NAN, NAN, NAN, NAN, NAN, NAN};
+    o->capacity_by = MSIM_NONE;
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        double rate =
+            o->stages[i].capacity_rps / o->run.stages[i].visits_per_request;
+
+        if (isfinite(rate) && !(rate >= o->capacity.mean)) {
+            o->capacity.mean = rate;
+            o->capacity.low =
+                rate * (o->stages[i].self.mean / o->stages[i].self.high);
+            o->capacity.high =
+                rate * (o->stages[i].self.mean / o->stages[i].self.low);
+            o->capacity_by = i;
+        }
+    }
+}
+
+enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
+                                     const struct msim_serving_wish *w)
+{
+    double critical = 0, *values;
+    uint32_t most = 0;
+
+    (void)w;
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        critical += o->run.stages[i].critical_ps;
+        if (o->run.stages[i].waits.n > most)
+            most = o->run.stages[i].waits.n;
+    }
+    values = malloc((most + 1u) * sizeof(*values));
+    if (!values)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        const struct msim_stage_run *r = &o->run.stages[i];
+        double visits = (double)r->visits;
+
+        sum_up(o, i, critical);
+        o->stages[i].queue =
+            sample_figure(&r->waits, r->wait_ps / visits, values);
+        o->stages[i].self =
+            sample_figure(&r->selves, r->self_ps / visits, values);
+    }
+    free(values);
+    find_capacity(o);
+    o->rate = (double)o->run.n_requests / o->run.end_s;
+    return MSIM_OK;
+}
+
+/* ---- warnings ------------------------------------------------------------ */
+
+static enum msim_status warn(struct msim_serving_outcome *o, const char *fmt,
+                             ...) MSIM_PRINTF(2, 3);
+
+static enum msim_status warn(struct msim_serving_outcome *o, const char *fmt,
+                             ...)
+{
+    char text[512];
+    char **more = realloc(o->warnings, (o->n_warnings + 1) * sizeof(*more));
+    va_list args;
+
+    if (!more)
+        return MSIM_ENOMEM;
+    o->warnings = more;
+    va_start(args, fmt);
+    msim_vprint_text(text, sizeof(text), fmt, args);
+    va_end(args);
+    more[o->n_warnings] = strdup(text);
+    return more[o->n_warnings] ? (o->n_warnings++, MSIM_OK) : MSIM_ENOMEM;
+}
+
+/* A percentile p wants 100 / (1 - p) requests: a hundred beyond it. */
+static enum msim_status warn_few(struct msim_serving_outcome *o,
+                                 const struct msim_class_outcome *c)
+{
+    static const struct {
+        const char *name;
+        uint64_t wants;
+    } P[] = {{"p50", 200}, {"p90", 1000}, {"p99", 10000}};
+
+    for (int i = 0; i < 3; i++)
+        if (c->requests < P[i].wants)
+            MSIM_TRY(warn(o, "%s of %s: %llu requests", P[i].name, c->name,
+                          (unsigned long long)c->requests));
+    return MSIM_OK;
+}
+
+enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
+                                       const struct msim_serving_wish *w)
+{
+    (void)w;
+    for (uint32_t i = 0; i < o->app->n_classes; i++)
+        MSIM_TRY(warn_few(o, &o->classes[i]));
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (o->stages[i].saturated)
+            MSIM_TRY(warn(o,
+                          "%s is saturated: its queue grows as long as "
+                          "requests arrive, so latencies are of this run",
+                          o->stages[i].name));
+    return MSIM_OK;
+}

@@ -1,0 +1,134 @@
+/*
+ * serving/outcome/outcome_text.c - an outcome as text: the verdict, the
+ * classes, the stages.
+ */
+#include "core/base/print.h"
+#include "core/report/write/report_format.h"
+#include "serving/outcome/outcome_parts.h"
+
+#include <math.h>
+
+/* "12.3 ms", and a star where it is of a run without a steady state. */
+static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
+{
+    size_t n = 0;
+
+    msim_format_time(cell, ms * 1e3);
+    while (cell[n])
+        n++;
+    if (star && n < MSIM_CELL && !isnan(ms)) {
+        cell[n] = '*';
+        cell[n + 1] = '\0';
+    }
+    return cell;
+}
+
+static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
+{
+    const char *between = "";
+
+    fputs("overloaded: ", out);
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (o->stages[i].saturated) {
+            msim_print(out, "%s%s", between, o->stages[i].name);
+            between = ", ";
+        }
+    msim_print(out, " cannot keep up with %.4g requests/s", o->rate);
+}
+
+static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
+{
+    const struct msim_class_outcome *c = &o->classes[o->worst_class];
+
+    if (o->saturated)
+        put_saturated(o, out);
+    else if (isnan(c->worst))
+        msim_print(out, "%.4g requests/s are served; nothing was promised",
+                   o->rate);
+    else if (c->worst <= 1)
+        msim_print(out, "every promise is kept at %.4g requests/s", o->rate);
+    else
+        msim_print(out,
+                   "the promise to %s is not kept at %.4g requests/s: %.3g %% "
+                   "are late",
+                   c->name, o->rate, 100 * c->violations);
+    if (o->capacity_by != MSIM_NONE)
+        msim_print(out, "; capacity %.4g requests/s, by %s", o->capacity.mean,
+                   o->app->stages[o->capacity_by].name);
+    fputs("\n", out);
+}
+
+static void put_row(const struct msim_serving_outcome *o, const char *what,
+                    const struct msim_serving_figure *f, FILE *out)
+{
+    char mean[MSIM_CELL + 1], p50[MSIM_CELL + 1], p90[MSIM_CELL + 1],
+        p99[MSIM_CELL + 1], low[MSIM_CELL + 1], high[MSIM_CELL + 1];
+    bool star = o->saturated;
+
+    if (isnan(f->mean))
+        return;
+    msim_print(out, "  %-6s %12s [%s-%s] %12s %12s %12s\n", what,
+               time_cell(mean, f->mean, star), time_cell(low, f->low, false),
+               time_cell(high, f->high, false), time_cell(p50, f->p50, star),
+               time_cell(p90, f->p90, star), time_cell(p99, f->p99, star));
+}
+
+static void put_classes(const struct msim_serving_outcome *o, FILE *out)
+{
+    fputs("\nlatency          mean [90 %]                   p50          p90  "
+          "        p99\n",
+          out);
+    for (uint32_t i = 0; i < o->app->n_classes; i++) {
+        const struct msim_class_outcome *c = &o->classes[i];
+
+        msim_print(out, "%s: %llu requests, %llu unfinished, %.4g/s", c->name,
+                   (unsigned long long)c->requests,
+                   (unsigned long long)c->unfinished, c->throughput_rps);
+        if (!isnan(c->violations))
+            msim_print(out, ", goodput %.4g/s, %.3g %% late", c->goodput_rps,
+                       100 * c->violations);
+        fputs("\n", out);
+        put_row(o, "e2e", &c->e2e, out);
+        put_row(o, "TTFT", &c->ttft, out);
+        put_row(o, "TPOT", &c->tpot, out);
+    }
+}
+
+static void put_stages(const struct msim_serving_outcome *o, FILE *out)
+{
+    char queue[MSIM_CELL + 1], self[MSIM_CELL + 1], without[MSIM_CELL + 1];
+
+    fputs("\nstage                 replicas  visits/s  held %  busy %  queue "
+          "(mean)    self (mean)  critical %  capacity/s  p99 without it\n",
+          out);
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        const struct msim_stage_outcome *s = &o->stages[i];
+
+        msim_print(
+            out,
+            "%-20.20s %9.0f %9.4g %7.1f %7.1f %13s %14s %11.1f %11.4g "
+            "%15s%s\n",
+            s->name, s->replicas, s->visits_per_s, 100 * s->utilisation,
+            100 * s->computing, time_cell(queue, s->queue.mean, o->saturated),
+            time_cell(self, s->self.mean, false), 100 * s->critical_share,
+            s->capacity_rps, time_cell(without, s->counterfactual_p99, false),
+            s->saturated ? "  saturated" : "");
+    }
+}
+
+void msim_serving_text(const struct msim_serving_outcome *o, FILE *out)
+{
+    put_verdict(o, out);
+    put_classes(o, out);
+    put_stages(o, out);
+    if (o->saturated)
+        fputs("\n* of this run: without a steady state latencies grow with its "
+              "length\n",
+              out);
+    if (o->n_warnings)
+        fputs("\n", out);
+    for (uint32_t i = 0; i < o->n_warnings; i++)
+        msim_print(out, "warning: %s\n", o->warnings[i]);
+    msim_print(out, "\n%llu events in %.2f s\n", (unsigned long long)o->events,
+               o->seconds);
+}
