@@ -82,12 +82,11 @@ static void add_point(struct msim_memory_line *line,
     line->points[line->n++] = *p;
 }
 
+/* Below MSIM_MEMORY_STRETCHES, since nothing is held after `end`. */
 static uint32_t stretch_of(const struct count *c, uint32_t at)
 {
-    uint64_t s =
-        (uint64_t)at * MSIM_MEMORY_STRETCHES / ((uint64_t)c->m->end + 1);
-
-    return s < MSIM_MEMORY_STRETCHES ? (uint32_t)s : MSIM_MEMORY_STRETCHES - 1;
+    return (uint32_t)((uint64_t)at * MSIM_MEMORY_STRETCHES /
+                      ((uint64_t)c->m->end + 1));
 }
 
 /* The stretch at hand ends with what is held now, from `last` on. */

@@ -159,6 +159,8 @@ refused() { # CHANGE WANT: it is refused with its path
         "{\"scenarios\": [{\"name\": \"x\", \"changes\": [$1]}]}"
 }
 refused '{"batch": 0}' "batch is 0"
+refused '{"batch": 1000000001}' "batch is 1000000001, want sizes of at most 1,000,000,000"
+refused '{"sequence": {"from": 1000000001, "to": 2}}' 'sequence is {"from":1000000001,"to":2}, want sizes of at most 1,000,000,000'
 refused '{"batch": "8"}' 'batch is "8", want a number, or {"from": 8, "to": 64}'
 refused '{"reshape": 8}' 'reshape is 8, want {"from": 512, "to": 1024}'
 refused '{"reshape": {"to": 8}}' 'reshape.from is missing'
