@@ -44,6 +44,32 @@ static bool is_one_of(const char *word, const char *const *words)
 
 /* ---- decoders ------------------------------------------------------------ */
 
+/* Shared experts as whole ones of an expert's width, where a file has their
+ * width alone. */
+static int64_t shared_experts(const struct msim_described *m,
+                              struct msim_fields *f)
+{
+    int64_t width = msim_field_int(f, "shared_expert_intermediate_size", 0, 0);
+
+    if (m->moe.ffn < 1)
+        return 0;
+    return msim_field_int(f, "n_shared_experts", 0,
+                          (width + m->moe.ffn - 1) / m->moe.ffn);
+}
+
+/* Every n-th layer has experts, but for those that a list names. */
+static int64_t dense_layers(const struct msim_described *m,
+                            struct msim_fields *f)
+{
+    int64_t every = INT_OF(f, 1, "decoder_sparse_step",
+                           "interleave_moe_layer_step", "moe_layer_freq");
+    int listed =
+        cJSON_GetArraySize(cJSON_GetObjectItem(f->object, "mlp_only_layers"));
+
+    return msim_field_int(f, "first_k_dense_replace", 0,
+                          m->layers - m->layers / every + listed);
+}
+
 static void read_moe(struct msim_described *m, struct msim_fields *f)
 {
     m->moe.experts =
@@ -53,8 +79,14 @@ static void read_moe(struct msim_described *m, struct msim_fields *f)
     m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token");
     m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
                         "intermediate_size");
-    m->moe.shared_experts = msim_field_int(f, "n_shared_experts", 0, 0);
-    m->moe.dense_layers = msim_field_int(f, "first_k_dense_replace", 0, 0);
+    m->moe.shared_experts = shared_experts(m, f);
+    m->moe.dense_layers = dense_layers(m, f);
+    if (m->moe.topk > m->moe.experts)
+        msim_field_refuse(f, "num_experts_per_tok",
+                          "at most the number of experts");
+    if (m->moe.dense_layers > m->layers)
+        msim_field_refuse(f, "first_k_dense_replace",
+                          "at most \"num_hidden_layers\"");
 }
 
 static void read_mla(struct msim_described *m, struct msim_fields *f)
@@ -150,20 +182,82 @@ static void read_sizes(struct msim_described *m, struct msim_fields *f)
         m->vocab = INT_OF(f, MSIM_FIELD_WANTED, "vocab_size");
 }
 
-/* Models with two stacks, or with parts that no member here describes. */
+/* What is a stack of layers with these members: Llama's, and what its
+ * successors added. */
+static const char *const DECODERS[] = {"llama",
+                                       "mistral",
+                                       "ministral",
+                                       "mistral3",
+                                       "mixtral",
+                                       "qwen2",
+                                       "qwen2_moe",
+                                       "qwen3",
+                                       "qwen3_moe",
+                                       "qwen3_next",
+                                       "qwen3_5",
+                                       "qwen3_5_text",
+                                       "qwen3_5_moe",
+                                       "qwen3_5_moe_text",
+                                       "qwen2_vl",
+                                       "qwen2_5_vl",
+                                       "qwen3_vl",
+                                       "qwen3_vl_moe",
+                                       "deepseek_v2",
+                                       "deepseek_v3",
+                                       "deepseek_v32",
+                                       "kimi_k2",
+                                       "kimi_k25",
+                                       "glm",
+                                       "glm4",
+                                       "glm4_moe",
+                                       "glm4_moe_lite",
+                                       "glm_moe_dsa",
+                                       "gpt_oss",
+                                       "minimax_m2",
+                                       "gemma",
+                                       "gemma2",
+                                       "gemma3",
+                                       "gemma3_text",
+                                       "phi3",
+                                       "olmo2",
+                                       "olmo3",
+                                       "granite",
+                                       "smollm3",
+                                       "starcoder2",
+                                       "exaone4",
+                                       "seed_oss",
+                                       "gpt2",
+                                       "opt",
+                                       "gpt_neox",
+                                       "hunyuan_v1_moe",
+                                       "ernie4_5",
+                                       "ernie4_5_moe",
+                                       "bailing_moe_v2",
+                                       "dots1",
+                                       "mimo",
+                                       "internlm2",
+                                       "internlm3",
+                                       "yi",
+                                       "baichuan",
+                                       "stablelm",
+                                       NULL};
+
+/* Models with two stacks, with parts that no member here describes, or of a
+ * type that nobody looked at. */
 static void refuse_others(struct msim_fields *f, const char *type)
 {
     if (msim_json_get_true(f->object, "is_encoder_decoder"))
         msim_field_refuse(f, "is_encoder_decoder",
                           "false: a model is one stack of layers");
-    if (IS(type, "distilbert", "albert", "electra", "deit", "swin", "convnext",
-           "clip", "whisper", "mamba", "t5"))
+    if (type && !is_one_of(type, DECODERS) &&
+        !IS(type, "bert", "roberta", "xlm-roberta", "camembert", "vit"))
         msim_field_refuse(f, "model_type",
                           "a decoder's with the members of Llama's or GPT-2's, "
                           "bert, roberta, xlm-roberta or vit");
 }
 
-void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
+static void read_stack(struct msim_described *m, struct msim_fields *f,
+                       struct msim_fields *outer)
 {
     const char *type = msim_json_get_text(f->object, "model_type");
     bool gpt2 = IS(type, "gpt2"), vit = IS(type, "vit");
@@ -175,7 +269,8 @@ void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
     m->gated = !old;
     m->layernorm = m->bias = old;
     m->positions = gpt2 || bert ? MSIM_POSITIONS_LEARNED : MSIM_POSITIONS_ROPE;
-    m->tied = msim_field_bool(f, "tie_word_embeddings", gpt2 || bert);
+    m->tied = msim_field_bool(f, "tie_word_embeddings",
+                              gpt2 || bert || IS(type, "gemma", "gemma2"));
     m->activation = activation_of(f);
     if (bert)
         read_encoder(m, f);
@@ -186,5 +281,25 @@ void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
     read_sizes(m, f);
     read_moe(m, f);
     read_mla(m, f);
-    m->mtp_layers = msim_field_int(f, "num_nextn_predict_layers", 0, 0);
+    m->mtp_layers =
+        INT_OF(f, 0, "num_nextn_predict_layers", "mtp_num_hidden_layers");
+    if (!m->encoder)
+        msim_described_read_served(m, f, outer);
+}
+
+/* Models that see have the stack that reads as a member; what they see with is
+ * not described. */
+void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
+{
+    const cJSON *text = cJSON_GetObjectItem(f->object, "text_config");
+    struct msim_fields in;
+
+    if (!cJSON_HasObjectItem(text, "num_hidden_layers")) {
+        read_stack(m, f, f);
+        return;
+    }
+    refuse_others(f, msim_json_get_text(f->object, "model_type"));
+    in = msim_fields_open(f, "text_config");
+    read_stack(m, &in, f);
+    msim_fields_close(f, &in);
 }

@@ -10,6 +10,14 @@
 /* Is it one? Ours has other members. */
 bool msim_described_is_hub(const cJSON *json);
 
+/*
+ * What serving asks beyond the sizes: windows, layers of linear attention, the
+ * choice of keys, how weights are stored. `outer`: the whole file, of which `f`
+ * may be "text_config". plan/describe/describe_served.c
+ */
+void msim_described_read_served(struct msim_described *m, struct msim_fields *f,
+                                struct msim_fields *outer);
+
 /* Errors stay in `f`. */
 void msim_described_read_hub(struct msim_described *m, struct msim_fields *f);
 

@@ -79,7 +79,25 @@ struct msim_described {
     int64_t vocab;
     enum msim_attention_kernel attention;
     int64_t window, window_every; /* keys that every n-th layer sees; 0: all */
-    struct {                      /* DeepSeek's attention; kv_rank 0: not */
+    int64_t window_layers; /* that see so many, where a file lists layers, and
+                              window_every is the nearest; 0: by window_every */
+    bool gated_attention;  /* what attention gives is gated, by a product as
+                              wide as the queries' */
+    struct { /* layers whose attention keeps a state of one size, of the gated
+                delta rule; layers 0: none */
+        int64_t layers, key_heads, value_heads, key_dim, value_dim, conv;
+    } linear;
+    struct { /* keys are chosen first, by narrow ones (DeepSeek's lightning
+                indexer); topk 0: all keys are seen */
+        int64_t heads, dim, topk;
+    } index;
+    struct { /* weights as files have them; bits 0: 16, all of them */
+        int64_t bits, activation_bits;
+        bool floating, block;          /* fp8 or fp4; scales of blocks */
+        bool attention, dense, shared; /* those of attention, of dense layers,
+                                          of shared experts, too */
+    } stored;
+    struct { /* DeepSeek's attention; kv_rank 0: not */
         int64_t q_rank, kv_rank, nope_dim, rope_dim, v_dim;
     } mla;
     struct { /* experts 0: none */
