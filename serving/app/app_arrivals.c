@@ -11,6 +11,8 @@
 #define USUAL_ON_S   5
 #define USUAL_OFF_S  15
 
+#define LEAST_RATE 1e-6 /* a simulation ends with some 100 days */
+
 static bool read_point(const cJSON *item, struct msim_profile_point *p)
 {
     const cJSON *first = cJSON_IsArray(item) ? item->child : NULL;
@@ -65,8 +67,8 @@ static void read_mmpp(struct msim_arrivals *a, struct msim_fields *f)
     char want[128];
 
     a->factor = msim_field_between(f, "factor", 1, 1e6, USUAL_FACTOR);
-    a->on_s = msim_field_real(f, "on_s", USUAL_ON_S);
-    a->off_s = msim_field_real(f, "off_s", USUAL_OFF_S);
+    a->on_s = msim_field_between(f, "on_s", 0.01, 1e9, USUAL_ON_S);
+    a->off_s = msim_field_between(f, "off_s", 0.01, 1e9, USUAL_OFF_S);
     most = (a->on_s + a->off_s) / a->on_s;
     snprintf(want, sizeof(want),
              "at most (on_s + off_s) / on_s, which is %.6g: \"rate\" is the "
@@ -97,8 +99,15 @@ static void check_members(const struct msim_arrivals *a, struct msim_fields *f)
                  msim_arrival_process_text(OWN[i].process));
         msim_field_refuse(f, OWN[i].member, want);
     }
-    if (a->process == MSIM_ARRIVAL_CLOSED && msim_field_json(f, "profile"))
-        msim_field_refuse(f, "profile", "none: closed arrivals have no rate");
+    if ((a->process == MSIM_ARRIVAL_CLOSED || a->process == MSIM_ARRIVAL_LOG) &&
+        msim_field_json(f, "profile"))
+        msim_field_refuse(f, "profile",
+                          "none: a log has its own times, and closed arrivals "
+                          "have no rate");
+    if (a->process == MSIM_ARRIVAL_CLOSED && msim_field_json(f, "rate"))
+        msim_field_refuse(f, "rate",
+                          "none: it is what comes out of closed "
+                          "arrivals");
 }
 
 static void read_process(struct msim_app *app, struct msim_fields *f)
@@ -144,6 +153,8 @@ void msim_app_read_arrivals(struct msim_app *app, struct msim_fields *f)
     app->arrivals.process = (enum msim_arrival_process)msim_field_word(
         &in, "process", PROCESSES, MSIM_ARRIVAL_POISSON);
     app->arrivals.rate = msim_field_real(&in, "rate", 0);
+    if (app->arrivals.rate > 0 && app->arrivals.rate < LEAST_RATE)
+        msim_field_refuse(&in, "rate", "at least one in 10^6 s");
     check_members(&app->arrivals, &in);
     read_process(app, &in);
     read_profile(app, &in);
