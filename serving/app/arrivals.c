@@ -7,7 +7,7 @@
 #include "serving/app/arrivals.h"
 
 #include "core/base/hash.h"
-#include "serving/app/request_log.h"
+#include "serving/log/request_log.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
 #define MSIM_SERVING_APP_ARRIVALS_H
 #include "serving/app/app.h"
 
-struct msim_request_log; /* serving/app/request_log.h */
+struct msim_request_log; /* serving/log/request_log.h */
 
 struct msim_arrival {
     uint64_t index; /* from 0 */

@@ -71,7 +71,8 @@ plan/whatif          : core/base core/guard core/json core/trace core/work core/
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/draw         : core/base :
-serving/app          : core/base core/json core/stream serving/draw serving/llm : cjson/ cJSON.h
+serving/log          : core/base core/json core/stream : cjson/ cJSON.h
+serving/app          : core/base core/json serving/draw serving/llm serving/log : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :

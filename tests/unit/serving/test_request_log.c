@@ -1,7 +1,7 @@
 /*
- * tests/unit/serving/test_request_log.c - tests of serving/app/request_log.h.
+ * tests/unit/serving/test_request_log.c - tests of serving/log/request_log.h.
  */
-#include "serving/app/request_log.h"
+#include "serving/log/request_log.h"
 
 #include "tests/unit/serving/made_app.h"
 

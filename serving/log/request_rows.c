@@ -1,8 +1,9 @@
 /*
- * serving/app/request_rows.c - rows of a log as they are read.
+ * serving/log/request_rows.c - rows of a log as they are read.
  */
-#include "serving/app/request_rows.h"
+#include "serving/log/request_rows.h"
 
+#include "core/base/decimal.h"
 #include "core/base/strtab.h"
 
 #include <math.h>
@@ -84,23 +85,46 @@ static double days_since_1970(int year, int month, int day)
            (months * 306 + 5) / 10 + day - 1 - 719468;
 }
 
-bool msim_request_rows_date(const char *text, double *seconds)
+/* A number of `digits` digits and the mark behind it, which is passed. */
+static bool take_digits(const char **text, int digits, const char *marks,
+                        int *value)
 {
-    int year, month, day, hour, minute, used = 0;
-    double second;
-    char between;
+    for (*value = 0; digits > 0; digits--, ++*text) {
+        if (**text < '0' || **text > '9')
+            return false;
+        *value = 10 * *value + (**text - '0');
+    }
+    return **text && strchr(marks, *(*text)++);
+}
 
-    if (sscanf(text, "%4d-%2d-%2d%c%2d:%2d:%lf%n", &year, &month, &day,
-               &between, &hour, &minute, &second, &used) != 7)
+/* "15:46.68", of an hour; a zone may follow, that of Greenwich. */
+static bool take_rest(const char *text, double *seconds)
+{
+    size_t n = strcspn(text, "Z+");
+    double second;
+    int minute;
+
+    if (text[n] && strcmp(text + n, "Z") != 0 &&
+        strcmp(text + n, "+00:00") != 0)
         return false;
-    text += used;
-    if (*text && strcmp(text, "Z") != 0 && strcmp(text, "+00:00") != 0)
-        return false;
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
-        hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+    if (!take_digits(&text, 2, ":", &minute) || minute > 59 || n < 4 ||
+        !msim_decimal_real(text, n - 3, &second) ||
         !(second >= 0 && second < 61))
         return false;
-    *seconds = days_since_1970(year, month, day) * 86400 + hour * 3600.0 +
-               minute * 60.0 + second;
-    return between == ' ' || between == 'T';
+    *seconds = minute * 60 + second;
+    return true;
+}
+
+bool msim_request_rows_date(const char *text, double *seconds)
+{
+    int year, month, day, hour;
+
+    if (!take_digits(&text, 4, "-", &year) ||
+        !take_digits(&text, 2, "-", &month) ||
+        !take_digits(&text, 2, " T", &day) ||
+        !take_digits(&text, 2, ":", &hour) || !take_rest(text, seconds))
+        return false;
+    *seconds += days_since_1970(year, month, day) * 86400 + hour * 3600.0;
+    return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+           hour <= 23;
 }

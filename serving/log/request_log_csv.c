@@ -1,13 +1,15 @@
 /*
- * serving/app/request_log_csv.c - request logs of comma-separated values.
+ * serving/log/request_log_csv.c - request logs of comma-separated values.
  */
 #include "core/base/csv.h"
 #include "core/base/decimal.h"
 #include "core/base/hash.h"
-#include "serving/app/request_rows.h"
+#include "serving/log/request_rows.h"
 
 #include <math.h>
 #include <string.h>
+
+#define MOST_MS 1e12
 
 enum column {
     TIME,
@@ -154,9 +156,9 @@ static enum msim_status read_row(struct table *t)
     MSIM_TRY(read_time(t, &row.t_s));
     MSIM_TRY(read_tokens(t, INPUT, &row.input_tokens));
     MSIM_TRY(read_tokens(t, OUTPUT, &row.output_tokens));
-    MSIM_TRY(read_number(t, QUEUED, 0, INFINITY, &row.queued_ms));
-    MSIM_TRY(read_number(t, TTFT, 0, INFINITY, &row.ttft_ms));
-    MSIM_TRY(read_number(t, E2E, 0, INFINITY, &row.e2e_ms));
+    MSIM_TRY(read_number(t, QUEUED, 0, MOST_MS, &row.queued_ms));
+    MSIM_TRY(read_number(t, TTFT, 0, MOST_MS, &row.ttft_ms));
+    MSIM_TRY(read_number(t, E2E, 0, MOST_MS, &row.e2e_ms));
     MSIM_TRY(read_blocks(t, &row));
     if (text)
         row.prefix = msim_hash_mix(msim_hash_text(MSIM_HASH_START, text), 0);

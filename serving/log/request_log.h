@@ -1,5 +1,5 @@
 /*
- * serving/app/request_log.h - a log of requests: when they came, how long they
+ * serving/log/request_log.h - a log of requests: when they came, how long they
  * were and, of a measured run, how long they took.
  *
  * Comma-separated or JSON lines, plain or packed; which is told by the first
@@ -13,8 +13,8 @@
  *
  * Only the time must be there. Others are not looked at: logs hold much else.
  */
-#ifndef MSIM_SERVING_APP_REQUEST_LOG_H
-#define MSIM_SERVING_APP_REQUEST_LOG_H
+#ifndef MSIM_SERVING_LOG_REQUEST_LOG_H
+#define MSIM_SERVING_LOG_REQUEST_LOG_H
 #include "core/base/units.h"
 #include "core/base/vec.h"
 

@@ -1,11 +1,11 @@
 /*
- * serving/app/request_log_jsonl.c - request logs of one JSON object a line.
+ * serving/log/request_log_jsonl.c - request logs of one JSON object a line.
  */
 #include "core/base/files_read.h"
 #include "core/base/hash.h"
 #include "core/json/fields.h"
 #include "core/stream/input.h"
-#include "serving/app/request_rows.h"
+#include "serving/log/request_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,10 @@
 /*
- * serving/app/request_log.c - a log as a whole.
+ * serving/log/request_log_read.c - a log from its file, in whichever format.
  */
-#include "serving/app/request_log.h"
-
 #include "core/base/strtab.h"
 #include "core/stream/input.h"
-#include "serving/app/request_rows.h"
+#include "serving/log/request_rows.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The first byte that is no white space; 0: there is none. */
@@ -59,30 +55,4 @@ enum msim_status msim_request_log_read(struct msim_request_log *log,
     if (status != MSIM_OK)
         msim_request_log_release(log);
     return status;
-}
-
-void msim_request_log_release(struct msim_request_log *log)
-{
-    free(log->rows);
-    free(log->blocks);
-    msim_strtab_free(log->classes);
-    memset(log, 0, sizeof(*log));
-}
-
-const char *msim_request_log_class(const struct msim_request_log *log,
-                                   uint32_t cls)
-{
-    return msim_strtab_text(log->classes, cls);
-}
-
-double msim_request_log_seconds(const struct msim_request_log *log)
-{
-    return log->n ? log->rows[log->n - 1].t_s - log->rows[0].t_s : 0;
-}
-
-double msim_request_log_rate(const struct msim_request_log *log)
-{
-    double seconds = msim_request_log_seconds(log);
-
-    return seconds > 0 ? (log->n - 1) / seconds : NAN;
 }

@@ -1,10 +1,10 @@
 /*
- * serving/app/request_rows.h - what both formats of request logs share.
- * Private to serving/app.
+ * serving/log/request_rows.h - what both formats of request logs share.
+ * Private to serving/log.
  */
-#ifndef MSIM_SERVING_APP_REQUEST_ROWS_H
-#define MSIM_SERVING_APP_REQUEST_ROWS_H
-#include "serving/app/request_log.h"
+#ifndef MSIM_SERVING_LOG_REQUEST_ROWS_H
+#define MSIM_SERVING_LOG_REQUEST_ROWS_H
+#include "serving/log/request_log.h"
 
 #include <stdbool.h>
 
