@@ -1,0 +1,183 @@
+/*
+ * serving/llm/llm_rank.c - a setup with all defaults, split and checked.
+ */
+#include "serving/llm/llm_rank.h"
+
+#include "models/platform/platform.h"
+
+#include <string.h>
+
+double msim_quant_bytes(enum msim_quant q)
+{
+    static const double BYTES[MSIM_QUANTS] = {
+        [MSIM_QUANT_OWN] = 2,
+        [MSIM_QUANT_BF16] = 2,
+        [MSIM_QUANT_FP8] = 1,
+        [MSIM_QUANT_FP8_BLOCK] = 1 + 4.0 / (128 * 128),
+        [MSIM_QUANT_NVFP4] = 0.5 + 1.0 / 16,
+        [MSIM_QUANT_MXFP4] = 0.5 + 1.0 / 32,
+        [MSIM_QUANT_INT8] = 1,
+        [MSIM_QUANT_INT4] = 0.5 + 2.0 / 128,
+    };
+
+    return BYTES[q];
+}
+
+/* ---- types of weights ---------------------------------------------------- */
+
+/* The type that the model's files have; BF16 where they do not say. */
+static enum msim_quant stored_type(const struct msim_described *m)
+{
+    bool wide = m->stored.activation_bits > 8;
+
+    if (m->stored.bits == 4 && m->stored.floating)
+        return wide ? MSIM_QUANT_MXFP4 : MSIM_QUANT_NVFP4;
+    if (m->stored.bits == 4)
+        return MSIM_QUANT_INT4;
+    if (m->stored.bits == 8 && (wide || !m->stored.floating))
+        return MSIM_QUANT_INT8;
+    if (m->stored.bits == 8)
+        return m->stored.block ? MSIM_QUANT_FP8_BLOCK : MSIM_QUANT_FP8;
+    return MSIM_QUANT_BF16;
+}
+
+/*
+ * What a word means for this model. gpt-oss is called nvfp4 in tables and has
+ * MXFP4 weights with 16-bit arithmetic. Checkpoints in fp8 that have experts
+ * have scales of blocks (DeepSeek's, Qwen's and GLM's all do).
+ */
+static enum msim_quant meant(const struct msim_described *m,
+                             enum msim_quant word)
+{
+    enum msim_quant stored = stored_type(m);
+
+    if (word == MSIM_QUANT_OWN || stored == MSIM_QUANT_MXFP4)
+        return stored;
+    if (word == MSIM_QUANT_FP8 && m->moe.experts)
+        return MSIM_QUANT_FP8_BLOCK;
+    return word;
+}
+
+/* What the GPU runs it as: without units for 8 or 4 bits weights are widened
+ * on their way to 16-bit arithmetic (Marlin's kernels). */
+static enum msim_quant run_as(const struct msim_platform *p, enum msim_quant q)
+{
+    double half = msim_platform_peak_flops(p, MSIM_DT_BF16, NULL);
+    double fp8 = msim_platform_peak_flops(p, MSIM_DT_F8, NULL);
+    double fp4 = msim_platform_peak_flops(p, MSIM_DT_F8, "nvfp4");
+
+    if (q == MSIM_QUANT_NVFP4 && !(fp4 > fp8))
+        return MSIM_QUANT_INT4;
+    if ((q == MSIM_QUANT_FP8 || q == MSIM_QUANT_FP8_BLOCK) && !(fp8 > half))
+        return MSIM_QUANT_INT8;
+    return q;
+}
+
+/* ModelOpt's checkpoints in 8 and 4 bits, which TensorRT-LLM runs, have the
+ * cache in 8 bits, too. */
+static bool is_narrow(enum msim_quant q)
+{
+    return q == MSIM_QUANT_FP8 || q == MSIM_QUANT_FP8_BLOCK ||
+           q == MSIM_QUANT_NVFP4;
+}
+
+static void set_types(struct msim_llm_rank *r)
+{
+    const struct msim_described *m = r->m;
+    enum msim_quant products = run_as(r->s.platform, meant(m, r->s.products));
+    bool given =
+        r->s.products != MSIM_QUANT_OWN && stored_type(m) != MSIM_QUANT_MXFP4;
+    bool all = given || m->stored.bits == 0;
+
+    r->experts = run_as(r->s.platform,
+                        meant(m, r->s.experts ? r->s.experts : r->s.products));
+    r->attention = all || m->stored.attention ? products : MSIM_QUANT_BF16;
+    r->dense = all || m->stored.dense ? products : MSIM_QUANT_BF16;
+    r->shared = all || m->stored.shared ? products : MSIM_QUANT_BF16;
+    if (r->s.kv == MSIM_QUANT_OWN && r->s.engine == MSIM_LLM_TRTLLM &&
+        is_narrow(r->attention))
+        r->s.kv = MSIM_QUANT_FP8;
+    r->kv_bytes = r->s.kv == MSIM_QUANT_FP8 ? 1 : 2;
+}
+
+/* ---- splits -------------------------------------------------------------- */
+
+static int64_t or_default(int64_t v, int64_t missing)
+{
+    return v > 0 ? v : missing;
+}
+
+static void set_defaults(struct msim_llm_setup *s)
+{
+    s->tp = or_default(s->tp, 1);
+    s->pp = or_default(s->pp, 1);
+    s->dp = or_default(s->dp, 1);
+    s->ep = or_default(s->ep, 1);
+    s->moe_tp = or_default(s->moe_tp, or_default(s->tp * s->dp / s->ep, 1));
+    s->block_size = or_default(s->block_size, 16);
+    s->max_num_batched_tokens = or_default(s->max_num_batched_tokens, 8192);
+    if (!(s->gpu_memory_utilization > 0))
+        s->gpu_memory_utilization = 0.9;
+}
+
+static enum msim_status refuse(const char *what, int64_t n, const char *by,
+                               int64_t of, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "%s is %lld, want a divisor of the model's %lld %s", what,
+                     (long long)n, (long long)of, by);
+}
+
+static enum msim_status check(const struct msim_llm_rank *r,
+                              struct msim_error *err)
+{
+    const struct msim_described *m = r->m;
+    const struct msim_llm_setup *s = &r->s;
+
+    if (m->type != MSIM_MODEL_DECODER)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "'%s' is of type %s, want a decoder", m->name,
+                         msim_model_type_text(m->type));
+    if (m->heads % s->tp != 0)
+        return refuse("tp", s->tp, "heads", m->heads, err);
+    if (!m->mla.kv_rank && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0)
+        return refuse("tp", s->tp, "heads of keys", m->kv_heads, err);
+    if (s->pp > m->layers)
+        return refuse("pp", s->pp, "layers", m->layers, err);
+    if (m->moe.experts && m->moe.experts % s->ep != 0)
+        return refuse("ep", s->ep, "experts", m->moe.experts, err);
+    return MSIM_OK;
+}
+
+static void set_layers(struct msim_llm_rank *r)
+{
+    const struct msim_described *m = r->m;
+    double layers = (double)m->layers;
+
+    r->linear_layers = (double)m->linear.layers;
+    if (m->window)
+        r->window_layers = m->window_layers > 0
+                               ? (double)m->window_layers
+                               : (double)(m->layers / m->window_every);
+    r->full_layers = layers - r->linear_layers - r->window_layers;
+    r->moe_layers = (double)msim_described_moe_layers(m);
+    r->dense_layers = layers - r->moe_layers;
+}
+
+enum msim_status msim_llm_rank_init(struct msim_llm_rank *r,
+                                    const struct msim_llm_setup *setup,
+                                    struct msim_error *err)
+{
+    memset(r, 0, sizeof(*r));
+    r->s = *setup;
+    r->m = setup->model;
+    r->framework = msim_llm_engine_text(setup->engine);
+    set_defaults(&r->s);
+    MSIM_TRY(check(r, err));
+    r->heads = r->m->heads / r->s.tp;
+    r->kv_heads = or_default(r->m->kv_heads / r->s.tp, 1);
+    r->gpus_a_node = msim_platform_gpus_a_node(setup->platform);
+    set_types(r);
+    set_layers(r);
+    return MSIM_OK;
+}

@@ -1,0 +1,48 @@
+/*
+ * serving/llm/step_table.h - times of the parts of a step, tabulated as they
+ * are asked for.
+ *
+ * Sizes lie on a grid: whole numbers up to 16, from there 8 an octave for
+ * tokens and sequences and 2 an octave for contexts. A time between two points
+ * is interpolated, in both sizes; at the points it is that of the works,
+ * exactly. A point is priced when it is first asked for; from then on an answer
+ * is a few loads and products. Times of products rise in steps where another
+ * row of tiles begins; so between points a table is 1 % off in the middle and
+ * up to 6 % where a step is (tests/unit/serving/test_step_table.c holds it to
+ * that).
+ *
+ * Not thread-safe. A point that cannot be priced, or finds no memory, has the
+ * time of no work; `status` says so.
+ */
+#ifndef MSIM_SERVING_LLM_STEP_TABLE_H
+#define MSIM_SERVING_LLM_STEP_TABLE_H
+#include "serving/llm/llm_price.h"
+
+#define MSIM_LLM_GRID_TOKENS   176 /* up to 2^23 */
+#define MSIM_LLM_GRID_CONTEXTS 56  /* up to 2^25 */
+
+struct msim_llm_table {
+    const struct msim_llm_rank *r;
+    const struct msim_llm_law *law;
+    struct msim_estimate_cache cache;
+    double *us[MSIM_LLM_PARTS]; /* NAN: not priced yet */
+    enum msim_status status;    /* the first failure */
+    struct msim_error err;
+};
+
+/* ENOMEM. Release with msim_llm_table_release(), also after a failure. */
+MSIM_MUST_CHECK
+enum msim_status msim_llm_table_init(struct msim_llm_table *t,
+                                     const struct msim_llm_rank *r,
+                                     const struct msim_llm_law *law);
+void msim_llm_table_release(struct msim_llm_table *t);
+
+/* The law's time of a part for these sizes, us. */
+double msim_llm_table_us(struct msim_llm_table *t, enum msim_llm_part part,
+                         double a, double b);
+
+/* Sizes of the grid, for tests. */
+double msim_llm_grid_tokens(uint32_t i);
+double msim_llm_grid_context(uint32_t i);
+
+#endif
