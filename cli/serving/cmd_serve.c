@@ -16,7 +16,7 @@
 
 struct settings {
     double rate, concurrency, requests, seconds, warmup, seed;
-    const char *free_stage;
+    const char *log, *free_stage, *counters, *timeline, *chart;
     struct msim_promise goodput[GOODPUTS_MOST];
     uint32_t n_goodput;
     uint32_t threads;
@@ -96,6 +96,12 @@ static const struct msim_option OPTIONS[] = {
                "a rate"),
     NUMBER_ROW("max-concurrency", parse_concurrency, "N",
                "the same as --concurrency"),
+    {.name = "requests",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, log),
+     .metavar = "LOG",
+     .help = "requests as that log has them (csv or jsonl), at --rate if that "
+             "is given"},
     NUMBER_ROW("num-requests", parse_requests, "N",
                "requests that arrive [default: 20000, or until --seconds]"),
     NUMBER_ROW("num-prompts", parse_requests, "N",
@@ -124,6 +130,22 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, output),
      .value = MSIM_OUTPUT_JSON,
      .help = "print JSON (schema mystique-sim/serving/1) instead of text"},
+    {.name = "csv",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_CSV,
+     .help = "print CSV, one line a request, instead of text"},
+    {.name = "counters",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, counters),
+     .metavar = "FILE",
+     .help = "write the counters of windows of 0.2 s, as watch reads them"},
+    {.name = "timeline",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, timeline),
+     .metavar = "FILE",
+     .help = "write a trace for the Perfetto UI; FILE may end in .gz"},
+    MSIM_OPTION_CHART_ROW(struct settings, chart),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
@@ -172,7 +194,17 @@ static enum msim_status check(const struct settings *s, struct msim_error *err)
     if (s->rate > 0 && s->concurrency > 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "--rate and --concurrency exclude each other");
-    return MSIM_OK;
+    if (s->log && s->concurrency > 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "--requests and --concurrency exclude each other");
+    return s->chart ? msim_option_check_chart(s->chart, err) : MSIM_OK;
+}
+
+/* A log ends where it ends. */
+static bool from_log(const struct settings *s, const struct msim_app *app)
+{
+    return s->log ||
+           (app->arrivals.process == MSIM_ARRIVAL_LOG && s->concurrency <= 0);
 }
 
 static enum msim_status wish_of(const struct settings *s,
@@ -184,15 +216,18 @@ static enum msim_status wish_of(const struct settings *s,
         .app = app,
         .how = {.rate = s->rate,
                 .concurrency = (int64_t)s->concurrency,
+                .log = s->log,
                 .seed = (uint64_t)s->seed,
                 .requests = (uint64_t)s->requests,
                 .seconds = s->seconds,
-                .warmup_s = s->warmup},
+                .warmup_s = s->warmup,
+                .keep = (s->counters ? MSIM_KEEP_WINDOWS : 0) |
+                        (s->timeline ? MSIM_KEEP_SPANS : 0)},
         .goodput = s->goodput,
         .n_goodput = s->n_goodput,
         .threads = s->threads,
-        .counterfactuals = true};
-    if (s->requests <= 0 && s->seconds <= 0)
+        .counterfactuals = s->output != MSIM_OUTPUT_CSV};
+    if (s->requests <= 0 && s->seconds <= 0 && !from_log(s, app))
         w->how.requests = DEFAULT_REQUESTS;
     if (!s->free_stage)
         return MSIM_OK;
@@ -205,12 +240,27 @@ static enum msim_status wish_of(const struct settings *s,
     return MSIM_OK;
 }
 
-static enum msim_status report(const struct msim_serving_outcome *o,
-                               const struct settings *s)
+static enum msim_status write_files(const struct msim_serving_outcome *o,
+                                    const struct settings *s,
+                                    struct msim_error *err)
 {
+    if (s->counters)
+        MSIM_TRY(msim_serving_counters(o, s->counters, err));
+    if (s->timeline)
+        MSIM_TRY(msim_serving_timeline(o, s->timeline, err));
+    return s->chart ? msim_serving_chart(o, s->chart, err) : MSIM_OK;
+}
+
+static enum msim_status report(const struct msim_serving_outcome *o,
+                               const struct settings *s, struct msim_error *err)
+{
+    MSIM_TRY(write_files(o, s, err));
     if (s->output == MSIM_OUTPUT_JSON)
         return msim_serving_json(o, stdout);
-    msim_serving_text(o, stdout);
+    if (s->output == MSIM_OUTPUT_CSV)
+        msim_serving_csv(o, stdout);
+    else
+        msim_serving_text(o, stdout);
     return MSIM_OK;
 }
 
@@ -228,7 +278,7 @@ static enum msim_status serve(const char *path, const struct settings *s,
     if (status == MSIM_OK)
         status = msim_serving_outcome_make(&o, &w, err);
     if (status == MSIM_OK) {
-        status = report(&o, s);
+        status = report(&o, s, err);
         msim_serving_outcome_release(&o);
     }
     msim_app_release(&app);

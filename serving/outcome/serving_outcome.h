@@ -86,5 +86,21 @@ MSIM_MUST_CHECK
 enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
                                    FILE *out);
 void msim_serving_text(const struct msim_serving_outcome *o, FILE *out);
+/* One line a request, in order of arrival. */
+void msim_serving_csv(const struct msim_serving_outcome *o, FILE *out);
+/* Windows of the run, which kept them, as `watch` and `learn` read them. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_counters(const struct msim_serving_outcome *o,
+                                       const char *path,
+                                       struct msim_error *err);
+/* Spans of the run, which kept them; `path` may end in .gz. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_timeline(const struct msim_serving_outcome *o,
+                                       const char *path,
+                                       struct msim_error *err);
+/* Latency by percentile, SVG or PNG. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_chart(const struct msim_serving_outcome *o,
+                                    const char *path, struct msim_error *err);
 
 #endif

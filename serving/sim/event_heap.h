@@ -6,6 +6,9 @@
  * core/base/evq.h moves pending events and therefore keeps the place of each,
  * in an order of its own at equal times; nothing is moved here, and a visit is
  * one event after another.
+ *
+ * An event is one number of 128 bits, time, order and what, so that the least
+ * of four children is found without a branch: which it is cannot be foreseen.
  */
 #ifndef MSIM_SERVING_SIM_EVENT_HEAP_H
 #define MSIM_SERVING_SIM_EVENT_HEAP_H
@@ -14,22 +17,22 @@
 
 #include <stdlib.h>
 
-struct msim_heap_event {
-    msim_ps time;
-    uint32_t order; /* of scheduling; goes round */
-    uint32_t what;
-};
+/* Times are from 0 on, so that their order is that of the unsigned number. */
+typedef unsigned __int128 msim_heap_event;
 
 struct msim_event_heap {
-    struct msim_heap_event *at;
+    msim_heap_event *at;
     uint32_t n, capacity, next;
 };
 
-static inline bool msim_heap_before(struct msim_heap_event a,
-                                    struct msim_heap_event b)
+static inline msim_ps msim_heap_time(msim_heap_event e)
 {
-    return a.time != b.time ? a.time < b.time
-                            : (int32_t)(a.order - b.order) < 0;
+    return (msim_ps)(e >> 64);
+}
+
+static inline uint32_t msim_heap_what(msim_heap_event e)
+{
+    return (uint32_t)e;
 }
 
 /* False where memory is out, or there are too many. */
@@ -47,42 +50,53 @@ static inline bool msim_heap_grow(struct msim_event_heap *h)
     return true;
 }
 
+/* Place `e` at the hole `i` or above it. */
+static inline void msim_heap_rise(msim_heap_event *at, uint32_t i,
+                                  msim_heap_event e)
+{
+    while (i > 0 && e < at[(i - 1) / 4]) {
+        at[i] = at[(i - 1) / 4];
+        i = (i - 1) / 4;
+    }
+    at[i] = e;
+}
+
 /* False where memory is out; nothing is scheduled then. */
 static inline bool msim_heap_push(struct msim_event_heap *h, msim_ps time,
                                   uint32_t what)
 {
-    struct msim_heap_event e = {time, h->next++, what};
-    uint32_t i = h->n;
+    uint64_t low = (uint64_t)h->next++ << 32 | what;
 
-    if (i == h->capacity && !msim_heap_grow(h))
+    if (h->n == h->capacity && !msim_heap_grow(h))
         return false;
-    h->n++;
-    while (i > 0 && msim_heap_before(e, h->at[(i - 1) / 4])) {
-        h->at[i] = h->at[(i - 1) / 4];
-        i = (i - 1) / 4;
-    }
-    h->at[i] = e;
+    msim_heap_rise(h->at, h->n++, (msim_heap_event)(uint64_t)time << 64 | low);
     return true;
 }
 
-/* The earliest, which is taken out; there must be one. */
-static inline struct msim_heap_event msim_heap_pop(struct msim_event_heap *h)
+/* The earliest, which is taken out; there must be one. The hole goes down to
+ * the end, and what was last rises from there: it is late, and seldom does. */
+static inline msim_heap_event msim_heap_pop(struct msim_event_heap *h)
 {
-    struct msim_heap_event top = h->at[0], last = h->at[--h->n];
-    uint32_t i = 0, child;
+    msim_heap_event *at = h->at, top = at[0], last = at[--h->n];
+    uint32_t i = 0, n = h->n, c;
 
-    while ((child = 4 * i + 1) < h->n) {
-        uint32_t end = child + 4 < h->n ? child + 4 : h->n;
+    while ((c = 4 * i + 1) + 3 < n) {
+        uint32_t a = c + (at[c + 1] < at[c]);
+        uint32_t b = c + 2 + (at[c + 3] < at[c + 2]);
+        uint32_t least = at[b] < at[a] ? b : a;
 
-        for (uint32_t c = child + 1; c < end; c++)
-            if (msim_heap_before(h->at[c], h->at[child]))
-                child = c;
-        if (!msim_heap_before(h->at[child], last))
-            break;
-        h->at[i] = h->at[child];
-        i = child;
+        at[i] = at[least];
+        i = least;
     }
-    h->at[i] = last;
+    if (c < n) {
+        uint32_t least = c;
+
+        while (++c < n)
+            least = at[c] < at[least] ? c : least;
+        at[i] = at[least];
+        i = least;
+    }
+    msim_heap_rise(at, i, last);
     return top;
 }
 

@@ -35,6 +35,8 @@ struct msim_serving_how {
     double rate;             /* a second; 0: the application's */
     int64_t concurrency;     /* above 0: so many clients, each with one
                                 request at a time, instead of the rate */
+    const char *log;         /* a request log's path, instead of the
+                                application's arrivals; or NULL */
     uint64_t seed;
     uint64_t requests; /* that arrive; 0: until `seconds` */
     double seconds;    /* in which they arrive; 0: until there are `requests`.

@@ -10,6 +10,7 @@
  */
 #ifndef MSIM_SERVING_SIM_SIM_H
 #define MSIM_SERVING_SIM_SIM_H
+#include "serving/app/arrivals.h"
 #include "serving/sim/event_heap.h"
 #include "serving/sim/serving_run.h"
 
@@ -157,7 +158,6 @@ struct msim_serving {
     uint32_t n_queues, queue_capacity;
     struct msim_sim_list *lists; /* n_levels a queue */
     uint32_t *level_of_class, n_levels;
-    double mean_tokens;
     msim_ps now, warmup, moment[3];
     uint64_t arrived, n_events, in_flight;
     bool arrivals_over;
@@ -170,7 +170,11 @@ struct msim_serving {
     uint32_t n_windows, window_capacity;
     struct msim_span_row *spans;
     uint32_t n_spans, span_capacity;
-    struct msim_sim_source *source; /* arrivals */
+    struct msim_arrival_source *source;
+    struct msim_arrival_how source_how;
+    struct msim_arrival current, next;
+    int64_t n_clients; /* 0: open arrivals */
+    uint64_t expected; /* requests; 0: not known */
 };
 
 /* ---- sim_pool.c: what is taken and given back ---------------------------- */
@@ -259,8 +263,8 @@ void msim_sim_begin(struct msim_serving *s, uint32_t request);
 MSIM_MUST_CHECK
 enum msim_status msim_sim_source_begin(struct msim_serving *s,
                                        struct msim_error *err);
-/* What is known of the one that arrives now; class MSIM_NONE, tokens 0: not. */
-void msim_sim_source_current(struct msim_serving *s, struct msim_served *row);
+/* Let `current` be the one that arrives now; false where there is none. */
+bool msim_sim_source_current(struct msim_serving *s);
 /* Schedule the next; false where that was the last. */
 bool msim_sim_source_next(struct msim_serving *s);
 /* A request has ended, and its client thinks of another. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What streams of the seed are for. */
-enum { STREAM_REQUEST = 101, STREAM_WAY };
+enum { STREAM_WAY = 101 };
 
 /* ---- made once ----------------------------------------------------------- */
 
@@ -71,19 +71,6 @@ static void make_levels(struct msim_serving *s)
     }
 }
 
-static double mean_tokens(const struct msim_app *app)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < app->n_classes; i++) {
-        const struct msim_app_class *c = &app->classes[i];
-
-        sum += c->share * (msim_dist_mean(&c->input_tokens) +
-                           msim_dist_mean(&c->output_tokens));
-    }
-    return sum;
-}
-
 static enum msim_status check(const struct msim_app *app,
                               struct msim_error *err)
 {
@@ -120,7 +107,6 @@ enum msim_status msim_serving_new(struct msim_serving **out,
     for (uint32_t i = 0; i < app->n_stages; i++)
         make_stage(s, i);
     make_levels(s);
-    s->mean_tokens = mean_tokens(app);
     *out = s;
     return MSIM_OK;
 }
@@ -135,6 +121,7 @@ void msim_serving_free(struct msim_serving *s)
         free(s->stages[i].window.latency);
     }
     msim_sim_pools_release(s);
+    msim_arrival_source_free(s->source);
     free(s->all.latency);
     free(s->events.at);
     free(s->stages);
@@ -150,53 +137,6 @@ void msim_serving_free(struct msim_serving *s)
 }
 
 /* ---- requests ------------------------------------------------------------ */
-
-static uint32_t class_of(const struct msim_app *app, double u)
-{
-    uint32_t i = 0;
-
-    for (; i + 1 < app->n_classes && u >= app->classes[i].share; i++)
-        u -= app->classes[i].share;
-    return i;
-}
-
-/* A count of tokens, at least one. */
-static uint32_t tokens(const struct msim_dist *d, struct msim_random *r)
-{
-    double n = d->kind == MSIM_DIST_NONE ? 0 : round(msim_dist_draw(d, r));
-
-    return d->kind == MSIM_DIST_NONE ? 0
-           : n < 1                   ? 1
-           : n < 1e9                 ? (uint32_t)n
-                                     : 1000000000u;
-}
-
-static void draw_request(struct msim_serving *s, struct msim_sim_request *q,
-                         struct msim_served *row)
-{
-    const struct msim_app_class *c;
-    struct msim_random r =
-        msim_random_of(s->how.seed, STREAM_REQUEST, s->arrived);
-    double u = msim_random_unit(&r);
-
-    if (row->cls == MSIM_NONE)
-        row->cls = class_of(s->app, u);
-    c = &s->app->classes[row->cls];
-    q->cls = row->cls;
-    q->level = s->level_of_class[q->cls];
-    q->key = msim_random_of(s->how.seed, STREAM_WAY, s->arrived).key;
-    q->size = 1;
-    if (c->size.kind != MSIM_DIST_NONE)
-        q->size = msim_dist_draw(&c->size, &r);
-    if (!row->input_tokens)
-        row->input_tokens = tokens(&c->input_tokens, &r);
-    if (!row->output_tokens)
-        row->output_tokens = tokens(&c->output_tokens, &r);
-    q->input_tokens = row->input_tokens;
-    q->output_tokens = row->output_tokens;
-    if (c->size.kind == MSIM_DIST_NONE && s->mean_tokens > 0)
-        q->size = ((double)q->input_tokens + q->output_tokens) / s->mean_tokens;
-}
 
 static bool make_row(struct msim_serving *s)
 {
@@ -232,7 +172,7 @@ static void arrive(struct msim_serving *s, uint32_t client)
     struct msim_sim_request *q;
     struct msim_served *row;
 
-    if (s->arrivals_over || !make_row(s))
+    if (s->arrivals_over || !make_row(s) || !msim_sim_source_current(s))
         return;
     request = msim_sim_request_take(s);
     if (request == MSIM_NONE)
@@ -242,16 +182,24 @@ static void arrive(struct msim_serving *s, uint32_t client)
     *row = (struct msim_served){.arrived = s->now,
                                 .ended = MSIM_TIME_NONE,
                                 .first = MSIM_TIME_NONE,
+                                .cls = s->current.cls,
+                                .input_tokens = s->current.input_tokens,
+                                .output_tokens = s->current.output_tokens,
                                 .measured = s->now >= s->warmup};
-    msim_sim_source_current(s, row);
-    draw_request(s, q, row);
-    q->row = (uint32_t)s->arrived;
-    q->measured = row->measured;
-    q->client = client;
+    *q = (struct msim_sim_request){
+        .key = msim_random_of(s->how.seed, STREAM_WAY, s->arrived).key,
+        .size = s->current.size,
+        .row = (uint32_t)s->arrived,
+        .cls = row->cls,
+        .level = s->level_of_class[row->cls],
+        .input_tokens = row->input_tokens,
+        .output_tokens = row->output_tokens,
+        .client = client,
+        .measured = row->measured};
     s->arrived++;
     s->in_flight++;
     s->all.arrivals++;
-    if (s->arrived == s->how.requests / 2 && s->how.seconds <= 0)
+    if (s->arrived == s->expected / 2 && s->how.seconds <= 0)
         msim_sim_note_areas(s, MSIM_SIM_MIDDLE);
     if (!msim_sim_source_next(s))
         last_arrival(s);
@@ -328,6 +276,7 @@ static void begin(struct msim_serving *s, const struct msim_serving_how *how)
     s->now = 0;
     s->arrived = s->n_events = s->in_flight = 0;
     s->arrivals_over = false;
+    s->expected = how->requests;
     s->warmup = msim_sim_ps(1e3 * how->warmup_s);
     msim_sim_pools_clear(s);
     msim_sim_record_clear(s);
@@ -347,11 +296,11 @@ enum msim_status msim_serving_run(struct msim_serving *s,
     if (s->status == MSIM_OK)
         s->status = msim_sim_source_begin(s, err);
     while (s->status == MSIM_OK && s->events.n > 0) {
-        struct msim_heap_event e = msim_heap_pop(&s->events);
+        msim_heap_event e = msim_heap_pop(&s->events);
 
-        s->now = e.time;
+        s->now = msim_heap_time(e);
         s->n_events++;
-        happen(s, e.what);
+        happen(s, msim_heap_what(e));
     }
     if (s->status != MSIM_OK)
         return s->status == MSIM_ELIMIT

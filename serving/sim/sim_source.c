@@ -1,74 +1,90 @@
 /*
- * serving/sim/sim_source.c - when the next request comes, and what is known of
- * it.
+ * serving/sim/sim_source.c - when the next request comes, and what it is.
+ *
+ * Requests of open arrivals are drawn one ahead, since each is scheduled when
+ * the one before it comes. A client of closed arrivals begins with a request at
+ * once, and has the next a think time after the answer.
  */
 #include "serving/sim/sim.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STREAM_GAP = 201, STREAM_THINK };
-
-static bool is_closed(const struct msim_serving *s)
+static bool fits(const struct msim_arrival_how *a,
+                 const struct msim_arrival_how *b)
 {
-    return s->how.concurrency > 0 ||
-           (s->how.rate <= 0 &&
-            s->app->arrivals.process == MSIM_ARRIVAL_CLOSED);
+    return a->rate == b->rate && a->concurrency == b->concurrency &&
+           a->log == b->log;
 }
 
-static msim_ps gap(struct msim_serving *s)
+/* A source for this run: the last run's, where only the seed differs. */
+static enum msim_status prepare(struct msim_serving *s, struct msim_error *err)
 {
-    const struct msim_arrivals *a = &s->app->arrivals;
-    struct msim_random r = msim_random_of(s->how.seed, STREAM_GAP, s->arrived);
-    double mean = 1 / (s->how.rate > 0 ? s->how.rate : a->rate);
-    double x = 1;
+    struct msim_arrival_how how = {.seed = s->how.seed,
+                                   .rate = s->how.rate,
+                                   .concurrency = s->how.concurrency,
+                                   .log = s->how.log};
 
-    if (a->process == MSIM_ARRIVAL_GAMMA && a->cv > 0)
-        x = msim_random_gamma(&r, 1 / (a->cv * a->cv)) * a->cv * a->cv;
-    else if (a->process != MSIM_ARRIVAL_CONSTANT)
-        x = msim_random_exponential(&r);
-    return msim_whole(x * mean * MSIM_SIM_PS_PER_S + 0.5);
+    if (s->source && fits(&how, &s->source_how)) {
+        msim_arrival_source_rewind(s->source, s->how.seed);
+        return MSIM_OK;
+    }
+    msim_arrival_source_free(s->source);
+    s->source = NULL;
+    s->source_how = how;
+    return msim_arrival_source_new(&s->source, s->app, &how, err);
+}
+
+static msim_ps time_of(const struct msim_arrival *a)
+{
+    return msim_whole(a->t_s * MSIM_SIM_PS_PER_S + 0.5);
 }
 
 enum msim_status msim_sim_source_begin(struct msim_serving *s,
                                        struct msim_error *err)
 {
-    int64_t n =
-        s->how.concurrency ? s->how.concurrency : s->app->arrivals.concurrency;
+    int64_t n;
 
-    (void)err;
-    if (!is_closed(s)) {
-        msim_sim_schedule(s, gap(s), MSIM_SIM_ARRIVE, 0);
-        return s->status;
+    MSIM_TRY(prepare(s, err));
+    s->n_clients = n = msim_arrival_source_clients(s->source);
+    if (n == 0 && !s->how.requests)
+        s->expected = msim_arrival_source_count(s->source);
+    if (n == 0) {
+        if (!msim_arrival_source_next(s->source, &s->next))
+            return MSIM_OK;
+        msim_sim_schedule(s, time_of(&s->next), MSIM_SIM_ARRIVE, 0);
     }
     for (int64_t i = 0; i < n && i < MSIM_SIM_WHO_MOST; i++)
         msim_sim_schedule(s, 0, MSIM_SIM_ARRIVE, (uint32_t)i);
     return s->status;
 }
 
-void msim_sim_source_current(struct msim_serving *s, struct msim_served *row)
+bool msim_sim_source_current(struct msim_serving *s)
 {
-    (void)s;
-    row->cls = MSIM_NONE;
+    s->current = s->next;
+    return s->n_clients == 0 ||
+           msim_arrival_source_next(s->source, &s->current);
 }
 
 bool msim_sim_source_next(struct msim_serving *s)
 {
     if (s->how.requests && s->arrived >= s->how.requests)
         return false;
-    if (!is_closed(s))
-        msim_sim_schedule(s, s->now + gap(s), MSIM_SIM_ARRIVE, 0);
+    if (s->n_clients > 0)
+        return true;
+    if (!msim_arrival_source_next(s->source, &s->next))
+        return false;
+    msim_sim_schedule(s, time_of(&s->next), MSIM_SIM_ARRIVE, 0);
     return true;
 }
 
 void msim_sim_source_ended(struct msim_serving *s,
                            const struct msim_sim_request *q)
 {
-    struct msim_random r = msim_random_of(s->how.seed, STREAM_THINK, q->row);
+    double ms;
 
-    if (is_closed(s) && !s->arrivals_over)
-        msim_sim_schedule(s,
-                          s->now + msim_sim_ps(msim_dist_draw(
-                                       &s->app->arrivals.think_ms, &r)),
-                          MSIM_SIM_ARRIVE, q->client);
+    if (s->n_clients == 0 || s->arrivals_over)
+        return;
+    ms = msim_arrival_source_think_ms(s->source, q->row);
+    msim_sim_schedule(s, s->now + msim_sim_ps(ms), MSIM_SIM_ARRIVE, q->client);
 }
