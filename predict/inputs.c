@@ -26,7 +26,10 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   struct msim_error *err)
 {
     memset(in, 0, sizeof(*in));
-    MSIM_TRY(msim_job_load(&in->job, s->paths, s->n_paths, &s->load, err));
+    MSIM_TRY(
+        s->texts
+            ? msim_job_load_texts(&in->job, s->texts, s->n_texts, &s->load, err)
+            : msim_job_load(&in->job, s->paths, s->n_paths, &s->load, err));
     MSIM_TRY(msim_job_check_work(in->job, err));
     MSIM_TRY(msim_job_check_steps(in->job, err));
     if (s->source_trace)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest iteration of any rank, in the middle run; us. */
-static enum msim_status walk(double *us, const struct msim_graph *g,
-                             const struct msim_costs *c, struct msim_error *err)
+enum msim_status msim_graph_walk(double *us, const struct msim_graph *g,
+                                 const struct msim_costs *c,
+                                 struct msim_error *err)
 {
     size_t n = (size_t)g->n_tasks + 1;
     struct msim_times t = {.start = malloc(n * sizeof(*t.start)),
@@ -187,7 +187,7 @@ enum msim_status msim_step_factor_find(
     }
     MSIM_TRY(s->described->ask(&is, s->described->own, to->platform, err));
     if (is.us > 0)
-        MSIM_TRY(walk(&out->walk_us, g, c, err));
+        MSIM_TRY(msim_graph_walk(&out->walk_us, g, c, err));
     if (out->walk_us > 0) {
         out->us = is.us / out->walk_us;
         out->low = is.low_us / is.us;

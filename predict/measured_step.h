@@ -74,6 +74,13 @@ enum msim_status msim_step_factor_find(
     const struct msim_graph *g, const struct msim_costs *c,
     const struct msim_rank_memory *m, struct msim_error *err);
 
+/* What the graph takes by itself: the longest iteration of any rank, in the
+ * middle run; us. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_walk(double *us, const struct msim_graph *g,
+                                 const struct msim_costs *c,
+                                 struct msim_error *err);
+
 /* Multiply durations, and memory. */
 void msim_step_factor_apply(const struct msim_step_factor *f,
                             const struct msim_graph *g, struct msim_costs *c,

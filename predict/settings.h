@@ -41,6 +41,10 @@ struct msim_predict_settings {
     /* The inputs. */
     const char *const *paths; /* traces and directories of one job */
     uint32_t n_paths;
+    const struct msim_job_text *texts; /* the traces of one job, in memory, that
+                                          the one path names; NULL: the paths
+                                          are read */
+    uint32_t n_texts;
     const char *source_trace; /* whose times are scaled; NULL: the job's */
     const char *ops;          /* the user's table of operators; NULL: none */
     struct msim_load_options load;

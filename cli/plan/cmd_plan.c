@@ -14,6 +14,7 @@
 #include "plan/outcome/plan_report.h"
 #include "plan/search/plan_parts.h"
 #include "plan/search/plan_search.h"
+#include "plan/simulate/plan_simulate.h"
 #include "plan/traced/traced_points.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 struct settings {
     const char *folder;
     uint32_t threads;
-    bool json;
+    bool json, law_only;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -36,6 +37,11 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON (schema mystique-sim/plan/1) instead of text"},
+    {.name = "law-only",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, law_only),
+     .help = "do not simulate what is recommended and those next to it, of a "
+             "described model"},
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
@@ -140,7 +146,9 @@ search(struct msim_plan *plan, const struct msim_spec *spec, const char *data,
                                   .ctx = &progress},
                               err);
     msim_progress_end(&progress);
-    return status;
+    if (status != MSIM_OK || s->law_only || (share && share->process > 0))
+        return status;
+    return msim_plan_simulate(plan, spec, data, s->threads, err);
 }
 
 static enum msim_status make_plan(const char *file, const char *data,

@@ -21,7 +21,7 @@
 struct settings {
     const char *platform, *host, *network, *strategy;
     enum msim_output output;
-    bool sensitivity, kernels;
+    bool sensitivity, kernels, simulate;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -60,6 +60,11 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, kernels),
      .help = "list kernels by name and number: in text those that a scenario "
              "changes, in JSON all"},
+    {.name = "simulate",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, simulate),
+     .help = "of a described model: what the graph of the base takes and holds "
+             "by itself, too, as synth writes it"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),
@@ -127,7 +132,8 @@ static enum msim_status describe(const struct msim_cli_operands *files,
                                  struct msim_error *err)
 {
     struct msim_job_question q = {files->items[0], files->items[1], s->strategy,
-                                  s->platform,     s->network,      data};
+                                  s->platform,     s->network,      data,
+                                  s->simulate};
     struct msim_job_whatif w;
     enum msim_status status = msim_job_whatif_run(&w, &q, err);
 
@@ -256,6 +262,10 @@ int msim_cmd_whatif(int argc, char **argv)
                      : describe(&files, &s, data, &err);
         return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
     }
+    if (status == MSIM_OK && s.simulate)
+        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
+                           "--simulate is of a described model: what is "
+                           "predicted of traces is simulated");
     settings.paths = (const char *const *)&files.items[s.sensitivity ? 0 : 1];
     settings.n_paths = (uint32_t)files.n - !s.sensitivity;
     settings.platform = s.platform;

@@ -15,6 +15,7 @@ enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                         .without = v->without,
                                         .csv = v->csv,
                                         .would_fit = v->would_fit,
+                                        .simulate = v->simulate,
                                         .wish = v->wish};
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));

@@ -10,7 +10,7 @@
  * msim_job_report_options. */
 struct msim_validate_rows {
     const char *rows, *platform, *without;
-    bool csv, would_fit;
+    bool csv, would_fit, simulate;
     struct msim_judged_wish wish;
 };
 

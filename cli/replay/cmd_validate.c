@@ -19,7 +19,7 @@
 struct settings {
     const char *platform, *iteration, *max_error, *chart, *rows, *no_rows,
         *trace;
-    bool would_fit;
+    bool would_fit, simulate;
     enum msim_output output;
 };
 
@@ -48,6 +48,11 @@ static const struct msim_option OPTIONS[] = {
      .help =
          "with --rows and --csv: a column of changes that would make a job\n"
          "fit that does not"},
+    {.name = "simulate",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, simulate),
+     .help = "with --rows and --csv: columns of what the graph of a job takes\n"
+             "and holds by itself, as synth writes it"},
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
@@ -290,6 +295,9 @@ static const char *idle_option(const struct settings *s, const char **want)
         {s->would_fit, s->rows && !s->trace && csv, "would-fit",
          s->trace ? "for --rows ROWS.csv --csv without --trace"
                   : "for --rows ROWS.csv --csv"},
+        {s->simulate, s->rows && !s->trace && csv, "simulate",
+         s->trace ? "for --rows ROWS.csv --csv without --trace"
+                  : "for --rows ROWS.csv --csv"},
         {s->iteration, !s->rows, "iteration", "for TRACE REPLAYED"},
         {s->output == MSIM_OUTPUT_JSON, !s->rows, "json",
          "for TRACE REPLAYED; --rows has --csv"},
@@ -351,6 +359,7 @@ int msim_cmd_validate(int argc, char **argv)
                                              .without = s.no_rows,
                                              .csv = s.output == MSIM_OUTPUT_CSV,
                                              .would_fit = s.would_fit,
+                                             .simulate = s.simulate,
                                              .wish = {s.chart, limit_of(&s)}};
 
         if (status == MSIM_OK)

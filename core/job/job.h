@@ -76,12 +76,32 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
                                uint32_t n, const struct msim_load_options *opt,
                                struct msim_error *err);
 
-/* The same from memory, for tests: one file of `len` bytes called `name`. */
+/* A file in memory: `len` bytes, so called. */
+struct msim_job_text {
+    const char *name;
+    const void *bytes;
+    size_t len;
+};
+
+/* The same from memory: `n` files of one job. */
 MSIM_MUST_CHECK
-enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
-                                      const void *bytes, size_t len,
-                                      const struct msim_load_options *opt,
-                                      struct msim_error *err);
+enum msim_status msim_job_load_texts(struct msim_job **out,
+                                     const struct msim_job_text *texts,
+                                     uint32_t n,
+                                     const struct msim_load_options *opt,
+                                     struct msim_error *err);
+
+/* Of one file. */
+MSIM_MUST_CHECK
+static inline enum msim_status
+msim_job_load_memory(struct msim_job **out, const char *name, const void *bytes,
+                     size_t len, const struct msim_load_options *opt,
+                     struct msim_error *err)
+{
+    const struct msim_job_text text = {name, bytes, len};
+
+    return msim_job_load_texts(out, &text, 1, opt, err);
+}
 
 /* Accepts NULL. */
 void msim_job_free(struct msim_job *job);

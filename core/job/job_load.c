@@ -99,24 +99,20 @@ static enum msim_status describe(struct loading *l, struct part *p,
                                      &p->info.memory);
 }
 
-/* Where a file's bytes come from. */
-struct source {
-    const char *path;
-    const void *bytes; /* NULL: from the path; else in memory, so called */
-    size_t len;
-};
-
+/* Where a file's bytes come from: without bytes, from the path that is its
+ * name. */
 /* Can it be read again from its beginning? */
-static bool is_lasting(const struct source *from)
+static bool is_lasting(const struct msim_job_text *from)
 {
     struct stat st;
 
-    return from->bytes || (strcmp(from->path, "-") != 0 &&
-                           stat(from->path, &st) == 0 && S_ISREG(st.st_mode));
+    return from->bytes || (strcmp(from->name, "-") != 0 &&
+                           stat(from->name, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-static enum msim_status read_once(struct loading *l, const struct source *from,
-                                  bool repair, struct msim_read_result *read,
+static enum msim_status read_once(struct loading *l,
+                                  const struct msim_job_text *from, bool repair,
+                                  struct msim_read_result *read,
                                   struct msim_error *err)
 {
     bool threaded = l->opt->threads > 1;
@@ -124,9 +120,9 @@ static enum msim_status read_once(struct loading *l, const struct source *from,
     enum msim_status status;
 
     *err = (struct msim_error){0};
-    MSIM_TRY(from->bytes ? msim_input_memory(&in, from->path, from->bytes,
+    MSIM_TRY(from->bytes ? msim_input_memory(&in, from->name, from->bytes,
                                              from->len, threaded, err)
-                         : msim_input_open(&in, from->path, threaded, err));
+                         : msim_input_open(&in, from->name, threaded, err));
     status = msim_read_file(read, in, l->job->strings, l->opt, repair, err);
     msim_input_close(in);
     return status;
@@ -177,7 +173,8 @@ static enum msim_status keep_processes(struct loading *l,
 
 /* Read one file and keep it if it is a trace. Faults are looked for where there
  * is one; what comes through a pipe comes but once. */
-static enum msim_status add_part(struct loading *l, const struct source *from,
+static enum msim_status add_part(struct loading *l,
+                                 const struct msim_job_text *from,
                                  struct msim_error *err)
 {
     struct msim_read_result read = {0};
@@ -191,7 +188,7 @@ static enum msim_status add_part(struct loading *l, const struct source *from,
     }
     if (status != MSIM_OK || !read.trace)
         return status;
-    status = keep_processes(l, &read, from->path);
+    status = keep_processes(l, &read, from->name);
     msim_read_result_release(&read);
     return status;
 }
@@ -219,7 +216,7 @@ static enum msim_status load_file(struct loading *l,
     struct msim_error err = {0};
     uint32_t before = l->n;
     enum msim_status status =
-        add_part(l, &(struct source){.path = file->path}, &err);
+        add_part(l, &(struct msim_job_text){.name = file->path}, &err);
 
     if (!file->named && status != MSIM_OK && status != MSIM_ENOMEM &&
         !msim_job_looks_like_trace(file->path))
@@ -575,23 +572,24 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
     return end(&l, status, out);
 }
 
-enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
-                                      const void *bytes, size_t len,
-                                      const struct msim_load_options *opt,
-                                      struct msim_error *err)
+enum msim_status msim_job_load_texts(struct msim_job **out,
+                                     const struct msim_job_text *texts,
+                                     uint32_t n,
+                                     const struct msim_load_options *opt,
+                                     struct msim_error *err)
 {
     struct loading l = {.opt = opt};
     struct msim_error why = {0};
     enum msim_status status = begin(&l, err);
 
     *out = NULL;
-    if (status == MSIM_OK) {
-        status = add_part(&l, &(struct source){name, bytes, len}, &why);
-        if (status != MSIM_OK && err && err->status == MSIM_OK)
-            *err = why;
-    }
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        status = add_part(&l, &texts[i], &why);
+    if (status != MSIM_OK && err && err->status == MSIM_OK)
+        *err = why;
     if (status == MSIM_OK && l.n == 0)
-        status = msim_fail(err, MSIM_EFORMAT, name, MSIM_OFFSET_NONE,
+        status = msim_fail(err, MSIM_EFORMAT, n ? texts[0].name : NULL,
+                           MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "
                            "'traceEvents' (Kineto)");
     if (status == MSIM_OK)

@@ -347,6 +347,25 @@ static uint32_t safe_of(const struct msim_plan *plan)
                : UINT32_MAX;
 }
 
+static void json_simulated(struct msim_json *j, const struct msim_plan *plan,
+                           const struct msim_spec *spec)
+{
+    if (!plan->n_simulated)
+        return;
+    msim_json_open(j, "simulated", '[', true);
+    for (uint32_t i = 0; i < plan->n_simulated; i++) {
+        const struct msim_plan_simulated *s = &plan->simulated[i];
+        const struct msim_plan_point *p = &plan->points[s->point];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "platform", spec->platforms[p->platform].name);
+        json_strategy(j, p, spec);
+        msim_plan_simulated_json(j, plan, s);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 enum msim_status msim_plan_json(const struct msim_plan *plan,
                                 const struct msim_spec *spec, FILE *out)
 {
@@ -374,6 +393,7 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     json_runner_up(&j, plan, spec);
     json_or_null(&j, "safe", plan, safe_of(plan), spec);
     json_or_null(&j, "cheaper", plan, plan->cheaper, spec);
+    json_simulated(&j, plan, spec);
     msim_json_open(&j, "frontier", '[', true);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         json_point(&j, NULL, plan, &plan->points[plan->frontier[i]], spec);

@@ -69,6 +69,7 @@ void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
     msim_html_print(out, "<h1>Plan of %s</h1>\n", spec->name);
     msim_plan_page_answer(plan, spec, out);
     msim_plan_page_platforms(plan, spec, out);
+    msim_plan_page_simulated(plan, spec, out);
     put_charts(charts, out);
     msim_plan_page_frontier(plan, spec, out);
     msim_plan_page_basis(plan, spec, out);

@@ -18,6 +18,11 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out);
 
+/* What is recommended, by the law and by the graph of its job. In
+ * plan_simulated.c. */
+void msim_plan_page_simulated(const struct msim_plan *plan,
+                              const struct msim_spec *spec, FILE *out);
+
 /* Where every figure comes from; what words mean. In plan_basis.c. */
 void msim_plan_page_basis(const struct msim_plan *plan,
                           const struct msim_spec *spec, FILE *out);

@@ -18,6 +18,15 @@
 void msim_plan_nearest_text(const struct msim_plan *plan,
                             const struct msim_spec *spec, FILE *out);
 
+/* What is recommended and those next to it, by the law and by the graph of
+ * their jobs; nothing where the law alone was asked. The JSON is the members
+ * "law" and "simulated" of one of them. */
+struct msim_json;
+void msim_plan_simulated_text(const struct msim_plan *plan,
+                              const struct msim_spec *spec, FILE *out);
+void msim_plan_simulated_json(struct msim_json *j, const struct msim_plan *plan,
+                              const struct msim_plan_simulated *s);
+
 /* The first screen: what is recommended, why, the frontier. */
 void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                     FILE *out);

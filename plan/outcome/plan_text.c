@@ -305,4 +305,5 @@ void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
         out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         write_line(&plan->points[plan->frontier[i]], spec, out);
+    msim_plan_simulated_text(plan, spec, out);
 }

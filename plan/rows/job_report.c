@@ -7,6 +7,7 @@
 #include "plan/memory/memory_ways.h"
 #include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
+#include "plan/simulate/job_graph.h"
 #include "plan/step/steps_file.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@ struct report {
     struct msim_step_fit fit;
     struct msim_memory_fit memory;
     struct msim_job_marks marks;
+    struct msim_job_graph graph; /* of the row at hand, where it is asked for */
     FILE *out;
     struct msim_judged_groups judged;
     uint64_t rows, predicted;
@@ -48,7 +50,11 @@ static void write_header(const struct report *r)
     fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
           "defaults,reason",
           r->out);
-    fputs(r->o->would_fit ? ",would_fit,guards\n" : ",guards\n", r->out);
+    if (r->o->would_fit)
+        fputs(",would_fit", r->out);
+    if (r->o->simulate)
+        fputs(",simulated_ms,simulated_memory_gib", r->out);
+    fputs(",guards\n", r->out);
 }
 
 static void write_row(const struct report *r, char *const *fields,
@@ -72,6 +78,10 @@ static void write_row(const struct report *r, char *const *fields,
     msim_csv_print(out, "%s,%s", defaults, row->reason);
     if (r->o->would_fit)
         msim_csv_add(out, *row->reason ? "" : peak->would_fit);
+    if (!r->o->simulate)
+        return;
+    msim_csv_add_number(out, r->graph.us / 1e3);
+    msim_csv_add_number(out, r->graph.peak / GIB);
 }
 
 /* The row as text, which waits until its marks are known. */
@@ -201,14 +211,32 @@ static void find_ways(const struct report *r, const struct msim_job_row *row,
     msim_memory_ways_text(&ways, peak->would_fit);
 }
 
+static enum msim_status find_graph(struct report *r,
+                                   const struct msim_job_row *row,
+                                   struct msim_error *err)
+{
+    r->graph = (struct msim_job_graph){.us = NAN, .peak = NAN};
+    if (!r->o->simulate || *row->reason)
+        return MSIM_OK;
+    return msim_job_graph_find(
+        &r->graph,
+        &(struct msim_job_graph_ask){
+            .model = row->model,
+            .strategy = &row->strategy,
+            .data = r->o->data_dir,
+            .platform = row->platform ? row->platform : r->o->platform},
+        err);
+}
+
 static enum msim_status answer(struct report *r, struct msim_job_row *row,
-                               char *const *fields)
+                               char *const *fields, struct msim_error *err)
 {
     struct msim_job_priced priced;
     struct msim_step_estimate e = {0};
     struct peak peak = {0};
 
     MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &priced));
+    MSIM_TRY(find_graph(r, row, err));
     r->rows++;
     if (*row->reason) {
         if (!*r->first_reason)
@@ -239,7 +267,7 @@ static enum msim_status answer_all(struct report *r, const char *path,
         MSIM_TRY(msim_job_rows_next(&r->table, &row, &fields, err));
         if (!fields)
             break;
-        MSIM_TRY(answer(r, &row, fields));
+        MSIM_TRY(answer(r, &row, fields, err));
     }
     MSIM_TRY(msim_job_marks_flush(&r->marks));
     if (!r->o->csv)

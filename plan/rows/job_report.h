@@ -15,6 +15,7 @@ struct msim_job_report_options {
     const char *without;  /* the source whose rows no constant may know; NULL */
     bool csv;             /* else text: errors by source */
     bool would_fit;       /* with a column more */
+    bool simulate;        /* with two columns more */
     struct msim_judged_wish wish; /* of measured rows */
 };
 
@@ -31,6 +32,8 @@ struct msim_job_report_options {
  *   defaults     what was assumed
  *   reason       why there is no prediction; then the figures are empty
  *   would_fit    if asked for: the smallest changes that would make it fit
+ *   simulated_ms, simulated_memory_gib  if asked for: what the graph of the job
+ *                takes and holds by itself (plan/simulate/job_graph.h)
  *   guards       what cannot be, as words (core/guard/guard.h)
  * Text: for every source the errors of its measured rows, of steps and of
  * peaks; how many runs and failures were called to fit; how many rows trip

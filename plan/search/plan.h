@@ -41,6 +41,20 @@ struct msim_plan_basis {
     struct msim_plan_traced traced;
 };
 
+/* Most points that are simulated: the three cheapest, the three shortest, and
+ * what may be cheaper. */
+#define MSIM_PLAN_SIMULATED 7
+
+/* What the graph of a point's job takes and holds by itself
+ * (plan/simulate). */
+struct msim_plan_simulated {
+    uint32_t point; /* its index */
+    bool known;
+    char why[256];       /* not */
+    double us, peak_gib; /* of a step; of the rank that needs most */
+    uint32_t graphs;     /* that say so */
+};
+
 struct msim_plan {
     struct msim_plan_point *points; /* feasible ones, by number */
     uint32_t n, cap;
@@ -74,6 +88,8 @@ struct msim_plan {
     double nearest_share;
     struct msim_plan_ways nearest_ways;
     struct msim_plan_basis basis;
+    struct msim_plan_simulated simulated[MSIM_PLAN_SIMULATED];
+    uint32_t n_simulated; /* 0: the law alone was asked */
 };
 
 #endif

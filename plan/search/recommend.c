@@ -203,6 +203,61 @@ enum msim_status msim_plan_recommend(struct msim_plan *plan)
     return find_frontier(plan);
 }
 
+#define FOREMOST 3 /* of each order */
+
+static bool is_shorter(const struct msim_plan_point *p,
+                       const struct msim_plan_point *than)
+{
+    return p->time < than->time;
+}
+
+/* Put a candidate among the first of an order; of equals the first stays. */
+static void place(uint32_t first[FOREMOST],
+                  const struct msim_plan_point *points, uint32_t i,
+                  bool (*before)(const struct msim_plan_point *,
+                                 const struct msim_plan_point *))
+{
+    for (uint32_t k = 0; k < FOREMOST; k++) {
+        uint32_t other = first[k];
+
+        if (other != UINT32_MAX && !before(&points[i], &points[other]))
+            continue;
+        first[k] = i;
+        i = other;
+        if (i == UINT32_MAX)
+            return;
+    }
+}
+
+static void add(uint32_t out[MSIM_PLAN_SIMULATED], uint32_t *n, uint32_t i)
+{
+    for (uint32_t k = 0; k < *n; k++)
+        if (out[k] == i)
+            return;
+    if (i != UINT32_MAX && *n < MSIM_PLAN_SIMULATED)
+        out[(*n)++] = i;
+}
+
+uint32_t msim_plan_foremost(const struct msim_plan *plan,
+                            uint32_t out[MSIM_PLAN_SIMULATED])
+{
+    uint32_t best[FOREMOST], shortest[FOREMOST], n = 0;
+
+    for (uint32_t k = 0; k < FOREMOST; k++)
+        best[k] = shortest[k] = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (is_candidate(plan, &plan->points[i])) {
+            place(best, plan->points, i, is_better);
+            place(shortest, plan->points, i, is_shorter);
+        }
+    for (uint32_t k = 0; k < FOREMOST; k++)
+        add(out, &n, best[k]);
+    for (uint32_t k = 0; k < FOREMOST; k++)
+        add(out, &n, shortest[k]);
+    add(out, &n, plan->cheaper);
+    return n;
+}
+
 double msim_chance_below(double limit, double middle, double low, double high)
 {
     double sd = log(limit > middle ? high / middle : middle / low) / OF_90;

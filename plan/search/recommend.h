@@ -11,6 +11,14 @@
 MSIM_MUST_CHECK
 enum msim_status msim_plan_recommend(struct msim_plan *plan);
 
+/*
+ * Indices of the points that are worth a closer look, each once: what is
+ * recommended and the next two in that order, the shortest and the next two,
+ * and what may be cheaper. Returns their number.
+ */
+uint32_t msim_plan_foremost(const struct msim_plan *plan,
+                            uint32_t out[MSIM_PLAN_SIMULATED]);
+
 /* What a point costs: money, else GPUs for as long as a step takes. */
 double msim_plan_cost(const struct msim_plan_point *p);
 

@@ -159,8 +159,8 @@ static const struct msim_folder_kinds ALL_KINDS = {KINDS, sizeof(KINDS) /
                                                               sizeof(KINDS[0])};
 
 struct job {
-    struct msim_folder folder;
     const struct msim_synth_options *o;
+    const struct msim_synth_place *to;
     struct msim_dlrm_share *shares; /* of a DLRM: one a rank */
 };
 
@@ -240,19 +240,20 @@ static enum msim_status write_dlrm(const struct job *job, struct msim_etw *e,
     return status;
 }
 
-static enum msim_status write_rank(struct job *job, int64_t number,
+static enum msim_status write_rank(const struct job *job, int64_t number,
                                    uint64_t *nodes, struct msim_error *err)
 {
+    const struct msim_synth_place *to = job->to;
     struct msim_etw *e = calloc(1, sizeof(*e));
-    struct msim_file *file = NULL;
     enum msim_status status = MSIM_ENOMEM;
+    void *trace = NULL;
     char name[64];
 
     snprintf(name, sizeof(name), "rank-%lld.et.json", (long long)number);
     if (e)
-        status = msim_folder_file(&file, &job->folder, name, err);
+        status = to->begin(&trace, to->own, name, err);
     if (status == MSIM_OK) {
-        msim_etw_begin(e, msim_file_write, file, number);
+        msim_etw_begin(e, to->write, trace, number);
         msim_etw_thread(e, 1);
         status = (job->shares ? write_dlrm : write_transformer)(job, e, number);
     }
@@ -261,7 +262,7 @@ static enum msim_status write_rank(struct job *job, int64_t number,
     if (status == MSIM_OK)
         *nodes += e->nodes;
     free(e);
-    return msim_file_close(file, status, err);
+    return to->end(trace, status, err);
 }
 
 /* What the job was asked for as, to be read again. */
@@ -288,19 +289,20 @@ static void write_description(struct msim_json *j,
     msim_json_close(j);
 }
 
-static enum msim_status write_manifest(struct job *job, int64_t a_file,
-                                       struct msim_error *err)
+static enum msim_status write_manifest(struct msim_folder *folder,
+                                       const struct msim_synth_options *o,
+                                       int64_t a_file, struct msim_error *err)
 {
-    const struct msim_strategy *s = job->o->strategy;
+    const struct msim_strategy *s = o->strategy;
     struct msim_file *file;
     struct msim_json j;
 
-    MSIM_TRY(msim_folder_file(&file, &job->folder, "synth.json", err));
+    MSIM_TRY(msim_folder_file(&file, folder, "synth.json", err));
     msim_json_begin(&j, msim_file_write, file);
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "schema", "mystique-sim/synth/1");
     msim_json_text(&j, "version", MSIM_VERSION);
-    msim_json_text(&j, "model", job->o->model->name);
+    msim_json_text(&j, "model", o->model->name);
     msim_json_open(&j, "strategy", '{', false);
 #define X(name, missing) msim_json_integer(&j, #name, s->name);
     MSIM_STRATEGY_MAP(X)
@@ -311,7 +313,7 @@ static enum msim_status write_manifest(struct job *job, int64_t a_file,
     msim_json_close(&j);
     msim_json_integer(&j, "ranks", s->gpus);
     msim_json_integer(&j, "ranks_a_file", a_file);
-    write_description(&j, job->o);
+    write_description(&j, o);
     msim_json_close(&j);
     return msim_file_close(file, msim_json_end(&j), err);
 }
@@ -445,21 +447,21 @@ static enum msim_status write_all(struct job *job,
                                   struct msim_error *err)
 {
     const struct msim_strategy *s = job->o->strategy;
-    int64_t a_file = alike(job);
 
-    for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
+    out->ranks_a_file = alike(job);
+    for (int64_t rank = 0; rank < s->gpus; rank += out->ranks_a_file) {
         MSIM_TRY(write_rank(job, rank, &out->nodes, err));
         out->files++;
     }
-    return write_manifest(job, a_file, err);
+    return MSIM_OK;
 }
 
-enum msim_status msim_synth_write(const char *dir,
-                                  const struct msim_synth_options *o,
-                                  struct msim_synth_result *out,
-                                  struct msim_error *err)
+enum msim_status msim_synth_make(const struct msim_synth_options *o,
+                                 const struct msim_synth_place *to,
+                                 struct msim_synth_result *out,
+                                 struct msim_error *err)
 {
-    struct job job = {.o = o};
+    struct job job = {.o = o, .to = to};
     enum msim_status status;
 
     *out = (struct msim_synth_result){0};
@@ -470,10 +472,45 @@ enum msim_status msim_synth_write(const char *dir,
             return MSIM_ENOMEM;
         msim_dlrm_spread(o->model, o->strategy->gpus, job.shares);
     }
-    status = msim_folder_begin(&job.folder, dir, &ALL_KINDS, err);
-    if (status == MSIM_OK)
-        status = write_all(&job, out, err);
-    status = msim_folder_end(&job.folder, status, err);
+    status = write_all(&job, out, err);
     free(job.shares);
     return status;
+}
+
+/* ---- a folder ------------------------------------------------------------ */
+
+static enum msim_status begin_file(void **trace, void *own, const char *name,
+                                   struct msim_error *err)
+{
+    struct msim_file *file = NULL;
+    enum msim_status status = msim_folder_file(&file, own, name, err);
+
+    *trace = file;
+    return status;
+}
+
+static enum msim_status end_file(void *trace, enum msim_status status,
+                                 struct msim_error *err)
+{
+    return msim_file_close(trace, status, err);
+}
+
+enum msim_status msim_synth_write(const char *dir,
+                                  const struct msim_synth_options *o,
+                                  struct msim_synth_result *out,
+                                  struct msim_error *err)
+{
+    struct msim_folder folder;
+    const struct msim_synth_place to = {&folder, begin_file, msim_file_write,
+                                        end_file};
+    enum msim_status status;
+
+    *out = (struct msim_synth_result){0};
+    MSIM_TRY(check(o, err));
+    status = msim_folder_begin(&folder, dir, &ALL_KINDS, err);
+    if (status == MSIM_OK)
+        status = msim_synth_make(o, &to, out, err);
+    if (status == MSIM_OK)
+        status = write_manifest(&folder, o, out->ranks_a_file, err);
+    return msim_folder_end(&folder, status, err);
 }

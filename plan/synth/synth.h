@@ -25,8 +25,33 @@ struct msim_synth_options {
 
 struct msim_synth_result {
     uint32_t files;
-    uint64_t nodes; /* in all */
+    int64_t ranks_a_file; /* that each stands for */
+    uint64_t nodes;       /* in all */
 };
+
+/* Where traces go, one after the other. */
+struct msim_synth_place {
+    void *own;
+    /* Bytes of the trace that is called `name` go to write() of `*trace`. */
+    enum msim_status (*begin)(void **trace, void *own, const char *name,
+                              struct msim_error *err);
+    enum msim_status (*write)(void *trace, const char *bytes, size_t n);
+    /* Once for each that was begun, and where that failed; its status. */
+    enum msim_status (*end)(void *trace, enum msim_status status,
+                            struct msim_error *err);
+};
+
+/*
+ * The step of a described job: the trace of each rank that is asked for. All
+ * verbs have the job's graph from here: `synth` as files, others in memory
+ * (plan/simulate). EUSAGE where a strategy cannot be written; what `to` says;
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_synth_make(const struct msim_synth_options *o,
+                                 const struct msim_synth_place *to,
+                                 struct msim_synth_result *out,
+                                 struct msim_error *err);
 
 /*
  * Write DIR/rank-R.et.json for each rank that is asked for, and DIR/synth.json,

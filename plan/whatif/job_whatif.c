@@ -407,6 +407,23 @@ static enum msim_status predict_all(struct runner *r, struct msim_error *err)
     return MSIM_OK;
 }
 
+static enum msim_status simulate(struct msim_job_whatif *w,
+                                 const struct msim_job_question *q,
+                                 struct msim_error *err)
+{
+    w->simulated = q->simulate;
+    if (!q->simulate)
+        return MSIM_OK;
+    return msim_job_graph_find(
+        &w->graph,
+        &(struct msim_job_graph_ask){.model = &w->model,
+                                     .strategy = &w->base.strategy,
+                                     .data = q->data_dir,
+                                     .platform = q->platform,
+                                     .network = q->network},
+        err);
+}
+
 enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
                                      const struct msim_job_question *q,
                                      struct msim_error *err)
@@ -430,6 +447,8 @@ enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
         status = predict_all(&r, err);
     if (status == MSIM_OK)
         status = guard(out);
+    if (status == MSIM_OK)
+        status = simulate(out, q, err);
     for (uint32_t i = 0; i < r.n_machines; i++)
         free_machine(r.machines[i]);
     free(r.machines);

@@ -30,6 +30,7 @@
 #define MSIM_PLAN_WHATIF_JOB_WHATIF_H
 #include "core/guard/guard.h"
 #include "plan/memory/job_memory.h"
+#include "plan/simulate/job_graph.h"
 #include "plan/step/steps_file.h"
 #include "plan/whatif/job_change.h"
 
@@ -56,6 +57,8 @@ struct msim_job_whatif {
     struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_job_scenario base, *rows;
     uint32_t n;
+    bool simulated;              /* the base was asked for so, too */
+    struct msim_job_graph graph; /* of the base */
 };
 
 struct msim_job_question {
@@ -65,6 +68,7 @@ struct msim_job_question {
     const char *platform;  /* a name or a file */
     const char *network;   /* the same; NULL: the platform's own */
     const char *data_dir;
+    bool simulate; /* the base's graph by itself, too */
 };
 
 /*

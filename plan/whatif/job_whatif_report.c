@@ -54,6 +54,24 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
         msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
 }
 
+/* The base as its graph is, by itself. */
+static void text_graph(const struct msim_job_whatif *w, FILE *out)
+{
+    char step[MSIM_CELL];
+
+    if (!w->simulated)
+        return;
+    if (!w->graph.known) {
+        msim_print(out, "\nnot simulated: %s\n", w->graph.why);
+        return;
+    }
+    msim_format_time(step, w->graph.us);
+    msim_print(out,
+               "\nsimulated: the graph of the base takes %s and holds %.1f GiB "
+               "by itself, without what measured jobs teach\n",
+               step, w->graph.peak / GIB);
+}
+
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 {
     char marked[MSIM_GUARD_SENTENCE];
@@ -70,6 +88,7 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
     text_row(&w->base, out);
     for (uint32_t i = 0; i < w->n; i++)
         text_row(&w->rows[i], out);
+    text_graph(w, out);
     fputs(
         "\ncomp: with the optimizer's step; comm, copy: what compute does not "
         "hide; host: the host works and the\nGPU waits; idle: pipeline stages "
@@ -145,6 +164,18 @@ static void json_row(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
+static void json_graph(struct msim_json *j, const struct msim_job_whatif *w)
+{
+    if (!w->simulated)
+        return;
+    msim_json_open(j, "simulated", '{', false);
+    msim_json_number(j, "step_us", w->graph.us);
+    msim_json_number(j, "peak_bytes", w->graph.peak);
+    msim_json_unsigned(j, "graphs", w->graph.graphs);
+    msim_json_text(j, "why_not", w->graph.known ? NULL : w->graph.why);
+    msim_json_close(j);
+}
+
 enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
                                       FILE *out)
 {
@@ -159,6 +190,7 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
     msim_json_text(&j, "assumed", w->assumed);
     msim_guard_count_json(&j, &w->marked, "predictions");
     json_row(&j, "base", &w->base);
+    json_graph(&j, w);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < w->n; i++)
         json_row(&j, NULL, &w->rows[i]);

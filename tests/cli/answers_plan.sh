@@ -12,7 +12,7 @@ points() { # NAME SPEC: all feasible points, and the answer
     hold "plan_$1_points"
 }
 page() { # NAME: the answer of the spec's page, without charts and the PDF
-    MSIM_PYTHON=false run plan "$folder/spec.json" -o "$folder/page_$1"
+    MSIM_PYTHON=false run plan --law-only "$folder/spec.json" -o "$folder/page_$1"
     want_rc 0
     sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/page_$1/report.html" |
         sed -n '/<h2>The answer/,/<h2>/{/<h2>[^T]\|<h2>The best\|<fig\|^$/d;p}' | to_eight_digits >"$folder/said"

@@ -61,13 +61,14 @@ plan/describe        : core/base core/guard core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
-plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
+plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search :
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
+plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
+plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/draw         : core/base :

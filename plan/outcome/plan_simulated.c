@@ -1,0 +1,148 @@
+/*
+ * plan/outcome/plan_simulated.c - what a plan recommends, by the law and by the
+ * graphs of its jobs.
+ */
+#include "core/base/json_out.h"
+#include "core/base/print.h"
+#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define GIB 1073741824.0
+
+/* What a point would cost if a step took as long as its graph. */
+static double cost_of(const struct msim_plan *plan,
+                      const struct msim_plan_simulated *s)
+{
+    const struct msim_plan_point *p = &plan->points[s->point];
+
+    return msim_plan_cost(p) * s->us / p->us;
+}
+
+/* One that would cost less than what is recommended, by the graphs of both, and
+ * is as sure; NULL: there is none. The recommended one stands first. */
+static const struct msim_plan_simulated *rival_of(const struct msim_plan *plan)
+{
+    const struct msim_plan_simulated *best = plan->simulated, *rival = NULL;
+
+    for (uint32_t i = 1; best->known && i < plan->n_simulated; i++) {
+        const struct msim_plan_simulated *s = &plan->simulated[i];
+
+        if (s->known && s->peak_gib <= plan->points[s->point].room_gib &&
+            msim_plan_is_sure(&plan->points[s->point]) &&
+            cost_of(plan, s) < cost_of(plan, rival ? rival : best))
+            rival = s;
+    }
+    return rival;
+}
+
+struct texts {
+    char law[32], simulated[32], law_gib[24], gib[24];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT];
+};
+
+static void fill(struct texts *t, const struct msim_plan *plan,
+                 const struct msim_plan_simulated *s,
+                 const struct msim_spec *spec)
+{
+    const struct msim_plan_point *p = &plan->points[s->point];
+
+    msim_plan_time_text(p->us, t->law, sizeof(t->law));
+    snprintf(t->law_gib, sizeof(t->law_gib), "%.1f", p->peak_gib);
+    msim_plan_strategy_text(spec, p, t->strategy, sizeof(t->strategy));
+    snprintf(t->simulated, sizeof(t->simulated), "-");
+    snprintf(t->gib, sizeof(t->gib), "-");
+    if (s->known)
+        msim_plan_time_text(s->us, t->simulated, sizeof(t->simulated));
+    if (s->known && !isnan(s->peak_gib))
+        snprintf(t->gib, sizeof(t->gib), "%.1f", s->peak_gib);
+}
+
+void msim_plan_simulated_text(const struct msim_plan *plan,
+                              const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_simulated *rival;
+    struct texts t;
+
+    if (!plan->n_simulated)
+        return;
+    fputs(
+        "\nby the law, and simulated: the graph of the job by itself, without "
+        "what measured jobs teach\n"
+        "     law  simulated  law GiB simulated   GPUs platform       "
+        "strategy\n",
+        out);
+    for (uint32_t i = 0; i < plan->n_simulated; i++) {
+        const struct msim_plan_simulated *s = &plan->simulated[i];
+        const struct msim_plan_point *p = &plan->points[s->point];
+
+        fill(&t, plan, s, spec);
+        msim_print(out, "%8s %10s %8s %9s %6" PRId64 " %-14s %s\n", t.law,
+                   t.simulated, t.law_gib, t.gib, p->strategy.gpus,
+                   spec->platforms[p->platform].name, t.strategy);
+        if (!s->known)
+            msim_print(out, "         not simulated: %s\n", s->why);
+    }
+    rival = rival_of(plan);
+    if (!rival)
+        return;
+    fill(&t, plan, rival, spec);
+    msim_print(out,
+               "by the graphs %" PRId64
+               " x %s (%s) costs x %.3f of the recommended one\n",
+               plan->points[rival->point].strategy.gpus,
+               spec->platforms[plan->points[rival->point].platform].name,
+               t.strategy,
+               cost_of(plan, rival) / cost_of(plan, plan->simulated));
+}
+
+void msim_plan_simulated_json(struct msim_json *j, const struct msim_plan *plan,
+                              const struct msim_plan_simulated *s)
+{
+    const struct msim_plan_point *p = &plan->points[s->point];
+
+    msim_json_open(j, "law", '{', false);
+    msim_json_number(j, "step_us", p->us);
+    msim_json_number(j, "peak_bytes", p->peak_gib * GIB);
+    msim_json_close(j);
+    msim_json_open(j, "simulated", '{', false);
+    msim_json_number(j, "step_us", s->known ? s->us : NAN);
+    msim_json_number(j, "peak_bytes", s->known ? s->peak_gib * GIB : NAN);
+    msim_json_unsigned(j, "graphs", s->graphs);
+    msim_json_text(j, "why_not", s->known ? NULL : s->why);
+    msim_json_close(j);
+}
+
+void msim_plan_page_simulated(const struct msim_plan *plan,
+                              const struct msim_spec *spec, FILE *out)
+{
+    struct texts t;
+
+    if (!plan->n_simulated)
+        return;
+    fputs("<section><h2>By the law, and simulated</h2>\n<table><thead><tr>"
+          "<th class=n>GPUs<th>platform<th>strategy<th class=n>step, by the "
+          "law<th class=n>simulated<th class=n>GiB, by the law<th class=n>"
+          "simulated</tr></thead>\n<tbody>",
+          out);
+    for (uint32_t i = 0; i < plan->n_simulated; i++) {
+        const struct msim_plan_simulated *s = &plan->simulated[i];
+        const struct msim_plan_point *p = &plan->points[s->point];
+
+        fill(&t, plan, s, spec);
+        msim_html_print(out,
+                        "<tr><td class=n>%" PRId64
+                        "</td><td>%s</td><td>%s</td><td class=n>%s</td>"
+                        "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
+                        "</td></tr>\n",
+                        p->strategy.gpus, spec->platforms[p->platform].name,
+                        t.strategy, t.law, t.simulated, t.law_gib, t.gib);
+    }
+    fputs("</tbody></table>\n<p class=note>What is recommended, what is "
+          "shortest, and those next to them. Simulated is the graph of the "
+          "job by itself, as synth writes it; the law knows what measured "
+          "jobs take.</p></section>\n",
+          out);
+}
