@@ -75,11 +75,23 @@ static void test_text__lines(void)
     free(b.text.bytes.data);
 }
 
+/* Without a bracket Python lets no line go on. */
+static void test_text__statements_without_brackets(void)
+{
+    struct msim_body b = {.text.status = MSIM_OK};
+
+    msim_body_line(&b, "del x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, "
+                       "x20, x21, x22, x23, x24, x25, x26, x27, x28");
+    CHECK(strchr(msim_text_get(&b.text), '\n')[1] == '\0');
+    free(b.text.bytes.data);
+}
+
 int main(void)
 {
     RUN(test_text__strings);
     RUN(test_text__long_strings);
     RUN(test_text__words);
     RUN(test_text__lines);
+    RUN(test_text__statements_without_brackets);
     return check_summary();
 }
