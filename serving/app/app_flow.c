@@ -11,6 +11,8 @@
 
 #define MOST_COPIES 1000
 #define MOST_LOOPS  1000
+#define MOST_VISITS                                                            \
+    1e6 /* for one request: more is a mistake, and takes hours */
 
 static uint32_t read_end(const struct msim_app *app, struct msim_fields *f,
                          const char *key)
@@ -155,9 +157,7 @@ static void read_edge(struct msim_app *app, struct msim_flow_edge *e,
 
 /* ---- order and circles --------------------------------------------------- */
 
-/* By (from, step); what is equal keeps the order of the file, which is that of
- * the addresses before sorting: `wait` is unused meanwhile, so the place goes
- * with each edge. */
+/* By (from, step); what is equal keeps the order of the file. */
 struct placed {
     struct msim_flow_edge edge;
     uint32_t place;
@@ -232,7 +232,46 @@ static uint32_t find_circle(const struct msim_app *app, const uint32_t *calls)
     return at;
 }
 
-static void check_circles(const struct msim_app *app, struct msim_fields *f)
+/* Calls of one visit, on the average; each may be made again where it is slow.
+ */
+static double calls_of(const struct msim_flow_edge *e)
+{
+    double loops = e->again < 1
+                       ? (1 - pow(e->again, (double)e->most)) / (1 - e->again)
+                       : (double)e->most;
+
+    return e->prob * e->copies * loops * (double)(1 + e->retries);
+}
+
+/* Visits of all stages for one request; `order`: none before its callers. */
+static void check_visits(const struct msim_app *app, const uint32_t *order,
+                         struct msim_fields *f)
+{
+    double *visits = calloc(app->n_stages, sizeof(*visits)), all = 0;
+
+    if (!visits) {
+        f->status = MSIM_ENOMEM;
+        return;
+    }
+    visits[app->start] = 1;
+    for (uint32_t i = 0; i < app->n_stages; i++) {
+        uint32_t n;
+        const struct msim_flow_edge *e = msim_app_edges_of(app, order[i], &n);
+
+        all += visits[order[i]];
+        for (uint32_t k = 0; k < n; k++)
+            visits[e[k].to] += visits[order[i]] * calls_of(&e[k]);
+    }
+    free(visits);
+    if (all > MOST_VISITS)
+        f->status = msim_fail(
+            f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+            "flow.edges make %.3g visits for one request, want at most %.0f: "
+            "look at copies, loops and retries",
+            all, MOST_VISITS);
+}
+
+static void check_order(const struct msim_app *app, struct msim_fields *f)
 {
     uint32_t *room = calloc(2 * (size_t)app->n_stages, sizeof(*room));
     const char *name;
@@ -248,6 +287,8 @@ static void check_circles(const struct msim_app *app, struct msim_fields *f)
             "flow.edges lead from stage '%.60s' back to it, want no circle: "
             "calls that are made again are a \"loop\" of their edge",
             name);
+    } else {
+        check_visits(app, room + app->n_stages, f);
     }
     free(room);
 }
@@ -292,6 +333,6 @@ void msim_app_read_flow(struct msim_app *app, struct msim_fields *f)
         app->start = read_end(app, &in, "start");
     read_edges(app, &in);
     if (in.status == MSIM_OK)
-        check_circles(app, &in);
+        check_order(app, &in);
     msim_fields_close(f, &in);
 }

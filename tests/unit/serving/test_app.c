@@ -165,6 +165,10 @@ static const struct {
      "flow.edges lead from stage 'a' back to it"},
     {CLASSES, STAGES, "'start': 'a', 'edges': [{'from': 'b', 'to': 'b'}]",
      "flow.edges lead from stage 'b' back to it"},
+    {CLASSES, STAGES ", 'c': {'kind': 'tool'}",
+     "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', 'copies': 1000, 'loop': "
+     "{'again': 1, 'most': 1000}}, {'from': 'b', 'to': 'c', 'copies': 3}]",
+     "flow.edges make 4e+06 visits for one request, want at most 1000000"},
     {IN_TOP("'classes': [{'name': 'x', 'share': 0.5}, {'name': 'y', "
             "'share': 0.4}]"),
      "classes[].share add up to 0.9, want 1"},
