@@ -494,7 +494,7 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_job_keep_common_steps(l->job));
     MSIM_TRY(msim_job_keep_busy(l->job));
-    MSIM_TRY(msim_job_match_lost(l->job));
+    MSIM_TRY(msim_job_match_lost(l->job, l->clocks));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     MSIM_TRY(keep_imports(l));
     MSIM_TRY(msim_job_keep_whole(l->job));

@@ -21,21 +21,18 @@ enum msim_status msim_job_name_groups(struct msim_job *job);
 MSIM_MUST_CHECK
 enum msim_status msim_job_keep_common_steps(struct msim_job *job);
 
-/*
- * Number the collectives of groups that record no sequence and of which a rank
- * lost records in a step, so that all others meet as they did; the logs say how
- * many were lost and matched (core/job/lost_comms.c). Before clocks are
- * aligned.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_job_match_lost(struct msim_job *job);
-
 /* Where a trace's time 0 lies on its writer's clock. */
 struct msim_trace_clock {
     bool known;
     int64_t us;
     int32_t ps;
 };
+
+/* Number calls of groups of which a rank lost some (core/match/lost_comms.h);
+ * `clocks` as below. Before clocks are aligned. */
+MSIM_MUST_CHECK
+enum msim_status msim_job_match_lost(struct msim_job *job,
+                                     const struct msim_trace_clock *clocks);
 
 /*
  * Shift the times of all ranks to one origin, the earliest event near 0.

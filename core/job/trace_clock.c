@@ -14,6 +14,7 @@
 #include "core/base/hash.h"
 #include "core/base/sort.h"
 #include "core/job/link.h"
+#include "core/match/lost_comms.h"
 #include "core/trace/meets.h"
 
 #include <stdlib.h>
@@ -204,6 +205,26 @@ static bool close_clocks(const struct msim_trace_clock *a,
 
     return a->known && b->known && !__builtin_sub_overflow(a->us, b->us, &us) &&
            us < SAME_CLOCK_US && us > -SAME_CLOCK_US;
+}
+
+enum msim_status msim_job_match_lost(struct msim_job *job,
+                                     const struct msim_trace_clock *clocks)
+{
+    uint32_t first = 0, n = job->n_ranks;
+    msim_ps *origins = malloc(((size_t)n + 1) * sizeof(*origins));
+    enum msim_status status;
+
+    if (!origins)
+        return MSIM_ENOMEM;
+    while (first < n && !clocks[first].known)
+        first++;
+    for (uint32_t i = 0; i < n; i++)
+        origins[i] = first < n && close_clocks(&clocks[first], &clocks[i])
+                         ? difference(&clocks[first], &clocks[i])
+                         : MSIM_TIME_NONE;
+    status = msim_match_lost(job->ranks, n, origins);
+    free(origins);
+    return status;
 }
 
 /* The earliest event of the job becomes 0. */

@@ -3,6 +3,11 @@
 # that both ranks lost, messages that cross. Times are microseconds.
 . "$(dirname "$0")/made.bash"
 
+# iteration: that which the last run predicted.
+iteration() {
+    grep -m1 '^  "iteration_us"' out | grep -o '"predicted": [0-9.]*' | grep -o '[0-9.]*'
+}
+
 # ---- processes that launch nothing ---------------------------------------------
 # One that loads data, or serves requests: neither its steps nor its time are the
 # job's. What has no operators is a part of the rank, such as a track of marks.
@@ -47,7 +52,7 @@ PYTHON
 cd "$folder" || exit 1
 
 run --json alone.json
-alone=$(grep -m1 '^  "iteration_us"' out | grep -o '"predicted": [0-9.]*' | grep -o '[0-9.]*')
+alone=$(iteration)
 run --json unmarked.json
 want_rc 0
 want iteration_us "$alone"
@@ -75,4 +80,57 @@ want_rc 0
 want_out '"ranks": 2'
 want_out '"verdict": null'
 want_err "3 kernel launches and no GPU activity on some of the ranks"
+
+# ---- calls that both ranks lost ------------------------------------------------
+# Each of two ranks lost another of its collectives, so that their numbers are
+# equal. The nth is not the nth: by size, or by when they ran. Nothing waits.
+make <<'PYTHON'
+from made_steps import *
+
+
+def rank(path, number_of, sizes, lost=(), marked=True):
+    events = []
+    for s in range(4):
+        t = 10000 * s
+        events += [mark(s + 1, t, 10000)] if marked else []
+        for k, elements in enumerate(sizes):
+            at, n = t + 100 + 3000 * k, next(number)
+            events += launch("aten::mm", at, at + 60, 90, "gemm")
+            if (s, k) in lost:
+                continue
+            about = {"Collective_name": "allreduce", "In_msg_nelems": elements,
+                     "Out_msg_nelems": elements, "Group_size": 2, "dtype": "Float",
+                     "Process_Group_Name": "0", "Process_Group_Ranks": "[0, 1]"}
+            called = op("record_param_comms", at + 200, 30)
+            called["args"].update({k.replace("_", " "): v for k, v in about.items()})
+            events += [called, call("cudaLaunchKernel", at + 205, 10, n),
+                       kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 500, 200, n,
+                              stream=20, **about)]
+        events.append(call("cudaDeviceSynchronize", t + 9500, 400))
+    save(f"{path}/rank{number_of}.json", events, distributedInfo={
+        "backend": "nccl", "rank": number_of, "world_size": 2})
+
+
+MIB = 1 << 20
+for sizes, name in (((MIB, MIB, MIB), "alike"), ((MIB, 2 * MIB, 4 * MIB), "unlike")):
+    for first, second, what in ((None, None, "whole"), ((0, 1), (3, 1), "far"),
+                                ((1, 0), (1, 2), "near")):
+        for marked in (True, False):
+            where = f"both/{name}_{what}{'' if marked else '_unmarked'}"
+            rank(where, 0, sizes, {first}, marked)
+            rank(where, 1, sizes, {second}, marked)
+PYTHON
+for kind in {alike,unlike}_{whole,far,near}{,_unmarked}; do
+    run --json --platform a100 --costs model "both/$kind"
+    want_rc 0
+    case $kind in
+    *whole*) declare "${kind/whole/is}=$(iteration)" ;;
+    *) whole=${kind/far/is} && whole=${whole/near/is}
+        want iteration_us "${!whole}"
+        want_err "rank0.json and 1 more: 2 collectives are not recorded that other ranks" ;;
+    esac
+    grep -m1 '^  "communication_us"' out | grep -q '"wait": 0}' ||
+        complain "$kind: ranks wait: $(grep -m1 '^  "communication_us"' out)"
+    [[ $err != *"disagree"* && $err != *"its clock is"* ]] || complain "$kind: $err"
+done
 finish

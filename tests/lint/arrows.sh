@@ -19,7 +19,8 @@ core/read/et         : core/base core/stream core/trace core/read :
 core/read/kineto     : core/base core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/link            : core/base core/trace :
-core/job             : core/base core/stream core/trace core/read/ core/link :
+core/match           : core/base core/trace :
+core/job             : core/base core/stream core/trace core/read/ core/link core/match :
 core/lives           : core/base core/trace :
 core/memory          : core/base core/trace core/lives :
 core/reshape         : core/base core/trace core/lives :

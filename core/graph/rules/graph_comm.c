@@ -4,7 +4,7 @@
  * The nth collective of a group on one rank meets the nth of that group on
  * every other rank, counted from the first step, since recordings may begin
  * anywhere; where they are numbered, the one of its number. Those of a group of
- * which a rank lost a record are (core/job/lost_comms.c). A collective's own
+ * which a rank lost a record are (core/match/lost_comms.c). A collective's own
  * work is what remains after the last rank arrived:
  *
  *     work(rank) = traced end(rank) - latest traced start over ranks
