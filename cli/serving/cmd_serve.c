@@ -9,6 +9,7 @@
 #include "serving/outcome/serving_outcome.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_REQUESTS 20000
@@ -16,7 +17,7 @@
 
 struct settings {
     double rate, concurrency, requests, seconds, warmup, seed;
-    const char *log, *free_stage, *counters, *timeline, *chart;
+    const char *log, *plan, *plans, *free_stage, *counters, *timeline, *chart;
     struct msim_promise goodput[GOODPUTS_MOST];
     uint32_t n_goodput;
     uint32_t threads;
@@ -112,6 +113,16 @@ static const struct msim_option OPTIONS[] = {
     NUMBER_ROW("seed", parse_seed, "N",
                "of the random numbers; a request draws the same in every run "
                "with that seed, whatever serves it"),
+    {.name = "plan",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, plan),
+     .metavar = "PLAN.json",
+     .help = "replicas of stages, as size writes them"},
+    {.name = "plans",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, plans),
+     .metavar = "PLANS.jsonl",
+     .help = "a plan a line: print CSV, one line a plan, of the same requests"},
     {.name = "free",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, free_stage),
@@ -197,6 +208,11 @@ static enum msim_status check(const struct settings *s, struct msim_error *err)
     if (s->log && s->concurrency > 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "--requests and --concurrency exclude each other");
+    if (s->plans && (s->plan || s->output == MSIM_OUTPUT_JSON || s->counters ||
+                     s->timeline || s->chart))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "--plans prints CSV, one line a plan: it goes without "
+                         "--plan, --json, --counters, --timeline, --chart");
     return s->chart ? msim_option_check_chart(s->chart, err) : MSIM_OK;
 }
 
@@ -264,10 +280,50 @@ static enum msim_status report(const struct msim_serving_outcome *o,
     return MSIM_OK;
 }
 
+static enum msim_status serve_plans(const struct msim_serving_wish *w,
+                                    const struct settings *s,
+                                    struct msim_error *err)
+{
+    struct msim_serving_plans plans;
+    enum msim_status status;
+
+    MSIM_TRY(msim_serving_plans_read(&plans, w->app, s->plans, err));
+    status = msim_serving_plans_csv(w, &plans, stdout, err);
+    msim_serving_plans_release(&plans);
+    return status;
+}
+
+static enum msim_status serve_one(const struct msim_serving_wish *w,
+                                  const struct settings *s,
+                                  struct msim_error *err)
+{
+    struct msim_serving_outcome o;
+    enum msim_status status;
+
+    MSIM_TRY(msim_serving_outcome_make(&o, w, err));
+    status = report(&o, s, err);
+    msim_serving_outcome_release(&o);
+    return status;
+}
+
+/* The replicas of a plan, in place of the application's. */
+static enum msim_status put_plan(struct msim_app *app, const char *path,
+                                 struct msim_error *err)
+{
+    int64_t *replicas = calloc(app->n_stages, sizeof(*replicas));
+    enum msim_status status =
+        replicas ? msim_serving_plan_read(replicas, app, path, err)
+                 : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; i < app->n_stages && status == MSIM_OK; i++)
+        app->stages[i].replicas = replicas[i];
+    free(replicas);
+    return status;
+}
+
 static enum msim_status serve(const char *path, const struct settings *s,
                               struct msim_error *err)
 {
-    struct msim_serving_outcome o;
     struct msim_serving_wish w;
     struct msim_app app;
     enum msim_status status;
@@ -275,12 +331,10 @@ static enum msim_status serve(const char *path, const struct settings *s,
     MSIM_TRY(check(s, err));
     MSIM_TRY(msim_app_read(&app, path, err));
     status = wish_of(s, &app, &w, err);
+    if (status == MSIM_OK && s->plan)
+        status = put_plan(&app, s->plan, err);
     if (status == MSIM_OK)
-        status = msim_serving_outcome_make(&o, &w, err);
-    if (status == MSIM_OK) {
-        status = report(&o, s, err);
-        msim_serving_outcome_release(&o);
-    }
+        status = s->plans ? serve_plans(&w, s, err) : serve_one(&w, s, err);
     msim_app_release(&app);
     return status;
 }

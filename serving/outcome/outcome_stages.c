@@ -37,9 +37,9 @@ sample_figure(const struct msim_visit_sample *s, double mean_ps, double *values)
     return f;
 }
 
-/* What grows without an end: its workers have no time left, and more waits at
- * the last arrival than did half-way there. */
-static bool is_saturated(const struct msim_stage_run *r)
+/* What grows without an end: its workers are held all the time, and more waits
+ * at the last arrival than did half-way there. */
+static bool grows(const struct msim_stage_run *r)
 {
     double before = (double)r->backlog[0], after = (double)r->backlog[1];
 
@@ -67,8 +67,17 @@ static void sum_up(struct msim_serving_outcome *o, uint32_t i, double critical)
     s->cost = hours * def->price_per_hour;
     s->energy_kwh = hours * def->power_w / 1000;
     s->counterfactual_p99 = s->counterfactual_mean = NAN;
-    s->saturated = is_saturated(r);
+    s->saturated = grows(r);
     o->saturated |= s->saturated;
+}
+
+/* Where a queue grows because its workers wait for calls, who is called is
+ * saturated, too, if it has no time left: its own queue is as long as those
+ * workers are many, and stays so. */
+static void name_callees(struct msim_serving_outcome *o)
+{
+    for (uint32_t i = 0; i < o->app->n_stages && o->saturated; i++)
+        o->stages[i].saturated |= o->run.stages[i].late_computing > FULL;
 }
 
 /* The stage that is full first when all of the load grows. */
@@ -117,6 +126,7 @@ enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
             sample_figure(&r->selves, r->self_ps / visits, values);
     }
     free(values);
+    name_callees(o);
     find_capacity(o);
     o->rate = (double)o->run.n_requests / o->run.end_s;
     return MSIM_OK;
@@ -169,8 +179,8 @@ enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
     for (uint32_t i = 0; i < o->app->n_stages; i++)
         if (o->stages[i].saturated)
             MSIM_TRY(warn(o,
-                          "%s is saturated: its queue grows as long as "
-                          "requests arrive, so latencies are of this run",
+                          "%s is saturated: more comes than it can serve, so "
+                          "latencies grow with the length of the run",
                           o->stages[i].name));
     return MSIM_OK;
 }

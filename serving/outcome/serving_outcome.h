@@ -8,6 +8,7 @@
  */
 #ifndef MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
 #define MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
+#include "serving/app/serving_plan.h"
 #include "serving/sim/serving_run.h"
 
 #include <stdio.h>
@@ -81,6 +82,12 @@ void msim_serving_outcome_release(struct msim_serving_outcome *o);
 /* The figure of `n` values in the order of events, which are sorted by this;
  * NAN where n is 0. Low and high by batch means. */
 struct msim_serving_figure msim_serving_figure_of(double *values, uint64_t n);
+
+/* Simulate every plan; a line each, as CSV. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_plans_csv(const struct msim_serving_wish *w,
+                                        const struct msim_serving_plans *plans,
+                                        FILE *out, struct msim_error *err);
 
 MSIM_MUST_CHECK
 enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
