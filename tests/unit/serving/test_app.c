@@ -304,6 +304,29 @@ static void test_app__reads_topologies(void)
     }
 }
 
+/* What is shipped is read, and takes nothing for granted that matters. */
+static void test_app__reads_what_is_shipped(void)
+{
+    static const char *const NAMES[] = {
+        "agent", "chat", "image-to-text", "rag", "recommendation", "summarise"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+        char path[512];
+        struct msim_app app;
+        struct msim_error err = {0};
+
+        snprintf(path, sizeof(path), "%s/apps/%s.json", MSIM_DATA, NAMES[i]);
+        CHECK_INT(msim_app_read(&app, path, &err), MSIM_OK);
+        CHECK_STR(err.text, "");
+        CHECK_STR(app.name, NAMES[i]);
+        CHECK(app.n_promises && app.arrivals.rate > 0);
+        for (uint32_t s = 0; s < app.n_stages; s++)
+            CHECK(app.stages[s].kind == MSIM_STAGE_LLM ||
+                  app.stages[s].service.kind != MSIM_DIST_NONE);
+        msim_app_release(&app);
+    }
+}
+
 int main(void)
 {
     static const char *const FILES[] = {"app.json", "s.csv", NULL};
@@ -315,6 +338,7 @@ int main(void)
     RUN(test_app__refuses_another_schema);
     RUN(test_app__finds_samples_beside_it);
     RUN(test_app__reads_topologies);
+    RUN(test_app__reads_what_is_shipped);
     made_end(FILES);
     return check_summary();
 }
