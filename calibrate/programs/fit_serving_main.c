@@ -236,10 +236,11 @@ static void print_row(FILE *out, const struct run *r,
     msim_serving_predict(&a, &r->law, row);
     msim_csv_print(out, "%s,%s,%s,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g,%g",
                    r->t.models[row->model], r->t.gpus[row->gpu],
-                   msim_llm_engine_text(row->engine), row->tp, row->dp,
-                   row->loop.input_tokens, row->loop.output_tokens,
-                   row->loop.seqs, row->loop.waiting, row->tpot_ms, a.tpot_ms,
-                   row->ttft_ms, a.ttft_ms, a.prefill_ms, a.decode_ms);
+                   msim_llm_engine_text(row->engine), (double)row->rank.s.tp,
+                   (double)row->rank.s.dp, row->loop.input_tokens,
+                   row->loop.output_tokens, row->loop.seqs, row->loop.waiting,
+                   row->tpot_ms, a.tpot_ms, row->ttft_ms, a.ttft_ms,
+                   a.prefill_ms, a.decode_ms);
     for (int p = 0; p < MSIM_LLM_PIECES; p++)
         fprintf(out, ",%.0f,%.0f", piece_us(&row->decode, p),
                 piece_us(&row->prefill, p));
@@ -314,6 +315,7 @@ static void add_engines(cJSON *json, const struct msim_llm_law *law)
             all, msim_llm_engine_text((enum msim_llm_engine)e));
         add_number(one, "host_us", law->host_us[e]);
         add_number(one, "sequence_us", law->sequence_us[e]);
+        add_number(one, "ranks_us", law->ranks_us[e]);
         add_number(one, "first_wave", law->first_wave[e]);
         add_number(one, "arrival_us", law->arrival_us[e]);
         for (int p = 0; p < MSIM_LLM_PIECES; p++)

@@ -22,7 +22,7 @@ enum {
     AT_MANY = AT_TYPES + MSIM_QUANTS,
     AT_ENGINES = AT_MANY + MSIM_QUANTS
 };
-enum { OF_HOST, OF_SEQUENCE, OF_ALL, OF_WAVE, OF_ARRIVAL, OF_OWN };
+enum { OF_HOST, OF_SEQUENCE, OF_RANKS, OF_ALL, OF_WAVE, OF_ARRIVAL, OF_OWN };
 #define AN_ENGINE (OF_OWN + OWNS)
 #define CONSTANTS (AT_ENGINES + MSIM_LLM_ENGINES * AN_ENGINE)
 
@@ -46,6 +46,7 @@ static void begin(double *at)
 
         of[OF_HOST] = none.host_us[e];
         of[OF_SEQUENCE] = none.sequence_us[e];
+        of[OF_RANKS] = none.ranks_us[e];
         of[OF_WAVE] = 0.3;
         of[OF_ARRIVAL] = none.arrival_us[e];
     }
@@ -62,6 +63,7 @@ static void law_of(struct msim_llm_law *law, const double *at)
 
         law->host_us[e] = of[OF_HOST];
         law->sequence_us[e] = of[OF_SEQUENCE];
+        law->ranks_us[e] = of[OF_RANKS];
         law->first_wave[e] = fmin(of[OF_WAVE], 1);
         law->arrival_us[e] = of[OF_ARRIVAL];
         for (int p = 0; p < MSIM_LLM_PIECES; p++)
@@ -71,20 +73,21 @@ static void law_of(struct msim_llm_law *law, const double *at)
     }
 }
 
-static double sum_us(const struct msim_llm_law *law, enum msim_llm_engine e,
+static double sum_us(const struct msim_llm_law *law,
+                     const struct msim_llm_rank *r,
                      const struct msim_serving_sum *s)
 {
-    return law->host_us[e] * s->steps + law->sequence_us[e] * s->seqs +
-           msim_llm_law_us(law, e, &s->pieces);
+    return msim_llm_law_host_us(law, r, s->steps, s->seqs) +
+           msim_llm_law_us(law, r->s.engine, &s->pieces);
 }
 
 void msim_serving_predict(struct msim_closed_loop_answer *out,
                           const struct msim_llm_law *law,
                           const struct msim_serving_row *row)
 {
-    msim_loop_figures(out, law, row->engine, &row->loop, row->dp,
-                      sum_us(law, row->engine, &row->prefill),
-                      sum_us(law, row->engine, &row->decode));
+    msim_loop_figures(out, law, row->engine, &row->loop, (double)row->rank.s.dp,
+                      sum_us(law, &row->rank, &row->prefill),
+                      sum_us(law, &row->rank, &row->decode));
 }
 
 /* ---- the search ---------------------------------------------------------- */
@@ -113,9 +116,9 @@ static void residuals(double *out, const double *at, void *context)
 /* TTFT depends on how many requests a benchmark sent, which no row says. */
 #define TTFT_WEIGHT 0.25
 #define MOST        3.0
-#define RIDGE       0.01
+#define RIDGE       0.005
 
-/* Every model on every GPU has equal weight, whatever its rows; together they
+/* A model on a GPU under an engine weighs as the root of its rows; all together
  * weigh 1. */
 static void set_weights(double *weight, const struct msim_serving_table *t,
                         const uint8_t *use)

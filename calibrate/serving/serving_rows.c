@@ -224,8 +224,7 @@ static enum msim_status read_row(struct reader *r, struct msim_serving_row *row,
     row->engine = setup.engine;
     row->dense = rank.dense;
     row->experts = rank.experts;
-    row->dp = (double)rank.s.dp;
-    row->tp = (double)rank.s.tp;
+    row->rank = rank;
     MSIM_TRY(msim_llm_memory_make(&memory, &rank, err));
     row->loop = msim_closed_loop_of(
         &rank, memory.kv_tokens, 0, number(r, COLUMN_isl),

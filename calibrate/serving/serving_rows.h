@@ -25,8 +25,8 @@ struct msim_serving_row {
     enum msim_llm_engine engine;
     enum msim_quant dense, experts;
     struct msim_closed_loop loop;
-    double dp, tp;
-    double tpot_ms, ttft_ms; /* measured; 0: not */
+    struct msim_llm_rank rank; /* its model and platform are gone */
+    double tpot_ms, ttft_ms;   /* measured; 0: not */
     struct msim_serving_sum prefill, decode;
 };
 

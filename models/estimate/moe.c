@@ -41,10 +41,40 @@ static const char *const *types_for(const struct msim_work *w)
     return LIKE[0];
 }
 
-/* The kernels with most rows of a framework for a type; NULL: there are none.
+/* How far the work's model is from those that a fit saw: the sum of the
+ * logarithms of hidden size, experts and experts a token, beyond their ranges.
  */
+static double model_distance(const struct msim_fit *c,
+                             const struct msim_work *w)
+{
+    const struct msim_moe_routing *r = &w->u.moe.routing;
+    const double x[MSIM_MOE_NAMES] = {log((double)w->u.moe.hidden),
+                                      log((double)r->experts),
+                                      log((double)r->topk)};
+    double sum = 0;
+
+    for (int i = 0; i < MSIM_MOE_NAMES; i++)
+        sum += fmax(fmax(c->range_low[i] - x[i], x[i] - c->range_high[i]), 0);
+    return sum;
+}
+
+/* Ranges have five digits. */
+#define SAME_DISTANCE 1e-3
+
+static bool is_better(const struct msim_fit *c, const struct msim_fit *than,
+                      const struct msim_work *w)
+{
+    double a = model_distance(c, w), b = model_distance(than, w);
+
+    return fabs(a - b) > SAME_DISTANCE ? a < b : c->rows > than->rows;
+}
+
+/* The kernels that a framework runs for the nearest models in a type, of those
+ * the ones with most rows; NULL: there are none. A framework chooses kernels by
+ * the model: MXFP4 experts of gpt-oss by Triton's, of others by Marlin's. */
 static const char *most_used(const struct msim_platform *p,
-                             const char *framework, const char *type)
+                             const char *framework, const char *type,
+                             const struct msim_work *w)
 {
     const struct msim_fit *best = NULL;
     size_t n = strlen(type);
@@ -54,7 +84,7 @@ static const char *most_used(const struct msim_platform *p,
 
         if (c->law == &MSIM_LAW_MOE && strcmp(c->framework, framework) == 0 &&
             strncmp(c->key, type, n) == 0 && c->key[n] == '/' &&
-            (!best || c->rows > best->rows))
+            (!best || is_better(c, best, w)))
             best = c;
     }
     return best ? best->key + n + 1 : NULL;
@@ -63,7 +93,7 @@ static const char *most_used(const struct msim_platform *p,
 static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
 
 /* For works that do not tell their kernels: those that a framework chose for
- * most models on this GPU, or on the first platform that stands in for it. */
+ * such models on this GPU, or on the first platform that stands in for it. */
 static const char *usual_kernels(const struct msim_platform *p,
                                  const struct msim_work *w)
 {
@@ -71,9 +101,9 @@ static const char *usual_kernels(const struct msim_platform *p,
 
     for (; p && !found; p = p->next) {
         if (w->framework)
-            found = most_used(p, w->framework, msim_moe_type(w));
+            found = most_used(p, w->framework, msim_moe_type(w), w);
         for (size_t i = 0; !found && PREFER[i]; i++)
-            found = most_used(p, PREFER[i], msim_moe_type(w));
+            found = most_used(p, PREFER[i], msim_moe_type(w), w);
     }
     return found;
 }

@@ -282,7 +282,8 @@ static void read_stack(struct msim_described *m, struct msim_fields *f,
     read_moe(m, f);
     read_mla(m, f);
     m->mtp_layers =
-        INT_OF(f, 0, "num_nextn_predict_layers", "mtp_num_hidden_layers");
+        msim_field_int(f, "num_nextn_predict_layers", 0,
+                       msim_field_int(f, "mtp_num_hidden_layers", 0, 0));
     if (!m->encoder)
         msim_described_read_served(m, f, outer);
 }

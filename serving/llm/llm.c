@@ -81,9 +81,7 @@ static double rank_us(struct msim_llm *m, const struct msim_llm_step *of,
 
 double msim_llm_host_us(const struct msim_llm *m, double steps, double seqs)
 {
-    enum msim_llm_engine e = m->rank.s.engine;
-
-    return m->law.host_us[e] * steps + m->law.sequence_us[e] * seqs;
+    return msim_llm_law_host_us(&m->law, &m->rank, steps, seqs);
 }
 
 static double step_us(void *ctx, const struct msim_llm_step *step)

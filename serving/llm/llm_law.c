@@ -6,6 +6,7 @@
 #include "core/json/fields.h"
 #include "models/platform/platform.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,17 @@ static const char *const FIGURES[] = {"tpot", "ttft"};
 const char *msim_llm_piece_text(enum msim_llm_piece p)
 {
     return PIECES[p];
+}
+
+double msim_llm_law_host_us(const struct msim_llm_law *law,
+                            const struct msim_llm_rank *r, double steps,
+                            double seqs)
+{
+    enum msim_llm_engine e = r->s.engine;
+    double ranks = (double)(r->s.tp * r->s.dp * r->s.pp);
+
+    return (law->host_us[e] + law->ranks_us[e] * log2(ranks)) * steps +
+           law->sequence_us[e] * seqs;
 }
 
 double msim_llm_law_us(const struct msim_llm_law *law, enum msim_llm_engine e,
@@ -42,6 +54,7 @@ double msim_llm_law_us(const struct msim_llm_law *law, enum msim_llm_engine e,
  * microseconds, and sampling and detokenising take some of each sequence. */
 #define HOST_US     400
 #define SEQUENCE_US 5
+#define RANKS_US    100
 /* Benchmarks usually send ten requests a client; HTTP and the tokeniser take
  * some milliseconds of a prompt. */
 #define FIRST_WAVE 0.1
@@ -56,6 +69,7 @@ void msim_llm_law_init(struct msim_llm_law *law)
     for (int e = 0; e < MSIM_LLM_ENGINES; e++) {
         law->host_us[e] = HOST_US;
         law->sequence_us[e] = SEQUENCE_US;
+        law->ranks_us[e] = RANKS_US;
         law->first_wave[e] = FIRST_WAVE;
         law->arrival_us[e] = ARRIVAL_US;
         for (int p = 0; p < MSIM_LLM_PIECES; p++)
@@ -82,6 +96,7 @@ static void read_engines(struct msim_llm_law *law, struct msim_fields *f)
         law->host_us[e] = msim_field_real(&in, "host_us", law->host_us[e]);
         law->sequence_us[e] =
             msim_field_real(&in, "sequence_us", law->sequence_us[e]);
+        law->ranks_us[e] = msim_field_real(&in, "ranks_us", law->ranks_us[e]);
         law->first_wave[e] =
             msim_field_real(&in, "first_wave", law->first_wave[e]);
         law->arrival_us[e] =

@@ -1,10 +1,11 @@
 /*
  * serving/llm/llm_law.h - the law of step times:
  *
- *     step = host + seqs x sequence
+ *     step = host + seqs x sequence + log2(tp x dp x pp) x ranks
  *          + sum over pieces of (factor x type x what its works take)
  *
- * Host and sequence are microseconds of an engine; a piece is a kind of work,
+ * Host, sequence and ranks are microseconds of an engine (one process a rank
+ * waits for what the first decides); a piece is a kind of work,
  * where it matters of few tokens or of many; factors are an engine's. Kernels
  * of an engine are faster than bare ones where they are fused or overlap, and
  * slower where a step has more of them than are listed. Constants stand in
@@ -50,6 +51,7 @@ struct msim_llm_halves {
 
 struct msim_llm_law {
     double host_us[MSIM_LLM_ENGINES], sequence_us[MSIM_LLM_ENGINES];
+    double ranks_us[MSIM_LLM_ENGINES]; /* of each doubling of ranks */
     double factor[MSIM_LLM_ENGINES][MSIM_LLM_PIECES];
     /* Of closed loops (closed_loop.h): the share of requests in the first wave,
      * and what a request takes before its first step. */
@@ -100,6 +102,10 @@ struct msim_llm_pieces {
  */
 double msim_llm_share_of_many(double rows);
 
+/* What the host takes of so many steps, with so many sequences in all, us. */
+double msim_llm_law_host_us(const struct msim_llm_law *law,
+                            const struct msim_llm_rank *r, double steps,
+                            double seqs);
 /* The law's time of such works, without the host's, us. */
 double msim_llm_law_us(const struct msim_llm_law *law, enum msim_llm_engine e,
                        const struct msim_llm_pieces *pieces);

@@ -13,7 +13,7 @@
 
 #define EXACT      16 /* sizes up to here are points, each of them */
 #define FINE_BITS  3  /* 8 an octave */
-#define ROUGH_BITS 1  /* 2 an octave */
+#define ROUGH_BITS 2  /* 4 an octave */
 /* Contexts begin with 0 and 16. */
 #define CONTEXT_LEAST 16
 
@@ -74,7 +74,7 @@ double msim_llm_grid_context(uint32_t i)
 
     if (i == 0)
         return 0;
-    return ldexp((double)((1u << ROUGH_BITS) + (n & 1)),
+    return ldexp((double)((1u << ROUGH_BITS) + (n & 3)),
                  (int)(n >> ROUGH_BITS) + 4 - ROUGH_BITS);
 }
 
