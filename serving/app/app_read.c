@@ -3,9 +3,27 @@
  */
 #include "serving/app/app_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SCHEMA "mystique-sim/app/1"
+
+/* Tokens come out of llm stages alone. */
+static void check_metrics(const struct msim_app *app, struct msim_fields *f)
+{
+    bool tokens = false;
+
+    for (uint32_t i = 0; i < app->n_stages; i++)
+        tokens = tokens || app->stages[i].kind == MSIM_STAGE_LLM;
+    for (uint32_t i = 0; i < app->n_promises && !tokens; i++) {
+        if (app->promises[i].metric == MSIM_PROMISE_E2E || f->status != MSIM_OK)
+            continue;
+        f->status = msim_fail(
+            f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+            "slo[%u].metric is \"%s\", want \"e2e\": no stage is of kind llm",
+            i, msim_promise_metric_text(app->promises[i].metric));
+    }
+}
 
 static void read_app(struct msim_app *app, struct msim_fields *f)
 {
@@ -27,6 +45,7 @@ static void read_app(struct msim_app *app, struct msim_fields *f)
     msim_app_read_arrivals(app, f);
     msim_app_read_stages(app, f);
     msim_app_read_flow(app, f);
+    check_metrics(app, f);
 }
 
 enum msim_status msim_app_read(struct msim_app *app, const char *path,

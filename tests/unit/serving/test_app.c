@@ -22,7 +22,7 @@ static void test_app__says_what_the_file_says(void)
 
     REQUIRE(made_read(&app,
                       "'name': 'x', 'currency': 'EUR', 'slo': [{'class': "
-                      "'write', 'metric': 'ttft', 'percentile': 95, "
+                      "'write', 'metric': 'e2e', 'percentile': 95, "
                       "'limit_ms': 40}], " CLASSES POISSON,
                       STAGES,
                       "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', "
@@ -34,7 +34,7 @@ static void test_app__says_what_the_file_says(void)
     CHECK_STR(app.currency, "EUR");
     CHECK_UINT(app.n_promises, 1);
     CHECK_UINT(app.promises[0].cls, 1);
-    CHECK_INT(app.promises[0].metric, MSIM_PROMISE_TTFT);
+    CHECK_INT(app.promises[0].metric, MSIM_PROMISE_E2E);
     CHECK_REL(app.promises[0].limit_ms, 40, 0);
     CHECK_REL(app.classes[0].share, 0.7, 1e-15);
     CHECK_INT(app.classes[1].priority, 2);
@@ -181,6 +181,8 @@ static const struct {
      "classes[0].input_token is not known, did you mean input_tokens?"},
     {IN_TOP("'size': 3"), "size is 3, want"},
     {IN_TOP("'claases': []"), "claases is not known, did you mean classes?"},
+    {IN_SLO("'metric': 'tpot', 'percentile': 99, 'limit_ms': 5"),
+     "slo[0].metric is \"tpot\", want \"e2e\": no stage is of kind llm"},
     {IN_SLO("'class': 'gold', 'percentile': 99, 'limit_ms': 5"),
      "slo[0].class is \"gold\", want one of classes: read, write"},
     {IN_SLO("'class': 'read', 'percentile': 0.99, 'limit_ms': 5"),

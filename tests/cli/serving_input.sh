@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Files of serving that are wrong: each is refused with exit code 3, and the
+# member's path or the line; names in them cannot drive a terminal.
+. "$(dirname "$0")/lib.bash"
+
+app=$folder/app.json
+
+# put SED_SCRIPT: a good application, changed.
+put() {
+    sed "$1" >"$app" <<'END'
+{"schema": "mystique-sim/app/1", "name": "n",
+ "slo": [{"class": "read", "metric": "e2e", "percentile": 99, "limit_ms": 80}],
+ "classes": [{"name": "read", "share": 0.7}, {"name": "write", "share": 0.3}],
+ "arrivals": {"process": "poisson", "rate": 50},
+ "stages": {
+  "a": {"kind": "measured", "workers": 4, "call": "rpc", "service": 2},
+  "b": {"kind": "tool", "service": {"lognormal": {"mean": 3, "cv": 1}}}},
+ "flow": {"start": "a", "edges": [{"from": "a", "to": "b", "prob": 0.5}]}}
+END
+}
+
+refuse() { # SED_SCRIPT MESSAGE
+    put "$1"
+    run serve "$app" --num-requests 10
+    want_rc 3
+    want_err "$app: $2"
+    want_no_out
+}
+
+put ''
+run serve "$app" --num-requests 10
+want_rc 0
+
+refuse 's/"workers"/"wrokers"/' \
+    'stages.a.wrokers is not known, did you mean workers?'
+refuse 's/"workers": 4/"workers": 0/' 'stages.a.workers is 0, want'
+refuse 's/"workers": 4/"workers": "4"/' 'stages.a.workers is "4", want'
+refuse 's/0.3}/0.4}/' 'classes[].share add up to 1.1, want 1'
+refuse 's/"prob": 0.5/"prob": 1.5/' 'flow.edges[0].prob is 1.5, want'
+refuse 's/"prob": 0.5/"prob": -0.5/' 'flow.edges[0].prob is -0.5, want'
+refuse 's/"service": 2/"service": -2/' 'stages.a.service is -2, want'
+refuse 's/"mean": 3/"mean": -3/' 'stages.b.service.lognormal.mean is -3, want'
+refuse 's/: 99,/: 0.99,/' 'slo[0].percentile is 0.99, want a number from 50 to 99.999: 0.99 is meant as 99'
+refuse 's/: 99,/: 100,/' 'slo[0].percentile is 100, want'
+refuse 's/: 99,/: 49,/' 'slo[0].percentile is 49, want'
+refuse 's/"class": "read"/"class": "gold"/' 'slo[0].class is "gold", want'
+refuse 's/"to": "b"/"to": "c"/' 'flow.edges[0].to is "c", want'
+refuse 's/"start": "a"/"start": "c"/' 'flow.start is "c", want'
+refuse 's/"prob": 0.5}/}, {"from": "b", "to": "a"}/; s/"b", }/"b"}/' \
+    "flow.edges lead from stage 'a' back to it"
+refuse 's/"rate": 50/"rate": 0/' 'arrivals.rate is 0, want'
+refuse 's/"rate": 50/"rat": 50/' 'arrivals.rat is not known, did you mean rate?'
+refuse 's/"poisson"/"pareto"/' 'arrivals.process is "pareto", want'
+refuse 's/"measured"/"measure"/' 'stages.a.kind is "measure", want'
+refuse 's/"rpc"/"grpc"/' 'stages.a.call is "grpc", want'
+refuse 's,app/1,app/9,' 'schema is "mystique-sim/app/9", want'
+put 's/"service": 2/"service": {"samples": "no.csv"}/'
+run serve "$app"
+want_rc 3
+want_err "$folder/no.csv: "
+
+# Plans and logs.
+put ''
+echo '{"stages": {"search": {"replicas": 3}}}' >"$folder/plan.json"
+run serve "$app" --plan "$folder/plan.json"
+want_rc 3
+want_err "$folder/plan.json: stages.search is not known"
+printf 't_s\n0\n2\n1\n' >"$folder/log.csv"
+run serve "$app" --requests "$folder/log.csv"
+want_rc 3
+want_err "$folder/log.csv: line 4: the time is 1 s and the line before has 2 s"
+printf '{"t_s": 0}\n{"t_s": 1, "class": "gold"}\n' >"$folder/log.jsonl"
+run serve "$app" --requests "$folder/log.jsonl"
+want_rc 3
+want_err "class 'gold' is none of the application's"
+
+# A stage whose name would clear the screen, in a message and in an answer.
+put 's/"b"/"\\u001b[2Jb"/g'
+run serve "$app" --num-requests 10
+want_rc 0
+! grep -q $'\x1b' "$folder/out" || complain "an escape sequence in the answer"
+put 's/"to": "b"/"to": "\\u001b[2J"/'
+run serve "$app"
+want_rc 3
+! grep -q $'\x1b' "$folder/err" || complain "an escape sequence in a message"
+
+finish
