@@ -138,6 +138,13 @@ static const char *check_split(const struct msim_strategy *s,
 {
     if (m->type == MSIM_MODEL_DLRM)
         return check_dlrm(s, reason, size);
+    if (m->linear.layers) {
+        snprintf(reason, size,
+                 "the model has %lld layers of linear attention, whose "
+                 "training is not described",
+                 (long long)m->linear.layers);
+        return reason;
+    }
     if (is_uneven(m->heads, "heads", s->tp, "tp", reason, size) ||
         is_uneven(s->sequence, "sequence", s->cp, "cp", reason, size))
         return reason;

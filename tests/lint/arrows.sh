@@ -75,7 +75,7 @@ predict/rows         : core/ models/ predict predict/whatif predict/scenario : c
 serving/draw         : core/base :
 serving/log          : core/base core/json core/stream : cjson/ cJSON.h
 serving/app          : core/base core/json serving/draw serving/llm serving/log : cjson/ cJSON.h
-serving/llm          : core/base core/json core/trace core/work models/law models/platform models/estimate plan/describe : cjson/ cJSON.h
+serving/llm          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step : cjson/ cJSON.h
 serving/engine       : core/base serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
 serving/outcome      : core/base core/report/write serving/draw serving/app serving/sim :

@@ -66,6 +66,47 @@ static void test_describe__reads_hugging_face(void)
  * bert-base-uncased and bert-large-uncased, ViTForImageClassification of
  * vit-base-patch16-224 and vit-large-patch16-224.
  */
+/* Every fourth of eight layers sees all keys, the others keep a state; a
+ * second stack, which sees, is not described. */
+static void test_describe__reads_what_serving_asks(void)
+{
+    struct msim_described m;
+
+    REQUIRE(
+        read_text(&m,
+                  "{\"model_type\": \"qwen3_5_moe\", \"text_config\": {"
+                  "\"model_type\": \"qwen3_5_moe_text\", \"hidden_size\": 512,"
+                  "\"num_hidden_layers\": 8, \"num_attention_heads\": 8,"
+                  "\"num_key_value_heads\": 2, \"head_dim\": 64,"
+                  "\"vocab_size\": 1000, \"attn_output_gate\": true,"
+                  "\"full_attention_interval\": 4, \"num_experts\": 16,"
+                  "\"num_experts_per_tok\": 4, \"moe_intermediate_size\": 128,"
+                  "\"shared_expert_intermediate_size\": 256,"
+                  "\"linear_num_key_heads\": 4, \"linear_num_value_heads\": 8,"
+                  "\"linear_key_head_dim\": 32,"
+                  "\"linear_value_head_dim\": 32}}") == MSIM_OK);
+    CHECK_INT(m.linear.layers, 6);
+    CHECK_INT(m.moe.shared_experts, 2);
+    CHECK(m.gated_attention && m.qk_norm);
+    REQUIRE(read_text(&m,
+                      "{\"model_type\": \"gpt_oss\", \"hidden_size\": 64,"
+                      "\"num_hidden_layers\": 4, \"num_attention_heads\": 4,"
+                      "\"vocab_size\": 10, \"num_local_experts\": 4,"
+                      "\"num_experts_per_tok\": 2, \"sliding_window\": 128,"
+                      "\"intermediate_size\": 64, \"layer_types\": ["
+                      "\"sliding_attention\", \"full_attention\","
+                      "\"sliding_attention\", \"full_attention\"],"
+                      "\"quantization_config\": {\"quant_method\": \"mxfp4\","
+                      "\"modules_to_not_convert\": [\"x.self_attn\"]}}") ==
+            MSIM_OK);
+    CHECK_INT(m.window, 128);
+    CHECK_INT(m.window_layers, 2);
+    CHECK_INT(m.window_every, 2);
+    CHECK_INT(m.stored.bits, 4);
+    CHECK_INT(m.stored.activation_bits, 16);
+    CHECK(!m.stored.attention && m.stored.floating);
+}
+
 static void test_describe__counts_encoders_exactly(void)
 {
     static const struct {
@@ -189,6 +230,10 @@ static void test_describe__names_what_is_wrong(void)
         {"{\"type\": \"vit\", \"layers\": 2, \"hidden\": 8, \"heads\": 2, "
          "\"ffn\": 8, \"image\": 1e15, \"patch\": 5, \"classes\": 9}",
          "image is 1e+15, want at most 65536"},
+        {"{\"model_type\": \"llama9\", \"vocab_size\": 9, "
+         "\"hidden_size\": 8, \"num_hidden_layers\": 1, "
+         "\"num_attention_heads\": 1}",
+         "model_type is \"llama9\", want a decoder's"},
         {"{\"model_type\": \"t5\", \"vocab_size\": 9, \"d_model\": 8, "
          "\"is_encoder_decoder\": true}",
          "is_encoder_decoder is true, want false"},
@@ -250,6 +295,19 @@ static const char *complete(struct msim_strategy *s, const char *text,
                                   sizeof(reason));
 }
 
+/* Backward passes of such layers are in no part of plan/parts. */
+static void test_strategy__refuses_linear_attention(void)
+{
+    struct msim_described m = SMALL;
+    struct msim_strategy s = {0};
+    char reason[256], defaults[256];
+
+    m.linear.layers = 6;
+    CHECK(msim_strategy_complete(&s, 0, &m, 8, defaults, sizeof(defaults),
+                                 reason, sizeof(reason)) != NULL);
+    CHECK(strstr(reason, "6 layers of linear attention") != NULL);
+}
+
 static void test_strategy__derives_the_rest(void)
 {
     struct msim_strategy s;
@@ -297,11 +355,13 @@ int main(void)
 {
     RUN(test_describe__counts_published_parameters);
     RUN(test_describe__reads_hugging_face);
+    RUN(test_describe__reads_what_serving_asks);
     RUN(test_describe__counts_encoders_exactly);
     RUN(test_describe__reads_encoders_of_hugging_face);
     RUN(test_describe__images_are_in_colour);
     RUN(test_describe__names_what_is_wrong);
     RUN(test_describe__lists_models);
+    RUN(test_strategy__refuses_linear_attention);
     RUN(test_strategy__derives_the_rest);
     RUN(test_strategy__refuses_what_does_not_fit);
     return check_summary();
