@@ -3,6 +3,7 @@
  * promises kept, which stage is to blame, how much it can bear.
  */
 #include "cli/cmd.h"
+#include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/decimal.h"
@@ -17,7 +18,8 @@
 
 struct settings {
     double rate, concurrency, requests, seconds, warmup, seed;
-    const char *log, *plan, *plans, *free_stage, *counters, *timeline, *chart;
+    const char *log, *plan, *plans, *fit, *free_stage, *counters, *timeline,
+        *chart;
     struct msim_promise goodput[GOODPUTS_MOST];
     uint32_t n_goodput;
     uint32_t threads;
@@ -123,6 +125,11 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, plans),
      .metavar = "PLANS.jsonl",
      .help = "a plan a line: print CSV, one line a plan, of the same requests"},
+    {.name = "fit",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, fit),
+     .metavar = "FIT.json",
+     .help = "constants of engines, instead of data/laws/serving.json"},
     {.name = "free",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, free_stage),
@@ -321,20 +328,46 @@ static enum msim_status put_plan(struct msim_app *app, const char *path,
     return status;
 }
 
+/* Models and platforms, where stages name some. */
+static enum msim_status deploy(struct msim_deploy **d,
+                               const struct msim_app *app,
+                               const struct settings *s, struct msim_error *err)
+{
+    char data[1024] = "";
+
+    if (msim_deploy_needs(app))
+        MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    return msim_deploy_open(d, app, data, s->fit, err);
+}
+
+static enum msim_status serve_app(struct msim_app *app,
+                                  const struct settings *s,
+                                  struct msim_error *err)
+{
+    struct msim_deploy *d = NULL;
+    struct msim_serving_wish w;
+    enum msim_status status = wish_of(s, app, &w, err);
+
+    if (status == MSIM_OK && s->plan)
+        status = put_plan(app, s->plan, err);
+    if (status == MSIM_OK)
+        status = deploy(&d, app, s, err);
+    w.deploy = d;
+    if (status == MSIM_OK)
+        status = s->plans ? serve_plans(&w, s, err) : serve_one(&w, s, err);
+    msim_deploy_free(d);
+    return status;
+}
+
 static enum msim_status serve(const char *path, const struct settings *s,
                               struct msim_error *err)
 {
-    struct msim_serving_wish w;
     struct msim_app app;
     enum msim_status status;
 
     MSIM_TRY(check(s, err));
     MSIM_TRY(msim_app_read(&app, path, err));
-    status = wish_of(s, &app, &w, err);
-    if (status == MSIM_OK && s->plan)
-        status = put_plan(&app, s->plan, err);
-    if (status == MSIM_OK)
-        status = s->plans ? serve_plans(&w, s, err) : serve_one(&w, s, err);
+    status = serve_app(&app, s, err);
     msim_app_release(&app);
     return status;
 }

@@ -43,7 +43,29 @@ static void put_class(struct msim_json *j, const struct msim_class_outcome *c)
     msim_json_close(j);
 }
 
-static void put_stage(struct msim_json *j, const struct msim_stage_outcome *s)
+static void put_interval(struct msim_json *j, const char *key,
+                         const struct msim_serving_figure *f)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "value", f->mean);
+    msim_json_number(j, "low", f->low);
+    msim_json_number(j, "high", f->high);
+    msim_json_close(j);
+}
+
+static void put_llm(struct msim_json *j, const struct msim_stage_outcome *s,
+                    const struct msim_llm_run *llm)
+{
+    put_interval(j, "capacity_tokens_per_s", &s->tokens);
+    msim_json_number(j, "kv_peak_share", llm->kv_peak_share);
+    msim_json_number(j, "preemptions", llm->preemptions);
+    msim_json_number(j, "prefix_hit_share", llm->prefix_hit_share);
+    msim_json_number(j, "batch_mean", llm->batch_mean);
+    msim_json_number(j, "step_ms", llm->step_ms);
+}
+
+static void put_stage(struct msim_json *j, const struct msim_stage_outcome *s,
+                      const struct msim_llm_run *llm)
 {
     msim_json_open(j, s->name, '{', true);
     msim_json_number(j, "replicas", s->replicas);
@@ -58,6 +80,8 @@ static void put_stage(struct msim_json *j, const struct msim_stage_outcome *s)
     msim_json_number(j, "gpu_hours", s->gpu_hours);
     msim_json_number(j, "cost", s->cost);
     msim_json_number(j, "energy_kwh", s->energy_kwh);
+    if (llm->is_llm)
+        put_llm(j, s, llm);
     msim_json_close(j);
 }
 
@@ -91,6 +115,23 @@ static void put_capacity(struct msim_json *j,
     msim_json_close(j);
 }
 
+/* Where the times of a stage come from. */
+static void put_provenance(struct msim_json *j, const struct msim_stage *def,
+                           const struct msim_stage_outcome *s)
+{
+    char text[512];
+
+    if (def->kind == MSIM_STAGE_MEASURED || def->kind == MSIM_STAGE_TOOL)
+        snprintf(text, sizeof(text), "service as stated");
+    else
+        snprintf(text, sizeof(text),
+                 "steps of %.200s on %.100s as data/laws/serving.json prices "
+                 "them, 90 %% within x %.3g",
+                 def->model ? def->model : "a model",
+                 def->platform ? def->platform : "a platform", exp(s->half));
+    msim_json_text(j, def->name, text);
+}
+
 static void put_lists(struct msim_json *j, const struct msim_serving_outcome *o)
 {
     msim_json_open(j, "saturated", '[', false);
@@ -101,8 +142,7 @@ static void put_lists(struct msim_json *j, const struct msim_serving_outcome *o)
     put_capacity(j, o);
     msim_json_open(j, "provenance", '{', true);
     for (uint32_t i = 0; i < o->app->n_stages; i++)
-        msim_json_text(j, o->app->stages[i].name,
-                       "simulated: service as stated");
+        put_provenance(j, &o->app->stages[i], &o->stages[i]);
     msim_json_close(j);
     msim_json_open(j, "defaults", '[', true);
     for (uint32_t i = 0; i < o->app->n_assumed; i++) {
@@ -137,7 +177,7 @@ enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
     msim_json_close(&j);
     msim_json_open(&j, "stages", '{', true);
     for (uint32_t i = 0; i < o->app->n_stages; i++)
-        put_stage(&j, &o->stages[i]);
+        put_stage(&j, &o->stages[i], &o->run.stages[i].llm);
     msim_json_close(&j);
     put_counterfactual(&j, o);
     put_lists(&j, o);

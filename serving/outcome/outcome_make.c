@@ -58,7 +58,8 @@ static void *work(void *arg)
     struct work *k = arg;
     struct msim_serving *sim = NULL;
     struct msim_error err = {0};
-    enum msim_status status = msim_serving_new(&sim, k->wish->app, &err);
+    enum msim_status status =
+        msim_deploy_simulator(&sim, k->wish->deploy, &err);
     uint32_t stage;
 
     while (status == MSIM_OK && (stage = take(k)) < k->wish->app->n_stages)
@@ -115,10 +116,11 @@ static enum msim_status make(struct msim_serving_outcome *o,
     if (!o->classes || !o->stages)
         return MSIM_ENOMEM;
     how.keep |= MSIM_KEEP_VISITS;
-    MSIM_TRY(msim_serving_new(&o->sim, w->app, err));
+    MSIM_TRY(msim_deploy_simulator(&o->sim, w->deploy, err));
     MSIM_TRY(msim_serving_run(o->sim, &how, &o->run, err));
     MSIM_TRY(msim_outcome_classes(o, w));
     MSIM_TRY(msim_outcome_stages(o, w));
+    MSIM_TRY(msim_outcome_capacity(o, w, err));
     MSIM_TRY(msim_outcome_warnings(o, w));
     o->events = o->run.events;
     return w->counterfactuals ? free_stages(o, w, err) : MSIM_OK;

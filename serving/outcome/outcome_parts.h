@@ -22,6 +22,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w);
 
+/* What LLM stages can bear, and how sure figures are that hang on them; then
+ * the capacity of the whole. */
+MSIM_MUST_CHECK
+enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
+                                       const struct msim_serving_wish *w,
+                                       struct msim_error *err);
+
 /* The promises that a run is held to: those of --goodput, or the
  * application's. */
 const struct msim_promise *

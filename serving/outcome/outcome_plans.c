@@ -33,7 +33,8 @@ static double cost_per_hour(const struct msim_app *app, const int64_t *replicas)
     double cost = NAN;
 
     for (uint32_t i = 0; i < app->n_stages; i++) {
-        double price = app->stages[i].price_per_hour;
+        double gpus = msim_deploy_gpus(app, i);
+        double price = app->stages[i].price_per_hour * (gpus > 0 ? gpus : 1);
 
         if (!isnan(price))
             cost = (isnan(cost) ? 0 : cost) + (double)replicas[i] * price;
@@ -80,7 +81,8 @@ static void *work(void *arg)
     struct work *k = arg;
     struct msim_serving_outcome o = {.app = k->wish->app};
     struct msim_error err = {0};
-    enum msim_status status = msim_serving_new(&o.sim, o.app, &err);
+    enum msim_status status =
+        msim_deploy_simulator(&o.sim, k->wish->deploy, &err);
     uint32_t plan;
 
     if (status == MSIM_OK) {

@@ -52,18 +52,20 @@ static void sum_up(struct msim_serving_outcome *o, uint32_t i, double critical)
     const struct msim_stage *def = &o->app->stages[i];
     const struct msim_stage_run *r = &o->run.stages[i];
     struct msim_stage_outcome *s = &o->stages[i];
-    double hours;
+    double hours, gpus = msim_deploy_gpus(o->app, i);
 
     s->name = def->name;
-    s->replicas = r->worker_count / (double)def->workers;
+    s->replicas = r->replicas;
     hours = s->replicas * (o->run.end_s - o->run.begin_s) / 3600;
+    if (gpus > 0)
+        hours *= gpus;
     s->visits_per_s = r->visits_per_s;
     s->utilisation = r->held;
     s->computing = r->computing;
     s->in_stage = r->inside;
     s->critical_share = critical > 0 ? r->critical_ps / critical : NAN;
     s->capacity_rps = r->worker_count / r->hold_ps * PS_PER_S;
-    s->gpu_hours = NAN;
+    s->gpu_hours = gpus > 0 ? hours : (double)NAN;
     s->cost = hours * def->price_per_hour;
     s->energy_kwh = hours * def->power_w / 1000;
     s->counterfactual_p99 = s->counterfactual_mean = NAN;
@@ -77,27 +79,8 @@ static void sum_up(struct msim_serving_outcome *o, uint32_t i, double critical)
 static void name_callees(struct msim_serving_outcome *o)
 {
     for (uint32_t i = 0; i < o->app->n_stages && o->saturated; i++)
-        o->stages[i].saturated |= o->run.stages[i].late_computing > FULL;
-}
-
-/* The stage that is full first when all of the load grows. */
-static void find_capacity(struct msim_serving_outcome *o)
-{
-    o->capacity = (struct msim_serving_figure){NAN, NAN, NAN, NAN, NAN, NAN};
-    o->capacity_by = MSIM_NONE;
-    for (uint32_t i = 0; i < o->app->n_stages; i++) {
-        double rate =
-            o->stages[i].capacity_rps / o->run.stages[i].visits_per_request;
-
-        if (isfinite(rate) && !(rate >= o->capacity.mean)) {
-            o->capacity.mean = rate;
-            o->capacity.low =
-                rate * (o->stages[i].self.mean / o->stages[i].self.high);
-            o->capacity.high =
-                rate * (o->stages[i].self.mean / o->stages[i].self.low);
-            o->capacity_by = i;
-        }
-    }
+        o->stages[i].saturated |= !o->run.stages[i].llm.is_llm &&
+                                  o->run.stages[i].late_computing > FULL;
 }
 
 enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
@@ -120,14 +103,17 @@ enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
         double visits = (double)r->visits;
 
         sum_up(o, i, critical);
-        o->stages[i].queue =
-            sample_figure(&r->waits, r->wait_ps / visits, values);
+        if (r->llm.is_llm) /* engines do not say when they begin */
+            o->stages[i].queue =
+                (struct msim_serving_figure){NAN, NAN, NAN, NAN, NAN, NAN};
+        else
+            o->stages[i].queue =
+                sample_figure(&r->waits, r->wait_ps / visits, values);
         o->stages[i].self =
             sample_figure(&r->selves, r->self_ps / visits, values);
     }
     free(values);
     name_callees(o);
-    find_capacity(o);
     o->rate = (double)o->run.n_requests / o->run.end_s;
     return MSIM_OK;
 }

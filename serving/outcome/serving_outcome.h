@@ -9,7 +9,7 @@
 #ifndef MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
 #define MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
 #include "serving/app/serving_plan.h"
-#include "serving/sim/serving_run.h"
+#include "serving/deploy/deploy.h"
 
 #include <stdio.h>
 
@@ -36,7 +36,10 @@ struct msim_stage_outcome {
     double visits_per_s, utilisation, computing, in_stage;
     struct msim_serving_figure queue, self;
     double critical_share;
-    double capacity_rps; /* visits */
+    double capacity_rps;                 /* visits */
+    struct msim_serving_figure capacity; /* the same: mean, low, high */
+    struct msim_serving_figure tokens;   /* capacity: mean, low, high */
+    double half; /* of the logarithm of its times, 90 %; 0: as stated */
     double gpu_hours, cost, energy_kwh;
     double counterfactual_p99, counterfactual_mean;
     bool saturated;
@@ -44,6 +47,7 @@ struct msim_stage_outcome {
 
 struct msim_serving_wish {
     const struct msim_app *app;
+    const struct msim_deploy *deploy; /* of that application */
     struct msim_serving_how how;
     const struct msim_promise *goodput; /* instead of the application's */
     uint32_t n_goodput;

@@ -20,6 +20,7 @@
 #ifndef MSIM_SERVING_SIM_SERVING_RUN_H
 #define MSIM_SERVING_SIM_SERVING_RUN_H
 #include "serving/app/app.h"
+#include "serving/engine/deployment.h"
 
 struct msim_serving; /* opaque */
 
@@ -44,6 +45,8 @@ struct msim_serving_how {
     double warmup_s;   /* requests that arrive earlier are in no figure */
     uint32_t free_stage_1; /* 1 + a stage whose visits take no time: neither
                               waiting nor service, but its calls; 0: none */
+    uint32_t only_stage_1; /* 1 + the only stage whose visits take time; 0: all
+                              do */
     unsigned keep;
 };
 
@@ -64,6 +67,12 @@ struct msim_visit_sample {
     uint64_t every;
 };
 
+/* Of the replicas of an LLM stage, over the whole run; NAN: there is none. */
+struct msim_llm_run {
+    bool is_llm;
+    double kv_peak_share, preemptions, prefix_hit_share, batch_mean, step_ms;
+};
+
 /* Of one stage, between the warm-up and the last arrival where it is a rate or
  * a share; of visits of measured requests where it is of visits. */
 struct msim_stage_run {
@@ -79,7 +88,9 @@ struct msim_stage_run {
     double hold_ps;      /* mean time that a visit keeps a worker from others */
     uint64_t backlog[2]; /* waiting at half of the arrivals, at the last */
     double late_computing, late_held; /* shares in the second half */
-    double worker_count;              /* of all replicas */
+    double late_served_per_s;         /* visits, likewise */
+    double replicas, worker_count;    /* of all replicas */
+    struct msim_llm_run llm;
 };
 
 /* One window of one stage, or, behind the stages, of all requests. */
@@ -116,8 +127,9 @@ struct msim_serving_result {
 #define MSIM_SPANS_MOST 400000
 
 /*
- * A simulator of `app`, which outlives it. ENOMEM; EFORMAT where a stage has no
- * service that could be drawn, by its path. On failure `*out` is NULL.
+ * A simulator of `app`, which outlives it. ENOMEM; EFORMAT where a measured
+ * stage has no service that could be drawn, by its path. On failure `*out` is
+ * NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_serving_new(struct msim_serving **out,
@@ -126,6 +138,45 @@ enum msim_status msim_serving_new(struct msim_serving **out,
 
 /* Accepts NULL. */
 void msim_serving_free(struct msim_serving *s);
+
+/* What a replica of an LLM stage runs. Disaggregated: `serve` computes prompts,
+ * `decode` the rest. `ctx` of the times is the caller's, one a thread. */
+struct msim_serving_llm {
+    struct msim_replica_rules serve, decode;
+    struct msim_llm_times serve_times, decode_times;
+    uint32_t serve_replicas, decode_replicas; /* of the engine, a replica of the
+                                                 stage; decode 0: not apart */
+    double kv_token_bytes, kv_transfer_gbps;
+};
+
+/* An LLM stage runs this. To be said before the first run; ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_set_llm(struct msim_serving *s, uint32_t stage,
+                                      const struct msim_serving_llm *llm);
+/* The service of a model stage is a pass of those times, over `tokens` of each
+ * request in a batch; 0: its input tokens. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_set_model(struct msim_serving *s, uint32_t stage,
+                                        const struct msim_llm_times *times,
+                                        uint32_t tokens);
+
+/*
+ * What one replica of an LLM stage bears, of the requests of the last run's
+ * application: visits and output tokens a second with a backlog that never
+ * ends. NAN: none of them fits. The run's results are kept, but for the state
+ * of that stage. ENOMEM, errors of a log.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_llm_capacity(struct msim_serving *s,
+                                           uint32_t stage, double *visits,
+                                           double *tokens,
+                                           struct msim_error *err);
+
+/* `thing` is the simulator's from now on, on failure (ENOMEM) too: it goes to
+ * `release` when the simulator does. */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_own(struct msim_serving *s, void *thing,
+                                  void (*release)(void *thing));
 
 /* ENOMEM; ELIMIT where more visits are under way than can be numbered; errors
  * of a log. */

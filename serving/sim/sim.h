@@ -28,7 +28,7 @@ enum msim_sim_event {
     MSIM_SIM_WAKE,   /* queue whose batch has waited long enough */
     MSIM_SIM_RETRY,  /* call */
     MSIM_SIM_MARK,   /* the end of the warm-up or of a window */
-    MSIM_SIM_STEP,   /* replica of an LLM stage */
+    MSIM_SIM_STEP,   /* LLM stage */
 };
 #define MSIM_SIM_WHO_BITS 29
 #define MSIM_SIM_WHO_MOST ((1u << MSIM_SIM_WHO_BITS) - 1)
@@ -53,6 +53,7 @@ struct msim_sim_visit {
     uint64_t key;   /* of its draws: hangs on the calls that led to it */
     msim_ps called; /* when its call was first made */
     msim_ps entered, started, served;
+    uint64_t *hashes; /* of an LLM's prompt, while it is served */
     uint32_t stage, request;
     uint32_t parent, call; /* MSIM_NONE: of a request; without retry */
     uint32_t next;         /* of a queue, a batch, or those not in use */
@@ -83,8 +84,8 @@ struct msim_sim_request {
     uint64_t key;
     double size;
     uint32_t row, cls, level, next;
-    uint32_t input_tokens, output_tokens;
-    uint32_t client; /* of a closed loop */
+    uint32_t client;             /* of a closed loop */
+    struct msim_arrival arrival; /* tokens and prompts, of LLM stages */
     bool measured;
 };
 
@@ -108,7 +109,7 @@ struct msim_sim_queue {
 /* Areas under curves, ps; and counts. */
 struct msim_sim_areas {
     double held, computing, inside;
-    uint64_t entered;
+    uint64_t entered, served;
 };
 
 /* Of a window. */
@@ -128,8 +129,20 @@ struct msim_sim_edge {
     msim_ps timeout;   /* 0: no retry */
 };
 
+struct msim_sim_llm {
+    struct msim_serving_llm of;
+    struct msim_llm_times *times; /* one a replica */
+    struct msim_deployment *deployment;
+    uint32_t n_replicas, n_serve; /* of the engine */
+    msim_ps step_at;              /* its event; MSIM_TIME_NONE: none */
+};
+
 struct msim_sim_stage {
     const struct msim_stage *def;
+    struct msim_sim_llm *llm;      /* NULL: not an LLM */
+    struct msim_llm_times times;   /* of a model stage; step_us NULL: not */
+    struct msim_llm_chunk *chunks; /* of its batch */
+    uint32_t pass_tokens;          /* of each; 0: the request's */
     bool is_free, rpc, batching;
     uint32_t first_edge, end_edge;
     uint32_t n_queues, first_queue, round, servers;
@@ -144,6 +157,11 @@ struct msim_sim_stage {
     uint64_t n_holds;
     uint32_t sample_capacity;
     struct msim_sim_window window;
+};
+
+struct msim_sim_owned {
+    void *thing;
+    void (*release)(void *thing);
 };
 
 struct msim_serving {
@@ -170,6 +188,8 @@ struct msim_serving {
     uint32_t n_windows, window_capacity;
     struct msim_span_row *spans;
     uint32_t n_spans, span_capacity;
+    struct msim_sim_owned *owned;
+    uint32_t n_owned, owned_capacity;
     struct msim_arrival_source *source;
     struct msim_arrival_how source_how;
     struct msim_arrival current, next;
@@ -248,6 +268,21 @@ void msim_sim_release(struct msim_serving *s, uint32_t visit);
 void msim_sim_wake(struct msim_serving *s, uint32_t queue);
 /* Lay out queues for the replicas of this run; false with the status set. */
 bool msim_sim_queues_lay(struct msim_serving *s);
+
+/* ---- sim_llm.c: engines and models --------------------------------------- */
+
+void msim_sim_llm_begin(struct msim_serving *s, struct msim_sim_stage *g,
+                        uint32_t replicas);
+void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,
+                        uint32_t visit);
+/* What happens next there: the first of the visits that are served with it, or
+ * MSIM_NONE. */
+uint32_t msim_sim_llm_step(struct msim_serving *s, uint32_t stage);
+void msim_sim_llm_figures(struct msim_sim_stage *g);
+void msim_sim_llm_free(struct msim_sim_stage *g);
+/* A pass over the batch that begins with `visit`. */
+double msim_sim_pass_ms(struct msim_serving *s, struct msim_sim_stage *g,
+                        uint32_t visit);
 
 /* ---- sim_flow.c: calls and answers --------------------------------------- */
 

@@ -111,10 +111,18 @@ void msim_sim_call_drop(struct msim_serving *s, uint32_t call)
     msim_sim_visit_drop(s, parent);
 }
 
+/* Of visits that never ended. */
+static void free_hashes(struct msim_serving *s)
+{
+    for (uint32_t i = 0; i < s->visits.n; i++)
+        free(msim_sim_visit(s, i)->hashes);
+}
+
 void msim_sim_pools_clear(struct msim_serving *s)
 {
     struct msim_sim_pool *pools[] = {&s->visits, &s->calls, &s->requests};
 
+    free_hashes(s);
     for (int i = 0; i < 3; i++) {
         pools[i]->n = 0;
         pools[i]->unused = MSIM_NONE;
@@ -123,6 +131,7 @@ void msim_sim_pools_clear(struct msim_serving *s)
 
 void msim_sim_pools_release(struct msim_serving *s)
 {
+    free_hashes(s);
     free(s->visits.at);
     free(s->calls.at);
     free(s->requests.at);

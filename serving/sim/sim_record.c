@@ -143,7 +143,7 @@ static void window_of_stage(struct msim_serving *s, struct msim_sim_stage *g,
     *row = (struct msim_window_row){
         .arrivals = w->arrivals,
         .queue = g->waiting,
-        .replicas = (uint32_t)(g->run.worker_count / (double)g->def->workers),
+        .replicas = (uint32_t)g->run.replicas,
         .busy = (g->areas.held - w->held_before) / span,
         .self_ms = w->self_ps / w->n_served / MSIM_SIM_PS_PER_MS,
         .wait_ms = w->wait_ps / w->n_served / MSIM_SIM_PS_PER_MS,
@@ -235,6 +235,8 @@ static void finish_stage(struct msim_serving *s, struct msim_sim_stage *g,
     r->inside = (z->inside - a->inside) / span;
     r->late_held = (z->held - m->held) / late / r->worker_count;
     r->late_computing = (z->computing - m->computing) / late / r->worker_count;
+    r->late_served_per_s =
+        (double)(z->served - m->served) / late * MSIM_SIM_PS_PER_S;
     r->visits_per_request = (double)r->visits / measured;
     r->hold_ps = g->hold_sum / (double)g->n_holds;
 }
@@ -247,6 +249,8 @@ void msim_sim_note_results(struct msim_serving *s)
         measured += s->rows[i].measured;
     for (uint32_t i = 0; i < s->app->n_stages; i++) {
         finish_stage(s, &s->stages[i], measured);
+        if (s->stages[i].llm)
+            msim_sim_llm_figures(&s->stages[i]);
         s->results[i] = s->stages[i].run;
     }
 }

@@ -75,7 +75,9 @@ static enum msim_status check(const struct msim_app *app,
                               struct msim_error *err)
 {
     for (uint32_t i = 0; i < app->n_stages; i++)
-        if (app->stages[i].service.kind == MSIM_DIST_NONE)
+        if (app->stages[i].service.kind == MSIM_DIST_NONE &&
+            (app->stages[i].kind == MSIM_STAGE_MEASURED ||
+             app->stages[i].kind == MSIM_STAGE_TOOL))
             return msim_fail(
                 err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
                 "stages.%s.service: missing, want the time of a visit",
@@ -111,6 +113,19 @@ enum msim_status msim_serving_new(struct msim_serving **out,
     return MSIM_OK;
 }
 
+enum msim_status msim_serving_own(struct msim_serving *s, void *thing,
+                                  void (*release)(void *thing))
+{
+    s->status = MSIM_OK;
+    if (!msim_sim_room(s, (void **)&s->owned, &s->owned_capacity, s->n_owned,
+                       sizeof(*s->owned))) {
+        release(thing);
+        return s->status;
+    }
+    s->owned[s->n_owned++] = (struct msim_sim_owned){thing, release};
+    return MSIM_OK;
+}
+
 void msim_serving_free(struct msim_serving *s)
 {
     if (!s)
@@ -119,7 +134,11 @@ void msim_serving_free(struct msim_serving *s)
         free(s->stages[i].run.waits.value);
         free(s->stages[i].run.selves.value);
         free(s->stages[i].window.latency);
+        msim_sim_llm_free(&s->stages[i]);
     }
+    for (uint32_t i = 0; i < s->n_owned; i++)
+        s->owned[i].release(s->owned[i].thing);
+    free(s->owned);
     msim_sim_pools_release(s);
     msim_arrival_source_free(s->source);
     free(s->all.latency);
@@ -192,8 +211,7 @@ static void arrive(struct msim_serving *s, uint32_t client)
         .row = (uint32_t)s->arrived,
         .cls = row->cls,
         .level = s->level_of_class[row->cls],
-        .input_tokens = row->input_tokens,
-        .output_tokens = row->output_tokens,
+        .arrival = s->current,
         .client = client,
         .measured = row->measured};
     s->arrived++;
@@ -212,7 +230,7 @@ static void mark(struct msim_serving *s, enum msim_sim_moment what)
 {
     if (what == MSIM_SIM_WINDOW) {
         msim_sim_note_window(s);
-        if (!s->arrivals_over || s->in_flight)
+        if (s->events.n > 0) /* what never ends does not go on for ever */
             msim_sim_schedule(s, s->now + msim_sim_ps(1e3 * MSIM_WINDOW_S),
                               MSIM_SIM_MARK, what);
     } else if (what == MSIM_SIM_END && !s->arrivals_over) {
@@ -220,6 +238,16 @@ static void mark(struct msim_serving *s, enum msim_sim_moment what)
     } else if (!s->arrivals_over) {
         msim_sim_note_areas(s, what);
     }
+}
+
+static void step(struct msim_serving *s, uint32_t stage)
+{
+    uint32_t first = msim_sim_llm_step(s, stage);
+
+    if (first == MSIM_NONE)
+        return;
+    msim_sim_served(s, first);
+    msim_sim_flow_batch(s, first);
 }
 
 static void happen(struct msim_serving *s, uint32_t what)
@@ -247,6 +275,7 @@ static void happen(struct msim_serving *s, uint32_t what)
         mark(s, (enum msim_sim_moment)who);
         break;
     case MSIM_SIM_STEP:
+        step(s, who);
         break;
     }
 }
@@ -281,7 +310,9 @@ static void begin(struct msim_serving *s, const struct msim_serving_how *how)
     msim_sim_pools_clear(s);
     msim_sim_record_clear(s);
     for (uint32_t i = 0; i < s->app->n_stages; i++)
-        s->stages[i].is_free = i + 1 == how->free_stage_1;
+        s->stages[i].is_free =
+            i + 1 == how->free_stage_1 ||
+            (how->only_stage_1 && i + 1 != how->only_stage_1);
     if (!msim_sim_queues_lay(s))
         return;
     schedule_marks(s);

@@ -127,7 +127,9 @@ static void start(struct msim_serving *s, struct msim_sim_stage *g,
 {
     struct msim_sim_visit *v = msim_sim_visit(s, visit);
     struct msim_random r = {.key = v->key};
-    double ms = msim_dist_draw(&g->def->service, &r) * factor;
+    double ms = g->times.step_us
+                    ? msim_sim_pass_ms(s, g, visit)
+                    : msim_dist_draw(&g->def->service, &r) * factor;
 
     v->batch = v->batch_left = n;
     s->queues[queue].held++;
@@ -229,6 +231,10 @@ void msim_sim_enter(struct msim_serving *s, uint32_t visit)
         msim_sim_schedule(s, s->now, MSIM_SIM_SERVED, visit);
         return;
     }
+    if (g->llm) {
+        msim_sim_llm_enter(s, g, visit);
+        return;
+    }
     queue = route(s, g, v);
     q = &s->queues[queue];
     if (!g->batching && q->held < q->servers) {
@@ -289,6 +295,7 @@ void msim_sim_served(struct msim_serving *s, uint32_t visit)
         i = w->next;
     }
     g->inside -= n;
+    g->areas.served += n;
     if (!g->rpc && queue != MSIM_NONE) {
         msim_sim_visit(s, visit)->refs -= n - 1;
         leave(s, g, queue, n, started);
@@ -333,6 +340,7 @@ static void lay_stage(struct msim_serving *s, uint32_t stage, uint32_t n)
         servers *= replicas;
     g->n_queues = n;
     g->first_queue = s->n_queues;
+    g->run.replicas = (double)replicas;
     g->run.worker_count = (double)replicas * (double)g->def->workers;
     for (uint32_t i = 0; i < n; i++)
         s->queues[s->n_queues++] = (struct msim_sim_queue){
@@ -358,6 +366,8 @@ bool msim_sim_queues_lay(struct msim_serving *s)
         if (!make_room(s, s->n_queues + (uint32_t)n))
             return false;
         lay_stage(s, i, (uint32_t)n);
+        if (s->stages[i].llm)
+            msim_sim_llm_begin(s, &s->stages[i], (uint32_t)replicas_of(s, i));
     }
     memset(s->lists, 0xff,
            (size_t)s->n_queues * s->n_levels * sizeof(*s->lists));

@@ -76,9 +76,10 @@ serving/draw         : core/base :
 serving/log          : core/base core/json core/stream : cjson/ cJSON.h
 serving/app          : core/base core/json serving/draw serving/llm serving/log : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step : cjson/ cJSON.h
-serving/engine       : core/base serving/llm :
+serving/engine       : core/base serving/app serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
-serving/outcome      : core/base core/report/write serving/draw serving/app serving/sim :
+serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
+serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
 serving/size         : core/base :
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h

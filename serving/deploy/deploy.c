@@ -1,0 +1,308 @@
+/*
+ * serving/deploy/deploy.c - from the words of a stage to what serves it.
+ */
+#include "serving/deploy/deploy.h"
+
+#include "models/platform/platform.h"
+#include "plan/describe/describe.h"
+#include "serving/engine/settings_rules.h"
+#include "serving/llm/llm.h"
+#include "serving/llm/llm_law.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+/* One pool of GPUs of a stage: [1] of those that only decode. */
+struct side {
+    struct msim_platform *platform;
+    struct msim_llm_setup setup;
+    struct msim_replica_rules rules;
+    uint32_t replicas; /* of the engine, a replica of the stage */
+};
+
+struct part {
+    struct msim_described model;
+    struct side side[2];
+    double kv_token_bytes, half;
+    uint32_t tokens; /* of each request; 0: its own */
+};
+
+struct msim_deploy {
+    const struct msim_app *app;
+    struct msim_llm_law law;
+    struct part *parts; /* one a stage */
+};
+
+static bool runs_a_model(const struct msim_stage *s)
+{
+    return s->kind == MSIM_STAGE_LLM || s->kind == MSIM_STAGE_MODEL;
+}
+
+bool msim_deploy_needs(const struct msim_app *app)
+{
+    for (uint32_t i = 0; i < app->n_stages; i++)
+        if (runs_a_model(&app->stages[i]))
+            return true;
+    return false;
+}
+
+static double gpus_of(const struct msim_parallel *p)
+{
+    return (double)p->tp * (double)p->pp * (double)p->dp;
+}
+
+double msim_deploy_gpus(const struct msim_app *app, uint32_t stage)
+{
+    const struct msim_stage *s = &app->stages[stage];
+    const struct msim_disaggregated *d = s->disaggregated;
+
+    if (!runs_a_model(s))
+        return 0;
+    return d ? (double)d->prefill.replicas * gpus_of(&d->prefill.parallel) +
+                   (double)d->decode.replicas * gpus_of(&d->decode.parallel)
+             : gpus_of(&s->parallel);
+}
+
+/* ---- one stage ----------------------------------------------------------- */
+
+/* The error is about this stage, whatever it said. */
+static enum msim_status about(const struct msim_app *app, uint32_t stage,
+                              enum msim_status status,
+                              const struct msim_error *why,
+                              struct msim_error *err)
+{
+    if (status == MSIM_OK)
+        return status;
+    if (status == MSIM_EUNKNOWN || status == MSIM_EUSAGE)
+        status = MSIM_EFORMAT; /* it stands in a file */
+    return msim_fail(err, status, app->path, MSIM_OFFSET_NONE, "stages.%s: %s",
+                     app->stages[stage].name,
+                     why->text[0] ? why->text : msim_status_text(status));
+}
+
+/* An encoder's pass has the products of a prompt of a decoder of its shape, and
+ * all keys for every query, which that decoder halves: little at the lengths
+ * that encoders have. An image is a prompt of its patches; its head is a few
+ * classes. */
+static void make_pass(struct part *p)
+{
+    if (p->model.type == MSIM_MODEL_VIT)
+        p->tokens = (uint32_t)msim_described_image_tokens(&p->model);
+    if (p->model.type == MSIM_MODEL_ENCODER || p->model.type == MSIM_MODEL_VIT)
+        p->model.type = MSIM_MODEL_DECODER;
+    if (p->model.vocab <= 0)
+        p->model.vocab = p->model.classes > 0 ? p->model.classes : 1;
+}
+
+static enum msim_status read_model(struct part *p, const struct msim_stage *s,
+                                   const char *data_dir, struct msim_error *err)
+{
+    if (s->prefill_traces || s->decode_traces)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "'trace' cannot be served yet, want 'model' alone");
+    MSIM_TRY(msim_described_find(&p->model, s->model, data_dir, NULL, err));
+    if (s->kind == MSIM_STAGE_MODEL)
+        make_pass(p);
+    return MSIM_OK;
+}
+
+/* Ranks of data parallel attention step together where experts are spread over
+ * them; else each is a replica of its own. */
+static bool in_step(const struct part *p, const struct msim_parallel *parallel)
+{
+    return p->model.moe.experts > 0 && parallel->dp > 1;
+}
+
+static void set_up(struct msim_deploy *d, struct part *p, struct side *side,
+                   const struct msim_stage *s,
+                   const struct msim_parallel *parallel,
+                   const struct msim_engine_settings *e)
+{
+    bool together = in_step(p, parallel);
+
+    side->replicas *= (uint32_t)(together ? 1 : parallel->dp);
+    side->setup = (struct msim_llm_setup){
+        .model = &p->model,
+        .platform = side->platform,
+        .law = &d->law,
+        .engine = e->engine,
+        .products = s->precision,
+        .experts = s->precision,
+        .kv = s->kv_cache,
+        .tp = parallel->tp,
+        .pp = parallel->pp,
+        .dp = together ? parallel->dp : 1,
+        .ep = together || parallel->ep <= parallel->tp ? parallel->ep : 1,
+        .gpu_memory_utilization = e->gpu_memory_utilization,
+        .block_size = e->block_size,
+        .max_num_batched_tokens = e->max_num_batched_tokens};
+}
+
+/* The longest sequence that the model's file speaks of; 0: none. */
+static int64_t longest(const struct part *p)
+{
+    return p->model.max_positions;
+}
+
+/* Rules follow from what memory is left: a first model says how much. */
+static enum msim_status open_side(struct msim_deploy *d, struct part *p,
+                                  struct side *side, const struct msim_stage *s,
+                                  const struct msim_parallel *parallel,
+                                  const struct msim_engine_settings *wanted,
+                                  const char *data_dir, const char *platform,
+                                  struct msim_error *err)
+{
+    struct msim_engine_settings e = *wanted;
+    struct msim_llm *llm;
+    double gib;
+
+    MSIM_TRY(msim_platform_load(&side->platform, data_dir, platform, err));
+    gib = msim_platform_memory_bytes(side->platform) / GIB;
+    msim_engine_settings_settle(&e, gib, 0, longest(p));
+    set_up(d, p, side, s, parallel, &e);
+    MSIM_TRY(msim_llm_new(&llm, &side->setup, err));
+    e = *wanted;
+    msim_engine_settings_settle(&e, gib, msim_llm_memory_of(llm)->kv_tokens,
+                                longest(p));
+    side->rules = msim_replica_rules_of(
+        &e, (uint32_t)(in_step(p, parallel) ? parallel->dp : 1));
+    p->kv_token_bytes = msim_llm_memory_of(llm)->kv_token;
+    p->half = fmax(p->half, msim_llm_half(llm, MSIM_LLM_TPOT));
+    msim_llm_free(llm);
+    return MSIM_OK;
+}
+
+static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
+                                   const char *data_dir, struct msim_error *err)
+{
+    const struct msim_stage *s = &d->app->stages[stage];
+    const struct msim_disaggregated *apart = s->disaggregated;
+    struct part *p = &d->parts[stage];
+
+    MSIM_TRY(read_model(p, s, data_dir, err));
+    p->side[0].replicas = 1;
+    if (!apart)
+        return open_side(d, p, &p->side[0], s, &s->parallel, &s->engine,
+                         data_dir, s->platform, err);
+    p->side[0].replicas = (uint32_t)apart->prefill.replicas;
+    p->side[1].replicas = (uint32_t)apart->decode.replicas;
+    MSIM_TRY(open_side(
+        d, p, &p->side[0], s, &apart->prefill.parallel, &apart->prefill.engine,
+        data_dir,
+        apart->prefill.platform ? apart->prefill.platform : s->platform, err));
+    return open_side(
+        d, p, &p->side[1], s, &apart->decode.parallel, &apart->decode.engine,
+        data_dir, apart->decode.platform ? apart->decode.platform : s->platform,
+        err);
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+enum msim_status msim_deploy_open(struct msim_deploy **out,
+                                  const struct msim_app *app,
+                                  const char *data_dir, const char *fit,
+                                  struct msim_error *err)
+{
+    struct msim_deploy *d = calloc(1, sizeof(*d));
+    enum msim_status status = MSIM_OK;
+
+    *out = NULL;
+    if (!d)
+        return MSIM_ENOMEM;
+    d->app = app;
+    d->parts = calloc(app->n_stages, sizeof(*d->parts));
+    if (!d->parts)
+        status = MSIM_ENOMEM;
+    else if (fit)
+        status = msim_llm_law_read(&d->law, fit, err);
+    else if (msim_deploy_needs(app))
+        status = msim_llm_law_load(&d->law, data_dir, err);
+    for (uint32_t i = 0; i < app->n_stages && status == MSIM_OK; i++) {
+        struct msim_error why = {0};
+
+        if (runs_a_model(&app->stages[i]))
+            status = about(app, i, open_stage(d, i, data_dir, &why), &why, err);
+    }
+    if (status != MSIM_OK)
+        msim_deploy_free(d);
+    else
+        *out = d;
+    return status;
+}
+
+void msim_deploy_free(struct msim_deploy *d)
+{
+    for (uint32_t i = 0; d && d->parts && i < d->app->n_stages; i++) {
+        msim_platform_free(d->parts[i].side[0].platform);
+        msim_platform_free(d->parts[i].side[1].platform);
+    }
+    if (d)
+        free(d->parts);
+    free(d);
+}
+
+double msim_deploy_half(const struct msim_deploy *d, uint32_t stage)
+{
+    return d->parts[stage].half;
+}
+
+/* ---- a simulator --------------------------------------------------------- */
+
+static void free_llm(void *llm)
+{
+    msim_llm_free(llm);
+}
+
+/* Step times of that side, which live as long as the simulator. */
+static enum msim_status times_of(struct msim_serving *s,
+                                 const struct side *side,
+                                 struct msim_llm_times *times,
+                                 struct msim_error *err)
+{
+    struct msim_llm *llm;
+
+    MSIM_TRY(msim_llm_new(&llm, &side->setup, err));
+    *times = msim_llm_times_of(llm);
+    return msim_serving_own(s, llm, free_llm);
+}
+
+static enum msim_status put_stage(const struct msim_deploy *d,
+                                  struct msim_serving *s, uint32_t stage,
+                                  struct msim_error *err)
+{
+    const struct part *p = &d->parts[stage];
+    struct msim_serving_llm llm = {.serve = p->side[0].rules,
+                                   .decode = p->side[1].rules,
+                                   .serve_replicas = p->side[0].replicas,
+                                   .decode_replicas = p->side[1].replicas,
+                                   .kv_token_bytes = p->kv_token_bytes};
+
+    MSIM_TRY(times_of(s, &p->side[0], &llm.serve_times, err));
+    if (d->app->stages[stage].kind == MSIM_STAGE_MODEL)
+        return msim_serving_set_model(s, stage, &llm.serve_times, p->tokens);
+    if (llm.decode_replicas) {
+        llm.kv_transfer_gbps =
+            d->app->stages[stage].disaggregated->kv_transfer_gbps;
+        MSIM_TRY(times_of(s, &p->side[1], &llm.decode_times, err));
+    }
+    return msim_serving_set_llm(s, stage, &llm);
+}
+
+enum msim_status msim_deploy_simulator(struct msim_serving **out,
+                                       const struct msim_deploy *d,
+                                       struct msim_error *err)
+{
+    enum msim_status status = msim_serving_new(out, d->app, err);
+
+    for (uint32_t i = 0; i < d->app->n_stages && status == MSIM_OK; i++)
+        if (runs_a_model(&d->app->stages[i]))
+            status = put_stage(d, *out, i, err);
+    if (status != MSIM_OK) {
+        msim_serving_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

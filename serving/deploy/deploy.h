@@ -1,0 +1,43 @@
+/*
+ * serving/deploy/deploy.h - what the LLM and model stages of an application run
+ * on: models and platforms are read once, and every simulator gets step times
+ * of its own, since those remember what they were asked.
+ */
+#ifndef MSIM_SERVING_DEPLOY_DEPLOY_H
+#define MSIM_SERVING_DEPLOY_DEPLOY_H
+#include "serving/sim/serving_run.h"
+
+struct msim_deploy; /* opaque */
+
+/*
+ * Read what the stages of `app`, which outlives it, name; `fit` is a file of
+ * the law's constants, or NULL: those of `data_dir`. An application without
+ * such stages needs no data. EUNKNOWN names of models and platforms, EFORMAT
+ * what a stage lacks, and what msim_llm_new() fails with (ECHECK: a model does
+ * not fit its GPUs), by the stage. On success `*out` is the caller's.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_deploy_open(struct msim_deploy **out,
+                                  const struct msim_app *app,
+                                  const char *data_dir, const char *fit,
+                                  struct msim_error *err);
+void msim_deploy_free(struct msim_deploy *d); /* accepts NULL */
+
+/* Does the application have stages for which data is read? */
+bool msim_deploy_needs(const struct msim_app *app);
+
+/* A simulator of the application, ready to run; threads may each make one at a
+ * time. Fails as msim_serving_new(), and as msim_deploy_open() did not. */
+MSIM_MUST_CHECK
+enum msim_status msim_deploy_simulator(struct msim_serving **out,
+                                       const struct msim_deploy *d,
+                                       struct msim_error *err);
+
+/* GPUs of one replica of a stage; 0: it has none. */
+double msim_deploy_gpus(const struct msim_app *app, uint32_t stage);
+
+/* Half of the 90 % interval of the logarithm of the step times of a stage; 0
+ * of stages whose times were stated. */
+double msim_deploy_half(const struct msim_deploy *d, uint32_t stage);
+
+#endif
