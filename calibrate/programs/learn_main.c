@@ -6,7 +6,7 @@
  *
  * The verb `learn --runs` starts it with one application; it is a program of
  * its own because it links XGBoost. With several pairs of application and
- * folder the model is of all applications, for any horizon:
+ * folder the model is of all applications:
  *
  *     msim-learn --out=data/laws/watch.json a.json a-runs b.json b-runs ...
  */
@@ -116,7 +116,7 @@ static enum msim_status learn_all(struct learning *l)
 {
     for (int i = 0; i < l->n_pairs; i++)
         MSIM_TRY(add_pair(l, l->pairs + 2 * i));
-    return fit(l, NULL, NAN);
+    return fit(l, NULL, l->horizon_s);
 }
 
 static int fail(enum msim_status status, const struct msim_error *err)

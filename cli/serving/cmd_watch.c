@@ -99,10 +99,8 @@ static enum msim_status read_model(struct watching *k, double *horizon)
         snprintf(path, sizeof(path), "%s/laws/watch.json", data);
         MSIM_TRY(msim_watch_model_read(&k->model, path, NULL, k->err));
     }
-    *horizon = wanted > 0                  ? wanted
-               : isnan(k->model.horizon_s) ? 5
-                                           : k->model.horizon_s;
-    if (!isnan(k->model.horizon_s) && k->model.horizon_s != *horizon)
+    *horizon = wanted > 0 ? wanted : k->model.horizon_s;
+    if (k->s->model && k->model.horizon_s != *horizon)
         return msim_fail(k->err, MSIM_EUSAGE, k->s->model, MSIM_OFFSET_NONE,
                          "--horizon is %g s, and the model was learned for "
                          "%g s",

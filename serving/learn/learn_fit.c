@@ -211,8 +211,7 @@ static enum msim_status begin_model(cJSON *model,
 
     if (app && app->name)
         ok = ok && cJSON_AddStringToObject(model, "app", app->name);
-    if (!isnan(horizon_s))
-        ok = ok && cJSON_AddNumberToObject(model, "horizon_s", horizon_s);
+    ok = ok && cJSON_AddNumberToObject(model, "horizon_s", horizon_s);
     ok = ok && add_names(model) && add_columns(model, m, app);
     return ok ? MSIM_OK : MSIM_ENOMEM;
 }
@@ -334,7 +333,7 @@ static void ask(struct judged *j, const struct msim_runs_table *t,
 
     take(m, x, msim_runs_x(t, i));
     if (r->calm && !isnan(r->violation)) {
-        j->p[j->n] = msim_watch_model_violation(m, x);
+        j->p[j->n] = msim_watch_model_violation(m, x, m->horizon_s);
         j->last[j->n] = isnan(r->log_p99) ? -INFINITY : r->log_p99;
         j->truth[j->n++] = r->violation > 0;
     }

@@ -77,7 +77,8 @@ bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
                                .p99_next_ms = NAN};
     if (w->model) {
         msim_watch_model_columns(w->model, w->x, &w->history, w->limit_ms);
-        v->p_violation = msim_watch_model_violation(w->model, w->x);
+        v->p_violation =
+            msim_watch_model_violation(w->model, w->x, w->horizon_s);
         v->p99_next_ms = msim_watch_model_next(w->model, w->x, w->limit_ms);
     }
     return true;

@@ -3,19 +3,32 @@
  */
 #include "serving/watch/watch_advice.h"
 
+#include "core/base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define START_S  2    /* until new replicas serve */
-#define HELD     0.70 /* of their time workers are to be held, at most */
-#define PATIENCE 20   /* seconds of less need until replicas go */
+#define TAIL     3    /* a mean wait in the p99: an exponential one has 4.6 */
+#define FULL     0.95 /* share of time that workers are held, at most */
+#define MARGIN   0.8  /* of the limit, that the p99 may take */
+#define PATIENCE 10   /* seconds of less need until replicas go */
 #define LIKELY   0.5  /* a violation is to be done something about */
+#define MOST     2000 /* replicas added in one second */
 
 struct msim_advice_stage {
     int64_t asked;    /* replicas: 0, none yet */
     uint32_t surplus; /* seconds in which fewer were enough */
     int64_t enough;   /* the most that was enough in those */
+    double factor;    /* of the approximated wait: 0, not known */
+    /* of this second */
+    int64_t now, need;
+    double workers; /* of a replica */
+    bool pooled;    /* one queue for all */
+    double held;    /* workers, when new replicas serve */
+    double service; /* ms that a visit holds one */
+    double visits;  /* of a request */
 };
 
 const char *msim_action_text(enum msim_action a)
@@ -34,6 +47,7 @@ enum msim_status msim_advice_init(struct msim_advice *a, uint32_t n_stages)
     *a = (struct msim_advice){.n = n_stages};
     a->replicas = calloc(n_stages, sizeof(*a->replicas));
     a->stages = calloc(n_stages, sizeof(*a->stages));
+    a->share = 1;
     return a->replicas && a->stages ? MSIM_OK : MSIM_ENOMEM;
 }
 
@@ -44,25 +58,127 @@ void msim_advice_release(struct msim_advice *a)
     memset(a, 0, sizeof(*a));
 }
 
-/* Replicas that keep workers held for HELD of the time when new ones serve,
- * by the trend, and that serve what waits within a few seconds. */
-static int64_t need_of(const struct msim_watch *w, uint32_t s, double now)
+/* ---- queues ------------------------------------------------------ */
+
+/* The mean wait in ms with `n` replicas of which `held` workers are busy. */
+static double wait_of(const struct msim_advice_stage *a, double held, double n)
+{
+    double c = a->pooled ? n * a->workers : a->workers;
+    double rho = held / (n * a->workers);
+
+    if (rho >= 1)
+        return INFINITY;
+    return a->service * pow(rho, sqrt(2 * (c + 1)) - 1) / (c * (1 - rho));
+}
+
+static double or_zero(double v)
+{
+    return isfinite(v) ? v : 0;
+}
+
+/* Growth of the arrivals of requests until new replicas serve, as a factor from
+ * 1 to 2. */
+static double growth_of(const struct msim_history *h)
+{
+    struct msim_deviation d =
+        msim_history_deviation(h, h->n_stages, MSIM_TRACK_RATE, START_S);
+    double slope = msim_history_slope(h, h->n_stages, MSIM_TRACK_RATE, 4);
+
+    if (d.ahead <= d.excess || !(slope > 0))
+        return 1;
+    return exp(fmin(log(2), slope * (START_S + 1)));
+}
+
+static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
+                    uint32_t s, double growth)
 {
     const struct msim_history *h = &w->history;
-    double workers = (double)w->app->stages[s].workers;
+    const struct msim_stage *stage = &w->app->stages[s];
+    double rate = msim_history_mean(h, s, MSIM_TRACK_RATE, 4);
+    double all = msim_history_mean(h, h->n_stages, MSIM_TRACK_RATE, 4);
     double busy = fmax(msim_history_mean(h, s, MSIM_TRACK_BUSY, 1),
                        msim_history_mean(h, s, MSIM_TRACK_BUSY, 4));
-    double slope = msim_history_slope(h, s, MSIM_TRACK_BUSY, 4);
-    double queue = msim_history_mean(h, s, MSIM_TRACK_QUEUE, 1);
-    double self = exp(msim_history_mean(h, s, MSIM_TRACK_SELF, 3)) / 1000;
-    double held = busy + fmax(0, slope) * START_S;
+    double queue = or_zero(msim_history_mean(h, s, MSIM_TRACK_QUEUE, 1));
+    double wait = msim_history_mean(h, s, MSIM_TRACK_WAIT, 1), guess;
 
-    if (isnan(held))
-        return (int64_t)now;
-    held = held * now;
-    if (queue > now * workers)
-        held += queue * (isnan(self) ? 0 : self) / workers / START_S;
-    return (int64_t)fmax(1, ceil(held / HELD - 0.1));
+    a->now = (int64_t)or_zero(w->seconds.stages[s].v[MSIM_COUNTER_REPLICAS]);
+    a->workers = (double)stage->workers;
+    a->pooled = stage->routing == MSIM_ROUTING_SHARED ||
+                stage->routing == MSIM_ROUTING_LEAST;
+    a->held = or_zero(busy) * (double)a->now * a->workers;
+    a->service = or_zero(1000 * a->held * exp(-rate));
+    a->visits = fmin(1, or_zero(exp(rate - all)));
+    guess = wait_of(a, a->held, (double)a->now);
+    if (isfinite(guess) && guess > 1e-3 && wait > 0) {
+        double factor = fmin(fmax(wait / guess, 0.2), 8);
+
+        a->factor = a->factor > 0 ? 0.9 * a->factor + 0.1 * factor : factor;
+    }
+    /* what waits beyond a visit a worker is served while replicas start */
+    queue = fmax(0, queue - a->workers * (double)a->now);
+    a->held = a->held * growth + queue * a->service / 1000 / START_S;
+    a->need = (int64_t)fmax(1, ceil(a->held / (FULL * a->workers)));
+}
+
+static double cost_of(const struct msim_advice_stage *a, int64_t n)
+{
+    return TAIL * a->visits * (a->factor > 0 ? a->factor : 1) *
+           wait_of(a, a->held, (double)n);
+}
+
+/* Add replicas, each where it takes most off, until queues add no more than
+ * `most` ms to the p99. */
+static void add_replicas(struct msim_advice *a, double most)
+{
+    double sum = 0;
+
+    for (uint32_t s = 0; s < a->n; s++)
+        if (a->stages[s].now > 0)
+            sum += cost_of(&a->stages[s], a->stages[s].need);
+    for (int i = 0; i < MOST && sum > most; i++) {
+        struct msim_advice_stage *best = NULL;
+        double saved = 0;
+
+        for (uint32_t s = 0; s < a->n; s++) {
+            struct msim_advice_stage *t = &a->stages[s];
+            double d =
+                t->now > 0 ? cost_of(t, t->need) - cost_of(t, t->need + 1) : 0;
+
+            if (d > saved) {
+                saved = d;
+                best = t;
+            }
+        }
+        if (!best)
+            return;
+        best->need++;
+        sum -= saved;
+    }
+}
+
+/* ---- the limit --------------------------------------------------- */
+
+/* What is left below the limit for queues. */
+static double room_of(struct msim_advice *a, const struct msim_watch *w)
+{
+    double p99 = w->seconds.stages[a->n].v[MSIM_COUNTER_P99_MS], queues = 0;
+    double sorted[MSIM_ADVICE_KEPT];
+    uint32_t n = a->seconds < MSIM_ADVICE_KEPT ? a->seconds : MSIM_ADVICE_KEPT;
+
+    for (uint32_t s = 0; s < a->n; s++)
+        queues += TAIL * a->stages[s].visits *
+                  or_zero(w->seconds.stages[s].v[MSIM_COUNTER_WAIT_MS]);
+    if (p99 > 0) {
+        a->rest[a->seconds++ % MSIM_ADVICE_KEPT] = fmax(0, p99 - queues);
+        a->share = p99 > w->limit_ms ? fmax(0.3, a->share * 0.9)
+                                     : fmin(1.5, a->share * 1.004);
+        n = n < MSIM_ADVICE_KEPT ? n + 1 : n;
+    }
+    if (n == 0)
+        return 0.1 * w->limit_ms;
+    memcpy(sorted, a->rest, n * sizeof(*sorted));
+    return a->share * fmax(MARGIN * w->limit_ms - msim_median(sorted, n),
+                           0.05 * w->limit_ms);
 }
 
 /* More at once; fewer when fewer were enough for a while. */
@@ -98,20 +214,25 @@ static enum msim_action other_than_replicas(const struct msim_verdict *v)
 void msim_advice_decide(struct msim_advice *a, const struct msim_watch *w,
                         const struct msim_verdict *v)
 {
+    double growth = growth_of(&w->history);
+
     a->action = MSIM_ACTION_NONE;
+    for (uint32_t s = 0; s < a->n; s++)
+        look_at(&a->stages[s], w, s, growth);
+    add_replicas(a, room_of(a, w));
     for (uint32_t s = 0; s < a->n; s++) {
-        double now = w->seconds.stages[s].v[MSIM_COUNTER_REPLICAS];
+        struct msim_advice_stage *t = &a->stages[s];
         int64_t next;
 
         a->replicas[s] = 0;
-        if (!(now >= 1))
+        if (t->now == 0)
             continue;
-        if (a->stages[s].asked == 0)
-            a->stages[s].asked = (int64_t)now;
-        next = choose(&a->stages[s], need_of(w, s, now), (int64_t)now);
-        if (next == a->stages[s].asked)
+        if (t->asked == 0)
+            t->asked = t->now;
+        next = choose(t, t->need, t->asked);
+        if (next == t->asked)
             continue;
-        a->stages[s].asked = a->replicas[s] = next;
+        t->asked = a->replicas[s] = next;
         a->action = MSIM_ACTION_SCALE;
     }
     if (a->action == MSIM_ACTION_NONE && v->p_violation > LIKELY)

@@ -1,6 +1,16 @@
 /*
  * serving/watch/watch_advice.h - what to do about what comes: replicas, and
  * what else where replicas do not help.
+ *
+ * Replicas are the fewest whose queues leave the p99 below the limit. Queues
+ * are foreseen by Sakasegawa's approximation of M/M/c with a factor that the
+ * measured wait says (1977, "An approximation formula Lq = a rho^b / (1 -
+ * rho)"):
+ *
+ *     wait = factor x service rho^(sqrt(2 (c + 1)) - 1) / (c (1 - rho))
+ *
+ * for the workers that will be held when new replicas serve. Replicas are added
+ * one by one where they take most off the wait of a request.
  */
 #ifndef MSIM_SERVING_WATCH_WATCH_ADVICE_H
 #define MSIM_SERVING_WATCH_WATCH_ADVICE_H
@@ -20,11 +30,16 @@ enum msim_action {
 #undef X
 };
 
+#define MSIM_ADVICE_KEPT 32 /* seconds */
+
 struct msim_advice {
     int64_t *replicas; /* a stage: the number it should have, 0: as it is */
     enum msim_action action;
-    struct msim_advice_stage *stages; /* what was asked for, and when */
+    struct msim_advice_stage *stages;
     uint32_t n;
+    double rest[MSIM_ADVICE_KEPT]; /* ms: p99 without what queues add to it */
+    uint32_t seconds;
+    double share; /* of what is left below the limit, that queues may take */
 };
 
 /* ENOMEM. Release in any case. */

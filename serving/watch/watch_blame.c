@@ -68,6 +68,8 @@ static void look_at(struct msim_blame_work *w, const struct msim_app *app,
         msim_history_deviation(h, s, MSIM_TRACK_NET, horizon);
     struct msim_deviation wait =
         msim_history_deviation(h, s, MSIM_TRACK_WAIT, horizon);
+    struct msim_deviation log_wait =
+        msim_history_deviation(h, s, MSIM_TRACK_WAIT_LOG, horizon);
     struct msim_deviation rate =
         msim_history_deviation(h, s, MSIM_TRACK_RATE, horizon);
     double base = msim_history_usual(h, s, MSIM_TRACK_SELF)->median;
@@ -84,7 +86,9 @@ static void look_at(struct msim_blame_work *w, const struct msim_app *app,
     w->wait_now = fmax(0, w->wait + wait.excess);
     w->d_self = fmax(0, w->self * expm1(ahead));
     w->d_net = fmax(0, net.ahead);
-    w->d_wait = fmax(0, wait.ahead);
+    /* a queue near its end grows with a rate of its own */
+    w->d_wait =
+        fmax(0, fmax(wait.ahead, w->wait * expm1(fmin(log_wait.ahead, 3))));
 }
 
 /* Growth of visits, callees first. */

@@ -40,8 +40,11 @@ static double level(const struct msim_history *h, enum msim_track track,
     return or_zero(msim_history_mean(h, h->n_stages, track, seconds) - base);
 }
 
-static void of_requests(double *x, const struct msim_history *h, double limit)
+static void of_requests(double *x, const struct msim_history *h, double limit,
+                        double horizon)
 {
+    struct msim_deviation arrivals =
+        msim_history_deviation(h, h->n_stages, MSIM_TRACK_RATE, horizon);
     uint32_t e = h->n_stages;
     double log_limit = log(limit);
     double mean = msim_history_usual(h, e, MSIM_TRACK_MEAN)->median;
@@ -68,6 +71,8 @@ static void of_requests(double *x, const struct msim_history *h, double limit)
     x[MSIM_FEATURE_RATE_OVER_USUAL_3S] = level(h, MSIM_TRACK_RATE, 3, rate);
     x[MSIM_FEATURE_RATE_SLOPE_5S] =
         msim_history_slope(h, e, MSIM_TRACK_RATE, 5);
+    x[MSIM_FEATURE_RATE_Z] = fmin(arrivals.z, 50);
+    x[MSIM_FEATURE_RATE_AHEAD] = arrivals.ahead;
     x[MSIM_FEATURE_RATE_USUAL] = or_zero(rate);
     x[MSIM_FEATURE_IN_FLIGHT_OVER_USUAL] = or_zero(log(
         (msim_history_mean(h, e, MSIM_TRACK_QUEUE, 1) + 1) / (in_flight + 1)));
@@ -101,6 +106,38 @@ static void of_busy(double *x, const struct msim_history *h, uint32_t s,
         fmax(x[MSIM_FEATURE_BUSY_MOST_AHEAD], usual + d.ahead);
     x[MSIM_FEATURE_BUSY_OVER_USUAL] =
         fmax(x[MSIM_FEATURE_BUSY_OVER_USUAL], d.excess);
+}
+
+/* How soon a queue grows without end: by theory a mean wait goes with 1 over
+ * the capacity that is left, so that its inverse falls in a line. As a share of
+ * the horizon within which that line ends, 0: not. */
+static double blow_up(const struct msim_history *h, uint32_t s, double horizon)
+{
+    struct msim_deviation d =
+        msim_history_deviation(h, s, MSIM_TRACK_WAIT_LOG, horizon);
+    double now = exp(-msim_history_mean(h, s, MSIM_TRACK_WAIT_LOG, 2));
+    double before = 0;
+
+    for (uint32_t ago = 3; ago < 6; ago++)
+        before += exp(-msim_history_at(h, s, MSIM_TRACK_WAIT_LOG, ago)) / 3;
+    if (!(before > now) || d.z < 3)
+        return 0;
+    /* 3.5 s lie between the two means */
+    return or_zero(1 / (1 + 3.5 * now / (before - now) / horizon));
+}
+
+static void of_wait(double *x, const struct msim_history *h, uint32_t s,
+                    double horizon)
+{
+    struct msim_deviation d =
+        msim_history_deviation(h, s, MSIM_TRACK_WAIT_LOG, horizon);
+
+    x[MSIM_FEATURE_WAIT_LOG_Z_MOST] =
+        fmax(x[MSIM_FEATURE_WAIT_LOG_Z_MOST], fmin(d.z, 50));
+    x[MSIM_FEATURE_WAIT_LOG_AHEAD] =
+        fmax(x[MSIM_FEATURE_WAIT_LOG_AHEAD], d.ahead);
+    x[MSIM_FEATURE_BLOW_UP] =
+        fmax(x[MSIM_FEATURE_BLOW_UP], blow_up(h, s, horizon));
 }
 
 static void of_queue(double *x, const struct msim_history *h, uint32_t s,
@@ -139,6 +176,7 @@ static void of_stage(double *x, const struct msim_history *h, uint32_t s,
                      double limit, double horizon)
 {
     of_busy(x, h, s, horizon);
+    of_wait(x, h, s, horizon);
     of_queue(x, h, s, limit);
     keep_most(&x[MSIM_FEATURE_SELF_Z_MOST], h, s, MSIM_TRACK_SELF);
     keep_most(&x[MSIM_FEATURE_NET_Z_MOST], h, s, MSIM_TRACK_NET);
@@ -184,12 +222,11 @@ void msim_features_of(double x[MSIM_FEATURES], const struct msim_app *app,
                       double limit_ms, double horizon)
 {
     memset(x, 0, MSIM_FEATURES * sizeof(*x));
-    of_requests(x, h, limit_ms);
+    of_requests(x, h, limit_ms, horizon);
     for (uint32_t s = 0; s < app->n_stages; s++)
         of_stage(x, h, s, limit_ms, horizon);
     of_blame(x, h, b, limit_ms);
     x[MSIM_FEATURE_SECONDS] = fmin(h->seconds, 60);
-    x[MSIM_FEATURE_HORIZON] = horizon;
     for (uint32_t i = 0; i < MSIM_FEATURES; i++)
         x[i] = or_zero(x[i]);
 }

@@ -27,6 +27,8 @@
     X(RATE_OVER_8S)                                                            \
     X(RATE_OVER_USUAL_3S)                                                      \
     X(RATE_SLOPE_5S)                                                           \
+    X(RATE_Z)                                                                  \
+    X(RATE_AHEAD)                                                              \
     X(RATE_USUAL)                                                              \
     X(IN_FLIGHT_OVER_USUAL)                                                    \
     X(IN_FLIGHT_SLOPE_5S)                                                      \
@@ -38,6 +40,9 @@
     X(WAIT_OVER_LIMIT)                                                         \
     X(WAIT_OVER_LIMIT_3S)                                                      \
     X(WAIT_MOST_SLOPE)                                                         \
+    X(WAIT_LOG_Z_MOST)                                                         \
+    X(WAIT_LOG_AHEAD)                                                          \
+    X(BLOW_UP)                                                                 \
     X(DRAIN_MOST)                                                              \
     X(DRAIN_SUM)                                                               \
     X(DRAIN_SLOPE)                                                             \
@@ -57,8 +62,7 @@
     X(P99_AHEAD)                                                               \
     X(P99_AHEAD_TWICE)                                                         \
     X(REPLICAS_OVER_USUAL)                                                     \
-    X(SECONDS)                                                                 \
-    X(HORIZON)
+    X(SECONDS)
 
 enum msim_feature {
 #define X(name) MSIM_FEATURE_##name,

@@ -62,6 +62,13 @@ static double log_of(double v)
     return v > 0 ? log(v) : NAN;
 }
 
+static double log_wait(const double *v)
+{
+    double self = v[MSIM_COUNTER_SELF_MS];
+
+    return log_of(v[MSIM_COUNTER_WAIT_MS] + (isnan(self) ? 0 : 0.01 * self));
+}
+
 static void put_stage(const struct msim_history *h, uint32_t stage,
                       const struct msim_second_stage *s)
 {
@@ -70,6 +77,7 @@ static void put_stage(const struct msim_history *h, uint32_t stage,
         [MSIM_TRACK_SELF] = log_of(v[MSIM_COUNTER_SELF_MS]),
         [MSIM_TRACK_NET] = v[MSIM_COUNTER_NET_MS],
         [MSIM_TRACK_WAIT] = v[MSIM_COUNTER_WAIT_MS],
+        [MSIM_TRACK_WAIT_LOG] = log_wait(v),
         [MSIM_TRACK_BUSY] = v[MSIM_COUNTER_BUSY],
         [MSIM_TRACK_RATE] = log_of(v[MSIM_COUNTER_ARRIVALS]),
         [MSIM_TRACK_QUEUE] = s->queue_mean,
@@ -188,25 +196,41 @@ static double shrink(double v, double z, double noise)
     return v * z * z / (z * z + noise * noise);
 }
 
+/* From the mean of the last `level` seconds and the line through `line`. */
+static struct msim_deviation deviation_of(const struct msim_history *h,
+                                          uint32_t stage, enum msim_track track,
+                                          double horizon, uint32_t level,
+                                          uint32_t line)
+{
+    const struct msim_usual *u = msim_history_usual(h, stage, track);
+    struct msim_deviation d = {0};
+    double mean = msim_history_mean(h, stage, track, level);
+    double slope, slope_error;
+
+    if (isnan(u->median) || isnan(mean))
+        return d;
+    d.z = (mean - u->median) / (u->spread / sqrt(level));
+    /* a single second has wilder outliers than three */
+    d.excess = shrink(mean - u->median, d.z, level > 1 ? 2 : 4);
+    slope = msim_history_slope(h, stage, track, line);
+    /* the sum of squares of 0 .. n - 1 about their mean is n (n^2 - 1) / 12 */
+    slope_error = u->spread / sqrt(line * (line * line - 1) / 12.0);
+    slope = shrink(slope, slope / slope_error, level > 1 ? 3 : 4);
+    d.ahead = d.excess + slope * (horizon + (level - 1) / 2.0);
+    return d;
+}
+
 struct msim_deviation msim_history_deviation(const struct msim_history *h,
                                              uint32_t stage,
                                              enum msim_track track,
                                              double horizon)
 {
-    enum { LEVEL = 3, LINE = 6 };
-    const struct msim_usual *u = msim_history_usual(h, stage, track);
-    struct msim_deviation d = {0};
-    double mean = msim_history_mean(h, stage, track, LEVEL);
-    double slope, slope_error;
+    struct msim_deviation d = deviation_of(h, stage, track, horizon, 3, 6);
+    struct msim_deviation fast = deviation_of(h, stage, track, horizon, 1, 4);
 
-    if (isnan(u->median) || isnan(mean))
-        return d;
-    d.z = (mean - u->median) / (u->spread / sqrt(LEVEL));
-    d.excess = shrink(mean - u->median, d.z, 2);
-    slope = msim_history_slope(h, stage, track, LINE);
-    /* the sum of squares of 0 .. n - 1 about their mean is n (n^2 - 1) / 12 */
-    slope_error = u->spread / sqrt(LINE * (LINE * LINE - 1) / 12.0);
-    slope = shrink(slope, slope / slope_error, 3);
-    d.ahead = d.excess + slope * (horizon + (LEVEL - 1) / 2.0);
+    if (fabs(fast.ahead) > fabs(d.ahead))
+        d.ahead = fast.ahead;
+    if (fabs(fast.excess) > fabs(d.excess))
+        d.excess = fast.excess;
     return d;
 }

@@ -13,11 +13,12 @@
 #include "serving/counters/counters_second.h"
 
 enum msim_track {
-    MSIM_TRACK_SELF, /* log ms */
-    MSIM_TRACK_NET,  /* ms */
-    MSIM_TRACK_WAIT, /* ms */
-    MSIM_TRACK_BUSY, /* share of workers */
-    MSIM_TRACK_RATE, /* log of visits a second */
+    MSIM_TRACK_SELF,     /* log ms */
+    MSIM_TRACK_NET,      /* ms */
+    MSIM_TRACK_WAIT,     /* ms */
+    MSIM_TRACK_WAIT_LOG, /* of the wait and a hundredth of the service */
+    MSIM_TRACK_BUSY,     /* share of workers */
+    MSIM_TRACK_RATE,     /* log of visits a second */
     MSIM_TRACK_QUEUE,
     MSIM_TRACK_PSI_CPU,
     MSIM_TRACK_PSI_MEM,
@@ -70,10 +71,14 @@ double msim_history_most(const struct msim_history *h, uint32_t stage,
 double msim_history_slope(const struct msim_history *h, uint32_t stage,
                           enum msim_track track, uint32_t n);
 
-/* How far a track is from what is usual. */
+/*
+ * How far a track is from what is usual, and how far it will be: of the last
+ * second and the line through 4, and of the last 3 and the line through 6, the
+ * one that says more. Both are shrunk towards 0 as noise would be.
+ */
 struct msim_deviation {
-    double excess; /* of the last 3 s, shrunk towards 0 as noise would be */
-    double ahead;  /* the same as far ahead as was asked, by its slope */
+    double excess; /* now */
+    double ahead;  /* as far ahead as was asked */
     double z;      /* of the last 3 s, in standard errors */
 };
 struct msim_deviation msim_history_deviation(const struct msim_history *h,

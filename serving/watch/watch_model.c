@@ -102,6 +102,9 @@ static enum msim_status read_all(struct msim_watch_model *m, const cJSON *json,
                          "app is \"%s\", want a model of \"%s\"", name,
                          app->name);
     m->horizon_s = msim_json_get_number(json, "horizon_s", NAN);
+    if (!(m->horizon_s >= 1))
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "horizon_s is no number from 1");
     MSIM_TRY(read_features(json, path, err));
     MSIM_TRY(read_columns(m, json, path, app, err));
     MSIM_TRY(read_forest(&m->violation, json, "violation",
@@ -156,9 +159,11 @@ void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
 }
 
 double msim_watch_model_violation(const struct msim_watch_model *m,
-                                  const double *x)
+                                  const double *x, double horizon_s)
 {
-    return 1 / (1 + exp(-msim_forest_eval(&m->violation, x)));
+    double odds = exp(msim_forest_eval(&m->violation, x));
+
+    return 1 - pow(1 / (1 + odds), horizon_s / m->horizon_s);
 }
 
 double msim_watch_model_next(const struct msim_watch_model *m, const double *x,

@@ -24,7 +24,7 @@ struct msim_watch_column {
 };
 
 struct msim_watch_model {
-    double horizon_s; /* NAN: the horizon is one of the numbers */
+    double horizon_s;
     struct msim_watch_column columns[MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES];
     uint32_t n_columns; /* behind MSIM_FEATURES */
     struct msim_forest violation, next;
@@ -57,10 +57,11 @@ static inline uint32_t msim_watch_model_width(const struct msim_watch_model *m)
 void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
                               const struct msim_history *h, double limit_ms);
 
-/* The probability of a violation, and the next second's p99 in ms (NAN: there
- * was none yet). */
+/* The probability of a violation within `horizon_s` (for another one than the
+ * model's as if each second were as likely), and the next second's p99 in ms
+ * (NAN: there was none yet). */
 double msim_watch_model_violation(const struct msim_watch_model *m,
-                                  const double *x);
+                                  const double *x, double horizon_s);
 double msim_watch_model_next(const struct msim_watch_model *m, const double *x,
                              double limit_ms);
 
