@@ -17,8 +17,8 @@
 
 /* Small trees and a slow rate: neighbouring seconds are nearly the same, so
  * that there are far fewer independent rows than rows. */
-static const struct msim_boost_options VIOLATION = {.trees = 160,
-                                                    .leaves = 8,
+static const struct msim_boost_options VIOLATION = {.trees = 200,
+                                                    .leaves = 10,
                                                     .rate = 0.06,
                                                     .penalty = 5,
                                                     .least = 8,

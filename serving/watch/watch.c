@@ -32,7 +32,7 @@ enum msim_status msim_watch_init(struct msim_watch *w,
     MSIM_TRY(msim_seconds_init(&w->seconds, app->n_stages));
     MSIM_TRY(msim_history_init(&w->history, app->n_stages));
     MSIM_TRY(msim_watch_flow_init(&w->flow, app));
-    return msim_blame_init(&w->blame, app->n_stages);
+    return msim_blame_init(&w->blame, app->n_stages, app->n_classes);
 }
 
 void msim_watch_release(struct msim_watch *w)

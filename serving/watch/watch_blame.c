@@ -28,20 +28,27 @@ const char *msim_resource_text(enum msim_resource r)
     return WORDS[r];
 }
 
-enum msim_status msim_blame_init(struct msim_blame *b, uint32_t n_stages)
+enum msim_status msim_blame_init(struct msim_blame *b, uint32_t n_stages,
+                                 uint32_t n_classes)
 {
     *b = (struct msim_blame){.n = n_stages};
     b->stages = calloc(n_stages, sizeof(*b->stages));
+    b->kept = calloc(n_stages, sizeof(*b->kept));
     b->work = calloc(n_stages, sizeof(*b->work));
     b->columns = calloc((size_t)n_stages * 3, sizeof(*b->columns));
-    return b->stages && b->work && b->columns ? MSIM_OK : MSIM_ENOMEM;
+    b->classes = calloc((size_t)n_classes * 3 + 1, sizeof(*b->classes));
+    return b->stages && b->kept && b->work && b->classes && b->columns
+               ? MSIM_OK
+               : MSIM_ENOMEM;
 }
 
 void msim_blame_release(struct msim_blame *b)
 {
     free(b->stages);
+    free(b->kept);
     free(b->work);
     free(b->columns);
+    free(b->classes);
     memset(b, 0, sizeof(*b));
 }
 
@@ -183,7 +190,7 @@ static enum msim_resource stalled_by(const double z[3], const double excess[3])
 
 static void name_resource(struct msim_blame *b, const struct msim_history *h)
 {
-    const struct msim_blame_stage *s = &b->stages[b->stage];
+    const struct msim_blame_stage *s = &b->kept[b->stage];
     double excess[3];
     double most = fmax(fmax(s->self, s->net), fmax(s->workers, s->load));
 
@@ -206,11 +213,26 @@ static void name_resource(struct msim_blame *b, const struct msim_history *h)
             most == s->load ? MSIM_RESOURCE_LOAD : MSIM_RESOURCE_WORKERS;
 }
 
+/* Of `n` classes the usual times come first, then those of now and ahead. */
+static void compare_classes(struct msim_blame *b, uint32_t n)
+{
+    const double *usual = b->classes, *now = usual + n, *ahead = now + n;
+
+    b->slow_now = b->slow_ahead = 0;
+    for (uint32_t c = 0; c < n; c++) {
+        if (ahead[c] - usual[c] <= b->slow_ahead)
+            continue;
+        b->slow_ahead = ahead[c] - usual[c];
+        b->slow_now = now[c] - usual[c];
+    }
+}
+
 /* Times of a mean request: usual, now and at the horizon; the weights of the
  * edges are those at the horizon. */
 static void compare(struct msim_blame *b, struct msim_watch_flow *f)
 {
     double *own = b->columns, *net = own + b->n, *weight = net + b->n;
+    uint32_t k = f->app->n_classes;
     double usual, now, ahead;
 
     for (uint32_t s = 0; s < b->n; s++) {
@@ -218,21 +240,38 @@ static void compare(struct msim_blame *b, struct msim_watch_flow *f)
         net[s] = b->work[s].net;
     }
     usual = msim_watch_flow_time(f, own, net);
+    msim_watch_flow_slow(f, own, net, b->classes);
     for (uint32_t s = 0; s < b->n; s++) {
         own[s] = b->work[s].self_now + b->work[s].wait_now;
         net[s] = b->work[s].net_now;
     }
     now = msim_watch_flow_time(f, own, net);
+    msim_watch_flow_slow(f, own, net, b->classes + k);
     for (uint32_t s = 0; s < b->n; s++) {
         own[s] = b->work[s].self + b->work[s].wait + b->work[s].d_self +
                  b->work[s].d_wait;
         net[s] = b->work[s].net + b->work[s].d_net;
     }
     ahead = msim_watch_flow_time(f, own, net);
+    msim_watch_flow_slow(f, own, net, b->classes + 2 * (size_t)k);
+    compare_classes(b, k);
     msim_watch_flow_weigh(f, own, net, weight);
     b->usual_ms = usual;
     b->ratio_now = usual > 0 ? now / usual : 1;
     b->ratio_ahead = usual > 0 ? ahead / usual : 1;
+}
+
+/* One second may be chance; whoever was to blame in the seconds before, too, is
+ * believed first. */
+static void keep(struct msim_blame_stage *kept,
+                 const struct msim_blame_stage *now)
+{
+    const double FADES = 0.7;
+
+    kept->self = FADES * kept->self + now->self;
+    kept->net = FADES * kept->net + now->net;
+    kept->workers = FADES * kept->workers + now->workers;
+    kept->load = FADES * kept->load + now->load;
 }
 
 void msim_blame_find(struct msim_blame *b, struct msim_watch_flow *f,
@@ -247,14 +286,13 @@ void msim_blame_find(struct msim_blame *b, struct msim_watch_flow *f,
     hand_all_down(b, f);
     b->ms = 0;
     for (uint32_t s = 0; s < b->n; s++) {
-        double t = total(&b->stages[s]);
-
-        b->ms += t;
-        if (t > most) {
-            most = t;
+        keep(&b->kept[s], &b->stages[s]);
+        b->ms += total(&b->stages[s]);
+        if (total(&b->kept[s]) > most) {
+            most = total(&b->kept[s]);
             b->stage = s;
         }
     }
-    b->share = b->ms > 0 ? most / b->ms : 0;
+    b->share = b->ms > 0 ? total(&b->stages[b->stage]) / b->ms : 0;
     name_resource(b, h);
 }

@@ -40,21 +40,27 @@ struct msim_blame_stage {
 struct msim_blame {
     uint32_t n;
     struct msim_blame_stage *stages;
-    uint32_t stage;              /* the one that starts it */
-    enum msim_resource resource; /* what it has too little of */
-    double ms;                   /* of all stages */
-    double share;                /* of that, which this stage starts */
+    struct msim_blame_stage *kept; /* of all seconds, fading: who it is */
+    uint32_t stage;                /* the one that starts it */
+    enum msim_resource resource;   /* what it has too little of */
+    double ms;                     /* of all stages */
+    double share;                  /* of that, which this stage starts */
     /* What was seen of that stage, for `why`: standard errors above usual. */
     double z_self, z_net, z_rate, z_psi[3];
-    /* Times at the horizon and now over what is usual; its mean is 1. */
+    /* Times of a mean request at the horizon and now, over the usual one. */
     double ratio_now, ratio_ahead, usual_ms;
+    /* What the slow requests of a class grew by until now, and will have grown
+     * by at the horizon: of the class where that is most, ms. */
+    double slow_now, slow_ahead;
     struct msim_blame_work *work;
     double *columns; /* 3 x n, scratch */
+    double *classes; /* 3 a class, scratch */
 };
 
 /* `app` as in watch_flow. ENOMEM. Release in any case. */
 MSIM_MUST_CHECK
-enum msim_status msim_blame_init(struct msim_blame *b, uint32_t n_stages);
+enum msim_status msim_blame_init(struct msim_blame *b, uint32_t n_stages,
+                                 uint32_t n_classes);
 void msim_blame_release(struct msim_blame *b);
 
 /* Find who is to blame for the time of requests `horizon` s ahead. */

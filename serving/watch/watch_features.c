@@ -40,6 +40,18 @@ static double level(const struct msim_history *h, enum msim_track track,
     return or_zero(msim_history_mean(h, h->n_stages, track, seconds) - base);
 }
 
+/* The share of the seconds kept that violated. */
+static double violated_share(const struct msim_history *h, double log_limit)
+{
+    uint32_t n = 0, kept = 0;
+
+    for (uint32_t ago = 0; ago < MSIM_HISTORY_KEPT && ago < h->seconds; ago++) {
+        n += msim_history_at(h, h->n_stages, MSIM_TRACK_P99, ago) > log_limit;
+        kept++;
+    }
+    return kept ? (double)n / kept : 0;
+}
+
 static void of_requests(double *x, const struct msim_history *h, double limit,
                         double horizon)
 {
@@ -61,8 +73,9 @@ static void of_requests(double *x, const struct msim_history *h, double limit,
     x[MSIM_FEATURE_P99_SLOPE_5S] = msim_history_slope(h, e, MSIM_TRACK_P99, 5);
     x[MSIM_FEATURE_P99_USUAL_LOG] = or_zero(p99->median - log_limit);
     x[MSIM_FEATURE_P99_SPREAD] = or_zero(p99->spread);
+    x[MSIM_FEATURE_LIMIT_Z] = or_zero((log_limit - p99->median) / p99->spread);
+    x[MSIM_FEATURE_VIOLATED_SHARE] = violated_share(h, log_limit);
     x[MSIM_FEATURE_MEAN_OVER_USUAL] = level(h, MSIM_TRACK_MEAN, 1, mean);
-    x[MSIM_FEATURE_MEAN_OVER_USUAL_3S] = level(h, MSIM_TRACK_MEAN, 3, mean);
     x[MSIM_FEATURE_MEAN_SLOPE_5S] =
         msim_history_slope(h, e, MSIM_TRACK_MEAN, 5);
     x[MSIM_FEATURE_MEAN_LOG] = level(h, MSIM_TRACK_MEAN, 2, log_limit);
@@ -88,6 +101,25 @@ static double drain(const struct msim_history *h, uint32_t stage, double queue)
     return or_zero(queue * exp(-rate));
 }
 
+/* The share of workers that arrivals and service ask for, which goes on growing
+ * where that of workers held ends at 1. */
+static void of_demand(double *x, const struct msim_history *h, uint32_t s,
+                      double usual, double horizon)
+{
+    struct msim_deviation rate =
+        msim_history_deviation(h, s, MSIM_TRACK_RATE, horizon);
+    struct msim_deviation all =
+        msim_history_deviation(h, h->n_stages, MSIM_TRACK_RATE, horizon);
+    struct msim_deviation self =
+        msim_history_deviation(h, s, MSIM_TRACK_SELF, horizon);
+    double now = usual * exp(rate.excess + self.excess);
+    double ahead =
+        usual * exp(fmin(2, fmax(rate.ahead, all.ahead) + self.ahead));
+
+    x[MSIM_FEATURE_DEMAND_NOW] = fmax(x[MSIM_FEATURE_DEMAND_NOW], now);
+    x[MSIM_FEATURE_DEMAND_AHEAD] = fmax(x[MSIM_FEATURE_DEMAND_AHEAD], ahead);
+}
+
 static void of_busy(double *x, const struct msim_history *h, uint32_t s,
                     double horizon)
 {
@@ -106,6 +138,7 @@ static void of_busy(double *x, const struct msim_history *h, uint32_t s,
         fmax(x[MSIM_FEATURE_BUSY_MOST_AHEAD], usual + d.ahead);
     x[MSIM_FEATURE_BUSY_OVER_USUAL] =
         fmax(x[MSIM_FEATURE_BUSY_OVER_USUAL], d.excess);
+    of_demand(x, h, s, usual, horizon);
 }
 
 /* How soon a queue grows without end: by theory a mean wait goes with 1 over
@@ -195,7 +228,7 @@ static double p99_ahead(const struct msim_history *h,
                         const struct msim_blame *b, double limit, double times)
 {
     double p99 = exp(msim_history_mean(h, h->n_stages, MSIM_TRACK_P99, 3));
-    double growth = b->usual_ms * (b->ratio_ahead - b->ratio_now);
+    double growth = b->slow_ahead - b->slow_now;
 
     return or_zero(log(fmax(p99 + times * growth, 0.1 * p99) / limit));
 }
@@ -206,13 +239,14 @@ static void of_blame(double *x, const struct msim_history *h,
     const struct msim_blame_stage *s = &b->stages[b->stage];
 
     x[MSIM_FEATURE_BLAME_MS] = b->ms / limit;
-    x[MSIM_FEATURE_BLAME_SHARE] = b->share;
     x[MSIM_FEATURE_BLAME_SELF] = s->self / limit;
     x[MSIM_FEATURE_BLAME_NET] = s->net / limit;
     x[MSIM_FEATURE_BLAME_WORKERS] = s->workers / limit;
     x[MSIM_FEATURE_BLAME_LOAD] = s->load / limit;
     x[MSIM_FEATURE_RATIO_NOW] = log(fmax(b->ratio_now, 0.01));
     x[MSIM_FEATURE_RATIO_AHEAD] = log(fmax(b->ratio_ahead, 0.01));
+    x[MSIM_FEATURE_SLOW_NOW] = b->slow_now / limit;
+    x[MSIM_FEATURE_SLOW_AHEAD] = b->slow_ahead / limit;
     x[MSIM_FEATURE_P99_AHEAD] = p99_ahead(h, b, limit, 1);
     x[MSIM_FEATURE_P99_AHEAD_TWICE] = p99_ahead(h, b, limit, 2);
 }

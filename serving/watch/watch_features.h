@@ -20,8 +20,9 @@
     X(P99_SLOPE_5S)                                                            \
     X(P99_USUAL_LOG)                                                           \
     X(P99_SPREAD)                                                              \
+    X(LIMIT_Z)                                                                 \
+    X(VIOLATED_SHARE)                                                          \
     X(MEAN_OVER_USUAL)                                                         \
-    X(MEAN_OVER_USUAL_3S)                                                      \
     X(MEAN_SLOPE_5S)                                                           \
     X(MEAN_LOG)                                                                \
     X(RATE_OVER_8S)                                                            \
@@ -37,6 +38,8 @@
     X(BUSY_SECOND_3S)                                                          \
     X(BUSY_MOST_AHEAD)                                                         \
     X(BUSY_OVER_USUAL)                                                         \
+    X(DEMAND_AHEAD)                                                            \
+    X(DEMAND_NOW)                                                              \
     X(WAIT_OVER_LIMIT)                                                         \
     X(WAIT_OVER_LIMIT_3S)                                                      \
     X(WAIT_MOST_SLOPE)                                                         \
@@ -52,13 +55,14 @@
     X(PSI_MEM_Z_MOST)                                                          \
     X(PSI_IO_Z_MOST)                                                           \
     X(BLAME_MS)                                                                \
-    X(BLAME_SHARE)                                                             \
     X(BLAME_SELF)                                                              \
     X(BLAME_NET)                                                               \
     X(BLAME_WORKERS)                                                           \
     X(BLAME_LOAD)                                                              \
     X(RATIO_NOW)                                                               \
     X(RATIO_AHEAD)                                                             \
+    X(SLOW_NOW)                                                                \
+    X(SLOW_AHEAD)                                                              \
     X(P99_AHEAD)                                                               \
     X(P99_AHEAD_TWICE)                                                         \
     X(REPLICAS_OVER_USUAL)                                                     \

@@ -58,15 +58,16 @@ void msim_watch_flow_release(struct msim_watch_flow *f)
 
 /* Calls that an edge makes one after the other: 1 + a + a^2 + ..., `most` of
  * them where it is a loop. */
-static double calls(const struct msim_flow_edge *e)
+static double calls(const struct msim_flow_edge *e, bool slow)
 {
+    const double SELDOM = 0.02;
     double n = 1;
 
     if (e->again > 0 && e->again < 1)
         n = (1 - pow(e->again, (double)e->most)) / (1 - e->again);
     else if (e->again >= 1)
         n = (double)e->most;
-    return e->prob * n;
+    return slow && e->prob >= SELDOM ? n : e->prob * n;
 }
 
 /* The end of the step that edge `i` of `n` begins. */
@@ -81,7 +82,7 @@ static uint32_t step_end(const struct msim_flow_edge *e, uint32_t i, uint32_t n)
 
 /* The times of all stages for requests of one class. */
 static double time_of_class(struct msim_watch_flow *f, uint32_t cls,
-                            const double *own, const double *net)
+                            const double *own, const double *net, bool slow)
 {
     for (uint32_t k = f->n; k-- > 0;) {
         uint32_t s = f->order[k], n;
@@ -94,7 +95,7 @@ static double time_of_class(struct msim_watch_flow *f, uint32_t cls,
             end = step_end(e, i, n);
             for (uint32_t j = i; j < end; j++)
                 if (msim_flow_edge_takes(&e[j], cls))
-                    most = fmax(most, calls(&e[j]) *
+                    most = fmax(most, calls(&e[j], slow) *
                                           (net[e[j].to] + f->time[e[j].to]));
             time += most;
         }
@@ -109,8 +110,15 @@ double msim_watch_flow_time(struct msim_watch_flow *f, const double *own,
     double sum = 0;
 
     for (uint32_t c = 0; c < f->app->n_classes; c++)
-        sum += f->app->classes[c].share * time_of_class(f, c, own, net);
+        sum += f->app->classes[c].share * time_of_class(f, c, own, net, false);
     return sum;
+}
+
+void msim_watch_flow_slow(struct msim_watch_flow *f, const double *own,
+                          const double *net, double *times)
+{
+    for (uint32_t c = 0; c < f->app->n_classes; c++)
+        times[c] = time_of_class(f, c, own, net, true);
 }
 
 /* Weights of the edges of a stage in one class. A call that takes less than
@@ -128,15 +136,16 @@ static void weigh_stage(struct msim_watch_flow *f, uint32_t cls, uint32_t s,
         end = step_end(e, i, n);
         for (uint32_t j = i; j < end; j++)
             if (msim_flow_edge_takes(&e[j], cls))
-                most = fmax(most,
-                            calls(&e[j]) * (net[e[j].to] + f->time[e[j].to]));
+                most = fmax(most, calls(&e[j], false) *
+                                      (net[e[j].to] + f->time[e[j].to]));
         for (uint32_t j = i; j < end; j++) {
             double part, w;
 
             if (!msim_flow_edge_takes(&e[j], cls) || !(most > 0))
                 continue;
-            part = calls(&e[j]) * (net[e[j].to] + f->time[e[j].to]) / most;
-            w = calls(&e[j]) * part * part * part * part;
+            part =
+                calls(&e[j], false) * (net[e[j].to] + f->time[e[j].to]) / most;
+            w = calls(&e[j], false) * part * part * part * part;
             f->edge_weight[&e[j] - f->app->edges] += share * f->reach[s] * w;
             f->reach[e[j].to] += f->reach[s] * w;
         }
@@ -153,7 +162,7 @@ void msim_watch_flow_weigh(struct msim_watch_flow *f, const double *own,
     for (uint32_t c = 0; c < app->n_classes; c++) {
         double share = app->classes[c].share;
 
-        (void)time_of_class(f, c, own, net);
+        (void)time_of_class(f, c, own, net, false);
         memset(f->reach, 0, app->n_stages * sizeof(*f->reach));
         f->reach[app->start] = 1;
         for (uint32_t k = 0; k < f->n; k++)

@@ -32,6 +32,11 @@ void msim_watch_flow_release(struct msim_watch_flow *f);
 double msim_watch_flow_time(struct msim_watch_flow *f, const double *own,
                             const double *net);
 
+/* The slow requests of each class, in ms, into `times`: those that make every
+ * call of 2 % or more of the visits, since one in a hundred is a p99. */
+void msim_watch_flow_slow(struct msim_watch_flow *f, const double *own,
+                          const double *net, double *times);
+
 /*
  * What becomes of a ms more at stage `to` on an edge, as ms of its caller, in
  * f->edge_weight: the calls made, less where another call of the step takes
