@@ -2,7 +2,8 @@
  * calibrate/programs/learn_main.c - msim-learn: trees that foresee violations,
  * from counters of runs.
  *
- *     msim-learn --out=MODEL.json [--horizon=S] [--json] APP.json RUNS ...
+ *     msim-learn --out=MODEL.json --data=data [--horizon=S] [--json] \
+ *                APP.json RUNS
  *
  * The verb `learn --runs` starts it with one application; it is a program of
  * its own because it links XGBoost. With several pairs of application and
@@ -19,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_EVERY 4 /* runs: one of so many is held back */
+#define PARTS 4 /* of the runs; each is held back once */
 
 struct learning {
-    const char *out;
+    const char *out, *data; /* data: NULL for a model of all applications */
+    struct msim_watch_model general;
     double horizon_s;
     bool json;
     char **pairs;
@@ -52,32 +54,39 @@ static enum msim_status report(const struct learning *l,
     return MSIM_OK;
 }
 
-/* Figures from a fit without the runs that are held back, then the model from
+/* Figures from fits without the runs that are held back, then the model from
  * all of them. */
-static enum msim_status fit(struct learning *l, const struct msim_app *app,
-                            double horizon_s)
+static enum msim_status fit(struct learning *l, const struct msim_app *app)
 {
-    uint32_t of = l->table.n_runs < HELD_EVERY ? l->table.n_runs : HELD_EVERY;
+    uint32_t n = l->table.n_runs, parts = n < PARTS ? n : PARTS;
     struct msim_runs_figures figures = {0};
     cJSON *model = NULL;
     enum msim_status status = MSIM_OK;
 
-    if (of < 2)
+    if (n < 2)
         return msim_fail(l->err, MSIM_EFORMAT, l->pairs[1], MSIM_OFFSET_NONE,
                          "one run, want two or more: some are held back");
-    status =
-        msim_runs_fit(&model, &l->table, app, of - 1, of, horizon_s, l->err);
-    if (status == MSIM_OK)
-        status = msim_runs_judge(&figures, &l->table, app, model, of - 1, of,
+    if (app) /* a model of all applications is judged by others */
+        status = msim_runs_judge(&figures, &l->table, app, parts, l->horizon_s,
                                  l->err);
-    cJSON_Delete(model);
-    model = NULL;
     if (status == MSIM_OK)
-        status = msim_runs_fit(&model, &l->table, app, 0, 0, horizon_s, l->err);
+        status =
+            msim_runs_fit(&model, &l->table, app, 0, 0, l->horizon_s, l->err);
     if (status == MSIM_OK)
         status = save(l, model);
     cJSON_Delete(model);
-    return status == MSIM_OK ? report(l, &figures) : status;
+    return status == MSIM_OK && app ? report(l, &figures) : status;
+}
+
+/* The trees of all applications, whose answer is one of the numbers. */
+static enum msim_status read_general(struct learning *l)
+{
+    char path[4096];
+
+    if (!l->data)
+        return MSIM_OK;
+    snprintf(path, sizeof(path), "%s/laws/watch.json", l->data);
+    return msim_watch_model_read(&l->general, path, NULL, l->err);
 }
 
 static enum msim_status learn_one(struct learning *l)
@@ -89,10 +98,10 @@ static enum msim_status learn_one(struct learning *l)
     if (status != MSIM_OK)
         return status;
     l->table.width = msim_runs_width(&app, true);
-    status = msim_runs_add_folder(&l->table, &app, l->pairs[1], l->horizon_s,
-                                  &n, l->err);
+    status = msim_runs_add_folder(&l->table, &app, l->data ? &l->general : NULL,
+                                  l->pairs[1], l->horizon_s, &n, l->err);
     if (status == MSIM_OK)
-        status = fit(l, &app, l->horizon_s);
+        status = fit(l, &app);
     msim_app_release(&app);
     return status;
 }
@@ -106,8 +115,8 @@ static enum msim_status add_pair(struct learning *l, char **pair)
     if (status != MSIM_OK)
         return status;
     l->table.width = msim_runs_width(NULL, false);
-    status = msim_runs_add_folder(&l->table, &app, pair[1], l->horizon_s, &n,
-                                  l->err);
+    status = msim_runs_add_folder(&l->table, &app, NULL, pair[1], l->horizon_s,
+                                  &n, l->err);
     msim_app_release(&app);
     return status;
 }
@@ -116,7 +125,7 @@ static enum msim_status learn_all(struct learning *l)
 {
     for (int i = 0; i < l->n_pairs; i++)
         MSIM_TRY(add_pair(l, l->pairs + 2 * i));
-    return fit(l, NULL, l->horizon_s);
+    return fit(l, NULL);
 }
 
 static int fail(enum msim_status status, const struct msim_error *err)
@@ -139,6 +148,8 @@ static enum msim_status read_option(struct learning *l, const char *text)
         l->out = text + 6;
     else if (strncmp(text, "--horizon=", 10) == 0)
         l->horizon_s = strtod(text + 10, NULL);
+    else if (strncmp(text, "--data=", 7) == 0)
+        l->data = text + 7;
     else if (strcmp(text, "--json") == 0)
         l->json = true;
     else
@@ -166,7 +177,10 @@ int main(int argc, char **argv)
                            "usage: msim-learn --out=MODEL.json [--horizon=S] "
                            "[--json] APP.json RUNS ...");
     if (status == MSIM_OK)
+        status = read_general(&l);
+    if (status == MSIM_OK)
         status = l.n_pairs == 1 ? learn_one(&l) : learn_all(&l);
     msim_runs_table_release(&l.table);
+    msim_watch_model_release(&l.general);
     return status == MSIM_OK ? 0 : fail(status, &err);
 }

@@ -6,6 +6,7 @@
  */
 #include "cli/calibrate/program_beside.h"
 #include "cli/cmd.h"
+#include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
 
@@ -27,8 +28,8 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, runs),
      .metavar = "DIR",
      .help = "counters of runs, one .csv a run, of any length and any numbers "
-             "of replicas; one run of four is held back whole to judge what "
-             "was learned"},
+             "of replicas; each fourth of them is held back once, whole, to "
+             "judge what is learned"},
     {.name = "horizon",
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, horizon),
@@ -69,8 +70,15 @@ static int become(const struct settings *s, char *app)
 {
     char name[] = "mystique-sim", json[] = "--json", end[] = "--";
     char out[PATH_MAX + 16], horizon[32], runs[PATH_MAX], path[PATH_MAX];
-    char *list[8];
+    char folder[PATH_MAX], data[PATH_MAX + 16];
+    struct msim_error err = {0};
+    enum msim_status status = msim_datadir_find(folder, sizeof(folder), &err);
+    char *list[9];
     int n = 0;
+
+    if (status != MSIM_OK)
+        return msim_message_error(status, &err);
+    snprintf(data, sizeof(data), "--data=%s", folder);
 
     snprintf(out, sizeof(out), "--out=%s", s->out);
     snprintf(horizon, sizeof(horizon), "--horizon=%u", s->horizon);
@@ -78,6 +86,7 @@ static int become(const struct settings *s, char *app)
     list[n++] = name; /* whose verb it is, in its messages */
     list[n++] = out;
     list[n++] = horizon;
+    list[n++] = data;
     if (s->json)
         list[n++] = json;
     list[n++] = end;

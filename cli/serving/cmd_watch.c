@@ -79,7 +79,7 @@ struct watching {
     const struct settings *s;
     struct msim_app app;
     const char **names;
-    struct msim_watch_model model;
+    struct msim_watch_model general, model;
     struct msim_counters *counters;
     struct msim_watch watch;
     struct msim_advice advice;
@@ -91,15 +91,15 @@ static enum msim_status read_model(struct watching *k, double *horizon)
     char data[PATH_MAX], path[PATH_MAX + 32];
     double wanted = k->s->horizon;
 
-    if (k->s->model) {
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), k->err));
+    snprintf(path, sizeof(path), "%s/laws/watch.json", data);
+    MSIM_TRY(msim_watch_model_read(&k->general, path, NULL, k->err));
+    if (k->s->model)
         MSIM_TRY(
             msim_watch_model_read(&k->model, k->s->model, &k->app, k->err));
-    } else {
-        MSIM_TRY(msim_datadir_find(data, sizeof(data), k->err));
-        snprintf(path, sizeof(path), "%s/laws/watch.json", data);
-        MSIM_TRY(msim_watch_model_read(&k->model, path, NULL, k->err));
-    }
-    *horizon = wanted > 0 ? wanted : k->model.horizon_s;
+    *horizon = wanted > 0    ? wanted
+               : k->s->model ? k->model.horizon_s
+                             : k->general.horizon_s;
     if (k->s->model && k->model.horizon_s != *horizon)
         return msim_fail(k->err, MSIM_EUSAGE, k->s->model, MSIM_OFFSET_NONE,
                          "--horizon is %g s, and the model was learned for "
@@ -119,7 +119,8 @@ static enum msim_status begin(struct watching *k, const char *path)
     for (uint32_t i = 0; i < k->app.n_stages; i++)
         k->names[i] = k->app.stages[i].name;
     MSIM_TRY(read_model(k, &horizon));
-    MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->model, horizon, k->err));
+    MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->general,
+                             k->s->model ? &k->model : NULL, horizon, k->err));
     MSIM_TRY(msim_advice_init(&k->advice, k->app.n_stages));
     return msim_counters_open(&k->counters, k->s->counters, k->names,
                               k->app.n_stages, k->err);
@@ -184,6 +185,7 @@ static void release(struct watching *k)
     msim_watch_release(&k->watch);
     msim_advice_release(&k->advice);
     msim_watch_model_release(&k->model);
+    msim_watch_model_release(&k->general);
     msim_app_release(&k->app);
     free(k->names);
 }

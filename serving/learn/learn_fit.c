@@ -37,6 +37,18 @@ static bool is_held(const struct msim_runs_row *r, uint32_t held, uint32_t of)
     return of > 0 && r->run % of == held;
 }
 
+/* A change of replicas is a decision that counters do not foretell. */
+static double violation_of(const struct msim_runs_row *r)
+{
+    return r->steady ? r->violation : NAN;
+}
+
+/* The next p99 over the mean of the last three. */
+static double next_of(const struct msim_runs_row *r)
+{
+    return r->next;
+}
+
 /* ---- which numbers of stages ------------------------------------- */
 
 struct choice {
@@ -64,7 +76,7 @@ static double correlation(const struct msim_runs_table *t, uint32_t column,
 
     for (uint32_t i = 0; i < t->rows.n; i++) {
         const struct msim_runs_row *r = msim_runs_row(t, i);
-        double x = msim_runs_x(t, i)[column], y = r->violation;
+        double x = msim_runs_x(t, i)[column], y = violation_of(r);
 
         if (isnan(y) || is_held(r, held, of))
             continue;
@@ -117,17 +129,6 @@ struct sample {
     double *x, *y;
     uint32_t n, width;
 };
-
-static double violation_of(const struct msim_runs_row *r)
-{
-    return r->violation;
-}
-
-/* The next p99 over the mean of the last three. */
-static double next_of(const struct msim_runs_row *r)
-{
-    return r->next;
-}
 
 static enum msim_status
 fit_forest(cJSON *model, const char *key, const struct msim_runs_table *t,
@@ -226,7 +227,7 @@ static enum msim_status check_rows(const struct msim_runs_table *t,
     for (uint32_t i = 0; i < t->rows.n; i++) {
         const struct msim_runs_row *r = msim_runs_row(t, i);
 
-        if (isnan(r->violation) || is_held(r, held, of))
+        if (isnan(violation_of(r)) || is_held(r, held, of))
             continue;
         n++;
         yes += r->violation > 0;
@@ -268,7 +269,7 @@ enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
 /* ---- figures ----------------------------------------------------- */
 
 struct judged {
-    double *p, *last; /* of calm seconds */
+    double *p, *last, *share; /* of calm seconds */
     bool *truth;
     double *guess, *last_p99, *major, *next; /* of seconds with a next one */
     uint32_t n, n_next;
@@ -278,6 +279,7 @@ static void judged_release(struct judged *j)
 {
     free(j->p);
     free(j->last);
+    free(j->share);
     free(j->truth);
     free(j->guess);
     free(j->last_p99);
@@ -291,24 +293,33 @@ static enum msim_status judged_init(struct judged *j, uint32_t n)
 
     *j = (struct judged){.p = malloc(bytes),
                          .last = malloc(bytes),
+                         .share = malloc(bytes),
                          .truth = calloc((size_t)n + 1, sizeof(bool)),
                          .guess = malloc(bytes),
                          .last_p99 = malloc(bytes),
                          .major = malloc(bytes),
                          .next = malloc(bytes)};
-    return j->p && j->last && j->truth && j->guess && j->last_p99 && j->major &&
-                   j->next
+    return j->p && j->last && j->share && j->truth && j->guess && j->last_p99 &&
+                   j->major && j->next
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
 
 /* What a guess without counters is, from the runs learned from: the share of
  * violations, and the median of log p99. */
-static double majority(const struct msim_runs_table *t, uint32_t held,
-                       uint32_t of, double *values, double *share)
+struct majority {
+    double share, log_p99;
+};
+
+static enum msim_status find_majority(struct majority *out,
+                                      const struct msim_runs_table *t,
+                                      uint32_t held, uint32_t of)
 {
+    double *values = malloc(((size_t)t->rows.n + 1) * sizeof(*values));
     uint32_t n = 0, calm = 0, yes = 0;
 
+    if (!values)
+        return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->rows.n; i++) {
         const struct msim_runs_row *r = msim_runs_row(t, i);
 
@@ -321,12 +332,15 @@ static double majority(const struct msim_runs_table *t, uint32_t held,
         if (!isnan(r->next))
             values[n++] = r->next;
     }
-    *share = calm ? (double)yes / calm : 0;
-    return msim_median(values, n);
+    out->share = calm ? (double)yes / calm : 0;
+    out->log_p99 = msim_median(values, n);
+    free(values);
+    return MSIM_OK;
 }
 
 static void ask(struct judged *j, const struct msim_runs_table *t,
-                const struct msim_watch_model *m, uint32_t i, double major)
+                const struct msim_watch_model *m, uint32_t i,
+                const struct majority *major)
 {
     const struct msim_runs_row *r = msim_runs_row(t, i);
     double x[MSIM_WATCH_COLUMNS_MAX];
@@ -335,32 +349,53 @@ static void ask(struct judged *j, const struct msim_runs_table *t,
     if (r->calm && !isnan(r->violation)) {
         j->p[j->n] = msim_watch_model_violation(m, x, m->horizon_s);
         j->last[j->n] = isnan(r->log_p99) ? -INFINITY : r->log_p99;
+        j->share[j->n] = major->share;
         j->truth[j->n++] = r->violation > 0;
     }
     if (isnan(r->next) || isnan(r->log_p99))
         return;
     j->guess[j->n_next] = log(msim_watch_model_next(m, x, 1));
     j->last_p99[j->n_next] = r->log_p99;
-    j->major[j->n_next] = major;
+    j->major[j->n_next] = major->log_p99;
     j->next[j->n_next++] = r->next;
 }
 
-static void sum_up(struct msim_runs_figures *out, struct judged *j,
-                   double share)
+/* Fit without one part of the runs, and ask for that part. */
+static enum msim_status judge_part(struct judged *j,
+                                   const struct msim_runs_table *t,
+                                   const struct msim_app *app, uint32_t held,
+                                   uint32_t of, double horizon_s,
+                                   struct msim_error *err)
 {
-    uint32_t yes = 0;
+    struct msim_watch_model m = {0};
+    struct majority major = {0};
+    cJSON *model = NULL;
+    enum msim_status status =
+        msim_runs_fit(&model, t, app, held, of, horizon_s, err);
 
+    if (status == MSIM_OK)
+        status = msim_watch_model_parse(&m, model, NULL, app, err);
+    cJSON_Delete(model);
+    if (status == MSIM_OK)
+        status = find_majority(&major, t, held, of);
+    for (uint32_t i = 0; status == MSIM_OK && i < t->rows.n; i++)
+        if (is_held(msim_runs_row(t, i), held, of))
+            ask(j, t, &m, i, &major);
+    msim_watch_model_release(&m);
+    return status;
+}
+
+static void sum_up(struct msim_runs_figures *out, const struct judged *j)
+{
     for (uint32_t i = 0; i < j->n; i++)
-        yes += j->truth[i];
+        out->violating += j->truth[i];
     out->seconds = j->n_next;
     out->calm = j->n;
-    out->violating = yes;
     out->auc = msim_score_auc(j->p, j->truth, j->n);
     out->auc_last = msim_score_auc(j->last, j->truth, j->n);
     out->calibration = msim_score_calibration(j->p, j->truth, j->n);
-    for (uint32_t i = 0; i < j->n; i++)
-        j->p[i] = share;
-    out->calibration_majority = msim_score_calibration(j->p, j->truth, j->n);
+    out->calibration_majority =
+        msim_score_calibration(j->share, j->truth, j->n);
     out->p99 = msim_score_log_error(j->guess, j->next, j->n_next);
     out->p99_last = msim_score_log_error(j->last_p99, j->next, j->n_next);
     out->p99_majority = msim_score_log_error(j->major, j->next, j->n_next);
@@ -368,29 +403,17 @@ static void sum_up(struct msim_runs_figures *out, struct judged *j,
 
 enum msim_status msim_runs_judge(struct msim_runs_figures *out,
                                  const struct msim_runs_table *t,
-                                 const struct msim_app *app, const cJSON *model,
-                                 uint32_t held, uint32_t of,
-                                 struct msim_error *err)
+                                 const struct msim_app *app, uint32_t parts,
+                                 double horizon_s, struct msim_error *err)
 {
-    struct msim_watch_model m;
     struct judged j;
-    double share = 0, major = 0;
     enum msim_status status = judged_init(&j, t->rows.n);
 
-    *out = (struct msim_runs_figures){.runs = t->n_runs};
-    if (status == MSIM_OK) {
-        major = majority(t, held, of, j.next, &share);
-        status = msim_watch_model_parse(&m, model, NULL, app, err);
-    }
-    if (status == MSIM_OK) {
-        for (uint32_t i = 0; i < t->rows.n; i++)
-            if (is_held(msim_runs_row(t, i), held, of))
-                ask(&j, t, &m, i, major);
-        sum_up(out, &j, share);
-        for (uint32_t r = 0; r < t->n_runs; r++)
-            out->held_runs += of > 0 && r % of == held;
-        msim_watch_model_release(&m);
-    }
+    *out = (struct msim_runs_figures){.runs = t->n_runs, .parts = parts};
+    for (uint32_t held = 0; held < parts && status == MSIM_OK; held++)
+        status = judge_part(&j, t, app, held, parts, horizon_s, err);
+    if (status == MSIM_OK)
+        sum_up(out, &j);
     judged_release(&j);
     return status;
 }

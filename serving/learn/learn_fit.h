@@ -10,8 +10,8 @@
 
 /* Of predictions on calm seconds of runs held back; NAN: not to be said. */
 struct msim_runs_figures {
-    uint32_t runs, held_runs, seconds, calm, violating; /* held back: the last
-                                                           three */
+    uint32_t runs, parts; /* each part of the runs is held back once */
+    uint32_t seconds, calm, violating; /* calm ones before a violation */
     double auc, auc_last; /* of the trees, of the last p99 (persistence) */
     double calibration, calibration_majority;
     double p99, p99_last, p99_majority; /* errors of the next second's */
@@ -29,13 +29,12 @@ enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
                                uint32_t of, double horizon_s,
                                struct msim_error *err);
 
-/* The figures of `model`, whose file `path` names in errors, on the rows that
- * were held back. */
+/* The figures of a model: each of `parts` parts of the runs, which are whole,
+ * is asked for from a fit to the others. */
 MSIM_MUST_CHECK
 enum msim_status msim_runs_judge(struct msim_runs_figures *out,
                                  const struct msim_runs_table *t,
-                                 const struct msim_app *app, const cJSON *model,
-                                 uint32_t held, uint32_t of,
-                                 struct msim_error *err);
+                                 const struct msim_app *app, uint32_t parts,
+                                 double horizon_s, struct msim_error *err);
 
 #endif

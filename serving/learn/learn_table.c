@@ -76,13 +76,14 @@ static void look_ahead(struct msim_runs_table *t, uint32_t first,
         uint32_t j = i + 1;
 
         r[i].violation = 0;
-        r[i].calm = !(r[i].log_p99 > 0);
+        r[i].steady = true;
         for (; j < end && r[j].t <= until; j++) {
             if (r[j].log_p99 > 0)
                 r[i].violation = 1;
             if (r[j].next != replicas)
-                r[i].calm = false;
+                r[i].steady = false;
         }
+        r[i].calm = r[i].steady && !(r[i].log_p99 > 0);
         if (j == end && r[end - 1].t + 1e-6 < r[i].t + horizon_s)
             r[i].violation = NAN;
     }
@@ -117,14 +118,17 @@ static const char **names_of(const struct msim_app *app)
 }
 
 enum msim_status msim_runs_add_run(struct msim_runs_table *t,
-                                   const struct msim_app *app, const char *path,
-                                   double horizon_s, struct msim_error *err)
+                                   const struct msim_app *app,
+                                   const struct msim_watch_model *general,
+                                   const char *path, double horizon_s,
+                                   struct msim_error *err)
 {
     struct msim_counters *c = NULL;
     struct msim_watch w;
     const char **names = names_of(app);
     uint32_t first = t->rows.n;
-    enum msim_status status = msim_watch_init(&w, app, NULL, horizon_s, err);
+    enum msim_status status =
+        msim_watch_init(&w, app, general, NULL, horizon_s, err);
 
     if (!names)
         status = MSIM_ENOMEM;
@@ -158,6 +162,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 enum msim_status msim_runs_add_folder(struct msim_runs_table *t,
                                       const struct msim_app *app,
+                                      const struct msim_watch_model *general,
                                       const char *folder, double horizon_s,
                                       uint32_t *n, struct msim_error *err)
 {
@@ -177,7 +182,7 @@ enum msim_status msim_runs_add_folder(struct msim_runs_table *t,
 
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
         if (status == MSIM_OK)
-            status = msim_runs_add_run(t, app, path, horizon_s, err);
+            status = msim_runs_add_run(t, app, general, path, horizon_s, err);
         free(files[i]);
     }
     free(files);

@@ -14,8 +14,8 @@ struct msim_runs_row {
     double violation; /* one of the seconds within the horizon violates: 0, 1;
                          NAN: the run ends before */
     double next;      /* log p99 of the next second over the limit; or NAN */
-    bool calm; /* it does not violate now, and replicas stay within the horizon
-                */
+    bool steady;      /* replicas stay within the horizon */
+    bool calm;        /* and it does not violate now */
 };
 
 struct msim_runs_table {
@@ -35,14 +35,17 @@ static inline uint32_t msim_runs_width(const struct msim_app *app, bool stages)
 /* Add the run whose counters are in `path` as one with `horizon_s`. */
 MSIM_MUST_CHECK
 enum msim_status msim_runs_add_run(struct msim_runs_table *t,
-                                   const struct msim_app *app, const char *path,
-                                   double horizon_s, struct msim_error *err);
+                                   const struct msim_app *app,
+                                   const struct msim_watch_model *general,
+                                   const char *path, double horizon_s,
+                                   struct msim_error *err);
 
 /* Add all files of `folder` that end in .csv, by name; `*n` gets their number.
  * EFORMAT where there is none. */
 MSIM_MUST_CHECK
 enum msim_status msim_runs_add_folder(struct msim_runs_table *t,
                                       const struct msim_app *app,
+                                      const struct msim_watch_model *general,
                                       const char *folder, double horizon_s,
                                       uint32_t *n, struct msim_error *err);
 

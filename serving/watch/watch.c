@@ -18,10 +18,12 @@ double msim_watch_limit(const struct msim_app *app)
 
 enum msim_status msim_watch_init(struct msim_watch *w,
                                  const struct msim_app *app,
+                                 const struct msim_watch_model *general,
                                  const struct msim_watch_model *model,
                                  double horizon_s, struct msim_error *err)
 {
     *w = (struct msim_watch){.app = app,
+                             .general = general,
                              .model = model,
                              .limit_ms = msim_watch_limit(app),
                              .horizon_s = horizon_s};
@@ -60,6 +62,25 @@ static double lead_of(const struct msim_watch *w)
     return -now / line;
 }
 
+/* The trees of this application know what those of all of them say. */
+static void ask_models(struct msim_watch *w, struct msim_verdict *v)
+{
+    const struct msim_watch_model *m = w->model ? w->model : w->general;
+
+    if (w->general) {
+        double prior = msim_forest_eval(&w->general->violation, w->x);
+        double next = msim_forest_eval(&w->general->next, w->x);
+
+        w->x[MSIM_FEATURE_PRIOR] = prior;
+        w->x[MSIM_FEATURE_PRIOR_NEXT] = next;
+    }
+    if (!m)
+        return;
+    msim_watch_model_columns(m, w->x, &w->history, w->limit_ms);
+    v->p_violation = msim_watch_model_violation(m, w->x, w->horizon_s);
+    v->p99_next_ms = msim_watch_model_next(m, w->x, w->limit_ms);
+}
+
 bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
                     struct msim_verdict *v)
 {
@@ -75,11 +96,6 @@ bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
                                .lead_s = lead_of(w),
                                .p_violation = NAN,
                                .p99_next_ms = NAN};
-    if (w->model) {
-        msim_watch_model_columns(w->model, w->x, &w->history, w->limit_ms);
-        v->p_violation =
-            msim_watch_model_violation(w->model, w->x, w->horizon_s);
-        v->p99_next_ms = msim_watch_model_next(w->model, w->x, w->limit_ms);
-    }
+    ask_models(w, v);
     return true;
 }

@@ -8,7 +8,8 @@
 
 struct msim_watch {
     const struct msim_app *app;
-    const struct msim_watch_model *model;
+    const struct msim_watch_model *general; /* of all applications, or NULL */
+    const struct msim_watch_model *model;   /* of this one, or NULL */
     double limit_ms, horizon_s;
     struct msim_seconds seconds;
     struct msim_history history;
@@ -30,11 +31,13 @@ struct msim_verdict {
  * application gives; NAN where it gives none. */
 double msim_watch_limit(const struct msim_app *app);
 
-/* Application and model must live as long. ENOMEM; EFORMAT where the
+/* Application and models must live as long. Without models there is blame, but
+ * no probability. ENOMEM; EFORMAT where the
  * application promises no latency. Release in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_watch_init(struct msim_watch *w,
                                  const struct msim_app *app,
+                                 const struct msim_watch_model *general,
                                  const struct msim_watch_model *model,
                                  double horizon_s, struct msim_error *err);
 void msim_watch_release(struct msim_watch *w);

@@ -66,7 +66,9 @@
     X(P99_AHEAD)                                                               \
     X(P99_AHEAD_TWICE)                                                         \
     X(REPLICAS_OVER_USUAL)                                                     \
-    X(SECONDS)
+    X(SECONDS)                                                                 \
+    X(PRIOR) /* log odds by the trees of all applications */                   \
+    X(PRIOR_NEXT)
 
 enum msim_feature {
 #define X(name) MSIM_FEATURE_##name,

@@ -141,7 +141,7 @@ static void check_blame(change *what, const char *stage, const char *resource)
     struct msim_verdict v;
 
     REQUIRE(made_read(&app, MORE, STAGES, FLOW) == MSIM_OK);
-    REQUIRE(msim_watch_init(&w, &app, NULL, 5, NULL) == MSIM_OK);
+    REQUIRE(msim_watch_init(&w, &app, NULL, NULL, 5, NULL) == MSIM_OK);
     v = watch_for(&w, 70, what);
     CHECK_STR(app.stages[v.stage].name, stage);
     CHECK_STR(msim_resource_text(v.resource), resource);
@@ -171,7 +171,7 @@ static void test_blame__sees_nothing_in_noise(void)
     struct msim_watch w;
 
     REQUIRE(made_read(&app, MORE, STAGES, FLOW) == MSIM_OK);
-    REQUIRE(msim_watch_init(&w, &app, NULL, 5, NULL) == MSIM_OK);
+    REQUIRE(msim_watch_init(&w, &app, NULL, NULL, 5, NULL) == MSIM_OK);
     (void)watch_for(&w, 70, nothing);
     /* 0.3 + 0.5 + 2 + 0.3 + 1 + 10 without the way to the first stage */
     CHECK_REL(w.blame.usual_ms, 13.8, 0.01);
@@ -188,7 +188,7 @@ static void test_watch__wants_a_limit(void)
     struct msim_error err = {0};
 
     REQUIRE(made_read(&app, "", STAGES, FLOW) == MSIM_OK);
-    CHECK(msim_watch_init(&w, &app, NULL, 5, &err) == MSIM_EFORMAT);
+    CHECK(msim_watch_init(&w, &app, NULL, NULL, 5, &err) == MSIM_EFORMAT);
     CHECK(strstr(err.text, "slo has no promise") != NULL);
     msim_watch_release(&w);
     msim_app_release(&app);
