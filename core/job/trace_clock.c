@@ -20,9 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On one host single ends differ by up to 4 ms, but their medians by less than
- * 0.1 ms in real traces. A larger median shows a clock that is off. */
-#define AGREE_PS ((msim_ps)1000 * MSIM_PS_PER_US)
 /* Less than this is none, as messages say it. */
 #define LEAST_PS ((msim_ps)500 * 1000)
 /* Fewer collectives prove nothing. */
@@ -327,7 +324,9 @@ static bool follow(struct alignment *a, uint32_t ref, uint32_t i, bool *ok)
 {
     struct rank *of = &a->ranks[ref];
     bool same = same_clock(a, ref, i), known;
-    msim_ps agree = !same ? 0 : other_host(a, ref, i) ? LEAST_PS : AGREE_PS;
+    msim_ps agree = !same                   ? 0
+                    : other_host(a, ref, i) ? LEAST_PS
+                                            : MSIM_CLOCKS_AGREE;
     msim_ps moved = same ? as_recorded(a, ref, i) : 0, lag = 0;
 
     known = median_lag(&of->ends, &a->ranks[i].ends, &lag, ok);

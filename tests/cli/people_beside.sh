@@ -88,10 +88,10 @@ make <<'PYTHON'
 from made_steps import *
 
 
-def rank(path, number_of, sizes, lost=(), marked=True):
+def rank(path, number_of, sizes, lost=(), marked=True, begin=0):
     events = []
     for s in range(4):
-        t = 10000 * s
+        t = begin + 10000 * s
         events += [mark(s + 1, t, 10000)] if marked else []
         for k, elements in enumerate(sizes):
             at, n = t + 100 + 3000 * k, next(number)
@@ -119,6 +119,9 @@ for sizes, name in (((MIB, MIB, MIB), "alike"), ((MIB, 2 * MIB, 4 * MIB), "unlik
             where = f"both/{name}_{what}{'' if marked else '_unmarked'}"
             rank(where, 0, sizes, {first}, marked)
             rank(where, 1, sizes, {second}, marked)
+            if what == "whole":
+                rank(where.replace(what, "off"), 0, sizes, (), marked)
+                rank(where.replace(what, "off"), 1, sizes, (), marked, 5000)
 PYTHON
 for kind in {alike,unlike}_{whole,far,near}{,_unmarked}; do
     run --json --platform a100 --costs model "both/$kind"
@@ -132,5 +135,13 @@ for kind in {alike,unlike}_{whole,far,near}{,_unmarked}; do
     grep -m1 '^  "communication_us"' out | grep -q '"wait": 0}' ||
         complain "$kind: ranks wait: $(grep -m1 '^  "communication_us"' out)"
     [[ $err != *"disagree"* && $err != *"its clock is"* ]] || complain "$kind: $err"
+done
+# A clock that is off says nothing of when a rank began, under model costs either.
+for kind in {alike,unlike}_off{,_unmarked}; do
+    run --json --platform a100 --costs model "both/$kind"
+    want_rc 0
+    whole=${kind/off/is}
+    want iteration_us "${!whole}"
+    want_err "rank 1: its clock is 5.000 ms off rank 0's"
 done
 finish

@@ -7,6 +7,7 @@
 #include "core/graph/build/graph_break_cycles.h"
 #include "core/graph/contention/graph_contention.h"
 #include "core/graph/rules/graph_rules.h"
+#include "core/job/link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,15 +75,23 @@ static struct span host_span(const struct msim_trace *t)
     return s;
 }
 
+/* By how much is not read; that it is off is known of the recording. */
+static bool is_off(const struct msim_trace *t)
+{
+    return t->clock_shift > MSIM_CLOCKS_AGREE ||
+           t->clock_shift < -MSIM_CLOCKS_AGREE;
+}
+
 /*
  * Clocks of different hosts are aligned on the ends of collectives, which are
- * GPU times. Where these may not be read, the hosts' own clocks count if the
- * ranks ran at the same time by them. Else all ranks begin their first
- * iteration when the last one does.
+ * GPU times. Where these may not be read, the hosts' own clocks count if none
+ * is off and the ranks ran at the same time by them. Else all ranks begin their
+ * first iteration when the last one does.
  */
 static void compare_clocks(struct msim_graph_builder *b)
 {
     msim_ps first_end = INT64_MAX, longest = 0;
+    bool agree = true;
 
     for (uint32_t i = 0; i < b->job->n_ranks; i++) {
         struct span s = host_span(b->job->ranks[i]);
@@ -91,8 +100,9 @@ static void compare_clocks(struct msim_graph_builder *b)
             b->last_begin = s.begin;
         first_end = s.end < first_end ? s.end : first_end;
         longest = s.end - s.begin > longest ? s.end - s.begin : longest;
+        agree = agree && !is_off(b->job->ranks[i]);
     }
-    b->side_by_side = first_end - b->last_begin > longest / 2;
+    b->side_by_side = agree && first_end - b->last_begin > longest / 2;
 }
 
 /* What is added to a rank's times of release. */

@@ -96,10 +96,10 @@ static void test_comm__sequence_numbers(void)
 
 /*
  * Without sequence numbers a lost call shows in the sizes: rank 1's first is
- * rank 0's second, and each has one that the other has not. Nobody is let wait
- * for the wrong one, and it is said.
+ * rank 0's second, and each has one that the other has not. The two meet, and
+ * it is said.
  */
-static void test_comm__ranks_disagree(void)
+static void test_comm__ranks_lost(void)
 {
     struct made m[2] = {made_trace(0, 2), made_trace(1, 2)};
     struct made_job j;
@@ -111,6 +111,29 @@ static void test_comm__ranks_disagree(void)
     REQUIRE(made_load(&j, m, 2));
     made_scaled(&j, NULL);
     CHECK_INT(made_transfer_end(&j, 0, 0), 55 * US);
+    CHECK_INT(made_transfer_end(&j, 0, 1), 155 * US);
+    CHECK_INT(made_transfer_end(&j, 1, 0), 155 * US);
+    CHECK(made_warned(&j, "2 collectives are not recorded that other ranks"));
+    CHECK(!made_warned(&j, "disagree"));
+    made_unload(&j);
+}
+
+/*
+ * Each has what the other has, in another order, as two threads call them.
+ * Nobody is let wait for the wrong one, and it is said.
+ */
+static void test_comm__ranks_disagree(void)
+{
+    struct made m[2] = {made_trace(0, 2), made_trace(1, 2)};
+    struct made_job j;
+
+    meet(&m[0], all_reduce("0, 1", 2, 100, -1), "op", 0, 10, 80, 1);
+    meet(&m[0], all_reduce("0, 1", 2, 200, -1), "op", 100, 110, 155, 2);
+    meet(&m[1], all_reduce("0, 1", 2, 200, -1), "op", 0, 110, 155, 1);
+    meet(&m[1], all_reduce("0, 1", 2, 100, -1), "op", 100, 156, 200, 2);
+    REQUIRE(made_load(&j, m, 2));
+    made_scaled(&j, NULL);
+    CHECK_INT(made_transfer_end(&j, 0, 0), 80 * US);
     CHECK(made_warned(&j, "ranks disagree on the order of collectives"));
     CHECK_INT(made_edges(&j, MSIM_EDGE_COLLECTIVE, MSIM_FROM_IDS), 0);
     made_unload(&j);
@@ -279,6 +302,7 @@ int main(void)
 {
     RUN(test_comm__three_ranks);
     RUN(test_comm__sequence_numbers);
+    RUN(test_comm__ranks_lost);
     RUN(test_comm__ranks_disagree);
     RUN(test_comm__without_metadata);
     RUN(test_pair__pipeline);
