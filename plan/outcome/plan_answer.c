@@ -2,6 +2,7 @@
  * plan/outcome/plan_answer.c - the first section of the report: question and
  * answer.
  */
+#include "plan/outcome/plan_limits.h"
 #include "plan/outcome/plan_page.h"
 #include "plan/outcome/plan_report.h"
 
@@ -356,11 +357,15 @@ static void put_nearest(const struct msim_plan *plan,
 {
     char *text = NULL;
     size_t size;
-    FILE *memory = plan->has_nearest ? open_memstream(&text, &size) : NULL;
+    FILE *memory =
+        plan->has_nearest || plan->n ? open_memstream(&text, &size) : NULL;
 
     if (!memory)
         return;
-    msim_plan_nearest_text(plan, spec, memory);
+    if (plan->n)
+        msim_plan_limits_text(plan, spec, memory);
+    else
+        msim_plan_nearest_text(plan, spec, memory);
     if (fclose(memory) == 0)
         msim_html_print(out, "<pre>%s</pre>\n", text);
     free(text);
@@ -413,7 +418,7 @@ void msim_plan_page_answer(const struct msim_plan *plan,
     fputs("<h2>The answer</h2>\n", out);
     if (plan->best == UINT32_MAX) {
         msim_html_print(out, "<p class=answer>%s</p>\n",
-                        msim_plan_none_text(plan));
+                        msim_plan_none_text(plan, spec));
         put_marked(plan, out);
         put_nearest(plan, spec, out);
         put_refusals(plan, spec, out);

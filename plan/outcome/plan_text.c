@@ -4,6 +4,7 @@
 #include "core/base/print.h"
 #include "plan/outcome/plan_report.h"
 
+#include "plan/outcome/plan_limits.h"
 #include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
@@ -210,9 +211,12 @@ void msim_plan_nearest_text(const struct msim_plan *plan,
     msim_print(out,
                "nearest to it: %" PRId64
                " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of the %.1f GiB "
-               "that CUDA and NCCL leave\n",
+               "that CUDA and NCCL leave",
                p->strategy.gpus, spec->platforms[p->platform].name, strategy,
-               p->peak_gib, p->low_gib, p->high_gib, p->room_gib);
+               p->peak_gib, p->low_gib, p->high_gib, fmax(p->room_gib, 0));
+    if (isfinite(spec->most_memory_gib))
+        msim_print(out, " of limits.memory_gib, %.4g", spec->most_memory_gib);
+    putc('\n', out);
     msim_print(out, "would fit: %s\n", *ways ? ways : "nothing that was tried");
 }
 
@@ -286,7 +290,9 @@ void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
 {
     write_question(plan, spec, out);
     if (plan->best == UINT32_MAX) {
-        msim_print(out, "\n%s\n", msim_plan_none_text(plan));
+        msim_print(out, "\n%s\n", msim_plan_none_text(plan, spec));
+        if (plan->n)
+            msim_plan_limits_text(plan, spec, out);
         write_refusals(plan, spec, out);
         write_marked(plan, out);
         msim_plan_nearest_text(plan, spec, out);

@@ -187,7 +187,8 @@ void msim_plan_days_text(double days, char *text, size_t size)
         snprintf(text, size, days < 10 ? "%.2g" : "%.1f", days);
 }
 
-const char *msim_plan_none_text(const struct msim_plan *plan)
+const char *msim_plan_none_text(const struct msim_plan *plan,
+                                const struct msim_spec *spec)
 {
     bool marked = false;
 
@@ -196,11 +197,15 @@ const char *msim_plan_none_text(const struct msim_plan *plan)
 
         marked |= p->allowed && msim_guard_bars(p->marks);
     }
-    return !plan->n ? "no point is feasible: more GPUs, other strategies or "
-                      "GPUs with more memory may be"
-           : marked
-               ? "nothing is recommended: no point that keeps the limits is "
-                 "free of marks; points.csv has all that are feasible"
-               : "no point keeps the limits; points.csv has all that are "
-                 "feasible";
+    if (!plan->n)
+        return isfinite(spec->most_memory_gib) &&
+                       plan->left_out[MSIM_PLAN_MEMORY]
+                   ? "no point is feasible: a larger limits.memory_gib, more "
+                     "GPUs or other strategies may be"
+                   : "no point is feasible: more GPUs, other strategies or "
+                     "GPUs with more memory may be";
+    return marked ? "nothing is recommended: no point that keeps the limits is "
+                    "free of marks; points.csv has all that are feasible"
+                  : "no point keeps the limits; points.csv has all that are "
+                    "feasible";
 }

@@ -53,6 +53,7 @@ const char *msim_plan_cost_word(const struct msim_spec *spec,
                                 const struct msim_plan_point *p);
 
 /* Why nothing is recommended. */
-const char *msim_plan_none_text(const struct msim_plan *plan);
+const char *msim_plan_none_text(const struct msim_plan *plan,
+                                const struct msim_spec *spec);
 
 #endif

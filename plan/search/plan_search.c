@@ -112,7 +112,7 @@ static void set_limits(const struct msim_spec *spec, struct msim_plan_point *p)
     double slack = slack_of(spec, p);
 
     p->allowed = slack >= 1 && (double)p->strategy.gpus <= spec->most_gpus &&
-                 !(p->cost > spec->most_cost);
+                 (isinf(spec->most_cost) || p->cost <= spec->most_cost);
     p->chance = isinf(slack) ? NAN
                              : msim_chance_below(slack * p->us, p->us,
                                                  p->low_us, p->high_us);

@@ -240,6 +240,14 @@ static void check_keys(const struct msim_spec *spec, struct msim_fields *f)
     msim_fields_only(f, known);
 }
 
+static bool has_price(const struct msim_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->n_platforms; i++)
+        if (spec->platforms[i].price > 0)
+            return true;
+    return false;
+}
+
 static void check(struct msim_spec *spec, struct msim_fields *f)
 {
     double points = msim_spec_points(spec);
@@ -254,6 +262,10 @@ static void check(struct msim_spec *spec, struct msim_fields *f)
         !msim_spec_is_hourly(spec))
         msim_field_refuse(f, unit,
                           "a number, since limits.cost is of all the work");
+    if (isfinite(spec->most_cost) && !has_price(spec))
+        msim_field_refuse(f, "platforms",
+                          "one with \"price_per_gpu_hour\", since limits.cost "
+                          "is of money");
     if (f->status == MSIM_OK && points > spec->most_points)
         f->status = msim_fail(
             f->err, MSIM_ELIMIT, f->file, MSIM_OFFSET_NONE,

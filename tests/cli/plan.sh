@@ -151,10 +151,32 @@ spec ', "tokens": 1e9, "limits": {"days": 1e-6}'
 run plan "$folder/spec.json"
 want_rc 0
 want_out "no point keeps the limits"
+want_out "limits.days is 1e-06: 0 of"
+[[ $out =~ limits.days\ is\ 1e-06:\ 0\ of\ [0-9]+\ points\ keep\ it\;\ the\ least\ is\ 0\.[0-9]+,\ of\ 16\ x\ h100 ]] ||
+    complain "which limit, and how near: $out"
+spec ', "tokens": 1e9, "limits": {"days": 300, "gpus": 4, "tokens_per_second": 1e9}'
+run plan "$folder/spec.json" -o "$folder/limited"
+want_rc 0
+want_out "limits.gpus is 4: 0 of"
+want_out "the least is 8, of 8 x"
+[[ $out =~ limits.days\ is\ 300:\ ([0-9]+)\ of\ ([0-9]+)\ points && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]] ||
+    complain "all points keep 300 days: $out"
+grep -q "limits.tokens_per_second is 1e+09: 0 of .*; the most is" "$folder/limited/report.html" ||
+    complain "the page does not say which limit"
+# No price: the limit would bind nothing.
+spec ', "tokens": 1e9, "limits": {"cost": 1}'
+sed 's/"price_per_gpu_hour": 2, //' "$folder/spec.json" >"$folder/free.json"
+run plan "$folder/free.json"
+want_rc 3
+want_err 'want one with "price_per_gpu_hour", since limits.cost is of money'
+run plan "$folder/spec.json" # a100 has none, so that nobody knows whether it keeps the limit
+want_rc 0
+[[ $out =~ limits.cost\ is\ 1:\ 0\ of ]] || complain "an unknown cost keeps no limit: $out"
 spec ', "tokens": 1e9, "limits": {"memory_gib": 1}'
 run plan "$folder/spec.json"
 want_rc 0
-want_out "no point is feasible"
+want_out "no point is feasible: a larger limits.memory_gib"
+want_out "GiB that CUDA and NCCL leave of limits.memory_gib, 1"
 spec ', "precision": "fp8"'
 run plan "$folder/spec.json"
 want_rc 0
