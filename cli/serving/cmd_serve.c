@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "core/base/decimal.h"
 #include "serving/outcome/serving_outcome.h"
+#include "serving/rows/serve_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct settings {
     double rate, concurrency, requests, seconds, warmup, seed;
     const char *log, *plan, *plans, *fit, *free_stage, *counters, *timeline,
         *chart;
+    const char *rows, *models;
     struct msim_promise goodput[GOODPUTS_MOST];
     uint32_t n_goodput;
     uint32_t threads;
@@ -153,6 +155,20 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a request, instead of text"},
+    {.name = "rows",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, rows),
+     .metavar = "POINTS.csv",
+     .help = "instead of an application: a table of served models, each in a "
+             "closed loop of batch_size clients on one replica; every row is "
+             "copied with its TTFT and TPOT (text, or --csv)"},
+    {.name = "models",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, models),
+     .metavar = "DIR",
+     .help = "with --rows: config.json files, named as the models without "
+             "organisation and suffixes (llama-3.1-70b.json)",
+     .dflt = "the known models"},
     {.name = "counters",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, counters),
@@ -171,12 +187,13 @@ static const char *const EXAMPLES[] = {
     "mystique-sim serve app.json --rate 200",
     "mystique-sim serve app.json --num-requests 200000 --json",
     "mystique-sim serve app.json --free rerank",
+    "mystique-sim serve --rows points.csv --models configs --csv",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "serve",
-    .operands = "APP.json",
+    .operands = "[APP.json]",
     .summary =
         "Simulate the requests of an application, stage by stage: latencies, "
         "promises,\nthe stage to blame, capacity.\n\n"
@@ -201,7 +218,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = 1,
 };
 
@@ -372,6 +389,40 @@ static enum msim_status serve(const char *path, const struct settings *s,
     return status;
 }
 
+/* ---- a table ------------------------------------------------------------- */
+
+static enum msim_status check_operands(const struct settings *s, int n,
+                                       struct msim_error *err)
+{
+    const char *wrong = NULL;
+
+    if (!s->rows && n == 0)
+        wrong = "want APP.json, or --rows POINTS.csv";
+    else if (s->rows && n > 0)
+        wrong = "--rows takes no application";
+    else if (s->rows && s->output == MSIM_OUTPUT_JSON)
+        wrong = "--rows is printed as text or CSV";
+    else if (s->models && !s->rows)
+        wrong = "--models goes with --rows";
+    if (wrong)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s", wrong);
+    return MSIM_OK;
+}
+
+static enum msim_status serve_rows(const struct settings *s,
+                                   struct msim_error *err)
+{
+    char data_dir[1024];
+    struct msim_serve_rows_wish wish = {.path = s->rows,
+                                        .models = s->models,
+                                        .data_dir = data_dir,
+                                        .csv = s->output == MSIM_OUTPUT_CSV,
+                                        .threads = s->threads};
+
+    MSIM_TRY(msim_datadir_find(data_dir, sizeof(data_dir), err));
+    return msim_serve_rows(&wish, stdout, err);
+}
+
 int msim_cmd_serve(int argc, char **argv)
 {
     struct settings s = {.threads = 2};
@@ -382,6 +433,9 @@ int msim_cmd_serve(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    status = serve(files.items[0], &s, &err);
+    status = check_operands(&s, files.n, &err);
+    if (status == MSIM_OK)
+        status =
+            s.rows ? serve_rows(&s, &err) : serve(files.items[0], &s, &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

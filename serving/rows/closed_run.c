@@ -1,0 +1,120 @@
+/*
+ * serving/rows/closed_run.c - simulated closed loops.
+ */
+#include "serving/rows/closed_run.h"
+#include "core/base/evq.h"
+#include "serving/draw/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct client {
+    msim_ps asked, first;
+    uint32_t output; /* tokens of its request */
+    uint32_t answered;
+    struct msim_random random;
+};
+
+struct loop {
+    struct msim_deployment *d;
+    struct msim_evq arrivals; /* of clients' requests at the engine */
+    struct client *clients;
+    uint32_t input, output;
+    uint32_t n, left; /* clients; of which some are not at their end */
+    double spread, arrival_us;
+    double ttft_ms, tpot_ms;
+};
+
+static void ask(struct loop *l, uint32_t client, msim_ps now)
+{
+    struct client *c = &l->clients[client];
+    double us = l->arrival_us * msim_random_exponential(&c->random);
+    double part = 2 * msim_random_unit(&c->random) - 1;
+    double tokens = rint(l->output * (1 + l->spread * part));
+
+    c->output = tokens < 1 ? 1 : (uint32_t)tokens;
+    c->asked = now;
+    msim_evq_push(&l->arrivals, now + msim_whole(us * MSIM_PS_PER_US), client);
+}
+
+static enum msim_status arrive(struct loop *l)
+{
+    struct msim_event e = msim_evq_pop(&l->arrivals);
+    struct msim_llm_request request = {
+        .input_tokens = l->input, .output_tokens = l->clients[e.seq].output};
+
+    return msim_deployment_add(l->d, e.time, &request, e.seq, MSIM_NONE);
+}
+
+static void end(struct loop *l, uint32_t client, msim_ps now)
+{
+    struct client *c = &l->clients[client];
+
+    l->ttft_ms += (double)(c->first - c->asked) * 1e-9;
+    if (c->output > 1)
+        l->tpot_ms += (double)(now - c->first) * 1e-9 / (c->output - 1);
+    if (++c->answered == MSIM_CLOSED_WAVES)
+        l->left--;
+    else
+        ask(l, client, now);
+}
+
+static void step(struct loop *l, msim_ps now)
+{
+    uint32_t n;
+    const struct msim_llm_token *tokens = msim_deployment_step(l->d, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (tokens[i].first)
+            l->clients[tokens[i].handle].first = now;
+        if (tokens[i].last)
+            end(l, tokens[i].handle, now);
+    }
+}
+
+static enum msim_status run(struct loop *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        l->clients[i].random = msim_random_of(1, i, 0);
+        ask(l, i, 0);
+    }
+    while (l->left) {
+        msim_ps now = msim_deployment_next(l->d);
+        const struct msim_event *next =
+            l->arrivals.length ? l->arrivals.heap : NULL;
+
+        if (next && (now == MSIM_TIME_NONE || next->time <= now)) {
+            MSIM_TRY(arrive(l));
+        } else if (now == MSIM_TIME_NONE) {
+            return MSIM_EINTERNAL;
+        } else {
+            step(l, now);
+        }
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_closed_run(struct msim_closed_figures *out,
+                                 const struct msim_closed_loop_setup *setup)
+{
+    struct loop l = {.input = setup->input_tokens,
+                     .output = setup->output_tokens,
+                     .n = setup->clients,
+                     .left = setup->clients,
+                     .spread = setup->spread,
+                     .arrival_us = setup->arrival_us};
+    double requests = (double)MSIM_CLOSED_WAVES * setup->clients;
+    enum msim_status status = msim_deployment_new(&l.d, &setup->served);
+
+    l.clients = calloc(l.n, sizeof(*l.clients));
+    if (status == MSIM_OK)
+        status = l.clients ? msim_evq_init(&l.arrivals, l.n) : MSIM_ENOMEM;
+    if (status == MSIM_OK)
+        status = run(&l);
+    *out = (struct msim_closed_figures){l.ttft_ms / requests,
+                                        l.tpot_ms / requests};
+    msim_evq_release(&l.arrivals);
+    free(l.clients);
+    msim_deployment_free(l.d);
+    return status;
+}
