@@ -12,6 +12,8 @@
  * | class, prefix_id, queued_ms, ttft_ms, e2e_ms | |
  *
  * Only the time must be there. Others are not looked at: logs hold much else.
+ * Results of vllm bench serve, GuideLLM, AIPerf and inference-perf are logs,
+ * too (tool_results.h).
  */
 #ifndef MSIM_SERVING_LOG_REQUEST_LOG_H
 #define MSIM_SERVING_LOG_REQUEST_LOG_H

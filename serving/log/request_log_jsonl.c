@@ -4,7 +4,7 @@
 #include "core/base/hash.h"
 #include "core/json/fields.h"
 #include "serving/log/json_lines.h"
-#include "serving/log/request_rows.h"
+#include "serving/log/tool_results.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 struct rows {
     struct msim_request_log *log;
     const char *path;
+    bool of_tool; /* lines are results of a load generator */
 };
 
 /* The member under one of its names, which may be NULL. */
@@ -80,12 +81,16 @@ static uint64_t read_prefix(struct msim_fields *f)
 static enum msim_status read_row(void *ctx, const cJSON *json, uint64_t line,
                                  struct msim_error *err)
 {
-    const struct rows *rows = ctx;
+    struct rows *rows = ctx;
     struct msim_logged row = msim_request_rows_empty(rows->log);
     struct msim_fields f = msim_fields_of(json, rows->path, err);
     const char *name;
 
     snprintf(f.path, sizeof(f.path), "line %llu: ", (unsigned long long)line);
+    if (msim_tool_results_are(json)) {
+        rows->of_tool = true;
+        return msim_tool_results_add(rows->log, json, rows->path, f.path, err);
+    }
     row.t_s = read_time(&f);
     row.input_tokens = read_tokens(&f, "input_tokens", "input_length");
     row.output_tokens = read_tokens(&f, "output_tokens", "output_length");
@@ -105,7 +110,8 @@ enum msim_status msim_request_rows_jsonl(struct msim_request_log *log,
                                          const char *path,
                                          struct msim_error *err)
 {
-    struct rows rows = {log, path};
+    struct rows rows = {log, path, false};
 
-    return msim_json_lines_read(path, read_row, &rows, err);
+    MSIM_TRY(msim_json_lines_read(path, read_row, &rows, err));
+    return rows.of_tool ? msim_tool_results_end(log) : MSIM_OK;
 }

@@ -3,12 +3,29 @@
  */
 #include "core/base/strtab.h"
 #include "core/stream/input.h"
-#include "serving/log/request_rows.h"
+#include "serving/log/tool_results.h"
 
 #include <string.h>
 
-/* The first byte that is no white space; 0: there is none. */
-static enum msim_status first_byte(char *first, const char *path,
+/* The ends of the first line that is not blank; 0: there is none. */
+struct ends {
+    char first, last;
+    bool over;
+};
+
+static void look(struct ends *e, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n && !e->over; i++) {
+        e->over = e->first && bytes[i] == '\n';
+        if (strchr(" \t\r\n", bytes[i]))
+            continue;
+        if (!e->first)
+            e->first = bytes[i];
+        e->last = bytes[i];
+    }
+}
+
+static enum msim_status first_line(struct ends *e, const char *path,
                                    struct msim_error *err)
 {
     enum msim_status status;
@@ -16,14 +33,13 @@ static enum msim_status first_byte(char *first, const char *path,
     const char *bytes;
     size_t n = 0;
 
-    *first = 0;
     MSIM_TRY(msim_input_open(&in, path, false, err));
     do {
         status = msim_input_next(in, &bytes, &n, err);
-        for (size_t i = 0; status == MSIM_OK && i < n && !*first; i++)
-            if (!strchr(" \t\r\n", bytes[i]))
-                *first = bytes[i];
-    } while (status == MSIM_OK && n && !*first);
+        if (status == MSIM_OK)
+            look(e, bytes, n);
+    } while (status == MSIM_OK && n && !e->over &&
+             (!e->first || e->first == '{'));
     msim_input_close(in);
     return status;
 }
@@ -31,12 +47,14 @@ static enum msim_status first_byte(char *first, const char *path,
 static enum msim_status read(struct msim_request_log *log, const char *path,
                              struct msim_error *err)
 {
-    char first = 0;
+    struct ends e = {0};
 
     if (strcmp(path, "-") != 0) /* which could not be read twice */
-        MSIM_TRY(first_byte(&first, path, err));
+        MSIM_TRY(first_line(&e, path, err));
     MSIM_TRY(msim_strtab_new(&log->classes));
-    if (first == '{')
+    if (e.first == '[' || (e.first == '{' && e.last != '}'))
+        MSIM_TRY(msim_tool_results_read(log, path, err));
+    else if (e.first == '{')
         MSIM_TRY(msim_request_rows_jsonl(log, path, err));
     else
         MSIM_TRY(msim_request_rows_csv(log, path, err));

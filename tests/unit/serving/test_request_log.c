@@ -119,6 +119,14 @@ static void test_request_log__refuses_by_line(void)
          "line 1: hash_ids[1] is \"x\", want"},
         {"{'t_s': 1}\n{'t_s':\n", "line 2: not a JSON object"},
         {"{'t_s': 1}\n[1]\n", "line 2: not a JSON object"},
+        {"{\n'a': 1}\n", "not a log of requests: want"},
+        {"[{'a': 1}]\n", "[0].start_time is missing, want"},
+        {"[1]\n", "[0].start_time is missing, want"},
+        {"{'input_lens': [1]}\n", "line 1: start_times is missing, want"},
+        {"{'metadata': {}, 'metrics': {}}\n",
+         "line 1: metadata.request_start_ns is missing, want"},
+        {"{\n'benchmarks': [{'requests': {'successful': [{}]}}]}",
+         "requests[0].start_time is missing, want"},
     };
 
     for (size_t i = 0; i < sizeof(WRONG) / sizeof(*WRONG); i++) {
@@ -132,6 +140,75 @@ static void test_request_log__refuses_by_line(void)
     }
 }
 
+/* Results of four load generators: two requests, the second sent 1.5 s after
+ * the first, though it ended, and was written, before it. */
+static void test_request_log__results_of_tools(void)
+{
+    static const char *const FILES[] = {
+        /* vLLM: 0.2 s to the first token, 0.3 and 0.1 s to the others. */
+        "{'date': 'x', 'input_lens': [20, 10], 'output_lens': [1, 3], 'ttfts': "
+        "[0.1, 0.2], 'itls': [[], [0.3, 0.1]], 'start_times': [101.5, 100], "
+        "'errors': ['', '']}",
+        "{\n 'benchmarks': [{'requests': {'successful': ["
+        "{'request_start_time': 101.5, 'prompt_tokens': 20, 'output_tokens': "
+        "1, 'time_to_first_token_ms': 100, 'request_latency': 0.1}, "
+        "{'start_time': 100, 'prompt_tokens': 10, 'output_tokens': 3, "
+        "'time_to_first_token_ms': 200, 'request_latency': 0.6}], "
+        "'errored': []}}]}",
+        "{'metadata': {'request_start_ns': 1763066701500000000}, 'metrics': "
+        "{'time_to_first_token': {'value': 100, 'unit': 'ms'}, "
+        "'request_latency': {'value': 0.1, 'unit': 's'}, "
+        "'input_sequence_length': {'value': 20, 'unit': 'tokens'}, "
+        "'output_sequence_length': {'value': 1, 'unit': 'tokens'}}}\n"
+        "{'metadata': {'request_start_ns': 1763066700000000000}, 'metrics': "
+        "{'time_to_first_token': {'value': 200, 'unit': 'ms'}, "
+        "'request_latency': {'value': 600, 'unit': 'ms'}, "
+        "'input_sequence_length': {'value': 10, 'unit': 'tokens'}, "
+        "'output_sequence_length': {'value': 3, 'unit': 'tokens'}}}\n",
+        "[{'start_time': 101.5, 'end_time': 101.6, 'info': {'input_tokens': "
+        "20, 'output_tokens': 1, 'output_token_times': [101.6]}, 'error': "
+        "null}, {'start_time': 100, 'end_time': 100.6, 'info': "
+        "{'request_metrics': {'text': {'input_tokens': 10}}, "
+        "'response_metrics': {'output_tokens': 3, 'output_token_times': "
+        "[100.2, 100.6]}}}]",
+    };
+
+    for (size_t i = 0; i < sizeof(FILES) / sizeof(*FILES); i++) {
+        const struct msim_logged *row;
+
+        REQUIRE(read_log(FILES[i]) == MSIM_OK);
+        REQUIRE(requests.n == 2);
+        row = requests.rows;
+        CHECK_REL(row[0].t_s, 0, 0);
+        CHECK_REL(row[1].t_s, 1.5, 1e-6);
+        CHECK_UINT(row[0].input_tokens, 10);
+        CHECK_UINT(row[0].output_tokens, 3);
+        CHECK_REL(row[0].ttft_ms, 200, 1e-6);
+        CHECK_REL(row[0].e2e_ms, 600, 1e-6);
+        CHECK_UINT(row[1].input_tokens, 20);
+        CHECK_REL(row[1].ttft_ms, 100, 1e-6);
+        CHECK_REL(row[1].e2e_ms, 100, 1e-6);
+        msim_request_log_release(&requests);
+    }
+}
+
+/* One that failed has arrived, and took no time that is known. */
+static void test_request_log__failed_requests(void)
+{
+    REQUIRE(read_log("{'input_lens': [5], 'output_lens': [0], 'ttfts': [0], "
+                     "'itls': [[]], 'start_times': [7], 'errors': ['refused']"
+                     "}") == MSIM_OK);
+    CHECK_UINT(requests.n, 1);
+    CHECK_UINT(requests.rows[0].output_tokens, 1);
+    CHECK(isnan(requests.rows[0].ttft_ms) && isnan(requests.rows[0].e2e_ms));
+    msim_request_log_release(&requests);
+    REQUIRE(read_log("{\n'benchmarks': [{'requests': {'incomplete': "
+                     "[{'request_start_time': 1, 'request_latency': 3}]}}]}") ==
+            MSIM_OK);
+    CHECK(isnan(requests.rows[0].e2e_ms));
+    msim_request_log_release(&requests);
+}
+
 int main(void)
 {
     static const char *const FILES[] = {"log", NULL};
@@ -141,6 +218,8 @@ int main(void)
     RUN(test_request_log__azure);
     RUN(test_request_log__json_lines);
     RUN(test_request_log__packed);
+    RUN(test_request_log__results_of_tools);
+    RUN(test_request_log__failed_requests);
     RUN(test_request_log__refuses_by_line);
     made_end(FILES);
     return check_summary();
