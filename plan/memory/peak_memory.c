@@ -60,13 +60,24 @@ enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
 /* ---- one stage ----------------------------------------------------------- */
 
 /* Of pipeline stages the first, the second or the last holds most: one has
- * most micro batches in flight, one may have a layer more, one the logits. */
+ * most micro batches in flight, one may have a layer more, one the logits. With
+ * delayed gradients of weights the last but one may. */
 struct stage {
     double layers, in_flight;
+    double delayed; /* micro batches whose gradients of weights are still to
+                       come */
     bool embedding, head;
 };
 
-/* 1F1B: stage i holds the micro batches that the stages behind it work on. */
+static bool delays(const struct msim_strategy *s)
+{
+    return s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
+}
+
+/* 1F1B: stage i holds the micro batches that the stages behind it work on.
+ * Where gradients of weights run late, as many more wait for them as it takes
+ * to have as many in all as there are stages (ZB-H1: Qi et al., "Zero Bubble
+ * Pipeline Parallelism", 2023). */
 static struct stage stage_of(const struct msim_described *m,
                              const struct msim_strategy *s, int64_t i)
 {
@@ -76,6 +87,8 @@ static struct stage stage_of(const struct msim_described *m,
                        .embedding = i == 0,
                        .head = i + 1 == s->pp};
 
+    if (delays(s))
+        of.delayed = fmin((double)i, (double)s->grad_accum - of.in_flight);
     /* Interleaved stages hold a little more (Narayanan et al., "Efficient
      * Large-Scale Language Model Training on GPU Clusters", 2021). */
     if (s->vp > 1)
@@ -147,6 +160,25 @@ struct activations {
     double waiting, whole, a_layer;
 };
 
+/* What gradients of weights wait for: inputs, computed again or kept, and
+ * gradients, of all layers with weights. */
+static double delayed_of(const struct msim_parts *p,
+                         const struct msim_described *m, const struct stage *of)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct msim_part *part = &p->part[i];
+
+        if (is_layer(part))
+            sum +=
+                part->delayed * part->layers * of->layers / (double)m->layers;
+        else if (part->kind == MSIM_PART_HEAD && of->head)
+            sum += part->delayed;
+    }
+    return sum * of->delayed;
+}
+
 static struct activations activations_of(const struct msim_parts *p,
                                          const struct msim_described *m,
                                          const struct msim_strategy *s,
@@ -165,6 +197,7 @@ static struct activations activations_of(const struct msim_parts *p,
             whole = fmax(whole, p->part[i].saved);
         }
     a.waiting *= of->layers / (double)m->layers * of->in_flight;
+    a.waiting += delayed_of(p, m, of);
     /* One layer is copied while the next is computed. */
     if (s->offload == MSIM_OFFLOAD_ACTIVATIONS)
         a.waiting = fmin(a.waiting, 2 * a.a_layer);
@@ -342,14 +375,14 @@ struct msim_memory msim_memory_of(const struct msim_described *m,
 {
     struct msim_memory_constants c = constants_for(s, fitted);
     struct stage first = stage_of(m, s, 0);
-    int64_t others[2] = {1, s->pp - 1};
+    int64_t others[3] = {1, s->pp - 1, s->pp - 2};
     struct msim_memory out;
     struct msim_parts parts;
 
     msim_parts_make(&parts, m, s);
     out = memory_of_stage(&parts, m, s, &c, &first);
     out.most = out.peak;
-    for (int i = others[0] == others[1]; s->pp > 1 && i < 2; i++) {
+    for (int i = others[0] == others[1]; s->pp > 1 && i < 2 + delays(s); i++) {
         struct stage of = stage_of(m, s, others[i]);
 
         out.most = fmax(out.most, memory_of_stage(&parts, m, s, &c, &of).peak);

@@ -81,8 +81,11 @@ struct msim_part {
     double gathered; /* of it: inputs gathered from tensor parallel ranks,
                         which backward may gather again */
     double saved_selective; /* what selective recomputation does not keep */
-    double input;           /* the layer's input: all that full keeps */
-    double working;         /* the largest that backward needs beside it */
+    double delayed; /* what gradients of weights need where they run later:
+                       inputs of layers with weights, gradients of what those
+                       made */
+    double input;   /* the layer's input: all that full keeps */
+    double working; /* the largest that backward needs beside it */
     /* The most that a stated program has at once for its loss; 0: the program
      * is not stated. */
     double loss;

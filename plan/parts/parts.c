@@ -267,6 +267,8 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
     }
     k->part->expert_parameters += experts * in * out;
     k->part->saved += rows * experts * in * (k->narrow ? 1 : k->each);
+    k->part->delayed +=
+        rows * experts * (in * (k->narrow ? 1 : k->each) + out * k->each);
 }
 
 /* Tokens to the ranks of their experts and back. */

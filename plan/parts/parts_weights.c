@@ -23,6 +23,7 @@ void msim_parts_linear(struct msim_parts_maker *k, const char *name,
     k->part->parameters += in * out + (k->m->bias ? out : 0);
     kept = k->narrow ? 1 : k->each;
     k->part->saved += rows * in * kept;
+    k->part->delayed += rows * (in * kept + out * k->each);
     if (in == (double)k->m->hidden)
         k->part->gathered +=
             (rows - rows * k->seq_tokens / k->tokens) * in * kept;

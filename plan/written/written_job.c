@@ -27,11 +27,10 @@ static bool complete(struct msim_strategy *s,
                                    defaults, sizeof(defaults), reason, 256);
 }
 
-/* Measured peaks are of Adam, and of stages that delay no gradients. */
+/* Measured peaks are of Adam. */
 static bool knows_memory(const struct msim_strategy *s)
 {
-    return s->optimizer == MSIM_OPTIMIZER_ADAMW &&
-           s->technique.schedule != MSIM_SCHEDULE_ZERO_BUBBLE;
+    return s->optimizer == MSIM_OPTIMIZER_ADAMW;
 }
 
 static enum msim_status ask(struct msim_measured_step *out, void *own,

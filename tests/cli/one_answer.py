@@ -19,7 +19,7 @@ EXPERTS = ["qwen3-30b-a3b", "gpt-oss-120b"]
 GPUS = {"a100": ["bf16", "fp16"], "h100": ["bf16", "fp8"], "b200": ["bf16", "fp8"],
         "mi300x": ["bf16"], "l40s": ["bf16"]}
 COLUMNS = ["gpus", "tp", "pp", "vp", "ep", "zero", "micro_batch", "global_batch", "sequence",
-           "precision", "recompute"]
+           "precision", "recompute", "schedule"]
 
 
 def draw():
@@ -41,6 +41,7 @@ def draw():
         job["sequence"] = {"bert-large": 512, "vit-l-16": 197}[model]
     batches = random.choice([1, 2, 4]) * (pp if pp > 1 else 1)
     job["global_batch"] = batches * job["micro_batch"] * dp
+    job["schedule"] = "zero-bubble" if pp > 1 and random.random() < 0.3 else "1f1b"
     return model, gpu, job
 
 

@@ -72,6 +72,27 @@ for model, gpu, job, near, held in JOBS:
     assert abs(rows[0] / plan[0] - 1) < 1e-5 and abs(whatif[0] / plan[0] - 1) < 1e-9, (plan, rows, whatif)
 PY
 
+# What stages hold while gradients of weights are delayed: by formula as by the
+# graph, where whole layers are computed again and where they are kept.
+{
+    echo model,platform,gpus,pp,zero,micro_batch,global_batch,sequence,precision,recompute,schedule
+    for pp in 2 4 8; do
+        for recompute in none full; do
+            echo "mpt-7b,a100,$pp,$pp,0,2,$((4 * pp)),2048,bf16,$recompute,zero-bubble"
+            echo "llama3-8b,a100,$pp,$pp,0,1,$((4 * pp)),2048,bf16,$recompute,zero-bubble"
+        done
+    done
+} >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --csv --simulate
+python3 - "$folder/out" <<'PY' || complain "memory of delayed gradients of weights"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], encoding="utf-8")))
+assert len(rows) == 12
+for r in rows:
+    ratio = float(r["predicted_memory_gib"]) / float(r["simulated_memory_gib"])
+    assert 0.95 < ratio < 1.05, (ratio, r)
+PY
+
 # What cannot be written has a reason; the law alone has no table.
 echo '{"model": "llama3-8b", "global_batch": 8, "platforms": ["h100"], "gpus": 8, "offload": "optimizer", "tp": 1,
        "pp": 1, "zero": 1, "micro_batch": 1, "recompute": "none"}' >"$folder/spec.json"
