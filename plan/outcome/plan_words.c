@@ -40,7 +40,20 @@ static void add_number(struct words *w, const char *name, int64_t v)
     add(w, name, value);
 }
 
-static void describe_model(struct words *w, const struct msim_strategy *s)
+/* Does the spec say how many nodes there are? */
+static bool names_nodes(const struct msim_spec *spec)
+{
+    const struct msim_spec_dimension *d;
+    bool any = false;
+
+    for (uint32_t i = 0; (d = msim_spec_dimension_at(false, i)); i++)
+        for (uint32_t k = 0; k < spec->values[i].n; k++)
+            any |= d->place == MSIM_GIVEN_nodes && spec->values[i].v[k] != 0;
+    return any;
+}
+
+static void describe_model(struct words *w, const struct msim_spec *spec,
+                           const struct msim_strategy *s)
 {
     static const struct {
         const char *name;
@@ -58,6 +71,8 @@ static void describe_model(struct words *w, const struct msim_strategy *s)
     };
     char value[32];
 
+    if (names_nodes(spec))
+        add_number(w, "nodes", s->nodes);
     for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
         int64_t v;
 
@@ -110,7 +125,7 @@ void msim_plan_strategy_text(const struct msim_spec *spec,
     if (spec->traced)
         describe_trace(&w, p);
     else
-        describe_model(&w, &p->strategy);
+        describe_model(&w, spec, &p->strategy);
     if (!w.used)
         add(&w, "as traced", "");
 }

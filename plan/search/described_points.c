@@ -62,8 +62,9 @@ static bool split(void *thread, struct msim_plan_point *p,
     uint32_t given = (1u << MSIM_GIVEN_COUNT) - 1;
     char defaults[256];
 
-    given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
-               1u << MSIM_GIVEN_grad_accum);
+    given &= ~(1u << MSIM_GIVEN_dp | 1u << MSIM_GIVEN_grad_accum);
+    if (!p->strategy.nodes)
+        given &= ~(1u << MSIM_GIVEN_nodes);
     return !msim_strategy_complete(
         &p->strategy, given, &a->of->spec->model,
         msim_platform_gpus_a_node(a->platforms[p->platform]), defaults,

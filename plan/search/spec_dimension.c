@@ -8,6 +8,7 @@
 
 /* X(member, values that are tried where the file has none) */
 #define SPLIT_MAP(X)                                                           \
+    X(nodes, 0) /* as many as the platform's servers make */                   \
     X(tp, 1, 2, 4, 8)                                                          \
     X(pp, 1, 2, 4, 8, 16)                                                      \
     X(vp, 1)                                                                   \
@@ -85,7 +86,7 @@ void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
 static bool may_be_null(const struct msim_spec_dimension *d)
 {
     return (d->place > MSIM_GIVEN_offload && d->place < MSIM_GIVEN_COUNT) ||
-           d->place == MSIM_SPEC_BITS;
+           d->place == MSIM_SPEC_BITS || d->place == MSIM_GIVEN_nodes;
 }
 
 /* The index of a word; -1: it is none. What is "" is not offered. */

@@ -114,6 +114,25 @@ run validate --rows "$folder/rows.csv" --csv
     "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f17-19)" ] ||
     complain "validate --rows predicts another step: $out"
 
+# Nodes and programs are searched as a table of jobs has them.
+spec ', "tp": 1, "pp": 1, "zero": 1, "micro_batch": 1, "nodes": [null, 4, 16], "framework": [null, "megatron"]'
+run plan --law-only "$folder/spec.json" -o "$folder/nodes"
+want_rc 0
+want_out "nodes "
+grep -q megatron "$folder/nodes/points.csv" || complain "no program was tried"
+{
+    echo "model,$(head -1 "$folder/nodes/points.csv" | cut -d, -f1-17)"
+    tail -n +2 "$folder/nodes/points.csv" | cut -d, -f1-17 | sed 's/^/llama3-8b,/'
+} >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --csv
+[ "$(tail -n +2 "$folder/out" | cut -d, -f19-21)" = \
+    "$(tail -n +2 "$folder/nodes/points.csv" | cut -d, -f18-20)" ] ||
+    complain "validate --rows predicts other steps of these nodes and programs: $out"
+[ "$(cut -d, -f3 "$folder/nodes/points.csv" | sort -u | tr '\n' ' ')" = "1 16 2 4 nodes " ] ||
+    complain "not all nodes were tried: $(cut -d, -f2,3 "$folder/nodes/points.csv")"
+[ "$(cut -d, -f2,3,18 "$folder/nodes/points.csv" | grep ^16 | sort -u | wc -l)" -ge 3 ] ||
+    complain "nodes make no difference"
+
 # Techniques are searched like all else, and their rows are rows of a table, too.
 spec ', "tp": 1, "pp": 1, "zero": 3, "precision": "bf16", "optimizer_bits": [null, 8],
     "loss_chunks": 8, "compile": [true, false], "lora_rank": [null, 64], "offload": ["none", "optimizer"]'
