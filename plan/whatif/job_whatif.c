@@ -380,6 +380,16 @@ static enum msim_status read_base(struct runner *r, struct msim_error *err)
     return MSIM_OK;
 }
 
+/* The base's own machine is no other one. */
+static void drop_same_machine(const struct msim_job_question *q,
+                              struct msim_job_change *c)
+{
+    if (strcmp(c->platform, q->platform) == 0)
+        c->platform[0] = '\0';
+    if (q->network && strcmp(c->network, q->network) == 0 && !*c->platform)
+        c->network[0] = '\0';
+}
+
 static enum msim_status predict_all(struct runner *r, struct msim_error *err)
 {
     struct msim_job_whatif *w = r->w;
@@ -398,6 +408,7 @@ static enum msim_status predict_all(struct runner *r, struct msim_error *err)
         struct msim_job_scenario *row = &w->rows[i];
 
         memcpy(row->reason, row->change.reason, sizeof(row->reason));
+        drop_same_machine(r->q, &row->change);
         msim_job_change_settle(&row->strategy, &given, &row->change,
                                &w->base.strategy, w->given);
         predict(r, row, given, assumed, sizeof(assumed));

@@ -281,6 +281,65 @@ static enum msim_status run_elsewhere(struct msim_scenario_row *row,
     return status;
 }
 
+/* Is a product, a convolution or attention of the job in 32 bits? */
+static enum msim_status multiplies_wide(bool *wide,
+                                        const struct msim_inputs *in,
+                                        const struct msim_target *to,
+                                        struct msim_error *err)
+{
+    const struct msim_reshape none = {0};
+    struct msim_asked asked = {0};
+    enum msim_status status = msim_asked_views(&asked, in, &none, err);
+
+    *wide = false;
+    if (status == MSIM_OK)
+        status = msim_asked_works(&asked, in, msim_target_is_host(to));
+    for (uint32_t r = 0; status == MSIM_OK && r < asked.n; r++)
+        for (uint32_t i = 0; i < asked.works[r]->n_works; i++) {
+            const struct msim_work *w = &asked.works[r]->works[i];
+
+            *wide |=
+                w->dtype == MSIM_DT_F32 && (w->family == MSIM_FAMILY_GEMM ||
+                                            w->family == MSIM_FAMILY_CONV ||
+                                            w->family == MSIM_FAMILY_ATTENTION);
+        }
+    msim_asked_release(&asked);
+    return status;
+}
+
+/* The ranks of the job as it was recorded. */
+static uint32_t world_of(const struct msim_job *job)
+{
+    uint32_t n = job->n_ranks;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->world_size > n)
+            n = job->ranks[i]->world_size;
+    return n;
+}
+
+/* What is asked for and is so already is no change: what a job in 16 bits keeps
+ * in 32, gradients and states, it keeps on purpose. */
+static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
+                                        const struct msim_inputs *in,
+                                        const struct msim_target *to,
+                                        struct msim_error *err)
+{
+    struct msim_predict_settings *s = &row->settings;
+    bool wide;
+
+    if (s->ranks == world_of(in->job))
+        s->ranks = 0;
+    if (s->rewrite.world == world_of(in->job) && !s->rewrite.shard)
+        s->rewrite.world = 0;
+    if (!s->reshape.dtype)
+        return MSIM_OK;
+    MSIM_TRY(multiplies_wide(&wide, in, to, err));
+    if (!wide)
+        s->reshape.dtype = MSIM_DT_UNKNOWN;
+    return MSIM_OK;
+}
+
 static void run_one(struct msim_scenario_row *row, const struct base *base,
                     const struct msim_inputs *in, const struct msim_target *to)
 {
@@ -292,6 +351,8 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
     /* What selects nothing is a scenario without an answer. */
     status = msim_select_check(&row->settings, in, base->run.basis->costs,
                                base->run.graph, &why);
+    if (status == MSIM_OK)
+        status = drop_what_is_so(row, in, to, &why);
     if (status == MSIM_OK)
         status = set_loader(row, &base->run);
     if (status == MSIM_OK)
