@@ -328,9 +328,22 @@ static enum msim_status place_numbered(struct msim_anatomy *a,
     return MSIM_OK;
 }
 
-/* By life, one past the first forward statement that names it. */
-static void note_first(const struct msim_anatomy *a,
-                       const struct msim_anatomy_pass *p, uint32_t *first)
+/* Where forward names a life, one past the statement; 0: nowhere. */
+struct named {
+    uint32_t first, last;
+    bool made; /* by the first */
+};
+
+static void note_name(struct named *n, uint32_t at, bool made)
+{
+    n->first = at;
+    n->made = made;
+    if (!n->last)
+        n->last = at;
+}
+
+static void note_names(const struct msim_anatomy *a,
+                       const struct msim_anatomy_pass *p, struct named *names)
 {
     for (uint32_t s = p->backward; s-- > p->forward;)
         for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
@@ -339,17 +352,27 @@ static void note_first(const struct msim_anatomy *a,
 
             while (msim_lives_next(&in))
                 if (in.life != MSIM_NONE)
-                    first[in.life] = s + 1;
+                    note_name(&names[in.life], s + 1, false);
             while (msim_lives_next(&out))
                 if (out.life != MSIM_NONE)
-                    first[out.life] = s + 1;
+                    note_name(&names[out.life], s + 1, true);
         }
+}
+
+/* A weight that is used before and behind a block, such as a table that
+ * embedding and head share, does not say which of them reads it. */
+static bool is_shared(const struct msim_anatomy *a, const struct named *n)
+{
+    for (uint32_t s = n->first; !n->made && s < n->last; s++)
+        if (a->rows[s].block != a->rows[n->first - 1].block)
+            return true;
+    return false;
 }
 
 /* The last forward statement, plus one, that first names what statement `s`
  * reads; 0: it reads nothing of forward. */
-static uint32_t reads_of(const struct msim_anatomy *a, const uint32_t *first,
-                         uint32_t s)
+static uint32_t reads_of(const struct msim_anatomy *a,
+                         const struct named *names, uint32_t s)
 {
     uint32_t last = 0;
 
@@ -357,8 +380,9 @@ static uint32_t reads_of(const struct msim_anatomy *a, const uint32_t *first,
         struct msim_lives_each in = msim_lives_inputs(a->lives, a->t, i);
 
         while (msim_lives_next(&in))
-            if (in.life != MSIM_NONE && first[in.life] > last)
-                last = first[in.life];
+            if (in.life != MSIM_NONE && names[in.life].first > last &&
+                !is_shared(a, &names[in.life]))
+                last = names[in.life].first;
     }
     return last;
 }
@@ -368,20 +392,20 @@ static uint32_t reads_of(const struct msim_anatomy *a, const uint32_t *first,
 static enum msim_status place_by_data(struct msim_anatomy *a,
                                       const struct msim_anatomy_pass *p)
 {
-    uint32_t *first = calloc((size_t)a->lives->n + 1, sizeof(*first));
+    struct named *names = calloc((size_t)a->lives->n + 1, sizeof(*names));
     uint32_t at = p->backward;
 
-    if (!first)
+    if (!names)
         return MSIM_ENOMEM;
-    note_first(a, p, first);
+    note_names(a, p, names);
     for (uint32_t s = p->backward; s < p->tail; s++) {
-        uint32_t last = reads_of(a, first, s);
+        uint32_t last = reads_of(a, names, s);
 
         if (last && last < at)
             at = last;
         a->rows[s].block = at > p->forward ? a->rows[at - 1].block : MSIM_NONE;
     }
-    free(first);
+    free(names);
     return MSIM_OK;
 }
 
