@@ -269,6 +269,15 @@ static enum msim_status times_of(struct msim_serving *s,
     return msim_serving_own(s, llm, free_llm);
 }
 
+/* What a request takes before its first step: the law's. */
+static double arrival_of(const struct msim_deploy *d, uint32_t stage)
+{
+    const struct msim_stage *of = &d->app->stages[stage];
+
+    return of->kind == MSIM_STAGE_LLM ? d->law.arrival_us[of->engine.engine]
+                                      : 0;
+}
+
 static enum msim_status put_stage(const struct msim_deploy *d,
                                   struct msim_serving *s, uint32_t stage,
                                   struct msim_error *err)
@@ -278,7 +287,8 @@ static enum msim_status put_stage(const struct msim_deploy *d,
                                    .decode = p->side[1].rules,
                                    .serve_replicas = p->side[0].replicas,
                                    .decode_replicas = p->side[1].replicas,
-                                   .kv_token_bytes = p->kv_token_bytes};
+                                   .kv_token_bytes = p->kv_token_bytes,
+                                   .arrival_us = arrival_of(d, stage)};
 
     MSIM_TRY(times_of(s, &p->side[0], &llm.serve_times, err));
     if (d->app->stages[stage].kind == MSIM_STAGE_MODEL)

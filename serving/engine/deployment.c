@@ -2,9 +2,9 @@
  * serving/engine/deployment.c - replicas and links as events of one queue.
  *
  * Events are numbered, and at one time happen in that order: one a replica (its
- * step ends), one a link (a transfer ends), and again one a replica: it looks
- * whether there is something to do. So it sees all that is added at that time,
- * by links and by the caller.
+ * step ends), one a link (a transfer ends), one for requests that are on their
+ * way, and again one a replica: it looks whether there is something to do. So
+ * it sees all that is added at that time, by links and by the caller.
  */
 #include "serving/engine/deployment.h"
 #include "core/base/evq.h"
@@ -15,12 +15,15 @@
 
 struct served {
     struct msim_llm_request request;
-    uint32_t handle; /* the caller's */
-    uint32_t next;   /* behind it on the link, or not in use */
+    uint32_t handle;  /* the caller's */
+    uint32_t replica; /* that the caller chose, or NONE */
+    msim_ps at;       /* when its replica has it */
+    uint32_t next;    /* behind it on the link or the way, or not in use */
 };
 
-struct link {             /* of a prefill replica */
-    uint32_t first, last; /* that are sent, or wait for it; NONE */
+/* Requests in order: on the link of a prefill replica, or on their way. */
+struct link {
+    uint32_t first, last; /* NONE */
 };
 
 struct msim_deployment {
@@ -28,7 +31,9 @@ struct msim_deployment {
     struct msim_replica **replicas; /* n_serve + n_decode */
     bool *busy;                     /* a step of it runs */
     struct link *links;             /* n_serve, where disaggregated */
+    struct link way;
     double kv_token_bytes, kv_transfer_gbps;
+    msim_ps arrival;
     struct msim_evq events;
     struct served *served;
     uint32_t n, cap, spare;
@@ -41,10 +46,16 @@ static uint32_t count(const struct msim_deployment *d)
     return d->n_serve + d->n_decode;
 }
 
+/* The event in which the first that is on its way has come. */
+static uint32_t come(const struct msim_deployment *d)
+{
+    return count(d) + d->n_serve;
+}
+
 /* The event in which a replica looks. */
 static uint32_t look(const struct msim_deployment *d, uint32_t replica)
 {
-    return count(d) + d->n_serve + replica;
+    return come(d) + 1 + replica;
 }
 
 static enum msim_status make_replicas(struct msim_deployment *d,
@@ -89,6 +100,8 @@ enum msim_status msim_deployment_new(struct msim_deployment **out,
     d->n_decode = setup->decode.replicas;
     d->kv_token_bytes = setup->kv_token_bytes;
     d->kv_transfer_gbps = setup->kv_transfer_gbps;
+    d->arrival = msim_whole(rint(setup->arrival_us * MSIM_PS_PER_US));
+    d->way.first = d->way.last = MSIM_NONE;
     d->spare = MSIM_NONE;
     status = make_parts(d, setup);
     if (status != MSIM_OK) {
@@ -173,11 +186,41 @@ static void drop(struct msim_deployment *d, uint32_t i)
     d->spare = i;
 }
 
+/* The request is at its replica. */
+static enum msim_status reach(struct msim_deployment *d, uint32_t i,
+                              msim_ps now)
+{
+    struct msim_llm_request asked = d->served[i].request;
+    uint32_t replica = d->served[i].replica;
+
+    if (d->n_decode)
+        asked.output_tokens = 1;
+    if (replica == MSIM_NONE)
+        replica = least_of(d, 0, d->n_serve);
+    assert(replica < d->n_serve);
+    return add_to(d, replica, now, &asked, i);
+}
+
+static void append(struct msim_deployment *d, struct link *l, uint32_t i)
+{
+    *(l->first == MSIM_NONE ? &l->first : &d->served[l->last].next) = i;
+    l->last = i;
+}
+
+/* All are on their way equally long, so they come in order. */
+static enum msim_status set_out(struct msim_deployment *d, uint32_t i)
+{
+    MSIM_TRY(msim_replica_check(d->replicas[0], &d->served[i].request));
+    if (d->way.first == MSIM_NONE)
+        msim_evq_push(&d->events, d->served[i].at, come(d));
+    append(d, &d->way, i);
+    return MSIM_OK;
+}
+
 enum msim_status msim_deployment_add(struct msim_deployment *d, msim_ps now,
                                      const struct msim_llm_request *request,
                                      uint32_t handle, uint32_t replica)
 {
-    struct msim_llm_request asked = *request;
     enum msim_status status;
     uint32_t i;
 
@@ -187,14 +230,12 @@ enum msim_status msim_deployment_add(struct msim_deployment *d, msim_ps now,
         i = d->n++;
     else
         d->spare = d->served[i].next;
-    d->served[i] = (struct served){
-        .request = *request, .handle = handle, .next = MSIM_NONE};
-    if (d->n_decode)
-        asked.output_tokens = 1;
-    if (replica == MSIM_NONE)
-        replica = least_of(d, 0, d->n_serve);
-    assert(replica < d->n_serve);
-    status = add_to(d, replica, now, &asked, i);
+    d->served[i] = (struct served){.request = *request,
+                                   .handle = handle,
+                                   .replica = replica,
+                                   .at = now + d->arrival,
+                                   .next = MSIM_NONE};
+    status = d->arrival > 0 ? set_out(d, i) : reach(d, i, now);
     if (status != MSIM_OK)
         drop(d, i);
     return status;
@@ -224,15 +265,11 @@ static void send(struct msim_deployment *d, uint32_t link, msim_ps now)
 static void queue(struct msim_deployment *d, uint32_t link, uint32_t i,
                   msim_ps now)
 {
-    struct link *l = &d->links[link];
+    bool idle = d->links[link].first == MSIM_NONE;
 
-    if (l->first == MSIM_NONE) {
-        l->first = l->last = i;
+    append(d, &d->links[link], i);
+    if (idle)
         send(d, link, now);
-        return;
-    }
-    d->served[l->last].next = i;
-    l->last = i;
 }
 
 /* A KV cache has arrived. What the decode replica cannot hold ends with its
@@ -252,6 +289,19 @@ static void arrive(struct msim_deployment *d, uint32_t link, msim_ps now,
     request.prefilled = true;
     status = add_to(d, least_of(d, d->n_serve, d->n_decode), now, &request, i);
     tell(d, n, i, true, status != MSIM_OK);
+}
+
+/* The first that was on its way is there; without memory it ends at once. */
+static void let_come(struct msim_deployment *d, msim_ps now, uint32_t *n)
+{
+    uint32_t i = d->way.first;
+
+    d->way.first = d->served[i].next;
+    d->served[i].next = MSIM_NONE;
+    if (d->way.first != MSIM_NONE)
+        msim_evq_push(&d->events, d->served[d->way.first].at, come(d));
+    if (reach(d, i, now) != MSIM_OK)
+        tell(d, n, i, true, true);
 }
 
 static void end_step(struct msim_deployment *d, uint32_t replica, msim_ps now,
@@ -298,7 +348,9 @@ const struct msim_llm_token *msim_deployment_step(struct msim_deployment *d,
     *n = 0;
     if (e.seq < count(d))
         end_step(d, e.seq, e.time, n);
-    else if (e.seq < look(d, 0))
+    else if (e.seq == come(d))
+        let_come(d, e.time, n);
+    else if (e.seq < come(d))
         arrive(d, e.seq - count(d), e.time, n);
     else
         begin_step(d, e.seq - look(d, 0), e.time);

@@ -19,6 +19,9 @@
  * which side makes the first token (vLLM's decode side computes the prompt's
  * last token again); with all of them the answer comes from the decode side.
  *
+ * A request is on its way for `arrival_us` (HTTP, tokens of its text), and then
+ * waits at its replica.
+ *
  * Not thread-safe. Memory grows with the requests in flight.
  */
 #ifndef MSIM_SERVING_ENGINE_DEPLOYMENT_H
@@ -37,6 +40,7 @@ struct msim_deployment_setup {
     struct msim_replica_group decode; /* 0 replicas: not disaggregated */
     double kv_token_bytes;
     double kv_transfer_gbps; /* GB/s of a prefill replica's link; 0: no time */
+    double arrival_us; /* from msim_deployment_add() until a replica has it */
 };
 
 struct msim_deployment; /* opaque */

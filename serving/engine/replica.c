@@ -129,16 +129,22 @@ static enum msim_status make_room(struct msim_replica *r)
     return MSIM_OK;
 }
 
+enum msim_status msim_replica_check(const struct msim_replica *r,
+                                    const struct msim_llm_request *request)
+{
+    if (!request->input_tokens || !request->output_tokens ||
+        (request->prefilled && request->output_tokens < 2))
+        return MSIM_EUSAGE;
+    return request->input_tokens >= r->max_tokens ? MSIM_ELIMIT : MSIM_OK;
+}
+
 enum msim_status msim_replica_add(struct msim_replica *r,
                                   const struct msim_llm_request *request,
                                   uint32_t handle)
 {
     uint32_t output = request->output_tokens;
 
-    if (!request->input_tokens || !output || (request->prefilled && output < 2))
-        return MSIM_EUSAGE;
-    if (request->input_tokens >= r->max_tokens)
-        return MSIM_ELIMIT;
+    MSIM_TRY(msim_replica_check(r, request));
     if (output > r->max_tokens - request->input_tokens)
         output = r->max_tokens - request->input_tokens;
     MSIM_TRY(

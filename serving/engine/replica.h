@@ -53,6 +53,11 @@ enum msim_status msim_replica_add(struct msim_replica *r,
                                   const struct msim_llm_request *request,
                                   uint32_t handle);
 
+/* Whether msim_replica_add() would take it: OK, ELIMIT or EUSAGE. */
+MSIM_MUST_CHECK
+enum msim_status msim_replica_check(const struct msim_replica *r,
+                                    const struct msim_llm_request *request);
+
 /* Begin a step with what there is now: its duration in us, or 0 where nothing
  * can run. After each begin that is not 0 comes one end. */
 double msim_replica_begin(struct msim_replica *r);

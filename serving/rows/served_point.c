@@ -221,8 +221,8 @@ static bool read_tokens(const struct row *r, struct msim_served_point *p)
         !size_of(r, MSIM_POINT_OSL, TOKENS_MOST, 0, &p->osl))
         return false;
     if (!p->isl) {
-        p->isl = 1024;
-        msim_point_note(r->defaults, "isl 1024");
+        p->isl = 128;
+        msim_point_note(r->defaults, "isl 128");
     }
     if (!p->osl) {
         p->osl = 128;

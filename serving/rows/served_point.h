@@ -5,7 +5,7 @@
  * Columns, by the first of their names that the table has:
  *
  *     model            platform, gpu      backend, engine (vllm)
- *     isl, input_tokens (1024)            osl, output_tokens (128)
+ *     isl, input_tokens (128)             osl, output_tokens (128)
  *     batch_size, concurrency, batch (1): clients of one replica
  *     tp_size, tp, gpus; pp_size; attention_dp_size; moe_tp_size; moe_ep_size
  *     gemm_quant, precision; moe_quant; kv_cache_dtype; weight_bits: 16, 8, 4

@@ -147,6 +147,7 @@ struct msim_serving_llm {
     uint32_t serve_replicas, decode_replicas; /* of the engine, a replica of the
                                                  stage; decode 0: not apart */
     double kv_token_bytes, kv_transfer_gbps;
+    double arrival_us; /* until a request is at its replica */
 };
 
 /* An LLM stage runs this. To be said before the first run; ENOMEM. */

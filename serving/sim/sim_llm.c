@@ -83,7 +83,8 @@ static enum msim_status deploy(struct msim_sim_llm *l, uint32_t replicas)
     uint32_t n = serve + decode;
     struct msim_deployment_setup setup = {
         .kv_token_bytes = l->of.kv_token_bytes,
-        .kv_transfer_gbps = l->of.kv_transfer_gbps};
+        .kv_transfer_gbps = l->of.kv_transfer_gbps,
+        .arrival_us = l->of.arrival_us};
 
     free(l->times);
     l->times = calloc(n, sizeof(*l->times));

@@ -130,6 +130,32 @@ static void test_deployment__sends_what_was_prefilled(void)
     msim_deployment_free(d);
 }
 
+/*
+ * On its way for 50 us: A (100 in, 1 out) and B (50, 1) at 0 are there at 50, A
+ * has the whole step: 200 us. C (50, 1) at 100 comes in time for the next, with
+ * B: 200 again. What no replica holds is refused at once.
+ */
+static void test_deployment__requests_take_a_while(void)
+{
+    struct msim_deployment_setup setup = {.serve = {&rules, times, 1},
+                                          .arrival_us = 50};
+    struct msim_llm_request large = {.input_tokens = 5000, .output_tokens = 1};
+    struct msim_deployment *d;
+
+    REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
+    add(d, 0, 100, 1, 0, MSIM_NONE);
+    add(d, 0, 50, 1, 1, MSIM_NONE);
+    CHECK(msim_deployment_next(d) == us(50));
+    run(d, 100);
+    add(d, 100, 50, 1, 2, 0);
+    CHECK(msim_deployment_add(d, us(100), &large, 3, MSIM_NONE) == MSIM_ELIMIT);
+    run(d, 1e9);
+    CHECK_TIMES(0, 250, 250);
+    CHECK_TIMES(1, 450, 450);
+    CHECK_TIMES(2, 450, 450);
+    msim_deployment_free(d);
+}
+
 /* A decode replica without room for the output ends it with what came. */
 static void test_deployment__cuts_what_cannot_be_decoded(void)
 {
@@ -151,6 +177,7 @@ int main(void)
 {
     RUN(test_deployment__spreads_requests);
     RUN(test_deployment__sends_what_was_prefilled);
+    RUN(test_deployment__requests_take_a_while);
     RUN(test_deployment__cuts_what_cannot_be_decoded);
     return check_summary();
 }

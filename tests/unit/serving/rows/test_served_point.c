@@ -65,7 +65,7 @@ static void test_served_point__other_names_and_defaults(void)
     CHECK_INT(point.serve.tp, 2);
     CHECK_INT(point.clients, 1);
     CHECK_INT(point.products, MSIM_QUANT_INT4);
-    CHECK(strstr(defaults, "backend vllm; isl 1024; osl 128") == defaults);
+    CHECK(strstr(defaults, "backend vllm; isl 128; osl 128") == defaults);
     CHECK(!read_table("model,gpu,weight_bits", "m,a100,5"));
     CHECK(strstr(reason, "weight_bits: got '5', want 16, 8 or 4") == reason);
 }
