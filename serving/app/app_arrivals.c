@@ -61,10 +61,17 @@ static void read_profile(struct msim_app *app, struct msim_fields *f)
 }
 
 /* The rate between bursts is what is left of the mean: it has to be there. */
-static void read_mmpp(struct msim_arrivals *a, struct msim_fields *f)
+static void read_mmpp(struct msim_app *app, struct msim_fields *f)
 {
+    static const char *const USUAL[][2] = {
+        {"factor", "2"}, {"on_s", "5"}, {"off_s", "15"}};
+    struct msim_arrivals *a = &app->arrivals;
     double most;
     char want[128];
+
+    for (size_t i = 0; i < sizeof(USUAL) / sizeof(*USUAL); i++)
+        if (!msim_field_json(f, USUAL[i][0]))
+            msim_app_assume(app, f, USUAL[i][0], USUAL[i][1], "not stated");
 
     a->factor = msim_field_between(f, "factor", 1, 1e6, USUAL_FACTOR);
     a->on_s = msim_field_between(f, "on_s", 0.01, 1e9, USUAL_ON_S);
@@ -119,9 +126,11 @@ static void read_process(struct msim_app *app, struct msim_fields *f)
     switch (a->process) {
     case MSIM_ARRIVAL_GAMMA:
         a->cv = msim_field_between(f, "cv", 0.001, 100, 1);
+        if (!msim_field_json(f, "cv"))
+            msim_app_assume(app, f, "cv", "1", "not stated");
         break;
     case MSIM_ARRIVAL_MMPP:
-        read_mmpp(a, f);
+        read_mmpp(app, f);
         break;
     case MSIM_ARRIVAL_CLOSED:
         a->concurrency = msim_field_int(f, "concurrency", 1, 0);

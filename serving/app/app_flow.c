@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define MOST_COPIES 1000
+#define USUAL_LOOPS 8 /* that is eight calls at most, as of agents */
 #define MOST_LOOPS  1000
 #define MOST_VISITS                                                            \
     1e6 /* for one request: more is a mistake, and takes hours */
@@ -73,7 +74,8 @@ static void read_wait(struct msim_flow_edge *e, struct msim_fields *f)
                           "\"all\", \"any\" or how many answers are enough");
 }
 
-static void read_loop(struct msim_flow_edge *e, struct msim_fields *f)
+static void read_loop(struct msim_app *app, struct msim_flow_edge *e,
+                      struct msim_fields *f)
 {
     static const char *const KEYS[] = {"again", "most", NULL};
     struct msim_fields in = msim_fields_open(f, "loop");
@@ -84,11 +86,11 @@ static void read_loop(struct msim_flow_edge *e, struct msim_fields *f)
         if (!msim_field_json(&in, "again"))
             msim_field_refuse(&in, "again", "a probability, from 0 to 1");
         e->again = msim_field_between(&in, "again", 0, 1, 0);
-        e->most = msim_field_int(&in, "most", 1, 8);
+        e->most = msim_field_int(&in, "most", 1, USUAL_LOOPS);
         if (e->most > MOST_LOOPS)
             msim_field_refuse(&in, "most", "at most 1000");
         if (!msim_field_json(&in, "most"))
-            e->most = e->again > 0 ? 8 : 1;
+            msim_app_assume(app, &in, "most", "8", "not stated");
     }
     msim_fields_close(f, &in);
 }
@@ -150,7 +152,7 @@ static void read_edge(struct msim_app *app, struct msim_flow_edge *e,
     e->prob = msim_field_between(f, "prob", 0, 1, 1);
     read_copies(e, f);
     read_wait(e, f);
-    read_loop(e, f);
+    read_loop(app, e, f);
     read_retry(e, f);
     read_edge_classes(app, e, f);
 }

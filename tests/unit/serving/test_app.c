@@ -12,6 +12,8 @@
     "'a': {'kind': 'measured', 'workers': 4, 'call': 'rpc', 'service': 2}, "   \
     "'b': {'kind': 'tool', 'call': 'queue', 'routing': 'least', "              \
     "'class_factor': {'write': 2}}"
+#define STAGES_XY                                                              \
+    "'a': {'kind': 'tool'}, 'b': {'kind': 'tool'}, 'c': {'kind': 'tool'}"
 #define FLOW "'start': 'a', 'edges': [{'from': 'a', 'to': 'b'}]"
 
 static void test_app__says_what_the_file_says(void)
@@ -97,6 +99,63 @@ static void test_app__engines_have_their_own_defaults(void)
     msim_app_release(&app);
 }
 
+/* SGLang's -1 splits no prompt, so that the longest must have room; it admits
+ * 512 sequences for each that fills the cache: 2^20 tokens hold 256 of 4096, so
+ * 131,072, more than its 4,096; 2^13 hold 2, so 1,024, less than its 2,048. */
+static void test_app__settings_go_with_the_machine(void)
+{
+    struct msim_engine_settings s;
+    struct msim_app app;
+
+    REQUIRE(made_read(&app, POISSON,
+                      "'s': {'kind': 'llm', 'model': 'm', 'platform': 'h100', "
+                      "'engine': 'sglang', 'batching': {'chunked_prefill_size'"
+                      ": -1}}",
+                      "'start': 's'") == MSIM_OK);
+    s = app.stages[0].engine;
+    CHECK(!s.chunked_prefill);
+    msim_engine_settings_settle(&s, 40, 1 << 20, 32768);
+    CHECK_INT(s.max_num_seqs, 4096);
+    CHECK_INT(s.max_num_batched_tokens, 32768);
+    s = app.stages[0].engine;
+    msim_engine_settings_settle(&s, 40, 1 << 13, 4096);
+    CHECK_INT(s.max_num_seqs, 2048);
+    s = msim_engine_settings_of(MSIM_LLM_VLLM);
+    msim_engine_settings_settle(&s, 40, 1 << 14, 4096);
+    CHECK_INT(s.max_num_batched_tokens, 2048);
+    msim_app_release(&app);
+}
+
+/* What is not stated is told, edges of one step keep their order, and shares
+ * that were rounded add up. */
+static void test_app__fills_in(void)
+{
+    struct msim_app app;
+    const struct msim_flow_edge *e;
+    uint32_t n;
+
+    REQUIRE(made_read(&app,
+                      "'classes': [{'name': 'x', 'share': 0.3333}, {'name': "
+                      "'y', 'share': 0.66665}], 'arrivals': {'process': "
+                      "'mmpp', 'rate': 9, 'on_s': 2}, ",
+                      STAGES_XY,
+                      "'start': 'a', 'edges': [{'from': 'a', 'to': 'c', "
+                      "'loop': {'again': 0.5}}, {'from': 'a', 'to': 'b'}]") ==
+            MSIM_OK);
+    CHECK_REL(app.classes[0].share + app.classes[1].share, 1, 1e-15);
+    e = msim_app_edges_of(&app, 0, &n);
+    REQUIRE(n == 2);
+    CHECK_UINT(e[0].to, 2);
+    CHECK_UINT(e[1].to, 1);
+    CHECK_INT(e[0].most, 8);
+    REQUIRE(app.n_assumed == 3);
+    CHECK_STR(app.assumed[0].path, "arrivals.factor");
+    CHECK_STR(app.assumed[1].path, "arrivals.off_s");
+    CHECK_STR(app.assumed[1].value, "15");
+    CHECK_STR(app.assumed[2].path, "flow.edges[0].loop.most");
+    msim_app_release(&app);
+}
+
 /* Members that APP.json has, one of them wrong, and the path that the message
  * has to begin with. */
 static const struct {
@@ -124,6 +183,8 @@ static const struct {
      "stages.a.service.lognorm is not known, did you mean lognormal?"},
     {IN_STAGE("'service': {'quantiles': [[0, 1], [0.5, 0.5]]}"),
      "stages.a.service.quantiles[1] is [0.5,0.5], want"},
+    {IN_STAGE("'service': {'quantiles': [[0.5, 1], [0.5, 2]]}"),
+     "stages.a.service.quantiles[1] is [0.5,2], want"},
     {IN_STAGE("'service': {'samples': []}"),
      "stages.a.service.samples is [], want"},
     {IN_STAGE("'service': {'bimodal': {'mean': 1, 'slow': 5, 'share': 2}}"),
@@ -165,6 +226,10 @@ static const struct {
      "flow.edges lead from stage 'a' back to it"},
     {CLASSES, STAGES, "'start': 'a', 'edges': [{'from': 'b', 'to': 'b'}]",
      "flow.edges lead from stage 'b' back to it"},
+    {CLASSES, STAGES,
+     "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', 'copies': 1000, 'loop': "
+     "{'again': 1, 'most': 600}, 'retry': {'timeout_ms': 9}}]",
+     "flow.edges make 1.2e+06 visits for one request, want at most 1000000"},
     {CLASSES, STAGES ", 'c': {'kind': 'tool'}",
      "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', 'copies': 1000, 'loop': "
      "{'again': 1, 'most': 1000}}, {'from': 'b', 'to': 'c', 'copies': 3}]",
@@ -336,6 +401,8 @@ int main(void)
     made_begin();
     RUN(test_app__says_what_the_file_says);
     RUN(test_app__engines_have_their_own_defaults);
+    RUN(test_app__settings_go_with_the_machine);
+    RUN(test_app__fills_in);
     RUN(test_app__refuses_by_path);
     RUN(test_app__refuses_another_schema);
     RUN(test_app__finds_samples_beside_it);

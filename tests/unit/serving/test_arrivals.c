@@ -148,6 +148,13 @@ static void test_arrivals__profile(void)
     CHECK_REL(until, 2000, 5 / sqrt(2000));
     CHECK_REL(half, 1000, 5 / sqrt(1000));
     CHECK_REL((N - until) / (times[N - 1] - 100), 30, 5 / sqrt(N));
+    /* Without chance: at the rate t / 5 the k-th comes at sqrt(10 k). */
+    REQUIRE(open_arrivals("'process': 'constant', 'rate': 1, 'profile': [[0, "
+                          "0], [10, 2]]"));
+    (void)take_all();
+    for (int k = 1; k <= 10; k++)
+        CHECK_REL(times[k - 1], sqrt(10.0 * k), 1e-12);
+    CHECK_REL(times[11], 11, 1e-12);
     /* Without chance, and with a pause: no request between 1 s and 2 s. */
     REQUIRE(open_arrivals("'process': 'constant', 'rate': 10, 'profile': [[1, "
                           "1], [1.000001, 0], [2, 0], [2.000001, 1]]"));
@@ -224,8 +231,8 @@ static void test_arrivals__log(void)
     struct msim_arrival_how how = {.seed = 1};
     struct msim_arrival a;
 
-    made_put("log.csv", "t_s,class,input_tokens,blocks\n1,y,1000,7 8\n"
-                        "2,x,5,\n5,y,600,7 9\n");
+    made_put("log.csv", "t_s,class,input_tokens,blocks,output_tokens\n"
+                        "1,y,1000,7 8,\n2,x,5,,77\n5,y,600,7 9,\n");
     REQUIRE(open_with(MEMBERS, &how) == MSIM_OK);
     CHECK_REL(msim_arrival_source_rate(source), 0.5, 1e-15);
     CHECK_UINT(msim_arrival_source_count(source), 3);
@@ -236,6 +243,7 @@ static void test_arrivals__log(void)
     CHECK_UINT(a.output_tokens, 4);
     REQUIRE(msim_arrival_source_next(source, &a));
     CHECK_UINT(a.cls, 0);
+    CHECK_UINT(a.output_tokens, 77);
     REQUIRE(msim_arrival_source_next(source, &a));
     CHECK(!msim_arrival_source_next(source, &a));
     how.rate = 2; /* 4 s become 1 s */

@@ -36,6 +36,10 @@ static void test_request_log__csv(void)
     CHECK_REL(msim_request_log_seconds(&requests), 2, 0);
     CHECK_REL(msim_request_log_rate(&requests), 0.5, 0);
     msim_request_log_release(&requests);
+    REQUIRE(read_log("timestamp\n1500\n") == MSIM_OK); /* ms */
+    CHECK_REL(requests.rows[0].t_s, 1.5, 1e-15);
+    CHECK(isnan(msim_request_log_rate(&requests)));
+    msim_request_log_release(&requests);
 }
 
 /* From 23:59:59.5 to the next day's (a leap day's) 00:00:00.75: 1.25 s. */
@@ -57,7 +61,7 @@ static void test_request_log__json_lines(void)
 {
     REQUIRE(
         read_log("\n{'timestamp': 27482, 'input_length': 6955, "
-                 "'output_length': 52, 'hash_ids': [46, 47, 2353]}\n\n"
+                 "'output_length': 52, 'hash_ids': [46, 47, 2353]}\n \r\n"
                  "{'t_s': 30, 'input_tokens': 5, 'class': 'x', 'prefix_id': "
                  "'p', 'e2e_ms': 9, 'else': {}}") == MSIM_OK);
     CHECK_UINT(requests.n, 2);

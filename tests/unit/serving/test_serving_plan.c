@@ -38,6 +38,7 @@ static void test_serving_plan__refuses_by_path(void)
         {"{'stages': {'c': {'replicas': 7}}}", "stages.c is not known"},
         {"{'replicas': {'search': 7}}", "replicas.search is not known"},
         {"{'stages': {'a': {'replicas': 0}}}", "stages.a.replicas is 0, want"},
+        {"{'replicas': {'a': 2000000}}", "replicas.a is 2000000, want"},
         {"{'stages': {'a': {}}}", "stages.a.replicas is missing, want"},
         {"{'stages': {'a': {'replicas': 1, 'platfrom': 'x'}}}",
          "stages.a.platfrom is not known, did you mean platform?"},
