@@ -22,6 +22,7 @@ enum msim_status msim_written_settings(struct msim_written_job *job,
     MSIM_TRY(msim_written_job_open(job, &is, s->paths[0], data, err));
     if (is) {
         s->described = &job->source;
+        s->gpus_a_node = job->gpus_a_node;
         s->load.stand_for_all = true;
     }
     return MSIM_OK;

@@ -341,13 +341,24 @@ static enum msim_status check_nodes(const struct choosing *c, uint32_t ranks)
     return MSIM_OK;
 }
 
+/* GPUs that are linked without a network. A described job has its own, which
+ * plans and tables of jobs have, too. */
+static uint32_t usual_node(const struct choosing *c)
+{
+    if (c->s->gpus_a_node)
+        return c->s->gpus_a_node;
+    return c->s->described && c->t->platform
+               ? msim_platform_gpus_a_node(c->t->platform)
+               : MSIM_GPUS_A_NODE;
+}
+
 /* Where the ranks are, and what joins them. */
 static enum msim_status set_network(const struct choosing *c)
 {
     struct msim_target *t = c->t;
     uint32_t nodes = c->s->nodes, ranks = ranks_of(c);
 
-    t->gpus_a_node = MSIM_GPUS_A_NODE;
+    t->gpus_a_node = usual_node(c);
     if (!c->s->network && !nodes)
         return MSIM_OK;
     MSIM_TRY(check_nodes(c, ranks));

@@ -76,16 +76,6 @@ static enum msim_status read_off(struct figures *out,
     return msim_graph_walk(&out->us, b->graph, b->costs, err);
 }
 
-/* Nodes are asked for where they are not what predictions of traces take. */
-static uint32_t nodes_of(const struct msim_strategy *s)
-{
-    int64_t a_node = s->gpus_a_node;
-
-    if (a_node < 1 || a_node == MSIM_GPUS_A_NODE)
-        return 0;
-    return (uint32_t)((s->gpus + a_node - 1) / a_node);
-}
-
 static enum msim_status simulate(struct figures *out,
                                  const struct msim_job_text *texts, uint32_t n,
                                  const struct msim_job_graph_ask *ask,
@@ -100,7 +90,8 @@ static enum msim_status simulate(struct figures *out,
                                       .n_texts = n,
                                       .platform = ask->platform,
                                       .network = own ? NULL : ask->network,
-                                      .nodes = nodes_of(ask->strategy),
+                                      .gpus_a_node =
+                                          (uint32_t)ask->strategy->gpus_a_node,
                                       .peers = MSIM_PEERS_FIXED,
                                       .iteration = MSIM_ITERATION_ALL,
                                       .load = {.stand_for_all = true},

@@ -80,15 +80,16 @@ static void place(struct msim_synth_rank *r)
 
 #define LISTED 4096 /* members of a group that are listed at most */
 
+/* An empty list, with a size, is all ranks: `whole`. */
 static void describe_group(struct msim_json *j,
-                           const struct msim_synth_group *g)
+                           const struct msim_synth_group *g, bool whole)
 {
     msim_json_open(j, NULL, '{', false);
     msim_json_text(j, "pg_name", g->name);
     msim_json_text(j, "pg_desc", g->name);
     msim_json_text(j, "backend_config", "cuda:nccl");
     msim_json_open(j, "ranks", '[', false);
-    for (uint32_t i = 0; i < g->size; i++)
+    for (uint32_t i = 0; i < g->size && !whole; i++)
         msim_json_unsigned(j, NULL, g->start + i * g->stride);
     msim_json_close(j);
     msim_json_unsigned(j, "group_size", g->size);
@@ -97,11 +98,13 @@ static void describe_group(struct msim_json *j,
 }
 
 /* Groups of one rank, as c10d lists them at its start: JSON in a node's text.
- * Larger ones are not listed. */
+ * Larger ones are not listed. The job's own tells how many ranks there are. */
 static enum msim_status
 describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
-                int count)
+                int count, int64_t gpus)
 {
+    const struct msim_synth_group job = {"default_pg", (uint32_t)gpus, 0, 1, 0};
+    bool spans = gpus == 1; /* a group of the strategy is the job */
     struct msim_json j;
     char *text = NULL;
     size_t size;
@@ -114,8 +117,12 @@ describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
     msim_json_begin(&j, msim_sink_file, out);
     msim_json_open(&j, NULL, '[', false);
     for (int i = 0; i < count; i++)
-        if (all[i]->size <= LISTED && all[i]->name)
-            describe_group(&j, all[i]);
+        if (all[i]->size <= LISTED && all[i]->name) {
+            describe_group(&j, all[i], false);
+            spans |= all[i]->size == job.size;
+        }
+    if (!spans)
+        describe_group(&j, &job, true);
     msim_json_close(&j);
     status = msim_json_end(&j);
     if (fclose(out) != 0)
@@ -142,7 +149,7 @@ static enum msim_status describe_rank(struct msim_synth_rank *r)
         &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_FORWARD],
         &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_BACKWARD]};
 
-    return describe_groups(r->y.e, all, MSIM_SYNTH_GROUPS);
+    return describe_groups(r->y.e, all, MSIM_SYNTH_GROUPS, r->y.s->gpus);
 }
 
 /* ---- files ----------------------------------------------------------------
@@ -229,7 +236,7 @@ static enum msim_status write_dlrm(const struct job *job, struct msim_etw *e,
     d->spread = (struct msim_synth_group){"tables", ranks, 0, 1, 0};
     groups[0] = &d->data;
     groups[1] = &d->spread;
-    status = describe_groups(e, groups, 2);
+    status = describe_groups(e, groups, 2, ranks);
     say_precision(&d->y);
     if (status == MSIM_OK)
         status = msim_synth_dlrm_init(d);

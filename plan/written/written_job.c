@@ -97,6 +97,8 @@ static enum msim_status count_ranks(struct msim_written_job *job,
         return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                          "described: %s", reason);
     job->source.ranks = (uint32_t)whole.gpus;
+    if (job->given >> MSIM_GIVEN_nodes & 1)
+        job->gpus_a_node = (uint32_t)whole.gpus_a_node;
     if (a_file >= 1)
         job->source.files = (uint32_t)((double)whole.gpus / a_file);
     return MSIM_OK;

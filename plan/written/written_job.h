@@ -20,6 +20,7 @@ struct msim_written_job {
     struct msim_step_fit fit;
     struct msim_memory_fit memory;
     struct msim_step_source source;
+    uint32_t gpus_a_node; /* as given; 0: as the platform's servers have */
 };
 
 /*

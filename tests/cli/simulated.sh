@@ -93,6 +93,29 @@ for r in rows:
     assert 0.95 < ratio < 1.05, (ratio, r)
 PY
 
+# Nodes are of all ranks of the job, not of the files that stand for them; the
+# strategy's own are those of its traces.
+ranks='"gpus": 32, "tp": 4, "pp": 2, "zero": 1, "micro_batch": 1, "global_batch": 8, "sequence": 1024'
+echo '{"scenarios": [{"name": "as it is", "changes": [{"shard": "zero1"}]}]}' >"$folder/none.json"
+for nodes in 4 8 16; do
+    echo "{$ranks, \"nodes\": $nodes}" >"$folder/s.json"
+    run synth mpt-1b --strategy "$folder/s.json" -o "$folder/nodes"
+    run --json --platform h100 "$folder/nodes"
+    graph=$(grep -oE '"graph_us": [0-9.]+' "$folder/out")
+    run whatif --json --simulate --platform h100 --strategy "$folder/s.json" "$folder/none.json" mpt-1b
+    whatif=$(grep -oE '"simulated": \{"step_us": [0-9.]+' "$folder/out")
+    awk -v a="${graph##* }" -v b="${whatif##* }" 'BEGIN { exit !(a > 0 && a / b > 0.98 && a / b < 1.02) }' ||
+        complain "$nodes nodes: $graph, $whatif"
+    echo "$graph" >>"$folder/by_nodes"
+    rm "$folder/nodes/synth.json"
+    run --json --platform h100 --nodes "$nodes" "$folder/nodes"
+    want_out "\"iteration_us\": {\"predicted\": ${graph##* }"
+done
+[ "$(sort -u "$folder/by_nodes" | wc -l)" -gt 1 ] || complain "nodes make no difference"
+run --platform h100 --nodes 33 "$folder/nodes"
+want_rc 2
+want_err "want at most the job's 32 ranks"
+
 # What cannot be written has a reason; the law alone has no table.
 echo '{"model": "llama3-8b", "global_batch": 8, "platforms": ["h100"], "gpus": 8, "offload": "optimizer", "tp": 1,
        "pp": 1, "zero": 1, "micro_batch": 1, "recompute": "none"}' >"$folder/spec.json"
