@@ -99,8 +99,8 @@ void msim_app_read_classes(struct msim_app *app, struct msim_fields *f)
     struct msim_app_class *c;
 
     check_size(f, &size);
-    if (list && (n == 0 || n > MSIM_APP_MOST))
-        msim_field_refuse(f, "classes", "an array of classes");
+    if (list && (n == 0 || n > MSIM_APP_MOST_CLASSES))
+        msim_field_refuse(f, "classes", "an array of 1 to 1000 classes");
     if (!list && f->status == MSIM_OK)
         make_class(app, f);
     if (!list || f->status != MSIM_OK)
@@ -186,6 +186,8 @@ void msim_app_read_promises(struct msim_app *app, struct msim_fields *f)
     uint32_t n = (uint32_t)cJSON_GetArraySize(list);
     struct msim_promise *p;
 
+    if (n > MSIM_APP_MOST_PROMISES)
+        msim_field_refuse(f, "slo", "at most 10000 promises");
     if (n == 0 || f->status != MSIM_OK)
         return;
     p = msim_app_room(app, f, n, sizeof(*p));

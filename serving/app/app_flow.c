@@ -301,8 +301,8 @@ static void read_edges(struct msim_app *app, struct msim_fields *f)
     uint32_t n = (uint32_t)cJSON_GetArraySize(list);
     struct msim_flow_edge *e;
 
-    if (n > MSIM_APP_MOST)
-        msim_field_refuse(f, "edges", "at most 100000 of them");
+    if (n > MSIM_APP_MOST_EDGES)
+        msim_field_refuse(f, "edges", "at most 20000 of them");
     if (n == 0 || f->status != MSIM_OK)
         return;
     e = msim_app_room(app, f, n, sizeof(*e));

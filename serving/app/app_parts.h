@@ -7,8 +7,11 @@
 #include "core/json/fields.h"
 #include "serving/app/app.h"
 
-/* Of one list; more is a mistake, or made to fill the memory. */
-#define MSIM_APP_MOST 100000
+/* More is a mistake, or made to fill the memory. */
+#define MSIM_APP_MOST_CLASSES  1000
+#define MSIM_APP_MOST_PROMISES 10000
+#define MSIM_APP_MOST_STAGES   1000
+#define MSIM_APP_MOST_EDGES    20000
 
 /* Room in the arena; NULL with ENOMEM in `f`. */
 void *msim_app_room(struct msim_app *app, struct msim_fields *f, size_t n,

@@ -178,8 +178,10 @@ void msim_app_read_stages(struct msim_app *app, struct msim_fields *f)
     struct msim_stage *s;
     uint32_t n = (uint32_t)cJSON_GetArraySize(all.object);
 
-    if (all.status == MSIM_OK && (n == 0 || n > MSIM_APP_MOST))
-        msim_field_refuse(f, "stages", "an object: {\"name\": stage, ...}");
+    if (all.status == MSIM_OK && (n == 0 || n > MSIM_APP_MOST_STAGES))
+        msim_field_refuse(
+            f, "stages",
+            "an object of 1 to 1000 stages: {\"name\": {...}, ...}");
     if (f->status != MSIM_OK)
         return;
     s = msim_app_room(app, f, n, sizeof(*s));

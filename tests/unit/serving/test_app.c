@@ -305,6 +305,30 @@ static void test_app__refuses_by_path(void)
     }
 }
 
+/* A file with more stages than any application has takes no time. */
+static void test_app__refuses_too_many(void)
+{
+    static char stages[40000];
+    struct msim_app app;
+    size_t used = 0;
+    FILE *f = fopen(made_path("app.json"), "w");
+
+    REQUIRE(f);
+    for (int i = 0; i < 1001; i++)
+        used += (size_t)snprintf(stages + used, sizeof(stages) - used,
+                                 "%s\"s%d\": {\"kind\": \"tool\"}",
+                                 i ? ", " : "", i);
+    fprintf(f,
+            "{\"schema\": \"mystique-sim/app/1\", \"stages\": {%s}, "
+            "\"flow\": {\"start\": \"s0\"}}",
+            stages);
+    fclose(f);
+    made_error = (struct msim_error){0};
+    CHECK_INT(msim_app_read(&app, made_path("app.json"), &made_error),
+              MSIM_EFORMAT);
+    CHECK(strstr(made_error.text, "want an object of 1 to 1000 stages"));
+}
+
 static void test_app__refuses_another_schema(void)
 {
     struct msim_app app;
@@ -404,6 +428,7 @@ int main(void)
     RUN(test_app__settings_go_with_the_machine);
     RUN(test_app__fills_in);
     RUN(test_app__refuses_by_path);
+    RUN(test_app__refuses_too_many);
     RUN(test_app__refuses_another_schema);
     RUN(test_app__finds_samples_beside_it);
     RUN(test_app__reads_topologies);
