@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define DEFAULT_REQUESTS 20000
+#define DEFAULT_LLM      1000 /* where steps of engines are simulated */
 #define GOODPUTS_MOST    16
 
 struct settings {
@@ -108,7 +109,8 @@ static const struct msim_option OPTIONS[] = {
      .help = "requests as that log has them (csv or jsonl), at --rate if that "
              "is given"},
     NUMBER_ROW("num-requests", parse_requests, "N",
-               "requests that arrive [default: 20000, or until --seconds]"),
+               "requests that arrive [default: until --seconds, or 20000; 1000 "
+               "where a stage is an LLM]"),
     NUMBER_ROW("num-prompts", parse_requests, "N",
                "the same as --num-requests"),
     NUMBER_ROW("seconds", parse_seconds, "S", "how long requests arrive"),
@@ -247,6 +249,14 @@ static bool from_log(const struct settings *s, const struct msim_app *app)
            (app->arrivals.process == MSIM_ARRIVAL_LOG && s->concurrency <= 0);
 }
 
+static bool has_llm(const struct msim_app *app)
+{
+    for (uint32_t i = 0; i < app->n_stages; i++)
+        if (app->stages[i].kind == MSIM_STAGE_LLM)
+            return true;
+    return false;
+}
+
 static enum msim_status wish_of(const struct settings *s,
                                 const struct msim_app *app,
                                 struct msim_serving_wish *w,
@@ -268,7 +278,7 @@ static enum msim_status wish_of(const struct settings *s,
         .threads = s->threads,
         .counterfactuals = s->output != MSIM_OUTPUT_CSV};
     if (s->requests <= 0 && s->seconds <= 0 && !from_log(s, app))
-        w->how.requests = DEFAULT_REQUESTS;
+        w->how.requests = has_llm(app) ? DEFAULT_LLM : DEFAULT_REQUESTS;
     if (!s->free_stage)
         return MSIM_OK;
     w->how.free_stage_1 = msim_app_stage_find(app, s->free_stage) + 1;

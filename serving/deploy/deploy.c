@@ -8,6 +8,7 @@
 #include "serving/engine/settings_rules.h"
 #include "serving/llm/llm.h"
 #include "serving/llm/llm_law.h"
+#include "serving/llm/model_pass.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +28,6 @@ struct part {
     struct msim_described model;
     struct side side[2];
     double kv_token_bytes, half;
-    uint32_t tokens; /* of each request; 0: its own */
 };
 
 struct msim_deploy {
@@ -83,30 +83,13 @@ static enum msim_status about(const struct msim_app *app, uint32_t stage,
                      why->text[0] ? why->text : msim_status_text(status));
 }
 
-/* An encoder's pass has the products of a prompt of a decoder of its shape, and
- * all keys for every query, which that decoder halves: little at the lengths
- * that encoders have. An image is a prompt of its patches; its head is a few
- * classes. */
-static void make_pass(struct part *p)
-{
-    if (p->model.type == MSIM_MODEL_VIT)
-        p->tokens = (uint32_t)msim_described_image_tokens(&p->model);
-    if (p->model.type == MSIM_MODEL_ENCODER || p->model.type == MSIM_MODEL_VIT)
-        p->model.type = MSIM_MODEL_DECODER;
-    if (p->model.vocab <= 0)
-        p->model.vocab = p->model.classes > 0 ? p->model.classes : 1;
-}
-
 static enum msim_status read_model(struct part *p, const struct msim_stage *s,
                                    const char *data_dir, struct msim_error *err)
 {
     if (s->prefill_traces || s->decode_traces)
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "'trace' cannot be served yet, want 'model' alone");
-    MSIM_TRY(msim_described_find(&p->model, s->model, data_dir, NULL, err));
-    if (s->kind == MSIM_STAGE_MODEL)
-        make_pass(p);
-    return MSIM_OK;
+    return msim_described_find(&p->model, s->model, data_dir, NULL, err);
 }
 
 /* Ranks of data parallel attention step together where experts are spread over
@@ -175,6 +158,20 @@ static enum msim_status open_side(struct msim_deploy *d, struct part *p,
     return MSIM_OK;
 }
 
+/* A model stage: one pass over what is in a batch. */
+static enum msim_status open_pass(struct part *p, const struct msim_stage *s,
+                                  const char *data_dir, struct msim_error *err)
+{
+    struct msim_model_pass *pass;
+
+    MSIM_TRY(
+        msim_platform_load(&p->side[0].platform, data_dir, s->platform, err));
+    MSIM_TRY(msim_model_pass_new(&pass, &p->model, p->side[0].platform, err));
+    p->half = msim_model_pass_half(pass);
+    msim_model_pass_free(pass);
+    return MSIM_OK;
+}
+
 static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
                                    const char *data_dir, struct msim_error *err)
 {
@@ -183,6 +180,8 @@ static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
     struct part *p = &d->parts[stage];
 
     MSIM_TRY(read_model(p, s, data_dir, err));
+    if (s->kind == MSIM_STAGE_MODEL)
+        return open_pass(p, s, data_dir, err);
     p->side[0].replicas = 1;
     if (!apart)
         return open_side(d, p, &p->side[0], s, &s->parallel, &s->engine,
@@ -278,6 +277,33 @@ static double arrival_of(const struct msim_deploy *d, uint32_t stage)
                                       : 0;
 }
 
+static void free_pass(void *pass)
+{
+    msim_model_pass_free(pass);
+}
+
+/* A batch takes as long as one of inputs that are as long as its mean one. */
+static double pass_us(void *pass, const struct msim_llm_step *step)
+{
+    double tokens = 0;
+
+    for (uint32_t i = 0; i < step->n_chunks; i++)
+        tokens += step->chunks[i].tokens;
+    return msim_model_pass_us(pass, step->n_chunks, tokens / step->n_chunks);
+}
+
+static enum msim_status put_pass(const struct part *p, struct msim_serving *s,
+                                 uint32_t stage, struct msim_error *err)
+{
+    struct msim_model_pass *pass;
+    struct msim_llm_times times = {.step_us = pass_us};
+
+    MSIM_TRY(msim_model_pass_new(&pass, &p->model, p->side[0].platform, err));
+    times.ctx = pass;
+    MSIM_TRY(msim_serving_own(s, pass, free_pass));
+    return msim_serving_set_model(s, stage, &times);
+}
+
 static enum msim_status put_stage(const struct msim_deploy *d,
                                   struct msim_serving *s, uint32_t stage,
                                   struct msim_error *err)
@@ -290,9 +316,9 @@ static enum msim_status put_stage(const struct msim_deploy *d,
                                    .kv_token_bytes = p->kv_token_bytes,
                                    .arrival_us = arrival_of(d, stage)};
 
-    MSIM_TRY(times_of(s, &p->side[0], &llm.serve_times, err));
     if (d->app->stages[stage].kind == MSIM_STAGE_MODEL)
-        return msim_serving_set_model(s, stage, &llm.serve_times, p->tokens);
+        return put_pass(p, s, stage, err);
+    MSIM_TRY(times_of(s, &p->side[0], &llm.serve_times, err));
     if (llm.decode_replicas) {
         llm.kv_transfer_gbps =
             d->app->stages[stage].disaggregated->kv_transfer_gbps;

@@ -16,6 +16,11 @@
 
 #define THREADS_MOST 64
 
+/* Events that runs with a free stage may cost beyond the main run's; a step of
+ * an engine counts as many. */
+#define EVENTS_MOST 1e8
+#define STEP_EVENTS 50
+
 struct work {
     const struct msim_serving_wish *wish;
     struct msim_serving_outcome *o;
@@ -104,6 +109,18 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* One run a stage is not always worth it: a million requests are asked for
+ * percentiles. */
+static bool is_affordable(const struct msim_serving_outcome *o)
+{
+    double events = (double)o->run.events;
+
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (o->run.stages[i].llm.is_llm)
+            events += STEP_EVENTS * o->run.stages[i].llm.steps;
+    return events * o->app->n_stages <= EVENTS_MOST;
+}
+
 static enum msim_status make(struct msim_serving_outcome *o,
                              const struct msim_serving_wish *w,
                              struct msim_error *err)
@@ -121,9 +138,10 @@ static enum msim_status make(struct msim_serving_outcome *o,
     MSIM_TRY(msim_outcome_classes(o, w));
     MSIM_TRY(msim_outcome_stages(o, w));
     MSIM_TRY(msim_outcome_capacity(o, w, err));
+    o->counterfactuals = w->counterfactuals && is_affordable(o);
     MSIM_TRY(msim_outcome_warnings(o, w));
     o->events = o->run.events;
-    return w->counterfactuals ? free_stages(o, w, err) : MSIM_OK;
+    return o->counterfactuals ? free_stages(o, w, err) : MSIM_OK;
 }
 
 enum msim_status msim_serving_outcome_make(struct msim_serving_outcome *o,

@@ -159,7 +159,9 @@ static enum msim_status warn_few(struct msim_serving_outcome *o,
 enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w)
 {
-    (void)w;
+    if (w->counterfactuals && !o->counterfactuals)
+        MSIM_TRY(warn(o, "counterfactual: left out of a run that long, ask for "
+                         "a stage with --free"));
     for (uint32_t i = 0; i < o->app->n_classes; i++)
         MSIM_TRY(warn_few(o, &o->classes[i]));
     for (uint32_t i = 0; i < o->app->n_stages; i++)

@@ -52,7 +52,7 @@ struct msim_serving_wish {
     const struct msim_promise *goodput; /* instead of the application's */
     uint32_t n_goodput;
     uint32_t threads;
-    bool counterfactuals;
+    bool counterfactuals; /* left out where they take too long */
 };
 
 struct msim_serving_outcome {
@@ -64,6 +64,7 @@ struct msim_serving_outcome {
     uint32_t capacity_by;                /* stage; MSIM_NONE */
     double rate;                         /* of what arrived */
     bool saturated;
+    bool counterfactuals; /* they were asked for, and not too long */
     char **warnings;
     uint32_t n_warnings;
     uint64_t events;

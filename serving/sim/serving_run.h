@@ -70,7 +70,8 @@ struct msim_visit_sample {
 /* Of the replicas of an LLM stage, over the whole run; NAN: there is none. */
 struct msim_llm_run {
     bool is_llm;
-    double kv_peak_share, preemptions, prefix_hit_share, batch_mean, step_ms;
+    double steps, kv_peak_share, preemptions, prefix_hit_share, batch_mean,
+        step_ms;
 };
 
 /* Of one stage, between the warm-up and the last arrival where it is a rate or
@@ -154,12 +155,11 @@ struct msim_serving_llm {
 MSIM_MUST_CHECK
 enum msim_status msim_serving_set_llm(struct msim_serving *s, uint32_t stage,
                                       const struct msim_serving_llm *llm);
-/* The service of a model stage is a pass of those times, over `tokens` of each
- * request in a batch; 0: its input tokens. */
+/* The service of a model stage is a pass of those times, over the input tokens
+ * of all that is in a batch, a chunk each. */
 MSIM_MUST_CHECK
 enum msim_status msim_serving_set_model(struct msim_serving *s, uint32_t stage,
-                                        const struct msim_llm_times *times,
-                                        uint32_t tokens);
+                                        const struct msim_llm_times *times);
 
 /*
  * What one replica of an LLM stage bears, of the requests of the last run's

@@ -142,7 +142,6 @@ struct msim_sim_stage {
     struct msim_sim_llm *llm;      /* NULL: not an LLM */
     struct msim_llm_times times;   /* of a model stage; step_us NULL: not */
     struct msim_llm_chunk *chunks; /* of its batch */
-    uint32_t pass_tokens;          /* of each; 0: the request's */
     bool is_free, rpc, batching;
     uint32_t first_edge, end_edge;
     uint32_t n_queues, first_queue, round, servers;

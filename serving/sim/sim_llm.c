@@ -33,13 +33,11 @@ enum msim_status msim_serving_set_llm(struct msim_serving *s, uint32_t stage,
 }
 
 enum msim_status msim_serving_set_model(struct msim_serving *s, uint32_t stage,
-                                        const struct msim_llm_times *times,
-                                        uint32_t tokens)
+                                        const struct msim_llm_times *times)
 {
     struct msim_sim_stage *g = &s->stages[stage];
 
     g->times = *times;
-    g->pass_tokens = tokens;
     free(g->chunks);
     g->chunks = calloc(g->batching ? g->max_batch : 1, sizeof(*g->chunks));
     return g->chunks ? MSIM_OK : MSIM_ENOMEM;
@@ -64,10 +62,7 @@ double msim_sim_pass_ms(struct msim_serving *s, struct msim_sim_stage *g,
 
     for (; visit != MSIM_NONE; visit = msim_sim_visit(s, visit)->next) {
         uint32_t request = msim_sim_visit(s, visit)->request;
-        uint32_t tokens = g->pass_tokens;
-
-        if (!tokens)
-            tokens = msim_sim_request(s, request)->arrival.input_tokens;
+        uint32_t tokens = msim_sim_request(s, request)->arrival.input_tokens;
         g->chunks[step.n_chunks++] =
             (struct msim_llm_chunk){tokens ? tokens : 1, 0, true};
     }
@@ -385,6 +380,7 @@ void msim_sim_llm_figures(struct msim_sim_stage *g)
         sum.kv_peak_share = fmax(sum.kv_peak_share, f.kv_peak_share);
     }
     out->is_llm = true;
+    out->steps = (double)sum.steps;
     out->kv_peak_share = sum.kv_peak_share;
     out->preemptions = (double)sum.preemptions;
     out->prefix_hit_share = (double)sum.hit_tokens / (double)sum.prompt_tokens;

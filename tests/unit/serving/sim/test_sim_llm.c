@@ -162,7 +162,7 @@ static void test_sim_llm__a_pass_of_a_model(void)
                       "'max_batch': 2, 'max_wait_ms': 5}}",
                       "'start': 'embed'") == MSIM_OK);
     REQUIRE(msim_serving_new(&m.sim, &m.app, &made_error) == MSIM_OK);
-    REQUIRE(msim_serving_set_model(m.sim, 0, &times, 0) == MSIM_OK);
+    REQUIRE(msim_serving_set_model(m.sim, 0, &times) == MSIM_OK);
     REQUIRE(msim_serving_run(m.sim, &how, &m.r, &made_error) == MSIM_OK);
     CHECK_MS(made_ms(&m, 0), 200);
     CHECK_MS(made_ms(&m, 1), 200);
