@@ -324,18 +324,22 @@ static void add_engines(cJSON *json, const struct msim_llm_law *law)
     }
 }
 
-static void add_types(cJSON *json, const struct msim_llm_law *law)
+static void add_types(cJSON *json, const char *key, const double *type)
 {
-    cJSON *all = cJSON_AddObjectToObject(json, "types");
+    cJSON *all = cJSON_AddObjectToObject(json, key);
+
+    for (int q = MSIM_QUANT_BF16; q < MSIM_QUANTS; q++)
+        add_number(all, msim_quant_text((enum msim_quant)q), type[q]);
+}
+
+static void add_seen_types(cJSON *to, const struct msim_llm_law *law)
+{
+    cJSON *list = cJSON_AddArrayToObject(to, "types");
 
     for (int q = MSIM_QUANT_BF16; q < MSIM_QUANTS; q++)
         if (law->types[q])
-            add_number(all, msim_quant_text((enum msim_quant)q), law->type[q]);
-    all = cJSON_AddObjectToObject(json, "types_of_many");
-    for (int q = MSIM_QUANT_BF16; q < MSIM_QUANTS; q++)
-        if (law->types[q])
-            add_number(all, msim_quant_text((enum msim_quant)q),
-                       law->type_many[q]);
+            cJSON_AddItemToArray(
+                list, cJSON_CreateString(msim_quant_text((enum msim_quant)q)));
 }
 
 static void add_names(cJSON *to, const char *key, const char names[][64],
@@ -391,8 +395,10 @@ static enum msim_status write_law(struct run *r, const char *rows,
     cJSON_AddNumberToObject(of, "failed", r->t.failed);
     add_names(of, "models", r->law.models, r->law.n_models);
     add_names(of, "gpus", r->law.gpus, r->law.n_gpus);
+    add_seen_types(of, &r->law);
     add_engines(json, &r->law);
-    add_types(json, &r->law);
+    add_types(json, "types", r->law.type);
+    add_types(json, "types_of_many", r->law.type_many);
     add_halves(json, r);
     text = cJSON_Print(json);
     cJSON_Delete(json);

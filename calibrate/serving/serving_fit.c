@@ -15,12 +15,35 @@ static const enum msim_llm_piece OWN[] = {
     MSIM_LLM_ALL_REDUCE_FEW};
 #define OWNS ((int)(sizeof(OWN) / sizeof(*OWN)))
 
+/* Types that share a factor, since no table has rows of all: those with narrow
+ * arithmetic, and those that are widened to 16 bits. 0: 16 bits. */
+#define CLASSES 2
+
+static int class_of(enum msim_quant q)
+{
+    switch (q) {
+    case MSIM_QUANT_FP8:
+    case MSIM_QUANT_FP8_BLOCK:
+    case MSIM_QUANT_NVFP4:
+        return 1;
+    case MSIM_QUANT_MXFP4:
+    case MSIM_QUANT_INT8:
+    case MSIM_QUANT_INT4:
+        return 2;
+    case MSIM_QUANT_OWN:
+    case MSIM_QUANT_BF16:
+    case MSIM_QUANTS:
+        break;
+    }
+    return 0;
+}
+
 /* Where each constant stands. */
 enum {
     AT_PIECES,
     AT_TYPES = AT_PIECES + MSIM_LLM_PIECES,
-    AT_MANY = AT_TYPES + MSIM_QUANTS,
-    AT_ENGINES = AT_MANY + MSIM_QUANTS
+    AT_MANY = AT_TYPES + CLASSES,
+    AT_ENGINES = AT_MANY + CLASSES
 };
 enum { OF_HOST, OF_SEQUENCE, OF_RANKS, OF_ALL, OF_WAVE, OF_ARRIVAL, OF_OWN };
 #define AN_ENGINE (OF_OWN + OWNS)
@@ -55,8 +78,10 @@ static void begin(double *at)
 static void law_of(struct msim_llm_law *law, const double *at)
 {
     for (int q = 0; q < MSIM_QUANTS; q++) {
-        law->type[q] = q > MSIM_QUANT_BF16 ? at[AT_TYPES + q] : 1;
-        law->type_many[q] = q > MSIM_QUANT_BF16 ? at[AT_MANY + q] : 1;
+        int class = class_of((enum msim_quant)q);
+
+        law->type[q] = class ? at[AT_TYPES + class - 1] : 1;
+        law->type_many[q] = class ? at[AT_MANY + class - 1] : 1;
     }
     for (int e = 0; e < MSIM_LLM_ENGINES; e++) {
         const double *of = at + AT_ENGINES + e * AN_ENGINE;

@@ -33,17 +33,25 @@ double msim_llm_law_host_us(const struct msim_llm_law *law,
            law->sequence_us[e] * seqs;
 }
 
+/* Types tell how well products are priced; experts have kernels of their own
+ * for each. */
+static const double *types_for(const struct msim_llm_law *law, int piece)
+{
+    return piece == MSIM_LLM_PRODUCT_FEW    ? law->type
+           : piece == MSIM_LLM_PRODUCT_MANY ? law->type_many
+                                            : NULL;
+}
+
 double msim_llm_law_us(const struct msim_llm_law *law, enum msim_llm_engine e,
                        const struct msim_llm_pieces *pieces)
 {
     double us = 0;
 
     for (int p = 0; p < MSIM_LLM_PIECES; p++) {
-        bool many = p == MSIM_LLM_PRODUCT_MANY || p == MSIM_LLM_EXPERT_MANY;
-        const double *type = many ? law->type_many : law->type;
+        const double *type = types_for(law, p);
 
         for (int q = 0; q < MSIM_QUANTS; q++)
-            us += pieces->us[p][q] * law->factor[e][p] * type[q];
+            us += pieces->us[p][q] * law->factor[e][p] * (type ? type[q] : 1);
     }
     return us;
 }
@@ -116,7 +124,6 @@ static void read_types(struct msim_llm_law *law, struct msim_fields *f)
     for (int q = 1; q < MSIM_QUANTS; q++) {
         const char *word = msim_quant_text((enum msim_quant)q);
 
-        law->types[q] = cJSON_HasObjectItem(few.object, word);
         law->type[q] = msim_field_real(&few, word, 1);
     }
     msim_fields_close(f, &few);
@@ -160,6 +167,20 @@ static uint32_t read_names(char names[MSIM_LLM_SEEN][64], struct msim_fields *f,
     return n;
 }
 
+static void read_seen_types(struct msim_llm_law *law,
+                            const struct msim_fields *f)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(f->object, "types"))
+    {
+        enum msim_quant q = msim_quant_parse(cJSON_GetStringValue(item));
+
+        if (q < MSIM_QUANTS)
+            law->types[q] = true;
+    }
+}
+
 enum msim_status msim_llm_law_read(struct msim_llm_law *law, const char *path,
                                    struct msim_error *err)
 {
@@ -175,6 +196,7 @@ enum msim_status msim_llm_law_read(struct msim_llm_law *law, const char *path,
     rows = msim_fields_open(&f, "rows");
     law->n_models = read_names(law->models, &rows, "models");
     law->n_gpus = read_names(law->gpus, &rows, "gpus");
+    read_seen_types(law, &rows);
     msim_fields_close(&f, &rows);
     cJSON_Delete(json);
     return f.status;

@@ -56,8 +56,7 @@ struct msim_llm_law {
     /* Of closed loops (closed_loop.h): the share of requests in the first wave,
      * and what a request takes before its first step. */
     double first_wave[MSIM_LLM_ENGINES], arrival_us[MSIM_LLM_ENGINES];
-    double type[MSIM_QUANTS], type_many[MSIM_QUANTS]; /* of products and
-                                                         experts */
+    double type[MSIM_QUANTS], type_many[MSIM_QUANTS]; /* of products */
     struct msim_llm_halves half[MSIM_LLM_FIGURES];
     /* What rows there were of. */
     char models[MSIM_LLM_SEEN][64], gpus[MSIM_LLM_SEEN][64];
