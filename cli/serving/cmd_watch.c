@@ -121,7 +121,7 @@ static enum msim_status begin(struct watching *k, const char *path)
     MSIM_TRY(read_model(k, &horizon));
     MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->general,
                              k->s->model ? &k->model : NULL, horizon, k->err));
-    MSIM_TRY(msim_advice_init(&k->advice, k->app.n_stages));
+    MSIM_TRY(msim_advice_init(&k->advice, &k->watch));
     return msim_counters_open(&k->counters, k->s->counters, k->names,
                               k->app.n_stages, k->err);
 }

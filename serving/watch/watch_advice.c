@@ -12,8 +12,8 @@
 #define START_S  2    /* until new replicas serve */
 #define TAIL     3    /* a mean wait in the p99: an exponential one has 4.6 */
 #define FULL     0.95 /* share of time that workers are held, at most */
-#define MARGIN   0.8  /* of the limit, that the p99 may take */
-#define PATIENCE 10   /* seconds of less need until replicas go */
+#define MARGIN   0.75 /* of the limit, that the p99 may take */
+#define PATIENCE 12   /* seconds of less need until replicas go */
 #define LIKELY   0.5  /* a violation is to be done something about */
 #define MOST     2000 /* replicas added in one second */
 
@@ -28,7 +28,6 @@ struct msim_advice_stage {
     bool pooled;    /* one queue for all */
     double held;    /* workers, when new replicas serve */
     double service; /* ms that a visit holds one */
-    double visits;  /* of a request */
 };
 
 const char *msim_action_text(enum msim_action a)
@@ -42,19 +41,47 @@ const char *msim_action_text(enum msim_action a)
     return WORDS[a];
 }
 
-enum msim_status msim_advice_init(struct msim_advice *a, uint32_t n_stages)
+/* The limit of a class; the application's where it has none of its own. */
+static double limit_of(const struct msim_app *app, uint32_t cls, double most)
 {
-    *a = (struct msim_advice){.n = n_stages};
-    a->replicas = calloc(n_stages, sizeof(*a->replicas));
-    a->stages = calloc(n_stages, sizeof(*a->stages));
-    a->share = 1;
-    return a->replicas && a->stages ? MSIM_OK : MSIM_ENOMEM;
+    double limit = most;
+
+    for (uint32_t i = 0; i < app->n_promises; i++) {
+        const struct msim_promise *p = &app->promises[i];
+
+        if (p->metric == MSIM_PROMISE_E2E &&
+            (p->cls == cls || p->cls == MSIM_CLASS_ALL))
+            limit = fmin(limit, p->limit_ms);
+    }
+    return limit;
+}
+
+enum msim_status msim_advice_init(struct msim_advice *a, struct msim_watch *w)
+{
+    uint32_t n = w->app->n_stages, classes = w->app->n_classes;
+
+    *a = (struct msim_advice){.n = n, .n_classes = classes, .share = 1};
+    a->replicas = calloc(n, sizeof(*a->replicas));
+    a->stages = calloc(n, sizeof(*a->stages));
+    a->visits = calloc((size_t)n * classes + 1, sizeof(*a->visits));
+    a->limits = calloc((size_t)classes + 1, sizeof(*a->limits));
+    a->sums = calloc((size_t)classes + 1, sizeof(*a->sums));
+    if (!a->replicas || !a->stages || !a->visits || !a->limits || !a->sums)
+        return MSIM_ENOMEM;
+    for (uint32_t c = 0; c < classes; c++) {
+        msim_watch_flow_visits(&w->flow, c, a->visits + (size_t)c * n);
+        a->limits[c] = limit_of(w->app, c, w->limit_ms) / w->limit_ms;
+    }
+    return MSIM_OK;
 }
 
 void msim_advice_release(struct msim_advice *a)
 {
     free(a->replicas);
     free(a->stages);
+    free(a->visits);
+    free(a->limits);
+    free(a->sums);
     memset(a, 0, sizeof(*a));
 }
 
@@ -77,16 +104,18 @@ static double or_zero(double v)
 }
 
 /* Growth of the arrivals of requests until new replicas serve, as a factor from
- * 1 to 2. */
+ * 1 to 2; less of it where it may be noise. */
 static double growth_of(const struct msim_history *h)
 {
-    struct msim_deviation d =
-        msim_history_deviation(h, h->n_stages, MSIM_TRACK_RATE, START_S);
-    double slope = msim_history_slope(h, h->n_stages, MSIM_TRACK_RATE, 4);
+    enum { LINE = 4 };
+    uint32_t e = h->n_stages;
+    double slope = msim_history_slope(h, e, MSIM_TRACK_RATE, LINE);
+    double noise = msim_history_usual(h, e, MSIM_TRACK_RATE)->spread / sqrt(5);
+    double z = slope / noise; /* 5: the squares of 0 .. 3 about their mean */
 
-    if (d.ahead <= d.excess || !(slope > 0))
+    if (!(z > 0))
         return 1;
-    return exp(fmin(log(2), slope * (START_S + 1)));
+    return exp(fmin(log(2), slope * z * z / (z * z + 1) * (START_S + 1)));
 }
 
 static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
@@ -95,9 +124,9 @@ static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
     const struct msim_history *h = &w->history;
     const struct msim_stage *stage = &w->app->stages[s];
     double rate = msim_history_mean(h, s, MSIM_TRACK_RATE, 4);
-    double all = msim_history_mean(h, h->n_stages, MSIM_TRACK_RATE, 4);
-    double busy = fmax(msim_history_mean(h, s, MSIM_TRACK_BUSY, 1),
-                       msim_history_mean(h, s, MSIM_TRACK_BUSY, 4));
+    double last = msim_history_mean(h, s, MSIM_TRACK_BUSY, 1);
+    double some = msim_history_mean(h, s, MSIM_TRACK_BUSY, 4);
+    double busy = fmax(some, last);
     double queue = or_zero(msim_history_mean(h, s, MSIM_TRACK_QUEUE, 1));
     double wait = msim_history_mean(h, s, MSIM_TRACK_WAIT, 1), guess;
 
@@ -107,7 +136,6 @@ static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
                 stage->routing == MSIM_ROUTING_LEAST;
     a->held = or_zero(busy) * (double)a->now * a->workers;
     a->service = or_zero(1000 * a->held * exp(-rate));
-    a->visits = fmin(1, or_zero(exp(rate - all)));
     guess = wait_of(a, a->held, (double)a->now);
     if (isfinite(guess) && guess > 1e-3 && wait > 0) {
         double factor = fmin(fmax(wait / guess, 0.2), 8);
@@ -120,43 +148,97 @@ static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
     a->need = (int64_t)fmax(1, ceil(a->held / (FULL * a->workers)));
 }
 
+/* What the queue of a stage adds to the p99 of a request that comes once. */
 static double cost_of(const struct msim_advice_stage *a, int64_t n)
 {
-    return TAIL * a->visits * (a->factor > 0 ? a->factor : 1) *
+    return TAIL * (a->factor > 0 ? a->factor : 1) *
            wait_of(a, a->held, (double)n);
 }
 
+static double visits_of(const struct msim_advice *a, uint32_t c, uint32_t s)
+{
+    return fmin(1, a->visits[(size_t)c * a->n + s]);
+}
+
+/* The class that is furthest above its part of `most`; n_classes: none is. */
+static uint32_t worst_class(const struct msim_advice *a, double most)
+{
+    uint32_t worst = a->n_classes;
+    double ratio = 1;
+
+    for (uint32_t c = 0; c < a->n_classes; c++) {
+        double r = a->sums[c] / (most * a->limits[c]);
+
+        if (r > ratio) {
+            ratio = r;
+            worst = c;
+        }
+    }
+    return worst;
+}
+
+/* The stage where one replica more takes most off class `c`, or n. */
+static uint32_t best_stage(const struct msim_advice *a, uint32_t c)
+{
+    uint32_t best = a->n;
+    double saved = 0;
+
+    for (uint32_t s = 0; s < a->n; s++) {
+        const struct msim_advice_stage *t = &a->stages[s];
+        double d;
+
+        if (t->now == 0)
+            continue;
+        d = visits_of(a, c, s) *
+            (cost_of(t, t->need) - cost_of(t, t->need + 1));
+        if (d > saved) {
+            saved = d;
+            best = s;
+        }
+    }
+    return best;
+}
+
+static void add_up(struct msim_advice *a)
+{
+    for (uint32_t c = 0; c < a->n_classes; c++) {
+        a->sums[c] = 0;
+        for (uint32_t s = 0; s < a->n; s++)
+            if (a->stages[s].now > 0)
+                a->sums[c] += visits_of(a, c, s) *
+                              cost_of(&a->stages[s], a->stages[s].need);
+    }
+}
+
 /* Add replicas, each where it takes most off, until queues add no more than
- * `most` ms to the p99. */
+ * `most` ms to the p99, and to that of a class as much less as its limit is. */
 static void add_replicas(struct msim_advice *a, double most)
 {
-    double sum = 0;
+    for (int i = 0; i < MOST; i++) {
+        uint32_t c, s;
 
-    for (uint32_t s = 0; s < a->n; s++)
-        if (a->stages[s].now > 0)
-            sum += cost_of(&a->stages[s], a->stages[s].need);
-    for (int i = 0; i < MOST && sum > most; i++) {
-        struct msim_advice_stage *best = NULL;
-        double saved = 0;
-
-        for (uint32_t s = 0; s < a->n; s++) {
-            struct msim_advice_stage *t = &a->stages[s];
-            double d =
-                t->now > 0 ? cost_of(t, t->need) - cost_of(t, t->need + 1) : 0;
-
-            if (d > saved) {
-                saved = d;
-                best = t;
-            }
-        }
-        if (!best)
+        add_up(a);
+        c = worst_class(a, most);
+        if (c == a->n_classes)
             return;
-        best->need++;
-        sum -= saved;
+        s = best_stage(a, c);
+        if (s == a->n)
+            return;
+        a->stages[s].need++;
     }
 }
 
 /* ---- the limit --------------------------------------------------- */
+
+static double mean_visits(const struct msim_advice *a,
+                          const struct msim_app *app, uint32_t s)
+{
+    double sum = 0;
+
+    for (uint32_t c = 0; c < a->n_classes; c++)
+        sum += app->classes[c].share * visits_of(a, c, s);
+    return sum;
+}
 
 /* What is left below the limit for queues. */
 static double room_of(struct msim_advice *a, const struct msim_watch *w)
@@ -166,7 +248,7 @@ static double room_of(struct msim_advice *a, const struct msim_watch *w)
     uint32_t n = a->seconds < MSIM_ADVICE_KEPT ? a->seconds : MSIM_ADVICE_KEPT;
 
     for (uint32_t s = 0; s < a->n; s++)
-        queues += TAIL * a->stages[s].visits *
+        queues += TAIL * mean_visits(a, w->app, s) *
                   or_zero(w->seconds.stages[s].v[MSIM_COUNTER_WAIT_MS]);
     if (p99 > 0) {
         a->rest[a->seconds++ % MSIM_ADVICE_KEPT] = fmax(0, p99 - queues);

@@ -10,7 +10,9 @@
  *     wait = factor x service rho^(sqrt(2 (c + 1)) - 1) / (c (1 - rho))
  *
  * for the workers that will be held when new replicas serve. Replicas are added
- * one by one where they take most off the wait of a request.
+ * one by one where they take most off the wait of the class that is nearest to
+ * its limit. Counters do not tell classes apart: each is taken to be without
+ * queues at the same share of its limit.
  */
 #ifndef MSIM_SERVING_WATCH_WATCH_ADVICE_H
 #define MSIM_SERVING_WATCH_WATCH_ADVICE_H
@@ -36,15 +38,18 @@ struct msim_advice {
     int64_t *replicas; /* a stage: the number it should have, 0: as it is */
     enum msim_action action;
     struct msim_advice_stage *stages;
-    uint32_t n;
+    uint32_t n, n_classes;
+    double *visits;                /* [class][stage] of a request */
+    double *limits;                /* [class], over that of w->limit_ms */
+    double *sums;                  /* [class]: what queues add to its p99, ms */
     double rest[MSIM_ADVICE_KEPT]; /* ms: p99 without what queues add to it */
     uint32_t seconds;
     double share; /* of what is left below the limit, that queues may take */
 };
 
-/* ENOMEM. Release in any case. */
+/* For the application of `w`. ENOMEM. Release in any case. */
 MSIM_MUST_CHECK
-enum msim_status msim_advice_init(struct msim_advice *a, uint32_t n_stages);
+enum msim_status msim_advice_init(struct msim_advice *a, struct msim_watch *w);
 void msim_advice_release(struct msim_advice *a);
 
 /* Decide after the second that `v` is of. */

@@ -121,6 +121,21 @@ void msim_watch_flow_slow(struct msim_watch_flow *f, const double *own,
         times[c] = time_of_class(f, c, own, net, true);
 }
 
+void msim_watch_flow_visits(struct msim_watch_flow *f, uint32_t cls,
+                            double *visits)
+{
+    memset(visits, 0, f->app->n_stages * sizeof(*visits));
+    visits[f->app->start] = 1;
+    for (uint32_t k = 0; k < f->n; k++) {
+        uint32_t s = f->order[k], n;
+        const struct msim_flow_edge *e = msim_app_edges_of(f->app, s, &n);
+
+        for (uint32_t i = 0; i < n; i++)
+            if (msim_flow_edge_takes(&e[i], cls))
+                visits[e[i].to] += visits[s] * calls(&e[i], false);
+    }
+}
+
 /* Weights of the edges of a stage in one class. A call that takes less than
  * the longest of its step still is the longest now and then: it counts with
  * the fourth power of the ratio, so at half the time for 6 %. */

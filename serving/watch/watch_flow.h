@@ -37,6 +37,11 @@ double msim_watch_flow_time(struct msim_watch_flow *f, const double *own,
 void msim_watch_flow_slow(struct msim_watch_flow *f, const double *own,
                           const double *net, double *times);
 
+/* How often a request of class `cls` comes to each stage one time after
+ * another: calls that are made at once count as one. */
+void msim_watch_flow_visits(struct msim_watch_flow *f, uint32_t cls,
+                            double *visits);
+
 /*
  * What becomes of a ms more at stage `to` on an edge, as ms of its caller, in
  * f->edge_weight: the calls made, less where another call of the step takes
