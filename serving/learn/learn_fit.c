@@ -24,6 +24,14 @@ static const struct msim_boost_options VIOLATION = {.trees = 200,
                                                     .least = 8,
                                                     .clip = 1,
                                                     .logistic = true};
+/* One application has fewer, and the prior to begin with. */
+static const struct msim_boost_options VIOLATION_OF_ONE = {.trees = 70,
+                                                           .leaves = 4,
+                                                           .rate = 0.06,
+                                                           .penalty = 10,
+                                                           .least = 20,
+                                                           .clip = 1,
+                                                           .logistic = true};
 static const struct msim_boost_options NEXT = {.trees = 120,
                                                .leaves = 8,
                                                .rate = 0.08,
@@ -256,7 +264,7 @@ enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
     status = *out ? begin_model(*out, &m, app, horizon_s) : MSIM_ENOMEM;
     if (status == MSIM_OK)
         status = fit_forest(*out, "violation", t, &m, held, of, violation_of,
-                            &VIOLATION);
+                            app ? &VIOLATION_OF_ONE : &VIOLATION);
     if (status == MSIM_OK)
         status = fit_forest(*out, "next", t, &m, held, of, next_of, &NEXT);
     if (status != MSIM_OK) {
