@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "serving/app/serving_plan.h"
 #include "serving/watch/watch_advice.h"
 #include "serving/watch/watch_line.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 
 struct settings {
-    const char *counters, *model;
+    const char *counters, *model, *plan;
     uint32_t horizon; /* 0: the model's, else 5 s */
     bool advise;
     enum msim_output output;
@@ -32,6 +33,12 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "MODEL.json",
      .help = "what learn --runs wrote of this application",
      .dflt = "trees of many applications, over what is usual here"},
+    {.name = "plan",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, plan),
+     .metavar = "PLAN.json",
+     .help = "replicas of the stages, where the counters do not have them",
+     .dflt = "those of APP.json"},
     {.name = "horizon",
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, horizon),
@@ -108,6 +115,23 @@ static enum msim_status read_model(struct watching *k, double *horizon)
     return MSIM_OK;
 }
 
+static enum msim_status read_plan(struct watching *k)
+{
+    int64_t *replicas;
+    enum msim_status status;
+
+    if (!k->s->plan)
+        return MSIM_OK;
+    replicas = calloc(k->app.n_stages, sizeof(*replicas));
+    if (!replicas)
+        return MSIM_ENOMEM;
+    status = msim_serving_plan_read(replicas, &k->app, k->s->plan, k->err);
+    for (uint32_t i = 0; status == MSIM_OK && i < k->app.n_stages; i++)
+        k->app.stages[i].replicas = replicas[i];
+    free(replicas);
+    return status;
+}
+
 static enum msim_status begin(struct watching *k, const char *path)
 {
     double horizon;
@@ -118,6 +142,7 @@ static enum msim_status begin(struct watching *k, const char *path)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < k->app.n_stages; i++)
         k->names[i] = k->app.stages[i].name;
+    MSIM_TRY(read_plan(k));
     MSIM_TRY(read_model(k, &horizon));
     MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->general,
                              k->s->model ? &k->model : NULL, horizon, k->err));

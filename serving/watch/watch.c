@@ -81,11 +81,23 @@ static void ask_models(struct msim_watch *w, struct msim_verdict *v)
     v->p99_next_ms = msim_watch_model_next(m, w->x, w->limit_ms);
 }
 
+/* Counters that lack them are of the replicas that the application has. */
+static void fill_replicas(struct msim_watch *w)
+{
+    for (uint32_t s = 0; s < w->app->n_stages; s++) {
+        double *n = &w->seconds.stages[s].v[MSIM_COUNTER_REPLICAS];
+
+        if (isnan(*n))
+            *n = (double)w->app->stages[s].replicas;
+    }
+}
+
 bool msim_watch_add(struct msim_watch *w, const struct msim_counters_row *row,
                     struct msim_verdict *v)
 {
     if (!msim_seconds_add(&w->seconds, row))
         return false;
+    fill_replicas(w);
     msim_history_add(&w->history, w->seconds.stages);
     msim_blame_find(&w->blame, &w->flow, &w->history, w->horizon_s);
     msim_features_of(w->x, w->app, &w->history, &w->blame, w->limit_ms,

@@ -84,12 +84,26 @@ static void say_service(char *text, size_t size, const struct msim_watch *w,
             name, ratio);
 }
 
+/* Is anything of the stage that is named far from usual? */
+static bool is_plain(const struct msim_watch *w, uint32_t stage)
+{
+    const struct msim_blame *b = &w->blame;
+    double wait =
+        msim_history_deviation(&w->history, stage, MSIM_TRACK_WAIT_LOG, 0).z;
+
+    return fmax(fmax(b->z_self, b->z_net), fmax(b->z_rate, wait)) > PLAIN;
+}
+
 static void say_why(char *text, size_t size, const struct msim_watch *w,
                     const struct msim_verdict *v)
 {
     const char *name = w->app->stages[v->stage].name;
     uint32_t s = v->stage;
 
+    if (!is_plain(w, s)) {
+        say(text, size, "no stage is far from what is usual");
+        return;
+    }
     switch (v->resource) {
     case MSIM_RESOURCE_NETWORK:
         say(text, size,
