@@ -521,14 +521,14 @@ static enum msim_status read_off(struct predicting *p)
         MSIM_TRY(msim_rank_memory_recorded(run->graph, run->iteration,
                                            run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
+    run->prediction->step = (struct msim_step_note){run->basis->factor.us,
+                                                    run->basis->factor.walk_us,
+                                                    run->basis->factor.peak};
     if (p->s->totals_only) {
         msim_run_guard(NULL, run->graph, run->costs, run->prediction);
         return MSIM_OK;
     }
     fold(p);
-    run->prediction->step = (struct msim_step_note){run->basis->factor.us,
-                                                    run->basis->factor.walk_us,
-                                                    run->basis->factor.peak};
     msim_run_describe(run->prediction, p->s, p->in, p->to,
                       run->basis->plans[0] != NULL);
     if (p->to->platform)

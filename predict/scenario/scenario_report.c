@@ -147,7 +147,7 @@ static void explain_memory(const struct msim_scenarios *s, FILE *out)
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 {
-    char marked[MSIM_GUARD_SENTENCE];
+    char marked[MSIM_GUARD_SENTENCE], step[MSIM_STEP_TEXT];
 
     if (s->ranked) {
         msim_ranking_text(s, out);
@@ -162,6 +162,9 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         text_row(&s->rows[i], out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
+    msim_report_step_text(&s->base.step, step);
+    if (*step)
+        msim_print(out, "measured jobs take %s\n", step);
     msim_guard_sentence(&s->marked, "predictions", marked);
     if (*marked)
         msim_print(out, "%s\n", marked);
@@ -224,6 +227,7 @@ static void json_row(struct msim_json *j, const char *key,
         msim_json_number(j, "host", r->breakdown.host);
         msim_json_number(j, "idle", r->breakdown.idle);
         msim_json_close(j);
+        msim_report_json_step(j, &r->step);
         msim_report_json_memory(j, &r->memory);
         msim_guard_json(j, r->marks);
         if (r->kernels_by)

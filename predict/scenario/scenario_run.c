@@ -83,6 +83,7 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
     row->mfu = p->mfu;
     row->marks = p->marks;
     row->breakdown = p->breakdown_us;
+    row->step = p->step;
     MSIM_TRY(keep_kernels(row, p));
     return keep_memory(row, &p->memory);
 }

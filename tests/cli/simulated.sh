@@ -116,6 +116,27 @@ run --platform h100 --nodes 33 "$folder/nodes"
 want_rc 2
 want_err "want at most the job's 32 ranks"
 
+# How far measured jobs are from the graph says whoever predicts the folder.
+echo '{"gpus": 8, "micro_batch": 1, "global_batch": 8, "sequence": 1024}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/factor"
+echo '{"scenarios": [{"name": "less", "changes": [{"speedup": {"select": "kernels", "factor": 2}}]}]}' >"$folder/less.json"
+run --json --platform h100 "$folder/factor"
+cp "$folder/out" "$folder/saved.json"
+note=$(grep -oE '"measured_jobs": \{[^}]*\}' "$folder/out")
+[[ $note == *'"graph_us": '[0-9]* ]] || complain "no factor: $note"
+text=$("$sim" --platform h100 "$folder/factor" 2>/dev/null | grep -oE 'x [0-9.]+ +of the .* that the graph takes' | tr -s ' ')
+[ -n "$text" ] || complain "no factor in the text"
+run whatif --json --platform h100 "$folder/less.json" "$folder/factor"
+[ "$(grep -cF "$note" "$folder/out")" -ge 1 ] || complain "whatif: no $note"
+run whatif --platform h100 "$folder/less.json" "$folder/factor"
+want_out "measured jobs take $text"
+for side in "$folder/factor" "$folder/saved.json"; do
+    run compare --json --platform h100 "$folder/factor" "$side"
+    [ "$(grep -oF "$note" "$folder/out" | wc -l)" -eq 2 ] || complain "compare: no $note on both sides"
+    run compare --platform h100 "$folder/factor" "$side"
+    [ "$(grep -cF "measured jobs take $text" "$folder/out")" -eq 2 ] || complain "compare: no factor: $out"
+done
+
 # What cannot be written has a reason; the law alone has no table.
 echo '{"model": "llama3-8b", "global_batch": 8, "platforms": ["h100"], "gpus": 8, "offload": "optimizer", "tp": 1,
        "pp": 1, "zero": 1, "micro_batch": 1, "recompute": "none"}' >"$folder/spec.json"

@@ -347,6 +347,7 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
     struct msim_prediction *p = r->p;
     const char **inputs = msim_arena_alloc(&p->arena, sizeof(*inputs));
     const cJSON *waits = member(root, "waits_us");
+    const cJSON *step = member(root, "measured_jobs");
 
     MSIM_TRY(check_schema(r, root));
     if (!inputs)
@@ -358,6 +359,10 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
     MSIM_TRY(text(r, root, "platform", &p->platform));
     MSIM_TRY(text(r, root, "costs", &p->costs));
     MSIM_TRY(text(r, root, "host", &p->host));
+    if (step)
+        p->step = (struct msim_step_note){number(step, "factor"),
+                                          number(step, "graph_us"),
+                                          number(step, "memory_factor")};
     MSIM_TRY(read_scenario(r, root));
     MSIM_TRY(read_figures(r, root));
     MSIM_TRY(read_iterations(r, root));

@@ -287,6 +287,7 @@ static enum msim_status copy(struct msim_side *s,
     s->costs = copy_text(&s->arena, p->costs);
     s->host = copy_text(&s->arena, p->host);
     s->kernels.absent = s->streams.absent = IN_FILE;
+    s->step = p->step;
     copy_figures(s, p);
     MSIM_TRY(copy_scenario(s, p));
     MSIM_TRY(copy_iterations(s, p));

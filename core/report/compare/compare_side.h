@@ -34,6 +34,7 @@ struct msim_side {
     int64_t rank;        /* the rank of the figures, -1 unknown */
     const char *options; /* that made it, where it changes something; or NULL */
     double baseline_us, ratio, ratio_low, ratio_high; /* msim_scenario_note */
+    struct msim_step_note step;                       /* of a described job */
     struct msim_figure iteration_us, period_us, kernel_us;
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;

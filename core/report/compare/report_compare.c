@@ -6,6 +6,7 @@
  */
 #include "core/base/print.h"
 #include "core/report/compare/report_compare_page.h"
+#include "core/report/write/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +25,7 @@ static void print_side(const struct msim_compare_page *page, int side)
 {
     const struct msim_side *s = page->c->side[side];
     char name[256], more[64] = "", rank[64] = "", what[64];
+    char step[MSIM_STEP_TEXT];
 
     msim_format_name(name, sizeof(name), s->input[0] ? s->input : "trace", 60);
     if (strcmp(name, "-") == 0)
@@ -41,6 +43,9 @@ static void print_side(const struct msim_compare_page *page, int side)
                s->costs ? s->costs : "unknown", rank, what);
     if (s->options)
         msim_print(page->out, "   %s\n", s->options);
+    msim_report_step_text(&s->step, step);
+    if (*step)
+        msim_print(page->out, "   measured jobs take %s\n", step);
 }
 
 /* Is A what B's own ratio is to? Saved predictions hold it. */

@@ -111,6 +111,7 @@ static void write_side(struct msim_json *j, const char *key,
     write_rank_number(j, s->rank);
     msim_json_unsigned(j, "iterations", s->iterations.n);
     msim_json_text(j, "options", s->options);
+    msim_report_json_step(j, &s->step);
     msim_json_close(j);
 }
 

@@ -26,6 +26,13 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
 void msim_report_json_import(struct msim_json *j, const char *key,
                              const struct msim_file_info *files, uint32_t n,
                              bool timeless);
+/* Its member `measured_jobs`, of a job that is described. */
+void msim_report_json_step(struct msim_json *j, const struct msim_step_note *s);
+/* The same as a phrase: "x 1.65 of the 724.8 ms that the graph takes by
+ * itself"; "" where nothing is described. */
+#define MSIM_STEP_TEXT 96
+void msim_report_step_text(const struct msim_step_note *s,
+                           char text[MSIM_STEP_TEXT]);
 /* Its member `memory_bytes`, and that of one of its ranks. */
 void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);

@@ -330,7 +330,7 @@ static void write_host_factors(struct msim_json *j,
     msim_json_close(j);
 }
 
-static void write_step(struct msim_json *j, const struct msim_step_note *s)
+void msim_report_json_step(struct msim_json *j, const struct msim_step_note *s)
 {
     if (!(s->factor > 0))
         return;
@@ -468,7 +468,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_texts(&j, "warnings", p->warnings, p->n_warnings);
     msim_json_text(&j, "host", p->host);
     write_host_factors(&j, p);
-    write_step(&j, &p->step);
+    msim_report_json_step(&j, &p->step);
     msim_json_text(&j, "network", p->network);
     if (p->nodes)
         msim_json_number(&j, "nodes", p->nodes);

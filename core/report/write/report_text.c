@@ -179,22 +179,33 @@ static void print_host(const struct msim_page *page)
                    "", "", p->host_speed);
 }
 
+void msim_report_step_text(const struct msim_step_note *s,
+                           char text[MSIM_STEP_TEXT])
+{
+    char graph[MSIM_CELL];
+
+    *text = '\0';
+    if (s->graph_us > 0)
+        msim_format_time(graph, s->graph_us);
+    if (s->factor > 0)
+        snprintf(text, MSIM_STEP_TEXT,
+                 s->graph_us > 0
+                     ? "x %.2f of the %s that the graph takes by itself"
+                     : "x %.2f of what the graph takes by itself",
+                 s->factor, graph);
+}
+
 static void print_step(const struct msim_page *page)
 {
-    const struct msim_step_note *s = &page->p->step;
-    char factor[32], graph[MSIM_CELL];
+    char text[MSIM_STEP_TEXT], *of;
 
-    if (!(s->factor > 0))
+    msim_report_step_text(&page->p->step, text);
+    of = strstr(text, " of ");
+    if (!of)
         return;
-    snprintf(factor, sizeof(factor), "x %.2f", s->factor);
-    msim_print(page->out, "  %-15s  %12s   ", "measured jobs", factor);
-    if (s->graph_us > 0) {
-        msim_format_time(graph, s->graph_us);
-        msim_print(page->out, "of the %s that the graph takes by itself\n",
-                   graph);
-    } else {
-        msim_print(page->out, "of what the graph takes by itself\n");
-    }
+    *of = '\0';
+    msim_print(page->out, "  %-15s  %12s   %s\n", "measured jobs", text,
+               of + 1);
 }
 
 /* What follows from the period and from what the user says of the job. */
