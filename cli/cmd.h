@@ -30,6 +30,7 @@
     X(validate, "a traced step, its replay and a prediction, side by side")    \
     X(plan, "which GPUs, how many, split how: time, cost and memory")          \
     X(serve, "an application under load: latency, promises, capacity")         \
+    X(size, "how many replicas of each stage keep a latency promise")          \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(learn, "what runs of a served application teach of its violations")      \
     X(watch, "a served application's counters: what is about to break")        \

@@ -165,6 +165,23 @@ void msim_pmf_largest(const struct msim_pmf_grid *g, double n, double *x)
     }
 }
 
+/* Sum over c of q (1 - q)^(c - 1) F^c = q F / (1 - (1 - q) F), q = 1 / mean. */
+void msim_pmf_largest_geometric(const struct msim_pmf_grid *g, double mean,
+                                double *x)
+{
+    double q = 1 / mean, below = 0, before = 0;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        double f, up;
+
+        below += x[i];
+        f = fmin(below, 1);
+        up = q * f / (1 - (1 - q) * f);
+        x[i] = up - before;
+        before = up;
+    }
+}
+
 void msim_pmf_max(const struct msim_pmf_grid *g, const double *x,
                   const double *y, double *out)
 {

@@ -49,6 +49,9 @@ void msim_pmf_add(struct msim_pmf_grid *g, const double *x, const double *y,
 void msim_pmf_maybe(const struct msim_pmf_grid *g, double p, double *x);
 /* The largest of `n` alike X; `n` need not be whole. */
 void msim_pmf_largest(const struct msim_pmf_grid *g, double n, double *x);
+/* The largest of 1, 2, ... alike X, of a geometric number with that mean. */
+void msim_pmf_largest_geometric(const struct msim_pmf_grid *g, double mean,
+                                double *x);
 /* The larger of X and Y. */
 void msim_pmf_max(const struct msim_pmf_grid *g, const double *x,
                   const double *y, double *out);

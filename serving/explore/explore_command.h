@@ -1,6 +1,6 @@
 /*
- * serving/size/explore_command.h - a user's program that measures one stage of
- * an application under load, run as a process.
+ * serving/explore/explore_command.h - a user's program that measures one stage
+ * of an application under load, run as a process.
  *
  *     COMMAND --stage S --replicas c --rate r --seconds n --seed s
  *
@@ -9,8 +9,8 @@
  * What the program prints goes into a file; what it says on standard error is
  * shown. Not thread-safe.
  */
-#ifndef MSIM_SERVING_SIZE_EXPLORE_COMMAND_H
-#define MSIM_SERVING_SIZE_EXPLORE_COMMAND_H
+#ifndef MSIM_SERVING_EXPLORE_EXPLORE_COMMAND_H
+#define MSIM_SERVING_EXPLORE_EXPLORE_COMMAND_H
 #include "core/base/status.h"
 
 struct msim_explorer {

@@ -1,10 +1,10 @@
 /*
- * serving/size/explore_command.c - the explorer as a process.
+ * serving/explore/explore_command.c - the explorer as a process.
  *
  * Its output is a file, so that no pipe fills up and there is nothing to read
  * while it runs: to wait is all.
  */
-#include "serving/size/explore_command.h"
+#include "serving/explore/explore_command.h"
 
 #include "core/base/json_out.h"
 

@@ -1,5 +1,5 @@
 /*
- * serving/size/service_fit.h - the service of a stage from visits that were
+ * serving/explore/service_fit.h - the service of a stage from visits that were
  * explored.
  *
  * A visit of class k, size z, served with n - 1 others, takes
@@ -12,9 +12,9 @@
  * Latency minus wait is the service, at any load; where waits are not known
  * the latency is, at a load that leaves little waiting.
  */
-#ifndef MSIM_SERVING_SIZE_SERVICE_FIT_H
-#define MSIM_SERVING_SIZE_SERVICE_FIT_H
-#include "serving/size/explore_rows.h"
+#ifndef MSIM_SERVING_EXPLORE_SERVICE_FIT_H
+#define MSIM_SERVING_EXPLORE_SERVICE_FIT_H
+#include "serving/explore/explore_rows.h"
 
 struct msim_service_fit {
     double *base; /* ascending, ms; owned */

@@ -1,5 +1,6 @@
-/* serving/size/service_fit.c - least squares on the logarithm of services. */
-#include "serving/size/service_fit.h"
+/* serving/explore/service_fit.c - least squares on the logarithm of services.
+ */
+#include "serving/explore/service_fit.h"
 
 #include "core/base/quantile.h"
 

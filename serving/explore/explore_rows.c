@@ -1,5 +1,5 @@
-/* serving/size/explore_rows.c - answers of an explorer, with mistrust. */
-#include "serving/size/explore_rows.h"
+/* serving/explore/explore_rows.c - answers of an explorer, with mistrust. */
+#include "serving/explore/explore_rows.h"
 
 #include "core/base/csv.h"
 #include "core/base/decimal.h"

@@ -1,13 +1,13 @@
 /*
- * serving/size/explore_rows.h - what an explorer answered: visits of one stage,
- * a line each.
+ * serving/explore/explore_rows.h - what an explorer answered: visits of one
+ * stage, a line each.
  *
  * Columns are t_s and latency_ms, and where they are known class, wait_ms (in
  * the queue), batch (how many were served together) and size (of the request,
  * over the mean). Others are passed over.
  */
-#ifndef MSIM_SERVING_SIZE_EXPLORE_ROWS_H
-#define MSIM_SERVING_SIZE_EXPLORE_ROWS_H
+#ifndef MSIM_SERVING_EXPLORE_EXPLORE_ROWS_H
+#define MSIM_SERVING_EXPLORE_EXPLORE_ROWS_H
 #include "core/base/vec.h"
 
 #include <stdbool.h>

@@ -1,0 +1,215 @@
+/*
+ * serving/size/size_search.c - a plan by simulation.
+ *
+ * It begins with the plan of the convolution. While requests are late, a
+ * replica is added where the simulation says that one helps most, of the few
+ * stages that distributions, or queues, point to; then replicas are taken away
+ * one by one, least missed first. Fewer replicas elsewhere make no stage more
+ * dispensable, so each is asked until it is missed once.
+ */
+#include "serving/size/sizing_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CANDIDATES 4 /* stages that are simulated with one replica more */
+#define STEPS_MOST 60
+#define FAR        1.5 /* so late, more is added at a time */
+
+struct search {
+    struct msim_latency_sum *l;
+    struct msim_rehearsal *r;
+    int64_t *plan; /* owned */
+    double *score; /* by stage; owned */
+    bool *missed;  /* owned */
+    double late;
+    struct msim_error *err;
+};
+
+static uint32_t n_stages(const struct search *s)
+{
+    return s->l->load->app->n_stages;
+}
+
+static bool is_visited(const struct search *s, uint32_t at)
+{
+    return s->l->load->stages[at].visits > 0;
+}
+
+static enum msim_status rehearse(struct search *s, bool thorough)
+{
+    MSIM_TRY(msim_rehearsal_run(s->r, s->plan, thorough, s->err));
+    return MSIM_OK;
+}
+
+/* The plan as distributions see it. */
+static enum msim_status pass(struct search *s)
+{
+    for (uint32_t i = 0; i < n_stages(s); i++)
+        s->l->replicas[i] = s->plan[i];
+    return msim_latency_pass(s->l);
+}
+
+/* Late requests with `more` replicas of each stage, by distributions. */
+static enum msim_status score_all(struct search *s, int64_t more)
+{
+    for (uint32_t i = 0; i < n_stages(s); i++) {
+        s->score[i] = INFINITY;
+        if (is_visited(s, i) && s->plan[i] + more >= 1)
+            MSIM_TRY(msim_latency_try(s->l, i, s->plan[i] + more, false,
+                                      &s->score[i]));
+    }
+    return MSIM_OK;
+}
+
+/* ---- more ---------------------------------------------------------------- */
+
+/* The stages with the lowest scores for their price, and those that requests
+ * wait for longest, half of each. */
+static uint32_t choose(const struct search *s, uint32_t *out)
+{
+    double now = msim_latency_late(s->l);
+    uint32_t n = 0;
+
+    while (n < CANDIDATES) {
+        uint32_t best = MSIM_NONE;
+        double most = 0;
+
+        for (uint32_t i = 0; i < n_stages(s); i++) {
+            double gain =
+                n < CANDIDATES / 2 ? now - s->score[i] : s->r->wait_ms[i];
+            bool taken = false;
+
+            gain /= msim_sizing_price(s->l->load->app, i);
+            for (uint32_t k = 0; k < n; k++)
+                taken = taken || out[k] == i;
+            if (!taken && is_visited(s, i) && gain > most) {
+                most = gain;
+                best = i;
+            }
+        }
+        if (best == MSIM_NONE && n >= CANDIDATES / 2)
+            return n;
+        if (best != MSIM_NONE)
+            out[n] = best;
+        else
+            out[n] = out[0];
+        n++;
+    }
+    return n;
+}
+
+static enum msim_status add_one(struct search *s, bool *added)
+{
+    uint32_t of[CANDIDATES] = {0}, n, best = MSIM_NONE;
+    double least = s->late * (1 - 1e-3);
+
+    MSIM_TRY(pass(s));
+    MSIM_TRY(score_all(s, 1));
+    n = choose(s, of);
+    for (uint32_t i = 0; i < n; i++) {
+        s->plan[of[i]]++;
+        MSIM_TRY(rehearse(s, true));
+        s->plan[of[i]]--;
+        if (s->r->late < least) {
+            least = s->r->late;
+            best = of[i];
+        }
+    }
+    *added = best != MSIM_NONE;
+    if (!*added)
+        return MSIM_OK;
+    s->plan[best]++;
+    s->late = least;
+    return MSIM_OK;
+}
+
+static enum msim_status add_until_kept(struct search *s)
+{
+    for (int i = 0; i < STEPS_MOST && s->late > 1; i++) {
+        bool added;
+
+        MSIM_TRY(rehearse(s, true)); /* its waits choose the candidates */
+        s->late = s->r->late;
+        if (s->late <= 1)
+            return MSIM_OK;
+        MSIM_TRY(add_one(s, &added));
+        if (!added)
+            return MSIM_OK;
+    }
+    return MSIM_OK;
+}
+
+/* ---- fewer --------------------------------------------------------------- */
+
+static uint32_t least_missed(const struct search *s)
+{
+    uint32_t best = MSIM_NONE;
+    double least = INFINITY;
+
+    for (uint32_t i = 0; i < n_stages(s); i++) {
+        double price = msim_sizing_price(s->l->load->app, i);
+
+        if (!s->missed[i] && is_visited(s, i) && s->plan[i] > 1 &&
+            s->score[i] / price < least) {
+            least = s->score[i] / price;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static enum msim_status take_until_missed(struct search *s)
+{
+    MSIM_TRY(pass(s));
+    MSIM_TRY(score_all(s, -1));
+    for (;;) {
+        uint32_t at = least_missed(s);
+
+        if (at == MSIM_NONE)
+            return MSIM_OK;
+        s->plan[at]--;
+        MSIM_TRY(rehearse(s, false));
+        if (s->r->late <= 1)
+            MSIM_TRY(rehearse(s, true));
+        if (s->r->late <= 1) {
+            s->late = s->r->late;
+            s->score[at] *= 2; /* the next one will be missed more */
+            continue;
+        }
+        s->plan[at]++;
+        s->missed[at] = true;
+    }
+}
+
+/* ---- both ---------------------------------------------------------------- */
+
+static enum msim_status search(struct search *s)
+{
+    for (uint32_t i = 0; i < n_stages(s); i++)
+        s->plan[i] = s->l->replicas[i];
+    MSIM_TRY(rehearse(s, true));
+    s->late = s->r->late;
+    MSIM_TRY(add_until_kept(s));
+    if (s->late <= 1)
+        MSIM_TRY(take_until_missed(s));
+    MSIM_TRY(pass(s));
+    return rehearse(s, true);
+}
+
+enum msim_status msim_sizing_search(struct msim_latency_sum *l,
+                                    struct msim_rehearsal *r,
+                                    struct msim_error *err)
+{
+    struct search s = {.l = l, .r = r, .err = err};
+    enum msim_status status;
+
+    s.plan = calloc(n_stages(&s), sizeof(*s.plan));
+    s.score = calloc(n_stages(&s), sizeof(*s.score));
+    s.missed = calloc(n_stages(&s), sizeof(*s.missed));
+    status = s.plan && s.score && s.missed ? search(&s) : MSIM_ENOMEM;
+    free(s.plan);
+    free(s.score);
+    free(s.missed);
+    return status;
+}

@@ -1,0 +1,65 @@
+/*
+ * serving/size/sizing.h - how many replicas of each stage keep the promises of
+ * an application, in three ways.
+ *
+ * | method | what it adds up | what it cannot see |
+ * | union | percentiles of stages; chances to miss them add | that stages are
+ * seldom late together: it asks for more than is needed |
+ * | convolution | distributions of stages in series and joins | waits of
+ * different stages that rise together |
+ * | search | nothing: requests are simulated | what was not explored |
+ *
+ * union: Zhang et al. 2024, "Analytically-Driven Resource Management for
+ * Cloud-Native Microservices" (Ursa, HPCA).
+ */
+#ifndef MSIM_SERVING_SIZE_SIZING_H
+#define MSIM_SERVING_SIZE_SIZING_H
+#include "serving/explore/demand.h"
+
+#define MSIM_SIZING_METHOD_MAP(X)                                              \
+    X(UNION, "union")                                                          \
+    X(CONVOLUTION, "convolution")                                              \
+    X(SEARCH, "search")
+#define X(name, text) MSIM_SIZING_##name,
+enum msim_sizing_method { MSIM_SIZING_METHOD_MAP(X) };
+#undef X
+
+struct msim_sizing_stage {
+    int64_t replicas;
+    double visits_per_s; /* of the stage */
+    double percentile;   /* 0 to 100, and the latency of a visit without its
+                            calls at it; NAN: not visited */
+    double latency_ms;
+};
+
+/* What becomes of a class under the plan. */
+struct msim_sizing_class {
+    double within, low,
+        high; /* share within the limit, 90 %; NAN: no promise */
+    double p99_ms;
+};
+
+struct msim_sizing {
+    enum msim_sizing_method method;
+    struct msim_sizing_stage *stages;  /* owned */
+    struct msim_sizing_class *classes; /* owned */
+    double cost_per_hour;              /* NAN: prices are not stated */
+    int64_t total;                     /* replicas */
+};
+
+/*
+ * A plan for `load`. ECHECK where none keeps the promises: which stage, by how
+ * much. EFORMAT where a promise is not about e2e, or a stage is an engine.
+ * Release in all cases.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sizing_make(struct msim_sizing *out,
+                                  const struct msim_stage_demand *load,
+                                  enum msim_sizing_method method, uint64_t seed,
+                                  struct msim_error *err);
+void msim_sizing_release(struct msim_sizing *z);
+
+/* The word of the command line. */
+const char *msim_sizing_method_text(enum msim_sizing_method m);
+
+#endif

@@ -1,0 +1,230 @@
+/* serving/size/sizing_parts.c - what the methods of sizing share. */
+#include "serving/size/sizing_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERCENTILE  0.99 /* at which stages are shown */
+#define NORMAL_90   1.645
+#define MATTERS     0.05 /* share of the latency that makes a stage count */
+#define ROUNDS_MOST 40
+#define MOST_HELD   0.9 /* of workers: beyond, queues do not end */
+
+double msim_sizing_price(const struct msim_app *app, uint32_t s)
+{
+    for (uint32_t i = 0; i < app->n_stages; i++)
+        if (!(app->stages[i].price_per_hour > 0))
+            return 1;
+    return app->stages[s].price_per_hour;
+}
+
+double msim_sizing_held(struct msim_latency_sum *l, uint32_t s)
+{
+    const struct msim_stage_demand *load = l->load;
+    const struct msim_app *app = load->app;
+    const struct msim_demand_stage *st = &load->stages[s];
+    bool rpc = app->stages[s].call == MSIM_CALL_RPC;
+    double *of = rpc ? l->stages[s].served : l->stages[s].service, sum = 0;
+
+    if (st->most > 1) /* as many together as may be */
+        return msim_demand_offered(load, s);
+    for (uint32_t k = 0; k < app->n_classes; k++) {
+        double visits =
+            load->visits[(size_t)k * app->n_stages + s] * app->classes[k].share;
+
+        for (uint32_t b = 0; visits > 0 && b < load->n_bins; b++)
+            sum += visits * load->weight[b] *
+                   msim_pmf_mean(&l->grid, msim_latency_at(l, of, k, b));
+    }
+    return load->rate * sum / 1e3;
+}
+
+static int64_t enough(struct msim_latency_sum *l, uint32_t s, double most_held)
+{
+    double workers = (double)l->load->app->stages[s].workers;
+
+    return (int64_t)fmax(1,
+                         ceil(msim_sizing_held(l, s) / (workers * most_held)));
+}
+
+enum msim_status msim_sizing_start(struct msim_latency_sum *l, double most_held)
+{
+    uint32_t n = l->load->app->n_stages;
+
+    for (uint32_t s = 0; s < n; s++)
+        l->replicas[s] = enough(l, s, most_held);
+    for (int i = 0; i < ROUNDS_MOST; i++) {
+        bool all = true;
+
+        MSIM_TRY(msim_latency_pass(l));
+        for (uint32_t s = 0; s < n; s++) {
+            int64_t want = enough(l, s, MOST_HELD);
+
+            if (want <= l->replicas[s])
+                continue;
+            /* What it waits for may itself wait too long now. */
+            l->replicas[s] += (want - l->replicas[s] + 1) / 2;
+            all = false;
+        }
+        if (all)
+            return MSIM_OK;
+    }
+    return MSIM_OK;
+}
+
+/* ---- no plan ------------------------------------------------------------- */
+
+/* The stage whose visits take most of a request's time of class `cls`. */
+static uint32_t slowest(struct msim_latency_sum *l, uint32_t cls, double *ms)
+{
+    const struct msim_stage_demand *load = l->load;
+    uint32_t best = 0;
+
+    *ms = 0;
+    for (uint32_t s = 0; s < load->app->n_stages; s++) {
+        double mean = load->stages[s].mean *
+                      load->app->stages[s].class_factor[cls] *
+                      load->visits[(size_t)cls * load->app->n_stages + s];
+
+        if (mean > *ms) {
+            *ms = mean;
+            best = s;
+        }
+    }
+    return best;
+}
+
+enum msim_status msim_sizing_refuse(struct msim_latency_sum *l,
+                                    struct msim_error *err)
+{
+    const struct msim_app *app = l->load->app;
+    double worst = 0, ms;
+    uint32_t cls = 0, promise = 0, s;
+
+    for (uint32_t i = 0; i < app->n_promises; i++)
+        for (uint32_t k = 0; k < app->n_classes; k++) {
+            const struct msim_promise *p = &app->promises[i];
+            double late = msim_latency_above(l, k, p->limit_ms) /
+                          (1 - p->percentile / 100);
+
+            if ((p->cls != k && p->cls != MSIM_CLASS_ALL) || late <= worst)
+                continue;
+            worst = late;
+            cls = k;
+            promise = i;
+        }
+    s = slowest(l, cls, &ms);
+    return msim_fail(
+        err, MSIM_ECHECK, app->path, MSIM_OFFSET_NONE,
+        "no number of replicas keeps the promise of class '%s': p%g is %.4g "
+        "ms, want %.4g ms; most of its time goes to stage '%s' (%.4g ms of "
+        "service a request)",
+        app->classes[cls].name, app->promises[promise].percentile,
+        msim_latency_quantile(l, cls, app->promises[promise].percentile / 100),
+        app->promises[promise].limit_ms, app->stages[s].name, ms);
+}
+
+/* ---- a plan's figures ---------------------------------------------------- */
+
+void msim_sizing_interval(struct msim_sizing_class *c, double n)
+{
+    double off = NORMAL_90 * sqrt(fmax(c->within * (1 - c->within), 1 / n) / n);
+
+    c->low = fmax(0, c->within - off);
+    c->high = fmin(1, c->within + off);
+}
+
+/* Visits that the services which matter to a class were learnt from. */
+double msim_sizing_known_by(struct msim_latency_sum *l, uint32_t cls)
+{
+    const struct msim_stage_demand *load = l->load;
+    double all = 0, least = l->n_requests;
+
+    for (int round = 0; round < 2; round++)
+        for (uint32_t s = 0; s < load->app->n_stages; s++) {
+            const struct msim_dist *d = &load->app->stages[s].service;
+            double ms = load->stages[s].mean *
+                        load->visits[(size_t)cls * load->app->n_stages + s];
+
+            if (!round)
+                all += ms;
+            else if (ms > MATTERS * all && d->kind == MSIM_DIST_SAMPLES)
+                least = fmin(least, d->n);
+        }
+    return least;
+}
+
+static void fill_classes(struct msim_sizing *out, struct msim_latency_sum *l)
+{
+    const struct msim_app *app = l->load->app;
+
+    for (uint32_t k = 0; k < app->n_classes; k++) {
+        struct msim_sizing_class *c = &out->classes[k];
+
+        *c = (struct msim_sizing_class){.within = NAN,
+                                        .low = NAN,
+                                        .high = NAN,
+                                        .p99_ms =
+                                            msim_latency_quantile(l, k, 0.99)};
+        for (uint32_t i = 0; i < app->n_promises; i++)
+            if (app->promises[i].cls == k ||
+                app->promises[i].cls == MSIM_CLASS_ALL)
+                c->within =
+                    1 - msim_latency_above(l, k, app->promises[i].limit_ms);
+        if (!isnan(c->within))
+            msim_sizing_interval(c, msim_sizing_known_by(l, k));
+    }
+}
+
+/* A visit's own latency, without its calls, over classes and sizes. */
+static void own_latency(struct msim_latency_sum *l, uint32_t s, double *out)
+{
+    const struct msim_stage_demand *load = l->load;
+    const struct msim_app *app = load->app;
+    double *one = l->scratch + l->grid.n;
+
+    memset(out, 0, l->grid.n * sizeof(*out));
+    for (uint32_t k = 0; k < app->n_classes; k++)
+        for (uint32_t b = 0; b < load->n_bins; b++) {
+            double share = app->classes[k].share * load->weight[b] *
+                           load->visits[(size_t)k * app->n_stages + s] /
+                           load->stages[s].visits;
+
+            if (!(share > 0))
+                continue;
+            msim_pmf_add(&l->grid,
+                         msim_latency_at(l, l->stages[s].service, k, b),
+                         l->stages[s].wait + (size_t)k * l->grid.n, one);
+            for (uint32_t i = 0; i < l->grid.n; i++)
+                out[i] += share * one[i];
+        }
+}
+
+void msim_sizing_fill(struct msim_sizing *out, struct msim_latency_sum *l)
+{
+    const struct msim_stage_demand *load = l->load;
+    const struct msim_app *app = load->app;
+
+    out->total = 0;
+    out->cost_per_hour = 0;
+    for (uint32_t s = 0; s < app->n_stages; s++) {
+        struct msim_sizing_stage *st = &out->stages[s];
+
+        *st = (struct msim_sizing_stage){.replicas = l->replicas[s],
+                                         .visits_per_s = load->rate *
+                                                         load->stages[s].visits,
+                                         .percentile = NAN,
+                                         .latency_ms = NAN};
+        out->total += st->replicas;
+        out->cost_per_hour +=
+            (double)st->replicas * app->stages[s].price_per_hour;
+        if (!(load->stages[s].visits > 0))
+            continue;
+        own_latency(l, s, l->scratch);
+        st->percentile = 100 * PERCENTILE;
+        st->latency_ms = msim_pmf_quantile(&l->grid, l->scratch, PERCENTILE);
+    }
+    fill_classes(out, l);
+}
