@@ -21,6 +21,7 @@ struct plan {
     double room;   /* late requests over what promises allow: at most */
     double late;   /* as the plan stands */
     double *worse; /* by stage: late with one replica less; owned */
+    double *gain;  /* by stage: of one replica more, for its price; owned */
 };
 
 static uint32_t n_stages(const struct plan *p)
@@ -51,27 +52,45 @@ static double wait_share(const struct plan *p, uint32_t s)
            (g->n * g->step);
 }
 
-/* The stage that gains most for its price with one replica more; MSIM_NONE
- * where none gains. */
+/* What one replica more of `s` gains for its price; 0 where nobody waits. */
+static enum msim_status look_higher(struct plan *p, uint32_t s)
+{
+    double late;
+
+    p->gain[s] = 0;
+    if (!is_visited(p, s) || wait_share(p, s) < LEAST_WAIT)
+        return MSIM_OK;
+    MSIM_TRY(msim_latency_try(p->l, s, p->l->replicas[s] + 1, false, &late));
+    p->gain[s] = (p->late - late) / msim_sizing_price(p->l->load->app, s);
+    return MSIM_OK;
+}
+
+static uint32_t most_gain(const struct plan *p)
+{
+    uint32_t best = 0;
+
+    for (uint32_t s = 1; s < n_stages(p); s++)
+        if (p->gain[s] > p->gain[best])
+            best = s;
+    return best;
+}
+
+/* The stage that gains most; MSIM_NONE where none gains. What one gained
+ * before is a fair guess: only the best guess is looked at again. */
 static enum msim_status find_best(struct plan *p, uint32_t *best)
 {
-    double most = LEAST_GAIN * p->late;
+    for (;;) {
+        uint32_t s = most_gain(p);
 
-    *best = MSIM_NONE;
-    for (uint32_t s = 0; s < n_stages(p); s++) {
-        double late, gain;
-
-        if (!is_visited(p, s) || wait_share(p, s) < LEAST_WAIT)
+        *best = MSIM_NONE;
+        if (!(p->gain[s] > LEAST_GAIN * p->late))
+            return MSIM_OK;
+        MSIM_TRY(look_higher(p, s));
+        if (most_gain(p) != s || !(p->gain[s] > LEAST_GAIN * p->late))
             continue;
-        MSIM_TRY(
-            msim_latency_try(p->l, s, p->l->replicas[s] + 1, false, &late));
-        gain = (p->late - late) / msim_sizing_price(p->l->load->app, s);
-        if (gain > most) {
-            most = gain;
-            *best = s;
-        }
+        *best = s;
+        return MSIM_OK;
     }
-    return MSIM_OK;
 }
 
 /* The stage for which a request waits longest: where all are late, one replica
@@ -94,6 +113,8 @@ static uint32_t find_queue(const struct plan *p)
 
 static enum msim_status add_replicas(struct plan *p, struct msim_error *err)
 {
+    for (uint32_t s = 0; s < n_stages(p); s++)
+        p->gain[s] = p->late > p->room ? INFINITY : 0;
     for (int i = 0; i < STEPS_MOST && p->late > p->room; i++) {
         uint32_t s;
 
@@ -207,9 +228,10 @@ enum msim_status msim_sizing_convolution(struct msim_latency_sum *l,
     struct plan p = {.l = l, .room = room};
     enum msim_status status;
 
-    p.worse = calloc(n_stages(&p), sizeof(*p.worse));
+    p.worse = calloc(2 * (size_t)n_stages(&p), sizeof(*p.worse));
     if (!p.worse)
         return MSIM_ENOMEM;
+    p.gain = p.worse + n_stages(&p);
     status = l->replicas[0] ? MSIM_OK : msim_sizing_start(l, START_HELD);
     if (status == MSIM_OK)
         status = pass(&p);

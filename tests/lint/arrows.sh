@@ -81,7 +81,6 @@ serving/sim          : core/base serving/draw serving/app serving/engine serving
 serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
 serving/rows         : core/base models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
-serving/outcome      : core/base core/report/write serving/draw serving/app serving/sim :
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
 serving/counters     : core/base :
