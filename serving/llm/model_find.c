@@ -36,10 +36,14 @@ static const struct {
 static void plain_name(char plain[PLAIN], const char *name)
 {
     const char *slash = strrchr(name, '/');
-    char rest[PLAIN];
+    char rest[PLAIN], *student;
 
     name = slash ? slash + 1 : name;
     make_plain(plain, name, strlen(name));
+    /* The shape of a distilled model is the student's, which follows. */
+    student = strstr(plain, "distill");
+    if (student)
+        memmove(plain, student + 7, strlen(student + 7) + 1);
     for (size_t i = 0; i < sizeof(ALIASES) / sizeof(*ALIASES); i++) {
         size_t n = strlen(ALIASES[i].begins);
 

@@ -22,7 +22,7 @@ struct loop {
     uint32_t input, output;
     uint32_t n, left; /* clients; of which some are not at their end */
     double spread, arrival_us;
-    double ttft_ms, tpot_ms;
+    struct msim_closed_figures first, later; /* sums over clients */
 };
 
 static void ask(struct loop *l, uint32_t client, msim_ps now)
@@ -46,17 +46,22 @@ static enum msim_status arrive(struct loop *l)
     return msim_deployment_add(l->d, e.time, &request, e.seq, MSIM_NONE);
 }
 
+/* Its request has ended. It asks again even at its end, as the others would not
+ * be slowed as they were. */
 static void end(struct loop *l, uint32_t client, msim_ps now)
 {
     struct client *c = &l->clients[client];
 
-    l->ttft_ms += (double)(c->first - c->asked) * 1e-9;
-    if (c->output > 1)
-        l->tpot_ms += (double)(now - c->first) * 1e-9 / (c->output - 1);
-    if (++c->answered == MSIM_CLOSED_WAVES)
+    struct msim_closed_figures *sum = c->answered ? &l->later : &l->first;
+
+    if (c->answered < MSIM_CLOSED_RUN) {
+        sum->ttft_ms += (double)(c->first - c->asked) * 1e-9;
+        if (c->output > 1)
+            sum->tpot_ms += (double)(now - c->first) * 1e-9 / (c->output - 1);
+    }
+    if (++c->answered == MSIM_CLOSED_RUN)
         l->left--;
-    else
-        ask(l, client, now);
+    ask(l, client, now);
 }
 
 static void step(struct loop *l, msim_ps now)
@@ -94,6 +99,14 @@ static enum msim_status run(struct loop *l)
     return MSIM_OK;
 }
 
+/* Of the sums of the first wave and of those behind it that were run. */
+static double mix(double first, double later)
+{
+    const double rest = (double)(MSIM_CLOSED_WAVES - 1) / (MSIM_CLOSED_RUN - 1);
+
+    return (first + rest * later) / MSIM_CLOSED_WAVES;
+}
+
 enum msim_status msim_closed_run(struct msim_closed_figures *out,
                                  const struct msim_closed_loop_setup *setup)
 {
@@ -103,7 +116,6 @@ enum msim_status msim_closed_run(struct msim_closed_figures *out,
                      .left = setup->clients,
                      .spread = setup->spread,
                      .arrival_us = setup->arrival_us};
-    double requests = (double)MSIM_CLOSED_WAVES * setup->clients;
     enum msim_status status = msim_deployment_new(&l.d, &setup->served);
 
     l.clients = calloc(l.n, sizeof(*l.clients));
@@ -111,8 +123,9 @@ enum msim_status msim_closed_run(struct msim_closed_figures *out,
         status = l.clients ? msim_evq_init(&l.arrivals, l.n) : MSIM_ENOMEM;
     if (status == MSIM_OK)
         status = run(&l);
-    *out = (struct msim_closed_figures){l.ttft_ms / requests,
-                                        l.tpot_ms / requests};
+    *out = (struct msim_closed_figures){
+        mix(l.first.ttft_ms, l.later.ttft_ms) / setup->clients,
+        mix(l.first.tpot_ms, l.later.tpot_ms) / setup->clients};
     msim_evq_release(&l.arrivals);
     free(l.clients);
     msim_deployment_free(l.d);

@@ -1,7 +1,8 @@
 /*
  * serving/rows/closed_run.h - a simulated closed loop, as benchmarks of engines
  * run it: so many clients that ask at once, each again when it has been
- * answered, MSIM_CLOSED_WAVES times in all.
+ * answered, MSIM_CLOSED_WAVES times in all. MSIM_CLOSED_RUN of these are
+ * simulated; the second and later ones are alike, and stand for the rest.
  *
  * A request reaches the engine a while after it was asked (HTTP, tokens of its
  * text, scheduling), exponentially distributed, and its output is as long as
@@ -17,6 +18,7 @@
 /* The usual number of requests is ten a client (AIPerf's and vLLM's guides,
  * InferenceMAX: num-prompts = 10 x concurrency). */
 #define MSIM_CLOSED_WAVES 10
+#define MSIM_CLOSED_RUN   4
 
 struct msim_closed_loop_setup {
     struct msim_deployment_setup served;

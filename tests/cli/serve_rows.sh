@@ -13,6 +13,7 @@ d,vllm,llama3-70b,h100,512,64,8,1,,,
 e,vllm,nobody/Model-7B,h100,512,64,8,1,,,
 f,vllm,llama3-8b,h100,many,64,8,1,,,
 g,trtllm,llama3-8b,nogpu,512,64,8,1,,,
+h,vllm,deepseek-ai/DeepSeek-R1-Distill-Other-8B,h200,512,64,8,8,,,
 END
 
 # column NAME: of the rows, one a line
@@ -31,7 +32,7 @@ row() { # LINE NAME
 run serve --rows "$points" --csv --threads 1
 want_rc 0
 want_out 'id,backend,model,platform,isl,osl,batch_size,tp_size,gemm_quant,measured_ttft_ms,measured_tpot_ms,ttft_ms,ttft_low_ms,ttft_high_ms,tpot_ms,tpot_low_ms,tpot_high_ms,uses_rows,defaults,reason'
-[ "$(column id | tr '\n' ' ')" = 'a b c d e f g ' ] || complain "rows in order"
+[ "$(column id | tr '\n' ' ')" = 'a b c d e f g h ' ] || complain "rows in order"
 [ "$(row 1 measured_tpot_ms)" = 2.5 ] || complain "what was measured is copied"
 for line in 1 2 3; do
     [ -z "$(row $line reason)" ] || complain "row $line: $(row $line reason)"
@@ -50,7 +51,7 @@ case $(row 1 defaults) in
 *) complain "defaults: $(row 1 defaults)" ;;
 esac
 reasons=$(column reason)
-for text in 'GiB' "model 'nobody/Model-7B'" "isl: got 'many', want a whole" \
+for text in 'GiB' "model 'nobody/Model-7B'" "Distill-Other-8B'" "isl: got 'many', want a whole" \
     "platform 'nogpu'"; do
     grep -qF -- "$text" <<<"$reasons" || complain "no reason has $text: $reasons"
 done
@@ -62,7 +63,7 @@ cmp "$folder/one" "$folder/out" >&2 || complain "another answer of five threads"
 
 run serve --rows "$points"
 want_rc 0
-want_out '3 of 7 rows answered'
+want_out '3 of 8 rows answered'
 
 printf 'model,isl\nllama3-8b,5\n' >"$folder/no_platform.csv"
 run serve --rows "$folder/no_platform.csv" --csv
