@@ -57,7 +57,7 @@ static enum msim_status ask_batches(struct msim_serving_outcome *o,
                                     uint32_t i, struct msim_error *err)
 {
     struct msim_serving *sim;
-    enum msim_status status = msim_deploy_simulator(&sim, w->deploy, err);
+    enum msim_status status = msim_outcome_simulator(&sim, w, err);
 
     if (status == MSIM_OK)
         status = run_alone(o, w, i, sim, err);
@@ -161,7 +161,7 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
     for (uint32_t i = 0; i < o->app->n_stages; i++) {
         struct msim_stage_outcome *s = &o->stages[i];
 
-        s->half = msim_deploy_half(w->deploy, i);
+        s->half = w->deploy ? msim_deploy_half(w->deploy, i) : 0;
         widen(&s->self, s->half);
         if (o->run.stages[i].llm.is_llm)
             MSIM_TRY(ask_llm(o, i, err));

@@ -63,8 +63,7 @@ static void *work(void *arg)
     struct work *k = arg;
     struct msim_serving *sim = NULL;
     struct msim_error err = {0};
-    enum msim_status status =
-        msim_deploy_simulator(&sim, k->wish->deploy, &err);
+    enum msim_status status = msim_outcome_simulator(&sim, k->wish, &err);
     uint32_t stage;
 
     while (status == MSIM_OK && (stage = take(k)) < k->wish->app->n_stages)
@@ -133,7 +132,7 @@ static enum msim_status make(struct msim_serving_outcome *o,
     if (!o->classes || !o->stages)
         return MSIM_ENOMEM;
     how.keep |= MSIM_KEEP_VISITS;
-    MSIM_TRY(msim_deploy_simulator(&o->sim, w->deploy, err));
+    MSIM_TRY(msim_outcome_simulator(&o->sim, w, err));
     MSIM_TRY(msim_serving_run(o->sim, &how, &o->run, err));
     MSIM_TRY(msim_outcome_classes(o, w));
     MSIM_TRY(msim_outcome_stages(o, w));

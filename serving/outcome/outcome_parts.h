@@ -6,6 +6,16 @@
 #define MSIM_SERVING_OUTCOME_OUTCOME_PARTS_H
 #include "serving/outcome/serving_outcome.h"
 
+/* A simulator of what is wished for. */
+static inline enum msim_status
+msim_outcome_simulator(struct msim_serving **out,
+                       const struct msim_serving_wish *w,
+                       struct msim_error *err)
+{
+    return w->deploy ? msim_deploy_simulator(out, w->deploy, err)
+                     : msim_serving_new(out, w->app, err);
+}
+
 /* End-to-end latency of the measured requests of a class. */
 MSIM_MUST_CHECK
 enum msim_status msim_outcome_e2e(const struct msim_serving_result *r,

@@ -81,8 +81,7 @@ static void *work(void *arg)
     struct work *k = arg;
     struct msim_serving_outcome o = {.app = k->wish->app};
     struct msim_error err = {0};
-    enum msim_status status =
-        msim_deploy_simulator(&o.sim, k->wish->deploy, &err);
+    enum msim_status status = msim_outcome_simulator(&o.sim, k->wish, &err);
     uint32_t plan;
 
     if (status == MSIM_OK) {

@@ -41,6 +41,53 @@ static double half_width(const double *values, uint64_t n, double mean)
     return T_BATCHES * sqrt(sum / (BATCHES - 1) / BATCHES);
 }
 
+static void swap(double *a, double *b)
+{
+    double t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+/* Let values[k] be what it would be if they were sorted, with none greater
+ * before it and none less behind it (Hoare, 1961, "Algorithm 65: find"; equal
+ * ones in the middle, since services may all be the same). */
+static void select_value(double *values, uint64_t n, uint64_t k)
+{
+    while (n > 1) {
+        double pivot = values[n / 2];
+        uint64_t less = 0, at = 0, more = n;
+
+        while (at < more)
+            if (values[at] < pivot)
+                swap(&values[less++], &values[at++]);
+            else if (values[at] > pivot)
+                swap(&values[at], &values[--more]);
+            else
+                at++;
+        if (k < less) {
+            n = less;
+        } else if (k < more) {
+            return;
+        } else {
+            values += more;
+            k -= more;
+            n -= more;
+        }
+    }
+}
+
+/* As of sorted values, which takes ten times as long. */
+static double quantile(double *values, uint32_t n, double part)
+{
+    uint32_t i = (uint32_t)(part * (n - 1));
+
+    select_value(values, n, i);
+    if (i + 1 < n)
+        select_value(values + i + 1, n - i - 1, 0);
+    return msim_quantile_between(values, n, part);
+}
+
 struct msim_serving_figure msim_serving_figure_of(double *values, uint64_t n)
 {
     struct msim_serving_figure f = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -52,9 +99,8 @@ struct msim_serving_figure msim_serving_figure_of(double *values, uint64_t n)
     half = half_width(values, n, f.mean);
     f.low = f.mean - half;
     f.high = f.mean + half;
-    msim_sort_values(values, (uint32_t)n);
-    f.p50 = msim_quantile_between(values, (uint32_t)n, 0.5);
-    f.p90 = msim_quantile_between(values, (uint32_t)n, 0.9);
-    f.p99 = msim_quantile_between(values, (uint32_t)n, 0.99);
+    f.p50 = quantile(values, (uint32_t)n, 0.5);
+    f.p90 = quantile(values, (uint32_t)n, 0.9);
+    f.p99 = quantile(values, (uint32_t)n, 0.99);
     return f;
 }

@@ -47,7 +47,7 @@ struct msim_stage_outcome {
 
 struct msim_serving_wish {
     const struct msim_app *app;
-    const struct msim_deploy *deploy; /* of that application */
+    const struct msim_deploy *deploy; /* of it; NULL: no LLM, no model stage */
     struct msim_serving_how how;
     const struct msim_promise *goodput; /* instead of the application's */
     uint32_t n_goodput;
@@ -84,8 +84,8 @@ enum msim_status msim_serving_outcome_make(struct msim_serving_outcome *o,
                                            struct msim_error *err);
 void msim_serving_outcome_release(struct msim_serving_outcome *o);
 
-/* The figure of `n` values in the order of events, which are sorted by this;
- * NAN where n is 0. Low and high by batch means. */
+/* The figure of `n` values in the order of events, which this puts into
+ * another; NAN where n is 0. Low and high by batch means. */
 struct msim_serving_figure msim_serving_figure_of(double *values, uint64_t n);
 
 /* Simulate every plan; a line each, as CSV. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Values of a sample, before every second one is left out. */
-#define SAMPLE_MOST (1u << 18)
+#define SAMPLE_MOST (1u << 17)
 
 /* ---- samples ------------------------------------------------------------- */
 
