@@ -82,6 +82,9 @@ static void count_requests(struct msim_serving_outcome *o,
 {
     double span = o->run.end_s - o->run.begin_s;
 
+    for (uint32_t i = 0; i < o->app->n_classes && !(span > 0); i++)
+        o->classes[i].throughput_rps = o->classes[i].tokens_per_s =
+            o->classes[i].goodput_rps = NAN;
     for (uint64_t i = 0; i < o->run.n_requests; i++) {
         const struct msim_served *q = &o->run.requests[i];
         struct msim_class_outcome *c = &o->classes[q->cls];

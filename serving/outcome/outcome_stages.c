@@ -159,6 +159,9 @@ static enum msim_status warn_few(struct msim_serving_outcome *o,
 enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w)
 {
+    if (!(o->run.end_s > o->run.begin_s))
+        MSIM_TRY(warn(o, "no time passes between the warm-up and the last "
+                         "arrival, so there are no rates"));
     if (w->counterfactuals && !o->counterfactuals)
         MSIM_TRY(warn(o, "counterfactual: left out of a run that long, ask for "
                          "a stage with --free"));

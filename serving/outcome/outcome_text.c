@@ -73,6 +73,19 @@ static void put_row(const struct msim_serving_outcome *o, const char *what,
                time_cell(p90, f->p90, star), time_cell(p99, f->p99, star));
 }
 
+/* "12.3", or "-" where it is not known. */
+static const char *cell(char text[MSIM_CELL], const char *fmt, double value)
+    __attribute__((format(printf, 2, 0)));
+
+static const char *cell(char text[MSIM_CELL], const char *fmt, double value)
+{
+    if (isfinite(value))
+        snprintf(text, MSIM_CELL, fmt, value);
+    else
+        snprintf(text, MSIM_CELL, "-");
+    return text;
+}
+
 static void put_classes(const struct msim_serving_outcome *o, FILE *out)
 {
     fputs("\nlatency          mean [90 %]                   p50          p90  "
@@ -80,13 +93,15 @@ static void put_classes(const struct msim_serving_outcome *o, FILE *out)
           out);
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
         const struct msim_class_outcome *c = &o->classes[i];
+        char rate[MSIM_CELL];
 
-        msim_print(out, "%s: %llu requests, %llu unfinished, %.4g/s", c->name,
+        msim_print(out, "%s: %llu requests, %llu unfinished, %s/s", c->name,
                    (unsigned long long)c->requests,
-                   (unsigned long long)c->unfinished, c->throughput_rps);
+                   (unsigned long long)c->unfinished,
+                   cell(rate, "%.4g", c->throughput_rps));
         if (!isnan(c->violations))
-            msim_print(out, ", goodput %.4g/s, %.3g %% late", c->goodput_rps,
-                       100 * c->violations);
+            msim_print(out, ", goodput %s/s, %.3g %% late",
+                       cell(rate, "%.4g", c->goodput_rps), 100 * c->violations);
         fputs("\n", out);
         put_row(o, "e2e", &c->e2e, out);
         put_row(o, "TTFT", &c->ttft, out);
@@ -94,26 +109,32 @@ static void put_classes(const struct msim_serving_outcome *o, FILE *out)
     }
 }
 
-static void put_stages(const struct msim_serving_outcome *o, FILE *out)
+static void put_stage(const struct msim_serving_outcome *o,
+                      const struct msim_stage_outcome *s, FILE *out)
 {
     char queue[MSIM_CELL + 1], self[MSIM_CELL + 1], without[MSIM_CELL + 1];
+    char visits[MSIM_CELL], held[MSIM_CELL], busy[MSIM_CELL], share[MSIM_CELL],
+        capacity[MSIM_CELL];
 
+    msim_print(out, "%-20.20s %9.0f %9s %7s %7s %13s %14s %11s %11s %15s%s\n",
+               s->name, s->replicas, cell(visits, "%.4g", s->visits_per_s),
+               cell(held, "%.1f", 100 * s->utilisation),
+               cell(busy, "%.1f", 100 * s->computing),
+               time_cell(queue, s->queue.mean, o->saturated),
+               time_cell(self, s->self.mean, false),
+               cell(share, "%.1f", 100 * s->critical_share),
+               cell(capacity, "%.4g", s->capacity_rps),
+               time_cell(without, s->counterfactual_p99, false),
+               s->saturated ? "  saturated" : "");
+}
+
+static void put_stages(const struct msim_serving_outcome *o, FILE *out)
+{
     fputs("\nstage                 replicas  visits/s  held %  busy %  queue "
           "(mean)    self (mean)  critical %  capacity/s  p99 without it\n",
           out);
-    for (uint32_t i = 0; i < o->app->n_stages; i++) {
-        const struct msim_stage_outcome *s = &o->stages[i];
-
-        msim_print(
-            out,
-            "%-20.20s %9.0f %9.4g %7.1f %7.1f %13s %14s %11.1f %11.4g "
-            "%15s%s\n",
-            s->name, s->replicas, s->visits_per_s, 100 * s->utilisation,
-            100 * s->computing, time_cell(queue, s->queue.mean, o->saturated),
-            time_cell(self, s->self.mean, false), 100 * s->critical_share,
-            s->capacity_rps, time_cell(without, s->counterfactual_p99, false),
-            s->saturated ? "  saturated" : "");
-    }
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        put_stage(o, &o->stages[i], out);
 }
 
 void msim_serving_text(const struct msim_serving_outcome *o, FILE *out)

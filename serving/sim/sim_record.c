@@ -224,10 +224,12 @@ static void finish_stage(struct msim_serving *s, struct msim_sim_stage *g,
     const struct msim_sim_areas *a = &g->at[MSIM_SIM_BEGIN];
     const struct msim_sim_areas *m = &g->at[MSIM_SIM_MIDDLE];
     const struct msim_sim_areas *z = &g->at[MSIM_SIM_END];
-    double span = (double)(s->moment[MSIM_SIM_END] - s->moment[MSIM_SIM_BEGIN]);
+    double span = (double)(s->moment[MSIM_SIM_END] - s->warmup);
     double late =
         (double)(s->moment[MSIM_SIM_END] - s->moment[MSIM_SIM_MIDDLE]);
 
+    if (span <= 0) /* nothing came after the warm-up */
+        span = late = NAN;
     r->visits_per_s =
         (double)(z->entered - a->entered) / span * MSIM_SIM_PS_PER_S;
     r->held = (z->held - a->held) / span / r->worker_count;

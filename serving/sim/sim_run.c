@@ -350,7 +350,7 @@ enum msim_status msim_serving_run(struct msim_serving *s,
         .n_windows = s->n_windows,
         .spans = s->spans,
         .n_spans = s->n_spans,
-        .begin_s = (double)s->moment[MSIM_SIM_BEGIN] / MSIM_SIM_PS_PER_S,
+        .begin_s = (double)s->warmup / MSIM_SIM_PS_PER_S,
         .end_s = (double)s->moment[MSIM_SIM_END] / MSIM_SIM_PS_PER_S,
         .events = s->n_events};
     return MSIM_OK;
