@@ -42,7 +42,8 @@ struct msim_step_source {
     void *own;
     uint32_t ranks; /* of the job: the traced ones stand for all */
     uint32_t files; /* that were written; 0: not known */
-    /* The job on that GPU; `out->us` 0: nothing is known there. ENOMEM. */
+    /* The job on that GPU; `out->us` 0: nothing is known there. Fails where the
+     * GPU cannot run it, as the description says; ENOMEM. */
     enum msim_status (*ask)(struct msim_measured_step *out, void *own,
                             const struct msim_platform *on,
                             struct msim_error *err);
@@ -65,7 +66,7 @@ bool msim_step_wants_described(const struct msim_predict_settings *s,
  * not price all work by models. Of a changed job they are those of the
  * described one on that GPU, which somebody must have asked for before; else on
  * another. A factor that no job explains is none, with a warning of the job.
- * ENOMEM.
+ * ENOMEM, and what the source says of a GPU that cannot run it.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_step_factor_find(

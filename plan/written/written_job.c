@@ -49,14 +49,14 @@ static enum msim_status ask(struct msim_measured_step *out, void *own,
     char reason[256];
     enum msim_status status;
 
-    (void)err;
     *out = (struct msim_measured_step){0};
     if (!complete(&s, job, msim_platform_gpus_a_node(on), reason))
         return MSIM_OK;
     status = msim_terms_make(&terms, &pricer, &job->model, &s, &why);
     msim_pricer_release(&pricer);
-    if (status != MSIM_OK)
-        return status == MSIM_ENOMEM ? status : MSIM_OK;
+    if (status != MSIM_OK) /* what no description has, its traces have not */
+        return msim_fail(err, status == MSIM_ENOMODEL ? MSIM_EUSAGE : status,
+                         NULL, MSIM_OFFSET_NONE, "%s", why.text);
     e = msim_step_predict(&terms, &job->fit);
     m = msim_job_memory_of(&job->model, &s, &job->memory, &gpu);
     *out = (struct msim_measured_step){.us = e.us,

@@ -45,6 +45,20 @@ same mpt-1b --strategy "$folder/s.json" --platform h100 -- '{"dtype": "bf16"}' '
 same mpt-1b --strategy "$folder/s.json" --platform h100 --network ethernet-100 -- \
     '{"network": "ethernet-100"}' '{"gpu": "h100"}'
 
+# What the description says of a GPU without units of a type, its traces say, too.
+for precision in fp8 mxfp8 amp_fp8; do
+    echo "{\"gpus\": 1, \"micro_batch\": 1, \"global_batch\": 1, \"sequence\": 512, \"precision\": \"$precision\"}" >"$folder/s.json"
+    run synth mpt-125m --strategy "$folder/s.json" -o "$folder/narrow"
+    echo '{"scenarios": [{"name": "a", "changes": [{"gpu": "a100"}]}]}' >"$folder/gpu.json"
+    run whatif "$folder/gpu.json" mpt-125m --strategy "$folder/s.json" --platform a100
+    said="$rc $err"
+    run --platform a100 "$folder/narrow"
+    [ "$rc $err" = "$said" ] || complain "the traces: $rc $err; the description: $said"
+    want_err "fp8 is not supported on a100"
+    run whatif "$folder/gpu.json" "$folder/narrow" --platform h100
+    want_out "no prediction: fp8 is not supported on a100"
+done
+
 # In fp32 there is something to change.
 same "$MSIM_DATA/traces/resnet" --platform h100 -- '{"accumulate": 1}' '{"gpu": "h100"}' '{"ranks": 1}' '{"world": 1}'
 echo '{"scenarios": [{"name": "base", "changes": [{"dtype": "bf16"}]}]}' >"$folder/bf16.json"
