@@ -218,3 +218,15 @@ void msim_step_factor_apply(const struct msim_step_factor *f,
     if (f->peak > 0)
         msim_rank_memory_scale(m, f->peak, f->low_peak, f->high_peak);
 }
+
+void msim_step_factor_memory(const struct msim_predict_settings *s,
+                             const struct msim_platform *on,
+                             struct msim_rank_memory *m)
+{
+    struct msim_step_factor f = {0};
+
+    if (s->described)
+        recall(&f, s->described, on);
+    if (f.us > 0 && f.peak > 0)
+        msim_rank_memory_scale(m, f.peak, f.low_peak, f.high_peak);
+}

@@ -87,4 +87,10 @@ void msim_step_factor_apply(const struct msim_step_factor *f,
                             const struct msim_graph *g, struct msim_costs *c,
                             struct msim_rank_memory *m);
 
+/* What ranks hold, of a described job that somebody asked for before, or of
+ * one that is changed: by its factor of memory. */
+void msim_step_factor_memory(const struct msim_predict_settings *s,
+                             const struct msim_platform *on,
+                             struct msim_rank_memory *m);
+
 #endif

@@ -3,6 +3,8 @@
  */
 #include "plan/traced/traced_points.h"
 
+#include "plan/written/written_job.h"
+#include "predict/pipeline.h"
 #include "predict/rows/trace_job.h"
 #include "predict/scenario/scenario_alone.h"
 
@@ -28,11 +30,64 @@ _Static_assert(sizeof(MEMORY_PARTS) / sizeof(*MEMORY_PARTS) ==
 struct asking {
     const struct msim_traced_points *of;
     struct msim_platform *const *platforms;
+    struct msim_predict_settings settings; /* of the base */
+    struct msim_written_job written;       /* that the traces were written of */
     struct msim_inputs in;
     struct msim_target to;
     struct msim_scenarios all; /* of one row: the point */
     struct msim_scenario_alone alone;
 };
+
+/* The traces of a described job are predicted as they are everywhere: by what
+ * is known of it. */
+static enum msim_status find_written(struct asking *a, struct msim_error *err)
+{
+    struct msim_predict_settings *s = &a->settings;
+    bool is;
+
+    *s = a->of->settings;
+    if (s->n_paths != 1)
+        return MSIM_OK;
+    MSIM_TRY(
+        msim_written_job_open(&a->written, &is, s->paths[0], s->data, err));
+    if (!is)
+        return MSIM_OK;
+    s->described = &a->written.source;
+    s->gpus_a_node = a->written.gpus_a_node;
+    s->load.stand_for_all = true;
+    return MSIM_OK;
+}
+
+/* The job itself, on each GPU: changed ones keep what that says. A GPU that
+ * cannot run it says so where a point is asked for. */
+static enum msim_status learn_written(struct asking *a)
+{
+    const struct msim_spec *spec = a->of->spec;
+
+    for (uint32_t i = 0; a->settings.described && i < spec->n_platforms; i++) {
+        const struct msim_spec_platform *on = &spec->platforms[i];
+        struct msim_predict_settings s = a->settings;
+        struct msim_basis *basis = NULL;
+        struct msim_target to = {0};
+        struct msim_error why = {0};
+        enum msim_status status;
+
+        s.platform = on->name;
+        s.network = *on->network ? on->network : NULL;
+        s.host = NULL;
+        s.rewrite = (struct msim_rewrite){0};
+        status = msim_target_load(&to, &s, &why);
+        if (status == MSIM_OK)
+            status = msim_target_choose(&to, &s, &a->in, &why);
+        if (status == MSIM_OK)
+            status = msim_basis_new(&basis, &s, &a->in, &to, &why);
+        msim_basis_free(basis);
+        msim_target_release(&to);
+        if (status == MSIM_ENOMEM)
+            return status;
+    }
+    return MSIM_OK;
+}
 
 static enum msim_status begin(void **thread, void *own,
                               struct msim_platform *const *platforms,
@@ -46,7 +101,9 @@ static enum msim_status begin(void **thread, void *own,
     a->of = own;
     a->platforms = platforms;
     msim_arena_init(&a->all.arena);
-    return msim_predict_load(&a->in, &a->to, &a->of->settings, err);
+    MSIM_TRY(find_written(a, err));
+    MSIM_TRY(msim_predict_load(&a->in, &a->to, &a->settings, err));
+    return learn_written(a);
 }
 
 static void drop_point(struct asking *a)
@@ -66,6 +123,7 @@ static void end(void *thread)
     msim_arena_release(&a->all.arena);
     msim_target_release(&a->to);
     msim_inputs_release(&a->in);
+    msim_written_job_release(&a->written);
     free(a);
 }
 
@@ -224,7 +282,7 @@ static enum msim_status read_point(struct asking *a,
     bool own_batch = a->of->spec->traced_batch &&
                      p->strategy.micro_batch != a->of->about.batch;
 
-    MSIM_TRY(msim_change_rows(&to, 1, &a->of->settings));
+    MSIM_TRY(msim_change_rows(&to, 1, &a->settings));
     MSIM_TRY(msim_change_begin(&to, 0, "point"));
     fill_fields(a->of, p, &job, values);
     job.field[MSIM_TRACE_COLUMN_platform] = on->name;

@@ -3,6 +3,8 @@
  */
 #include "predict/scenario/scenario_alone.h"
 
+#include "predict/measured_step.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -39,6 +41,8 @@ msim_scenario_alone_memory(const struct msim_scenario_alone *a,
     if (status == MSIM_OK)
         status = msim_rank_memory_find(&memory, msim_asked_ranks(&asked, a->in),
                                        a->in->job->n_ranks, platform);
+    if (status == MSIM_OK)
+        msim_step_factor_memory(a->settings, platform, &memory);
     if (status == MSIM_OK && !msim_rank_memory_most(&memory, out)) {
         *out = (struct msim_held_most){.peak = NAN, .low = NAN, .high = NAN};
         for (int i = 0; i < MSIM_HELD_COUNT; i++)

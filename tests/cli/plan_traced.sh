@@ -129,4 +129,28 @@ run plan "$folder/sub/spec.json"
 want_rc 0
 want_out "1 points: 0 feasible"
 want_out "1 left out: the trace has no work that takes time"
+# A plan of the folder has the folder's answer, on every GPU, and changed points
+# keep its factors.
+echo '{"gpus": 8, "zero": 1, "micro_batch": 2, "global_batch": 16, "sequence": 1024}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/ranks"
+echo "{\"trace\": \"$folder/ranks\", \"platforms\": [\"h100\", \"a100\"], \"gpus\": 8, \"micro_batch\": [2, 4], \"traced_batch\": 2}" \
+    >"$folder/spec.json"
+run plan "$folder/spec.json" -o "$folder/plan"
+want_rc 0
+python3 - "$sim" "$folder" <<'PY' || complain "a plan of the folder has another answer"
+import csv, json, subprocess, sys
+sim, folder = sys.argv[1:]
+points = list(csv.DictReader(open(f"{folder}/plan/points.csv", encoding="utf-8")))
+assert len(points) == 4, points
+for gpu in ("h100", "a100"):
+    done = json.loads(subprocess.run([sim, "--json", "--platform", gpu, f"{folder}/ranks"], text=True,
+                                     capture_output=True, check=True).stdout)
+    own, more = (next(p for p in points if p["platform"] == gpu and p["micro_batch"] == b) for b in "24")
+    us, memory = done["period_us"], done["memory_bytes"]
+    for column, want in (("predicted_ms", us["predicted"] / 1e3), ("low_ms", us["low"] / 1e3),
+                         ("high_ms", us["high"] / 1e3), ("predicted_memory_gib", memory["peak"] / 2**30)):
+        assert abs(float(own[column]) / want - 1) < 1e-4, (gpu, column, own[column], want)
+    assert own["fits"] == memory["fits"], (own, memory)
+    assert 1.5 < float(more["predicted_ms"]) / float(own["predicted_ms"]) < 2.2, (own, more)
+PY
 finish

@@ -64,7 +64,7 @@ plan/step            : core/base core/guard core/trace core/work models/platform
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
 plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
-plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search :
+plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
