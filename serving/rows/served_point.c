@@ -105,8 +105,10 @@ static bool size_of(const struct row *r, enum msim_point_column c, double most,
 }
 
 #define RANKS_MOST   100000
-#define TOKENS_MOST  10000000
+#define TOKENS_MOST  1000000
 #define CLIENTS_MOST 100000
+#define OUTPUTS_MOST 1e8 /* of all clients at once: a second of this program   \
+                          */
 
 /* Replicas by their columns, which follow each other from `first`. */
 static bool read_side(const struct row *r, enum msim_point_column tp,
@@ -303,6 +305,18 @@ static bool read_replica(const struct row *r, struct msim_served_point *p)
     return true;
 }
 
+static bool is_small_enough(const struct row *r,
+                            const struct msim_served_point *p)
+{
+    if ((double)p->clients * (double)p->osl <= OUTPUTS_MOST)
+        return true;
+    msim_point_note(r->reason,
+                    "%lld clients with %lld output tokens each: want at most "
+                    "%g tokens",
+                    (long long)p->clients, (long long)p->osl, OUTPUTS_MOST);
+    return false;
+}
+
 bool msim_served_point_read(struct msim_served_point *p,
                             const struct msim_point_columns *columns,
                             char *const *fields, char *defaults, char *reason)
@@ -321,6 +335,7 @@ bool msim_served_point_read(struct msim_served_point *p,
         !read_spread(&r, p) ||
         !size_of(&r, MSIM_POINT_BATCH, CLIENTS_MOST, 0, &p->clients))
         return false;
-    return strncmp(mode, "disagg", 6) == 0 ? read_disaggregated(&r, p)
-                                           : read_replica(&r, p);
+    return (strncmp(mode, "disagg", 6) == 0 ? read_disaggregated(&r, p)
+                                            : read_replica(&r, p)) &&
+           is_small_enough(&r, p);
 }

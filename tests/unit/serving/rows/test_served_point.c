@@ -127,6 +127,9 @@ static void test_served_point__refuses(void)
     CHECK(!read_table("model,platform", ",h100"));
     CHECK(!read_table("model,platform", "m,"));
     CHECK(!read_table("model,batch_size", "m,1")); /* no platform */
+    CHECK(!read_table("model,platform,batch_size,osl", "m,h100,2000,60000"));
+    CHECK(strstr(reason, "2000 clients with 60000 output tokens each"));
+    CHECK(!read_table("model,platform,isl", "m,h100,1e30"));
     CHECK(read_table("model,platform,random_range_ratio", "m,h100,0.5"));
     CHECK_REL(point.spread, 0.25, 1e-12);
 }
