@@ -103,12 +103,8 @@ enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
         double visits = (double)r->visits;
 
         sum_up(o, i, critical);
-        if (r->llm.is_llm) /* engines do not say when they begin */
-            o->stages[i].queue =
-                (struct msim_serving_figure){NAN, NAN, NAN, NAN, NAN, NAN};
-        else
-            o->stages[i].queue =
-                sample_figure(&r->waits, r->wait_ps / visits, values);
+        o->stages[i].queue =
+            sample_figure(&r->waits, r->wait_ps / visits, values);
         o->stages[i].self =
             sample_figure(&r->selves, r->self_ps / visits, values);
     }

@@ -133,8 +133,11 @@ struct msim_sim_llm {
     struct msim_serving_llm of;
     struct msim_llm_times *times; /* one a replica */
     struct msim_deployment *deployment;
-    uint32_t n_replicas, n_serve; /* of the engine */
-    msim_ps step_at;              /* its event; MSIM_TIME_NONE: none */
+    uint32_t n_replicas, n_serve;  /* of the engine */
+    struct msim_sim_queue *queues; /* visits that wait for a place, of those
+                                      that serve */
+    struct msim_sim_list *lists;
+    msim_ps step_at; /* its event; MSIM_TIME_NONE: none */
 };
 
 struct msim_sim_stage {

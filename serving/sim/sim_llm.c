@@ -48,6 +48,8 @@ void msim_sim_llm_free(struct msim_sim_stage *g)
     if (g->llm) {
         msim_deployment_free(g->llm->deployment);
         free(g->llm->times);
+        free(g->llm->queues);
+        free(g->llm->lists);
         free(g->llm);
     }
     free(g->chunks);
@@ -82,8 +84,12 @@ static enum msim_status deploy(struct msim_sim_llm *l, uint32_t replicas)
         .arrival_us = l->of.arrival_us};
 
     free(l->times);
+    free(l->queues);
+    free(l->lists);
     l->times = calloc(n, sizeof(*l->times));
-    if (!l->times)
+    l->queues = calloc(serve, sizeof(*l->queues));
+    l->lists = calloc(serve, sizeof(*l->lists));
+    if (!l->times || !l->queues || !l->lists)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         l->times[i] = i < serve ? l->of.serve_times : l->of.decode_times;
@@ -120,18 +126,58 @@ static void await(struct msim_serving *s, struct msim_sim_stage *g)
     msim_sim_schedule(s, at, MSIM_SIM_STEP, (uint32_t)(g - s->stages));
 }
 
-/* How many replicas have something to run. */
-static void count_busy(struct msim_sim_stage *g)
+/* ---- who waits ----------------------------------------------------------- */
+
+/* An engine says how many wait, not who: those that came last, where it serves
+ * in order of arrival. With priorities, and where a sequence was preempted, a
+ * visit may have begun before this takes note of it. */
+static void wait_for(struct msim_serving *s, struct msim_sim_llm *l,
+                     uint32_t replica, uint32_t visit)
 {
-    const struct msim_sim_llm *l = g->llm;
+    struct msim_sim_list *list = &l->lists[replica];
+
+    msim_sim_visit(s, visit)->next = MSIM_NONE;
+    if (l->queues[replica].waiting++ == 0)
+        list->head = visit;
+    else
+        msim_sim_visit(s, list->tail)->next = visit;
+    list->tail = visit;
+}
+
+static void begin_first(struct msim_serving *s, struct msim_sim_llm *l,
+                        uint32_t replica)
+{
+    struct msim_sim_visit *v = msim_sim_visit(s, l->lists[replica].head);
+
+    l->lists[replica].head = v->next;
+    l->queues[replica].waiting--;
+    v->started = s->now;
+    v->batch = 0;
+}
+
+/* A token came out of one that seemed to wait: so did those before it. */
+static void begin_until(struct msim_serving *s, struct msim_sim_llm *l,
+                        struct msim_sim_visit *v)
+{
+    while (v->batch)
+        begin_first(s, l, v->queue);
+}
+
+/* How many replicas have something to run, and who has begun. */
+static void count_busy(struct msim_serving *s, struct msim_sim_stage *g)
+{
+    struct msim_sim_llm *l = g->llm;
     uint32_t busy = 0, waiting = 0;
 
     for (uint32_t i = 0; i < l->n_replicas; i++) {
         const struct msim_replica *r =
             msim_deployment_replica(l->deployment, i);
+        uint32_t left = msim_replica_waiting(r);
 
         busy += msim_replica_running(r) > 0;
-        waiting += msim_replica_waiting(r);
+        waiting += left;
+        while (i < l->n_serve && l->queues[i].waiting > left)
+            begin_first(s, l, i);
     }
     g->held = g->computing = busy;
     g->waiting = waiting;
@@ -162,6 +208,24 @@ static void put_hashes(struct msim_serving *s, const struct msim_sim_llm *l,
     r->n_hashes = msim_arrival_hashes(&q->arrival, unit, hashes, room);
 }
 
+/* The replica with the fewest requests, the first of those. */
+static uint32_t least(const struct msim_sim_llm *l)
+{
+    uint32_t best = 0, fewest = UINT32_MAX;
+
+    for (uint32_t i = 0; i < l->n_serve; i++) {
+        const struct msim_replica *r =
+            msim_deployment_replica(l->deployment, i);
+        uint32_t n = msim_replica_waiting(r) + msim_replica_running(r);
+
+        if (n < fewest) {
+            fewest = n;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
 {
     struct msim_random r = msim_sim_stream(v->key, MSIM_SIM_STREAM_ROUTE);
@@ -170,7 +234,7 @@ static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
         return g->round++ % g->llm->n_serve;
     if (g->def->routing == MSIM_ROUTING_ANY)
         return (uint32_t)(msim_random_unit(&r) * g->llm->n_serve);
-    return MSIM_NONE; /* that with the fewest */
+    return least(g->llm);
 }
 
 void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,
@@ -184,24 +248,31 @@ void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,
             q->arrival.output_tokens ? q->arrival.output_tokens : 1,
         .priority = (int32_t)q->level};
     enum msim_status status;
+    uint32_t replica;
 
+    replica = route(g, v);
     v->queue = MSIM_NONE;
-    v->next = MSIM_NONE;
     v->started = s->now;
     put_hashes(s, g->llm, v, &r);
     status =
-        msim_deployment_add(g->llm->deployment, s->now, &r, visit, route(g, v));
+        msim_deployment_add(g->llm->deployment, s->now, &r, visit, replica);
     if (status == MSIM_ELIMIT)
         return; /* its prompt fits nowhere: it never ends */
+    v->queue = replica;
+    v->batch = 1; /* it waits */
+    wait_for(s, g->llm, replica, visit);
     if (status != MSIM_OK && s->status == MSIM_OK)
         s->status = status;
     await(s, g);
 }
 
-static void take_token(struct msim_serving *s, const struct msim_llm_token *t,
-                       uint32_t *first, uint32_t *last)
+static void take_token(struct msim_serving *s, struct msim_sim_llm *l,
+                       const struct msim_llm_token *t, uint32_t *first,
+                       uint32_t *last)
 {
     struct msim_sim_visit *v = msim_sim_visit(s, t->handle);
+
+    begin_until(s, l, v);
 
     if (t->first)
         s->rows[msim_sim_request(s, v->request)->row].first = s->now;
@@ -215,6 +286,7 @@ static void take_token(struct msim_serving *s, const struct msim_llm_token *t,
         msim_sim_visit(s, *last)->next = t->handle;
     *last = t->handle;
     v->next = MSIM_NONE;
+    v->queue = MSIM_NONE; /* of no worker of ours */
 }
 
 uint32_t msim_sim_llm_step(struct msim_serving *s, uint32_t stage)
@@ -228,9 +300,9 @@ uint32_t msim_sim_llm_step(struct msim_serving *s, uint32_t stage)
     g->llm->step_at = MSIM_TIME_NONE;
     t = msim_deployment_step(g->llm->deployment, &n);
     for (uint32_t i = 0; i < n; i++)
-        take_token(s, &t[i], &first, &last);
+        take_token(s, g->llm, &t[i], &first, &last);
     msim_sim_touch(s, g);
-    count_busy(g);
+    count_busy(s, g);
     await(s, g);
     return first;
 }

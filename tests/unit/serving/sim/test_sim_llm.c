@@ -87,8 +87,8 @@ static void test_sim_llm__steps_are_shared(void)
     made_run_end(&m);
 }
 
-/* One place: the second begins when the first has ended, at 31. Two replicas:
- * neither waits. */
+/* One place: the second, there at 6, begins when the first has ended, at 31.
+ * Two replicas: neither waits. */
 static void test_sim_llm__places_and_replicas(void)
 {
     int64_t two[] = {1, 2};
@@ -96,6 +96,7 @@ static void test_sim_llm__places_and_replicas(void)
 
     run_llm(&m, "t_s\n0\n0.005\n", 1, (struct msim_serving_how){0});
     CHECK_MS(first_ms(&m, 1), 36);
+    CHECK_MS((double)m.r.requests[1].queued, 25e9);
     CHECK_MS(made_ms(&m, 1), 56);
     made_run_end(&m);
     run_llm(&m, "t_s\n0\n0.005\n", 1,
