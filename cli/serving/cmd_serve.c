@@ -276,7 +276,8 @@ static enum msim_status wish_of(const struct settings *s,
         .goodput = s->goodput,
         .n_goodput = s->n_goodput,
         .threads = s->threads,
-        .counterfactuals = s->output != MSIM_OUTPUT_CSV};
+        .counterfactuals = s->output != MSIM_OUTPUT_CSV,
+        .capacities = s->output != MSIM_OUTPUT_CSV};
     if (s->requests <= 0 && s->seconds <= 0 && !from_log(s, app))
         w->how.requests = has_llm(app) ? DEFAULT_LLM : DEFAULT_REQUESTS;
     if (!s->free_stage)

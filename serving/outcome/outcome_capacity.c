@@ -7,6 +7,10 @@
  * this run). Where visits are served together, more are as more wait; such a
  * stage is run alone, with more than it can serve. An LLM stage is asked: a
  * replica with a backlog that never ends.
+ *
+ * Where workers wait for calls, the whole bears less than its least stage:
+ * callers stand idle while the callee works, and the callee while callers hold
+ * few. Such an application is run with more than it bears, too.
  */
 #include "serving/outcome/outcome_parts.h"
 
@@ -121,6 +125,90 @@ static void find_least(struct msim_serving_outcome *o)
     }
 }
 
+/* Requests of the run above capacity, and how far above it is. */
+#define FLOOD_REQUESTS 20000
+#define FLOOD          1.5
+
+static bool calls_hold_workers(const struct msim_serving_outcome *o)
+{
+    for (uint32_t i = 0; i < o->app->n_edges; i++)
+        if (o->app->stages[o->app->edges[i].from].call == MSIM_CALL_RPC)
+            return true;
+    return false;
+}
+
+/* Does what ends in a flood say what could be borne? Not where calls are made
+ * again because answers are late, and not where a flood of one class starves
+ * another; and engines' steps take long. */
+static bool can_flood(const struct msim_serving_outcome *o)
+{
+    for (uint32_t i = 0; i < o->app->n_edges; i++)
+        if (o->app->edges[i].retries > 0)
+            return false;
+    for (uint32_t i = 1; i < o->app->n_classes; i++)
+        if (o->app->classes[i].priority != o->app->classes[0].priority)
+            return false;
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (o->run.stages[i].llm.is_llm)
+            return false;
+    return isfinite(o->capacity.mean) && o->capacity.mean > 0;
+}
+
+/* Requests that end a second, in the second half of the arrivals. */
+static double ended_per_s(const struct msim_serving_result *r)
+{
+    double begin = r->end_s / 2, n = 0;
+
+    for (uint64_t i = 0; i < r->n_requests; i++) {
+        double at = (double)r->requests[i].ended / 1e12;
+
+        n += r->requests[i].ended != MSIM_TIME_NONE && at > begin &&
+             at <= r->end_s;
+    }
+    return n / (r->end_s - begin);
+}
+
+/* The one that computes most in the flood. */
+static void name_busiest(struct msim_serving_outcome *o,
+                         const struct msim_serving_result *flood)
+{
+    double most = -1;
+
+    for (uint32_t i = 0; i < o->app->n_stages; i++)
+        if (flood->stages[i].late_computing > most) {
+            most = flood->stages[i].late_computing;
+            o->capacity_by = i;
+        }
+}
+
+static enum msim_status flood(struct msim_serving_outcome *o,
+                              const struct msim_serving_wish *w,
+                              struct msim_error *err)
+{
+    struct msim_serving_how how = {.seed = w->how.seed,
+                                   .replicas = w->how.replicas,
+                                   .log = w->how.log,
+                                   .free_stage_1 = w->how.free_stage_1,
+                                   .rate = FLOOD * o->capacity.mean,
+                                   .requests = FLOOD_REQUESTS};
+    struct msim_serving_result r;
+    struct msim_serving *sim;
+    enum msim_status status = msim_outcome_simulator(&sim, w, err);
+    double rate;
+
+    if (status == MSIM_OK)
+        status = msim_serving_run(sim, &how, &r, err);
+    if (status == MSIM_OK) {
+        rate = ended_per_s(&r);
+        o->capacity.low *= rate / o->capacity.mean;
+        o->capacity.high *= rate / o->capacity.mean;
+        o->capacity.mean = rate;
+        name_busiest(o, &r);
+    }
+    msim_serving_free(sim);
+    return status;
+}
+
 /* Wider by a relative half-width that has nothing to do with the run's. */
 static void widen(struct msim_serving_figure *f, double half)
 {
@@ -163,14 +251,18 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
 
         s->half = w->deploy ? msim_deploy_half(w->deploy, i) : 0;
         widen(&s->self, s->half);
-        if (o->run.stages[i].llm.is_llm)
+        if (w->capacities && o->run.stages[i].llm.is_llm)
             MSIM_TRY(ask_llm(o, i, err));
-        if (serves_batches(o, i))
+        if (w->capacities && serves_batches(o, i))
             MSIM_TRY(ask_batches(o, w, i, err));
         if (!o->run.stages[i].llm.is_llm)
             set_workers(s);
+        else if (!w->capacities)
+            s->capacity = s->tokens = interval(s->capacity_rps = NAN, 0);
     }
     find_least(o);
     widen_classes(o);
-    return MSIM_OK;
+    return w->capacities && calls_hold_workers(o) && can_flood(o)
+               ? flood(o, w, err)
+               : MSIM_OK;
 }

@@ -53,6 +53,8 @@ struct msim_serving_wish {
     uint32_t n_goodput;
     uint32_t threads;
     bool counterfactuals; /* left out where they take too long */
+    bool capacities;      /* with runs of their own, where a run below capacity
+                             does not say it (LLMs, batches, held workers) */
 };
 
 struct msim_serving_outcome {
