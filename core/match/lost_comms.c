@@ -432,21 +432,28 @@ static void note_without(struct group *g, struct piece p)
             note(g, g->ranks[r], 0, 1);
 }
 
-static void note_numbers(struct group *g)
+/* False where the numbers are not the group's: a rank counts its messages with
+ * all others. */
+static bool note_numbers(struct group *g)
 {
     struct msim_step_window there;
+    bool of_group;
 
     for (uint32_t i = 0; i < g->n; i++)
-        g->of[i].number = comm_of(g->all, &g->of[i])->sequence;
+        g->of[i].number = g->of[i].is->sequence;
     there = numbers_of(g);
     qsort(g->of, g->n, sizeof(*g->of), by_number);
-    for (uint32_t i = are_of_group(g) ? 0 : g->n; i < g->n;) {
+    of_group = are_of_group(g);
+    for (uint32_t i = of_group ? 0 : g->n; i < g->n;) {
         struct piece p = number_at(g, i);
 
         if (msim_step_holds(&there, g->of[i].number))
             note_without(g, p);
         i = p.to;
     }
+    if (!of_group)
+        qsort(g->of, g->n, sizeof(*g->of), by_span);
+    return of_group;
 }
 
 /* ---- all groups ---------------------------------------------------------- */
@@ -460,8 +467,9 @@ static enum msim_status number_group(struct group *g)
         return MSIM_OK;
     for (uint32_t i = 0; i < g->n; i++)
         numbered += comm_of(g->all, &g->of[i])->sequence >= 0;
-    if (numbered == g->n)
-        note_numbers(g);
+    if (numbered == g->n && !note_numbers(g) &&
+        msim_is_message(g->of->is->collective))
+        numbered = 0;
     if (numbered)
         return MSIM_OK;
     for (uint32_t r = 1; r < g->n_ranks; r++)

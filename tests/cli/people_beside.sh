@@ -144,4 +144,60 @@ for kind in {alike,unlike}_off{,_unmarked}; do
     want iteration_us "${!whole}"
     want_err "rank 1: its clock is 5.000 ms off rank 0's"
 done
+
+# ---- messages of execution traces ----------------------------------------------
+# Messages to different ranks run at once, and so do both ways of a pair that both
+# ranks send first, or that go round: behind each other they would wait for ever.
+# Where one sends first and the other receives first, they are two calls. A rank
+# counts its messages with all others, so that two ends may have two numbers.
+make <<'PYTHON'
+from made_run import *
+
+
+def message(number, kind, peer, ranks, rank, sequence):
+    listed = [[[3, 3, 0, 1 << 26, 4, f"cuda:{rank}"]]]
+    inner = node(number, "record_param_comms", 2)
+    inner["inputs"] = {
+        "values": [*listed, [sequence, True], ["0", "default_pg"], peer, kind, [], [], 0, 1, ranks],
+        "shapes": [[[1 << 26]], [[], []], [[], []], [], [], [], [], [], [], []],
+        "types": ["GenericList[Tensor(float)]", "Tuple[Int,Bool]", "Tuple[String,String]", "Int",
+                  "String", "GenericList[]", "GenericList[]", "Int", "Int", "Int"]}
+    inner["attrs"] += [{"name": k, "type": "string", "value": v} for k, v in
+                       {"collective_name": kind, "dtype": "Float", "pg_name": "0"}.items()]
+    inner["attrs"] += [{"name": k, "type": "uint64", "value": v} for k, v in
+                       {"in_msg_nelems": 1 << 26, "out_msg_nelems": 1 << 26,
+                        "pg_size": ranks}.items()]
+    return inner
+
+
+def job(name, ranks, calls, numbered=True):
+    group = json.dumps([{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl",
+                         "ranks": [], "group_size": ranks, "group_count": 1}])
+    for rank in range(ranks):
+        init = node(50, "## process_group:init ##")
+        init["inputs"] = {"values": [group], "shapes": [[]], "types": ["String"]}
+        write_et(f"messages/{name}/rank{rank}.json", [init] + [
+            message(200 + 10 * i, kind, peer % ranks, ranks, rank, i + 1 if numbered else 1)
+            for i, (kind, peer) in enumerate(calls(rank))])
+
+
+job("one", 2, lambda r: [(("send", "recv")[r], 1 - r)])
+job("both", 2, lambda r: [("send", 1 - r), ("recv", 1 - r)])
+job("unnumbered", 2, lambda r: [("send", 1 - r), ("recv", 1 - r)], numbered=False)
+job("in_turn", 2, lambda r: [("send", 1), ("recv", 1)] if r == 0 else [("recv", 0), ("send", 0)])
+job("ring", 4, lambda r: [("send", r + 1), ("recv", r - 1)])
+job("ring_unnumbered", 4, lambda r: [("send", r + 1), ("recv", r - 1)], numbered=False)
+job("same_way", 2, lambda r: [(("send", "recv")[r], 1 - r)] * 2)
+PYTHON
+for job in one both unnumbered in_turn ring ring_unnumbered same_way; do
+    run --json --platform a100 --costs model "messages/$job"
+    want_rc 0
+    want_no_err
+    case $job in in_turn | same_way) times=2 ;; *) times=1 ;; esac
+    [ "$job" = one ] && one=$(iteration)
+    awk -v got="$(iteration)" -v one="$one" -v times="$times" \
+        'BEGIN { exit !(got > 0.95 * times * one && got < 1.05 * times * one) }' ||
+        complain "$job takes $(iteration), and one message $one"
+    [[ $out != *'"bytes": 268435456, "ranks": 1,'* ]] || complain "$job: the two ends meet"
+done
 finish

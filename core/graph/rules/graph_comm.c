@@ -21,6 +21,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
                               uint32_t comm)
@@ -343,13 +344,53 @@ static void warn_apart(const struct msim_graph_builder *b,
                   what);
 }
 
+/* Numbers of a pair of ranks are of both where most are; what one rank alone
+ * has is of it. Meetings are numbered and sorted. */
+static bool are_shared(const struct msim_meeting *m, uint32_t n)
+{
+    uint32_t all = 0, met = 0;
+    bool alone = true;
+
+    for (uint32_t i = 0; i < n; all++) {
+        uint32_t end = i + 1;
+
+        while (end < n && m[end].ordinal == m[i].ordinal)
+            end++;
+        alone = alone && m[i].rank == m[0].rank;
+        met += end - i > 1;
+        i = end;
+    }
+    return 2 * met > all || (alone && !met);
+}
+
+/* A rank counts its messages with all others, so that the two ends of one may
+ * have two numbers. Then the nth is the nth. */
+static enum msim_status number_messages(const struct msim_graph_builder *b,
+                                        struct msim_meeting *m, uint32_t n,
+                                        bool *numbered)
+{
+    struct msim_meeting *in_order = malloc(n * sizeof(*in_order));
+
+    if (!in_order)
+        return MSIM_ENOMEM;
+    memcpy(in_order, m, n * sizeof(*m));
+    number_by_sequence(b, m, n);
+    *numbered = are_shared(m, n);
+    if (!*numbered)
+        memcpy(m, in_order, n * sizeof(*m));
+    free(in_order);
+    return MSIM_OK;
+}
+
 static enum msim_status meet_group(struct msim_graph_builder *b,
                                    struct msim_meeting *m, uint32_t n)
 {
     bool agrees, numbered = sequence_is_known(b, m, n);
     enum msim_peers peers = peers_of(b, m);
 
-    if (numbered)
+    if (numbered && msim_is_message(comm_of(b, m)->collective))
+        MSIM_TRY(number_messages(b, m, n, &numbered));
+    else if (numbered)
         number_by_sequence(b, m, n);
     agrees = group_agrees(b, m, n);
     if (!agrees)

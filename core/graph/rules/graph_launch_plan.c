@@ -5,7 +5,8 @@
  * One host thread runs all operators in the order in which they began, since a
  * trace without times does not show what ran at the same time: autograd's
  * thread works while the main thread waits for it. Kernels queue on one stream;
- * collectives on another, which reads what was computed before. Later kernels
+ * collectives on another, which reads what was computed before; messages on
+ * those of graph_messages.c. Later kernels
  * wait for a collective at once; or, if its wait is recorded, from there on (a
  * wait that has the number of a collective is for that one);
  * or, if a gradient hook launched it, from the end of the backward pass on. An
@@ -13,7 +14,9 @@
  * host computes itself.
  */
 #include "core/base/idmap.h"
+#include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +31,7 @@ struct planner {
     uint32_t window;        /* current iteration's, or NONE */
     uint32_t host;          /* last host task */
     uint32_t stream, comm;  /* last tasks of the two streams, or NONE */
+    uint32_t last;          /* collective or message, or NONE */
     uint32_t host_waits;    /* GPU task the next host task waits for, or NONE */
     uint32_t hooked;        /* last collective of a gradient hook, or NONE */
     uint32_t compute_waits; /* collective that later kernels wait for */
@@ -36,6 +40,12 @@ struct planner {
     struct msim_idmap sent; /* by group and number: the collective's task */
     struct msim_idmap steps; /* by the op that marks them */
     uint32_t n_meetings;
+    /* Messages, by comms: what each runs behind, its task, and whether another
+     * runs behind it or the iteration has waited for it. */
+    uint32_t *behind, *task;
+    bool *over;
+    struct msim_idmap lanes; /* by whom they are from, and to */
+    struct msim_vec waits;   /* their tasks that later kernels wait for */
 };
 
 static enum msim_status sort_ops(struct planner *p)
@@ -112,6 +122,19 @@ static enum msim_task_kind task_kind(enum msim_launch_kind what)
     return what == MSIM_LAUNCH_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY;
 }
 
+/* Of the collective, and of all messages, that later kernels wait for. */
+static enum msim_status await(struct planner *p, uint32_t id)
+{
+    const uint32_t *of = p->waits.data;
+
+    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
+    for (uint32_t i = 0; i < p->waits.n; i++)
+        MSIM_TRY(depend(p, MSIM_EDGE_EVENT, of[i], id));
+    p->compute_waits = MSIM_NONE;
+    p->waits.n = 0;
+    return MSIM_OK;
+}
+
 static enum msim_status add_kernel(struct planner *p, uint32_t op,
                                    uint32_t work, enum msim_launch_kind what)
 {
@@ -120,8 +143,7 @@ static enum msim_status add_kernel(struct planner *p, uint32_t op,
     MSIM_TRY(add_gpu(p, task_kind(what), p->stream_lane, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, id));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->stream, id));
-    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
-    p->compute_waits = MSIM_NONE;
+    MSIM_TRY(await(p, id));
     p->stream = id;
     if (what == MSIM_LAUNCH_COPY_BACK)
         p->host_waits = id;
@@ -136,8 +158,7 @@ static enum msim_status add_on_host(struct planner *p, uint32_t op,
 
     MSIM_TRY(add_gpu(p, task_kind(what), p->host_lane, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, p->host, id));
-    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
-    p->compute_waits = MSIM_NONE;
+    MSIM_TRY(await(p, id));
     p->host = id;
     p->stream = id;
     return MSIM_OK;
@@ -175,24 +196,87 @@ static uint32_t waited_for(const struct planner *p, const struct msim_comm *m)
             ? MSIM_NONE
             : msim_idmap_get(&p->sent, msim_idmap_pair(m->group, m->sequence));
 
-    return id == MSIM_NONE ? p->comm : id;
+    return id == MSIM_NONE ? p->last : id;
+}
+
+static bool is_message(const struct planner *p, uint32_t comm)
+{
+    struct msim_message ends;
+
+    return comm != MSIM_NONE &&
+           msim_message_of(p->t, &p->t->comms[comm], &ends);
+}
+
+/* Later kernels wait for a collective instead of the one before, which runs
+ * before it; for a message, beside others. */
+static enum msim_status let_wait(struct planner *p, uint32_t id)
+{
+    uint32_t *at;
+
+    if (id == MSIM_NONE ||
+        !is_message(p, p->t->ops[p->b->g->refs[id].op].comm)) {
+        p->compute_waits = id;
+        return MSIM_OK;
+    }
+    at = msim_vec_add(&p->waits, sizeof(*at));
+    if (!at)
+        return MSIM_ENOMEM;
+    *at = id;
+    return MSIM_OK;
+}
+
+/* The first way that messages take has the lane of collectives. */
+static enum msim_status lane_of(struct planner *p, uint32_t comm,
+                                uint32_t *lane)
+{
+    uint32_t *at, n = p->lanes.count;
+    uint64_t key = msim_graph_group_key(p->b, p->rank, comm);
+
+    *lane = p->comm_lane;
+    if (!is_message(p, comm))
+        return MSIM_OK;
+    MSIM_TRY(msim_idmap_put(&p->lanes, key, MSIM_NONE, &at));
+    if (*at == MSIM_NONE && n)
+        MSIM_TRY(msim_builder_lane(p->b, p->rank, 1 + n, true, at));
+    else if (*at == MSIM_NONE)
+        *at = p->comm_lane;
+    *lane = *at;
+    return MSIM_OK;
+}
+
+/* What a call runs behind; it is the last then. */
+static uint32_t put_last(struct planner *p, uint32_t comm, uint32_t id)
+{
+    uint32_t before = p->comm, behind;
+
+    p->last = id;
+    if (!is_message(p, comm)) {
+        p->comm = id;
+        return before;
+    }
+    behind = p->behind[comm];
+    p->task[comm] = id;
+    if (behind == MSIM_NONE)
+        return MSIM_NONE;
+    p->over[behind] = true;
+    return p->task[behind];
 }
 
 static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
 {
-    uint32_t arrive, id;
+    uint32_t arrive, id, lane, comm = p->t->ops[op].comm;
 
-    MSIM_TRY(add_gpu(p, MSIM_TASK_JOIN, p->comm_lane, op, work, &arrive));
-    MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, p->comm_lane, op, work, &id));
+    MSIM_TRY(lane_of(p, comm, &lane));
+    MSIM_TRY(add_gpu(p, MSIM_TASK_JOIN, lane, op, work, &arrive));
+    MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, lane, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, arrive));
-    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->comm, arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, put_last(p, comm, id), arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_INPUT, p->stream, arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, arrive, id));
-    p->comm = id;
     if (in_gradient_hook(p, op))
         p->hooked = id;
     else if (!p->has_waits)
-        p->compute_waits = id;
+        MSIM_TRY(let_wait(p, id));
     MSIM_TRY(note_sent(p, p->t->ops[op].comm, id));
     return msim_builder_meet(
         p->b,
@@ -225,6 +309,17 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
 
 /* ---- iterations --------------------------------------------------------- */
 
+static enum msim_status await_messages(struct planner *p)
+{
+    for (uint32_t i = 0; i < p->t->n_comms; i++) {
+        if (p->task[i] == MSIM_NONE || p->over[i])
+            continue;
+        p->over[i] = true;
+        MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->task[i], p->host));
+    }
+    return MSIM_OK;
+}
+
 /* The host waits for all that its iteration launched; then the step ends. */
 static enum msim_status close_window(struct planner *p, uint32_t first)
 {
@@ -235,6 +330,7 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
     p->host_waits = p->plan->on_host ? MSIM_NONE : p->stream;
     MSIM_TRY(add_host(p, first, first));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->comm, p->host));
+    MSIM_TRY(await_messages(p));
     w = &p->b->g->windows[p->window];
     w->last = p->host;
     p->window = MSIM_NONE;
@@ -292,19 +388,20 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
 /* ---- the walk ----------------------------------------------------------- */
 
 /* What changes for later kernels when op `i` begins. */
-static void note_waits(struct planner *p, uint32_t i)
+static enum msim_status note_waits(struct planner *p, uint32_t i)
 {
     const struct msim_op *op = &p->t->ops[i];
 
     if (op->comm != MSIM_NONE &&
         p->t->comms[op->comm].collective == MSIM_COLL_WAIT)
-        p->compute_waits = waited_for(p, &p->t->comms[op->comm]);
+        MSIM_TRY(let_wait(p, waited_for(p, &p->t->comms[op->comm])));
     /* Back from autograd's thread: the reducer has waited for its buckets. */
     if (op->thread != p->thread && p->hooked != MSIM_NONE) {
         p->compute_waits = p->hooked;
         p->hooked = MSIM_NONE;
     }
     p->thread = op->thread;
+    return MSIM_OK;
 }
 
 /*
@@ -326,7 +423,7 @@ static enum msim_status walk(struct planner *p)
             first = end = i;
         }
         MSIM_TRY(step_marks(p, i, &step));
-        note_waits(p, i);
+        MSIM_TRY(note_waits(p, i));
         end = i + 1;
         if (p->plan->first[i] == p->plan->first[i + 1])
             continue;
@@ -346,8 +443,23 @@ static enum msim_status add_lanes(struct planner *p)
     return msim_builder_lane(p->b, p->rank, 1, true, &p->comm_lane);
 }
 
+static enum msim_status find_messages(struct planner *p)
+{
+    size_t n = (size_t)p->t->n_comms + 1;
+
+    p->behind = malloc(n * sizeof(*p->behind));
+    p->task = malloc(n * sizeof(*p->task));
+    p->over = calloc(n, sizeof(*p->over));
+    if (!p->behind || !p->task || !p->over)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        p->task[i] = MSIM_NONE;
+    return msim_graph_message_order(p->b->job, p->rank, p->behind);
+}
+
 static enum msim_status run(struct planner *p)
 {
+    MSIM_TRY(find_messages(p));
     MSIM_TRY(sort_ops(p));
     MSIM_TRY(add_lanes(p));
     MSIM_TRY(index_steps(p));
@@ -370,6 +482,7 @@ enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
                         .host = MSIM_NONE,
                         .stream = MSIM_NONE,
                         .comm = MSIM_NONE,
+                        .last = MSIM_NONE,
                         .host_waits = MSIM_NONE,
                         .hooked = MSIM_NONE,
                         .compute_waits = MSIM_NONE,
@@ -378,6 +491,11 @@ enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
 
     msim_idmap_release(&p.sent);
     msim_idmap_release(&p.steps);
+    msim_idmap_release(&p.lanes);
+    free(p.waits.data);
+    free(p.behind);
+    free(p.task);
+    free(p.over);
     free(p.order);
     return status;
 }

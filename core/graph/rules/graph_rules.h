@@ -73,6 +73,11 @@ bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op);
 MSIM_MUST_CHECK
 enum msim_status msim_graph_queue(struct msim_graph_builder *b,
                                   struct msim_rank_tasks *r);
+/* graph_messages.c: of each of the rank's calls (by comms), the message behind
+ * which it runs, or NONE. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_message_order(const struct msim_job *job,
+                                          uint32_t rank, uint32_t *behind);
 /* graph_launch_plan.c: a rank without GPU events, from what it would launch. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
