@@ -11,9 +11,9 @@
  * and of engines that a fit did not see; intervals are of those.
  */
 #include "calibrate/serving/serving_fit.h"
-#include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/quantile.h"
+#include "serving/llm/llm_law_write.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -255,7 +255,7 @@ static void print_rows(FILE *out, struct run *r)
     for (int p = 0; p < MSIM_LLM_PIECES; p++) {
         const char *name = msim_llm_piece_text((enum msim_llm_piece)p);
 
-        fprintf(out, ",decode_%s_us,prefill_%s_us", name, name);
+        msim_print(out, ",decode_%s_us,prefill_%s_us", name, name);
     }
     putc('\n', out);
     for (uint32_t i = 0; i < r->t.n; i++)
@@ -263,14 +263,6 @@ static void print_rows(FILE *out, struct run *r)
 }
 
 /* ---- the file ------------------------------------------------------------ */
-
-static void add_number(cJSON *to, const char *key, double v)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%.4g", v);
-    cJSON_AddRawToObject(to, key, text);
-}
 
 static double half_of(struct run *r, enum split s, enum msim_llm_figure f)
 {
@@ -280,75 +272,20 @@ static double half_of(struct run *r, enum split s, enum msim_llm_figure f)
 }
 
 /* Where model, GPU and engine are new each adds what it adds alone. */
-static void add_halves(cJSON *json, struct run *r)
+static void set_halves(struct run *r)
 {
-    static const char *const NAMES[] = {"tpot", "ttft"};
-    cJSON *all = cJSON_AddObjectToObject(json, "half_intervals");
-
     for (int i = 0; i < MSIM_LLM_FIGURES; i++) {
         enum msim_llm_figure f = (enum msim_llm_figure)i;
-        cJSON *one = cJSON_AddObjectToObject(all, NAMES[i]);
         double seen = fmax(half_of(r, SPLIT_ROWS, f), 0.01);
         double model = fmax(half_of(r, SPLIT_MODEL, f), seen);
         double gpu = fmax(half_of(r, SPLIT_GPU, f), seen);
         double engine = fmax(half_of(r, SPLIT_ENGINE, f), seen);
 
-        add_number(one, "seen", seen);
-        add_number(one, "other_model", model);
-        add_number(one, "other_gpu", gpu);
-        add_number(one, "other",
-                   sqrt(fmax(model * model, engine * engine) + gpu * gpu -
-                        seen * seen));
+        r->law.half[f] =
+            (struct msim_llm_halves){seen, model, gpu,
+                                     sqrt(fmax(model * model, engine * engine) +
+                                          gpu * gpu - seen * seen)};
     }
-}
-
-static void add_engines(cJSON *json, const struct msim_llm_law *law)
-{
-    cJSON *all = cJSON_AddObjectToObject(json, "engines");
-
-    for (int e = 0; e < MSIM_LLM_ENGINES; e++) {
-        cJSON *one;
-
-        if (!law->engines[e])
-            continue;
-        one = cJSON_AddObjectToObject(
-            all, msim_llm_engine_text((enum msim_llm_engine)e));
-        add_number(one, "host_us", law->host_us[e]);
-        add_number(one, "sequence_us", law->sequence_us[e]);
-        add_number(one, "ranks_us", law->ranks_us[e]);
-        add_number(one, "first_wave", law->first_wave[e]);
-        add_number(one, "arrival_us", law->arrival_us[e]);
-        for (int p = 0; p < MSIM_LLM_PIECES; p++)
-            add_number(one, msim_llm_piece_text((enum msim_llm_piece)p),
-                       law->factor[e][p]);
-    }
-}
-
-static void add_types(cJSON *json, const char *key, const double *type)
-{
-    cJSON *all = cJSON_AddObjectToObject(json, key);
-
-    for (int q = MSIM_QUANT_BF16; q < MSIM_QUANTS; q++)
-        add_number(all, msim_quant_text((enum msim_quant)q), type[q]);
-}
-
-static void add_seen_types(cJSON *to, const struct msim_llm_law *law)
-{
-    cJSON *list = cJSON_AddArrayToObject(to, "types");
-
-    for (int q = MSIM_QUANT_BF16; q < MSIM_QUANTS; q++)
-        if (law->types[q])
-            cJSON_AddItemToArray(
-                list, cJSON_CreateString(msim_quant_text((enum msim_quant)q)));
-}
-
-static void add_names(cJSON *to, const char *key, const char names[][64],
-                      uint32_t n)
-{
-    cJSON *list = cJSON_AddArrayToObject(to, key);
-
-    for (uint32_t i = 0; i < n; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(names[i]));
 }
 
 static const char *file_of(const char *path)
@@ -372,41 +309,19 @@ static enum msim_status write_text(const char *path, const char *text, size_t n,
 static enum msim_status write_law(struct run *r, const char *rows,
                                   const char *path, struct msim_error *err)
 {
-    cJSON *json = cJSON_CreateObject(), *of;
-    enum msim_status status;
-    char *text;
+    const struct msim_llm_law_source from = {
+        .how = "least mean |log(measured / predicted)| of TPOT, and of TTFT "
+               "with a quarter of its weight, through "
+               "serving/llm/closed_loop.h",
+        .command = "msim-fit-serving DATA ROWS --models DIR --out "
+                   "data/laws/serving.json",
+        .file = file_of(rows),
+        .used = r->t.n,
+        .left_out = r->t.left_out,
+        .failed = r->t.failed};
 
-    cJSON_AddStringToObject(json, "schema", "mystique-sim/serving-law/1");
-    cJSON_AddStringToObject(
-        json, "what",
-        "constants of the law of served models (serving/llm/llm_law.h): "
-        "microseconds of the host, factors of what works take");
-    cJSON_AddStringToObject(
-        json, "how",
-        "least mean |log(measured / predicted)| of TPOT, and of TTFT with a "
-        "quarter of its weight, through serving/llm/closed_loop.h");
-    cJSON_AddStringToObject(json, "command",
-                            "msim-fit-serving DATA ROWS --models DIR --out "
-                            "data/laws/serving.json");
-    of = cJSON_AddObjectToObject(json, "rows");
-    cJSON_AddStringToObject(of, "file", file_of(rows));
-    cJSON_AddNumberToObject(of, "used", r->t.n);
-    cJSON_AddNumberToObject(of, "left_out", r->t.left_out);
-    cJSON_AddNumberToObject(of, "failed", r->t.failed);
-    add_names(of, "models", r->law.models, r->law.n_models);
-    add_names(of, "gpus", r->law.gpus, r->law.n_gpus);
-    add_seen_types(of, &r->law);
-    add_engines(json, &r->law);
-    add_types(json, "types", r->law.type);
-    add_types(json, "types_of_many", r->law.type_many);
-    add_halves(json, r);
-    text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return MSIM_ENOMEM;
-    status = write_text(path, text, strlen(text), err);
-    free(text);
-    return status;
+    set_halves(r);
+    return msim_llm_law_write(&r->law, &from, path, err);
 }
 
 /* ---- main ---------------------------------------------------------------- */
@@ -457,8 +372,8 @@ static enum msim_status run(struct run *r, const struct options *o,
                             struct msim_error *err)
 {
     MSIM_TRY(msim_serving_rows_read(&r->t, o->rows, o->data, o->models, err));
-    printf("%u rows, %u left out, %u failed%s%s\n", r->t.n, r->t.left_out,
-           r->t.failed, *r->t.why ? ": " : "", r->t.why);
+    msim_print(stdout, "%u rows, %u left out, %u failed%s%s\n", r->t.n,
+               r->t.left_out, r->t.failed, *r->t.why ? ": " : "", r->t.why);
     if (!allocate(r))
         return MSIM_ENOMEM;
     for (size_t s = 0; s < SPLIT_COUNT; s++)

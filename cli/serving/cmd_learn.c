@@ -9,6 +9,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/serving/learn_requests.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 struct settings {
-    const char *runs, *out;
+    const char *runs, *requests, *out;
     uint32_t horizon;
     bool json;
 };
@@ -30,6 +31,14 @@ static const struct msim_option OPTIONS[] = {
      .help = "counters of runs, one .csv a run, of any length and any numbers "
              "of replicas; each fourth of them is held back once, whole, to "
              "judge what is learned"},
+    {.name = "requests",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, requests),
+     .metavar = "LOG",
+     .help =
+         "instead of --runs: measured requests (t_s, tokens, ttft_ms, "
+         "e2e_ms) of the one LLM stage, to which its engine's constants are "
+         "fitted; the last three tenths are held back"},
     {.name = "horizon",
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, horizon),
@@ -42,7 +51,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
      .metavar = "MODEL.json",
-     .help = "the model to write, which watch --model reads"},
+     .help = "the model to write, which watch --model reads; with --requests "
+             "the constants, which serve --fit reads"},
     {.name = "json",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
@@ -51,6 +61,7 @@ static const struct msim_option OPTIONS[] = {
 
 static const char *const EXAMPLES[] = {
     "mystique-sim learn app.json --runs runs/ -o model.json",
+    "mystique-sim learn app.json --requests measured.csv -o fit.json",
     NULL,
 };
 
@@ -109,9 +120,17 @@ int msim_cmd_learn(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    if (!s.runs || !s.out) {
-        msim_message(!s.runs ? "--runs is missing, want a folder of counters"
-                             : "-o is missing, want the model to write");
+    if (s.requests && s.out && !s.runs)
+        return msim_learn_requests(files.items[0], s.requests, s.out, s.json);
+    if (s.requests && s.runs) {
+        msim_message("--runs and --requests exclude each other");
+        return MSIM_EXIT_USAGE;
+    }
+    if ((!s.runs && !s.requests) || !s.out) {
+        msim_message(!s.runs && !s.requests
+                         ? "--runs is missing, want a folder of counters (or "
+                           "--requests, a log)"
+                         : "-o is missing, want the model to write");
         return MSIM_EXIT_USAGE;
     }
     return become(&s, files.items[0]);

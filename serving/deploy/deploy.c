@@ -243,6 +243,26 @@ void msim_deploy_free(struct msim_deploy *d)
     free(d);
 }
 
+const struct msim_llm_law *msim_deploy_law(const struct msim_deploy *d)
+{
+    return &d->law;
+}
+
+void msim_deploy_set_law(struct msim_deploy *d, const struct msim_llm_law *law)
+{
+    d->law = *law;
+}
+
+const char *msim_deploy_model(const struct msim_deploy *d, uint32_t stage)
+{
+    return d->parts[stage].model.name;
+}
+
+const char *msim_deploy_platform(const struct msim_deploy *d, uint32_t stage)
+{
+    return msim_platform_name(d->parts[stage].side[0].platform);
+}
+
 double msim_deploy_half(const struct msim_deploy *d, uint32_t stage)
 {
     return d->parts[stage].half;

@@ -23,6 +23,15 @@ enum msim_status msim_deploy_open(struct msim_deploy **out,
                                   struct msim_error *err);
 void msim_deploy_free(struct msim_deploy *d); /* accepts NULL */
 
+struct msim_llm_law; /* serving/llm/llm_law.h */
+/* The law that step times go by; another one for simulators made from now on.
+ */
+const struct msim_llm_law *msim_deploy_law(const struct msim_deploy *d);
+void msim_deploy_set_law(struct msim_deploy *d, const struct msim_llm_law *law);
+/* The names of the model and of the platform of a stage that has them. */
+const char *msim_deploy_model(const struct msim_deploy *d, uint32_t stage);
+const char *msim_deploy_platform(const struct msim_deploy *d, uint32_t stage);
+
 /* Does the application have stages for which data is read? */
 bool msim_deploy_needs(const struct msim_app *app);
 

@@ -79,6 +79,7 @@ serving/llm          : core/base core/json core/trace core/work models/platform 
 serving/engine       : core/base serving/app serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
 serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
+serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
 serving/explore      : core/base serving/draw serving/app :
