@@ -72,9 +72,11 @@ void msim_point_table_text(const struct msim_point_table *t, FILE *out)
             msim_print(out, ": no answer: %s\n", row->answer.reason);
             continue;
         }
-        msim_print(out, ", %s, %lld x %lld tokens, %lld clients\n      TTFT ms",
+        msim_print(out,
+                   ", %s, %lld x %lld tokens, %lld client%s\n      TTFT ms",
                    msim_llm_engine_text(p->engine), (long long)p->isl,
-                   (long long)p->osl, (long long)p->clients);
+                   (long long)p->osl, (long long)p->clients,
+                   p->clients == 1 ? "" : "s");
         write_time(out, &row->answer.ttft);
         msim_print(out, "   TPOT ms");
         write_time(out, &row->answer.tpot);

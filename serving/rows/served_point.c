@@ -107,8 +107,9 @@ static bool size_of(const struct row *r, enum msim_point_column c, double most,
 #define RANKS_MOST   100000
 #define TOKENS_MOST  1000000
 #define CLIENTS_MOST 100000
-#define OUTPUTS_MOST 1e8 /* of all clients at once: a second of this program   \
-                          */
+#define OUTPUTS_MOST                                                           \
+    1e8 /* of all clients at once: a second of this program                    \
+         */
 
 /* Replicas by their columns, which follow each other from `first`. */
 static bool read_side(const struct row *r, enum msim_point_column tp,
