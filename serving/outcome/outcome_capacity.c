@@ -28,9 +28,9 @@ static void set_workers(struct msim_stage_outcome *s)
 }
 
 /* Rounds of full batches that a stage is run for, alone. */
-#define ROUNDS      60
+#define ROUNDS      1000
 #define ALONE_MOST  200000.0
-#define ALONE_LEAST 2000.0
+#define ALONE_LEAST 40000.0
 
 /* More than it can serve: as if a full batch took no longer than this run's. */
 static enum msim_status run_alone(struct msim_serving_outcome *o,
@@ -43,7 +43,6 @@ static enum msim_status run_alone(struct msim_serving_outcome *o,
     double batch = (double)def->batching.max_batch;
     double visits = ROUNDS * batch * r->worker_count / r->visits_per_request;
     struct msim_serving_how how = {.seed = w->how.seed,
-                                   .log = w->how.log,
                                    .replicas = w->how.replicas,
                                    .only_stage_1 = i + 1};
     struct msim_serving_result alone;
@@ -67,6 +66,12 @@ static enum msim_status ask_batches(struct msim_serving_outcome *o,
         status = run_alone(o, w, i, sim, err);
     msim_serving_free(sim);
     return status;
+}
+
+/* A log has as many requests as it has, which need not be enough. */
+static bool is_of_log(const struct msim_serving_wish *w)
+{
+    return w->how.log || w->app->arrivals.process == MSIM_ARRIVAL_LOG;
 }
 
 /* Without calls that a batch would be held for. */
@@ -187,7 +192,6 @@ static enum msim_status flood(struct msim_serving_outcome *o,
 {
     struct msim_serving_how how = {.seed = w->how.seed,
                                    .replicas = w->how.replicas,
-                                   .log = w->how.log,
                                    .free_stage_1 = w->how.free_stage_1,
                                    .rate = FLOOD * o->capacity.mean,
                                    .requests = FLOOD_REQUESTS};
@@ -253,7 +257,7 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
         widen(&s->self, s->half);
         if (w->capacities && o->run.stages[i].llm.is_llm)
             MSIM_TRY(ask_llm(o, i, err));
-        if (w->capacities && serves_batches(o, i))
+        if (w->capacities && !is_of_log(w) && serves_batches(o, i))
             MSIM_TRY(ask_batches(o, w, i, err));
         if (!o->run.stages[i].llm.is_llm)
             set_workers(s);
@@ -262,7 +266,8 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
     }
     find_least(o);
     widen_classes(o);
-    return w->capacities && calls_hold_workers(o) && can_flood(o)
+    return w->capacities && !is_of_log(w) && calls_hold_workers(o) &&
+                   can_flood(o)
                ? flood(o, w, err)
                : MSIM_OK;
 }

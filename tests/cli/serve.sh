@@ -58,6 +58,28 @@ want_out "the promise to all is not kept"
 grep -q '"name": "calls", "pid": 1, "tid": 1, "ts": 1000.000, "dur": 10000.000' \
     "$folder/timeline.json" || complain "not the timeline"
 
+# Capacity, whatever the rate: the gate's worker is held for 11 ms, so 90.9; with
+# nine workers work alone decides, 100. Batches of 8 take 25 ms on two replicas:
+# 640, though at this rate most are of one.
+run serve "$folder/app.json" --rate 10 --json
+grep -q '"capacity_rps": {"value": 90.9[^}]*"by": "work"}' <<<"$out" ||
+    complain "not a capacity of 90.9"
+sed 's/"workers": 1/"workers": 9/' "$folder/app.json" >"$folder/nine.json"
+run serve "$folder/nine.json" --rate 10 --json
+grep -q '"capacity_rps": {"value": \(100\|99.9[0-9]*\|100.0[0-9]*\), .*"by": "work"}' \
+    <<<"$out" || complain "not a capacity of 100"
+cat >"$folder/batch.json" <<'END'
+{"schema": "mystique-sim/app/1", "name": "batch",
+ "arrivals": {"process": "poisson", "rate": 20},
+ "stages": {"s": {"kind": "measured", "replicas": 2, "service": 10,
+  "batching": {"policy": "dynamic", "max_batch": 8, "max_wait_ms": 4,
+               "law": [[1, 1], [8, 2.5]]}}},
+ "flow": {"start": "s"}}
+END
+run serve "$folder/batch.json" --json
+grep -q '"capacity_rps": {"value": 6[34][0-9]' <<<"$out" ||
+    complain "not a capacity of 640"
+
 # Random services: the same bytes, and a free stage is its counterfactual.
 sed -i 's/"workers": 1,/"workers": 64,/; s/"service": 10/"replicas": 4, "workers": 2, "routing": "least", "service": {"lognormal": {"mean": 10, "cv": 1}}/; s/"replicas": 1, //' \
     "$folder/app.json"
