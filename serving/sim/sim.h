@@ -316,6 +316,8 @@ static inline void msim_sim_touch(struct msim_serving *s,
 {
     double dt = (double)(s->now - g->touched);
 
+    if (s->now == g->touched)
+        return;
     g->touched = s->now;
     g->areas.held += dt * g->held;
     g->areas.computing += dt * g->computing;
