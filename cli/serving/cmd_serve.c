@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define DEFAULT_REQUESTS 20000
+#define REQUESTS_MOST    5e7  /* 3 GB of them */
 #define DEFAULT_LLM      1000 /* where steps of engines are simulated */
 #define GOODPUTS_MOST    16
 
@@ -55,8 +56,9 @@ static enum msim_status number(const char *value, double least, double most,
     }
 
 NUMBER(rate, rate, 1e-6, 1e9, false, "requests a second, above 0")
-NUMBER(concurrency, concurrency, 1, 1e8, true, "a number of clients, from 1")
-NUMBER(requests, requests, 1, 4e9, true, "a number of requests, from 1")
+NUMBER(concurrency, concurrency, 1, 1e6, true, "clients, from 1 to 1000000")
+NUMBER(requests, requests, 1, REQUESTS_MOST, true,
+       "requests, from 1 to 50000000")
 NUMBER(seconds, seconds, 1e-6, 1e7, false, "seconds, above 0")
 NUMBER(warmup, warmup, 0, 1e7, false, "seconds, from 0")
 NUMBER(seed, seed, 0, 9007199254740992.0, true, "a whole number, from 0")
@@ -249,6 +251,22 @@ static bool from_log(const struct settings *s, const struct msim_app *app)
            (app->arrivals.process == MSIM_ARRIVAL_LOG && s->concurrency <= 0);
 }
 
+/* So many seconds may be more requests than memory holds. */
+static enum msim_status check_seconds(const struct settings *s,
+                                      const struct msim_app *app,
+                                      struct msim_error *err)
+{
+    double rate = s->rate > 0 ? s->rate : app->arrivals.rate;
+
+    if (s->concurrency > 0 || s->requests > 0 ||
+        !(rate * s->seconds > REQUESTS_MOST))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "%g seconds of %g requests a second are more than %.0f, "
+                     "want less of either",
+                     s->seconds, rate, REQUESTS_MOST);
+}
+
 static bool has_llm(const struct msim_app *app)
 {
     for (uint32_t i = 0; i < app->n_stages; i++)
@@ -280,6 +298,7 @@ static enum msim_status wish_of(const struct settings *s,
         .capacities = s->output != MSIM_OUTPUT_CSV};
     if (s->requests <= 0 && s->seconds <= 0 && !from_log(s, app))
         w->how.requests = has_llm(app) ? DEFAULT_LLM : DEFAULT_REQUESTS;
+    MSIM_TRY(check_seconds(s, app, err));
     if (!s->free_stage)
         return MSIM_OK;
     w->how.free_stage_1 = msim_app_stage_find(app, s->free_stage) + 1;

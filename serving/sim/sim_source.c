@@ -54,6 +54,8 @@ enum msim_status msim_sim_source_begin(struct msim_serving *s,
             return MSIM_OK;
         msim_sim_schedule(s, time_of(&s->next), MSIM_SIM_ARRIVE, 0);
     }
+    if (s->how.requests && n > (int64_t)s->how.requests)
+        n = (int64_t)s->how.requests; /* the others never get a turn */
     for (int64_t i = 0; i < n && i < MSIM_SIM_WHO_MOST; i++)
         msim_sim_schedule(s, 0, MSIM_SIM_ARRIVE, (uint32_t)i);
     return s->status;

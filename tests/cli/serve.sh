@@ -136,6 +136,12 @@ want_rc 2
 want_err "no stage 'wrok'"
 run serve "$folder/app.json" --rate 0
 want_rc 2
+run serve "$folder/app.json" --num-requests 60000000
+want_rc 2
+want_err "from 1 to 50000000"
+run serve "$folder/app.json" --rate 1e6 --seconds 1e6
+want_rc 2
+want_err "want less of either"
 run serve "$folder/app.json" --rate 3 --concurrency 4
 want_rc 2
 run serve "$folder/app.json" --goodput latency:3
