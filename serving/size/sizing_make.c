@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS   30000 /* through each stage */
+#define REQUESTS   20000 /* through each stage */
 #define REHEARSALS 7
 #define NEAR       0.9  /* so late without any queue, it is looked at */
 #define PLENTY     0.3  /* of workers held: more replicas than are needed */
