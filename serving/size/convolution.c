@@ -9,8 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define START_HELD  0.65 /* of workers, at first */
+#define START_HELD                                                             \
+    0.3 /* of workers, at first: plenty, so that what is missed                \
+           least can go, wherever it is */
 #define ROUNDS_MOST 12
+#define COARSE      12 /* one replica of so many goes at a time, at first */
 #define STEPS_MOST  2000
 #define LEAST_GAIN  1e-3 /* of what is late: below is noise */
 #define LEAST_WAIT  2e-4 /* of the horizon: below there is nothing to gain */
@@ -18,10 +21,11 @@
 
 struct plan {
     struct msim_latency_sum *l;
-    double room;   /* late requests over what promises allow: at most */
-    double late;   /* as the plan stands */
-    double *worse; /* by stage: late with one replica less; owned */
-    double *gain;  /* by stage: of one replica more, for its price; owned */
+    double room;    /* late requests over what promises allow: at most */
+    double late;    /* as the plan stands */
+    double *worse;  /* by stage: late with one replica less; owned */
+    int64_t coarse; /* one of so many replicas is taken at a time; 0: one */
+    double *gain;   /* by stage: of one replica more, for its price; owned */
 };
 
 static uint32_t n_stages(const struct plan *p)
@@ -34,8 +38,10 @@ static bool is_visited(const struct plan *p, uint32_t s)
     return p->l->load->stages[s].visits > 0;
 }
 
+/* Twice: holds of the first go with the calls that were before it. */
 static enum msim_status pass(struct plan *p)
 {
+    MSIM_TRY(msim_latency_pass(p->l));
     MSIM_TRY(msim_latency_pass(p->l));
     p->late = p->l->measure(p->l, p->l->ctx);
     return MSIM_OK;
@@ -131,10 +137,17 @@ static enum msim_status add_replicas(struct plan *p, struct msim_error *err)
 
 /* ---- fewer --------------------------------------------------------------- */
 
+static int64_t step_of(const struct plan *p, uint32_t s)
+{
+    int64_t step = p->coarse ? p->l->replicas[s] / p->coarse : 1;
+
+    return step > 1 ? step : 1;
+}
+
 static enum msim_status look_lower(struct plan *p, uint32_t s)
 {
     double held = msim_sizing_held(p->l, s);
-    int64_t fewer = p->l->replicas[s] - 1;
+    int64_t fewer = p->l->replicas[s] - step_of(p, s);
 
     p->worse[s] = INFINITY;
     if (!is_visited(p, s) || fewer < 1 ||
@@ -178,8 +191,8 @@ static enum msim_status take_replicas(struct plan *p)
         if (p->worse[s] > p->room ||
             (p->worse[s] > guess && find_least(p) != s))
             continue;
-        MSIM_TRY(
-            msim_latency_try(p->l, s, p->l->replicas[s] - 1, true, &p->late));
+        MSIM_TRY(msim_latency_try(p->l, s, p->l->replicas[s] - step_of(p, s),
+                                  true, &p->late));
         MSIM_TRY(look_lower(p, s));
         for (uint32_t k = 0; k < n_stages(p); k++)
             if (k != s && p->worse[k] < p->late)
@@ -213,9 +226,10 @@ static enum msim_status settle(struct plan *p, struct msim_error *err)
                 continue;
         }
         before = total(p);
+        p->coarse = i ? 0 : COARSE;
         if (i < ROUNDS_MOST / 2)
             MSIM_TRY(take_replicas(p));
-        if (total(p) == before)
+        if (i && total(p) == before)
             return MSIM_OK;
         MSIM_TRY(pass(p));
     }

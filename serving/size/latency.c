@@ -155,15 +155,22 @@ static void mark_callers(const struct msim_stage_demand *load, uint32_t s,
     }
 }
 
+static double *swap(double *kept, double *now, size_t n, bool back)
+{
+    memcpy(back ? now : kept, back ? kept : now, n * sizeof(double));
+    return kept + n;
+}
+
 /* What is marked, into `kept` or (`back`) out of it. */
 static enum msim_status keep(struct msim_latency_sum *l, const bool *mark,
                              bool back)
 {
-    size_t n_group = (size_t)l->load->app->n_edges * l->load->app->n_classes *
-                     l->grid.n,
-           need = n_group, at = n_group;
+    const struct msim_app *app = l->load->app;
+    size_t n_group = (size_t)app->n_edges * app->n_classes * l->grid.n;
+    size_t need = n_group + app->n_edges + app->n_stages;
+    double *at;
 
-    for (uint32_t s = 0; s < l->load->app->n_stages; s++)
+    for (uint32_t s = 0; s < app->n_stages; s++)
         need += mark[s] ? l->stages[s].n_numbers : 0;
     if (need > l->n_kept) {
         double *more = realloc(l->kept, need * sizeof(*more));
@@ -173,17 +180,12 @@ static enum msim_status keep(struct msim_latency_sum *l, const bool *mark,
         l->kept = more;
         l->n_kept = need;
     }
-    memcpy(back ? l->group : l->kept, back ? l->kept : l->group,
-           n_group * sizeof(double));
-    for (uint32_t s = 0; s < l->load->app->n_stages; s++) {
-        struct msim_latency_stage *st = &l->stages[s];
-
-        if (!mark[s])
-            continue;
-        memcpy(back ? st->numbers : l->kept + at,
-               back ? l->kept + at : st->numbers,
-               st->n_numbers * sizeof(double));
-        at += st->n_numbers;
+    at = swap(l->kept, l->group, n_group, back);
+    at = swap(at, l->apart, app->n_edges, back);
+    for (uint32_t s = 0; s < app->n_stages; s++) {
+        at = swap(at, &l->stages[s].wait_ms, 1, back);
+        if (mark[s])
+            at = swap(at, l->stages[s].numbers, l->stages[s].n_numbers, back);
     }
     return MSIM_OK;
 }

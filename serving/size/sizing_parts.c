@@ -9,8 +9,9 @@
 #define PERCENTILE  0.99 /* at which stages are shown */
 #define NORMAL_90   1.645
 #define MATTERS     0.05 /* share of the latency that makes a stage count */
-#define ROUNDS_MOST 40
-#define MOST_HELD   0.9 /* of workers: beyond, queues do not end */
+#define ROUNDS_MOST 60
+#define START_WAIT  0.004 /* of the horizon: what requests wait for a stage */
+#define MOST_HELD   0.9   /* of workers: beyond, queues do not end */
 
 double msim_sizing_price(const struct msim_app *app, uint32_t s)
 {
@@ -49,27 +50,42 @@ static int64_t enough(struct msim_latency_sum *l, uint32_t s, double most_held)
                          ceil(msim_sizing_held(l, s) / (workers * most_held)));
 }
 
+static double horizon_of(const struct msim_latency_sum *l)
+{
+    return l->grid.n * l->grid.step;
+}
+
+/* Replicas of `s` until its visits wait little, its calls being as they are. */
+static enum msim_status start_stage(struct msim_latency_sum *l, uint32_t s)
+{
+    double longest = START_WAIT * horizon_of(l);
+
+    if (!(l->load->stages[s].visits > 0))
+        return MSIM_OK;
+    l->replicas[s] =
+        (int64_t)fmax((double)l->replicas[s], (double)enough(l, s, MOST_HELD));
+    for (int i = 0; i < ROUNDS_MOST; i++) {
+        MSIM_TRY(msim_latency_simulate(l, s));
+        if (l->stages[s].wait_ms * l->load->stages[s].visits <= longest)
+            break;
+        l->replicas[s] += 1 + l->replicas[s] / 8;
+    }
+    return msim_latency_compose(l, s);
+}
+
+/* Stages that are called before those that call them: a caller's queue that
+ * comes of slow calls does not go away with more callers. */
 enum msim_status msim_sizing_start(struct msim_latency_sum *l, double most_held)
 {
     uint32_t n = l->load->app->n_stages;
 
     for (uint32_t s = 0; s < n; s++)
-        l->replicas[s] = enough(l, s, most_held);
-    for (int i = 0; i < ROUNDS_MOST; i++) {
-        bool all = true;
-
+        l->replicas[s] =
+            enough(l, s, most_held) + (l->load->stages[s].visits > 0);
+    for (int i = 0; i < 2; i++) {
         MSIM_TRY(msim_latency_pass(l));
-        for (uint32_t s = 0; s < n; s++) {
-            int64_t want = enough(l, s, MOST_HELD);
-
-            if (want <= l->replicas[s])
-                continue;
-            /* What it waits for may itself wait too long now. */
-            l->replicas[s] += (want - l->replicas[s] + 1) / 2;
-            all = false;
-        }
-        if (all)
-            return MSIM_OK;
+        for (uint32_t k = n; k-- > 0;)
+            MSIM_TRY(start_stage(l, l->load->order[k]));
     }
     return MSIM_OK;
 }
