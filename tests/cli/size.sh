@@ -89,12 +89,15 @@ for method in convolution search; do
         complain "$method does not say the same twice"
 done
 
-# The union of percentiles needs 10 ln(1/r) + 5 ln(1/s) with r + s = 1 %: 80 ms
-# and more. It finds none for 60 ms, and one for 120 ms.
+# The union of percentiles needs 10 ln(1/r) + 5 ln(1/s) with r + s = 1 %. That is
+# least where r is twice s: 10 ln 150 + 5 ln 300 = 78.6 ms. It finds no plan for
+# 60 ms, and one for 120 ms.
 run size "$stated" --method union
 want_rc 1
 want_err "union bound finds no plan"
 want_err "'front'"
+bound=$(sed -n 's/.* add up to \([0-9.]*\) ms .*/\1/p' <<<"$err")
+python3 -c "assert 76 < $bound < 82" || complain "the union bound is $bound ms, want 78.6"
 sed 's/"limit_ms": 60/"limit_ms": 120/' "$stated" >"$folder/slow.json"
 run size "$folder/slow.json" --method union -o "$folder/plan.json"
 want_rc 0
