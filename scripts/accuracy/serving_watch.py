@@ -195,6 +195,7 @@ def make_all(plant, names):
     for name in names:
         make_runs(plant, name, "one", RAMPS, lambda *a: make_ramps(*a, False))
         make_runs(plant, name, "many", MANY, lambda *a: make_ramps(*a, True))
+        make_runs(plant, name, "load", LOADS, make_load)
 
 
 # ---- ramps -----------------------------------------------------------------
@@ -277,7 +278,7 @@ def judge_ramps(program, plant, names):
 def judge_load(program, plant, names):
     rows = []
     for name in names:
-        runs = make_runs(plant, name, "load", LOADS, make_load)
+        runs = plant.folder / "load" / name
         out = subprocess.run([program, "learn", plant.app(name), "--runs", runs, "--json",
                               "-o", plant.folder / "model.json"],
                              stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -381,7 +382,7 @@ def judge_loop(program, plant, names, seconds=500):
 def fit(build, plant, names, out):
     pairs = []
     for name in names:
-        for kind in ("one", "many"):
+        for kind in ("one", "many", "load"):
             pairs += [plant.app(name), plant.folder / kind / name]
     subprocess.run([build / "msim-learn", f"--out={out}", *pairs], check=True)
 

@@ -62,6 +62,35 @@ static double lead_of(const struct msim_watch *w)
     return -now / line;
 }
 
+/*
+ * What was said a horizon ago came true, or it did not: the log odds follow, by
+ * a step of stochastic descent on the logistic loss. An application that goes
+ * near its limit all the time and never past it is no longer taken for one that
+ * is about to.
+ */
+static void learn_from(struct msim_watch *w)
+{
+    const double STEP = 0.05, MOST = 2;
+    uint32_t ago = (uint32_t)w->horizon_s;
+    double said, came = 0;
+
+    if (w->n_said < ago || ago > MSIM_WATCH_HORIZON_MOST)
+        return;
+    said = w->said[(w->n_said - ago) % (MSIM_WATCH_HORIZON_MOST + 1)];
+    for (uint32_t i = 0; i < ago; i++)
+        if (msim_history_at(&w->history, w->app->n_stages, MSIM_TRACK_P99, i) >
+            log(w->limit_ms))
+            came = 1;
+    w->shift = fmin(MOST, fmax(-MOST, w->shift + STEP * (came - said)));
+}
+
+static double shifted(double p, double shift)
+{
+    double odds = p / (1 - p) * exp(shift);
+
+    return isinf(odds) ? 1 : odds / (1 + odds);
+}
+
 /* The trees of this application know what those of all of them say. */
 static void ask_models(struct msim_watch *w, struct msim_verdict *v)
 {
@@ -79,6 +108,11 @@ static void ask_models(struct msim_watch *w, struct msim_verdict *v)
     msim_watch_model_columns(m, w->x, &w->history, w->limit_ms);
     v->p_violation = msim_watch_model_violation(m, w->x, w->horizon_s);
     v->p99_next_ms = msim_watch_model_next(m, w->x, w->limit_ms);
+    if (w->model)
+        return;
+    learn_from(w);
+    v->p_violation = shifted(v->p_violation, w->shift);
+    w->said[w->n_said++ % (MSIM_WATCH_HORIZON_MOST + 1)] = v->p_violation;
 }
 
 /* Counters that lack them are of the replicas that the application has. */

@@ -6,6 +6,8 @@
 #define MSIM_SERVING_WATCH_WATCH_H
 #include "serving/watch/watch_model.h"
 
+#define MSIM_WATCH_HORIZON_MOST 60 /* s */
+
 struct msim_watch {
     const struct msim_app *app;
     const struct msim_watch_model *general; /* of all applications, or NULL */
@@ -16,6 +18,12 @@ struct msim_watch {
     struct msim_watch_flow flow;
     struct msim_blame blame;
     double x[MSIM_WATCH_COLUMNS_MAX]; /* of the last second */
+    /* How often the trees of all applications were right here: what they said
+     * in the seconds whose horizon is not over, and the log odds that are added
+     * to what they say. */
+    double said[MSIM_WATCH_HORIZON_MOST + 1];
+    uint32_t n_said;
+    double shift;
 };
 
 struct msim_verdict {

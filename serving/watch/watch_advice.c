@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_S  2    /* until new replicas serve */
-#define TAIL     3    /* a mean wait in the p99: an exponential one has 4.6 */
-#define FULL     0.95 /* share of time that workers are held, at most */
+#define START_S 2    /* until new replicas serve */
+#define TAIL    3    /* a mean wait in the p99: an exponential one has 4.6 */
+#define FULL    0.95 /* share of time that workers are held, at most */
+#define FACTOR_MOST                                                            \
+    3 /* waits of visits that come together no replica takes off */
+#define BATCHED  0.85 /* as FULL, of stages that serve batches */
 #define MARGIN   0.75 /* of the limit, that the p99 may take */
 #define PATIENCE 12   /* seconds of less need until replicas go */
 #define LIKELY   0.5  /* a violation is to be done something about */
@@ -26,6 +29,7 @@ struct msim_advice_stage {
     int64_t now, need;
     double workers; /* of a replica */
     bool pooled;    /* one queue for all */
+    bool batches;   /* which grow where replicas are few */
     double held;    /* workers, when new replicas serve */
     double service; /* ms that a visit holds one */
 };
@@ -134,23 +138,27 @@ static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
     a->workers = (double)stage->workers;
     a->pooled = stage->routing == MSIM_ROUTING_SHARED ||
                 stage->routing == MSIM_ROUTING_LEAST;
+    a->batches = stage->batching.on;
     a->held = or_zero(busy) * (double)a->now * a->workers;
     a->service = or_zero(1000 * a->held * exp(-rate));
     guess = wait_of(a, a->held, (double)a->now);
     if (isfinite(guess) && guess > 1e-3 && wait > 0) {
-        double factor = fmin(fmax(wait / guess, 0.2), 8);
+        double factor = fmin(fmax(wait / guess, 0.2), FACTOR_MOST);
 
         a->factor = a->factor > 0 ? 0.9 * a->factor + 0.1 * factor : factor;
     }
     /* what waits beyond a visit a worker is served while replicas start */
     queue = fmax(0, queue - a->workers * (double)a->now);
     a->held = a->held * growth + queue * a->service / 1000 / START_S;
-    a->need = (int64_t)fmax(1, ceil(a->held / (FULL * a->workers)));
+    a->need = (int64_t)fmax(
+        1, ceil(a->held / ((a->batches ? BATCHED : FULL) * a->workers)));
 }
 
 /* What the queue of a stage adds to the p99 of a request that comes once. */
 static double cost_of(const struct msim_advice_stage *a, int64_t n)
 {
+    if (a->batches)
+        return 0;
     return TAIL * (a->factor > 0 ? a->factor : 1) *
            wait_of(a, a->held, (double)n);
 }
@@ -248,8 +256,11 @@ static double room_of(struct msim_advice *a, const struct msim_watch *w)
     uint32_t n = a->seconds < MSIM_ADVICE_KEPT ? a->seconds : MSIM_ADVICE_KEPT;
 
     for (uint32_t s = 0; s < a->n; s++)
-        queues += TAIL * mean_visits(a, w->app, s) *
-                  or_zero(w->seconds.stages[s].v[MSIM_COUNTER_WAIT_MS]);
+        queues +=
+            a->stages[s].batches
+                ? 0
+                : TAIL * mean_visits(a, w->app, s) *
+                      or_zero(w->seconds.stages[s].v[MSIM_COUNTER_WAIT_MS]);
     if (p99 > 0) {
         a->rest[a->seconds++ % MSIM_ADVICE_KEPT] = fmax(0, p99 - queues);
         a->share = p99 > w->limit_ms ? fmax(0.3, a->share * 0.9)
