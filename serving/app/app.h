@@ -14,6 +14,7 @@
 #ifndef MSIM_SERVING_APP_APP_H
 #define MSIM_SERVING_APP_APP_H
 #include "core/base/arena.h"
+#include "core/base/json.h"
 #include "core/base/units.h"
 #include "serving/app/engine_settings.h"
 #include "serving/draw/dist.h"
@@ -205,6 +206,11 @@ struct msim_app {
 MSIM_MUST_CHECK
 enum msim_status msim_app_read(struct msim_app *app, const char *path,
                                struct msim_error *err);
+/* The same of a file that was read already, and may have been changed; `json`
+ * stays the caller's. */
+MSIM_MUST_CHECK
+enum msim_status msim_app_of_json(struct msim_app *app, const cJSON *json,
+                                  const char *path, struct msim_error *err);
 void msim_app_release(struct msim_app *app);
 
 /* The index, or MSIM_NONE. */

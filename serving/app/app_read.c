@@ -48,14 +48,12 @@ static void read_app(struct msim_app *app, struct msim_fields *f)
     check_metrics(app, f);
 }
 
-enum msim_status msim_app_read(struct msim_app *app, const char *path,
-                               struct msim_error *err)
+enum msim_status msim_app_of_json(struct msim_app *app, const cJSON *json,
+                                  const char *path, struct msim_error *err)
 {
     struct msim_fields f;
-    cJSON *json;
 
     memset(app, 0, sizeof(*app));
-    MSIM_TRY(msim_json_read(&json, path, err));
     msim_arena_init(&app->arena);
     f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     app->path = msim_app_copy(app, &f, path);
@@ -65,8 +63,20 @@ enum msim_status msim_app_read(struct msim_app *app, const char *path,
                              "(\"schema\": \"" SCHEMA "\")");
     if (f.status == MSIM_OK)
         read_app(app, &f);
-    cJSON_Delete(json);
     if (f.status != MSIM_OK)
         msim_app_release(app);
     return f.status;
+}
+
+enum msim_status msim_app_read(struct msim_app *app, const char *path,
+                               struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *json;
+
+    memset(app, 0, sizeof(*app));
+    MSIM_TRY(msim_json_read(&json, path, err));
+    status = msim_app_of_json(app, json, path, err);
+    cJSON_Delete(json);
+    return status;
 }
