@@ -188,6 +188,12 @@ static void give_blocks(struct msim_sched *s, struct msim_seq *q)
     q->plain = q->held = q->computed = 0;
 }
 
+static void give_units(struct msim_sched *s, struct msim_seq *q)
+{
+    msim_kv_give(&s->kv, 0, q->hashes, q->held);
+    q->held = 0;
+}
+
 void msim_sched_close(struct msim_sched *s)
 {
     give_blocks(s, msim_sched_next(s));
@@ -288,8 +294,11 @@ uint32_t msim_sched_end(struct msim_sched *s, struct msim_llm_token *tokens)
 
         if (q->now && advance(q, &tokens[n_tokens]))
             n_tokens++;
-        /* The places of a static batch are free when all of it has ended. */
+        /* The places of a static batch are free when all of it has ended; what
+         * is known by the request's hashes is given back before they go. */
         if (!q->done || (s->rules->policy == MSIM_BATCH_STATIC && !whole)) {
+            if (q->done)
+                give_units(s, q);
             s->running[kept++] = seq;
             continue;
         }

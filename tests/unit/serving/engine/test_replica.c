@@ -13,6 +13,7 @@
 struct asked {
     struct msim_llm_request request;
     double at, first, last;
+    uint64_t hashes[2]; /* gone when it has ended */
 };
 
 static struct asked ask(uint32_t input, uint32_t output, double at)
@@ -33,10 +34,10 @@ static struct asked ask_first(uint32_t input, uint32_t output, double at,
 /* With hashes of its first two blocks. */
 static struct asked ask_again(uint32_t input, double at)
 {
-    static const uint64_t hashes[] = {11, 12};
     struct asked a = ask(input, 1, at);
 
-    a.request.hashes = hashes;
+    a.hashes[0] = 11;
+    a.hashes[1] = 12;
     a.request.n_hashes = 2;
     return a;
 }
@@ -55,8 +56,11 @@ static void serve(const struct msim_replica_rules *rules, int64_t kv_tokens,
 
     REQUIRE(msim_replica_new(&r, rules, &times) == MSIM_OK);
     for (;;) {
-        for (; next < n && asked[next].at <= now; next++)
+        for (; next < n && asked[next].at <= now; next++) {
+            if (asked[next].hashes[0])
+                asked[next].request.hashes = asked[next].hashes;
             CHECK(msim_replica_add(r, &asked[next].request, next) == MSIM_OK);
+        }
         us = msim_replica_begin(r);
         if (us <= 0 && next == n)
             break;
@@ -69,8 +73,10 @@ static void serve(const struct msim_replica_rules *rules, int64_t kv_tokens,
         for (uint32_t i = 0; i < n_tokens; i++) {
             if (tokens[i].first)
                 asked[tokens[i].handle].first = now;
-            if (tokens[i].last)
+            if (tokens[i].last) {
                 asked[tokens[i].handle].last = now;
+                asked[tokens[i].handle].hashes[0] = 99;
+            }
         }
     }
     CHECK_UINT(msim_replica_waiting(r) + msim_replica_running(r), 0);
@@ -368,6 +374,27 @@ static void test_replica__reserves_outputs(void)
     }
 }
 
+/*
+ * A 10 in, 3 out; B 20 in, 1 out; with the same first 8 tokens. B finds nothing
+ * cached, since both prompts are in one step: 130, and two steps of 120. C, at
+ * 10, finds them: 12 of its 20 are left. What B held is its own until it ends,
+ * though it stays in the batch.
+ */
+static void test_replica__static_batches_share_prefixes(void)
+{
+    struct msim_replica_rules rules = vllm();
+    struct asked asked[] = {ask_again(10, 0), ask_again(20, 0),
+                            ask_again(20, 10)};
+
+    asked[0].request.output_tokens = 3;
+    rules.policy = MSIM_BATCH_STATIC;
+    rules.prefix_caching = true;
+    serve(&rules, 4000, asked, 3);
+    CHECK_TIMES(asked[0], 122, 362);
+    CHECK_TIMES(asked[1], 122, 122);
+    CHECK_TIMES(asked[2], 474, 474);
+}
+
 static struct msim_replica_rules sglang(void)
 {
     struct msim_replica_rules rules = vllm();
@@ -511,6 +538,7 @@ int main(void)
     RUN(test_replica__decodes_what_others_prefilled);
     RUN(test_replica__a_static_batch_waits_for_its_longest);
     RUN(test_replica__reserves_outputs);
+    RUN(test_replica__static_batches_share_prefixes);
     RUN(test_replica__prompts_first);
     RUN(test_replica__counts_a_part_of_outputs);
     RUN(test_replica__retracts_the_least_made);
