@@ -31,6 +31,7 @@
     X(plan, "which GPUs, how many, split how: time, cost and memory")          \
     X(serve, "an application under load: latency, promises, capacity")         \
     X(size, "how many replicas of each stage keep a latency promise")          \
+    X(apps, "applications at every point of a sweep: latency, cost, energy")   \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(learn, "what runs of a served application teach of its violations")      \
     X(watch, "a served application's counters: what is about to break")        \

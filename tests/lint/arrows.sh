@@ -84,6 +84,7 @@ serving/rows         : core/base models/platform plan/describe serving/llm servi
 serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
+serving/apps         : core/base core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
 serving/learn        : core/base models/platform calibrate/stat serving/app serving/draw serving/counters serving/watch : cjson/ cJSON.h

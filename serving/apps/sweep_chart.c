@@ -1,0 +1,80 @@
+/*
+ * serving/apps/sweep_chart.c - cost against latency, by gnuplot.
+ */
+#include "core/report/write/chart.h"
+#include "core/report/write/gnuplot.h"
+#include "serving/apps/sweep_report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HEIGHT 560
+
+static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
+                                     "#ccbb44", "#66ccee", "#aa3377"};
+#define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
+
+static void put_head(bool png, FILE *out)
+{
+    fprintf(out,
+            png ? "set terminal png noenhanced size %d,%d\n"
+                : "set terminal svg noenhanced size %d,%d font "
+                  "'sans-serif,14' background '#ffffff'\n",
+            MSIM_CHART_WIDTH, HEIGHT);
+    fputs(
+        "set encoding utf8\nset border 3 lc rgb '#888888'\nset tics nomirror "
+        "tc rgb '#333333'\nset grid lc rgb '#dddddd'\nset key right top\n"
+        "set logscale xy\nset format x '%g'\nset format y '%g'\n"
+        "set xlabel 'p99, ms'\nset ylabel 'cost of 1,000 requests'\n"
+        "set title 'Cost and latency; full: beaten by no other at its rate'\n",
+        out);
+}
+
+static void put_points(const struct msim_sweep_runs *r, uint32_t app,
+                       bool pareto, FILE *out)
+{
+    fprintf(out, "$%c%u << MSIM_END\n", pareto ? 'p' : 'a', app);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct msim_sweep_point *p = &r->points[i];
+
+        if (p->app == app && p->feasible && p->pareto == pareto &&
+            p->p99_ms > 0 && p->cost_per_1000 > 0)
+            fprintf(out, "%.6g %.6g\n", p->p99_ms, p->cost_per_1000);
+    }
+    fputs("NaN NaN\nMSIM_END\n", out);
+}
+
+static void put_script(const struct msim_sweep_runs *r, bool png, FILE *out)
+{
+    put_head(png, out);
+    for (uint32_t a = 0; a < r->suite->n; a++) {
+        put_points(r, a, false, out);
+        put_points(r, a, true, out);
+    }
+    fputs("plot ", out);
+    for (uint32_t a = 0; a < r->suite->n; a++) {
+        fputs(a ? ", " : "", out);
+        msim_gnuplot_print(
+            out,
+            "$a%u using 1:2 with points pt 6 ps 0.8 lc rgb %s notitle, "
+            "$p%u using 1:2 with points pt 7 ps 1.1 lc rgb %s title %s",
+            a, COLORS[a % N_COLORS], a, COLORS[a % N_COLORS],
+            r->suite->apps[a].name);
+    }
+    fputs("\n", out);
+}
+
+enum msim_status msim_sweep_chart(const struct msim_sweep_runs *r,
+                                  const char *path, struct msim_error *err)
+{
+    FILE *script = tmpfile();
+    enum msim_status status;
+
+    if (!script)
+        return msim_fail(err, MSIM_EWRITE, NULL, MSIM_OFFSET_NONE,
+                         "cannot use a temporary file: %s", strerror(errno));
+    put_script(r, msim_chart_is_png(path), script);
+    status = msim_gnuplot_draw(script, path, err);
+    fclose(script);
+    return status;
+}
