@@ -160,6 +160,39 @@ static void test_sim_flow__the_second_attempt_answers(void)
     made_run_end(&m);
 }
 
+/* b answers twice, at 6 and at 11, c once, at 31: the step waits for both. */
+static void test_sim_flow__answers_of_attempts_are_one(void)
+{
+    struct made_run m;
+
+    made_run(&m, ONE,
+             GATE "'call': 'queue'}, 'b': {'kind': 'measured', 'service': 5}, "
+                  "'c': {'kind': 'measured', 'service': 30}",
+             "'start': 'gate', 'edges': [{'from': 'gate', 'to': 'b', 'retry': "
+             "{'timeout_ms': 2, 'most': 1}}, {'from': 'gate', 'to': 'c'}]",
+             "t_s\n0\n", (struct msim_serving_how){0});
+    CHECK_MS(made_ms(&m, 0), 31);
+    made_run_end(&m);
+}
+
+/* Both are served by the gate until 1; the one that came first is first at b.
+ */
+static void test_sim_flow__first_come_first_served(void)
+{
+    struct made_run m;
+
+    made_run(&m,
+             "'classes': [{'name': 'slow', 'share': 0.5}, {'name': 'fast', "
+             "'share': 0.5}], " ONE,
+             "'gate': {'kind': 'measured', 'service': 1, 'workers': 9}, 'b': "
+             "{'kind': 'measured', 'service': 10, 'class_factor': {'slow': 3}}",
+             "'start': 'gate', 'edges': [{'from': 'gate', 'to': 'b'}]",
+             "t_s,class\n0,slow\n0,fast\n", (struct msim_serving_how){0});
+    CHECK_MS(made_ms(&m, 0), 31);
+    CHECK_MS(made_ms(&m, 1), 41);
+    made_run_end(&m);
+}
+
 /* 0 to 10 the first, then the one that goes first, then the second. */
 static void test_sim_flow__priorities_do_not_preempt(void)
 {
@@ -284,6 +317,8 @@ int main(void)
     RUN(test_sim_flow__loop);
     RUN(test_sim_flow__retry);
     RUN(test_sim_flow__the_second_attempt_answers);
+    RUN(test_sim_flow__answers_of_attempts_are_one);
+    RUN(test_sim_flow__first_come_first_served);
     RUN(test_sim_flow__priorities_do_not_preempt);
     RUN(test_sim_flow__batches);
     RUN(test_sim_flow__routing);
