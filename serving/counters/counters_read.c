@@ -18,6 +18,8 @@
 
 #define FIELDS_MAX 64 /* columns of a file */
 #define NONE       UINT32_MAX
+/* Nothing that is counted is more; sums and products stay exact numbers. */
+#define COUNTER_MOST 1e12
 
 struct msim_counters {
     FILE *file;
@@ -118,8 +120,13 @@ static enum msim_status read_header(struct msim_counters *c,
 
     do {
         if (!next_line(c, &line))
-            return msim_fail(err, MSIM_ETRUNCATED, c->path, MSIM_OFFSET_NONE,
-                             "empty, want counters: a header with t, stage");
+            return ferror(c->file)
+                       ? msim_fail(err, MSIM_EIO, c->path, MSIM_OFFSET_NONE,
+                                   "cannot be read: %s", strerror(errno))
+                       : msim_fail(err, MSIM_ETRUNCATED, c->path,
+                                   MSIM_OFFSET_NONE,
+                                   "empty, want counters: a header with t, "
+                                   "stage");
     } while (!*line || *line == '#');
     if (strncmp(line, "\xef\xbb\xbf", 3) == 0)
         line += 3;
@@ -181,8 +188,8 @@ static const char *read_values(const struct msim_counters *c, char **fields,
 {
     if (n != c->n_fields)
         return "not as many fields as columns";
-    if (!read_number(fields[c->t_at], &row->t) || !isfinite(row->t) ||
-        row->t < 0)
+    if (!read_number(fields[c->t_at], &row->t) ||
+        !(row->t >= 0 && row->t <= COUNTER_MOST))
         return "t is no time";
     for (uint32_t i = 0; i < MSIM_COUNTERS; i++) {
         row->v[i] = NAN;
@@ -190,7 +197,7 @@ static const char *read_values(const struct msim_counters *c, char **fields,
             continue;
         if (!read_number(fields[c->at[i]], &row->v[i]))
             return "a counter is no number";
-        if (!isfinite(row->v[i]) || row->v[i] < 0)
+        if (!(row->v[i] >= 0 && row->v[i] <= COUNTER_MOST))
             row->v[i] = NAN;
     }
     return NULL;

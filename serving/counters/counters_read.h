@@ -5,7 +5,7 @@
  *
  * A row is one stage, or `e2e`, in one window. Columns may be missing but for
  * `t` and `stage`, and stand in any order; an empty field is not known, nor is
- * one that no counter can be (below 0, not finite).
+ * one that no counter can be (below 0, above 10^12).
  *
  * The file comes from a program that may write other lines between, and it may
  * be a pipe that is written while it is read: a row is there as soon as its

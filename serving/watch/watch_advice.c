@@ -14,11 +14,12 @@
 #define FULL    0.95 /* share of time that workers are held, at most */
 #define FACTOR_MOST                                                            \
     3 /* waits of visits that come together no replica takes off */
-#define BATCHED  0.85 /* as FULL, of stages that serve batches */
-#define MARGIN   0.75 /* of the limit, that the p99 may take */
-#define PATIENCE 12   /* seconds of less need until replicas go */
-#define LIKELY   0.5  /* a violation is to be done something about */
-#define MOST     2000 /* replicas added in one second */
+#define BATCHED       0.85 /* as FULL, of stages that serve batches */
+#define MARGIN        0.75 /* of the limit, that the p99 may take */
+#define PATIENCE      12   /* seconds of less need until replicas go */
+#define REPLICAS_MOST 1e6
+#define LIKELY        0.5  /* a violation is to be done something about */
+#define MOST          2000 /* replicas added in one second */
 
 struct msim_advice_stage {
     int64_t asked;    /* replicas: 0, none yet */
@@ -150,8 +151,9 @@ static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
     /* what waits beyond a visit a worker is served while replicas start */
     queue = fmax(0, queue - a->workers * (double)a->now);
     a->held = a->held * growth + queue * a->service / 1000 / START_S;
-    a->need = (int64_t)fmax(
-        1, ceil(a->held / ((a->batches ? BATCHED : FULL) * a->workers)));
+    a->need = (int64_t)fmin(
+        REPLICAS_MOST,
+        fmax(1, ceil(a->held / ((a->batches ? BATCHED : FULL) * a->workers))));
 }
 
 /* What the queue of a stage adds to the p99 of a request that comes once. */
