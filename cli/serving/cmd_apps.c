@@ -7,7 +7,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/write_folder.h"
-#include "serving/apps/sweep_report.h"
+#include "serving/apps/app_sweep_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,21 +90,22 @@ static const struct msim_command COMMAND = {
 /* ---- the folder ---------------------------------------------------------- */
 
 static const struct msim_folder_kind FILES[] = {
-    {"apps.json", MSIM_SWEEP_JSON_MARK},
-    {"points.csv", MSIM_SWEEP_CSV_MARK},
+    {"apps.json", MSIM_APP_SWEEP_JSON_MARK},
+    {"points.csv", MSIM_APP_SWEEP_CSV_MARK},
 };
 static const struct msim_folder_kinds KINDS = {FILES, 2};
 
-static enum msim_status print_csv(const struct msim_sweep_runs *r, FILE *out)
+static enum msim_status print_csv(const struct msim_app_sweep_runs *r,
+                                  FILE *out)
 {
-    msim_sweep_csv(r, out);
+    msim_app_sweep_csv(r, out);
     return MSIM_OK;
 }
 
 static enum msim_status
 put_file(struct msim_folder *folder, const char *name,
-         const struct msim_sweep_runs *r,
-         enum msim_status (*print)(const struct msim_sweep_runs *, FILE *),
+         const struct msim_app_sweep_runs *r,
+         enum msim_status (*print)(const struct msim_app_sweep_runs *, FILE *),
          struct msim_error *err)
 {
     char *text = NULL;
@@ -123,14 +124,14 @@ put_file(struct msim_folder *folder, const char *name,
     return status;
 }
 
-static enum msim_status put_folder(const struct msim_sweep_runs *r,
+static enum msim_status put_folder(const struct msim_app_sweep_runs *r,
                                    const char *path, struct msim_error *err)
 {
     struct msim_folder folder;
     enum msim_status status = msim_folder_begin(&folder, path, &KINDS, err);
 
     if (status == MSIM_OK)
-        status = put_file(&folder, "apps.json", r, msim_sweep_json, err);
+        status = put_file(&folder, "apps.json", r, msim_app_sweep_json, err);
     if (status == MSIM_OK)
         status = put_file(&folder, "points.csv", r, print_csv, err);
     return msim_folder_end(&folder, status, err);
@@ -138,35 +139,35 @@ static enum msim_status put_folder(const struct msim_sweep_runs *r,
 
 /* ---- the verb ------------------------------------------------------------ */
 
-static enum msim_status report(const struct msim_sweep_runs *r,
+static enum msim_status report(const struct msim_app_sweep_runs *r,
                                const struct settings *s, struct msim_error *err)
 {
     if (s->folder)
         MSIM_TRY(put_folder(r, s->folder, err));
     if (s->chart)
-        MSIM_TRY(msim_sweep_chart(r, s->chart, err));
+        MSIM_TRY(msim_app_sweep_chart(r, s->chart, err));
     if (s->output == MSIM_OUTPUT_JSON)
-        return msim_sweep_json(r, stdout);
+        return msim_app_sweep_json(r, stdout);
     if (s->output == MSIM_OUTPUT_CSV)
-        msim_sweep_csv(r, stdout);
+        msim_app_sweep_csv(r, stdout);
     else
-        msim_sweep_text(r, stdout);
+        msim_app_sweep_text(r, stdout);
     return MSIM_OK;
 }
 
 static enum msim_status sweep(const struct msim_suite *suite,
-                              const struct msim_sweep *sw,
+                              const struct msim_app_sweep *sw,
                               const struct settings *s, struct msim_error *err)
 {
     char data[1024];
-    struct msim_sweep_how how = {data, s->requests, s->seed, s->threads};
-    struct msim_sweep_runs runs;
+    struct msim_app_sweep_how how = {data, s->requests, s->seed, s->threads};
+    struct msim_app_sweep_runs runs;
     enum msim_status status;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    MSIM_TRY(msim_sweep_run(&runs, suite, sw, &how, err));
+    MSIM_TRY(msim_app_sweep_run(&runs, suite, sw, &how, err));
     status = report(&runs, s, err);
-    msim_sweep_runs_release(&runs);
+    msim_app_sweep_runs_release(&runs);
     return status;
 }
 
@@ -174,19 +175,19 @@ static enum msim_status apps(const char *path, const struct settings *s,
                              struct msim_error *err)
 {
     struct msim_suite suite;
-    struct msim_sweep sw;
+    struct msim_app_sweep sw;
     enum msim_status status;
 
     if (s->chart)
         MSIM_TRY(msim_option_check_chart(s->chart, err));
-    MSIM_TRY(msim_sweep_read(&sw, s->sweep, err));
+    MSIM_TRY(msim_app_sweep_read(&sw, s->sweep, err));
     status = msim_suite_read(&suite, path, err);
     if (status == MSIM_OK && s->folder)
         status = msim_folder_look(s->folder, &KINDS, err);
     if (status == MSIM_OK)
         status = sweep(&suite, &sw, s, err);
     msim_suite_release(&suite);
-    msim_sweep_release(&sw);
+    msim_app_sweep_release(&sw);
     return status;
 }
 

@@ -1,18 +1,18 @@
 /*
- * serving/apps/sweep_rules.c - what holds of neighbours in a sweep.
+ * serving/apps/app_sweep_rules.c - what holds of neighbours in a sweep.
  *
  * Neighbours are two points of one application that differ in one axis alone,
  * and there by the next larger number. Both saw the same requests, so that a
  * hundredth is no chance; what differs by less counts as equal.
  */
-#include "serving/apps/sweep_rules.h"
+#include "serving/apps/app_sweep_rules.h"
 
 #include <math.h>
 
 #define EQUAL 1.01
 
 struct neighbours {
-    const struct msim_sweep_point *less, *more;
+    const struct msim_app_sweep_point *less, *more;
 };
 
 typedef bool holds(const struct neighbours *n);
@@ -46,47 +46,47 @@ static bool latency_falls_less(const struct neighbours *n)
 /* Rules of neighbours on an axis; `figure` tells which must be known. */
 static const struct neighbour_rule {
     const char *text;
-    enum msim_sweep_axis axis;
+    enum msim_app_sweep_axis axis;
     holds *holds;
     enum { LATENCY, COST, ENERGY } figure;
 } NEIGHBOUR_RULES[] = {
-    {"more replicas: the p99 is no longer", MSIM_SWEEP_REPLICAS,
+    {"more replicas: the p99 is no longer", MSIM_APP_SWEEP_REPLICAS,
      latency_no_longer, LATENCY},
     {"more replicas: the p99 falls by less than the GPUs grow",
-     MSIM_SWEEP_REPLICAS, latency_falls_less, LATENCY},
-    {"a higher rate: the p99 is no shorter", MSIM_SWEEP_RATE,
+     MSIM_APP_SWEEP_REPLICAS, latency_falls_less, LATENCY},
+    {"a higher rate: the p99 is no shorter", MSIM_APP_SWEEP_RATE,
      latency_no_shorter, LATENCY},
-    {"a higher rate: 1,000 requests cost no more", MSIM_SWEEP_RATE,
+    {"a higher rate: 1,000 requests cost no more", MSIM_APP_SWEEP_RATE,
      cost_no_higher, COST},
-    {"a higher rate: 1,000 requests take no more energy", MSIM_SWEEP_RATE,
+    {"a higher rate: 1,000 requests take no more energy", MSIM_APP_SWEEP_RATE,
      energy_no_higher, ENERGY},
 };
 #define N_NEIGHBOUR_RULES (sizeof(NEIGHBOUR_RULES) / sizeof(*NEIGHBOUR_RULES))
 
-static double number_of(const struct msim_sweep_runs *r,
-                        const struct msim_sweep_point *p,
-                        enum msim_sweep_axis axis)
+static double number_of(const struct msim_app_sweep_runs *r,
+                        const struct msim_app_sweep_point *p,
+                        enum msim_app_sweep_axis axis)
 {
-    const cJSON *item = msim_sweep_item(r->sweep, p->index, axis, NULL);
+    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
 
     return item ? item->valuedouble : (double)NAN;
 }
 
 /* The point that differs from `p` in `axis` alone, by the next larger number;
  * NULL: there is none. */
-static const struct msim_sweep_point *next_of(const struct msim_sweep_runs *r,
-                                              const struct msim_sweep_point *p,
-                                              enum msim_sweep_axis axis)
+static const struct msim_app_sweep_point *
+next_of(const struct msim_app_sweep_runs *r,
+        const struct msim_app_sweep_point *p, enum msim_app_sweep_axis axis)
 {
-    uint64_t each = msim_sweep_points(r->sweep), stride = 1;
-    const struct msim_sweep_point *next = NULL;
+    uint64_t each = msim_app_sweep_points(r->sweep), stride = 1;
+    const struct msim_app_sweep_point *next = NULL;
     uint32_t at;
 
-    for (int a = MSIM_SWEEP_AXES - 1; a > (int)axis; a--)
+    for (int a = MSIM_APP_SWEEP_AXES - 1; a > (int)axis; a--)
         stride *= r->sweep->n[a];
-    (void)msim_sweep_item(r->sweep, p->index, axis, &at);
+    (void)msim_app_sweep_item(r->sweep, p->index, axis, &at);
     for (uint32_t k = 0; k < r->sweep->n[axis]; k++) {
-        const struct msim_sweep_point *q =
+        const struct msim_app_sweep_point *q =
             &r->points[p->app * each + p->index + k * stride - at * stride];
 
         if (number_of(r, q, axis) > number_of(r, p, axis) &&
@@ -96,7 +96,7 @@ static const struct msim_sweep_point *next_of(const struct msim_sweep_runs *r,
     return next;
 }
 
-static bool knows(const struct msim_sweep_point *p, int figure)
+static bool knows(const struct msim_app_sweep_point *p, int figure)
 {
     if (!p->ran)
         return false;
@@ -105,11 +105,11 @@ static bool knows(const struct msim_sweep_point *p, int figure)
                                     : p->energy_wh_per_1000);
 }
 
-static void test_neighbours(struct msim_sweep_rule *rule,
+static void test_neighbours(struct msim_app_sweep_rule *rule,
                             const struct neighbour_rule *def,
-                            const struct msim_sweep_runs *r)
+                            const struct msim_app_sweep_runs *r)
 {
-    *rule = (struct msim_sweep_rule){.text = def->text};
+    *rule = (struct msim_app_sweep_rule){.text = def->text};
     for (uint32_t i = 0; i < r->n && r->sweep->axes[def->axis]; i++) {
         struct neighbours n = {&r->points[i],
                                next_of(r, &r->points[i], def->axis)};
@@ -124,7 +124,7 @@ static void test_neighbours(struct msim_sweep_rule *rule,
 
 /* The stage with the largest share of the path is the one with the most held
  * workers. */
-static bool blames_the_busiest(const struct msim_sweep_point *p)
+static bool blames_the_busiest(const struct msim_app_sweep_point *p)
 {
     uint32_t slow = 0, busy = 0;
 
@@ -137,7 +137,7 @@ static bool blames_the_busiest(const struct msim_sweep_point *p)
     return slow == busy;
 }
 
-static bool has_both(const struct msim_sweep_point *p)
+static bool has_both(const struct msim_app_sweep_point *p)
 {
     return p->feasible && !isnan(p->p99_ms) && !isnan(p->cost_per_1000);
 }
@@ -148,18 +148,19 @@ struct others {
     uint32_t n, cheaper, faster;
 };
 
-static struct others others_of(const struct msim_sweep_runs *r, uint32_t i)
+static struct others others_of(const struct msim_app_sweep_runs *r, uint32_t i)
 {
-    const struct msim_sweep_point *p = &r->points[i];
-    uint64_t each = msim_sweep_points(r->sweep);
+    const struct msim_app_sweep_point *p = &r->points[i];
+    uint64_t each = msim_app_sweep_points(r->sweep);
     struct others o = {0};
     uint32_t rate, other;
 
-    (void)msim_sweep_item(r->sweep, p->index, MSIM_SWEEP_RATE, &rate);
+    (void)msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_RATE, &rate);
     for (uint64_t k = p->app * each; k < (p->app + 1) * each; k++) {
-        const struct msim_sweep_point *q = &r->points[k];
+        const struct msim_app_sweep_point *q = &r->points[k];
 
-        (void)msim_sweep_item(r->sweep, q->index, MSIM_SWEEP_RATE, &other);
+        (void)msim_app_sweep_item(r->sweep, q->index, MSIM_APP_SWEEP_RATE,
+                                  &other);
         if (k == i || other != rate || !has_both(q))
             continue;
         o.n++;
@@ -170,13 +171,13 @@ static struct others others_of(const struct msim_sweep_runs *r, uint32_t i)
     return o;
 }
 
-static void test_points(struct msim_sweep_rule rules[2],
-                        const struct msim_sweep_runs *r)
+static void test_points(struct msim_app_sweep_rule rules[2],
+                        const struct msim_app_sweep_runs *r)
 {
-    rules[0] = (struct msim_sweep_rule){
+    rules[0] = (struct msim_app_sweep_rule){
         .text = "most of the latency is spent in the stage whose workers are "
                 "held most"};
-    rules[1] = (struct msim_sweep_rule){
+    rules[1] = (struct msim_app_sweep_rule){
         .text = "the cheapest point that can bear a rate is the fastest, too"};
     for (uint32_t i = 0; i < r->n; i++) {
         if (r->points[i].ran && r->points[i].n_stages > 1) {
@@ -192,10 +193,12 @@ static void test_points(struct msim_sweep_rule rules[2],
     }
 }
 
-void msim_sweep_rules(struct msim_sweep_rule rules[MSIM_SWEEP_RULES],
-                      const struct msim_sweep_runs *r)
+void msim_app_sweep_rules(
+    struct msim_app_sweep_rule rules[MSIM_APP_SWEEP_RULES],
+    const struct msim_app_sweep_runs *r)
 {
-    _Static_assert(N_NEIGHBOUR_RULES + 2 == MSIM_SWEEP_RULES, "a row a rule");
+    _Static_assert(N_NEIGHBOUR_RULES + 2 == MSIM_APP_SWEEP_RULES,
+                   "a row a rule");
     for (size_t i = 0; i < N_NEIGHBOUR_RULES; i++)
         test_neighbours(&rules[i], &NEIGHBOUR_RULES[i], r);
     test_points(&rules[N_NEIGHBOUR_RULES], r);

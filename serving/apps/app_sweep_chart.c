@@ -1,9 +1,9 @@
 /*
- * serving/apps/sweep_chart.c - cost against latency, by gnuplot.
+ * serving/apps/app_sweep_chart.c - cost against latency, by gnuplot.
  */
 #include "core/report/write/chart.h"
 #include "core/report/write/gnuplot.h"
-#include "serving/apps/sweep_report.h"
+#include "serving/apps/app_sweep_report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,12 +30,12 @@ static void put_head(bool png, FILE *out)
         out);
 }
 
-static void put_points(const struct msim_sweep_runs *r, uint32_t app,
+static void put_points(const struct msim_app_sweep_runs *r, uint32_t app,
                        bool pareto, FILE *out)
 {
     fprintf(out, "$%c%u << MSIM_END\n", pareto ? 'p' : 'a', app);
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct msim_sweep_point *p = &r->points[i];
+        const struct msim_app_sweep_point *p = &r->points[i];
 
         if (p->app == app && p->feasible && p->pareto == pareto &&
             p->p99_ms > 0 && p->cost_per_1000 > 0)
@@ -44,7 +44,7 @@ static void put_points(const struct msim_sweep_runs *r, uint32_t app,
     fputs("NaN NaN\nMSIM_END\n", out);
 }
 
-static void put_script(const struct msim_sweep_runs *r, bool png, FILE *out)
+static void put_script(const struct msim_app_sweep_runs *r, bool png, FILE *out)
 {
     put_head(png, out);
     for (uint32_t a = 0; a < r->suite->n; a++) {
@@ -64,8 +64,8 @@ static void put_script(const struct msim_sweep_runs *r, bool png, FILE *out)
     fputs("\n", out);
 }
 
-enum msim_status msim_sweep_chart(const struct msim_sweep_runs *r,
-                                  const char *path, struct msim_error *err)
+enum msim_status msim_app_sweep_chart(const struct msim_app_sweep_runs *r,
+                                      const char *path, struct msim_error *err)
 {
     FILE *script = tmpfile();
     enum msim_status status;

@@ -1,5 +1,5 @@
 /*
- * serving/apps/sweep_run.h - every point of a sweep, simulated.
+ * serving/apps/app_sweep_run.h - every point of a sweep, simulated.
  *
  * All points of one application see the same requests (common random numbers),
  * so that small differences between points are real. Points are numbered
@@ -9,18 +9,18 @@
  * not known there, has a reason and no figures; one whose load is beyond its
  * capacity has the figures of its run, and is not feasible either.
  */
-#ifndef MSIM_SERVING_APPS_SWEEP_RUN_H
-#define MSIM_SERVING_APPS_SWEEP_RUN_H
+#ifndef MSIM_SERVING_APPS_APP_SWEEP_RUN_H
+#define MSIM_SERVING_APPS_APP_SWEEP_RUN_H
 #include "serving/app/app.h"
-#include "serving/apps/sweep.h"
+#include "serving/apps/app_sweep.h"
 
-struct msim_sweep_stage {
+struct msim_app_sweep_stage {
     char *name;
     double critical_share, utilisation;
 };
 
 /* NAN: not known. */
-struct msim_sweep_point {
+struct msim_app_sweep_point {
     uint32_t app;
     uint64_t index; /* of the application's points */
     bool ran, feasible, pareto;
@@ -30,34 +30,34 @@ struct msim_sweep_point {
     double rate;      /* of what arrived */
     double p50_ms, p99_ms, goodput_rps, violations;
     double cost_per_1000, energy_wh_per_1000, gpus;
-    struct msim_sweep_stage *stages;
+    struct msim_app_sweep_stage *stages;
     uint32_t n_stages;
 };
 
-struct msim_sweep_runs {
+struct msim_app_sweep_runs {
     const struct msim_suite *suite;
-    const struct msim_sweep *sweep;
-    struct msim_sweep_point *points;
+    const struct msim_app_sweep *sweep;
+    struct msim_app_sweep_point *points;
     uint32_t n;
 };
 
-struct msim_sweep_how {
+struct msim_app_sweep_how {
     const char *data_dir;
     uint64_t requests; /* that arrive at each point */
     uint64_t seed;
     uint32_t threads;
 };
 
-#define MSIM_SWEEP_POINTS_MOST 1000000
+#define MSIM_APP_SWEEP_POINTS_MOST 1000000
 
-/* On success `r` goes to msim_sweep_runs_release(); ENOMEM, EUSAGE where there
- * are too many points, EIO where data cannot be read. */
+/* On success `r` goes to msim_app_sweep_runs_release(); ENOMEM, EUSAGE where
+ * there are too many points, EIO where data cannot be read. */
 MSIM_MUST_CHECK
-enum msim_status msim_sweep_run(struct msim_sweep_runs *r,
-                                const struct msim_suite *suite,
-                                const struct msim_sweep *sweep,
-                                const struct msim_sweep_how *how,
-                                struct msim_error *err);
-void msim_sweep_runs_release(struct msim_sweep_runs *r);
+enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
+                                    const struct msim_suite *suite,
+                                    const struct msim_app_sweep *sweep,
+                                    const struct msim_app_sweep_how *how,
+                                    struct msim_error *err);
+void msim_app_sweep_runs_release(struct msim_app_sweep_runs *r);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * serving/apps/sweep_run.c - points in threads; which of them nothing beats.
+ * serving/apps/app_sweep_run.c - points in threads; which of them nothing
+ * beats.
  */
-#include "serving/apps/sweep_run.h"
+#include "serving/apps/app_sweep_run.h"
 
 #include "serving/outcome/serving_outcome.h"
 
@@ -15,8 +16,8 @@
 #define ENOUGH       10000 /* requests behind a p99 */
 
 struct work {
-    const struct msim_sweep_how *how;
-    struct msim_sweep_runs *runs;
+    const struct msim_app_sweep_how *how;
+    struct msim_app_sweep_runs *runs;
     pthread_mutex_t lock;
     uint32_t next;
     enum msim_status status;
@@ -31,7 +32,7 @@ static void add_known(double *sum, double x)
         *sum = (isnan(*sum) ? 0 : *sum) + x;
 }
 
-static void sum_up(struct msim_sweep_point *p,
+static void sum_up(struct msim_app_sweep_point *p,
                    const struct msim_serving_outcome *o)
 {
     double cost = NAN, energy = NAN, ended = 0, late = 0;
@@ -54,7 +55,7 @@ static void sum_up(struct msim_sweep_point *p,
     p->few = ended < ENOUGH;
 }
 
-static enum msim_status put_latencies(struct msim_sweep_point *p,
+static enum msim_status put_latencies(struct msim_app_sweep_point *p,
                                       const struct msim_serving_outcome *o)
 {
     double *values = malloc((o->run.n_requests + 1) * sizeof(*values));
@@ -71,7 +72,7 @@ static enum msim_status put_latencies(struct msim_sweep_point *p,
     return MSIM_OK;
 }
 
-static enum msim_status put_stages(struct msim_sweep_point *p,
+static enum msim_status put_stages(struct msim_app_sweep_point *p,
                                    const struct msim_serving_outcome *o)
 {
     p->stages = calloc(o->app->n_stages, sizeof(*p->stages));
@@ -90,7 +91,7 @@ static enum msim_status put_stages(struct msim_sweep_point *p,
 
 /* What cannot keep up, as the reason; runs are short, so that a queue may not
  * have grown yet. */
-static void put_overload(struct msim_sweep_point *p,
+static void put_overload(struct msim_app_sweep_point *p,
                          const struct msim_serving_outcome *o)
 {
     p->feasible = !o->saturated && !(o->rate > o->capacity.mean);
@@ -102,9 +103,9 @@ static void put_overload(struct msim_sweep_point *p,
         snprintf(p->reason, sizeof(p->reason), "overloaded");
 }
 
-static enum msim_status simulate(struct msim_sweep_point *p,
+static enum msim_status simulate(struct msim_app_sweep_point *p,
                                  const struct msim_app *app,
-                                 const struct msim_sweep_how *how,
+                                 const struct msim_app_sweep_how *how,
                                  struct msim_error *err)
 {
     struct msim_deploy *deploy;
@@ -138,11 +139,12 @@ static bool is_fatal(enum msim_status status)
     return status == MSIM_ENOMEM || status == MSIM_EINTERNAL;
 }
 
-static enum msim_status answer(struct msim_sweep_point *p, const struct work *k)
+static enum msim_status answer(struct msim_app_sweep_point *p,
+                               const struct work *k)
 {
     const struct msim_suite_app *a = &k->runs->suite->apps[p->app];
     cJSON *json =
-        msim_sweep_apply(k->runs->sweep, p->index, a->json, &p->guessed);
+        msim_app_sweep_apply(k->runs->sweep, p->index, a->json, &p->guessed);
     struct msim_error err = {0};
     struct msim_app app;
     enum msim_status status = MSIM_ENOMEM;
@@ -165,9 +167,9 @@ static enum msim_status answer(struct msim_sweep_point *p, const struct work *k)
 
 /* ---- all points ---------------------------------------------------------- */
 
-static struct msim_sweep_point *take(struct work *k)
+static struct msim_app_sweep_point *take(struct work *k)
 {
-    struct msim_sweep_point *p = NULL;
+    struct msim_app_sweep_point *p = NULL;
 
     pthread_mutex_lock(&k->lock);
     if (k->status == MSIM_OK && k->next < k->runs->n)
@@ -179,7 +181,7 @@ static struct msim_sweep_point *take(struct work *k)
 static void *work(void *arg)
 {
     struct work *k = arg;
-    struct msim_sweep_point *p;
+    struct msim_app_sweep_point *p;
 
     while ((p = take(k))) {
         enum msim_status status = answer(p, k);
@@ -193,8 +195,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-static enum msim_status run_all(struct msim_sweep_runs *r,
-                                const struct msim_sweep_how *how)
+static enum msim_status run_all(struct msim_app_sweep_runs *r,
+                                const struct msim_app_sweep_how *how)
 {
     struct work k = {.how = how, .runs = r};
     pthread_t others[THREADS_MOST];
@@ -213,8 +215,8 @@ static enum msim_status run_all(struct msim_sweep_runs *r,
 
 /* At the same application and rate, is `b` at least as good as `a` in both, and
  * better in one? Of two alike the first one stays. */
-static bool beats(const struct msim_sweep_point *b,
-                  const struct msim_sweep_point *a)
+static bool beats(const struct msim_app_sweep_point *b,
+                  const struct msim_app_sweep_point *a)
 {
     if (!b->feasible || b->p99_ms > a->p99_ms ||
         b->cost_per_1000 > a->cost_per_1000)
@@ -223,28 +225,28 @@ static bool beats(const struct msim_sweep_point *b,
            b < a;
 }
 
-static bool same_rate(const struct msim_sweep_runs *r,
-                      const struct msim_sweep_point *a,
-                      const struct msim_sweep_point *b)
+static bool same_rate(const struct msim_app_sweep_runs *r,
+                      const struct msim_app_sweep_point *a,
+                      const struct msim_app_sweep_point *b)
 {
     uint32_t x, y;
 
-    (void)msim_sweep_item(r->sweep, a->index, MSIM_SWEEP_RATE, &x);
-    (void)msim_sweep_item(r->sweep, b->index, MSIM_SWEEP_RATE, &y);
+    (void)msim_app_sweep_item(r->sweep, a->index, MSIM_APP_SWEEP_RATE, &x);
+    (void)msim_app_sweep_item(r->sweep, b->index, MSIM_APP_SWEEP_RATE, &y);
     return a->app == b->app && x == y;
 }
 
-static bool has_both(const struct msim_sweep_point *p)
+static bool has_both(const struct msim_app_sweep_point *p)
 {
     return p->feasible && !isnan(p->p99_ms) && !isnan(p->cost_per_1000);
 }
 
-static void mark_pareto(struct msim_sweep_runs *r)
+static void mark_pareto(struct msim_app_sweep_runs *r)
 {
-    uint64_t each = msim_sweep_points(r->sweep);
+    uint64_t each = msim_app_sweep_points(r->sweep);
 
     for (uint32_t i = 0; i < r->n; i++) {
-        struct msim_sweep_point *p = &r->points[i];
+        struct msim_app_sweep_point *p = &r->points[i];
         uint32_t first = (uint32_t)(p->app * each);
 
         p->pareto = has_both(p);
@@ -254,45 +256,45 @@ static void mark_pareto(struct msim_sweep_runs *r)
     }
 }
 
-enum msim_status msim_sweep_run(struct msim_sweep_runs *r,
-                                const struct msim_suite *suite,
-                                const struct msim_sweep *sweep,
-                                const struct msim_sweep_how *how,
-                                struct msim_error *err)
+enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
+                                    const struct msim_suite *suite,
+                                    const struct msim_app_sweep *sweep,
+                                    const struct msim_app_sweep_how *how,
+                                    struct msim_error *err)
 {
-    uint64_t each = msim_sweep_points(sweep);
+    uint64_t each = msim_app_sweep_points(sweep);
     enum msim_status status;
 
-    *r = (struct msim_sweep_runs){.suite = suite, .sweep = sweep};
-    if (each > MSIM_SWEEP_POINTS_MOST / suite->n)
+    *r = (struct msim_app_sweep_runs){.suite = suite, .sweep = sweep};
+    if (each > MSIM_APP_SWEEP_POINTS_MOST / suite->n)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "%u applications at more than %llu points each, want "
                          "at most %d points",
                          suite->n, (unsigned long long)each - 1,
-                         MSIM_SWEEP_POINTS_MOST);
+                         MSIM_APP_SWEEP_POINTS_MOST);
     r->points = calloc(suite->n * each, sizeof(*r->points));
     if (!r->points)
         return MSIM_ENOMEM;
     for (r->n = 0; r->n < suite->n * each; r->n++)
         r->points[r->n] =
-            (struct msim_sweep_point){.app = (uint32_t)(r->n / each),
-                                      .index = r->n % each,
-                                      .rate = NAN,
-                                      .p50_ms = NAN,
-                                      .p99_ms = NAN,
-                                      .goodput_rps = NAN,
-                                      .violations = NAN,
-                                      .cost_per_1000 = NAN,
-                                      .energy_wh_per_1000 = NAN};
+            (struct msim_app_sweep_point){.app = (uint32_t)(r->n / each),
+                                          .index = r->n % each,
+                                          .rate = NAN,
+                                          .p50_ms = NAN,
+                                          .p99_ms = NAN,
+                                          .goodput_rps = NAN,
+                                          .violations = NAN,
+                                          .cost_per_1000 = NAN,
+                                          .energy_wh_per_1000 = NAN};
     status = run_all(r, how);
     if (status != MSIM_OK)
-        msim_sweep_runs_release(r);
+        msim_app_sweep_runs_release(r);
     else
         mark_pareto(r);
     return status;
 }
 
-void msim_sweep_runs_release(struct msim_sweep_runs *r)
+void msim_app_sweep_runs_release(struct msim_app_sweep_runs *r)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         for (uint32_t k = 0; k < r->points[i].n_stages; k++)

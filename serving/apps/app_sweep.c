@@ -1,10 +1,10 @@
 /*
- * serving/apps/sweep.c - SWEEP.json, and its points as changes of APP.json.
+ * serving/apps/app_sweep.c - SWEEP.json, and its points as changes of APP.json.
  *
  * A point is the application's own file with other members, so that what is
  * swept means what it means there, and is refused as it is there.
  */
-#include "serving/apps/sweep.h"
+#include "serving/apps/app_sweep.h"
 
 #include "core/json/fields.h"
 
@@ -13,17 +13,17 @@
 #define MOST_ITEMS 10000
 
 #define X(name, text) text,
-static const char *const AXES[] = {MSIM_SWEEP_AXIS_MAP(X)};
+static const char *const AXES[] = {MSIM_APP_SWEEP_AXIS_MAP(X)};
 #undef X
 
-static bool is_item(enum msim_sweep_axis axis, const cJSON *item)
+static bool is_item(enum msim_app_sweep_axis axis, const cJSON *item)
 {
     switch (axis) {
-    case MSIM_SWEEP_SCHEDULER:
+    case MSIM_APP_SWEEP_SCHEDULER:
         return cJSON_IsObject(item);
-    case MSIM_SWEEP_PLATFORM:
+    case MSIM_APP_SWEEP_PLATFORM:
         return cJSON_IsString(item);
-    case MSIM_SWEEP_REPLICAS:
+    case MSIM_APP_SWEEP_REPLICAS:
         return cJSON_IsNumber(item) && item->valuedouble >= 1 &&
                item->valuedouble <= 1e6 &&
                item->valuedouble == (double)(int)item->valuedouble;
@@ -33,8 +33,8 @@ static bool is_item(enum msim_sweep_axis axis, const cJSON *item)
     }
 }
 
-static void read_axis(struct msim_sweep *s, struct msim_fields *f,
-                      enum msim_sweep_axis axis)
+static void read_axis(struct msim_app_sweep *s, struct msim_fields *f,
+                      enum msim_app_sweep_axis axis)
 {
     static const char *const WANT[] = {
         "members of batching (\"max_num_seqs\": 64)",
@@ -82,8 +82,8 @@ static const cJSON *read_by_platform(struct msim_fields *f, const char *key)
     return o;
 }
 
-enum msim_status msim_sweep_read(struct msim_sweep *s, const char *path,
-                                 struct msim_error *err)
+enum msim_status msim_app_sweep_read(struct msim_app_sweep *s, const char *path,
+                                     struct msim_error *err)
 {
     static const char *const KEYS[] = {"schema",  "scheduler", "platform",
                                        "rate",    "replicas",  "price_per_hour",
@@ -91,7 +91,7 @@ enum msim_status msim_sweep_read(struct msim_sweep *s, const char *path,
     struct msim_fields f;
 
     memset(s, 0, sizeof(*s));
-    for (int a = 0; a < MSIM_SWEEP_AXES; a++)
+    for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
         s->n[a] = 1;
     if (!path)
         return MSIM_OK;
@@ -102,36 +102,36 @@ enum msim_status msim_sweep_read(struct msim_sweep *s, const char *path,
                              "this is not a JSON object, want lists of what is "
                              "swept ({\"rate\": [10, 20]})");
     msim_fields_only(&f, KEYS);
-    for (int a = 0; a < MSIM_SWEEP_AXES; a++)
+    for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
         read_axis(s, &f, a);
     s->price_per_hour = read_by_platform(&f, "price_per_hour");
     s->power_w = read_by_platform(&f, "power_w");
     if (f.status != MSIM_OK)
-        msim_sweep_release(s);
+        msim_app_sweep_release(s);
     return f.status;
 }
 
-void msim_sweep_release(struct msim_sweep *s)
+void msim_app_sweep_release(struct msim_app_sweep *s)
 {
     cJSON_Delete(s->json);
     memset(s, 0, sizeof(*s));
 }
 
-uint64_t msim_sweep_points(const struct msim_sweep *s)
+uint64_t msim_app_sweep_points(const struct msim_app_sweep *s)
 {
     uint64_t n = 1;
 
-    for (int a = 0; a < MSIM_SWEEP_AXES; a++)
+    for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
         n *= s->n[a];
     return n;
 }
 
-const cJSON *msim_sweep_item(const struct msim_sweep *s, uint64_t i,
-                             enum msim_sweep_axis axis, uint32_t *which)
+const cJSON *msim_app_sweep_item(const struct msim_app_sweep *s, uint64_t i,
+                                 enum msim_app_sweep_axis axis, uint32_t *which)
 {
     uint32_t at;
 
-    for (int a = MSIM_SWEEP_AXES - 1; a > (int)axis; a--)
+    for (int a = MSIM_APP_SWEEP_AXES - 1; a > (int)axis; a--)
         i /= s->n[a];
     at = (uint32_t)(i % s->n[axis]);
     if (which)
@@ -187,7 +187,7 @@ static bool put_rate(cJSON *stage, const char *key, const cJSON *by_platform,
     return true;
 }
 
-static bool put_platform(const struct msim_sweep *s, cJSON *stage,
+static bool put_platform(const struct msim_app_sweep *s, cJSON *stage,
                          const cJSON *platform, bool *guessed)
 {
     const char *name = platform->valuestring;
@@ -213,13 +213,16 @@ static bool put_scheduler(cJSON *stage, const cJSON *members)
     return true;
 }
 
-static bool put_stage(const struct msim_sweep *s, uint64_t i, cJSON *stage,
+static bool put_stage(const struct msim_app_sweep *s, uint64_t i, cJSON *stage,
                       bool *guessed)
 {
     bool llm = is_kind(stage, "llm");
-    const cJSON *scheduler = msim_sweep_item(s, i, MSIM_SWEEP_SCHEDULER, NULL);
-    const cJSON *platform = msim_sweep_item(s, i, MSIM_SWEEP_PLATFORM, NULL);
-    const cJSON *replicas = msim_sweep_item(s, i, MSIM_SWEEP_REPLICAS, NULL);
+    const cJSON *scheduler =
+        msim_app_sweep_item(s, i, MSIM_APP_SWEEP_SCHEDULER, NULL);
+    const cJSON *platform =
+        msim_app_sweep_item(s, i, MSIM_APP_SWEEP_PLATFORM, NULL);
+    const cJSON *replicas =
+        msim_app_sweep_item(s, i, MSIM_APP_SWEEP_REPLICAS, NULL);
 
     if (!llm && !is_kind(stage, "model"))
         return true;
@@ -228,10 +231,10 @@ static bool put_stage(const struct msim_sweep *s, uint64_t i, cJSON *stage,
            (!replicas || put(stage, "replicas", replicas));
 }
 
-cJSON *msim_sweep_apply(const struct msim_sweep *s, uint64_t i,
-                        const cJSON *app, bool *guessed)
+cJSON *msim_app_sweep_apply(const struct msim_app_sweep *s, uint64_t i,
+                            const cJSON *app, bool *guessed)
 {
-    const cJSON *rate = msim_sweep_item(s, i, MSIM_SWEEP_RATE, NULL);
+    const cJSON *rate = msim_app_sweep_item(s, i, MSIM_APP_SWEEP_RATE, NULL);
     cJSON *copy = cJSON_Duplicate(app, true);
     cJSON *arrivals = inner(copy, "arrivals"), *stage;
     cJSON *stages = cJSON_GetObjectItemCaseSensitive(copy, "stages");

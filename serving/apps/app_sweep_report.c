@@ -1,8 +1,8 @@
 /*
- * serving/apps/sweep_report.c - points as text for people, and as JSON and CSV
- * for programs.
+ * serving/apps/app_sweep_report.c - points as text for people, and as JSON and
+ * CSV for programs.
  */
-#include "serving/apps/sweep_report.h"
+#include "serving/apps/app_sweep_report.h"
 
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
@@ -12,19 +12,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct msim_suite_app *app_of(const struct msim_sweep_runs *r,
-                                           const struct msim_sweep_point *p)
+static const struct msim_suite_app *app_of(const struct msim_app_sweep_runs *r,
+                                           const struct msim_app_sweep_point *p)
 {
     return &r->suite->apps[p->app];
 }
 
 /* The item as a text, the caller's; NULL: as the application has it (or out of
  * memory, which leaves a cell empty). */
-static char *item_text(const struct msim_sweep_runs *r,
-                       const struct msim_sweep_point *p,
-                       enum msim_sweep_axis axis)
+static char *item_text(const struct msim_app_sweep_runs *r,
+                       const struct msim_app_sweep_point *p,
+                       enum msim_app_sweep_axis axis)
 {
-    const cJSON *item = msim_sweep_item(r->sweep, p->index, axis, NULL);
+    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
 
     if (cJSON_IsString(item))
         return cJSON_PrintUnformatted(item);
@@ -34,11 +34,11 @@ static char *item_text(const struct msim_sweep_runs *r,
 /* ---- JSON ---------------------------------------------------------------- */
 
 static void put_item(struct msim_json *j, const char *key,
-                     const struct msim_sweep_runs *r,
-                     const struct msim_sweep_point *p,
-                     enum msim_sweep_axis axis)
+                     const struct msim_app_sweep_runs *r,
+                     const struct msim_app_sweep_point *p,
+                     enum msim_app_sweep_axis axis)
 {
-    const cJSON *item = msim_sweep_item(r->sweep, p->index, axis, NULL);
+    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
     char *text;
 
     if (!item || cJSON_IsString(item)) {
@@ -50,7 +50,8 @@ static void put_item(struct msim_json *j, const char *key,
     free(text);
 }
 
-static void put_stages(struct msim_json *j, const struct msim_sweep_point *p)
+static void put_stages(struct msim_json *j,
+                       const struct msim_app_sweep_point *p)
 {
     msim_json_open(j, "stages", '{', false);
     for (uint32_t i = 0; i < p->n_stages; i++) {
@@ -62,15 +63,15 @@ static void put_stages(struct msim_json *j, const struct msim_sweep_point *p)
     msim_json_close(j);
 }
 
-static void put_point(struct msim_json *j, const struct msim_sweep_runs *r,
-                      const struct msim_sweep_point *p)
+static void put_point(struct msim_json *j, const struct msim_app_sweep_runs *r,
+                      const struct msim_app_sweep_point *p)
 {
     msim_json_open(j, NULL, '{', false);
     msim_json_text(j, "app", app_of(r, p)->name);
-    put_item(j, "scheduler", r, p, MSIM_SWEEP_SCHEDULER);
-    put_item(j, "platform", r, p, MSIM_SWEEP_PLATFORM);
-    put_item(j, "rate", r, p, MSIM_SWEEP_RATE);
-    put_item(j, "replicas", r, p, MSIM_SWEEP_REPLICAS);
+    put_item(j, "scheduler", r, p, MSIM_APP_SWEEP_SCHEDULER);
+    put_item(j, "platform", r, p, MSIM_APP_SWEEP_PLATFORM);
+    put_item(j, "rate", r, p, MSIM_APP_SWEEP_RATE);
+    put_item(j, "replicas", r, p, MSIM_APP_SWEEP_REPLICAS);
     msim_json_bool(j, "feasible", p->feasible);
     msim_json_text(j, "reason", *p->reason ? p->reason : NULL);
     msim_json_number(j, "arrived_rps", p->rate);
@@ -86,7 +87,7 @@ static void put_point(struct msim_json *j, const struct msim_sweep_runs *r,
     msim_json_close(j);
 }
 
-static uint32_t count_few(const struct msim_sweep_runs *r)
+static uint32_t count_few(const struct msim_app_sweep_runs *r)
 {
     uint32_t n = 0;
 
@@ -95,7 +96,7 @@ static uint32_t count_few(const struct msim_sweep_runs *r)
     return n;
 }
 
-static uint32_t count_guessed(const struct msim_sweep_runs *r)
+static uint32_t count_guessed(const struct msim_app_sweep_runs *r)
 {
     uint32_t n = 0;
 
@@ -105,7 +106,7 @@ static uint32_t count_guessed(const struct msim_sweep_runs *r)
 }
 
 /* The `k`th warning; false: there is none. */
-static bool warning(char text[256], const struct msim_sweep_runs *r, int k)
+static bool warning(char text[256], const struct msim_app_sweep_runs *r, int k)
 {
     uint32_t n = k ? count_guessed(r) : count_few(r);
 
@@ -119,14 +120,14 @@ static bool warning(char text[256], const struct msim_sweep_runs *r, int k)
     return n > 0;
 }
 
-static void put_rules(struct msim_json *j, const struct msim_sweep_runs *r)
+static void put_rules(struct msim_json *j, const struct msim_app_sweep_runs *r)
 {
-    struct msim_sweep_rule rules[MSIM_SWEEP_RULES];
+    struct msim_app_sweep_rule rules[MSIM_APP_SWEEP_RULES];
     char text[256];
 
-    msim_sweep_rules(rules, r);
+    msim_app_sweep_rules(rules, r);
     msim_json_open(j, "rules", '[', true);
-    for (int i = 0; i < MSIM_SWEEP_RULES; i++) {
+    for (int i = 0; i < MSIM_APP_SWEEP_RULES; i++) {
         msim_json_open(j, NULL, '{', false);
         msim_json_text(j, "text", rules[i].text);
         msim_json_unsigned(j, "holds", rules[i].holds);
@@ -141,7 +142,8 @@ static void put_rules(struct msim_json *j, const struct msim_sweep_runs *r)
     msim_json_close(j);
 }
 
-enum msim_status msim_sweep_json(const struct msim_sweep_runs *r, FILE *out)
+enum msim_status msim_app_sweep_json(const struct msim_app_sweep_runs *r,
+                                     FILE *out)
 {
     struct msim_json j;
 
@@ -160,11 +162,11 @@ enum msim_status msim_sweep_json(const struct msim_sweep_runs *r, FILE *out)
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void add_item(FILE *out, const struct msim_sweep_runs *r,
-                     const struct msim_sweep_point *p,
-                     enum msim_sweep_axis axis)
+static void add_item(FILE *out, const struct msim_app_sweep_runs *r,
+                     const struct msim_app_sweep_point *p,
+                     enum msim_app_sweep_axis axis)
 {
-    const cJSON *item = msim_sweep_item(r->sweep, p->index, axis, NULL);
+    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
     char *text = cJSON_IsString(item) ? NULL : item_text(r, p, axis);
 
     msim_csv_add(out, cJSON_IsString(item) ? item->valuestring
@@ -173,17 +175,17 @@ static void add_item(FILE *out, const struct msim_sweep_runs *r,
     free(text);
 }
 
-void msim_sweep_csv(const struct msim_sweep_runs *r, FILE *out)
+void msim_app_sweep_csv(const struct msim_app_sweep_runs *r, FILE *out)
 {
-    fputs(MSIM_SWEEP_CSV_MARK
+    fputs(MSIM_APP_SWEEP_CSV_MARK
           ",reason,arrived_rps,p50_ms,p99_ms,goodput_rps,violations,"
           "cost_per_1000,energy_wh_per_1000,gpus,pareto\n",
           out);
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct msim_sweep_point *p = &r->points[i];
+        const struct msim_app_sweep_point *p = &r->points[i];
 
         msim_csv_write(out, app_of(r, p)->name);
-        for (int a = 0; a < MSIM_SWEEP_AXES; a++)
+        for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
             add_item(out, r, p, a);
         msim_csv_add(out, p->feasible ? "yes" : "no");
         msim_csv_add(out, p->reason);
@@ -210,14 +212,14 @@ static void put_number(FILE *out, double x)
         msim_print(out, "  %10.4g", x);
 }
 
-static void put_line(const struct msim_sweep_runs *r,
-                     const struct msim_sweep_point *p, FILE *out)
+static void put_line(const struct msim_app_sweep_runs *r,
+                     const struct msim_app_sweep_point *p, FILE *out)
 {
     const cJSON *platform =
-        msim_sweep_item(r->sweep, p->index, MSIM_SWEEP_PLATFORM, NULL);
+        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_PLATFORM, NULL);
     const cJSON *replicas =
-        msim_sweep_item(r->sweep, p->index, MSIM_SWEEP_REPLICAS, NULL);
-    char *scheduler = item_text(r, p, MSIM_SWEEP_SCHEDULER);
+        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_REPLICAS, NULL);
+    char *scheduler = item_text(r, p, MSIM_APP_SWEEP_SCHEDULER);
     char cell[MSIM_CELL + 1];
 
     msim_print(out, "%-16s  %8.4g  %-14s", app_of(r, p)->name, p->rate,
@@ -236,10 +238,10 @@ static void put_line(const struct msim_sweep_runs *r,
     free(scheduler);
 }
 
-static void put_infeasible(const struct msim_sweep_runs *r, FILE *out)
+static void put_infeasible(const struct msim_app_sweep_runs *r, FILE *out)
 {
     uint32_t n = 0;
-    const struct msim_sweep_point *first = NULL;
+    const struct msim_app_sweep_point *first = NULL;
 
     for (uint32_t i = 0; i < r->n; i++)
         if (!r->points[i].feasible) {
@@ -253,14 +255,14 @@ static void put_infeasible(const struct msim_sweep_runs *r, FILE *out)
                    n, r->n, app_of(r, first)->name, first->reason);
 }
 
-static void put_rules_text(const struct msim_sweep_runs *r, FILE *out)
+static void put_rules_text(const struct msim_app_sweep_runs *r, FILE *out)
 {
-    struct msim_sweep_rule rules[MSIM_SWEEP_RULES];
+    struct msim_app_sweep_rule rules[MSIM_APP_SWEEP_RULES];
     char text[256];
 
-    msim_sweep_rules(rules, r);
+    msim_app_sweep_rules(rules, r);
     fputs("\nrules, and where they hold\n", out);
-    for (int i = 0; i < MSIM_SWEEP_RULES; i++)
+    for (int i = 0; i < MSIM_APP_SWEEP_RULES; i++)
         if (rules[i].of > 0)
             msim_print(out, "  %6u of %-6u  %s\n", rules[i].holds, rules[i].of,
                        rules[i].text);
@@ -269,7 +271,7 @@ static void put_rules_text(const struct msim_sweep_runs *r, FILE *out)
             msim_print(out, "\nwarning: %s\n", text);
 }
 
-void msim_sweep_text(const struct msim_sweep_runs *r, FILE *out)
+void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
 {
     uint32_t pareto = 0;
 
