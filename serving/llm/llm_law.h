@@ -29,9 +29,12 @@
     X(VECTOR_MANY, "vectors_of_many")                                          \
     X(ATTENTION_DECODE, "attention")                                           \
     X(ATTENTION_PROMPT, "attention_of_prompts")                                \
+    X(ATTENTION_OTHER, "attention_not_grouped") /* decoding; a key a head, or  \
+                                                   a latent one for all */     \
     X(ALL_REDUCE_FEW, "all_reduce")                                            \
     X(ALL_REDUCE_MANY, "all_reduce_of_many")                                   \
-    X(EXCHANGE, "exchange")
+    X(EXCHANGE, "exchange")                                                    \
+    X(LAUNCH, "launches") /* 1 us of each kernel, until the next one begins */
 
 enum msim_llm_piece {
 #define X(name, text) MSIM_LLM_##name,

@@ -16,11 +16,25 @@ double msim_llm_share_of_many(double rows)
     return fmin(fmax(share, 0), 1);
 }
 
+/* Kernels for heads with keys of their own, and for latent ones, are others
+ * than those for groups of heads, which tables of servers have rows of. */
+static enum msim_llm_piece attention_piece(const struct msim_work *w,
+                                           bool prompt)
+{
+    if (prompt)
+        return MSIM_LLM_ATTENTION_PROMPT;
+    return w->u.attention.v_dim > 0 ||
+                   w->u.attention.kv_heads == w->u.attention.heads
+               ? MSIM_LLM_ATTENTION_OTHER
+               : MSIM_LLM_ATTENTION_DECODE;
+}
+
 static void add(struct msim_llm_pieces *to, const struct msim_llm_work *w,
                 double us, double many, bool prompt)
 {
     enum msim_quant q = w->type ? w->type : MSIM_QUANT_BF16;
 
+    to->us[MSIM_LLM_LAUNCH][MSIM_QUANT_BF16] += w->times;
     switch (w->kind) {
     case MSIM_LLM_KIND_PRODUCT:
         to->us[MSIM_LLM_PRODUCT_FEW][q] += us * (1 - many);
@@ -31,8 +45,7 @@ static void add(struct msim_llm_pieces *to, const struct msim_llm_work *w,
         to->us[MSIM_LLM_EXPERT_MANY][q] += us * many;
         return;
     case MSIM_LLM_KIND_ATTENTION:
-        to->us[prompt ? MSIM_LLM_ATTENTION_PROMPT : MSIM_LLM_ATTENTION_DECODE]
-              [MSIM_QUANT_BF16] += us;
+        to->us[attention_piece(&w->work, prompt)][MSIM_QUANT_BF16] += us;
         return;
     case MSIM_LLM_KIND_VECTOR:
         to->us[MSIM_LLM_VECTOR_FEW][MSIM_QUANT_BF16] += us * (1 - many);

@@ -127,6 +127,30 @@ static void test_step_table__is_near_between_them(void)
     }
 }
 
+/* Pieces of a step's attention are told apart: groups of heads, heads with keys
+ * of their own, prompts; kernels are counted, 1 us each. */
+static void test_step_table__pieces_of_attention(void)
+{
+    struct msim_estimate_cache cache = {0};
+    struct msim_llm_pieces p;
+
+    make("llama3-8b", 1);
+    CHECK(msim_llm_price_part(&p, &rank, &cache, MSIM_LLM_PART_DECODE, 4, 999,
+                              &err) == MSIM_OK);
+    CHECK(p.us[MSIM_LLM_ATTENTION_DECODE][MSIM_QUANT_BF16] > 0);
+    CHECK(p.us[MSIM_LLM_ATTENTION_OTHER][MSIM_QUANT_BF16] == 0);
+    CHECK(p.us[MSIM_LLM_LAUNCH][MSIM_QUANT_BF16] == 32);
+    CHECK(msim_llm_price_part(&p, &rank, &cache, MSIM_LLM_PART_CHUNK, 99, 0,
+                              &err) == MSIM_OK);
+    CHECK(p.us[MSIM_LLM_ATTENTION_PROMPT][MSIM_QUANT_BF16] > 0);
+    rank.kv_heads = rank.heads;
+    CHECK(msim_llm_price_part(&p, &rank, &cache, MSIM_LLM_PART_DECODE, 4, 999,
+                              &err) == MSIM_OK);
+    CHECK(p.us[MSIM_LLM_ATTENTION_DECODE][MSIM_QUANT_BF16] == 0);
+    CHECK(p.us[MSIM_LLM_ATTENTION_OTHER][MSIM_QUANT_BF16] > 0);
+    msim_estimate_cache_release(&cache);
+}
+
 /* More of anything takes no less, and nothing takes nothing. */
 static void test_step_table__steps_grow(void)
 {
@@ -161,6 +185,7 @@ int main(void)
 {
     RUN(test_step_table__is_exact_at_its_points);
     RUN(test_step_table__is_near_between_them);
+    RUN(test_step_table__pieces_of_attention);
     RUN(test_step_table__steps_grow);
     msim_platform_free(h100);
     return check_summary();
