@@ -188,6 +188,14 @@ want_out '"name": "fused(add, relu)", "kind": "kernel", "calls": 1'
 run whatif --json "$folder/named.json" "$folder/one"
 [[ $out != *'"kernels": '* ]] || complain "kernels that nobody asked for"
 
+# Kernels that no operator launched have no names to be put together.
+mkdir "$folder/bare"
+sed 's/{"ph":"X","cat":"cpu_op"[^}]*}},//g' "$folder/one/trace.json" >"$folder/bare/trace.json"
+! grep -q cpu_op "$folder/bare/trace.json" || complain "operators are left"
+echo '{"scenarios": [{"name": "bare", "changes": [{"fuse": "pointwise"}]}]}' >"$folder/bare.json"
+run whatif --kernels "$folder/bare.json" "$folder/bare"
+want_out "fused(2 kernels)"
+
 # Kernels of other sizes are not made one, though they follow each other.
 mkdir "$folder/sizes"
 sed 's/\("correlation":2,"stream":7,"device":0,"grid":\)\[1024,/\1[512,/' "$folder/one/trace.json" \

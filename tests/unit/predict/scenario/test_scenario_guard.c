@@ -6,6 +6,9 @@
 
 #include "tests/check.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #define ROWS 4
 
 /* A table of scenarios that all are of a trace with a batch of 16. */
@@ -201,6 +204,25 @@ static void test_scenario_guard__no_batch(void)
     }
 }
 
+/* Guards go by what was asked, which scenarios of a file have. */
+static void test_guard__files_have_asks(void)
+{
+    const struct msim_predict_settings settings = {0};
+    char path[] = "/tmp/msim-scenarios-XXXXXX";
+    static const char TEXT[] =
+        "{\"scenarios\": [{\"name\": \"a\", \"changes\": []}]}";
+    struct msim_scenarios s;
+    int fd = mkstemp(path);
+
+    REQUIRE(fd >= 0);
+    REQUIRE(write(fd, TEXT, sizeof(TEXT) - 1) == sizeof(TEXT) - 1);
+    REQUIRE(msim_scenarios_read(&s, path, &settings, NULL) == MSIM_OK);
+    CHECK(s.from_file);
+    msim_scenarios_release(&s);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     RUN(test_scenario_guard__batch);
@@ -208,5 +230,6 @@ int main(void)
     RUN(test_scenario_guard__recomputation);
     RUN(test_scenario_guard__kinds);
     RUN(test_scenario_guard__no_batch);
+    RUN(test_guard__files_have_asks);
     return check_summary();
 }
