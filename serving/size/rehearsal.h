@@ -16,6 +16,7 @@ struct msim_rehearsal {
     uint64_t requests; /* a seed */
     double allowed;    /* nearly 1; more where no number of replicas keeps a
                           promise for    sure: `late` is over that */
+    double push;       /* of the rate, in runs that ask for more */
     struct msim_serving *sims[2];
     /* Of the last one. */
     double late;   /* largest share of late requests over what a promise allows,
