@@ -255,13 +255,14 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
 
         s->half = w->deploy ? msim_deploy_half(w->deploy, i) : 0;
         widen(&s->self, s->half);
-        if (w->capacities && o->run.stages[i].llm.is_llm)
+        if (w->capacities && o->run.stages[i].llm.is_llm &&
+            w->how.free_stage_1 != i + 1)
             MSIM_TRY(ask_llm(o, i, err));
         if (w->capacities && !is_of_log(w) && serves_batches(o, i))
             MSIM_TRY(ask_batches(o, w, i, err));
         if (!o->run.stages[i].llm.is_llm)
             set_workers(s);
-        else if (!w->capacities)
+        else if (!w->capacities || w->how.free_stage_1 == i + 1)
             s->capacity = s->tokens = interval(s->capacity_rps = NAN, 0);
     }
     find_least(o);
