@@ -21,9 +21,11 @@ shift || true
 keep_bytes=${KEEP_BYTES:-30000}
 jobs=${JOBS:-$(nproc)}
 limits=(-max_total_time="$seconds" -max_len=65536)
+patience=30 # seconds for one input
 if [ -n "${RUNS:-}" ]; then
     # Drawing rare features first, as libFuzzer does else, takes a third of it.
     limits=(-max_total_time="$seconds" -runs="$RUNS" -max_len=6144 -entropic=0)
+    patience=120 # a step of 50,000 layers is written, if slowly, and no fault
 fi
 
 command -v clang >/dev/null || {
@@ -66,7 +68,7 @@ run() { # TARGET FILE
     mkdir -p "build-fuzz/found/$1"
     begin=$(date +%s)
     MSIM_FUZZ_TARGET=$1 "$program" "${limits[@]}" \
-        -timeout=30 -rss_limit_mb=3000 -print_final_stats=1 -verbosity=1 \
+        -timeout="$patience" -rss_limit_mb=3000 -print_final_stats=1 -verbosity=1 \
         -artifact_prefix="$here/build-fuzz/failed/$1-" \
         "$here/build-fuzz/found/$1" "$here/tests/fuzz/verbs/corpus/$2" \
         >"$log" 2>&1 || rc=$?
