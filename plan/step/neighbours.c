@@ -25,13 +25,13 @@ static uint32_t hash(const uint32_t *words, size_t n)
 
 struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
 {
-    const uint32_t words[] = {t->platform,
-                              t->unfused,
-                              (uint32_t)t->recompute,
-                              t->zero < 2 ? 1 : (uint32_t)t->zero,
-                              (uint32_t)t->tp,
-                              (uint32_t)t->pp,
-                              (uint32_t)t->ep};
+    uint32_t words[] = {t->platform,
+                        t->unfused,
+                        (uint32_t)t->recompute,
+                        t->zero < 2 ? 1 : (uint32_t)t->zero,
+                        (uint32_t)t->tp,
+                        (uint32_t)t->pp,
+                        (uint32_t)t->ep};
     const double sizes[MSIM_NEIGHBOUR_SIZES] = {t->hidden,   t->layers,
                                                 t->sequence, t->micro_batch,
                                                 t->dp,       t->micro_batches};
@@ -41,6 +41,11 @@ struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
 
     for (int i = 0; i < MSIM_NEIGHBOUR_SIZES; i++)
         out.size[i] = (float)log(sizes[i]);
+    for (int i = 1; i < MSIM_RECOMPUTE_COUNT; i++) {
+        words[2] =
+            ((uint32_t)t->recompute + (uint32_t)i) % MSIM_RECOMPUTE_COUNT;
+        out.others[i - 1] = hash(words, sizeof(words) / sizeof(words[0]));
+    }
     return out;
 }
 
@@ -70,16 +75,16 @@ static uint32_t first_of(uint32_t kind, const struct msim_neighbour *rows,
     return low;
 }
 
-/* The sum of weights of rows that are near; `*sum` of residuals by them. */
-static double near_rows(const struct msim_neighbour *of,
+/* The sum of weights of rows of that kind that are near; residuals by them are
+ * added to `*sum`. */
+static double near_rows(const struct msim_neighbour *of, uint32_t kind,
                         const struct msim_neighbour *rows, uint32_t n,
                         const struct msim_neighbour *skip, double *sum)
 {
     double weights = 0;
 
-    *sum = 0;
-    for (uint32_t i = first_of(of->kind, rows, n);
-         i < n && rows[i].kind == of->kind; i++) {
+    for (uint32_t i = first_of(kind, rows, n); i < n && rows[i].kind == kind;
+         i++) {
         double square = of->format == rows[i].format ? 0 : OTHER * OTHER;
 
         for (int k = 0; k < MSIM_NEIGHBOUR_SIZES; k++) {
@@ -99,8 +104,10 @@ double msim_neighbour_correction(const struct msim_neighbour *of,
                                  const struct msim_neighbour *rows, uint32_t n,
                                  const struct msim_neighbour *skip)
 {
-    double sum, weights = near_rows(of, rows, n, skip, &sum);
+    double sum = 0, weights = near_rows(of, of->kind, rows, n, skip, &sum);
 
+    for (int i = 0; i < MSIM_RECOMPUTE_COUNT - 1; i++)
+        weights += near_rows(of, of->others[i], rows, n, skip, &sum);
     return sum / (weights + DRAWN);
 }
 
@@ -108,7 +115,7 @@ double msim_neighbour_evidence(const struct msim_neighbour *of,
                                const struct msim_neighbour *rows, uint32_t n,
                                const struct msim_neighbour *skip)
 {
-    double sum;
+    double sum = 0;
 
-    return near_rows(of, rows, n, skip, &sum);
+    return near_rows(of, of->kind, rows, n, skip, &sum);
 }

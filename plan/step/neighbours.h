@@ -2,16 +2,18 @@
  * plan/step/neighbours.h - what measured jobs like this one took beyond the
  * step law.
  *
- * Rows of the same kind (platform, recomputation, ZeRO, tensor parallel ranks,
- * stages) whose sizes are near: the mean of their logarithms
- * measured / predicted, weighted by a Gaussian of the distance between the
- * logarithms of hidden size, layers, sequence, micro batch, data parallel ranks
- * and micro batches (Nadaraya 1964, Watson 1964), drawn towards 0 where few are
- * near. A job unlike all rows keeps the law's time.
+ * Rows of the same kind (platform, ZeRO, tensor parallel ranks, stages) whose
+ * sizes are near: the mean of their logarithms measured / predicted, weighted
+ * by a Gaussian of the distance between the logarithms of hidden size, layers,
+ * sequence, micro batch, data parallel ranks and micro batches (Nadaraya 1964,
+ * Watson 1964), drawn towards 0 where few are near. A job unlike all rows keeps
+ * the law's time.
  *
  * Rows in another format of products (16 bits, fp8, ...) count, too, a little
  * farther away: most of what is left over is the program's, not the format's,
- * and so what a format brings stays what its products bring.
+ * and so what a format brings stays what its products bring. What is computed
+ * again is the law's: rows of every way count alike, so that a job that
+ * computes more takes no less, whichever of both ways was measured.
  */
 #ifndef MSIM_PLAN_STEP_NEIGHBOURS_H
 #define MSIM_PLAN_STEP_NEIGHBOURS_H
@@ -20,7 +22,9 @@
 #define MSIM_NEIGHBOUR_SIZES 6
 
 struct msim_neighbour {
-    uint32_t kind;                    /* a hash of what must be the same */
+    uint32_t kind; /* a hash of what must be the same */
+    /* Of a job: likewise with the other ways to compute again; of a row 0. */
+    uint32_t others[MSIM_RECOMPUTE_COUNT - 1];
     uint32_t format;                  /* of products: enum msim_precision */
     float size[MSIM_NEIGHBOUR_SIZES]; /* natural logarithms */
     float residual;                   /* log(measured / law) */

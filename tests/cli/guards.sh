@@ -50,7 +50,8 @@ run op --platform h100 "$folder/mm.csv"
 [ "$(awk -F, 'NR == 3 { print ($5 > 17e6) }' "$folder/out")" = 1 ] ||
     complain "1.8e16 FLOPs take less than at the peak: $out"
 
-# Recomputation makes no step shorter, and a ratio to a corrected step says so.
+# Recomputation makes no step shorter, since measured jobs of every way correct
+# it alike; a ratio to a step that is corrected otherwise says so.
 echo '{"gpus": 64, "tp": 4, "pp": 2, "zero": 1, "micro_batch": 1, "global_batch": 256,
     "sequence": 8192, "precision": "bf16", "recompute": "none"}' >"$folder/strategy.json"
 echo '{"scenarios": [{"name": "again", "changes": [{"recompute": "full"}]},
@@ -63,18 +64,17 @@ change() { # ARGUMENT...
     want_rc 0
 }
 change
-want_out "recompute evidence"
-want_out "2 of 4 predictions are marked: 1 recompute (less recomputation takes longer), 2 evidence"
+want_out "1 of 4 predictions are marked: 1 evidence"
 change --csv
-[ "$(cut -d, -f20 "$folder/out" | tr '\n' ,)" = "guards,,recompute evidence,evidence,," ] ||
+[ "$(cut -d, -f20 "$folder/out" | tr '\n' ,)" = "guards,,,evidence,," ] ||
     complain "other marks: $out"
 change --json
 python3 - "$folder/out" <<'PY' || complain "a ratio does not hold both corrections"
 import json, sys
 whatif = json.load(open(sys.argv[1]))
 again, other, same = whatif["scenarios"]
-assert whatif["guards"]["marked"] == 2, whatif["guards"]
-assert again["ratio"]["predicted"] < 0.9 < 1.2 < again["ratio"]["high"], again["ratio"]
+assert whatif["guards"]["marked"] == 1, whatif["guards"]
+assert again["guards"] == [] and 1.1 < again["ratio"]["predicted"] < 1.34, again
 assert other["guards"] == ["evidence"] and other["ratio"]["high"] > 0.9, other["ratio"]
 assert same["guards"] == [] and same["ratio"]["high"] == 1, same["ratio"]
 PY
@@ -86,10 +86,10 @@ for recompute in none full; do
 done | sed "1i $columns" >"$folder/jobs.csv"
 run validate --rows "$folder/jobs.csv" --csv
 want_rc 0
-[ "$(awk -F, '{ printf "%s,", $NF }' "$folder/out")" = "guards,,recompute," ] ||
+[ "$(awk -F, '{ printf "%s,", $NF }' "$folder/out")" = "guards,,," ] ||
     complain "other marks: $out"
 run validate --rows "$folder/jobs.csv"
-want_out "1 of 2 jobs are marked: 1 recompute (less recomputation takes longer)"
+[[ $out != *marked* ]] || complain "a mark: $out"
 
 # A larger batch that takes less, and what does not fit at all.
 echo '{"scenarios": [{"name": "512", "changes": [{"batch": 512}]},
