@@ -46,43 +46,19 @@ enum msim_status msim_plan_folder_look(const char *folder,
 
 struct writer {
     struct msim_folder folder;
-    const struct msim_plan *plan;
-    const struct msim_spec *spec;
+    const struct msim_plan_files *files;
     char *charts[MSIM_PLAN_CHARTS]; /* SVG texts; NULL: none */
     struct msim_error *err;
 };
 
-typedef enum msim_status write_part(const struct writer *w, FILE *out);
-
-static enum msim_status write_points(const struct writer *w, FILE *out)
-{
-    msim_plan_csv(w->plan, w->spec, false, out);
-    return MSIM_OK;
-}
-
-static enum msim_status write_frontier(const struct writer *w, FILE *out)
-{
-    msim_plan_csv(w->plan, w->spec, true, out);
-    return MSIM_OK;
-}
-
-static enum msim_status write_json(const struct writer *w, FILE *out)
-{
-    return msim_plan_json(w->plan, w->spec, out);
-}
-
-static enum msim_status write_html(const struct writer *w, FILE *out)
-{
-    msim_plan_html(w->plan, w->spec, (const char *const *)w->charts, out);
-    return MSIM_OK;
-}
-
 /* What a part prints; `*text` is the caller's in any case. */
-static enum msim_status print_part(const struct writer *w, write_part *part,
+static enum msim_status print_part(const struct writer *w, msim_plan_part *part,
                                    char **text, size_t *size)
 {
     FILE *out = open_memstream(text, size);
-    enum msim_status status = out ? part(w, out) : MSIM_ENOMEM;
+    enum msim_status status =
+        out ? part(w->files->ctx, (const char *const *)w->charts, out)
+            : MSIM_ENOMEM;
 
     if (out && fclose(out) != 0 && status == MSIM_OK)
         status = MSIM_ENOMEM;
@@ -90,7 +66,7 @@ static enum msim_status print_part(const struct writer *w, write_part *part,
 }
 
 static enum msim_status write_data(struct writer *w, const char *name,
-                                   write_part *part)
+                                   msim_plan_part *part)
 {
     struct msim_file *file;
     char *text = NULL;
@@ -132,14 +108,13 @@ static enum msim_status write_marked(struct writer *w, const char *name,
 /* Without gnuplot there are none, and a message says so once. */
 static enum msim_status draw_charts(struct writer *w)
 {
-    for (size_t i = 0; i < MSIM_PLAN_CHARTS && w->plan->n > 0; i++) {
-        const struct msim_plan_chart *chart = &msim_plan_charts[i];
+    for (uint32_t i = 0; i < MSIM_PLAN_CHARTS; i++) {
         struct msim_error why = {0};
-        enum msim_status status;
+        enum msim_status status =
+            w->files->draw(w->files->ctx, i, &w->charts[i], &why);
 
-        if (w->spec->traced && chart->described)
+        if (status == MSIM_OK && !w->charts[i])
             continue;
-        status = chart->draw(w->plan, w->spec, &w->charts[i], &why);
         if (status == MSIM_EIO) {
             msim_message("warning: no charts: %s", why.text);
             return MSIM_OK;
@@ -147,7 +122,7 @@ static enum msim_status draw_charts(struct writer *w)
         if (status != MSIM_OK)
             return msim_fail(w->err, status, why.file, why.offset, "%s",
                              why.text);
-        MSIM_TRY(write_marked(w, chart->file, w->charts[i],
+        MSIM_TRY(write_marked(w, msim_plan_charts[i].file, w->charts[i],
                               strlen(w->charts[i]), SVG_MARK, "</svg>"));
     }
     return MSIM_OK;
@@ -176,7 +151,7 @@ static enum msim_status write_page(struct writer *w)
     struct msim_file *file;
     char *text = NULL;
     size_t size = 0;
-    enum msim_status status = print_part(w, write_html, &text, &size);
+    enum msim_status status = print_part(w, w->files->html, &text, &size);
 
     if (status == MSIM_OK)
         status = msim_folder_file(&file, &w->folder, "report.html", w->err);
@@ -195,18 +170,17 @@ static enum msim_status write_page(struct writer *w)
 static enum msim_status write_all(struct writer *w)
 {
     MSIM_TRY(draw_charts(w));
-    MSIM_TRY(write_data(w, "points.csv", write_points));
-    MSIM_TRY(write_data(w, "frontier.csv", write_frontier));
-    MSIM_TRY(write_data(w, "plan.json", write_json));
+    MSIM_TRY(write_data(w, "points.csv", w->files->points));
+    MSIM_TRY(write_data(w, "frontier.csv", w->files->frontier));
+    MSIM_TRY(write_data(w, "plan.json", w->files->json));
     return write_page(w);
 }
 
-enum msim_status msim_plan_folder_write(const struct msim_plan *plan,
-                                        const struct msim_spec *spec,
-                                        const char *folder,
-                                        struct msim_error *err)
+enum msim_status msim_plan_folder_fill(const struct msim_plan_files *files,
+                                       const char *folder,
+                                       struct msim_error *err)
 {
-    struct writer w = {.plan = plan, .spec = spec, .err = err};
+    struct writer w = {.files = files, .err = err};
     struct kinds k;
     struct msim_folder_kinds kinds = all_kinds(&k);
     enum msim_status status = msim_folder_begin(&w.folder, folder, &kinds, err);
@@ -216,4 +190,77 @@ enum msim_status msim_plan_folder_write(const struct msim_plan *plan,
     for (size_t i = 0; i < MSIM_PLAN_CHARTS; i++)
         free(w.charts[i]);
     return msim_folder_end(&w.folder, status, err);
+}
+
+/* ---- of training, or a traced step --------------------------------------- */
+
+struct planned {
+    const struct msim_plan *plan;
+    const struct msim_spec *spec;
+};
+
+static enum msim_status put_points(const void *ctx, const char *const *charts,
+                                   FILE *out)
+{
+    const struct planned *p = ctx;
+
+    (void)charts;
+    msim_plan_csv(p->plan, p->spec, false, out);
+    return MSIM_OK;
+}
+
+static enum msim_status put_frontier(const void *ctx, const char *const *charts,
+                                     FILE *out)
+{
+    const struct planned *p = ctx;
+
+    (void)charts;
+    msim_plan_csv(p->plan, p->spec, true, out);
+    return MSIM_OK;
+}
+
+static enum msim_status put_json(const void *ctx, const char *const *charts,
+                                 FILE *out)
+{
+    const struct planned *p = ctx;
+
+    (void)charts;
+    return msim_plan_json(p->plan, p->spec, out);
+}
+
+static enum msim_status put_html(const void *ctx, const char *const *charts,
+                                 FILE *out)
+{
+    const struct planned *p = ctx;
+
+    msim_plan_html(p->plan, p->spec, charts, out);
+    return MSIM_OK;
+}
+
+static enum msim_status draw(const void *ctx, uint32_t chart, char **svg,
+                             struct msim_error *err)
+{
+    const struct planned *p = ctx;
+    const struct msim_plan_chart *of = &msim_plan_charts[chart];
+
+    if (p->plan->n == 0 || (p->spec->traced && of->described))
+        return MSIM_OK;
+    return of->draw(p->plan, p->spec, svg, err);
+}
+
+enum msim_status msim_plan_folder_write(const struct msim_plan *plan,
+                                        const struct msim_spec *spec,
+                                        const char *folder,
+                                        struct msim_error *err)
+{
+    struct planned p = {plan, spec};
+
+    return msim_plan_folder_fill(
+        &(struct msim_plan_files){.ctx = &p,
+                                  .points = put_points,
+                                  .frontier = put_frontier,
+                                  .json = put_json,
+                                  .html = put_html,
+                                  .draw = draw},
+        folder, err);
 }

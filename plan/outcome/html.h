@@ -14,6 +14,10 @@
  */
 void msim_html_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
 
+/* How the page of a plan begins: its title and style, and
+ * MSIM_PLAN_HTML_MARK, which tells it from other files. */
+void msim_html_begin(const char *name, FILE *out);
+
 /* An SVG of gnuplot, in the page: no colour depends on what is around it. */
 void msim_html_svg(const char *svg, FILE *out);
 
