@@ -27,7 +27,8 @@ struct side {
 struct part {
     struct msim_described model;
     struct side side[2];
-    double kv_token_bytes, half;
+    struct msim_llm_memory memory; /* LLM: of what decodes */
+    double half;
 };
 
 struct msim_deploy {
@@ -152,7 +153,7 @@ static enum msim_status open_side(struct msim_deploy *d, struct part *p,
                                 longest(p));
     side->rules = msim_replica_rules_of(
         &e, (uint32_t)(in_step(p, parallel) ? parallel->dp : 1));
-    p->kv_token_bytes = msim_llm_memory_of(llm)->kv_token;
+    p->memory = *msim_llm_memory_of(llm);
     p->half = fmax(p->half, msim_llm_half(llm, MSIM_LLM_TPOT));
     msim_llm_free(llm);
     return MSIM_OK;
@@ -268,6 +269,12 @@ double msim_deploy_half(const struct msim_deploy *d, uint32_t stage)
     return d->parts[stage].half;
 }
 
+const struct msim_llm_memory *msim_deploy_memory(const struct msim_deploy *d,
+                                                 uint32_t stage)
+{
+    return &d->parts[stage].memory;
+}
+
 /* ---- a simulator --------------------------------------------------------- */
 
 static void free_llm(void *llm)
@@ -333,7 +340,7 @@ static enum msim_status put_stage(const struct msim_deploy *d,
                                    .decode = p->side[1].rules,
                                    .serve_replicas = p->side[0].replicas,
                                    .decode_replicas = p->side[1].replicas,
-                                   .kv_token_bytes = p->kv_token_bytes,
+                                   .kv_token_bytes = p->memory.kv_token,
                                    .arrival_us = arrival_of(d, stage)};
 
     if (d->app->stages[stage].kind == MSIM_STAGE_MODEL)

@@ -49,4 +49,9 @@ double msim_deploy_gpus(const struct msim_app *app, uint32_t stage);
  * of stages whose times were stated. */
 double msim_deploy_half(const struct msim_deploy *d, uint32_t stage);
 
+/* What a replica of an LLM stage holds on its GPUs; disaggregated: the one that
+ * decodes. All 0 of other stages. Valid as long as `d`. */
+const struct msim_llm_memory *msim_deploy_memory(const struct msim_deploy *d,
+                                                 uint32_t stage);
+
 #endif

@@ -8,7 +8,7 @@
 
 #define PS_PER_MS 1e9
 
-double msim_outcome_metric(const struct msim_served *q,
+double msim_serving_metric(const struct msim_served *q,
                            enum msim_promise_metric m)
 {
     double e2e = (double)(q->ended - q->arrived) / PS_PER_MS;
@@ -38,7 +38,7 @@ static struct msim_serving_figure figure(const struct msim_serving_result *r,
 
         if (!q->measured || q->cls != cls)
             continue;
-        values[n] = msim_outcome_metric(q, m);
+        values[n] = msim_serving_metric(q, m);
         n += !isnan(values[n]);
     }
     return msim_serving_figure_of(values, n);
@@ -74,7 +74,7 @@ static bool is_for(const struct msim_promise *p, uint32_t cls)
 static bool keeps(const struct msim_served *q, const struct msim_promise *p)
 {
     return q->ended != MSIM_TIME_NONE &&
-           !(msim_outcome_metric(q, p->metric) > p->limit_ms);
+           !(msim_serving_metric(q, p->metric) > p->limit_ms);
 }
 
 static void count_requests(struct msim_serving_outcome *o,

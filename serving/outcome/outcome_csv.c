@@ -25,9 +25,9 @@ void msim_serving_csv(const struct msim_serving_outcome *o, FILE *out)
         msim_csv_add_number(out, q->output_tokens ? (double)q->output_tokens
                                                   : (double)NAN);
         msim_csv_add_number(out, ended ? (double)q->queued / PS_PER_MS : NAN);
-        msim_csv_add_number(out, msim_outcome_metric(q, MSIM_PROMISE_TTFT));
-        msim_csv_add_number(out, msim_outcome_metric(q, MSIM_PROMISE_TPOT));
-        msim_csv_add_number(out, msim_outcome_metric(q, MSIM_PROMISE_E2E));
+        msim_csv_add_number(out, msim_serving_metric(q, MSIM_PROMISE_TTFT));
+        msim_csv_add_number(out, msim_serving_metric(q, MSIM_PROMISE_TPOT));
+        msim_csv_add_number(out, msim_serving_metric(q, MSIM_PROMISE_E2E));
         fputs("\n", out);
     }
 }

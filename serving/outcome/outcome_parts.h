@@ -45,8 +45,4 @@ const struct msim_promise *
 msim_outcome_promises(const struct msim_serving_outcome *o,
                       const struct msim_serving_wish *w, uint32_t *n);
 
-/* NAN: the request has no such figure. */
-double msim_outcome_metric(const struct msim_served *q,
-                           enum msim_promise_metric m);
-
 #endif

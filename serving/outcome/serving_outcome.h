@@ -90,6 +90,10 @@ void msim_serving_outcome_release(struct msim_serving_outcome *o);
  * another; NAN where n is 0. Low and high by batch means. */
 struct msim_serving_figure msim_serving_figure_of(double *values, uint64_t n);
 
+/* That figure of a request, ms; NAN: it has none. */
+double msim_serving_metric(const struct msim_served *q,
+                           enum msim_promise_metric m);
+
 /* Simulate every plan; a line each, as CSV. */
 MSIM_MUST_CHECK
 enum msim_status msim_serving_plans_csv(const struct msim_serving_wish *w,
