@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/plan_folder.h"
+#include "cli/plan/plan_serving.h"
 #include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
@@ -16,6 +17,7 @@
 #include "plan/search/plan_search.h"
 #include "plan/simulate/plan_simulate.h"
 #include "plan/traced/traced_points.h"
+#include "serving/plan/serving_spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +60,10 @@ static const struct msim_command COMMAND = {
     .summary =
         "Predict every way to train a described model, or to run a traced "
         "step, on the\nGPUs of a spec: time, cost, memory; the frontier of "
-        "time and cost, and a\nrecommendation (docs/plan.md). Of its "
-        "platforms " MSIM_PLATFORM_STACK_HELP ".",
+        "time and cost, and a\nrecommendation (docs/plan.md). With "
+        "\"workload\": \"serving\": how many GPUs keep\nlatency promises at a "
+        "rate of requests (docs/serving.md). Of "
+        "its\nplatforms " MSIM_PLATFORM_STACK_HELP ".",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
@@ -187,7 +191,11 @@ int msim_cmd_plan(int argc, char **argv)
     if (rc >= 0)
         return rc;
     status = msim_datadir_find(data, sizeof(data), &err);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK && msim_serving_spec_is(files.items[0]))
+        status = msim_plan_serving(
+            files.items[0], data,
+            &(struct msim_plan_serving_how){s.folder, s.threads, s.json}, &err);
+    else if (status == MSIM_OK)
         status = make_plan(files.items[0], data, &s, &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

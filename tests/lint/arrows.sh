@@ -82,6 +82,7 @@ serving/deploy       : core/base models/platform plan/describe serving/draw serv
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
+serving/plan         : core/base core/json core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
 serving/apps         : core/base core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
@@ -108,7 +109,7 @@ calibrate/serving    : core/base core/trace core/work models/platform models/est
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
-cli/plan             : core/ models/ predict predict/scenario plan/ cli :
+cli/plan             : core/ models/ predict predict/scenario plan/ serving/plan cli :
 cli/serving          : core/ serving/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h

@@ -1,0 +1,201 @@
+/*
+ * serving/plan/serving_choice.c - configurations in threads; the frontier; what
+ * to take.
+ */
+#include "serving/plan/serving_choice.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MOST 64
+
+struct work {
+    struct msim_serving_choice *c;
+    const char *data_dir;
+    msim_serving_progress *progress;
+    void *ctx;
+    pthread_mutex_t lock;
+    uint32_t next, done;
+    enum msim_status status;
+};
+
+/* ---- all configurations -------------------------------------------------- */
+
+static uint32_t take(struct work *k)
+{
+    uint32_t i;
+
+    pthread_mutex_lock(&k->lock);
+    i = k->status == MSIM_OK ? k->next++ : UINT32_MAX;
+    pthread_mutex_unlock(&k->lock);
+    return i;
+}
+
+static void *work(void *arg)
+{
+    struct work *k = arg;
+    uint32_t i;
+
+    while ((i = take(k)) < k->c->n) {
+        enum msim_status status = msim_served_fleet_find(
+            &k->c->fleets[i], k->c->spec, i, k->data_dir);
+
+        pthread_mutex_lock(&k->lock);
+        if (status != MSIM_OK)
+            k->status = status;
+        k->done++;
+        if (k->progress)
+            k->progress(k->ctx, k->done, k->c->n);
+        pthread_mutex_unlock(&k->lock);
+    }
+    return NULL;
+}
+
+static enum msim_status find_all(struct work *k, uint32_t threads)
+{
+    pthread_t others[THREADS_MOST];
+    uint32_t n = 0;
+
+    pthread_mutex_init(&k->lock, NULL);
+    while (n + 1 < threads && n < THREADS_MOST &&
+           pthread_create(&others[n], NULL, work, k) == 0)
+        n++;
+    (void)work(k);
+    while (n > 0)
+        pthread_join(others[--n], NULL);
+    pthread_mutex_destroy(&k->lock);
+    return k->status;
+}
+
+/* ---- which to take ------------------------------------------------------- */
+
+const struct msim_fleet_point *
+msim_serving_choice_next(const struct msim_serving_choice *c, uint32_t *at)
+{
+    while (*at < c->n * MSIM_FLEET_KINDS) {
+        uint32_t i = (*at)++;
+        const struct msim_fleet_point *all =
+            c->fleets[i / MSIM_FLEET_KINDS].points;
+        const struct msim_fleet_point *p = &all[i % MSIM_FLEET_KINDS];
+
+        /* as many that are sure are said once */
+        if (p->replicas > 0 &&
+            !(p == &all[MSIM_FLEET_SURE] &&
+              p->replicas == all[MSIM_FLEET_MIDDLE].replicas))
+            return p;
+    }
+    return NULL;
+}
+
+double msim_serving_choice_price(const struct msim_serving_choice *c,
+                                 const struct msim_fleet_point *p)
+{
+    return c->priced ? p->cost_per_hour : p->gpus;
+}
+
+/* Cheaper; of two that cost the same the one with more to spare. */
+static bool is_better(const struct msim_serving_choice *c,
+                      const struct msim_fleet_point *a,
+                      const struct msim_fleet_point *b)
+{
+    double x = msim_serving_choice_price(c, a);
+    double y = b ? msim_serving_choice_price(c, b) : (double)INFINITY;
+
+    return x < y || (x == y && a->of_limit.high < b->of_limit.high);
+}
+
+static const struct msim_fleet_point *
+cheapest(const struct msim_serving_choice *c, enum msim_fleet_kind kind)
+{
+    const struct msim_fleet_point *best = NULL;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct msim_fleet_point *p = &c->fleets[i].points[kind];
+
+        if (p->replicas > 0 && p->within_limits && is_better(c, p, best))
+            best = p;
+    }
+    return best;
+}
+
+static void mark_frontier(struct msim_serving_choice *c)
+{
+    for (uint32_t i = 0; i < c->n * MSIM_FLEET_KINDS; i++) {
+        struct msim_fleet_point *p =
+            &c->fleets[i / MSIM_FLEET_KINDS].points[i % MSIM_FLEET_KINDS];
+        double x = msim_serving_choice_price(c, p);
+        const struct msim_fleet_point *q;
+        uint32_t at = 0;
+
+        p->frontier = p->replicas > 0 && p->within_limits && !isnan(x);
+        while (p->frontier && (q = msim_serving_choice_next(c, &at))) {
+            double y = msim_serving_choice_price(c, q);
+
+            p->frontier = !(q->within_limits && y <= x &&
+                            q->of_limit.middle <= p->of_limit.middle &&
+                            (y < x || q->of_limit.middle < p->of_limit.middle));
+        }
+    }
+}
+
+static void find_nearest(struct msim_serving_choice *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct msim_served_fleet *f = &c->fleets[i];
+
+        if (f->fits && !isnan(f->alone) &&
+            (!c->nearest || f->alone < c->nearest->alone))
+            c->nearest = f;
+    }
+}
+
+static void recommend(struct msim_serving_choice *c)
+{
+    const struct msim_fleet_point *middle;
+
+    mark_frontier(c);
+    middle = cheapest(c, MSIM_FLEET_MIDDLE);
+    c->best = cheapest(c, MSIM_FLEET_SURE);
+    c->sure = c->best;
+    if (!c->best)
+        c->best = middle;
+    else if (middle && msim_serving_choice_price(c, middle) <
+                           msim_serving_choice_price(c, c->best))
+        c->cheaper = middle;
+    if (!c->best)
+        find_nearest(c);
+}
+
+enum msim_status msim_serving_choose(struct msim_serving_choice *c,
+                                     const struct msim_serving_spec *spec,
+                                     const char *data_dir, uint32_t threads,
+                                     msim_serving_progress *progress, void *ctx,
+                                     struct msim_error *err)
+{
+    struct work k = {
+        .c = c, .data_dir = data_dir, .progress = progress, .ctx = ctx};
+    enum msim_status status;
+
+    *c = (struct msim_serving_choice){.spec = spec};
+    MSIM_TRY(msim_serving_spec_app(&c->app, spec, 0, err));
+    c->n = msim_serving_spec_configs(spec);
+    for (uint32_t i = 0; i < spec->n_platforms; i++)
+        c->priced |= !isnan(spec->platforms[i].price);
+    c->fleets = calloc(c->n, sizeof(*c->fleets));
+    status = c->fleets ? find_all(&k, threads) : MSIM_ENOMEM;
+    if (status == MSIM_OK)
+        recommend(c);
+    else
+        msim_serving_choice_release(c);
+    return status;
+}
+
+void msim_serving_choice_release(struct msim_serving_choice *c)
+{
+    free(c->fleets);
+    if (c->spec)
+        msim_app_release(&c->app);
+    memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,283 @@
+/*
+ * serving/plan/serving_plan_text.c - a plan of serving as people read it.
+ */
+#include "core/base/print.h"
+#include "core/report/write/report_format.h"
+#include "serving/plan/serving_plan_report.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+/* ---- words --------------------------------------------------------------- */
+
+static void add(char *text, size_t size, const char *fmt, ...)
+    MSIM_PRINTF(3, 4);
+static void add(char *text, size_t size, const char *fmt, ...)
+{
+    size_t n = strlen(text);
+    va_list args;
+
+    va_start(args, fmt);
+    msim_vprint_text(text + n, size - n, fmt, args);
+    va_end(args);
+}
+
+void msim_serving_config_text(const struct msim_serving_spec *s,
+                              uint32_t config, char *text, size_t size)
+{
+    *text = '\0';
+    add(text, size, "%s",
+        s->platforms[msim_serving_spec_platform(s, config)].name);
+    for (int i = 0; i < MSIM_SERVING_DIMENSIONS; i++) {
+        enum msim_serving_dimension d = (enum msim_serving_dimension)i;
+        const cJSON *v = msim_serving_spec_value(s, config, d);
+        const char *name = msim_serving_dimension_text(d);
+
+        if (cJSON_IsString(v))
+            add(text, size, ", %s%s%s", d == MSIM_SERVING_KV ? name : "",
+                d == MSIM_SERVING_KV ? " " : "", v->valuestring);
+        else if (cJSON_IsNumber(v))
+            add(text, size, ", %s %g", name, v->valuedouble);
+        else if (cJSON_IsBool(v))
+            add(text, size, ", %s %s", name,
+                cJSON_IsTrue(v) ? "true" : "false");
+    }
+}
+
+void msim_serving_promise_text(const struct msim_serving_choice *c,
+                               uint32_t promise, char *text, size_t size)
+{
+    const struct msim_promise *p = &c->app.promises[promise];
+
+    *text = '\0';
+    if (p->metric == MSIM_PROMISE_E2E)
+        add(text, size, "e2e");
+    else
+        for (const char *s = msim_promise_metric_text(p->metric); *s; s++)
+            add(text, size, "%c", toupper((unsigned char)*s));
+    add(text, size, " p%g", p->percentile);
+    if (p->cls != MSIM_CLASS_ALL && c->app.n_classes > 1)
+        add(text, size, " of %s", c->app.classes[p->cls].name);
+}
+
+void msim_serving_question_text(const struct msim_serving_choice *c, char *text,
+                                size_t size)
+{
+    char what[200];
+
+    *text = '\0';
+    add(text, size, "%.6g requests/s to %s", c->spec->rate, c->spec->model);
+    for (uint32_t i = 0; i < c->app.n_promises; i++) {
+        msim_serving_promise_text(c, i, what, sizeof(what));
+        add(text, size, "%s %s within %.6g ms", i ? "," : ":", what,
+            c->app.promises[i].limit_ms);
+    }
+}
+
+void msim_serving_none_text(const struct msim_serving_choice *c, char *text,
+                            size_t size)
+{
+    const struct msim_served_fleet *near = c->nearest;
+    uint32_t at = 0, config = (uint32_t)(near ? near - c->fleets : 0);
+    char name[300];
+
+    *text = '\0';
+    if (msim_serving_choice_next(c, &at)) {
+        add(text, size,
+            "what keeps the promises does not keep the limits of the spec");
+        return;
+    }
+    msim_serving_config_text(c->spec, config, name, sizeof(name));
+    add(text, size,
+        near ? "no number of replicas keeps the promises; the nearest is %s: "
+               "%s"
+             : "nothing can be served: %s: %s",
+        name, c->fleets[config].why);
+}
+
+/* "12.3 USD", "-" */
+static void money(const struct msim_serving_choice *c, double v, char *text,
+                  size_t size)
+{
+    *text = '\0';
+    if (isnan(v))
+        add(text, size, "-");
+    else
+        add(text, size, v < 10 ? "%.3g %s" : "%.1f %s", v, c->spec->currency);
+}
+
+/* ---- what to take -------------------------------------------------------- */
+
+static void put_promises(const struct msim_serving_choice *c,
+                         const struct msim_fleet_point *p, FILE *out)
+{
+    char what[200], cells[4][MSIM_CELL];
+
+    for (uint32_t i = 0; i < c->app.n_promises; i++) {
+        const struct msim_fleet_figure *f = &p->promised[i];
+
+        msim_serving_promise_text(c, i, what, sizeof(what));
+        msim_format_time(cells[0], f->middle * 1e3);
+        msim_format_time(cells[1], f->low * 1e3);
+        msim_format_time(cells[2], f->high * 1e3);
+        msim_format_time(cells[3], c->app.promises[i].limit_ms * 1e3);
+        msim_print(out, "  %-12s %10s  90 %%: %s to %s, promised %s\n", what,
+                   cells[0], cells[1], cells[2], cells[3]);
+    }
+}
+
+static void put_replica(const struct msim_serving_choice *c,
+                        const struct msim_fleet_point *p, FILE *out)
+{
+    const struct msim_served_fleet *f = &c->fleets[p->config];
+
+    msim_print(out,
+               "  %-12s %10.4g  requests/s each (90 %%: %.4g to %.4g), %.4g "
+               "output tokens/s; %.0f %% of it used\n",
+               "capacity", f->capacity.middle, f->capacity.low,
+               f->capacity.high, f->tokens.middle, 100 * p->load);
+    msim_print(out,
+               "  %-12s %10.1f  GiB a GPU for weights and workspace; KV cache "
+               "of %lld tokens a replica\n",
+               "memory", (f->memory.weights + f->memory.workspace) / GIB,
+               (long long)f->memory.kv_tokens);
+}
+
+static void put_cost(const struct msim_serving_choice *c,
+                     const struct msim_fleet_point *p, FILE *out)
+{
+    char hour[64], thousand[64], tokens[64];
+
+    if (!isnan(p->cost_per_hour)) {
+        money(c, p->cost_per_hour, hour, sizeof(hour));
+        money(c, p->cost_per_1000, thousand, sizeof(thousand));
+        money(c, p->cost_per_million_tokens, tokens, sizeof(tokens));
+        msim_print(out,
+                   "  %-12s %10s  an hour; %s for 1,000 requests, %s for a "
+                   "million output tokens\n",
+                   "cost", hour, thousand, tokens);
+    }
+    if (!isnan(p->power_kw))
+        msim_print(out, "  %-12s %10.4g  kW\n", "power", p->power_kw);
+}
+
+static void put_best(const struct msim_serving_choice *c, FILE *out)
+{
+    const struct msim_fleet_point *p = c->best;
+    char name[300], cost[64];
+
+    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
+    msim_print(out, "take %lld x %s: %.0f GPUs%s\n", (long long)p->replicas,
+               name, p->gpus,
+               c->sure ? ""
+                       : " (not sure: it keeps the promises as predicted, and "
+                         "nothing does at the end of the interval)");
+    put_promises(c, p, out);
+    put_replica(c, p, out);
+    put_cost(c, p, out);
+    if (!c->cheaper)
+        return;
+    p = c->cheaper;
+    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
+    money(c, p->cost_per_hour, cost, sizeof(cost));
+    msim_print(out,
+               "cheaper? %lld x %s: %.0f GPUs, %s an hour. The promises are "
+               "kept as predicted, and not where steps take as long as the end "
+               "of their 90 %% interval says\n",
+               (long long)p->replicas, name, p->gpus, cost);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static void put_row(const struct msim_serving_choice *c,
+                    const struct msim_fleet_point *p, FILE *out)
+{
+    char name[300], cost[64];
+
+    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
+    money(c, p->cost_per_hour, cost, sizeof(cost));
+    msim_print(out, "%-36s %8lld %6.0f %14s %7.0f %6.0f to %4.0f  %s\n", name,
+               (long long)p->replicas, p->gpus, cost, 100 * p->of_limit.middle,
+               100 * p->of_limit.low, 100 * p->of_limit.high,
+               p->of_limit.high <= 1 ? "sure" : "");
+}
+
+static void put_head(const char *what, FILE *out)
+{
+    msim_print(out, "\n%-36s %8s %6s %14s %7s %14s\n", what, "replicas", "GPUs",
+               "cost an hour", "% of", "limit (90 %)");
+}
+
+/* The cheapest of each GPU that is sure, else as predicted. */
+static void put_platforms(const struct msim_serving_choice *c, FILE *out)
+{
+    put_head("the best of each GPU", out);
+    for (uint32_t g = 0; g < c->spec->n_platforms; g++) {
+        const struct msim_fleet_point *best = NULL;
+
+        for (uint32_t i = 0; i < c->n; i++) {
+            const struct msim_fleet_point *of = c->fleets[i].points;
+            const struct msim_fleet_point *p = &of[MSIM_FLEET_SURE];
+
+            if (msim_serving_spec_platform(c->spec, i) != g)
+                continue;
+            if (p->replicas == 0)
+                p = &of[MSIM_FLEET_MIDDLE];
+            if (p->replicas > 0 &&
+                (!best ||
+                 (p->of_limit.high <= 1) > (best->of_limit.high <= 1) ||
+                 ((p->of_limit.high <= 1) == (best->of_limit.high <= 1) &&
+                  p->gpus < best->gpus)))
+                best = p;
+        }
+        if (best)
+            put_row(c, best, out);
+        else
+            msim_print(out, "%-36s        -\n", c->spec->platforms[g].name);
+    }
+}
+
+static void put_frontier(const struct msim_serving_choice *c, FILE *out)
+{
+    const struct msim_fleet_point *p;
+    uint32_t at = 0;
+
+    put_head("the frontier", out);
+    while ((p = msim_serving_choice_next(c, &at)))
+        if (p->frontier)
+            put_row(c, p, out);
+}
+
+static void put_left_out(const struct msim_serving_choice *c, FILE *out)
+{
+    const char *before = c->best ? "\n" : "";
+    char name[300];
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!*c->fleets[i].why)
+            continue;
+        msim_serving_config_text(c->spec, i, name, sizeof(name));
+        fputs(before, out);
+        msim_print(out, "left out: %s: %s\n", name, c->fleets[i].why);
+        before = "";
+    }
+}
+
+void msim_serving_plan_text(const struct msim_serving_choice *c, FILE *out)
+{
+    char text[800];
+
+    msim_serving_question_text(c, text, sizeof(text));
+    msim_print(out, "%s\n\n", text);
+    if (c->best) {
+        put_best(c, out);
+        put_platforms(c, out);
+        put_frontier(c, out);
+    }
+    put_left_out(c, out);
+}
