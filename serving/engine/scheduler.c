@@ -229,7 +229,7 @@ void msim_sched_preempt(struct msim_sched *s, uint32_t i, uint64_t order)
 
 /* --- a step --- */
 
-static void describe_step(struct msim_sched *s)
+void msim_sched_describe(struct msim_sched *s)
 {
     struct msim_llm_step *step = &s->step;
 
@@ -247,22 +247,6 @@ static void describe_step(struct msim_sched *s)
         s->chunks[step->n_chunks++] = (struct msim_llm_chunk){
             q->now, q->computed, q->now == msim_seq_left(q)};
     }
-}
-
-void msim_sched_begin(struct msim_sched *s)
-{
-    switch (s->rules->policy) {
-    case MSIM_BATCH_MIXED:
-        msim_schedule_mixed(s);
-        break;
-    case MSIM_BATCH_PREFILL_FIRST:
-        msim_schedule_prefill_first(s);
-        break;
-    case MSIM_BATCH_STATIC:
-        msim_schedule_static(s);
-        break;
-    }
-    describe_step(s);
 }
 
 /* Whether a first or last token came out; q->done where it was the last. */

@@ -65,6 +65,9 @@ void msim_sched_begin(struct msim_sched *s);
  * `tokens`; how many. */
 uint32_t msim_sched_end(struct msim_sched *s, struct msim_llm_token *tokens);
 
+/* Let `s->step` be what running sequences compute now. */
+void msim_sched_describe(struct msim_sched *s);
+
 /* --- for schedule_POLICY.c --- */
 
 void msim_schedule_mixed(struct msim_sched *s);
