@@ -200,4 +200,58 @@ for job in one both unnumbered in_turn ring ring_unnumbered same_way; do
         complain "$job takes $(iteration), and one message $one"
     [[ $out != *'"bytes": 268435456, "ranks": 1,'* ]] || complain "$job: the two ends meet"
 done
+
+# The same of a recorded pipeline of three stages, whose middle counts what it
+# receives with what it sends: a step is as long as without numbers.
+make <<'PYTHON'
+from made_steps import *
+
+
+def message(kind, rank, at, begin, end, sequence):
+    about = {"Collective_name": kind, "In_msg_nelems": 1 << 20, "Out_msg_nelems": 1 << 20,
+             "Group_size": 3, "dtype": "Float", "Process_Group_Name": "0",
+             "Process_Group_Ranks": "[0, 1, 2]", **sequence,
+             "Src_Rank": rank if kind == "send" else rank - 1,
+             "Dst_Rank": rank + 1 if kind == "send" else rank}
+    n, called = next(number), op("record_param_comms", at, 30)
+    called["args"].update({k.replace("_", " "): v for k, v in about.items()})
+    return [called, call("cudaLaunchKernel", at + 5, 10, n),
+            kernel("ncclDevKernel_SendRecv", begin, end - begin, n,
+                   stream=20 if kind == "recv" else 21, **about)]
+
+
+def stage(folder, rank, numbered, lost):
+    events, count = [], 0
+    for s in range(3):
+        t = 20000 * s
+        events.append(mark(s + 1, t, 20000))
+        for m in range(4):
+            at = t + 100 + 2000 * m + 1500 * rank
+            for kind, due, end in (("recv", at, at + 400), ("send", at + 1100, at + 1900)):
+                if rank == (0 if kind == "recv" else 2):
+                    continue
+                count += 1
+                if (s, m, kind) not in lost:
+                    events += message(kind, rank, due, due + 20, end,
+                                      {"Seq": count} if numbered else {})
+            events += launch("aten::mm", at + 500, at + 520, 500, "gemm")
+        events.append(call("cudaDeviceSynchronize", t + 19000, 400))
+    save(f"pipeline/{folder}/rank{rank}.json", events,
+         distributedInfo={"backend": "nccl", "rank": rank, "world_size": 3})
+
+
+for rank in range(3):
+    stage("plain", rank, False, ())
+    stage("numbered", rank, True, ())
+    stage("lost", rank, True, {(1, 1, "recv")} if rank == 1 else ())
+PYTHON
+for job in plain numbered lost; do
+    run --json --platform a100 --costs model "pipeline/$job"
+    want_rc 0
+    [ "$job" = plain ] && plain=$(iteration)
+    want iteration_us "$plain"
+    [[ $out == *'"name": "send", "group": "0", "bytes": 4194304, "ranks": 2, "calls": 8,'* ]] ||
+        complain "$job: eight messages of two ends: $(grep '"group"' out)"
+done
+want_err "lost/rank1.json: 1 collective is not recorded that other ranks of its group recorded"
 finish
