@@ -128,6 +128,47 @@ static enum msim_status refuse(const char *what, int64_t n, const char *by,
                      (long long)n, (long long)of, by);
 }
 
+/* Products of sizes stay far from what 64 bits hold; no model comes near. */
+static enum msim_status check_sizes(const struct msim_described *m,
+                                    struct msim_error *err)
+{
+    const struct {
+        const char *what;
+        int64_t is, most;
+    } SIZES[] = {{"layers", m->layers, 100000},
+                 {"hidden size", m->hidden, 10000000},
+                 {"heads", m->heads, 1000000},
+                 {"heads of keys", m->kv_heads, 1000000},
+                 {"numbers of a head", m->head_dim, 1000000},
+                 {"feed-forward size", m->ffn, 100000000},
+                 {"words", m->vocab, 1000000000},
+                 {"window", m->window, 1000000000},
+                 {"rank of queries", m->mla.q_rank, 1000000},
+                 {"rank of keys", m->mla.kv_rank, 1000000},
+                 {"numbers of a latent head",
+                  m->mla.nope_dim | m->mla.rope_dim | m->mla.v_dim, 1000000},
+                 {"experts", m->moe.experts, 1000000},
+                 {"experts a token", m->moe.topk, 1000000},
+                 {"size of an expert", m->moe.ffn, 100000000},
+                 {"shared experts", m->moe.shared_experts, 1000000},
+                 {"heads of linear attention",
+                  m->linear.key_heads | m->linear.value_heads, 1000000},
+                 {"numbers of a linear head",
+                  m->linear.key_dim | m->linear.value_dim, 1000000},
+                 {"taps of a convolution", m->linear.conv, 1000000},
+                 {"heads that choose keys", m->index.heads, 1000000},
+                 {"numbers of a narrow key", m->index.dim, 1000000},
+                 {"chosen keys", m->index.topk, 1000000000}};
+
+    for (size_t i = 0; i < sizeof(SIZES) / sizeof(*SIZES); i++)
+        if (SIZES[i].is > SIZES[i].most)
+            return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "'%s' has %lld %s, want at most %lld", m->name,
+                             (long long)SIZES[i].is, SIZES[i].what,
+                             (long long)SIZES[i].most);
+    return MSIM_OK;
+}
+
 static enum msim_status check(const struct msim_llm_rank *r,
                               struct msim_error *err)
 {
@@ -138,6 +179,7 @@ static enum msim_status check(const struct msim_llm_rank *r,
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "'%s' is of type %s, want a decoder", m->name,
                          msim_model_type_text(m->type));
+    MSIM_TRY(check_sizes(m, err));
     if (m->heads % s->tp != 0)
         return refuse("tp", s->tp, "heads", m->heads, err);
     if (!m->mla.kv_rank && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0)
@@ -164,6 +206,29 @@ static void set_layers(struct msim_llm_rank *r)
     r->dense_layers = layers - r->moe_layers;
 }
 
+static enum msim_status check_setup(const struct msim_llm_setup *s,
+                                    struct msim_error *err)
+{
+    const struct {
+        const char *what;
+        int64_t is, most;
+    } SIZES[] = {
+        {"tp", s->tp, 100000},
+        {"pp", s->pp, 100000},
+        {"dp", s->dp, 100000},
+        {"ep", s->ep, 100000},
+        {"moe_tp", s->moe_tp, 100000},
+        {"block_size", s->block_size, 1000000},
+        {"max_num_batched_tokens", s->max_num_batched_tokens, 1000000000}};
+
+    for (size_t i = 0; i < sizeof(SIZES) / sizeof(*SIZES); i++)
+        if (SIZES[i].is > SIZES[i].most)
+            return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "%s is %lld, want at most %lld", SIZES[i].what,
+                             (long long)SIZES[i].is, (long long)SIZES[i].most);
+    return MSIM_OK;
+}
+
 enum msim_status msim_llm_rank_init(struct msim_llm_rank *r,
                                     const struct msim_llm_setup *setup,
                                     struct msim_error *err)
@@ -172,6 +237,7 @@ enum msim_status msim_llm_rank_init(struct msim_llm_rank *r,
     r->s = *setup;
     r->m = setup->model;
     r->framework = msim_llm_engine_text(setup->engine);
+    MSIM_TRY(check_setup(setup, err));
     set_defaults(&r->s);
     MSIM_TRY(check(r, err));
     r->heads = r->m->heads / r->s.tp;

@@ -194,6 +194,10 @@ static void test_step_works__refuses_splits(void)
     setup.platform = h100;
     CHECK(msim_llm_rank_init(&r, &setup, &err) == MSIM_EUSAGE);
     CHECK_STR(err.text, "tp is 3, want a divisor of the model's 32 heads");
+    err = (struct msim_error){0};
+    model.layers = 1000000000000;
+    CHECK(msim_llm_rank_init(&r, &setup, &err) == MSIM_EUSAGE);
+    CHECK(strstr(err.text, "1000000000000 layers, want at most 100000"));
 }
 
 int main(void)
