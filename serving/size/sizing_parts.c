@@ -10,6 +10,7 @@
 #define NORMAL_90   1.645
 #define MATTERS     0.05 /* share of the latency that makes a stage count */
 #define ROUNDS_MOST 60
+#define HELPS       0.98  /* of the wait that is left, and replicas help */
 #define START_WAIT  0.004 /* of the horizon: what requests wait for a stage */
 #define MOST_HELD   0.9   /* of workers: beyond, queues do not end */
 
@@ -58,7 +59,7 @@ static double horizon_of(const struct msim_latency_sum *l)
 /* Replicas of `s` until its visits wait little, its calls being as they are. */
 static enum msim_status start_stage(struct msim_latency_sum *l, uint32_t s)
 {
-    double longest = START_WAIT * horizon_of(l);
+    double longest = START_WAIT * horizon_of(l), before = INFINITY;
 
     if (!(l->load->stages[s].visits > 0))
         return MSIM_OK;
@@ -66,8 +67,11 @@ static enum msim_status start_stage(struct msim_latency_sum *l, uint32_t s)
         (int64_t)fmax((double)l->replicas[s], (double)enough(l, s, MOST_HELD));
     for (int i = 0; i < ROUNDS_MOST; i++) {
         MSIM_TRY(msim_latency_simulate(l, s));
-        if (l->stages[s].wait_ms * l->load->stages[s].visits <= longest)
+        /* What is waited for a batch to fill is there with any number. */
+        if (l->stages[s].wait_ms * l->load->stages[s].visits <= longest ||
+            l->stages[s].wait_ms > HELPS * before)
             break;
+        before = l->stages[s].wait_ms;
         l->replicas[s] += 1 + l->replicas[s] / 8;
     }
     return msim_latency_compose(l, s);
