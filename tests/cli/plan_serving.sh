@@ -84,6 +84,23 @@ print(c["ttft_ms"]["p90"] <= 300 and c["tpot_ms"]["p90"] <= 30)' "$folder/out")
         complain "$replicas of $n replicas: kept is $kept"
 done
 
+# The end of the interval: steps that all take f times as long, which is a run
+# under f times the rate, f times as slow.
+slow=$(member '["recommended"]["replica_capacity_rps"]["high"] / p["recommended"]["replica_capacity_rps"]["value"]')
+share=$(python3 -c "print(300 / $(member '["recommended"]["replicas"]') * $slow)")
+run serve "$folder/app.json" --rate "$share" --num-requests 3000 \
+    --warmup "$(python3 -c "print(600 / $share)")" --json
+want_rc 0
+python3 - "$folder/out" "$slow" "$(member '["recommended"]["ttft_p90_ms"]["high"]')" <<'END' ||
+import json
+import sys
+
+ms = json.load(open(sys.argv[1]))["classes"]["all"]["ttft_ms"]["p90"]
+slow, high = float(sys.argv[2]), float(sys.argv[3])
+sys.exit(not (slow > 1.05 and abs(ms * slow / high - 1) < 0.02))
+END
+    complain "not the run of a slower clock"
+
 # A promise that no number of GPUs keeps, a model that does not fit, limits.
 spec '{"slo": [{"metric": "ttft", "percentile": 90, "limit_ms": 2}]}'
 run plan "$folder/spec.json" -o "$folder/plan"
