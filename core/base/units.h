@@ -12,8 +12,10 @@
 
 typedef int64_t msim_ps;
 #define MSIM_TIME_NONE INT64_MIN
-#define MSIM_NONE      UINT32_MAX
-#define MSIM_PS_PER_US 1000000
+/* No simulated clock goes further, 53 days: two times have a sum. */
+#define MSIM_TIME_LATEST (INT64_MAX / 2)
+#define MSIM_NONE        UINT32_MAX
+#define MSIM_PS_PER_US   1000000
 
 /* The whole part of a number that a file may make as large as it likes; what
  * has no room ends at the last that has, and what is no number is 0. */
@@ -23,6 +25,14 @@ static inline int64_t msim_whole(double x)
            : x >= -0x1p63 ? (int64_t)x
            : x < 0        ? INT64_MIN
                           : 0;
+}
+
+/* `ps` after `now`, which are from 0; no later than MSIM_TIME_LATEST. */
+static inline msim_ps msim_time_after(msim_ps now, double ps)
+{
+    int64_t wait = msim_whole(ps);
+
+    return wait < MSIM_TIME_LATEST - now ? now + wait : MSIM_TIME_LATEST;
 }
 
 #endif

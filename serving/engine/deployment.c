@@ -259,7 +259,7 @@ static void send(struct msim_deployment *d, uint32_t link, msim_ps now)
     double bytes = s->request.input_tokens * d->kv_token_bytes;
     double ps = d->kv_transfer_gbps > 0 ? bytes / d->kv_transfer_gbps * 1e3 : 0;
 
-    msim_evq_push(&d->events, now + msim_whole(rint(ps)), count(d) + link);
+    msim_evq_push(&d->events, msim_time_after(now, rint(ps)), count(d) + link);
 }
 
 static void queue(struct msim_deployment *d, uint32_t link, uint32_t i,
@@ -331,7 +331,7 @@ static void begin_step(struct msim_deployment *d, uint32_t replica, msim_ps now)
     if (us <= 0)
         return;
     d->busy[replica] = true;
-    msim_evq_push(&d->events, now + msim_whole(rint(us * MSIM_PS_PER_US)),
+    msim_evq_push(&d->events, msim_time_after(now, rint(us * MSIM_PS_PER_US)),
                   replica);
 }
 

@@ -244,7 +244,7 @@ static inline void msim_sim_schedule(struct msim_serving *s, msim_ps time,
 /* A time that lies `ms` ahead of none. */
 static inline msim_ps msim_sim_ps(double ms)
 {
-    return msim_whole(ms * MSIM_SIM_PS_PER_MS + 0.5);
+    return msim_time_after(0, ms * MSIM_SIM_PS_PER_MS + 0.5);
 }
 
 static inline uint64_t msim_sim_key(uint64_t key, uint64_t what)

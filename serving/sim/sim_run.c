@@ -318,6 +318,15 @@ static void begin(struct msim_serving *s, const struct msim_serving_how *how)
     schedule_marks(s);
 }
 
+static enum msim_status too_long(const struct msim_serving *s,
+                                 struct msim_error *err)
+{
+    return msim_fail(err, MSIM_ELIMIT, s->app->path, MSIM_OFFSET_NONE,
+                     "the run goes on for more than 53 simulated days: look "
+                     "at times of stages and of arrivals, or want fewer "
+                     "requests");
+}
+
 enum msim_status msim_serving_run(struct msim_serving *s,
                                   const struct msim_serving_how *how,
                                   struct msim_serving_result *result,
@@ -329,6 +338,11 @@ enum msim_status msim_serving_run(struct msim_serving *s,
     while (s->status == MSIM_OK && s->events.n > 0) {
         msim_heap_event e = msim_heap_pop(&s->events);
 
+        if (msim_heap_time(e) >= MSIM_TIME_LATEST) {
+            if (s->arrivals_over && s->in_flight == 0)
+                break; /* a timeout of what has been answered */
+            return too_long(s, err);
+        }
         s->now = msim_heap_time(e);
         s->n_events++;
         happen(s, msim_heap_what(e));

@@ -37,7 +37,7 @@ static enum msim_status prepare(struct msim_serving *s, struct msim_error *err)
 
 static msim_ps time_of(const struct msim_arrival *a)
 {
-    return msim_whole(a->t_s * MSIM_SIM_PS_PER_S + 0.5);
+    return msim_time_after(0, a->t_s * MSIM_SIM_PS_PER_S + 0.5);
 }
 
 enum msim_status msim_sim_source_begin(struct msim_serving *s,

@@ -74,6 +74,17 @@ run serve "$app" --requests "$folder/log.jsonl"
 want_rc 3
 want_err "class 'gold' is none of the application's"
 
+# Simulated clocks end before their numbers do.
+put 's/"service": 2/"service": 1e12/'
+run serve "$app" --num-requests 100
+want_rc 3
+want_err "$app: the run goes on for more than 53 simulated days"
+want_no_out
+put 's/"kind": "tool", "service": .*1}}}}/"kind": "llm", "model": "llama3-8b", "platform": "h100", "disaggregated": {"prefill": {}, "decode": {}, "kv_transfer_gbps": 1e-12}}}/; s/"share": 0.7/"output_tokens": 9, &/'
+run serve "$app" --num-requests 100
+want_rc 3
+want_err "more than 53 simulated days"
+
 # A stage whose name would clear the screen, in a message and in an answer.
 put 's/"b"/"\\u001b[2Jb"/g'
 run serve "$app" --num-requests 10
