@@ -144,8 +144,7 @@ static bool begins_after(char c, bool begins)
            (begins && c == ' ');
 }
 
-/* Take back what put_cell() puts in front of formulas. */
-static void unguard(char *text)
+void msim_csv_unguard(char *text)
 {
     char *to = text;
     bool begins = true;
@@ -214,7 +213,7 @@ static enum msim_status field(struct msim_csv *c, int *end,
     }
     *end = byte;
     MSIM_TRY(put(c, '\0', err));
-    unguard(c->text + c->starts[c->n - 1]);
+    msim_csv_unguard(c->text + c->starts[c->n - 1]);
     return MSIM_OK;
 }
 

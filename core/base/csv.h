@@ -53,6 +53,10 @@ uint64_t msim_csv_line(const struct msim_csv *c);
 /* Write one field, a text from anywhere. */
 void msim_csv_write(FILE *out, const char *field);
 
+/* Take back, in place, what a written field has in front of formulas: for
+ * readers that cut lines themselves. */
+void msim_csv_unguard(char *text);
+
 /* Write what `fmt` says, in which each %s is a whole field. */
 void msim_csv_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
 

@@ -6,6 +6,7 @@
  */
 #include "serving/counters/counters_read.h"
 
+#include "core/base/csv.h"
 #include "core/base/files_read.h"
 #include "core/base/nearest.h"
 
@@ -247,6 +248,7 @@ enum msim_status msim_counters_next(struct msim_counters *c,
             break;
         leave_out(c, reason);
     }
+    msim_csv_unguard(fields[c->stage_at]);
     MSIM_TRY(find_stage(c, fields[c->stage_at], &row->stage, err));
     if (row->t < c->t)
         return msim_fail(err, MSIM_EFORMAT, c->path, MSIM_OFFSET_NONE,

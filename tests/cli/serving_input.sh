@@ -85,6 +85,13 @@ run serve "$app" --num-requests 100
 want_rc 3
 want_err "more than 53 simulated days"
 
+# A stage that a spreadsheet takes for a formula comes back from counters.
+put 's/"b"/"=b"/g'
+run serve "$app" --num-requests 200 --counters "$folder/counters.csv"
+want_rc 0
+run watch "$app" --counters "$folder/counters.csv" --csv
+want_rc 0
+
 # A stage whose name would clear the screen, in a message and in an answer.
 put 's/"b"/"\\u001b[2Jb"/g'
 run serve "$app" --num-requests 10
