@@ -152,6 +152,18 @@ static enum msim_status warn_few(struct msim_serving_outcome *o,
     return MSIM_OK;
 }
 
+/* Engines refuse what they could never hold; nothing else has no end. */
+static enum msim_status warn_refused(struct msim_serving_outcome *o,
+                                     const struct msim_class_outcome *c)
+{
+    if (c->unfinished == 0)
+        return MSIM_OK;
+    return warn(o,
+                "%llu requests of %s never end: they have more tokens than an "
+                "LLM takes (max_model_len, or its KV cache)",
+                (unsigned long long)c->unfinished, c->name);
+}
+
 enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w)
 {
@@ -161,8 +173,10 @@ enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
     if (w->counterfactuals && !o->counterfactuals)
         MSIM_TRY(warn(o, "counterfactual: left out of a run that long, ask for "
                          "a stage with --free"));
-    for (uint32_t i = 0; i < o->app->n_classes; i++)
+    for (uint32_t i = 0; i < o->app->n_classes; i++) {
+        MSIM_TRY(warn_refused(o, &o->classes[i]));
         MSIM_TRY(warn_few(o, &o->classes[i]));
+    }
     for (uint32_t i = 0; i < o->app->n_stages; i++)
         if (o->stages[i].saturated)
             MSIM_TRY(warn(o,

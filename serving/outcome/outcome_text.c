@@ -23,6 +23,16 @@ static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
     return cell;
 }
 
+/* A rate that a run has: none where all came at once. */
+static void put_rate(const struct msim_serving_outcome *o, const char *word,
+                     FILE *out)
+{
+    if (isfinite(o->rate))
+        msim_print(out, " %s %.4g requests/s", word, o->rate);
+    else
+        msim_print(out, " %s requests that come all at once", word);
+}
+
 static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
 {
     const char *between = "";
@@ -33,7 +43,8 @@ static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
             msim_print(out, "%s%s", between, o->stages[i].name);
             between = ", ";
         }
-    msim_print(out, " cannot keep up with %.4g requests/s", o->rate);
+    fputs(" cannot keep up", out);
+    put_rate(o, "with", out);
 }
 
 static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
@@ -46,12 +57,13 @@ static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
         msim_print(out, "%.4g requests/s are served; nothing was promised",
                    o->rate);
     else if (c->worst <= 1)
-        msim_print(out, "every promise is kept at %.4g requests/s", o->rate);
+        fputs("every promise is kept", out);
     else
-        msim_print(out,
-                   "the promise to %s is not kept at %.4g requests/s: %.3g %% "
-                   "are late",
-                   c->name, o->rate, 100 * c->violations);
+        msim_print(out, "the promise to %s is not kept", c->name);
+    if (!o->saturated && !isnan(c->worst))
+        put_rate(o, "at", out);
+    if (!o->saturated && c->worst > 1)
+        msim_print(out, ": %.3g %% are late", 100 * c->violations);
     if (o->capacity_by != MSIM_NONE)
         msim_print(out, "; capacity %.4g requests/s, by %s", o->capacity.mean,
                    o->app->stages[o->capacity_by].name);

@@ -74,6 +74,17 @@ run serve "$app" --requests "$folder/log.jsonl"
 want_rc 3
 want_err "class 'gold' is none of the application's"
 
+# All at once there is no rate; an LLM has no room for what has no end.
+printf 't_s\n0\n0\n' >"$folder/log.csv"
+run serve "$app" --requests "$folder/log.csv"
+want_rc 0
+[[ $out != *inf* && $out == *"come all at once"* ]] || complain "a rate of inf"
+put 's/"kind": "tool", "service": .*1}}}}/"kind": "llm", "model": "llama3-8b", "platform": "h100", "batching": {"max_model_len": 8}}}/; s/"share": 0.7/"input_tokens": 20, &/'
+run serve "$app" --num-requests 100
+want_rc 0
+[[ $out == *"requests of read never end: they have more tokens"* ]] ||
+    complain "requests never end, and nothing says why"
+
 # Simulated clocks end before their numbers do.
 put 's/"service": 2/"service": 1e12/'
 run serve "$app" --num-requests 100
