@@ -207,6 +207,7 @@ static enum msim_status size_app(const struct settings *s, struct msim_app *app,
     if (!(rate > 0))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "want --rate: the application states none");
+    MSIM_TRY(msim_sizing_check(app, err));
     MSIM_TRY(explore(s, app, rate, &explored, err));
     status = msim_demand_init(&load, app, rate, err);
     if (status == MSIM_OK)

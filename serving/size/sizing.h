@@ -47,9 +47,15 @@ struct msim_sizing {
     int64_t total;                     /* replicas */
 };
 
+/* May `app` be sized at all? Before anything is measured for it. EFORMAT where
+ * a promise is not about e2e, a stage is an engine, or clients wait. */
+MSIM_MUST_CHECK
+enum msim_status msim_sizing_check(const struct msim_app *app,
+                                   struct msim_error *err);
+
 /*
  * A plan for `load`. ECHECK where none keeps the promises: which stage, by how
- * much. EFORMAT where a promise is not about e2e, or a stage is an engine.
+ * much. EFORMAT as msim_sizing_check().
  * Release in all cases.
  */
 MSIM_MUST_CHECK

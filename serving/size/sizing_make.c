@@ -27,8 +27,8 @@ const char *msim_sizing_method_text(enum msim_sizing_method m)
 
 /* ---- which one ----------------------------------------------------------- */
 
-static enum msim_status check(const struct msim_app *app,
-                              struct msim_error *err)
+enum msim_status msim_sizing_check(const struct msim_app *app,
+                                   struct msim_error *err)
 {
     if (!app->n_promises)
         return msim_fail(err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
@@ -213,7 +213,7 @@ enum msim_status msim_sizing_make(struct msim_sizing *out,
     enum msim_status status;
 
     *out = (struct msim_sizing){.method = method};
-    MSIM_TRY(check(load->app, err));
+    MSIM_TRY(msim_sizing_check(load->app, err));
     out->stages = calloc(load->app->n_stages, sizeof(*out->stages));
     out->classes = calloc(load->app->n_classes, sizeof(*out->classes));
     if (!out->stages || !out->classes)

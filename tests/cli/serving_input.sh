@@ -84,6 +84,9 @@ run serve "$app" --num-requests 100
 want_rc 0
 [[ $out == *"requests of read never end: they have more tokens"* ]] ||
     complain "requests never end, and nothing says why"
+run size "$app" --rate 1 -o "$folder/plan.json"
+want_rc 3
+want_err "stages.b.kind is 'llm', want 'measured' or 'tool'"
 
 # Simulated clocks end before their numbers do.
 put 's/"service": 2/"service": 1e12/'
