@@ -62,9 +62,8 @@ struct msim_predict_settings {
     double index_skew; /* of look-ups into tables; 0: uniform */
     uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
     uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
-    uint32_t gpus_a_node;        /* that are linked without a network; 0: of a
-                                    described job as many as the platform's servers
-                                    have, else MSIM_GPUS_A_NODE */
+    uint32_t gpus_a_node; /* linked without a network; 0: as the platform's
+                             servers (described jobs), or MSIM_GPUS_A_NODE */
     struct msim_reshape reshape; /* of what operators are given; {0}: nothing */
     struct msim_rewrite rewrite; /* of what training does, after that; {0}:
                                     nothing. Scenarios alone read it */

@@ -15,12 +15,13 @@ struct msim_rehearsal {
     uint64_t seed;
     uint64_t requests; /* a seed */
     double allowed;    /* nearly 1; more where no number of replicas keeps a
-                          promise for    sure: `late` is over that */
+                          promise for sure: `late` is over that */
     double push;       /* of the rate, in runs that ask for more */
+    bool searched;     /* distributions found no plan: simulation did */
     struct msim_serving *sims[2];
     /* Of the last one. */
     double late;   /* largest share of late requests over what a promise allows,
-                      of   the mean and, with some patience, of each seed */
+                      of the mean and, with some patience, of each seed */
     double *above; /* [promise][class]: share of late requests; NAN: not
                       promised; owned */
     double *p99_ms;   /* by class; owned */

@@ -23,8 +23,10 @@ static const char *method_why(enum msim_sizing_method m)
     case MSIM_SIZING_CONVOLUTION:
         return "Distributions of stages are added in series and joined where "
                "calls run at once, for each class and size of request. Waits "
-               "of different stages are taken as independent: bursts that "
-               "fill several queues at once are not seen.";
+               "of different stages are taken as independent, so that the "
+               "plan was tried out by simulation, and made again with less "
+               "room where more requests were late there; what is predicted "
+               "is of the simulation.";
     case MSIM_SIZING_SEARCH:
         break;
     }
@@ -71,6 +73,8 @@ static void say_why(const struct msim_size_plan *p, char *text, size_t size)
                                    at ? " " : "", what);                       \
     } while (0)
     SAY(true, method_why(p->sizing->method));
+    SAY(p->sizing->searched, "No sum of distributions kept the promises in "
+                             "that simulation: this plan was found by search.");
     SAY(has_rpc(l->app), "Workers that call by rpc are held until their calls "
                          "have answered; that is in their queues.");
     SAY(sizes_used(l), "Services go with the size of a request in all its "

@@ -41,6 +41,7 @@ struct msim_sizing_class {
 
 struct msim_sizing {
     enum msim_sizing_method method;
+    bool searched; /* convolution: its sums found no plan, simulation did */
     struct msim_sizing_stage *stages;  /* owned */
     struct msim_sizing_class *classes; /* owned */
     double cost_per_hour;              /* NAN: prices are not stated */

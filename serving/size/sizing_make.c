@@ -131,7 +131,8 @@ static enum msim_status converge(struct msim_latency_sum *l,
         room = keeps > 0 ? (keeps + fails) / 2
                          : room * fmax(0.7, fmin(0.96, 1 / r->late));
     }
-    if (!best[0])
+    r->searched = !best[0];
+    if (r->searched)
         return msim_sizing_search(l, r, err);
     memcpy(l->replicas, best, l->load->app->n_stages * sizeof(*best));
     MSIM_TRY(msim_latency_pass(l));
@@ -199,6 +200,7 @@ static enum msim_status make(struct msim_sizing *out,
     if (status == MSIM_OK) {
         msim_sizing_fill(out, l);
         fill_rehearsed(out, l, &r);
+        out->searched = r.searched;
     }
     msim_rehearsal_release(&r);
     return status;

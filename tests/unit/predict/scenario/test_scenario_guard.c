@@ -208,7 +208,7 @@ static void test_scenario_guard__no_batch(void)
 static void test_guard__files_have_asks(void)
 {
     const struct msim_predict_settings settings = {0};
-    char path[] = "/tmp/msim-scenarios-XXXXXX";
+    char path[] = "msim-test-scenarios-XXXXXX";
     static const char TEXT[] =
         "{\"scenarios\": [{\"name\": \"a\", \"changes\": []}]}";
     struct msim_scenarios s;
