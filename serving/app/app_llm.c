@@ -157,7 +157,7 @@ static const char *default_text(const struct msim_engine_settings *s,
         snprintf(text, 64, "%.6g", s->gpu_memory_utilization);
         return text;
     case LENGTH:
-        return "that of the model";
+        return "what the KV cache holds";
     case ORDER:
         return "fcfs";
     default:

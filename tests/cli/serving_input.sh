@@ -84,6 +84,12 @@ run serve "$app" --num-requests 100
 want_rc 0
 [[ $out == *"requests of read never end: they have more tokens"* ]] ||
     complain "requests never end, and nothing says why"
+# A context that is not stated has no limit, and is not said to have one.
+sed -i 's/, "batching": {"max_model_len": 8}//; s/"input_tokens": 20/"input_tokens": 9000/' "$app"
+run serve "$app" --num-requests 20 --json
+want_rc 0
+[[ $out == *'"what the KV cache holds"'* && $out != *'requests of read never end'* ]] ||
+    complain "not the limit of tokens that is taken"
 run size "$app" --rate 1 -o "$folder/plan.json"
 want_rc 3
 want_err "stages.b.kind is 'llm', want 'measured' or 'tool'"
