@@ -18,6 +18,12 @@ static const struct msim_suite_app *app_of(const struct msim_app_sweep_runs *r,
     return &r->suite->apps[p->app];
 }
 
+/* Are the application's promises kept? NULL: it makes none, or did not run. */
+static const char *kept(const struct msim_app_sweep_point *p)
+{
+    return isnan(p->worst) ? NULL : p->worst <= 1 ? "yes" : "no";
+}
+
 /* The item as a text, the caller's; NULL: as the application has it (or out of
  * memory, which leaves a cell empty). */
 static char *item_text(const struct msim_app_sweep_runs *r,
@@ -79,11 +85,13 @@ static void put_point(struct msim_json *j, const struct msim_app_sweep_runs *r,
     msim_json_number(j, "p99_ms", p->p99_ms);
     msim_json_number(j, "goodput_rps", p->goodput_rps);
     msim_json_number(j, "violations", p->violations);
+    msim_json_text(j, "kept", kept(p));
     msim_json_number(j, "cost_per_1000", p->cost_per_1000);
     msim_json_number(j, "energy_wh_per_1000", p->energy_wh_per_1000);
     msim_json_number(j, "gpus", p->ran ? p->gpus : (double)NAN);
     put_stages(j, p);
     msim_json_bool(j, "pareto", p->pareto);
+    msim_json_bool(j, "cheapest", p->cheapest);
     msim_json_close(j);
 }
 
@@ -178,8 +186,8 @@ static void add_item(FILE *out, const struct msim_app_sweep_runs *r,
 void msim_app_sweep_csv(const struct msim_app_sweep_runs *r, FILE *out)
 {
     fputs(MSIM_APP_SWEEP_CSV_MARK
-          ",reason,arrived_rps,p50_ms,p99_ms,goodput_rps,violations,"
-          "cost_per_1000,energy_wh_per_1000,gpus,pareto\n",
+          ",reason,arrived_rps,p50_ms,p99_ms,goodput_rps,violations,kept,"
+          "cost_per_1000,energy_wh_per_1000,gpus,pareto,cheapest\n",
           out);
     for (uint32_t i = 0; i < r->n; i++) {
         const struct msim_app_sweep_point *p = &r->points[i];
@@ -194,10 +202,12 @@ void msim_app_sweep_csv(const struct msim_app_sweep_runs *r, FILE *out)
         msim_csv_add_number(out, p->p99_ms);
         msim_csv_add_number(out, p->goodput_rps);
         msim_csv_add_number(out, p->violations);
+        msim_csv_add(out, kept(p) ? kept(p) : "");
         msim_csv_add_number(out, p->cost_per_1000);
         msim_csv_add_number(out, p->energy_wh_per_1000);
         msim_csv_add_number(out, p->ran ? p->gpus : (double)NAN);
         msim_csv_add(out, p->pareto ? "yes" : "no");
+        msim_csv_add(out, p->cheapest ? "yes" : "no");
         fputs("\n", out);
     }
 }
@@ -219,10 +229,13 @@ static void put_line(const struct msim_app_sweep_runs *r,
         msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_PLATFORM, NULL);
     const cJSON *replicas =
         msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_REPLICAS, NULL);
+    const cJSON *rate =
+        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_RATE, NULL);
     char *scheduler = item_text(r, p, MSIM_APP_SWEEP_SCHEDULER);
     char cell[MSIM_CELL + 1];
 
-    msim_print(out, "%-16s  %8.4g  %-14s", app_of(r, p)->name, p->rate,
+    msim_print(out, "%-16s  %8.4g  %-14s", app_of(r, p)->name,
+               rate ? rate->valuedouble : p->rate,
                platform ? platform->valuestring : "as stated");
     if (replicas)
         msim_print(out, "  %8d", replicas->valueint);
@@ -230,7 +243,10 @@ static void put_line(const struct msim_app_sweep_runs *r,
         fputs("  as stated", out);
     msim_print(out, "  %5.4g", p->gpus);
     msim_format_time(cell, p->p99_ms * 1e3);
-    msim_print(out, "  %12s", cell);
+    msim_print(out, "  %12s  %-7s", cell,
+               !kept(p)        ? "none"
+               : p->worst <= 1 ? "kept"
+                               : "broken");
     put_number(out, p->goodput_rps);
     put_number(out, p->cost_per_1000);
     put_number(out, p->energy_wh_per_1000);
@@ -271,22 +287,36 @@ static void put_rules_text(const struct msim_app_sweep_runs *r, FILE *out)
             msim_print(out, "\nwarning: %s\n", text);
 }
 
-void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
+static void put_table(const struct msim_app_sweep_runs *r, bool cheapest,
+                      FILE *out)
 {
-    uint32_t pareto = 0;
-
-    for (uint32_t i = 0; i < r->n; i++)
-        pareto += r->points[i].pareto;
-    msim_print(out,
-               "%u points of %u applications; %u that no other beats in p99 "
-               "and cost at its rate:\n\n",
-               r->n, r->suite->n, pareto);
     fputs("application           rate  platform        replicas   GPUs         "
-          "  p99   goodput/s   cost/1000    Wh/1000  scheduler\n",
+          "  p99  promise   goodput/s   cost/1000    Wh/1000  scheduler\n",
           out);
     for (uint32_t i = 0; i < r->n; i++)
-        if (r->points[i].pareto)
+        if (cheapest ? r->points[i].cheapest : r->points[i].pareto)
             put_line(r, &r->points[i], out);
+}
+
+void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
+{
+    uint32_t cheapest = 0, pareto = 0;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        cheapest += r->points[i].cheapest;
+        pareto += r->points[i].pareto;
+    }
+    msim_print(out, "%u points of %u applications", r->n, r->suite->n);
+    if (cheapest > 0) {
+        fputs("; the cheapest that keeps its promises, at each rate:\n\n", out);
+        put_table(r, true, out);
+    } else {
+        fputs("; none keeps a promise at a known cost\n", out);
+    }
+    if (pareto > 0) {
+        fputs("\nbeaten by no other in both p99 and cost at their rate\n", out);
+        put_table(r, false, out);
+    }
     put_infeasible(r, out);
     put_rules_text(r, out);
 }

@@ -20,7 +20,9 @@ struct work {
     struct msim_app_sweep_runs *runs;
     pthread_mutex_t lock;
     uint32_t next;
-    enum msim_status status;
+    enum msim_status status; /* of the first point that is wrong: */
+    const struct msim_app_sweep_point *wrong;
+    struct msim_error *err;
 };
 
 /* ---- one point ----------------------------------------------------------- */
@@ -39,6 +41,7 @@ static void sum_up(struct msim_app_sweep_point *p,
 
     p->goodput_rps = 0;
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
+        p->worst = fmax(p->worst, o->classes[i].worst); /* one is known */
         ended += (double)o->classes[i].requests;
         late += (double)o->classes[i].late;
         p->goodput_rps += o->classes[i].goodput_rps;
@@ -94,13 +97,21 @@ static enum msim_status put_stages(struct msim_app_sweep_point *p,
 static void put_overload(struct msim_app_sweep_point *p,
                          const struct msim_serving_outcome *o)
 {
+    uint32_t s = 0;
+
     p->feasible = !o->saturated && !(o->rate > o->capacity.mean);
-    if (o->capacity_by != MSIM_NONE && !p->feasible)
+    if (p->feasible)
+        return;
+    if (o->capacity_by != MSIM_NONE && o->rate > o->capacity.mean) {
         snprintf(p->reason, sizeof(p->reason),
                  "overloaded: %.200s bears %.4g requests/s",
                  o->app->stages[o->capacity_by].name, o->capacity.mean);
-    else if (!p->feasible)
-        snprintf(p->reason, sizeof(p->reason), "overloaded");
+        return;
+    }
+    while (s + 1 < o->app->n_stages && !o->stages[s].saturated)
+        s++;
+    snprintf(p->reason, sizeof(p->reason),
+             "overloaded: %.200s has a queue that grows", o->stages[s].name);
 }
 
 static enum msim_status simulate(struct msim_app_sweep_point *p,
@@ -132,15 +143,16 @@ static enum msim_status simulate(struct msim_app_sweep_point *p,
     return status;
 }
 
-/* What stands in the way of one point is its reason; what would stop all of
- * them is an error. */
-static bool is_fatal(enum msim_status status)
+/* What stands in the way of one point is its reason: a model that does not fit
+ * its GPUs, or cannot be split or run there. All else is wrong in the sweep. */
+static bool is_reason(enum msim_status status)
 {
-    return status == MSIM_ENOMEM || status == MSIM_EINTERNAL;
+    return status == MSIM_ECHECK || status == MSIM_EUSAGE ||
+           status == MSIM_ENOMODEL || status == MSIM_ELIMIT;
 }
 
 static enum msim_status answer(struct msim_app_sweep_point *p,
-                               const struct work *k)
+                               const struct work *k, struct msim_error *error)
 {
     const struct msim_suite_app *a = &k->runs->suite->apps[p->app];
     cJSON *json =
@@ -157,8 +169,12 @@ static enum msim_status answer(struct msim_app_sweep_point *p,
         msim_app_release(&app);
     }
     cJSON_Delete(json);
-    if (status == MSIM_OK || is_fatal(status))
+    if (status == MSIM_OK)
         return status;
+    if (!is_reason(status))
+        return msim_fail(error, status, NULL, MSIM_OFFSET_NONE,
+                         "a point of the sweep makes %s wrong: %s", a->path,
+                         *err.text ? err.text : msim_status_text(status));
     p->ran = p->feasible = false;
     snprintf(p->reason, sizeof(p->reason), "%.*s", (int)sizeof(p->reason) - 1,
              *err.text ? err.text : msim_status_text(status));
@@ -178,27 +194,39 @@ static struct msim_app_sweep_point *take(struct work *k)
     return p;
 }
 
+static void fail(struct work *k, const struct msim_app_sweep_point *p,
+                 enum msim_status status, const struct msim_error *err)
+{
+    pthread_mutex_lock(&k->lock);
+    if (!k->wrong || p < k->wrong) {
+        k->wrong = p;
+        k->status = status;
+        if (k->err)
+            *k->err = *err;
+    }
+    pthread_mutex_unlock(&k->lock);
+}
+
 static void *work(void *arg)
 {
     struct work *k = arg;
     struct msim_app_sweep_point *p;
 
     while ((p = take(k))) {
-        enum msim_status status = answer(p, k);
+        struct msim_error err = {0};
+        enum msim_status status = answer(p, k, &err);
 
-        if (status == MSIM_OK)
-            continue;
-        pthread_mutex_lock(&k->lock);
-        k->status = status;
-        pthread_mutex_unlock(&k->lock);
+        if (status != MSIM_OK)
+            fail(k, p, status, &err);
     }
     return NULL;
 }
 
 static enum msim_status run_all(struct msim_app_sweep_runs *r,
-                                const struct msim_app_sweep_how *how)
+                                const struct msim_app_sweep_how *how,
+                                struct msim_error *err)
 {
-    struct work k = {.how = how, .runs = r};
+    struct work k = {.how = how, .runs = r, .err = err};
     pthread_t others[THREADS_MOST];
     uint32_t n = 0;
 
@@ -256,6 +284,31 @@ static void mark_pareto(struct msim_app_sweep_runs *r)
     }
 }
 
+static bool keeps(const struct msim_app_sweep_point *p)
+{
+    return p->feasible && p->worst <= 1 && !isnan(p->cost_per_1000);
+}
+
+/* The first of those that cost least, at each rate of each application. */
+static void mark_cheapest(struct msim_app_sweep_runs *r)
+{
+    uint64_t each = msim_app_sweep_points(r->sweep);
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct msim_app_sweep_point *p = &r->points[i];
+
+        p->cheapest = keeps(p);
+        for (uint64_t j = p->app * each; p->cheapest && j < (p->app + 1) * each;
+             j++) {
+            const struct msim_app_sweep_point *q = &r->points[j];
+
+            p->cheapest = !keeps(q) || !same_rate(r, p, q) ||
+                          q->cost_per_1000 > p->cost_per_1000 ||
+                          (q->cost_per_1000 >= p->cost_per_1000 && j >= i);
+        }
+    }
+}
+
 enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
                                     const struct msim_suite *suite,
                                     const struct msim_app_sweep *sweep,
@@ -283,14 +336,17 @@ enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
                                           .p50_ms = NAN,
                                           .p99_ms = NAN,
                                           .goodput_rps = NAN,
+                                          .worst = NAN,
                                           .violations = NAN,
                                           .cost_per_1000 = NAN,
                                           .energy_wh_per_1000 = NAN};
-    status = run_all(r, how);
+    status = run_all(r, how, err);
     if (status != MSIM_OK)
         msim_app_sweep_runs_release(r);
-    else
+    if (status == MSIM_OK) {
         mark_pareto(r);
+        mark_cheapest(r);
+    }
     return status;
 }
 

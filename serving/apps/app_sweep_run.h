@@ -24,8 +24,11 @@ struct msim_app_sweep_point {
     uint32_t app;
     uint64_t index; /* of the application's points */
     bool ran, feasible, pareto;
+    bool cheapest;    /* of those that keep the promises at its rate */
     bool guessed;     /* another platform's price or power stands for its own */
     bool few;         /* requests for the percentiles that are given */
+    double worst;     /* late requests over what the promises allow: up to 1 all
+                         are kept; NAN: nothing was promised */
     char reason[512]; /* why it is not feasible; empty */
     double rate;      /* of what arrived */
     double p50_ms, p99_ms, goodput_rps, violations;
@@ -51,7 +54,8 @@ struct msim_app_sweep_how {
 #define MSIM_APP_SWEEP_POINTS_MOST 1000000
 
 /* On success `r` goes to msim_app_sweep_runs_release(); ENOMEM, EUSAGE where
- * there are too many points, EIO where data cannot be read. */
+ * there are too many points, EFORMAT, EUNKNOWN and EIO where a point asks for
+ * what is no member, platform or file. */
 MSIM_MUST_CHECK
 enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
                                     const struct msim_suite *suite,

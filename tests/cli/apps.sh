@@ -71,6 +71,12 @@ assert abs(b["cost_per_1000"] / a["cost_per_1000"] - 0.5) < 0.1, (a, b)
 busy = dict(fast, rate=30)
 static = of(platform="h100", **dict(busy, scheduler={"policy": "static", "max_num_seqs": 8}))
 assert static["p50_ms"] > of(platform="h100", **busy)["p50_ms"], static
+for p in points:
+    same = [q for q in points if (q["app"], q["rate"]) == (p["app"], p["rate"])]
+    least = min((q["cost_per_1000"] for q in same if q["feasible"] and q["kept"] == "yes"), default=None)
+    assert p["cheapest"] == (p["feasible"] and p["kept"] == "yes" and p["cost_per_1000"] == least and
+                             p is next(q for q in same if q["feasible"] and q["kept"] == "yes" and q["cost_per_1000"] == least)), p
+assert sum(p["cheapest"] for p in points) == 3
 rules = {x["text"]: x for x in r["rules"]}
 assert rules["a higher rate: the p99 is no shorter"]["of"] == 16
 assert all(0 <= x["holds"] <= x["of"] for x in r["rules"])
@@ -84,7 +90,7 @@ cmp -s "$folder/out" "$folder/swept/points.csv" || complain "the folder has othe
 cmp -s "$folder/swept/apps.json" "$folder/one.json" || complain "the folder has another JSON"
 run apps "$folder/suite" --sweep "$folder/sweep.json" --num-requests 60
 want_rc 0
-want_out "32 points of 2 applications"
+want_out "32 points of 2 applications; the cheapest that keeps its promises, at each rate:"
 want_out "a higher rate: the p99 is no shorter"
 echo mine >"$folder/swept/points.csv"
 run apps "$folder/suite" -o "$folder/swept"
@@ -111,6 +117,8 @@ refused '{"rate": []}' "rate is [], want a list of at least one"
 refused '{"rate": [1, 0]}' "rate[1] is 0, want requests a second, above 0"
 refused '{"replicas": [1.5]}' "replicas[0] is 1.5, want a whole number from 1"
 refused '{"platform": ["h100", 3]}' "platform[1] is 3, want the name or file of a platform"
+refused '{"scheduler": [{"zork": 1}]}' "served.json wrong: stages.work.batching.zork is not known"
+refused '{"platform": ["zz"]}' "served.json wrong: stages.work: unknown platform 'zz'"
 refused '{"scheduler": ["static"]}' 'scheduler[0] is "static", want members of batching'
 run apps "$folder/suite" --sweep "$folder/none.json"
 want_rc 3
