@@ -46,8 +46,12 @@ enum msim_status msim_serving_plan_chart(const struct msim_serving_choice *c,
     msim_plan_script_begin(script, 480);
     snprintf(label, sizeof(label), "%.20s an hour", c->spec->currency);
     msim_gnuplot_print(script, "set xlabel %s\n", c->priced ? label : "GPUs");
-    fputs("set ylabel '% of what is promised'\nset yrange [0:*]\n"
-          "set xrange [0:*]\n",
+    /* Near the knee the end of an interval is many times the promise. */
+    fputs("set ylabel '% of what is promised'\nset logscale xy\n"
+          "set format x '%g'\nset yrange [10:1000]\n"
+          "set xtics (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, "
+          "100000)\nset xtics add (1, 2, 5, 10, 20, 50)\n"
+          "set ytics (10, 20, 50, 100, 200, 500, 1000)\n",
           script);
     put_data(c, script);
     fputs("plot 100 with lines lw 2 lc rgb '#aa3377' title 'promised'", script);
