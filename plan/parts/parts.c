@@ -33,9 +33,9 @@ static void within_documents(struct msim_parts_maker *k, struct msim_work *w)
     double length = fmin((double)k->s->technique.document + 128, whole);
 
     w->u.attention.batch =
-        (int64_t)fmax((double)k->s->micro_batch * whole / length, 1);
+        msim_whole(fmax((double)k->s->micro_batch * whole / length, 1));
     w->u.attention.q_len = w->u.attention.kv_len =
-        (int64_t)(length / sqrt((double)k->s->cp));
+        msim_whole(length / sqrt((double)k->s->cp));
 }
 
 static void flash(struct msim_parts_maker *k, double heads, double kv_heads,
@@ -53,14 +53,14 @@ static void flash(struct msim_parts_maker *k, double heads, double kv_heads,
             k->m->encoder ? MSIM_ATTENTION_ENCODER : MSIM_ATTENTION_PREFILL;
         w->u.attention.backward = pass == 1;
         w->u.attention.batch = k->s->micro_batch;
-        w->u.attention.heads = (int64_t)fmax(heads, 1);
-        w->u.attention.kv_heads = (int64_t)fmax(kv_heads, 1);
+        w->u.attention.heads = msim_whole(fmax(heads, 1));
+        w->u.attention.kv_heads = msim_whole(fmax(kv_heads, 1));
         /* Ranks of a context group share the causal half evenly: each has the
          * pairs of a sequence that is shorter by the root of their number. */
         w->u.attention.q_len = w->u.attention.kv_len =
-            (int64_t)((double)k->s->sequence / sqrt(cp));
-        w->u.attention.head_dim = (int64_t)head_dim;
-        w->u.attention.window = (int64_t)window;
+            msim_whole((double)k->s->sequence / sqrt(cp));
+        w->u.attention.head_dim = msim_whole(head_dim);
+        w->u.attention.window = msim_whole(window);
         w->u.attention.kv_dtype = k->dtype;
         if (k->s->technique.document)
             within_documents(k, w);
@@ -89,10 +89,10 @@ static void in_parts(struct msim_parts_maker *k, double heads, double head_dim)
                 k, MSIM_PART_OP_SCORES, "scores", (enum msim_pass)pass);
 
             w->family = MSIM_FAMILY_GEMM;
-            w->u.gemm.m = (int64_t)seq;
-            w->u.gemm.n = i % 2 ? (int64_t)head_dim : (int64_t)seq;
-            w->u.gemm.k = i % 2 ? (int64_t)seq : (int64_t)head_dim;
-            w->u.gemm.batch = (int64_t)fmax(batch, 1);
+            w->u.gemm.m = msim_whole(seq);
+            w->u.gemm.n = i % 2 ? msim_whole(head_dim) : msim_whole(seq);
+            w->u.gemm.k = i % 2 ? msim_whole(seq) : msim_whole(head_dim);
+            w->u.gemm.batch = msim_whole(fmax(batch, 1));
             msim_work_count(w);
         }
         msim_parts_vector(k, MSIM_PART_OP_SCORES, "scores",
@@ -262,7 +262,7 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
                            sizes[i][0], sizes[i][1], sizes[i][2]);
         k->part->ops[k->part->n_ops - 1].kind = MSIM_PART_OP_EXPERT;
         w = &k->part->ops[k->part->n_ops - 1].work;
-        w->u.gemm.batch = (int64_t)fmax(experts, 1);
+        w->u.gemm.batch = msim_whole(fmax(experts, 1));
         msim_work_count(w);
     }
     k->part->expert_parameters += experts * in * out;

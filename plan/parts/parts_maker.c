@@ -35,7 +35,7 @@ void msim_parts_vector(struct msim_parts_maker *k, enum msim_part_op_kind kind,
 
     w->family = family;
     w->variant = variant;
-    w->u.vector.elems = (int64_t)fmax(elems, 1);
+    w->u.vector.elems = msim_whole(fmax(elems, 1));
     w->u.vector.rows = 1;
     w->u.vector.cols = w->u.vector.elems;
     w->bytes_read = read;
@@ -63,9 +63,9 @@ void msim_parts_product(struct msim_parts_maker *k, const char *name,
         w->dtype = k->s->precision == MSIM_PRECISION_NVFP4
                        ? msim_dtype_parse("nvfp4", &w->variant)
                        : MSIM_DT_F8;
-    w->u.gemm.m = (int64_t)fmax(m, 1);
-    w->u.gemm.n = (int64_t)fmax(n, 1);
-    w->u.gemm.k = (int64_t)fmax(kk, 1);
+    w->u.gemm.m = msim_whole(fmax(m, 1));
+    w->u.gemm.n = msim_whole(fmax(n, 1));
+    w->u.gemm.k = msim_whole(fmax(kk, 1));
     w->u.gemm.batch = 1;
     msim_work_count(w);
 }

@@ -43,9 +43,9 @@ void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,
 
         w->family = MSIM_FAMILY_NORM;
         w->variant = VARIANTS[k->m->layernorm][pass];
-        w->u.vector.elems = (int64_t)fmax(rows * cols, 1);
-        w->u.vector.rows = (int64_t)fmax(rows, 1);
-        w->u.vector.cols = (int64_t)cols;
+        w->u.vector.elems = msim_whole(fmax(rows * cols, 1));
+        w->u.vector.rows = msim_whole(fmax(rows, 1));
+        w->u.vector.cols = msim_whole(cols);
         w->bytes_read = bytes * (1 + pass);
         w->bytes_written = bytes;
     }

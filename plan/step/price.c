@@ -56,7 +56,7 @@ static struct msim_work collective_work(const struct msim_pricer *p,
     w.dtype = MSIM_DT_BF16;
     w.kernels = 1;
     w.u.coll.collective = c;
-    w.u.coll.bytes = (uint64_t)fmax(bytes, 1);
+    w.u.coll.bytes = (uint64_t)msim_whole(fmax(bytes, 1));
     w.u.coll.ranks = (uint32_t)ranks;
     if (in_node < 1)
         in_node = 1;
@@ -108,7 +108,7 @@ enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,
     w.variant = "add";
     w.dtype = MSIM_DT_F32;
     w.kernels = 1;
-    w.u.vector.elems = (int64_t)fmax(elems, 1);
+    w.u.vector.elems = msim_whole(fmax(elems, 1));
     w.u.vector.rows = 1;
     w.u.vector.cols = w.u.vector.elems;
     w.bytes_read = read;
@@ -151,7 +151,7 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
         w.family = MSIM_FAMILY_DISPATCH;
         w.dtype = MSIM_DT_BF16;
         w.kernels = 1;
-        w.u.dispatch.tokens = (int64_t)fmax(parts->seq_tokens, 1);
+        w.u.dispatch.tokens = msim_whole(fmax(parts->seq_tokens, 1));
         w.u.dispatch.hidden = parts->hidden;
         w.u.dispatch.topk = parts->topk;
         w.u.dispatch.experts = parts->experts;

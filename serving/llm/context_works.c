@@ -21,9 +21,9 @@ static struct msim_work *add_attention(struct msim_llm_maker *k,
     w->family = MSIM_FAMILY_ATTENTION;
     w->u.attention.phase =
         a->prompt ? MSIM_ATTENTION_PREFILL : MSIM_ATTENTION_DECODE;
-    w->u.attention.batch = (int64_t)fmax(ceil(a->batch), 1);
-    w->u.attention.q_len = (int64_t)fmax(ceil(a->queries), 1);
-    w->u.attention.kv_len = (int64_t)fmax(ceil(keys), 1);
+    w->u.attention.batch = msim_whole(fmax(ceil(a->batch), 1));
+    w->u.attention.q_len = msim_whole(fmax(ceil(a->queries), 1));
+    w->u.attention.kv_len = msim_whole(fmax(ceil(keys), 1));
     w->u.attention.kv_dtype =
         k->r->s.kv == MSIM_QUANT_FP8 ? MSIM_DT_F8 : MSIM_DT_BF16;
     return w;

@@ -151,7 +151,7 @@ static void add_experts(struct msim_llm_maker *k, double tokens)
     w->u.moe.inter = m->moe.ffn;
     w->u.moe.tp = r->s.moe_tp;
     w->u.moe.plain = !m->gated;
-    w->u.moe.routing.tokens = (int64_t)fmax(ceil(tokens), 1);
+    w->u.moe.routing.tokens = msim_whole(fmax(ceil(tokens), 1));
     w->u.moe.routing.topk = m->moe.topk;
     w->u.moe.routing.experts = m->moe.experts;
     w->u.moe.routing.ep = r->s.ep;

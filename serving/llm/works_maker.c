@@ -10,7 +10,7 @@
 
 static int64_t whole(double v)
 {
-    return (int64_t)fmax(ceil(v), 1);
+    return msim_whole(fmax(ceil(v), 1));
 }
 
 struct msim_work *msim_llm_add(struct msim_llm_maker *k,
@@ -86,7 +86,7 @@ void msim_llm_add_collective(struct msim_llm_maker *k, enum msim_llm_kind kind,
     w = msim_llm_add(k, kind);
     w->family = MSIM_FAMILY_COLLECTIVE;
     w->u.coll.collective = c;
-    w->u.coll.bytes = (uint64_t)fmax(bytes, 1);
+    w->u.coll.bytes = (uint64_t)msim_whole(fmax(bytes, 1));
     w->u.coll.ranks = (uint32_t)ranks;
     w->u.coll.nodes =
         (uint32_t)((ranks + k->r->gpus_a_node - 1) / k->r->gpus_a_node);
