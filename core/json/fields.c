@@ -36,11 +36,16 @@ static void fail(struct msim_fields *f, const char *text)
 static void refuse(struct msim_fields *f, const char *name, const cJSON *item,
                    const char *want)
 {
-    char *found = item ? cJSON_PrintUnformatted(item) : NULL;
+    /* 1e400 reads as infinite, which JSON writes as null. */
+    bool beyond = cJSON_IsNumber(item) && isinf(item->valuedouble);
+    char *found = item && !beyond ? cJSON_PrintUnformatted(item) : NULL;
     char text[512];
 
     snprintf(text, sizeof(text), "%s%s is %.60s, want %s", f->path, name,
-             found ? found : "missing", want);
+             found    ? found
+             : beyond ? "a number beyond 1.8e308"
+                      : "missing",
+             want);
     free(found);
     fail(f, text);
 }

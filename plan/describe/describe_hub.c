@@ -14,15 +14,15 @@ bool msim_described_is_hub(const cJSON *json)
            cJSON_HasObjectItem(json, "model_type");
 }
 
-/* The first of `keys` that the object has, else the last. */
+/* The first of `keys` that the object has, else the first: its name today. */
 static const char *first_of(const struct msim_fields *f,
                             const char *const *keys)
 {
     size_t i = 0;
 
-    while (keys[i + 1] && !cJSON_HasObjectItem(f->object, keys[i]))
+    while (keys[i] && !cJSON_HasObjectItem(f->object, keys[i]))
         i++;
-    return keys[i];
+    return keys[keys[i] ? i : 0];
 }
 
 static int64_t int_of(struct msim_fields *f, int64_t missing,

@@ -203,12 +203,39 @@ static void read_stored(struct msim_described *m, struct msim_fields *f)
                       !is_left_out(q, "mlp.gate_up");
 }
 
+/* ---- context ------------------------------------------------------------- */
+
+/* What YaRN makes of the context of pretraining, as vLLM reads it. */
+static double stretched(const struct msim_fields *f)
+{
+    const cJSON *by = cJSON_GetObjectItem(f->object, "rope_scaling");
+    const char *type = msim_json_get_text(by, "rope_type");
+
+    if (!type)
+        type = msim_json_get_text(by, "type");
+    if (!type || strcmp(type, "yarn") != 0)
+        return 0;
+    return msim_json_get_number(by, "original_max_position_embeddings", 0) *
+           msim_json_get_number(by, "factor", 1);
+}
+
+static void read_context(struct msim_described *m, struct msim_fields *f)
+{
+    double yarn = stretched(f);
+
+    m->context = msim_field_int(f, "max_position_embeddings", 1,
+                                msim_field_int(f, "n_positions", 1, 0));
+    if (m->context > 0 && yarn > (double)m->context && yarn <= INT32_MAX)
+        m->context = (int64_t)yarn;
+}
+
 void msim_described_read_served(struct msim_described *m, struct msim_fields *f,
                                 struct msim_fields *outer)
 {
     read_windows(m, f);
     read_linear(m, f);
     read_index(m, f);
+    read_context(m, f);
     m->qk_norm = m->qk_norm || has_qk_norm(f);
     m->gated_attention = msim_json_get_true(f->object, "attn_output_gate");
     read_stored(m, f);

@@ -111,7 +111,9 @@ struct msim_described {
     int64_t classes;                    /* of a CLASSIFIER */
     int64_t token_types, max_positions; /* rows of tables of an encoder */
     double dropout;                     /* the share that is dropped */
-    struct {                            /* VIT: pixels a side */
+    int64_t context; /* of a decoder: tokens of the longest sequence that its
+                        configuration states; 0: it states none */
+    struct {         /* VIT: pixels a side */
         int64_t size, patch, channels;
     } image;
     struct {           /* DLRM */

@@ -146,13 +146,10 @@ struct msim_stage {
                                        replica; NAN: not stated */
 
     /* Of model and llm. */
-    const char *model;    /* a path where it has a '/' or ends in ".json",
-                             already joined to the file's folder, else a name
-                             of data/models; NULL: trace alone */
-    const char *platform; /* as typed: "h100", "h100@stack" */
-    /* Recorded passes, NULL-ended; NULL: none. A model stage has one kind of
-     * pass, which is `prefill_traces`. */
-    const char *const *prefill_traces, *const *decode_traces;
+    const char *model;         /* a path where it has a '/' or ends in ".json",
+                                  joined to the file's folder already, else a
+                                  name of data/models */
+    const char *platform;      /* as typed: "h100", "h100@stack" */
     enum msim_quant precision; /* OWN: the model's */
     enum msim_quant kv_cache;  /* OWN or FP8 */
     struct msim_parallel parallel;

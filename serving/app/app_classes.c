@@ -34,6 +34,7 @@ static void read_name(struct msim_app *app, struct msim_app_class *c,
         msim_field_refuse(f, "name", "a text");
     else if (msim_app_class_find(app, name) != MSIM_NONE)
         msim_field_refuse(f, "name", "another name than the classes before");
+    msim_app_check_name(f, "name", name ? name : "");
     c->name = msim_app_copy(app, f, name ? name : "");
 }
 

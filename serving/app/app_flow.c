@@ -176,6 +176,35 @@ static int compare(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
+/* `n` edges of one step: no more answers are awaited than it can have. */
+static void check_wait(const struct placed *e, uint32_t n,
+                       struct msim_fields *f)
+{
+    double calls = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        calls += e[i].edge.copies_geometric ? INFINITY : e[i].edge.copies;
+    for (uint32_t i = 0; i < n && f->status == MSIM_OK; i++)
+        if ((double)e[i].edge.wait > calls)
+            f->status = msim_fail(
+                f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+                "%sedges[%u].wait is %lld, want at most the calls of its step, "
+                "%.0f",
+                f->path, e[i].place, (long long)e[i].edge.wait, calls);
+}
+
+static void check_waits(const struct placed *e, uint32_t n,
+                        struct msim_fields *f)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && e[end].edge.from == e[i].edge.from &&
+                          e[end].edge.step == e[i].edge.step;
+             end++)
+            ;
+        check_wait(&e[i], end - i, f);
+    }
+}
+
 static void sort_edges(struct msim_flow_edge *e, uint32_t n,
                        struct msim_fields *f)
 {
@@ -190,6 +219,7 @@ static void sort_edges(struct msim_flow_edge *e, uint32_t n,
     qsort(all, n, sizeof(*all), compare);
     for (uint32_t i = 0; i < n; i++)
         e[i] = all[i].edge;
+    check_waits(all, n, f);
     free(all);
 }
 

@@ -1,6 +1,7 @@
 /*
  * serving/app/app_help.c - what the readers of APP.json's parts share.
  */
+#include "core/base/print.h"
 #include "serving/app/app_parts.h"
 
 #include <stdio.h>
@@ -67,4 +68,22 @@ void msim_app_assume(struct msim_app *app, const struct msim_fields *f,
     grown->why = why;
     if (at.status != MSIM_OK)
         app->n_assumed--;
+}
+
+void msim_app_check_name(struct msim_fields *f, const char *key,
+                         const char *name)
+{
+    unsigned n = 1;
+
+    while (*name && (n = msim_printable_length(name)) > 0)
+        name += n;
+    if (n > 0 || f->status != MSIM_OK)
+        return;
+    n = msim_utf8_length(name);
+    f->status = msim_fail(
+        f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+        "%s%.60s: the name has %s%0*X in it, want no characters that cannot be "
+        "seen: of control, of direction, ends of lines",
+        f->path, key, n ? "U+" : "the byte 0x", n ? 4 : 2,
+        n ? (unsigned)msim_utf8_code(name, n) : (unsigned char)*name);
 }

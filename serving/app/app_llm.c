@@ -157,7 +157,8 @@ static const char *default_text(const struct msim_engine_settings *s,
         snprintf(text, 64, "%.6g", s->gpu_memory_utilization);
         return text;
     case LENGTH:
-        return "what the KV cache holds";
+        return "max_position_embeddings of config.json, else what the KV "
+               "cache holds";
     case ORDER:
         return "fcfs";
     default:
@@ -269,75 +270,18 @@ static bool is_path(const char *model)
     return strchr(model, '/') || (n > 5 && strcmp(model + n - 5, ".json") == 0);
 }
 
-/* One path, or an array of them, NULL-ended. */
-static const char *const *read_paths(struct msim_app *app,
-                                     struct msim_fields *f, const char *key)
-{
-    const cJSON *item = msim_field_json(f, key), *one;
-    const cJSON *list = cJSON_IsArray(item) ? item : NULL;
-    uint32_t n = list ? (uint32_t)cJSON_GetArraySize(list) : 1, i = 0;
-    const char **paths;
-
-    if (!item)
-        return NULL;
-    if (!cJSON_IsString(item) && (!list || n == 0)) {
-        msim_field_refuse(f, key, "a path, or an array of paths");
-        return NULL;
-    }
-    paths = msim_app_room(app, f, n + 1, sizeof(*paths));
-    if (!paths)
-        return NULL;
-    if (!list)
-        paths[0] = msim_app_join(app, f, item->valuestring);
-    cJSON_ArrayForEach(one, list)
-    {
-        if (!cJSON_IsString(one)) {
-            msim_field_refuse_item(f, key, i, "a path");
-            return NULL;
-        }
-        paths[i++] = msim_app_join(app, f, one->valuestring);
-    }
-    return paths;
-}
-
-static void read_trace(struct msim_app *app, struct msim_stage *s,
-                       struct msim_fields *f)
-{
-    static const char *const KEYS[] = {"prefill", "decode", NULL};
-    const cJSON *item = msim_field_json(f, "trace");
-    struct msim_fields in;
-
-    if (item && !cJSON_IsObject(item) && s->kind == MSIM_STAGE_MODEL) {
-        s->prefill_traces = read_paths(app, f, "trace");
-        return;
-    }
-    in = msim_fields_open(f, "trace");
-    if (in.object) {
-        msim_fields_only(&in, KEYS);
-        s->prefill_traces = read_paths(app, &in, "prefill");
-        s->decode_traces = read_paths(app, &in, "decode");
-        if (!s->prefill_traces && !s->decode_traces)
-            msim_field_refuse(&in, "prefill", "paths of recorded passes");
-    }
-    msim_fields_close(f, &in);
-}
-
 static void read_model(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
     const char *model = msim_field_text(f, "model");
 
-    if (model && !*model)
-        msim_field_refuse(f, "model",
-                          "a config.json, or a name of data/models");
     if (model && is_path(model))
         s->model = msim_app_join(app, f, model);
     else
         s->model = msim_app_copy(app, f, model);
-    read_trace(app, s, f);
-    if (!model && !s->prefill_traces && !s->decode_traces)
+    if (!model || !*model)
         msim_field_refuse(f, "model",
-                          "a config.json, a name of data/models, or \"trace\"");
+                          "a config.json, or a name of data/models");
 }
 
 static const char *read_platform(struct msim_app *app, struct msim_fields *f,

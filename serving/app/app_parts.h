@@ -26,6 +26,11 @@ const char *msim_app_join(struct msim_app *app, struct msim_fields *f,
 void msim_app_assume(struct msim_app *app, const struct msim_fields *f,
                      const char *member, const char *value, const char *why);
 
+/* Refuse a name, of member `key`, with characters that cannot be shown: it
+ * would not come back from CSV, and two could look alike. */
+void msim_app_check_name(struct msim_fields *f, const char *key,
+                         const char *name);
+
 /* A DIST of values from 0; NONE where it is absent. */
 struct msim_dist msim_app_dist(struct msim_app *app, struct msim_fields *f,
                                const char *key);

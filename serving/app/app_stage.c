@@ -17,13 +17,11 @@
 
 static const char *const MEASURED[] = {COMMON,       "service",  "class_factor",
                                        "size_power", "batching", NULL};
-static const char *const MODEL[] = {COMMON,     "model",    "trace",
-                                    "platform", "batching", "precision",
-                                    "parallel", NULL};
-static const char *const LLM[] = {COMMON,           "model",    "trace",
-                                  "platform",       "engine",   "precision",
-                                  "kv_cache_dtype", "parallel", "batching",
-                                  "disaggregated",  NULL};
+static const char *const MODEL[] = {
+    COMMON, "model", "platform", "batching", "precision", "parallel", NULL};
+static const char *const LLM[] = {
+    COMMON,           "model",    "platform", "engine",        "precision",
+    "kv_cache_dtype", "parallel", "batching", "disaggregated", NULL};
 
 static bool read_law_point(const cJSON *item, struct msim_law_point *p)
 {
@@ -136,6 +134,16 @@ static void read_common(struct msim_app *app, struct msim_stage *s,
     s->parallel = (struct msim_parallel){1, 1, 1, 1};
 }
 
+/* Users of predict try it. */
+static void refuse_trace(struct msim_fields *f)
+{
+    if (msim_field_json(f, "trace"))
+        msim_field_refuse(f, "trace",
+                          "none: passes are predicted from \"model\"; measured "
+                          "requests correct the law by 'learn --requests', "
+                          "whose file --fit takes");
+}
+
 static void read_stage(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
@@ -149,6 +157,8 @@ static void read_stage(struct msim_app *app, struct msim_stage *s,
     if (f->status != MSIM_OK)
         return;
     s->kind = (enum msim_stage_kind)kind;
+    if (s->kind == MSIM_STAGE_LLM || s->kind == MSIM_STAGE_MODEL)
+        refuse_trace(f);
     msim_fields_only(f, s->kind == MSIM_STAGE_LLM     ? LLM
                         : s->kind == MSIM_STAGE_MODEL ? MODEL
                                                       : MEASURED);
@@ -171,6 +181,15 @@ static bool is_taken(const struct msim_app *app, const char *name)
            msim_app_stage_find(app, name) != MSIM_NONE;
 }
 
+static void check_name(const struct msim_app *app, struct msim_fields *all,
+                       const char *name)
+{
+    msim_app_check_name(all, name, name);
+    if (is_taken(app, name))
+        msim_field_refuse(all, name,
+                          "another name: not empty, not \"e2e\", not twice");
+}
+
 void msim_app_read_stages(struct msim_app *app, struct msim_fields *f)
 {
     struct msim_fields all = msim_fields_open(f, "stages");
@@ -190,10 +209,7 @@ void msim_app_read_stages(struct msim_app *app, struct msim_fields *f)
     {
         struct msim_fields in = msim_fields_open(&all, item->string);
 
-        if (is_taken(app, item->string))
-            msim_field_refuse(
-                &all, item->string,
-                "another name: not empty, not \"e2e\", not twice");
+        check_name(app, &all, item->string);
         if (!in.object)
             msim_field_refuse(&all, item->string, "an object");
         msim_fields_close(&in, &all);

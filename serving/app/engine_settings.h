@@ -26,7 +26,7 @@ struct msim_engine_settings {
     int64_t max_num_seqs;           /* 0: by memory, until settled */
     int64_t max_num_batched_tokens; /* of a step; 0: likewise */
     int64_t block_size;             /* tokens of a block of KV cache */
-    int64_t max_model_len;          /* 0: the model's */
+    int64_t max_model_len;          /* 0: the model's, until settled */
     double gpu_memory_utilization;  /* share of the memory for weights,
                                        workspace and KV cache */
     bool share_is_of_rest; /* ... for the KV cache, of what weights leave */
@@ -38,7 +38,7 @@ struct msim_engine_settings msim_engine_settings_of(enum msim_llm_engine e);
 /*
  * Put the defaults that go with the machine in place of 0: `gpu_gib` is the
  * memory of one GPU, `kv_tokens` what the KV cache of a replica holds,
- * `longest` the model's longest sequence. What is set stays.
+ * `longest` the model's longest sequence (0: not stated). What is set stays.
  */
 void msim_engine_settings_settle(struct msim_engine_settings *s, double gpu_gib,
                                  int64_t kv_tokens, int64_t longest);

@@ -69,7 +69,8 @@ double msim_deploy_gpus(const struct msim_app *app, uint32_t stage)
 
 /* ---- one stage ----------------------------------------------------------- */
 
-/* The error is about this stage, whatever it said. */
+/* The error is about this stage, whatever it said; a file that the stage names
+ * is the one to mend. */
 static enum msim_status about(const struct msim_app *app, uint32_t stage,
                               enum msim_status status,
                               const struct msim_error *why,
@@ -79,18 +80,14 @@ static enum msim_status about(const struct msim_app *app, uint32_t stage,
         return status;
     if (status == MSIM_EUNKNOWN || status == MSIM_EUSAGE)
         status = MSIM_EFORMAT; /* it stands in a file */
+    if (why->file[0])
+        return msim_fail(err, status, why->file, why->offset,
+                         "%s (stages.%s of %s)",
+                         why->text[0] ? why->text : msim_status_text(status),
+                         app->stages[stage].name, app->path);
     return msim_fail(err, status, app->path, MSIM_OFFSET_NONE, "stages.%s: %s",
                      app->stages[stage].name,
                      why->text[0] ? why->text : msim_status_text(status));
-}
-
-static enum msim_status read_model(struct part *p, const struct msim_stage *s,
-                                   const char *data_dir, struct msim_error *err)
-{
-    if (s->prefill_traces || s->decode_traces)
-        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                         "'trace' cannot be served yet, want 'model' alone");
-    return msim_described_find(&p->model, s->model, data_dir, NULL, err);
 }
 
 /* Ranks of data parallel attention step together where experts are spread over
@@ -125,12 +122,6 @@ static void set_up(struct msim_deploy *d, struct part *p, struct side *side,
         .max_num_batched_tokens = e->max_num_batched_tokens};
 }
 
-/* The longest sequence that the model's file speaks of; 0: none. */
-static int64_t longest(const struct part *p)
-{
-    return p->model.max_positions;
-}
-
 /* Rules follow from what memory is left: a first model says how much. */
 static enum msim_status open_side(struct msim_deploy *d, struct part *p,
                                   struct side *side, const struct msim_stage *s,
@@ -145,12 +136,12 @@ static enum msim_status open_side(struct msim_deploy *d, struct part *p,
 
     MSIM_TRY(msim_platform_load(&side->platform, data_dir, platform, err));
     gib = msim_platform_memory_bytes(side->platform) / GIB;
-    msim_engine_settings_settle(&e, gib, 0, longest(p));
+    msim_engine_settings_settle(&e, gib, 0, p->model.context);
     set_up(d, p, side, s, parallel, &e);
     MSIM_TRY(msim_llm_new(&llm, &side->setup, err));
     e = *wanted;
     msim_engine_settings_settle(&e, gib, msim_llm_memory_of(llm)->kv_tokens,
-                                longest(p));
+                                p->model.context);
     side->rules = msim_replica_rules_of(
         &e, (uint32_t)(in_step(p, parallel) ? parallel->dp : 1));
     p->memory = *msim_llm_memory_of(llm);
@@ -180,7 +171,7 @@ static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
     const struct msim_disaggregated *apart = s->disaggregated;
     struct part *p = &d->parts[stage];
 
-    MSIM_TRY(read_model(p, s, data_dir, err));
+    MSIM_TRY(msim_described_find(&p->model, s->model, data_dir, NULL, err));
     if (s->kind == MSIM_STAGE_MODEL)
         return open_pass(p, s, data_dir, err);
     p->side[0].replicas = 1;

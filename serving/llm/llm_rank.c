@@ -185,7 +185,9 @@ static enum msim_status check(const struct msim_llm_rank *r,
     if (!m->mla.kv_rank && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0)
         return refuse("tp", s->tp, "heads of keys", m->kv_heads, err);
     if (s->pp > m->layers)
-        return refuse("pp", s->pp, "layers", m->layers, err);
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "pp is %lld, want at most the model's %lld layers",
+                         (long long)s->pp, (long long)m->layers);
     if (m->moe.experts && m->moe.experts % s->ep != 0)
         return refuse("ep", s->ep, "experts", m->moe.experts, err);
     return MSIM_OK;

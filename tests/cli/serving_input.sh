@@ -54,6 +54,15 @@ refuse 's/"poisson"/"pareto"/' 'arrivals.process is "pareto", want'
 refuse 's/"measured"/"measure"/' 'stages.a.kind is "measure", want'
 refuse 's/"rpc"/"grpc"/' 'stages.a.call is "grpc", want'
 refuse 's,app/1,app/9,' 'schema is "mystique-sim/app/9", want'
+refuse 's/"rate": 50/"rate": 1e400/' 'arrivals.rate is a number beyond'
+# One call gives one answer; two edges of a step with three copies give four.
+refuse 's/"prob": 0.5/"wait": 5/' 'flow.edges[0].wait is 5, want at most the calls of its step, 1'
+put 's/"prob": 0.5}/"wait": 4}, {"from": "a", "to": "b", "copies": 3}/'
+run serve "$app" --num-requests 10
+want_rc 0
+put 's/"prob": 0.5/"wait": 5, "copies": {"geometric": 2}/'
+run serve "$app" --num-requests 10
+want_rc 0
 put 's/"service": 2/"service": {"samples": "no.csv"}/'
 run serve "$app"
 want_rc 3
@@ -88,11 +97,42 @@ want_rc 0
 sed -i 's/, "batching": {"max_model_len": 8}//; s/"input_tokens": 20/"input_tokens": 9000/' "$app"
 run serve "$app" --num-requests 20 --json
 want_rc 0
-[[ $out == *'"what the KV cache holds"'* && $out != *'requests of read never end'* ]] ||
+[[ $out == *', else what the KV cache holds"'* && $out != *'requests of read never end'* ]] ||
     complain "not the limit of tokens that is taken"
 run size "$app" --rate 1 -o "$folder/plan.json"
 want_rc 3
 want_err "stages.b.kind is 'llm', want 'measured' or 'tool'"
+
+# That of a config.json is stated; YaRN makes it longer.
+cp "$app" "$folder/llm.json"
+cat >"$folder/config.json" <<'END'
+{"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+ "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192}
+END
+sed -i 's/llama3-8b/config.json/' "$app"
+run serve "$app" --num-requests 20
+want_rc 0
+[[ $out == *'requests of read never end'* ]] || complain "9000 tokens in a context of 8192"
+sed -i 's/8192}/8192, "rope_scaling": {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 8192}}/' \
+    "$folder/config.json"
+run serve "$app" --num-requests 20
+want_rc 0
+[[ $out != *'requests of read never end'* ]] || complain "YaRN is not read"
+# What is wrong with it is said of it, in the names of its kind.
+sed -i 's/"num_hidden_layers": 32, //' "$folder/config.json"
+run serve "$app" --num-requests 20
+want_rc 3
+want_err "$folder/config.json: num_hidden_layers is missing, want a whole number from 1 (stages.b of $app)"
+cp "$folder/llm.json" "$app"
+sed -i 's/"platform"/"parallel": {"pp": 100}, &/' "$app"
+run serve "$app" --num-requests 20
+want_rc 3
+want_err "stages.b: pp is 100, want at most the model's 32 layers"
+sed -i 's/"parallel"/"trace": "step.json", &/' "$app"
+run serve "$app" --num-requests 20
+want_rc 3
+want_err 'stages.b.trace is "step.json", want none: passes are predicted'
+cp "$folder/llm.json" "$app"
 
 # Simulated clocks end before their numbers do.
 put 's/"service": 2/"service": 1e12/'
@@ -105,18 +145,27 @@ run serve "$app" --num-requests 100
 want_rc 3
 want_err "more than 53 simulated days"
 
-# A stage that a spreadsheet takes for a formula comes back from counters.
-put 's/"b"/"=b"/g'
-run serve "$app" --num-requests 200 --counters "$folder/counters.csv"
-want_rc 0
-run watch "$app" --counters "$folder/counters.csv" --csv
-want_rc 0
+# Names of stages come back from counters, also those that spreadsheets take for
+# formulas, and those with what CSV has for itself.
+for name in =b ' b ' 'b,c' 'b\\"c' "'b" 'b;c' 'é✓' '#b'; do
+    put "s/\"b\"/\"$name\"/g"
+    run serve "$app" --num-requests 200 --counters "$folder/counters.csv"
+    want_rc 0
+    run watch "$app" --counters "$folder/counters.csv" --csv
+    want_rc 0
+done
 
-# A stage whose name would clear the screen, in a message and in an answer.
-put 's/"b"/"\\u001b[2Jb"/g'
-run serve "$app" --num-requests 10
-want_rc 0
-! grep -q $'\x1b' "$folder/out" || complain "an escape sequence in the answer"
+# Names that cannot be seen are refused: one would clear the screen, one turn the
+# direction of reading, and none would come back from counters.
+unseen() { # JSON_ESCAPE FOUND
+    refuse "s/\"b\"/\"b\\\\$1\"/g" "stages.b?: the name has $2 in it"
+    refuse "s/\"write\"/\"w\\\\$1\"/g" "classes[1].name: the name has $2 in it"
+    ! grep -q $'\x1b' "$folder/err" || complain "an escape sequence in a message"
+}
+unseen u001b U+001B
+unseen n U+000A
+unseen u2028 U+2028
+unseen u202e U+202E
 put 's/"to": "b"/"to": "\\u001b[2J"/'
 run serve "$app"
 want_rc 3
