@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/decimal.h"
+#include "core/base/write_file.h"
 #include "serving/outcome/serving_outcome.h"
 #include "serving/rows/serve_rows.h"
 
@@ -228,6 +229,28 @@ static const struct msim_command COMMAND = {
 
 /* ---- the verb ------------------------------------------------------------ */
 
+/* One of them would be lost. */
+static enum msim_status check_outputs(const struct settings *s,
+                                      struct msim_error *err)
+{
+    const struct {
+        const char *option, *path;
+    } OUT[] = {{"--counters", s->counters},
+               {"--timeline", s->timeline},
+               {"--chart", s->chart}};
+
+    for (int i = 1; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            if (OUT[i].path && OUT[k].path &&
+                msim_file_is_same(OUT[i].path, OUT[k].path))
+                return msim_fail(err, MSIM_EUSAGE, OUT[i].path,
+                                 MSIM_OFFSET_NONE,
+                                 "is what '%s' and '%s' would both write; want "
+                                 "two files",
+                                 OUT[k].option, OUT[i].option);
+    return MSIM_OK;
+}
+
 static enum msim_status check(const struct settings *s, struct msim_error *err)
 {
     if (s->rate > 0 && s->concurrency > 0)
@@ -241,6 +264,7 @@ static enum msim_status check(const struct settings *s, struct msim_error *err)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "--plans prints CSV, one line a plan: it goes without "
                          "--plan, --json, --counters, --timeline, --chart");
+    MSIM_TRY(check_outputs(s, err));
     return s->chart ? msim_option_check_chart(s->chart, err) : MSIM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define PS_PER_MS 1e9
+#define BEYOND    100 /* requests beyond a percentile that is believed */
 
 double msim_serving_metric(const struct msim_served *q,
                            enum msim_promise_metric m)
@@ -107,9 +108,9 @@ static void count_requests(struct msim_serving_outcome *o,
 }
 
 /* The share of late requests over what a promise allows, of the promise that is
- * broken most. */
+ * broken most; and whether one has too few. */
 static double worst_of(const struct msim_serving_outcome *o, uint32_t cls,
-                       const struct msim_promise *p, uint32_t n)
+                       const struct msim_promise *p, uint32_t n, bool *few)
 {
     double worst = NAN;
 
@@ -129,6 +130,8 @@ static double worst_of(const struct msim_serving_outcome *o, uint32_t cls,
         if (all)
             worst = fmax(worst, (double)late / (double)all /
                                     (1 - p[k].percentile / 100));
+        *few |= late < BEYOND && (double)all * (100 - p[k].percentile) <
+                                     100 * (double)BEYOND * (1 - 1e-9);
     }
     return worst;
 }
@@ -143,7 +146,7 @@ static void judge_class(struct msim_serving_outcome *o, uint32_t i,
     for (uint32_t k = 0; k < n; k++)
         promised |= is_for(&p[k], i);
     c->violations = promised && all ? (double)c->late / (double)all : NAN;
-    c->worst = worst_of(o, i, p, n);
+    c->worst = worst_of(o, i, p, n, &c->few);
     if (!promised) {
         c->goodput_rps = NAN;
         c->late = 0;
@@ -177,6 +180,7 @@ enum msim_status msim_outcome_classes(struct msim_serving_outcome *o,
     if (!values)
         return MSIM_ENOMEM;
     p = msim_outcome_promises(o, w, &n);
+    o->promised = n > 0;
     count_requests(o, p, n);
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
         struct msim_class_outcome *c = &o->classes[i];

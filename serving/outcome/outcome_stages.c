@@ -83,13 +83,24 @@ static void name_callees(struct msim_serving_outcome *o)
                                   o->run.stages[i].late_computing > FULL;
 }
 
+static double asked_rate(const struct msim_serving_wish *w)
+{
+    enum msim_arrival_process by = w->app->arrivals.process;
+
+    if (w->how.rate > 0)
+        return w->how.rate;
+    return w->how.log || w->how.concurrency > 0 || by == MSIM_ARRIVAL_LOG ||
+                   by == MSIM_ARRIVAL_CLOSED
+               ? NAN
+               : w->app->arrivals.rate;
+}
+
 enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
                                      const struct msim_serving_wish *w)
 {
     double critical = 0, *values;
     uint32_t most = 0;
 
-    (void)w;
     for (uint32_t i = 0; i < o->app->n_stages; i++) {
         critical += o->run.stages[i].critical_ps;
         if (o->run.stages[i].waits.n > most)
@@ -111,6 +122,7 @@ enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
     free(values);
     name_callees(o);
     o->rate = (double)o->run.n_requests / o->run.end_s;
+    o->asked = asked_rate(w);
     return MSIM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "serving/outcome/outcome_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* "12.3 ms", and a star where it is of a run without a steady state. */
 static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
@@ -23,14 +24,20 @@ static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
     return cell;
 }
 
-/* A rate that a run has: none where all came at once. */
-static void put_rate(const struct msim_serving_outcome *o, const char *word,
-                     FILE *out)
+/* "50 requests/s (51.5 arrived)". What was asked is what a reader looks for; a
+ * run has no rate where all came at once. */
+static void put_rate(const struct msim_serving_outcome *o, FILE *out)
 {
-    if (isfinite(o->rate))
-        msim_print(out, " %s %.4g requests/s", word, o->rate);
+    char asked[MSIM_CELL], arrived[MSIM_CELL];
+
+    snprintf(asked, sizeof(asked), "%.4g", o->asked);
+    snprintf(arrived, sizeof(arrived), "%.4g", o->rate);
+    if (isfinite(o->asked) && isfinite(o->rate) && strcmp(asked, arrived) != 0)
+        msim_print(out, "%s requests/s (%s arrived)", asked, arrived);
+    else if (isfinite(o->rate))
+        msim_print(out, "%s requests/s", arrived);
     else
-        msim_print(out, " %s requests that come all at once", word);
+        fputs("requests that come all at once", out);
 }
 
 static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
@@ -43,27 +50,53 @@ static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
             msim_print(out, "%s%s", between, o->stages[i].name);
             between = ", ";
         }
-    fputs(" cannot keep up", out);
-    put_rate(o, "with", out);
+    fputs(" cannot keep up with ", out);
+    put_rate(o, out);
+}
+
+static void put_too_few(const struct msim_class_outcome *c, FILE *out)
+{
+    uint64_t n = c->requests + c->unfinished;
+
+    msim_print(out, ", by %llu request%s of %s: too few to tell",
+               (unsigned long long)n, n == 1 ? "" : "s", c->name);
+}
+
+/* What became of promises, some request of which was measured. */
+static void put_promises(const struct msim_serving_outcome *o, FILE *out)
+{
+    const struct msim_class_outcome *c = &o->classes[o->worst_class];
+    bool kept = c->worst <= 1;
+    uint32_t i = 0;
+
+    if (kept)
+        fputs("every promise is kept at ", out);
+    else
+        msim_print(out, "the promise to %s is not kept at ", c->name);
+    put_rate(o, out);
+    if (!kept)
+        msim_print(out, ": %.3g %% are late", 100 * c->violations);
+    while (kept && i < o->app->n_classes && !o->classes[i].few)
+        i++;
+    if (!kept && c->few)
+        put_too_few(c, out);
+    else if (kept && i < o->app->n_classes)
+        put_too_few(&o->classes[i], out);
 }
 
 static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
 {
-    const struct msim_class_outcome *c = &o->classes[o->worst_class];
-
-    if (o->saturated)
+    if (o->saturated) {
         put_saturated(o, out);
-    else if (isnan(c->worst))
-        msim_print(out, "%.4g requests/s are served; nothing was promised",
-                   o->rate);
-    else if (c->worst <= 1)
-        fputs("every promise is kept", out);
-    else
-        msim_print(out, "the promise to %s is not kept", c->name);
-    if (!o->saturated && !isnan(c->worst))
-        put_rate(o, "at", out);
-    if (!o->saturated && c->worst > 1)
-        msim_print(out, ": %.3g %% are late", 100 * c->violations);
+    } else if (isnan(o->classes[o->worst_class].worst)) {
+        put_rate(o, out);
+        fputs(o->promised ? ": no request to which something is promised was "
+                            "measured"
+                          : " are served; nothing was promised",
+              out);
+    } else {
+        put_promises(o, out);
+    }
     if (o->capacity_by != MSIM_NONE)
         msim_print(out, "; capacity %.4g requests/s, by %s", o->capacity.mean,
                    o->app->stages[o->capacity_by].name);

@@ -28,6 +28,8 @@ struct msim_class_outcome {
                           promise; NAN: none was made */
     uint64_t late;     /* how many those are */
     double worst;      /* violations over what its promises allow; NAN */
+    bool few; /* requests for a promise's percentile p, which wants a hundred
+                 beyond it, 100 / (1 - p); fewer than a hundred are late, too */
 };
 
 struct msim_stage_outcome {
@@ -65,6 +67,8 @@ struct msim_serving_outcome {
     struct msim_serving_figure capacity; /* mean, low, high alone */
     uint32_t capacity_by;                /* stage; MSIM_NONE */
     double rate;                         /* of what arrived */
+    double asked;                        /* rate; NAN: none was */
+    bool promised;                       /* something, to some class */
     bool saturated;
     bool counterfactuals; /* they were asked for, and not too long */
     char **warnings;

@@ -48,7 +48,7 @@ want_rc 0
 run serve "$folder/app.json" --requests "$folder/log.csv" \
     --counters "$folder/counters.csv" --timeline "$folder/timeline.json"
 want_rc 0
-want_out "the promise to all is not kept"
+want_out "the promise to all is not kept at 30 requests/s: 33.3 % are late, by 3 requests of all: too few to tell"
 [ "$(sed -n 1,4p "$folder/counters.csv")" = \
     "t,stage,arrivals,queue,busy,replicas,mean_ms,p99_ms,self_ms,wait_ms,psi_cpu,psi_mem,psi_io,net_ms
 0.2,gate,3,0,0.165,1,14.3333,20.8,1,3.33333,,,,
@@ -108,6 +108,19 @@ want_out ' ms*'
 run serve "$folder/app.json" --rate 2000 --num-requests 5000 --json
 grep -q '"saturated": \[.*"work".*\]' <<<"$out" || complain "not saturated"
 
+# What was asked is said, with what arrived; a warm-up as long as the run leaves
+# nothing to judge.
+run serve "$folder/app.json" --rate 10 --goodput e2e:900 --num-requests 300 --seed 3
+want_rc 0
+[[ $out == "every promise is kept at 10 requests/s ("*" arrived), by 300 requests of all: too few to tell;"* ]] ||
+    complain "not what was asked: $out"
+run serve "$folder/app.json" --rate 10 --goodput e2e:900 --num-requests 10000 --seed 3
+[[ $out == "every promise is kept at 10 requests/s ("*" arrived);"* ]] ||
+    complain "10000 are enough for a p99: $out"
+run serve "$folder/app.json" --rate 10 --num-requests 300 --warmup 1000
+want_rc 0
+want_out ": no request to which something is promised was measured"
+
 # Plans, a line each.
 printf '%s\n' '{"name": "few", "replicas": {"work": 2}}' \
     '{"replicas": {"work": 40}}' >"$folder/plans.jsonl"
@@ -150,6 +163,9 @@ run serve "$folder/app.json" --chart "$folder/x.pdf"
 want_rc 2
 run serve "$folder/app.json" --counters "$folder/app.json"
 want_rc 2
+run serve "$folder/app.json" --chart "$folder/x.svg" --counters "$folder/./x.svg"
+want_rc 2
+want_err "is what '--counters' and '--chart' would both write"
 printf 't_s\n1\n0\n' >"$folder/log.csv"
 run serve "$folder/app.json" --requests "$folder/log.csv"
 want_rc 3
