@@ -4,25 +4,19 @@
  */
 #include "serving/apps/app_sweep_run.h"
 
+#include "core/turns/turns.h"
 #include "serving/outcome/serving_outcome.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MOST 64
-#define ENOUGH       10000 /* requests behind a p99 */
+#define ENOUGH 10000 /* requests behind a p99 */
 
 struct work {
     const struct msim_app_sweep_how *how;
     struct msim_app_sweep_runs *runs;
-    pthread_mutex_t lock;
-    uint32_t next;
-    enum msim_status status; /* of the first point that is wrong: */
-    const struct msim_app_sweep_point *wrong;
-    struct msim_error *err;
 };
 
 /* ---- one point ----------------------------------------------------------- */
@@ -183,62 +177,15 @@ static enum msim_status answer(struct msim_app_sweep_point *p,
 
 /* ---- all points ---------------------------------------------------------- */
 
-static struct msim_app_sweep_point *take(struct work *k)
+static enum msim_status work(struct msim_turns *turns, void *ctx,
+                             struct msim_error *err)
 {
-    struct msim_app_sweep_point *p = NULL;
+    const struct work *k = ctx;
+    uint32_t i;
 
-    pthread_mutex_lock(&k->lock);
-    if (k->status == MSIM_OK && k->next < k->runs->n)
-        p = &k->runs->points[k->next++];
-    pthread_mutex_unlock(&k->lock);
-    return p;
-}
-
-static void fail(struct work *k, const struct msim_app_sweep_point *p,
-                 enum msim_status status, const struct msim_error *err)
-{
-    pthread_mutex_lock(&k->lock);
-    if (!k->wrong || p < k->wrong) {
-        k->wrong = p;
-        k->status = status;
-        if (k->err)
-            *k->err = *err;
-    }
-    pthread_mutex_unlock(&k->lock);
-}
-
-static void *work(void *arg)
-{
-    struct work *k = arg;
-    struct msim_app_sweep_point *p;
-
-    while ((p = take(k))) {
-        struct msim_error err = {0};
-        enum msim_status status = answer(p, k, &err);
-
-        if (status != MSIM_OK)
-            fail(k, p, status, &err);
-    }
-    return NULL;
-}
-
-static enum msim_status run_all(struct msim_app_sweep_runs *r,
-                                const struct msim_app_sweep_how *how,
-                                struct msim_error *err)
-{
-    struct work k = {.how = how, .runs = r, .err = err};
-    pthread_t others[THREADS_MOST];
-    uint32_t n = 0;
-
-    pthread_mutex_init(&k.lock, NULL);
-    while (n + 1 < how->threads && n < THREADS_MOST &&
-           pthread_create(&others[n], NULL, work, &k) == 0)
-        n++;
-    (void)work(&k);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
-    pthread_mutex_destroy(&k.lock);
-    return k.status;
+    while (msim_turn(turns, &i))
+        MSIM_TRY(answer(&k->runs->points[i], k, err));
+    return MSIM_OK;
 }
 
 /* At the same application and rate, is `b` at least as good as `a` in both, and
@@ -340,7 +287,8 @@ enum msim_status msim_app_sweep_run(struct msim_app_sweep_runs *r,
                                           .violations = NAN,
                                           .cost_per_1000 = NAN,
                                           .energy_wh_per_1000 = NAN};
-    status = run_all(r, how, err);
+    status =
+        msim_turns_run(r->n, how->threads, work, &(struct work){how, r}, err);
     if (status != MSIM_OK)
         msim_app_sweep_runs_release(r);
     if (status == MSIM_OK) {

@@ -12,18 +12,16 @@
 double msim_serving_metric(const struct msim_served *q,
                            enum msim_promise_metric m)
 {
-    double e2e = (double)(q->ended - q->arrived) / PS_PER_MS;
-    double ttft = (double)(q->first - q->arrived) / PS_PER_MS;
-
-    if (q->ended == MSIM_TIME_NONE)
+    if (q->ended == MSIM_TIME_NONE ||
+        (m != MSIM_PROMISE_E2E && q->first == MSIM_TIME_NONE))
         return NAN;
     if (m == MSIM_PROMISE_E2E)
-        return e2e;
-    if (q->first == MSIM_TIME_NONE)
-        return NAN;
+        return (double)(q->ended - q->arrived) / PS_PER_MS;
     if (m == MSIM_PROMISE_TTFT)
-        return ttft;
-    return q->output_tokens > 1 ? (e2e - ttft) / (q->output_tokens - 1.0) : NAN;
+        return (double)(q->first - q->arrived) / PS_PER_MS;
+    return q->output_tokens > 1 ? (double)(q->ended - q->first) / PS_PER_MS /
+                                      (q->output_tokens - 1.0)
+                                : NAN;
 }
 
 /* Values of the measured requests of a class; what is NAN is left out. */

@@ -6,15 +6,13 @@
  * time, on the same random numbers. Threads take runs, not events, so that no
  * figure depends on how many there are.
  */
+#include "core/turns/turns.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define THREADS_MOST 64
 
 /* Events that runs with a free stage may cost beyond the main run's; a step of
  * an engine counts as many. */
@@ -24,16 +22,13 @@
 struct work {
     const struct msim_serving_wish *wish;
     struct msim_serving_outcome *o;
-    pthread_mutex_t lock;
-    uint32_t next;
-    enum msim_status status;
-    struct msim_error *err;
 };
 
 /* ---- one run a stage ----------------------------------------------------- */
 
-static enum msim_status free_stage(struct work *k, struct msim_serving *sim,
-                                   uint32_t stage, struct msim_error *err)
+static enum msim_status free_stage(const struct work *k,
+                                   struct msim_serving *sim, uint32_t stage,
+                                   struct msim_error *err)
 {
     struct msim_serving_how how = k->wish->how;
     struct msim_serving_result r;
@@ -48,54 +43,18 @@ static enum msim_status free_stage(struct work *k, struct msim_serving *sim,
     return MSIM_OK;
 }
 
-static uint32_t take(struct work *k)
+static enum msim_status work(struct msim_turns *turns, void *ctx,
+                             struct msim_error *err)
 {
-    uint32_t stage;
-
-    pthread_mutex_lock(&k->lock);
-    stage = k->status == MSIM_OK ? k->next++ : MSIM_NONE;
-    pthread_mutex_unlock(&k->lock);
-    return stage;
-}
-
-static void *work(void *arg)
-{
-    struct work *k = arg;
+    const struct work *k = ctx;
     struct msim_serving *sim = NULL;
-    struct msim_error err = {0};
-    enum msim_status status = msim_outcome_simulator(&sim, k->wish, &err);
+    enum msim_status status = msim_outcome_simulator(&sim, k->wish, err);
     uint32_t stage;
 
-    while (status == MSIM_OK && (stage = take(k)) < k->wish->app->n_stages)
-        status = free_stage(k, sim, stage, &err);
+    while (status == MSIM_OK && msim_turn(turns, &stage))
+        status = free_stage(k, sim, stage, err);
     msim_serving_free(sim);
-    pthread_mutex_lock(&k->lock);
-    if (status != MSIM_OK && k->status == MSIM_OK) {
-        k->status = status;
-        if (k->err)
-            *k->err = err;
-    }
-    pthread_mutex_unlock(&k->lock);
-    return NULL;
-}
-
-static enum msim_status free_stages(struct msim_serving_outcome *o,
-                                    const struct msim_serving_wish *w,
-                                    struct msim_error *err)
-{
-    struct work k = {.wish = w, .o = o, .err = err};
-    pthread_t others[THREADS_MOST];
-    uint32_t n = 0;
-
-    pthread_mutex_init(&k.lock, NULL);
-    while (n + 1 < w->threads && n < THREADS_MOST &&
-           pthread_create(&others[n], NULL, work, &k) == 0)
-        n++;
-    (void)work(&k);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
-    pthread_mutex_destroy(&k.lock);
-    return k.status;
+    return status;
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -140,7 +99,9 @@ static enum msim_status make(struct msim_serving_outcome *o,
     o->counterfactuals = w->counterfactuals && is_affordable(o);
     MSIM_TRY(msim_outcome_warnings(o, w));
     o->events = o->run.events;
-    return o->counterfactuals ? free_stages(o, w, err) : MSIM_OK;
+    return o->counterfactuals ? msim_turns_run(w->app->n_stages, w->threads,
+                                               work, &(struct work){w, o}, err)
+                              : MSIM_OK;
 }
 
 enum msim_status msim_serving_outcome_make(struct msim_serving_outcome *o,

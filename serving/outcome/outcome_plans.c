@@ -5,13 +5,11 @@
  * that small differences between plans are real. Threads take plans.
  */
 #include "core/base/csv.h"
+#include "core/turns/turns.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
-
-#define THREADS_MOST 64
 
 struct row {
     uint32_t worst;
@@ -22,10 +20,6 @@ struct work {
     const struct msim_serving_wish *wish;
     const struct msim_serving_plans *plans;
     struct row *rows;
-    pthread_mutex_t lock;
-    uint32_t next;
-    enum msim_status status;
-    struct msim_error *err;
 };
 
 static double cost_per_hour(const struct msim_app *app, const int64_t *replicas)
@@ -42,8 +36,9 @@ static double cost_per_hour(const struct msim_app *app, const int64_t *replicas)
     return cost;
 }
 
-static enum msim_status judge(struct work *k, struct msim_serving_outcome *o,
-                              uint32_t plan, struct msim_error *err)
+static enum msim_status judge(const struct work *k,
+                              struct msim_serving_outcome *o, uint32_t plan,
+                              struct msim_error *err)
 {
     const struct msim_app *app = k->wish->app;
     const int64_t *replicas = k->plans->replicas + (size_t)plan * app->n_stages;
@@ -66,52 +61,22 @@ static enum msim_status judge(struct work *k, struct msim_serving_outcome *o,
     return MSIM_OK;
 }
 
-static uint32_t take(struct work *k)
+static enum msim_status work(struct msim_turns *turns, void *ctx,
+                             struct msim_error *err)
 {
-    uint32_t plan;
-
-    pthread_mutex_lock(&k->lock);
-    plan = k->status == MSIM_OK ? k->next++ : MSIM_NONE;
-    pthread_mutex_unlock(&k->lock);
-    return plan;
-}
-
-static void *work(void *arg)
-{
-    struct work *k = arg;
+    const struct work *k = ctx;
     struct msim_serving_outcome o = {.app = k->wish->app};
-    struct msim_error err = {0};
-    enum msim_status status = msim_outcome_simulator(&o.sim, k->wish, &err);
+    enum msim_status status = msim_outcome_simulator(&o.sim, k->wish, err);
     uint32_t plan;
 
     if (status == MSIM_OK) {
         o.classes = calloc(o.app->n_classes, sizeof(*o.classes));
         status = o.classes ? MSIM_OK : MSIM_ENOMEM;
     }
-    while (status == MSIM_OK && (plan = take(k)) < k->plans->n)
-        status = judge(k, &o, plan, &err);
+    while (status == MSIM_OK && msim_turn(turns, &plan))
+        status = judge(k, &o, plan, err);
     msim_serving_outcome_release(&o);
-    pthread_mutex_lock(&k->lock);
-    if (status != MSIM_OK && k->status == MSIM_OK) {
-        k->status = status;
-        if (k->err)
-            *k->err = err;
-    }
-    pthread_mutex_unlock(&k->lock);
-    return NULL;
-}
-
-static void run_threads(struct work *k, uint32_t threads)
-{
-    pthread_t others[THREADS_MOST];
-    uint32_t n = 0;
-
-    while (n + 1 < threads && n < THREADS_MOST &&
-           pthread_create(&others[n], NULL, work, k) == 0)
-        n++;
-    (void)work(k);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
+    return status;
 }
 
 static void put_rows(const struct work *k, FILE *out)
@@ -134,18 +99,14 @@ enum msim_status msim_serving_plans_csv(const struct msim_serving_wish *w,
                                         const struct msim_serving_plans *plans,
                                         FILE *out, struct msim_error *err)
 {
-    struct work k = {.wish = w,
-                     .plans = plans,
-                     .rows = calloc(plans->n + 1u, sizeof(*k.rows)),
-                     .err = err};
+    struct work k = {w, plans, calloc(plans->n + 1u, sizeof(*k.rows))};
+    enum msim_status status;
 
     if (!k.rows)
         return MSIM_ENOMEM;
-    pthread_mutex_init(&k.lock, NULL);
-    run_threads(&k, w->threads);
-    pthread_mutex_destroy(&k.lock);
-    if (k.status == MSIM_OK)
+    status = msim_turns_run(plans->n, w->threads, work, &k, err);
+    if (status == MSIM_OK)
         put_rows(&k, out);
     free(k.rows);
-    return k.status;
+    return status;
 }

@@ -4,69 +4,56 @@
  */
 #include "serving/plan/serving_choice.h"
 
+#include "core/turns/turns.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define THREADS_MOST 64
 
 struct work {
     struct msim_serving_choice *c;
     const char *data_dir;
     msim_serving_progress *progress;
     void *ctx;
-    pthread_mutex_t lock;
-    uint32_t next, done;
-    enum msim_status status;
+    pthread_mutex_t lock; /* of the progress, and what was told */
+    uint32_t done;
 };
 
 /* ---- all configurations -------------------------------------------------- */
 
-static uint32_t take(struct work *k)
+static void tell(struct work *k)
 {
-    uint32_t i;
-
+    if (!k->progress)
+        return;
     pthread_mutex_lock(&k->lock);
-    i = k->status == MSIM_OK ? k->next++ : UINT32_MAX;
+    k->progress(k->ctx, ++k->done, k->c->n);
     pthread_mutex_unlock(&k->lock);
-    return i;
 }
 
-static void *work(void *arg)
+static enum msim_status work(struct msim_turns *turns, void *ctx,
+                             struct msim_error *err)
 {
-    struct work *k = arg;
+    struct work *k = ctx;
     uint32_t i;
 
-    while ((i = take(k)) < k->c->n) {
-        enum msim_status status = msim_served_fleet_find(
-            &k->c->fleets[i], k->c->spec, i, k->data_dir);
-
-        pthread_mutex_lock(&k->lock);
-        if (status != MSIM_OK)
-            k->status = status;
-        k->done++;
-        if (k->progress)
-            k->progress(k->ctx, k->done, k->c->n);
-        pthread_mutex_unlock(&k->lock);
+    (void)err;
+    while (msim_turn(turns, &i)) {
+        MSIM_TRY(msim_served_fleet_find(&k->c->fleets[i], k->c->spec, i,
+                                        k->data_dir));
+        tell(k);
     }
-    return NULL;
+    return MSIM_OK;
 }
 
 static enum msim_status find_all(struct work *k, uint32_t threads)
 {
-    pthread_t others[THREADS_MOST];
-    uint32_t n = 0;
+    enum msim_status status;
 
     pthread_mutex_init(&k->lock, NULL);
-    while (n + 1 < threads && n < THREADS_MOST &&
-           pthread_create(&others[n], NULL, work, k) == 0)
-        n++;
-    (void)work(k);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
+    status = msim_turns_run(k->c->n, threads, work, k, NULL);
     pthread_mutex_destroy(&k->lock);
-    return k->status;
+    return status;
 }
 
 /* ---- which to take ------------------------------------------------------- */

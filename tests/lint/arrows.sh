@@ -11,6 +11,7 @@
 rooms='
 core/base            : : cjson/ cJSON.h zlib.h
 core/guard           : core/base :
+core/turns           : core/base :
 core/json            : core/base : cjson/ cJSON.h
 core/stream          : core/base : zlib.h zstd.h
 core/trace           : core/base :
@@ -81,11 +82,11 @@ serving/sim          : core/base serving/draw serving/app serving/engine serving
 serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
-serving/outcome      : core/base core/report/write serving/draw serving/app serving/deploy serving/sim :
-serving/plan         : core/base core/json core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
+serving/outcome      : core/base core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
+serving/plan         : core/base core/turns core/json core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
-serving/apps         : core/base core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
+serving/apps         : core/base core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
 serving/learn        : core/base models/platform calibrate/stat serving/app serving/draw serving/counters serving/watch : cjson/ cJSON.h
