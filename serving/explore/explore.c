@@ -88,6 +88,12 @@ static bool table_path(const struct explorer *x, char *path, size_t size,
                                          number) < size - at;
 }
 
+/* Far more visits than a load of Poisson arrivals has. */
+static double most_rows(double rate, double seconds)
+{
+    return 3 * rate * seconds + 1000;
+}
+
 static enum msim_status read_answer(struct explorer *x, const char *path,
                                     double rate, double seconds)
 {
@@ -96,7 +102,7 @@ static enum msim_status read_answer(struct explorer *x, const char *path,
         .classes = x->classes,
         .n_classes = x->app->n_classes,
         .seconds = seconds,
-        .most_rows = seconds > 0 ? 3 * rate * seconds + 1000 : 0,
+        .most_rows = seconds > 0 ? most_rows(rate, seconds) : 0,
         .run = before
                    ? ((struct msim_visit_row *)x->rows.data)[before - 1].run + 1
                    : 0,
@@ -105,21 +111,37 @@ static enum msim_status read_answer(struct explorer *x, const char *path,
     return msim_visit_rows_read(&x->rows, path, &limits, x->err);
 }
 
+/* The file that an answer is read from is gone when its error is read: the
+ * error names the command and the stage. */
+static void name_answer(const struct explorer *x, const char *path)
+{
+    char *file = x->err ? x->err->file : NULL;
+
+    if (file && *file && !strncmp(file, path, strlen(file)))
+        snprintf(file, sizeof(x->err->file), "answer of '%s --stage %s'",
+                 x->how->command, x->app->stages[x->stage].name);
+}
+
 /* Run the command, its answer going to `path`. */
 static enum msim_status ask(struct explorer *x, const char *path, double rate,
                             double seconds)
 {
-    const struct msim_explore_question q = {.stage =
-                                                x->app->stages[x->stage].name,
-                                            .replicas = 1,
-                                            .rate = rate,
-                                            .seconds = seconds,
-                                            .seed = x->how->seed + x->rows.n};
+    const struct msim_explore_question q = {
+        .stage = x->app->stages[x->stage].name,
+        .replicas = 1,
+        .rate = rate,
+        .seconds = seconds,
+        .seed = x->how->seed + x->rows.n,
+        .most_rows = most_rows(rate, seconds)};
+    enum msim_status status;
 
     x->done->runs++;
     x->done->replica_seconds += seconds;
     MSIM_TRY(msim_explorer_ask(&x->command, &q, path, x->err));
-    return read_answer(x, path, rate, seconds);
+    status = read_answer(x, path, rate, seconds);
+    if (status != MSIM_OK)
+        name_answer(x, path);
+    return status;
 }
 
 static enum msim_status ask_and_keep(struct explorer *x, const char *path,
@@ -455,13 +477,29 @@ static enum msim_status for_all(struct explorer *x,
     return status;
 }
 
+/* No service takes no time: such a table has lost its unit or its digits. */
+static enum msim_status check_times(const struct explorer *x)
+{
+    for (uint32_t i = 0; i < x->rows.n; i++)
+        if (rows_of(x)[i].latency_ms > 0)
+            return MSIM_OK;
+    return msim_fail(x->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                     "latency_ms of all %" PRIu32 " visits of stage '%s' is 0 "
+                     "in %s, want the time that they took",
+                     x->rows.n, x->app->stages[x->stage].name,
+                     x->how->command ? x->how->command : x->how->tables);
+}
+
 static enum msim_status probe_stage(struct explorer *x, double visits)
 {
     (void)visits;
-    if (!x->how->command)
-        return read_tables(x);
-    x->known[x->stage].asked = true;
-    return probe(x, &x->known[x->stage].service_ms);
+    if (x->how->command) {
+        x->known[x->stage].asked = true;
+        MSIM_TRY(probe(x, &x->known[x->stage].service_ms));
+    } else {
+        MSIM_TRY(read_tables(x));
+    }
+    return check_times(x);
 }
 
 static enum msim_status fit_stage(struct explorer *x, double visits)

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OPTION_WORDS 10 /* --stage S ... --seed s */
-#define MOST_BYTES   ((off_t)4 << 30)
+#define OPTION_WORDS 10   /* --stage S ... --seed s */
+#define ROW_BYTES    1024 /* of a line, with columns that are passed over */
 
 extern char **environ;
 
@@ -85,6 +85,37 @@ void msim_explorer_release(struct msim_explorer *e)
     *e = (struct msim_explorer){0};
 }
 
+/* ---- signals ------------------------------------------------------------- */
+
+/*
+ * What ends this process from outside reaches no group but its own: it is held
+ * back while an explorer runs, and let through when that is stopped.
+ */
+static void hold_ends(sigset_t *ends, sigset_t *before)
+{
+    static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
+
+    sigemptyset(ends);
+    for (size_t i = 0; i < sizeof(ENDS) / sizeof(ENDS[0]); i++) {
+        struct sigaction now;
+
+        if (sigaction(ENDS[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(ends, ENDS[i]);
+    }
+    sigprocmask(SIG_BLOCK, ends, before);
+}
+
+static bool is_to_end(const sigset_t *ends)
+{
+    sigset_t waiting;
+
+    sigpending(&waiting);
+    for (int i = 1; i < NSIG; i++)
+        if (sigismember(ends, i) == 1 && sigismember(&waiting, i) == 1)
+            return true;
+    return false;
+}
+
 /* ---- the process --------------------------------------------------------- */
 
 static double seconds_now(void)
@@ -95,34 +126,39 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_too_long(const char *path)
+static bool is_too_long(const char *path, double most_rows)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && st.st_size > MOST_BYTES;
+    return stat(path, &st) == 0 && (double)st.st_size > most_rows * ROW_BYTES;
 }
 
-/* Wait for the end of `pid`; `*why` is what was wrong with how long it took
- * or how much it said, else NULL. Returns its status. */
-static int wait_for(pid_t pid, double end, const char *path, const char **why)
+enum fault { NONE, LATE, LONG, SIGNALLED };
+
+/* Wait for the end of `pid`, or stop it and its group. Returns its status. */
+static int wait_for(pid_t pid, double end, const char *path, double most_rows,
+                    const sigset_t *ends, enum fault *fault)
 {
     struct timespec pause = {.tv_nsec = 500000};
     int how = 0;
 
-    for (*why = NULL; !*why;) {
+    for (*fault = NONE; !*fault;) {
         pid_t done = waitpid(pid, &how, WNOHANG);
 
         if (done == pid || (done < 0 && errno != EINTR))
             return how;
         if (seconds_now() >= end)
-            *why = "has not ended in time";
-        else if (is_too_long(path))
-            *why = "prints more than 4 GiB";
-        nanosleep(&pause, NULL);
+            *fault = LATE;
+        else if (is_too_long(path, most_rows))
+            *fault = LONG;
+        else if (is_to_end(ends))
+            *fault = SIGNALLED;
+        else
+            nanosleep(&pause, NULL);
         if (pause.tv_nsec < 20000000)
             pause.tv_nsec *= 2;
     }
-    kill(pid, SIGKILL);
+    kill(-pid, SIGKILL);
     while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
         ;
     return how;
@@ -131,35 +167,60 @@ static int wait_for(pid_t pid, double end, const char *path, const char **why)
 static enum msim_status refuse(const struct msim_explorer *e,
                                const struct msim_explore_question *q,
                                enum msim_status status, struct msim_error *err,
-                               const char *what, int number)
+                               const char *what)
 {
-    char count[16] = "";
-
-    if (number >= 0)
-        snprintf(count, sizeof(count), " %d", number);
     return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
                      "the explorer '%s', asked for stage '%s' (%" PRId64
-                     " replicas, %.4g visits/s, %.4g s), %s%s",
+                     " replicas, %.4g visits/s, %.4g s), %s",
                      e->words[0], q->stage, q->replicas, q->rate, q->seconds,
-                     what, count);
+                     what);
+}
+
+static enum msim_status refuse_fault(const struct msim_explorer *e,
+                                     const struct msim_explore_question *q,
+                                     enum fault fault, struct msim_error *err)
+{
+    char what[160];
+
+    if (fault == LATE)
+        snprintf(what, sizeof(what),
+                 "has not ended in time: it was stopped after %.4g s of load "
+                 "and %.4g s of --patience",
+                 q->seconds, e->patience);
+    else if (fault == SIGNALLED)
+        snprintf(what, sizeof(what), "was stopped: a signal came");
+    else
+        snprintf(what, sizeof(what),
+                 "prints too much: it was stopped after more than %.3g kB, "
+                 "want at most %.0f lines",
+                 q->most_rows * ROW_BYTES / 1e3, q->most_rows);
+    return refuse(e, q, MSIM_ELIMIT, err, what);
 }
 
 static enum msim_status judge(const struct msim_explorer *e,
                               const struct msim_explore_question *q, int how,
                               struct msim_error *err)
 {
+    char what[64];
+
     if (WIFSIGNALED(how))
-        return refuse(e, q, MSIM_EIO, err, "was killed by signal",
-                      WTERMSIG(how));
-    if (WEXITSTATUS(how) != 0)
-        return refuse(e, q, MSIM_EIO, err, "ended with exit code",
-                      WEXITSTATUS(how));
-    return MSIM_OK;
+        snprintf(what, sizeof(what), "was killed by signal %d", WTERMSIG(how));
+    else if (WEXITSTATUS(how) != 0)
+        snprintf(what, sizeof(what), "ended with exit code %d",
+                 WEXITSTATUS(how));
+    else
+        return MSIM_OK;
+    return refuse(e, q, MSIM_EIO, err, what);
 }
 
-static int spawn(pid_t *pid, char **words, const char *path)
+/* ---- a question ---------------------------------------------------------- */
+
+/* A process group of its own, with the signals of `mask` blocked. */
+static int spawn(pid_t *pid, char **words, const char *path,
+                 const sigset_t *mask)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t how;
     int rc;
 
     posix_spawn_file_actions_init(&actions);
@@ -167,8 +228,34 @@ static int spawn(pid_t *pid, char **words, const char *path)
                                      O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path,
                                      O_WRONLY | O_TRUNC, 0);
-    rc = posix_spawnp(pid, words[0], &actions, NULL, words, environ);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&how, 0);
+    posix_spawnattr_setsigmask(&how, mask);
+    rc = posix_spawnp(pid, words[0], &actions, &how, words, environ);
+    posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Run the words; `*how` is how it ended. An errno where it cannot be run. */
+static int run(const struct msim_explorer *e,
+               const struct msim_explore_question *q, const char *path,
+               int *how, enum fault *fault)
+{
+    sigset_t ends, mask;
+    pid_t pid;
+    int rc;
+
+    hold_ends(&ends, &mask);
+    rc = spawn(&pid, e->words, path, &mask);
+    if (!rc)
+        *how = wait_for(pid, seconds_now() + q->seconds + e->patience, path,
+                        q->most_rows, &ends, fault);
+    if (*fault == SIGNALLED)
+        unlink(path); /* nobody else will */
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     return rc;
 }
 
@@ -188,22 +275,18 @@ enum msim_status msim_explorer_ask(const struct msim_explorer *e,
                                        (char[]){"--seed"},
                                        seed,
                                        NULL};
-    const char *why;
-    pid_t pid;
-    int how, rc;
+    enum fault fault = NONE;
+    int how = 0, rc;
 
     snprintf(replicas, sizeof(replicas), "%" PRId64, q->replicas);
     snprintf(seed, sizeof(seed), "%" PRIu64, q->seed);
     msim_number_text(rate, q->rate);
     msim_number_text(seconds, q->seconds);
     memcpy(e->words + e->n_words, options, sizeof(options));
-    rc = spawn(&pid, e->words, path);
+    rc = run(e, q, path, &how, &fault);
     if (rc)
         return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                          "cannot run the explorer '%s': %s", e->words[0],
                          strerror(rc));
-    how = wait_for(pid, seconds_now() + q->seconds + e->patience, path, &why);
-    if (why)
-        return refuse(e, q, MSIM_ELIMIT, err, why, -1);
-    return judge(e, q, how, err);
+    return fault ? refuse_fault(e, q, fault, err) : judge(e, q, how, err);
 }

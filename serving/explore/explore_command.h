@@ -7,7 +7,7 @@
  * COMMAND is split at blanks; quotes ('...', "...") and backslashes keep them,
  * as in a shell, but no shell runs it, so nothing else in it means anything.
  * What the program prints goes into a file; what it says on standard error is
- * shown. Not thread-safe.
+ * shown. It leads a process group of its own. Not thread-safe.
  */
 #ifndef MSIM_SERVING_EXPLORE_EXPLORE_COMMAND_H
 #define MSIM_SERVING_EXPLORE_EXPLORE_COMMAND_H
@@ -26,6 +26,7 @@ struct msim_explore_question {
     int64_t replicas;
     double rate, seconds; /* visits a second, seconds of load */
     uint64_t seed;
+    double most_rows; /* of an answer; an explorer that prints on is stopped */
 };
 
 /* Split `command`. EUSAGE where it is empty or a quote stays open. Release in
@@ -40,8 +41,9 @@ void msim_explorer_release(struct msim_explorer *e);
  * Ask, and let the answer be written to the file `path`, which is there. EIO
  * where the program cannot be run, or ends otherwise than with 0 ("ended with
  * exit code 3", "was killed by signal 11"); ELIMIT where it takes `patience`
- * seconds longer than the load does, or prints more than 4 GiB; it is killed
- * then.
+ * seconds longer than the load does, or prints more than `most_rows` long
+ * lines. It is killed then, and what it started, as far as that stayed in its
+ * process group; the same where a signal ends this process meanwhile.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_explorer_ask(const struct msim_explorer *e,
