@@ -10,6 +10,7 @@
  */
 #ifndef MSIM_SERVING_SIM_SIM_H
 #define MSIM_SERVING_SIM_SIM_H
+#include "core/base/min_tree.h"
 #include "serving/app/arrivals.h"
 #include "serving/sim/event_heap.h"
 #include "serving/sim/serving_run.h"
@@ -152,6 +153,7 @@ struct msim_sim_stage {
     msim_ps max_wait;
     /* now */
     uint32_t held, computing, inside, waiting;
+    struct msim_min_tree loads; /* of queues, where the least is taken */
     msim_ps touched;
     struct msim_sim_areas areas, at[3]; /* at[]: of msim_sim_moment */
     struct msim_stage_run run;

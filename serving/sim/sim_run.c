@@ -134,6 +134,7 @@ void msim_serving_free(struct msim_serving *s)
         free(s->stages[i].run.waits.value);
         free(s->stages[i].run.selves.value);
         free(s->stages[i].window.latency);
+        msim_min_tree_release(&s->stages[i].loads);
         msim_sim_llm_free(&s->stages[i]);
     }
     for (uint32_t i = 0; i < s->n_owned; i++)

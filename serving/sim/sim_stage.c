@@ -12,20 +12,18 @@
 
 /* ---- routing ------------------------------------------------------------- */
 
-static uint32_t least(const struct msim_serving *s,
-                      const struct msim_sim_stage *g)
+/* What a queue has to do has changed. */
+static void note_load(struct msim_serving *s, uint32_t queue)
 {
-    const struct msim_sim_queue *q = &s->queues[g->first_queue];
-    uint32_t best = 0;
+    const struct msim_sim_queue *q = &s->queues[queue];
+    struct msim_sim_stage *g = &s->stages[q->stage];
 
-    for (uint32_t i = 1; i < g->n_queues; i++)
-        if (q[i].waiting + q[i].held < q[best].waiting + q[best].held)
-            best = i;
-    return best;
+    if (g->loads.leaves)
+        msim_min_tree_set(&g->loads, queue - g->first_queue,
+                          q->waiting + q->held);
 }
 
-static uint32_t route(struct msim_serving *s, struct msim_sim_stage *g,
-                      const struct msim_sim_visit *v)
+static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
 {
     struct msim_random r;
     uint32_t i = 0;
@@ -33,7 +31,7 @@ static uint32_t route(struct msim_serving *s, struct msim_sim_stage *g,
     if (g->n_queues == 1)
         return g->first_queue;
     if (g->def->routing == MSIM_ROUTING_LEAST) {
-        i = least(s, g);
+        i = msim_min_tree_first(&g->loads);
     } else if (g->def->routing == MSIM_ROUTING_ROUND) {
         i = g->round++ % g->n_queues;
     } else {
@@ -208,6 +206,7 @@ void msim_sim_wake(struct msim_serving *s, uint32_t queue)
         q->wake = MSIM_TIME_NONE;
     msim_sim_touch(s, g);
     start_batches(s, g, queue);
+    note_load(s, queue);
 }
 
 /* ---- a visit comes, is served, goes -------------------------------------- */
@@ -235,15 +234,16 @@ void msim_sim_enter(struct msim_serving *s, uint32_t visit)
         msim_sim_llm_enter(s, g, visit);
         return;
     }
-    queue = route(s, g, v);
+    queue = route(g, v);
     q = &s->queues[queue];
     if (!g->batching && q->held < q->servers) {
         start_one(s, g, queue, visit);
-        return;
+    } else {
+        append(s, q, visit);
+        if (g->batching)
+            start_batches(s, g, queue);
     }
-    append(s, q, visit);
-    if (g->batching)
-        start_batches(s, g, queue);
+    note_load(s, queue);
 }
 
 /* The worker of `leader` is free. */
@@ -261,6 +261,7 @@ static void leave(struct msim_serving *s, struct msim_sim_stage *g,
         start_batches(s, g, queue);
     else if (q->waiting)
         start_one(s, g, queue, take(s, q));
+    note_load(s, queue);
 }
 
 void msim_sim_release(struct msim_serving *s, uint32_t visit)
@@ -330,6 +331,17 @@ static bool make_room(struct msim_serving *s, uint32_t n)
     return true;
 }
 
+/* An LLM stage looks at its replicas itself. */
+static bool make_loads(struct msim_serving *s, struct msim_sim_stage *g,
+                       uint32_t n)
+{
+    if (g->def->routing != MSIM_ROUTING_LEAST || g->llm ||
+        msim_min_tree_make(&g->loads, n))
+        return true;
+    s->status = MSIM_ENOMEM;
+    return false;
+}
+
 static void lay_stage(struct msim_serving *s, uint32_t stage, uint32_t n)
 {
     struct msim_sim_stage *g = &s->stages[stage];
@@ -363,7 +375,8 @@ bool msim_sim_queues_lay(struct msim_serving *s)
             s->status = MSIM_ELIMIT;
             return false;
         }
-        if (!make_room(s, s->n_queues + (uint32_t)n))
+        if (!make_room(s, s->n_queues + (uint32_t)n) ||
+            !make_loads(s, &s->stages[i], (uint32_t)n))
             return false;
         lay_stage(s, i, (uint32_t)n);
         if (s->stages[i].llm)

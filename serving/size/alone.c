@@ -7,12 +7,15 @@
 #include "serving/size/alone.h"
 
 #include "core/base/evq.h"
+#include "core/base/min_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PS_PER_MS 1e9
+#define ANY_MOST  1000000 /* queues at random: visits hardly meet there */
+#define ANY_LOAD  100     /* of one of them, beyond 20 times its share */
 
 struct list {
     uint32_t head, tail;
@@ -33,6 +36,7 @@ struct alone {
     uint32_t n_queues, servers; /* of a queue */
     uint32_t *free;
     uint32_t round;
+    struct msim_min_tree loads; /* of queues, where the least is taken */
     struct msim_evq events;
     double now;
 };
@@ -50,6 +54,13 @@ static void schedule(struct alone *a, double ms, uint32_t what)
 static uint32_t wake_of(const struct alone *a, const struct queue *q)
 {
     return a->n_queues * a->servers + (uint32_t)(q - a->queues);
+}
+
+static void note_load(struct alone *a, const struct queue *q)
+{
+    if (a->loads.leaves)
+        msim_min_tree_set(&a->loads, (uint32_t)(q - a->queues),
+                          q->waiting + q->busy);
 }
 
 /* ---- lists --------------------------------------------------------------- */
@@ -137,20 +148,10 @@ static void begin_all(struct alone *a, struct queue *q)
 {
     while (q->waiting && q->n_free && is_ripe(a, q))
         begin(a, q);
+    note_load(a, q);
 }
 
 /* ---- events -------------------------------------------------------------- */
-
-static uint32_t least(const struct alone *a)
-{
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < a->n_queues; i++)
-        if (a->queues[i].waiting + a->queues[i].busy <
-            a->queues[best].waiting + a->queues[best].busy)
-            best = i;
-    return best;
-}
 
 static uint32_t route(struct alone *a, const struct msim_alone_visit *v)
 {
@@ -158,7 +159,7 @@ static uint32_t route(struct alone *a, const struct msim_alone_visit *v)
 
     switch (a->stage->def->routing) {
     case MSIM_ROUTING_LEAST:
-        return least(a);
+        return msim_min_tree_first(&a->loads);
     case MSIM_ROUTING_ROUND:
         return a->round++ % a->n_queues;
     case MSIM_ROUTING_ANY:
@@ -221,25 +222,60 @@ static enum msim_status lay(struct alone *a, uint32_t n)
         for (uint32_t k = 0; k < MSIM_ALONE_LEVELS; k++)
             a->queues[i].levels[k].head = MSIM_NONE;
     }
+    if (a->stage->def->routing == MSIM_ROUTING_LEAST &&
+        !msim_min_tree_make(&a->loads, a->n_queues))
+        return MSIM_ENOMEM;
     return msim_evq_init(&a->events, workers + a->n_queues);
+}
+
+static uint32_t at_most(int64_t wanted, uint32_t most)
+{
+    return wanted < most ? (uint32_t)wanted : most;
+}
+
+/*
+ * Queues and workers that `n` visits can tell from more: the first idle one is
+ * taken, in turn or because it has least to do, so that each gets its share of
+ * the visits at most. By chance a queue gets more, but not that many.
+ */
+static void count(struct alone *a, uint32_t n)
+{
+    const struct msim_stage *def = a->stage->def;
+    int64_t replicas = a->stage->replicas;
+
+    a->n_queues = 1;
+    a->servers = at_most(def->workers, n);
+    switch (def->routing) {
+    case MSIM_ROUTING_SHARED:
+        a->servers = at_most(def->workers * replicas, n);
+        break;
+    case MSIM_ROUTING_ANY:
+        a->n_queues = at_most(replicas, ANY_MOST);
+        a->servers = at_most(def->workers,
+                             at_most(n, ANY_LOAD + 20 * (n / a->n_queues)));
+        break;
+    case MSIM_ROUTING_LEAST:
+    case MSIM_ROUTING_ROUND:
+        a->n_queues = at_most(replicas, n);
+        a->servers = at_most(def->workers, n / a->n_queues + 1);
+        break;
+    }
 }
 
 enum msim_status msim_alone_run(const struct msim_alone_stage *stage,
                                 struct msim_alone_visit *visits, uint32_t n)
 {
-    bool shared = stage->def->routing == MSIM_ROUTING_SHARED;
-    struct alone a = {
-        .stage = stage,
-        .visits = visits,
-        .n_queues = shared ? 1 : (uint32_t)stage->replicas,
-        .servers =
-            (uint32_t)(stage->def->workers * (shared ? stage->replicas : 1)),
-    };
-    enum msim_status status = lay(&a, n);
+    struct alone a = {.stage = stage, .visits = visits};
+    enum msim_status status;
 
+    if (!n)
+        return MSIM_OK;
+    count(&a, n);
+    status = lay(&a, n);
     if (status == MSIM_OK)
         run(&a, n);
     msim_evq_release(&a.events);
+    msim_min_tree_release(&a.loads);
     free(a.queues);
     free(a.free);
     free(a.next);
