@@ -13,7 +13,8 @@
     0.3 /* of workers, at first: plenty, so that what is missed                \
            least can go, wherever it is */
 #define ROUNDS_MOST 12
-#define COARSE      12 /* one replica of so many goes at a time, at first */
+#define COARSE      12  /* one replica of so many goes at a time, at first */
+#define FINE        400 /* ... and later: large plans take no more steps */
 #define STEPS_MOST  2000
 #define LEAST_GAIN  1e-3 /* of what is late: below is noise */
 #define LEAST_WAIT  2e-4 /* of the horizon: below there is nothing to gain */
@@ -24,7 +25,7 @@ struct plan {
     double room;    /* late requests over what promises allow: at most */
     double late;    /* as the plan stands */
     double *worse;  /* by stage: late with one replica less; owned */
-    int64_t coarse; /* one of so many replicas is taken at a time; 0: one */
+    int64_t coarse; /* one of so many replicas goes at a time */
     double *gain;   /* by stage: of one replica more, for its price; owned */
 };
 
@@ -47,6 +48,13 @@ static enum msim_status pass(struct plan *p)
     return MSIM_OK;
 }
 
+static int64_t step_of(const struct plan *p, uint32_t s, int64_t part)
+{
+    int64_t step = p->l->replicas[s] / part;
+
+    return step > 1 ? step : 1;
+}
+
 /* ---- more ---------------------------------------------------------------- */
 
 /* What a request waits for stage `s`, over the longest limit. */
@@ -58,16 +66,18 @@ static double wait_share(const struct plan *p, uint32_t s)
            (g->n * g->step);
 }
 
-/* What one replica more of `s` gains for its price; 0 where nobody waits. */
+/* What a step more of `s` gains for its price; 0 where nobody waits. */
 static enum msim_status look_higher(struct plan *p, uint32_t s)
 {
+    int64_t step = step_of(p, s, FINE);
     double late;
 
     p->gain[s] = 0;
     if (!is_visited(p, s) || wait_share(p, s) < LEAST_WAIT)
         return MSIM_OK;
-    MSIM_TRY(msim_latency_try(p->l, s, p->l->replicas[s] + 1, false, &late));
-    p->gain[s] = (p->late - late) / msim_sizing_price(p->l->load->app, s);
+    MSIM_TRY(msim_latency_try(p->l, s, p->l->replicas[s] + step, false, &late));
+    p->gain[s] =
+        (p->late - late) / (double)step / msim_sizing_price(p->l->load->app, s);
     return MSIM_OK;
 }
 
@@ -129,25 +139,18 @@ static enum msim_status add_replicas(struct plan *p, struct msim_error *err)
             s = find_queue(p);
         if (s == MSIM_NONE)
             return msim_sizing_refuse(p->l, err);
-        MSIM_TRY(
-            msim_latency_try(p->l, s, p->l->replicas[s] + 1, true, &p->late));
+        MSIM_TRY(msim_latency_try(
+            p->l, s, p->l->replicas[s] + step_of(p, s, FINE), true, &p->late));
     }
     return MSIM_OK;
 }
 
 /* ---- fewer --------------------------------------------------------------- */
 
-static int64_t step_of(const struct plan *p, uint32_t s)
-{
-    int64_t step = p->coarse ? p->l->replicas[s] / p->coarse : 1;
-
-    return step > 1 ? step : 1;
-}
-
 static enum msim_status look_lower(struct plan *p, uint32_t s)
 {
     double held = msim_sizing_held(p->l, s);
-    int64_t fewer = p->l->replicas[s] - step_of(p, s);
+    int64_t fewer = p->l->replicas[s] - step_of(p, s, p->coarse);
 
     p->worse[s] = INFINITY;
     if (!is_visited(p, s) || fewer < 1 ||
@@ -191,7 +194,8 @@ static enum msim_status take_replicas(struct plan *p)
         if (p->worse[s] > p->room ||
             (p->worse[s] > guess && find_least(p) != s))
             continue;
-        MSIM_TRY(msim_latency_try(p->l, s, p->l->replicas[s] - step_of(p, s),
+        MSIM_TRY(msim_latency_try(p->l, s,
+                                  p->l->replicas[s] - step_of(p, s, p->coarse),
                                   true, &p->late));
         MSIM_TRY(look_lower(p, s));
         for (uint32_t k = 0; k < n_stages(p); k++)
@@ -226,7 +230,7 @@ static enum msim_status settle(struct plan *p, struct msim_error *err)
                 continue;
         }
         before = total(p);
-        p->coarse = i ? 0 : COARSE;
+        p->coarse = i ? FINE : COARSE;
         if (i < ROUNDS_MOST / 2)
             MSIM_TRY(take_replicas(p));
         if (i && total(p) == before)

@@ -15,6 +15,7 @@
 #define CANDIDATES 4 /* stages that are simulated with one replica more */
 #define STEPS_MOST 60
 #define FAR        1.5 /* so late, more is added at a time */
+#define FINE       400 /* one replica of so many is taken at a time */
 
 struct search {
     struct msim_latency_sum *l;
@@ -161,6 +162,8 @@ static uint32_t least_missed(const struct search *s)
 
 static enum msim_status take_until_missed(struct search *s)
 {
+    int64_t step;
+
     MSIM_TRY(pass(s));
     MSIM_TRY(score_all(s, -1));
     for (;;) {
@@ -168,7 +171,8 @@ static enum msim_status take_until_missed(struct search *s)
 
         if (at == MSIM_NONE)
             return MSIM_OK;
-        s->plan[at]--;
+        step = s->plan[at] > FINE ? s->plan[at] / FINE : 1;
+        s->plan[at] -= step;
         MSIM_TRY(rehearse(s, false));
         if (s->r->late <= 1)
             MSIM_TRY(rehearse(s, true));
@@ -177,7 +181,7 @@ static enum msim_status take_until_missed(struct search *s)
             s->score[at] *= 2; /* the next one will be missed more */
             continue;
         }
-        s->plan[at]++;
+        s->plan[at] += step;
         s->missed[at] = true;
     }
 }

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUESTS   20000 /* through each stage */
-#define REHEARSALS 7
-#define NEAR       0.9  /* so late without any queue, it is looked at */
-#define PLENTY     0.3  /* of workers held: more replicas than are needed */
-#define EDGE       1.12 /* over what is allowed; less may be chance */
-#define SLACK      1.05 /* what queues may add there */
-#define CLOSE      0.96 /* rooms that are not told apart */
+#define REQUESTS      20000  /* through each stage */
+#define MOST_REPLICAS 100000 /* of a stage, even if none ever waits */
+#define REHEARSALS    7
+#define NEAR          0.9  /* so late without any queue, it is looked at */
+#define PLENTY        0.3  /* of workers held: more replicas than are needed */
+#define EDGE          1.12 /* over what is allowed; less may be chance */
+#define SLACK         1.05 /* what queues may add there */
+#define CLOSE         0.96 /* rooms that are not told apart */
 
 const char *msim_sizing_method_text(enum msim_sizing_method m)
 {
@@ -45,7 +46,10 @@ enum msim_status msim_sizing_check(const struct msim_app *app,
             app->stages[s].kind == MSIM_STAGE_MODEL)
             return msim_fail(err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
                              "stages.%s.kind is '%s', want 'measured' or "
-                             "'tool': size takes stages as queues with workers",
+                             "'tool': size takes stages as queues with "
+                             "workers; for one model ask `plan` with "
+                             "\"workload\": \"serving\", for a pipeline "
+                             "`serve --plans` or `apps --sweep`",
                              app->stages[s].name,
                              msim_stage_kind_text(app->stages[s].kind));
     if (app->arrivals.process == MSIM_ARRIVAL_CLOSED)
@@ -53,6 +57,27 @@ enum msim_status msim_sizing_check(const struct msim_app *app,
                          "arrivals.process is 'closed', want a process with a "
                          "rate: clients that wait for answers ask less of "
                          "slow stages");
+    return MSIM_OK;
+}
+
+/* Can the rate be borne at all? No plan with more replicas is of use, and each
+ * of them would be simulated. */
+static enum msim_status check_rate(struct msim_latency_sum *l,
+                                   struct msim_error *err)
+{
+    const struct msim_app *app = l->load->app;
+
+    for (uint32_t s = 0; s < app->n_stages; s++) {
+        double least = msim_sizing_held(l, s) / (double)app->stages[s].workers;
+
+        if (least > MOST_REPLICAS)
+            return msim_fail(err, MSIM_ECHECK, app->path, MSIM_OFFSET_NONE,
+                             "stage '%s' wants %.3g replicas at least, for "
+                             "%.4g requests/s: want at most %d; ask for a "
+                             "lower --rate, or a share of it",
+                             app->stages[s].name, ceil(least), l->load->rate,
+                             MOST_REPLICAS);
+    }
     return MSIM_OK;
 }
 
@@ -221,6 +246,8 @@ enum msim_status msim_sizing_make(struct msim_sizing *out,
     if (!out->stages || !out->classes)
         return MSIM_ENOMEM;
     status = msim_latency_init(&l, load, REQUESTS, seed, err);
+    if (status == MSIM_OK)
+        status = check_rate(&l, err);
     if (status == MSIM_OK)
         status = make(out, &l, seed, err);
     msim_latency_release(&l);

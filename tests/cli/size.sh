@@ -33,6 +33,9 @@ if broken == "exit":
     sys.exit(3)
 if broken == "hang":
     time.sleep(60)
+if broken == "silent":
+    print("t_s,latency_ms\n" + "0.1,0\n" * 40)
+    sys.exit(0)
 if broken == "garbage":
     print("no table")
     sys.exit(0)
@@ -163,6 +166,98 @@ want_err "class is 'others', want a class of the application"
 run size "$app" --explore "$folder/nothing"
 want_rc 3
 want_err "cannot run the explorer"
+
+# Their errors name the command and the stage, no file that is gone.
+BROKEN=garbage run size "$app" --explore "'$explorer'"
+want_err "answer of ''$explorer' --stage front'"
+case $err in *sim-explore-*) complain "names a temporary file: $err" ;; esac
+BROKEN=garbage run size "$app" --explore "'$explorer'" --tables "$folder/none"
+want_err "answer of ''$explorer' --stage front'"
+BROKEN=silent run size "$app" --explore "'$explorer'"
+want_rc 3
+want_err "latency_ms of all 40 visits of stage 'front' is 0"
+
+# Explorers that never end, and what they started: stopped, and gone. A process
+# that nobody waited for is a zombie, which is gone, too.
+is_gone() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        grep -qs 'State:.[^ZX]' "/proc/$1/status" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+cat >"$folder/sleeper" <<'SLEEPER'
+#!/usr/bin/env bash
+sleep 300 &
+echo "$$ $!" >"$PIDS"
+wait
+SLEEPER
+cat >"$folder/writer" <<'WRITER'
+#!/usr/bin/env bash
+yes "0.1,5" &
+echo "$$ $!" >"$PIDS"
+wait
+WRITER
+chmod +x "$folder/sleeper" "$folder/writer"
+export PIDS=$folder/pids
+stopped_by() { # NAME PATIENCE SENTENCE
+    rm -f "$PIDS"
+    run size "$app" --explore "'$folder/$1'" --patience "$2"
+    want_rc 3
+    want_err "/$1', asked for stage 'front'"
+    want_err "$3"
+    [ "$(wc -l <<<"$err")" = 1 ] || complain "more than a sentence: $err"
+    for pid in $(cat "$PIDS"); do
+        is_gone "$pid" || complain "$1 left process $pid behind"
+        is_gone "$pid" || kill "$pid"
+    done
+}
+stopped_by sleeper 0.2 "has not ended in time: it was stopped"
+stopped_by writer 30 "prints too much: it was stopped"
+
+# Who is stopped stops the explorer.
+rm -f "$PIDS"
+TMPDIR=$folder timeout -s TERM 1 "$sim" size "$app" --explore "'$folder/sleeper'" \
+    2>/dev/null
+[ $? = 124 ] || complain "a signal does not end it"
+! ls "$folder"/mystique-sim-explore-* >/dev/null 2>&1 ||
+    complain "a signal leaves a file behind"
+for pid in $(cat "$PIDS"); do
+    is_gone "$pid" || complain "a signal left process $pid behind"
+    is_gone "$pid" || kill "$pid"
+done
+
+# Rates that want very many replicas: an answer within seconds.
+quick() { # SECONDS ARGUMENTS...
+    local before=$SECONDS most=$1
+    shift
+    run "$@"
+    [ $((SECONDS - before)) -le "$most" ] ||
+        complain "$* takes $((SECONDS - before)) s"
+}
+quick 10 size "$stated" --rate 1e9
+want_rc 1
+want_err "stage 'front' wants 5"
+quick 60 size "$stated" --rate 1e6 -o "$folder/plan.json"
+want_rc 0
+sed 's/"workers": 2,/"workers": 2, "replicas": 1000000,/
+     s/"shared"/"least"/' "$stated" >"$folder/many.json"
+quick 10 serve "$folder/many.json" --num-requests 100
+want_rc 0
+
+# Engines are another command's.
+python3 - "$stated" "$folder/llm.json" <<'PYTHON'
+import json, sys
+app = json.load(open(sys.argv[1]))
+app["stages"]["front"] = {"kind": "llm", "model": "llama3-8b", "platform": "h100"}
+app["classes"][0].update(input_tokens=20, output_tokens=8)
+json.dump(app, open(sys.argv[2], "w"))
+PYTHON
+run size "$folder/llm.json"
+want_rc 3
+for next in '"workload": "serving"' "serve --plans" "apps --sweep"; do
+    want_err "$next"
+done
 
 usage_error "quote that is never closed" size "$app" --explore "'$explorer"
 usage_error "want union, convolution or search" size "$app" --method unoin
