@@ -167,7 +167,6 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
     struct msim_terms terms;
     struct machine *m;
     const char *network = *c->network     ? c->network
-                          : *c->platform  ? ""
                           : r->q->network ? r->q->network
                                           : "";
 
@@ -386,7 +385,7 @@ static void drop_same_machine(const struct msim_job_question *q,
 {
     if (strcmp(c->platform, q->platform) == 0)
         c->platform[0] = '\0';
-    if (q->network && strcmp(c->network, q->network) == 0 && !*c->platform)
+    if (q->network && strcmp(c->network, q->network) == 0)
         c->network[0] = '\0';
 }
 

@@ -66,7 +66,8 @@ struct msim_job_question {
     const char *model;     /* a name of data/models, or a file */
     const char *strategy;  /* a file; NULL: one GPU */
     const char *platform;  /* a name or a file */
-    const char *network;   /* the same; NULL: the platform's own */
+    /* The same, of all scenarios that name none; NULL: the platforms' own. */
+    const char *network;
     const char *data_dir;
     bool simulate; /* the base's graph by itself, too */
 };

@@ -185,6 +185,8 @@ static void test_job_whatif__joins_platforms_and_networks(void)
                                           "{\"gpu\": \"none\"}",
                                           "{\"network\": \"none\"}",
                                           "",
+                                          "{\"gpu\": \"p100\"}, {\"network\": "
+                                          "\"ethernet-100\"}",
                                           NULL};
     struct msim_job_whatif own, slow;
 
@@ -192,9 +194,12 @@ static void test_job_whatif__joins_platforms_and_networks(void)
     REQUIRE(ask(&slow, "{" SPLIT "}", CHANGES, "v100", "ethernet-100") ==
             MSIM_OK);
     CHECK(slow.base.step.us > 1.01 * own.base.step.us);
-    /* A scenario's platform has its own network; others keep the base's. */
+    /* The network that was asked for is that of another GPU, too. */
     CHECK_REL(own.rows[0].step.us, own.base.step.us, 1e-12);
-    CHECK_REL(slow.rows[0].step.us, own.base.step.us, 1e-12);
+    CHECK_REL(slow.rows[0].step.us, slow.base.step.us, 1e-12);
+    CHECK(slow.rows[3].step.us > 1.01 * own.rows[3].step.us);
+    CHECK_REL(own.rows[7].step.us, slow.rows[3].step.us, 1e-12);
+    CHECK_REL(slow.rows[7].step.us, slow.rows[3].step.us, 1e-12);
     CHECK_REL(own.rows[1].step.us, slow.base.step.us, 1e-12);
     CHECK_REL(slow.rows[1].step.us, slow.base.step.us, 1e-12);
     CHECK_REL(own.rows[2].step.us, slow.base.step.us, 1e-12);
@@ -205,7 +210,7 @@ static void test_job_whatif__joins_platforms_and_networks(void)
     CHECK_STR(own.rows[3].reason, "");
     CHECK(strstr(own.rows[4].reason, "unknown platform 'none'"));
     CHECK(strstr(own.rows[5].reason, "unknown network 'none'"));
-    CHECK_UINT(own.marked.answers, 6);
+    CHECK_UINT(own.marked.answers, 7);
     msim_job_whatif_release(&own);
     msim_job_whatif_release(&slow);
     CHECK(ask(&own, "{" SPLIT "}", CHANGES, "none", NULL) == MSIM_EUSAGE);
@@ -317,7 +322,7 @@ static void test_job_whatif__ratio_is_surer_than_times(void)
                  {"{\"shard\": \"fsdp\"}", SAME_KERNELS},
                  {"{\"parallel\": {\"pp\": 4}}", SAME_KERNELS},
                  {"{\"gpu\": \"p100\"}, {\"dtype\": \"fp32\"}", OTHER_KERNELS},
-                 {"{\"gpu\": \"v100\"}", OTHER_KERNELS},
+                 {"{\"gpu\": \"v100\"}", SCALED}, /* the base's own */
                  {"{\"network\": \"ethernet-100\"}", OTHER_KERNELS},
                  {"{\"dtype\": \"fp32\"}", OTHER_KERNELS},
                  {"{\"batch\": {\"micro\": 2}}", OTHER_KERNELS},
@@ -381,7 +386,7 @@ static void test_job_whatif__marks_contradictions(void)
     static const char *const CHANGES[] = {
         "{\"recompute\": \"full\"}",
         "{\"recompute\": \"full\"}, {\"network\": \"ethernet-100\"}",
-        "{\"recompute\": \"full\"}, {\"gpu\": \"h100\"}",
+        "{\"recompute\": \"full\"}, {\"gpu\": \"h200\"}",
         "{\"recompute\": \"full\"}, {\"overlap\": 0.5}",
         "{\"recompute\": \"full\"}, {\"cuda_graph\": true}",
         "{\"parallel\": {\"tp\": 5}}",
