@@ -56,8 +56,9 @@ assert near(h100["memory_bytes"]["peak"], note["memory_factor"] * alone["memory_
 PY
 
 # Another host, and other numbers of ranks and nodes, keep the factor.
-mkdir "$folder/tp" && echo '{"gpus": 16, "tp": 2, "micro_batch": 1, "global_batch": 16, "sequence": 1024}' >"$folder/s.json"
-run synth mpt-1b --strategy "$folder/s.json" -o "$folder/tp"
+# A group of all ranks grows, from one node to eight.
+mkdir "$folder/dp" && echo '{"gpus": 8, "micro_batch": 1, "global_batch": 8, "sequence": 1024}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/dp"
 want_rc 0
 times() { # FOLDER OPTION...: of the iteration, of one with options, us
     local at=$1
@@ -78,7 +79,7 @@ keeps() { # FOLDER OPTION...: its graph changes as it does without a description
         exit !(r > 0.999 && r < 1.001 && (x[2] > 1.01 * x[1] || x[2] < 0.99 * x[1])) }' ||
         complain "$*: $described, by the graph $alone"
 }
-keeps "$folder/tp" --ranks 64
+keeps "$folder/dp" --ranks 64
 echo '{"gpus": 1, "micro_batch": 1, "global_batch": 1}' >"$folder/s.json"
 run synth vit-l-16 --strategy "$folder/s.json" -o "$folder/vit"
 python3 - "$MSIM_DATA/hosts/generic.json" "$folder/slow.json" <<'PY'
@@ -112,7 +113,7 @@ for change in both:
 PY
 
 # The description of another job, or what is no file, is not believed; nor is SGD's memory Adam's.
-cp -r "$folder/tp" "$folder/other"
+cp -r "$folder/dp" "$folder/other"
 sed -i 's/"layers": *[0-9]*/"layers": 3200/' "$folder/other/synth.json"
 run --platform h100 "$folder/other"
 want_rc 0
