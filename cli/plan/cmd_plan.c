@@ -155,8 +155,8 @@ search(struct msim_plan *plan, const struct msim_spec *spec, const char *data,
     return msim_plan_simulate(plan, spec, data, s->threads, err);
 }
 
-static enum msim_status make_plan(const char *file, const char *data,
-                                  const struct settings *s,
+static enum msim_status make_plan(const cJSON *json, const char *file,
+                                  const char *data, const struct settings *s,
                                   struct msim_error *err)
 {
     struct msim_plan_share share = {0};
@@ -164,7 +164,7 @@ static enum msim_status make_plan(const char *file, const char *data,
     struct msim_plan plan = {0};
     struct msim_spec spec;
     char folder[1200];
-    enum msim_status status = msim_spec_read(&spec, file, data, err);
+    enum msim_status status = msim_spec_of_json(&spec, json, file, data, err);
 
     if (status == MSIM_OK && spec.traced)
         status = msim_traced_points_open(&traced, &spec, data, err);
@@ -179,23 +179,34 @@ static enum msim_status make_plan(const char *file, const char *data,
     return status;
 }
 
+/* The spec is read once: it may come from a pipe. */
+static enum msim_status plan_file(const char *file, const struct settings *s,
+                                  struct msim_error *err)
+{
+    const struct msim_plan_serving_how how = {s->folder, s->threads, s->json};
+    char data[1024];
+    cJSON *json;
+    enum msim_status status;
+
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    MSIM_TRY(msim_json_read(&json, file, err));
+    if (msim_serving_spec_is(json))
+        return msim_plan_serving(json, file, data, &how, err);
+    status = make_plan(json, file, data, s, err);
+    cJSON_Delete(json);
+    return status;
+}
+
 int msim_cmd_plan(int argc, char **argv)
 {
     struct settings s = {.threads = 2};
     struct msim_cli_operands files;
     struct msim_error err = {0};
-    char data[1024];
     enum msim_status status;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
 
     if (rc >= 0)
         return rc;
-    status = msim_datadir_find(data, sizeof(data), &err);
-    if (status == MSIM_OK && msim_serving_spec_is(files.items[0]))
-        status = msim_plan_serving(
-            files.items[0], data,
-            &(struct msim_plan_serving_how){s.folder, s.threads, s.json}, &err);
-    else if (status == MSIM_OK)
-        status = make_plan(files.items[0], data, &s, &err);
+    status = plan_file(files.items[0], &s, &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

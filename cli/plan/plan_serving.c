@@ -105,7 +105,8 @@ static enum msim_status choose(struct msim_serving_choice *c,
     return status;
 }
 
-enum msim_status msim_plan_serving(const char *path, const char *data_dir,
+enum msim_status msim_plan_serving(cJSON *json, const char *path,
+                                   const char *data_dir,
                                    const struct msim_plan_serving_how *how,
                                    struct msim_error *err)
 {
@@ -113,7 +114,7 @@ enum msim_status msim_plan_serving(const char *path, const char *data_dir,
     struct msim_serving_choice c;
     enum msim_status status;
 
-    MSIM_TRY(msim_serving_spec_read(&spec, path, data_dir, err));
+    MSIM_TRY(msim_serving_spec_of_json(&spec, json, path, data_dir, err));
     status = how->folder ? msim_plan_folder_look(how->folder, err) : MSIM_OK;
     if (status == MSIM_OK)
         status = choose(&c, &spec, data_dir, how->threads, err);

@@ -23,7 +23,7 @@ struct msim_turns {
     uint32_t at; /* taken last */
 };
 
-bool msim_turn(struct msim_turns *t, uint32_t *i)
+bool msim_turns_next(struct msim_turns *t, uint32_t *i)
 {
     struct pool *p = t->pool;
     bool left;

@@ -6,7 +6,7 @@
  *     {
  *         uint32_t i;
  *
- *         while (msim_turn(t, &i))
+ *         while (msim_turns_next(t, &i))
  *             MSIM_TRY(answer(ctx, i, err));
  *         return MSIM_OK;
  *     }
@@ -31,7 +31,7 @@ typedef enum msim_status msim_turns_work(struct msim_turns *t, void *ctx,
                                          struct msim_error *err);
 
 /* The next number, in `*i`; false: none is left, or another worker failed. */
-bool msim_turn(struct msim_turns *t, uint32_t *i);
+bool msim_turns_next(struct msim_turns *t, uint32_t *i);
 
 /*
  * Let up to `threads` workers (the caller is one; at most 64, and no more than

@@ -387,21 +387,32 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
     snprintf(spec->name, sizeof(spec->name), "%s", spec->model.name);
 }
 
-enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
-                                const char *data_dir, struct msim_error *err)
+enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,
+                                   const char *path, const char *data_dir,
+                                   struct msim_error *err)
 {
-    struct msim_fields f;
-    cJSON *json;
+    struct msim_fields f =
+        msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
 
     memset(spec, 0, sizeof(*spec));
     spec->file = path;
-    MSIM_TRY(msim_json_read(&json, path, err));
-    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     if (f.object)
         read_spec(spec, &f, data_dir);
     else
         f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                              "this is not a JSON object, want a plan's spec");
-    cJSON_Delete(json);
     return f.status;
+}
+
+enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
+                                const char *data_dir, struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *json;
+
+    memset(spec, 0, sizeof(*spec));
+    MSIM_TRY(msim_json_read(&json, path, err));
+    status = msim_spec_of_json(spec, json, path, data_dir, err);
+    cJSON_Delete(json);
+    return status;
 }

@@ -94,6 +94,11 @@ struct msim_spec {
 MSIM_MUST_CHECK
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
                                 const char *data_dir, struct msim_error *err);
+/* The same of a file that was read already; `json` stays the caller's. */
+MSIM_MUST_CHECK
+enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,
+                                   const char *path, const char *data_dir,
+                                   struct msim_error *err);
 
 /* Does the batch of a step differ from point to point? */
 bool msim_spec_batch_varies(const struct msim_spec *spec);

@@ -48,7 +48,7 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
     const struct simulating *k = ctx;
     uint32_t i;
 
-    while (msim_turn(turns, &i))
+    while (msim_turns_next(turns, &i))
         MSIM_TRY(simulate(k, &k->plan->simulated[i], err));
     return MSIM_OK;
 }

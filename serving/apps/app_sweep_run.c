@@ -183,7 +183,7 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
     const struct work *k = ctx;
     uint32_t i;
 
-    while (msim_turn(turns, &i))
+    while (msim_turns_next(turns, &i))
         MSIM_TRY(answer(&k->runs->points[i], k, err));
     return MSIM_OK;
 }

@@ -51,7 +51,7 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
     enum msim_status status = msim_outcome_simulator(&sim, k->wish, err);
     uint32_t stage;
 
-    while (status == MSIM_OK && msim_turn(turns, &stage))
+    while (status == MSIM_OK && msim_turns_next(turns, &stage))
         status = free_stage(k, sim, stage, err);
     msim_serving_free(sim);
     return status;

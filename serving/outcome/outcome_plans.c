@@ -73,7 +73,7 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
         o.classes = calloc(o.app->n_classes, sizeof(*o.classes));
         status = o.classes ? MSIM_OK : MSIM_ENOMEM;
     }
-    while (status == MSIM_OK && msim_turn(turns, &plan))
+    while (status == MSIM_OK && msim_turns_next(turns, &plan))
         status = judge(k, &o, plan, err);
     msim_serving_outcome_release(&o);
     return status;

@@ -38,7 +38,7 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
     uint32_t i;
 
     (void)err;
-    while (msim_turn(turns, &i)) {
+    while (msim_turns_next(turns, &i)) {
         MSIM_TRY(msim_served_fleet_find(&k->c->fleets[i], k->c->spec, i,
                                         k->data_dir));
         tell(k);

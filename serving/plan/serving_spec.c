@@ -431,15 +431,16 @@ static enum msim_status check_values(const struct msim_serving_spec *s,
     return status;
 }
 
-enum msim_status msim_serving_spec_read(struct msim_serving_spec *s,
-                                        const char *path, const char *data_dir,
-                                        struct msim_error *err)
+enum msim_status msim_serving_spec_of_json(struct msim_serving_spec *s,
+                                           cJSON *json, const char *path,
+                                           const char *data_dir,
+                                           struct msim_error *err)
 {
     struct msim_fields f;
 
     memset(s, 0, sizeof(*s));
     s->file = path;
-    MSIM_TRY(msim_json_read(&s->json, path, err));
+    s->json = json;
     f = msim_fields_of(cJSON_IsObject(s->json) ? s->json : NULL, path, err);
     if (f.object)
         read_spec(s, &f, data_dir);
@@ -459,17 +460,10 @@ void msim_serving_spec_release(struct msim_serving_spec *s)
     memset(s, 0, sizeof(*s));
 }
 
-bool msim_serving_spec_is(const char *path)
+bool msim_serving_spec_is(const cJSON *json)
 {
-    struct msim_error ignored = {0};
-    const char *word;
-    cJSON *json;
-    bool is;
+    const char *word =
+        cJSON_IsObject(json) ? msim_json_get_text(json, "workload") : NULL;
 
-    if (msim_json_read(&json, path, &ignored) != MSIM_OK)
-        return false;
-    word = msim_json_get_text(json, "workload");
-    is = word && strcmp(word, "serving") == 0;
-    cJSON_Delete(json);
-    return is;
+    return word && strcmp(word, "serving") == 0;
 }

@@ -71,20 +71,21 @@ struct msim_serving_spec {
 };
 
 /*
- * Read and check the spec; models and platforms from `data_dir`. On success
- * `s` goes to msim_serving_spec_release(); on failure it holds nothing: EIO,
- * ESYNTAX, EFORMAT naming the member by its path, EUNKNOWN, ELIMIT where there
- * are more configurations than "most_points".
+ * Check the spec of the file `path`, which was read already; `json` is the
+ * spec's from now on, on failure too. Models and platforms are read from
+ * `data_dir`. On success `s` goes to msim_serving_spec_release(); on failure it
+ * holds nothing: EIO, ESYNTAX, EFORMAT naming the member by its path, EUNKNOWN,
+ * ELIMIT where there are more configurations than "most_points".
  */
 MSIM_MUST_CHECK
-enum msim_status msim_serving_spec_read(struct msim_serving_spec *s,
-                                        const char *path, const char *data_dir,
-                                        struct msim_error *err);
+enum msim_status msim_serving_spec_of_json(struct msim_serving_spec *s,
+                                           cJSON *json, const char *path,
+                                           const char *data_dir,
+                                           struct msim_error *err);
 void msim_serving_spec_release(struct msim_serving_spec *s);
 
-/* Is this JSON file a plan's spec with "workload": "serving"? What cannot be
- * read is not. */
-bool msim_serving_spec_is(const char *path);
+/* Is this a plan's spec with "workload": "serving"? */
+bool msim_serving_spec_is(const cJSON *json);
 
 /* How many configurations there are: GPUs x dimensions, the last fastest. */
 uint32_t msim_serving_spec_configs(const struct msim_serving_spec *s);

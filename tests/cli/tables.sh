@@ -130,7 +130,7 @@ def figures(what, n=1):
 def card(what, value, low, high):
     said = figures(what, 2)
     for got, want in zip(said, (value, low, high)):
-        near(got, want, f"{what}: {said}", 0.02 if want >= 1 else 0.5)
+        near(got, want, f"{what}: {said}", 0.02 if want >= 1 else max(0.5, 0.051 / want))  # one decimal
 
 
 ways = [plan[k] for k in ("points", "feasible", "no_memory", "not_split", "no_model")]

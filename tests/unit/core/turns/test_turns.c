@@ -18,7 +18,7 @@ static enum msim_status work(struct msim_turns *t, void *ctx,
     struct seen *s = ctx;
     uint32_t i;
 
-    while (msim_turn(t, &i)) {
+    while (msim_turns_next(t, &i)) {
         s->times[i]++;
         if (i == s->fails[0] || i == s->fails[1])
             return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
