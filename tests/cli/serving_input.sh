@@ -93,6 +93,10 @@ run serve "$app" --num-requests 100
 want_rc 0
 [[ $out == *"requests of read never end: they have more tokens"* ]] ||
     complain "requests never end, and nothing says why"
+# What never ends has no latency: it is in no mean, and in no line.
+run serve "$app" --num-requests 100 --json
+[[ $out == *'"unfinished": '[1-9]* && $out != *'"mean": '[-0-9][0-9][0-9][0-9][0-9]* ]] ||
+    complain "a latency of what never ends: $out"
 # A context that is not stated has no limit, and is not said to have one.
 sed -i 's/, "batching": {"max_model_len": 8}//; s/"input_tokens": 20/"input_tokens": 9000/' "$app"
 run serve "$app" --num-requests 20 --json
