@@ -103,11 +103,13 @@ enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
 {
     const struct msim_strategy *s = r->y.s;
     size_t passes = (size_t)(s->vp * s->grad_accum);
-    const struct msim_pipeline pipeline = {
-        (uint32_t)s->pp, (uint32_t)s->vp, (uint32_t)s->grad_accum, is_split(s)};
+    const struct msim_pipeline pipeline = {.stages = (uint32_t)s->pp,
+                                           .chunks = (uint32_t)s->vp,
+                                           .batches = (uint32_t)s->grad_accum,
+                                           .split = is_split(s)};
 
-    MSIM_TRY(
-        msim_synth_schedule_make(&r->schedule, &pipeline, (uint32_t)r->stage));
+    MSIM_TRY(msim_pipeline_schedule_make(&r->schedule, &pipeline,
+                                         (uint32_t)r->stage));
     r->layers = calloc((size_t)r->y.m->layers + 2, sizeof(*r->layers));
     r->first = calloc((size_t)s->vp + 1, sizeof(*r->first));
     for (int way = 0; way < 2; way++) {
@@ -488,6 +490,6 @@ void msim_synth_rank_release(struct msim_synth_rank *r)
         free(r->given[way]);
         free(r->made[way]);
     }
-    msim_synth_schedule_release(&r->schedule);
+    msim_pipeline_schedule_release(&r->schedule);
     msim_synth_optimizer_release(&r->optimizer);
 }

@@ -4,9 +4,9 @@
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_RANK_H
 #define MSIM_PLAN_SYNTH_SYNTH_RANK_H
+#include "core/pipeline/pipeline_schedule.h"
 #include "plan/synth/synth_layer.h"
 #include "plan/synth/synth_optimizer.h"
-#include "plan/synth/synth_schedule.h"
 
 #define MSIM_SYNTH_GROUPS 9
 enum { MSIM_SYNTH_AHEAD, MSIM_SYNTH_BEHIND };
@@ -24,7 +24,7 @@ struct msim_synth_rank {
     char names[MSIM_SYNTH_GROUPS][48]; /* of all of these */
     struct msim_parts parts;
     int64_t number, stage;
-    struct msim_synth_schedule schedule;
+    struct msim_pipeline_schedule schedule;
     struct msim_synth_layer *layers; /* of its chunks, in order */
     uint32_t *first;                 /* of each chunk; one more: the end */
     uint32_t n;

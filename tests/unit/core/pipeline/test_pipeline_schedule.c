@@ -1,5 +1,5 @@
 /* Turns of pipeline stages: all of them together go through. */
-#include "plan/synth/synth_schedule.h"
+#include "core/pipeline/pipeline_schedule.h"
 #include "tests/check.h"
 
 #define STAGES 8
@@ -7,7 +7,7 @@
 /* All stages together. Times are of passes: forward 1, gradients of inputs and
  * of weights 1 each. */
 struct job {
-    struct msim_synth_schedule of[STAGES];
+    struct msim_pipeline_schedule of[STAGES];
     uint32_t stages, chunks, at[STAGES];
     bool split;
     uint64_t busy[STAGES]; /* until when a stage runs */
@@ -17,11 +17,11 @@ struct job {
 static struct job make(uint32_t stages, uint32_t chunks, uint32_t batches,
                        bool split)
 {
-    const struct msim_pipeline p = {stages, chunks, batches, split};
+    const struct msim_pipeline p = {stages, chunks, batches, split, false};
     struct job j = {.stages = stages, .chunks = chunks, .split = split};
 
     for (uint32_t s = 0; s < stages; s++) {
-        CHECK(msim_synth_schedule_make(&j.of[s], &p, s) == MSIM_OK);
+        CHECK(msim_pipeline_schedule_make(&j.of[s], &p, s) == MSIM_OK);
         j.turns += j.of[s].n;
     }
     return j;
@@ -95,7 +95,7 @@ static uint64_t run(struct job *j)
 static void release(struct job *j)
 {
     for (uint32_t s = 0; s < j->stages; s++)
-        msim_synth_schedule_release(&j->of[s]);
+        msim_pipeline_schedule_release(&j->of[s]);
 }
 
 static uint64_t time_of(uint32_t stages, uint32_t chunks, uint32_t batches,
@@ -153,19 +153,19 @@ static void test_schedule__goes_in_groups(void)
     static const char *const WANT =
         "F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 F0.3 B1.1 F1.2 B0.0 F1.3 B0.1 B1.2 B1.3 "
         "B0.2 B0.3 ";
-    const struct msim_pipeline p = {2, 2, 4, false};
-    struct msim_synth_schedule s;
+    const struct msim_pipeline p = {.stages = 2, .chunks = 2, .batches = 4};
+    struct msim_pipeline_schedule s;
     char text[512] = "";
     size_t n = 0;
 
-    CHECK(msim_synth_schedule_make(&s, &p, 0) == MSIM_OK);
+    CHECK(msim_pipeline_schedule_make(&s, &p, 0) == MSIM_OK);
     for (uint32_t i = 0; i < s.n; i++)
         if (s.turns[i].kind == MSIM_TURN_RUN)
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%u.%u ",
                                   s.turns[i].back ? 'B' : 'F', s.turns[i].chunk,
                                   s.turns[i].batch);
     CHECK_STR(text, WANT);
-    msim_synth_schedule_release(&s);
+    msim_pipeline_schedule_release(&s);
 }
 
 /* A stage keeps as many micro batches as stages follow it, and its own. */
@@ -175,6 +175,21 @@ static void test_schedule__keeps_what_is_in_flight(void)
 
     for (uint32_t s = 0; s < 4; s++)
         CHECK_UINT(j.of[s].kept, 4 - s);
+    release(&j);
+}
+
+/* GPipe: the same bubble, and all micro batches in flight. */
+static void test_schedule__goes_back_at_last(void)
+{
+    const struct msim_pipeline p = {4, 1, 8, false, true};
+    struct job j = {.stages = 4, .chunks = 1};
+
+    for (uint32_t s = 0; s < 4; s++) {
+        CHECK(msim_pipeline_schedule_make(&j.of[s], &p, s) == MSIM_OK);
+        j.turns += j.of[s].n;
+        CHECK_UINT(j.of[s].kept, 8);
+    }
+    CHECK_UINT(run(&j), (8 + 3) * 3);
     release(&j);
 }
 
@@ -204,6 +219,7 @@ int main(void)
     RUN(test_schedule__interleaves);
     RUN(test_schedule__goes_in_groups);
     RUN(test_schedule__keeps_what_is_in_flight);
+    RUN(test_schedule__goes_back_at_last);
     RUN(test_schedule__fills_bubbles);
     return check_summary();
 }

@@ -1,7 +1,8 @@
 /*
- * plan/synth/synth_schedule.c - what a pipeline stage does in which order.
+ * core/pipeline/pipeline_schedule.c - what a pipeline stage does in which
+ * order.
  */
-#include "plan/synth/synth_schedule.h"
+#include "core/pipeline/pipeline_schedule.h"
 
 #include <stdlib.h>
 
@@ -67,7 +68,7 @@ static uint64_t ahead(const struct job *j, uint32_t stage)
                      ? follow
                      : 2 * follow + (uint64_t)(j->of.chunks - 1) * j->of.stages;
 
-    return n < j->each ? n : j->each;
+    return n < j->each && !j->of.gpipe ? n : j->each;
 }
 
 /* The i-th of forward and backward passes: those ahead, then one forward, one
@@ -287,7 +288,7 @@ static uint64_t add_transfers(const struct job *j, uint32_t stage,
 }
 
 /* Micro batches of one chunk between forward and the last of backward. */
-static uint32_t most_kept(const struct msim_synth_schedule *s, bool split,
+static uint32_t most_kept(const struct msim_pipeline_schedule *s, bool split,
                           uint32_t *in_flight)
 {
     uint32_t most = 1;
@@ -304,8 +305,8 @@ static uint32_t most_kept(const struct msim_synth_schedule *s, bool split,
     return most;
 }
 
-static enum msim_status fill(struct msim_synth_schedule *s, const struct job *j,
-                             uint32_t stage)
+static enum msim_status fill(struct msim_pipeline_schedule *s,
+                             const struct job *j, uint32_t stage)
 {
     const struct stage *of = &j->stages[stage];
     uint64_t n = of->n;
@@ -340,15 +341,15 @@ static void release(struct job *j)
     free(j->end);
 }
 
-enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
-                                          const struct msim_pipeline *of,
-                                          uint32_t stage)
+enum msim_status msim_pipeline_schedule_make(struct msim_pipeline_schedule *s,
+                                             const struct msim_pipeline *of,
+                                             uint32_t stage)
 {
     struct job j = {.of = *of, .each = (uint64_t)of->chunks * of->batches};
     enum msim_status status = MSIM_ENOMEM;
     bool all = true;
 
-    *s = (struct msim_synth_schedule){0};
+    *s = (struct msim_pipeline_schedule){0};
     j.end = calloc(2 * j.each * of->stages, sizeof(*j.end));
     j.stages = calloc(of->stages, sizeof(*j.stages));
     for (uint32_t i = 0; j.stages && i < of->stages; i++) {
@@ -363,7 +364,7 @@ enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
     return status;
 }
 
-void msim_synth_schedule_release(struct msim_synth_schedule *s)
+void msim_pipeline_schedule_release(struct msim_pipeline_schedule *s)
 {
     free(s->turns);
 }

@@ -1,6 +1,7 @@
 /*
- * plan/synth/synth_schedule.h - what a pipeline stage does in which order.
- * Private to plan/synth.
+ * core/pipeline/pipeline_schedule.h - what a pipeline stage does in which
+ * order, whether its traces are written of a description (plan/synth) or made
+ * of a recorded step (core/rewrite).
  *
  * One forward, one backward (Narayanan et al., "PipeDream", 2019): a stage runs
  * as many micro batches ahead as stages follow it. With several chunks of
@@ -10,6 +11,10 @@
  *
  *     2 stages, 2 chunks, stage 0:  F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 ...
  *                                   (chunk.micro batch)
+ *
+ * GPipe (Huang et al., "GPipe: Efficient Training of Giant Neural Networks
+ * using Pipeline Parallelism", 2019) runs all micro batches forward, then all
+ * of them backward, each in the order in which they came.
  *
  * Without bubbles (Qi et al., "Zero Bubble Pipeline Parallelism", 2023: ZB-H1)
  * gradients of weights are a pass of their own, which runs where a stage would
@@ -21,8 +26,8 @@
  * and gradients of weights took as long, so that no two stages wait for each
  * other's next one.
  */
-#ifndef MSIM_PLAN_SYNTH_SYNTH_SCHEDULE_H
-#define MSIM_PLAN_SYNTH_SYNTH_SCHEDULE_H
+#ifndef MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
+#define MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -44,7 +49,7 @@ struct msim_turn {
     uint32_t chunk, batch;
 };
 
-struct msim_synth_schedule {
+struct msim_pipeline_schedule {
     struct msim_turn *turns;
     uint32_t n;
     uint32_t kept; /* micro batches of one chunk that are in flight at most */
@@ -53,14 +58,15 @@ struct msim_synth_schedule {
 struct msim_pipeline {
     uint32_t stages, chunks, batches;
     bool split; /* gradients of weights are passes of their own; one chunk */
+    bool gpipe; /* no pass goes back before all went forward; one chunk */
 };
 
 /* Of stage `stage`. With several chunks `batches` is a multiple of `stages`.
  * Release it, also where this fails. ENOMEM. */
 MSIM_MUST_CHECK
-enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
-                                          const struct msim_pipeline *of,
-                                          uint32_t stage);
-void msim_synth_schedule_release(struct msim_synth_schedule *s);
+enum msim_status msim_pipeline_schedule_make(struct msim_pipeline_schedule *s,
+                                             const struct msim_pipeline *of,
+                                             uint32_t stage);
+void msim_pipeline_schedule_release(struct msim_pipeline_schedule *s);
 
 #endif
