@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "cli/predict_options.h"
 #include "core/base/print.h"
-#include "core/report/write/report.h"
+#include "core/report/words/glossary.h"
 
 #include <string.h>
 

@@ -40,6 +40,7 @@ core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/work core/graph :
 core/report/analyse  : core/base core/guard core/trace core/job core/graph core/run :
 core/report/write    : core/base core/guard core/trace core/read core/job core/report/analyse : zlib.h
+core/report/words    : core/base :
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/

@@ -56,10 +56,6 @@ MSIM_MUST_CHECK
 enum msim_status msim_report_chart(const struct msim_prediction *p,
                                    const char *path, struct msim_error *err);
 
-/* What the words of text reports mean, in alphabetical order. */
-MSIM_MUST_CHECK
-enum msim_status msim_report_words(FILE *out);
-
 /* `info`: what is in the files and what is missing. */
 MSIM_MUST_CHECK
 enum msim_status msim_info_text(const struct msim_job *job, FILE *out);

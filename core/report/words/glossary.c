@@ -1,8 +1,9 @@
 /*
- * core/report/write/glossary.c - the words of text reports, for `help report`.
+ * core/report/words/glossary.c - the words of text reports, for `help report`.
  */
+#include "core/report/words/glossary.h"
+
 #include "core/base/print.h"
-#include "core/report/write/report.h"
 
 #include <string.h>
 
