@@ -4,6 +4,7 @@
 #include "predict/shelf.h"
 
 #include "core/base/vec.h"
+#include "models/platform/platform_find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,48 @@ msim_shelf_correction(struct msim_shelf *s, struct msim_correction **out,
     *out = s->correction;
     *is_kept = true;
     return MSIM_OK;
+}
+
+static bool same_gpu(const struct msim_job *job, uint32_t i, uint32_t k)
+{
+    const struct msim_gpu_properties *a = &job->ranks[i]->gpu_properties,
+                                     *b = &job->ranks[k]->gpu_properties;
+
+    return strcmp(msim_trace_text(job->ranks[i], a->name),
+                  msim_trace_text(job->ranks[k], b->name)) == 0 &&
+           a->memory_bytes == b->memory_bytes && a->sms == b->sms;
+}
+
+static const char *traced_on(struct msim_job *job, const char *data_dir)
+{
+    const char *name = NULL;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        const struct msim_trace *t = job->ranks[i];
+        const struct msim_gpu_properties *g = &t->gpu_properties;
+        const char *match;
+
+        if (i && same_gpu(job, i, i - 1))
+            continue;
+        match = msim_platform_match(&job->arena, data_dir,
+                                    msim_trace_text(t, g->name),
+                                    g->memory_bytes, g->sms);
+        if (!match || (name && strcmp(name, match) != 0))
+            return NULL;
+        name = match;
+    }
+    return name;
+}
+
+const char *msim_shelf_traced(struct msim_shelf *s, struct msim_job *job,
+                              const char *data_dir)
+{
+    if (!s)
+        return traced_on(job, data_dir);
+    if (s->traced_job != job)
+        s->traced = traced_on(job, data_dir);
+    s->traced_job = job;
+    return s->traced;
 }
 
 void msim_shelf_release(struct msim_shelf *s)

@@ -1,6 +1,6 @@
 /*
- * predict/shelf.h - what many runs of one job need, made once: platforms, and
- * what the job's own times teach of its GPU.
+ * predict/shelf.h - what many runs of one job need, made once: platforms, which
+ * of them was traced, and what the job's own times teach of its GPU.
  */
 #ifndef MSIM_PREDICT_SHELF_H
 #define MSIM_PREDICT_SHELF_H
@@ -14,6 +14,8 @@ struct msim_shelf {
     uint32_t n_platforms, cap_platforms;
     const struct msim_job *job;
     struct msim_correction *correction; /* by the first source that asked */
+    const struct msim_job *traced_job;  /* whose platform `traced` is; NULL */
+    const char *traced;
 };
 
 /*
@@ -38,6 +40,14 @@ msim_shelf_correction(struct msim_shelf *s, struct msim_correction **out,
                       bool *is_kept, const struct msim_job *job,
                       const struct msim_ops *user, struct msim_platform *p,
                       struct msim_error *err);
+
+/*
+ * The name of the platform in `data_dir` that every rank of `job` ran on, NULL
+ * where that is not one or not known; the shelf remembers that of one job. `s`
+ * may be NULL. The text is the job's.
+ */
+const char *msim_shelf_traced(struct msim_shelf *s, struct msim_job *job,
+                              const char *data_dir);
 
 void msim_shelf_release(struct msim_shelf *s);
 

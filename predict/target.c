@@ -5,7 +5,6 @@
 #include "predict/target.h"
 
 #include "core/work/rules/opmap_comm.h"
-#include "models/platform/platform_find.h"
 #include "models/platform/platform_nearest.h"
 #include "predict/carry/scaled.h"
 #include "predict/shelf.h"
@@ -74,25 +73,6 @@ bool msim_all_have_gpu_times(const struct msim_job *job)
     return msim_all_have_times(job);
 }
 
-/* The platform that every rank ran on, or NULL. */
-static const char *traced_platform(struct msim_job *job, const char *data)
-{
-    const char *name = NULL;
-
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        const struct msim_trace *t = job->ranks[i];
-        const struct msim_gpu_properties *g = &t->gpu_properties;
-        const char *match =
-            msim_platform_match(&job->arena, data, msim_trace_text(t, g->name),
-                                g->memory_bytes, g->sms);
-
-        if (!match || (name && strcmp(name, match) != 0))
-            return NULL;
-        name = match;
-    }
-    return name;
-}
-
 static enum msim_status usage(const struct choosing *c, const char *path,
                               const char *text)
 {
@@ -138,7 +118,7 @@ static struct source find_source(const struct choosing *c)
     if (c->t->source)
         s.name = msim_platform_name(c->t->source);
     else
-        s.name = traced_platform(job, c->s->data);
+        s.name = c->t->traced;
     s.learned = s.name && c->t->platform && !c->t->source &&
                 strcmp(s.name, msim_platform_base(c->t->platform)) == 0;
     if (s.learned)
@@ -273,9 +253,10 @@ static enum msim_status need_platform(const struct choosing *c,
 static enum msim_status set_costs(const struct choosing *c)
 {
     struct msim_target *t = c->t;
-    const struct source source = find_source(c);
+    struct source source;
 
-    t->traced = traced_platform(source_job(c), c->s->data);
+    t->traced = msim_shelf_traced(c->s->shelf, source_job(c), c->s->data);
+    source = find_source(c);
     t->reshaped = !msim_reshape_is_none(&c->s->reshape);
     t->costs = choose_costs(c, &source);
     if (!have_times_for(c, t->costs))

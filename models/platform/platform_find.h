@@ -14,6 +14,31 @@ enum msim_status msim_platform_list(struct msim_arena *arena,
                                     const char *const **names, uint32_t *n,
                                     struct msim_error *err);
 
+/* How a platform is called, by people (an alias) or by traces (a device). */
+struct msim_platform_called {
+    const char *platform;
+    enum msim_called {
+        MSIM_CALLED_GENERATION,
+        MSIM_CALLED_ALIAS,
+        MSIM_CALLED_DEVICE
+    } kind;
+    const char *name;
+    double memory_from, memory_to; /* bytes, of a device */
+    double sms;                    /* 0: the file does not say */
+};
+
+/*
+ * All of that, in the order of platforms' names, from `data_dir`/platforms/
+ * names.csv: no platform file is opened but those that the table is not of.
+ * `*rows` is the caller's to free(), texts are the arena's. EIO where there is
+ * no folder; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_calls(struct msim_arena *arena,
+                                     const char *data_dir,
+                                     struct msim_platform_called **rows,
+                                     uint32_t *n, struct msim_error *err);
+
 /*
  * The name of the platform that a traced GPU is, by its device name, memory and
  * number of SMs (the A100 of 40 GB is not that of 80 GB); 0 bytes or SMs: the

@@ -159,28 +159,25 @@ static enum msim_status add_generation(struct msim_platform *p,
                                        struct msim_error *err)
 {
     struct msim_platform **end = &p->next;
+    struct msim_platform_called *rows = NULL;
     struct msim_arena arena;
-    const char *const *names;
     uint32_t n, added = 0;
     enum msim_status status;
 
     msim_arena_init(&arena);
-    status = msim_platform_list(&arena, data_dir, &names, &n, err);
+    status = msim_platform_calls(&arena, data_dir, &rows, &n, err);
     for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MAX;
          i++) {
-        cJSON *json = msim_platform_json(data_dir, names[i]);
-        const char *g = json ? msim_json_get_text(json, "generation") : NULL;
-        bool same = g && strcmp(g, p->generation) == 0 &&
-                    strcmp(names[i], p->name) != 0;
-
-        cJSON_Delete(json);
-        if (!same)
+        if (rows[i].kind != MSIM_CALLED_GENERATION ||
+            strcmp(rows[i].name, p->generation) != 0 ||
+            strcmp(rows[i].platform, p->name) == 0)
             continue;
-        status = add_stand_in(p, end, data_dir, names[i], err);
+        status = add_stand_in(p, end, data_dir, rows[i].platform, err);
         if (status == MSIM_OK)
             end = &(*end)->next;
         added++;
     }
+    free(rows);
     msim_arena_release(&arena);
     return status;
 }

@@ -7,3 +7,4 @@ if ! command -v python3 >/dev/null; then
     exit 77
 fi
 python3 scripts/check_data.py
+scripts/platform_names.py --check
