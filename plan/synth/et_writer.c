@@ -3,6 +3,8 @@
  */
 #include "plan/synth/et_writer.h"
 
+#include "core/write_et/et_file.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -58,22 +60,7 @@ uint64_t msim_etw_elems(const struct msim_etw_tensor *t)
 
 static const char *tensor_type(const struct msim_etw_tensor *t)
 {
-    switch ((enum msim_dtype)t->dtype) {
-    case MSIM_DT_F32:
-        return "Tensor(float)";
-    case MSIM_DT_F16:
-        return "Tensor(c10::Half)";
-    case MSIM_DT_F8:
-        return "Tensor(c10::Float8_e4m3fn)";
-    case MSIM_DT_I64:
-        return "Tensor(long int)";
-    case MSIM_DT_I32:
-        return "Tensor(int)";
-    case MSIM_DT_BOOL:
-        return "Tensor(bool)";
-    default:
-        return "Tensor(c10::BFloat16)";
-    }
+    return msim_et_tensor_type((enum msim_dtype)t->dtype);
 }
 
 /* ---- one argument, four ways ----------------------------------------------
@@ -227,100 +214,63 @@ static void put_type(struct msim_json *j, const struct msim_etw_arg *a)
         msim_json_text(j, NULL, WORDS[a->kind]);
 }
 
-static void put_args(struct msim_json *j, const char *key,
-                     const struct msim_etw_arg *args, uint32_t n)
+/* One side of a node. */
+struct side {
+    const struct msim_etw_arg *args;
+    uint32_t n;
+};
+
+static void put_column(struct msim_json *j, const void *of,
+                       enum msim_et_column c)
 {
-    msim_json_open(j, key, '{', false);
-    msim_json_open(j, "values", '[', false);
-    for (uint32_t i = 0; i < n; i++)
-        put_value(j, &args[i]);
-    msim_json_close(j);
-    msim_json_open(j, "shapes", '[', false);
-    for (uint32_t i = 0; i < n; i++)
-        put_shape(j, &args[i], false);
-    msim_json_close(j);
-    msim_json_open(j, "types", '[', false);
-    for (uint32_t i = 0; i < n; i++)
-        put_type(j, &args[i]);
-    msim_json_close(j);
-    msim_json_open(j, "strides", '[', false);
-    for (uint32_t i = 0; i < n; i++)
-        put_shape(j, &args[i], true);
-    msim_json_close(j);
-    msim_json_close(j);
+    const struct side *s = of;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        if (c == MSIM_ET_VALUES)
+            put_value(j, &s->args[i]);
+        else if (c == MSIM_ET_TYPES)
+            put_type(j, &s->args[i]);
+        else
+            put_shape(j, &s->args[i], c == MSIM_ET_STRIDES);
 }
 
 /* ---- nodes ----------------------------------------------------------------
  */
 
-static void open_attr(struct msim_json *j, const char *name, const char *type)
-{
-    msim_json_open(j, NULL, '{', false);
-    msim_json_text(j, "name", name);
-    msim_json_text(j, "type", type);
-}
-
-static void attr_number(struct msim_json *j, const char *name, int64_t value,
-                        bool is_signed)
-{
-    open_attr(j, name, is_signed ? "int64" : "uint64");
-    msim_json_integer(j, "value", value);
-    msim_json_close(j);
-}
-
-static void attr_text(struct msim_json *j, const char *name, const char *value)
-{
-    open_attr(j, name, "string");
-    msim_json_text(j, "value", value);
-    msim_json_close(j);
-}
-
-static void comm_attrs(struct msim_json *j, const struct msim_etw_comm *c)
-{
-    attr_text(j, "collective_name", c->name);
-    attr_text(j, "dtype", c->dtype);
-    attr_number(j, "in_msg_nelems", (int64_t)c->in_elems, false);
-    attr_number(j, "out_msg_nelems", (int64_t)c->out_elems, false);
-    attr_text(j, "in_split_size", "[]");
-    attr_text(j, "out_split_size", "[]");
-    attr_number(j, "global_rank_start", c->start, false);
-    attr_number(j, "global_rank_stride", c->stride, false);
-    attr_text(j, "pg_name", c->group);
-    attr_text(j, "pg_desc", c->group);
-    attr_number(j, "pg_size", c->size, false);
-}
-
 static void put_node(struct msim_etw *e, const struct msim_etw_node *n,
                      const struct msim_etw_tensor *outs, uint32_t n_outs,
-                     const struct msim_etw_comm *comm)
+                     const struct msim_etw_comm *c)
 {
-    struct msim_json *j = &e->json;
     struct msim_etw_arg out[MSIM_ETW_ARGS];
+    struct side sides[2] = {{n->args, n->n_args}, {out, n_outs}};
+    struct msim_et_message message;
 
-    if (j->status != MSIM_OK) /* nobody will read the rest */
+    if (e->json.status != MSIM_OK) /* nobody will read the rest */
         return;
     for (uint32_t i = 0; i < n_outs && i < MSIM_ETW_ARGS; i++)
         out[i] = msim_etw_of(&outs[i]);
-    msim_json_open(j, NULL, '{', false);
-    msim_json_unsigned(j, "id", n->id);
-    msim_json_text(j, "name", n->name);
-    msim_json_unsigned(j, "ctrl_deps", n->parent);
-    put_args(j, "inputs", n->args, n->n_args);
-    put_args(j, "outputs", out, n_outs);
-    msim_json_open(j, "attrs", '[', false);
-    attr_number(j, "rf_id", n->thread ? ++e->last_rf : 0, false);
-    attr_number(j, "fw_parent", 0, false);
-    attr_number(j, "seq_id", n->sequence, true);
-    attr_number(j, "scope", n->scope, false);
-    attr_number(j, "tid", n->thread ? n->thread : n->id == 1 ? 0 : 1, false);
-    attr_number(j, "fw_tid", n->scope == 1, false);
-    attr_text(j, "op_schema", n->schema ? n->schema : "");
-    attr_text(j, "kernel_backend", "");
-    attr_text(j, "kernel_file", "");
-    if (comm)
-        comm_attrs(j, comm);
-    msim_json_close(j);
-    msim_json_close(j);
+    if (c)
+        message = (struct msim_et_message){.name = c->name,
+                                           .dtype = c->dtype,
+                                           .group = c->group,
+                                           .in_elems = c->in_elems,
+                                           .out_elems = c->out_elems,
+                                           .size = c->size,
+                                           .start = c->start,
+                                           .stride = c->stride};
+    msim_et_file_node(&e->json, &(struct msim_et_record){
+                                    .id = n->id,
+                                    .parent = n->parent,
+                                    .rf_id = n->thread ? ++e->last_rf : 0,
+                                    .sequence = n->sequence,
+                                    .thread = n->thread ? n->thread : 1,
+                                    .fw_thread = n->scope == 1,
+                                    .name = n->name,
+                                    .schema = n->schema,
+                                    .scope = n->scope,
+                                    .in = {put_column, &sides[0]},
+                                    .out = {put_column, &sides[1]},
+                                    .message = c ? &message : NULL});
     e->nodes++;
 }
 
@@ -423,15 +373,8 @@ void msim_etw_begin(struct msim_etw *e,
                     enum msim_status (*sink)(void *, const char *, size_t),
                     void *ctx, int64_t process)
 {
-    *e = (struct msim_etw){.last = 1};
-    msim_json_begin(&e->json, sink, ctx);
-    msim_json_open(&e->json, NULL, '{', true);
-    msim_json_text(&e->json, "schema", "1.1.1-chakra.0.0.4");
-    msim_json_text(&e->json, "generator", "mystique-sim/synth");
-    msim_json_integer(&e->json, "pid", process);
-    msim_json_text(&e->json, "time", "1970-01-01 00:00:00");
-    msim_json_integer(&e->json, "start_ts", 0);
-    msim_json_open(&e->json, "nodes", '[', true);
+    *e = (struct msim_etw){.last = MSIM_ET_ROOT};
+    msim_et_file_begin(&e->json, sink, ctx, "mystique-sim/synth", process);
 }
 
 void msim_etw_thread(struct msim_etw *e, uint32_t thread)
@@ -440,24 +383,14 @@ void msim_etw_thread(struct msim_etw *e, uint32_t thread)
 
     while (e->depth)
         msim_etw_close(e, NULL, 0);
-    n = push(e, "[pytorch|profiler|execution_trace|thread]", NULL, 7);
+    n = push(e, MSIM_ET_THREAD_NAME, NULL, 7);
     n->thread = thread;
 }
 
 enum msim_status msim_etw_end(struct msim_etw *e)
 {
-    struct msim_etw_node root = {
-        .id = 1,
-        .parent = 1,
-        .name = "[pytorch|profiler|execution_trace|process]",
-        .sequence = -1,
-        .scope = 7};
-
     while (e->depth)
         msim_etw_close(e, NULL, 0);
-    put_node(e, &root, NULL, 0, NULL);
-    msim_json_close(&e->json);
-    msim_json_integer(&e->json, "finish_ts", 1);
-    msim_json_close(&e->json);
-    return msim_json_end(&e->json);
+    e->nodes += e->json.status == MSIM_OK; /* the process's root */
+    return msim_et_file_end(&e->json);
 }

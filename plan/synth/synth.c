@@ -4,6 +4,7 @@
 #include "plan/synth/synth.h"
 
 #include "core/base/write_folder.h"
+#include "core/write_et/et_file.h"
 #include "plan/synth/synth_dlrm.h"
 #include "plan/synth/synth_rank.h"
 
@@ -78,23 +79,12 @@ static void place(struct msim_synth_rank *r)
     neighbours(r, (int64_t)stage);
 }
 
-#define LISTED 4096 /* members of a group that are listed at most */
-
-/* An empty list, with a size, is all ranks: `whole`. */
-static void describe_group(struct msim_json *j,
-                           const struct msim_synth_group *g, bool whole)
+static struct msim_et_group as_written(const struct msim_synth_group *g)
 {
-    msim_json_open(j, NULL, '{', false);
-    msim_json_text(j, "pg_name", g->name);
-    msim_json_text(j, "pg_desc", g->name);
-    msim_json_text(j, "backend_config", "cuda:nccl");
-    msim_json_open(j, "ranks", '[', false);
-    for (uint32_t i = 0; i < g->size && !whole; i++)
-        msim_json_unsigned(j, NULL, g->start + i * g->stride);
-    msim_json_close(j);
-    msim_json_unsigned(j, "group_size", g->size);
-    msim_json_unsigned(j, "group_count", 9);
-    msim_json_close(j);
+    return (struct msim_et_group){.name = g->name,
+                                  .size = g->size,
+                                  .start = g->start,
+                                  .stride = g->stride};
 }
 
 /* Groups of one rank, as c10d lists them at its start: JSON in a node's text.
@@ -103,7 +93,8 @@ static enum msim_status
 describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
                 int count, int64_t gpus)
 {
-    const struct msim_synth_group job = {"default_pg", (uint32_t)gpus, 0, 1, 0};
+    const struct msim_et_group job = {
+        .name = "default_pg", .size = (uint32_t)gpus, .whole = true};
     bool spans = gpus == 1; /* a group of the strategy is the job */
     struct msim_json j;
     char *text = NULL;
@@ -117,12 +108,14 @@ describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
     msim_json_begin(&j, msim_sink_file, out);
     msim_json_open(&j, NULL, '[', false);
     for (int i = 0; i < count; i++)
-        if (all[i]->size <= LISTED && all[i]->name) {
-            describe_group(&j, all[i], false);
+        if (all[i]->size <= MSIM_ET_LISTED && all[i]->name) {
+            const struct msim_et_group g = as_written(all[i]);
+
+            msim_et_file_group(&j, &g);
             spans |= all[i]->size == job.size;
         }
     if (!spans)
-        describe_group(&j, &job, true);
+        msim_et_file_group(&j, &job);
     msim_json_close(&j);
     status = msim_json_end(&j);
     if (fclose(out) != 0)
@@ -130,7 +123,7 @@ describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
     if (status == MSIM_OK) {
         text[strcspn(text, "\n")] = '\0';
         in.v.text[0] = text;
-        msim_etw_leaf(e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
+        msim_etw_leaf(e, MSIM_ET_GROUPS_NAME, NULL, &in, 1, NULL, 0);
     }
     free(text);
     return status;

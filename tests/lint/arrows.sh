@@ -29,6 +29,7 @@ core/reshape         : core/base core/trace core/lives :
 core/rewrite         : core/base core/trace core/lives core/pipeline core/rewrite/weave core/rewrite/split :
 core/rewrite/split   : core/base core/trace core/lives core/pipeline core/rewrite/weave :
 core/rewrite/weave   : core/base core/trace core/lives :
+core/write_et        : core/base core/trace :
 core/work            : core/base core/guard core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :
@@ -69,7 +70,7 @@ plan/memory          : core/base core/trace core/work core/memory plan/describe 
 plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :
-plan/synth           : core/base core/trace core/work core/pipeline plan/describe plan/parts :
+plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
