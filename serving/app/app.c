@@ -57,7 +57,7 @@ const struct msim_flow_edge *msim_app_edges_of(const struct msim_app *app,
     }
     for (*n = 0; low + *n < app->n_edges && app->edges[low + *n].from == from;)
         ++*n;
-    return app->edges + low;
+    return app->n_edges ? app->edges + low : NULL;
 }
 
 void msim_app_release(struct msim_app *app)
