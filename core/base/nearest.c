@@ -19,11 +19,13 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 /*
  * Edit distance where swapping two neighbours counts one (the "optimal string
  * alignment" distance: Damerau 1964, Wagner and Fischer 1974). What both begin
- * or end with takes no part in it, so that words may be long paths.
+ * or end with takes no part in it, so that words may be long paths. From `most`
+ * on it is not counted to the end: each row of `d` is at least as far as the
+ * least of the two before it, and words differ by their lengths at least.
  */
-static unsigned distance(const char *a, const char *b)
+static unsigned distance(const char *a, const char *b, unsigned most)
 {
-    unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+    unsigned d[WORD_MAX + 1][WORD_MAX + 1], least = 0, before;
     size_t n, m;
 
     for (; *a && *a == *b; a++)
@@ -32,20 +34,26 @@ static unsigned distance(const char *a, const char *b)
     m = strlen(b);
     for (; n > 0 && m > 0 && a[n - 1] == b[m - 1]; n--)
         m--;
-    if (n > WORD_MAX || m > WORD_MAX)
+    if (n > WORD_MAX || m > WORD_MAX || (n > m ? n - m : m - n) >= most)
         return WORD_MAX;
     for (size_t i = 0; i <= n; i++)
         d[i][0] = (unsigned)i;
     for (size_t j = 0; j <= m; j++)
         d[0][j] = (unsigned)j;
     for (size_t i = 1; i <= n; i++) {
+        before = least;
+        least = d[i][0];
         for (size_t j = 1; j <= m; j++) {
             d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
                 a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
                 d[i][j] = d[i - 2][j - 2] + 1;
+            if (d[i][j] < least)
+                least = d[i][j];
         }
+        if (least >= most && before >= most)
+            return WORD_MAX;
     }
     return d[n][m];
 }
@@ -59,7 +67,7 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
     const char *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned d = distance(typed, words[i]);
+        unsigned d = distance(typed, words[i], best);
 
         if (d < best) {
             best = d;

@@ -80,12 +80,25 @@ struct row {
     struct msim_work w;
     struct msim_estimate e;
     char reason[128];
-    char why[256]; /* there is no prediction; "" */
+    char why[256];       /* there is no prediction; "" */
+    const char *unknown; /* operator, in the block's text; NULL: it is known */
 };
+
+/* The nearest name is looked for once where rows misspell one alike: `before`
+ * is the last row that named an unknown one, or NULL. */
+static void name_unknown(struct row *row, const struct row *before)
+{
+    row->unknown = row->w.variant;
+    if (before && strcmp(before->unknown, row->unknown) == 0)
+        memcpy(row->reason, before->reason, sizeof(row->reason));
+    else
+        msim_vector_name_unknown(row->unknown, row->reason,
+                                 sizeof(row->reason));
+}
 
 /* Why the work has no prediction; NULL: `row->e` is it. */
 static const char *predict_row(const struct pool *c, char *const *fields,
-                               struct row *row)
+                               struct row *row, const struct row *unknown)
 {
     struct msim_error err = {0};
     struct msim_work *w = &row->w;
@@ -97,7 +110,7 @@ static const char *predict_row(const struct pool *c, char *const *fields,
     w->asked = true;
     if (c->map->table == MSIM_TABLE_VECTOR &&
         !msim_vector_name_known(w->variant)) {
-        msim_vector_name_unknown(w->variant, row->reason, sizeof(row->reason));
+        name_unknown(row, unknown);
         return row->reason;
     }
     w->nearest = c->map->table == MSIM_TABLE_VECTOR &&
@@ -168,13 +181,16 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct row *rows, char **fields, FILE *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
+    const struct row *unknown = NULL;
 
     for (uint32_t r = 0; r < n; r++) {
         const char *why;
 
         for (uint32_t i = 0; i < c->columns; i++)
             fields[i] = b->text + b->field[r * c->columns + i];
-        why = predict_row(c, fields, &rows[r]);
+        why = predict_row(c, fields, &rows[r], unknown);
+        if (rows[r].unknown)
+            unknown = &rows[r];
         if (why && why != rows[r].why)
             snprintf(rows[r].why, sizeof(rows[r].why), "%s", why);
     }
