@@ -12,6 +12,7 @@
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/trace/argpool.h"
+#include "core/trace/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,28 +234,12 @@ static enum msim_status put_list(struct reshaping *g, uint32_t *block,
 /* ---- operators and messages -----------------------------------------------
  */
 
-static double bytes_of(const struct msim_trace *t, uint32_t block)
-{
-    double sum = 0;
-
-    if (block == MSIM_NONE)
-        return 0;
-    for (uint32_t i = 0; i < t->blocks[block].count; i++) {
-        const struct msim_arg *a = &t->args[t->blocks[block].first + i];
-
-        if (a->kind == MSIM_ARG_TENSOR)
-            sum += (double)msim_arg_elems(t, a) *
-                   msim_dtype_bytes((enum msim_dtype)a->dtype);
-    }
-    return sum;
-}
-
 double msim_reshaped_growth(const struct msim_trace *view,
                             const struct msim_trace *t, uint32_t op)
 {
-    double before = op == MSIM_NONE ? 0 : bytes_of(t, t->ops[op].args);
+    double before = op == MSIM_NONE ? 0 : msim_args_bytes(t, t->ops[op].args);
 
-    return before > 0 ? bytes_of(view, view->ops[op].args) / before : 1;
+    return before > 0 ? msim_args_bytes(view, view->ops[op].args) / before : 1;
 }
 
 /* A message is as much larger as the tensors of its call. */
@@ -290,51 +275,15 @@ static enum msim_status put_all(struct reshaping *g)
     }
     for (uint32_t i = 0; i < v->n_comms; i++)
         put_message(g, &v->comms[i]);
-    /* A part of a larger tensor begins further on; how far is not told, so
-     * that tensors count as their elements. */
-    v->n_tensor_strides = 0;
     return MSIM_OK;
 }
 
 /* ---- views ----------------------------------------------------------------
  */
 
-/* X(field): the columns of a view that are its own. */
-#define OWN_COLUMNS(X) X(ops) X(comms) X(blocks) X(args) X(dims)
-
-static void *copy_of(const void *column, size_t n, size_t size)
-{
-    void *copy = malloc(n * size + size);
-
-    if (copy && n)
-        memcpy(copy, column, n * size);
-    return copy;
-}
-
-/* The columns of `t`, some of them copied. */
-static enum msim_status open_view(struct msim_trace *v,
-                                  const struct msim_trace *t)
-{
-    bool whole = true;
-
-    *v = *t;
-#define X(field)                                                               \
-    v->field = copy_of(t->field, t->n_##field, sizeof(*t->field));             \
-    v->cap_##field = t->n_##field;                                             \
-    whole = whole && v->field;
-    OWN_COLUMNS(X)
-#undef X
-    return whole ? MSIM_OK : MSIM_ENOMEM;
-}
-
 void msim_reshaped_free(struct msim_trace *view)
 {
-    if (!view)
-        return;
-#define X(field) free(view->field);
-    OWN_COLUMNS(X)
-#undef X
-    free(view);
+    msim_trace_view_free(view);
 }
 
 /* ---- what is asked for ----------------------------------------------------
@@ -342,7 +291,7 @@ void msim_reshaped_free(struct msim_trace *view)
 
 bool msim_reshape_is_none(const struct msim_reshape *r)
 {
-    return !r->n_axes && !r->dtype && !r->tf32;
+    return !r->n_axes && !r->n_sizes && !r->dtype && !r->tf32;
 }
 
 static enum msim_status complete(struct msim_axis *axis,
@@ -361,7 +310,6 @@ static enum msim_status complete(struct msim_axis *axis,
 static enum msim_status fill(struct reshaping *g, struct msim_axis axis,
                              struct msim_error *err)
 {
-    MSIM_TRY(open_view(g->view, g->t));
     MSIM_TRY(complete(&axis, g->t, err));
     if (axis.to)
         MSIM_TRY(msim_axis_sizes_find(&g->axis, g->t, &axis));
@@ -437,11 +385,10 @@ static enum msim_status change(struct msim_trace **out,
                                struct msim_error *err)
 {
     struct reshaping g = {.t = t, .dtype = dtype, .tf32 = tf32};
-    enum msim_status status = MSIM_ENOMEM;
+    enum msim_status status = msim_trace_view_new(&g.view, t);
 
     *out = NULL;
-    g.view = calloc(1, sizeof(*g.view));
-    if (g.view)
+    if (status == MSIM_OK)
         status = fill(&g, *axis, err);
     msim_argpool_release(&g.pool);
     msim_idmap_release(&g.lists);
@@ -455,26 +402,38 @@ static enum msim_status change(struct msim_trace **out,
     return status;
 }
 
+/* What of `r` is asked for beside sizes of the model, of a view that is `*v`
+ * from then on: one more view for each axis. */
+static enum msim_status change_rest(struct msim_trace **v,
+                                    const struct msim_reshape *r,
+                                    struct msim_error *err)
+{
+    const struct msim_axis none = {0};
+    bool typed = r->dtype || r->tf32;
+
+    for (uint32_t i = 0; i < r->n_axes || (typed && !i); i++) {
+        struct msim_trace *last = *v;
+        enum msim_status status =
+            change(v, last, i < r->n_axes ? &r->axes[i] : &none,
+                   i ? MSIM_DT_UNKNOWN : r->dtype, i ? false : r->tf32, err);
+
+        msim_reshaped_free(last); /* a view has what it changed for itself */
+        MSIM_TRY(status);
+    }
+    (*v)->tf32 |= r->tf32;
+    return MSIM_OK;
+}
+
 enum msim_status msim_reshaped_new(struct msim_trace **out,
                                    const struct msim_trace *t,
                                    const struct msim_reshape *r,
                                    struct msim_error *err)
 {
-    const struct msim_axis none = {0};
-    struct msim_trace *last;
-
-    MSIM_TRY(change(out, t, r->n_axes ? &r->axes[0] : &none, r->dtype, r->tf32,
-                    err));
-    for (uint32_t i = 1; i < r->n_axes; i++) {
-        enum msim_status status;
-
-        last = *out;
-        status = change(out, last, &r->axes[i], MSIM_DT_UNKNOWN, false, err);
-        msim_reshaped_free(last); /* a view has what it changed for itself */
-        MSIM_TRY(status);
-    }
-    (*out)->tf32 |= r->tf32;
-    return MSIM_OK;
+    if (r->n_sizes)
+        MSIM_TRY(msim_model_resized_new(out, t, r->sizes, r->n_sizes, err));
+    else
+        MSIM_TRY(msim_trace_view_new(out, t));
+    return change_rest(out, r, err);
 }
 
 enum msim_status msim_reshaped_ranks(struct msim_trace ***out,

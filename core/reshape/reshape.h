@@ -1,25 +1,31 @@
 /*
  * core/reshape/reshape.h - a trace with other sizes: what its operators would
- * be given with another batch, another sequence, or another type.
+ * be given with another batch, another sequence, another width of the model, or
+ * another type.
  *
  * The trace itself is never edited. The result is a view of it: operators,
  * their arguments and the sizes of messages are its own, all else is the
  * trace's. Operator i of the view is operator i of the trace, so that what is
  * known of one (its kernels, its place in a graph) is known of the other.
  *
- * What stays: how often an operator is called, and what scalars and lists of
- * numbers say.
+ * What stays: how often an operator is called, and, but where sizes of the
+ * model change, what scalars and lists of numbers say.
  */
 #ifndef MSIM_CORE_RESHAPE_RESHAPE_H
 #define MSIM_CORE_RESHAPE_RESHAPE_H
 #include "core/reshape/axis.h"
+#include "core/reshape/model_sizes.h"
 
-#define MSIM_RESHAPE_AXES 16
+#define MSIM_RESHAPE_AXES  16
+#define MSIM_RESHAPE_SIZES 8
 
 struct msim_reshape {
     struct msim_axis axes[MSIM_RESHAPE_AXES]; /* changed in this order; one that
                                                  goes from 0 is the batch */
     uint32_t n_axes;
+    struct msim_model_size sizes[MSIM_RESHAPE_SIZES]; /* of the model, changed
+                                                         before all axes */
+    uint32_t n_sizes;
     enum msim_dtype dtype; /* of what is fp32 in the trace, outside optimizers;
                               UNKNOWN: as it is */
     bool tf32;             /* products of fp32 are rounded to TF32 */

@@ -25,7 +25,8 @@ core/job             : core/base core/stream core/trace core/read/ core/link cor
 core/lives           : core/base core/trace :
 core/pipeline        : core/base :
 core/memory          : core/base core/trace core/lives :
-core/reshape         : core/base core/trace core/lives :
+core/reshape         : core/base core/trace core/lives core/sizes :
+core/sizes           : core/base core/trace core/lives :
 core/rewrite         : core/base core/trace core/lives core/pipeline core/rewrite/weave core/rewrite/split :
 core/rewrite/split   : core/base core/trace core/lives core/pipeline core/rewrite/weave :
 core/rewrite/weave   : core/base core/trace core/lives :

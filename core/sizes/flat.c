@@ -1,0 +1,188 @@
+/*
+ * core/sizes/flat.c - storages that hold tensors one behind the other: buckets
+ * of gradients, parameters of a unit; and tensors that no operator made.
+ */
+#include "core/base/hash.h"
+#include "core/base/idmap.h"
+#include "core/base/sort.h"
+#include "core/base/vec.h"
+#include "core/sizes/learning.h"
+
+#include <stdlib.h>
+
+/* Room that is no tensor's is less than this share of a bucket: what aligns
+ * tensors, and what fills a bucket up for its ranks. */
+#define GAPS_MOST 0.02
+
+/* ---- tensors that no operator made ----------------------------------------
+ */
+
+static void unite_values(struct msim_size_learning *l,
+                         const struct msim_size_value *a,
+                         const struct msim_size_value *b)
+{
+    for (uint32_t i = 0; i < a->n && a->n == b->n; i++)
+        msim_size_unite(l, a->at + i, b->at + i);
+}
+
+/* One is the other in a row. */
+static enum msim_status tie_row(struct msim_size_learning *l,
+                                const struct msim_size_value *a,
+                                const struct msim_size_value *b)
+{
+    uint32_t x, y;
+
+    if (a->n != 1 && b->n != 1)
+        return MSIM_OK;
+    MSIM_TRY(msim_size_count(l, a, &x));
+    MSIM_TRY(msim_size_count(l, b, &y));
+    msim_size_unite(l, x, y);
+    return MSIM_OK;
+}
+
+/* As many elements from one place of one storage on, and one of the two given:
+ * a gradient that is a view of its bucket, a parameter by another name, or in a
+ * row. */
+static enum msim_status unite_given(struct msim_size_learning *l, bool rows)
+{
+    struct msim_idmap seen = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t *at;
+
+    for (uint32_t i = 0; i < l->n_values && status == MSIM_OK; i++) {
+        const struct msim_size_value *v = &l->values[i];
+        const int64_t where[] = {v->life, v->offset, (int64_t)v->elems};
+        uint64_t key = msim_hash_bytes(rows ? MSIM_HASH_START : v->shape, where,
+                                       sizeof(where));
+
+        if ((v->made && !rows) || v->life == MSIM_NONE)
+            continue;
+        status = msim_idmap_put(&seen, key, i, &at);
+        if (status != MSIM_OK || *at == i)
+            continue;
+        if (!rows)
+            unite_values(l, &l->values[*at], v);
+        else if (!v->made || !l->values[*at].made)
+            status = tie_row(l, &l->values[*at], v);
+    }
+    msim_idmap_release(&seen);
+    return status;
+}
+
+/* ---- buckets ---------------------------------------------------------------
+ */
+
+struct flat {
+    struct msim_size_learning *l;
+    uint32_t *order;         /* values, by life and place */
+    uint32_t *parts, cap, n; /* values of a bucket */
+};
+
+static bool before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_size_value *x = (const struct msim_size_value *)ctx + a;
+    const struct msim_size_value *y = (const struct msim_size_value *)ctx + b;
+
+    if (x->life != y->life)
+        return x->life < y->life;
+    if (x->offset != y->offset)
+        return x->offset < y->offset;
+    return x->elems > y->elems;
+}
+
+/* Values of one life, in order: those that cover it from `0` to `elems`, each
+ * the largest that begins where the last one ends. False: they do not. */
+static enum msim_status cover(struct flat *f, const uint32_t *of, uint32_t n,
+                              uint64_t elems, bool *whole)
+{
+    uint64_t at = 0, gaps = 0;
+
+    f->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct msim_size_value *v = &f->l->values[of[i]];
+
+        if (v->offset < (int64_t)at || v->elems >= elems || !v->elems)
+            continue;
+        gaps += (uint64_t)v->offset - at;
+        at = (uint64_t)v->offset + v->elems;
+        MSIM_TRY(
+            msim_grow((void **)&f->parts, &f->cap, f->n, sizeof(*f->parts)));
+        f->parts[f->n++] = of[i];
+    }
+    *whole = f->n > 1 && at <= elems &&
+             (double)(gaps + elems - at) <= GAPS_MOST * (double)elems;
+    return MSIM_OK;
+}
+
+static enum msim_status tie_bucket(struct flat *f, uint32_t bucket)
+{
+    uint32_t at = f->l->values[bucket].at;
+    enum msim_status status = MSIM_OK;
+    uint32_t *places = malloc((size_t)f->n * sizeof(*places));
+
+    f->l->op = f->l->values[bucket].op;
+    if (!places)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < f->n && status == MSIM_OK; i++)
+        status = msim_size_count(f->l, &f->l->values[f->parts[i]], &places[i]);
+    if (status == MSIM_OK)
+        status = msim_size_tie_sum(f->l, at, places, f->n);
+    free(places);
+    return status;
+}
+
+/* The largest of a life is a vector, and others fill it. */
+static enum msim_status tie_life(struct flat *f, const uint32_t *of, uint32_t n)
+{
+    uint32_t largest = of[0];
+    bool whole;
+
+    if (n < 3)
+        return MSIM_OK;
+    for (uint32_t i = 1; i < n; i++)
+        if (f->l->values[of[i]].elems > f->l->values[largest].elems)
+            largest = of[i];
+    if (f->l->values[largest].n != 1 || f->l->values[largest].offset ||
+        f->l->values[largest].life == MSIM_NONE)
+        return MSIM_OK;
+    MSIM_TRY(cover(f, of, n, f->l->values[largest].elems, &whole));
+    return whole ? tie_bucket(f, largest) : MSIM_OK;
+}
+
+static enum msim_status tie_lives(struct flat *f, uint32_t n)
+{
+    const struct msim_size_value *v = f->l->values;
+    uint32_t first = 0;
+
+    for (uint32_t i = 1; i <= n; i++) {
+        if (i < n && v[f->order[i]].life == v[f->order[first]].life)
+            continue;
+        MSIM_TRY(tie_life(f, f->order + first, i - first));
+        first = i;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_size_flat(struct msim_size_learning *l)
+{
+    uint32_t n = l->n_values;
+    struct flat f = {.l = l};
+    uint32_t *tmp = malloc(((size_t)n + 1) * sizeof(*tmp));
+    enum msim_status status = MSIM_ENOMEM;
+
+    f.order = malloc(((size_t)n + 1) * sizeof(*f.order));
+    if (tmp && f.order) {
+        for (uint32_t i = 0; i < n; i++)
+            f.order[i] = i;
+        msim_sort_index(f.order, tmp, n, before, l->values);
+        status = unite_given(l, false);
+        if (status == MSIM_OK)
+            status = unite_given(l, true);
+        if (status == MSIM_OK)
+            status = tie_lives(&f, n);
+    }
+    free(tmp);
+    free(f.order);
+    free(f.parts);
+    return status;
+}
