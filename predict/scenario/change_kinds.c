@@ -36,6 +36,10 @@
     X("optimizer_bits", msim_change_read_optimizer_bits)                       \
     X("optimizer_in_backward", msim_change_read_in_backward)                   \
     X("sequence", msim_change_read_reshape)                                    \
+    X("hidden", msim_change_read_model_size)                                   \
+    X("heads", msim_change_read_model_size)                                    \
+    X("ffn", msim_change_read_model_size)                                      \
+    X("vocab", msim_change_read_model_size)                                    \
     X("parallel", msim_change_read_described)                                  \
     X("lora", msim_change_read_described)                                      \
     X("qlora", msim_change_read_described)                                     \

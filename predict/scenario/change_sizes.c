@@ -3,33 +3,45 @@
  */
 #include "predict/scenario/change.h"
 
+#include <string.h>
+
 #define AXIS_MOST 1000000000
 
-/* A size, or from which to which. */
-static void read_axis(struct msim_change_reader *r, const char *key, bool every)
+/* A size, or from which to which: `number` where a size alone will do, and
+ * `whole` where it must say from which. */
+static struct msim_axis read_from_to(struct msim_change_reader *r,
+                                     const char *key, bool number, bool whole)
 {
     static const char *const KEYS[] = {"from", "to", NULL};
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
-    struct msim_reshape *reshape = &r->row->settings.reshape;
-    struct msim_axis axis = {.every = every};
+    struct msim_axis axis = {0};
     struct msim_fields in;
 
-    if (cJSON_IsNumber(item) && !every) {
+    if (cJSON_IsNumber(item) && number) {
         axis.to = msim_field_int(r->f, key, 1, 1);
     } else if (!cJSON_IsObject(item)) {
         msim_field_refuse(r->f, key,
-                          every ? "{\"from\": 512, \"to\": 1024}"
-                                : "a number, or {\"from\": 8, \"to\": 64}");
+                          number ? "a number, or {\"from\": 8, \"to\": 64}"
+                                 : "{\"from\": 512, \"to\": 1024}");
     } else {
         in = msim_fields_open(r->f, key);
         msim_fields_only(&in, KEYS);
         axis.from =
-            msim_field_int(&in, "from", 1, every ? MSIM_FIELD_WANTED : 0);
+            msim_field_int(&in, "from", 1, whole ? MSIM_FIELD_WANTED : 0);
         axis.to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
         msim_fields_close(r->f, &in);
     }
     if (axis.to > AXIS_MOST || axis.from > AXIS_MOST)
         msim_field_refuse(r->f, key, "sizes of at most 1,000,000,000");
+    return axis;
+}
+
+static void read_axis(struct msim_change_reader *r, const char *key, bool every)
+{
+    struct msim_reshape *reshape = &r->row->settings.reshape;
+    struct msim_axis axis = read_from_to(r, key, !every, every);
+
+    axis.every = every;
     if (reshape->n_axes == MSIM_RESHAPE_AXES)
         msim_field_refuse(r->f, key, "at most 16 such changes a scenario");
     else if (axis.from != axis.to)
@@ -45,6 +57,33 @@ void msim_change_read_batch(struct msim_change_reader *r, const char *key)
 void msim_change_read_reshape(struct msim_change_reader *r, const char *key)
 {
     read_axis(r, key, true);
+}
+
+/* A size of the model: its name, and its role in the trace. */
+static const struct {
+    const char *key;
+    enum msim_size_role role;
+} MODEL_SIZES[] = {{"hidden", MSIM_SIZE_HIDDEN},
+                   {"heads", MSIM_SIZE_HEADS},
+                   {"ffn", MSIM_SIZE_FFN},
+                   {"vocab", MSIM_SIZE_VOCAB}};
+
+void msim_change_read_model_size(struct msim_change_reader *r, const char *key)
+{
+    struct msim_reshape *reshape = &r->row->settings.reshape;
+    struct msim_model_size size = {0};
+    struct msim_axis axis = read_from_to(r, key, true, false);
+
+    for (size_t i = 0; i < sizeof(MODEL_SIZES) / sizeof(*MODEL_SIZES); i++)
+        if (strcmp(MODEL_SIZES[i].key, key) == 0)
+            size.role = (uint8_t)MODEL_SIZES[i].role;
+    size.from = axis.from;
+    size.to = axis.to;
+    if (reshape->n_sizes == MSIM_RESHAPE_SIZES)
+        msim_field_refuse(r->f, key, "at most 8 such changes a scenario");
+    else
+        reshape->sizes[reshape->n_sizes++] = size;
+    r->row->other_target = true;
 }
 
 void msim_change_read_dtype(struct msim_change_reader *r, const char *key)

@@ -25,6 +25,8 @@
  *     clock, power_cap                   texts, as --clock, --power-cap
  *     batch    a number, or {"from", "to"}: core/reshape
  *     reshape  {"from", "to"}: every size of "from" but those of weights
+ *     hidden, heads, ffn, vocab          of the model, likewise:
+ *              core/reshape/model_sizes.h
  *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers; "amp_"
  *              before it: autocast
  *     recompute  "full", {"every": n} or a GLOB of operators: core/rewrite
