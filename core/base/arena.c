@@ -33,6 +33,21 @@ void msim_arena_release(struct msim_arena *a)
     msim_arena_init(a);
 }
 
+void msim_arena_absorb(struct msim_arena *a, struct msim_arena *from)
+{
+    struct msim_arena_chunk **end = &a->chunks;
+
+    if (!a->chunks) {
+        *a = *from;
+    } else {
+        while (*end)
+            end = &(*end)->next;
+        *end = from->chunks;
+        a->total += from->total;
+    }
+    msim_arena_init(from);
+}
+
 static int add_chunk(struct msim_arena *a, size_t at_least)
 {
     size_t size = a->size ? a->size * 2 : CHUNK_MIN;

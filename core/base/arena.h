@@ -20,6 +20,9 @@ struct msim_arena {
 void msim_arena_init(struct msim_arena *a);
 void msim_arena_release(struct msim_arena *a);
 
+/* What `from` holds is `a`'s from now on, where it stands; `from` is empty. */
+void msim_arena_absorb(struct msim_arena *a, struct msim_arena *from);
+
 /* `bytes` of zeroed memory aligned to 16, or NULL when memory is out. */
 void *msim_arena_alloc(struct msim_arena *a, size_t bytes);
 

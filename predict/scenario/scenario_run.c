@@ -2,6 +2,7 @@
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
 #include "core/base/cut_text.h"
+#include "core/turns/turns.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
@@ -11,6 +12,7 @@
 #include "predict/whatif/select.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -364,6 +366,77 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
                       *why.text ? why.text : msim_status_text(status));
 }
 
+/* ---- changes of durations alone, by threads ------------------------------ */
+
+struct durations {
+    struct msim_scenarios *all;
+    const struct base *base;
+    const struct msim_inputs *in;
+    const struct msim_target *to;
+    pthread_mutex_t lock; /* guards all->arena */
+};
+
+/* Nothing is loaded, built or remembered for it: bases are only read. */
+static bool is_of_durations(const struct msim_scenario_row *row)
+{
+    return !*row->reason && !row->other_target && !row->n_edits;
+}
+
+static void take_rows(struct durations *k, struct msim_turns *t,
+                      const struct base *base, struct msim_arena *arena)
+{
+    uint32_t i;
+
+    while (msim_turns_next(t, &i)) {
+        struct msim_scenario_row *row = &k->all->rows[i];
+
+        if (!is_of_durations(row))
+            continue;
+        row->arena = arena;
+        run_one(row, base, k->in, k->to);
+        row->arena = &k->all->arena;
+    }
+}
+
+/* What the base takes while one thing deviates, and what rows keep, are a
+ * worker's own meanwhile. */
+static enum msim_status run_durations(struct msim_turns *t, void *ctx,
+                                      struct msim_error *err)
+{
+    struct durations *k = ctx;
+    struct base own = *k->base;
+    const struct msim_ratio_side side = side_of(&own.run);
+    struct msim_arena arena;
+
+    (void)err;
+    MSIM_TRY(msim_deviating_new(&own.deviating, &side));
+    msim_arena_init(&arena);
+    take_rows(k, t, &own, &arena);
+    msim_deviating_free(own.deviating);
+    pthread_mutex_lock(&k->lock);
+    msim_arena_absorb(&k->all->arena, &arena);
+    pthread_mutex_unlock(&k->lock);
+    return MSIM_OK;
+}
+
+static enum msim_status run_all_durations(struct msim_scenarios *s,
+                                          const struct base *base,
+                                          const struct msim_inputs *in,
+                                          const struct msim_target *to,
+                                          struct msim_error *err)
+{
+    struct durations k = {.all = s, .base = base, .in = in, .to = to};
+    enum msim_status status;
+
+    pthread_mutex_init(&k.lock, NULL);
+    status = msim_turns_run(s->n, s->base.settings.load.threads, run_durations,
+                            &k, err);
+    pthread_mutex_destroy(&k.lock);
+    return status;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
 /* What the runs of a row must know. */
 static void settle(struct msim_scenarios *all, struct msim_scenario_row *row)
 {
@@ -415,8 +488,10 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
         settle(s, &s->rows[i]);
     status = predict_base(&base, &s->base, in, to, err);
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
-        if (!*s->rows[i].reason) /* it could be read */
+        if (!is_of_durations(&s->rows[i]))
             run_one(&s->rows[i], &base, in, to);
+    if (status == MSIM_OK)
+        status = run_all_durations(s, &base, in, to, err);
     if (status == MSIM_OK)
         status = msim_scenarios_guard(s, batch_of(in));
     msim_deviating_free(base.deviating);
