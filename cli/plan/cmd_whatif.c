@@ -22,6 +22,7 @@ struct settings {
     const char *platform, *host, *network, *strategy;
     enum msim_output output;
     bool sensitivity, kernels, simulate;
+    uint32_t threads;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -75,6 +76,7 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a scenario, instead of text"},
+    MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
 static const char *const EXAMPLES[] = {
@@ -229,10 +231,9 @@ int msim_cmd_whatif(int argc, char **argv)
 {
     char data[1024];
     struct msim_predict_settings settings = {.data = data,
-                                             .load = {.threads = 2},
                                              .peers = MSIM_PEERS_FIXED,
                                              .iteration = MSIM_ITERATION_ALL};
-    struct settings s = {0};
+    struct settings s = {.threads = 2};
     struct msim_cli_operands files;
     struct msim_error err = {0};
     enum msim_status status;
@@ -271,6 +272,7 @@ int msim_cmd_whatif(int argc, char **argv)
     settings.platform = s.platform;
     settings.host = s.host;
     settings.network = s.network;
+    settings.load.threads = s.threads;
     if (status == MSIM_OK)
         status =
             run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);

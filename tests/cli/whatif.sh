@@ -241,4 +241,24 @@ assert abs(width["clock"] - math.log(alone["ratio_high"] / alone["ratio_low"])) 
 assert width["same"] < 1e-9 and rows["same"]["predicted"] == 1, rows
 assert width["batch"] < 0.1 < 0.3 < width["gpu"], width
 PYTHON
+# Bytes do not depend on who answers: more threads than scenarios, too, and
+# scenarios that need a graph of their own between them.
+cat >"$folder/threads.json" <<'JSON'
+{"scenarios": [
+  {"name": "a", "changes": [{"speedup": {"select": "kernels", "factor": 2}}]},
+  {"name": "b", "changes": [{"clock": "0.8"}]},
+  {"name": "c", "changes": [{"scale": {"select": "host", "factor": 0.5}}]},
+  {"name": "d", "changes": [{"scale": {"select": "op:none*", "factor": 2}}]},
+  {"name": "e", "changes": [{"fuse": "pointwise"}]},
+  {"name": "f", "changes": [{"remove": {"select": "family:gemm"}}]}]}
+JSON
+for threads in 1 2 7; do
+    run whatif "$folder/threads.json" --platform h100 --kernels --json \
+        --threads "$threads" "$MSIM_DATA/traces/gpt2"
+    want_rc 0
+    cp "$folder/out" "$folder/of-$threads"
+done
+cmp -s "$folder/of-1" "$folder/of-2" || complain "two threads, other bytes"
+cmp -s "$folder/of-1" "$folder/of-7" || complain "seven threads, other bytes"
+
 finish
