@@ -77,11 +77,8 @@ static void note_links(const struct describing *d)
     if (!d->to->platform || msim_target_replays(d->to) ||
         !(out->transfer_us > 0))
         return;
-    for (uint32_t i = 0; i < d->in->job->n_ranks; i++)
-        if (d->in->job->ranks[i]->world_size > ranks)
-            ranks = d->in->job->ranks[i]->world_size;
-    if (ranks < d->in->job->n_ranks)
-        ranks = d->in->job->n_ranks;
+    if (ranks < msim_job_world(d->in->job))
+        ranks = msim_job_world(d->in->job);
     if (ranks > 1 && gpus > 1)
         out->links_inside = links(d, ranks < gpus ? ranks : gpus, 1);
     if (ranks > gpus)

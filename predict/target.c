@@ -298,12 +298,8 @@ static enum msim_status check_ranks(const struct choosing *c)
 /* The ranks of the whole job. */
 static uint32_t ranks_of(const struct choosing *c)
 {
-    const struct msim_job *job = c->in->job;
-    uint32_t n = job->n_ranks;
+    uint32_t n = msim_job_world(c->in->job);
 
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        if (job->ranks[i]->world_size > n)
-            n = job->ranks[i]->world_size;
     return c->s->ranks > n ? c->s->ranks : n;
 }
 

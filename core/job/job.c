@@ -48,3 +48,13 @@ void msim_job_free(struct msim_job *job)
     msim_arena_release(&job->arena);
     free(job);
 }
+
+uint32_t msim_job_world(const struct msim_job *job)
+{
+    uint32_t n = job->n_ranks;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->world_size > n)
+            n = job->ranks[i]->world_size;
+    return n;
+}

@@ -76,6 +76,9 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
                                uint32_t n, const struct msim_load_options *opt,
                                struct msim_error *err);
 
+/* The ranks of the job, whether traced or known of by those that are. */
+uint32_t msim_job_world(const struct msim_job *job);
+
 /* A file in memory: `len` bytes, so called. */
 struct msim_job_text {
     const char *name;

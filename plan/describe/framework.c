@@ -3,6 +3,8 @@
  */
 #include "plan/describe/framework.h"
 
+#include "core/pipeline/pipeline_split.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -70,21 +72,6 @@ bool msim_exchanges_each_micro_batch(const struct msim_strategy *s)
 
 /* ---- stages -------------------------------------------------------------- */
 
-/* Layers that do not divide leave the last stage room for the head, as far as
- * no other stage becomes fuller for it. */
-static int64_t even_layers(int64_t layers, int64_t stages, int64_t stage)
-{
-    int64_t most = (layers + stages - 1) / stages;
-    int64_t last = layers - most * (stages - 1);
-    int64_t others = stages - 1;
-
-    if (last < 0)
-        last = 0;
-    if (stage == others)
-        return last;
-    return (layers - last) / others + (stage < (layers - last) % others);
-}
-
 static int64_t alike_layers(const struct msim_described *m, int64_t stages,
                             int64_t stage)
 {
@@ -106,7 +93,7 @@ int64_t msim_stage_layers(const struct msim_described *m,
         return m->layers;
     if (msim_framework_of(s)->split == MSIM_SPLIT_PARAMETERS && s->vp == 1)
         return alike_layers(m, s->pp, stage);
-    return even_layers(m->layers, s->pp, stage);
+    return msim_pipeline_layers(m->layers, s->pp, stage);
 }
 
 int64_t msim_chunk_layers(const struct msim_described *m,
@@ -115,5 +102,5 @@ int64_t msim_chunk_layers(const struct msim_described *m,
 {
     int64_t layers = msim_stage_layers(m, s, stage);
 
-    return layers / s->vp + (chunk < layers % s->vp);
+    return msim_pipeline_chunk_layers(layers, s->vp, chunk);
 }

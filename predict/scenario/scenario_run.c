@@ -310,17 +310,6 @@ static enum msim_status multiplies_wide(bool *wide,
     return status;
 }
 
-/* The ranks of the job as it was recorded. */
-static uint32_t world_of(const struct msim_job *job)
-{
-    uint32_t n = job->n_ranks;
-
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        if (job->ranks[i]->world_size > n)
-            n = job->ranks[i]->world_size;
-    return n;
-}
-
 /* What is asked for and is so already is no change: what a job in 16 bits keeps
  * in 32, gradients and states, it keeps on purpose. */
 static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
@@ -331,9 +320,10 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
     struct msim_predict_settings *s = &row->settings;
     bool wide;
 
-    if (s->ranks == world_of(in->job))
+    if (s->ranks == msim_job_world(in->job))
         s->ranks = 0;
-    if (s->rewrite.world == world_of(in->job) && !s->rewrite.shard)
+    if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
+        !s->rewrite.parallel.dp)
         s->rewrite.world = 0;
     if (!s->reshape.dtype)
         return MSIM_OK;

@@ -64,7 +64,7 @@ predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict predict/carry :
 predict/learn        : core/ models/ : cjson/ cJSON.h
 predict/edit         : core/ models/ predict predict/groups :
-plan/describe        : core/base core/guard core/json : cjson/ cJSON.h
+plan/describe        : core/base core/guard core/json core/pipeline : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
