@@ -4,6 +4,7 @@
 #include "predict/pipeline.h"
 
 #include "core/graph/build/graph_build.h"
+#include "core/rewrite/rewrite.h"
 #include "core/run/peers.h"
 #include "models/estimate/model.h"
 #include "predict/describe_run.h"
@@ -228,6 +229,8 @@ static enum msim_status find_memory(struct predicting *p)
                                    b->costs, &b->memory, p->err));
     msim_step_factor_apply(&b->factor, b->graph, b->costs, &b->memory);
     job.origins = job.ranks;
+    if (origin && msim_rewrite_stages(&origin->rewrite) > 1)
+        return MSIM_OK; /* a change is of one rank: the stages are several */
     if (origin && !p->asked.views) {
         job.origins = origin->ranks;
         job.made = (struct msim_fit_change){origin->reshape, origin->rewrite};

@@ -10,7 +10,10 @@
  *     last:           wait; copy_ of each gradient out of its bucket
  *
  * Buckets are there all the time, beside the gradients, unless these are views
- * of them. Only the last backward pass before a step sends.
+ * of them, or are kept in memory of the program's own (main gradients), which
+ * is reduced where it is. Only the last backward pass before a step sends;
+ * where a stage of a pipeline goes back through several micro batches in it,
+ * the last of these.
  */
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/stages.h"
@@ -39,6 +42,7 @@ struct ddp {
     struct placed *placed; /* by statement */
     struct bucket *buckets;
     uint32_t n_buckets; /* of the pass at hand */
+    uint32_t *last; /* by life: the last statement of a pass that keeps it */
     int64_t sequence;
     struct msim_shard_units u; /* ZeRO 1 */
 };
@@ -78,10 +82,13 @@ static void place(struct ddp *c, uint32_t p)
     uint32_t n = 0, last = MSIM_NONE;
     double bytes = 0;
 
+    for (uint32_t s = pass->backward; s < pass->tail; s++)
+        if (c->w->gradient[s] != MSIM_NONE)
+            c->last[c->w->gradient[s]] = s;
     for (uint32_t s = pass->backward; s < pass->tail; s++) {
         struct placed *x = &c->placed[s];
 
-        if (!gradient_of(c, s, &x->gradient))
+        if (!gradient_of(c, s, &x->gradient) || c->last[c->w->gradient[s]] != s)
             continue;
         x->bucket = n;
         bytes += (double)x->gradient.elems *
@@ -122,6 +129,13 @@ static void size_buckets(struct ddp *c, uint32_t p)
 /* ---- statements ----------------------------------------------------------
  */
 
+/* Memory for gradients that was there before the step, as the main gradients
+ * that a program keeps itself, is the bucket. */
+static bool is_kept(const struct ddp *c, uint32_t s)
+{
+    return c->w->d.lives.rows[c->w->gradient[s]].born == MSIM_NONE;
+}
+
 static struct msim_emit_flat own_gradient(const struct ddp *c, uint32_t s)
 {
     struct msim_emit_flat x = c->placed[s].gradient;
@@ -139,14 +153,24 @@ static enum msim_status send(struct ddp *c, uint32_t s)
     struct msim_emit_flat from = own_gradient(c, s), to = from;
     struct msim_draft_place at = msim_weave_place(c->w, s);
     struct msim_weave_given g;
-    struct msim_emit_message m = {"c10d::allreduce_", MSIM_COLL_ALL_REDUCE,
-                                  c->sequence + 1, b->flat, b->flat};
+    struct msim_emit_message m = {"c10d::allreduce_",
+                                  MSIM_COLL_ALL_REDUCE,
+                                  c->sequence + 1,
+                                  b->flat,
+                                  b->flat,
+                                  0};
+    bool kept = is_kept(c, s);
 
     to.storage = b->flat.storage;
     if (msim_weave_find_given(c->w, s, &g))
         at.parent = d->placed[g.accumulate];
-    MSIM_TRY(msim_emit_op(d, at, "aten::mul", &to, &from, &to));
-    if (c->r->bucket_views)
+    if (kept) {
+        m.in = m.out = from;
+        m.elems = b->flat.elems;
+    } else {
+        MSIM_TRY(msim_emit_op(d, at, "aten::mul", &to, &from, &to));
+    }
+    if (c->r->bucket_views && !kept)
         d->storage[c->w->gradient[s]] = to.storage;
     if (!x->closes)
         return MSIM_OK;
@@ -165,7 +189,7 @@ static enum msim_status finish(struct ddp *c, uint32_t p)
          s++) {
         struct msim_emit_flat to, from;
 
-        if (c->placed[s].bucket == MSIM_NONE)
+        if (c->placed[s].bucket == MSIM_NONE || is_kept(c, s))
             continue;
         to = from = own_gradient(c, s);
         from.storage = c->buckets[c->placed[s].bucket].flat.storage;
@@ -222,7 +246,8 @@ static enum msim_status open(struct ddp *c)
         MSIM_TRY(msim_shard_units_find(&c->u, c->w, false));
     c->placed = malloc(n * sizeof(*c->placed));
     c->buckets = calloc(n, sizeof(*c->buckets));
-    if (!c->placed || !c->buckets)
+    c->last = calloc((size_t)c->w->d.lives.n + 1, sizeof(*c->last));
+    if (!c->placed || !c->buckets || !c->last)
         return MSIM_ENOMEM;
     for (uint32_t s = 0; s < c->w->a.n; s++)
         c->placed[s] = (struct placed){.bucket = MSIM_NONE};
@@ -246,5 +271,6 @@ enum msim_status msim_stage_ddp(struct msim_weave *w,
     msim_shard_units_release(&c.u);
     free(c.placed);
     free(c.buckets);
+    free(c.last);
     return status;
 }

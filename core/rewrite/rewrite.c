@@ -14,13 +14,18 @@ struct stage {
     bool asked;
 };
 
-#define N_STAGES 10
+#define N_STAGES 11
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
 {
     return r->shard == MSIM_SHARD_DDP || r->shard == MSIM_SHARD_ZERO1 ||
            (r->world > 1 && r->shard == MSIM_SHARD_NONE);
+}
+
+static bool is_split(const struct msim_split *p)
+{
+    return p->pp > 1 || p->dp > 1 || p->micro_batches;
 }
 
 static void list(struct stage *stages, const struct msim_rewrite *r)
@@ -31,6 +36,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {msim_stage_recompute, r->recompute_every > 0},
         {msim_stage_offload_activations, r->offload_activations},
         {msim_stage_accumulate, r->accumulate > 1 || r->anew},
+        {msim_stage_pipeline, is_split(&r->parallel)},
         {msim_stage_ddp, is_ddp(r)},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1},
         {msim_stage_optimizer_bits, r->optimizer_8bit},
@@ -50,6 +56,11 @@ bool msim_rewrite_is_none(const struct msim_rewrite *r)
         if (stages[i].asked)
             return false;
     return true;
+}
+
+uint32_t msim_rewrite_stages(const struct msim_rewrite *r)
+{
+    return r->parallel.pp > 1 ? r->parallel.pp : 1;
 }
 
 static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,

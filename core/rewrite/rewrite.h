@@ -8,7 +8,7 @@
  * whatever the order in which it was asked:
  *
  *     casts of mixed precision and of 8 bits, recompute, activations to the
- *     host, accumulate, shard over ranks, the optimizer
+ *     host, accumulate, stages of a pipeline, shard over ranks, the optimizer
  */
 #ifndef MSIM_CORE_REWRITE_REWRITE_H
 #define MSIM_CORE_REWRITE_REWRITE_H
@@ -16,8 +16,12 @@
 
 bool msim_rewrite_is_none(const struct msim_rewrite *r);
 
+/* How many traces, one a stage, a recorded one becomes. */
+uint32_t msim_rewrite_stages(const struct msim_rewrite *r);
+
 /*
- * The trace of `t` changed so; `strings` is the table of its job. On success
+ * The trace of `t` changed so, that of r->parallel.stage where there are
+ * several; `strings` is the table of its job. On success
  * the caller owns `*out` (msim_trace_free()). EUSAGE, with the reason in `err`,
  * where `t` cannot be changed so; ENOMEM, ELIMIT.
  */

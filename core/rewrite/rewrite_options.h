@@ -24,6 +24,30 @@ enum msim_shard {
 #undef X
 };
 
+/* In which order micro batches go through pipeline stages
+ * (core/pipeline/pipeline_schedule.h). X(name, word of a scenario) */
+#define MSIM_TURNS_MAP(X)                                                      \
+    X(1F1B, "1f1b")                                                            \
+    X(INTERLEAVED, "interleaved")                                              \
+    X(ZERO_BUBBLE, "zero-bubble")                                              \
+    X(GPIPE, "gpipe")
+
+enum msim_turns_order {
+#define X(name, text) MSIM_TURNS_##name,
+    MSIM_TURNS_MAP(X)
+#undef X
+};
+
+/* How ranks split the model. 0: as recorded. */
+struct msim_split {
+    uint32_t pp, vp;
+    uint32_t dp;            /* as msim_rewrite.world, which is as many */
+    uint32_t micro_batches; /* of a step, each of the recorded batch */
+    uint8_t order;          /* enum msim_turns_order */
+    uint32_t recorded;      /* ranks of the recorded job; 0: one */
+    uint32_t stage;         /* whose trace is made, from 0 */
+};
+
 struct msim_rewrite {
     /* Blocks whose forward pass is computed again in backward: one of so many;
      * 0: none. With a GLOB only operators that match it are. */
@@ -39,6 +63,7 @@ struct msim_rewrite {
     uint32_t world;      /* ranks, each with the recorded batch; 0: as recorded;
                             above 1 without `shard`: DDP */
     enum msim_shard shard;
+    struct msim_split parallel;
     double bucket_mib;        /* of DDP's buckets; 0: 25 */
     bool bucket_views;        /* gradients are views of DDP's buckets */
     bool offload_activations; /* what backward reads waits on the host */

@@ -130,7 +130,8 @@ static enum msim_status gather(struct sharding *c, uint32_t unit,
                                   MSIM_COLL_ALL_GATHER,
                                   ++c->sequence,
                                   {0},
-                                  {row->elems, 0, row->dtype, row->device}};
+                                  {row->elems, 0, row->dtype, row->device},
+                                  0};
 
     h->present = true;
     h->waits_for = c->sequence;
@@ -268,8 +269,12 @@ static enum msim_status exchange(struct sharding *c, uint32_t unit,
                                  struct msim_emit_flat *flat)
 {
     struct msim_draft *d = &c->w->d;
-    struct msim_emit_message m = {"c10d::allreduce_", MSIM_COLL_ALL_REDUCE,
-                                  ++c->sequence, *flat, *flat};
+    struct msim_emit_message m = {"c10d::allreduce_",
+                                  MSIM_COLL_ALL_REDUCE,
+                                  ++c->sequence,
+                                  *flat,
+                                  *flat,
+                                  0};
 
     MSIM_TRY(msim_emit_op(d, at, "aten::div_", flat, flat, NULL));
     if (c->scatters) {

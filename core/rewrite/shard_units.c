@@ -324,7 +324,8 @@ enum msim_status msim_shard_units_gather(struct msim_shard_units *u,
             *sequence + 1,
             {(row->elems + ranks - 1) / ranks, row->whole, row->kept_as,
              row->device},
-            {row->elems, row->whole, row->kept_as, row->device}};
+            {row->elems, row->whole, row->kept_as, row->device},
+            0};
 
         if (!row->elems)
             continue;

@@ -31,6 +31,10 @@ msim_stage_fn msim_stage_offload_activations;
  * gradients are added up in place, the optimizer steps once. */
 msim_stage_fn msim_stage_accumulate;
 
+/* One stage of a pipeline, whose ranks stand once more for each data parallel
+ * one. */
+msim_stage_fn msim_stage_pipeline;
+
 /* Data parallel: gradients are all-reduced in buckets (DDP), or parameters,
  * gradients and states are shared out (ZeRO, FSDP). */
 msim_stage_fn msim_stage_ddp, msim_stage_shard;

@@ -82,6 +82,7 @@ msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
 /* change_training.c */
 msim_change_read_fn msim_change_read_recompute, msim_change_read_accumulate,
     msim_change_read_world, msim_change_read_shard, msim_change_read_offload,
-    msim_change_read_optimizer_bits, msim_change_read_in_backward;
+    msim_change_read_optimizer_bits, msim_change_read_in_backward,
+    msim_change_read_parallel;
 
 #endif

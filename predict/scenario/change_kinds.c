@@ -40,7 +40,7 @@
     X("heads", msim_change_read_model_size)                                    \
     X("ffn", msim_change_read_model_size)                                      \
     X("vocab", msim_change_read_model_size)                                    \
-    X("parallel", msim_change_read_described)                                  \
+    X("parallel", msim_change_read_parallel)                                   \
     X("lora", msim_change_read_described)                                      \
     X("qlora", msim_change_read_described)                                     \
     X("chunked_loss", msim_change_read_described)

@@ -60,6 +60,84 @@ void msim_change_read_world(struct msim_change_reader *r, const char *key)
     r->row->settings.rewrite.world = (uint32_t)n;
 }
 
+/* ---- parallel ------------------------------------------------------------ */
+
+#define SPLITS_MOST 4096
+
+/* A number of parts, 0: not given. */
+static uint32_t read_parts(struct msim_fields *in, const char *key)
+{
+    int64_t n = msim_field_int(in, key, 1, 0);
+
+    if (n > SPLITS_MOST)
+        msim_field_refuse(in, key, "at most 4096");
+    return (uint32_t)n;
+}
+
+/* A split that no recorded step can be given. */
+static void refuse_split(struct msim_fields *in, const char *key,
+                         const char *lacks)
+{
+    if (msim_field_int(in, key, 1, 1) != 1)
+        msim_field_refuse(in, key, lacks);
+}
+
+static void read_order(struct msim_fields *in, struct msim_split *p)
+{
+#define X(name, text) text,
+    static const char *const WORDS[] = {MSIM_TURNS_MAP(X) NULL};
+#undef X
+    int usual = p->vp > 1 ? MSIM_TURNS_INTERLEAVED : MSIM_TURNS_1F1B;
+
+    p->order = (uint8_t)msim_field_word(in, "schedule", WORDS, usual);
+    if ((p->order == MSIM_TURNS_INTERLEAVED) != (p->vp > 1))
+        msim_field_refuse(in, "schedule",
+                          "\"interleaved\" with \"vp\" above 1, and no other "
+                          "with it");
+    if (p->vp > 1 && p->pp <= 1)
+        msim_field_refuse(in, "vp", "1 without \"pp\" above 1");
+}
+
+/* How ranks split the model: stages of layers, and copies of all of them. */
+void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
+{
+    static const char *const KEYS[] = {"tp",
+                                       "pp",
+                                       "vp",
+                                       "dp",
+                                       "ep",
+                                       "cp",
+                                       "micro_batches",
+                                       "schedule",
+                                       "sequence_parallel",
+                                       NULL};
+    struct msim_rewrite *w = &r->row->settings.rewrite;
+    struct msim_split *p = &w->parallel;
+    struct msim_fields in =
+        msim_change_open(r, key, "{\"pp\": 4, \"micro_batches\": 16}");
+
+    msim_fields_only(&in, KEYS);
+    p->pp = read_parts(&in, "pp");
+    p->vp = read_parts(&in, "vp");
+    p->dp = (uint32_t)msim_field_int(&in, "dp", 1, 0);
+    p->micro_batches = read_parts(&in, "micro_batches");
+    read_order(&in, p);
+    if (p->dp > RANKS_MOST)
+        msim_field_refuse(&in, "dp", "at most 1,000,000 ranks");
+    refuse_split(&in, "tp",
+                 "1: what a recorded step's ranks split already stays so");
+    refuse_split(&in, "ep",
+                 "1: a recorded step does not say which tokens go to which "
+                 "expert");
+    refuse_split(&in, "cp",
+                 "1: a recorded attention reads the keys of all of its "
+                 "sequence");
+    msim_fields_close(r->f, &in);
+    if (p->dp > 1)
+        w->world = p->dp;
+    r->row->other_target |= p->pp > 1 || p->dp > 1 || p->micro_batches;
+}
+
 #define STRATEGIES                                                             \
     "\"ddp\", \"zero1\", \"zero2\", \"zero3\", \"fsdp\", \"full_shard\", "     \
     "\"shard_grad_op\" or \"no_shard\""

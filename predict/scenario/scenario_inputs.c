@@ -11,14 +11,19 @@ static enum msim_status rewrite(struct msim_scenario_inputs *x,
                                 struct msim_trace *const *ranks,
                                 struct msim_error *err)
 {
-    x->job.ranks = calloc((size_t)x->in.job->n_ranks + 1, sizeof(*ranks));
+    struct msim_rewrite r = x->settings.rewrite;
+    uint32_t recorded = x->in.job->n_ranks, stages = msim_rewrite_stages(&r);
+
+    r.parallel.recorded = msim_job_world(x->in.job);
+    x->job.ranks = calloc((size_t)recorded * stages + 1, sizeof(*ranks));
     if (!x->job.ranks)
         return MSIM_ENOMEM;
-    x->job.n_ranks = x->in.job->n_ranks;
-    for (uint32_t i = 0; i < x->job.n_ranks; i++)
-        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i],
-                                    x->in.job->strings, &x->settings.rewrite,
-                                    err));
+    x->job.n_ranks = recorded * stages;
+    for (uint32_t i = 0; i < x->job.n_ranks; i++) {
+        r.parallel.stage = i / recorded;
+        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i % recorded],
+                                    x->in.job->strings, &r, err));
+    }
     return MSIM_OK;
 }
 

@@ -74,12 +74,12 @@ want_rc 0
 # What is of described models alone stays in the table, with that reason.
 cat >"$folder/described.json" <<'JSON'
 {"scenarios": [
-  {"name": "split", "changes": [{"parallel": {"tp": 4}}]},
+  {"name": "narrow", "changes": [{"qlora": {"rank": 8}}]},
   {"name": "adapters", "changes": [{"gpu": "h100"}, {"lora": {"rank": 8}}]}]}
 JSON
 run whatif --platform a100 "$folder/described.json" "$trace" --csv
 want_rc 0
-[[ $(figures split) == ,,,*"'parallel' is a change of a described model"* ]] || complain "no reason: $out"
+[[ $(figures narrow) == ,,,*"'qlora' is a change of a described model"* ]] || complain "no reason: $out"
 [[ $(figures adapters) == ,,,*"'lora' is a change of a described model"* ]] || complain "no reason: $out"
 
 # What users mistype is refused by its path, before the trace is read.

@@ -55,7 +55,7 @@ enum msim_status msim_draft_begin(struct msim_draft *d,
                                   const struct msim_trace *t,
                                   struct msim_strtab *strings)
 {
-    *d = (struct msim_draft){.t = t, .strings = strings};
+    *d = (struct msim_draft){.t = t, .strings = strings, .group = MSIM_NONE};
     MSIM_TRY(open_out(d));
     msim_argpool_init(&d->pool, d->out);
     MSIM_TRY(msim_lives_find(&d->lives, t));
@@ -83,6 +83,14 @@ void msim_draft_release(struct msim_draft *d)
 uint32_t msim_draft_fresh(struct msim_draft *d)
 {
     return ++d->last_storage;
+}
+
+uint32_t msim_draft_fresh_run(struct msim_draft *d, uint32_t n)
+{
+    uint32_t first = d->last_storage + 1;
+
+    d->last_storage += n;
+    return first;
 }
 
 void msim_draft_renew(struct msim_draft *d, uint32_t life)
@@ -203,13 +211,27 @@ static bool is_tensors(const struct msim_arg *a)
            a[1].kind == MSIM_ARG_TENSOR;
 }
 
+/* Is what the list at `from` holds cut, and how many tensors are left? */
+static bool is_cut(const struct msim_arg *from,
+                   const struct msim_draft_how *how, uint32_t *left)
+{
+    if (!how->kept || from->kind != MSIM_ARG_LIST || from->n != how->n_kept ||
+        from->v.i != (int64_t)from->n || !from->n ||
+        from[1].kind != MSIM_ARG_TENSOR)
+        return false;
+    *left = 0;
+    for (uint32_t i = 0; i < how->n_kept; i++)
+        *left += how->kept[i] != 0;
+    return true;
+}
+
 /* Lists as the copy has them; a list that is picked from has one tensor. */
 static enum msim_status change_list(struct msim_draft *d, uint32_t *block,
                                     uint32_t *ids,
                                     const struct msim_draft_how *how)
 {
     const struct msim_trace *t = d->t;
-    uint32_t id = *ids, n = 0, skip = 0, left = 0;
+    uint32_t id = *ids, n = 0, skip = 0, left = 0, in = 0, kept;
     struct msim_arg_block b;
 
     if (*block == MSIM_NONE)
@@ -226,7 +248,14 @@ static enum msim_status change_list(struct msim_draft *d, uint32_t *block,
         id += tensor && id != MSIM_NONE;
         if (left && (left--, skip-- != 0))
             continue; /* another parameter's */
+        if (in && !how->kept[how->n_kept - in--])
+            continue; /* cut off */
         d->args[n] = *from;
+        if (is_cut(from, how, &kept)) {
+            in = how->n_kept;
+            d->args[n].n = kept;
+            d->args[n].v.i = kept;
+        }
         if (how->pick && is_tensors(from)) {
             skip = how->pick <= from->n ? how->pick - 1 : 0;
             left = from->n;
@@ -275,7 +304,7 @@ static enum msim_status add_comm(struct msim_draft *d,
 static bool is_plain(const struct msim_draft_how *how)
 {
     return how->share <= 1 && how->from == how->to && !how->device &&
-           !how->types && !how->pick;
+           !how->types && !how->pick && !how->kept;
 }
 
 static enum msim_status copy_side(struct msim_draft *d, uint32_t *block,

@@ -27,6 +27,8 @@ struct msim_draft {
     uint32_t *storage; /* by life: what it has now */
     uint32_t last_storage;
     uint32_t *placed; /* by op of `t`: its last copy, or NONE */
+    uint32_t group;   /* of the collectives that a change inserts (emit.h): an
+                         index of out->groups; NONE: all ranks */
     struct msim_argpool pool;
     struct msim_arg *args; /* one list that is made */
     uint32_t cap_args;
@@ -81,6 +83,9 @@ struct msim_draft_how {
                              all are as they are */
     uint32_t pick; /* above 0: lists of several tensors are cut to one of them,
                       counted from 1 */
+    const uint8_t *kept; /* lists of `n_kept` tensors are cut to those whose
+                            place in the list is marked; NULL: to none */
+    uint32_t n_kept;
 };
 
 /* Add a copy of `op`. */
@@ -94,8 +99,10 @@ enum msim_status msim_draft_add(struct msim_draft *d,
                                 const struct msim_draft_op *op,
                                 uint32_t *index);
 
-/* A storage that nothing has; the same for `life`, which has it from now on. */
+/* A storage that nothing has; the first of `n` such, one after the other; one
+ * for `life`, which has it from now on. */
 uint32_t msim_draft_fresh(struct msim_draft *d);
+uint32_t msim_draft_fresh_run(struct msim_draft *d, uint32_t n);
 void msim_draft_renew(struct msim_draft *d, uint32_t life);
 
 /* What the first tensor on `life` that `op` is given looks like, `dims` in the

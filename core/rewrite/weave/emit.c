@@ -57,23 +57,25 @@ enum msim_status msim_emit_op(struct msim_draft *d, struct msim_draft_place at,
 /* ---- messages ------------------------------------------------------------
  */
 
-static struct msim_comm comm_of(const struct msim_emit_message *m)
+static struct msim_comm comm_of(const struct msim_draft *d,
+                                const struct msim_emit_message *m)
 {
-    return (struct msim_comm){.in_elems = (uint64_t)m->in.elems,
-                              .out_elems = (uint64_t)m->out.elems,
-                              .sequence = m->sequence,
-                              .peer = -1,
-                              .group = MSIM_NONE,
-                              .op = MSIM_NONE,
-                              .collective = (uint8_t)m->collective,
-                              .dtype = m->in.dtype};
+    return (struct msim_comm){
+        .in_elems = (uint64_t)(m->elems ? m->elems : m->in.elems),
+        .out_elems = (uint64_t)(m->elems ? m->elems : m->out.elems),
+        .sequence = m->sequence,
+        .peer = -1,
+        .group = d->group,
+        .op = MSIM_NONE,
+        .collective = (uint8_t)m->collective,
+        .dtype = m->in.dtype};
 }
 
 enum msim_status msim_emit_collective(struct msim_draft *d,
                                       struct msim_draft_place at,
                                       const struct msim_emit_message *m)
 {
-    struct msim_comm comm = comm_of(m);
+    struct msim_comm comm = comm_of(d, m);
     const struct msim_draft_tensor both[2] = {tensor(&m->in), tensor(&m->out)};
 
     if (d->out->world_size <= 1) /* NCCL moves nothing */
@@ -90,7 +92,7 @@ enum msim_status msim_emit_wait(struct msim_draft *d,
 {
     const struct msim_comm comm = {.sequence = sequence,
                                    .peer = -1,
-                                   .group = MSIM_NONE,
+                                   .group = d->group,
                                    .op = MSIM_NONE,
                                    .collective = MSIM_COLL_WAIT};
 

@@ -42,12 +42,14 @@ enum msim_status msim_emit_op(struct msim_draft *d, struct msim_draft_place at,
                               const struct msim_emit_flat *in,
                               const struct msim_emit_flat *with);
 
-/* A collective of all ranks, called `name`; its number is `sequence`. */
+/* A collective of the draft's group, called `name`; its number is `sequence`.
+ */
 struct msim_emit_message {
     const char *name;
     enum msim_collective collective;
     int64_t sequence;
     struct msim_emit_flat in, out;
+    int64_t elems; /* of the message; 0: those of `in`, and `out` */
 };
 MSIM_MUST_CHECK
 enum msim_status msim_emit_collective(struct msim_draft *d,

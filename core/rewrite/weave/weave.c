@@ -324,6 +324,43 @@ bool msim_weave_find_given(const struct msim_weave *w, uint32_t s,
     return false;
 }
 
+bool msim_weave_makes_gradient(const struct msim_weave *w, uint32_t s)
+{
+    uint32_t born = w->d.lives.rows[w->gradient[s]].born;
+    uint32_t in = born == MSIM_NONE ? MSIM_NONE : msim_op_topmost(w->t, born);
+
+    return in != MSIM_NONE &&
+           w->a.rows[w->a.statement[in]].pass == w->a.rows[s].pass;
+}
+
+enum msim_status msim_weave_add_up(struct msim_weave *w, uint32_t s,
+                                   uint32_t storage)
+{
+    uint32_t top = w->a.rows[s].op;
+    struct msim_draft_how how = {.at = msim_weave_place(w, s)};
+    struct msim_weave_given g;
+    struct msim_draft_tensor both[2];
+    struct msim_draft_op sum = {.name = "aten::add_",
+                                .at = how.at,
+                                .in = both,
+                                .out = both,
+                                .n_in = 2,
+                                .n_out = 1};
+
+    if (!msim_weave_find_given(w, s, &g) ||
+        !msim_draft_given(&w->d, g.op, g.life, &both[1]))
+        return MSIM_OK;
+    both[0] = both[1];
+    both[0].storage = storage;
+    for (uint32_t i = top; i <= g.accumulate; i++) {
+        if (i != top)
+            how.at.parent = w->d.placed[w->t->ops[i].parent];
+        MSIM_TRY(msim_draft_copy(&w->d, i, &how));
+    }
+    sum.at.parent = w->d.placed[g.accumulate];
+    return msim_draft_add(&w->d, &sum, NULL);
+}
+
 /* ---- ranks ---------------------------------------------------------------
  */
 
@@ -337,10 +374,23 @@ bool msim_weave_is_step(const struct msim_weave *w, uint32_t statement)
     return false;
 }
 
+/* The last one: a job that was spread before may have another. */
+static uint32_t data_group(const struct msim_weave *w)
+{
+    for (uint32_t i = w->t->n_groups; i-- > 0;)
+        if (!strncmp(msim_trace_text(w->t, w->t->groups[i].name),
+                     MSIM_WEAVE_DATA_GROUP, strlen(MSIM_WEAVE_DATA_GROUP)))
+            return i;
+    return MSIM_NONE;
+}
+
 enum msim_status msim_weave_spread(struct msim_weave *w, uint32_t world)
 {
     uint32_t ranks = w->t->world_size;
 
+    w->d.group = data_group(w);
+    if (w->d.group != MSIM_NONE)
+        return MSIM_OK;
     if (ranks > 1 || w->t->n_comms)
         return msim_weave_refuse(
             w, "the trace is of a job of several ranks already; want the trace "

@@ -90,11 +90,26 @@ struct msim_weave_given {
 bool msim_weave_find_given(const struct msim_weave *w, uint32_t s,
                            struct msim_weave_given *out);
 
+/* Was the gradient that statement `s` keeps made in this pass? Else the trace
+ * accumulates already. */
+bool msim_weave_makes_gradient(const struct msim_weave *w, uint32_t s);
+
+/* Statement `s` of a further micro batch: without what is below AccumulateGrad,
+ * and the sum there, into `storage`. */
+MSIM_MUST_CHECK
+enum msim_status msim_weave_add_up(struct msim_weave *w, uint32_t s,
+                                   uint32_t storage);
+
 /* Is the statement in a step of the optimizer (not in its zero_grad)? */
 bool msim_weave_is_step(const struct msim_weave *w, uint32_t statement);
 
-/* The changed trace is of one of `world` ranks. EUSAGE where no number is given
- * or the recorded one is of several already. */
+/* The group of data parallel ranks, where a change made one: its name begins
+ * so. */
+#define MSIM_WEAVE_DATA_GROUP "data parallel"
+
+/* The changed trace is of one of `world` ranks, of which collectives are; those
+ * of a group of data parallel ranks are of that. EUSAGE where no number is
+ * given or the recorded one is of several already. */
 MSIM_MUST_CHECK
 enum msim_status msim_weave_spread(struct msim_weave *w, uint32_t world);
 

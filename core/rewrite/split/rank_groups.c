@@ -1,0 +1,135 @@
+/*
+ * core/rewrite/split/rank_groups.c - ranks and groups of a job that is spread.
+ */
+#include "core/rewrite/split/rank_groups.h"
+
+#include "core/base/vec.h"
+#include "core/trace/meets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LISTED 4096 /* members of a group that are listed at most */
+
+static int64_t rank_of(const struct msim_weave *w,
+                       const struct msim_rank_layout *l, uint32_t stage)
+{
+    int64_t rank = w->t->rank < 0 ? 0 : w->t->rank;
+
+    return rank + (int64_t)stage * l->recorded * l->dp;
+}
+
+static int32_t moved_by(const struct msim_rank_layout *l)
+{
+    return (int32_t)(l->stage * l->recorded * l->dp);
+}
+
+/* ---- groups --------------------------------------------------------------
+ */
+
+/* A group of `size` ranks from `first` on, `step` apart. */
+static enum msim_status add_group(struct msim_weave *w, const char *name,
+                                  uint32_t size, int64_t first, int64_t step,
+                                  uint32_t *index)
+{
+    struct msim_trace *o = w->d.out;
+    struct msim_group g = {.size = size, .first = o->n_group_ranks};
+
+    MSIM_TRY(msim_strtab_add(w->d.strings, name, strlen(name), &g.name));
+    for (uint32_t i = 0; i < size && size <= LISTED; i++) {
+        MSIM_TRY(msim_grow((void **)&o->group_ranks, &o->cap_group_ranks,
+                           o->n_group_ranks, sizeof(*o->group_ranks)));
+        o->group_ranks[o->n_group_ranks++] = (int32_t)(first + i * step);
+        g.count++;
+    }
+    MSIM_TRY(msim_grow((void **)&o->groups, &o->cap_groups, o->n_groups,
+                       sizeof(*o->groups)));
+    *index = o->n_groups;
+    o->groups[o->n_groups++] = g;
+    return MSIM_OK;
+}
+
+/* What lists no ranks is of its own on each stage: of all recorded ones, or of
+ * another name. */
+static enum msim_status name_group(struct msim_weave *w,
+                                   const struct msim_rank_layout *l,
+                                   struct msim_group *g)
+{
+    struct msim_trace *o = w->d.out;
+    char name[96];
+
+    if (g->size == l->recorded && g->size <= LISTED) {
+        g->first = o->n_group_ranks;
+        g->count = g->size;
+        for (uint32_t i = 0; i < g->size; i++) {
+            MSIM_TRY(msim_grow((void **)&o->group_ranks, &o->cap_group_ranks,
+                               o->n_group_ranks, sizeof(*o->group_ranks)));
+            o->group_ranks[o->n_group_ranks++] = (int32_t)i + moved_by(l);
+        }
+        return MSIM_OK;
+    }
+    snprintf(name, sizeof(name), "%.64s of stage %u",
+             msim_trace_text(w->t, g->name), l->stage);
+    return msim_strtab_add(w->d.strings, name, strlen(name), &g->name);
+}
+
+enum msim_status msim_rank_groups_begin(struct msim_weave *w,
+                                        const struct msim_rank_layout *l)
+{
+    struct msim_trace *o = w->d.out;
+    uint32_t listed = o->n_group_ranks, n = o->n_groups, data;
+    char name[64];
+
+    for (uint32_t i = 0; i < listed; i++)
+        o->group_ranks[i] += moved_by(l);
+    for (uint32_t i = 0; i < n; i++)
+        if (!o->groups[i].count)
+            MSIM_TRY(name_group(w, l, &o->groups[i]));
+    o->rank = rank_of(w, l, l->stage);
+    o->world_size = l->recorded * l->dp * l->stages;
+    if (l->dp == 1)
+        return MSIM_OK;
+    snprintf(name, sizeof(name), MSIM_WEAVE_DATA_GROUP " %lld",
+             (long long)o->rank);
+    return add_group(w, name, l->dp, o->rank, l->recorded, &data);
+}
+
+enum msim_status msim_rank_groups_end(struct msim_weave *w,
+                                      const struct msim_rank_layout *l)
+{
+    struct msim_trace *o = w->d.out;
+    uint32_t all = MSIM_NONE;
+    char name[64];
+
+    for (uint32_t i = 0; i < o->n_comms; i++) {
+        struct msim_comm *c = &o->comms[i];
+
+        if (c->peer >= 0 && !c->by_place)
+            c->peer += moved_by(l);
+        if (c->group != MSIM_NONE || c->collective == MSIM_COLL_WAIT ||
+            msim_is_message(c->collective))
+            continue;
+        if (all == MSIM_NONE) {
+            snprintf(name, sizeof(name), "recorded ranks of stage %u",
+                     l->stage);
+            MSIM_TRY(add_group(w, name, l->recorded, moved_by(l), 1, &all));
+        }
+        c->group = all;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_rank_groups_pair(struct msim_weave *w,
+                                       const struct msim_rank_layout *l,
+                                       const char *kind, uint32_t stage,
+                                       uint32_t *group, int32_t *place)
+{
+    int64_t own = w->d.out->rank, other = rank_of(w, l, stage);
+    int64_t first = own < other ? own : other;
+    char name[64];
+
+    *place = own == first;
+    snprintf(name, sizeof(name), "%s %lld", kind, (long long)first);
+    return add_group(w, name, 2, first, own < other ? other - own : own - other,
+                     group);
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# whatif: a recorded step on other stages and copies, beside what is written of
+# the job that is trained so.
+. "$(dirname "$0")/lib.bash"
+
+cat >"$folder/tiny.json" <<'JSON'
+{"name": "tiny", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
+ "positions": "rope", "bias": false, "layers": 8, "hidden": 1024, "heads": 16, "kv_heads": 4,
+ "ffn": 4096, "vocab": 32000}
+JSON
+write() { # DIR MEMBERS: the traces of such a strategy, without their description
+    echo "{$2, \"micro_batch\": 1, \"sequence\": 1024, \"precision\": \"bf16\"}" >"$folder/s.json"
+    run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+    rm -f "$folder/$1/synth.json"
+}
+figure() { # DIR FIGURE: what predict --json says of it
+    "$MYSTIQUE_SIM" --platform h100 --json "$folder/$1" 2>/dev/null |
+        grep -oE "\"$2\": (\{\"predicted\": |\{\"peak\": )?[0-9.e+]+" |
+        head -1 | grep -oE '[0-9.e+]+$'
+}
+row() { # NAME COLUMN: of the table
+    awk -F, -v name="$1" -v column="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $1 == name || $1 == "\"" name "\"" { print $at[column] }' "$folder/out.csv"
+}
+close_to() { # WHAT A B SHARE
+    awk -v a="$2" -v b="$3" -v s="$4" 'BEGIN { exit !(a > b * (1 - s) && a < b * (1 + s)) }' ||
+        complain "$1: $2, want $3 within $4"
+}
+
+write one '"gpus": 1, "global_batch": 8'
+write two '"gpus": 2, "pp": 2, "global_batch": 8'
+write four '"gpus": 4, "pp": 4, "global_batch": 8'
+write chunks '"gpus": 2, "pp": 2, "vp": 2, "global_batch": 8'
+write gaps '"gpus": 2, "pp": 2, "schedule": "zero-bubble", "global_batch": 8'
+write long '"gpus": 2, "pp": 2, "global_batch": 16'
+write copies '"gpus": 4, "pp": 2, "dp": 2, "global_batch": 16'
+cat >"$folder/p.json" <<'JSON'
+{"scenarios": [
+  {"name": "none", "changes": [{"parallel": {"tp": 1, "pp": 1, "vp": 1, "dp": 1}}]},
+  {"name": "two", "changes": [{"parallel": {"pp": 2}}]},
+  {"name": "four", "changes": [{"parallel": {"pp": 4}}]},
+  {"name": "chunks", "changes": [{"parallel": {"pp": 2, "vp": 2}}]},
+  {"name": "gaps", "changes": [{"parallel": {"pp": 2, "schedule": "zero-bubble"}}]},
+  {"name": "gpipe", "changes": [{"parallel": {"pp": 2, "schedule": "gpipe"}}]},
+  {"name": "long", "changes": [{"parallel": {"pp": 2, "micro_batches": 16}}]},
+  {"name": "copies", "changes": [{"parallel": {"pp": 2, "dp": 2}}]},
+  {"name": "deep", "changes": [{"parallel": {"pp": 16}}]},
+  {"name": "odd", "changes": [{"parallel": {"pp": 2, "vp": 2, "micro_batches": 5}}]}]}
+JSON
+run whatif --platform h100 --csv "$folder/p.json" "$folder/one"
+want_rc 0
+cp "$folder/out" "$folder/out.csv"
+[ "$(row none period_us)" = "$(row base period_us)" ] || complain "nothing is changed, and something is"
+for name in two four chunks gaps long copies; do
+    close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.01
+    close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.005
+done
+# GPipe keeps all micro batches: as long as 1F1B, and fuller.
+close_to "time of gpipe" "$(row gpipe period_us)" "$(row two period_us)" 0.02
+awk -v a="$(row gpipe peak_bytes)" -v b="$(row two peak_bytes)" 'BEGIN { exit !(a > 1.2 * b) }' ||
+    complain "gpipe holds no more"
+grep -q "deep.*pp 16 .* 8 blocks of layers" "$folder/out.csv" || complain "no reason for 16 stages of 8 blocks"
+grep -q "odd.*5 micro batches .* no multiple of pp" "$folder/out.csv" || complain "no reason for 5 micro batches"
+
+refuse() { # MEMBERS WANT
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [{\"parallel\": $1}]}]}" >"$folder/x.json"
+    run whatif --platform h100 "$folder/x.json" "$folder/one"
+    want_rc 3
+    want_err "$2"
+}
+refuse '4' 'parallel'
+refuse '{"pp": 0}' 'parallel.pp'
+refuse '{"stages": 2}' 'stages'
+refuse '{"pp": 2, "schedule": "dualpipe"}' 'parallel.schedule'
+refuse '{"pp": 2, "schedule": "interleaved"}' 'parallel.schedule'
+refuse '{"vp": 2}' 'parallel.vp'
+refuse '{"ep": 2}' 'parallel.ep'
+refuse '{"cp": 2}' 'parallel.cp'
+finish
