@@ -8,9 +8,14 @@
 tests/mutants/mutants.txt is the list: the name of a mutant, a file, a text that the
 file has once, what replaces it, and the tests that must fail then. --sample draws a
 file, a line of it, and an operator, a constant or a call of that. The unit tests of
-the file's folder are tried first, then what rooms.txt names beside the list. What
-does not build is drawn again, as is what equivalent.txt names, since no test can
-tell it from the program. Files have "|" between fields, and "\\|" for one in a text.
+its top folder are tried first, the nearest before, then what rooms.txt names beside
+the list, then all other unit tests, until one fails. What does not build is drawn
+again, as is what equivalent.txt names, since no test can tell it from the program.
+Files have "|" between fields, and "\\|" for one in a text.
+
+The build folder is one of its own, with shared libraries, so that a line that changes
+is one file to compile and one library to link. MSIM_TRACES names a folder of real
+traces, for the tests that need it.
 
 The checkout may have no changes: each file is restored, also on an interruption. The
 exit code is 1 where a mutant of the list survives; 2 where one does not build, or
@@ -19,7 +24,6 @@ where its tests are absent or fail without it, since that would kill any.
 import argparse
 import collections
 import datetime
-import os
 import pathlib
 import random
 import re
@@ -29,11 +33,15 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "mutants"))
+from mutant_build import Build  # noqa: E402
+from mutant_tests import Tests  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LISTS = ROOT / "tests/mutants"
 # Sources to draw from; what needs a GPU or PyTorch has tests of another kind.
-DRAWN = [f"{room}/*.c" for room in ("core", "models", "predict", "plan", "replay",
-                                    "calibrate", "profilers", "cli")]
+DRAWN = [f"{room}/*.c" for room in ("core", "models", "predict", "plan", "serving",
+                                    "replay", "calibrate", "profilers", "cli")]
 NOT_DRAWN = [":!profilers/cuda", ":!profilers/torch"]
 MOST_BYTES = 8 << 30  # of memory, and of a file: a mutant may never end
 
@@ -77,75 +85,49 @@ def output(*command):
                           stdout=subprocess.PIPE).stdout
 
 
-def succeeds(*command, limit=None):
-    """Whether a command does, in `limit` seconds; nothing of it outlives them."""
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, start_new_session=True) as run:
-        try:
-            return run.wait(limit) == 0
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            if run.poll() is None:
-                os.killpg(run.pid, signal.SIGKILL)
+class Judge:
+    """Breaks a line, builds, and runs tests until one fails."""
 
+    def __init__(self, folder, is_strict):
+        self.build, self.is_strict = Build(folder), is_strict
+        self.sound = {}  # by name of a test: whether it passes without a mutant
+        if not self.build.make():
+            fail(f"'{folder}' does not build without a mutant")
+        self.tests = Tests(folder)
 
-def programs(test):
-    """What a test runs, as targets of the build."""
-    kind, name = test.split(".", 1)
-    if kind == "cli":
-        script = (ROOT / f"tests/cli/{name}.sh").read_text(encoding="utf-8")
-        return {"mystique-sim"} | {program for program in (
-            "msim-calibrate", "msim-fit-steps", "mystique-prof-cpu")
-            if program in script}
-    return {{"unit": f"test_{name}", "fake_gpu": "fake_gpu_programs"}.get(kind, "all")}
+    def fails_anyway(self, name):
+        """Whether a test does without a mutant. Only those that seem to kill are asked,
+        each once."""
+        if name not in self.sound:
+            self.build.restore()
+            self.sound[name] = self.tests.first_failure([name]) is None
+            if not self.sound[name]:
+                print(f"{name} fails without a mutant", file=sys.stderr)
+        return not self.sound[name]
 
+    def named(self, mutant):
+        if not self.is_strict:
+            return [name for name in mutant.tests if name in self.tests.all]
+        found = [name for test in mutant.tests for name in self.tests.named(test)]
+        return found or fail(f"there is no test '{mutant.tests[0]}'")
 
-class Tests:
-    """The tests of a build folder; each pattern is tried once without a mutant."""
-
-    def __init__(self, build):
-        self.build, self.programs, self.took = build, {}, {}
-        self.parallel = ("--parallel", str(os.cpu_count()))
-        if not (build / "CTestTestfile.cmake").exists():
-            fail(f"'{build}' is no configured build folder")
-
-    def make(self, targets):
-        return not targets or succeeds("cmake", "--build", self.build,
-                                       *self.parallel, "--target", *sorted(targets))
-
-    def pass_(self, pattern, limit=None):
-        return succeeds("ctest", "--test-dir", self.build, "-R", pattern,
-                        "--no-tests=error", "--stop-on-failure", *self.parallel,
-                        limit=limit)
-
-    def try_without(self, pattern):
-        found = output("ctest", "--test-dir", self.build, "-N", "-R", pattern)
-        names = re.findall(r"Test +#\d+: (\S+)", found)
-        self.programs[pattern] = set().union(*map(programs, names))
-        begin = time.monotonic()
-        if not (self.make(self.programs[pattern]) and self.pass_(pattern)):
-            fail(f"'{pattern}' fails without a mutant, does not build, or is absent")
-        self.took[pattern] = time.monotonic() - begin
-
-    def judge(self, mutant):
-        """True: killed; False: survived; None: it does not build."""
-        path = ROOT / mutant.file
-        source = path.read_text(encoding="utf-8")
-        try:
-            for pattern in mutant.tests:
-                if pattern not in self.took:
-                    path.write_text(source, encoding="utf-8")
-                    self.try_without(pattern)
-                path.write_text(source.replace(mutant.text, mutant.by),
-                                encoding="utf-8")
-                if not self.make(self.programs[pattern]):
+    def killer(self, mutant):
+        """The test that fails; "": none does; None: it does not build."""
+        names = [name for name in self.named(mutant) if self.sound.get(name, True)]
+        source = (ROOT / mutant.file).read_text(encoding="utf-8")
+        while True:
+            with self.build.changed(mutant.file,
+                                    source.replace(mutant.text, mutant.by)):
+                if not self.build.take(mutant.file):
                     return None
-                if not self.pass_(pattern, limit=60 + 10 * self.took[pattern]):
-                    return True
-            return False
-        finally:
-            path.write_text(source, encoding="utf-8")
+                failed = self.tests.first_failure(names)
+            if failed is None:
+                return ""
+            if not self.fails_anyway(failed):
+                return failed
+            if self.is_strict:
+                fail(f"'{failed}' would kill any mutant")
+            names.remove(failed)
 
 
 def listed(names):
@@ -195,24 +177,20 @@ def mutable(source):
         begin = end + 1
 
 
-def units_below(folder):
-    return [path.stem[len("test_"):] for path in sorted(
-        (ROOT / "tests/unit" / folder).rglob("test_*.c"))]
-
-
 def tests_of(file):
-    """The file's own unit test, those of its folder or of one above, those of all of
-    its top folder but core, which has too many, and what rooms.txt names."""
+    """Tests that may see a file: its own unit test, those of its top folder by how much
+    of their path they share with it, what rooms.txt names, all other unit tests."""
     folders = [file, *file.parents][:-1]
     rooms = dict(rows("rooms.txt", 2))
-    units = next(filter(None, map(units_below, folders)), [])
     cli = next((rooms[str(at)] for at in folders if str(at) in rooms), "")
-    own = [unit for unit in units if unit == file.stem]
-    rest = [unit for unit in units if unit != file.stem]
-    far = [] if file.parts[0] == "core" else [
-        unit for unit in units_below(file.parts[0]) if unit not in units]
-    return [rf"^unit\.({'|'.join(names)})$" for names in (own, rest, far) if names] + [
-        rf"^cli\.{name}$" for name in cli.split()]
+    below = pathlib.Path("tests/unit")
+    units = {at.stem[len("test_"):]: set(at.relative_to(ROOT / below).parents)
+             for at in sorted((ROOT / below).rglob("test_*.c"))}
+    shared = {name: len(at & set(file.parents)) for name, at in units.items()}
+    near = sorted((name for name in units if shared[name] > 1),
+                  key=lambda name: (name != file.stem, -shared[name]))
+    return ([f"unit.{name}" for name in near] + [f"cli.{name}" for name in cli.split()] +
+            [f"unit.{name}" for name in units if shared[name] == 1])
 
 
 def drawn(seed, under):
@@ -236,21 +214,22 @@ def drawn(seed, under):
                          tests_of(pathlib.PurePath(file)))
 
 
-def run(tests, mutants, args):
+def run(judge, mutants, args):
     """Judge all of the list, or as many of a sample as are asked for and build."""
     begin, tried, killed = time.monotonic(), 0, 0
     for mutant in mutants:
         if tried == args.sample or time.monotonic() - begin > args.budget:
             break
-        died = tests.judge(mutant)
-        if died is not None:
-            tried, killed = tried + 1, killed + died
-            print("killed   " if died else "SURVIVED ", mutant.name, flush=True)
+        killer = judge.killer(mutant)
+        if killer is not None:
+            tried, killed = tried + 1, killed + bool(killer)
+            print(f"killed    {mutant.name} ({killer})" if killer else
+                  f"SURVIVED  {mutant.name}", flush=True)
         elif args.sample is None:
             fail(f"{mutant.name} does not build")
-    tests.make(set().union(*tests.programs.values()))
+    judge.build.restore()
     print(f"{tried} tried, {killed} killed ({100 * killed / max(tried, 1):.0f} %), "
-          f"{tried - killed} survived")
+          f"{tried - killed} survived; {time.monotonic() - begin:.0f} s")
     return int(args.sample is None and killed < tried)
 
 
@@ -258,9 +237,8 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="of the list")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build",
-                        help="a configured build folder of this checkout, without "
-                        "sanitizers [default: build]")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-mutants",
+                        help="made, or brought up to date [default: build-mutants]")
     parser.add_argument("--sample", type=int, metavar="N", help="draw N instead")
     parser.add_argument("--seed", type=int, help="of the draws [default: the date]",
                         default=int(datetime.date.today().strftime("%Y%m%d")))
@@ -283,13 +261,13 @@ def main():
     if output("git", "status", "--porcelain", "--untracked-files=no"):
         fail("commit your changes first, since files are changed and restored")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    tests = Tests(args.build.resolve())
+    judge = Judge(args.build.resolve(), args.sample is None)
     if args.sample is None:
-        return run(tests, listed(args.names), args)
+        return run(judge, listed(args.names), args)
     print(f"seed {args.seed}", flush=True)
     for limit in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE):
         resource.setrlimit(limit, (MOST_BYTES, MOST_BYTES))
-    return run(tests, drawn(args.seed, args.under), args)
+    return run(judge, drawn(args.seed, args.under), args)
 
 
 if __name__ == "__main__":
