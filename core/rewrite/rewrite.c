@@ -118,6 +118,11 @@ static bool has(const struct msim_trace *t, bool (*is)(const char *name))
     return false;
 }
 
+bool msim_gpu_form_is_other(const struct msim_trace *t)
+{
+    return has(t, has_fused);
+}
+
 enum msim_status msim_gpu_form_new(struct msim_trace **out,
                                    const struct msim_trace *t,
                                    struct msim_strtab *strings)

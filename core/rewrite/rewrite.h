@@ -42,4 +42,8 @@ enum msim_status msim_gpu_form_new(struct msim_trace **out,
                                    const struct msim_trace *t,
                                    struct msim_strtab *strings);
 
+/* Is that form of other operators, attention or dropout, and not of another
+ * optimizer's step alone? */
+bool msim_gpu_form_is_other(const struct msim_trace *t);
+
 #endif

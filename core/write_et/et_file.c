@@ -3,25 +3,42 @@
  */
 #include "core/write_et/et_file.h"
 
+/* X(type, as PyTorch's C++ spells it) */
+#define TYPE_MAP(X)                                                            \
+    X(UNKNOWN, "unknown")                                                      \
+    X(F64, "double")                                                           \
+    X(F32, "float")                                                            \
+    X(F16, "c10::Half")                                                        \
+    X(BF16, "c10::BFloat16")                                                   \
+    X(F8, "c10::Float8_e4m3fn")                                                \
+    X(I64, "long int")                                                         \
+    X(I32, "int")                                                              \
+    X(I16, "short int")                                                        \
+    X(I8, "signed char")                                                       \
+    X(U8, "unsigned char")                                                     \
+    X(BOOL, "bool")                                                            \
+    X(C64, "c10::complex<float>")                                              \
+    X(C128, "c10::complex<double>")                                            \
+    X(F4X2, "c10::Float4_e2m1fn_x2")                                           \
+    X(ODD, "odd")
+
 const char *msim_et_tensor_type(enum msim_dtype dtype)
 {
     static const char *const TEXT[] = {
-        [MSIM_DT_UNKNOWN] = "Tensor(unknown)",
-        [MSIM_DT_F64] = "Tensor(double)",
-        [MSIM_DT_F32] = "Tensor(float)",
-        [MSIM_DT_F16] = "Tensor(c10::Half)",
-        [MSIM_DT_BF16] = "Tensor(c10::BFloat16)",
-        [MSIM_DT_F8] = "Tensor(c10::Float8_e4m3fn)",
-        [MSIM_DT_I64] = "Tensor(long int)",
-        [MSIM_DT_I32] = "Tensor(int)",
-        [MSIM_DT_I16] = "Tensor(short int)",
-        [MSIM_DT_I8] = "Tensor(signed char)",
-        [MSIM_DT_U8] = "Tensor(unsigned char)",
-        [MSIM_DT_BOOL] = "Tensor(bool)",
-        [MSIM_DT_C64] = "Tensor(c10::complex<float>)",
-        [MSIM_DT_C128] = "Tensor(c10::complex<double>)",
-        [MSIM_DT_F4X2] = "Tensor(c10::Float4_e2m1fn_x2)",
-        [MSIM_DT_ODD] = "Tensor(odd)",
+#define X(type, text) [MSIM_DT_##type] = "Tensor(" text ")",
+        TYPE_MAP(X)
+#undef X
+    };
+
+    return TEXT[dtype];
+}
+
+const char *msim_et_dtype(enum msim_dtype dtype)
+{
+    static const char *const TEXT[] = {
+#define X(type, text) [MSIM_DT_##type] = text,
+        TYPE_MAP(X)
+#undef X
     };
 
     return TEXT[dtype];

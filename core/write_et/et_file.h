@@ -61,8 +61,9 @@ enum msim_status msim_et_file_end(struct msim_json *j);
 #define MSIM_ET_THREAD_NAME  "[pytorch|profiler|execution_trace|thread]"
 #define MSIM_ET_PROCESS_NAME "[pytorch|profiler|execution_trace|process]"
 
-/* "Tensor(c10::Half)" */
+/* "Tensor(c10::Half)"; and as a collective's attribute, "c10::Half". */
 const char *msim_et_tensor_type(enum msim_dtype dtype);
+const char *msim_et_dtype(enum msim_dtype dtype);
 
 /* One group of a list as c10d gives it at its start: JSON in the text of a node
  * called MSIM_ET_GROUPS_NAME. Members are start, start + stride, ..., or those

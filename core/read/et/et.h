@@ -39,7 +39,8 @@ struct msim_et_input {
 
 /* What the attributes of schema 1.1 say of a collective. */
 struct msim_et_comm {
-    bool seen, has_in, has_out, has_size;
+    bool seen; /* its name is */
+    bool has_in, has_out, has_size;
     uint8_t collective, dtype;
     uint32_t group; /* string, 0: none */
     uint64_t in_elems, out_elems;

@@ -198,6 +198,7 @@ int msim_et_comm_attr(struct msim_reader *r, const char *name, size_t name_len,
 
     if (is(name, name_len, "collective_name")) {
         c->collective = (uint8_t)msim_name_collective(value, value_len);
+        c->seen = true;
     } else if (is(name, name_len, "dtype")) {
         c->dtype = (uint8_t)msim_name_dtype(value, value_len);
     } else if (is(name, name_len, "in_msg_nelems") && whole) {

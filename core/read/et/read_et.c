@@ -111,7 +111,8 @@ static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
 
     MSIM_TRY(msim_et_args(r, &e->in, &op->args, &op->ids, &in));
     MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
-    if (!strcmp(name, "record_param_comms"))
+    /* Of others core/write_et says it, where a change made the message. */
+    if (!strcmp(name, "record_param_comms") || e->node.comm.seen)
         return msim_et_add_comm(r, op, &in, &out, &op->comm);
     return MSIM_OK;
 }
