@@ -5,6 +5,7 @@
 
 #include "core/rewrite/gpu_form.h"
 #include "core/rewrite/stages.h"
+#include "core/rewrite/weave/repeats.h"
 
 #include <string.h>
 
@@ -12,9 +13,10 @@
 struct stage {
     msim_stage_fn *run;
     bool asked;
+    bool of_forward; /* a trace of a forward pass alone will do */
 };
 
-#define N_STAGES 11
+#define N_STAGES 12
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -31,17 +33,19 @@ static bool is_split(const struct msim_split *p)
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
-        {msim_stage_mixed, r->autocast || r->mixed},
-        {msim_stage_fp8, r->fp8},
-        {msim_stage_recompute, r->recompute_every > 0},
-        {msim_stage_offload_activations, r->offload_activations},
-        {msim_stage_accumulate, r->accumulate > 1 || r->anew},
-        {msim_stage_pipeline, is_split(&r->parallel)},
-        {msim_stage_ddp, is_ddp(r)},
-        {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1},
-        {msim_stage_optimizer_bits, r->optimizer_8bit},
-        {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1},
-        {msim_stage_in_backward, r->in_backward},
+        {msim_stage_repeat, r->layers > 0, true},
+        {msim_stage_mixed, r->autocast || r->mixed, false},
+        {msim_stage_fp8, r->fp8, false},
+        {msim_stage_recompute, r->recompute_every > 0, false},
+        {msim_stage_offload_activations, r->offload_activations, false},
+        {msim_stage_accumulate, r->accumulate > 1 || r->anew, false},
+        {msim_stage_pipeline, is_split(&r->parallel), false},
+        {msim_stage_ddp, is_ddp(r), false},
+        {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false},
+        {msim_stage_optimizer_bits, r->optimizer_8bit, false},
+        {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1,
+         false},
+        {msim_stage_in_backward, r->in_backward, false},
     };
 
     memcpy(stages, all, sizeof(all));
@@ -64,15 +68,18 @@ uint32_t msim_rewrite_stages(const struct msim_rewrite *r)
 }
 
 static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
-                            struct msim_strtab *strings, msim_stage_fn *stage,
+                            struct msim_strtab *strings,
+                            const struct stage *stage,
                             const struct msim_rewrite *r,
                             struct msim_error *err)
 {
     struct msim_weave w;
-    enum msim_status status = msim_weave_open(&w, t, strings, err);
+    enum msim_status status = stage->of_forward
+                                  ? msim_weave_open_forward(&w, t, strings, err)
+                                  : msim_weave_open(&w, t, strings, err);
 
     if (status == MSIM_OK)
-        status = stage(&w, r);
+        status = stage->run(&w, r);
     if (status == MSIM_OK)
         status = msim_weave_finish(&w, out);
     msim_weave_close(&w);
@@ -95,13 +102,36 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
 
         if (!stages[i].asked)
             continue;
-        status = run(&next, last ? last : t, strings, stages[i].run, r, err);
+        status = run(&next, last ? last : t, strings, &stages[i], r, err);
         msim_trace_free(last);
         MSIM_TRY(status);
         last = next;
     }
     *out = last;
     return MSIM_OK;
+}
+
+enum msim_status msim_rewrite_count_layers(uint32_t *out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           const char *block,
+                                           struct msim_error *err)
+{
+    const struct msim_repeat *row = NULL;
+    struct msim_repeats all = {0};
+    struct msim_weave w;
+    enum msim_status status = msim_weave_open_forward(&w, t, strings, err);
+
+    *out = 0;
+    if (status == MSIM_OK)
+        status = msim_repeats_find(&all, &w);
+    if (status == MSIM_OK)
+        status = msim_repeats_choose(&row, &all, &w, block);
+    if (row)
+        *out = row->n;
+    msim_repeats_release(&all);
+    msim_weave_close(&w);
+    return status;
 }
 
 static bool has_fused(const char *name)
@@ -128,8 +158,8 @@ enum msim_status msim_gpu_form_new(struct msim_trace **out,
                                    struct msim_strtab *strings)
 {
     const struct stage stages[] = {
-        {msim_stage_gpu, has(t, has_fused)},
-        {msim_stage_lists, has(t, msim_step_takes_lists)}};
+        {msim_stage_gpu, has(t, has_fused), false},
+        {msim_stage_lists, has(t, msim_step_takes_lists), false}};
 
     *out = NULL;
     if (!t->cpu_only || !t->has_et || !t->n_tensor_ids)
@@ -137,10 +167,10 @@ enum msim_status msim_gpu_form_new(struct msim_trace **out,
     for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
         const struct msim_rewrite none = {0};
         struct msim_trace *last = *out, *next = NULL;
-        enum msim_status status = stages[i].asked
-                                      ? run(&next, last ? last : t, strings,
-                                            stages[i].run, &none, NULL)
-                                      : MSIM_OK;
+        enum msim_status status =
+            stages[i].asked
+                ? run(&next, last ? last : t, strings, &stages[i], &none, NULL)
+                : MSIM_OK;
 
         if (!next) {
             /* an inference: nothing is kept for backward */

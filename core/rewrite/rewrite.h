@@ -7,8 +7,9 @@
  * recorded trace is never edited. What is asked for is done in one order,
  * whatever the order in which it was asked:
  *
- *     casts of mixed precision and of 8 bits, recompute, activations to the
- *     host, accumulate, stages of a pipeline, shard over ranks, the optimizer
+ *     more or fewer layers, casts of mixed precision and of 8 bits, recompute,
+ *     activations to the host, accumulate, stages of a pipeline, shard over
+ *     ranks, the optimizer
  */
 #ifndef MSIM_CORE_REWRITE_REWRITE_H
 #define MSIM_CORE_REWRITE_REWRITE_H
@@ -31,6 +32,18 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     struct msim_strtab *strings,
                                     const struct msim_rewrite *r,
                                     struct msim_error *err);
+
+/*
+ * How many blocks of layers the repetition `block` of `t` has (rewrite_options'
+ * layers_block). EUSAGE, with what was found, where there is none; ENOMEM,
+ * ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_rewrite_count_layers(uint32_t *out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           const char *block,
+                                           struct msim_error *err);
 
 /*
  * A trace that was captured on a CPU, as a GPU runs it (gpu_form.c). Where it

@@ -6,7 +6,8 @@
 #define MSIM_CORE_REWRITE_REWRITE_OPTIONS_H
 #include "core/trace/trace.h"
 
-#define MSIM_REWRITE_GLOB 128
+#define MSIM_REWRITE_GLOB  128
+#define MSIM_REWRITE_BLOCK 64
 
 /* How ranks of data parallel share the model. X(name, word of a scenario) */
 #define MSIM_SHARD_MAP(X)                                                      \
@@ -49,6 +50,10 @@ struct msim_split {
 };
 
 struct msim_rewrite {
+    /* Blocks of layers of the repetition that is so called (weave/repeats.h);
+     * without a name of the only one. 0: as many as recorded. */
+    uint32_t layers;
+    char layers_block[MSIM_REWRITE_BLOCK];
     /* Blocks whose forward pass is computed again in backward: one of so many;
      * 0: none. With a GLOB only operators that match it are. */
     uint32_t recompute_every;

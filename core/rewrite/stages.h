@@ -10,6 +10,9 @@
 typedef enum msim_status msim_stage_fn(struct msim_weave *w,
                                        const struct msim_rewrite *r);
 
+/* More or fewer blocks of layers. */
+msim_stage_fn msim_stage_repeat;
+
 /* Automatic mixed precision: casts around what computes in a narrower type. */
 msim_stage_fn msim_stage_mixed;
 

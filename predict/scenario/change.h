@@ -80,9 +80,9 @@ msim_change_read_fn msim_change_read_gpu, msim_change_read_network,
 msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
     msim_change_read_model_size, msim_change_read_dtype;
 /* change_training.c */
-msim_change_read_fn msim_change_read_recompute, msim_change_read_accumulate,
-    msim_change_read_world, msim_change_read_shard, msim_change_read_offload,
-    msim_change_read_optimizer_bits, msim_change_read_in_backward,
-    msim_change_read_parallel;
+msim_change_read_fn msim_change_read_layers, msim_change_read_recompute,
+    msim_change_read_accumulate, msim_change_read_world, msim_change_read_shard,
+    msim_change_read_offload, msim_change_read_optimizer_bits,
+    msim_change_read_in_backward, msim_change_read_parallel;
 
 #endif

@@ -28,6 +28,7 @@
     X("batch", msim_change_read_batch)                                         \
     X("reshape", msim_change_read_reshape)                                     \
     X("dtype", msim_change_read_dtype)                                         \
+    X("layers", msim_change_read_layers)                                       \
     X("recompute", msim_change_read_recompute)                                 \
     X("accumulate", msim_change_read_accumulate)                               \
     X("world", msim_change_read_world)                                         \

@@ -8,6 +8,39 @@
 
 #define MICRO_BATCHES_MOST 4096
 
+#define LAYERS_MOST 10000
+
+/* So many blocks of layers, of the repetition that is named. */
+void msim_change_read_layers(struct msim_change_reader *r, const char *key)
+{
+    static const char *const KEYS[] = {"block", "to", NULL};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
+    struct msim_rewrite *w = &r->row->settings.rewrite;
+    struct msim_fields in;
+    const char *block;
+    int64_t n;
+
+    r->row->other_target = true;
+    if (cJSON_IsObject(item)) {
+        in = msim_fields_open(r->f, key);
+        msim_fields_only(&in, KEYS);
+        block = msim_field_text(&in, "block");
+        n = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        if (block && strlen(block) >= sizeof(w->layers_block))
+            msim_field_refuse(&in, "block", "at most 63 characters");
+        snprintf(w->layers_block, sizeof(w->layers_block), "%s",
+                 block ? block : "");
+        if (n > LAYERS_MOST)
+            msim_field_refuse(&in, "to", "at most 10,000 layers");
+        msim_fields_close(r->f, &in);
+    } else {
+        n = msim_field_int(r->f, key, 1, MSIM_FIELD_WANTED);
+        if (n > LAYERS_MOST)
+            msim_field_refuse(r->f, key, "at most 10,000 layers");
+    }
+    w->layers = (uint32_t)n;
+}
+
 /* Blocks that are computed again: all, some, or some operators of them. */
 void msim_change_read_recompute(struct msim_change_reader *r, const char *key)
 {

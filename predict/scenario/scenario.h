@@ -29,7 +29,9 @@
  *              core/reshape/model_sizes.h
  *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers; "amp_"
  *              before it: autocast
- *     recompute  "full", {"every": n} or a GLOB of operators: core/rewrite
+ *     layers   how many blocks of layers there are, or {"block", "to"}:
+ *              core/rewrite
+ *     recompute  "full", {"every": n} or a GLOB of operators
  *     accumulate  micro batches of a step
  *     world    ranks of data parallel
  *     shard    how they share the model: a word, or {"strategy", "bucket_mb",

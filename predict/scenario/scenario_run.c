@@ -310,6 +310,22 @@ static enum msim_status multiplies_wide(bool *wide,
     return status;
 }
 
+/* As many layers as there are, are none. */
+static enum msim_status drop_layers(struct msim_rewrite *r,
+                                    const struct msim_job *job,
+                                    struct msim_error *err)
+{
+    uint32_t n;
+
+    if (!r->layers || !job->n_ranks)
+        return MSIM_OK;
+    MSIM_TRY(msim_rewrite_count_layers(&n, job->ranks[0], job->strings,
+                                       r->layers_block, err));
+    if (r->layers == n)
+        r->layers = 0;
+    return MSIM_OK;
+}
+
 /* What is asked for and is so already is no change: what a job in 16 bits keeps
  * in 32, gradients and states, it keeps on purpose. */
 static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
@@ -325,6 +341,7 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)
         s->rewrite.world = 0;
+    MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
     if (!s->reshape.dtype)
         return MSIM_OK;
     MSIM_TRY(multiplies_wide(&wide, in, to, err));

@@ -51,7 +51,7 @@ static inline uint32_t find_op(const struct msim_trace *t, const char *name,
 }
 
 struct spelled {
-    char text[1024];
+    char text[4096];
     size_t len;
 };
 

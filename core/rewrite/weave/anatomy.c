@@ -186,6 +186,25 @@ static uint32_t tail_end(const struct msim_anatomy *a, uint32_t i)
     return step < backward ? step : backward == a->n ? a->n : i;
 }
 
+static enum msim_status add_pass(struct msim_anatomy *a,
+                                 const struct msim_anatomy_pass *p)
+{
+    MSIM_TRY(msim_grow((void **)&a->passes, &a->cap_passes, a->n_passes,
+                       sizeof(*a->passes)));
+    set_roles(a, p->forward, p->backward, MSIM_ANATOMY_FORWARD, a->n_passes);
+    set_roles(a, p->backward, p->tail, MSIM_ANATOMY_BACKWARD, a->n_passes);
+    set_roles(a, p->tail, p->end, MSIM_ANATOMY_TAIL, a->n_passes);
+    a->passes[a->n_passes++] = *p;
+    return MSIM_OK;
+}
+
+enum msim_status msim_anatomy_forward_pass(struct msim_anatomy *a)
+{
+    const struct msim_anatomy_pass p = {0, a->n, a->n, a->n};
+
+    return a->n ? add_pass(a, &p) : MSIM_OK;
+}
+
 static enum msim_status find_passes(struct msim_anatomy *a)
 {
     uint32_t i = 0;
@@ -203,12 +222,7 @@ static enum msim_status find_passes(struct msim_anatomy *a)
                 p.forward = i + 1;
         p.tail = backward_end(a, p.backward);
         p.end = tail_end(a, p.tail);
-        MSIM_TRY(msim_grow((void **)&a->passes, &a->cap_passes, a->n_passes,
-                           sizeof(*a->passes)));
-        set_roles(a, p.forward, p.backward, MSIM_ANATOMY_FORWARD, a->n_passes);
-        set_roles(a, p.backward, p.tail, MSIM_ANATOMY_BACKWARD, a->n_passes);
-        set_roles(a, p.tail, p.end, MSIM_ANATOMY_TAIL, a->n_passes);
-        a->passes[a->n_passes++] = p;
+        MSIM_TRY(add_pass(a, &p));
         i = p.end;
     }
     return MSIM_OK;

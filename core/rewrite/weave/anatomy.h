@@ -61,6 +61,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_anatomy_find(struct msim_anatomy *out,
                                    const struct msim_trace *t,
                                    const struct msim_lives *lives);
+/* All statements are one pass without backward. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_forward_pass(struct msim_anatomy *a);
 void msim_anatomy_release(struct msim_anatomy *a);
 
 /* One past the last operator of a statement, which begins with its own. */

@@ -315,6 +315,20 @@ static enum msim_status copy_side(struct msim_draft *d, uint32_t *block,
                          : change_list(d, block, ids, how);
 }
 
+/* `copy` of operator `op`, whose lists are done, where it goes. */
+static enum msim_status place_copy(struct msim_draft *d, uint32_t op,
+                                   struct msim_op *copy,
+                                   const struct msim_draft_how *how)
+{
+    if (copy->comm != MSIM_NONE)
+        MSIM_TRY(add_comm(d, &d->t->comms[copy->comm], &copy->comm));
+    if (copy->seq >= 0)
+        copy->seq += how->later;
+    copy->parent = how->at.parent;
+    copy->thread = how->at.thread;
+    return add_op(d, *copy, &d->placed[op]);
+}
+
 enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
                                  const struct msim_draft_how *how)
 {
@@ -322,11 +336,65 @@ enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
 
     MSIM_TRY(copy_side(d, &copy.args, &copy.ids, how));
     MSIM_TRY(copy_side(d, &copy.outs, &copy.out_ids, how));
-    if (copy.comm != MSIM_NONE)
-        MSIM_TRY(add_comm(d, &d->t->comms[copy.comm], &copy.comm));
-    copy.parent = how->at.parent;
-    copy.thread = how->at.thread;
-    return add_op(d, copy, &d->placed[op]);
+    return place_copy(d, op, &copy, how);
+}
+
+/* ---- copies part by part -------------------------------------------------
+ */
+
+static enum msim_status put_part(struct msim_draft *d, struct msim_arg *a,
+                                 const struct msim_draft_part *x)
+{
+    const struct msim_trace *t = d->t;
+    uint32_t index, life;
+
+    *a = t->args[x->arg];
+    if (a->kind == MSIM_ARG_LIST && x->count) {
+        a->n = (uint32_t)x->count;
+        a->v.i = x->count;
+    }
+    if (a->kind != MSIM_ARG_TENSOR)
+        return MSIM_OK;
+    if (x->count) {
+        MSIM_TRY(msim_argpool_dims(&d->pool, &x->count, 1, &index));
+        a->v.i = index;
+    }
+    if (x->id == MSIM_NONE)
+        return MSIM_OK;
+    life = d->lives.of[x->id];
+    return add_id(d,
+                  x->storage          ? x->storage
+                  : life == MSIM_NONE ? 0
+                                      : d->storage[life],
+                  t->tensor_ids[x->id].offset,
+                  t->n_tensor_strides && !x->count ? t->tensor_strides[x->id]
+                                                   : MSIM_NONE);
+}
+
+static enum msim_status put_parts(struct msim_draft *d, uint32_t *block,
+                                  uint32_t *ids,
+                                  const struct msim_draft_part *parts,
+                                  uint32_t n)
+{
+    if (*block == MSIM_NONE)
+        return MSIM_OK;
+    MSIM_TRY(make_room(d, n));
+    if (*ids != MSIM_NONE)
+        *ids = d->out->n_tensor_ids;
+    for (uint32_t i = 0; i < n; i++)
+        MSIM_TRY(put_part(d, &d->args[i], &parts[i]));
+    return msim_argpool_block(&d->pool, d->args, n, block);
+}
+
+enum msim_status msim_draft_copy_parts(struct msim_draft *d, uint32_t op,
+                                       const struct msim_draft_how *how,
+                                       const struct msim_draft_parts *parts)
+{
+    struct msim_op copy = d->t->ops[op];
+
+    MSIM_TRY(put_parts(d, &copy.args, &copy.ids, parts->in, parts->n_in));
+    MSIM_TRY(put_parts(d, &copy.outs, &copy.out_ids, parts->out, parts->n_out));
+    return place_copy(d, op, &copy, how);
 }
 
 static enum msim_status put_tensor(struct msim_draft *d, struct msim_arg *to,

@@ -86,12 +86,35 @@ struct msim_draft_how {
     const uint8_t *kept; /* lists of `n_kept` tensors are cut to those whose
                             place in the list is marked; NULL: to none */
     uint32_t n_kept;
+    int32_t later; /* is added to the number that autograd gave, if any */
 };
 
 /* Add a copy of `op`. */
 MSIM_MUST_CHECK
 enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
                                  const struct msim_draft_how *how);
+
+/* One argument of a copy, in preorder. */
+struct msim_draft_part {
+    uint32_t arg;     /* the recorded one, in trace->args */
+    uint32_t id;      /* of a tensor, in trace->tensor_ids; NONE: it has none */
+    uint32_t storage; /* of a tensor; 0: what its life has */
+    int64_t count;    /* of a list of tensors: how many there are; of a tensor
+                         of one dimension: its size; 0: as recorded */
+};
+
+/* Both lists of a copy, part by part. */
+struct msim_draft_parts {
+    const struct msim_draft_part *in, *out;
+    uint32_t n_in, n_out;
+};
+
+/* Add a copy of `op` that has these arguments; of `how` the place and the
+ * number count. */
+MSIM_MUST_CHECK
+enum msim_status msim_draft_copy_parts(struct msim_draft *d, uint32_t op,
+                                       const struct msim_draft_how *how,
+                                       const struct msim_draft_parts *parts);
 
 /* Add an operator of one's own; `*index` in out->ops may be NULL. */
 MSIM_MUST_CHECK

@@ -134,9 +134,9 @@ static enum msim_status find_kinds(struct msim_weave *w)
 /* ---- from beginning to end -----------------------------------------------
  */
 
-enum msim_status msim_weave_open(struct msim_weave *w,
+static enum msim_status open_any(struct msim_weave *w,
                                  const struct msim_trace *t,
-                                 struct msim_strtab *strings,
+                                 struct msim_strtab *strings, bool forward,
                                  struct msim_error *err)
 {
     *w = (struct msim_weave){.t = t, .err = err};
@@ -146,11 +146,29 @@ enum msim_status msim_weave_open(struct msim_weave *w,
                                     "execution trace");
     MSIM_TRY(msim_draft_begin(&w->d, t, strings));
     MSIM_TRY(msim_anatomy_find(&w->a, t, &w->d.lives));
+    if (forward && !w->a.n_passes)
+        MSIM_TRY(msim_anatomy_forward_pass(&w->a));
     if (!w->a.n_passes)
         return msim_weave_refuse(w, "the trace has no backward pass; want the "
                                     "execution trace of a training step");
     MSIM_TRY(msim_anatomy_blocks(&w->a));
     return find_kinds(w);
+}
+
+enum msim_status msim_weave_open(struct msim_weave *w,
+                                 const struct msim_trace *t,
+                                 struct msim_strtab *strings,
+                                 struct msim_error *err)
+{
+    return open_any(w, t, strings, false, err);
+}
+
+enum msim_status msim_weave_open_forward(struct msim_weave *w,
+                                         const struct msim_trace *t,
+                                         struct msim_strtab *strings,
+                                         struct msim_error *err)
+{
+    return open_any(w, t, strings, true, err);
 }
 
 void msim_weave_close(struct msim_weave *w)

@@ -41,6 +41,13 @@ enum msim_status msim_weave_open(struct msim_weave *w,
                                  const struct msim_trace *t,
                                  struct msim_strtab *strings,
                                  struct msim_error *err);
+/* Likewise of a trace of a forward pass alone, which is one pass without
+ * backward. */
+MSIM_MUST_CHECK
+enum msim_status msim_weave_open_forward(struct msim_weave *w,
+                                         const struct msim_trace *t,
+                                         struct msim_strtab *strings,
+                                         struct msim_error *err);
 void msim_weave_close(struct msim_weave *w);
 
 typedef enum msim_status msim_weave_visit_fn(void *ctx, uint32_t statement);

@@ -51,6 +51,19 @@ static const struct made_node {
 };
 #define N_MADE (sizeof(MADE_STEP) / sizeof(*MADE_STEP))
 
+/* The type of the list that begins at `at`: as many tensors as it has. */
+static inline void spell_list_type(struct spelled *s, const char *at,
+                                   const char *between)
+{
+    spell(s, "%s\"GenericList[", between);
+    for (const char *sep = ""; *at != ']'; at++)
+        if (*at == ':') {
+            spell(s, "%sTensor(float)", sep);
+            sep = ",";
+        }
+    spell(s, "]\"");
+}
+
 /* One part of one side of a node; brackets are lists; `count` counts all
  * tensors so far. */
 static inline void spell_part(struct spelled *s, int part, const char *tensors,
@@ -64,8 +77,7 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
 
         if (*at == '[' || *at == ']' || *at == ' ') {
             if (part == 2 && *at == '[')
-                spell(s, "%s\"GenericList[Tensor(float),Tensor(float)]\"",
-                      between);
+                spell_list_type(s, at, between);
             else if (part < 2 && *at != ' ')
                 spell(s, "%s%c", *at == '[' ? between : "", *at);
             between = *at == '[' ? "" : *at == ']' ? "," : between;
@@ -116,7 +128,7 @@ static inline void spell_side(struct spelled *s, const char *name,
 static inline struct msim_job *made_nodes(const struct made_node *nodes,
                                           size_t n)
 {
-    static char text[32768];
+    static char text[131072];
     size_t len = (size_t)snprintf(text, sizeof(text),
                                   "{\"schema\":\"1.1.1\",\"nodes\":[");
     struct msim_error err;

@@ -1,0 +1,391 @@
+/*
+ * core/rewrite/repeat/block_owners.c - which block a tensor of the optimizer is
+ * of.
+ */
+#include "core/rewrite/repeat/block_owners.h"
+
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 4 /* in which what is known spreads over the step */
+
+/* How an owner is known. */
+#define BY_FORWARD  1
+#define BY_GRADIENT 5
+#define BY_LENGTH   20
+#define UNKNOWN     UINT8_MAX
+
+/* ---- what is known --------------------------------------------------------
+ */
+
+/* A life that two blocks name on equal grounds is of none. */
+static void note(struct msim_block_owners *o, uint32_t life, uint32_t owner,
+                 uint32_t rank)
+{
+    if (life == MSIM_NONE || !owner || rank > o->rank[life] ||
+        rank >= UNKNOWN || o->of[life] == owner)
+        return;
+    if (rank == o->rank[life])
+        owner = MSIM_BLOCK_OWNERS_FRAME;
+    o->of[life] = owner;
+    o->rank[life] = (uint8_t)rank;
+    o->changed = true;
+}
+
+static void note_parameters(struct msim_block_owners *o, uint32_t s,
+                            uint32_t place)
+{
+    const struct msim_weave *w = o->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, i);
+
+        while (msim_lives_next(&e))
+            if (e.life != MSIM_NONE && w->kind[e.life] == MSIM_LIFE_PARAMETER)
+                note(o, e.life, place ? place : MSIM_BLOCK_OWNERS_FRAME,
+                     BY_FORWARD);
+    }
+}
+
+static void note_passes(struct msim_block_owners *o, const uint32_t *place)
+{
+    const struct msim_weave *w = o->w;
+
+    for (uint32_t s = 0; s < w->a.n; s++) {
+        if (w->a.rows[s].role == MSIM_ANATOMY_FORWARD)
+            note_parameters(o, s, place[s]);
+        if (w->gradient[s] != MSIM_NONE)
+            note(o, w->gradient[s],
+                 place[s] ? place[s] : MSIM_BLOCK_OWNERS_FRAME, BY_GRADIENT);
+    }
+}
+
+/* ---- what stands beside it ------------------------------------------------
+ */
+
+/* The best that is known so far of several lives. */
+struct best {
+    uint32_t owner, rank;
+};
+
+static void learn(const struct msim_block_owners *o, struct best *b,
+                  uint32_t life)
+{
+    if (life != MSIM_NONE && o->of[life] && o->rank[life] < b->rank)
+        *b = (struct best){o->of[life], o->rank[life]};
+}
+
+/* Member `i` of all lists that have `n`. */
+static struct best member(const struct msim_block_owners *o,
+                          const struct msim_lists *f, uint32_t n, uint32_t i)
+{
+    struct best b = {0, UNKNOWN};
+
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->rows[k].n == n)
+            learn(o, &b, o->w->d.lives.of[f->rows[k].id + i]);
+    return b;
+}
+
+static void spread_lists(struct msim_block_owners *o,
+                         const struct msim_lists *f)
+{
+    for (uint32_t k = 0; k < f->n; k++)
+        for (uint32_t i = 0; i < f->rows[k].n; i++) {
+            struct best b = member(o, f, f->rows[k].n, i);
+
+            note(o, o->w->d.lives.of[f->rows[k].id + i], b.owner, b.rank + 1);
+        }
+}
+
+static bool is_member(const struct msim_lists *f, uint32_t id)
+{
+    for (uint32_t k = 0; k < f->n; k++)
+        if (id >= f->rows[k].id && id < f->rows[k].id + f->rows[k].n)
+            return true;
+    return false;
+}
+
+/* A tensor of an operator outside its lists, of what goes in, then of what
+ * comes out. */
+static bool next_alone(const struct msim_lists *f,
+                       struct msim_lives_each both[2], uint32_t *life)
+{
+    for (int side = 0; side < 2; side++)
+        while (msim_lives_next(&both[side]))
+            if (!is_member(f, both[side].id - 1)) {
+                *life = both[side].life;
+                return true;
+            }
+    return false;
+}
+
+static struct best alone(const struct msim_block_owners *o, uint32_t op,
+                         const struct msim_lists *f)
+{
+    const struct msim_trace *t = o->w->t;
+    struct msim_lives_each both[2] = {
+        msim_lives_inputs(&o->w->d.lives, t, op),
+        msim_lives_outputs(&o->w->d.lives, t, op)};
+    struct best b = {0, UNKNOWN};
+    uint32_t life;
+
+    while (next_alone(f, both, &life))
+        learn(o, &b, life);
+    return b;
+}
+
+static void spread_alone(struct msim_block_owners *o, uint32_t op,
+                         const struct msim_lists *f)
+{
+    const struct msim_trace *t = o->w->t;
+    struct msim_lives_each both[2] = {
+        msim_lives_inputs(&o->w->d.lives, t, op),
+        msim_lives_outputs(&o->w->d.lives, t, op)};
+    struct best b = alone(o, op, f);
+    uint32_t life;
+
+    while (b.owner && next_alone(f, both, &life))
+        note(o, life, b.owner, b.rank + 1);
+}
+
+static bool is_after(uint8_t role)
+{
+    return role == MSIM_ANATOMY_TAIL || role == MSIM_ANATOMY_OPTIMIZER;
+}
+
+static void spread(struct msim_block_owners *o)
+{
+    const struct msim_weave *w = o->w;
+
+    for (uint32_t s = 0; s < w->a.n; s++)
+        for (uint32_t i = w->a.rows[s].op;
+             is_after(w->a.rows[s].role) && i < msim_anatomy_end(&w->a, s);
+             i++) {
+            struct msim_lists f = {.of = 0};
+
+            msim_lists_look(&f, w->t, i);
+            spread_alone(o, i, &f);
+            spread_lists(o, &f);
+        }
+}
+
+/* ---- lists that stand beside nothing --------------------------------------
+ */
+
+static bool is_known(const struct msim_block_owners *o,
+                     const struct msim_lists *f, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (member(o, f, n, i).owner)
+            return true;
+    return false;
+}
+
+/* Are there lists of that length in statement `s`, with known members? */
+static bool is_model(const struct msim_block_owners *o, uint32_t s, uint32_t n,
+                     struct msim_lists *f)
+{
+    msim_lists_look(f, o->w->t, o->w->a.rows[s].op);
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->rows[k].n == n)
+            return is_known(o, f, n);
+    return false;
+}
+
+/* The nearest such statement under the label of `s`. */
+static bool find_model(const struct msim_block_owners *o, uint32_t s,
+                       uint32_t n, struct msim_lists *f)
+{
+    const struct msim_weave *w = o->w;
+    uint32_t label = w->t->ops[w->a.rows[s].op].parent;
+
+    for (uint32_t k = 1; k < w->a.n; k++) {
+        uint32_t at[2] = {s + k, s - k}; /* below 0 is beyond the last */
+        bool more = false;
+
+        for (int i = 0; i < 2; i++) {
+            if (at[i] >= w->a.n ||
+                w->t->ops[w->a.rows[at[i]].op].parent != label)
+                continue;
+            more = true;
+            if (is_model(o, at[i], n, f))
+                return true;
+        }
+        if (!more)
+            return false;
+    }
+    return false;
+}
+
+static void liken(struct msim_block_owners *o, uint32_t s)
+{
+    struct msim_lists f = {.of = 0}, model = {.of = 0};
+
+    msim_lists_look(&f, o->w->t, o->w->a.rows[s].op);
+    for (uint32_t k = 0; k < f.n; k++) {
+        uint32_t n = f.rows[k].n;
+
+        if (is_known(o, &f, n) || !find_model(o, s, n, &model))
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            note(o, o->w->d.lives.of[f.rows[k].id + i],
+                 member(o, &model, n, i).owner, BY_LENGTH);
+    }
+}
+
+/* ---- rows of lists --------------------------------------------------------
+ */
+
+static enum msim_status add_place(struct msim_block_owners *o, uint32_t place)
+{
+    MSIM_TRY(msim_grow((void **)&o->pool, &o->cap_pool, o->n_pool,
+                       sizeof(*o->pool)));
+    o->pool[o->n_pool++] = place;
+    return MSIM_OK;
+}
+
+struct msim_block_owners_member
+msim_block_owners_member_at(const struct msim_block_owners *o,
+                            const struct msim_block_owners_lists *row,
+                            uint32_t i)
+{
+    const struct msim_chunk_row *c;
+    uint32_t s;
+
+    if (row->chunk == MSIM_NONE)
+        return (struct msim_block_owners_member){row->op, row->n, i};
+    c = &o->chunks.rows[row->chunk];
+    s = msim_chunk_list(c, i, row->list);
+    return (struct msim_block_owners_member){
+        o->w->a.rows[s].op,
+        row->n - i / c->size * c->size < c->size ? row->n % c->size : c->size,
+        i % c->size};
+}
+
+/* Keep a row whose members are of several blocks. */
+static enum msim_status keep_row(struct msim_block_owners *o,
+                                 struct msim_block_owners_lists row)
+{
+    struct msim_lists f = {.of = 0};
+    bool several = false;
+
+    row.at = o->n_pool;
+    for (uint32_t i = 0; i < row.n; i++) {
+        struct msim_block_owners_member m =
+            msim_block_owners_member_at(o, &row, i);
+        uint32_t owner;
+
+        msim_lists_look(&f, o->w->t, m.op);
+        owner = member(o, &f, m.n, m.i).owner;
+        MSIM_TRY(add_place(o, owner == MSIM_BLOCK_OWNERS_FRAME ? 0 : owner));
+        several |= o->pool[row.at + i] != o->pool[row.at];
+    }
+    if (!several)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&o->rows, &o->cap_rows, o->n_rows,
+                       sizeof(*o->rows)));
+    for (uint32_t i = 0; i < row.n; i++)
+        o->lists[msim_block_owners_member_at(o, &row, i).op] = o->n_rows;
+    o->rows[o->n_rows++] = row;
+    return MSIM_OK;
+}
+
+/* Of lists of one length: the first whose members are of several blocks. */
+static enum msim_status keep_lists(struct msim_block_owners *o, uint32_t op)
+{
+    struct msim_lists f = {.of = 0};
+
+    msim_lists_look(&f, o->w->t, op);
+    for (uint32_t k = 0; k < f.n && o->lists[op] == MSIM_NONE; k++)
+        MSIM_TRY(
+            keep_row(o, (struct msim_block_owners_lists){
+                            .op = op, .n = f.rows[k].n, .chunk = MSIM_NONE}));
+    return MSIM_OK;
+}
+
+static enum msim_status keep_chunks(struct msim_block_owners *o)
+{
+    for (uint32_t i = 0; i < o->chunks.n; i++) {
+        const struct msim_chunk_row *c = &o->chunks.rows[i];
+
+        for (uint32_t k = 0; k < c->lists; k++)
+            MSIM_TRY(
+                keep_row(o, (struct msim_block_owners_lists){
+                                .op = o->w->a.rows[msim_chunk_list(c, 0, k)].op,
+                                .n = c->members,
+                                .chunk = i,
+                                .list = k}));
+    }
+    return MSIM_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------
+ */
+
+enum msim_status msim_block_owners_find(struct msim_block_owners *o,
+                                        const struct msim_weave *w,
+                                        const uint32_t *place)
+{
+    size_t n = (size_t)w->d.lives.n + 1, ops = (size_t)w->t->n_ops + 1;
+
+    *o = (struct msim_block_owners){.w = w, .changed = true};
+    o->of = calloc(n, sizeof(*o->of));
+    o->rank = malloc(n);
+    o->lists = malloc(ops * sizeof(*o->lists));
+    if (!o->of || !o->rank || !o->lists)
+        return MSIM_ENOMEM;
+    memset(o->rank, UNKNOWN, n);
+    memset(o->lists, 0xff, ops * sizeof(*o->lists));
+    note_passes(o, place);
+    for (int i = 0; i < ROUNDS && o->changed; i++) {
+        o->changed = false;
+        spread(o);
+        for (uint32_t s = 0; i && s < w->a.n; s++)
+            if (is_after(w->a.rows[s].role))
+                liken(o, s);
+    }
+    MSIM_TRY(msim_chunks_find(&o->chunks, w));
+    MSIM_TRY(keep_chunks(o));
+    for (uint32_t s = 0; s < w->a.n; s++)
+        for (uint32_t i = w->a.rows[s].op;
+             !place[s] && i < msim_anatomy_end(&w->a, s); i++)
+            MSIM_TRY(keep_lists(o, i));
+    return MSIM_OK;
+}
+
+void msim_block_owners_release(struct msim_block_owners *o)
+{
+    msim_chunks_release(&o->chunks);
+    free(o->of);
+    free(o->rank);
+    free(o->lists);
+    free(o->rows);
+    free(o->pool);
+    *o = (struct msim_block_owners){0};
+}
+
+/* All that the statement names outside of lists, and lists of one block. */
+uint32_t msim_block_owners_statement(const struct msim_block_owners *o,
+                                     uint32_t s)
+{
+    const struct msim_weave *w = o->w;
+    struct best b = {0, UNKNOWN};
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        struct msim_lists f = {.of = 0};
+        struct best x;
+
+        if (o->lists[i] != MSIM_NONE)
+            return 0;
+        msim_lists_look(&f, w->t, i);
+        x = alone(o, i, &f);
+        for (uint32_t k = 0; k < f.n; k++)
+            learn(o, &x, w->d.lives.of[f.rows[k].id]);
+        if (x.rank < b.rank)
+            b = x;
+    }
+    return b.owner;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# whatif: a recorded step with more or fewer layers is what a step of so many
+# layers is.
+. "$(dirname "$0")/lib.bash"
+all_of_sanitizers
+
+write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
+    echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": true, \"gated\": true,
+      \"norm\": \"rmsnorm\", \"positions\": \"rope\", \"bias\": false, \"layers\": $2, \"hidden\": 512,
+      \"heads\": 8, \"kv_heads\": 4, \"ffn\": 1024, \"vocab\": 32000}" >"$folder/$1.json"
+    echo "{$3, \"micro_batch\": 1, \"sequence\": 512, \"precision\": \"bf16\"}" >"$folder/s.json"
+    run synth "$folder/$1.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+    # as traces alone: the factor of a described job is its own
+    rm "$folder/$1/synth.json"
+}
+figures() { # NAME: all figures of that scenario but the ratio
+    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f1-3,7-
+}
+reason() { grep -E "^\"?$1\"?," "$folder/out"; }
+
+cat >"$folder/deeper.json" <<'JSON'
+{"scenarios": [
+  {"name": "same", "changes": [{"layers": 4}]},
+  {"name": "x", "changes": [{"layers": 7}]},
+  {"name": "recomputed", "changes": [{"recompute": "full"}, {"layers": 7}]},
+  {"name": "one", "changes": [{"layers": 1}]},
+  {"name": "which", "changes": [{"layers": {"block": "decoder", "to": 8}}]}]}
+JSON
+cat >"$folder/flatter.json" <<'JSON'
+{"scenarios": [
+  {"name": "x", "changes": [{"layers": {"block": "blocks", "to": 4}}]},
+  {"name": "recomputed", "changes": [{"recompute": "full"}]}]}
+JSON
+for job in '"gpus": 1, "global_batch": 2' '"gpus": 2, "tp": 2, "global_batch": 1' \
+    '"gpus": 2, "dp": 2, "global_batch": 2'; do
+    rm -rf "$folder/four" "$folder/seven"
+    write four 4 "$job"
+    write seven 7 "$job"
+    run whatif "$folder/deeper.json" "$folder/four" --platform h100 --csv
+    want_rc 0
+    base=$(figures base) deeper=$(figures x) both=$(figures recomputed)
+    [ -n "$base" ] && [ "$deeper" != "$base" ] || complain "7 layers take what 4 take: $base"
+    [ "$(figures same)" = "$base" ] || complain "as many layers change something"
+    [[ $(reason one) == *"want 2 blocks or more, found 1"* ]] || complain "no reason: $(reason one)"
+    # shellcheck disable=SC1087
+    [[ $(reason which) == *'it has ""blocks"" (4)'* ]] || complain "no reason: $(reason which)"
+    run whatif "$folder/flatter.json" "$folder/seven" --platform h100 --csv
+    want_rc 0
+    [ "$(figures base)" = "$deeper" ] || complain "7 layers of 4: $deeper, want $(figures base)"
+    [ "$(figures x)" = "$base" ] || complain "4 layers of 7: $(figures x), want $base"
+    [ "$(figures recomputed)" = "$both" ] || complain "7 layers of 4, recomputed: $both"
+done
+
+# What cannot be a number of layers.
+for wrong in 0 -3 '"12"' 10001 '{"block": "blocks"}' '{"to": 0}' '{"to": 4, "of": 3}'; do
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [{\"layers\": $wrong}]}]}" >"$folder/wrong.json"
+    run whatif "$folder/wrong.json" "$folder/four" --platform h100
+    want_rc 3
+    want_err "layers"
+done
+
+# Convolutions of other sizes are no repetition.
+echo '{"scenarios": [{"name": "x", "changes": [{"layers": 8}]}]}' >"$folder/s.json"
+run whatif "$folder/s.json" "$MSIM_DATA/traces/resnet" --platform a100 --csv
+want_rc 0
+[[ $(reason x) == *"blocks"* ]] || complain "no reason: $(reason x)"
+
+finish
