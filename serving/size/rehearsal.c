@@ -14,27 +14,26 @@
 #define LEAST  20000
 #define MOST   60000
 #define WARMUP 0.05 /* of the time */
-/* One seed may be worse than the promise by that: beyond, the plan is at the
- * edge of a queue that grows and shrinks slowly, and a mean means little. */
-#define WORST_SEED 1.12
-/* Services are known from a few thousand visits: what is planned for leaves
- * some of what the promise allows. */
-#define AIM 0.95
-/* Services may be longer than they are known to be, by two standard errors of
- * their mean: a plan of which then many more are late is at the edge. */
-#define LEAST_PUSH 0.01
-#define MOST_PUSH  0.05
-#define MATTERS    0.05 /* share of a request's services that makes one count */
-#define WORST_PUSH 1.25
+/* A plan on a measured cluster counts as kept up to that many times what is
+ * allowed: so large is the chance of one run of 60,000 requests. */
+#define PATIENCE   1.2
 #define THREADS    2
+#define OF_SAMPLES 21 /* stream of random numbers */
 
-/* One seed of a plan. */
+/* The application with services of a run. */
+struct msim_rehearsal_actor {
+    struct msim_app app;
+    struct msim_stage *stages;
+    double *samples;
+    struct msim_serving *sim;
+};
+
+/* One run of a plan. */
 struct one {
     struct msim_rehearsal *r;
     const int64_t *replicas;
-    struct msim_serving *sim;
+    struct msim_rehearsal_actor *actor;
     uint64_t seed;
-    double push; /* of the rate */
     double *above, *p99_ms, *wait_ms;
     uint64_t *served;
     enum msim_status status;
@@ -46,22 +45,55 @@ static size_t n_above(const struct msim_rehearsal *r)
     return (size_t)r->load->app->n_promises * r->load->app->n_classes;
 }
 
-/* Twice the largest standard error of a mean, over it, of what matters. */
-static double unsure_of(const struct msim_stage_demand *load)
+/* ---- services of a run --------------------------------------------------- */
+
+static bool is_sampled(const struct msim_stage *st)
 {
-    double all = 0, most = LEAST_PUSH;
+    return st->service.kind == MSIM_DIST_SAMPLES;
+}
 
-    for (int round = 0; round < 2; round++)
-        for (uint32_t s = 0; s < load->app->n_stages; s++) {
-            const struct msim_dist *d = &load->app->stages[s].service;
-            double ms = load->stages[s].mean * load->stages[s].visits;
+static enum msim_status init_actor(struct msim_rehearsal_actor *a,
+                                   const struct msim_app *app,
+                                   struct msim_error *err)
+{
+    size_t n = 0;
 
-            if (!round)
-                all += ms;
-            else if (ms > MATTERS * all && d->kind == MSIM_DIST_SAMPLES)
-                most = fmax(most, 2 * sqrt(msim_dist_cv2(d) / d->n));
-        }
-    return fmin(MOST_PUSH, most);
+    for (uint32_t s = 0; s < app->n_stages; s++)
+        n += is_sampled(&app->stages[s]) ? app->stages[s].service.n : 0;
+    a->app = *app;
+    a->stages = malloc(app->n_stages * sizeof(*a->stages));
+    a->samples = malloc((n + 1) * sizeof(*a->samples));
+    if (!a->stages || !a->samples)
+        return MSIM_ENOMEM;
+    memcpy(a->stages, app->stages, app->n_stages * sizeof(*a->stages));
+    a->app.stages = a->stages;
+    return msim_serving_new(&a->sim, &a->app, err);
+}
+
+static void release_actor(struct msim_rehearsal_actor *a)
+{
+    msim_serving_free(a->sim);
+    free(a->stages);
+    free(a->samples);
+}
+
+/* As many samples of each service as there are, each any of them. */
+static void draw_services(struct msim_rehearsal_actor *a,
+                          const struct msim_app *app, uint64_t seed)
+{
+    double *to = a->samples;
+
+    for (uint32_t s = 0; s < app->n_stages; s++) {
+        const struct msim_dist *d = &app->stages[s].service;
+        struct msim_random r = msim_random_of(seed, OF_SAMPLES, s);
+
+        if (!is_sampled(&app->stages[s]))
+            continue;
+        for (uint32_t i = 0; i < d->n; i++)
+            to[i] = msim_dist_draw(d, &r);
+        a->stages[s].service = msim_dist_samples(to, d->n);
+        to += d->n;
+    }
 }
 
 enum msim_status msim_rehearsal_init(struct msim_rehearsal *r,
@@ -71,26 +103,30 @@ enum msim_status msim_rehearsal_init(struct msim_rehearsal *r,
     const struct msim_app *app = load->app;
     double visits = 0;
 
-    *r = (struct msim_rehearsal){.load = load, .seed = seed, .allowed = AIM};
+    *r = (struct msim_rehearsal){
+        .load = load, .seed = seed, .allowed = 1, .allowed_worst = PATIENCE};
     for (uint32_t s = 0; s < app->n_stages; s++)
         visits += load->stages[s].visits;
     r->requests = (uint64_t)fmin(MOST, fmax(LEAST, VISITS / visits));
-    r->above = calloc(n_above(r), sizeof(double));
+    r->above = calloc(3 * n_above(r), sizeof(double));
     r->p99_ms = calloc(app->n_classes, sizeof(double));
     r->wait_ms = calloc(app->n_stages, sizeof(double));
     r->served = calloc(app->n_classes, sizeof(uint64_t));
-    if (!r->above || !r->p99_ms || !r->wait_ms || !r->served)
+    r->actors = calloc(THREADS, sizeof(*r->actors));
+    if (!r->above || !r->p99_ms || !r->wait_ms || !r->served || !r->actors)
         return MSIM_ENOMEM;
-    r->push = 1 + unsure_of(load);
+    r->least = r->above + n_above(r);
+    r->most = r->least + n_above(r);
     for (int i = 0; i < THREADS; i++)
-        MSIM_TRY(msim_serving_new(&r->sims[i], app, err));
+        MSIM_TRY(init_actor(&r->actors[i], app, err));
     return MSIM_OK;
 }
 
 void msim_rehearsal_release(struct msim_rehearsal *r)
 {
-    for (int i = 0; i < THREADS; i++)
-        msim_serving_free(r->sims[i]);
+    for (int i = 0; i < THREADS && r->actors; i++)
+        release_actor(&r->actors[i]);
+    free(r->actors);
     free(r->above);
     free(r->p99_ms);
     free(r->wait_ms);
@@ -139,14 +175,15 @@ static void *simulate(void *one)
     struct one *o = one;
     const struct msim_serving_how how = {
         .replicas = o->replicas,
-        .rate = o->r->load->rate * o->push,
+        .rate = o->r->load->rate,
         .seed = o->seed,
         .requests = o->r->requests,
         .warmup_s = WARMUP * (double)o->r->requests / o->r->load->rate,
     };
     struct msim_serving_result result;
 
-    o->status = msim_serving_run(o->sim, &how, &result, &o->err);
+    draw_services(o->actor, o->r->load->app, o->seed);
+    o->status = msim_serving_run(o->actor->sim, &how, &result, &o->err);
     if (o->status == MSIM_OK)
         o->status = take(o, &result);
     return NULL;
@@ -172,8 +209,11 @@ static void add(struct msim_rehearsal *r, const struct one *o, int runs)
 {
     const struct msim_app *app = r->load->app;
 
-    for (size_t i = 0; i < n_above(r); i++)
+    for (size_t i = 0; i < n_above(r); i++) {
         r->above[i] += o->above[i] / runs;
+        r->least[i] = fmin(r->least[i], o->above[i]);
+        r->most[i] = fmax(r->most[i], o->above[i]);
+    }
     for (uint32_t k = 0; k < app->n_classes; k++) {
         r->p99_ms[k] += o->p99_ms[k] / runs;
         r->served[k] += o->served[k];
@@ -203,13 +243,16 @@ static void clear(struct msim_rehearsal *r)
 {
     const struct msim_app *app = r->load->app;
 
-    memset(r->above, 0, n_above(r) * sizeof(double));
+    for (size_t i = 0; i < n_above(r); i++) {
+        r->above[i] = r->most[i] = 0;
+        r->least[i] = 1;
+    }
     memset(r->p99_ms, 0, app->n_classes * sizeof(double));
     memset(r->wait_ms, 0, app->n_stages * sizeof(double));
     memset(r->served, 0, app->n_classes * sizeof(uint64_t));
 }
 
-/* Two seeds at once. */
+/* Two runs at once. */
 static void run_two(struct one *o)
 {
     pthread_t thread;
@@ -222,51 +265,82 @@ static void run_two(struct one *o)
         simulate(&o[1]);
 }
 
-/* Means of the runs at the rate; how late the worst one is, and those with more
- * load, on the average. */
-static void take_all(struct msim_rehearsal *r, const struct one *o, int runs,
-                     int pushed)
+static enum msim_status error_of(const struct one *o, struct msim_error *err)
 {
-    double worst = 0, more = 0;
+    for (int i = 0; i < THREADS; i++)
+        if (o[i].status != MSIM_OK)
+            return msim_fail(err, o[i].status, NULL, MSIM_OFFSET_NONE, "%s",
+                             o[i].err.text);
+    return MSIM_OK;
+}
 
-    for (int i = 0; i < runs; i++) {
-        add(r, &o[i], runs);
-        worst = fmax(worst, late_of(r, o[i].above));
+/* Runs until there are enough of them; how many in `*done`. */
+static enum msim_status run_until(struct msim_rehearsal *r, struct one *o,
+                                  int runs, bool stops, int *done,
+                                  struct msim_error *err)
+{
+    for (*done = 0; *done < runs; *done += THREADS) {
+        struct one *two = o + *done;
+
+        for (int i = 0; i < THREADS; i++)
+            MSIM_TRY(lay(&two[i], r));
+        run_two(two);
+        MSIM_TRY(error_of(two, err));
+        for (int i = 0; i < THREADS && stops; i++)
+            if (late_of(r, two[i].above) > r->allowed_worst)
+                runs = 0;
     }
-    for (int i = runs; i < runs + pushed; i++)
-        more += late_of(r, o[i].above) / pushed;
-    r->late = fmax(late_of(r, r->above),
-                   fmax(worst / WORST_SEED, more / WORST_PUSH)) /
-              r->allowed;
+    return MSIM_OK;
+}
+
+static void take_all(struct msim_rehearsal *r, const struct one *o, int runs)
+{
+    double sum = 0, squares = 0, variance;
+
+    clear(r);
+    r->late_best = INFINITY;
+    r->late_worst = 0;
+    for (int i = 0; i < runs; i++) {
+        double late = late_of(r, o[i].above);
+
+        add(r, &o[i], runs);
+        r->late_worst = fmax(r->late_worst, late);
+        r->late_best = fmin(r->late_best, late);
+        sum += late;
+        squares += late * late;
+    }
+    variance = fmax(0, squares - sum * sum / runs) / (runs - 1);
+    r->late_sure = sqrt(variance / runs);
+    r->late_mean = late_of(r, r->above);
+    r->late = fmax(r->late_mean / r->allowed, r->late_worst / r->allowed_worst);
 }
 
 enum msim_status msim_rehearsal_run(struct msim_rehearsal *r,
-                                    const int64_t *replicas, bool thorough,
+                                    const int64_t *replicas,
+                                    enum msim_rehearsal_depth depth,
                                     struct msim_error *err)
 {
-    int runs = thorough ? MSIM_REHEARSAL_RUNS : THREADS;
-    int pushed = thorough ? THREADS : 0;
-    struct one o[MSIM_REHEARSAL_RUNS + THREADS] = {0};
-    enum msim_status status = MSIM_OK;
+    static const int RUNS[] = {
+        [MSIM_REHEARSAL_QUICK] = THREADS,
+        [MSIM_REHEARSAL_FEW] = 6,
+        [MSIM_REHEARSAL_CHECK] = MSIM_REHEARSAL_RUNS,
+        [MSIM_REHEARSAL_ALL] = MSIM_REHEARSAL_RUNS,
+    };
+    struct one o[MSIM_REHEARSAL_RUNS] = {0};
+    enum msim_status status;
+    int done;
 
-    clear(r);
-    for (int i = 0; i < runs + pushed && status == MSIM_OK; i++) {
+    for (int i = 0; i < MSIM_REHEARSAL_RUNS; i++) {
         o[i].r = r;
         o[i].replicas = replicas;
-        o[i].sim = r->sims[i % THREADS];
+        o[i].actor = &r->actors[i % THREADS];
         o[i].seed = r->seed * MSIM_REHEARSAL_RUNS + (uint64_t)i + 1000;
-        o[i].push = i < runs ? 1 : r->push;
-        status = lay(&o[i], r);
     }
-    for (int i = 0; i < runs + pushed && status == MSIM_OK; i += THREADS)
-        run_two(&o[i]);
-    for (int i = 0; i < runs + pushed && status == MSIM_OK; i++)
-        if (o[i].status != MSIM_OK)
-            status = msim_fail(err, o[i].status, NULL, MSIM_OFFSET_NONE, "%s",
-                               o[i].err.text);
+    status =
+        run_until(r, o, RUNS[depth], depth == MSIM_REHEARSAL_CHECK, &done, err);
     if (status == MSIM_OK)
-        take_all(r, o, runs, pushed);
-    for (int i = 0; i < runs + pushed; i++) {
+        take_all(r, o, done);
+    for (int i = 0; i < MSIM_REHEARSAL_RUNS; i++) {
         free(o[i].above);
         free(o[i].served);
     }

@@ -16,10 +16,12 @@ static const char *method_why(enum msim_sizing_method m)
 {
     switch (m) {
     case MSIM_SIZING_UNION:
-        return "Percentiles of stages are added, and the chances to miss them: "
-               "whatever stages have in common, the promise is kept, but "
-               "replicas are asked for that stages which are seldom late "
-               "together would not need.";
+        return "Percentiles of queues are added, as if all were long at once, "
+               "which is the worst that they can have in common; services are "
+               "distributions, for each class and size of request. More "
+               "replicas are asked for than queues that are seldom long "
+               "together would need. What is predicted is of simulated "
+               "requests.";
     case MSIM_SIZING_CONVOLUTION:
         return "Distributions of stages are added in series and joined where "
                "calls run at once, for each class and size of request. Waits "

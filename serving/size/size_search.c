@@ -37,10 +37,10 @@ static bool is_visited(const struct search *s, uint32_t at)
     return s->l->load->stages[at].visits > 0;
 }
 
-static enum msim_status rehearse(struct search *s, bool thorough)
+static enum msim_status rehearse(struct search *s,
+                                 enum msim_rehearsal_depth depth)
 {
-    MSIM_TRY(msim_rehearsal_run(s->r, s->plan, thorough, s->err));
-    return MSIM_OK;
+    return msim_rehearsal_run(s->r, s->plan, depth, s->err);
 }
 
 /* The plan as distributions see it. */
@@ -110,7 +110,7 @@ static enum msim_status add_one(struct search *s, bool *added)
     n = choose(s, of);
     for (uint32_t i = 0; i < n; i++) {
         s->plan[of[i]]++;
-        MSIM_TRY(rehearse(s, true));
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
         s->plan[of[i]]--;
         if (s->r->late < least) {
             least = s->r->late;
@@ -130,7 +130,8 @@ static enum msim_status add_until_kept(struct search *s)
     for (int i = 0; i < STEPS_MOST && s->late > 1; i++) {
         bool added;
 
-        MSIM_TRY(rehearse(s, true)); /* its waits choose the candidates */
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW)); /* its waits choose the
+                                                      candidates */
         s->late = s->r->late;
         if (s->late <= 1)
             return MSIM_OK;
@@ -173,9 +174,9 @@ static enum msim_status take_until_missed(struct search *s)
             return MSIM_OK;
         step = s->plan[at] > FINE ? s->plan[at] / FINE : 1;
         s->plan[at] -= step;
-        MSIM_TRY(rehearse(s, false));
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_QUICK));
         if (s->r->late <= 1)
-            MSIM_TRY(rehearse(s, true));
+            MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
         if (s->r->late <= 1) {
             s->late = s->r->late;
             s->score[at] *= 2; /* the next one will be missed more */
@@ -188,17 +189,37 @@ static enum msim_status take_until_missed(struct search *s)
 
 /* ---- both ---------------------------------------------------------------- */
 
+/* What a few runs let pass, all of them may not. */
+static enum msim_status make_sure(struct search *s)
+{
+    for (int i = 0; i < STEPS_MOST; i++) {
+        bool added;
+
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_CHECK));
+        if (s->r->late <= 1)
+            return MSIM_OK;
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
+        s->late = s->r->late;
+        MSIM_TRY(add_one(s, &added));
+        if (!added)
+            return MSIM_OK;
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status search(struct search *s)
 {
     for (uint32_t i = 0; i < n_stages(s); i++)
         s->plan[i] = s->l->replicas[i];
-    MSIM_TRY(rehearse(s, true));
+    MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
     s->late = s->r->late;
     MSIM_TRY(add_until_kept(s));
-    if (s->late <= 1)
+    if (s->late <= 1) {
         MSIM_TRY(take_until_missed(s));
+        MSIM_TRY(make_sure(s));
+    }
     MSIM_TRY(pass(s));
-    return rehearse(s, true);
+    return rehearse(s, MSIM_REHEARSAL_ALL);
 }
 
 enum msim_status msim_sizing_search(struct msim_latency_sum *l,

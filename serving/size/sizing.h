@@ -3,13 +3,16 @@
  * an application, in three ways.
  *
  * | method | what it adds up | what it cannot see |
- * | union | percentiles of stages; chances to miss them add | that stages are
- * seldom late together: it asks for more than is needed |
+ * | union | percentiles of queues, as if all were long at once; services as
+ * distributions | that queues are seldom long together: it asks for more than
+ * is needed |
  * | convolution | distributions of stages in series and joins | waits of
  * different stages that rise together |
  * | search | nothing: requests are simulated | what was not explored |
  *
- * union: Zhang et al. 2024, "Analytically-Driven Resource Management for
+ * A plan of any of them is rehearsed before it is given (rehearsal.h).
+ *
+ * union: after Zhang et al. 2024, "Analytically-Driven Resource Management for
  * Cloud-Native Microservices" (Ursa, HPCA).
  */
 #ifndef MSIM_SERVING_SIZE_SIZING_H
@@ -34,8 +37,9 @@ struct msim_sizing_stage {
 
 /* What becomes of a class under the plan. */
 struct msim_sizing_class {
-    double within, low,
-        high; /* share within the limit, 90 %; NAN: no promise */
+    /* Share within the limit, of a run as rehearsed (rehearsal.h), 90 %; NAN:
+     * no promise. */
+    double within, low, high;
     double p99_ms;
 };
 

@@ -11,8 +11,6 @@
 #define REHEARSALS    7
 #define NEAR          0.9  /* so late without any queue, it is looked at */
 #define PLENTY        0.3  /* of workers held: more replicas than are needed */
-#define EDGE          1.12 /* over what is allowed; less may be chance */
-#define SLACK         1.05 /* what queues may add there */
 #define CLOSE         0.96 /* rooms that are not told apart */
 
 const char *msim_sizing_method_text(enum msim_sizing_method m)
@@ -82,22 +80,25 @@ static enum msim_status check_rate(struct msim_latency_sum *l,
 }
 
 /* What simulated requests say of the classes. */
-static void fill_rehearsed(struct msim_sizing *out, struct msim_latency_sum *l,
-                           const struct msim_rehearsal *r)
+static void fill_classes(struct msim_sizing *out,
+                         const struct msim_rehearsal *r)
 {
-    const struct msim_app *app = l->load->app;
+    const struct msim_app *app = r->load->app;
 
+    for (uint32_t k = 0; k < app->n_classes; k++)
+        out->classes[k] = (struct msim_sizing_class){
+            .within = NAN, .low = NAN, .high = NAN, .p99_ms = r->p99_ms[k]};
     for (uint32_t i = 0; i < app->n_promises; i++)
         for (uint32_t k = 0; k < app->n_classes; k++) {
             struct msim_sizing_class *c = &out->classes[k];
+            size_t at = (size_t)i * app->n_classes + k;
 
             if (app->promises[i].cls != k &&
                 app->promises[i].cls != MSIM_CLASS_ALL)
                 continue;
-            c->within = 1 - r->above[i * app->n_classes + k];
-            c->p99_ms = r->p99_ms[k];
-            msim_sizing_interval(
-                c, fmin(msim_sizing_known_by(l, k), (double)r->served[k]));
+            c->within = 1 - r->above[at];
+            c->low = 1 - r->most[at];
+            c->high = 1 - r->least[at];
         }
 }
 
@@ -119,7 +120,7 @@ static enum msim_status rehearse(struct msim_latency_sum *l,
     size_t bytes = l->load->app->n_stages * sizeof(*best);
 
     MSIM_TRY(msim_sizing_convolution(l, room, NULL));
-    MSIM_TRY(msim_rehearsal_run(r, l->replicas, true, err));
+    MSIM_TRY(msim_rehearsal_run(r, l->replicas, MSIM_REHEARSAL_CHECK, err));
     if (r->late <= 1 &&
         (!best[0] || cost_of(l, l->replicas) < cost_of(l, best)))
         memcpy(best, l->replicas, bytes);
@@ -156,19 +157,21 @@ static enum msim_status converge(struct msim_latency_sum *l,
         room = keeps > 0 ? (keeps + fails) / 2
                          : room * fmax(0.7, fmin(0.96, 1 / r->late));
     }
-    r->searched = !best[0];
-    if (r->searched)
-        return msim_sizing_search(l, r, err);
+    if (!best[0])
+        return MSIM_ECHECK;
     memcpy(l->replicas, best, l->load->app->n_stages * sizeof(*best));
     MSIM_TRY(msim_latency_pass(l));
-    return msim_rehearsal_run(r, l->replicas, true, err);
+    return msim_rehearsal_run(r, l->replicas, MSIM_REHEARSAL_ALL, err);
 }
 
 /*
  * With far more replicas than are needed, can the promises be kept? `*room` is
  * how late distributions may say that requests are where simulated ones are
- * not: they take copies that are served together for independent. A promise at
- * the edge of what is known is kept as well as it can be.
+ * not: they take copies that are served together for independent.
+ *
+ * A promise that is broken in every run then is refused. One that is broken in
+ * some, since services are known too little, is kept as well as it can be: as
+ * with far more replicas, within what their mean is known by.
  */
 static enum msim_status look_far(struct msim_latency_sum *l,
                                  struct msim_rehearsal *r, double *room,
@@ -180,19 +183,22 @@ static enum msim_status look_far(struct msim_latency_sum *l,
     if (late < NEAR)
         return MSIM_OK;
     MSIM_TRY(msim_sizing_start(l, PLENTY));
-    MSIM_TRY(msim_rehearsal_run(r, l->replicas, true, err));
-    if (r->late > EDGE)
+    MSIM_TRY(msim_rehearsal_run(r, l->replicas, MSIM_REHEARSAL_ALL, err));
+    if (r->late_best > 1)
         return msim_sizing_refuse(l, err);
     late = msim_latency_late(l);
     *room = fmax(1, late / r->late);
-    r->allowed *= fmax(1, r->late * SLACK);
+    r->allowed = fmax(r->allowed, r->late_mean + r->late_sure);
+    r->allowed_worst = fmax(r->allowed_worst, r->late_worst + r->late_sure);
     memset(l->replicas, 0, l->load->app->n_stages * sizeof(*l->replicas));
     return MSIM_OK;
 }
 
-static enum msim_status convolution(struct msim_latency_sum *l,
-                                    struct msim_rehearsal *r, double room,
-                                    struct msim_error *err)
+/* ECHECK, and no word of it: no plan by the measure of `l` is kept in
+ * simulation. */
+static enum msim_status plan_by_sums(struct msim_latency_sum *l,
+                                     struct msim_rehearsal *r, double room,
+                                     struct msim_error *err)
 {
     int64_t *best = calloc(l->load->app->n_stages, sizeof(*best));
     enum msim_status status =
@@ -202,29 +208,75 @@ static enum msim_status convolution(struct msim_latency_sum *l,
     return status;
 }
 
+static enum msim_status by_union(struct msim_latency_sum *l,
+                                 struct msim_rehearsal *r,
+                                 struct msim_error *err)
+{
+    struct msim_sizing_union *u;
+    enum msim_status status = msim_sizing_union_begin(&u, l, err);
+
+    if (status == MSIM_OK) {
+        status = plan_by_sums(l, r, 1, err);
+        if (status == MSIM_ECHECK)
+            msim_fail(err, status, l->load->app->path, MSIM_OFFSET_NONE,
+                      "the union bound finds no plan: in simulation %.3g times "
+                      "as many requests are late as the promise allows, under "
+                      "the plan with the most replicas that it asks for; "
+                      "--method search may find one",
+                      r->late);
+    }
+    if (status == MSIM_OK)
+        status = msim_sizing_union_status(u);
+    msim_sizing_union_free(u);
+    return status;
+}
+
+static enum msim_status by_convolution(struct msim_latency_sum *l,
+                                       struct msim_rehearsal *r,
+                                       struct msim_error *err)
+{
+    enum msim_status status;
+    double room;
+
+    MSIM_TRY(look_far(l, r, &room, err));
+    status = plan_by_sums(l, r, room, err);
+    r->searched = status == MSIM_ECHECK;
+    return r->searched ? msim_sizing_search(l, r, err) : status;
+}
+
+static enum msim_status by_search(struct msim_latency_sum *l,
+                                  struct msim_rehearsal *r,
+                                  struct msim_error *err)
+{
+    enum msim_status status;
+    double room;
+
+    MSIM_TRY(look_far(l, r, &room, err));
+    status = msim_sizing_convolution(l, room, NULL);
+    return status == MSIM_OK || status == MSIM_ECHECK
+               ? msim_sizing_search(l, r, err)
+               : status;
+}
+
 static enum msim_status make(struct msim_sizing *out,
                              struct msim_latency_sum *l, uint64_t seed,
                              struct msim_error *err)
 {
+    static enum msim_status (*const BY[])(struct msim_latency_sum * l,
+                                          struct msim_rehearsal * r,
+                                          struct msim_error * err) = {
+        [MSIM_SIZING_UNION] = by_union,
+        [MSIM_SIZING_CONVOLUTION] = by_convolution,
+        [MSIM_SIZING_SEARCH] = by_search,
+    };
     struct msim_rehearsal r;
-    enum msim_status status;
-    double room;
+    enum msim_status status = msim_rehearsal_init(&r, l->load, seed, err);
 
-    if (out->method == MSIM_SIZING_UNION)
-        return msim_sizing_union(out, l, err);
-    status = msim_rehearsal_init(&r, l->load, seed, err);
     if (status == MSIM_OK)
-        status = look_far(l, &r, &room, err);
-    if (status == MSIM_OK && out->method == MSIM_SIZING_CONVOLUTION)
-        status = convolution(l, &r, room, err);
-    if (status == MSIM_OK && out->method == MSIM_SIZING_SEARCH) {
-        status = msim_sizing_convolution(l, room, NULL);
-        if (status == MSIM_OK || status == MSIM_ECHECK)
-            status = msim_sizing_search(l, &r, err);
-    }
+        status = BY[out->method](l, &r, err);
     if (status == MSIM_OK) {
         msim_sizing_fill(out, l);
-        fill_rehearsed(out, l, &r);
+        fill_classes(out, &r);
         out->searched = r.searched;
     }
     msim_rehearsal_release(&r);

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define PERCENTILE  0.99 /* at which stages are shown */
-#define NORMAL_90   1.645
-#define MATTERS     0.05 /* share of the latency that makes a stage count */
 #define ROUNDS_MOST 60
 #define HELPS       0.98  /* of the wait that is left, and replicas help */
 #define START_WAIT  0.004 /* of the horizon: what requests wait for a stage */
@@ -96,8 +94,8 @@ enum msim_status msim_sizing_start(struct msim_latency_sum *l, double most_held)
 
 /* ---- no plan ------------------------------------------------------------- */
 
-/* The stage whose visits take most of a request's time of class `cls`. */
-static uint32_t slowest(struct msim_latency_sum *l, uint32_t cls, double *ms)
+uint32_t msim_sizing_slowest(const struct msim_latency_sum *l, uint32_t cls,
+                             double *ms)
 {
     const struct msim_stage_demand *load = l->load;
     uint32_t best = 0;
@@ -135,7 +133,7 @@ enum msim_status msim_sizing_refuse(struct msim_latency_sum *l,
             cls = k;
             promise = i;
         }
-    s = slowest(l, cls, &ms);
+    s = msim_sizing_slowest(l, cls, &ms);
     return msim_fail(
         err, MSIM_ECHECK, app->path, MSIM_OFFSET_NONE,
         "no number of replicas keeps the promise of class '%s': p%g is %.4g "
@@ -147,56 +145,6 @@ enum msim_status msim_sizing_refuse(struct msim_latency_sum *l,
 }
 
 /* ---- a plan's figures ---------------------------------------------------- */
-
-void msim_sizing_interval(struct msim_sizing_class *c, double n)
-{
-    double off = NORMAL_90 * sqrt(fmax(c->within * (1 - c->within), 1 / n) / n);
-
-    c->low = fmax(0, c->within - off);
-    c->high = fmin(1, c->within + off);
-}
-
-/* Visits that the services which matter to a class were learnt from. */
-double msim_sizing_known_by(struct msim_latency_sum *l, uint32_t cls)
-{
-    const struct msim_stage_demand *load = l->load;
-    double all = 0, least = l->n_requests;
-
-    for (int round = 0; round < 2; round++)
-        for (uint32_t s = 0; s < load->app->n_stages; s++) {
-            const struct msim_dist *d = &load->app->stages[s].service;
-            double ms = load->stages[s].mean *
-                        load->visits[(size_t)cls * load->app->n_stages + s];
-
-            if (!round)
-                all += ms;
-            else if (ms > MATTERS * all && d->kind == MSIM_DIST_SAMPLES)
-                least = fmin(least, d->n);
-        }
-    return least;
-}
-
-static void fill_classes(struct msim_sizing *out, struct msim_latency_sum *l)
-{
-    const struct msim_app *app = l->load->app;
-
-    for (uint32_t k = 0; k < app->n_classes; k++) {
-        struct msim_sizing_class *c = &out->classes[k];
-
-        *c = (struct msim_sizing_class){.within = NAN,
-                                        .low = NAN,
-                                        .high = NAN,
-                                        .p99_ms =
-                                            msim_latency_quantile(l, k, 0.99)};
-        for (uint32_t i = 0; i < app->n_promises; i++)
-            if (app->promises[i].cls == k ||
-                app->promises[i].cls == MSIM_CLASS_ALL)
-                c->within =
-                    1 - msim_latency_above(l, k, app->promises[i].limit_ms);
-        if (!isnan(c->within))
-            msim_sizing_interval(c, msim_sizing_known_by(l, k));
-    }
-}
 
 /* A visit's own latency, without its calls, over classes and sizes. */
 static void own_latency(struct msim_latency_sum *l, uint32_t s, double *out)
@@ -246,5 +194,4 @@ void msim_sizing_fill(struct msim_sizing *out, struct msim_latency_sum *l)
         st->percentile = 100 * PERCENTILE;
         st->latency_ms = msim_pmf_quantile(&l->grid, l->scratch, PERCENTILE);
     }
-    fill_classes(out, l);
 }

@@ -8,6 +8,8 @@
 #include "serving/size/rehearsal.h"
 #include "serving/size/sizing.h"
 
+struct msim_sizing_union; /* opaque */
+
 /* What one more replica costs: its price, or 1 where not all have one. */
 double msim_sizing_price(const struct msim_app *app, uint32_t s);
 /* Workers of `s` that are held on the average, as `l` stands. */
@@ -16,21 +18,31 @@ double msim_sizing_held(struct msim_latency_sum *l, uint32_t s);
 MSIM_MUST_CHECK
 enum msim_status msim_sizing_start(struct msim_latency_sum *l,
                                    double most_held);
+/* The stage whose visits take most of a request's time of class `cls`, and how
+ * long that is. */
+uint32_t msim_sizing_slowest(const struct msim_latency_sum *l, uint32_t cls,
+                             double *ms);
 /* ECHECK: no number of replicas keeps the promises; says why. */
 enum msim_status msim_sizing_refuse(struct msim_latency_sum *l,
                                     struct msim_error *err);
-/* Fill in stages and classes as `l` stands, at `percentile` of stages. */
+/* Fill in stages as `l` stands. */
 void msim_sizing_fill(struct msim_sizing *out, struct msim_latency_sum *l);
-/* 90 % of a share that `n` visits tell of, into `low` and `high`. */
-void msim_sizing_interval(struct msim_sizing_class *c, double n);
 
-/* Visits that the services which matter to a class were learnt from. */
-double msim_sizing_known_by(struct msim_latency_sum *l, uint32_t cls);
-
+/*
+ * Let the measure of `l` be the bound of union.c, and replicas so many that it
+ * keeps the promises. ECHECK where no number does. `*out` is the caller's, and
+ * `l` is not to be measured after its end.
+ */
 MSIM_MUST_CHECK
-enum msim_status msim_sizing_union(struct msim_sizing *out,
-                                   struct msim_latency_sum *l,
-                                   struct msim_error *err);
+enum msim_status msim_sizing_union_begin(struct msim_sizing_union **out,
+                                         struct msim_latency_sum *l,
+                                         struct msim_error *err);
+/* ENOMEM: a measure since then was none. */
+MSIM_MUST_CHECK
+enum msim_status msim_sizing_union_status(const struct msim_sizing_union *u);
+/* Accepts NULL. */
+void msim_sizing_union_free(struct msim_sizing_union *u);
+
 /* The replicas that stand in `l` afterwards are the plan's; the promises are
  * kept with their allowance times `room`. */
 MSIM_MUST_CHECK

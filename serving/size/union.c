@@ -1,14 +1,27 @@
 /*
- * serving/size/union.c - a plan by percentiles of stages.
+ * serving/size/union.c - a plan by percentiles of queues, whatever queues have
+ * in common.
  *
- * A visit of stage s takes more than its percentile p(s) with chance 1 - p(s).
- * A request makes v(s) visits, so with chance 1 - sum of v(s) (1 - p(s)) none
- * of them does, whatever they have in common; then it takes no longer than the
- * percentiles in series, and the longest of those side by side. A loop is run
- * through so often that more are rare, too. The sum may be what the promise
- * leaves, 1 - P; which stage gets how much of it is chosen so that the latency
- * is least: unit by unit to the stage that gains most, which is the best for
- * tails that are convex.
+ * Percentiles are added, as in Ursa: of two queues, and of ten, the sum of
+ * their 99th percentiles is what a request waits where all are long at once.
+ * That they are is the worst they can have in common: of all variables with
+ * given distributions the sum is largest in convex order where all stand at the
+ * same percentile u (Dhaene et al. 2002, "The concept of comonotonicity in
+ * actuarial science and finance: theory", Insurance: Mathematics and Economics
+ * 31). So a request that takes S without any queue is late with at most the
+ * chance
+ *
+ *     mean over u of P(S > limit - W(u)),   W(u) = sum of stage percentiles
+ *
+ * as long as the tail of S is convex there, which it is beyond its mode. W(u)
+ * goes along the flow: calls in series add, of calls side by side the longest
+ * counts, since max(a + v, b + w) <= max(a, b) + max(v, w); of n copies any may
+ * be the late one, so they have the percentile 1 - (1 - u) / n; a loop is run
+ * through so often that more are rare.
+ *
+ * Services are not taken for that bad: they were explored stage by stage, and
+ * what they have in common is the size of the request. S is their sum and join
+ * as distributions, for each size, as of a request that never waits.
  */
 #include "serving/size/sizing_parts.h"
 
@@ -16,9 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNITS 80   /* the sum is given away in */
-#define LEAST 0.05 /* units that every stage has */
-#define TIES  0.02 /* weight of stages beside the longest path */
+#define LEVELS      100 /* of u */
+#define LEVEL_RATIO 0.9 /* of 1 - u from one to the next */
+#define MOST_HELD   0.3 /* of workers, at first; half as many, while that */
+#define LEAST_HELD  0.01
+#define HELPS       0.98 /* ... leaves so much fewer late */
 #define LOOP_UNIT                                                              \
     0.02 /* share of what the promise leaves that a loop takes                 \
           */
@@ -26,20 +41,21 @@
 /* The bound of one class. */
 struct bound {
     struct msim_latency_sum *l;
+    struct msim_latency_sum quiet; /* nobody waits; owned */
     uint32_t cls;
-    double allowed;  /* chance to be late */
-    double *own;     /* [stage][cell]: a visit's own latency, summed up */
-    double *room;    /* [stage]: chance that any of its visits takes longer */
-    double *ms;      /* [stage]: at that chance */
-    double *network; /* [stage] */
-    double *path;    /* [stage]: with its calls */
+    double allowed; /* chance to be late */
+    double *below;  /* [stage][cell]: chance to wait no longer */
+    double *copies; /* [stage]: of a visit, at once */
+    double *ms;     /* [stage]: its percentile of waits */
+    double *path;   /* [stage]: with its calls */
 };
 
-struct unions {
+struct msim_sizing_union {
     double *numbers; /* owned */
     struct bound bound;
-    double worst; /* over classes: bound over limit */
-    uint32_t worst_cls;
+    enum msim_status status; /* of the last measure */
+    double worst;            /* over promises: late over allowed */
+    uint32_t worst_cls, worst_promise;
 };
 
 static double visits_of(const struct bound *b, uint32_t s)
@@ -47,41 +63,50 @@ static double visits_of(const struct bound *b, uint32_t s)
     return b->l->load->visits[(size_t)b->cls * b->l->load->app->n_stages + s];
 }
 
-/* ---- percentiles --------------------------------------------------------- */
+/* ---- waits --------------------------------------------------------------- */
 
-/* Waiting and service, over sizes. */
-static void own_latency(struct bound *b, uint32_t s)
+static void take_waits(struct bound *b, uint32_t s)
 {
-    struct msim_latency_sum *l = b->l;
-    uint32_t n = l->grid.n;
-    double *out = b->own + (size_t)s * n, below = 0;
+    uint32_t n = b->l->grid.n;
+    const double *wait = b->l->stages[s].wait + (size_t)b->cls * n;
+    double *out = b->below + (size_t)s * n, sum = 0;
 
-    memset(out, 0, n * sizeof(*out));
-    for (uint32_t k = 0; k < l->load->n_bins; k++)
-        for (uint32_t i = 0; i < n; i++)
-            out[i] += l->load->weight[k] *
-                      msim_latency_at(l, l->stages[s].service, b->cls, k)[i];
-    msim_pmf_add(&l->grid, out, l->stages[s].wait + (size_t)b->cls * n, out);
     for (uint32_t i = 0; i < n; i++)
-        out[i] = below += out[i];
+        out[i] = sum += wait[i];
 }
 
-/* The time that visits of `s` exceed with the chance `room`, all of them. */
-static double time_at(const struct bound *b, uint32_t s, double room)
+/* What is waited longer with the chance `tail`. */
+static double wait_at(const struct bound *b, uint32_t s, double tail)
 {
-    const double *own = b->own + (size_t)s * b->l->grid.n;
-    double p = 1 - room / visits_of(b, s);
+    const double *below = b->below + (size_t)s * b->l->grid.n;
     uint32_t low = 0, high = b->l->grid.n;
 
     while (low < high) {
         uint32_t middle = (low + high) / 2;
 
-        if (own[middle] < p)
+        if (below[middle] < 1 - tail)
             low = middle + 1;
         else
             high = middle;
     }
-    return (low + 0.5) * b->l->grid.step;
+    return low * b->l->grid.step;
+}
+
+static void count_copies(struct bound *b)
+{
+    const struct msim_stage_demand *load = b->l->load;
+    const struct msim_app *app = load->app;
+
+    memset(b->copies, 0, app->n_stages * sizeof(*b->copies));
+    b->copies[app->start] = 1;
+    for (uint32_t i = 0; i < app->n_stages; i++) {
+        uint32_t n, s = load->order[i];
+        const struct msim_flow_edge *e = msim_app_edges_of(app, s, &n);
+
+        for (uint32_t k = 0; k < n; k++)
+            if (msim_flow_edge_takes(&e[k], b->cls))
+                b->copies[e[k].to] += b->copies[s] * e[k].copies;
+    }
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -97,21 +122,11 @@ static double loops_of(const struct bound *b, const struct msim_flow_edge *e)
     return n;
 }
 
-/* The chance of more. */
-static double loop_room(const struct bound *b, const struct msim_flow_edge *e)
-{
-    double n = loops_of(b, e);
-
-    return e->again > 0 && n < (double)e->most
-               ? visits_of(b, e->from) * e->prob * e->copies * pow(e->again, n)
-               : 0;
-}
-
 static double path_of(struct bound *b, uint32_t s)
 {
     uint32_t n;
     const struct msim_flow_edge *e = msim_app_edges_of(b->l->load->app, s, &n);
-    double ms = b->ms[s] + b->network[s], step = 0;
+    double ms = b->ms[s], step = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         if (i && e[i].step != e[i - 1].step) {
@@ -124,108 +139,80 @@ static double path_of(struct bound *b, uint32_t s)
     return ms + step;
 }
 
-static double whole_path(struct bound *b)
+/* What a request waits where every queue is at its percentile 1 - `tail`. */
+static double path_at(struct bound *b, double tail)
 {
     const struct msim_stage_demand *load = b->l->load;
 
     for (uint32_t i = load->app->n_stages; i-- > 0;) {
         uint32_t s = load->order[i];
 
-        if (visits_of(b, s) > 0)
-            b->path[s] = path_of(b, s);
+        if (!(visits_of(b, s) > 0))
+            continue;
+        b->ms[s] = wait_at(b, s, tail / fmax(1, b->copies[s]));
+        b->path[s] = path_of(b, s);
     }
     return b->path[load->app->start];
 }
 
-/* ---- who gets how much --------------------------------------------------- */
+/* ---- the bound ----------------------------------------------------------- */
 
-/* Where two calls side by side take as long, neither alone gains anything: so
- * all stages count a little. */
-static double goal(struct bound *b)
+/* Batches are as large as the plan lets them be, and their services as long. */
+static enum msim_status follow_batches(struct bound *b)
 {
-    double ms = whole_path(b);
+    const struct msim_stage_demand *load = b->l->load;
+    uint32_t n = load->app->n_stages;
+    size_t size = (size_t)load->app->n_classes * load->n_bins * b->l->grid.n *
+                  sizeof(double);
+    bool changed = false;
 
-    for (uint32_t s = 0; s < b->l->load->app->n_stages; s++)
-        ms += TIES * b->ms[s];
-    return ms;
-}
+    for (uint32_t s = 0; s < n; s++) {
+        double *from = b->l->stages[s].service,
+               *to = b->quiet.stages[s].service;
 
-static double set_room(struct bound *b, uint32_t s, double room)
-{
-    b->room[s] = room;
-    b->ms[s] = time_at(b, s, room);
-    return goal(b);
-}
-
-/*
- * Some of the `left` units more to the stage that gains most for each: tails of
- * samples are steps, so one unit may gain nothing where four do. Returns how
- * many; 0: none gains.
- */
-static int give_units(struct bound *b, double unit, int left, double *best)
-{
-    const struct msim_app *app = b->l->load->app;
-    uint32_t to = app->start;
-    double most = 0;
-    int units = 0;
-
-    for (uint32_t s = 0; s < app->n_stages; s++) {
-        double room = b->room[s], ms = b->ms[s];
-
-        if (!(visits_of(b, s) > 0))
+        if (load->stages[s].most < 2 || memcmp(from, to, size) == 0)
             continue;
-        for (int n = 1; n <= left; n *= 2) {
-            double gain = (*best - set_room(b, s, room + n * unit)) / n;
-
-            if (gain > most) {
-                most = gain;
-                to = s;
-                units = n;
-            }
-        }
-        b->room[s] = room;
-        b->ms[s] = ms;
+        memcpy(to, from, size);
+        changed = true;
     }
-    if (units)
-        *best = set_room(b, to, b->room[to] + units * unit);
-    return units;
+    if (!changed)
+        return MSIM_OK;
+    memcpy(b->quiet.apart, b->l->apart,
+           load->app->n_edges * sizeof(*b->l->apart));
+    for (uint32_t i = n; i-- > 0;)
+        MSIM_TRY(msim_latency_compose(&b->quiet, load->order[i]));
+    return MSIM_OK;
 }
 
-/* The least bound of the class, ms. */
-static double bound_of(struct bound *b)
+/* The share of late requests of the class, at most. */
+static double late_at_most(struct bound *b, double limit_ms)
 {
-    const struct msim_app *app = b->l->load->app;
-    double left = b->allowed, unit, best = 0;
-    uint32_t stages = 0;
+    double above = 1, late = 0;
 
-    memset(b->ms, 0, app->n_stages * sizeof(*b->ms));
-    for (uint32_t s = 0; s < app->n_stages; s++)
-        if (visits_of(b, s) > 0) {
-            own_latency(b, s);
-            b->network[s] = s == app->start
-                                ? 0
-                                : msim_dist_mean(&app->stages[s].network_ms);
-            stages++;
-        }
-    for (uint32_t e = 0; e < app->n_edges; e++)
-        if (msim_flow_edge_takes(&app->edges[e], b->cls))
-            left -= loop_room(b, &app->edges[e]);
-    unit = left / (UNITS + LEAST * stages);
-    for (uint32_t s = 0; s < app->n_stages; s++)
+    count_copies(b);
+    for (uint32_t s = 0; s < b->l->load->app->n_stages; s++)
         if (visits_of(b, s) > 0)
-            best = set_room(b, s, LEAST * unit);
-    for (int given = 0, n = 1; n; given += n)
-        n = give_units(b, unit, UNITS - given, &best);
-    return whole_path(b);
+            take_waits(b, s);
+    for (int i = 0; i < LEVELS; i++) {
+        double tail = above * LEVEL_RATIO;
+        double left = limit_ms - path_at(b, tail);
+
+        late += (above - tail) *
+                (left > 0 ? msim_latency_above(&b->quiet, b->cls, left) : 1);
+        above = tail;
+    }
+    return late + above;
 }
 
-/* The largest bound over its limit, of all promises. */
+/* The largest share of late requests over what is allowed, of all promises. */
 static double measure(const struct msim_latency_sum *l, void *ctx)
 {
-    struct unions *u = ctx;
+    struct msim_sizing_union *u = ctx;
     const struct msim_app *app = l->load->app;
 
     u->worst = 0;
+    if (u->status == MSIM_OK)
+        u->status = follow_batches(&u->bound);
     for (uint32_t i = 0; i < app->n_promises; i++)
         for (uint32_t k = 0; k < app->n_classes; k++) {
             const struct msim_promise *p = &app->promises[i];
@@ -235,10 +222,11 @@ static double measure(const struct msim_latency_sum *l, void *ctx)
                 continue;
             u->bound.cls = k;
             u->bound.allowed = 1 - p->percentile / 100;
-            ratio = bound_of(&u->bound) / p->limit_ms;
+            ratio = late_at_most(&u->bound, p->limit_ms) / u->bound.allowed;
             if (ratio > u->worst) {
                 u->worst = ratio;
                 u->worst_cls = k;
+                u->worst_promise = i;
             }
         }
     return u->worst;
@@ -246,87 +234,93 @@ static double measure(const struct msim_latency_sum *l, void *ctx)
 
 /* ---- the plan ------------------------------------------------------------ */
 
-static enum msim_status refuse(struct unions *u, struct msim_error *err)
+static enum msim_status refuse(struct msim_sizing_union *u,
+                               struct msim_error *err)
 {
     const struct msim_app *app = u->bound.l->load->app;
-    uint32_t slow = 0, promise = 0;
+    const struct msim_promise *p = &app->promises[u->worst_promise];
+    double allowed = 1 - p->percentile / 100, ms;
+    uint32_t slow = msim_sizing_slowest(u->bound.l, u->worst_cls, &ms);
 
-    for (uint32_t i = 0; i < app->n_promises; i++)
-        if (app->promises[i].cls == u->worst_cls)
-            promise = i;
-    u->bound.cls = u->worst_cls;
-    u->bound.allowed = 1 - app->promises[promise].percentile / 100;
-    bound_of(&u->bound);
-    for (uint32_t s = 0; s < app->n_stages; s++)
-        if (visits_of(&u->bound, s) > 0 && (!(visits_of(&u->bound, slow) > 0) ||
-                                            u->bound.ms[s] > u->bound.ms[slow]))
-            slow = s;
     return msim_fail(
         err, MSIM_ECHECK, app->path, MSIM_OFFSET_NONE,
-        "the union bound finds no plan: percentiles of the stages of class "
-        "'%s' add up to %.4g ms without any queue, %.3g times the limit; most "
-        "of it is stage '%s' (%.4g ms); --method convolution adds "
-        "distributions and may find one",
-        app->classes[u->worst_cls].name,
-        u->worst * app->promises[promise].limit_ms, u->worst,
-        app->stages[slow].name, u->bound.ms[slow]);
+        "the union bound finds no plan: if all queues of class '%s' are long "
+        "at once, %.3g %% of its requests are later than %.4g ms, want %.3g "
+        "%%, and more replicas gain nothing; %.3g %% are late without any "
+        "queue, most of the time in stage '%s' (%.4g ms of service a request); "
+        "--method convolution takes queues as independent and may find a plan",
+        app->classes[u->worst_cls].name, 100 * u->worst * allowed, p->limit_ms,
+        100 * allowed,
+        100 * msim_latency_above(&u->bound.quiet, u->worst_cls, p->limit_ms),
+        app->stages[slow].name, ms);
 }
 
-/* Percentiles of the class that the plan is tightest for. */
-static void fill_percentiles(struct msim_sizing *out, struct unions *u)
-{
-    struct bound *b = &u->bound;
-    const struct msim_app *app = b->l->load->app;
-
-    for (uint32_t i = 0; i < app->n_promises; i++)
-        if (app->promises[i].cls == u->worst_cls ||
-            app->promises[i].cls == MSIM_CLASS_ALL)
-            b->allowed = 1 - app->promises[i].percentile / 100;
-    b->cls = u->worst_cls;
-    bound_of(b);
-    for (uint32_t s = 0; s < app->n_stages; s++) {
-        if (!(visits_of(b, s) > 0))
-            continue;
-        out->stages[s].percentile = 100 * (1 - b->room[s] / visits_of(b, s));
-        out->stages[s].latency_ms = b->ms[s];
-    }
-}
-
-static enum msim_status init(struct unions *u, struct msim_latency_sum *l)
+static enum msim_status init(struct msim_sizing_union *u,
+                             struct msim_latency_sum *l, struct msim_error *err)
 {
     size_t n = l->load->app->n_stages;
 
-    u->numbers = calloc(n * (l->grid.n + 4), sizeof(double));
+    u->bound = (struct bound){.l = l};
+    u->numbers = calloc(n * (l->grid.n + 3), sizeof(double));
     if (!u->numbers)
         return MSIM_ENOMEM;
-    u->bound = (struct bound){.l = l, .own = u->numbers};
-    u->bound.room = u->numbers + n * l->grid.n;
-    u->bound.ms = u->bound.room + n;
-    u->bound.network = u->bound.ms + n;
-    u->bound.path = u->bound.network + n;
-    return MSIM_OK;
+    u->bound.below = u->numbers;
+    u->bound.copies = u->numbers + n * l->grid.n;
+    u->bound.ms = u->bound.copies + n;
+    u->bound.path = u->bound.ms + n;
+    return msim_latency_init(&u->bound.quiet, l->load, 1, 0, err);
 }
 
-enum msim_status msim_sizing_union(struct msim_sizing *out,
-                                   struct msim_latency_sum *l,
-                                   struct msim_error *err)
+/* So many replicas that the bound keeps the promises; ECHECK where it does not
+ * however many there are. */
+static enum msim_status start(struct msim_latency_sum *l,
+                              struct msim_sizing_union *u)
 {
-    struct unions u = {0};
-    enum msim_status status = init(&u, l);
+    double held = MOST_HELD, before = INFINITY;
 
+    for (; held > LEAST_HELD; held /= 2) {
+        double ratio;
+
+        MSIM_TRY(msim_sizing_start(l, held));
+        MSIM_TRY(msim_latency_pass(l));
+        ratio = measure(l, u);
+        MSIM_TRY(u->status);
+        if (ratio <= 1)
+            return MSIM_OK;
+        if (ratio > before * HELPS)
+            break;
+        before = ratio;
+    }
+    return MSIM_ECHECK;
+}
+
+enum msim_status msim_sizing_union_begin(struct msim_sizing_union **out,
+                                         struct msim_latency_sum *l,
+                                         struct msim_error *err)
+{
+    struct msim_sizing_union *u = calloc(1, sizeof(*u));
+    enum msim_status status;
+
+    *out = u;
+    if (!u)
+        return MSIM_ENOMEM;
+    MSIM_TRY(init(u, l, err));
     l->measure = measure;
-    l->ctx = &u;
-    if (status == MSIM_OK && measure(l, &u) > 1)
-        status = refuse(&u, err);
-    if (status == MSIM_OK) {
-        status = msim_sizing_convolution(l, 1, NULL);
-        if (status == MSIM_ECHECK)
-            status = refuse(&u, err);
-    }
-    if (status == MSIM_OK) {
-        msim_sizing_fill(out, l);
-        fill_percentiles(out, &u);
-    }
-    free(u.numbers);
-    return status;
+    l->ctx = u;
+    status = start(l, u);
+    return status == MSIM_ECHECK ? refuse(u, err) : status;
+}
+
+enum msim_status msim_sizing_union_status(const struct msim_sizing_union *u)
+{
+    return u->status;
+}
+
+void msim_sizing_union_free(struct msim_sizing_union *u)
+{
+    if (!u)
+        return;
+    msim_latency_release(&u->bound.quiet);
+    free(u->numbers);
+    free(u);
 }
