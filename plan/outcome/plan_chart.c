@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
@@ -57,18 +58,78 @@ static void name_axes(const struct msim_plan *plan,
     msim_gnuplot_print(out, "set xlabel %s\nset ylabel %s\n", x, y);
 }
 
-/* A block of data a platform: its feasible points. */
-static void put_points(const struct msim_plan *plan,
-                       const struct msim_spec *spec, FILE *out)
+/* The chart as cells of about half a dot, on logarithmic axes: of the dots in
+ * one cell the others are not seen, and a page of 15,000 dots is slow. */
+#define CELLS_X 240
+#define CELLS_Y 120
+
+struct cells {
+    double x_low, x_high, y_low, y_high;
+    bool taken[CELLS_X][CELLS_Y];
+};
+
+static void set_range(struct cells *c, const struct msim_plan *plan,
+                      const struct msim_spec *spec)
 {
+    c->x_low = c->y_low = INFINITY;
+    c->x_high = c->y_high = -INFINITY;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        double x = log(x_of(spec, &plan->points[i]));
+        double y = log(y_of(spec, &plan->points[i]));
+
+        c->x_low = fmin(c->x_low, x);
+        c->x_high = fmax(c->x_high, x);
+        c->y_low = fmin(c->y_low, y);
+        c->y_high = fmax(c->y_high, y);
+    }
+}
+
+static uint32_t cell(double value, double low, double high, uint32_t n)
+{
+    double at = high > low ? (log(value) - low) / (high - low) * n : 0;
+
+    return at >= 0 ? at < n ? (uint32_t)at : n - 1 : 0;
+}
+
+/* Is it the first in its cell? */
+static bool is_seen(struct cells *c, double x, double y)
+{
+    bool *taken = &c->taken[cell(x, c->x_low, c->x_high, CELLS_X)]
+                           [cell(y, c->y_low, c->y_high, CELLS_Y)];
+    bool seen = !*taken;
+
+    *taken = true;
+    return seen;
+}
+
+/* A block of data a platform: its feasible points. */
+static enum msim_status put_points(const struct msim_plan *plan,
+                                   const struct msim_spec *spec, FILE *out)
+{
+    struct cells *c = malloc(sizeof(*c));
+
+    if (!c)
+        return MSIM_ENOMEM;
+    set_range(c, plan, spec);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        memset(c->taken, 0, sizeof(c->taken));
         fprintf(out, "$p%u << MSIM_END\n", k);
-        for (uint32_t i = 0; i < plan->n; i++)
-            if (plan->points[i].platform == k)
-                fprintf(out, "%.6g %.6g\n", x_of(spec, &plan->points[i]),
-                        y_of(spec, &plan->points[i]));
+        for (uint32_t i = 0; i < plan->n; i++) {
+            double x = x_of(spec, &plan->points[i]);
+            double y = y_of(spec, &plan->points[i]);
+
+            if (plan->points[i].platform == k && is_seen(c, x, y))
+                fprintf(out, "%.6g %.6g\n", x, y);
+        }
         fputs("NaN NaN\nMSIM_END\n", out);
     }
+    free(c);
+    return MSIM_OK;
+}
+
+static void put_best(const struct msim_plan *plan, const struct msim_spec *spec,
+                     FILE *out)
+{
     fputs("$frontier << MSIM_END\n", out);
     for (uint32_t i = 0; i < plan->n_frontier; i++) {
         const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
@@ -84,11 +145,13 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
 {
     char name[MSIM_PLAN_PLATFORM_TEXT];
     FILE *out = msim_plan_script(err);
+    enum msim_status status;
 
     if (!out)
         return MSIM_EWRITE;
     msim_plan_script_begin(out, 460);
-    put_points(plan, spec, out);
+    status = put_points(plan, spec, out);
+    put_best(plan, spec, out);
     name_axes(plan, spec, out);
     msim_gnuplot_print(
         out,
@@ -105,7 +168,10 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
         "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
         "title 'frontier'\n",
         out);
-    return msim_plan_script_draw(out, svg, err);
+    if (status == MSIM_OK)
+        return msim_plan_script_draw(out, svg, err);
+    fclose(out);
+    return status;
 }
 
 /* The fastest feasible point of a platform with so many GPUs; NULL: none. */
