@@ -21,6 +21,17 @@ static enum msim_status load_ops(struct msim_ops **ops,
     return msim_ops_load(ops, path, job->strings, err);
 }
 
+/* Predictions know no strides: they are the same where schemas are read, too
+ * (settings.load.details). */
+static void forget_strides(struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        job->ranks[i]->n_tensor_strides = 0;
+        if (job->ranks[i]->et)
+            job->ranks[i]->et->n_tensor_strides = 0;
+    }
+}
+
 enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   const struct msim_predict_settings *s,
                                   struct msim_error *err)
@@ -30,6 +41,7 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
         s->texts
             ? msim_job_load_texts(&in->job, s->texts, s->n_texts, &s->load, err)
             : msim_job_load(&in->job, s->paths, s->n_paths, &s->load, err));
+    forget_strides(in->job);
     MSIM_TRY(msim_job_check_work(in->job, err));
     MSIM_TRY(msim_job_check_steps(in->job, err));
     if (s->source_trace)

@@ -11,15 +11,19 @@
 #include "cli/written.h"
 #include "core/base/json.h"
 #include "plan/whatif/job_whatif.h"
+#include "plan/whatif/job_write.h"
 #include "predict/scenario/scenario.h"
+#include "predict/write/scenario_write.h"
 
+#include <inttypes.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #define KEPT (1 << 30) /* bytes */
 
 struct settings {
-    const char *platform, *host, *network, *strategy;
+    const char *platform, *host, *network, *strategy, *write;
     enum msim_output output;
     bool sensitivity, kernels, simulate;
     uint32_t threads;
@@ -66,6 +70,12 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, simulate),
      .help = "of a described model: what the graph of the base takes and holds "
              "by itself, too, as synth writes it"},
+    {.name = "write",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, write),
+     .metavar = "DIR",
+     .help = "write the changed traces, too, as execution traces: "
+             "DIR/SCENARIO/rank-N.et.json"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),
@@ -83,6 +93,7 @@ static const char *const EXAMPLES[] = {
     "mystique-sim whatif scenarios.json run",
     "mystique-sim whatif --sensitivity run",
     "mystique-sim whatif --platform a100 scenarios.json trace.json --csv",
+    "mystique-sim whatif scenarios.json run --write changed",
     "mystique-sim whatif scenarios.json llama3-8b --strategy s.json --platform "
     "h100",
     NULL,
@@ -114,6 +125,21 @@ static enum msim_status report(const struct msim_scenarios *s,
     return MSIM_OK;
 }
 
+/* What became of the traces of a scenario. */
+static void say_written(const char *name, const struct msim_scenario_written *w)
+{
+    if (!w->folder) {
+        msim_message("note: '%s' is not written: %s", name, w->why);
+        return;
+    }
+    msim_message("written: %" PRIu32 " execution trace%s, %" PRIu64
+                 " nodes, in %s",
+                 w->files, w->files == 1 ? "" : "s", w->nodes, w->folder);
+    if (*w->why)
+        msim_message("note: of '%s' all is written but one thing: %s", name,
+                     w->why);
+}
+
 /* ---- a described job ------------------------------------------------------
  */
 
@@ -129,6 +155,23 @@ static const char *unfit(const struct settings *s, size_t n_files)
                           : NULL;
 }
 
+static enum msim_status write_jobs(const struct msim_job_whatif *w,
+                                   const char *model, const struct settings *s,
+                                   const char *data, struct msim_error *err)
+{
+    struct msim_scenario_written *rows = NULL;
+    char *source = NULL;
+    enum msim_status status = msim_described_source(&source, model, data, err);
+
+    if (status == MSIM_OK)
+        status = msim_jobs_write(&rows, w, source, s->write, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < w->n; i++)
+        say_written(w->rows[i].name, &rows[i]);
+    msim_scenarios_written_free(rows, w->n);
+    free(source);
+    return status;
+}
+
 static enum msim_status describe(const struct msim_cli_operands *files,
                                  const struct settings *s, const char *data,
                                  struct msim_error *err)
@@ -139,12 +182,16 @@ static enum msim_status describe(const struct msim_cli_operands *files,
     struct msim_job_whatif w;
     enum msim_status status = msim_job_whatif_run(&w, &q, err);
 
+    if (status == MSIM_OK && s->write)
+        status = msim_job_write_look(&w, s->write, err);
     if (status == MSIM_OK && s->output == MSIM_OUTPUT_JSON)
         status = msim_job_whatif_json(&w, stdout);
     else if (status == MSIM_OK && s->output == MSIM_OUTPUT_CSV)
         msim_job_whatif_csv(&w, stdout);
     else if (status == MSIM_OK)
         msim_job_whatif_text(&w, stdout);
+    if (status == MSIM_OK && s->write)
+        status = write_jobs(&w, files->items[1], s, data, err);
     msim_job_whatif_release(&w);
     return status;
 }
@@ -158,6 +205,19 @@ static void show_doubts(const struct msim_scenarios *s)
         if (s->rows[i].doubt[0])
             msim_message_warning("scenario '%s': %s", s->rows[i].name,
                                  s->rows[i].doubt);
+}
+
+static enum msim_status write_traces(const struct msim_scenarios *s,
+                                     const struct msim_inputs *in,
+                                     const char *dir, struct msim_error *err)
+{
+    struct msim_scenario_written *rows;
+
+    MSIM_TRY(msim_scenarios_write(&rows, s, in, dir, err));
+    for (uint32_t i = 0; i < s->n; i++)
+        say_written(s->rows[i].name, &rows[i]);
+    msim_scenarios_written_free(rows, s->n);
+    return MSIM_OK;
 }
 
 /* A mistyped scenario fails before a trace is read. Without a `file` the
@@ -174,6 +234,8 @@ static enum msim_status run(const char *file,
 
     if (status == MSIM_OK && file)
         status = msim_scenarios_read(&s, file, settings, err);
+    if (status == MSIM_OK && cli->write)
+        status = msim_scenarios_write_look(&s, cli->write, err);
     s.kernels = cli->kernels;
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, settings, err);
@@ -184,6 +246,8 @@ static enum msim_status run(const char *file,
         show_doubts(&s);
         status = report(&s, cli->output);
     }
+    if (status == MSIM_OK && cli->write)
+        status = write_traces(&s, &in, cli->write, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);
@@ -263,6 +327,10 @@ int msim_cmd_whatif(int argc, char **argv)
                      : describe(&files, &s, data, &err);
         return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
     }
+    if (status == MSIM_OK && s.write && s.sensitivity)
+        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
+                           "--sensitivity changes durations alone, and --write "
+                           "writes changed traces");
     if (status == MSIM_OK && s.simulate)
         status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
                            "--simulate is of a described model: what is "
@@ -273,6 +341,7 @@ int msim_cmd_whatif(int argc, char **argv)
     settings.host = s.host;
     settings.network = s.network;
     settings.load.threads = s.threads;
+    settings.load.details = s.write != NULL; /* schemas, value ranges */
     if (status == MSIM_OK)
         status =
             run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);

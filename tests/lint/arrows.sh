@@ -76,8 +76,9 @@ plan/synth           : core/base core/trace core/write_et core/work core/pipelin
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate predict/scenario : cjson/ cJSON.h
+plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
+predict/write        : core/ models/ predict predict/scenario :
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/draw         : core/base :
 serving/log          : core/base core/json core/stream : cjson/ cJSON.h
@@ -116,7 +117,7 @@ calibrate/serving    : core/base core/trace core/work models/platform models/est
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
-cli/plan             : core/ models/ predict predict/scenario plan/ serving/plan cli :
+cli/plan             : core/ models/ predict predict/scenario predict/write plan/ serving/plan cli :
 cli/serving          : core/ serving/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h

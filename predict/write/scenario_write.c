@@ -1,0 +1,210 @@
+/*
+ * predict/write/scenario_write.c - traces of scenarios as files.
+ */
+#include "predict/write/scenario_write.h"
+
+#include "core/base/cut_text.h"
+#include "core/base/write_folder.h"
+#include "core/rewrite/rewrite.h"
+#include "core/write_et/write_et.h"
+#include "predict/scenario/scenario_inputs.h"
+#include "predict/write/scenario_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GENERATOR "mystique-sim/whatif"
+
+static const struct msim_folder_kind KIND = {
+    "rank-#.et.json", "\"generator\": \"" GENERATOR "\""};
+static const struct msim_folder_kinds KINDS = {&KIND, 1};
+
+enum msim_status msim_scenarios_write_look(const struct msim_scenarios *s,
+                                           const char *dir,
+                                           struct msim_error *err)
+{
+    const char **names = calloc((size_t)s->n + 1, sizeof(*names));
+    enum msim_status status;
+
+    if (!names)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < s->n; i++)
+        names[i] = s->rows[i].name;
+    status = msim_scenario_folders_look(dir, names, s->n, &KINDS, err);
+    free(names);
+    return status;
+}
+
+/* ---- traces as they are written ------------------------------------------ */
+
+/* A capture of a CPU is written as it was captured, which PyTorch can replay.
+ * Where a GPU runs other operators the changes were made on those. */
+static struct msim_trace *as_written(const struct msim_inputs *in, uint32_t i)
+{
+    struct msim_trace *captured = in->captured ? in->captured[i] : NULL;
+
+    return captured && !msim_gpu_form_is_other(captured) ? captured
+                                                         : in->job->ranks[i];
+}
+
+/* A job of execution traces alone: of a rank that has both formats the one that
+ * was linked, which has all nodes. */
+struct recorded {
+    struct msim_inputs in;
+    struct msim_job job;
+};
+
+static enum msim_status open_recorded(struct recorded *r,
+                                      const struct msim_inputs *in)
+{
+    *r = (struct recorded){.in = *in, .job = *in->job};
+    r->in.job = &r->job;
+    r->job.ranks = calloc((size_t)in->job->n_ranks + 1, sizeof(*r->job.ranks));
+    if (!r->job.ranks)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < in->job->n_ranks; i++) {
+        struct msim_trace *t = as_written(in, i);
+
+        r->job.ranks[i] = t->et ? t->et : t;
+    }
+    return MSIM_OK;
+}
+
+/* ---- one scenario ---------------------------------------------------------
+ */
+
+struct placed {
+    struct msim_folder folder;
+    struct msim_scenario_written *row;
+};
+
+static enum msim_status write_rank(struct placed *p, const struct msim_trace *t,
+                                   uint32_t index, struct msim_error *err)
+{
+    long long number = t->rank >= 0 ? (long long)t->rank : (long long)index;
+    struct msim_file *file;
+    enum msim_status status;
+    uint64_t nodes = 0;
+    char name[64];
+
+    snprintf(name, sizeof(name), "rank-%lld.et.json", number);
+    MSIM_TRY(msim_folder_file(&file, &p->folder, name, err));
+    status =
+        msim_write_et(t, number, GENERATOR, msim_file_write, file, &nodes, err);
+    p->row->nodes += nodes;
+    p->row->files++;
+    return msim_file_close(file, status, err);
+}
+
+static enum msim_status write_ranks(struct msim_scenario_written *row,
+                                    struct msim_trace *const *ranks, uint32_t n,
+                                    struct msim_error *err)
+{
+    struct placed p = {.row = row};
+    enum msim_status status;
+
+    for (uint32_t i = 0; i < n; i++)
+        MSIM_TRY(msim_write_et_check(ranks[i], err));
+    status = msim_folder_begin(&p.folder, row->folder, &KINDS, err);
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        status = write_rank(&p, ranks[i], i, err);
+    return msim_folder_end(&p.folder, status, err);
+}
+
+/* As the scenario was predicted: other sizes, then another way to train. */
+static enum msim_status write_changed(struct msim_scenario_written *row,
+                                      const struct msim_predict_settings *s,
+                                      const struct msim_inputs *in,
+                                      struct msim_error *err)
+{
+    struct msim_scenario_inputs x = {0};
+    struct msim_asked asked = {0};
+    enum msim_status status;
+
+    if (msim_rewrite_is_none(&s->rewrite)) {
+        status = msim_asked_views(&asked, in, &s->reshape, err);
+        if (status == MSIM_OK)
+            status =
+                write_ranks(row, msim_asked_ranks(&asked, in), asked.n, err);
+        msim_asked_release(&asked);
+        return status;
+    }
+    status = msim_scenario_inputs_new(&x, in, s, err);
+    if (status == MSIM_OK)
+        status = write_ranks(row, x.job.ranks, x.job.n_ranks, err);
+    msim_scenario_inputs_release(&x);
+    return status;
+}
+
+/* Why nothing of it can be written; NULL: something can. */
+static const char *unwritten(const struct msim_scenario_row *row)
+{
+    return *row->reason ? "it has no answer"
+           : msim_reshape_is_none(&row->settings.reshape) &&
+                   msim_rewrite_is_none(&row->settings.rewrite)
+               ? "it changes durations, the graph or the machine, and not the "
+                 "trace"
+               : NULL;
+}
+
+/* What a trace alone cannot say is the scenario's reason, no failure. */
+static enum msim_status write_one(struct msim_scenario_written *out,
+                                  const struct msim_scenario_row *row,
+                                  const struct recorded *r, const char *dir,
+                                  struct msim_error *err)
+{
+    const char *why = unwritten(row);
+    struct msim_error own = {0};
+    enum msim_status status;
+
+    if (why) {
+        msim_cut_text(out->why, sizeof(out->why), why);
+        return MSIM_OK;
+    }
+    if (row->n_edits || row->settings.n_scales)
+        msim_cut_text(out->why, sizeof(out->why),
+                      "its changes of durations and of the graph are not");
+    out->folder = msim_scenario_folder(dir, row->name);
+    if (!out->folder)
+        return MSIM_ENOMEM;
+    status = write_changed(out, &row->settings, &r->in, &own);
+    if (status == MSIM_OK)
+        return MSIM_OK;
+    if (status != MSIM_EUSAGE || *own.file)
+        return msim_fail(err, status, *own.file ? own.file : NULL, own.offset,
+                         "%s", own.text);
+    free(out->folder);
+    *out = (struct msim_scenario_written){.folder = NULL};
+    msim_cut_text(out->why, sizeof(out->why), own.text);
+    return MSIM_OK;
+}
+
+enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
+                                      const struct msim_scenarios *s,
+                                      const struct msim_inputs *in,
+                                      const char *dir, struct msim_error *err)
+{
+    struct msim_scenario_written *rows =
+        calloc((size_t)s->n + 1, sizeof(*rows));
+    struct recorded r = {.job = {.ranks = NULL}};
+    enum msim_status status = rows ? open_recorded(&r, in) : MSIM_ENOMEM;
+
+    *out = NULL;
+    if (status == MSIM_OK)
+        status = msim_folder_make(dir, err);
+    for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
+        status = write_one(&rows[i], &s->rows[i], &r, dir, err);
+    free(r.job.ranks);
+    if (status == MSIM_OK)
+        *out = rows;
+    else
+        msim_scenarios_written_free(rows, s->n);
+    return status;
+}
+
+void msim_scenarios_written_free(struct msim_scenario_written *rows, uint32_t n)
+{
+    for (uint32_t i = 0; rows && i < n; i++)
+        free(rows[i].folder);
+    free(rows);
+}

@@ -1,0 +1,42 @@
+/*
+ * predict/write/scenario_write.h - the traces that scenarios predict, as
+ * execution traces: DIR/SCENARIO/rank-N.et.json.
+ *
+ * What a scenario changes of the trace is in them: sizes, types, how the model
+ * is trained. Other durations, another graph of the same trace and another
+ * machine are not the trace's, and are not written.
+ */
+#ifndef MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
+#define MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
+#include "predict/scenario/scenario.h"
+
+/* What became of one scenario. */
+struct msim_scenario_written {
+    char *folder;   /* owned; NULL: nothing was written */
+    uint32_t files; /* one a rank */
+    uint64_t nodes; /* in all of them */
+    char why[256];  /* why nothing was written, or what is not; "": all is */
+};
+
+/* What stands in the folder of each scenario must be ours or nothing: EUSAGE,
+ * before anything is predicted. */
+MSIM_MUST_CHECK
+enum msim_status msim_scenarios_write_look(const struct msim_scenarios *s,
+                                           const char *dir,
+                                           struct msim_error *err);
+
+/*
+ * Write those of `s`, which was run on `in`. On success `*out` has a row for
+ * each of s->rows; msim_scenarios_written_free() releases it. A scenario that
+ * cannot be written has a reason, the others go on. EUSAGE, EIO, EWRITE,
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
+                                      const struct msim_scenarios *s,
+                                      const struct msim_inputs *in,
+                                      const char *dir, struct msim_error *err);
+void msim_scenarios_written_free(struct msim_scenario_written *rows,
+                                 uint32_t n); /* accepts NULL */
+
+#endif
