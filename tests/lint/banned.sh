@@ -20,27 +20,42 @@ declare -A banned=(
 )
 names=$(IFS='|'; echo "${!banned[*]}")
 
-# Library code reports by status; only cli/ speaks and only main exits.
-library='^(core|models|predict|replay|profilers|calibrate)/'
-spoken='\b(v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|\b(stdout|stderr)\b'
+code=$(project_files '*.c' '*.h' | code_lines)
 
-while IFS= read -r file; do
-    code=$(code_only "$file")
-    while IFS=: read -r line name; do
-        [ -n "$line" ] || continue
-        complain "$file:$line: '$name' is banned, use ${banned[$name]}"
-    done < <(grep -noE "\\b($names)[[:space:]]*\(" <<<"$code" |
-        sed 's/[[:space:]]*(//' || true)
-    # What has a main, or the msim_..._main of programs alike, is no library;
-    # nor is what a CUDA program loads, which has nobody to hand a status to.
-    if [[ $file =~ $library ]] &&
-        ! grep -qE '^int ((msim_[a-z]+_)?main|InitializeInjection)\(' \
-            <<<"$code"; then
-        while IFS=: read -r line name; do
-            [ -n "$line" ] || continue
-            complain "$file:$line: '${name%(}' in library code, want a status"
-        done < <(grep -noE "$spoken" <<<"$code" || true)
-    fi
-done < <(project_files '*.c' '*.h')
+# hits PATTERN: FILE:LINE:NAME, a line each, of the code on standard input.
+hits() {
+    grep -E "$1" | while IFS= read -r hit; do
+        at=$(grep -oE '^[^:]*:[0-9]*:' <<<"$hit")
+        grep -oE "$1" <<<"${hit#"$at"}" | sed "s|^|$at|"
+    done || true
+}
+
+while IFS=: read -r file line name; do
+    name=${name%%[( ]*}
+    complain "$file:$line: '$name' is banned, use ${banned[$name]}"
+done < <(hits "\\b($names)[[:space:]]*\\(" <<<"$code")
+
+# Library code reports by status; only cli/ speaks and only main exits. What has a
+# main, or the msim_..._main of programs alike, is no library; nor is what a CUDA
+# program loads, which has nobody to hand a status to.
+spoken='\b(v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|\b(stdout|stderr)\b'
+library=$(library_rooms | paste -sd '|')
+library_code() {
+    grep -E "^($library)/" | awk -F: '
+        NR == FNR { main[$1] = 1; next }
+        !($1 in main)' \
+        <(sed -nE 's/^([^:]*):[0-9]*:int ((msim_[a-z]+_)?main|InitializeInjection)\(.*/\1:/p' \
+            <<<"$code") -
+}
+while IFS=: read -r file line name; do
+    complain "$file:$line: '${name%(}' in library code, want a status"
+done < <(library_code <<<"$code" | hits "$spoken")
+
+# The rule holds in every room.
+for room in $(library_rooms); do
+    [ "$(printf '%s/x.c:1:%s\n' "$room" 'printf(""); exit(3);' |
+        library_code | hits "$spoken" | wc -l)" -eq 2 ] ||
+        complain "does not see what $room/ says"
+done
 
 finish banned

@@ -25,19 +25,30 @@ compiles() { # HEADER: included rather than compiled: a main file may be none
     printf '#include "%s"\n' "$1" | "${CC:-cc}" "${flags[@]}" "${more[@]}" -
 }
 
-upper() {
-    tr 'a-z.-' 'A-Z__' <<<"$1"
-}
-
+# The build compiles the others alone: the first line that their source includes.
+first=$(project_files '*.c' | of_files awk '
+    FNR == 1 { found = 0 }
+    !found && /^#include/ { found = 1; if (split($0, at, "\"") > 1) print at[2] }')
 while IFS= read -r header; do
     compiles "$header" || complain "$header: does not compile alone"
-    guard=MSIM_$(upper "${header//\//_}")
-    # what stands in for CUDA's is read in two parts (cuda_runtime_api.h there)
-    [[ $header == tests/fake_gpu/include/* ]] ||
-        grep -qx "#ifndef $guard" "$header" ||
-        complain "$header: no include guard '$guard'"
-    [ "$(sed -n '1s/^\(..\).*/\1/p' "$header")" = "/*" ] ||
-        complain "$header: does not open with a comment on what it is"
-done < <(project_files '*.h')
+done < <(project_files '*.h' | grep -vxF "$first")
+
+while IFS= read -r complaint; do
+    complain "$complaint"
+# what stands in for CUDA's is read in two parts (cuda_runtime_api.h there)
+done < <(project_files '*.h' | of_files awk '
+    function end() {
+        if (file != "" && !guarded && file !~ /^tests\/fake_gpu\/include\//)
+            print file ": no include guard \047" guard "\047"
+    }
+    FNR == 1 {
+        end()
+        file = FILENAME; guarded = 0
+        guard = "MSIM_" toupper(file); gsub(/[.\/-]/, "_", guard)
+        if (!/^\/\*/)
+            print file ": does not open with a comment on what it is"
+    }
+    $0 == "#ifndef " guard { guarded = 1 }
+    END { end() }')
 
 finish headers

@@ -3,16 +3,14 @@
 # later, no file is oversized, and no two sources have one name.
 . "$(dirname "$0")/lib.bash"
 
-text_files() {
-    project_files '*' | grep -vE '\.(gz|png|et)$|^LICENSE$' |
-        grep -vxF tests/lint/names.sh
-}
+text_files=$(project_files '*' | grep -vE '\.(gz|png|et)$|^LICENSE$' |
+    grep -vxF tests/lint/names.sh)
 
 forbid() { # WHY PATTERN [EXCEPT]
     local hit
     while IFS= read -r hit; do
         complain "$hit: $1"
-    done < <(text_files | tr '\n' '\0' | xargs -0 grep -nIE -- "$2" |
+    done < <(of_files grep -nIE -- "$2" <<<"$text_files" |
         grep -vE -- "${3:-^\$}" | cut -c1-160 || true)
 }
 
@@ -25,13 +23,14 @@ forbid "trailing white space" '[[:space:]]+$' '^data/traces/|\.csv:'
 forbid "a merge conflict" '^(<<<<<<<|>>>>>>>) '
 
 # Limits of the style: a file tells one story.
-while IFS= read -r file; do
-    lines=$(wc -l <"$file")
-    [ "$lines" -le 600 ] ||
-        complain "$file: $lines lines, want about 500 at most"
-    long=$(awk 'length($0) > 80 { print FNR; exit }' "$file")
-    [ -z "$long" ] || complain "$file:$long: over 80 columns"
-done < <(project_files '*.c' '*.h')
+while IFS= read -r complaint; do
+    complain "$complaint"
+done < <(project_files '*.c' '*.h' | of_files awk '
+    FNR == 601 { print FILENAME ": over 600 lines, want about 500 at most" }
+    length($0) > 80 && !(FILENAME in long) {
+        long[FILENAME] = 1
+        print FILENAME ":" FNR ": over 80 columns"
+    }')
 
 # File names are unique in the tree, so that a name says which file. Headers that
 # stand in for CUDA's have CUDA's names.

@@ -8,15 +8,24 @@ while IFS= read -r script; do
         [ -x "$script" ] || complain "$script: not executable"
         ;;
     esac
-    sed -n 2p "$script" | grep -q '^# ' ||
-        complain "$script: no comment on line 2 that says what it is"
 done < <(project_files '*.sh' '.ci/run')
 
+while IFS= read -r script; do
+    complain "$script: no comment on line 2 that says what it is"
+done < <(project_files '*.sh' '.ci/run' | of_files awk '
+    FNR == 2 && /^# / { says[FILENAME] = 1 }
+    END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in says)) print ARGV[i] }')
+
 if command -v python3 >/dev/null; then
-    while IFS= read -r script; do
-        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' \
-            "$script" || complain "$script: Python does not parse it"
-    done < <(project_files '*.py')
+    while IFS= read -r complaint; do
+        complain "$complaint"
+    done < <(project_files '*.py' | of_files python3 -c '
+import ast, sys
+for name in sys.argv[1:]:
+    try:
+        ast.parse(open(name, encoding="utf-8").read())
+    except SyntaxError as error:
+        print(f"{name}: Python does not parse it: {error}")')
 fi
 
 finish scripts
