@@ -62,6 +62,11 @@ static bool gradient_of(const struct ddp *c, uint32_t s,
     return true;
 }
 
+static bool trains(const struct msim_weave *w, uint32_t p)
+{
+    return w->a.passes[p].tail > w->a.passes[p].backward;
+}
+
 /* Does pass `p` send, or is it followed by another without a step between? */
 static bool sends(const struct msim_weave *w, uint32_t p)
 {
@@ -216,7 +221,8 @@ static enum msim_status visit(void *ctx, uint32_t s)
 {
     struct ddp *c = ctx;
     const struct msim_anatomy_statement *row = &c->w->a.rows[s];
-    bool sends_here = row->pass != MSIM_NONE && sends(c->w, row->pass);
+    bool sends_here = row->pass != MSIM_NONE && trains(c->w, row->pass) &&
+                      sends(c->w, row->pass);
 
     if (c->r->shard == MSIM_SHARD_ZERO1 && row->role == MSIM_ANATOMY_OPTIMIZER)
         return update(c, s);
@@ -264,7 +270,7 @@ enum msim_status msim_stage_ddp(struct msim_weave *w,
 
     if (status == MSIM_OK)
         status = msim_weave_walk(w, &c, visit);
-    if (status == MSIM_OK && !c.sequence)
+    if (status == MSIM_OK && !c.sequence && trains(w, 0))
         status = msim_weave_refuse(w, "no operator of the trace keeps a "
                                       "gradient (AccumulateGrad), so that "
                                       "none can be all-reduced");

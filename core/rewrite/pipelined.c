@@ -331,16 +331,13 @@ static enum msim_status message(struct piping *c, struct link *link, bool send,
     comm.out_elems = comm.in_elems;
     if (!send)
         MSIM_TRY(msim_draft_add(d, &op, NULL));
-    op = (struct msim_draft_op){.name = send ? "c10d::send" : "c10d::recv_",
-                                .at = c->outer,
-                                .in = &what,
-                                .n_in = 1,
-                                .comm = &comm};
-    MSIM_TRY(msim_draft_add(d, &op, NULL));
+    op = (struct msim_draft_op){
+        .at = c->outer, .in = &what, .n_in = 1, .comm = &comm};
+    MSIM_TRY(msim_emit_recorded(d, op, send ? "nccl:send" : "nccl:recv"));
     if (send)
         return MSIM_OK;
     d->group = link->group;
-    MSIM_TRY(msim_emit_wait(d, c->outer, comm.sequence));
+    MSIM_TRY(msim_emit_recorded_wait(d, c->outer, comm.sequence));
     d->group = MSIM_NONE;
     return MSIM_OK;
 }

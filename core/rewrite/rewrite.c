@@ -5,18 +5,19 @@
 
 #include "core/rewrite/gpu_form.h"
 #include "core/rewrite/stages.h"
+#include "core/rewrite/tensor.h"
 #include "core/rewrite/weave/repeats.h"
 
 #include <string.h>
 
 /* One change, and whether it is asked for. */
 struct stage {
-    msim_stage_fn *run;
+    msim_stage_fn *run; /* NULL: tensor parallel ranks (tensor.h) */
     bool asked;
     bool of_forward; /* a trace of a forward pass alone will do */
 };
 
-#define N_STAGES 12
+#define N_STAGES 13
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -34,13 +35,14 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
         {msim_stage_repeat, r->layers > 0, true},
+        {NULL, r->parallel.tp > 1, true},
         {msim_stage_mixed, r->autocast || r->mixed, false},
         {msim_stage_fp8, r->fp8, false},
         {msim_stage_recompute, r->recompute_every > 0, false},
         {msim_stage_offload_activations, r->offload_activations, false},
         {msim_stage_accumulate, r->accumulate > 1 || r->anew, false},
-        {msim_stage_pipeline, is_split(&r->parallel), false},
-        {msim_stage_ddp, is_ddp(r), false},
+        {msim_stage_pipeline, is_split(&r->parallel), true},
+        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false},
         {msim_stage_optimizer_bits, r->optimizer_8bit, false},
         {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1,
@@ -74,10 +76,12 @@ static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
                             struct msim_error *err)
 {
     struct msim_weave w;
-    enum msim_status status = stage->of_forward
-                                  ? msim_weave_open_forward(&w, t, strings, err)
-                                  : msim_weave_open(&w, t, strings, err);
+    enum msim_status status;
 
+    if (!stage->run)
+        return msim_tensor_split_new(out, t, strings, &r->parallel, err);
+    status = stage->of_forward ? msim_weave_open_forward(&w, t, strings, err)
+                               : msim_weave_open(&w, t, strings, err);
     if (status == MSIM_OK)
         status = stage->run(&w, r);
     if (status == MSIM_OK)

@@ -150,6 +150,8 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
         msim_change_open(r, key, "{\"pp\": 4, \"micro_batches\": 16}");
 
     msim_fields_only(&in, KEYS);
+    p->tp = read_parts(&in, "tp");
+    p->rows = msim_field_bool(&in, "sequence_parallel", true);
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
     p->dp = (uint32_t)msim_field_int(&in, "dp", 1, 0);
@@ -157,8 +159,6 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     read_order(&in, p);
     if (p->dp > RANKS_MOST)
         msim_field_refuse(&in, "dp", "at most 1,000,000 ranks");
-    refuse_split(&in, "tp",
-                 "1: what a recorded step's ranks split already stays so");
     refuse_split(&in, "ep",
                  "1: a recorded step does not say which tokens go to which "
                  "expert");
@@ -168,7 +168,8 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     msim_fields_close(r->f, &in);
     if (p->dp > 1)
         w->world = p->dp;
-    r->row->other_target |= p->pp > 1 || p->dp > 1 || p->micro_batches;
+    r->row->other_target |=
+        p->tp > 1 || p->pp > 1 || p->dp > 1 || p->micro_batches;
 }
 
 #define STRATEGIES                                                             \

@@ -14,7 +14,8 @@ static enum msim_status rewrite(struct msim_scenario_inputs *x,
     struct msim_rewrite r = x->settings.rewrite;
     uint32_t recorded = x->in.job->n_ranks, stages = msim_rewrite_stages(&r);
 
-    r.parallel.recorded = msim_job_world(x->in.job);
+    r.parallel.recorded =
+        r.parallel.tp > 1 ? r.parallel.tp : msim_job_world(x->in.job);
     x->job.ranks = calloc((size_t)recorded * stages + 1, sizeof(*ranks));
     if (!x->job.ranks)
         return MSIM_ENOMEM;

@@ -338,6 +338,8 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
 
     if (s->ranks == msim_job_world(in->job))
         s->ranks = 0;
+    if (s->rewrite.parallel.tp == msim_job_world(in->job))
+        s->rewrite.parallel.tp = 0;
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)
         s->rewrite.world = 0;

@@ -35,6 +35,8 @@ write four '"gpus": 4, "pp": 4, "global_batch": 8'
 write chunks '"gpus": 2, "pp": 2, "vp": 2, "global_batch": 8'
 write gaps '"gpus": 2, "pp": 2, "schedule": "zero-bubble", "global_batch": 8'
 write long '"gpus": 2, "pp": 2, "global_batch": 16'
+write shares '"gpus": 2, "tp": 2, "global_batch": 8'
+write both '"gpus": 4, "tp": 2, "pp": 2, "global_batch": 8'
 write copies '"gpus": 4, "pp": 2, "dp": 2, "global_batch": 16'
 cat >"$folder/p.json" <<'JSON'
 {"scenarios": [
@@ -46,6 +48,10 @@ cat >"$folder/p.json" <<'JSON'
   {"name": "gpipe", "changes": [{"parallel": {"pp": 2, "schedule": "gpipe"}}]},
   {"name": "long", "changes": [{"parallel": {"pp": 2, "micro_batches": 16}}]},
   {"name": "copies", "changes": [{"parallel": {"pp": 2, "dp": 2}}]},
+  {"name": "shares", "changes": [{"parallel": {"tp": 2}}]},
+  {"name": "plain", "changes": [{"parallel": {"tp": 2, "sequence_parallel": false}}]},
+  {"name": "both", "changes": [{"parallel": {"tp": 2, "pp": 2}}]},
+  {"name": "heads", "changes": [{"parallel": {"tp": 32}}]},
   {"name": "deep", "changes": [{"parallel": {"pp": 16}}]},
   {"name": "odd", "changes": [{"parallel": {"pp": 2, "vp": 2, "micro_batches": 5}}]}]}
 JSON
@@ -57,6 +63,15 @@ for name in two four chunks gaps long copies; do
     close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.01
     close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.005
 done
+# So small layers are bound by their host, and what is sent is other than synth
+# writes: table and loss exchange, too.
+for name in shares both; do
+    close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.05
+    close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.001
+done
+awk -v a="$(row plain peak_bytes)" -v b="$(row shares peak_bytes)" 'BEGIN { exit !(a > 1.01 * b) }' ||
+    complain "sequence parallel holds no less"
+grep -q "heads.*parallel.tp is 32: heads of 16" "$folder/out.csv" || complain "no reason for 32 ranks of 16 heads"
 # GPipe keeps all micro batches: as long as 1F1B, and fuller.
 close_to "time of gpipe" "$(row gpipe period_us)" "$(row two period_us)" 0.02
 awk -v a="$(row gpipe peak_bytes)" -v b="$(row two peak_bytes)" 'BEGIN { exit !(a > 1.2 * b) }' ||

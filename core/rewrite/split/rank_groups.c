@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LISTED 4096 /* members of a group that are listed at most */
-
 static int64_t rank_of(const struct msim_weave *w,
                        const struct msim_rank_layout *l, uint32_t stage)
 {
@@ -27,28 +25,6 @@ static int32_t moved_by(const struct msim_rank_layout *l)
 /* ---- groups --------------------------------------------------------------
  */
 
-/* A group of `size` ranks from `first` on, `step` apart. */
-static enum msim_status add_group(struct msim_weave *w, const char *name,
-                                  uint32_t size, int64_t first, int64_t step,
-                                  uint32_t *index)
-{
-    struct msim_trace *o = w->d.out;
-    struct msim_group g = {.size = size, .first = o->n_group_ranks};
-
-    MSIM_TRY(msim_strtab_add(w->d.strings, name, strlen(name), &g.name));
-    for (uint32_t i = 0; i < size && size <= LISTED; i++) {
-        MSIM_TRY(msim_grow((void **)&o->group_ranks, &o->cap_group_ranks,
-                           o->n_group_ranks, sizeof(*o->group_ranks)));
-        o->group_ranks[o->n_group_ranks++] = (int32_t)(first + i * step);
-        g.count++;
-    }
-    MSIM_TRY(msim_grow((void **)&o->groups, &o->cap_groups, o->n_groups,
-                       sizeof(*o->groups)));
-    *index = o->n_groups;
-    o->groups[o->n_groups++] = g;
-    return MSIM_OK;
-}
-
 /* What lists no ranks is of its own on each stage: of all recorded ones, or of
  * another name. */
 static enum msim_status name_group(struct msim_weave *w,
@@ -58,7 +34,7 @@ static enum msim_status name_group(struct msim_weave *w,
     struct msim_trace *o = w->d.out;
     char name[96];
 
-    if (g->size == l->recorded && g->size <= LISTED) {
+    if (g->size == l->recorded && g->size <= MSIM_DRAFT_LISTED) {
         g->first = o->n_group_ranks;
         g->count = g->size;
         for (uint32_t i = 0; i < g->size; i++) {
@@ -91,7 +67,8 @@ enum msim_status msim_rank_groups_begin(struct msim_weave *w,
         return MSIM_OK;
     snprintf(name, sizeof(name), MSIM_WEAVE_DATA_GROUP " %lld",
              (long long)o->rank);
-    return add_group(w, name, l->dp, o->rank, l->recorded, &data);
+    return msim_draft_add_group(&w->d, name, l->dp, o->rank, l->recorded,
+                                &data);
 }
 
 enum msim_status msim_rank_groups_end(struct msim_weave *w,
@@ -112,7 +89,8 @@ enum msim_status msim_rank_groups_end(struct msim_weave *w,
         if (all == MSIM_NONE) {
             snprintf(name, sizeof(name), "recorded ranks of stage %u",
                      l->stage);
-            MSIM_TRY(add_group(w, name, l->recorded, moved_by(l), 1, &all));
+            MSIM_TRY(msim_draft_add_group(&w->d, name, l->recorded, moved_by(l),
+                                          1, &all));
         }
         c->group = all;
     }
@@ -130,6 +108,6 @@ enum msim_status msim_rank_groups_pair(struct msim_weave *w,
 
     *place = own == first;
     snprintf(name, sizeof(name), "%s %lld", kind, (long long)first);
-    return add_group(w, name, 2, first, own < other ? other - own : own - other,
-                     group);
+    return msim_draft_add_group(&w->d, name, 2, first,
+                                own < other ? other - own : own - other, group);
 }

@@ -3,10 +3,7 @@
  */
 #include "core/rewrite/weave/draft.h"
 
-#include "core/base/sort.h"
 #include "core/base/vec.h"
-#include "core/trace/left_steps.h"
-#include "core/trace/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +77,27 @@ void msim_draft_release(struct msim_draft *d)
     *d = (struct msim_draft){0};
 }
 
+enum msim_status msim_draft_add_group(struct msim_draft *d, const char *name,
+                                      uint32_t size, int64_t first,
+                                      int64_t step, uint32_t *index)
+{
+    struct msim_trace *o = d->out;
+    struct msim_group g = {.size = size, .first = o->n_group_ranks};
+
+    MSIM_TRY(msim_strtab_add(d->strings, name, strlen(name), &g.name));
+    for (uint32_t i = 0; i < size && size <= MSIM_DRAFT_LISTED; i++) {
+        MSIM_TRY(msim_grow((void **)&o->group_ranks, &o->cap_group_ranks,
+                           o->n_group_ranks, sizeof(*o->group_ranks)));
+        o->group_ranks[o->n_group_ranks++] = (int32_t)(first + i * step);
+        g.count++;
+    }
+    MSIM_TRY(msim_grow((void **)&o->groups, &o->cap_groups, o->n_groups,
+                       sizeof(*o->groups)));
+    *index = o->n_groups;
+    o->groups[o->n_groups++] = g;
+    return MSIM_OK;
+}
+
 uint32_t msim_draft_fresh(struct msim_draft *d)
 {
     return ++d->last_storage;
@@ -111,8 +129,12 @@ struct msim_draft_place msim_draft_own_place(const struct msim_draft *d,
 /* ---- tensors -------------------------------------------------------------
  */
 
-static enum msim_status add_id(struct msim_draft *d, uint32_t storage,
-                               int64_t offset, uint32_t strides)
+/* Tensors that a change brings have numbers that none of a program's has. */
+#define OWN_TENSORS 0x80000000u
+
+static enum msim_status add_id(struct msim_draft *d, uint32_t tensor,
+                               uint32_t storage, int64_t offset,
+                               uint32_t strides)
 {
     struct msim_trace *o = d->out;
 
@@ -121,10 +143,15 @@ static enum msim_status add_id(struct msim_draft *d, uint32_t storage,
     MSIM_TRY(msim_grow((void **)&o->tensor_strides, &o->cap_tensor_strides,
                        o->n_tensor_ids, sizeof(*o->tensor_strides)));
     o->tensor_ids[o->n_tensor_ids] =
-        (struct msim_tensor_id){o->n_tensor_ids + 1, storage, offset};
+        (struct msim_tensor_id){tensor, storage, offset};
     o->tensor_strides[o->n_tensor_ids++] = strides;
     o->n_tensor_strides = o->n_tensor_ids;
     return MSIM_OK;
+}
+
+static uint32_t own_tensor(const struct msim_draft *d)
+{
+    return OWN_TENSORS + d->out->n_tensor_ids;
 }
 
 static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
@@ -133,9 +160,10 @@ static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
     uint32_t life = d->lives.of[id];
 
     if (!whole)
-        return add_id(d, life == MSIM_NONE ? 0 : d->storage[life], 0,
-                      MSIM_NONE);
-    return add_id(d, life == MSIM_NONE ? 0 : d->storage[life],
+        return add_id(d, own_tensor(d),
+                      life == MSIM_NONE ? 0 : d->storage[life], 0, MSIM_NONE);
+    return add_id(d, t->tensor_ids[id].tensor,
+                  life == MSIM_NONE ? 0 : d->storage[life],
                   t->tensor_ids[id].offset,
                   t->n_tensor_strides ? t->tensor_strides[id] : MSIM_NONE);
 }
@@ -181,6 +209,28 @@ static enum msim_status cut(struct msim_draft *d, struct msim_arg *a,
     return MSIM_OK;
 }
 
+#define RANK_MOST 64
+
+/* `*whole`: it is as recorded. */
+static enum msim_status resize(struct msim_draft *d, struct msim_arg *a,
+                               uint32_t id, const struct msim_draft_how *how,
+                               bool *whole)
+{
+    int64_t dims[RANK_MOST];
+    uint32_t index;
+
+    if (!how->resize || !a->n || a->n > RANK_MOST || id == MSIM_NONE)
+        return MSIM_OK;
+    memcpy(dims, msim_arg_dims(d->t, a), a->n * sizeof(*dims));
+    how->resize(how->ctx, a, id, dims);
+    if (!memcmp(dims, msim_arg_dims(d->t, a), a->n * sizeof(*dims)))
+        return MSIM_OK;
+    *whole = false;
+    MSIM_TRY(msim_argpool_dims(&d->pool, dims, a->n, &index));
+    a->v.i = index;
+    return MSIM_OK;
+}
+
 static uint8_t type_of(const struct msim_draft *d, const struct msim_arg *a,
                        uint32_t id, const struct msim_draft_how *how)
 {
@@ -196,12 +246,15 @@ static enum msim_status change_tensor(struct msim_draft *d, struct msim_arg *a,
                                       uint32_t id,
                                       const struct msim_draft_how *how)
 {
+    bool whole = how->share <= 1;
+
     a->dtype = type_of(d, a, id, how);
+    MSIM_TRY(resize(d, a, id, how, &whole));
     if (how->share > 1)
         MSIM_TRY(cut(d, a, how->share));
     if (how->device)
         a->device = how->device;
-    return id == MSIM_NONE ? MSIM_OK : copy_id(d, id, how->share <= 1);
+    return id == MSIM_NONE ? MSIM_OK : copy_id(d, id, whole);
 }
 
 /* A list of several tensors and nothing else. */
@@ -304,7 +357,7 @@ static enum msim_status add_comm(struct msim_draft *d,
 static bool is_plain(const struct msim_draft_how *how)
 {
     return how->share <= 1 && how->from == how->to && !how->device &&
-           !how->types && !how->pick && !how->kept;
+           !how->types && !how->pick && !how->kept && !how->resize;
 }
 
 static enum msim_status copy_side(struct msim_draft *d, uint32_t *block,
@@ -362,7 +415,7 @@ static enum msim_status put_part(struct msim_draft *d, struct msim_arg *a,
     if (x->id == MSIM_NONE)
         return MSIM_OK;
     life = d->lives.of[x->id];
-    return add_id(d,
+    return add_id(d, own_tensor(d),
                   x->storage          ? x->storage
                   : life == MSIM_NONE ? 0
                                       : d->storage[life],
@@ -412,7 +465,7 @@ static enum msim_status put_tensor(struct msim_draft *d, struct msim_arg *to,
     to->device = x->device;
     to->n = x->n;
     to->v.i = index;
-    return add_id(d, x->storage, 0, MSIM_NONE);
+    return add_id(d, own_tensor(d), x->storage, 0, MSIM_NONE);
 }
 
 /* Tensors, in lists where they stand in such, then the numbers behind them. */
@@ -448,6 +501,8 @@ enum msim_status msim_draft_add(struct msim_draft *d,
     MSIM_TRY(
         msim_strtab_add(d->strings, op->name, strlen(op->name), &made.name));
     made.et_id = op->et_id;
+    made.kind = op->label ? MSIM_OP_ANNOTATION : MSIM_OP_OPERATOR;
+    made.scope = op->label ? 7 : 0;
     made.parent = op->at.parent;
     made.thread = op->at.thread;
     if (op->n_in)
@@ -486,93 +541,4 @@ bool msim_draft_given(const struct msim_draft *d, uint32_t op, uint32_t life,
         return true;
     }
     return false;
-}
-
-/* ---- the end -------------------------------------------------------------
- */
-
-static bool by_thread(const void *ctx, uint32_t a, uint32_t b)
-{
-    const struct msim_op *ops = ctx;
-
-    return ops[a].thread < ops[b].thread;
-}
-
-/* Operators by thread; what refers to one follows. */
-static void settle(struct msim_trace *o, const struct msim_op *old,
-                   const uint32_t *order, uint32_t *place)
-{
-    for (uint32_t i = 0; i < o->n_ops; i++)
-        place[order[i]] = i;
-    for (uint32_t i = 0; i < o->n_ops; i++) {
-        struct msim_op *op = &o->ops[i];
-
-        *op = old[order[i]];
-        op->end = i + 1;
-        if (op->parent != MSIM_NONE)
-            op->parent = place[op->parent];
-    }
-    for (uint32_t i = o->n_ops; i-- > 0;) {
-        uint32_t p = o->ops[i].parent;
-
-        if (p != MSIM_NONE && o->ops[p].end < o->ops[i].end)
-            o->ops[p].end = o->ops[i].end;
-    }
-    for (uint32_t i = 0; i < o->n_comms; i++)
-        if (o->comms[i].op != MSIM_NONE)
-            o->comms[i].op = place[o->comms[i].op];
-}
-
-static enum msim_status order_ops(struct msim_trace *o)
-{
-    size_t n = (size_t)o->n_ops + 1;
-    struct msim_op *old = malloc(n * sizeof(*old));
-    uint32_t *order = malloc(n * sizeof(*order));
-    uint32_t *place = malloc(n * sizeof(*place));
-    enum msim_status status = MSIM_ENOMEM;
-
-    if (old && order && place) {
-        memcpy(old, o->ops, o->n_ops * sizeof(*old));
-        for (uint32_t i = 0; i < o->n_ops; i++)
-            order[i] = i;
-        msim_sort_index(order, place, o->n_ops, by_thread, old);
-        settle(o, old, order, place);
-        status = MSIM_OK;
-    }
-    free(old);
-    free(order);
-    free(place);
-    return status;
-}
-
-/* Steps that the recorded trace does not count, such as one that the recording
- * cuts, are none of the new one either. */
-static void keep_steps(struct msim_draft *d)
-{
-    struct msim_trace *out = d->out;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; d->t->n_steps && i < out->n_steps; i++)
-        for (uint32_t k = 0; k < d->t->n_steps; k++)
-            if (d->t->steps[k].number == out->steps[i].number) {
-                out->steps[n++] = out->steps[i];
-                break;
-            }
-    if (n)
-        out->n_steps = n;
-}
-
-enum msim_status msim_draft_finish(struct msim_draft *d,
-                                   struct msim_trace **out)
-{
-    if (d->out->n_ops)
-        MSIM_TRY(order_ops(d->out));
-    MSIM_TRY(msim_order_topmost(d->out));
-    msim_order_thread_ranges(d->out);
-    MSIM_TRY(msim_order_steps(d->out));
-    keep_steps(d);
-    MSIM_TRY(msim_steps_left_as(d->out, d->t));
-    *out = d->out;
-    d->out = NULL;
-    return MSIM_OK;
 }

@@ -49,6 +49,7 @@ struct msim_draft_tensor {
 
 struct msim_draft_op {
     const char *name;
+    bool label;     /* an annotation */
     uint32_t et_id; /* of the node that it stands for; 0: none */
     struct msim_draft_place at;
     const struct msim_draft_tensor *in, *out;
@@ -71,6 +72,11 @@ void msim_draft_release(struct msim_draft *d);
 struct msim_draft_place msim_draft_own_place(const struct msim_draft *d,
                                              uint32_t op);
 
+/* The sizes of tensor `arg`, with id `id` (a row of the recorded trace's
+ * tensor_ids), as a copy has them: `dims` has those that are recorded. */
+typedef void msim_draft_resize_fn(void *ctx, const struct msim_arg *arg,
+                                  uint32_t id, int64_t *dims);
+
 /* How a copy differs. */
 struct msim_draft_how {
     struct msim_draft_place at;
@@ -87,6 +93,8 @@ struct msim_draft_how {
                             place in the list is marked; NULL: to none */
     uint32_t n_kept;
     int32_t later; /* is added to the number that autograd gave, if any */
+    msim_draft_resize_fn *resize; /* NULL: all sizes are as recorded */
+    void *ctx;                    /* its own */
 };
 
 /* Add a copy of `op`. */
@@ -121,6 +129,14 @@ MSIM_MUST_CHECK
 enum msim_status msim_draft_add(struct msim_draft *d,
                                 const struct msim_draft_op *op,
                                 uint32_t *index);
+
+/* A group of `size` ranks from `first` on, `step` apart: its index. Larger ones
+ * list no ranks. */
+#define MSIM_DRAFT_LISTED 4096
+MSIM_MUST_CHECK
+enum msim_status msim_draft_add_group(struct msim_draft *d, const char *name,
+                                      uint32_t size, int64_t first,
+                                      int64_t step, uint32_t *index);
 
 /* A storage that nothing has; the first of `n` such, one after the other; one
  * for `life`, which has it from now on. */

@@ -3,6 +3,8 @@
  */
 #include "core/rewrite/weave/emit.h"
 
+#include <string.h>
+
 /* A draft's tensor of `x`, which must live as long. */
 static struct msim_draft_tensor tensor(const struct msim_emit_flat *x)
 {
@@ -78,27 +80,52 @@ enum msim_status msim_emit_collective(struct msim_draft *d,
     struct msim_comm comm = comm_of(d, m);
     const struct msim_draft_tensor both[2] = {tensor(&m->in), tensor(&m->out)};
 
+    const struct msim_draft_op op = {
+        .name = m->name, .at = at, .in = both, .n_in = 2, .comm = &comm};
+
     if (d->out->world_size <= 1) /* NCCL moves nothing */
         comm.collective = MSIM_COLL_UNKNOWN;
-    return msim_draft_add(
-        d,
-        &(struct msim_draft_op){
-            .name = m->name, .at = at, .in = both, .n_in = 2, .comm = &comm},
-        NULL);
+    return strncmp(m->name, "nccl:", 5) ? msim_draft_add(d, &op, NULL)
+                                        : msim_emit_recorded(d, op, m->name);
+}
+
+enum msim_status msim_emit_recorded(struct msim_draft *d,
+                                    struct msim_draft_op op, const char *name)
+{
+    struct msim_draft_op label = {.name = name, .label = true, .at = op.at};
+
+    op.name = "record_param_comms";
+    MSIM_TRY(msim_draft_add(d, &op, &label.at.parent));
+    return msim_draft_add(d, &label, NULL);
+}
+
+static struct msim_comm wait_of(const struct msim_draft *d, int64_t sequence)
+{
+    return (struct msim_comm){.sequence = sequence,
+                              .peer = -1,
+                              .group = d->group,
+                              .op = MSIM_NONE,
+                              .collective = MSIM_COLL_WAIT};
 }
 
 enum msim_status msim_emit_wait(struct msim_draft *d,
                                 struct msim_draft_place at, int64_t sequence)
 {
-    const struct msim_comm comm = {.sequence = sequence,
-                                   .peer = -1,
-                                   .group = d->group,
-                                   .op = MSIM_NONE,
-                                   .collective = MSIM_COLL_WAIT};
+    const struct msim_comm comm = wait_of(d, sequence);
 
     return msim_draft_add(d,
                           &(struct msim_draft_op){.name = "record_param_comms",
                                                   .at = at,
                                                   .comm = &comm},
                           NULL);
+}
+
+enum msim_status msim_emit_recorded_wait(struct msim_draft *d,
+                                         struct msim_draft_place at,
+                                         int64_t sequence)
+{
+    const struct msim_comm comm = wait_of(d, sequence);
+
+    return msim_emit_recorded(
+        d, (struct msim_draft_op){.at = at, .comm = &comm}, "nccl:wait");
 }

@@ -51,14 +51,27 @@ struct msim_emit_message {
     struct msim_emit_flat in, out;
     int64_t elems; /* of the message; 0: those of `in`, and `out` */
 };
+/* What c10d records of `op`, which has a message: record_param_comms, and in it
+ * the label of what NCCL does, `name`: "nccl:send". */
+MSIM_MUST_CHECK
+enum msim_status msim_emit_recorded(struct msim_draft *d,
+                                    struct msim_draft_op op, const char *name);
+
+/* A name that begins with "nccl:" is one that is recorded so. */
 MSIM_MUST_CHECK
 enum msim_status msim_emit_collective(struct msim_draft *d,
                                       struct msim_draft_place at,
                                       const struct msim_emit_message *m);
 
-/* Later kernels wait for the collective of that number. */
+/* Later kernels wait for the collective of that number; the second as c10d
+ * records it. */
 MSIM_MUST_CHECK
 enum msim_status msim_emit_wait(struct msim_draft *d,
                                 struct msim_draft_place at, int64_t sequence);
+
+MSIM_MUST_CHECK
+enum msim_status msim_emit_recorded_wait(struct msim_draft *d,
+                                         struct msim_draft_place at,
+                                         int64_t sequence);
 
 #endif

@@ -64,10 +64,8 @@ static inline void spell_list_type(struct spelled *s, const char *at,
     spell(s, "]\"");
 }
 
-/* One part of one side of a node; brackets are lists; `count` counts all
- * tensors so far. */
-static inline void spell_part(struct spelled *s, int part, const char *tensors,
-                              unsigned *count)
+/* One part of one side of a node; brackets are lists. */
+static inline void spell_part(struct spelled *s, int part, const char *tensors)
 {
     const char *between = "";
 
@@ -99,8 +97,8 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
         } while (*end == 'x');
         spell(s, "%s", between);
         if (part == 0)
-            spell(s, "[%u,%lu,0,%lu,4,\"cuda:0\"]", 100000 + (*count)++,
-                  storage, elems);
+            spell(s, "[%lu,%lu,0,%lu,4,\"cuda:0\"]", 100000 + storage, storage,
+                  elems);
         else if (part == 1)
             spell(s, "[%s]", sizes);
         else
@@ -111,14 +109,14 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
 }
 
 static inline void spell_side(struct spelled *s, const char *name,
-                              const char *tensors, unsigned *count)
+                              const char *tensors)
 {
     static const char *const parts[] = {"values", "shapes", "types"};
 
     spell(s, ",\"%s\":{", name);
     for (int part = 0; part < 3; part++) {
         spell(s, "%s\"%s\":[", part ? "," : "", parts[part]);
-        spell_part(s, part, tensors, count);
+        spell_part(s, part, tensors);
         spell(s, "]");
     }
     spell(s, "}");
@@ -132,14 +130,13 @@ static inline struct msim_job *made_nodes(const struct made_node *nodes,
     size_t len = (size_t)snprintf(text, sizeof(text),
                                   "{\"schema\":\"1.1.1\",\"nodes\":[");
     struct msim_error err;
-    unsigned tensors = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct made_node *m = &nodes[i];
         struct spelled in = {"", 0}, out = {"", 0};
 
-        spell_side(&in, "inputs", m->in, &tensors);
-        spell_side(&out, "outputs", m->out, &tensors);
+        spell_side(&in, "inputs", m->in);
+        spell_side(&out, "outputs", m->out);
         len += (size_t)snprintf(
             text + len, sizeof(text) - len,
             "%s{\"id\":%u,\"name\":\"%s\",\"ctrl_deps\":%u%s%s,\"attrs\":["

@@ -1,0 +1,323 @@
+/*
+ * core/rewrite/tensor.c - a recorded step as one of several tensor parallel
+ * ranks runs it.
+ *
+ * What each tensor's share is, and where ranks meet, is told by split/shares.h.
+ * A statement that wants all rows has them gathered before it; one that makes
+ * parts of sums has them summed behind it:
+ *
+ *     norm           rows             norm           whole
+ *     all_gather     rows to whole    linear         a share
+ *     linear         a share          attention      a share
+ *     attention      a share          linear         part of a sum
+ *     linear         part of a sum    all_reduce     whole
+ *     reduce_scatter sum to rows
+ *
+ * on the left with sequence parallelism. What was gathered in forward is not
+ * kept: backward gathers again (Korthikanti et al., "Reducing Activation
+ * Recomputation in Large Transformer Models", 2022), once for all statements
+ * that read it. A vocabulary that is shared out takes three reductions of one
+ * number a token in the loss: maximum, sum, and what its target has (Shoeybi et
+ * al., "Megatron-LM", 2019, 3).
+ */
+#include "core/rewrite/tensor.h"
+
+#include "core/rewrite/split/shares.h"
+#include "core/rewrite/weave/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD_BY "autograd::engine::evaluate_function: TensorParallel"
+
+struct sharing {
+    struct msim_weave w;
+    struct msim_shares s;
+    bool rows;          /* sequence parallel */
+    uint32_t *gathered; /* by life: the storage of all rows; 0: none */
+    uint32_t *since;    /* by life: in which half of a pass it was */
+    uint8_t *whole;     /* by life: the statement at hand has all rows of it */
+    uint32_t *own;      /* by such a life: the storage of its rows */
+    uint32_t *list, n;  /* such lives */
+    int64_t calls;
+};
+
+/* ---- messages ------------------------------------------------------------
+ */
+
+/* Where what is inserted at statement `s` stands. In backward it is one
+ * statement, so that a pass does not end there. */
+static enum msim_status place_of(struct sharing *c, uint32_t s,
+                                 struct msim_draft_place *at)
+{
+    *at = msim_weave_place(&c->w, s);
+    return c->w.a.rows[s].role == MSIM_ANATOMY_BACKWARD
+               ? msim_weave_hold(&c->w, HELD_BY, *at, at)
+               : MSIM_OK;
+}
+
+static enum msim_status send(struct sharing *c, struct msim_draft_place at,
+                             const char *name, enum msim_collective what,
+                             const struct msim_emit_flat *in,
+                             const struct msim_emit_flat *out)
+{
+    const struct msim_emit_message m = {name, what, c->calls, *in, *out, 0};
+
+    MSIM_TRY(msim_emit_collective(&c->w.d, at, &m));
+    return msim_emit_recorded_wait(&c->w.d, at, c->calls++);
+}
+
+/* All of a tensor, and one rank's rows of it. */
+static struct msim_emit_flat flat(const struct sharing *c,
+                                  const struct msim_arg *a, uint32_t storage,
+                                  bool rows)
+{
+    int64_t elems = (int64_t)msim_arg_elems(c->w.t, a);
+
+    return (struct msim_emit_flat){rows ? elems / c->s.ranks : elems, storage,
+                                   a->dtype, a->device};
+}
+
+/* ---- rows to whole tensors -----------------------------------------------
+ */
+
+static uint32_t half_of(const struct sharing *c, uint32_t s)
+{
+    const struct msim_anatomy_statement *row = &c->w.a.rows[s];
+
+    return 2 * row->pass + (row->role == MSIM_ANATOMY_BACKWARD) + 1;
+}
+
+/* From here to the end of the statement `life` is whole, in `storage`. */
+static void put_whole(struct sharing *c, uint32_t life, uint32_t storage)
+{
+    c->own[life] = c->w.d.storage[life];
+    c->w.d.storage[life] = storage;
+    c->whole[life] = 1;
+    c->list[c->n++] = life;
+}
+
+static enum msim_status gather(struct sharing *c, uint32_t s,
+                               const struct msim_lives_each *e)
+{
+    struct msim_draft *d = &c->w.d;
+    struct msim_draft_place at;
+    struct msim_emit_flat in, out;
+
+    if (c->since[e->life] != half_of(c, s)) {
+        c->since[e->life] = half_of(c, s);
+        c->gathered[e->life] = msim_draft_fresh(d);
+        in = flat(c, e->arg, d->storage[e->life], true);
+        out = flat(c, e->arg, c->gathered[e->life], false);
+        MSIM_TRY(place_of(c, s, &at));
+        MSIM_TRY(msim_emit_empty(d, at, &out));
+        MSIM_TRY(send(c, at, "nccl:_all_gather_base", MSIM_COLL_ALL_GATHER, &in,
+                      &out));
+    }
+    put_whole(c, e->life, c->gathered[e->life]);
+    return MSIM_OK;
+}
+
+/* What operators of statement `s` want whole, and is there in rows. */
+static enum msim_status gather_all(struct sharing *c, uint32_t s)
+{
+    const struct msim_weave *w = &c->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        enum msim_shares_meet meet = msim_shares_meet_at(&c->s, i);
+        struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, i);
+
+        if (meet != MSIM_SHARES_WHOLE && meet != MSIM_SHARES_SUM)
+            continue;
+        while (msim_lives_next(&e))
+            if (e.life != MSIM_NONE && c->s.rows[e.life] && !c->whole[e.life])
+                MSIM_TRY(gather(c, s, &e));
+    }
+    return MSIM_OK;
+}
+
+/* ---- sums ----------------------------------------------------------------
+ */
+
+/* What an operator makes a part of: the first tensor that comes out. */
+static bool made_by(const struct sharing *c, uint32_t op,
+                    struct msim_lives_each *e)
+{
+    *e = msim_lives_outputs(&c->w.d.lives, c->w.t, op);
+    return msim_lives_next(e) && e->life != MSIM_NONE;
+}
+
+/* Parts of sums in rows are made whole first. */
+static void prepare_sums(struct sharing *c, uint32_t s)
+{
+    const struct msim_weave *w = &c->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        struct msim_lives_each e;
+
+        if (msim_shares_meet_at(&c->s, i) == MSIM_SHARES_SUM &&
+            made_by(c, i, &e) && c->s.rows[e.life] && !c->whole[e.life])
+            put_whole(c, e.life, msim_draft_fresh(&c->w.d));
+    }
+}
+
+static enum msim_status sum(struct sharing *c, uint32_t s,
+                            const struct msim_lives_each *e)
+{
+    struct msim_draft *d = &c->w.d;
+    struct msim_emit_flat in = flat(c, e->arg, d->storage[e->life], false), out;
+    struct msim_draft_place at;
+
+    MSIM_TRY(place_of(c, s, &at));
+    if (!c->s.rows[e->life])
+        return send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &in, &in);
+    out = flat(c, e->arg, c->own[e->life], true);
+    MSIM_TRY(msim_emit_empty(d, at, &out));
+    return send(c, at, "nccl:_reduce_scatter_base", MSIM_COLL_REDUCE_SCATTER,
+                &in, &out);
+}
+
+/* `times` reductions of one number for each row of what `op` is given. */
+static enum msim_status sum_rows(struct sharing *c, uint32_t s, uint32_t op,
+                                 int times)
+{
+    struct msim_lives_each e = msim_lives_inputs(&c->w.d.lives, c->w.t, op);
+    struct msim_draft_place at;
+    struct msim_emit_flat x;
+
+    if (!msim_lives_next(&e) || !e.arg->n)
+        return MSIM_OK;
+    x = flat(c, e.arg, msim_draft_fresh(&c->w.d), false);
+    x.elems /= msim_arg_dims(c->w.t, e.arg)[e.arg->n - 1];
+    MSIM_TRY(place_of(c, s, &at));
+    MSIM_TRY(msim_emit_empty(&c->w.d, at, &x));
+    for (int i = 0; i < times; i++)
+        MSIM_TRY(send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &x, &x));
+    return MSIM_OK;
+}
+
+static enum msim_status sum_all(struct sharing *c, uint32_t s)
+{
+    const struct msim_weave *w = &c->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        enum msim_shares_meet meet = msim_shares_meet_at(&c->s, i);
+        struct msim_lives_each e;
+
+        if (meet == MSIM_SHARES_SUM && made_by(c, i, &e))
+            MSIM_TRY(sum(c, s, &e));
+        else if (meet == MSIM_SHARES_MAX || meet == MSIM_SHARES_ROWS)
+            MSIM_TRY(sum_rows(c, s, i, meet == MSIM_SHARES_MAX ? 2 : 1));
+    }
+    return MSIM_OK;
+}
+
+/* ---- statements ----------------------------------------------------------
+ */
+
+static void resize(void *ctx, const struct msim_arg *arg, uint32_t id,
+                   int64_t *dims)
+{
+    const struct sharing *c = ctx;
+    uint32_t life = c->w.d.lives.of[id], at;
+
+    if (life == MSIM_NONE || !c->s.rows[life] || c->whole[life])
+        return;
+    at = msim_shares_tokens(&c->s, id, arg->n);
+    if (at != MSIM_NONE)
+        dims[at] /= c->s.ranks;
+}
+
+static enum msim_status visit(void *ctx, uint32_t s)
+{
+    struct sharing *c = ctx;
+    struct msim_weave *w = &c->w;
+    const struct msim_draft_how how = {
+        .at = msim_weave_place(w, s), .resize = resize, .ctx = c};
+
+    if (w->a.rows[s].pass == MSIM_NONE ||
+        w->a.rows[s].role > MSIM_ANATOMY_BACKWARD)
+        return msim_weave_copy(w, s);
+    MSIM_TRY(gather_all(c, s));
+    prepare_sums(c, s);
+    MSIM_TRY(msim_weave_copy_as(w, s, &how));
+    MSIM_TRY(sum_all(c, s));
+    while (c->n) {
+        uint32_t life = c->list[--c->n];
+
+        w->d.storage[life] = c->own[life];
+        c->whole[life] = 0;
+    }
+    return MSIM_OK;
+}
+
+/* ---- from beginning to end -----------------------------------------------
+ */
+
+/* The ranks are a group of their own: those of a job that was recorded alone.
+ */
+static enum msim_status begin_ranks(struct sharing *c)
+{
+    struct msim_trace *o = c->w.d.out;
+
+    if (c->w.t->world_size > 1 || c->w.t->n_comms)
+        return msim_weave_refuse(
+            &c->w,
+            "parallel.tp is %u, but the trace is of a job of %u ranks that "
+            "exchange tensors already; want the trace of one that is trained "
+            "alone, or as many",
+            c->s.ranks, c->w.t->world_size);
+    o->world_size = c->s.ranks;
+    return msim_draft_add_group(&c->w.d, "tensor parallel", c->s.ranks, 0, 1,
+                                &c->w.d.group);
+}
+
+static enum msim_status take_memory(struct sharing *c)
+{
+    size_t n = (size_t)c->w.d.lives.n + 1;
+
+    c->gathered = calloc(n, sizeof(*c->gathered));
+    c->since = calloc(n, sizeof(*c->since));
+    c->own = calloc(n, sizeof(*c->own));
+    c->list = calloc(n, sizeof(*c->list));
+    c->whole = calloc(n, 1);
+    if (!c->s.rows)
+        c->s.rows = calloc(n, 1);
+    return c->gathered && c->since && c->own && c->list && c->whole && c->s.rows
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+static enum msim_status split(struct sharing *c, struct msim_trace **out)
+{
+    MSIM_TRY(begin_ranks(c));
+    if (c->rows)
+        MSIM_TRY(msim_shares_rows(&c->s, &c->w));
+    MSIM_TRY(take_memory(c));
+    MSIM_TRY(msim_weave_walk(&c->w, c, visit));
+    return msim_weave_finish(&c->w, out);
+}
+
+enum msim_status msim_tensor_split_new(struct msim_trace **out,
+                                       const struct msim_trace *t,
+                                       struct msim_strtab *strings,
+                                       const struct msim_split *how,
+                                       struct msim_error *err)
+{
+    struct sharing c = {.rows = how->rows};
+    enum msim_status status = msim_shares_find(&c.s, t, how->tp, err);
+
+    *out = NULL;
+    if (status == MSIM_OK)
+        status = msim_weave_open_forward(&c.w, c.s.view, strings, err);
+    if (status == MSIM_OK)
+        status = split(&c, out);
+    free(c.gathered);
+    free(c.since);
+    free(c.own);
+    free(c.list);
+    free(c.whole);
+    msim_weave_close(&c.w);
+    msim_shares_release(&c.s);
+    return status;
+}

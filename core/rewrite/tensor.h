@@ -1,0 +1,19 @@
+/*
+ * core/rewrite/tensor.h - a recorded step as one of several tensor parallel
+ * ranks runs it. Private to core/rewrite.
+ */
+#ifndef MSIM_CORE_REWRITE_TENSOR_H
+#define MSIM_CORE_REWRITE_TENSOR_H
+#include "core/rewrite/rewrite_options.h"
+
+/* That of how->tp ranks. On success the caller owns `*out`
+ * (msim_trace_free()). EUSAGE where `t` cannot be split so, with the reason in
+ * `err`; ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_tensor_split_new(struct msim_trace **out,
+                                       const struct msim_trace *t,
+                                       struct msim_strtab *strings,
+                                       const struct msim_split *how,
+                                       struct msim_error *err);
+
+#endif
