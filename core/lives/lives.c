@@ -21,6 +21,9 @@ struct walk {
     struct msim_lives *out;
     struct msim_idmap storages; /* storage -> the life that it has now */
     uint32_t *stamps, cap;      /* by life: an input of this op, plus one */
+    bool once;  /* no two operators share tensors, as those of several
+                   iterations do */
+    bool moved; /* a tensor is on another life than at first */
 };
 
 /* A tensor that operator `op` names. */
@@ -123,6 +126,76 @@ static enum msim_status stamp_input(struct walk *w, const struct named *x)
     return MSIM_OK;
 }
 
+/* ---- what is named before it comes out -----------------------------------
+ */
+
+/* Tensors of a block of `op` on `life` and in the storage of `x` are on life
+ * `to`. */
+static void move_tensors(struct walk *w, const struct named *x, uint32_t life,
+                         uint32_t to, uint32_t block, uint32_t ids)
+{
+    const struct msim_trace *t = w->t;
+
+    if (block == MSIM_NONE || ids == MSIM_NONE)
+        return;
+    for (uint32_t i = 0; i < t->blocks[block].count; i++) {
+        if (t->args[t->blocks[block].first + i].kind != MSIM_ARG_TENSOR)
+            continue;
+        if (w->out->of[ids] == life &&
+            key_of(&t->tensor_ids[ids]) == key_of(&t->tensor_ids[x->id])) {
+            w->out->of[ids] = to;
+            w->moved = true;
+        }
+        ids++;
+    }
+}
+
+static uint32_t count_tensors(const struct msim_trace *t, uint32_t block,
+                              uint32_t ids)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0;
+         block != MSIM_NONE && ids != MSIM_NONE && i < t->blocks[block].count;
+         i++)
+        n += t->args[t->blocks[block].first + i].kind == MSIM_ARG_TENSOR;
+    return n;
+}
+
+static bool names_each_once(const struct msim_trace *t)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        n += count_tensors(t, t->ops[i].args, t->ops[i].ids) +
+             count_tensors(t, t->ops[i].outs, t->ops[i].out_ids);
+    return n <= t->n_tensor_ids;
+}
+
+static bool is_given_tensors(const struct msim_trace *t, uint32_t op)
+{
+    return count_tensors(t, t->ops[op].args, t->ops[op].ids) > 0;
+}
+
+/*
+ * Operators below that of `x` may name its result, which no operator was seen
+ * to make, before it comes out (resolve_conj of a product on a CPU). What was
+ * not given to it was made in it: that is the new life, not the one that the
+ * storage had before.
+ */
+static void move_inside(struct walk *w, const struct named *x, uint32_t life)
+{
+    const struct msim_op *ops = w->t->ops;
+    uint32_t to = current(w, x);
+
+    if (life == MSIM_NONE || !w->once || !is_given_tensors(w->t, x->op))
+        return;
+    for (uint32_t i = x->op + 1; i < ops[x->op].end; i++) {
+        move_tensors(w, x, life, to, ops[i].args, ops[i].ids);
+        move_tensors(w, x, life, to, ops[i].outs, ops[i].out_ids);
+    }
+}
+
 static enum msim_status leave_output(struct walk *w, const struct named *x)
 {
     uint32_t life = current(w, x);
@@ -130,8 +203,10 @@ static enum msim_status leave_output(struct walk *w, const struct named *x)
     bool inside =
         born != MSIM_NONE && born >= x->op && born < w->t->ops[x->op].end;
 
-    if (life == MSIM_NONE || (!inside && w->stamps[life] != x->op + 1))
+    if (life == MSIM_NONE || (!inside && w->stamps[life] != x->op + 1)) {
         MSIM_TRY(begin(w, x, x->op));
+        move_inside(w, x, life);
+    }
     join(w, x, current(w, x));
     return MSIM_OK;
 }
@@ -191,6 +266,61 @@ static enum msim_status walk_ops(struct walk *w, const uint32_t *order)
         for (; op != MSIM_NONE && ops[op].end == last + 1; op = ops[op].parent)
             MSIM_TRY(leave(w, op));
     }
+    return MSIM_OK;
+}
+
+/* ---- lives once more -----------------------------------------------------
+ */
+
+/* Lives that nobody is on any more go. */
+static void drop_empty(struct msim_lives *l, uint32_t *to, uint32_t n_ids)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->rows[i].first != MSIM_NONE) {
+            l->rows[n] = l->rows[i];
+            to[i] = n++;
+        }
+    l->n = n;
+    for (uint32_t i = 0; i < n_ids; i++)
+        if (l->of[i] != MSIM_NONE)
+            l->of[i] = to[l->of[i]];
+}
+
+static enum msim_status name_again(struct walk *w, const struct named *x)
+{
+    struct msim_life *row;
+
+    if (w->out->of[x->id] == MSIM_NONE)
+        return MSIM_OK;
+    row = &w->out->rows[w->out->of[x->id]];
+    if (row->first == MSIM_NONE)
+        row->first = row->last = x->op;
+    join(w, x, w->out->of[x->id]);
+    return MSIM_OK;
+}
+
+/* Firsts, lasts and bytes of all, since some have lost a tensor. */
+static enum msim_status count_again(struct walk *w)
+{
+    const struct msim_trace *t = w->t;
+    uint32_t *to = malloc(((size_t)w->out->n + 1) * sizeof(*to));
+
+    if (!to)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < w->out->n; i++)
+        w->out->rows[i] = (struct msim_life){.born = w->out->rows[i].born,
+                                             .first = MSIM_NONE,
+                                             .device = w->out->rows[i].device};
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const struct msim_op *o = &t->ops[i];
+
+        (void)each_tensor(w, i, o->args, o->ids, name_again);
+        (void)each_tensor(w, i, o->outs, o->out_ids, name_again);
+    }
+    drop_empty(w->out, to, t->n_tensor_ids);
+    free(to);
     return MSIM_OK;
 }
 
@@ -256,10 +386,13 @@ enum msim_status msim_lives_find(struct msim_lives *out,
     enum msim_status status = MSIM_ENOMEM;
 
     *out = (struct msim_lives){.of = malloc(n * sizeof(*out->of))};
+    w.once = names_each_once(t);
     if (out->of) {
         memset(out->of, 0xff, n * sizeof(*out->of));
         status = walk_trace(&w);
     }
+    if (status == MSIM_OK && w.moved)
+        status = count_again(&w);
     msim_idmap_release(&w.storages);
     free(w.stamps);
     if (status != MSIM_OK)

@@ -210,6 +210,29 @@ static void test_lives__a_child_makes_it(void)
     done(&f);
 }
 
+/* A product whose result a child names before it comes out (resolve_conj): the
+ * storage had another life before, or none. Both are over, or never were. */
+static void test_lives__named_before_it_comes_out(void)
+{
+    struct made_et m = {0};
+    struct found f;
+
+    node(&m, 10, 0, 1, "1:8", "7:8");
+    node(&m, 20, 0, 1, "1:8 2:8", "7:4");
+    node(&m, 21, 20, 1, "7:4", "7:4");
+    node(&m, 30, 0, 1, "1:8 7:4", "9:4");
+    node(&m, 31, 30, 1, "9:4", "9:4");
+    REQUIRE(find(&m, &f));
+    CHECK_UINT(f.lives.n, 5);
+    CHECK_LIFE(&f, out(&f, 10, 0), 10, 10, 10);
+    CHECK_LIFE(&f, out(&f, 20, 0), 20, 20, 30);
+    CHECK_UINT(in(&f, 21, 0), out(&f, 20, 0));
+    CHECK_UINT(out(&f, 21, 0), out(&f, 20, 0));
+    CHECK_LIFE(&f, out(&f, 30, 0), 30, 30, 31);
+    CHECK_UINT(in(&f, 31, 0), out(&f, 30, 0));
+    done(&f);
+}
+
 /* A child frees what it was given, and its id comes back as the result. */
 static void test_lives__input_dies_inside(void)
 {
@@ -455,6 +478,7 @@ int main(void)
     RUN(test_lives__id_is_used_again);
     RUN(test_lives__views_and_in_place);
     RUN(test_lives__a_child_makes_it);
+    RUN(test_lives__named_before_it_comes_out);
     RUN(test_lives__input_dies_inside);
     RUN(test_lives__tensors_without_elements);
     RUN(test_lives__resize);
