@@ -88,4 +88,10 @@ enum msim_status msim_anatomy_forward(const struct msim_anatomy *a,
 MSIM_MUST_CHECK
 enum msim_status msim_anatomy_blocks(struct msim_anatomy *a);
 
+/* Of which block each backward statement of a pass is, whose forward ones are
+ * placed. ENOMEM. In core/rewrite/weave/backward.c. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_place_backward(struct msim_anatomy *a,
+                                             uint32_t pass);
+
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define PERIOD_MOST 6  /* pieces that alternate */
+#define READS_MOST  9  /* of one tensor, in a block */
 #define SHORT_PASS  16 /* statements: all that crosses is data */
 
 /* Statements [first, end) of the pass. */
@@ -31,6 +32,24 @@ struct cutting {
     struct piece *pieces;
     uint32_t n_pieces;
 };
+
+static uint32_t name_at(const struct cutting *c, uint32_t i)
+{
+    return c->a->t->ops[c->a->rows[c->pass->forward + i].op].name;
+}
+
+/* Is there a product or a convolution in [first, end)? */
+static bool is_heavy(const struct cutting *c, uint32_t first, uint32_t end)
+{
+    static const char *const parts[] = {"conv",   "linear",    "mm",
+                                        "matmul", "attention", NULL};
+
+    for (uint32_t i = first; i < end; i++)
+        for (const char *const *p = parts; *p; p++)
+            if (strstr(msim_trace_text(c->a->t, name_at(c, i)), *p))
+                return true;
+    return false;
+}
 
 /* ---- where one tensor goes on --------------------------------------------
  */
@@ -58,25 +77,120 @@ static void note_list(struct cutting *c, struct msim_lives_each e, uint32_t at,
             note_tensor(c, e.life, at, made);
 }
 
+/* Does `op` name tensors? What stands below it is given some of those. (A
+ * result that is named there before it comes out, as products on a CPU do,
+ * looks like whatever had its memory before.) */
+static bool names_tensors(const struct cutting *c, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_inputs(c->a->lives, c->a->t, op);
+
+    return msim_lives_next(&e);
+}
+
 static void note_statement(struct cutting *c, uint32_t at)
 {
     const struct msim_trace *t = c->a->t;
-    uint32_t s = c->pass->forward + at;
+    uint32_t s = c->pass->forward + at, op = c->a->rows[s].op;
+    uint32_t end = names_tensors(c, op) ? op + 1 : msim_anatomy_end(c->a, s);
 
-    for (uint32_t i = c->a->rows[s].op; i < msim_anatomy_end(c->a, s); i++) {
+    for (uint32_t i = op; i < end; i++) {
         note_list(c, msim_lives_inputs(c->a->lives, t, i), at, false);
         note_list(c, msim_lives_outputs(c->a->lives, t, i), at, true);
     }
 }
 
+/* ---- what blocks share ---------------------------------------------------
+ */
+
+/* Readings of lives: those of life i are at [first[i], first[i + 1]). */
+struct readings {
+    uint32_t *first, *at;
+};
+
+static void add_readings(const struct cutting *c, struct readings *r,
+                         bool count)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct msim_lives_each e = msim_lives_inputs(
+            c->a->lives, c->a->t, c->a->rows[c->pass->forward + i].op);
+
+        while (msim_lives_next(&e)) {
+            if (e.life == MSIM_NONE || c->born[e.life] == MSIM_NONE)
+                continue;
+            if (count)
+                r->first[e.life + 2]++;
+            else
+                r->at[r->first[e.life + 1]++] = i;
+        }
+    }
+}
+
+static enum msim_status find_readings(const struct cutting *c,
+                                      struct readings *r)
+{
+    uint32_t n = c->a->lives->n;
+
+    r->first = calloc((size_t)n + 3, sizeof(*r->first));
+    if (!r->first)
+        return MSIM_ENOMEM;
+    /* counted two further on, so that adding moves each to its own place */
+    add_readings(c, r, true);
+    for (uint32_t i = 2; i < n + 2; i++)
+        r->first[i] += r->first[i - 1];
+    r->at = malloc(((size_t)r->first[n + 1] + 1) * sizeof(*r->at));
+    if (!r->at)
+        return MSIM_ENOMEM;
+    add_readings(c, r, false);
+    return MSIM_OK;
+}
+
+/* Are statements [x, x + n) called like [y, y + n)? */
+static bool called_alike(const struct cutting *c, uint32_t x, uint32_t y,
+                         uint32_t n)
+{
+    if (y + n > c->n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (name_at(c, x + i) != name_at(c, y + i))
+            return false;
+    return true;
+}
+
+/* From one reading to the next of its kind lies what repeats, with two products
+ * or more: an attention and an MLP, not the products for query and key. */
+static bool is_block_apart(const struct cutting *c, uint32_t x, uint32_t y)
+{
+    uint32_t heavy = 0;
+
+    if (name_at(c, x) != name_at(c, y) || !called_alike(c, x, y, y - x))
+        return false;
+    for (uint32_t i = x; i < y; i++)
+        heavy += is_heavy(c, i, i + 1);
+    return heavy > 1;
+}
+
+/* Does one block after the other read the life, as they do a mask, tables of
+ * positions, what an encoder has made? It is none that goes on. */
+static bool is_shared_by_blocks(const struct cutting *c,
+                                const struct readings *r, uint32_t life)
+{
+    for (uint32_t i = r->first[life]; i < r->first[life + 1]; i++)
+        for (uint32_t k = i + 1; k < r->first[life + 1] && k < i + READS_MOST;
+             k++)
+            if (r->at[k] > r->at[i] && is_block_apart(c, r->at[i], r->at[k]))
+                return true;
+    return false;
+}
+
 /* What most of the pass reads is no activation: a mask, a table. */
-static void count_crossings(struct cutting *c)
+static void count_crossings(struct cutting *c, const struct readings *r)
 {
     for (uint32_t i = 0; i < c->a->lives->n; i++) {
         uint32_t born = c->born[i], last = c->last[i];
 
         if (born == MSIM_NONE || last <= born ||
-            (c->n > SHORT_PASS && last - born > c->n / 2))
+            (c->n > SHORT_PASS && last - born > c->n / 2) ||
+            is_shared_by_blocks(c, r, i))
             continue;
         c->crossing[born]++;
         c->crossing[last]--;
@@ -87,24 +201,6 @@ static void count_crossings(struct cutting *c)
 
 /* ---- pieces --------------------------------------------------------------
  */
-
-static uint32_t name_at(const struct cutting *c, uint32_t i)
-{
-    return c->a->t->ops[c->a->rows[c->pass->forward + i].op].name;
-}
-
-/* Is there a product or a convolution in [first, end)? */
-static bool is_heavy(const struct cutting *c, uint32_t first, uint32_t end)
-{
-    static const char *const parts[] = {"conv",   "linear",    "mm",
-                                        "matmul", "attention", NULL};
-
-    for (uint32_t i = first; i < end; i++)
-        for (const char *const *p = parts; *p; p++)
-            if (strstr(msim_trace_text(c->a->t, name_at(c, i)), *p))
-                return true;
-    return false;
-}
 
 static uint64_t sign_of(const struct cutting *c, uint32_t first, uint32_t end)
 {
@@ -234,16 +330,16 @@ static bool are_alike(const struct cutting *c, uint32_t i, uint32_t k,
     return true;
 }
 
-/* How many pieces alternate: the fewest for which a quarter of all pieces is
- * like those so many further on; 1 where none are. */
-static uint32_t period_of(const struct cutting *c)
+/* How many of pieces [from, end) alternate: the fewest for which a quarter of
+ * them is like those so many further on; 1 where none are. */
+static uint32_t period_of(const struct cutting *c, uint32_t from, uint32_t end)
 {
     for (uint32_t p = 1; p <= PERIOD_MOST; p++) {
         uint32_t same = 0;
 
-        for (uint32_t i = 0; i + p < c->n_pieces; i++)
+        for (uint32_t i = from; i + p < end; i++)
             same += c->pieces[i].sign == c->pieces[i + p].sign;
-        if (same && 4 * same >= c->n_pieces)
+        if (same && 4 * same >= end - from)
             return p;
     }
     return 1;
@@ -265,152 +361,75 @@ static enum msim_status add_block(struct cutting *c, const struct piece *first,
     return MSIM_OK;
 }
 
-static enum msim_status join(struct cutting *c)
+/* Those of [from, end) that are a block with pieces behind them: how many are
+ * one. With `several` only those of which one follows the other. */
+static void find_blocks(const struct cutting *c, uint32_t from, uint32_t end,
+                        bool several, uint32_t *length)
 {
-    uint32_t p = period_of(c), i = 0, start = 0;
+    uint32_t p = period_of(c, from, end), i = from, start = from;
 
-    while (p > 1 && start < c->n_pieces && !are_alike(c, start, start + p, p))
+    while ((p > 1 || several) && start < end &&
+           !(start + 2 * p <= end && are_alike(c, start, start + p, p)))
         start++;
-    while (i < c->n_pieces) {
-        uint32_t n = p > 1 && i >= start && are_alike(c, start, i, p) ? p : 1;
+    while (i < end) {
+        uint32_t n = (p > 1 || several) && i >= start && i + p <= end &&
+                             are_alike(c, start, i, p)
+                         ? p
+                         : 1;
 
-        if (c->pieces[i].repeats && (n == p))
-            MSIM_TRY(add_block(c, &c->pieces[i], &c->pieces[i + n - 1]));
+        if (c->pieces[i].repeats && n == p && (!several || i >= start))
+            length[i] = n;
         i += n;
     }
-    return MSIM_OK;
 }
 
-/* ---- backward ------------------------------------------------------------
- */
-
-/* The block that made sequence number `seq`; NONE: no block. Statements from
- * the last with a number that is not above it on are later ones. `least` has
- * those of the forward pass. */
-static uint32_t block_of(const struct msim_anatomy *a,
-                         const struct msim_anatomy_pass *p,
-                         const int32_t *least, int32_t seq)
+/* Where blocks of one kind are found, there may be others of another: a decoder
+ * behind an encoder. */
+static void find_others(const struct cutting *c, uint32_t *length)
 {
-    for (uint32_t s = p->backward; s-- > p->forward;)
-        if (least[s - p->forward] <= seq)
-            return a->rows[s].block;
-    return MSIM_NONE;
-}
+    uint32_t from = 0;
 
-static bool is_numbered(const struct msim_anatomy *a,
-                        const struct msim_anatomy_pass *p)
-{
-    for (uint32_t s = p->backward; s < p->tail; s++)
-        if (msim_anatomy_sequence(a, s) >= 0)
-            return true;
-    return false;
-}
-
-static enum msim_status place_numbered(struct msim_anatomy *a,
-                                       const struct msim_anatomy_pass *p)
-{
-    size_t n = (size_t)(p->backward - p->forward) + 1;
-    int32_t *least = malloc(n * sizeof(*least));
-    uint32_t block = MSIM_NONE;
-
-    if (!least)
-        return MSIM_ENOMEM;
-    for (uint32_t s = p->forward; s < p->backward; s++)
-        least[s - p->forward] = msim_anatomy_least_sequence(a, s);
-    for (uint32_t s = p->backward; s < p->tail; s++) {
-        int32_t seq = msim_anatomy_sequence(a, s);
-
-        if (seq >= 0)
-            block = block_of(a, p, least, seq);
-        a->rows[s].block = block;
+    for (uint32_t i = 0; i <= c->n_pieces; i++) {
+        if (i < c->n_pieces && !length[i])
+            continue;
+        if (i > from + 1)
+            find_blocks(c, from, i, true, length);
+        if (i < c->n_pieces)
+            i += length[i] - 1;
+        from = i + 1;
     }
-    free(least);
-    return MSIM_OK;
 }
 
-/* Where forward names a life, one past the statement; 0: nowhere. */
-struct named {
-    uint32_t first, last;
-    bool made; /* by the first */
-};
-
-static void note_name(struct named *n, uint32_t at, bool made)
+static enum msim_status join(struct cutting *c)
 {
-    n->first = at;
-    n->made = made;
-    if (!n->last)
-        n->last = at;
-}
+    uint32_t *length = calloc((size_t)c->n_pieces + 1, sizeof(*length));
+    enum msim_status status = length ? MSIM_OK : MSIM_ENOMEM;
 
-static void note_names(const struct msim_anatomy *a,
-                       const struct msim_anatomy_pass *p, struct named *names)
-{
-    for (uint32_t s = p->backward; s-- > p->forward;)
-        for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
-            struct msim_lives_each in = msim_lives_inputs(a->lives, a->t, i);
-            struct msim_lives_each out = msim_lives_outputs(a->lives, a->t, i);
-
-            while (msim_lives_next(&in))
-                if (in.life != MSIM_NONE)
-                    note_name(&names[in.life], s + 1, false);
-            while (msim_lives_next(&out))
-                if (out.life != MSIM_NONE)
-                    note_name(&names[out.life], s + 1, true);
-        }
-}
-
-/* A weight that is used before and behind a block, such as a table that
- * embedding and head share, does not say which of them reads it. */
-static bool is_shared(const struct msim_anatomy *a, const struct named *n)
-{
-    for (uint32_t s = n->first; !n->made && s < n->last; s++)
-        if (a->rows[s].block != a->rows[n->first - 1].block)
-            return true;
-    return false;
-}
-
-/* The last forward statement, plus one, that first names what statement `s`
- * reads; 0: it reads nothing of forward. */
-static uint32_t reads_of(const struct msim_anatomy *a,
-                         const struct named *names, uint32_t s)
-{
-    uint32_t last = 0;
-
-    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
-        struct msim_lives_each in = msim_lives_inputs(a->lives, a->t, i);
-
-        while (msim_lives_next(&in))
-            if (in.life != MSIM_NONE && names[in.life].first > last &&
-                !is_shared(a, &names[in.life]))
-                last = names[in.life].first;
+    if (length) {
+        find_blocks(c, 0, c->n_pieces, false, length);
+        find_others(c, length);
     }
-    return last;
-}
-
-/* Without numbers: what a backward operator reads of forward says where it
- * belongs; they go from the last statement to the first. */
-static enum msim_status place_by_data(struct msim_anatomy *a,
-                                      const struct msim_anatomy_pass *p)
-{
-    struct named *names = calloc((size_t)a->lives->n + 1, sizeof(*names));
-    uint32_t at = p->backward;
-
-    if (!names)
-        return MSIM_ENOMEM;
-    note_names(a, p, names);
-    for (uint32_t s = p->backward; s < p->tail; s++) {
-        uint32_t last = reads_of(a, names, s);
-
-        if (last && last < at)
-            at = last;
-        a->rows[s].block = at > p->forward ? a->rows[at - 1].block : MSIM_NONE;
-    }
-    free(names);
-    return MSIM_OK;
+    for (uint32_t i = 0; i < c->n_pieces && status == MSIM_OK; i++)
+        if (length[i])
+            status = add_block(c, &c->pieces[i], &c->pieces[i + length[i] - 1]);
+    free(length);
+    return status;
 }
 
 /* ---- all of it -----------------------------------------------------------
  */
+
+static enum msim_status count(struct cutting *c)
+{
+    struct readings r = {0};
+    enum msim_status status = find_readings(c, &r);
+
+    if (status == MSIM_OK)
+        count_crossings(c, &r);
+    free(r.first);
+    free(r.at);
+    return status;
+}
 
 static enum msim_status find(struct cutting *c)
 {
@@ -425,7 +444,7 @@ static enum msim_status find(struct cutting *c)
     memset(c->born, 0xff, lives * sizeof(*c->born));
     for (uint32_t i = 0; i < c->n; i++)
         note_statement(c, i);
-    count_crossings(c);
+    MSIM_TRY(count(c));
     cut(c);
     mark_repeats(c);
     for (uint32_t i = 0; i < c->n_pieces; i++)
@@ -450,8 +469,7 @@ enum msim_status msim_anatomy_blocks(struct msim_anatomy *a)
         free(c.last);
         free(c.pieces);
         MSIM_TRY(status);
-        MSIM_TRY(is_numbered(a, p) ? place_numbered(a, p)
-                                   : place_by_data(a, p));
+        MSIM_TRY(msim_anatomy_place_backward(a, i));
     }
     return MSIM_OK;
 }
