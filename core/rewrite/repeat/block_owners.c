@@ -111,12 +111,14 @@ static bool is_member(const struct msim_lists *f, uint32_t id)
 /* A tensor of an operator outside its lists, of what goes in, then of what
  * comes out. */
 static bool next_alone(const struct msim_lists *f,
-                       struct msim_lives_each both[2], uint32_t *life)
+                       struct msim_lives_each both[2], uint32_t *life,
+                       bool *number)
 {
     for (int side = 0; side < 2; side++)
         while (msim_lives_next(&both[side]))
             if (!is_member(f, both[side].id - 1)) {
                 *life = both[side].life;
+                *number = both[side].arg->n == 0;
                 return true;
             }
     return false;
@@ -131,8 +133,9 @@ static struct best alone(const struct msim_block_owners *o, uint32_t op,
         msim_lives_outputs(&o->w->d.lives, t, op)};
     struct best b = {0, UNKNOWN};
     uint32_t life;
+    bool number;
 
-    while (next_alone(f, both, &life))
+    while (next_alone(f, both, &life, &number))
         learn(o, &b, life);
     return b;
 }
@@ -146,9 +149,11 @@ static void spread_alone(struct msim_block_owners *o, uint32_t op,
         msim_lives_outputs(&o->w->d.lives, t, op)};
     struct best b = alone(o, op, f);
     uint32_t life;
+    bool number;
 
-    while (b.owner && next_alone(f, both, &life))
-        note(o, life, b.owner, b.rank + 1);
+    while (b.owner && next_alone(f, both, &life, &number))
+        if (!number) /* its memory is another's at once */
+            note(o, life, b.owner, b.rank + 1);
 }
 
 static bool is_after(uint8_t role)

@@ -274,12 +274,14 @@ static enum msim_status put_tensor(struct msim_layer_copies *c, struct side *x,
     return add_part(c, x, part);
 }
 
-/* Which list of its operator on this side the one at `arg` is. */
-static uint32_t number_of_list(const struct msim_lists *f, uint32_t arg)
+/* Which list of its operator the one at `arg` on this side is: equal lists of
+ * both sides are stored once. */
+static uint32_t number_of_list(const struct msim_lists *f, uint32_t arg,
+                               bool out)
 {
     uint32_t k = 0;
 
-    while (k < f->n && f->rows[k].arg != arg)
+    while (k < f->n && (f->rows[k].arg != arg || f->rows[k].out != out))
         k++;
     return k;
 }
@@ -322,7 +324,7 @@ static enum msim_status put_side(struct msim_layer_copies *c, struct side *x,
         msim_lists_look(&f, t, op);
     b = &t->blocks[x->block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        uint32_t k = number_of_list(&f, i);
+        uint32_t k = number_of_list(&f, i, x->side == 1);
         bool tensor = t->args[i].kind == MSIM_ARG_TENSOR;
 
         if (k < f.n &&

@@ -92,7 +92,7 @@ static void list(char *to, size_t size, unsigned n, unsigned first)
 /* `n` layers, a loss, and a step: one operator a parameter, or on lists. */
 static void make(struct layered *l, unsigned n, bool lists)
 {
-    char p[128], g[128], m[128];
+    char p[128], g[128], m[128], d[128];
     unsigned at;
 
     l->n = l->n_texts = 0;
@@ -116,9 +116,12 @@ static void make(struct layered *l, unsigned n, bool lists)
         list(p, sizeof(p), n, 100);
         list(g, sizeof(g), n, 440);
         list(m, sizeof(m), n, 120);
+        list(d, sizeof(d), n, 140);
         add(l, at, "aten::_foreach_mul_", 0, -1, text(l, "%s", m), "");
+        add(l, at, "aten::_foreach_sqrt", 0, -1, text(l, "%s", m),
+            text(l, "%s", d));
         add(l, at, "aten::_foreach_addcdiv_", 0, -1,
-            text(l, "%s %s %s", p, g, m), "");
+            text(l, "%s %s %s", p, g, d), "");
     }
 }
 
