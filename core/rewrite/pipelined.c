@@ -523,8 +523,12 @@ static enum msim_status take_memory(struct piping *c)
                : MSIM_ENOMEM;
 }
 
-static enum msim_status open(struct piping *c)
+static enum msim_status open(struct piping *c, const struct msim_rewrite *r)
 {
+    if (r->shard > MSIM_SHARD_ZERO1)
+        return msim_weave_refuse(
+            c->w, "parallel: stages whose copies share out parameters are not "
+                  "known; want \"shard\": \"ddp\" or \"zero1\"");
     MSIM_TRY(take_memory(c));
     MSIM_TRY(
         msim_places_find(&c->places, c->w, c->layout.stages, c->shape.chunks));
@@ -572,7 +576,7 @@ enum msim_status msim_stage_pipeline(struct msim_weave *w,
                                  .chunks = at_least_one(how->vp),
                                  .split = how->order == MSIM_TURNS_ZERO_BUBBLE,
                                  .gpipe = how->order == MSIM_TURNS_GPIPE}};
-    enum msim_status status = open(&c);
+    enum msim_status status = open(&c, r);
 
     if (status == MSIM_OK)
         status = walk(&c);

@@ -62,6 +62,16 @@ static void want(struct halving *h, uint32_t op)
             h->wanted[in.life] = 1;
 }
 
+/* An operator that is one piece of work for both is for inputs, with all that
+ * is below it: only nodes of autograd are taken apart. */
+static void keep_together(struct halving *h, uint32_t op)
+{
+    for (uint32_t i = op; i < h->w->t->ops[op].end; i++) {
+        h->half[i] = MSIM_HALF_INPUTS;
+        want(h, i);
+    }
+}
+
 /* One operator, behind those below it. */
 static void look(struct halving *h, uint32_t op, bool keeps)
 {
@@ -77,7 +87,9 @@ static void look(struct halving *h, uint32_t op, bool keeps)
     else
         h->half[op] =
             is_for_weights(h, op) ? MSIM_HALF_WEIGHTS : MSIM_HALF_INPUTS;
-    if (!below && !keeps)
+    if (h->half[op] == MSIM_HALF_BOTH && msim_weave_begins(h->w, op, "aten::"))
+        keep_together(h, op);
+    else if (!below && !keeps)
         want(h, op);
 }
 

@@ -27,10 +27,23 @@ static enum msim_status share_kv_heads(struct msim_shares *s, uint32_t *n,
                             n, err);
 }
 
+/* A vocabulary that does not divide is padded. */
+static enum msim_status share_vocabulary(struct msim_shares *s,
+                                         struct msim_error *err)
+{
+    for (uint32_t c = 0; c < s->sizes.n_classes; c++) {
+        if (s->sizes.classes[c].role != MSIM_SIZE_VOCAB)
+            continue;
+        MSIM_TRY(msim_size_is_one(&s->sizes, c, err));
+        s->to[c] = (s->sizes.classes[c].size + s->ranks - 1) / s->ranks;
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status share(struct msim_shares *s, struct msim_error *err)
 {
-    static const enum msim_size_role DIVIDED[] = {
-        MSIM_SIZE_HEADS, MSIM_SIZE_FFN, MSIM_SIZE_VOCAB};
+    static const enum msim_size_role DIVIDED[] = {MSIM_SIZE_HEADS,
+                                                  MSIM_SIZE_FFN};
     static const enum msim_size_role KEPT[] = {
         MSIM_SIZE_HIDDEN, MSIM_SIZE_HEAD_SIZE, MSIM_SIZE_INNER,
         MSIM_SIZE_BATCH,  MSIM_SIZE_SEQUENCE,  MSIM_SIZE_TOKENS};
@@ -39,9 +52,10 @@ static enum msim_status share(struct msim_shares *s, struct msim_error *err)
     for (size_t i = 0; i < sizeof(DIVIDED) / sizeof(*DIVIDED); i++) {
         MSIM_TRY(msim_sizes_scale(&s->sizes, DIVIDED[i], 1, s->ranks, s->to, &n,
                                   err));
-        found += DIVIDED[i] != MSIM_SIZE_VOCAB ? n : 0;
+        found += n;
     }
     MSIM_TRY(share_kv_heads(s, &n, err));
+    MSIM_TRY(share_vocabulary(s, err));
     for (size_t i = 0; i < sizeof(KEPT) / sizeof(*KEPT); i++)
         MSIM_TRY(msim_sizes_scale(&s->sizes, KEPT[i], 1, 1, s->to, &n, err));
     if (!found)

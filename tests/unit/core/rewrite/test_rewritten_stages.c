@@ -144,10 +144,29 @@ static void test_rewritten__copies(void)
         "n96x64 > }\n");
 }
 
+/* Stages that share out parameters over their copies are not known. */
+static void test_rewritten__no_shards(void)
+{
+    const struct msim_rewrite r = {
+        .world = 2,
+        .shard = MSIM_SHARD_FULL,
+        .parallel = {.pp = 2, .vp = 1, .dp = 2, .recorded = 1}};
+    struct msim_job *job =
+        made_nodes(REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN));
+    struct msim_error err = {0};
+    struct msim_trace *out;
+
+    CHECK_INT(msim_rewritten_new(&out, job->ranks[0], job->strings, &r, &err),
+              MSIM_EUSAGE);
+    CHECK(strstr(err.text, "want \"shard\": \"ddp\"") != NULL);
+    msim_job_free(job);
+}
+
 int main(void)
 {
     RUN(test_rewritten__two_stages);
     RUN(test_rewritten__zero_bubble);
     RUN(test_rewritten__copies);
+    RUN(test_rewritten__no_shards);
     return check_summary();
 }
