@@ -218,6 +218,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
         {"attention_floor_us", &s->attention_us, 0, {1e-3, 1e7}},
         {"boost_clock", &s->clock_hz, 0, {1e7, 1e11}},
         {"power_limit", &s->power_watts, 0, {0.1, 1e6}},
+        {"compute_capability", &s->capability, 0, {1, 99}},
     };
     static const char *const WANTED[] = {"sms", "memory_bytes", "l2_bytes",
                                          "memory_bandwidth"};

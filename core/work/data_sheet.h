@@ -69,6 +69,7 @@ struct msim_data_sheet {
                               user says, not the data sheet */
     double clock_hz;       /* boost clock of the SMs; 0: not known */
     double power_watts;    /* limit of the board; 0: not known */
+    double capability;     /* CUDA's compute capability, "8.6"; 0: none */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
     char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
 };
