@@ -3,6 +3,8 @@
  */
 #include "core/graph/occupancy.h"
 
+#include <math.h>
+
 /*
  * CUDA C++ Programming Guide 12.9, section "Compute Capabilities", table
  * "Technical Specifications per Compute Capability": threads, blocks, 32-bit
@@ -17,6 +19,7 @@ struct sm {
 };
 
 static const struct sm SMS[] = {
+    {5, 2, 2048, 32, 65536, 98304, 0, 256},
     {6, 0, 2048, 32, 65536, 65536, 0, 256},
     {6, 1, 2048, 32, 65536, 98304, 0, 256},
     {7, 0, 2048, 32, 65536, 98304, 0, 256},
@@ -27,6 +30,7 @@ static const struct sm SMS[] = {
     {9, 0, 2048, 32, 65536, 233472, 1024, 128},
     {10, 0, 2048, 32, 65536, 233472, 1024, 128},
     {10, 3, 2048, 32, 65536, 233472, 1024, 128},
+    {12, 0, 1536, 24, 65536, 102400, 1024, 128},
 };
 
 #define WARP          32
@@ -78,6 +82,63 @@ uint32_t msim_occupancy_blocks(const struct msim_gpu_properties *gpu,
     if (shared)
         blocks = least(blocks, sm->shared / shared);
     return (uint32_t)blocks;
+}
+
+uint32_t msim_occupancy_threads(const struct msim_gpu_properties *gpu)
+{
+    const struct sm *sm = find(gpu);
+
+    return sm ? sm->threads : 0;
+}
+
+static double product(const uint32_t of[3])
+{
+    return (double)of[0] * of[1] * of[2];
+}
+
+struct msim_residency
+msim_occupancy_residency(const struct msim_gpu_properties *gpu,
+                         const struct msim_launch_config *config)
+{
+    return (struct msim_residency){
+        .blocks = (float)product(config->grid),
+        .threads = (float)product(config->block),
+        .resident = (float)msim_occupancy_blocks(gpu, config),
+    };
+}
+
+/* Blocks that are dealt to SMs, one after the other, and stay. */
+static struct msim_filling fill(const struct msim_residency *r, double blocks,
+                                double sms, double threads)
+{
+    double warps = ceil((double)r->threads / WARP) * WARP;
+
+    return (struct msim_filling){
+        .share = 1,
+        .sms = fmin(1, blocks / sms),
+        .threads = threads > 0 && r->resident > 0
+                       ? fmin(1, blocks * warps / (sms * threads))
+                       : (double)NAN,
+    };
+}
+
+struct msim_holding msim_occupancy_holding(const struct msim_residency *r,
+                                           double sms, double threads)
+{
+    double blocks = (double)r->blocks, at_once = (double)r->resident * sms;
+    double waves = at_once > 0 ? ceil(blocks / at_once) : 1;
+    struct msim_holding h = {.n = 1};
+
+    if (!(blocks > 0) || !(sms > 0))
+        return (struct msim_holding){0};
+    h.of[0] = fill(r, waves > 1 ? at_once : blocks, sms, threads);
+    if (waves <= 1 || waves * at_once <= blocks)
+        return h;
+    h.n = 2;
+    h.of[0].share = (waves - 1) / waves;
+    h.of[1] = fill(r, blocks - (waves - 1) * at_once, sms, threads);
+    h.of[1].share = 1 / waves;
+    return h;
 }
 
 double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event)

@@ -4,6 +4,8 @@
 #include "core/graph/occupancy.h"
 #include "tests/check.h"
 
+#include <math.h>
+
 #define V100                                                                   \
     {                                                                          \
         .sms = 80, .cc_major = 7, .cc_minor = 0                                \
@@ -95,8 +97,61 @@ static void test_occupancy__tail_is_the_last_wave(void)
     CHECK_REL(tail(2176, MSIM_GPU_MEMCPY), 1.0, 1e-12);
 }
 
+static struct msim_holding holding(uint32_t grid)
+{
+    struct msim_gpu_properties gpu = A100;
+    struct msim_launch_config c = {
+        .grid = {grid, 1, 1}, .block = {256, 1, 1}, .registers = 64};
+    struct msim_residency r = msim_occupancy_residency(&gpu, &c);
+
+    return msim_occupancy_holding(&r, gpu.sms, msim_occupancy_threads(&gpu));
+}
+
+/*
+ * 256 threads of 64 registers: 4 blocks an SM, 432 at once, half of its
+ * threads. 600 blocks are a wave of 432 and one of 168, 54 half of the SMs.
+ */
+static void test_occupancy__holding(void)
+{
+    struct msim_holding h = holding(600);
+
+    CHECK_UINT(h.n, 2);
+    CHECK_REL(h.of[0].share, 0.5, 1e-12);
+    CHECK_REL(h.of[0].sms, 1.0, 1e-12);
+    CHECK_REL(h.of[0].threads, 0.5, 1e-12);
+    CHECK_REL(h.of[1].share, 0.5, 1e-12);
+    CHECK_REL(h.of[1].sms, 1.0, 1e-12);
+    CHECK_REL(h.of[1].threads, 0.5 * 168 / 432, 1e-12);
+    h = holding(54);
+    CHECK_UINT(h.n, 1);
+    CHECK_REL(h.of[0].sms, 0.5, 1e-12);
+    CHECK_REL(h.of[0].threads, 54 * 256 / (108 * 2048.0), 1e-12);
+    h = holding(864);
+    CHECK_UINT(h.n, 1);
+    CHECK_REL(h.of[0].threads, 0.5, 1e-12);
+    h = holding(3 * 432 + 27);
+    CHECK_REL(h.of[0].share, 0.75, 1e-12);
+    CHECK_REL(h.of[1].sms, 0.25, 1e-12);
+}
+
+/* Without a compute capability, SMs are known and warps are not. */
+static void test_occupancy__holding_of_unknown(void)
+{
+    struct msim_residency r = {.blocks = 27, .threads = 256};
+    struct msim_holding h = msim_occupancy_holding(&r, 108, 0);
+
+    CHECK_UINT(h.n, 1);
+    CHECK_REL(h.of[0].sms, 0.25, 1e-12);
+    CHECK(isnan(h.of[0].threads));
+    CHECK_UINT(msim_occupancy_holding(&r, 0, 0).n, 0);
+    r.blocks = 0;
+    CHECK_UINT(msim_occupancy_holding(&r, 108, 2048).n, 0);
+}
+
 int main(void)
 {
+    RUN(test_occupancy__holding);
+    RUN(test_occupancy__holding_of_unknown);
     RUN(test_occupancy__registers_limit);
     RUN(test_occupancy__shared_memory_limits);
     RUN(test_occupancy__threads_and_slots_limit);
