@@ -355,6 +355,12 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "WATT[,WATT]...",
      .help = "mean power of one GPU while the job runs, or one for each "
              "platform: reports the energy of an iteration"},
+    {.name = "usage",
+     .type = MSIM_OPTION_FLAG,
+     SETTING(usage),
+     .help = "also what every GPU does over time: SMs that are busy, warps "
+             "that they hold, memory bandwidth, arithmetic and power; in text, "
+             "JSON, timeline and chart"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",

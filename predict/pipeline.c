@@ -8,6 +8,7 @@
 #include "core/run/peers.h"
 #include "models/estimate/model.h"
 #include "predict/describe_run.h"
+#include "predict/run_usage.h"
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 
@@ -524,6 +525,8 @@ static enum msim_status read_off(struct predicting *p)
         MSIM_TRY(msim_rank_memory_recorded(run->graph, run->iteration,
                                            run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
+    if (p->s->usage)
+        MSIM_TRY(msim_run_usage(run, p->s, p->in, p->to, p->err));
     run->prediction->step = (struct msim_step_note){run->basis->factor.us,
                                                     run->basis->factor.walk_us,
                                                     run->basis->factor.peak};

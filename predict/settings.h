@@ -79,6 +79,7 @@ struct msim_predict_settings {
     bool strict;       /* work without a model is an error */
     bool totals_only;  /* no causes, path, kernels, operators: many scenarios */
     bool kernels;      /* but kernels by name */
+    bool usage;        /* what every GPU does over time */
 };
 
 #endif

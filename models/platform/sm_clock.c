@@ -173,6 +173,18 @@ enum msim_status msim_clock_solve(struct msim_sm_clock *out,
     return solve_cap(out, w, name, err);
 }
 
+double msim_clock_watts(const struct msim_sm_clock *c, double limit_watts,
+                        double load)
+{
+    double idle = IDLE_SHARE * limit_watts;
+    double ratio = c->ratio > 0 ? c->ratio : 1;
+    double most = idle + (limit_watts - idle) * pow(ratio, EXPONENT);
+
+    if (c->watts > 0)
+        most = fmin(most, c->watts);
+    return idle + (most - idle) * load;
+}
+
 struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
                                         double ratio)
 {

@@ -65,6 +65,12 @@ enum msim_status msim_clock_solve(struct msim_sm_clock *out,
                                   const struct msim_data_sheet *s,
                                   const char *name, struct msim_error *err);
 
+/* The power of a board of `limit_watts`, whose SMs are busy to the share `load`
+ * of what they and memory can do at all; in the middle the line between both
+ * ends, which are those of the law above. At the clock, and under the cap. */
+double msim_clock_watts(const struct msim_sm_clock *c, double limit_watts,
+                        double load);
+
 /* The data sheet of a GPU whose SMs run at `ratio` of their clock. */
 struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
                                         double ratio);

@@ -21,7 +21,7 @@ report() { # ARGUMENT...: one report, as text and as JSON
     "$sim" --json "$@" >"$folder/$n.json" 2>/dev/null
 }
 
-report --platform a100 "$samples/gpt2"
+report --platform a100 --usage "$samples/gpt2"
 report --costs measured "$samples/dlrm"
 report --platform a100 "$samples/dlrm-ddp-2ranks"
 if [ -n "${MSIM_TRACES:-}" ]; then

@@ -43,6 +43,7 @@ core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/work core/graph :
 core/report/analyse  : core/base core/guard core/trace core/job core/graph core/run :
 core/report/write    : core/base core/guard core/trace core/read core/job core/report/analyse : zlib.h
+core/report/usage    : core/base core/trace core/job core/graph core/report/analyse :
 core/report/words    : core/base :
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
@@ -57,7 +58,8 @@ replay/emit          : core/base core/trace core/lives replay/program replay/fol
 replay/fleet         : core/ :
 replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
-predict              : core/ models/ predict/carry predict/memory predict/groups predict/learn :
+predict              : core/ models/ predict/carry predict/memory predict/groups predict/learn predict/usage :
+predict/usage        : core/ models/ :
 predict/carry        : core/ models/ :
 predict/groups       : core/ models/ :
 predict/op           : core/ models/ :

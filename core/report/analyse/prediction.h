@@ -230,6 +230,43 @@ struct msim_memory_note {
                                .capacity = NAN,                                \
                                .rank = -1})
 
+/* What a GPU does at an instant. X(NAME, key in JSON). SMS and OCCUPANCY are
+ * shares of all that it has: SMs that hold a block, warps that they hold. */
+#define MSIM_USAGE_MAP(X)                                                      \
+    X(SMS, "sm_busy")                                                          \
+    X(OCCUPANCY, "sm_occupancy")                                               \
+    X(MEMORY, "memory_bytes_per_second")                                       \
+    X(FLOPS, "flops_per_second")                                               \
+    X(POWER, "power_watts")
+
+enum msim_usage {
+#define X(name, key) MSIM_USAGE_##name,
+    MSIM_USAGE_MAP(X)
+#undef X
+        MSIM_USAGES
+};
+
+/* Over the time of the iterations, what nobody uses included; NAN: unknown. */
+struct msim_usage_figure {
+    double mean, p10, median, p90, most;
+};
+
+/* From an instant on, until the next. */
+struct msim_usage_step {
+    msim_ps at;
+    float of[MSIM_USAGES];
+};
+
+struct msim_usage_note {
+    int64_t rank, device; /* device: of the rank's, as its trace counts */
+    msim_ps begin, end;   /* of the iterations, simulated */
+    struct msim_usage_figure of[MSIM_USAGES];
+    struct msim_usage_step *steps; /* from `begin` on, to `end` */
+    uint32_t n_steps;
+    /* What the GPU has; NAN: not known. */
+    double bandwidth, power_watts;
+};
+
 struct msim_rank_row {
     int64_t rank;
     uint32_t stands_for; /* how many ranks of the job do the same, itself among
@@ -324,6 +361,9 @@ struct msim_prediction {
     uint32_t n_host_ops;
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;
+    struct msim_usage_note *usage; /* one a GPU, by rank; none: not asked for,
+                                      or there is no GPU */
+    uint32_t n_usage;
     /* Of the longest of the iterations, on its slowest rank. */
     const char *path_iteration;
     msim_ps path_length; /* ps */

@@ -103,6 +103,9 @@ static const struct word WORDS[] = {
      "The GPU's own time between two kernels of a captured graph."},
     {"gemm", "Model of matrix products."},
     {"GPU", "GPU time of what a phase or a region launched, whenever it ran."},
+    {"GPU use", "With --usage: what GPUs do at an instant, on average over the "
+                "time of the iterations and over all GPUs; memory, arithmetic "
+                "and power are of all that runs."},
     {"GPU-bound", "Verdict: faster kernels would shorten an iteration most, or "
                   "the GPU is busy all the time."},
     {"hand-over between threads", "One thread waits for another, as the main "
@@ -234,6 +237,7 @@ static const struct word WORDS[] = {
     {"settled", "Said of iterations that count for the period."},
     {"several", "Short pieces of the critical path, together."},
     {"share", "Part of the table's total, or of the iteration."},
+    {"SMs busy", "The share of multiprocessors that hold a block of a kernel."},
     {"softmax", "Model of softmax and cross entropy."},
     {"start as recorded", "Nothing in the traces explains why it started so "
                           "late: it starts when it did."},
@@ -263,6 +267,9 @@ static const struct word WORDS[] = {
     {"waiting", "Who waits, for what, and how long."},
     {"waits for absent ranks", "See external wait."},
     {"waits for data loader processes", "See data loader."},
+    {"warps held",
+     "The warps that multiprocessors hold, over those that all of "
+     "them can hold."},
     {"where an iteration goes",
      "Each instant of it belongs to one class, the first that applies: "
      "compute, communication, memory copy, host, idle. They add up."},

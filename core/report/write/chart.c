@@ -178,15 +178,14 @@ void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
 }
 
 void msim_chart_area(const struct msim_chart *c, int top, int height,
-                     const char *heading, double end, double most,
-                     const char *unit)
+                     const char *heading, double end, const char *of,
+                     double most, const char *unit)
 {
     const struct msim_unit *time = msim_unit_for(end);
     int first = top + MSIM_CHART_TOP;
     char label[64];
 
-    snprintf(label, sizeof(label), "%s, as the host comes to the operators",
-             time->name);
+    snprintf(label, sizeof(label), "%s, %s", time->name, of);
     msim_chart_text(c, top + 12, 15, heading);
     msim_gnuplot_print(
         c->out,

@@ -65,16 +65,22 @@ void msim_chart_axis(const struct msim_chart *c, int top, uint32_t rows,
 void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
                       const char *heading, double longest);
 
-/* A panel of curves, `height` high, over `end` microseconds and up to `most` of
- * `unit`; plots follow. */
+/* A panel of curves, `height` high, over `end` microseconds, `of` whose clock,
+ * and up to `most` of `unit`; plots follow. */
 void msim_chart_area(const struct msim_chart *c, int top, int height,
-                     const char *heading, double end, double most,
-                     const char *unit);
+                     const char *heading, double end, const char *of,
+                     double most, const char *unit);
 
 /* The panel of a memory's time line, and its height; 0 where there is none. */
 int msim_chart_memory_height(const struct msim_memory_note *m);
 void msim_chart_memory(const struct msim_chart *c,
                        const struct msim_memory_note *m, int top);
+
+/* The panel of what a GPU does over time, and its height; 0 where nobody asked
+ * for that. */
+int msim_chart_usage_height(const struct msim_prediction *p);
+void msim_chart_usage(const struct msim_chart *c,
+                      const struct msim_prediction *p, int top);
 
 /* An arrow at the right edge of a panel, `edge` of its unit wide: the interval
  * of a row goes on beyond it. */

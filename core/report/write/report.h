@@ -38,6 +38,22 @@ void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);
 void msim_report_json_rank_memory(struct msim_json *j,
                                   const struct msim_memory_note *m);
+/* What it is called in JSON and CSV: "sm_busy". */
+const char *msim_usage_key(enum msim_usage of);
+/* What GPUs do over time: means over all of them in one record; and a member of
+ * all of them with quantiles and curves. */
+void msim_report_json_usage_means(struct msim_json *j, const char *key,
+                                  const double means[MSIM_USAGES]);
+void msim_report_json_usage(struct msim_json *j,
+                            const struct msim_prediction *p);
+/* Means over all GPUs; NAN where one of them is not known, or there is none. */
+void msim_usage_means(const struct msim_prediction *p,
+                      double means[MSIM_USAGES]);
+/* As a phrase: "SMs busy 41.0 %, warps held 22.0 %, 312 GB/s, 4.1 TFLOP/s, 180
+ * W"; "" where nothing is known. */
+#define MSIM_USAGE_TEXT 160
+void msim_usage_text(const double means[MSIM_USAGES],
+                     char text[MSIM_USAGE_TEXT]);
 /* What was measured, on each GPU where there are several; as text, and as a
  * member, or null. */
 void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out);

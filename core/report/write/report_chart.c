@@ -369,7 +369,9 @@ static void put_script(struct picture *pic)
     int second = MSIM_CHART_HEAD + panel_height(pic->n_ranks);
     int third = second + (pic->n_ops ? panel_height(pic->n_ops) : 0);
 
-    pic->chart.height = third + msim_chart_memory_height(memory);
+    int fourth = third + msim_chart_memory_height(memory);
+
+    pic->chart.height = fourth + msim_chart_usage_height(pic->p);
     msim_chart_begin(&pic->chart);
     put_totals(pic);
     put_breakdown(pic, MSIM_CHART_HEAD);
@@ -377,6 +379,8 @@ static void put_script(struct picture *pic)
         put_ops(pic, second);
     if (memory->n_points)
         msim_chart_memory(&pic->chart, memory, third);
+    if (pic->p->n_usage)
+        msim_chart_usage(&pic->chart, pic->p, fourth);
     fputs("unset multiplot\n", pic->chart.out);
 }
 

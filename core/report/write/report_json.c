@@ -499,6 +499,8 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_period(&j, &p->period);
     msim_guard_json(&j, p->marks);
     msim_json_unsigned(&j, "gpus", p->gpus);
+    if (p->n_usage)
+        msim_report_json_usage(&j, p);
     /* model costs read no GPU time */
     msim_report_json_import(&j, "import", p->files, p->n_files,
                             p->costs && strcmp(p->costs, "model") == 0);

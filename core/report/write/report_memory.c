@@ -345,10 +345,10 @@ static void put_axes(const struct msim_chart *c,
     snprintf(heading, sizeof(heading), "Memory%s: %sB at the peak%s%s%s", rank,
              peak, limit > 0 ? ", the GPU has " : "", limit > 0 ? capacity : "",
              limit > 0 ? "B" : "");
-    msim_chart_area(c, top, PLOT, heading, end_us(m),
-                    1.08 * fmax(most, shows_capacity(m) ? limit : 0) /
-                        unit_of(m),
-                    unit_of(m) >= 1e9 ? "GB" : "MB");
+    msim_chart_area(
+        c, top, PLOT, heading, end_us(m), "as the host comes to the operators",
+        1.08 * fmax(most, shows_capacity(m) ? limit : 0) / unit_of(m),
+        unit_of(m) >= 1e9 ? "GB" : "MB");
 }
 
 static bool is_used(const struct msim_memory_note *m, uint32_t part)

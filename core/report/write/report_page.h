@@ -39,6 +39,9 @@ const char *msim_page_op_name(const struct msim_op_row *op);
 /* The peak of memory, and what would make it fit. */
 void msim_page_memory(const struct msim_page *page);
 
+/* What GPUs do over time, on average. */
+void msim_page_usage(const struct msim_page *page);
+
 /* The operators that take most device time, and the sum of the others. */
 void msim_page_ops(const struct msim_page *page);
 

@@ -352,6 +352,7 @@ static void print_totals(const struct msim_page *page)
     print_step(page);
     print_rates(page);
     print_flops(page);
+    msim_page_usage(page);
     msim_page_memory(page);
     print_iterations(page);
     print_folded(page);

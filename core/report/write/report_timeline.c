@@ -16,6 +16,7 @@
 #include "core/report/write/report_format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static int64_t process_of(const struct msim_lane_info *lane)
@@ -220,6 +221,49 @@ static void write_memory(struct msim_json *j, const struct msim_prediction *p)
                         &p->ranks_detail[i].memory.points[k]);
 }
 
+/* Counters: what a GPU does, a track each. */
+static void write_usage_step(struct msim_json *j,
+                             const struct msim_usage_note *n,
+                             const struct msim_usage_step *s,
+                             const struct msim_usage_step *before)
+{
+    static const struct {
+        const char *name, *unit;
+        double scale;
+    } TRACKS[MSIM_USAGES] = {
+        [MSIM_USAGE_SMS] = {"SMs busy", "%", 100},
+        [MSIM_USAGE_OCCUPANCY] = {"warps held", "%", 100},
+        [MSIM_USAGE_MEMORY] = {"memory", "GB/s", 1e-9},
+        [MSIM_USAGE_FLOPS] = {"arithmetic", "TFLOP/s", 1e-12},
+        [MSIM_USAGE_POWER] = {"power", "W", 1}};
+    char name[64];
+
+    for (int i = 0; i < MSIM_USAGES; i++) {
+        if (isnan(n->of[i].mean) ||
+            (before && !memcmp(&before->of[i], &s->of[i], sizeof(s->of[i]))))
+            continue;
+        snprintf(name, sizeof(name), "GPU %lld %s (%s)", (long long)n->device,
+                 TRACKS[i].name, TRACKS[i].unit);
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "ph", "C");
+        msim_json_text(j, "name", name);
+        msim_json_integer(j, "pid", process_of_rank(n->rank));
+        msim_json_time(j, "ts", s->at);
+        msim_json_open(j, "args", '{', false);
+        msim_json_number(j, TRACKS[i].unit, (double)s->of[i] * TRACKS[i].scale);
+        msim_json_close(j);
+        msim_json_close(j);
+    }
+}
+
+static void write_usage(struct msim_json *j, const struct msim_prediction *p)
+{
+    for (uint32_t i = 0; p && i < p->n_usage; i++)
+        for (uint32_t k = 0; k < p->usage[i].n_steps; k++)
+            write_usage_step(j, &p->usage[i], &p->usage[i].steps[k],
+                             k ? &p->usage[i].steps[k - 1] : NULL);
+}
+
 static void write_three(struct msim_json *j, const char *key,
                         const uint32_t three[3])
 {
@@ -357,6 +401,7 @@ static enum msim_status write_all(const struct msim_timeline *t,
                    step_track(t, process_of_rank(t->steps[i].rank)));
     write_loads(&j, t);
     write_memory(&j, t->of);
+    write_usage(&j, t->of);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);

@@ -379,8 +379,26 @@ static void test_sm_clock__scales_what_was_measured(void)
     msim_platform_free(half);
 }
 
+/* The law of sm_clock.h: an A100 of 300 W at a cap of 250 W draws 250 at most,
+ * at the clock that makes it so, and a quarter of its limit where it idles. */
+static void test_sm_clock__watts(void)
+{
+    struct msim_sm_clock usual = {0}, capped = {.ratio = pow(175.0 / 225, 0.4),
+                                                .watts = 250};
+
+    CHECK_REL(msim_clock_watts(&usual, 300, 1), 300, 1e-12);
+    CHECK_REL(msim_clock_watts(&usual, 300, 0), 75, 1e-12);
+    CHECK_REL(msim_clock_watts(&usual, 300, 0.5), 187.5, 1e-12);
+    CHECK_REL(msim_clock_watts(&capped, 300, 1), 250, 1e-5);
+    capped.watts = 0;
+    CHECK_REL(msim_clock_watts(&capped, 300, 1), 250, 1e-5);
+    capped.ratio = 0.5;
+    CHECK_REL(msim_clock_watts(&capped, 300, 1), 75 + 225 * 0.1767767, 1e-6);
+}
+
 int main(void)
 {
+    RUN(test_sm_clock__watts);
     RUN(test_sm_clock__parses);
     RUN(test_sm_clock__solves);
     RUN(test_sm_clock__says_what_is_missing);

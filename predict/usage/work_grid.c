@@ -1,0 +1,211 @@
+/*
+ * predict/usage/work_grid.c - the grid of a kernel by its work.
+ */
+#include "predict/usage/work_grid.h"
+
+#include "core/work/conv_shape.h"
+#include "models/law/reduce_grid.h"
+
+#include <math.h>
+
+/* Kernels as they are compiled: threads and bytes of shared memory of a block,
+ * registers of a thread. */
+struct kernel {
+    uint32_t threads, registers, shared;
+};
+
+/*
+ * Threads: PyTorch's sources (aten/src/ATen/native/cuda): CUDALoops.cuh (128),
+ * SoftMax.cu and PersistentSoftmax.cuh (128), layer_norm_kernel.cu (128),
+ * Normalization.cuh (512), MultiTensorApply.cuh (512); of a collective,
+ * NCCL's largest block (nccl/src/include/device.h: 640). Registers and shared
+ * memory are what compilers and libraries made of them: the typical launch of
+ * such a kernel in traces of PyTorch 1.8 to 2.7 on V100 to B300.
+ */
+static const struct kernel POINTWISE = {128, 20, 0}, SOFTMAX = {128, 84, 0},
+                           NORM = {128, 43, 132}, BATCH_NORM = {512, 50, 5536},
+                           LIST = {512, 37, 0}, GATHER = {128, 32, 0},
+                           REDUCTION = {128, 48, 2048},
+                           ATTENTION = {128, 168, 49152},
+                           COLLECTIVE = {640, 96, 42024};
+
+/* Elements of a block: 4 a thread (CUDALoops.cuh, thread_work_size); of a list
+ * of tensors (MultiTensorApply.cuh, kChunkSize). */
+#define ELEMENTS 512.0
+#define CHUNK    65536.0
+
+/* Rows of a block of the softmax that keeps them in registers: one a warp, two
+ * where they are short (PersistentSoftmax.cuh). */
+#define WARP_ROWS    4.0
+#define SHORT        128
+#define WARP_COLUMNS 1024
+
+/* Queries of a block (FlashAttention-2, kBlockM). */
+#define QUERIES 128.0
+
+/* Blocks of NCCL's kernels, one a channel: what it takes between GPUs of a node
+ * with NVSwitch, in the same traces (over fewer links 2 to 16). */
+#define CHANNELS 24.0
+
+struct tile {
+    double rows, columns;
+    struct kernel kernel;
+};
+
+/* Tiles of cuBLAS and CUTLASS, largest first; a block holds an accumulator for
+ * each output, so that registers go with tile over threads. */
+static const struct tile TILES[] = {{256, 128, {256, 238, 130656}},
+                                    {128, 128, {256, 118, 32768}},
+                                    {128, 64, {128, 130, 24812}},
+                                    {64, 64, {64, 127, 9638}}};
+#define N_TILES (sizeof(TILES) / sizeof(*TILES))
+
+/* Terms of a part of a sum that is split, at least (models/estimate/gemm.c). */
+#define TERMS 1024.0
+
+static struct msim_residency launch(const struct msim_gpu_properties *gpu,
+                                    const struct kernel *k, double blocks)
+{
+    const struct msim_launch_config c = {.grid = {1, 1, 1},
+                                         .block = {k->threads, 1, 1},
+                                         .registers = k->registers,
+                                         .shared_bytes = k->shared};
+
+    return (struct msim_residency){
+        .blocks = (float)fmax(1, ceil(blocks)),
+        .threads = (float)k->threads,
+        .resident = (float)msim_occupancy_blocks(gpu, &c),
+    };
+}
+
+/* The largest tile that gives every SM one; where none does, the smallest, its
+ * sums in as many parts as fill the GPU. */
+static struct msim_residency product(const struct msim_gpu_properties *gpu,
+                                     const struct msim_conv_product *g)
+{
+    double tiles = 0;
+
+    for (size_t i = 0; i < N_TILES; i++) {
+        tiles = ceil(g->m / TILES[i].rows) * ceil(g->n / TILES[i].columns) *
+                g->batch;
+        if (tiles >= gpu->sms)
+            return launch(gpu, &TILES[i].kernel, tiles);
+    }
+    tiles *= fmax(1, fmin(floor(gpu->sms / tiles), floor(g->k / TERMS)));
+    return launch(gpu, &TILES[N_TILES - 1].kernel, tiles);
+}
+
+static struct msim_residency gemm(const struct msim_gpu_properties *gpu,
+                                  const struct msim_work *w)
+{
+    const struct msim_conv_product g = {
+        fmax(1, (double)w->u.gemm.m), fmax(1, (double)w->u.gemm.n),
+        fmax(1, (double)w->u.gemm.k), fmax(1, (double)w->u.gemm.batch)};
+
+    return product(gpu, &g);
+}
+
+static struct msim_residency conv(const struct msim_gpu_properties *gpu,
+                                  const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+    struct msim_conv_product g;
+
+    msim_conv_shape_of(w, &s);
+    msim_conv_product_of(&s, &g);
+    return product(gpu, &g);
+}
+
+static struct msim_residency attention(const struct msim_gpu_properties *gpu,
+                                       const struct msim_work *w)
+{
+    double queries = ceil((double)w->u.attention.q_len / QUERIES);
+
+    return launch(gpu, &ATTENTION,
+                  queries * (double)w->u.attention.batch *
+                      (double)w->u.attention.heads);
+}
+
+/* The tiles of its two products go one after the other: those of the wider. */
+static struct msim_residency moe(const struct msim_gpu_properties *gpu,
+                                 const struct msim_work *w)
+{
+    double rows = w->u.moe.load.tiles[MSIM_MOE_TILES - 1];
+    double columns =
+        fmax((double)w->u.moe.hidden,
+             2 * (double)w->u.moe.inter / fmax(1, (double)w->u.moe.tp));
+
+    return launch(gpu, &TILES[1].kernel,
+                  rows * ceil(columns / TILES[1].columns));
+}
+
+static struct msim_residency reduction(const struct msim_gpu_properties *gpu,
+                                       const struct msim_work *w)
+{
+    struct msim_reduce_grid g = msim_reduce_grid_of(
+        fmax(1, (double)w->u.vector.rows), fmax(1, (double)w->u.vector.cols),
+        w->u.vector.fold == MSIM_FOLD_ACROSS, gpu->sms);
+    struct kernel k = REDUCTION;
+
+    k.threads = (uint32_t)g.threads;
+    return launch(gpu, &k, g.blocks);
+}
+
+static struct msim_residency softmax(const struct msim_gpu_properties *gpu,
+                                     const struct msim_work *w)
+{
+    double rows = (double)w->u.vector.rows;
+
+    if (w->u.vector.cols <= SHORT)
+        rows /= 2 * WARP_ROWS;
+    else if (w->u.vector.cols <= WARP_COLUMNS)
+        rows /= WARP_ROWS;
+    return launch(gpu, &SOFTMAX, rows);
+}
+
+static struct msim_residency gather(const struct msim_gpu_properties *gpu,
+                                    const struct msim_work *w)
+{
+    double elements = w->u.vector.lookups > 0 && w->u.vector.cols > 0
+                          ? w->u.vector.lookups * (double)w->u.vector.cols
+                          : (double)w->u.vector.elems;
+
+    return launch(gpu, &GATHER, elements / ELEMENTS);
+}
+
+struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
+                                     const struct msim_work *w)
+{
+    const struct msim_residency none = {0};
+    bool across = w->u.vector.fold == MSIM_FOLD_ACROSS;
+
+    switch (w->family) {
+    case MSIM_FAMILY_GEMM:
+        return gemm(gpu, w);
+    case MSIM_FAMILY_CONV:
+        return conv(gpu, w);
+    case MSIM_FAMILY_ATTENTION:
+        return attention(gpu, w);
+    case MSIM_FAMILY_MOE:
+        return moe(gpu, w);
+    case MSIM_FAMILY_REDUCTION:
+        return reduction(gpu, w);
+    case MSIM_FAMILY_SOFTMAX:
+        return softmax(gpu, w);
+    case MSIM_FAMILY_NORM:
+        return across ? launch(gpu, &BATCH_NORM, (double)w->u.vector.cols)
+                      : launch(gpu, &NORM, (double)w->u.vector.rows);
+    case MSIM_FAMILY_EMBEDDING:
+        return gather(gpu, w);
+    case MSIM_FAMILY_OPTIMIZER:
+        return launch(gpu, &LIST, (double)w->u.vector.elems / CHUNK);
+    case MSIM_FAMILY_COLLECTIVE:
+    case MSIM_FAMILY_DISPATCH:
+        return launch(gpu, &COLLECTIVE, CHANNELS);
+    case MSIM_FAMILY_POINTWISE:
+    case MSIM_FAMILY_BOUND:
+        return launch(gpu, &POINTWISE, (double)w->u.vector.elems / ELEMENTS);
+    default:
+        return none;
+    }
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# --usage: what GPUs do over time, of predict and whatif.
+. "$(dirname "$0")/lib.bash"
+
+samples=${SOURCE_DIR:?the source folder}/data/traces
+
+# kernel START DURATION GRID: of 256 threads with 64 registers, four of which an
+# SM of this GPU holds.
+kernel() {
+    cat <<JSON
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9,
+ "tid": 1, "ts": $(($1 - 5)), "dur": 2, "args": {"correlation": $1}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": $1,
+ "dur": $2, "args": {"device": 0, "stream": 7, "correlation": $1,
+ "registers per thread": 64, "shared memory": 0, "grid": [$3, 1, 1],
+ "block": [256, 1, 1]}},
+JSON
+}
+
+# A wave and a half: all SMs for 100 us, half of the warps for 50, a quarter
+# for 50. 54 blocks: half of the SMs. Of 400 us.
+cat >"$folder/trace.json" <<JSON
+{"schemaVersion": 1, "deviceProperties": [{"id": 0,
+ "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 84990623744,
+ "computeMajor": 8, "computeMinor": 0, "numSms": 108}], "traceEvents": [
+$(kernel 10 100 648)
+$(kernel 200 100 54)
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9,
+ "tid": 1, "ts": 0, "dur": 400, "args": {}}]}
+JSON
+
+run --usage --costs measured "$folder/trace.json"
+want_rc 0
+want_out "GPU use          SMs busy 37.5 %, warps held 10.9 % on average"
+run --usage --costs measured --json "$folder/trace.json"
+want_rc 0
+python3 - "$folder/out" <<'PY' || complain "wrong JSON"
+import json, sys
+u = json.load(open(sys.argv[1]))["usage"]
+g, = u["gpus"]
+near = lambda a, b: abs(a - b) < 1e-6
+assert near(u["mean"]["sm_busy"], 0.375), u["mean"]
+# (50 x 1/2 + 50 x 1/4 + 100 x 54 x 256 / (108 x 2048)) of 400
+assert near(u["mean"]["sm_occupancy"], (25 + 12.5 + 6.25) / 400), u["mean"]
+assert u["mean"]["power_watts"] is None, u["mean"]
+s = g["sm_busy"]
+assert (s["p10"], s["median"], s["p90"], s["max"]) == (0, 0, 1, 1), s
+assert len(s["curve"]) == 200 and near(sum(s["curve"]) / 200, 0.375), s
+assert near(s["curve"][5], 1) and near(s["curve"][120], 0.5), s["curve"]
+assert g["memory_bytes_per_second"]["curve"] is None, g
+assert g["gpu"] == 0 and g["end_us"] - g["begin_us"] == 400, g
+PY
+run --usage --costs measured --timeline "$folder/t.json" "$folder/trace.json"
+want_rc 0
+python3 - "$folder/t.json" <<'PY' || complain "wrong counters"
+import json, sys
+t = [e for e in json.load(open(sys.argv[1]))["traceEvents"]
+     if e["ph"] == "C" and e["name"] == "GPU 0 SMs busy (%)"]
+begin = t[0]["ts"]
+got = [(round(e["ts"] - begin), e["args"]["%"]) for e in t]
+assert got == [(0, 0), (10, 100), (110, 0), (200, 50), (300, 0)], got
+w = [e for e in json.load(open(sys.argv[1]))["traceEvents"]
+     if e["ph"] == "C" and e["name"] == "GPU 0 warps held (%)"]
+assert [round(e["ts"] - begin) for e in w] == [0, 10, 60, 110, 200, 300], w
+PY
+
+# Nobody asks: not a word.
+run --costs measured --json "$folder/trace.json"
+[[ $out != *usage* ]] || complain "usage that nobody asked for"
+run --costs measured --timeline "$folder/t.json" "$folder/trace.json"
+! grep -q 'SMs busy' "$folder/t.json" || complain "counters without --usage"
+
+# Models know what the work asks for: all five, of the platform that is named.
+means() {
+    python3 - "$folder/out" <<'PY' || complain "wrong means"
+import json, sys
+m = json.load(open(sys.argv[1]))["usage"]["mean"]
+assert all(v is not None and v >= 0 for v in m.values()), m
+assert 0 < m["sm_occupancy"] <= m["sm_busy"] <= 1, m
+print(m["power_watts"])
+PY
+}
+for gpu in a100:400:100 h100:700:175; do
+    IFS=: read -r name limit idle <<<"$gpu"
+    run --usage --json --costs model --platform "$name" "$samples/llama-block"
+    want_rc 0
+    watts=$(means)
+    awk -v w="${watts:-0}" -v l="$limit" -v i="$idle" \
+        'BEGIN { exit !(w > i && w < l) }' || complain "$watts W on $name"
+done
+
+# Under every scenario.
+cat >"$folder/s.json" <<'JSON'
+{"scenarios": [{"name": "half", "changes": [
+  {"speedup": {"select": "kernels", "factor": 2}}]},
+  {"name": "other", "changes": [{"gpu": "h100"}]}]}
+JSON
+run whatif --usage --platform a100 "$folder/s.json" "$samples/llama-block"
+want_rc 0
+want_out "GPU use on average"
+run whatif --usage --json --platform a100 "$folder/s.json" \
+    "$samples/llama-block"
+want_rc 0
+python3 - "$folder/out" <<'PY' || complain "wrong scenarios"
+import json, sys
+d = json.load(open(sys.argv[1]))
+base, half, other = [r["usage"] for r in [d["base"]] + d["scenarios"]]
+assert half["sm_busy"] < base["sm_busy"], (base, half)
+assert other["power_watts"] > 175, other
+PY
+run whatif --usage --csv --platform a100 "$folder/s.json" "$samples/llama-block"
+want_out "guards,sm_busy,sm_occupancy,memory_bytes_per_second,flops_per_second,power_watts"
+run whatif --csv --platform a100 "$folder/s.json" "$samples/llama-block"
+[[ $out != *sm_busy* ]] || complain "columns that nobody asked for"
+run whatif --usage --platform a100 "$folder/s.json" llama3-8b
+want_rc 2
+want_err "--usage is of a traced job"
+
+# A panel of the chart.
+if command -v gnuplot >/dev/null; then
+    run --usage --platform a100 --costs model --chart "$folder/c.svg" \
+        "$samples/llama-block"
+    want_rc 0
+    grep -q 'What the GPU does over time' "$folder/c.svg" ||
+        complain "no panel in the chart"
+    grep -q 'warps held' "$folder/c.svg" || complain "no curve of warps"
+fi
+
+finish
