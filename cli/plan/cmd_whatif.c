@@ -25,7 +25,7 @@
 struct settings {
     const char *platform, *host, *network, *strategy, *write;
     enum msim_output output;
-    bool sensitivity, kernels, simulate;
+    bool sensitivity, kernels, usage, simulate;
     uint32_t threads;
 };
 
@@ -65,6 +65,11 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, kernels),
      .help = "list kernels by name and number: in text those that a scenario "
              "changes, in JSON all"},
+    {.name = "usage",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, usage),
+     .help = "also what GPUs do on average: SMs that are busy, warps that they "
+             "hold, memory bandwidth, arithmetic and power"},
     {.name = "simulate",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, simulate),
@@ -147,6 +152,8 @@ static void say_written(const char *name, const struct msim_scenario_written *w)
 static const char *unfit(const struct settings *s, size_t n_files)
 {
     return s->sensitivity ? "--sensitivity ranks parts of a traced job"
+           : s->usage     ? "--usage is of a traced job: write the traces of a "
+                            "described one (synth), and predict those"
            : s->host     ? "--host is of a traced job: a described one has the "
                            "host of the jobs that its law was fitted to"
            : n_files > 2 ? "a described model goes alone"
@@ -342,6 +349,7 @@ int msim_cmd_whatif(int argc, char **argv)
     settings.network = s.network;
     settings.load.threads = s.threads;
     settings.load.details = s.write != NULL; /* schemas, value ranges */
+    settings.usage = s.usage;
     if (status == MSIM_OK)
         status =
             run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);

@@ -80,9 +80,10 @@ struct msim_scenario_row {
     double transfer_us, wait_us, mfu;
     msim_guard_marks marks; /* guards that it trips */
     struct msim_breakdown breakdown;
-    struct msim_step_note step;         /* of a described job */
-    struct msim_memory_note memory;     /* without a time line */
-    struct msim_arena *arena;           /* of all scenarios */
+    struct msim_step_note step;     /* of a described job */
+    struct msim_memory_note memory; /* without a time line */
+    double usage[MSIM_USAGES];      /* means over GPUs; where settings.usage */
+    struct msim_arena *arena;       /* of all scenarios */
     struct msim_kernel_row *kernels_by; /* by name, most time first; NULL where
                                            they are not asked for */
     uint32_t n_kernels_by;

@@ -103,6 +103,26 @@ static void text_kernels(const struct msim_scenario_row *base,
             text_kernel(&base->kernels_by[i], NULL, out);
 }
 
+/* What GPUs do in the base and in each scenario. */
+static void text_usage(const struct msim_scenario_row *r, FILE *out)
+{
+    char usage[MSIM_USAGE_TEXT];
+
+    msim_usage_text(r->usage, usage);
+    if (!*r->reason)
+        msim_print(out, "%-28.28s %s\n", r->name, *usage ? usage : "not known");
+}
+
+static void text_usages(const struct msim_scenarios *s, FILE *out)
+{
+    if (!s->base.settings.usage)
+        return;
+    fputs("\nGPU use on average\n", out);
+    text_usage(&s->base, out);
+    for (uint32_t i = 0; i < s->n; i++)
+        text_usage(&s->rows[i], out);
+}
+
 static bool same_memory(const struct msim_scenario_row *a,
                         const struct msim_scenario_row *b)
 {
@@ -168,6 +188,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     msim_guard_sentence(&s->marked, "predictions", marked);
     if (*marked)
         msim_print(out, "%s\n", marked);
+    text_usages(s, out);
     explain_memory(s, out);
     for (uint32_t i = 0; i < s->n && s->kernels; i++)
         if (!*s->rows[i].reason)
@@ -230,6 +251,8 @@ static void json_row(struct msim_json *j, const char *key,
         msim_report_json_step(j, &r->step);
         msim_report_json_memory(j, &r->memory);
         msim_guard_json(j, r->marks);
+        if (s->base.settings.usage)
+            msim_report_json_usage_means(j, "usage", r->usage);
         if (r->kernels_by)
             json_kernels(j, r);
     }
@@ -320,6 +343,8 @@ static void csv_row(const struct msim_scenarios *s,
     msim_csv_add(out, r->reason);
     msim_guard_words(*r->reason ? 0 : r->marks, guards);
     msim_csv_add(out, guards);
+    for (int i = 0; i < MSIM_USAGES && s->base.settings.usage; i++)
+        msim_csv_add_number(out, *r->reason ? NAN : r->usage[i]);
     if (s->ranked)
         msim_ranking_csv(s, r, out);
     putc('\n', out);
@@ -334,6 +359,8 @@ void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
           "capacity_bytes,measured_bytes,measured_reserved_bytes,fits,would_"
           "fit,reason,guards",
           out);
+    for (int i = 0; i < MSIM_USAGES && s->base.settings.usage; i++)
+        msim_csv_print(out, ",%s", msim_usage_key((enum msim_usage)i));
     if (s->ranked)
         msim_ranking_csv_head(out);
     putc('\n', out);

@@ -2,6 +2,7 @@
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
 #include "core/base/cut_text.h"
+#include "core/report/write/report.h"
 #include "core/turns/turns.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
@@ -86,6 +87,7 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
     row->marks = p->marks;
     row->breakdown = p->breakdown_us;
     row->step = p->step;
+    msim_usage_means(p, row->usage);
     MSIM_TRY(keep_kernels(row, p));
     return keep_memory(row, &p->memory);
 }
