@@ -526,7 +526,8 @@ static enum msim_status read_off(struct predicting *p)
                                            run->prediction));
     MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
     if (p->s->usage)
-        MSIM_TRY(msim_run_usage(run, p->s, p->in, p->to, p->err));
+        MSIM_TRY(msim_run_usage(run->prediction, &run->outcome, run->iteration,
+                                p->s, p->in, p->to, p->err));
     run->prediction->step = (struct msim_step_note){run->basis->factor.us,
                                                     run->basis->factor.walk_us,
                                                     run->basis->factor.peak};

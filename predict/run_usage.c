@@ -45,20 +45,19 @@ static struct msim_usage_device device_of(const struct msim_platform *p)
     return d;
 }
 
-enum msim_status msim_run_usage(struct msim_prediction_run *run,
-                                const struct msim_predict_settings *s,
-                                const struct msim_inputs *in,
-                                const struct msim_target *to,
-                                struct msim_error *err)
+enum msim_status
+msim_run_usage(struct msim_prediction *p, const struct msim_outcome *o,
+               uint32_t iteration, const struct msim_predict_settings *s,
+               const struct msim_inputs *in, const struct msim_target *to,
+               struct msim_error *err)
 {
     bool times = msim_target_reads_gpu_times(to);
-    struct msim_holding_ask ask = {.g = run->graph,
+    struct msim_holding_ask ask = {.g = o->graph,
                                    .gpu = properties(in, to),
                                    .platform = times ? NULL : to->platform,
-                                   .dur = run->costs->mid};
-    struct msim_usage_ask usage = {.o = &run->outcome,
-                                   .iteration = run->iteration,
-                                   .device = device_of(to->platform)};
+                                   .dur = o->task_mid};
+    struct msim_usage_ask usage = {
+        .o = o, .iteration = iteration, .device = device_of(to->platform)};
     struct msim_holding *holding = NULL;
     struct msim_asked asked = {0};
     enum msim_status status;
@@ -74,7 +73,7 @@ enum msim_status msim_run_usage(struct msim_prediction_run *run,
         status = msim_task_holding_new(&holding, &ask, err);
     usage.holding = holding;
     if (status == MSIM_OK)
-        status = msim_usage_find(&usage, run->prediction);
+        status = msim_usage_find(&usage, p);
     free(holding);
     msim_asked_release(&asked);
     return status;

@@ -43,9 +43,15 @@ static const struct kernel POINTWISE = {128, 20, 0}, SOFTMAX = {128, 84, 0},
 /* Queries of a block (FlashAttention-2, kBlockM). */
 #define QUERIES 128.0
 
-/* Blocks of NCCL's kernels, one a channel: what it takes between GPUs of a node
- * with NVSwitch, in the same traces (over fewer links 2 to 16). */
-#define CHANNELS 24.0
+/*
+ * Blocks of NCCL's kernels, one a channel. A collective takes all channels, but
+ * no more than leave each of a block's threads 64 bytes (NCCL_SIMPLE_THREAD_
+ * THRESHOLD, nccl/src/include/device.h; getAlgoInfo() in enqueue.cc counts so);
+ * messages between pairs take one for each peer. The most: between GPUs of a
+ * node with NVSwitch, as traces of A100 and H100 record it.
+ */
+#define CHANNELS      24.0
+#define CHANNEL_BYTES (64 * 512.0)
 
 struct tile {
     double rows, columns;
@@ -173,6 +179,18 @@ static struct msim_residency gather(const struct msim_gpu_properties *gpu,
     return launch(gpu, &GATHER, elements / ELEMENTS);
 }
 
+static struct msim_residency collective(const struct msim_gpu_properties *gpu,
+                                        const struct msim_work *w)
+{
+    double wanted = (double)w->u.coll.bytes / CHANNEL_BYTES;
+
+    if (w->u.coll.collective == MSIM_COLL_ALL_TO_ALL ||
+        w->u.coll.collective == MSIM_COLL_SEND ||
+        w->u.coll.collective == MSIM_COLL_RECV)
+        wanted = w->u.coll.ranks;
+    return launch(gpu, &COLLECTIVE, fmin(CHANNELS, wanted));
+}
+
 struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
                                      const struct msim_work *w)
 {
@@ -200,6 +218,7 @@ struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
     case MSIM_FAMILY_OPTIMIZER:
         return launch(gpu, &LIST, (double)w->u.vector.elems / CHUNK);
     case MSIM_FAMILY_COLLECTIVE:
+        return collective(gpu, w);
     case MSIM_FAMILY_DISPATCH:
         return launch(gpu, &COLLECTIVE, CHANNELS);
     case MSIM_FAMILY_POINTWISE:

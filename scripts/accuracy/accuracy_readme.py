@@ -11,6 +11,7 @@ tests/accuracy:
     headline            traces.csv, jobs.csv, op.csv and left_out.csv
     traces              traces.csv     (scripts/accuracy/accuracy.py --out)
     jobs                jobs.csv       (scripts/accuracy/job_spread.py --update)
+    sm-use              sm_use.csv     (scripts/accuracy/sm_use.py --out)
     families            families.csv   (the same), and worst-families, a sentence
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
@@ -35,12 +36,14 @@ import accuracy
 import accuracy_families
 import job_spread
 import op_table
+import sm_use
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
          "docs/jobs.md": ("training", "fits", "ladder", "fine-tuning"),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
-                                     "worst-families", "operators", "leave-one-gpu-out")}
+                                     "worst-families", "sm-use", "operators",
+                                     "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
 MARKED = re.compile(r"(<!-- accuracy: (\S+) -->\n)(.*?)"
                     r"(<!-- accuracy: end -->\n)", re.DOTALL)
@@ -220,6 +223,7 @@ TABLES = {
     "fine-tuning": fine_tuning_table,
     "headline": headline_table,
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
+    "sm-use": lambda: sm_use.table(rows_of("sm_use.csv")),
     "jobs": lambda: job_spread.table(rows_of("jobs.csv")),
     "families": lambda: accuracy_families.table(rows_of("families.csv")),
     "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),

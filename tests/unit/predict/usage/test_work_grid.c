@@ -90,6 +90,24 @@ static void test_work_grid__reduction(void)
     CHECK_REL(r.threads, 128, 1e-6);
 }
 
+/* 100,000 bytes leave four channels 32 KiB at most; 24 are all there are. An
+ * all-to-all has a block for each of 8 ranks. */
+static void test_work_grid__collectives(void)
+{
+    struct msim_work w = work(MSIM_FAMILY_COLLECTIVE);
+
+    w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    w.u.coll.ranks = 8;
+    w.u.coll.bytes = 100000;
+    CHECK_REL(msim_work_grid(&A100, &w).blocks, 4, 1e-6);
+    w.u.coll.bytes = 100 << 20;
+    CHECK_REL(msim_work_grid(&A100, &w).blocks, 24, 1e-6);
+    w.u.coll.bytes = 0;
+    CHECK_REL(msim_work_grid(&A100, &w).blocks, 1, 1e-6);
+    w.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
+    CHECK_REL(msim_work_grid(&A100, &w).blocks, 8, 1e-6);
+}
+
 static void test_work_grid__copies_hold_nothing(void)
 {
     struct msim_work w = work(MSIM_FAMILY_COPY);
@@ -105,6 +123,7 @@ int main(void)
     RUN(test_work_grid__pointwise);
     RUN(test_work_grid__softmax);
     RUN(test_work_grid__reduction);
+    RUN(test_work_grid__collectives);
     RUN(test_work_grid__copies_hold_nothing);
     return check_summary();
 }
