@@ -26,7 +26,8 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, counters),
      .metavar = "FILE|-",
      .help = "counters of the application, csv as serve --counters writes "
-             "them; - reads a pipe while it is written"},
+             "them, or scrapes of vLLM's or SGLang's /metrics, each behind a "
+             "line '# at SECONDS STAGE'; - reads a pipe while it is written"},
     {.name = "model",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, model),
@@ -67,6 +68,9 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim watch app.json --counters counters.csv --csv",
     "collector | mystique-sim watch app.json --counters - --advise --json",
+    "while date '+# at %s.%N'; curl -s localhost:8000/metrics; do echo '# "
+    "end'; "
+    "sleep 1; done | mystique-sim watch app.json --counters -",
     NULL,
 };
 
@@ -132,6 +136,57 @@ static enum msim_status read_plan(struct watching *k)
     return status;
 }
 
+/* The one stage that an engine serves, or n_stages. */
+static uint32_t engine_of(const struct msim_app *app)
+{
+    uint32_t found = app->n_stages;
+
+    for (uint32_t i = 0; i < app->n_stages; i++) {
+        if (app->stages[i].kind != MSIM_STAGE_LLM)
+            continue;
+        if (found < app->n_stages)
+            return app->n_stages;
+        found = i;
+    }
+    return found;
+}
+
+/* csv, or scrapes of engines. */
+static enum msim_status open_counters(struct watching *k)
+{
+    static const enum msim_engine_metric PROMISED[] = {
+        [MSIM_PROMISE_E2E] = MSIM_ENGINE_METRIC_LATENCY,
+        [MSIM_PROMISE_TTFT] = MSIM_ENGINE_METRIC_FIRST_TOKEN,
+        [MSIM_PROMISE_TPOT] = MSIM_ENGINE_METRIC_TOKEN};
+    const struct msim_app *app = &k->app;
+    struct msim_metrics_how how = {.stages = k->names,
+                                   .n_stages = app->n_stages,
+                                   .start = app->start,
+                                   .engine = engine_of(app),
+                                   .promised =
+                                       PROMISED[msim_watch_metric(app)]};
+    double *seats = calloc(app->n_stages, sizeof(*seats));
+    char data[PATH_MAX], table[PATH_MAX + 32];
+    enum msim_status status = seats ? MSIM_OK : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; seats && i < app->n_stages; i++)
+        if (app->stages[i].kind == MSIM_STAGE_LLM)
+            seats[i] = (double)app->stages[i].engine.max_num_seqs;
+    how.seats = seats;
+    how.table = table;
+    if (status == MSIM_OK)
+        status = msim_datadir_find(data, sizeof(data), k->err);
+    if (status == MSIM_OK) {
+        snprintf(table, sizeof(table), "%s/laws/engine_metrics.csv", data);
+        status =
+            msim_counters_open_any(&k->counters, k->s->counters, &how, k->err);
+    }
+    free(seats);
+    if (status == MSIM_OK && !msim_counters_are_metrics(k->counters))
+        status = msim_watch_check_e2e(app, k->err);
+    return status;
+}
+
 static enum msim_status begin(struct watching *k, const char *path)
 {
     double horizon;
@@ -147,8 +202,7 @@ static enum msim_status begin(struct watching *k, const char *path)
     MSIM_TRY(msim_watch_init(&k->watch, &k->app, &k->general,
                              k->s->model ? &k->model : NULL, horizon, k->err));
     MSIM_TRY(msim_advice_init(&k->advice, &k->watch));
-    return msim_counters_open(&k->counters, k->s->counters, k->names,
-                              k->app.n_stages, k->err);
+    return open_counters(k);
 }
 
 static enum msim_status print(struct watching *k, const struct msim_verdict *v)

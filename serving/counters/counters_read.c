@@ -33,7 +33,8 @@ struct msim_counters {
     size_t room;
     uint64_t n_lines, rows, left_out, first_line;
     const char *first_reason;
-    double t; /* of the last row */
+    double t;                     /* of the last row */
+    struct msim_metrics *metrics; /* NULL: it is csv; owned */
 };
 
 static const char *const COLUMNS[MSIM_COUNTERS + 1] = {
@@ -94,7 +95,42 @@ static uint32_t split(char *line, char *fields[FIELDS_MAX])
     return n;
 }
 
+static void leave_out(struct msim_counters *c, const char *reason)
+{
+    if (c->left_out++ == 0) {
+        c->first_line = c->n_lines;
+        c->first_reason = reason;
+    }
+}
+
 /* ---- header ------------------------------------------------------ */
+
+/* Errors of lines of metrics do not know where they are. */
+static enum msim_status take_metrics_line(struct msim_counters *c, char *line,
+                                          struct msim_error *err)
+{
+    struct msim_error why = {0};
+    const char *reason;
+    enum msim_status status =
+        msim_metrics_line(c->metrics, line, &reason, &why);
+
+    if (reason)
+        leave_out(c, reason);
+    if (status == MSIM_EFORMAT)
+        return msim_fail(err, status, c->path, MSIM_OFFSET_NONE,
+                         "line %llu: %s", (unsigned long long)c->n_lines,
+                         why.text);
+    return status;
+}
+
+static enum msim_status no_times(const struct msim_counters *c,
+                                 struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, c->path, MSIM_OFFSET_NONE,
+                     "line %llu: metrics without a time, want a line '# at "
+                     "SECONDS STAGE' before each scrape",
+                     (unsigned long long)c->n_lines);
+}
 
 static uint32_t find(char *const *fields, uint32_t n, const char *name)
 {
@@ -113,7 +149,9 @@ static enum msim_status header_error(const struct msim_counters *c,
                      (unsigned long long)c->n_lines, column);
 }
 
+/* The first line of scrapes, or the header of csv. */
 static enum msim_status read_header(struct msim_counters *c,
+                                    const struct msim_metrics_how *how,
                                     struct msim_error *err)
 {
     char *fields[FIELDS_MAX];
@@ -128,7 +166,13 @@ static enum msim_status read_header(struct msim_counters *c,
                                    MSIM_OFFSET_NONE,
                                    "empty, want counters: a header with t, "
                                    "stage");
+        if (how && msim_metrics_begin(line)) {
+            MSIM_TRY(msim_metrics_new(&c->metrics, how, err));
+            return take_metrics_line(c, line, err);
+        }
     } while (!*line || *line == '#');
+    if (how && line[strcspn(line, "{, ")] == '{')
+        return no_times(c, err);
     if (strncmp(line, "\xef\xbb\xbf", 3) == 0)
         line += 3;
     c->n_fields = split(line, fields);
@@ -204,14 +248,6 @@ static const char *read_values(const struct msim_counters *c, char **fields,
     return NULL;
 }
 
-static void leave_out(struct msim_counters *c, const char *reason)
-{
-    if (c->left_out++ == 0) {
-        c->first_line = c->n_lines;
-        c->first_reason = reason;
-    }
-}
-
 static enum msim_status at_end(const struct msim_counters *c,
                                struct msim_error *err)
 {
@@ -227,6 +263,24 @@ static enum msim_status at_end(const struct msim_counters *c,
     return MSIM_OK;
 }
 
+static enum msim_status next_of_metrics(struct msim_counters *c,
+                                        struct msim_counters_row *row,
+                                        bool *found, struct msim_error *err)
+{
+    char *line = c->line;
+
+    while (!msim_metrics_take(c->metrics, row)) {
+        if (!line) /* the end was taken, too */
+            return at_end(c, err);
+        if (!next_line(c, &line))
+            line = NULL;
+        MSIM_TRY(take_metrics_line(c, line, err));
+    }
+    c->rows++;
+    *found = true;
+    return MSIM_OK;
+}
+
 enum msim_status msim_counters_next(struct msim_counters *c,
                                     struct msim_counters_row *row, bool *found,
                                     struct msim_error *err)
@@ -237,6 +291,8 @@ enum msim_status msim_counters_next(struct msim_counters *c,
     uint32_t n;
 
     *found = false;
+    if (c->metrics)
+        return next_of_metrics(c, row, found, err);
     for (;;) {
         if (!next_line(c, &line))
             return at_end(c, err);
@@ -283,9 +339,11 @@ static enum msim_status open_file(struct msim_counters *c,
     return msim_files_read_note(c->path, err);
 }
 
-enum msim_status msim_counters_open(struct msim_counters **out,
-                                    const char *path, const char *const *stages,
-                                    uint32_t n, struct msim_error *err)
+static enum msim_status open_counters(struct msim_counters **out,
+                                      const char *path,
+                                      const char *const *stages, uint32_t n,
+                                      const struct msim_metrics_how *how,
+                                      struct msim_error *err)
 {
     struct msim_counters *c = calloc(1, sizeof(*c));
     enum msim_status status;
@@ -298,7 +356,7 @@ enum msim_status msim_counters_open(struct msim_counters **out,
     c->n_stages = n;
     status = open_file(c, err);
     if (status == MSIM_OK)
-        status = read_header(c, err);
+        status = read_header(c, how, err);
     if (status != MSIM_OK) {
         msim_counters_close(c);
         return status;
@@ -307,12 +365,33 @@ enum msim_status msim_counters_open(struct msim_counters **out,
     return MSIM_OK;
 }
 
+enum msim_status msim_counters_open(struct msim_counters **out,
+                                    const char *path, const char *const *stages,
+                                    uint32_t n, struct msim_error *err)
+{
+    return open_counters(out, path, stages, n, NULL, err);
+}
+
+enum msim_status msim_counters_open_any(struct msim_counters **out,
+                                        const char *path,
+                                        const struct msim_metrics_how *how,
+                                        struct msim_error *err)
+{
+    return open_counters(out, path, how->stages, how->n_stages, how, err);
+}
+
+bool msim_counters_are_metrics(const struct msim_counters *c)
+{
+    return c->metrics != NULL;
+}
+
 void msim_counters_close(struct msim_counters *c)
 {
     if (!c)
         return;
     if (c->file)
         fclose(c->file);
+    msim_metrics_free(c->metrics);
     free(c->line);
     free(c);
 }

@@ -133,6 +133,8 @@ enum msim_status msim_runs_add_run(struct msim_runs_table *t,
     if (!names)
         status = MSIM_ENOMEM;
     if (status == MSIM_OK)
+        status = msim_watch_check_e2e(app, err);
+    if (status == MSIM_OK)
         status = msim_counters_open(&c, path, names, app->n_stages, err);
     if (status == MSIM_OK)
         status = read_rows(t, &w, c, err);

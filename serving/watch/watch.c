@@ -6,14 +6,36 @@
 #include <math.h>
 #include <string.h>
 
+enum msim_promise_metric msim_watch_metric(const struct msim_app *app)
+{
+    enum msim_promise_metric best = MSIM_PROMISE_TPOT;
+
+    for (uint32_t i = 0; i < app->n_promises; i++)
+        if (app->promises[i].metric < best)
+            best = app->promises[i].metric;
+    return best;
+}
+
 double msim_watch_limit(const struct msim_app *app)
 {
+    enum msim_promise_metric metric = msim_watch_metric(app);
     double most = NAN;
 
     for (uint32_t i = 0; i < app->n_promises; i++)
-        if (app->promises[i].metric == MSIM_PROMISE_E2E)
+        if (app->promises[i].metric == metric)
             most = fmax(most, app->promises[i].limit_ms);
     return most;
+}
+
+enum msim_status msim_watch_check_e2e(const struct msim_app *app,
+                                      struct msim_error *err)
+{
+    if (!app->n_promises || msim_watch_metric(app) == MSIM_PROMISE_E2E)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
+                     "slo has no promise with metric e2e, and counters in csv "
+                     "tell of no other latency; scrapes of an engine's metrics "
+                     "do");
 }
 
 enum msim_status msim_watch_init(struct msim_watch *w,
@@ -29,8 +51,8 @@ enum msim_status msim_watch_init(struct msim_watch *w,
                              .horizon_s = horizon_s};
     if (isnan(w->limit_ms))
         return msim_fail(err, MSIM_EFORMAT, app->path, MSIM_OFFSET_NONE,
-                         "slo has no promise with metric e2e, and without a "
-                         "limit nothing violates it");
+                         "slo is empty, and without a limit nothing violates "
+                         "it");
     MSIM_TRY(msim_seconds_init(&w->seconds, app->n_stages));
     MSIM_TRY(msim_history_init(&w->history, app->n_stages));
     MSIM_TRY(msim_watch_flow_init(&w->flow, app));

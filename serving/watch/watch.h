@@ -35,13 +35,19 @@ struct msim_verdict {
     double p99_next_ms; /* NAN: not known */
 };
 
-/* The limit of a violation: the largest of the promises of latency that an
- * application gives; NAN where it gives none. */
+/* What is watched: e2e where that is promised, else TTFT, else TPOT. */
+enum msim_promise_metric msim_watch_metric(const struct msim_app *app);
+/* The limit of a violation: the largest of the promises of that metric; NAN
+ * where the application promises nothing. */
 double msim_watch_limit(const struct msim_app *app);
+/* EFORMAT where e2e, of which alone counters in csv tell, is not promised. */
+MSIM_MUST_CHECK
+enum msim_status msim_watch_check_e2e(const struct msim_app *app,
+                                      struct msim_error *err);
 
 /* Application and models must live as long. Without models there is blame, but
  * no probability. ENOMEM; EFORMAT where the
- * application promises no latency. Release in any case. */
+ * application promises nothing. Release in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_watch_init(struct msim_watch *w,
                                  const struct msim_app *app,

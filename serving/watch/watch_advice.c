@@ -54,7 +54,7 @@ static double limit_of(const struct msim_app *app, uint32_t cls, double most)
     for (uint32_t i = 0; i < app->n_promises; i++) {
         const struct msim_promise *p = &app->promises[i];
 
-        if (p->metric == MSIM_PROMISE_E2E &&
+        if (p->metric == msim_watch_metric(app) &&
             (p->cls == cls || p->cls == MSIM_CLASS_ALL))
             limit = fmin(limit, p->limit_ms);
     }
