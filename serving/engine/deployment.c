@@ -8,6 +8,7 @@
  */
 #include "serving/engine/deployment.h"
 #include "core/base/evq.h"
+#include "core/base/min_tree.h"
 
 #include <assert.h>
 #include <math.h>
@@ -26,11 +27,21 @@ struct link {
     uint32_t first, last; /* NONE */
 };
 
+/* Of a replica, as it was last looked at; and what is on its way there. */
+struct load {
+    uint32_t waiting, running, coming;
+};
+
 struct msim_deployment {
     uint32_t n_serve, n_decode;
     struct msim_replica **replicas; /* n_serve + n_decode */
     bool *busy;                     /* a step of it runs */
-    struct link *links;             /* n_serve, where disaggregated */
+    struct load *load;
+    struct msim_min_tree loads[2]; /* requests: of those that serve, that
+                                      decode */
+    uint32_t running, waiting;     /* replicas, requests */
+    uint32_t changed;
+    struct link *links; /* n_serve, where disaggregated */
     struct link way;
     double kv_token_bytes, kv_transfer_gbps;
     msim_ps arrival;
@@ -74,7 +85,10 @@ static enum msim_status make_parts(struct msim_deployment *d,
     d->replicas = calloc(count(d), sizeof(struct msim_replica *));
     d->busy = calloc(count(d), sizeof(*d->busy));
     d->links = calloc(d->n_serve, sizeof(*d->links));
-    if (!d->replicas || !d->busy || !d->links)
+    d->load = calloc(count(d), sizeof(*d->load));
+    if (!d->replicas || !d->busy || !d->links || !d->load ||
+        !msim_min_tree_make(&d->loads[0], d->n_serve) ||
+        (d->n_decode && !msim_min_tree_make(&d->loads[1], d->n_decode)))
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < d->n_serve; i++)
         d->links[i].first = d->links[i].last = MSIM_NONE;
@@ -121,6 +135,9 @@ void msim_deployment_free(struct msim_deployment *d)
     free(d->replicas);
     free(d->busy);
     free(d->links);
+    free(d->load);
+    msim_min_tree_release(&d->loads[0]);
+    msim_min_tree_release(&d->loads[1]);
     msim_evq_release(&d->events);
     free(d->served);
     free(d->tokens);
@@ -152,21 +169,22 @@ static enum msim_status make_room(struct msim_deployment *d)
     return MSIM_OK;
 }
 
-static uint32_t least_of(const struct msim_deployment *d, uint32_t first,
-                         uint32_t n)
+/* Replica `i` may have other requests than before. */
+static void note(struct msim_deployment *d, uint32_t i)
 {
-    uint32_t least = UINT32_MAX, best = first;
+    struct load *was = &d->load[i];
+    struct load is = {.waiting = msim_replica_waiting(d->replicas[i]),
+                      .running = msim_replica_running(d->replicas[i]),
+                      .coming = was->coming};
+    bool decodes = i >= d->n_serve;
 
-    for (uint32_t i = first; n > 1 && i < first + n; i++) {
-        uint32_t load = msim_replica_waiting(d->replicas[i]) +
-                        msim_replica_running(d->replicas[i]);
-
-        if (load < least) {
-            least = load;
-            best = i;
-        }
-    }
-    return best;
+    d->changed = i;
+    d->running += is.running > 0;
+    d->running -= was->running > 0;
+    d->waiting += is.waiting - was->waiting;
+    msim_min_tree_set(&d->loads[decodes], i - (decodes ? d->n_serve : 0),
+                      is.waiting + is.running + is.coming);
+    *was = is;
 }
 
 static enum msim_status add_to(struct msim_deployment *d, uint32_t replica,
@@ -175,6 +193,7 @@ static enum msim_status add_to(struct msim_deployment *d, uint32_t replica,
                                uint32_t i)
 {
     MSIM_TRY(msim_replica_add(d->replicas[replica], request, i));
+    note(d, replica);
     if (!d->busy[replica])
         msim_evq_push(&d->events, now, look(d, replica));
     return MSIM_OK;
@@ -196,7 +215,7 @@ static enum msim_status reach(struct msim_deployment *d, uint32_t i,
     if (d->n_decode)
         asked.output_tokens = 1;
     if (replica == MSIM_NONE)
-        replica = least_of(d, 0, d->n_serve);
+        replica = msim_min_tree_first(&d->loads[0]);
     assert(replica < d->n_serve);
     return add_to(d, replica, now, &asked, i);
 }
@@ -210,7 +229,14 @@ static void append(struct msim_deployment *d, struct link *l, uint32_t i)
 /* All are on their way equally long, so they come in order. */
 static enum msim_status set_out(struct msim_deployment *d, uint32_t i)
 {
+    uint32_t replica = d->served[i].replica;
+
     MSIM_TRY(msim_replica_check(d->replicas[0], &d->served[i].request));
+    if (replica != MSIM_NONE) {
+        d->load[replica].coming++;
+        d->waiting++;
+        note(d, replica);
+    }
     if (d->way.first == MSIM_NONE)
         msim_evq_push(&d->events, d->served[i].at, come(d));
     append(d, &d->way, i);
@@ -287,7 +313,8 @@ static void arrive(struct msim_deployment *d, uint32_t link, msim_ps now,
     if (l->first != MSIM_NONE)
         send(d, link, now);
     request.prefilled = true;
-    status = add_to(d, least_of(d, d->n_serve, d->n_decode), now, &request, i);
+    status = add_to(d, d->n_serve + msim_min_tree_first(&d->loads[1]), now,
+                    &request, i);
     tell(d, n, i, true, status != MSIM_OK);
 }
 
@@ -298,6 +325,11 @@ static void let_come(struct msim_deployment *d, msim_ps now, uint32_t *n)
 
     d->way.first = d->served[i].next;
     d->served[i].next = MSIM_NONE;
+    if (d->served[i].replica != MSIM_NONE) {
+        d->load[d->served[i].replica].coming--;
+        d->waiting--;
+        note(d, d->served[i].replica);
+    }
     if (d->way.first != MSIM_NONE)
         msim_evq_push(&d->events, d->served[d->way.first].at, come(d));
     if (reach(d, i, now) != MSIM_OK)
@@ -312,6 +344,7 @@ static void end_step(struct msim_deployment *d, uint32_t replica, msim_ps now,
         msim_replica_end(d->replicas[replica], &n_out);
     bool prefill = d->n_decode && replica < d->n_serve;
 
+    note(d, replica);
     for (uint32_t k = 0; k < n_out; k++) {
         uint32_t i = out[k].handle;
 
@@ -328,6 +361,7 @@ static void begin_step(struct msim_deployment *d, uint32_t replica, msim_ps now)
 {
     double us = msim_replica_begin(d->replicas[replica]);
 
+    note(d, replica);
     if (us <= 0)
         return;
     d->busy[replica] = true;
@@ -355,6 +389,32 @@ const struct msim_llm_token *msim_deployment_step(struct msim_deployment *d,
     else
         begin_step(d, e.seq - look(d, 0), e.time);
     return d->tokens;
+}
+
+uint32_t msim_deployment_running(const struct msim_deployment *d)
+{
+    return d->running;
+}
+
+uint32_t msim_deployment_waiting(const struct msim_deployment *d)
+{
+    return d->waiting;
+}
+
+uint32_t msim_deployment_least(const struct msim_deployment *d)
+{
+    return msim_min_tree_first(&d->loads[0]);
+}
+
+uint32_t msim_deployment_waiting_at(const struct msim_deployment *d,
+                                    uint32_t replica)
+{
+    return d->load[replica].waiting + d->load[replica].coming;
+}
+
+uint32_t msim_deployment_changed(const struct msim_deployment *d)
+{
+    return d->changed;
 }
 
 const struct msim_replica *

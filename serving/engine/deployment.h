@@ -70,6 +70,19 @@ msim_ps msim_deployment_next(const struct msim_deployment *d);
 const struct msim_llm_token *msim_deployment_step(struct msim_deployment *d,
                                                   uint32_t *n);
 
+/* Kept up to date by what is added and what happens: replicas where something
+ * runs; requests that wait, at any replica or at one, those on their way to it
+ * among them. */
+uint32_t msim_deployment_running(const struct msim_deployment *d);
+uint32_t msim_deployment_waiting(const struct msim_deployment *d);
+uint32_t msim_deployment_waiting_at(const struct msim_deployment *d,
+                                    uint32_t replica);
+/* Of those that serve, the first with the fewest requests, those on their way
+ * to it among them, as whoever sent them knows. */
+uint32_t msim_deployment_least(const struct msim_deployment *d);
+/* The replica where the last step, or the last request, changed something. */
+uint32_t msim_deployment_changed(const struct msim_deployment *d);
+
 /* Of a replica: of `serve`, and behind those of `decode`. */
 const struct msim_replica *
 msim_deployment_replica(const struct msim_deployment *d, uint32_t replica);

@@ -163,24 +163,18 @@ static void begin_until(struct msim_serving *s, struct msim_sim_llm *l,
         begin_first(s, l, v->queue);
 }
 
-/* How many replicas have something to run, and who has begun. */
+/* How many replicas have something to run, and who has begun where something
+ * changed. */
 static void count_busy(struct msim_serving *s, struct msim_sim_stage *g)
 {
     struct msim_sim_llm *l = g->llm;
-    uint32_t busy = 0, waiting = 0;
+    uint32_t i = msim_deployment_changed(l->deployment);
+    uint32_t left = msim_deployment_waiting_at(l->deployment, i);
 
-    for (uint32_t i = 0; i < l->n_replicas; i++) {
-        const struct msim_replica *r =
-            msim_deployment_replica(l->deployment, i);
-        uint32_t left = msim_replica_waiting(r);
-
-        busy += msim_replica_running(r) > 0;
-        waiting += left;
-        while (i < l->n_serve && l->queues[i].waiting > left)
-            begin_first(s, l, i);
-    }
-    g->held = g->computing = busy;
-    g->waiting = waiting;
+    while (i < l->n_serve && l->queues[i].waiting > left)
+        begin_first(s, l, i);
+    g->held = g->computing = msim_deployment_running(l->deployment);
+    g->waiting = msim_deployment_waiting(l->deployment);
 }
 
 /* Hashes of the prompt, which the visit keeps until its end. */
@@ -208,24 +202,6 @@ static void put_hashes(struct msim_serving *s, const struct msim_sim_llm *l,
     r->n_hashes = msim_arrival_hashes(&q->arrival, unit, hashes, room);
 }
 
-/* The replica with the fewest requests, the first of those. */
-static uint32_t least(const struct msim_sim_llm *l)
-{
-    uint32_t best = 0, fewest = UINT32_MAX;
-
-    for (uint32_t i = 0; i < l->n_serve; i++) {
-        const struct msim_replica *r =
-            msim_deployment_replica(l->deployment, i);
-        uint32_t n = msim_replica_waiting(r) + msim_replica_running(r);
-
-        if (n < fewest) {
-            fewest = n;
-            best = i;
-        }
-    }
-    return best;
-}
-
 static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
 {
     struct msim_random r = msim_sim_stream(v->key, MSIM_SIM_STREAM_ROUTE);
@@ -234,7 +210,7 @@ static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
         return g->round++ % g->llm->n_serve;
     if (g->def->routing == MSIM_ROUTING_ANY)
         return (uint32_t)(msim_random_unit(&r) * g->llm->n_serve);
-    return least(g->llm);
+    return msim_deployment_least(g->llm->deployment);
 }
 
 void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,

@@ -173,11 +173,46 @@ static void test_deployment__cuts_what_cannot_be_decoded(void)
     CHECK(msim_deployment_new(&d, &setup) == MSIM_EUSAGE);
 }
 
+/*
+ * Requests are on their way for 50 us. Whoever sends them knows how many it has
+ * sent: three at once go to three replicas, and the fourth to the first again.
+ * They wait until they are there (50 us), and then run.
+ */
+static void test_deployment__counts_what_is_on_its_way(void)
+{
+    struct msim_llm_times three[3] = {times[0], times[0], times[0]};
+    struct msim_deployment_setup setup = {.serve = {&rules, three, 3},
+                                          .arrival_us = 50};
+    struct msim_deployment *d;
+
+    REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t least = msim_deployment_least(d);
+
+        CHECK_UINT(least, i % 3);
+        add(d, 0, 100, 1, i, least);
+        CHECK_UINT(msim_deployment_changed(d), least);
+    }
+    CHECK_UINT(msim_deployment_waiting(d), 4);
+    CHECK_UINT(msim_deployment_waiting_at(d, 0), 2);
+    CHECK_UINT(msim_deployment_waiting_at(d, 2), 1);
+    CHECK_UINT(msim_deployment_running(d), 0);
+    run(d, 60);
+    CHECK_UINT(msim_deployment_waiting_at(d, 2), 0);
+    CHECK_UINT(msim_deployment_running(d), 3);
+    run(d, 1e9);
+    CHECK_UINT(msim_deployment_waiting(d), 0);
+    CHECK_UINT(msim_deployment_running(d), 0);
+    CHECK_UINT(msim_deployment_least(d), 0);
+    msim_deployment_free(d);
+}
+
 int main(void)
 {
     RUN(test_deployment__spreads_requests);
     RUN(test_deployment__sends_what_was_prefilled);
     RUN(test_deployment__requests_take_a_while);
     RUN(test_deployment__cuts_what_cannot_be_decoded);
+    RUN(test_deployment__counts_what_is_on_its_way);
     return check_summary();
 }
