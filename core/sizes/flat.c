@@ -40,29 +40,37 @@ static enum msim_status tie_row(struct msim_size_learning *l,
     return MSIM_OK;
 }
 
-/* As many elements from one place of one storage on, and one of the two given:
- * a gradient that is a view of its bucket, a parameter by another name, or in a
- * row. */
+/* Sizes from which on a tensor of one shape at one place is taken for another
+ * that was made: matrices of as many rows as columns and their turned ones look
+ * alike, and so do vectors in storage that is used again. */
+#define GIVEN_LEAST 3
+
+/* As many elements from one place of one storage on, one of the two given: a
+ * gradient that is a view of its bucket, a parameter by another name; or, with
+ * `rows`, one of them in a row. */
 static enum msim_status unite_given(struct msim_size_learning *l, bool rows)
 {
     struct msim_idmap seen = {0};
     enum msim_status status = MSIM_OK;
     uint32_t *at;
 
-    for (uint32_t i = 0; i < l->n_values && status == MSIM_OK; i++) {
-        const struct msim_size_value *v = &l->values[i];
+    for (uint32_t i = 0; i < 2 * l->n_values && status == MSIM_OK; i++) {
+        uint32_t which = i < l->n_values ? i : i - l->n_values;
+        const struct msim_size_value *v = &l->values[which];
         const int64_t where[] = {v->life, v->offset, (int64_t)v->elems};
         uint64_t key = msim_hash_bytes(rows ? MSIM_HASH_START : v->shape, where,
                                        sizeof(where));
 
-        if ((v->made && !rows) || v->life == MSIM_NONE)
+        /* first what was made, then what was given */
+        if (v->made != (i < l->n_values) || v->life == MSIM_NONE ||
+            (v->made && !rows && v->n < GIVEN_LEAST))
             continue;
-        status = msim_idmap_put(&seen, key, i, &at);
-        if (status != MSIM_OK || *at == i)
+        status = msim_idmap_put(&seen, key, which, &at);
+        if (status != MSIM_OK || *at == which || v->made)
             continue;
         if (!rows)
             unite_values(l, &l->values[*at], v);
-        else if (!v->made || !l->values[*at].made)
+        else
             status = tie_row(l, &l->values[*at], v);
     }
     msim_idmap_release(&seen);

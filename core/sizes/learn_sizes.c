@@ -12,6 +12,59 @@
 /* ---- tensors of a call ----------------------------------------------------
  */
 
+/* Where in the results of operator `op` a tensor is. */
+static uint32_t place_among(const struct msim_size_learning *l, uint32_t op,
+                            const struct msim_tensor_id *who,
+                            const struct msim_arg *what)
+{
+    const struct msim_trace *t = l->s->t;
+    const struct msim_op *o = &t->ops[op];
+    uint32_t id = o->out_ids;
+
+    if (o->outs == MSIM_NONE || id == MSIM_NONE)
+        return MSIM_NONE;
+    for (uint32_t i = 0; i < t->blocks[o->outs].count; i++) {
+        const struct msim_arg *a = &t->args[t->blocks[o->outs].first + i];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (t->tensor_ids[id].tensor == who->tensor && a->n == what->n &&
+            a->v.i == what->v.i)
+            return l->s->of_id[id];
+        id++;
+    }
+    return MSIM_NONE;
+}
+
+/* An operator inside another one may be given what that one makes, before it
+ * has come out: the value at `at` is that. */
+static void unite_enclosing(struct msim_size_learning *l, uint32_t id,
+                            const struct msim_arg *a, uint32_t at)
+{
+    const struct msim_trace *t = l->s->t;
+
+    for (uint32_t op = t->ops[l->op].parent; op != MSIM_NONE;
+         op = t->ops[op].parent) {
+        uint32_t from = place_among(l, op, &t->tensor_ids[id], a);
+
+        if (from == MSIM_NONE)
+            continue;
+        for (uint32_t i = 0; i < a->n; i++)
+            msim_size_unite(l, from + i, at + i);
+        return;
+    }
+}
+
+/* Ids are used again: is what comes out now another tensor than `v`, which came
+ * out of an operator that has returned and did not go into this one? */
+static bool is_another(const struct msim_size_learning *l,
+                       const struct msim_size_value *v)
+{
+    bool inside = v->op <= l->op && l->s->t->ops[v->op].end > l->op;
+
+    return v->made && !inside && v->given_to != l->op;
+}
+
 /* The value of a tensor with row `id`: one more, or the one that it was. */
 static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
                                  const struct msim_arg *a, bool made,
@@ -27,6 +80,8 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
     uint32_t *row, place;
 
     MSIM_TRY(msim_idmap_put(&l->known, key, l->n_values, &row));
+    if (made && *row < l->n_values && is_another(l, &l->values[*row]))
+        *row = l->n_values;
     if (*row == l->n_values) {
         MSIM_TRY(msim_grow((void **)&l->values, &l->cap_values, l->n_values,
                            sizeof(*l->values)));
@@ -35,13 +90,18 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
                                      .life = life,
                                      .n = a->n,
                                      .op = l->op,
+                                     .given_to = MSIM_NONE,
                                      .offset = t->tensor_ids[id].offset,
                                      .elems = msim_arg_elems(t, a),
                                      .shape = shape,
                                      .made = made};
         for (uint32_t i = 0; i < a->n; i++)
             MSIM_TRY(msim_size_add_place(l, dims[i], &place));
+        if (!made)
+            unite_enclosing(l, id, a, l->values[*row].at);
     }
+    if (!made)
+        l->values[*row].given_to = l->op;
     *value = *row;
     return MSIM_OK;
 }
@@ -116,7 +176,8 @@ static enum msim_status learn_call(struct msim_size_learning *l, uint32_t i)
     MSIM_TRY(msim_size_note_heads(l, &c));
     MSIM_TRY(msim_size_note_bucket(l, &c));
     MSIM_TRY(msim_size_shape(l, &c, &is));
-    if (!is && !msim_size_signature(l, &c) && is_leaf(t, i))
+    if (!is && !msim_size_signature(l, &c) &&
+        (is_leaf(t, i) || strncmp(c.name, "aten::", 6) == 0))
         msim_size_spread(l, &c);
     return MSIM_OK;
 }
@@ -177,16 +238,44 @@ static enum msim_status drop_repeated(struct msim_sizes *s)
     return status;
 }
 
+static void mark_weights(struct msim_size_learning *l)
+{
+    for (uint32_t i = 0; i < l->n_gradients; i++) {
+        const struct msim_size_value *v = &l->values[l->gradients[i].value];
+
+        for (uint32_t k = 0; k < v->n; k++)
+            if (l->s->places[v->at + k] != MSIM_NONE)
+                l->s->classes[l->s->places[v->at + k]].weight = 1;
+    }
+}
+
+/* In the order in which they began, since tensors have their ids by turns. */
+static enum msim_status learn_calls(struct msim_size_learning *l)
+{
+    const struct msim_sizes *s = l->s;
+    uint32_t n = s->t->n_ops;
+    uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
+    enum msim_status status = order ? MSIM_OK : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; order && i < n; i++)
+        order[s->lives.place[i]] = i;
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        status = learn_call(l, order[i]);
+    free(order);
+    return status;
+}
+
 static enum msim_status learn_all(struct msim_size_learning *l)
 {
     struct msim_sizes *s = l->s;
 
-    for (uint32_t i = 0; i < s->t->n_ops; i++)
-        MSIM_TRY(learn_call(l, i));
+    MSIM_TRY(learn_calls(l));
     MSIM_TRY(msim_size_tie_heads(l));
     MSIM_TRY(msim_size_flat(l));
     MSIM_TRY(msim_size_tie_buckets(l));
+    MSIM_TRY(msim_size_unite_alike(l));
     MSIM_TRY(number_classes(l));
+    mark_weights(l);
     MSIM_TRY(drop_repeated(s));
     return msim_size_roles(s);
 }

@@ -46,17 +46,25 @@ enum msim_status msim_size_add_place(struct msim_size_learning *l, int64_t size,
     return MSIM_OK;
 }
 
-void msim_size_unite(struct msim_size_learning *l, uint32_t a, uint32_t b)
+void msim_size_unite_classes(struct msim_size_learning *l, uint32_t x,
+                             uint32_t y)
 {
-    uint32_t x = msim_size_root(l, a), y = msim_size_root(l, b);
-
-    if (x == MSIM_NONE || y == MSIM_NONE || x == y ||
-        l->s->classes[x].size != l->s->classes[y].size)
+    x = msim_size_united(l, x);
+    y = msim_size_united(l, y);
+    if (x == y || l->s->classes[x].size != l->s->classes[y].size)
         return;
     if (x < y)
         l->parent[y] = x;
     else
         l->parent[x] = y;
+}
+
+void msim_size_unite(struct msim_size_learning *l, uint32_t a, uint32_t b)
+{
+    uint32_t x = msim_size_root(l, a), y = msim_size_root(l, b);
+
+    if (x != MSIM_NONE && y != MSIM_NONE)
+        msim_size_unite_classes(l, x, y);
 }
 
 /* ---- ties -----------------------------------------------------------------

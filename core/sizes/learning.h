@@ -16,7 +16,8 @@ struct msim_size_value {
     uint32_t life, n, op;
     int64_t offset;
     uint64_t elems, shape; /* a hash of its sizes */
-    bool made;             /* an operator made it */
+    bool made;             /* an operator made it: `op` */
+    uint32_t given_to;     /* the last that it was given to */
 };
 
 /* Attention that reads a storage through views that no operator made: places of
@@ -72,7 +73,10 @@ uint32_t msim_size_root(struct msim_size_learning *l, uint32_t place);
 /* The number of a place. */
 int64_t msim_size_at(struct msim_size_learning *l, uint32_t place);
 
-/* Two places are one size. Nothing is done where their numbers differ. */
+/* Two classes are one; so are two places. Nothing is done where their numbers
+ * differ. */
+void msim_size_unite_classes(struct msim_size_learning *l, uint32_t x,
+                             uint32_t y);
 void msim_size_unite(struct msim_size_learning *l, uint32_t a, uint32_t b);
 
 /* The product of `n` places is that of `m` others. One and one are united.
@@ -144,6 +148,10 @@ enum msim_status msim_size_note_bucket(struct msim_size_learning *l,
                                        const struct msim_size_call *c);
 MSIM_MUST_CHECK
 enum msim_status msim_size_tie_buckets(struct msim_size_learning *l);
+
+/* alike.c: what is divided as another one of its class is. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_size_unite_alike(struct msim_size_learning *l);
 
 /* roles.c: names for classes. */
 MSIM_MUST_CHECK

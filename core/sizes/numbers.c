@@ -125,14 +125,28 @@ static void parts(const struct msim_number_call *c, uint32_t top)
     }
 }
 
+/* Sizes that stand for the one along the dimension before them. */
+static void divided(const struct msim_number_call *c, uint32_t top)
+{
+    struct pair x, y;
+    uint32_t n, dim;
+    struct msim_arg *a = numbers_of(c, top, &n);
+
+    if (!pair_of(c, false, 0, &x) || !pair_of(c, true, 0, &y) ||
+        (dim = dim_at(c, top - 1, x.n)) == MSIM_NONE)
+        return;
+    for (uint32_t i = 0; i < n && dim + i < y.n; i++)
+        put(&a[i], y.was[dim + i], y.is[dim + i]);
+}
+
 /* From the first number to the second, along the dimension before them: where
  * it ends with the whole, with the part, or begins where another one ends. */
-static void cut(const struct msim_number_call *c, uint32_t top)
+static void cut_of(const struct msim_number_call *c, uint32_t top, bool back)
 {
     struct pair x, y;
     uint32_t dim, n;
 
-    if (!pair_of(c, false, 0, &x) || !pair_of(c, true, 0, &y) || x.n != y.n ||
+    if (!pair_of(c, back, 0, &x) || !pair_of(c, !back, 0, &y) || x.n != y.n ||
         (dim = dim_at(c, top - 1, x.n)) == MSIM_NONE)
         return;
     for (uint32_t i = 0; i < 2; i++) {
@@ -148,6 +162,16 @@ static void cut(const struct msim_number_call *c, uint32_t top)
         else if (at * x.is[dim] % x.was[dim] == 0)
             a->v.i = at * x.is[dim] / x.was[dim];
     }
+}
+
+static void cut(const struct msim_number_call *c, uint32_t top)
+{
+    cut_of(c, top, false);
+}
+
+static void cut_back(const struct msim_number_call *c, uint32_t top)
+{
+    cut_of(c, top, true);
 }
 
 /* How far elements lie apart, where nothing is between them. */
@@ -187,6 +211,7 @@ static const struct {
     {"aten::_unsafe_view", 1, sizes_made},
     {"aten::_reshape_alias", 1, sizes_made},
     {"aten::_reshape_alias", 2, strides},
+    {"aten::unflatten", 2, divided},
     {"aten::as_strided", 1, sizes_made},
     {"aten::as_strided", 2, strides},
     {"aten::expand", 1, sizes_made},
@@ -197,6 +222,7 @@ static const struct {
     {"aten::rand", 0, sizes_made},
     {"aten::randn", 0, sizes_made},
     {"aten::arange", 0, sizes_made},
+    {"aten::resize_", 1, sizes_made},
     {"aten::empty_strided", 0, sizes_made},
     {"aten::empty_strided", 1, strides},
     {"aten::new_empty", 1, sizes_made},
@@ -212,6 +238,7 @@ static const struct {
     {"aten::_fused_rms_norm", 1, sizes_given},
     {"aten::_fused_rms_norm_backward", 2, sizes_given},
     {"aten::slice_backward", 1, sizes_made},
+    {"aten::slice_backward", 3, cut_back},
     {"aten::select_backward", 1, sizes_made},
     {"aten::split", 1, parts},
     {"aten::unsafe_split", 1, parts},
@@ -232,11 +259,25 @@ static void table_rows(const struct msim_number_call *c)
         put(a, p.was[0], p.is[0]);
 }
 
+/* Of a bias: the channels of the gradient. */
+static void bias_of(const struct msim_number_call *c, uint32_t top)
+{
+    uint32_t n;
+    struct msim_arg *a = numbers_of(c, top, &n);
+    struct pair p;
+
+    if (n == 1 && pair_of(c, false, 0, &p) && p.n > 1)
+        put(a, p.was[1], p.is[1]);
+}
+
 void msim_numbers_follow(const struct msim_number_call *c)
 {
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++)
         if (strcmp(ROWS[i].name, c->name) == 0)
             ROWS[i].follow(c, ROWS[i].top);
-    if (strcmp(c->name, "aten::embedding_dense_backward") == 0)
+    if (strcmp(c->name, "aten::embedding_dense_backward") == 0 ||
+        strcmp(c->name, "aten::embedding_backward") == 0)
         table_rows(c);
+    if (strcmp(c->name, "aten::convolution_backward") == 0)
+        bias_of(c, 3);
 }

@@ -145,16 +145,64 @@ static void find_attention(struct finding *f, const char *name)
         name_scores(f);
 }
 
-/* Products of queries and keys have the size of a head inside. */
+/* Products of queries and keys have the size of a head inside; those of scores
+ * and values make it. */
 static void find_head_size(struct finding *f, const char *name)
 {
     struct seen a, b;
+    uint32_t inner;
 
     if (strcmp(name, "aten::matmul") != 0 || !argument(f->s, f->op, 0, &a) ||
         !argument(f->s, f->op, 1, &b) || a.n != 4 || b.n != 4 ||
         !has_role(f, class_at(f->s, &a, 1), MSIM_SIZE_HEADS))
         return;
-    name_free(f, class_at(f->s, &a, 3), MSIM_SIZE_HEAD_SIZE);
+    inner = class_at(f->s, &a, 3);
+    if (has_role(f, inner, MSIM_SIZE_SEQUENCE))
+        inner = class_at(f->s, &b, 3);
+    name_free(f, inner, MSIM_SIZE_HEAD_SIZE);
+}
+
+/* Is class `c` in a product with one that has `role`? */
+static bool goes_with(const struct finding *f, uint32_t c,
+                      enum msim_size_role role)
+{
+    const struct msim_sizes *s = f->s;
+
+    for (uint32_t i = 0; i < s->n_ties; i++) {
+        const struct msim_size_tie *tie = &s->ties[i];
+        bool has = false, with = false;
+
+        for (uint32_t k = 0; k < tie->n_left + tie->n_right && !tie->sum; k++) {
+            has |= s->terms[tie->first + k] == c;
+            with |= has_role(f, s->terms[tie->first + k], role);
+        }
+        if (has && with)
+            return true;
+    }
+    return false;
+}
+
+/* Heads of keys that are repeated for those of queries: what a layer makes of
+ * them is a head's size times their number. */
+static void name_repeated(struct finding *f)
+{
+    const struct msim_sizes *s = f->s;
+
+    for (uint32_t i = 0; i < s->n_ties; i++) {
+        const struct msim_size_tie *tie = &s->ties[i];
+        const uint32_t *left = s->terms + tie->first;
+        const uint32_t *two = tie->n_left == 2 ? left : left + tie->n_left;
+        uint32_t one = tie->n_left == 2 ? left[2] : left[0];
+
+        if (tie->sum || tie->n_left + tie->n_right != 3 || !tie->n_right ||
+            !has_role(f, one, MSIM_SIZE_HEADS))
+            continue;
+        f->op = tie->op;
+        for (int k = 0; k < 2; k++)
+            if (s->classes[two[k]].role == MSIM_SIZE_NONE &&
+                goes_with(f, two[k], MSIM_SIZE_HEAD_SIZE))
+                name_class(f, two[k], MSIM_SIZE_KV_HEADS);
+    }
 }
 
 /* ---- width and vocabulary ---------------------------------------------------
@@ -220,6 +268,9 @@ static void find_tokens(struct finding *f, const char *name)
 {
     struct seen x;
 
+    if (strstr(name, "convolution") && !strstr(name, "backward") &&
+        argument(f->s, f->op, 0, &x))
+        name_free(f, class_at(f->s, &x, 0), MSIM_SIZE_BATCH);
     if (strcmp(name, "aten::embedding") != 0 || !argument(f->s, f->op, 1, &x))
         return;
     if (x.n == 1)
@@ -422,6 +473,7 @@ static void name_all(struct finding *f)
 {
     each(f, find_attention);
     each(f, find_head_size);
+    name_repeated(f);
     each(f, find_tokens);
     each(f, count_norms);
     f->op = 0;

@@ -113,17 +113,25 @@ static enum msim_status view(struct msim_size_learning *l,
     return has_both(c) ? regroup(l, &c->in[0], &c->out[0]) : MSIM_OK;
 }
 
-/* What an operator is made of is said by that: where aten::t of a square is
- * as_strided, numbers of strides alone tell its sizes apart. */
+/* Where an operator makes its result so, that operator says what it is. One of
+ * its own is of a tensor in the order of its sizes: sizes that are equally far
+ * apart in both are one. */
 static enum msim_status strided(struct msim_size_learning *l,
                                 const struct msim_size_call *c)
 {
+    const struct msim_arg *apart = msim_args_get(c->t, c->op->args, 2);
     uint32_t parent = c->op->parent;
-    const char *name = parent == MSIM_NONE
-                           ? ""
-                           : msim_trace_text(c->t, c->t->ops[parent].name);
+    int64_t stride = 1;
 
-    return strncmp(name, "aten::", 6) ? view(l, c) : MSIM_OK;
+    if (!has_both(c) || !apart || apart->kind != MSIM_ARG_LIST ||
+        apart->n != c->out[0].n ||
+        (parent != MSIM_NONE && c->t->ops[parent].kind == MSIM_OP_OPERATOR))
+        return MSIM_OK;
+    for (uint32_t i = c->in[0].n; i--; stride *= c->in[0].dims[i])
+        for (uint32_t k = 0; k < apart->n; k++)
+            if (apart[1 + k].v.i == stride)
+                msim_size_unite(l, c->in[0].at + i, c->out[0].at + k);
+    return MSIM_OK;
 }
 
 /* ---- another order --------------------------------------------------------

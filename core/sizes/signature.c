@@ -96,6 +96,18 @@ static const struct {
     {"aten::_flash_attention_forward", "bshd,bthd,bthd", "bshd"},
     {"aten::_flash_attention_backward", "bshe,bshd,btgd,btge,bshe",
      "bshd,btgd,btge"},
+    {"aten::expand", "*", "*"},
+    {"aten::layer_norm", "*,,*,*", "*"},
+    {"aten::native_layer_norm", "*,,*,*", "*,*,*"},
+    {"aten::native_layer_norm_backward", "*,*,,*,*,*,*", "*,*,*"},
+    {"aten::rms_norm", "*,,*", "*"},
+    {"aten::_fused_rms_norm", "*,,*", "*,*"},
+    {"aten::_fused_rms_norm_backward", "*,*,,*,*", "*,*"},
+    {"aten::embedding_backward", "*h,*", "vh"},
+    {"aten::einsum", "", ""},
+    {"aten::tensordot", "", ""},
+    {"aten::bilinear", "", ""},
+    {"aten::cdist", "", ""},
     {"aten::new_zeros", ".", "."},
     {"aten::new_empty", ".", "."},
     {"aten::new_empty_strided", ".", "."},
@@ -138,6 +150,63 @@ static void tie_star(struct msim_size_learning *l, struct letters *k,
     }
 }
 
+/* How many letters have another number than where they were first. */
+static uint32_t mismatches(struct msim_size_learning *l,
+                           const struct letters *k,
+                           const struct msim_size_tensor *x, const char *term,
+                           size_t len, uint32_t many)
+{
+    uint32_t n = 0, place = x->at;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char letter = (unsigned char)term[i];
+
+        if (term[i] == '*' || term[i] == '.') {
+            place += many;
+            continue;
+        }
+        n += k->place[letter % LETTERS] != MSIM_NONE &&
+             msim_size_root(l, place) != MSIM_NONE &&
+             msim_size_at(l, place) !=
+                 msim_size_at(l, k->place[letter % LETTERS]);
+        place++;
+    }
+    return n;
+}
+
+/* The letter of `term` whose number is `size`, if it is the only one. */
+static uint32_t only_letter(struct msim_size_learning *l,
+                            const struct letters *k, const char *term,
+                            size_t len, int64_t size)
+{
+    uint32_t only = MSIM_NONE;
+
+    for (size_t i = 0; i < len; i++) {
+        uint32_t place = k->place[(unsigned char)term[i] % LETTERS];
+
+        if (place == MSIM_NONE || msim_size_at(l, place) != size)
+            continue;
+        if (only != MSIM_NONE)
+            return MSIM_NONE;
+        only = place;
+    }
+    return only;
+}
+
+/* A tensor that differs in two letters has its sizes in another order: what
+ * numbers tell apart is tied. */
+static void tie_turned(struct msim_size_learning *l, const struct letters *k,
+                       const struct msim_size_tensor *x, const char *term,
+                       size_t len)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t only = only_letter(l, k, term, len, x->dims[i]);
+
+        if (only != MSIM_NONE && x->dims[i] != 1)
+            msim_size_unite(l, only, x->at + i);
+    }
+}
+
 static void tie_term(struct msim_size_learning *l, struct letters *k,
                      const struct msim_size_tensor *x, const char *term,
                      size_t len)
@@ -148,6 +217,11 @@ static void tie_term(struct msim_size_learning *l, struct letters *k,
     if (x->at == MSIM_NONE || x->n < letters ||
         (!star && !any && x->n != letters))
         return;
+    if (mismatches(l, k, x, term, len, x->n - letters) > 1) {
+        if (!star && !any)
+            tie_turned(l, k, x, term, len);
+        return;
+    }
     for (size_t i = 0; i < len; i++) {
         uint32_t many = x->n - letters;
 
@@ -186,17 +260,42 @@ bool msim_size_signature(struct msim_size_learning *l,
         if (strcmp(ROWS[i].name, c->name) != 0)
             continue;
         memset(&k, 0xff, sizeof(k));
-        tie_terms(l, &k, c->in, c->n_in, ROWS[i].in);
         tie_terms(l, &k, c->out, c->n_out, ROWS[i].out);
+        tie_terms(l, &k, c->in, c->n_in, ROWS[i].in);
         found = true;
     }
     return found;
+}
+
+/* Is the first result as large as what is given, spread over each other? */
+static bool is_spread(const struct msim_size_call *c)
+{
+    const struct msim_size_tensor *y = c->out;
+
+    if (!c->n_in || !c->n_out)
+        return false;
+    for (uint32_t i = 0; i < y->n; i++) {
+        int64_t most = 0;
+
+        for (uint32_t k = 0; k < c->n_in; k++)
+            if (c->in[k].n > i && c->in[k].dims[c->in[k].n - 1 - i] > most)
+                most = c->in[k].dims[c->in[k].n - 1 - i];
+        if (most != y->dims[y->n - 1 - i])
+            return false;
+    }
+    for (uint32_t k = 0; k < c->n_in; k++)
+        if (c->in[k].n > y->n)
+            return false;
+    return true;
 }
 
 void msim_size_spread(struct msim_size_learning *l,
                       const struct msim_size_call *c)
 {
     struct letters k;
+
+    if (c->n_out && !is_spread(c))
+        return;
 
     memset(&k, 0xff, sizeof(k));
     for (uint32_t i = 0; i < c->n_in; i++)

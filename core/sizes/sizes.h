@@ -45,10 +45,11 @@ const char *msim_size_role_text(enum msim_size_role r);
 /* A class of sizes that are one. */
 struct msim_size_class {
     int64_t size;
-    uint8_t role; /* enum msim_size_role */
-    uint8_t also; /* another role that it has by other operators, which
-                     cannot be: two sizes were taken for one; NONE */
-    uint32_t op;  /* the first that has it, or that says its role */
+    uint8_t role;   /* enum msim_size_role */
+    uint8_t also;   /* another role that it has by other operators, which
+                       cannot be: two sizes were taken for one; NONE */
+    uint8_t weight; /* parameters have it */
+    uint32_t op;    /* the first that has it, or that says its role */
 };
 
 /* Product of `n_left` classes = that of `n_right`; or, if `sum`, one class =

@@ -254,12 +254,26 @@ static void find_made(struct solving *v)
     }
 }
 
-/* What is not known stays; of `all`, or of those that nothing makes. */
-static void keep(struct solving *v, bool all)
+/* What is not known stays, and ties say more: sizes that no parameter has
+ * first, since they are of data; then those of parameters, one after the other.
+ */
+static enum msim_status keep(struct solving *v, bool made)
 {
-    for (uint32_t c = 0; c < v->s->n_classes; c++)
-        if (!v->known[c] && (all || !v->made[c]))
+    const struct msim_sizes *s = v->s;
+
+    for (uint32_t c = 0; c < s->n_classes; c++)
+        if (!v->known[c] && v->made[c] <= made && !s->classes[c].weight)
             set(v, c, old(v, c));
+    MSIM_TRY(propagate(v));
+    MSIM_TRY(follow_all(v));
+    for (uint32_t c = 0; c < s->n_classes; c++) {
+        if (v->known[c] || v->made[c] > made)
+            continue;
+        set(v, c, old(v, c));
+        MSIM_TRY(propagate(v));
+        MSIM_TRY(follow_all(v));
+    }
+    return MSIM_OK;
 }
 
 static enum msim_status check(struct solving *v)
@@ -295,10 +309,8 @@ static enum msim_status solve(struct solving *v)
     }
     MSIM_TRY(propagate(v));
     MSIM_TRY(follow_all(v));
-    keep(v, false);
-    MSIM_TRY(propagate(v));
-    MSIM_TRY(follow_all(v));
-    keep(v, true);
+    MSIM_TRY(keep(v, false));
+    MSIM_TRY(keep(v, true));
     return check(v);
 }
 
