@@ -129,7 +129,8 @@ struct msim_draft_place msim_draft_own_place(const struct msim_draft *d,
 /* ---- tensors -------------------------------------------------------------
  */
 
-/* Tensors that a change brings have numbers that none of a program's has. */
+/* Tensors that a change brings have numbers that none of a program's has: one a
+ * storage, so that what is written and what is read is one tensor. */
 #define OWN_TENSORS 0x80000000u
 
 static enum msim_status add_id(struct msim_draft *d, uint32_t tensor,
@@ -149,9 +150,10 @@ static enum msim_status add_id(struct msim_draft *d, uint32_t tensor,
     return MSIM_OK;
 }
 
-static uint32_t own_tensor(const struct msim_draft *d)
+static enum msim_status add_own(struct msim_draft *d, uint32_t storage,
+                                int64_t offset, uint32_t strides)
 {
-    return OWN_TENSORS + d->out->n_tensor_ids;
+    return add_id(d, OWN_TENSORS + storage, storage, offset, strides);
 }
 
 static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
@@ -160,8 +162,8 @@ static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
     uint32_t life = d->lives.of[id];
 
     if (!whole)
-        return add_id(d, own_tensor(d),
-                      life == MSIM_NONE ? 0 : d->storage[life], 0, MSIM_NONE);
+        return add_own(d, life == MSIM_NONE ? 0 : d->storage[life], 0,
+                       MSIM_NONE);
     return add_id(d, t->tensor_ids[id].tensor,
                   life == MSIM_NONE ? 0 : d->storage[life],
                   t->tensor_ids[id].offset,
@@ -415,13 +417,13 @@ static enum msim_status put_part(struct msim_draft *d, struct msim_arg *a,
     if (x->id == MSIM_NONE)
         return MSIM_OK;
     life = d->lives.of[x->id];
-    return add_id(d, own_tensor(d),
-                  x->storage          ? x->storage
-                  : life == MSIM_NONE ? 0
-                                      : d->storage[life],
-                  t->tensor_ids[x->id].offset,
-                  t->n_tensor_strides && !x->count ? t->tensor_strides[x->id]
-                                                   : MSIM_NONE);
+    return add_own(d,
+                   x->storage          ? x->storage
+                   : life == MSIM_NONE ? 0
+                                       : d->storage[life],
+                   t->tensor_ids[x->id].offset,
+                   t->n_tensor_strides && !x->count ? t->tensor_strides[x->id]
+                                                    : MSIM_NONE);
 }
 
 static enum msim_status put_parts(struct msim_draft *d, uint32_t *block,
@@ -465,7 +467,7 @@ static enum msim_status put_tensor(struct msim_draft *d, struct msim_arg *to,
     to->device = x->device;
     to->n = x->n;
     to->v.i = index;
-    return add_id(d, own_tensor(d), x->storage, 0, MSIM_NONE);
+    return add_own(d, x->storage, 0, MSIM_NONE);
 }
 
 /* Tensors, in lists where they stand in such, then the numbers behind them. */
