@@ -7,12 +7,10 @@
  * second run stops behind the last operator that backward needs a result of.
  */
 #include "core/rewrite/stages.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
-
-/* The name under which autograd runs it, so that it counts as backward. */
-#define HELD_BY "autograd::engine::evaluate_function: CheckpointBackward"
 
 struct recomputing {
     struct msim_weave *w;
@@ -89,8 +87,8 @@ static enum msim_status run_again(struct recomputing *c, uint32_t block,
     while (end > b->first && !is_needed(c, end - 1))
         end--;
     mark(c, block, false);
-    MSIM_TRY(
-        msim_weave_hold(c->w, HELD_BY, msim_weave_place(c->w, before), &at));
+    MSIM_TRY(msim_weave_hold(c->w, MSIM_EMIT_AGAIN,
+                             msim_weave_place(c->w, before), &at));
     for (uint32_t s = b->first; s < end; s++) {
         if (!matches(c, s))
             continue;

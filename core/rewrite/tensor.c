@@ -28,8 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_BY "autograd::engine::evaluate_function: TensorParallel"
-
 struct sharing {
     struct msim_weave w;
     struct msim_shares s;
@@ -45,15 +43,18 @@ struct sharing {
 /* ---- messages ------------------------------------------------------------
  */
 
-/* Where what is inserted at statement `s` stands. In backward it is one
- * statement, so that a pass does not end there. */
-static enum msim_status place_of(struct sharing *c, uint32_t s,
+/* Where what is inserted at statement `s` stands: in one statement, so that
+ * blocks of layers look as before, and a backward pass does not end there. */
+static enum msim_status place_of(struct sharing *c, uint32_t s, bool gathers,
                                  struct msim_draft_place *at)
 {
-    *at = msim_weave_place(&c->w, s);
-    return c->w.a.rows[s].role == MSIM_ANATOMY_BACKWARD
-               ? msim_weave_hold(&c->w, HELD_BY, *at, at)
-               : MSIM_OK;
+    static const char *const NAMES[2][2] = {
+        {"TensorParallelReduce", MSIM_EMIT_BACKWARD "TensorParallelReduce"},
+        {"TensorParallelGather", MSIM_EMIT_GATHER}};
+    bool back = c->w.a.rows[s].role == MSIM_ANATOMY_BACKWARD;
+
+    return msim_weave_hold(&c->w, NAMES[gathers][back],
+                           msim_weave_place(&c->w, s), at);
 }
 
 static enum msim_status send(struct sharing *c, struct msim_draft_place at,
@@ -109,7 +110,7 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
         c->gathered[e->life] = msim_draft_fresh(d);
         in = flat(c, e->arg, d->storage[e->life], true);
         out = flat(c, e->arg, c->gathered[e->life], false);
-        MSIM_TRY(place_of(c, s, &at));
+        MSIM_TRY(place_of(c, s, true, &at));
         MSIM_TRY(msim_emit_empty(d, at, &out));
         MSIM_TRY(send(c, at, "nccl:_all_gather_base", MSIM_COLL_ALL_GATHER, &in,
                       &out));
@@ -168,7 +169,7 @@ static enum msim_status sum(struct sharing *c, uint32_t s,
     struct msim_emit_flat in = flat(c, e->arg, d->storage[e->life], false), out;
     struct msim_draft_place at;
 
-    MSIM_TRY(place_of(c, s, &at));
+    MSIM_TRY(place_of(c, s, false, &at));
     if (!c->s.rows[e->life])
         return send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &in, &in);
     out = flat(c, e->arg, c->own[e->life], true);
@@ -189,7 +190,7 @@ static enum msim_status sum_rows(struct sharing *c, uint32_t s, uint32_t op,
         return MSIM_OK;
     x = flat(c, e.arg, msim_draft_fresh(&c->w.d), false);
     x.elems /= msim_arg_dims(c->w.t, e.arg)[e.arg->n - 1];
-    MSIM_TRY(place_of(c, s, &at));
+    MSIM_TRY(place_of(c, s, false, &at));
     MSIM_TRY(msim_emit_empty(&c->w.d, at, &x));
     for (int i = 0; i < times; i++)
         MSIM_TRY(send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &x, &x));

@@ -55,7 +55,7 @@ cat >"$folder/p.json" <<'JSON'
   {"name": "deep", "changes": [{"parallel": {"pp": 16}}]},
   {"name": "odd", "changes": [{"parallel": {"pp": 2, "vp": 2, "micro_batches": 5}}]}]}
 JSON
-run whatif --platform h100 --csv "$folder/p.json" "$folder/one"
+run whatif --platform h100 --csv "$folder/p.json" "$folder/one" --write "$folder/changed"
 want_rc 0
 cp "$folder/out" "$folder/out.csv"
 [ "$(row none period_us)" = "$(row base period_us)" ] || complain "nothing is changed, and something is"
@@ -63,6 +63,30 @@ for name in two four chunks gaps long copies; do
     close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.01
     close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.005
 done
+# Messages of every rank, in order: kinds and sizes. Table and loss of tensor
+# parallel ranks exchange beside what synth writes.
+messages() { # TRACE: one a line
+    python3 - "$1" <<'PY'
+import json, sys
+for node in sorted(json.load(open(sys.argv[1]))["nodes"], key=lambda n: n["id"]):
+    told = {a["name"]: a.get("value") for a in node["attrs"]}
+    kind = told.get("collective_name", "wait").replace("_", "")
+    if kind != "wait":
+        print(kind, told["in_msg_nelems"], told["out_msg_nelems"])
+PY
+}
+for name in two four chunks gaps long; do
+    for file in "$folder/$name"/rank-*.et.json; do
+        rank=$(basename "$file")
+        [ "$(messages "$file")" = "$(messages "$folder/changed/$name/$rank")" ] ||
+            complain "messages of $name, $rank"
+    done
+done
+more() { # RANK: how many messages more than synth writes, of 8 micro batches
+    echo $(($(messages "$folder/changed/both/rank-$1.et.json" | wc -l) - $(messages "$folder/both/rank-$1.et.json" | wc -l)))
+}
+[ "$(more 0)" = 16 ] || complain "table: $(more 0) messages"
+[ "$(more 2)" = 24 ] || complain "loss: $(more 2) messages"
 # So small layers are bound by their host, and what is sent is other than synth
 # writes: table and loss exchange, too.
 for name in shares both; do

@@ -5,6 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/pipeline/pipeline_split.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,14 @@ static void spread(const struct spreading *x, uint32_t from, uint32_t to,
     }
 }
 
+/* Is the statement there for the one behind it? */
+static bool is_for_next(const struct msim_weave *w, uint32_t s)
+{
+    const char *name = msim_trace_text(w->t, w->t->ops[w->a.rows[s].op].name);
+
+    return !strcmp(name, MSIM_EMIT_GATHER) || !strcmp(name, MSIM_EMIT_AGAIN);
+}
+
 static void spread_pass(struct spreading *x, uint32_t pass)
 {
     const struct msim_anatomy *a = &x->p->w->a;
@@ -118,6 +127,9 @@ static void spread_pass(struct spreading *x, uint32_t pass)
     x->n = count_blocks(a, pass);
     spread(x, of->forward, of->backward, 0, last);
     spread(x, of->backward, of->tail, last, 0);
+    for (uint32_t s = of->tail; s-- > of->backward;)
+        if (s + 1 < of->tail && is_for_next(x->p->w, s))
+            x->p->of[s] = x->p->of[s + 1];
 }
 
 bool msim_places_is_product(const struct msim_weave *w, uint32_t op)

@@ -14,6 +14,12 @@
 #define MSIM_EMIT_BEHIND_GRADIENT                                              \
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 
+/* What runs in backward, so that it counts as that: forward once more, and rows
+ * that are gathered, both for the statement behind. */
+#define MSIM_EMIT_BACKWARD "autograd::engine::evaluate_function: "
+#define MSIM_EMIT_AGAIN    MSIM_EMIT_BACKWARD "CheckpointBackward"
+#define MSIM_EMIT_GATHER   MSIM_EMIT_BACKWARD "TensorParallelGather"
+
 struct msim_emit_flat {
     int64_t elems;
     uint32_t storage;
