@@ -89,6 +89,12 @@ static struct best member(const struct msim_block_owners *o,
     return b;
 }
 
+static void list(struct msim_block_owners *o, uint32_t life)
+{
+    if (life != MSIM_NONE)
+        o->listed[life] = true;
+}
+
 static void spread_lists(struct msim_block_owners *o,
                          const struct msim_lists *f)
 {
@@ -97,6 +103,7 @@ static void spread_lists(struct msim_block_owners *o,
             struct best b = member(o, f, f->rows[k].n, i);
 
             note(o, o->w->d.lives.of[f->rows[k].id + i], b.owner, b.rank + 1);
+            list(o, o->w->d.lives.of[f->rows[k].id + i]);
         }
 }
 
@@ -135,8 +142,10 @@ static struct best alone(const struct msim_block_owners *o, uint32_t op,
     uint32_t life;
     bool number;
 
+    /* One number has what was another's memory a moment ago. */
     while (next_alone(f, both, &life, &number))
-        learn(o, &b, life);
+        if (!number || (life != MSIM_NONE && o->listed[life]))
+            learn(o, &b, life);
     return b;
 }
 
@@ -152,7 +161,7 @@ static void spread_alone(struct msim_block_owners *o, uint32_t op,
     bool number;
 
     while (b.owner && next_alone(f, both, &life, &number))
-        if (!number) /* its memory is another's at once */
+        if (!number)
             note(o, life, b.owner, b.rank + 1);
 }
 
@@ -340,7 +349,8 @@ enum msim_status msim_block_owners_find(struct msim_block_owners *o,
     o->of = calloc(n, sizeof(*o->of));
     o->rank = malloc(n);
     o->lists = malloc(ops * sizeof(*o->lists));
-    if (!o->of || !o->rank || !o->lists)
+    o->listed = calloc(n, sizeof(*o->listed));
+    if (!o->of || !o->rank || !o->lists || !o->listed)
         return MSIM_ENOMEM;
     memset(o->rank, UNKNOWN, n);
     memset(o->lists, 0xff, ops * sizeof(*o->lists));
@@ -366,6 +376,7 @@ void msim_block_owners_release(struct msim_block_owners *o)
     msim_chunks_release(&o->chunks);
     free(o->of);
     free(o->rank);
+    free(o->listed);
     free(o->lists);
     free(o->rows);
     free(o->pool);

@@ -37,6 +37,7 @@ struct msim_block_owners {
     struct msim_chunks chunks;
     uint32_t *of;    /* by life: its block, counted from 1 */
     uint8_t *rank;   /* by life: how it is known; the less, the better */
+    bool *listed;    /* by life: it stands in lists */
     uint32_t *lists; /* by op: its row, or NONE */
     struct msim_block_owners_lists *rows;
     uint32_t n_rows, cap_rows;
