@@ -228,6 +228,84 @@ static enum msim_status find_passes(struct msim_anatomy *a)
     return MSIM_OK;
 }
 
+/* ---- forward passes that run again ---------------------------------------
+ */
+
+static uint32_t name_of(const struct msim_anatomy *a, uint32_t s)
+{
+    return a->t->ops[a->rows[s].op].name;
+}
+
+/* Are `n` statements from `s` on called like those from `k` on? */
+static bool called_alike(const struct msim_anatomy *a, uint32_t s, uint32_t k,
+                         uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (name_of(a, s + i) != name_of(a, k + i))
+            return false;
+    return true;
+}
+
+/* Do `n` statements from `s` on stand in the middle of the first pass? */
+static bool is_inside(const struct msim_anatomy *a, uint32_t s, uint32_t n)
+{
+    const struct msim_anatomy_pass *first = &a->passes[0];
+
+    for (uint32_t i = first->forward + 1; i + n <= first->backward; i++)
+        if (called_alike(a, i, s, n))
+            return true;
+    return false;
+}
+
+/* Is the forward part of pass `p`, but for what backward begins with, a stretch
+ * from the middle of the first one's? It is a block that is computed again, not
+ * another micro batch, which begins where the first one does. */
+static bool is_again(const struct msim_anatomy *a, uint32_t p)
+{
+    const struct msim_anatomy_pass *first = &a->passes[0], *x = &a->passes[p];
+    uint32_t n = x->backward - x->forward;
+    uint32_t all = first->backward - first->forward;
+
+    if (n + HOOK_MOST >= all) /* a step may begin with something once */
+        return false;
+    for (uint32_t less = 0; less < HOOK_MOST && less < n; less++)
+        if (n - less > HOOK_MOST &&
+            !called_alike(a, first->forward, x->forward, n - less) &&
+            is_inside(a, x->forward, n - less))
+            return true;
+    return false;
+}
+
+/* Statements of pass `from` are of backward of pass `to`. */
+static void merge(struct msim_anatomy *a, uint32_t to, uint32_t from)
+{
+    const struct msim_anatomy_pass *x = &a->passes[from];
+
+    set_roles(a, a->passes[to].tail, x->tail, MSIM_ANATOMY_BACKWARD, to);
+    set_roles(a, x->tail, x->end, MSIM_ANATOMY_TAIL, to);
+    a->passes[to].tail = x->tail;
+    a->passes[to].end = x->end;
+}
+
+static void merge_again(struct msim_anatomy *a)
+{
+    uint32_t n = a->n_passes ? 1 : 0;
+
+    for (uint32_t p = 1; p < a->n_passes; p++) {
+        const struct msim_anatomy_pass x = a->passes[p];
+
+        if (is_again(a, p)) {
+            merge(a, n - 1, p);
+            continue;
+        }
+        set_roles(a, x.forward, x.backward, MSIM_ANATOMY_FORWARD, n);
+        set_roles(a, x.backward, x.tail, MSIM_ANATOMY_BACKWARD, n);
+        set_roles(a, x.tail, x.end, MSIM_ANATOMY_TAIL, n);
+        a->passes[n++] = x;
+    }
+    a->n_passes = n;
+}
+
 /* ---- all of it -----------------------------------------------------------
  */
 
@@ -244,7 +322,9 @@ enum msim_status msim_anatomy_find(struct msim_anatomy *out,
         return MSIM_ENOMEM;
     memset(out->statement, 0xff, n * sizeof(*out->statement));
     MSIM_TRY(find_statements(out));
-    return find_passes(out);
+    MSIM_TRY(find_passes(out));
+    merge_again(out);
+    return MSIM_OK;
 }
 
 void msim_anatomy_release(struct msim_anatomy *a)

@@ -8,6 +8,8 @@
  *     conv relu  conv relu  linear loss | LossBackward ... | Optimizer.step
  *     block 0    block 1    (no block)
  *
+ * A block that is computed again before its backward pass is of that.
+ *
  * Blocks are found where one tensor alone goes on to what comes later: the
  * forward pass is cut there, pieces without a product or a convolution go to
  * the one before, and pieces whose operators repeat are blocks. Where attention
