@@ -140,7 +140,8 @@ static enum msim_status place_step(struct msim_alignment *a)
             before = 0;
             continue;
         }
-        owner = msim_block_owners_statement(&a->owners, s);
+        owner = msim_block_owners_ops(&a->owners, w->a.rows[s].op,
+                                      msim_anatomy_end(&w->a, s));
         if (!owner && label == g.label &&
             a->owners.lists[w->a.rows[s].op] == MSIM_NONE)
             owner = before;

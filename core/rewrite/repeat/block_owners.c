@@ -89,10 +89,12 @@ static struct best member(const struct msim_block_owners *o,
     return b;
 }
 
-static void list(struct msim_block_owners *o, uint32_t life)
+static void list(struct msim_block_owners *o, uint32_t op, uint32_t life)
 {
-    if (life != MSIM_NONE)
-        o->listed[life] = true;
+    uint32_t at = o->w->d.lives.place[op] + 1;
+
+    if (life != MSIM_NONE && o->listed[life] < at)
+        o->listed[life] = at;
 }
 
 static void spread_lists(struct msim_block_owners *o,
@@ -103,7 +105,7 @@ static void spread_lists(struct msim_block_owners *o,
             struct best b = member(o, f, f->rows[k].n, i);
 
             note(o, o->w->d.lives.of[f->rows[k].id + i], b.owner, b.rank + 1);
-            list(o, o->w->d.lives.of[f->rows[k].id + i]);
+            list(o, f->of - 1, o->w->d.lives.of[f->rows[k].id + i]);
         }
 }
 
@@ -131,6 +133,18 @@ static bool next_alone(const struct msim_lists *f,
     return false;
 }
 
+/* A tensor of one number says whose it is up to where lists have it (norms,
+ * before they are stacked), or where it is there all the time (a count of
+ * steps). Others have what was another's memory a moment ago. */
+static bool is_listed(const struct msim_block_owners *o, uint32_t op,
+                      uint32_t life)
+{
+    const struct msim_lives *l = &o->w->d.lives;
+
+    return life != MSIM_NONE && o->listed[life] &&
+           (l->rows[life].born == MSIM_NONE || l->place[op] < o->listed[life]);
+}
+
 static struct best alone(const struct msim_block_owners *o, uint32_t op,
                          const struct msim_lists *f)
 {
@@ -142,9 +156,8 @@ static struct best alone(const struct msim_block_owners *o, uint32_t op,
     uint32_t life;
     bool number;
 
-    /* One number has what was another's memory a moment ago. */
     while (next_alone(f, both, &life, &number))
-        if (!number || (life != MSIM_NONE && o->listed[life]))
+        if (!number || is_listed(o, op, life))
             learn(o, &b, life);
     return b;
 }
@@ -383,14 +396,15 @@ void msim_block_owners_release(struct msim_block_owners *o)
     *o = (struct msim_block_owners){0};
 }
 
-/* All that the statement names outside of lists, and lists of one block. */
-uint32_t msim_block_owners_statement(const struct msim_block_owners *o,
-                                     uint32_t s)
+/* All that operators [first, end) name outside of lists, and lists of one
+ * block. */
+uint32_t msim_block_owners_ops(const struct msim_block_owners *o,
+                               uint32_t first, uint32_t end)
 {
     const struct msim_weave *w = o->w;
     struct best b = {0, UNKNOWN};
 
-    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+    for (uint32_t i = first; i < end; i++) {
         struct msim_lists f = {.of = 0};
         struct best x;
 

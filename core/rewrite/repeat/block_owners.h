@@ -35,10 +35,11 @@ struct msim_block_owners_member {
 struct msim_block_owners {
     const struct msim_weave *w;
     struct msim_chunks chunks;
-    uint32_t *of;    /* by life: its block, counted from 1 */
-    uint8_t *rank;   /* by life: how it is known; the less, the better */
-    bool *listed;    /* by life: it stands in lists */
-    uint32_t *lists; /* by op: its row, or NONE */
+    uint32_t *of;     /* by life: its block, counted from 1 */
+    uint8_t *rank;    /* by life: how it is known; the less, the better */
+    uint32_t *listed; /* by life: the last place (lives) where it stands in
+                         lists, plus one; 0: nowhere */
+    uint32_t *lists;  /* by op: its row, or NONE */
     struct msim_block_owners_lists *rows;
     uint32_t n_rows, cap_rows;
     uint32_t *pool;
@@ -60,9 +61,9 @@ msim_block_owners_member_at(const struct msim_block_owners *o,
                             const struct msim_block_owners_lists *row,
                             uint32_t i);
 
-/* The block of what statement `s` names; 0 where it is of lists of several
- * blocks, or not known. */
-uint32_t msim_block_owners_statement(const struct msim_block_owners *o,
-                                     uint32_t s);
+/* The block of what operators [first, end) name; 0 where one of them has lists
+ * of several blocks, or where it is not known. */
+uint32_t msim_block_owners_ops(const struct msim_block_owners *o,
+                               uint32_t first, uint32_t end);
 
 #endif

@@ -243,12 +243,6 @@ struct side {
     bool changed;
 };
 
-/* Which members stand in the lists of the operator; `row` NULL: as recorded. */
-struct lists {
-    const struct msim_block_owners_lists *row;
-    uint32_t first, n; /* of c->members */
-};
-
 static enum msim_status add_part(struct msim_layer_copies *c, struct side *x,
                                  struct msim_draft_part part)
 {
@@ -289,7 +283,7 @@ static uint32_t number_of_list(const struct msim_lists *f, uint32_t arg,
 /* List `k` of the first piece's operator, with all members. */
 static enum msim_status put_list(struct msim_layer_copies *c, struct side *x,
                                  uint32_t arg, uint32_t k,
-                                 const struct lists *l)
+                                 const struct msim_layer_lists *l)
 {
     struct msim_lists f = {.of = 0};
 
@@ -310,29 +304,67 @@ static enum msim_status put_list(struct msim_layer_copies *c, struct side *x,
     return MSIM_OK;
 }
 
+/* Numbers for each member, such as the sizes of steps. */
+static bool is_numbers(const struct msim_trace *t, uint32_t arg, uint32_t n)
+{
+    const struct msim_arg *a = &t->args[arg];
+
+    if (a->kind != MSIM_ARG_LIST || a->n != n || a->v.i != (int64_t)n)
+        return false;
+    for (uint32_t i = 1; i <= n; i++)
+        if (a[i].kind == MSIM_ARG_TENSOR || a[i].kind == MSIM_ARG_LIST)
+            return false;
+    return n > 1;
+}
+
+static enum msim_status put_numbers(struct msim_layer_copies *c, struct side *x,
+                                    uint32_t arg,
+                                    const struct msim_layer_lists *l)
+{
+    x->changed = true;
+    MSIM_TRY(add_part(
+        c, x,
+        (struct msim_draft_part){.arg = arg, .id = MSIM_NONE, .count = l->n}));
+    for (uint32_t i = l->first; i < l->first + l->n; i++) {
+        struct msim_block_owners_member from = msim_block_owners_member_at(
+            &c->a.owners, l->row, c->members[i].member);
+
+        MSIM_TRY(add_part(c, x,
+                          (struct msim_draft_part){.arg = arg + 1 + from.i,
+                                                   .id = MSIM_NONE}));
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status put_side(struct msim_layer_copies *c, struct side *x,
-                                 uint32_t op, const struct lists *l,
+                                 uint32_t op, const struct msim_layer_lists *l,
                                  const struct msim_layer_place *at)
 {
     const struct msim_trace *t = c->w->t;
     struct msim_lists f = {.of = 0};
     const struct msim_arg_block *b;
+    uint32_t n = 0;
 
     if (x->block == MSIM_NONE)
         return MSIM_OK;
-    if (l->row)
+    if (l->row) {
         msim_lists_look(&f, t, op);
+        n = msim_block_owners_member_at(&c->a.owners, l->row, 0).n;
+    }
     b = &t->blocks[x->block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         uint32_t k = number_of_list(&f, i, x->side == 1);
         bool tensor = t->args[i].kind == MSIM_ARG_TENSOR;
 
-        if (k < f.n &&
-            f.rows[k].n ==
-                msim_block_owners_member_at(&c->a.owners, l->row, 0).n) {
+        if (k < f.n && f.rows[k].n == n) {
             MSIM_TRY(put_list(c, x, i, k, l));
             i += f.rows[k].n;
             x->id += f.rows[k].n;
+            continue;
+        }
+        if (l->row && is_numbers(t, i, n)) {
+            MSIM_TRY(put_numbers(c, x, i, l));
+            i += n;
             continue;
         }
         MSIM_TRY(put_tensor(c, x, i, tensor ? x->id : MSIM_NONE, at));
@@ -344,9 +376,9 @@ static enum msim_status put_side(struct msim_layer_copies *c, struct side *x,
 /* ---- operators ------------------------------------------------------------
  */
 
-static enum msim_status copy_op(struct msim_layer_copies *c, uint32_t op,
-                                const struct msim_layer_place *at,
-                                const struct lists *l)
+enum msim_status msim_layer_copy_op(struct msim_layer_copies *c, uint32_t op,
+                                    const struct msim_layer_place *at,
+                                    const struct msim_layer_lists *l)
 {
     const struct msim_op *o = &c->w->t->ops[op];
     const struct msim_draft_how how = {.at = msim_draft_own_place(&c->w->d, op),
@@ -369,146 +401,12 @@ static enum msim_status copy_op(struct msim_layer_copies *c, uint32_t op,
 enum msim_status msim_layer_copy(struct msim_layer_copies *c, uint32_t s,
                                  const struct msim_layer_place *at)
 {
-    const struct lists none = {0};
+    const struct msim_layer_lists none = {0};
 
     for (uint32_t i = c->w->a.rows[s].op; i < msim_anatomy_end(&c->w->a, s);
          i++)
-        MSIM_TRY(copy_op(c, i, at, &none));
+        MSIM_TRY(msim_layer_copy_op(c, i, at, &none));
     return MSIM_OK;
-}
-
-/* ---- what is of no block --------------------------------------------------
- */
-
-/* Elements of a member of the first of the lists. */
-static int64_t elems_of(const struct msim_layer_copies *c,
-                        const struct msim_lists *f, uint32_t i)
-{
-    return (int64_t)msim_arg_elems(c->w->t,
-                                   &c->w->t->args[f->rows[0].arg + 1 + i]);
-}
-
-/* Norms of all gradients in one tensor (stack), or gradients themselves (cat):
- * it goes with the lists that it is made of. */
-static void note_sizes(struct msim_layer_copies *c,
-                       const struct msim_block_owners_lists *row)
-{
-    const struct msim_trace *t = c->w->t;
-    struct msim_lives_each e = msim_lives_outputs(&c->w->d.lives, t, row->op);
-    struct msim_layer_size sum = {0};
-    struct msim_lists f = {.of = 0};
-
-    msim_lists_look(&f, t, row->op);
-    if (!f.n || f.rows[0].n != row->n)
-        return;
-    for (uint32_t i = 0; i < row->n; i++)
-        sum.from += elems_of(c, &f, i);
-    for (uint32_t i = 0; i < c->n_members; i++)
-        sum.to += elems_of(c, &f, c->members[i].member);
-    while (msim_lives_next(&e)) {
-        int64_t size = e.arg->n == 1 ? *msim_arg_dims(t, e.arg) : 0;
-
-        if (e.life == MSIM_NONE || !size)
-            continue;
-        if (size == row->n)
-            c->sizes[e.life] = (struct msim_layer_size){size, c->n_members};
-        else if (size == sum.from)
-            c->sizes[e.life] = sum;
-    }
-}
-
-static enum msim_status copy_lists(struct msim_layer_copies *c, uint32_t op,
-                                   const struct msim_block_owners_lists *row)
-{
-    const struct msim_layer_place none = {0, 0, MSIM_NONE};
-    struct lists l = {.row = row};
-
-    if (!row)
-        return copy_op(c, op, &none, &l);
-    MSIM_TRY(msim_layer_members(c, row));
-    note_sizes(c, row);
-    l.n = c->n_members;
-    return l.n ? copy_op(c, op, &none, &l) : MSIM_OK;
-}
-
-enum msim_status msim_layer_copy_frame(struct msim_layer_copies *c, uint32_t s)
-{
-    for (uint32_t i = c->w->a.rows[s].op; i < msim_anatomy_end(&c->w->a, s);
-         i++) {
-        uint32_t row = c->a.owners.lists[i];
-
-        MSIM_TRY(
-            copy_lists(c, i, row == MSIM_NONE ? NULL : &c->a.owners.rows[row]));
-    }
-    return MSIM_OK;
-}
-
-/* ---- pieces ---------------------------------------------------------------
- */
-
-/* Statements alone of members [first, end), each in its turn. */
-static enum msim_status copy_alone(struct msim_layer_copies *c,
-                                   const struct msim_chunk_row *r,
-                                   uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++)
-        for (uint32_t k = 0; k < r->alone; k++)
-            MSIM_TRY(
-                msim_layer_copy(c, msim_chunk_alone(r, c->members[i].member, k),
-                                &c->members[i].at));
-    return MSIM_OK;
-}
-
-/* The row of lists that the `k`-th statement of a piece has; NULL: none. */
-static const struct msim_block_owners_lists *
-list_of(const struct msim_layer_copies *c, const struct msim_chunk_row *r,
-        uint32_t k)
-{
-    uint32_t op = c->w->a.rows[msim_chunk_list(r, 0, k)].op;
-    uint32_t row = c->a.owners.lists[op];
-
-    return row == MSIM_NONE ? NULL : &c->a.owners.rows[row];
-}
-
-static enum msim_status copy_piece(struct msim_layer_copies *c,
-                                   const struct msim_chunk_row *r,
-                                   uint32_t first, uint32_t end)
-{
-    const struct msim_layer_place none = {0, 0, MSIM_NONE};
-
-    MSIM_TRY(copy_alone(c, r, first, end));
-    for (uint32_t k = 0; k < r->lists; k++)
-        MSIM_TRY(
-            copy_op(c, c->w->a.rows[msim_chunk_list(r, 0, k)].op, &none,
-                    &(struct lists){list_of(c, r, k), first, end - first}));
-    return MSIM_OK;
-}
-
-/* Pieces as large as they were, of other members. */
-enum msim_status msim_layer_copy_chunks(struct msim_layer_copies *c,
-                                        const struct msim_chunk_row *r)
-{
-    MSIM_TRY(msim_layer_members(c, list_of(c, r, 0)));
-    for (uint32_t i = 0; i < c->n_members; i += r->size)
-        MSIM_TRY(copy_piece(
-            c, r, i, i + r->size < c->n_members ? i + r->size : c->n_members));
-    return MSIM_OK;
-}
-
-const struct msim_chunk_row *
-msim_layer_chunks_at(const struct msim_layer_copies *c, uint32_t s)
-{
-    const struct msim_chunks *all = &c->a.owners.chunks;
-
-    for (uint32_t i = 0; i < all->n; i++) {
-        bool known = true;
-
-        for (uint32_t k = 0; k < all->rows[i].lists; k++)
-            known &= list_of(c, &all->rows[i], k) != NULL;
-        if (known && s >= all->rows[i].first && s < all->rows[i].end)
-            return &all->rows[i];
-    }
-    return NULL;
 }
 
 /* ---- from beginning to end -------------------------------------------------

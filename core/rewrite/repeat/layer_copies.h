@@ -58,12 +58,26 @@ MSIM_MUST_CHECK
 enum msim_status msim_layer_copies_open(struct msim_layer_copies *c);
 void msim_layer_copies_close(struct msim_layer_copies *c);
 
+/* Which members stand in the lists of an operator: c->members [first, first +
+ * n); `row` NULL: it is as recorded. */
+struct msim_layer_lists {
+    const struct msim_block_owners_lists *row;
+    uint32_t first, n;
+};
+
+/* A copy of operator `op` there, without what is below it. */
+MSIM_MUST_CHECK
+enum msim_status msim_layer_copy_op(struct msim_layer_copies *c, uint32_t op,
+                                    const struct msim_layer_place *at,
+                                    const struct msim_layer_lists *l);
+
 /* A copy of statement `s` there, with all that is below it. */
 MSIM_MUST_CHECK
 enum msim_status msim_layer_copy(struct msim_layer_copies *c, uint32_t s,
                                  const struct msim_layer_place *at);
 
-/* A copy of statement `s`, which is of no block: its lists grow or shrink. */
+/* A copy of statement `s`, which is of no block: its lists grow or shrink. Of
+ * this and what follows: layer_frame.c. */
 MSIM_MUST_CHECK
 enum msim_status msim_layer_copy_frame(struct msim_layer_copies *c, uint32_t s);
 
