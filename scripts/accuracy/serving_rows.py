@@ -4,7 +4,9 @@ each request of a measured run of vLLM by `serve`, runs below the knee.
 
     scripts/accuracy/serving_rows.py --traces FOLDER --binary build/mystique-sim
 
-Prints the errors by source, engine and model. Constants of the law were fitted
+Prints the errors by source, engine and model, and of capacity: output tokens a
+second of the most clients that were tried of each configuration, where they wait
+for each other most, and of the overloaded run of vLLM. Constants of the law were fitted
 on the rows of closed loops (data/laws/serving.json; what a fit did not see is
 judged by msim-fit-serving), on none of the rest. With --check it fails where a
 median is above its bar.
@@ -27,6 +29,7 @@ BARS = {
     ("vLLM run", "e2e_ms"): 8,
     ("vLLM run", "tpot_ms"): 8,
     ("below the knee", "ttft_ms"): 20,
+    ("capacity", "tokens/s"): 18,
 }
 LEAST_ANSWERED = 0.99
 
@@ -37,6 +40,34 @@ def run(binary, arguments, folder):
     if done.returncode != 0:
         sys.exit(f"serve {' '.join(arguments)}: {done.stderr}")
     return done.stdout
+
+
+def tokens_per_s(row, before=""):
+    """Of a closed loop: each client has an answer of osl tokens in so long."""
+    osl = float(row["osl"])
+    ms = (float(row[before + "ttft_ms"]) +
+          (osl - 1) * float(row[before + "tpot_ms"]))
+    return float(row["batch_size"]) * osl / ms * 1e3
+
+
+def capacity(answered):
+    """Rows with the most clients of their configuration, where there are three
+    or more: predicted and measured."""
+    sets = collections.defaultdict(list)
+    given = ("ttft", "tpot", "measured", "uses", "defaults", "reason", "id",
+             "batch_size", "concurrency")
+    for r in answered:
+        key = tuple(v for k, v in r.items() if not k.startswith(given))
+        sets[key].append(r)
+    pairs = collections.defaultdict(list)
+    for rows in sets.values():
+        if len({r["batch_size"] for r in rows}) < 3:
+            continue
+        r = max(rows, key=lambda r: float(r["batch_size"]))
+        pair = (tokens_per_s(r), tokens_per_s(r, "measured_"))
+        pairs["capacity", "tokens/s"].append(pair)
+        pairs[f"  of {r['backend']}, capacity", "tokens/s"].append(pair)
+    return pairs
 
 
 def closed_loops(binary, serving, folder):
@@ -55,6 +86,7 @@ def closed_loops(binary, serving, folder):
             pairs["closed loops", figure].append(pair)
             name = f"  {r['backend']} {r['model'].split('/')[-1]}"
             pairs[f"{name} {r['platform']}", figure].append(pair)
+    pairs.update(capacity(answered))
     return pairs, len(answered) / len(rows)
 
 
@@ -84,12 +116,18 @@ def vllm_run(binary, serving, folder):
                       settings, traffic, log)
     predicted = csv.DictReader(run(binary, [app, "--csv"], folder).splitlines())
     pairs = collections.defaultdict(list)
+    ends = [0, 0]
+    tokens = 0
     with open(log, encoding="utf-8") as measured:
         for p, m in zip(predicted, csv.DictReader(measured)):
+            tokens += int(m["output_tokens"])
+            ends = [max(end, 1e3 * float(m["t_s"]) + float(of["e2e_ms"]))
+                    for end, of in zip(ends, (p, m))]
             for figure in ("e2e_ms", "tpot_ms", "ttft_ms"):
                 if p[figure] and m[figure]:
                     pairs["vLLM run", figure].append(
                         (float(p[figure]), float(m[figure])))
+    pairs["vLLM run", "tokens/s"] = [tuple(1e3 * tokens / end for end in ends)]
     return pairs
 
 
