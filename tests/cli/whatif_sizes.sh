@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# whatif: a recorded step of another width, of other heads, another MLP, another
+# vocabulary is what a step of such a model is.
+. "$(dirname "$0")/lib.bash"
+all_of_sanitizers
+
+write() { # DIR HIDDEN HEADS KV FFN VOCAB: the trace of a step of such a model
+    echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": $tied, \"gated\": $gated,
+      \"norm\": \"$norm\", \"positions\": \"rope\", \"bias\": $tied, \"layers\": 2, \"hidden\": $2,
+      \"heads\": $3, \"kv_heads\": $4, \"ffn\": $5, \"vocab\": $6}" >"$folder/$1.json"
+    rm -rf "${folder:?}/$1"
+    run synth "$folder/$1.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+    # as a trace alone: the factor of a described job is its own
+    rm "$folder/$1/synth.json"
+}
+figures() { # NAME: all figures of that scenario but the ratio
+    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f1-3,7-
+}
+reason() { grep -E "^\"?$1\"?," "$folder/out"; }
+
+cat >"$folder/sizes.json" <<'JSON'
+{"scenarios": [
+  {"name": "same", "changes": [{"hidden": 256}]},
+  {"name": "hidden", "changes": [{"hidden": {"from": 256, "to": 512}}]},
+  {"name": "heads", "changes": [{"heads": 16}]},
+  {"name": "ffn", "changes": [{"ffn": {"from": 768, "to": 512}}]},
+  {"name": "vocab", "changes": [{"vocab": 2000}]},
+  {"name": "all", "changes": [{"ffn": 512}, {"hidden": 512}, {"heads": 16}, {"vocab": 2000}]},
+  {"name": "seven", "changes": [{"heads": 7}]},
+  {"name": "none", "changes": [{"hidden": {"from": 1000, "to": 512}}]}]}
+JSON
+echo '{"scenarios": [{"name": "x", "changes": [{"nodes": 1}]}]}' >"$folder/nothing.json"
+# As many tokens as the model is wide.
+echo '{"gpus": 2, "dp": 2, "global_batch": 4, "micro_batch": 1, "sequence": 256, "precision": "bf16"}' \
+    >"$folder/s.json"
+for model in "true false layernorm" "false true rmsnorm"; do
+    read -r tied gated norm <<<"$model"
+    kv=8
+    [ "$gated" = false ] || kv=2
+    write of 256 8 $kv 768 1000
+    write hidden 512 8 $kv 1536 1000
+    write heads 256 16 $((2 * kv)) 768 1000
+    write ffn 256 8 $kv 512 1000
+    write vocab 256 8 $kv 768 2000
+    write all 512 16 $((2 * kv)) 512 2000
+    run whatif "$folder/sizes.json" "$folder/of" --platform a100 --csv
+    want_rc 0
+    cp "$folder/out" "$folder/answers"
+    [ "$(figures same)" = "$(figures base)" ] || complain "as wide as it was changes something"
+    [[ $(reason seven) == *"heads do not divide the width: 8 heads of 32"* ]] ||
+        complain "no reason: $(reason seven)"
+    [[ $(reason none) == *"1000; it has 256"* ]] || complain "no reason: $(reason none)"
+    for name in hidden heads ffn vocab all; do
+        cp "$folder/answers" "$folder/out"
+        got=$(figures $name)
+        [ "$got" != "$(figures base)" ] || complain "$name changes nothing"
+        run whatif "$folder/nothing.json" "$folder/$name" --platform a100 --csv
+        want_rc 0
+        [ "$(figures base)" = "$got" ] || complain "$name ($model): $got, want $(figures base)"
+    done
+done
+
+# What cannot be a size.
+for wrong in 0 -3 '"12"' '{"from": 256}' '{"to": 0}' '{"to": 4, "of": 3}' 2000000000; do
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [{\"hidden\": $wrong}]}]}" >"$folder/wrong.json"
+    run whatif "$folder/wrong.json" "$folder/of" --platform a100
+    want_rc 3
+    want_err "hidden"
+done
+
+# Without ids of tensors nothing can be followed.
+echo '{"scenarios": [{"name": "x", "changes": [{"hidden": 512}]}]}' >"$folder/s.json"
+run whatif "$folder/s.json" "$MSIM_DATA/traces/resnet" --platform a100 --csv
+want_rc 0
+[[ $(reason x) == *"ids of tensors"* || $(reason x) == *"no operator of the trace says"* ]] ||
+    complain "no reason: $(reason x)"
+
+finish
