@@ -21,6 +21,7 @@
 #include "core/rewrite/split/halves.h"
 #include "core/rewrite/split/owners.h"
 #include "core/rewrite/split/rank_groups.h"
+#include "core/rewrite/split/tied.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
 
@@ -239,6 +240,7 @@ static void put_batch(struct piping *c, uint32_t batch)
             w->d.storage[i] = w->kind[i] == MSIM_LIFE_GRADIENT && batch == 0
                                   ? c->first[i]
                                   : c->base[batch] + c->local[i];
+    msim_tied_put(&c->places, pass, batch);
 }
 
 static void put_back(struct piping *c)
@@ -275,12 +277,14 @@ static enum msim_status run_statement(struct piping *c, uint32_t s,
 {
     struct msim_weave *w = c->w;
 
-    if (!has_half(c, s, half))
+    if (!has_half(c, s, half) || msim_tied_leaves_out(&c->places, s))
         return MSIM_OK;
     MSIM_TRY(open_labels(c, w->a.rows[s].op));
     if (batch && w->gradient[s] != MSIM_NONE && msim_weave_makes_gradient(w, s))
         return msim_weave_add_up(w, s, c->first[w->gradient[s]]);
-    return copy_half(c, s, half);
+    MSIM_TRY(copy_half(c, s, half));
+    return half & MSIM_HALF_WEIGHTS ? msim_tied_add(&c->places, s, batch)
+                                    : MSIM_OK;
 }
 
 static enum msim_status run_turn(struct piping *c, const struct msim_turn *t)
@@ -428,7 +432,7 @@ static enum msim_status run_turns(struct piping *c)
                      : run_turn(c, t));
     }
     put_back(c);
-    return MSIM_OK;
+    return msim_tied_reduce(&c->places, &c->layout, c->outer);
 }
 
 static enum msim_status run_step(struct piping *c)
@@ -532,6 +536,7 @@ static enum msim_status open(struct piping *c, const struct msim_rewrite *r)
     MSIM_TRY(take_memory(c));
     MSIM_TRY(
         msim_places_find(&c->places, c->w, c->layout.stages, c->shape.chunks));
+    MSIM_TRY(msim_tied_begin(&c->places, &c->layout));
     MSIM_TRY(msim_owners_find(&c->owners, &c->places));
     MSIM_TRY(msim_halves_find(c->w, c->half));
     MSIM_TRY(msim_rank_groups_begin(c->w, &c->layout));

@@ -60,14 +60,48 @@ static bool next_member(struct members *m, struct member *out)
 /* ---- what is known of the start ------------------------------------------
  */
 
+static uint32_t pair_of(struct msim_owners *o, uint32_t a, uint32_t b)
+{
+    uint32_t i = 0;
+
+    while (i < o->n_pairs && (o->pairs[i][0] != a || o->pairs[i][1] != b))
+        i++;
+    if (i == MSIM_OWNER_PAIRS)
+        return MSIM_OWNED_BY_ALL;
+    if (i == o->n_pairs) {
+        o->pairs[i][0] = a;
+        o->pairs[i][1] = b;
+        o->n_pairs++;
+    }
+    return MSIM_OWNED_BY_PAIRS + i;
+}
+
+static bool is_pair(uint32_t owner)
+{
+    return owner >= MSIM_OWNED_BY_PAIRS && owner < MSIM_OWNED_BY_ALL;
+}
+
+static bool is_in(const struct msim_owners *o, uint32_t owner, uint32_t place)
+{
+    return owner == place ||
+           (is_pair(owner) &&
+            (o->pairs[owner - MSIM_OWNED_BY_PAIRS][0] == place ||
+             o->pairs[owner - MSIM_OWNED_BY_PAIRS][1] == place));
+}
+
 static void own(struct msim_owners *o, uint32_t life, uint32_t place)
 {
-    if (life == MSIM_NONE)
+    uint32_t is = life == MSIM_NONE ? MSIM_NONE : o->of[life];
+
+    if (life == MSIM_NONE || is_in(o, is, place))
         return;
-    if (o->of[life] == MSIM_NONE)
+    if (is == MSIM_NONE)
         o->of[life] = place;
-    else if (o->of[life] != place)
-        o->of[life] = MSIM_OWNED_BY_MANY;
+    else if (is < MSIM_OWNED_BY_PAIRS)
+        o->of[life] =
+            is < place ? pair_of(o, is, place) : pair_of(o, place, is);
+    else
+        o->of[life] = MSIM_OWNED_BY_ALL;
 }
 
 static void note_forward(struct msim_owners *o, uint32_t s)
@@ -95,6 +129,8 @@ static void begin(struct msim_owners *o)
         if (w->gradient[s] != MSIM_NONE)
             own(o, w->gradient[s], o->p->of[s]);
     }
+    for (uint32_t i = 0; i < o->p->n_tied; i++)
+        own(o, o->p->tied[i].gradient, o->p->tied[i].from);
 }
 
 /* ---- from one tensor to those beside it ----------------------------------
@@ -275,9 +311,17 @@ void msim_owners_release(struct msim_owners *o)
 /* ---- copies --------------------------------------------------------------
  */
 
-static bool is_own(uint32_t place, uint32_t stages, uint32_t stage)
+static bool is_own(const struct msim_owners *o, uint32_t owner, uint32_t stages,
+                   uint32_t stage)
 {
-    return place >= MSIM_OWNED_BY_MANY || place % stages == stage;
+    const uint32_t *pair;
+
+    if (owner >= MSIM_OWNED_BY_ALL)
+        return true;
+    if (!is_pair(owner))
+        return owner % stages == stage;
+    pair = o->pairs[owner - MSIM_OWNED_BY_PAIRS];
+    return pair[0] % stages == stage || pair[1] % stages == stage;
 }
 
 /* Is a part of the lists of `op` the stage's own? Where it has none: is what it
@@ -289,10 +333,10 @@ static bool mark(struct msim_owners *o, uint32_t op, uint32_t stages,
 
     *n = look(o, op);
     for (uint32_t i = 0; i < *n; i++) {
-        o->kept[i] = is_own(o->row[i], stages, stage);
+        o->kept[i] = is_own(o, o->row[i], stages, stage);
         any |= o->kept[i] != 0;
     }
-    return *n ? any : is_own(o->alone, stages, stage);
+    return *n ? any : is_own(o, o->alone, stages, stage);
 }
 
 enum msim_status msim_owners_copy(struct msim_owners *o, uint32_t s,
@@ -301,7 +345,7 @@ enum msim_status msim_owners_copy(struct msim_owners *o, uint32_t s,
     struct msim_weave *w = o->p->w;
     uint32_t top = w->a.rows[s].op;
 
-    if (!is_own(o->statement[s], stages, stage))
+    if (!is_own(o, o->statement[s], stages, stage))
         return MSIM_OK;
     for (uint32_t i = top; i < msim_anatomy_end(&w->a, s); i++) {
         struct msim_draft_how how = {.at = msim_draft_own_place(&w->d, i)};

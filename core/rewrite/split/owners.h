@@ -13,12 +13,16 @@
 #define MSIM_CORE_REWRITE_SPLIT_OWNERS_H
 #include "core/rewrite/split/places.h"
 
-/* Of several places, such as a table that embedding and head share. */
-#define MSIM_OWNED_BY_MANY (MSIM_NONE - 1)
+/* Of two places, such as a table that embedding and head share: so many pairs
+ * below NONE. What is of more is of all. */
+#define MSIM_OWNED_BY_ALL   (MSIM_NONE - 1)
+#define MSIM_OWNER_PAIRS    64
+#define MSIM_OWNED_BY_PAIRS (MSIM_OWNED_BY_ALL - MSIM_OWNER_PAIRS)
 
 struct msim_owners {
     const struct msim_places *p;
-    uint32_t *of;        /* by life: its place, MANY, or NONE: not known */
+    uint32_t *of; /* by life: its place, a pair, ALL, or NONE: not known */
+    uint32_t pairs[MSIM_OWNER_PAIRS][2], n_pairs;
     uint32_t *statement; /* by statement of tail and step: the place whose
                             alone it is; NONE: of all */
     /* Room for the longest list, of the operator at hand: what is kept, who

@@ -5,6 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/pipeline/pipeline_split.h"
+#include "core/rewrite/split/tied.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -303,7 +304,8 @@ enum msim_status msim_places_find(struct msim_places *p, struct msim_weave *w,
         spread_pass(&x, i);
         find_light(p, i);
     }
-    return find_crossings(p);
+    MSIM_TRY(find_crossings(p));
+    return msim_tied_find(p);
 }
 
 void msim_places_release(struct msim_places *p)
@@ -312,6 +314,7 @@ void msim_places_release(struct msim_places *p)
     free(p->maker);
     free(p->light);
     free(p->crossings);
+    free(p->tied);
     *p = (struct msim_places){0};
 }
 

@@ -14,7 +14,9 @@
  * makes and another reads goes through all places between them. What is light
  * is not sent: operators before the first block that read no parameter and no
  * result of one, such as a mask or the positions of tokens, run on each place
- * that reads their results.
+ * that reads their results. Nor is what backward makes of a parameter that two
+ * places read, such as a table that embedding and head share: each of them has
+ * one of its own.
  */
 #ifndef MSIM_CORE_REWRITE_SPLIT_PLACES_H
 #define MSIM_CORE_REWRITE_SPLIT_PLACES_H
@@ -29,6 +31,18 @@ struct msim_crossing {
                               first in the trace's dims, and how many */
 };
 
+/* A parameter that two places read: `life` is the gradient that the first in
+ * backward makes of it, `gradient` what the other one keeps. */
+struct msim_tied {
+    uint32_t life, pass, from, to, gradient;
+    uint32_t adds;      /* the statement that adds up what both make */
+    uint32_t part, sum; /* what else it is given, and what it makes */
+    int64_t elems;
+    uint32_t storage; /* of the sum over micro batches where `life` is made */
+    uint32_t group;   /* of both ranks */
+    uint8_t dtype, device;
+};
+
 struct msim_places {
     struct msim_weave *w;
     uint32_t n;
@@ -38,6 +52,8 @@ struct msim_places {
                         NONE */
     struct msim_crossing *crossings;
     uint32_t n_crossings, cap_crossings;
+    struct msim_tied *tied;
+    uint32_t n_tied, cap_tied;
 };
 
 /*

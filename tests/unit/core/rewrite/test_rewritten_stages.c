@@ -162,11 +162,116 @@ static void test_rewritten__no_shards(void)
     msim_job_free(job);
 }
 
+/* A table that embedding and head share: each stage has one of its own, sums
+ * its own gradients, and both reduce before the step. */
+static void test_rewritten__shared_table(void)
+{
+    static const struct made_node TIED[] = {
+        {10, 0, "aten::embedding", 0, 1, "1:70x8 3:32", "20:32x8"},
+        {11, 0, "aten::linear", 0, 2, "20:32x8 2:8x8", "21:32x8"},
+        {12, 0, "aten::relu", 0, 3, "21:32x8", "22:32x8"},
+        {13, 0, "aten::linear", 0, 4, "22:32x8 5:8x8", "23:32x8"},
+        {14, 0, "aten::relu", 0, 5, "23:32x8", "24:32x8"},
+        {15, 0, "aten::mm", 0, 6, "24:32x8 1:8x70", "25:32x70"},
+        {20, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+        {21, 20, "MmBackward0", 1, 6, "", ""},
+        {22, 21, "aten::mm", 0, -1, "25:70x32 24:32x8", "30:70x8"},
+        {23, 21, "aten::mm", 0, -1, "25:32x70 1:70x8", "31:32x8"},
+        {30, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+        {31, 30, "LinearBackward0", 1, 4, "", ""},
+        {32, 31, "aten::mm", 0, -1, "31:32x8 5:8x8", "32:32x8"},
+        {40, 0, "autograd::engine::evaluate_function: L", 0, -1, "", ""},
+        {41, 40, "LinearBackward0", 1, 2, "", ""},
+        {42, 41, "aten::mm", 0, -1, "32:32x8 2:8x8", "33:32x8"},
+        {50, 0, "autograd::engine::evaluate_function: E", 0, -1, "", ""},
+        {51, 50, "EmbeddingBackward0", 1, 1, "", ""},
+        {52, 51, "aten::embedding_dense_backward", 0, -1, "33:32x8 3:32",
+         "34:70x8"},
+        {53, 0, "aten::add", 0, -1, "30:70x8 34:70x8", "35:70x8"},
+        {60, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+        {61, 60, "torch::autograd::AccumulateGrad", 1, -1, "35:70x8", ""},
+        {62, 61, "aten::detach", 0, -1, "35:70x8", "35:70x8"},
+        {80, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+        {81, 80, "aten::addcdiv_", 0, -1, "1:70x8 35:70x8 6:70x8", ""},
+    };
+    struct msim_rewrite r = {
+        .parallel = {.pp = 2, .vp = 1, .micro_batches = 2, .recorded = 1}};
+
+    for (r.parallel.stage = 0; r.parallel.stage < 2; r.parallel.stage++) {
+        struct made_changed m;
+        char *text;
+
+        if (!change_nodes(&m, TIED, sizeof(TIED) / sizeof(*TIED), &r))
+            return;
+        text = rewritten_text(&m);
+        CHECK_STR(
+            text,
+            r.parallel.stage
+                ? "empty > a32x8\n"
+                  "record_param_comms a32x8 [11 #0 256 256] { nccl:recv }\n"
+                  "record_param_comms [12 #0 0 0] { nccl:wait }\n"
+                  "linear a32x8 b8x8 > c32x8\n"
+                  "relu c32x8 > d32x8\n"
+                  "mm d32x8 e8x70 > f32x70\n"
+                  "empty > g32x8\n"
+                  "record_param_comms g32x8 [11 #1 256 256] { nccl:recv }\n"
+                  "record_param_comms [12 #1 0 0] { nccl:wait }\n"
+                  ":M > { MmBackward0 > { mm f70x32 d32x8 > h70x8 mm f32x70 "
+                  "e70x8 > i32x8 } }\n"
+                  ":L > { LinearBackward0 > { mm i32x8 b8x8 > j32x8 } }\n"
+                  "record_param_comms j32x8 [10 #0 256 256] { nccl:send }\n"
+                  "linear g32x8 b8x8 > k32x8\n"
+                  "relu k32x8 > l32x8\n"
+                  "mm l32x8 e8x70 > m32x70\n"
+                  ":M > { MmBackward0 > { mm m70x32 l32x8 > n70x8 mm m32x70 "
+                  "e70x8 > o32x8 } }\n"
+                  "add_ h560 n560 > h560\n"
+                  ":L > { LinearBackward0 > { mm o32x8 b8x8 > p32x8 } }\n"
+                  "record_param_comms p32x8 [10 #1 256 256] { nccl:send }\n"
+                  "record_param_comms h560 h560 [1 #0 560 560] { "
+                  "nccl:all_reduce }\n"
+                  "record_param_comms [12 #0 0 0] { nccl:wait }\n"
+                  "Optimizer.step#Adam.step > { addcdiv_ e70x8 h70x8 q70x8 > "
+                  "}\n"
+                : "embedding a70x8 b32 > c32x8\n"
+                  "linear c32x8 d8x8 > e32x8\n"
+                  "relu e32x8 > f32x8\n"
+                  "record_param_comms f32x8 [10 #0 256 256] { nccl:send }\n"
+                  "embedding a70x8 b32 > g32x8\n"
+                  "linear g32x8 d8x8 > h32x8\n"
+                  "relu h32x8 > i32x8\n"
+                  "record_param_comms i32x8 [10 #1 256 256] { nccl:send }\n"
+                  "empty > j32x8\n"
+                  "record_param_comms j32x8 [11 #0 256 256] { nccl:recv }\n"
+                  "record_param_comms [12 #0 0 0] { nccl:wait }\n"
+                  ":L > { LinearBackward0 > { mm j32x8 d8x8 > k32x8 } }\n"
+                  ":E > { EmbeddingBackward0 > { embedding_dense_backward "
+                  "k32x8 b32 > l70x8 } }\n"
+                  ":A > { AccumulateGrad l70x8 > { detach l70x8 > l70x8 } }\n"
+                  "empty > m32x8\n"
+                  "record_param_comms m32x8 [11 #1 256 256] { nccl:recv }\n"
+                  "record_param_comms [12 #1 0 0] { nccl:wait }\n"
+                  ":L > { LinearBackward0 > { mm m32x8 d8x8 > n32x8 } }\n"
+                  ":E > { EmbeddingBackward0 > { embedding_dense_backward "
+                  "n32x8 b32 > o70x8 } }\n"
+                  ":A > { AccumulateGrad o70x8 > { add_ l70x8 o70x8 > l70x8 } "
+                  "}\n"
+                  "record_param_comms l560 l560 [1 #0 560 560] { "
+                  "nccl:all_reduce }\n"
+                  "record_param_comms [12 #0 0 0] { nccl:wait }\n"
+                  "Optimizer.step#Adam.step > { addcdiv_ a70x8 l70x8 p70x8 > "
+                  "}\n");
+        free(text);
+        done_step(&m);
+    }
+}
+
 int main(void)
 {
     RUN(test_rewritten__two_stages);
     RUN(test_rewritten__zero_bubble);
     RUN(test_rewritten__copies);
+    RUN(test_rewritten__shared_table);
     RUN(test_rewritten__no_shards);
     return check_summary();
 }
