@@ -34,6 +34,10 @@
  * second half, when the clock has settled. A backend that knows them greets
  * with "sustained": true; a failure is in "sustained_error".
  *
+ * What an answer took is what passes until it comes. Where the machine that is
+ * timed has a time of its own, as behind a queue or in a simulator, "took_s"
+ * says it: the budget of calibrate counts that, and no fit between answers.
+ *
  * A line with a "sequence" (profilers/run_sequence.h) has a line of answer for
  * each iteration, and one when it is done; a backend that knows them greets
  * with "sequences": true.

@@ -179,8 +179,9 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
     msim_cal_widths_free(widths);
     cJSON_Delete(platform);
     if (status == MSIM_OK)
-        status = msim_cal_journal_fitted(a->of.j, a->of.name,
-                                         msim_child_now() - begin, err);
+        status = msim_cal_journal_fitted(
+            a->of.j, a->of.name,
+            a->of.keeps_time ? 0 : msim_child_now() - begin, err);
     if (status == MSIM_OK && a->of.o->target > 0 &&
         mean / 2 <= log(1 + a->of.o->target))
         *n = 0;

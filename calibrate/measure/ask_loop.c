@@ -386,6 +386,18 @@ static void recall(struct msim_cal_ask_loop *a,
 
 /* ---- a visit ------------------------------------------------------------- */
 
+/* What the budget counts for an answer, which may say so. */
+static double seconds_of(struct msim_cal_ask_loop *a, const cJSON *answer,
+                         double begin)
+{
+    double took = msim_json_get_number(answer, "took_s", -1);
+
+    if (!(took >= 0 && took < INFINITY))
+        return msim_child_now() - begin;
+    a->keeps_time = true;
+    return took;
+}
+
 static enum msim_status visit(struct msim_cal_ask_loop *a,
                               const struct msim_cal_experiment *e,
                               struct msim_error *err)
@@ -399,8 +411,8 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
     report(a, e, answer);
     if (status == MSIM_OK)
         status = judge(a, e, answer, err);
-    kept = msim_cal_journal_add(a->j, a->name, e, answer,
-                                msim_child_now() - begin, err);
+    a->took = seconds_of(a, answer, begin);
+    kept = msim_cal_journal_add(a->j, a->name, e, answer, a->took, err);
     return status == MSIM_OK ? kept : status;
 }
 
@@ -464,7 +476,6 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
     const struct msim_cal_entry *known =
         msim_cal_journal_find(a->j, msim_cal_hash(e, a->name));
     struct msim_cal_round *r = &a->round;
-    double begin = msim_child_now();
     bool again = has_visits(a, e);
     uint32_t failed = a->failed;
 
@@ -475,12 +486,13 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
             msim_grow((void **)&r->list, &r->capacity, r->n, sizeof(*r->list)));
         r->list[r->n++] = *e;
     }
+    a->took = 0;
     if (known)
         recall(a, e, known);
     else
         MSIM_TRY(visit(a, e, err));
     if (again && a->failed == failed)
-        r->seconds += msim_child_now() - begin;
+        r->seconds += a->took;
     return r->n == ROUND_MAX || r->seconds >= ROUND_SECONDS
                ? msim_cal_ask_loop_end_round(a, err)
                : MSIM_OK;

@@ -9,7 +9,7 @@ if [ ! -x "$(dirname "$sim")/msim-calibrate" ]; then
     exit 77
 fi
 
-export FAKE_SECONDS=0 # most end by a fault, however fast the machine
+export FAKE_TOOK=0.005 # most end by a fault, not by their budget
 
 fake() { # FAULT...: the command line of the made-up backend
     echo "exec bash $here/fake_backend.bash $folder/asked $*"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A backend for tests: answers with the times of a made-up machine, at once or
-# after FAKE_SECONDS.
+# A backend for tests: answers at once with the times of a made-up machine, and says
+# that each took it FAKE_TOOK seconds (0.04), so that budgets do not depend on how busy ours is.
 #
 #   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters |
 #       die:add | fail:N:TEXT | tired:N | sticky:TEXT]...
@@ -43,6 +43,7 @@ number() { # NAME MEMBER DEFAULT: NAME is MEMBER's value in the line
     fi
 }
 
+took="\"took_s\": ${FAKE_TOOK:-0.04}"
 lived=0
 while IFS= read -r line; do
     failed='' lived=$((lived + 1))
@@ -66,23 +67,24 @@ while IFS= read -r line; do
     done
     number id id 0
     if [ -n "$failed" ]; then
-        echo "{\"id\": $id, \"error\": \"$failed\"}"
+        echo "{\"id\": $id, $took, \"error\": \"$failed\"}"
         [ "$failed" != "it sticks" ] || exit 4
         continue
     fi
     if [[ $line == *nonsense* ]]; then
-        echo "{\"id\": $id, \"error\": \"no such operator\"," \
+        echo "{\"id\": $id, $took, \"error\": \"no such operator\"," \
             '"unsupported": true}'
         continue
     fi
     if [[ $line == *dispatch* ]]; then
-        echo "{\"id\": $id, \"time_us\": 9, \"rounds\": 20, \"operators\":" \
+        echo "{\"id\": $id, \"time_us\": 9, $took, \"rounds\": 20, \"operators\":" \
             '[{"name": "aten::mm", "count": 1, "leaf": true,' \
             '"self_us": 4.5, "calls_us": 0}]}'
         continue
     fi
     if [[ $line == *'"beside":{'*collective* ]]; then
-            echo "{\"id\": $id, \"time_us\": 30, \"alone_us\": 20, \"runs\": 5}"
+            echo "{\"id\": $id, \"time_us\": 30, \"alone_us\": 20," \
+            "$took, \"runs\": 5}"
         continue
     fi
     # 50 GFLOP/s, 8 GB/s and 2 us, in nanoseconds
@@ -102,8 +104,6 @@ while IFS= read -r line; do
         x=$(((x ^ x >> 13) * 3266489917 & 0xffffffff))
         ns=$((ns << (x >> 16 & 1)))
     fi
-    sleep "${FAKE_SECONDS:-0.01}"
-    [ -z "${FAKE_SECONDS:-}" ] || sleep "$FAKE_SECONDS"
     counters=''
     if [[ $line == *'"counters":true'* ]]; then
         read=$((4 * b * (n * k + m * k) + 8 * bytes / 12))
@@ -118,5 +118,6 @@ while IFS= read -r line; do
         many="\"sustained\": {\"seconds\": 0.4, \"runs\": 9, \"time_us\":
             $((ns / 800)), \"sm_mhz\": 1410, \"power_w\": 690},"
     echo "{\"id\": $id, \"time_us\": $((ns / 1000)).$((ns % 1000 / 100)),"\
-        "${counters//$'\n'/}${many//$'\n'/}" '"spread": 0.01, "runs": 5}'
+        "${counters//$'\n'/}${many//$'\n'/}" "$took," \
+        '"spread": 0.01, "runs": 5}'
 done
