@@ -536,6 +536,7 @@ static enum msim_status open(struct piping *c, const struct msim_rewrite *r)
     MSIM_TRY(take_memory(c));
     MSIM_TRY(
         msim_places_find(&c->places, c->w, c->layout.stages, c->shape.chunks));
+    MSIM_TRY(msim_tied_find(&c->places));
     MSIM_TRY(msim_tied_begin(&c->places, &c->layout));
     MSIM_TRY(msim_owners_find(&c->owners, &c->places));
     MSIM_TRY(msim_halves_find(c->w, c->half));

@@ -5,7 +5,6 @@
 
 #include "core/base/vec.h"
 #include "core/pipeline/pipeline_split.h"
-#include "core/rewrite/split/tied.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -304,8 +303,7 @@ enum msim_status msim_places_find(struct msim_places *p, struct msim_weave *w,
         spread_pass(&x, i);
         find_light(p, i);
     }
-    MSIM_TRY(find_crossings(p));
-    return msim_tied_find(p);
+    return find_crossings(p);
 }
 
 void msim_places_release(struct msim_places *p)
