@@ -118,6 +118,12 @@ static void read_batch(struct msim_job_change *c, struct msim_fields *f,
     msim_fields_close(f, &in);
 }
 
+static void read_model(struct msim_job_change *c, struct msim_fields *f,
+                       const char *key)
+{
+    msim_job_model_read(&c->model, f, key);
+}
+
 /* Members of a strategy under the names that changes have. */
 static const struct {
     const char *change;
@@ -309,6 +315,10 @@ static void read_traced(struct msim_job_change *c, struct msim_fields *f,
     X("shard", read_shard)                                                     \
     X("batch", read_batch)                                                     \
     X("sequence", read_member)                                                 \
+    X("hidden", read_model)                                                    \
+    X("heads", read_model)                                                     \
+    X("ffn", read_model)                                                       \
+    X("vocab", read_model)                                                     \
     X("accumulate", read_member)                                               \
     X("dtype", read_member)                                                    \
     X("recompute", read_member)                                                \

@@ -13,6 +13,7 @@
 #define MSIM_PLAN_WHATIF_JOB_CHANGE_H
 #include "core/json/fields.h"
 #include "plan/describe/strategy.h"
+#include "plan/whatif/job_model.h"
 
 /* Factors of what a step consists of; 1: as it is. */
 struct msim_job_factors {
@@ -27,6 +28,7 @@ struct msim_job_change {
     uint32_t given;                   /* members that changes set */
     char platform[256], network[256]; /* "": the base's */
     int64_t world;                    /* 0: not changed */
+    struct msim_job_model model;
     struct msim_job_factors factors;
     char reason[256]; /* why no described job has such a change; "" */
 };

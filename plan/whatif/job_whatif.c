@@ -120,6 +120,7 @@ static void apply(struct msim_terms *t, struct msim_step_constants *c,
 
 static void set_figures(const struct runner *r, struct msim_job_scenario *row,
                         const struct machine *m,
+                        const struct msim_described *model,
                         const struct msim_terms *priced)
 {
     const struct msim_strategy *s = &row->strategy;
@@ -138,7 +139,7 @@ static void set_figures(const struct runner *r, struct msim_job_scenario *row,
     row->mfu = msim_step_mfu(&row->step, m->on, s);
     row->capacity = msim_platform_usable_bytes(m->on);
     row->memory = msim_job_memory_of(
-        &r->w->model, s, &r->memory,
+        model, s, &r->memory,
         &(struct msim_memory_gpu){.usable = row->capacity,
                                   .link = msim_platform_link_rate(m->on)});
 }
@@ -164,26 +165,28 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
 {
     const struct msim_job_change *c = &row->change;
     struct msim_error why = {0};
+    struct msim_described model;
     struct msim_terms terms;
     struct machine *m;
     const char *network = *c->network     ? c->network
                           : r->q->network ? r->q->network
                                           : "";
 
-    if (*row->reason)
+    if (*row->reason || !msim_job_model_make(&model, &r->w->model, &c->model,
+                                             row->reason, sizeof(row->reason)))
         return;
     if (find_machine(&m, r, *c->platform ? c->platform : r->q->platform,
                      network, &why) != MSIM_OK ||
-        msim_strategy_complete(&row->strategy, given, &r->w->model,
+        msim_strategy_complete(&row->strategy, given, &model,
                                usual_node(r->w, row, m->on), assumed, size,
                                row->reason, sizeof(row->reason)) ||
-        msim_terms_make(&terms, &m->pricer, &r->w->model, &row->strategy,
-                        &why) != MSIM_OK) {
+        msim_terms_make(&terms, &m->pricer, &model, &row->strategy, &why) !=
+            MSIM_OK) {
         if (!*row->reason)
             msim_cut_text(row->reason, sizeof(row->reason), why.text);
         return;
     }
-    set_figures(r, row, m, &terms);
+    set_figures(r, row, m, &model, &terms);
 }
 
 /* ---- the ratio ----------------------------------------------------------- */
@@ -201,6 +204,7 @@ static enum kinship kinship_of(const struct msim_job_scenario *row,
     const struct msim_strategy *a = &base->strategy, *b = &row->strategy;
 
     if (*row->change.platform || *row->change.network ||
+        !msim_job_model_is_same(&row->change.model) ||
         a->precision != b->precision || a->micro_batch != b->micro_batch ||
         a->sequence != b->sequence || a->tp != b->tp || a->cp != b->cp ||
         a->ep != b->ep)
@@ -260,6 +264,7 @@ static uint64_t rest_of(const struct msim_job_whatif *w,
                               f->host,    f->overlap,       f->graph};
     uint64_t h = msim_hash_bytes(MSIM_HASH_START, factors, sizeof(factors));
 
+    h = msim_hash_bytes(h, &c->model, sizeof(c->model));
     h = msim_hash_text(h, *c->platform ? c->platform : w->platform);
     h = msim_hash_byte(h, *c->platform != '\0');
     return msim_hash_text(h, c->network);

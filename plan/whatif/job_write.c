@@ -66,6 +66,11 @@ static enum msim_status write_one(struct msim_scenario_written *out,
         msim_cut_text(out->why, sizeof(out->why), "it has no answer");
         return MSIM_OK;
     }
+    if (!msim_job_model_is_same(&row->change.model)) {
+        msim_cut_text(out->why, sizeof(out->why),
+                      "its model is another one: synth writes it");
+        return MSIM_OK;
+    }
     out->folder = msim_scenario_folder(dir, row->name);
     if (!out->folder)
         return MSIM_ENOMEM;

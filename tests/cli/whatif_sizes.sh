@@ -30,7 +30,7 @@ cat >"$folder/sizes.json" <<'JSON'
   {"name": "seven", "changes": [{"heads": 7}]},
   {"name": "none", "changes": [{"hidden": {"from": 1000, "to": 512}}]}]}
 JSON
-echo '{"scenarios": [{"name": "x", "changes": [{"nodes": 1}]}]}' >"$folder/nothing.json"
+echo '{"scenarios": [{"name": "x", "changes": [{"scale": {"select": "kernels", "factor": 2}}]}]}' >"$folder/nothing.json"
 # As many tokens as the model is wide.
 echo '{"gpus": 2, "dp": 2, "global_batch": 4, "micro_batch": 1, "sequence": 256, "precision": "bf16"}' \
     >"$folder/s.json"
@@ -59,6 +59,24 @@ for model in "true false layernorm" "false true rmsnorm"; do
         want_rc 0
         [ "$(figures base)" = "$got" ] || complain "$name ($model): $got, want $(figures base)"
     done
+done
+
+# A described model has the same changes, with the same meaning.
+echo '{"gpus": 8, "dp": 8, "global_batch": 64, "micro_batch": 1, "sequence": 512, "precision": "bf16"}' \
+    >"$folder/s.json"
+run whatif "$folder/sizes.json" "$folder/of.json" --strategy "$folder/s.json" --platform a100 --csv
+want_rc 0
+cp "$folder/out" "$folder/answers"
+[ "$(figures same)" = "$(figures base)" ] || complain "described: as wide as it was changes something"
+[[ $(reason seven) == *"heads do not divide the width"* ]] || complain "no reason: $(reason seven)"
+[[ $(reason none) == *"256, not 1000"* ]] || complain "no reason: $(reason none)"
+for name in hidden heads ffn vocab all; do
+    cp "$folder/answers" "$folder/out"
+    got=$(figures $name | cut -d, -f1)
+    [ "$got" != "$(figures base | cut -d, -f1)" ] || complain "described: $name changes nothing"
+    run whatif "$folder/nothing.json" "$folder/$name.json" --strategy "$folder/s.json" --platform a100 --csv
+    [ "$(figures base | cut -d, -f1)" = "$got" ] ||
+        complain "described, $name: $got, want $(figures base | cut -d, -f1)"
 done
 
 # What cannot be a size.

@@ -1,0 +1,125 @@
+/*
+ * plan/whatif/job_model.c - a described model of other sizes.
+ */
+#include "plan/whatif/job_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE_MOST 1000000000
+
+bool msim_job_model_is_same(const struct msim_job_model *c)
+{
+#define X(name)                                                                \
+    if (c->name.to)                                                            \
+        return false;
+    MSIM_JOB_SIZE_MAP(X)
+#undef X
+    return true;
+}
+
+static void read_size(struct msim_fields *f, const char *key, int64_t *from,
+                      int64_t *to)
+{
+    static const char *const KEYS[] = {"from", "to", NULL};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
+    struct msim_fields in;
+
+    *from = 0;
+    if (cJSON_IsNumber(item)) {
+        *to = msim_field_int(f, key, 1, 1);
+    } else if (!cJSON_IsObject(item)) {
+        msim_field_refuse(f, key, "a number, or {\"from\": 8, \"to\": 64}");
+    } else {
+        in = msim_fields_open(f, key);
+        msim_fields_only(&in, KEYS);
+        *from = msim_field_int(&in, "from", 1, 0);
+        *to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        msim_fields_close(f, &in);
+    }
+    if (*to > SIZE_MOST || *from > SIZE_MOST)
+        msim_field_refuse(f, key, "sizes of at most 1,000,000,000");
+}
+
+void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,
+                         const char *key)
+{
+#define X(name)                                                                \
+    if (strcmp(key, #name) == 0)                                               \
+        read_size(f, key, &c->name.from, &c->name.to);
+    MSIM_JOB_SIZE_MAP(X)
+#undef X
+}
+
+/* `*size` times num / den; false: that is no whole number. */
+static bool scale(int64_t *size, int64_t num, int64_t den)
+{
+    int64_t all;
+
+    if (__builtin_mul_overflow(*size, num, &all) || all % den != 0)
+        return false;
+    *size = all / den;
+    return true;
+}
+
+static bool refuse(char *why, size_t size, const char *name, int64_t from,
+                   int64_t is)
+{
+    snprintf(why, size, "%s: the model's is %lld, not %lld", name,
+             (long long)is, (long long)from);
+    return false;
+}
+
+/* Heads of several sizes do not follow from the width. */
+static bool has_other_heads(const struct msim_described *m)
+{
+    return m->mla.kv_rank || m->linear.layers || m->index.topk;
+}
+
+/* Each head is as wide as what is left of the width; MLPs go with it. */
+static bool follow(struct msim_described *m, const struct msim_described *base,
+                   const struct msim_job_model *c, char *why, size_t size)
+{
+    if ((c->hidden.to || c->heads.to) && has_other_heads(base)) {
+        snprintf(why, size,
+                 "the model has heads of several sizes, which do "
+                 "not follow from its width");
+        return false;
+    }
+    if (!scale(&m->head_dim, m->hidden, base->hidden) ||
+        !scale(&m->head_dim, base->heads, m->heads)) {
+        snprintf(why, size,
+                 "heads do not divide the width: %lld heads in a width of %lld",
+                 (long long)m->heads, (long long)m->hidden);
+        return false;
+    }
+    if (!scale(&m->kv_heads, m->heads, base->heads)) {
+        snprintf(why, size,
+                 "kv_heads of %lld would be of %lld * %lld / %lld, which is no "
+                 "whole number",
+                 (long long)base->kv_heads, (long long)base->kv_heads,
+                 (long long)m->heads, (long long)base->heads);
+        return false;
+    }
+    if (c->ffn.to || (scale(&m->ffn, m->hidden, base->hidden) &&
+                      scale(&m->moe.ffn, m->hidden, base->hidden)))
+        return true;
+    snprintf(why, size, "ffn of %lld would be no whole number",
+             (long long)base->ffn);
+    return false;
+}
+
+bool msim_job_model_make(struct msim_described *out,
+                         const struct msim_described *base,
+                         const struct msim_job_model *c, char *why, size_t size)
+{
+    *out = *base;
+#define X(name)                                                                \
+    if (c->name.from && c->name.from != base->name)                            \
+        return refuse(why, size, #name, c->name.from, base->name);             \
+    if (c->name.to)                                                            \
+        out->name = c->name.to;
+    MSIM_JOB_SIZE_MAP(X)
+#undef X
+    return msim_job_model_is_same(c) || follow(out, base, c, why, size);
+}

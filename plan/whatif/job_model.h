@@ -1,0 +1,37 @@
+/*
+ * plan/whatif/job_model.h - a described model of another width, of other heads,
+ * another MLP, another vocabulary: the changes that a traced step has by the
+ * same names (core/reshape/model_sizes.h), with the same meaning.
+ */
+#ifndef MSIM_PLAN_WHATIF_JOB_MODEL_H
+#define MSIM_PLAN_WHATIF_JOB_MODEL_H
+#include "core/json/fields.h"
+#include "plan/describe/described.h"
+
+/* X(name) */
+#define MSIM_JOB_SIZE_MAP(X) X(hidden) X(heads) X(ffn) X(vocab)
+
+/* `to` 0: as it is; `from` 0: whatever it is. */
+struct msim_job_model {
+#define X(name)                                                                \
+    struct {                                                                   \
+        int64_t from, to;                                                      \
+    } name;
+    MSIM_JOB_SIZE_MAP(X)
+#undef X
+};
+
+bool msim_job_model_is_same(const struct msim_job_model *c);
+
+/* Read the change `key` of `f`, one of those names. */
+void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,
+                         const char *key);
+
+/* The model that it makes of `base`; false, with the reason in `why`: `base`
+ * cannot be changed so. */
+bool msim_job_model_make(struct msim_described *out,
+                         const struct msim_described *base,
+                         const struct msim_job_model *c, char *why,
+                         size_t size);
+
+#endif
