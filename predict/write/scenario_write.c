@@ -38,13 +38,16 @@ enum msim_status msim_scenarios_write_look(const struct msim_scenarios *s,
 /* ---- traces as they are written ------------------------------------------ */
 
 /* A capture of a CPU is written as it was captured, which PyTorch can replay.
- * Where a GPU runs other operators the changes were made on those. */
-static struct msim_trace *as_written(const struct msim_inputs *in, uint32_t i)
+ * Where a GPU runs other operators the changes were made on those, as they were
+ * where the capture itself cannot be changed so (`predicted`). */
+static struct msim_trace *as_written(const struct msim_inputs *in, uint32_t i,
+                                     bool predicted)
 {
     struct msim_trace *captured = in->captured ? in->captured[i] : NULL;
 
-    return captured && !msim_gpu_form_is_other(captured) ? captured
-                                                         : in->job->ranks[i];
+    return captured && !predicted && !msim_gpu_form_is_other(captured)
+               ? captured
+               : in->job->ranks[i];
 }
 
 /* A job of execution traces alone: of a rank that has both formats the one that
@@ -54,8 +57,8 @@ struct recorded {
     struct msim_job job;
 };
 
-static enum msim_status open_recorded(struct recorded *r,
-                                      const struct msim_inputs *in)
+static enum msim_status
+open_recorded(struct recorded *r, const struct msim_inputs *in, bool predicted)
 {
     *r = (struct recorded){.in = *in, .job = *in->job};
     r->in.job = &r->job;
@@ -63,7 +66,7 @@ static enum msim_status open_recorded(struct recorded *r,
     if (!r->job.ranks)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < in->job->n_ranks; i++) {
-        struct msim_trace *t = as_written(in, i);
+        struct msim_trace *t = as_written(in, i, predicted);
 
         r->job.ranks[i] = t->et ? t->et : t;
     }
@@ -150,7 +153,7 @@ static const char *unwritten(const struct msim_scenario_row *row)
 /* What a trace alone cannot say is the scenario's reason, no failure. */
 static enum msim_status write_one(struct msim_scenario_written *out,
                                   const struct msim_scenario_row *row,
-                                  const struct recorded *r, const char *dir,
+                                  const struct recorded r[2], const char *dir,
                                   struct msim_error *err)
 {
     const char *why = unwritten(row);
@@ -167,7 +170,11 @@ static enum msim_status write_one(struct msim_scenario_written *out,
     out->folder = msim_scenario_folder(dir, row->name);
     if (!out->folder)
         return MSIM_ENOMEM;
-    status = write_changed(out, &row->settings, &r->in, &own);
+    status = write_changed(out, &row->settings, &r[0].in, &own);
+    if (status == MSIM_EUSAGE && !*own.file) {
+        own = (struct msim_error){0};
+        status = write_changed(out, &row->settings, &r[1].in, &own);
+    }
     if (status == MSIM_OK)
         return MSIM_OK;
     if (status != MSIM_EUSAGE || *own.file)
@@ -186,15 +193,18 @@ enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
 {
     struct msim_scenario_written *rows =
         calloc((size_t)s->n + 1, sizeof(*rows));
-    struct recorded r = {.job = {.ranks = NULL}};
-    enum msim_status status = rows ? open_recorded(&r, in) : MSIM_ENOMEM;
+    struct recorded r[2] = {{.job = {.ranks = NULL}}, {.job = {.ranks = NULL}}};
+    enum msim_status status = rows ? MSIM_OK : MSIM_ENOMEM;
 
     *out = NULL;
+    for (int i = 0; i < 2 && status == MSIM_OK; i++)
+        status = open_recorded(&r[i], in, i == 1);
     if (status == MSIM_OK)
         status = msim_folder_make(dir, err);
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
-        status = write_one(&rows[i], &s->rows[i], &r, dir, err);
-    free(r.job.ranks);
+        status = write_one(&rows[i], &s->rows[i], r, dir, err);
+    free(r[0].job.ranks);
+    free(r[1].job.ranks);
     if (status == MSIM_OK)
         *out = rows;
     else
