@@ -36,13 +36,15 @@ import accuracy
 import accuracy_families
 import job_spread
 import op_table
+import reshaped
 import sm_use
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
          "docs/jobs.md": ("training", "fits", "ladder", "fine-tuning"),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
-                                     "worst-families", "sm-use", "operators",
+                                     "worst-families", "sm-use", "reshaped",
+                                     "operators",
                                      "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
 MARKED = re.compile(r"(<!-- accuracy: (\S+) -->\n)(.*?)"
@@ -229,6 +231,7 @@ TABLES = {
     "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),
     "operators": lambda: op_table.table(FIGURES / "op.csv"),
     "leave-one-gpu-out": left_out_table,
+    "reshaped": lambda: reshaped.table(rows_of("reshaped.csv")),
 }
 
 
