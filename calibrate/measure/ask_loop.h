@@ -34,9 +34,10 @@ struct msim_cal_ask_loop {
     bool counting;                  /* hardware counters are asked for */
     double sustaining; /* seconds for which each is run back to back, too */
     bool repeatable;   /* one visit is enough on this machine */
-    bool keeps_time;   /* its answers say what they took: their machine's time
-                          is not ours, as that of a simulator or behind a queue */
-    double took;       /* seconds, the last visit */
+    /* Its answers say what they took: the time of their machine is not ours, as
+     * that of a simulator or behind a queue. */
+    bool keeps_time;
+    double took; /* seconds, the last visit */
     struct msim_child child;
     struct msim_cal_round round;
     struct msim_cal_watch watch;
