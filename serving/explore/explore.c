@@ -12,6 +12,7 @@
 #include "core/base/quantile.h"
 #include "core/base/write_file.h"
 #include "core/base/write_folder.h"
+#include "serving/draw/random.h"
 #include "serving/explore/demand.h"
 #include "serving/explore/explore_command.h"
 #include "serving/explore/explore_rows.h"
@@ -122,6 +123,16 @@ static void name_answer(const struct explorer *x, const char *path)
                  x->how->command, x->app->stages[x->stage].name);
 }
 
+/* An explorer may draw from the seed what each visit takes: with one seed for
+ * all stages, all would have the same luck, and long visits be rare, or many,
+ * in all of them at once. */
+static uint64_t seed_of(const struct explorer *x)
+{
+    struct msim_random r = msim_random_of(x->how->seed, x->stage, x->rows.n);
+
+    return msim_random_bits(&r) >> 33; /* fits an int */
+}
+
 /* Run the command, its answer going to `path`. */
 static enum msim_status ask(struct explorer *x, const char *path, double rate,
                             double seconds)
@@ -131,7 +142,7 @@ static enum msim_status ask(struct explorer *x, const char *path, double rate,
         .replicas = 1,
         .rate = rate,
         .seconds = seconds,
-        .seed = x->how->seed + x->rows.n,
+        .seed = seed_of(x),
         .most_rows = most_rows(rate, seconds)};
     enum msim_status status;
 
