@@ -111,29 +111,13 @@ static void read_tokens(struct msim_described *m, struct msim_fields *f)
 
 static void read_decoder(struct msim_described *m, struct msim_fields *f)
 {
-    static const char *const KEYS[] = {"name",
-                                       "type",
-                                       "tied_embeddings",
-                                       "gated",
-                                       "norm",
-                                       "bias",
-                                       "positions",
-                                       "activation",
-                                       "layers",
-                                       "hidden",
-                                       "heads",
-                                       "kv_heads",
-                                       "head_dim",
-                                       "ffn",
-                                       "vocab",
-                                       "window",
-                                       "mla",
-                                       "moe",
-                                       "qk_norm",
-                                       "attention_sinks",
-                                       "mtp_layers",
-                                       "attention",
-                                       NULL};
+    static const char *const KEYS[] = {
+        "name",       "type",      "tied_embeddings", "gated",
+        "norm",       "bias",      "positions",       "activation",
+        "layers",     "hidden",    "heads",           "kv_heads",
+        "head_dim",   "ffn",       "vocab",           "window",
+        "mla",        "moe",       "qk_norm",         "attention_sinks",
+        "mtp_layers", "attention", "context",         NULL};
 
     msim_fields_only(f, KEYS);
     m->gated = true;
@@ -141,6 +125,7 @@ static void read_decoder(struct msim_described *m, struct msim_fields *f)
     read_layers(m, f);
     read_tokens(m, f);
     m->mtp_layers = msim_field_int(f, "mtp_layers", 0, 0);
+    m->context = msim_field_int(f, "context", 1, 0);
     read_mla(m, f);
     read_window(m, f);
     read_moe(m, f);

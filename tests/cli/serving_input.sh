@@ -97,8 +97,14 @@ want_rc 0
 run serve "$app" --num-requests 100 --json
 [[ $out == *'"unfinished": '[1-9]* && $out != *'"mean": '[-0-9][0-9][0-9][0-9][0-9]* ]] ||
     complain "a latency of what never ends: $out"
-# A context that is not stated has no limit, and is not said to have one.
+# Models of data/models state theirs: 8,192 tokens of a Llama 3.
 sed -i 's/, "batching": {"max_model_len": 8}//; s/"input_tokens": 20/"input_tokens": 9000/' "$app"
+run serve "$app" --num-requests 20
+want_rc 0
+[[ $out == *"requests of read never end: they have more tokens"* ]] ||
+    complain "a Llama 3 takes 9,000 tokens"
+# A context that is not stated has no limit, and is not said to have one.
+sed -i 's/llama3-8b/nanotron-8b/' "$app"
 run serve "$app" --num-requests 20 --json
 want_rc 0
 [[ $out == *', else what the KV cache holds"'* && $out != *'requests of read never end'* ]] ||
@@ -113,7 +119,7 @@ cat >"$folder/config.json" <<'END'
 {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
  "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192}
 END
-sed -i 's/llama3-8b/config.json/' "$app"
+sed -i 's/nanotron-8b/config.json/' "$app"
 run serve "$app" --num-requests 20
 want_rc 0
 [[ $out == *'requests of read never end'* ]] || complain "9000 tokens in a context of 8192"
