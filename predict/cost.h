@@ -31,8 +31,10 @@ struct msim_cost_options {
                                                are not read under a platform */
     const struct msim_correction *correction; /* of the models, from
                                                  another trace; NULL: none */
-    const struct msim_host *host;             /* never NULL: for what the trace
-                                                 does not have */
+    bool recorded; /* the job is made of operators of that trace: those whose
+                      works stayed take what they took there */
+    const struct msim_host *host; /* never NULL: for what the trace
+                                     does not have */
     bool host_modelled;   /* use `host` also where the trace has times */
     bool asked;           /* somebody wants these sizes: none is misread */
     bool strict;          /* a work without a model is an error */

@@ -529,6 +529,58 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
     return status;
 }
 
+/* What all works of an operator take by the models. */
+static enum msim_status sum_of(struct msim_costing *k,
+                               const struct msim_work *works, uint32_t n,
+                               double *us)
+{
+    struct msim_estimate e;
+
+    *us = 0;
+    for (uint32_t i = 0; i < n; i++, *us += e.us) {
+        const struct msim_work w = priced(k, &works[i]);
+
+        MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform, &w,
+                                             k->opt->strict, &e, k->err));
+    }
+    return MSIM_OK;
+}
+
+/* Is the job made of the trace that corrects the models, on its GPU? */
+static bool is_as_recorded(const struct msim_costing *k)
+{
+    return k->opt->recorded && k->opt->correction && !k->opt->source &&
+           msim_correction_is_on(k->opt->correction, k->opt->platform);
+}
+
+/* One of an operator's works, whose kernels together take what they took in the
+ * trace that the job is made of; by the models where no such call is there. */
+static enum msim_status cost_recorded(struct msim_costing *k, uint32_t task,
+                                      const struct msim_work *w,
+                                      const struct msim_work *works, uint32_t n)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+    const char *name = msim_trace_text(t, t->ops[ref->op].name);
+    struct msim_recorded_time r;
+    struct msim_demand_estimate d;
+    double sum;
+
+    if (!is_as_recorded(k) || w->family == MSIM_FAMILY_COLLECTIVE ||
+        !msim_correction_recorded(k->opt->correction, t, ref->op, &r))
+        return cost_one(k, task, name, w, w);
+    MSIM_TRY(estimate(k, name, w, 1, &d));
+    MSIM_TRY(sum_of(k, works, n, &sum));
+    if (sum > 0) {
+        d.e.low_us = d.e.us * r.least_us / sum;
+        d.e.high_us = d.e.us * r.most_us / sum;
+        d.e.us *= r.us / sum;
+        d.e.source = MSIM_SOURCE_SCALED;
+    }
+    msim_costing_set(k, task, &d, 1);
+    return MSIM_OK;
+}
+
 /* A task of a planned rank: one work of one operator. */
 enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
 {
@@ -544,5 +596,5 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
     if (works[ref->work].family == MSIM_FAMILY_BOUND)
         MSIM_TRY(uncovered(k, ref->op, NULL));
     w = grow(k, works[ref->work], t->ops[ref->op].comm);
-    return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name), &w, &w);
+    return cost_recorded(k, task, &w, works, n);
 }

@@ -159,6 +159,7 @@ static enum msim_status estimate(struct predicting *p)
                            .works_traced = p->asked.works_traced,
                            .source = times ? to->source : NULL,
                            .correction = to->correction,
+                           .recorded = p->in->origin != NULL,
                            .host = to->host,
                            .host_modelled = s->host != NULL,
                            .asked = has_other_sizes(p),

@@ -8,6 +8,8 @@
  */
 #include "predict/learn/trace_correction.h"
 
+#include "core/base/hash.h"
+#include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/work/opmap/works.h"
 #include "models/estimate/estimate_cache.h"
@@ -26,11 +28,20 @@ static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
 #define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
 #define CLOCK_BELIEVED 0.7
 
+/* Operators of one name that were given the same. */
+struct recorded {
+    double us, times; /* sums */
+    double least, most;
+};
+
 struct msim_correction {
     char platform[48];
     double clock;
     struct msim_strtab *names;
     struct msim_levels levels; /* by name: operators, copies */
+    struct msim_idmap keys;    /* of a call: a row of `rows` */
+    struct recorded *rows;
+    uint32_t n_rows, cap_rows;
 };
 
 struct learning {
@@ -176,6 +187,93 @@ static enum msim_status learn_clock(struct learning *l)
     return observe_at(l, l->m->clock);
 }
 
+/* ---- what equal calls took -----------------------------------------------
+ */
+
+static uint64_t add_arg(uint64_t key, const struct msim_trace *t,
+                        const struct msim_arg *a)
+{
+    key = msim_hash_mix(key, (uint64_t)a->kind << 8 | a->dtype);
+    key = msim_hash_mix(key, a->n);
+    if (a->kind == MSIM_ARG_TENSOR)
+        return a->n ? msim_hash_bytes(key, msim_arg_dims(t, a),
+                                      a->n * sizeof(*t->dims))
+                    : key;
+    return msim_hash_bytes(key, &a->v, sizeof(a->v));
+}
+
+/* Of an operator's name and what it is given. */
+static uint64_t key_of(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t block = t->ops[op].args;
+    uint64_t key =
+        msim_hash_text(MSIM_HASH_START, msim_trace_text(t, t->ops[op].name));
+
+    for (uint32_t i = 0; block != MSIM_NONE && i < t->blocks[block].count; i++)
+        key = add_arg(key, t, &t->args[t->blocks[block].first + i]);
+    return key;
+}
+
+static enum msim_status keep(struct msim_correction *m, uint64_t key, double us)
+{
+    uint32_t *at;
+    struct recorded *r;
+
+    MSIM_TRY(msim_idmap_put(&m->keys, key, m->n_rows, &at));
+    if (*at == m->n_rows) {
+        MSIM_TRY(msim_grow((void **)&m->rows, &m->cap_rows, m->n_rows,
+                           sizeof(*m->rows)));
+        m->rows[m->n_rows++] = (struct recorded){.least = us};
+    }
+    r = &m->rows[*at];
+    r->us += us;
+    r->times++;
+    r->least = fmin(r->least, us);
+    r->most = fmax(r->most, us);
+    return MSIM_OK;
+}
+
+/* Times of collectives hold waits. */
+static enum msim_status keep_op(struct learning *l,
+                                const struct msim_works *all, uint32_t i)
+{
+    const struct msim_op_kernels *by = &all->kernels;
+    double us = 0;
+
+    for (uint32_t j = by->begin[i]; j < by->begin[i + 1]; j++) {
+        const struct msim_gpu *g = &l->t->gpu[by->gpu[j]];
+
+        if (g->kind == MSIM_GPU_COMM || g->dur < 0)
+            return MSIM_OK;
+        us += (double)g->dur / MSIM_PS_PER_US;
+    }
+    return us > 0 ? keep(l->m, key_of(l->t, i), us) : MSIM_OK;
+}
+
+static enum msim_status keep_recorded(struct learning *l)
+{
+    for (uint32_t r = 0; r < l->n_ranks; r++) {
+        l->t = l->works[r]->trace;
+        for (uint32_t i = 0; l->t->has_gpu_events && i < l->t->n_ops; i++)
+            MSIM_TRY(keep_op(l, l->works[r], i));
+    }
+    return MSIM_OK;
+}
+
+bool msim_correction_recorded(const struct msim_correction *m,
+                              const struct msim_trace *t, uint32_t op,
+                              struct msim_recorded_time *out)
+{
+    uint32_t at = msim_idmap_get(&m->keys, key_of(t, op));
+    const struct recorded *r;
+
+    if (at == UINT32_MAX)
+        return false;
+    r = &m->rows[at];
+    *out = (struct msim_recorded_time){r->us / r->times, r->least, r->most};
+    return true;
+}
+
 static enum msim_status learn_job(struct learning *l,
                                   const struct msim_job *job,
                                   const struct msim_ops *user)
@@ -185,8 +283,9 @@ static enum msim_status learn_job(struct learning *l,
         msim_works_new_ranks(&l->works, job->ranks, job->n_ranks, user, false));
     MSIM_TRY(msim_strtab_new(&l->m->names));
     MSIM_TRY(learn_clock(l));
-    return msim_levels_fit(&l->m->levels, l->seen, l->n,
-                           msim_strtab_count(l->m->names));
+    MSIM_TRY(msim_levels_fit(&l->m->levels, l->seen, l->n,
+                             msim_strtab_count(l->m->names)));
+    return keep_recorded(l);
 }
 
 enum msim_status msim_correction_new(struct msim_correction **out,
@@ -225,6 +324,8 @@ void msim_correction_free(struct msim_correction *m)
         return;
     msim_strtab_free(m->names);
     msim_levels_release(&m->levels);
+    msim_idmap_release(&m->keys);
+    free(m->rows);
     free(m);
 }
 

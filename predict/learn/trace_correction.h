@@ -43,6 +43,19 @@ void msim_correction_free(struct msim_correction *m); /* accepts NULL */
 void msim_correction_apply(const struct msim_correction *m, const char *name,
                            struct msim_estimate *e);
 
+/*
+ * What operators of the trace took that are called as `op` of `t` and were
+ * given what it is given (tensors by type and sizes, numbers): the mean, the
+ * least and the most, us. False where there are none. For steps that are made
+ * of the trace's own operators, on the GPU that was traced.
+ */
+struct msim_recorded_time {
+    double us, least_us, most_us;
+};
+bool msim_correction_recorded(const struct msim_correction *m,
+                              const struct msim_trace *t, uint32_t op,
+                              struct msim_recorded_time *out);
+
 /* The clock that the machine seems to run at, over the GPU's usual one; 1 where
  * no other clock explains the times better. */
 double msim_correction_clock(const struct msim_correction *m);
