@@ -129,6 +129,10 @@ enum msim_status msim_scale_marks(uint8_t **marks, const struct msim_scale *s,
                                   const struct msim_costs *c,
                                   const struct msim_graph *g);
 
+/* One more work, as the GPU runs it: a type that it lacks is emulated. */
+void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
+                     const struct msim_work *w);
+
 /* The duration of a task that an overlay inserts. */
 struct msim_cost_added {
     msim_ps mid, low, high;

@@ -50,10 +50,9 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
-/* One more work, as the GPU runs it: a type that it lacks is emulated.
- * Arithmetic that has a higher rate than plain fp32 is the tensor cores'. */
-static void add_limits(struct msim_limits *sum, const struct msim_platform *p,
-                       const struct msim_work *w)
+/* Arithmetic that has a higher rate than plain fp32 is the tensor cores'. */
+void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
+                     const struct msim_work *w)
 {
     const struct msim_data_sheet *s = msim_platform_usual(p);
     const struct msim_work as = msim_emulated_work(p, w);
@@ -121,7 +120,7 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
             msim_whole_job_widen(k->opt->platform, &w, k->alone, &e);
         msim_costing_add(&d->e, &e);
         d->flops += w.flops * msim_work_repeats(&w);
-        add_limits(&d->limits, k->opt->platform, &w);
+        msim_limits_add(&d->limits, k->opt->platform, &w);
         k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &w);
     }
     return MSIM_OK;

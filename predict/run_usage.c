@@ -54,6 +54,7 @@ msim_run_usage(struct msim_prediction *p, const struct msim_outcome *o,
     bool times = msim_target_reads_gpu_times(to);
     struct msim_holding_ask ask = {.g = o->graph,
                                    .gpu = properties(in, to),
+                                   .limits = o->limits,
                                    .platform = times ? NULL : to->platform,
                                    .dur = o->task_mid};
     struct msim_usage_ask usage = {
@@ -62,6 +63,7 @@ msim_run_usage(struct msim_prediction *p, const struct msim_outcome *o,
     struct msim_asked asked = {0};
     enum msim_status status;
 
+    ask.bandwidth = usage.device.bandwidth;
     if (msim_target_is_host(to))
         return MSIM_OK;
     status = msim_asked_views(&asked, in, &s->reshape, err);

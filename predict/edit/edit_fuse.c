@@ -146,6 +146,10 @@ static void end_chain(struct chains *c)
         low += kept * (double)costs->low[t];
         high += kept * (double)costs->high[t];
         sum.flops += costs->flops[t];
+        sum.limits.tensor += costs->limits[t].tensor;
+        sum.limits.vector += costs->limits[t].vector;
+        sum.limits.memory += (float)kept * costs->limits[t].memory;
+        sum.limits.latency = costs->limits[t].latency; /* one kernel */
         least = costs->mid[t] < least ? costs->mid[t] : least;
     }
     if (c->n > 1) {

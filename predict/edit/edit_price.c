@@ -53,6 +53,7 @@ enum msim_status msim_price_work(struct msim_remake *d,
         .source = (uint8_t)e.source,
         .made_by = (uint8_t)e.family,
         .flops = (float)(w->flops * msim_work_repeats(w))};
+    msim_limits_add(&cost->limits, p, w);
     return MSIM_OK;
 }
 
@@ -109,6 +110,10 @@ static void add(struct msim_cost_added *sum, const struct msim_cost_added *c)
     sum->low += c->low;
     sum->high += c->high;
     sum->flops += c->flops;
+    sum->limits.tensor += c->limits.tensor;
+    sum->limits.vector += c->limits.vector;
+    sum->limits.memory += c->limits.memory;
+    sum->limits.latency += c->limits.latency;
 }
 
 static enum msim_status price(struct msim_remake *d, const char *name,

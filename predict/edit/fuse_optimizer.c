@@ -221,6 +221,10 @@ static enum msim_status end_step(struct step *s)
     cost.low = times(cost.low, bias / kernels);
     cost.high = times(cost.high, bias / kernels);
     cost.flops /= (float)kernels;
+    cost.limits.tensor /= (float)kernels;
+    cost.limits.vector /= (float)kernels;
+    cost.limits.memory /= (float)kernels;
+    cost.limits.latency /= (float)kernels;
     for (uint32_t k = 0; k < kernels; k++) {
         uint32_t end = (uint32_t)((uint64_t)s->n * (k + 1) / kernels);
 

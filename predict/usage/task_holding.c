@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- one task ------------------------------------------------------------ */
 
@@ -64,20 +65,49 @@ static uint32_t config_of(const struct msim_graph *g, uint32_t task)
                : g->job->ranks[ref->rank]->gpu[ref->index].config;
 }
 
-static struct msim_holding of_task(const struct msim_holding_ask *ask,
-                                   uint32_t task)
+/* A kernel that is not in the trace: 4 bytes in and 4 out an element. */
+static struct msim_residency of_added(const struct msim_holding_ask *ask,
+                                      uint32_t task)
+{
+    struct msim_work w;
+    double bytes;
+
+    if (!ask->limits)
+        return (struct msim_residency){0};
+    bytes = (double)ask->limits[task].memory * 1e-6 * ask->bandwidth;
+    memset(&w, 0, sizeof(w));
+    w.family = MSIM_FAMILY_POINTWISE;
+    w.u.vector.elems = (int64_t)(bytes / 8);
+    return bytes > 0 ? msim_work_grid(&ask->gpu, &w)
+                     : (struct msim_residency){0};
+}
+
+static struct msim_residency of_launch(const struct msim_holding_ask *ask,
+                                       uint32_t task)
 {
     const struct msim_task_ref *ref = &ask->g->refs[task];
     const struct msim_trace *t = ask->g->job->ranks[ref->rank];
     uint32_t config = config_of(ask->g, task);
-    struct msim_residency r;
+    struct msim_residency r = {0}, other;
 
-    if (config == MSIM_NONE) {
-        r = by_work(ask, ref);
-    } else {
-        r = msim_occupancy_residency(&ask->gpu, &t->configs[config]);
-        r.blocks *= (float)growth(ask, ref->rank, ref->op);
-    }
+    if (config == MSIM_NONE)
+        return by_work(ask, ref);
+    r = msim_occupancy_residency(&ask->gpu, &t->configs[config]);
+    r.blocks *= (float)growth(ask, ref->rank, ref->op);
+    if (r.resident > 0 || !msim_occupancy_threads(&ask->gpu))
+        return r;
+    other = by_work(ask, ref);
+    return other.blocks > 0 ? other : r;
+}
+
+static struct msim_holding of_task(const struct msim_holding_ask *ask,
+                                   uint32_t task)
+{
+    const struct msim_graph *g = ask->g;
+    struct msim_residency r = g->own_name && g->own_name[task]
+                                  ? of_added(ask, task)
+                                  : of_launch(ask, task);
+
     return msim_occupancy_holding(&r, ask->gpu.sms,
                                   msim_occupancy_threads(&ask->gpu));
 }
@@ -263,8 +293,7 @@ enum msim_status msim_task_holding_new(struct msim_holding **out,
     if (!*out)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < g->n_tasks; i++)
-        if ((g->kind[i] == MSIM_TASK_KERNEL || g->kind[i] == MSIM_TASK_COMM) &&
-            !(g->own_name && g->own_name[i]))
+        if (g->kind[i] == MSIM_TASK_KERNEL || g->kind[i] == MSIM_TASK_COMM)
             (*out)[i] = of_task(ask, i);
     if (ask->platform)
         status = mix_all(*out, ask, err);

@@ -3,8 +3,9 @@
  *
  * Where the trace has the launch it is that, on the GPU that is predicted for.
  * Where an operator has been given other sizes, its grid grows as that of its
- * works does. Where there is no launch, it is estimated by the work
- * (predict/usage/work_grid.h).
+ * works does. Where there is no launch, or no SM of that GPU holds a block of
+ * it, it is estimated by the work (predict/usage/work_grid.h). A kernel that
+ * another change made is taken for a pointwise one of as much traffic.
  *
  * Model costs know what an operator takes and not how its kernels share it:
  * each has an equal part (predict/cost_gpu.c). Then all of them hold what they
@@ -18,6 +19,7 @@
 #define MSIM_PREDICT_USAGE_TASK_HOLDING_H
 #include "core/graph/graph.h"
 #include "core/graph/occupancy.h"
+#include "core/report/analyse/outcome.h"
 #include "core/work/opmap/works.h"
 #include "models/platform/platform.h"
 
@@ -27,6 +29,10 @@ struct msim_holding_ask {
      */
     struct msim_works *const *works, *const *traced;
     struct msim_gpu_properties gpu; /* that they run on */
+    /* Of tasks that the trace does not have: microseconds of their traffic at
+     * `bandwidth` bytes/s of memory; NULL: not known. */
+    const struct msim_limits *limits;
+    double bandwidth;
     /* What durations come from, where kernels of an operator have equal parts;
      * else NULL, and `dur` is not read. */
     const struct msim_platform *platform;

@@ -84,6 +84,12 @@ static struct msim_residency launch(const struct msim_gpu_properties *gpu,
     };
 }
 
+/* Whether an SM holds a block of it, as far as is known. */
+static bool fits(const struct msim_gpu_properties *gpu, const struct kernel *k)
+{
+    return !msim_occupancy_threads(gpu) || launch(gpu, k, 1).resident > 0;
+}
+
 /* The largest tile that gives every SM one; where none does, the smallest, its
  * sums in as many parts as fill the GPU. */
 static struct msim_residency product(const struct msim_gpu_properties *gpu,
@@ -94,7 +100,7 @@ static struct msim_residency product(const struct msim_gpu_properties *gpu,
     for (size_t i = 0; i < N_TILES; i++) {
         tiles = ceil(g->m / TILES[i].rows) * ceil(g->n / TILES[i].columns) *
                 g->batch;
-        if (tiles >= gpu->sms)
+        if (tiles >= gpu->sms && fits(gpu, &TILES[i].kernel))
             return launch(gpu, &TILES[i].kernel, tiles);
     }
     tiles *= fmax(1, fmin(floor(gpu->sms / tiles), floor(g->k / TERMS)));

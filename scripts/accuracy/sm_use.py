@@ -318,7 +318,7 @@ SCRIPT = """set terminal pngcairo size 1000,560 font 'Sans,9'
 set output {out}
 set multiplot layout 2,1 title {title}
 set datafile separator ','
-set yrange [0:105]
+set yrange [0:125]
 set ylabel '%'
 set key top right horizontal
 set title 'SMs that hold a block'

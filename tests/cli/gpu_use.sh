@@ -108,6 +108,23 @@ base, half, other = [r["usage"] for r in [d["base"]] + d["scenarios"]]
 assert half["sm_busy"] < base["sm_busy"], (base, half)
 assert other["power_watts"] > 175, other
 PY
+# Kernels that a change makes hold SMs, too; those of another GPU's libraries
+# are other ones, where the recorded launch does not fit.
+cat >"$folder/f.json" <<'JSON'
+{"scenarios": [{"name": "fuse", "changes": [{"fuse": "optimizer"}]},
+  {"name": "other", "changes": [{"gpu": "t4"}]}]}
+JSON
+run whatif --usage --json --platform a100 "$folder/f.json" "$samples/gpt2"
+want_rc 0
+python3 - "$folder/out" <<'PY' || complain "a change without use"
+import json, sys
+d = json.load(open(sys.argv[1]))
+for r in d["scenarios"]:
+    assert r["reason"] is None, r["reason"]
+    assert all(v is not None for v in r["usage"].values()), r["usage"]
+    assert r["usage"]["sm_occupancy"] > 0, r["usage"]
+    assert r["usage"]["memory_bytes_per_second"] > 1e9, r["usage"]
+PY
 run whatif --usage --csv --platform a100 "$folder/s.json" "$samples/llama-block"
 want_out "guards,sm_busy,sm_occupancy,memory_bytes_per_second,flops_per_second,power_watts"
 run whatif --csv --platform a100 "$folder/s.json" "$samples/llama-block"

@@ -40,6 +40,23 @@ static void test_work_grid__tiles(void)
     CHECK_REL(product(4096, 4096, 64).resident, 1, 1e-6);
 }
 
+/* A T4 has 64 KiB of shared memory an SM: no tile of 256 x 128. A GPU of which
+ * no limit is known has the largest. */
+static void test_work_grid__tiles_fit(void)
+{
+    const struct msim_gpu_properties t4 = {
+        .sms = 40, .cc_major = 7, .cc_minor = 5};
+    const struct msim_gpu_properties other = {.sms = 40};
+    struct msim_work w = work(MSIM_FAMILY_GEMM);
+
+    w.u.gemm.m = w.u.gemm.n = 4096;
+    w.u.gemm.k = 64;
+    w.u.gemm.batch = 1;
+    CHECK_REL(msim_work_grid(&t4, &w).blocks, 1024, 1e-6);
+    CHECK(msim_work_grid(&t4, &w).resident > 0);
+    CHECK_REL(msim_work_grid(&other, &w).blocks, 512, 1e-6);
+}
+
 /* 4 tiles of 64 x 64 on 108 SMs: 27 parts fit, of 8,192 terms there are 8 parts
  * of 1,024. */
 static void test_work_grid__split_sums(void)
@@ -119,6 +136,7 @@ static void test_work_grid__copies_hold_nothing(void)
 int main(void)
 {
     RUN(test_work_grid__tiles);
+    RUN(test_work_grid__tiles_fit);
     RUN(test_work_grid__split_sums);
     RUN(test_work_grid__pointwise);
     RUN(test_work_grid__softmax);
