@@ -319,6 +319,7 @@ static void read_traced(struct msim_job_change *c, struct msim_fields *f,
     X("heads", read_model)                                                     \
     X("ffn", read_model)                                                       \
     X("vocab", read_model)                                                     \
+    X("layers", read_model)                                                    \
     X("accumulate", read_member)                                               \
     X("dtype", read_member)                                                    \
     X("recompute", read_member)                                                \

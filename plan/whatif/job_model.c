@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIZE_MOST 1000000000
+#define SIZE_MOST   1000000000
+#define LAYERS_MOST 10000
 
-bool msim_job_model_is_same(const struct msim_job_model *c)
+bool msim_job_model_has_same_sizes(const struct msim_job_model *c)
 {
 #define X(name)                                                                \
     if (c->name.to)                                                            \
@@ -16,6 +17,11 @@ bool msim_job_model_is_same(const struct msim_job_model *c)
     MSIM_JOB_SIZE_MAP(X)
 #undef X
     return true;
+}
+
+bool msim_job_model_is_same(const struct msim_job_model *c)
+{
+    return msim_job_model_has_same_sizes(c) && c->layers == 0;
 }
 
 static void read_size(struct msim_fields *f, const char *key, int64_t *from,
@@ -41,6 +47,26 @@ static void read_size(struct msim_fields *f, const char *key, int64_t *from,
         msim_field_refuse(f, key, "sizes of at most 1,000,000,000");
 }
 
+/* A described model has one repetition, which a trace calls "blocks". */
+static void read_layers(struct msim_fields *f, const char *key, int64_t *to)
+{
+    static const char *const KEYS[] = {"block", "to", NULL};
+    static const char *const BLOCKS[] = {"blocks", NULL};
+    struct msim_fields in;
+
+    if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(f->object, key))) {
+        *to = msim_field_int(f, key, 1, MSIM_FIELD_WANTED);
+    } else {
+        in = msim_fields_open(f, key);
+        msim_fields_only(&in, KEYS);
+        (void)msim_field_word(&in, "block", BLOCKS, 0);
+        *to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        msim_fields_close(f, &in);
+    }
+    if (*to > LAYERS_MOST)
+        msim_field_refuse(f, key, "at most 10,000 layers");
+}
+
 void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,
                          const char *key)
 {
@@ -49,6 +75,8 @@ void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,
         read_size(f, key, &c->name.from, &c->name.to);
     MSIM_JOB_SIZE_MAP(X)
 #undef X
+    if (strcmp(key, "layers") == 0)
+        read_layers(f, key, &c->layers);
 }
 
 /* `*size` times num / den; false: that is no whole number. */
@@ -109,6 +137,30 @@ static bool follow(struct msim_described *m, const struct msim_described *base,
     return false;
 }
 
+/* More layers are more of those that there are, of which there must be one
+ * kind, but for dense ones before those with experts. */
+static bool deepen(struct msim_described *m, int64_t layers, char *why,
+                   size_t size)
+{
+    if (!layers || layers == m->layers)
+        return true;
+    if (m->window_layers || m->linear.layers) {
+        snprintf(why, size,
+                 "the model has layers of several kinds, of which none is "
+                 "repeated alone");
+        return false;
+    }
+    if (layers <= m->moe.dense_layers) {
+        snprintf(why, size,
+                 "the first %lld layers have no experts; want more layers than "
+                 "those, found %lld",
+                 (long long)m->moe.dense_layers, (long long)layers);
+        return false;
+    }
+    m->layers = layers;
+    return true;
+}
+
 bool msim_job_model_make(struct msim_described *out,
                          const struct msim_described *base,
                          const struct msim_job_model *c, char *why, size_t size)
@@ -121,5 +173,6 @@ bool msim_job_model_make(struct msim_described *out,
         out->name = c->name.to;
     MSIM_JOB_SIZE_MAP(X)
 #undef X
-    return msim_job_model_is_same(c) || follow(out, base, c, why, size);
+    return msim_job_model_is_same(c) || (follow(out, base, c, why, size) &&
+                                         deepen(out, c->layers, why, size));
 }

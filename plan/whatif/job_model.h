@@ -1,7 +1,8 @@
 /*
  * plan/whatif/job_model.h - a described model of another width, of other heads,
- * another MLP, another vocabulary: the changes that a traced step has by the
- * same names (core/reshape/model_sizes.h), with the same meaning.
+ * another MLP, another vocabulary, another depth: the changes that a traced
+ * step has by the same names (core/reshape/model_sizes.h,
+ * core/rewrite/layers.c), with the same meaning.
  */
 #ifndef MSIM_PLAN_WHATIF_JOB_MODEL_H
 #define MSIM_PLAN_WHATIF_JOB_MODEL_H
@@ -19,11 +20,14 @@ struct msim_job_model {
     } name;
     MSIM_JOB_SIZE_MAP(X)
 #undef X
+    int64_t layers; /* 0: as many as they are */
 };
 
 bool msim_job_model_is_same(const struct msim_job_model *c);
+/* The same but for its depth: kernels of the same sizes, more often or less. */
+bool msim_job_model_has_same_sizes(const struct msim_job_model *c);
 
-/* Read the change `key` of `f`, one of those names. */
+/* Read the change `key` of `f`, one of those names or "layers". */
 void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,
                          const char *key);
 

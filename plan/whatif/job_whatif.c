@@ -172,6 +172,8 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
                           : r->q->network ? r->q->network
                                           : "";
 
+    if (row->change.model.layers == r->w->model.layers)
+        row->change.model.layers = 0; /* as many as there are */
     if (*row->reason || !msim_job_model_make(&model, &r->w->model, &c->model,
                                              row->reason, sizeof(row->reason)))
         return;
@@ -204,12 +206,15 @@ static enum kinship kinship_of(const struct msim_job_scenario *row,
     const struct msim_strategy *a = &base->strategy, *b = &row->strategy;
 
     if (*row->change.platform || *row->change.network ||
-        !msim_job_model_is_same(&row->change.model) ||
+        !msim_job_model_has_same_sizes(&row->change.model) ||
         a->precision != b->precision || a->micro_batch != b->micro_batch ||
         a->sequence != b->sequence || a->tp != b->tp || a->cp != b->cp ||
         a->ep != b->ep)
         return OTHER_KERNELS;
-    return memcmp(a, b, sizeof(*a)) == 0 ? SCALED : SAME_KERNELS;
+    return memcmp(a, b, sizeof(*a)) == 0 &&
+                   msim_job_model_is_same(&row->change.model)
+               ? SCALED
+               : SAME_KERNELS;
 }
 
 /* The variance of ln ratio over the mean of both jobs' own. */

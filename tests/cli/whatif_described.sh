@@ -165,4 +165,22 @@ for nodes in 1 4; do # trays of a rack
     [ "$nodes" -eq 4 ] || cp "$folder/out" "$folder/rack"
 done
 cmp -s "$folder/out" "$folder/rack" || complain "trays of a rack pay for a network"
+# Another depth is the model of that depth; as many layers are no change.
+cat >"$folder/deep.json" <<'JSON'
+{"scenarios": [
+  {"name": "as deep", "changes": [{"layers": 16}]},
+  {"name": "deeper", "changes": [{"layers": {"block": "blocks", "to": 32}}]}]}
+JSON
+sed 's/"layers": 16/"layers": 32/' "$folder/tiny.json" >"$folder/deeper.json"
+run whatif "$folder/deep.json" "$folder/tiny.json" "${args[@]}" --csv
+want_rc 0
+[ "$(figures 'as deep')" = "$(figures base)" ] || complain "as many layers change something"
+deeper="$(step deeper) $(peak deeper)"
+run whatif "$folder/deep.json" "$folder/deeper.json" "${args[@]}" --csv
+[ "$(step base) $(peak base)" = "$deeper" ] || complain "32 layers: $deeper, want $(step base) $(peak base)"
+printf '{"scenarios": [{"name": "x", "changes": [{"layers": {"block": "decoder", "to": 8}}]}]}' >"$folder/wrong.json"
+run whatif "$folder/wrong.json" "$folder/tiny.json" "${args[@]}"
+want_rc 3
+want_err 'layers.block is "decoder", want blocks'
+
 finish
