@@ -189,6 +189,52 @@ static bool is_asked(const struct asking *a, const struct msim_size_class *k)
     return true;
 }
 
+/* Is it a product or a sum of others, which say what it is? */
+static bool is_made(const struct msim_sizes *s, uint32_t c)
+{
+    for (uint32_t i = 0; i < s->n_ties; i++) {
+        const struct msim_size_tie *tie = &s->ties[i];
+        const uint32_t *terms = s->terms + tie->first;
+
+        if ((tie->n_left == 1 && terms[0] == c &&
+             (tie->n_right > 1 || tie->sum)) ||
+            (tie->n_right == 1 && tie->n_left > 1 && terms[tie->n_left] == c))
+            return true;
+    }
+    return false;
+}
+
+static bool is_changed(const struct asking *a, const struct msim_size_class *k)
+{
+    return a->given[k->role] && a->to[k - a->s->classes] != k->size;
+}
+
+/* A layer has a size of that number, and nothing says whether it is the one
+ * that changes: an operator in between recorded no result. */
+static enum msim_status check_layers(const struct asking *a)
+{
+    const struct msim_sizes *s = a->s;
+
+    for (uint32_t c = 0; c < s->n_classes; c++) {
+        const struct msim_size_class *k = &s->classes[c];
+
+        if (!k->layer || k->role || a->to[c] != k->size || is_made(s, c))
+            continue;
+        for (uint32_t d = 0; d < s->n_classes; d++)
+            if (s->classes[d].role && s->classes[d].size == k->size &&
+                is_changed(a, &s->classes[d]))
+                return msim_fail(
+                    a->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                    "'%.80s' (operator %u) has a size of %lld that nothing "
+                    "tells from %s, or ties to it",
+                    msim_trace_text(s->t, s->t->ops[k->op].name), k->op,
+                    (long long)k->size,
+                    msim_size_role_text(
+                        (enum msim_size_role)s->classes[d].role));
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status give_all(struct asking *a)
 {
     for (int r = 0; r < MSIM_SIZE_ROLES; r++)
@@ -202,7 +248,8 @@ static enum msim_status give_all(struct asking *a)
         if (k->role && is_asked(a, k))
             MSIM_TRY(give(a, c, a->ratios[k->role]));
     }
-    return msim_sizes_solve(a->s, a->to, a->err);
+    MSIM_TRY(msim_sizes_solve(a->s, a->to, a->err));
+    return check_layers(a);
 }
 
 enum msim_status msim_model_resized_new(struct msim_trace **out,

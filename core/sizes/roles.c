@@ -404,12 +404,23 @@ static bool is_layer(const struct finding *f, const char *name, uint32_t *in,
     return false;
 }
 
+static void note_layer(struct finding *f, uint32_t c)
+{
+    struct msim_size_class *k = &f->s->classes[c];
+
+    if (!k->layer && !k->role)
+        k->op = f->op;
+    k->layer = 1;
+}
+
 static void find_layer(struct finding *f, const char *name)
 {
     uint32_t in, out;
 
     if (!f->forward || !is_layer(f, name, &in, &out))
         return;
+    note_layer(f, in);
+    note_layer(f, out);
     f->onward[in] = 1;
     if (has_role(f, in, MSIM_SIZE_HIDDEN))
         f->from[out] = 1;

@@ -48,6 +48,7 @@ struct msim_size_class {
     uint8_t role;   /* enum msim_size_role */
     uint8_t also;   /* another role that it has by other operators, which
                        cannot be: two sizes were taken for one; NONE */
+    uint8_t layer;  /* a layer goes from it, or to it */
     uint8_t weight; /* parameters have it */
     uint32_t op;    /* the first that has it, or that says its role */
 };

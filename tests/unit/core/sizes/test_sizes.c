@@ -142,6 +142,31 @@ static void test_sizes__refused(void)
                   "would be of 4 * 9 / 8 each");
 }
 
+/* A norm of the program's own records nothing that comes out: whether the layer
+ * behind it reads the width is not known. */
+static void test_sizes__hidden_result(void)
+{
+    struct made_node nodes[N_MODEL];
+    struct msim_error err = {0};
+    struct msim_trace *view;
+    struct msim_job *job;
+
+    memcpy(nodes, MODEL, sizeof(nodes));
+    nodes[1].name = "FusedNorm";
+    nodes[1].out = "";
+    nodes[10].name = "aten::native_layer_norm";
+    nodes[10].in = "14:2x4x8";
+    job = made_nodes(nodes, N_MODEL);
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_model_resized_new(&view, job->ranks[0], ONE(HIDDEN, 8, 16),
+                                     1, &err),
+              MSIM_EUSAGE);
+    CHECK_STR(err.text, "'aten::linear' (operator 2) has a size of 8 that "
+                        "nothing tells from hidden, or ties to it");
+    msim_resized_free(view);
+    msim_job_free(job);
+}
+
 /* Roles of a trace: size and name, in the order of classes. */
 static void test_sizes__roles(void)
 {
@@ -201,6 +226,7 @@ int main(void)
     RUN(test_sizes__words);
     RUN(test_sizes__as_they_are);
     RUN(test_sizes__refused);
+    RUN(test_sizes__hidden_result);
     RUN(test_sizes__roles);
     RUN(test_sizes__shared_out);
     return check_summary();
