@@ -52,6 +52,27 @@ for job in '"gpus": 1, "global_batch": 2' '"gpus": 2, "tp": 2, "global_batch": 1
     [ "$(figures recomputed)" = "$both" ] || complain "7 layers of 4, recomputed: $both"
 done
 
+# Weights that are gathered block by block, of as many blocks as begin and end
+# alike; and a step that computes them again.
+for job in '"gpus": 2, "zero": 3, "global_batch": 2' \
+    '"gpus": 1, "global_batch": 1, "recompute": "full"'; do
+    rm -rf "$folder/six" "$folder/nine"
+    write six 6 "$job"
+    write nine 9 "$job"
+    echo '{"scenarios": [{"name": "x", "changes": [{"layers": 9}]}]}' >"$folder/s.json"
+    run whatif "$folder/s.json" "$folder/six" --platform h100 --csv
+    deeper=$(figures x)
+    run whatif "$folder/s.json" "$folder/nine" --platform h100 --csv
+    [ -n "$deeper" ] && [ "$(figures base)" = "$deeper" ] ||
+        complain "9 layers of 6: $deeper, want $(figures base)"
+done
+
+# A stage of a pipeline has some of the layers.
+rm -rf "$folder/stages"
+write stages 8 '"gpus": 2, "pp": 2, "global_batch": 2'
+run whatif "$folder/flatter.json" "$folder/stages" --platform h100 --csv
+[[ $(reason x) == *"one stage of a pipeline"* ]] || complain "no reason: $(reason x)"
+
 # What cannot be a number of layers.
 for wrong in 0 -3 '"12"' 10001 '{"block": "blocks"}' '{"to": 0}' '{"to": 4, "of": 3}'; do
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [{\"layers\": $wrong}]}]}" >"$folder/wrong.json"

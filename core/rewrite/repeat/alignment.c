@@ -273,6 +273,25 @@ static uint32_t stretch_end(const uint32_t *places, uint32_t n, uint32_t i)
     return k;
 }
 
+/* Statements that pieces have for members `x` and `y` alone. */
+static void link_alone(struct msim_alignment *a,
+                       const struct msim_block_owners_lists *row, uint32_t x,
+                       uint32_t y)
+{
+    const struct msim_anatomy *anatomy = &a->w->a;
+    const struct msim_chunk_row *c = &a->owners.chunks.rows[row->chunk];
+
+    for (uint32_t k = 0; k < c->alone; k++) {
+        uint32_t s = msim_chunk_alone(c, x, k), t = msim_chunk_alone(c, y, k);
+
+        if (!msim_repeats_like(anatomy, s, t))
+            continue;
+        for (uint32_t i = anatomy->rows[s].op; i < msim_anatomy_end(anatomy, s);
+             i++)
+            link_ops(a, i, anatomy->rows[t].op + i - anatomy->rows[s].op);
+    }
+}
+
 /* What stands beside members `x` and `y` of lists, all lists in turn. */
 static void link_members(struct msim_alignment *a,
                          const struct msim_block_owners_lists *row, uint32_t x,
@@ -284,6 +303,8 @@ static void link_members(struct msim_alignment *a,
         msim_block_owners_member_at(&a->owners, row, y);
     const uint32_t *of = a->w->d.lives.of;
 
+    if (row->chunk != MSIM_NONE)
+        link_alone(a, row, x, y);
     msim_lists_look(&f[0], a->w->t, mx.op);
     msim_lists_look(&f[1], a->w->t, my.op);
     for (uint32_t k = 0; k < f[0].n && k < f[1].n; k++)
@@ -399,6 +420,11 @@ static void name_lists(struct naming *x,
 
         if (a->owners.pool[row->at + i] != a->at)
             continue;
+        for (uint32_t k = 0; row->chunk != MSIM_NONE &&
+                             k < a->owners.chunks.rows[row->chunk].alone;
+             k++)
+            name_statement(
+                x, msim_chunk_alone(&a->owners.chunks.rows[row->chunk], i, k));
         msim_lists_look(&f, a->w->t, m.op);
         for (uint32_t k = 0; k < f.n; k++)
             if (f.rows[k].n == m.n)
@@ -484,7 +510,7 @@ enum msim_status msim_alignment_find(struct msim_alignment *a,
     MSIM_TRY(make_room(a));
     MSIM_TRY(find_comms(a));
     MSIM_TRY(place_passes(a));
-    MSIM_TRY(msim_block_owners_find(&a->owners, w, a->place));
+    MSIM_TRY(msim_block_owners_find(&a->owners, w, r->n, a->place));
     MSIM_TRY(place_step(a));
     MSIM_TRY(find_bodies(a));
     link_all(a);

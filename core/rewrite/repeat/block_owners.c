@@ -292,12 +292,65 @@ msim_block_owners_member_at(const struct msim_block_owners *o,
         i % c->size};
 }
 
+/* ---- lists of which nothing is known --------------------------------------
+ */
+
+/* The element of the first list that member `i` is. */
+static const struct msim_arg *
+member_arg(const struct msim_block_owners *o,
+           const struct msim_block_owners_lists *row, uint32_t i,
+           struct msim_lists *f)
+{
+    struct msim_block_owners_member m = msim_block_owners_member_at(o, row, i);
+
+    msim_lists_look(f, o->w->t, m.op);
+    return &o->w->t->args[f->rows[0].arg + 1 + m.i];
+}
+
+static bool same_size(const struct msim_block_owners *o,
+                      const struct msim_block_owners_lists *row, uint32_t i,
+                      uint32_t k)
+{
+    struct msim_lists f = {.of = 0}, g = {.of = 0};
+
+    return msim_arg_elems(o->w->t, member_arg(o, row, i, &f)) ==
+           msim_arg_elems(o->w->t, member_arg(o, row, k, &g));
+}
+
+/* Do members [at, at + n * blocks) have sizes that repeat every `n`? */
+static bool repeats_from(const struct msim_block_owners *o,
+                         const struct msim_block_owners_lists *row, uint32_t at,
+                         uint32_t n)
+{
+    for (uint32_t i = at; i + n < at + n * o->blocks; i++)
+        if (!same_size(o, row, i, i + n))
+            return false;
+    return true;
+}
+
+/*
+ * Shares of weights have a memory of their own (ZeRO): where sizes repeat as
+ * often as there are blocks, a stretch is what one of them has; the longest.
+ */
+static void guess_places(struct msim_block_owners *o,
+                         const struct msim_block_owners_lists *row)
+{
+    for (uint32_t n = row->n / o->blocks; n > 1; n--)
+        for (uint32_t at = 0; at + n * o->blocks <= row->n; at++) {
+            if (!repeats_from(o, row, at, n))
+                continue;
+            for (uint32_t i = 0; i < n * o->blocks; i++)
+                o->pool[row->at + at + i] = i / n + 1;
+            return;
+        }
+}
+
 /* Keep a row whose members are of several blocks. */
 static enum msim_status keep_row(struct msim_block_owners *o,
                                  struct msim_block_owners_lists row)
 {
     struct msim_lists f = {.of = 0};
-    bool several = false;
+    bool several = false, known = false;
 
     row.at = o->n_pool;
     for (uint32_t i = 0; i < row.n; i++) {
@@ -308,8 +361,12 @@ static enum msim_status keep_row(struct msim_block_owners *o,
         msim_lists_look(&f, o->w->t, m.op);
         owner = member(o, &f, m.n, m.i).owner;
         MSIM_TRY(add_place(o, owner == MSIM_BLOCK_OWNERS_FRAME ? 0 : owner));
-        several |= o->pool[row.at + i] != o->pool[row.at];
+        known |= owner != 0;
     }
+    if (!known && row.n >= 2 * o->blocks)
+        guess_places(o, &row);
+    for (uint32_t i = 0; i < row.n; i++)
+        several |= o->pool[row.at + i] != o->pool[row.at];
     if (!several)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&o->rows, &o->cap_rows, o->n_rows,
@@ -354,11 +411,11 @@ static enum msim_status keep_chunks(struct msim_block_owners *o)
 
 enum msim_status msim_block_owners_find(struct msim_block_owners *o,
                                         const struct msim_weave *w,
-                                        const uint32_t *place)
+                                        uint32_t blocks, const uint32_t *place)
 {
     size_t n = (size_t)w->d.lives.n + 1, ops = (size_t)w->t->n_ops + 1;
 
-    *o = (struct msim_block_owners){.w = w, .changed = true};
+    *o = (struct msim_block_owners){.w = w, .blocks = blocks, .changed = true};
     o->of = calloc(n, sizeof(*o->of));
     o->rank = malloc(n);
     o->lists = malloc(ops * sizeof(*o->lists));

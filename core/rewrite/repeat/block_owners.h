@@ -34,6 +34,7 @@ struct msim_block_owners_member {
 
 struct msim_block_owners {
     const struct msim_weave *w;
+    uint32_t blocks; /* how many there are */
     struct msim_chunks chunks;
     uint32_t *of;     /* by life: its block, counted from 1 */
     uint8_t *rank;    /* by life: how it is known; the less, the better */
@@ -47,12 +48,12 @@ struct msim_block_owners {
     bool changed;
 };
 
-/* `place` has the block of each statement of forward and backward passes.
- * Release in any case. ENOMEM, ELIMIT. */
+/* Of a repetition of so many blocks; `place` has the block of each statement of
+ * forward and backward passes. Release in any case. ENOMEM, ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_block_owners_find(struct msim_block_owners *o,
                                         const struct msim_weave *w,
-                                        const uint32_t *place);
+                                        uint32_t blocks, const uint32_t *place);
 void msim_block_owners_release(struct msim_block_owners *o);
 
 /* Member `i` of lists, from 0. */

@@ -91,11 +91,13 @@ static bool find_piece(const struct msim_weave *w, uint32_t s, struct piece *p)
     return (p->lists - p->first) % p->n == 0;
 }
 
-/* The parameter or gradient of the first member of a piece; NONE: it names
- * none. */
+/* The parameter or gradient of the first member of a piece; where it names
+ * none (shares of weights), and works on each member alone first, what that is
+ * then. NONE: nothing tells one piece from the next. */
 static uint32_t first_named(const struct msim_weave *w, const struct piece *p)
 {
     struct msim_lists f = {.of = 0};
+    uint32_t any = MSIM_NONE;
 
     for (uint32_t s = p->lists; s < p->end; s++) {
         msim_lists_look(&f, w->t, w->a.rows[s].op);
@@ -105,9 +107,11 @@ static uint32_t first_named(const struct msim_weave *w, const struct piece *p)
             if (life != MSIM_NONE && (w->kind[life] == MSIM_LIFE_PARAMETER ||
                                       w->kind[life] == MSIM_LIFE_GRADIENT))
                 return life;
+            if (any == MSIM_NONE && p->lists > p->first)
+                any = life;
         }
     }
-    return MSIM_NONE;
+    return any;
 }
 
 /* Does `b` do for its members what `a` does? */

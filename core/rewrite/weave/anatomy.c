@@ -257,16 +257,33 @@ static bool is_inside(const struct msim_anatomy *a, uint32_t s, uint32_t n)
     return false;
 }
 
+/* Does statement `s` read what a forward pass before it has made? */
+static bool reads_forward(const struct msim_anatomy *a, uint32_t s)
+{
+    struct msim_lives_each e = msim_lives_inputs(a->lives, a->t, a->rows[s].op);
+
+    while (msim_lives_next(&e)) {
+        uint32_t born =
+            e.life == MSIM_NONE ? MSIM_NONE : a->lives->rows[e.life].born;
+        uint32_t top = msim_op_topmost(a->t, born);
+
+        if (top != MSIM_NONE && a->statement[top] < s &&
+            a->rows[a->statement[top]].role == MSIM_ANATOMY_FORWARD)
+            return true;
+    }
+    return false;
+}
+
 /* Is the forward part of pass `p`, but for what backward begins with, a stretch
- * from the middle of the first one's? It is a block that is computed again, not
- * another micro batch, which begins where the first one does. */
+ * from the middle of the first one's, which begins with what that has made? It
+ * is a block that is computed again, not another micro batch. */
 static bool is_again(const struct msim_anatomy *a, uint32_t p)
 {
     const struct msim_anatomy_pass *first = &a->passes[0], *x = &a->passes[p];
     uint32_t n = x->backward - x->forward;
     uint32_t all = first->backward - first->forward;
 
-    if (n + HOOK_MOST >= all) /* a step may begin with something once */
+    if (n + HOOK_MOST >= all || !n || !reads_forward(a, x->forward))
         return false;
     for (uint32_t less = 0; less < HOOK_MOST && less < n; less++)
         if (n - less > HOOK_MOST &&

@@ -59,7 +59,18 @@ static enum msim_status place_numbered(struct msim_anatomy *a,
 struct named {
     uint32_t first, last;
     bool made; /* by the first */
+    bool sent; /* a collective names it: weights that are gathered ahead */
 };
+
+static void note_sent(const struct msim_anatomy *a, uint32_t op,
+                      struct named *names)
+{
+    struct msim_lives_each e = msim_lives_outputs(a->lives, a->t, op);
+
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && e.arg->n == 1)
+            names[e.life].sent = true;
+}
 
 static void note_name(struct named *n, uint32_t at, bool made)
 {
@@ -77,11 +88,13 @@ static void note_names(const struct msim_anatomy *a,
             struct msim_lives_each in = msim_lives_inputs(a->lives, a->t, i);
             struct msim_lives_each out = msim_lives_outputs(a->lives, a->t, i);
 
+            if (a->t->ops[i].comm != MSIM_NONE)
+                continue;
             while (msim_lives_next(&in))
                 if (in.life != MSIM_NONE)
                     note_name(&names[in.life], s + 1, false);
             while (msim_lives_next(&out))
-                if (out.life != MSIM_NONE)
+                if (out.life != MSIM_NONE && !names[out.life].sent)
                     note_name(&names[out.life], s + 1, true);
         }
 }
@@ -106,6 +119,8 @@ static uint32_t reads_of(const struct msim_anatomy *a,
     for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
         struct msim_lives_each in = msim_lives_inputs(a->lives, a->t, i);
 
+        if (a->t->ops[i].comm != MSIM_NONE)
+            continue; /* weights are gathered ahead */
         while (msim_lives_next(&in))
             if (in.life != MSIM_NONE && names[in.life].first > last &&
                 !is_shared(a, &names[in.life]))
@@ -124,6 +139,9 @@ static enum msim_status place_by_data(struct msim_anatomy *a,
 
     if (!names)
         return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < a->t->n_ops; i++)
+        if (a->t->ops[i].comm != MSIM_NONE)
+            note_sent(a, i, names);
     note_names(a, p, names);
     for (uint32_t s = p->backward; s < p->tail; s++) {
         uint32_t last = reads_of(a, names, s);

@@ -38,6 +38,12 @@ static uint32_t name_at(const struct cutting *c, uint32_t i)
     return c->a->t->ops[c->a->rows[c->pass->forward + i].op].name;
 }
 
+/* record_param_comms is no product. */
+static bool is_message(const struct cutting *c, uint32_t i)
+{
+    return c->a->t->ops[c->a->rows[c->pass->forward + i].op].comm != MSIM_NONE;
+}
+
 /* Is there a product or a convolution in [first, end)? */
 static bool is_heavy(const struct cutting *c, uint32_t first, uint32_t end)
 {
@@ -45,7 +51,7 @@ static bool is_heavy(const struct cutting *c, uint32_t first, uint32_t end)
                                         "matmul", "attention", NULL};
 
     for (uint32_t i = first; i < end; i++)
-        for (const char *const *p = parts; *p; p++)
+        for (const char *const *p = parts; *p && !is_message(c, i); p++)
             if (strstr(msim_trace_text(c->a->t, name_at(c, i)), *p))
                 return true;
     return false;
@@ -182,6 +188,30 @@ static bool is_shared_by_blocks(const struct cutting *c,
     return false;
 }
 
+static void note_flat(struct cutting *c, struct msim_lives_each e)
+{
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && e.arg->n == 1)
+            c->born[e.life] = MSIM_NONE;
+}
+
+/* Weights of a unit, gathered into one flat tensor while another unit is
+ * computed with, go on nowhere either. */
+static void drop_gathered(struct cutting *c)
+{
+    const struct msim_trace *t = c->a->t;
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        uint32_t comm = t->ops[i].comm;
+
+        if (comm == MSIM_NONE ||
+            t->comms[comm].collective != MSIM_COLL_ALL_GATHER)
+            continue;
+        note_flat(c, msim_lives_inputs(c->a->lives, t, i));
+        note_flat(c, msim_lives_outputs(c->a->lives, t, i));
+    }
+}
+
 /* What most of the pass reads is no activation: a mask, a table. */
 static void count_crossings(struct cutting *c, const struct readings *r)
 {
@@ -293,19 +323,34 @@ static void trim_front(struct cutting *c, struct piece *p)
     }
 }
 
+/* Statements that `p` and `like` begin with alike. */
+static uint32_t same_front(const struct cutting *c, const struct piece *p,
+                           const struct piece *like)
+{
+    uint32_t n = 0;
+
+    while (p->first + n < p->end && like->first + n < like->end &&
+           name_at(c, p->first + n) == name_at(c, like->first + n))
+        n++;
+    return n;
+}
+
 /* What is light goes to the piece before, so that the last block may have less
- * at its end: is `p` how a block begins that has no product behind that? */
+ * at its end, and something of its own: is `p` how a block begins, and has
+ * neither a product behind that? */
 static void match_front(struct cutting *c, struct piece *p)
 {
-    uint32_t size = p->end - p->first;
-
     for (uint32_t k = 0; k < c->n_pieces && !p->repeats; k++) {
         const struct piece *like = &c->pieces[k];
+        uint32_t size = same_front(c, p, like);
 
-        if (like == p || !like->repeats || size >= like->end - like->first ||
-            sign_of(c, like->first, like->first + size) != p->sign ||
+        if (like == p || !like->repeats || !size ||
+            size == like->end - like->first ||
+            !is_heavy(c, p->first, p->first + size) ||
+            is_heavy(c, p->first + size, p->end) ||
             is_heavy(c, like->first + size, like->end))
             continue;
+        p->end = p->first + size;
         p->repeats = true;
         p->sign = like->sign;
     }
@@ -444,6 +489,7 @@ static enum msim_status find(struct cutting *c)
     memset(c->born, 0xff, lives * sizeof(*c->born));
     for (uint32_t i = 0; i < c->n; i++)
         note_statement(c, i);
+    drop_gathered(c);
     MSIM_TRY(count(c));
     cut(c);
     mark_repeats(c);

@@ -4,6 +4,7 @@
 #include "core/rewrite/weave/repeats.h"
 
 #include "core/base/vec.h"
+#include "core/trace/meets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,26 +64,30 @@ bool msim_repeats_like(const struct msim_anatomy *a, uint32_t s, uint32_t k)
 /* ---- blocks that are alike ------------------------------------------------
  */
 
-/* Are `n` statements from `s` on like those from `k` on? */
-static bool like_stretch(const struct msim_anatomy *a, uint32_t s, uint32_t k,
-                         uint32_t n)
+/* How many statements of two blocks are alike, from the first or from the last
+ * on. */
+static uint32_t count_like(const struct msim_anatomy *a,
+                           const struct msim_anatomy_block *x,
+                           const struct msim_anatomy_block *y, bool last)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (!msim_repeats_like(a, s + i, k + i))
-            return false;
-    return true;
+    uint32_t n = x->end - x->first, m = y->end - y->first, k = 0;
+
+    while (k < n && k < m &&
+           msim_repeats_like(a, last ? x->end - 1 - k : x->first + k,
+                             last ? y->end - 1 - k : y->first + k))
+        k++;
+    return k;
 }
 
-/* The shorter one is how the longer begins or ends, and at least half of it. */
+/* One may have more at its front, or behind; three quarters are alike. */
 static bool like_blocks(const struct msim_anatomy *a, uint32_t i, uint32_t j)
 {
     const struct msim_anatomy_block *x = &a->blocks[i], *y = &a->blocks[j];
     uint32_t n = x->end - x->first, m = y->end - y->first;
-    uint32_t least = n < m ? n : m, most = n < m ? m : n;
+    uint32_t most = n > m ? n : m;
 
-    return 2 * least >= most &&
-           (like_stretch(a, x->first, y->first, least) ||
-            like_stretch(a, x->end - least, y->end - least, least));
+    return 4 * count_like(a, x, y, false) >= 3 * most ||
+           4 * count_like(a, x, y, true) >= 3 * most;
 }
 
 static enum msim_status add(struct msim_repeats *r, uint32_t first, uint32_t n)
@@ -216,6 +221,16 @@ static enum msim_status refuse_none(struct msim_weave *w)
                              w->a.passes[0].backward - w->a.passes[0].forward);
 }
 
+/* A stage of a pipeline sends and receives activations, and has some of the
+ * layers only. */
+static bool is_stage(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        if (msim_is_message(t->comms[i].collective))
+            return true;
+    return false;
+}
+
 enum msim_status msim_repeats_choose(const struct msim_repeat **out,
                                      const struct msim_repeats *r,
                                      struct msim_weave *w, const char *name)
@@ -223,6 +238,10 @@ enum msim_status msim_repeats_choose(const struct msim_repeat **out,
     char found[LIST_TEXT];
 
     *out = NULL;
+    if (is_stage(w->t))
+        return msim_weave_refuse(w, "the trace is of one stage of a pipeline "
+                                    "(it sends and receives); want one of all "
+                                    "layers, with \"parallel\"");
     if (!r->n)
         return refuse_none(w);
     list_all(r, found, sizeof(found));
