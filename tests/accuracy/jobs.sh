@@ -5,6 +5,7 @@
 #
 #     scripts/accuracy/job_spread.py --traces FOLDER --update
 . "$(dirname "$0")/lib.bash"
+in_turn
 
 exec python3 "$source_dir/scripts/accuracy/job_spread.py" \
     --traces "$MSIM_TRACES" --binary "${MYSTIQUE_SIM:?the program}" --check

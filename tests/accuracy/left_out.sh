@@ -12,6 +12,8 @@
 # floor. What comes out may differ by rounding between C libraries, so the means
 # are compared, not the bytes.
 set -euo pipefail
+. "$(dirname "$0")/../turn.bash"
+[ -n "${1:-}" ] || in_turn
 
 if [ -z "${MSIM_TRACES:-}" ]; then
     echo "no folder of measurements (CMake variable MSIM_TRACES): skipped"

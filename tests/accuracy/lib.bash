@@ -1,6 +1,7 @@
 # Shared by the tests over real traces: skip where something is missing.
 
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../turn.bash"
 
 if [ -z "${MSIM_TRACES:-}" ]; then
     echo "no folder of real traces (CMake variable MSIM_TRACES): skipped"

@@ -17,6 +17,8 @@
 # collective_gpu (all of a GPU). Between nodes the lower quartile over logs is
 # judged, of logs that data/platforms names and calls misconfigured too.
 set -euo pipefail
+. "$(dirname "$0")/../turn.bash"
+[ -n "${1:-}" ] || in_turn
 
 if [ -z "${MSIM_TRACES:-}" ]; then
     echo "no folder of measurements (CMake variable MSIM_TRACES): skipped"

@@ -3,5 +3,6 @@
 # committed table. scripts/accuracy/dependencies.py removal --out
 # tests/accuracy/removal.csv regenerates it.
 . "$(dirname "$0")/lib.bash"
+in_turn
 
 dependencies removal --check

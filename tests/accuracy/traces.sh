@@ -6,6 +6,7 @@
 #
 #     scripts/accuracy/accuracy.py --traces FOLDER --out tests/accuracy/traces.csv
 . "$(dirname "$0")/lib.bash"
+in_turn
 
 committed=$source_dir/tests/accuracy
 folder=$(mktemp -d)

@@ -8,6 +8,7 @@
 # A search for constants ends a little elsewhere on another CPU, so errors may
 # differ by half a point, and a few jobs may be called otherwise.
 . "$(dirname "$0")/lib.bash"
+in_turn
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -8,7 +8,7 @@
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
 . "$(dirname "$0")/lib.bash"
-all_of_sanitizers
+sanitized_in_turn
 
 committed=$(cd "$(dirname "$0")/../answers" && pwd)
 update=${1:-}

@@ -2,6 +2,7 @@
 # Files with each of their values at or behind its limits: what is refused, with which
 # words, and what is not.
 . "$(dirname "$0")/answers.bash"
+in_turn
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 here=$(cd "$(dirname "$0")" && pwd)
 

@@ -2,7 +2,7 @@
 # calibrate: a made-up backend from the plan to the platform file, with faults,
 # and killed at random moments; the CPU where its backend was built.
 . "$(dirname "$0")/lib.bash"
-all_of_sanitizers
+in_turn
 
 here=$(cd "$(dirname "$0")" && pwd)
 programs=$(dirname "$sim")

@@ -3,6 +3,7 @@
 # take a logarithm: instructions are counted, so that a busy machine does not
 # matter. What a run takes without a trace is not counted.
 . "$(dirname "$0")/lib.bash"
+in_turn
 
 for tool in python3 valgrind; do
     command -v "$tool" >/dev/null || { echo "no $tool: skipped"; exit 77; }

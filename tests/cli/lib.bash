@@ -4,23 +4,18 @@
 #   want_rc N              the exit code
 #   want_out TEXT          standard output holds TEXT (want_no_out: it is empty)
 #   want_err TEXT          standard error holds TEXT
-#   all_of_sanitizers      a long test: of the sanitizers --all runs it, CI does not
+#   in_turn, sanitized_in_turn   a long test: tests/turn.bash
 #
 # Every line on standard error must begin with the program's name, and a run
 # under the sanitizers must not report anything: run checks both.
 
 set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../turn.bash"
 sim=${MYSTIQUE_SIM:?the program to test}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 rc=0 out='' err='' last=''
-
-all_of_sanitizers() {
-    [ "${MSIM_SANITIZE:-0}" = 1 ] && [ "${MSIM_FUZZ_SHARE:-1}" != 1 ] || return 0
-    echo "of the sanitizers, scripts/test.sh --all runs it: skipped"
-    exit 77
-}
 
 complain() {
     echo "after 'mystique-sim $last': $*" >&2

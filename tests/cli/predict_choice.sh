@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Parts of a job: what predict is to give time to.
 . "$(dirname "$0")/lib.bash"
-all_of_sanitizers
+sanitized_in_turn
 traces=${SOURCE_DIR:?the source folder}/data/traces
 
 # parts TRACE OPTIONS...: the whole as 0.json, each part as 1.json and on.

@@ -2,7 +2,7 @@
 # whatif: a recorded step with more or fewer layers is what a step of so many
 # layers is.
 . "$(dirname "$0")/lib.bash"
-all_of_sanitizers
+sanitized_in_turn
 
 write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": true, \"gated\": true,

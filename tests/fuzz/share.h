@@ -1,9 +1,9 @@
 /*
  * tests/fuzz/share.h - how much a fuzz test tries.
  *
- * MSIM_FUZZ_SHARE (default: 1) is the part of all runs that is made: CI makes a
- * tenth, scripts/test.sh --all makes all. Sanitizers make a run several times
- * as long; builds with them make a fifth of the runs, of other seeds.
+ * MSIM_FUZZ_SHARE (default: 1) is the part of all runs that is made: CI makes
+ * a twentieth, scripts/test.sh --all makes all. Sanitizers make a run several
+ * times as long; builds with them make a fifth of the runs, of other seeds.
  */
 #ifndef MSIM_TESTS_FUZZ_SHARE_H
 #define MSIM_TESTS_FUZZ_SHARE_H
