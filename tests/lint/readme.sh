@@ -35,7 +35,7 @@ while IFS= read -r file; do
         check_link "$file" "$link"
     done < <(grep -oE '\]\([^) ]+\)' "$file" | sed 's/^](//; s/)$//' |
         grep -v '^https\?:' || true)
-done < <(project_files README.md ARCHITECTURE.md 'docs/*.md')
+done < <(project_files '*.md')
 
 # Every page of docs/ is in its list.
 while IFS= read -r page; do
