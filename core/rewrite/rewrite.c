@@ -31,10 +31,19 @@ static bool is_split(const struct msim_split *p)
     return p->pp > 1 || p->dp > 1 || p->micro_batches;
 }
 
+static bool repeats(const struct msim_rewrite *r)
+{
+    bool any = r->layers > 0;
+
+    for (uint32_t i = 0; i < r->n_more_layers; i++)
+        any |= r->more_layers[i].to > 0;
+    return any;
+}
+
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
-        {msim_stage_repeat, r->layers > 0, true},
+        {msim_stage_repeat, repeats(r), true},
         {NULL, r->parallel.tp > 1, true},
         {msim_stage_mixed, r->autocast || r->mixed, false},
         {msim_stage_fp8, r->fp8, false},
@@ -90,6 +99,35 @@ static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
     return status;
 }
 
+/* Repetition after repetition. */
+static enum msim_status
+run_repeats(struct msim_trace **out, const struct msim_trace *t,
+            struct msim_strtab *strings, const struct stage *stage,
+            const struct msim_rewrite *r, struct msim_error *err)
+{
+    struct msim_rewrite one = *r;
+    struct msim_trace *last = NULL, *next = NULL;
+
+    *out = NULL;
+    for (uint32_t i = 0; i <= r->n_more_layers; i++) {
+        enum msim_status status;
+
+        if (i) {
+            one.layers = r->more_layers[i - 1].to;
+            memcpy(one.layers_block, r->more_layers[i - 1].block,
+                   sizeof(one.layers_block));
+        }
+        if (!one.layers)
+            continue;
+        status = run(&next, last ? last : t, strings, stage, &one, err);
+        msim_trace_free(last);
+        MSIM_TRY(status);
+        last = next;
+    }
+    *out = last;
+    return MSIM_OK;
+}
+
 enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     const struct msim_trace *t,
                                     struct msim_strtab *strings,
@@ -106,7 +144,8 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
 
         if (!stages[i].asked)
             continue;
-        status = run(&next, last ? last : t, strings, &stages[i], r, err);
+        status = (stages[i].run == msim_stage_repeat ? run_repeats : run)(
+            &next, last ? last : t, strings, &stages[i], r, err);
         msim_trace_free(last);
         MSIM_TRY(status);
         last = next;

@@ -50,11 +50,22 @@ struct msim_split {
     uint32_t stage;    /* whose trace is made, from 0 */
 };
 
+/* Repetitions of one trace that are changed beside the first. */
+#define MSIM_REWRITE_REPEATS 3
+
+struct msim_rewrite_layers {
+    uint32_t to; /* 0: as many as recorded */
+    char block[MSIM_REWRITE_BLOCK];
+};
+
 struct msim_rewrite {
     /* Blocks of layers of the repetition that is so called (weave/repeats.h);
      * without a name of the only one. 0: as many as recorded. */
     uint32_t layers;
     char layers_block[MSIM_REWRITE_BLOCK];
+    /* Of other repetitions: a decoder beside an encoder. */
+    struct msim_rewrite_layers more_layers[MSIM_REWRITE_REPEATS];
+    uint32_t n_more_layers;
     /* Blocks whose forward pass is computed again in backward: one of so many;
      * 0: none. With a GLOB only operators that match it are. */
     uint32_t recompute_every;

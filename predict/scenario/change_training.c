@@ -10,6 +10,31 @@
 
 #define LAYERS_MOST 10000
 
+/* One repetition after the other; each is named once. */
+static void keep_layers(struct msim_fields *f, struct msim_rewrite *w,
+                        const char *block, int64_t n)
+{
+    struct msim_rewrite_layers *more = &w->more_layers[w->n_more_layers];
+    bool again = w->layers && !strcmp(w->layers_block, block);
+
+    for (uint32_t i = 0; i < w->n_more_layers; i++)
+        again |= !strcmp(w->more_layers[i].block, block);
+    if (again)
+        msim_field_refuse(f, *block ? "block" : "layers",
+                          "each repetition of blocks once a scenario");
+    else if (!w->layers) {
+        w->layers = (uint32_t)n;
+        snprintf(w->layers_block, sizeof(w->layers_block), "%s", block);
+    } else if (w->n_more_layers == MSIM_REWRITE_REPEATS) {
+        msim_field_refuse(f, *block ? "block" : "layers",
+                          "at most 4 such changes a scenario");
+    } else {
+        more->to = (uint32_t)n;
+        snprintf(more->block, sizeof(more->block), "%s", block);
+        w->n_more_layers++;
+    }
+}
+
 /* So many blocks of layers, of the repetition that is named. */
 void msim_change_read_layers(struct msim_change_reader *r, const char *key)
 {
@@ -17,7 +42,7 @@ void msim_change_read_layers(struct msim_change_reader *r, const char *key)
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
     struct msim_rewrite *w = &r->row->settings.rewrite;
     struct msim_fields in;
-    const char *block;
+    const char *block = NULL;
     int64_t n;
 
     r->row->other_target = true;
@@ -28,8 +53,7 @@ void msim_change_read_layers(struct msim_change_reader *r, const char *key)
         n = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
         if (block && strlen(block) >= sizeof(w->layers_block))
             msim_field_refuse(&in, "block", "at most 63 characters");
-        snprintf(w->layers_block, sizeof(w->layers_block), "%s",
-                 block ? block : "");
+        keep_layers(&in, w, block ? block : "", n);
         if (n > LAYERS_MOST)
             msim_field_refuse(&in, "to", "at most 10,000 layers");
         msim_fields_close(r->f, &in);
@@ -37,8 +61,8 @@ void msim_change_read_layers(struct msim_change_reader *r, const char *key)
         n = msim_field_int(r->f, key, 1, MSIM_FIELD_WANTED);
         if (n > LAYERS_MOST)
             msim_field_refuse(r->f, key, "at most 10,000 layers");
+        keep_layers(r->f, w, "", n);
     }
-    w->layers = (uint32_t)n;
 }
 
 /* Blocks that are computed again: all, some, or some operators of them. */

@@ -313,18 +313,29 @@ static enum msim_status multiplies_wide(bool *wide,
 }
 
 /* As many layers as there are, are none. */
-static enum msim_status drop_layers(struct msim_rewrite *r,
+static enum msim_status drop_repeat(uint32_t *to, const char *block,
                                     const struct msim_job *job,
                                     struct msim_error *err)
 {
     uint32_t n;
 
-    if (!r->layers || !job->n_ranks)
+    if (!*to || !job->n_ranks)
         return MSIM_OK;
-    MSIM_TRY(msim_rewrite_count_layers(&n, job->ranks[0], job->strings,
-                                       r->layers_block, err));
-    if (r->layers == n)
-        r->layers = 0;
+    MSIM_TRY(
+        msim_rewrite_count_layers(&n, job->ranks[0], job->strings, block, err));
+    if (*to == n)
+        *to = 0;
+    return MSIM_OK;
+}
+
+static enum msim_status drop_layers(struct msim_rewrite *r,
+                                    const struct msim_job *job,
+                                    struct msim_error *err)
+{
+    MSIM_TRY(drop_repeat(&r->layers, r->layers_block, job, err));
+    for (uint32_t i = 0; i < r->n_more_layers; i++)
+        MSIM_TRY(drop_repeat(&r->more_layers[i].to, r->more_layers[i].block,
+                             job, err));
     return MSIM_OK;
 }
 

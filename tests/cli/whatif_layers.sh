@@ -81,6 +81,18 @@ for wrong in 0 -3 '"12"' 10001 '{"block": "blocks"}' '{"to": 0}' '{"to": 4, "of"
     want_err "layers"
 done
 
+# Each repetition once, up to four of them.
+echo '{"scenarios": [{"name": "x", "changes": [{"layers": 3}, {"layers": 4}]}]}' >"$folder/wrong.json"
+run whatif "$folder/wrong.json" "$folder/four" --platform h100
+want_rc 3
+want_err "each repetition of blocks once"
+echo '{"scenarios": [{"name": "x", "changes": [{"layers": 3}, {"layers": {"block": "a", "to": 4}},
+    {"layers": {"block": "b", "to": 4}}, {"layers": {"block": "c", "to": 4}},
+    {"layers": {"block": "d", "to": 4}}]}]}' >"$folder/wrong.json"
+run whatif "$folder/wrong.json" "$folder/four" --platform h100
+want_rc 3
+want_err "at most 4 such changes"
+
 # Convolutions of other sizes are no repetition.
 echo '{"scenarios": [{"name": "x", "changes": [{"layers": 8}]}]}' >"$folder/s.json"
 run whatif "$folder/s.json" "$MSIM_DATA/traces/resnet" --platform a100 --csv

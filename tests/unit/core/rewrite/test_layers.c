@@ -188,6 +188,28 @@ static void test_layers__more_and_fewer(void)
     }
 }
 
+/* Changes of several repetitions are made one after the other. */
+static void test_layers__one_after_the_other(void)
+{
+    const struct msim_rewrite r = {.layers = 4,
+                                   .layers_block = "blocks",
+                                   .more_layers = {{5, "blocks"}, {0, "other"}},
+                                   .n_more_layers = 2};
+    const struct msim_rewrite later = {.more_layers = {{5, "blocks"}},
+                                       .n_more_layers = 1};
+    static struct layered l;
+    struct made_changed m;
+
+    make(&l, 3, true);
+    CHECK(!msim_rewrite_is_none(&later));
+    REQUIRE(change_nodes(&m, l.nodes, l.n, &r));
+    check_is(&m, 5, true);
+    done_step(&m);
+    REQUIRE(change_nodes(&m, l.nodes, l.n, &later));
+    check_is(&m, 5, true);
+    done_step(&m);
+}
+
 /* The count is told beforehand, and what is not there is refused. */
 static void test_layers__reasons(void)
 {
@@ -226,6 +248,7 @@ static void test_layers__reasons(void)
 int main(void)
 {
     RUN(test_layers__more_and_fewer);
+    RUN(test_layers__one_after_the_other);
     RUN(test_layers__reasons);
     return check_summary();
 }
