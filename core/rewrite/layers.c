@@ -68,10 +68,28 @@ static uint32_t most_like(const struct msim_alignment *a)
     return most;
 }
 
+/* Are gradients sent where they are kept, by some that fill a bucket? */
+static bool has_buckets(const struct msim_weave *w)
+{
+    for (uint32_t s = 0; s < w->a.n; s++)
+        for (uint32_t i = w->a.rows[s].op;
+             w->gradient[s] != MSIM_NONE && i < msim_anatomy_end(&w->a, s); i++)
+            if (w->t->ops[i].comm != MSIM_NONE ||
+                msim_weave_begins(w, i, "c10d::allreduce"))
+                return true;
+    return false;
+}
+
 static enum msim_status refuse(struct layering *l, uint32_t to)
 {
     const struct msim_alignment *a = &l->c.a;
     uint32_t n = a->r->n, most = most_like(a);
+
+    if (has_buckets(l->w))
+        return msim_weave_refuse(
+            l->w, "gradients of several blocks are summed over ranks in one "
+                  "bucket (DDP), which is not made anew; want the trace of one "
+                  "rank that is trained alone, with \"world\"");
 
     if (most < 2)
         return msim_weave_refuse(
@@ -107,6 +125,24 @@ static enum msim_status check_passes(struct msim_weave *w)
         pass = i < w->a.n_blocks ? w->a.blocks[i].pass : MSIM_NONE;
     }
     return MSIM_OK;
+}
+
+/* Backward of a block must be known, where there is a backward pass. */
+static enum msim_status check_backward(const struct layering *l)
+{
+    const struct msim_alignment *a = &l->c.a;
+    const struct msim_anatomy_pass *p = &l->w->a.passes[0];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->w->a.n_passes; i++)
+        n += msim_alignment_body_of(a, 2 * i + 1, a->at).n;
+    if (n || p->tail == p->backward)
+        return MSIM_OK;
+    return msim_weave_refuse(l->w,
+                             "of %u backward operators none was found to be "
+                             "of one of the %u blocks (%s), so that none can "
+                             "be repeated or left out",
+                             p->tail - p->backward, a->r->n, a->r->name);
 }
 
 /* ---- the walk --------------------------------------------------------------
@@ -180,6 +216,7 @@ static enum msim_status change(struct layering *l, const struct msim_repeat *r,
     if (!at && (c->more || c->fewer))
         return refuse(l, to);
     MSIM_TRY(msim_alignment_anchor(&c->a, at ? at : 1));
+    MSIM_TRY(check_backward(l));
     MSIM_TRY(msim_layer_copies_open(c));
     return msim_weave_walk(l->w, c, visit);
 }

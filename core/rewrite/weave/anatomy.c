@@ -274,21 +274,31 @@ static bool reads_forward(const struct msim_anatomy *a, uint32_t s)
     return false;
 }
 
+/* Messages, and memory for them: weights are gathered before they are used. */
+static bool is_gathering(const struct msim_anatomy *a, uint32_t s)
+{
+    uint32_t op = a->rows[s].op;
+
+    return a->t->ops[op].comm != MSIM_NONE || begins(a->t, op, "aten::empty");
+}
+
 /* Is the forward part of pass `p`, but for what backward begins with, a stretch
  * from the middle of the first one's, which begins with what that has made? It
  * is a block that is computed again, not another micro batch. */
 static bool is_again(const struct msim_anatomy *a, uint32_t p)
 {
     const struct msim_anatomy_pass *first = &a->passes[0], *x = &a->passes[p];
-    uint32_t n = x->backward - x->forward;
-    uint32_t all = first->backward - first->forward;
+    uint32_t all = first->backward - first->forward, at = x->forward, n;
 
-    if (n + HOOK_MOST >= all || !n || !reads_forward(a, x->forward))
+    while (at < x->backward && is_gathering(a, at))
+        at++;
+    n = x->backward - at;
+    if (n + HOOK_MOST >= all || !n || !reads_forward(a, at))
         return false;
     for (uint32_t less = 0; less < HOOK_MOST && less < n; less++)
         if (n - less > HOOK_MOST &&
-            !called_alike(a, first->forward, x->forward, n - less) &&
-            is_inside(a, x->forward, n - less))
+            !called_alike(a, first->forward, at, n - less) &&
+            is_inside(a, at, n - less))
             return true;
     return false;
 }
