@@ -149,12 +149,10 @@ static enum msim_status add_replicas(struct plan *p, struct msim_error *err)
 
 static enum msim_status look_lower(struct plan *p, uint32_t s)
 {
-    double held = msim_sizing_held(p->l, s);
     int64_t fewer = p->l->replicas[s] - step_of(p, s, p->coarse);
 
     p->worse[s] = INFINITY;
-    if (!is_visited(p, s) || fewer < 1 ||
-        held >= 0.995 * (double)(fewer * p->l->load->app->stages[s].workers))
+    if (!is_visited(p, s) || fewer < 1 || !msim_sizing_bears(p->l, s, fewer))
         return MSIM_OK;
     return msim_latency_try(p->l, s, fewer, false, &p->worse[s]);
 }

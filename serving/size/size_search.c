@@ -14,15 +14,16 @@
 
 #define CANDIDATES 4 /* stages that are simulated with one replica more */
 #define STEPS_MOST 60
-#define FAR        1.5 /* so late, more is added at a time */
-#define FINE       400 /* one replica of so many is taken at a time */
+#define FAR        1.1 /* so late, more is added at a time */
+#define COARSE     16  /* one replica of so many comes or goes, at first */
+#define FINE       400 /* ... and in the end */
 
 struct search {
     struct msim_latency_sum *l;
     struct msim_rehearsal *r;
     int64_t *plan; /* owned */
     double *score; /* by stage; owned */
-    bool *missed;  /* owned */
+    int64_t *step; /* that is taken of a stage; 0: it is missed; owned */
     double late;
     struct msim_error *err;
 };
@@ -35,6 +36,12 @@ static uint32_t n_stages(const struct search *s)
 static bool is_visited(const struct search *s, uint32_t at)
 {
     return s->l->load->stages[at].visits > 0;
+}
+
+/* One of `part`, but at least one. */
+static int64_t share_of(int64_t replicas, int64_t part)
+{
+    return replicas > part ? replicas / part : 1;
 }
 
 static enum msim_status rehearse(struct search *s,
@@ -100,18 +107,21 @@ static uint32_t choose(const struct search *s, uint32_t *out)
     return n;
 }
 
-static enum msim_status add_one(struct search *s, bool *added)
+static enum msim_status add_some(struct search *s, bool *added)
 {
     uint32_t of[CANDIDATES] = {0}, n, best = MSIM_NONE;
+    int64_t part = s->late > FAR ? COARSE : FINE;
     double least = s->late * (1 - 1e-3);
 
     MSIM_TRY(pass(s));
     MSIM_TRY(score_all(s, 1));
     n = choose(s, of);
     for (uint32_t i = 0; i < n; i++) {
-        s->plan[of[i]]++;
+        int64_t before = s->plan[of[i]];
+
+        s->plan[of[i]] += share_of(before, part);
         MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
-        s->plan[of[i]]--;
+        s->plan[of[i]] = before;
         if (s->r->late < least) {
             least = s->r->late;
             best = of[i];
@@ -120,7 +130,7 @@ static enum msim_status add_one(struct search *s, bool *added)
     *added = best != MSIM_NONE;
     if (!*added)
         return MSIM_OK;
-    s->plan[best]++;
+    s->plan[best] += share_of(s->plan[best], part);
     s->late = least;
     return MSIM_OK;
 }
@@ -135,7 +145,7 @@ static enum msim_status add_until_kept(struct search *s)
         s->late = s->r->late;
         if (s->late <= 1)
             return MSIM_OK;
-        MSIM_TRY(add_one(s, &added));
+        MSIM_TRY(add_some(s, &added));
         if (!added)
             return MSIM_OK;
     }
@@ -152,7 +162,7 @@ static uint32_t least_missed(const struct search *s)
     for (uint32_t i = 0; i < n_stages(s); i++) {
         double price = msim_sizing_price(s->l->load->app, i);
 
-        if (!s->missed[i] && is_visited(s, i) && s->plan[i] > 1 &&
+        if (s->step[i] > 0 && is_visited(s, i) && s->plan[i] > s->step[i] &&
             s->score[i] / price < least) {
             least = s->score[i] / price;
             best = i;
@@ -161,29 +171,44 @@ static uint32_t least_missed(const struct search *s)
     return best;
 }
 
+/* A step of stage `at` less, rehearsed. */
+static enum msim_status take(struct search *s, uint32_t at, bool *missed)
+{
+    *missed = !msim_sizing_bears(s->l, at, s->plan[at] - s->step[at]);
+    s->plan[at] -= s->step[at];
+    if (*missed)
+        return MSIM_OK;
+    MSIM_TRY(rehearse(s, MSIM_REHEARSAL_QUICK));
+    if (s->r->late <= 1)
+        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
+    *missed = s->r->late > 1;
+    return MSIM_OK;
+}
+
+/* A stage that misses many may miss half of them less; as few as matter, and it
+ * is left alone. */
 static enum msim_status take_until_missed(struct search *s)
 {
-    int64_t step;
-
     MSIM_TRY(pass(s));
     MSIM_TRY(score_all(s, -1));
+    for (uint32_t i = 0; i < n_stages(s); i++)
+        s->step[i] = share_of(s->plan[i], COARSE);
     for (;;) {
         uint32_t at = least_missed(s);
+        bool missed;
 
         if (at == MSIM_NONE)
             return MSIM_OK;
-        step = s->plan[at] > FINE ? s->plan[at] / FINE : 1;
-        s->plan[at] -= step;
-        MSIM_TRY(rehearse(s, MSIM_REHEARSAL_QUICK));
-        if (s->r->late <= 1)
-            MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
-        if (s->r->late <= 1) {
+        MSIM_TRY(take(s, at, &missed));
+        if (!missed) {
             s->late = s->r->late;
             s->score[at] *= 2; /* the next one will be missed more */
             continue;
         }
-        s->plan[at] += step;
-        s->missed[at] = true;
+        s->plan[at] += s->step[at];
+        s->step[at] = s->step[at] > share_of(s->plan[at], FINE)
+                          ? (s->step[at] + 1) / 2
+                          : 0;
     }
 }
 
@@ -200,7 +225,7 @@ static enum msim_status make_sure(struct search *s)
             return MSIM_OK;
         MSIM_TRY(rehearse(s, MSIM_REHEARSAL_FEW));
         s->late = s->r->late;
-        MSIM_TRY(add_one(s, &added));
+        MSIM_TRY(add_some(s, &added));
         if (!added)
             return MSIM_OK;
     }
@@ -231,10 +256,10 @@ enum msim_status msim_sizing_search(struct msim_latency_sum *l,
 
     s.plan = calloc(n_stages(&s), sizeof(*s.plan));
     s.score = calloc(n_stages(&s), sizeof(*s.score));
-    s.missed = calloc(n_stages(&s), sizeof(*s.missed));
-    status = s.plan && s.score && s.missed ? search(&s) : MSIM_ENOMEM;
+    s.step = calloc(n_stages(&s), sizeof(*s.step));
+    status = s.plan && s.score && s.step ? search(&s) : MSIM_ENOMEM;
     free(s.plan);
     free(s.score);
-    free(s.missed);
+    free(s.step);
     return status;
 }

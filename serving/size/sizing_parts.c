@@ -10,7 +10,8 @@
 #define ROUNDS_MOST 60
 #define HELPS       0.98  /* of the wait that is left, and replicas help */
 #define START_WAIT  0.004 /* of the horizon: what requests wait for a stage */
-#define MOST_HELD   0.9   /* of workers: beyond, queues do not end */
+#define MOST_HELD   0.9   /* of workers, to begin with */
+#define BEARABLE    0.995 /* of workers: beyond, queues do not end */
 
 double msim_sizing_price(const struct msim_app *app, uint32_t s)
 {
@@ -39,6 +40,12 @@ double msim_sizing_held(struct msim_latency_sum *l, uint32_t s)
                    msim_pmf_mean(&l->grid, msim_latency_at(l, of, k, b));
     }
     return load->rate * sum / 1e3;
+}
+
+bool msim_sizing_bears(struct msim_latency_sum *l, uint32_t s, int64_t replicas)
+{
+    return msim_sizing_held(l, s) <
+           BEARABLE * (double)(replicas * l->load->app->stages[s].workers);
 }
 
 static int64_t enough(struct msim_latency_sum *l, uint32_t s, double most_held)

@@ -14,6 +14,10 @@ struct msim_sizing_union; /* opaque */
 double msim_sizing_price(const struct msim_app *app, uint32_t s);
 /* Workers of `s` that are held on the average, as `l` stands. */
 double msim_sizing_held(struct msim_latency_sum *l, uint32_t s);
+/* Do so many replicas of `s` bear what comes, as `l` stands? A simulation of a
+ * few services' time does not tell: a queue without end begins small. */
+bool msim_sizing_bears(struct msim_latency_sum *l, uint32_t s,
+                       int64_t replicas);
 /* So many replicas that all stages have a steady state, and some room. */
 MSIM_MUST_CHECK
 enum msim_status msim_sizing_start(struct msim_latency_sum *l,
