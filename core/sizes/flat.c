@@ -40,10 +40,15 @@ static enum msim_status tie_row(struct msim_size_learning *l,
     return MSIM_OK;
 }
 
-/* Sizes from which on a tensor of one shape at one place is taken for another
- * that was made: matrices of as many rows as columns and their turned ones look
- * alike, and so do vectors in storage that is used again. */
-#define GIVEN_LEAST 3
+/* May a tensor of one shape at one place be taken for another that was made? A
+ * matrix of as many rows as columns and the same turned look alike, and so do
+ * vectors in storage that is used again. */
+static bool is_told_apart(struct msim_size_learning *l,
+                          const struct msim_size_value *v)
+{
+    return v->n > 2 ||
+           (v->n == 2 && msim_size_at(l, v->at) != msim_size_at(l, v->at + 1));
+}
 
 /* As many elements from one place of one storage on, one of the two given: a
  * gradient that is a view of its bucket, a parameter by another name; or, with
@@ -63,7 +68,7 @@ static enum msim_status unite_given(struct msim_size_learning *l, bool rows)
 
         /* first what was made, then what was given */
         if (v->made != (i < l->n_values) || v->life == MSIM_NONE ||
-            (v->made && !rows && v->n < GIVEN_LEAST))
+            (v->made && !rows && !is_told_apart(l, v)))
             continue;
         status = msim_idmap_put(&seen, key, which, &at);
         if (status != MSIM_OK || *at == which || v->made)
