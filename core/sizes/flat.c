@@ -127,6 +127,46 @@ static enum msim_status cover(struct flat *f, const uint32_t *of, uint32_t n,
     return MSIM_OK;
 }
 
+/* Sizes of `n` places but the first and the last, which may be cut, are those
+ * of terms of a sum from `from` on; the two are, or are less. */
+static bool is_run(struct msim_size_learning *l, const uint32_t *places,
+                   uint32_t n, const uint32_t *terms, uint32_t from)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t a = msim_size_at(l, places[i]);
+        int64_t b = l->s->classes[terms[from + i]].size;
+
+        if (i && i + 1 < n ? a != b : a > b)
+            return false;
+    }
+    return true;
+}
+
+/* One rank's share of a vector has parts that the whole has, too, in the same
+ * order, and the first and the last may be cut. */
+static void unite_share(struct msim_size_learning *l, uint32_t share,
+                        const uint32_t *places, uint32_t n)
+{
+    int64_t size = msim_size_at(l, share);
+
+    for (uint32_t i = 0; i < l->s->n_ties && n > 3; i++) {
+        const struct msim_size_tie *tie = &l->s->ties[i];
+        const uint32_t *terms = l->s->terms + tie->first + 1;
+        int64_t whole = l->s->classes[terms[-1]].size;
+
+        if (!tie->sum || whole <= size || whole % size != 0)
+            continue;
+        for (uint32_t from = 0; from + n <= tie->n_right; from++) {
+            if (!is_run(l, places, n, terms, from))
+                continue;
+            for (uint32_t k = 0; k < n; k++)
+                msim_size_unite_classes(l, l->s->places[places[k]],
+                                        terms[from + k]);
+            return;
+        }
+    }
+}
+
 static enum msim_status tie_bucket(struct flat *f, uint32_t bucket)
 {
     uint32_t at = f->l->values[bucket].at;
@@ -138,6 +178,8 @@ static enum msim_status tie_bucket(struct flat *f, uint32_t bucket)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < f->n && status == MSIM_OK; i++)
         status = msim_size_count(f->l, &f->l->values[f->parts[i]], &places[i]);
+    if (status == MSIM_OK)
+        unite_share(f->l, at, places, f->n);
     if (status == MSIM_OK)
         status = msim_size_tie_sum(f->l, at, places, f->n);
     free(places);

@@ -419,6 +419,16 @@ static enum msim_status tie_message(struct msim_size_learning *l,
                                true);
 }
 
+/* Each rank's piece, in lists. */
+static void unite_pieces(struct msim_size_learning *l,
+                         const struct msim_size_call *c)
+{
+    for (uint32_t i = 1; i < c->n_in; i++)
+        if (c->in[0].at != MSIM_NONE && c->in[i].at != MSIM_NONE &&
+            c->in[i].n == c->in[0].n)
+            unite_run(l, c->in[0].at, c->in[i].at, c->in[0].n);
+}
+
 static enum msim_status message(struct msim_size_learning *l,
                                 const struct msim_size_call *c)
 {
@@ -428,6 +438,9 @@ static enum msim_status message(struct msim_size_learning *l,
         MSIM_TRY(tie_message(l, &x[0], &x[1]));
     if (c->n_in == 1 && c->n_out == 1)
         return tie_message(l, &c->in[0], &c->out[0]);
+    if (c->n_in > 2 &&
+        (strstr(c->name, "gather") || strstr(c->name, "scatter")))
+        unite_pieces(l, c);
     for (uint32_t i = 0; i < c->n_in && c->n_in == c->n_out; i++)
         if (x[i].at != MSIM_NONE && c->out[i].at != MSIM_NONE &&
             x[i].n == c->out[i].n)

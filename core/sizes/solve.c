@@ -254,21 +254,53 @@ static void find_made(struct solving *v)
     }
 }
 
-/* What is not known stays, and ties say more: sizes that no parameter has
- * first, since they are of data; then those of parameters, one after the other.
+/* Unknown sizes in ties with some that change: what stays of them is a choice.
  */
-static enum msim_status keep(struct solving *v, bool made)
+static void find_tied(struct solving *v, uint8_t *tied)
+{
+    memset(tied, 0, v->s->n_classes);
+    for (uint32_t i = 0; i < v->s->n_ties; i++) {
+        const struct msim_size_tie *tie = &v->s->ties[i];
+        const uint32_t *terms = left_of(v, tie);
+        bool changes = false;
+
+        for (uint32_t k = 0; k < tie->n_left + tie->n_right; k++)
+            changes |=
+                v->known[terms[k]] && v->to[terms[k]] != old(v, terms[k]);
+        for (uint32_t k = 0; k < tie->n_left + tie->n_right && changes; k++)
+            tied[terms[k]] = 1;
+    }
+}
+
+/* Of those the one that stays first: what no parameter has, since it is of
+ * data; then the smallest, such as a number of ranks. NONE: all are known. */
+static uint32_t next_kept(const struct solving *v, bool made)
+{
+    const struct msim_size_class *k = v->s->classes;
+    uint32_t best = MSIM_NONE;
+
+    for (uint32_t c = 0; c < v->s->n_classes; c++)
+        if (!v->known[c] && v->made[c] <= made &&
+            (best == MSIM_NONE || k[c].weight < k[best].weight ||
+             (k[c].weight == k[best].weight && k[c].size < k[best].size)))
+            best = c;
+    return best;
+}
+
+/* What is not known stays, and ties say more. */
+static enum msim_status keep(struct solving *v, bool made, uint8_t *tied)
 {
     const struct msim_sizes *s = v->s;
+    uint32_t c;
 
-    for (uint32_t c = 0; c < s->n_classes; c++)
-        if (!v->known[c] && v->made[c] <= made && !s->classes[c].weight)
+    find_tied(v, tied);
+    for (c = 0; c < s->n_classes; c++)
+        if (!v->known[c] && v->made[c] <= made && !s->classes[c].weight &&
+            !tied[c])
             set(v, c, old(v, c));
     MSIM_TRY(propagate(v));
     MSIM_TRY(follow_all(v));
-    for (uint32_t c = 0; c < s->n_classes; c++) {
-        if (v->known[c] || v->made[c] > made)
-            continue;
+    while ((c = next_kept(v, made)) != MSIM_NONE) {
         set(v, c, old(v, c));
         MSIM_TRY(propagate(v));
         MSIM_TRY(follow_all(v));
@@ -296,7 +328,7 @@ static enum msim_status check(struct solving *v)
     return MSIM_OK;
 }
 
-static enum msim_status solve(struct solving *v)
+static enum msim_status solve(struct solving *v, uint8_t *tied)
 {
     const struct msim_sizes *s = v->s;
 
@@ -309,8 +341,8 @@ static enum msim_status solve(struct solving *v)
     }
     MSIM_TRY(propagate(v));
     MSIM_TRY(follow_all(v));
-    MSIM_TRY(keep(v, false));
-    MSIM_TRY(keep(v, true));
+    MSIM_TRY(keep(v, false, tied));
+    MSIM_TRY(keep(v, true, tied));
     return check(v);
 }
 
@@ -319,11 +351,14 @@ enum msim_status msim_sizes_solve(const struct msim_sizes *s, int64_t *to,
 {
     struct solving v = {.s = s, .to = to, .err = err};
     enum msim_status status = MSIM_ENOMEM;
+    uint8_t *tied;
 
     v.known = calloc((size_t)s->n_classes + 1, 1);
     v.made = calloc((size_t)s->n_classes + 1, 1);
-    if (v.known && v.made)
-        status = solve(&v);
+    tied = calloc((size_t)s->n_classes + 1, 1);
+    if (v.known && v.made && tied)
+        status = solve(&v, tied);
+    free(tied);
     free(v.known);
     free(v.made);
     return status;
