@@ -51,9 +51,8 @@ static bool is_told_apart(struct msim_size_learning *l,
 }
 
 /* As many elements from one place of one storage on, one of the two given: a
- * gradient that is a view of its bucket, a parameter by another name; or, with
- * `rows`, one of them in a row. */
-static enum msim_status unite_given(struct msim_size_learning *l, bool rows)
+ * gradient that is a view of its bucket, a parameter by another name. */
+static enum msim_status unite_given(struct msim_size_learning *l)
 {
     struct msim_idmap seen = {0};
     enum msim_status status = MSIM_OK;
@@ -63,19 +62,38 @@ static enum msim_status unite_given(struct msim_size_learning *l, bool rows)
         uint32_t which = i < l->n_values ? i : i - l->n_values;
         const struct msim_size_value *v = &l->values[which];
         const int64_t where[] = {v->life, v->offset, (int64_t)v->elems};
-        uint64_t key = msim_hash_bytes(rows ? MSIM_HASH_START : v->shape, where,
-                                       sizeof(where));
 
         /* first what was made, then what was given */
         if (v->made != (i < l->n_values) || v->life == MSIM_NONE ||
-            (v->made && !rows && !is_told_apart(l, v)))
+            (v->made && !is_told_apart(l, v)))
             continue;
-        status = msim_idmap_put(&seen, key, which, &at);
-        if (status != MSIM_OK || *at == which || v->made)
-            continue;
-        if (!rows)
+        status = msim_idmap_put(
+            &seen, msim_hash_bytes(v->shape, where, sizeof(where)), which, &at);
+        if (status == MSIM_OK && *at != which && !v->made)
             unite_values(l, &l->values[*at], v);
-        else
+    }
+    msim_idmap_release(&seen);
+    return status;
+}
+
+/* The same in a row. What came first is as it lies in memory: what is turned is
+ * made of it. */
+static enum msim_status tie_rows(struct msim_size_learning *l)
+{
+    struct msim_idmap seen = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t *at;
+
+    for (uint32_t i = 0; i < l->n_values && status == MSIM_OK; i++) {
+        const struct msim_size_value *v = &l->values[i];
+        const int64_t where[] = {v->life, v->offset, (int64_t)v->elems};
+
+        if (v->life == MSIM_NONE)
+            continue;
+        status = msim_idmap_put(
+            &seen, msim_hash_bytes(MSIM_HASH_START, where, sizeof(where)), i,
+            &at);
+        if (status == MSIM_OK && *at != i && !v->made)
             status = tie_row(l, &l->values[*at], v);
     }
     msim_idmap_release(&seen);
@@ -230,9 +248,9 @@ enum msim_status msim_size_flat(struct msim_size_learning *l)
         for (uint32_t i = 0; i < n; i++)
             f.order[i] = i;
         msim_sort_index(f.order, tmp, n, before, l->values);
-        status = unite_given(l, false);
+        status = unite_given(l);
         if (status == MSIM_OK)
-            status = unite_given(l, true);
+            status = tie_rows(l);
         if (status == MSIM_OK)
             status = tie_lives(&f, n);
     }
