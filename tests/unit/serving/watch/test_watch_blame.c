@@ -189,9 +189,29 @@ static void test_watch__wants_a_limit(void)
 
     REQUIRE(made_read(&app, "", STAGES, FLOW) == MSIM_OK);
     CHECK(msim_watch_init(&w, &app, NULL, NULL, 5, &err) == MSIM_EFORMAT);
-    CHECK(strstr(err.text, "slo has no promise") != NULL);
+    CHECK(strstr(err.text, "slo is empty") != NULL);
     msim_watch_release(&w);
     msim_app_release(&app);
+}
+
+/* e2e where it is promised, whatever else is; of that the largest limit. What
+ * else is promised can be watched, but csv does not tell of it. */
+static void test_watch__takes_the_promised_metric(void)
+{
+    struct msim_promise promises[] = {
+        {.metric = MSIM_PROMISE_TPOT, .percentile = 90, .limit_ms = 50},
+        {.metric = MSIM_PROMISE_TTFT, .percentile = 90, .limit_ms = 400},
+        {.metric = MSIM_PROMISE_TTFT, .percentile = 99, .limit_ms = 900},
+        {.metric = MSIM_PROMISE_E2E, .percentile = 99, .limit_ms = 100}};
+    struct msim_app app = {.promises = promises, .n_promises = 4};
+
+    CHECK_UINT(msim_watch_metric(&app), MSIM_PROMISE_E2E);
+    CHECK_REL(msim_watch_limit(&app), 100, 0);
+    CHECK(msim_watch_check_e2e(&app, NULL) == MSIM_OK);
+    app.n_promises = 3;
+    CHECK_UINT(msim_watch_metric(&app), MSIM_PROMISE_TTFT);
+    CHECK_REL(msim_watch_limit(&app), 900, 0);
+    CHECK(msim_watch_check_e2e(&app, NULL) == MSIM_EFORMAT);
 }
 
 int main(void)
@@ -201,6 +221,7 @@ int main(void)
     RUN(test_blame__tells_other_causes);
     RUN(test_blame__sees_nothing_in_noise);
     RUN(test_watch__wants_a_limit);
+    RUN(test_watch__takes_the_promised_metric);
     made_end(FILES);
     return check_summary();
 }
