@@ -52,9 +52,10 @@ for job in '"gpus": 1, "global_batch": 2' '"gpus": 2, "tp": 2, "global_batch": 1
     [ "$(figures recomputed)" = "$both" ] || complain "7 layers of 4, recomputed: $both"
 done
 
-# Weights that are gathered block by block, of as many blocks as begin and end
-# alike; and a step that computes them again.
+# Weights that are gathered block by block, before they are used or after the
+# step; and a step that computes blocks again.
 for job in '"gpus": 2, "zero": 3, "global_batch": 2' \
+    '"gpus": 4, "tp": 2, "zero": 1, "global_batch": 2' \
     '"gpus": 1, "global_batch": 1, "recompute": "full"'; do
     rm -rf "$folder/six" "$folder/nine"
     write six 6 "$job"

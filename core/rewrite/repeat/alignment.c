@@ -157,6 +157,62 @@ static enum msim_status place_step(struct msim_alignment *a)
     return MSIM_OK;
 }
 
+/* Is statement `s` behind backward, of no block, without lists? */
+static bool is_left(const struct msim_alignment *a, uint32_t s)
+{
+    const struct msim_anatomy_statement *row = &a->w->a.rows[s];
+
+    return !a->place[s] && a->owners.lists[row->op] == MSIM_NONE &&
+           (row->role == MSIM_ANATOMY_TAIL || row->pass == MSIM_NONE);
+}
+
+/* Do `n` statements from `s` on come as often as there are blocks, with a
+ * message among them? */
+static bool comes_by_block(const struct msim_alignment *a, uint32_t s,
+                           uint32_t n)
+{
+    const struct msim_anatomy *anatomy = &a->w->a;
+    bool sends = false;
+
+    for (uint32_t i = s; i < s + n * a->r->n; i++) {
+        sends |= anatomy->t->ops[anatomy->rows[i].op].comm != MSIM_NONE;
+        if (i + n < s + n * a->r->n && !msim_repeats_like(anatomy, i, i + n))
+            return false;
+    }
+    return sends;
+}
+
+/* Statements [s, end) of no block: what is gathered of each one after the step
+ * (ZeRO 1), which names memory of its own. */
+static enum msim_status place_messages(struct msim_alignment *a, uint32_t s,
+                                       uint32_t end)
+{
+    for (uint32_t n = (end - s) / a->r->n; n; n--)
+        for (uint32_t at = s; at + n * a->r->n <= end; at++) {
+            if (!comes_by_block(a, at, n))
+                continue;
+            for (uint32_t i = 0; i < n * a->r->n; i++) {
+                a->place[at + i] = i / n + 1;
+                a->phase[at + i] = a->n_phases;
+            }
+            return add_phase(a, false);
+        }
+    return MSIM_OK;
+}
+
+static enum msim_status place_left(struct msim_alignment *a)
+{
+    for (uint32_t s = 0, end; s < a->w->a.n; s = end) {
+        for (end = s; end < a->w->a.n && is_left(a, end); end++)
+            ;
+        if (end > s)
+            MSIM_TRY(place_messages(a, s, end));
+        else
+            end++;
+    }
+    return MSIM_OK;
+}
+
 /* ---- bodies ---------------------------------------------------------------
  */
 
@@ -512,6 +568,7 @@ enum msim_status msim_alignment_find(struct msim_alignment *a,
     MSIM_TRY(place_passes(a));
     MSIM_TRY(msim_block_owners_find(&a->owners, w, r->n, a->place));
     MSIM_TRY(place_step(a));
+    MSIM_TRY(place_left(a));
     MSIM_TRY(find_bodies(a));
     link_all(a);
     return MSIM_OK;

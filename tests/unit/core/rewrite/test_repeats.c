@@ -72,9 +72,66 @@ static void test_repeats__other_sizes(void)
     done(&x);
 }
 
+/* Statements of a block, each of which reads what the one before has made; the
+ * last of each block reads `table`, too, unless that is 0. */
+static void add_block(struct made_node *nodes, size_t *n, char (*texts)[64],
+                      const char *const names[4], unsigned table)
+{
+    for (int i = 0; i < 4; i++, ++*n) {
+        unsigned at = 100 + (unsigned)*n;
+        char *in = texts[2 * *n], *out = texts[2 * *n + 1];
+
+        snprintf(in, 64, "%u:4000 %u:4000", at - 1,
+                 i == 3 && table ? table : 500 + at);
+        snprintf(out, 64, "%u:4000", at);
+        nodes[*n] =
+            (struct made_node){(unsigned)*n + 10, 0, names[i], 0, -1, in, out};
+    }
+}
+
+/*
+ * Three blocks that all read what the first statement makes, and four of
+ * another kind behind them that read what the third has made:
+ *
+ *     table | linear relu linear add(x, table) | x 3 | matmul gelu matmul
+ * sub(x, memory) | x 4
+ */
+static void test_repeats__tables_and_memory(void)
+{
+    static const char *const A[] = {"aten::linear", "aten::relu",
+                                    "aten::linear", "aten::add"};
+    static const char *const B[] = {"aten::matmul", "aten::gelu",
+                                    "aten::matmul", "aten::sub"};
+    static char texts[80][64];
+    struct made_node nodes[40] = {{0}};
+    struct seen x = {0};
+    size_t n = 1;
+
+    nodes[0] = (struct made_node){9, 0, "aten::arange", 0, -1, "", "100:4000"};
+    for (int i = 0; i < 3; i++)
+        add_block(nodes, &n, texts, A, 100);
+    for (int i = 0; i < 4; i++)
+        add_block(nodes, &n, texts, B, 112);
+    x.job = made_nodes(nodes, n);
+    REQUIRE(x.job != NULL);
+    CHECK_INT(
+        msim_weave_open_forward(&x.w, x.job->ranks[0], x.job->strings, &x.err),
+        MSIM_OK);
+    CHECK_INT(msim_repeats_find(&x.r, &x.w), MSIM_OK);
+    CHECK_UINT(x.r.n, 2);
+    if (x.r.n == 2) {
+        CHECK_STR(x.r.rows[0].name, "encoder");
+        CHECK_UINT(x.r.rows[0].n, 3);
+        CHECK_STR(x.r.rows[1].name, "decoder");
+        CHECK_UINT(x.r.rows[1].n, 4);
+    }
+    done(&x);
+}
+
 int main(void)
 {
     RUN(test_repeats__one);
     RUN(test_repeats__other_sizes);
+    RUN(test_repeats__tables_and_memory);
     return check_summary();
 }
