@@ -47,6 +47,17 @@ static struct side side_of(const struct msim_size_learning *l,
                  : (struct side){terms, tie->n_left};
 }
 
+/* Of a square, say, flat, no number tells which side is which. */
+static bool are_told_apart(const struct msim_size_learning *l, struct side x)
+{
+    for (uint32_t i = 0; i < x.n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (l->s->classes[x.terms[i]].size ==
+                l->s->classes[x.terms[k]].size)
+                return false;
+    return true;
+}
+
 /* One round, with the left or the right of ties known. */
 static enum msim_status unite_round(struct msim_size_learning *l, bool right,
                                     bool *more)
@@ -59,6 +70,8 @@ static enum msim_status unite_round(struct msim_size_learning *l, bool right,
         const struct msim_size_tie *tie = &l->s->ties[i];
         struct side a = side_of(l, tie, right), b = side_of(l, tie, !right), c;
 
+        if (!tie->sum && !are_told_apart(l, b))
+            continue;
         status = msim_idmap_put(
             &seen, key_of(l, tie, a.terms, a.n, b.terms, b.n), i, &at);
         if (status != MSIM_OK || *at == i)
