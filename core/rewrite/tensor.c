@@ -57,26 +57,69 @@ static enum msim_status place_of(struct sharing *c, uint32_t s, bool gathers,
                            msim_weave_place(&c->w, s), at);
 }
 
+/* What a message is of: rows, each as wide as the tensor is. */
+struct rows {
+    int64_t dims[2];
+    uint32_t storage;
+    uint8_t dtype, device;
+};
+
+static struct msim_draft_tensor tensor_of(const struct rows *x)
+{
+    return (struct msim_draft_tensor){.dtype = x->dtype,
+                                      .device = x->device,
+                                      .n = 2,
+                                      .storage = x->storage,
+                                      .dims = x->dims};
+}
+
+static enum msim_status make(struct sharing *c, struct msim_draft_place at,
+                             const struct rows *x)
+{
+    const struct msim_draft_tensor out = tensor_of(x);
+
+    return msim_draft_add(
+        &c->w.d,
+        &(struct msim_draft_op){
+            .name = "aten::empty", .at = at, .out = &out, .n_out = 1},
+        NULL);
+}
+
 static enum msim_status send(struct sharing *c, struct msim_draft_place at,
                              const char *name, enum msim_collective what,
-                             const struct msim_emit_flat *in,
-                             const struct msim_emit_flat *out)
+                             const struct rows *in, const struct rows *out)
 {
-    const struct msim_emit_message m = {name, what, c->calls, *in, *out, 0};
+    const struct msim_draft_tensor both[2] = {tensor_of(in), tensor_of(out)};
+    const struct msim_comm comm = {
+        .in_elems = (uint64_t)(in->dims[0] * in->dims[1]),
+        .out_elems = (uint64_t)(out->dims[0] * out->dims[1]),
+        .sequence = c->calls,
+        .peer = -1,
+        .group = c->w.d.group,
+        .op = MSIM_NONE,
+        .collective = (uint8_t)what,
+        .dtype = in->dtype};
 
-    MSIM_TRY(msim_emit_collective(&c->w.d, at, &m));
+    MSIM_TRY(msim_emit_recorded(
+        &c->w.d,
+        (struct msim_draft_op){.at = at, .in = both, .n_in = 2, .comm = &comm},
+        name));
     return msim_emit_recorded_wait(&c->w.d, at, c->calls++);
 }
 
-/* All of a tensor, and one rank's rows of it. */
-static struct msim_emit_flat flat(const struct sharing *c,
-                                  const struct msim_arg *a, uint32_t storage,
-                                  bool rows)
+/* All of a tensor, or one rank's `share` of its rows. */
+static struct rows rows_of(const struct sharing *c, const struct msim_arg *a,
+                           uint32_t storage, bool share)
 {
     int64_t elems = (int64_t)msim_arg_elems(c->w.t, a);
+    int64_t width = a->n ? msim_arg_dims(c->w.t, a)[a->n - 1] : 1;
 
-    return (struct msim_emit_flat){rows ? elems / c->s.ranks : elems, storage,
-                                   a->dtype, a->device};
+    if (width < 1)
+        width = 1;
+    return (struct rows){{elems / width / (share ? c->s.ranks : 1), width},
+                         storage,
+                         a->dtype,
+                         a->device};
 }
 
 /* ---- rows to whole tensors -----------------------------------------------
@@ -103,15 +146,15 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
 {
     struct msim_draft *d = &c->w.d;
     struct msim_draft_place at;
-    struct msim_emit_flat in, out;
+    struct rows in, out;
 
     if (c->since[e->life] != half_of(c, s)) {
         c->since[e->life] = half_of(c, s);
         c->gathered[e->life] = msim_draft_fresh(d);
-        in = flat(c, e->arg, d->storage[e->life], true);
-        out = flat(c, e->arg, c->gathered[e->life], false);
+        in = rows_of(c, e->arg, d->storage[e->life], true);
+        out = rows_of(c, e->arg, c->gathered[e->life], false);
         MSIM_TRY(place_of(c, s, true, &at));
-        MSIM_TRY(msim_emit_empty(d, at, &out));
+        MSIM_TRY(make(c, at, &out));
         MSIM_TRY(send(c, at, "nccl:_all_gather_base", MSIM_COLL_ALL_GATHER, &in,
                       &out));
     }
@@ -166,14 +209,14 @@ static enum msim_status sum(struct sharing *c, uint32_t s,
                             const struct msim_lives_each *e)
 {
     struct msim_draft *d = &c->w.d;
-    struct msim_emit_flat in = flat(c, e->arg, d->storage[e->life], false), out;
+    struct rows in = rows_of(c, e->arg, d->storage[e->life], false), out;
     struct msim_draft_place at;
 
     MSIM_TRY(place_of(c, s, false, &at));
     if (!c->s.rows[e->life])
         return send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &in, &in);
-    out = flat(c, e->arg, c->own[e->life], true);
-    MSIM_TRY(msim_emit_empty(d, at, &out));
+    out = rows_of(c, e->arg, c->own[e->life], true);
+    MSIM_TRY(make(c, at, &out));
     return send(c, at, "nccl:_reduce_scatter_base", MSIM_COLL_REDUCE_SCATTER,
                 &in, &out);
 }
@@ -184,14 +227,14 @@ static enum msim_status sum_rows(struct sharing *c, uint32_t s, uint32_t op,
 {
     struct msim_lives_each e = msim_lives_inputs(&c->w.d.lives, c->w.t, op);
     struct msim_draft_place at;
-    struct msim_emit_flat x;
+    struct rows x;
 
     if (!msim_lives_next(&e) || !e.arg->n)
         return MSIM_OK;
-    x = flat(c, e.arg, msim_draft_fresh(&c->w.d), false);
-    x.elems /= msim_arg_dims(c->w.t, e.arg)[e.arg->n - 1];
+    x = rows_of(c, e.arg, msim_draft_fresh(&c->w.d), false);
+    x.dims[1] = 1;
     MSIM_TRY(place_of(c, s, false, &at));
-    MSIM_TRY(msim_emit_empty(&c->w.d, at, &x));
+    MSIM_TRY(make(c, at, &x));
     for (int i = 0; i < times; i++)
         MSIM_TRY(send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &x, &x));
     return MSIM_OK;
