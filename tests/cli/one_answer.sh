@@ -80,6 +80,11 @@ keeps() { # FOLDER OPTION...: its graph changes as it does without a description
         complain "$*: $described, by the graph $alone"
 }
 keeps "$folder/dp" --ranks 64
+# Beside tensor parallel ranks it is the data parallel group that grows.
+mkdir "$folder/tp" && echo '{"gpus": 16, "tp": 2, "micro_batch": 1, "global_batch": 8, "sequence": 1024}' >"$folder/s.json"
+run synth mpt-1b --strategy "$folder/s.json" -o "$folder/tp"
+want_rc 0
+keeps "$folder/tp" --ranks 128
 echo '{"gpus": 1, "micro_batch": 1, "global_batch": 1}' >"$folder/s.json"
 run synth vit-l-16 --strategy "$folder/s.json" -o "$folder/vit"
 python3 - "$MSIM_DATA/hosts/generic.json" "$folder/slow.json" <<'PY'

@@ -74,6 +74,59 @@ static uint32_t nodes_of(const struct msim_trace *t, const struct msim_group *g,
     return n;
 }
 
+/* The distance of a group's members, of which there are at least two and all
+ * are listed; 0: they are not equally far apart. */
+static uint32_t stride_of(const struct msim_trace *t,
+                          const struct msim_group *g)
+{
+    const int32_t *members = t->group_ranks + g->first;
+    int32_t stride = g->count > 1 ? members[1] - members[0] : 0;
+
+    for (uint32_t i = 1; i < g->count; i++)
+        if (members[i] - members[i - 1] != stride)
+            return 0;
+    return stride > 0 && g->count == g->size ? (uint32_t)stride : 0;
+}
+
+/* Whether ranks are stages of a pipeline, which send to each other. */
+static bool has_stages(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        if (t->comms[i].collective == MSIM_COLL_SEND ||
+            t->comms[i].collective == MSIM_COLL_RECV)
+            return true;
+    return false;
+}
+
+/*
+ * Ranks of a job that are split in other ways, too, are numbered so that what
+ * is data parallel is farthest apart (Megatron-LM, DeviceMesh): its group takes
+ * every n-th of all ranks. More ranks are more of those. In a pipeline its
+ * stages are as far apart, so that places do not tell.
+ */
+static bool is_data_group(const struct msim_trace *t, const struct msim_comm *m)
+{
+    const struct msim_group *g;
+    uint32_t stride;
+
+    if (!m || m->group == MSIM_NONE || m->collective == MSIM_COLL_SEND ||
+        m->collective == MSIM_COLL_RECV)
+        return false;
+    g = &t->groups[m->group];
+    stride = stride_of(t, g);
+    return stride > 1 && t->world_size > 0 &&
+           (uint64_t)stride * g->size == t->world_size && !has_stages(t);
+}
+
+/* Nodes of so many ranks that are `stride` apart: a node has as many of them as
+ * fit between its first and its last. */
+static uint32_t grown_nodes(uint32_t ranks, uint32_t stride, uint32_t gpus)
+{
+    uint32_t each = gpus / stride;
+
+    return nodes_for(ranks, each > 0 ? each : 1);
+}
+
 void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
                      uint32_t comm, uint32_t gpus)
 {
@@ -87,6 +140,8 @@ void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
         gpus = MSIM_GPUS_A_NODE;
     if (g && g->count == w->u.coll.ranks && (!sends || g->count == 2))
         w->u.coll.nodes = nodes_of(t, g, gpus);
+    else if (m && w->u.coll.ranks > 1 && is_data_group(t, m))
+        w->u.coll.nodes = grown_nodes(w->u.coll.ranks, stride_of(t, g), gpus);
     else
         w->u.coll.nodes = nodes_for(w->u.coll.ranks, gpus);
 }
@@ -143,16 +198,28 @@ static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
     return size == 0 || size == t->world_size || size == traced;
 }
 
+/* The ranks of the group when the job has `ranks`; 0: it stays. */
+static uint32_t grown(const struct msim_trace *t, const struct msim_comm *m,
+                      uint32_t traced, uint32_t ranks)
+{
+    if (is_whole(t, m, traced))
+        return ranks;
+    if (!is_data_group(t, m) || ranks % t->world_size != 0)
+        return 0;
+    return t->groups[m->group].size * (ranks / t->world_size);
+}
+
 struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
                                 uint32_t comm, uint32_t traced, uint32_t ranks)
 {
     const struct msim_comm *m = comm == MSIM_NONE ? NULL : &t->comms[comm];
     uint32_t before = w.u.coll.ranks > 1 ? w.u.coll.ranks : traced;
-    double factor = (double)ranks / before;
+    uint32_t after = grown(t, m, traced, ranks);
+    double factor = (double)after / before;
 
-    if (!is_whole(t, m, traced))
+    if (after == 0)
         return w;
-    set_ranks(&w, ranks);
+    set_ranks(&w, after);
     switch (w.u.coll.collective) {
     case MSIM_COLL_ALL_GATHER: /* of shards: the model is as large */
         w.bytes_read /= factor;

@@ -28,7 +28,9 @@ void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
 
 /*
  * The same work in a job of `ranks` ranks of which `traced` were traced. A
- * group of all ranks grows; other groups stay. All-gather and reduce-scatter
+ * group of all ranks grows, and so does one of every n-th of all ranks, where
+ * ranks are no stages: what is data parallel beside a split of tensors. Other
+ * groups stay. All-gather and reduce-scatter
  * are the two halves of a sharded parameter, of which the whole stays and the
  * shard shrinks. A gather is of as many parts as there are ranks, and all else
  * keeps what goes into it. `comm` MSIM_NONE: of all ranks.
