@@ -70,10 +70,13 @@ void msim_change_read_recompute(struct msim_change_reader *r, const char *key)
 {
     static const char *const KEYS[] = {"every", NULL};
     static const char WANT[] =
-        "\"full\", {\"every\": 2} or operators such as \"aten::gelu*\"";
+        "\"full\", \"none\", {\"every\": 2} or operators such as "
+        "\"aten::gelu*\"";
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
     struct msim_rewrite *w = &r->row->settings.rewrite;
 
+    if (cJSON_IsString(item) && strcmp(item->valuestring, "none") == 0)
+        return; /* as recorded */
     r->row->other_target = true;
     w->recompute_every = 1;
     if (cJSON_IsObject(item)) {
@@ -267,11 +270,12 @@ void msim_change_read_shard(struct msim_change_reader *r, const char *key)
 /* What is kept in the host's memory. */
 void msim_change_read_offload(struct msim_change_reader *r, const char *key)
 {
-    static const char *const WORDS[] = {"optimizer", "activations", NULL};
+    static const char *const WORDS[] = {"optimizer", "activations", "none",
+                                        NULL};
     struct msim_rewrite *w = &r->row->settings.rewrite;
     int word = msim_field_word(r->f, key, WORDS, 0);
 
-    r->row->other_target = true;
+    r->row->other_target |= word < 2;
     w->offload_states |= word == 0;
     w->offload_activations |= word == 1;
 }

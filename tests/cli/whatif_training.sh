@@ -181,6 +181,13 @@ run whatif --platform a100 "$folder/reason.json" \
     "$MSIM_DATA/traces/gpt2/kineto" --csv # no tensor ids
 want_out "want an execution trace"
 
+# What a table of jobs says by default is the step as it was recorded.
+echo '{"scenarios": [{"name": "same", "changes": [{"recompute": "none"}, {"offload": "none"}]}]}' >"$folder/none.json"
+run whatif --platform a100 "$folder/none.json" "$MSIM_DATA/traces/gpt2" --csv
+want_rc 0
+[ "$(sed -n '2s/^base//p' "$folder/out")" = "$(sed -n '3s/^same//p' "$folder/out")" ] ||
+    complain "a step trained as it was recorded is not the base"
+
 # What users mistype is refused by its path.
 refused() { # CHANGE WANT
     printf '{"scenarios": [{"name": "x", "changes": [%s]}]}' "$1" >"$folder/bad.json"
@@ -203,7 +210,7 @@ refused '{"shard": {"strategy": "fsdp", "mixed_precision": "fp8"}}' 'shard.mixed
 refused '{"optimizer_bits": 4}' "optimizer_bits is 4, want 8"
 refused '{"optimizer_in_backward": "yes"}' 'optimizer_in_backward is "yes"'
 refused '{"dtype": "amp"}' 'dtype is "amp"'
-refused '{"offload": "weights"}' 'offload is "weights", want optimizer or activations'
+refused '{"offload": "weights"}' 'offload is "weights", want optimizer, activations or none'
 
 # Logits are there in 16 bits and, cast for the loss, in 32: what an operator holds
 # for itself is no batch that stays. A batch in autocast needs no more than in fp32.
