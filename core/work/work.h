@@ -89,6 +89,8 @@ struct msim_work {
     bool in_place;
     /* No rule knows its kernels: the family is that of the nearest kind. */
     bool nearest;
+    /* A CUDA graph launches it, right behind another kernel. */
+    bool graphed;
     /* Somebody asks for these sizes: they are not what a trace says of kernels
      * that ran, and so never misread. */
     bool asked;

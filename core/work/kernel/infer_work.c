@@ -368,6 +368,7 @@ bool msim_infer_work(const struct msim_infer *l, uint32_t i,
         *w = attention_work(l, i);
     else
         *w = vector_work(l, i);
+    w->graphed = l->t->gpu[i].in_graph;
     *log_sd = log_sd_of(l, i);
     return true;
 }

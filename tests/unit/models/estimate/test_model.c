@@ -260,6 +260,50 @@ static void test_model__survives_any_work(void)
     }
 }
 
+/* Estimates of `w` by itself and as a graph launches it. */
+static void alone_and_graphed(const char *name, const struct msim_work *w,
+                              double *alone_us, double *graphed_us)
+{
+    struct msim_platform *mine = platform;
+    struct msim_work again = *w;
+
+    again.graphed = true;
+    CHECK_INT(msim_platform_load(&platform, MSIM_DATA, name, NULL), MSIM_OK);
+    *alone_us = platform ? predict(w).us : 0;
+    *graphed_us = platform ? predict(&again).us : 0;
+    msim_platform_free(platform);
+    platform = mine;
+}
+
+/* Rows of graphs lack the start of a kernel from Hopper on, 2 us; products in 8
+ * bits are of libraries that do not overlap. */
+static void test_model__products_alone_begin_later(void)
+{
+    struct msim_work half = gemm(512, 512, 1024, MSIM_DT_BF16);
+    struct msim_work narrow = gemm(512, 512, 1024, MSIM_DT_F8);
+    double alone, graphed;
+
+    alone_and_graphed("h100", &half, &alone, &graphed);
+    CHECK_REL(alone - graphed, 2.0, 1e-6);
+    alone_and_graphed("b200", &half, &alone, &graphed);
+    CHECK_REL(alone - graphed, 2.0, 1e-6);
+    alone_and_graphed("a100", &half, &alone, &graphed);
+    CHECK_REL(alone, graphed, 1e-9);
+    alone_and_graphed("h100", &narrow, &alone, &graphed);
+    CHECK_REL(alone, graphed, 1e-9);
+}
+
+/* One chip with two memories: what memory does not bind takes as long. */
+static void test_model__h200_multiplies_as_an_h100(void)
+{
+    struct msim_work w = gemm(2048, 4096, 4096, MSIM_DT_BF16);
+    double h100, h200, graphed;
+
+    alone_and_graphed("h100", &w, &h100, &graphed);
+    alone_and_graphed("h200", &w, &h200, &graphed);
+    CHECK(h200 > 0.9 * h100 && h200 < 1.05 * h100);
+}
+
 static void test_model__explains(void)
 {
     struct msim_work w = gemm(512, 512, 512, MSIM_DT_F16);
@@ -293,6 +337,8 @@ int main(void)
     RUN(test_model__says_where_the_nearest_law_is_taken);
     RUN(test_model__launches_one_by_one);
     RUN(test_model__survives_any_work);
+    RUN(test_model__products_alone_begin_later);
+    RUN(test_model__h200_multiplies_as_an_h100);
     RUN(test_model__explains);
     msim_platform_free(platform);
     return check_summary();
