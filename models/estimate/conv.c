@@ -413,6 +413,24 @@ static bool is_native(const struct msim_platform *p, const struct msim_work *w)
 
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
 
+/*
+ * cuDNN's gradients of a filter a channel with channels last, over memory's
+ * pace. Seen in timm's training steps of five mobile networks on RTX 3090
+ * (PyTorch 1.12): 20.6 % mean error without it, 7.9 % with it, as with channels
+ * first (scripts/accuracy/timm_models.py).
+ */
+#define LAST_GRADIENT 3.0
+
+static double gradient_factor(const struct msim_platform *p,
+                              const struct msim_work *w)
+{
+    return w->u.conv.channels_last && !w->u.conv.deep && !p->is_host &&
+                   !p->sheet.miopen && msim_dtype_bytes(w->dtype) == 2 &&
+                   w->u.conv.pass != MSIM_CONV_FORWARD
+               ? LAST_GRADIENT
+               : 1;
+}
+
 static enum msim_status depthwise(const struct msim_platform *p,
                                   const struct msim_work *w,
                                   struct msim_estimate *out)
@@ -423,6 +441,7 @@ static enum msim_status depthwise(const struct msim_platform *p,
     MSIM_TRY(msim_model_predict(p, &v, false, out, NULL));
     if (is_native(p, w) && !p->is_host)
         msim_pace_join(msim_conv_depthwise_us(p, w), out);
+    msim_pace_add((gradient_factor(p, w) - 1) * out->us, out);
     out->low_us /= DEPTHWISE_FACTOR;
     out->high_us *= DEPTHWISE_FACTOR;
     return MSIM_OK;

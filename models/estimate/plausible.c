@@ -76,13 +76,18 @@ static double blocks(const struct msim_work *w)
     }
 }
 
-/* What threads wait for, one load after another, is known of vector kernels. */
+/* What threads wait for, one load after another, is known of vector kernels,
+ * and of filters a channel, which multiply tap by tap without tensor cores. */
 static double waits_us(const struct msim_platform *p, const struct msim_work *w)
 {
+    bool depthwise = w->family == MSIM_FAMILY_CONV && w->u.conv.groups > 1 &&
+                     w->u.conv.groups == w->u.conv.c;
     bool vector = w->family != MSIM_FAMILY_GEMM &&
                   w->family != MSIM_FAMILY_ATTENTION &&
                   w->family != MSIM_FAMILY_CONV && w->family != MSIM_FAMILY_MOE;
 
+    if (depthwise)
+        return fmax(msim_conv_depthwise_us(p, w), 0);
     return vector ? fmax(msim_sm_pace_us(&p->sheet, w), 0) : 0;
 }
 

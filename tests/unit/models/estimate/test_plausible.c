@@ -138,6 +138,34 @@ static void test_plausible__model(void)
     CHECK_INT(e.source, MSIM_SOURCE_BOUND);
 }
 
+/* 1 x 87 taps a channel (QuartzNet) are multiplied one by one, without tensor
+ * cores: 20.5 million outputs, 87 taps of 36 instructions, 128 a cycle on 108
+ * SMs at 1.41 GHz are 3.3 ms of a gradient, far above its bytes and FLOPs. */
+static void test_plausible__long_filters_a_channel(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_CONV,
+                          .dtype = MSIM_DT_F16,
+                          .u.conv = {.pass = MSIM_CONV_BACKWARD_WEIGHT,
+                                     .n = 48,
+                                     .c = 512,
+                                     .h = 1,
+                                     .w = 835,
+                                     .k = 512,
+                                     .r = 1,
+                                     .s = 87,
+                                     .stride_h = 1,
+                                     .stride_w = 1,
+                                     .pad_w = 43,
+                                     .dilation_h = 1,
+                                     .dilation_w = 1,
+                                     .groups = 512}};
+
+    CHECK_INT(bounded(&w, 3300).bounded, MSIM_BOUNDED_NOT);
+    w.u.conv.groups = 1;
+    w.u.conv.c = w.u.conv.k = 1;
+    CHECK_INT(bounded(&w, 3300).bounded, MSIM_BOUNDED_ABOVE);
+}
+
 int main(void)
 {
     if (msim_platform_load(&platform, MSIM_DATA, "a100", NULL) != MSIM_OK)
@@ -148,6 +176,7 @@ int main(void)
     RUN(test_plausible__times);
     RUN(test_plausible__others);
     RUN(test_plausible__model);
+    RUN(test_plausible__long_filters_a_channel);
     msim_platform_free(platform);
     return check_summary();
 }
