@@ -171,6 +171,17 @@ static void from_data_sheet(const struct msim_platform *p,
                       link_log_sd(&p->sheet, w));
 }
 
+double msim_collective_shortfall(const struct msim_platform *p,
+                                 const struct msim_work *w)
+{
+    const struct msim_platform *by = with_fits(p, w);
+    struct msim_pick pick;
+
+    return w->u.coll.nodes < 2 || collective_pick(by, w, &pick)
+               ? 1
+               : exp(NETWORK_MIDDLE);
+}
+
 /* Apply the factor of a misconfigured log where the work names it. */
 static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
                        struct msim_estimate *e)

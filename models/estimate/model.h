@@ -48,6 +48,14 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
 void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
                            uint32_t nodes, char *text, size_t size);
 
+/*
+ * What an estimate of the collective `w` is over what the data sheet's card and
+ * links give, because few networks reach that: 1 where nothing is added, since
+ * rows of the network are at hand, or no network is between the ranks.
+ */
+double msim_collective_shortfall(const struct msim_platform *p,
+                                 const struct msim_work *w);
+
 /* Append to `out` how the estimate for `w` on `p` is made, and the estimate. */
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out);

@@ -78,20 +78,23 @@ enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
     return msim_price_described(us, p, &w, err);
 }
 
-enum msim_status msim_price_network(double *half, struct msim_pricer *p,
-                                    double bytes, int64_t ranks, int64_t stride,
+enum msim_status msim_price_network(double *half, double *shortfall,
+                                    struct msim_pricer *p, double bytes,
+                                    int64_t ranks, int64_t stride,
                                     struct msim_error *err)
 {
     struct msim_estimate e = {0};
     struct msim_work w;
 
     *half = 0;
+    *shortfall = 1;
     if (ranks < 2 || bytes <= 0)
         return MSIM_OK;
     w = collective_work(p, MSIM_COLL_ALL_REDUCE, bytes, ranks, stride);
     if (w.u.coll.nodes < 2)
         return MSIM_OK;
     MSIM_TRY(estimate_whole(&e, p, &w, err));
+    *shortfall = msim_collective_shortfall(p->platform, &w);
     if (e.low_us > 0)
         *half = 0.5 * log(e.high_us / e.low_us);
     return MSIM_OK;

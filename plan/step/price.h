@@ -54,11 +54,12 @@ enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
                                        enum msim_collective c, double bytes,
                                        int64_t ranks, int64_t stride,
                                        struct msim_error *err);
-/* Half of the 90 % interval of the logarithm of an all-reduce over such ranks;
- * 0 where they are on one node. */
+/* Of an all-reduce over such ranks: half of the 90 % interval of its logarithm,
+ * 0 where they are on one node; and msim_collective_shortfall(). */
 MSIM_MUST_CHECK
-enum msim_status msim_price_network(double *half, struct msim_pricer *p,
-                                    double bytes, int64_t ranks, int64_t stride,
+enum msim_status msim_price_network(double *half, double *shortfall,
+                                    struct msim_pricer *p, double bytes,
+                                    int64_t ranks, int64_t stride,
                                     struct msim_error *err);
 
 /* An operation on `elems` elements that moves so many bytes (an optimizer's

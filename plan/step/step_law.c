@@ -51,6 +51,16 @@ static double gaps_us(double us, double kernels, double gap_us)
     return gap_us > 0 ? kernels * gap_us / (1 + us / kernels / gap_us) : 0;
 }
 
+/* Rows of 8 and 4 bits are of other libraries than those of 16, so what a fit
+ * finds of one says nothing of the other. */
+static double linear_of(const struct msim_terms *t,
+                        const struct msim_step_constants *c)
+{
+    if (t->late)
+        return c->linear_late;
+    return t->narrow ? c->linear_narrow : c->linear;
+}
+
 static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
                            enum msim_pass pass,
                            const struct msim_step_constants *c)
@@ -60,7 +70,7 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
     const double attention[MSIM_ATTENTION_STACKS] = {c->attention_usual,
                                                      c->attention_late, 1};
     const double factor[MSIM_PART_OP_COUNT] = {
-        [MSIM_PART_OP_LINEAR] = t->late ? c->linear_late : c->linear,
+        [MSIM_PART_OP_LINEAR] = linear_of(t, c),
         [MSIM_PART_OP_ATTENTION] = attention[t->attention],
         [MSIM_PART_OP_EXPERT] = c->expert,
         [MSIM_PART_OP_SCORES] = 1,
@@ -187,12 +197,43 @@ static struct stages stages_of(const struct msim_terms *t, double layer_us,
     return s;
 }
 
+/*
+ * How far jobs' exchanges between nodes fall short of rows, and how far
+ * networks fall short of their data sheets, is for the most part one thing seen
+ * twice (routes that cross, slow nodes, other jobs): where there are no rows
+ * the greater one counts.
+ */
+static double exchange_factor(const struct msim_terms *t,
+                              const struct msim_step_constants *c)
+{
+    if (!t->dp_far)
+        return c->dp_near;
+    return t->network_shortfall > 1 ? fmax(c->dp_far / t->network_shortfall, 1)
+                                    : c->dp_far;
+}
+
+/*
+ * Backward that goes on after the first gradients of a stage are whole. In
+ * pieces (vp), all micro batches of a group of pp pass one piece before the
+ * next (Narayanan et al., "Efficient Large-Scale Language Model Training on GPU
+ * Clusters", 2021, figure 4): the gradients of all pieces but the first are
+ * whole while the others still go back, each by pp micro batches.
+ */
+static double after_first_us(const struct msim_terms *t, const struct layer *l,
+                             double layers)
+{
+    double all = layers * l->backward_us;
+    double others = t->pp > 1 ? (t->vp - 1) / t->vp : 0;
+
+    return all * (1 - others) + all * others * fmin(t->pp, t->micro_batches);
+}
+
 /* The exchange of gradients and weights that no compute hides, us. */
 static double exchange_us(const struct msim_terms *t,
                           const struct msim_step_constants *c,
                           const struct layer *l, double layers)
 {
-    double factor = t->dp_far ? c->dp_far : c->dp_near, us;
+    double factor = exchange_factor(t, c), us;
 
     if (t->dp < 2)
         return 0;
@@ -213,7 +254,7 @@ static double exchange_us(const struct msim_terms *t,
         return us;
     if (t->exchanges_each)
         return us * t->micro_batches;
-    return fmax(us - c->hidden * layers * l->backward_us, 0.1 * us);
+    return fmax(us - c->hidden * after_first_us(t, l, layers), 0.1 * us);
 }
 
 /*

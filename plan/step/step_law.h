@@ -17,6 +17,7 @@
 /* X(name, where a fit begins, what it is) */
 #define MSIM_STEP_CONSTANT_MAP(X)                                              \
     X(linear, 1, "products of linear layers, over their estimate")             \
+    X(linear_narrow, 1, "the same in 8 and 4 bits before Blackwell")           \
     X(linear_late, 1, "the same on Blackwell")                                 \
     X(attention_usual, 1, "attention before Hopper")                           \
     X(attention_late, 1.5, "FlashAttention 1 and 2 on Hopper")                 \

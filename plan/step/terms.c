@@ -217,7 +217,7 @@ static enum msim_status gradients(struct msim_terms *t, struct msim_pricer *p,
     double owned = h.trained / shares + h.trained_experts / expert_shares;
 
     MSIM_TRY(collectives(t, p, &h, s, err));
-    MSIM_TRY(msim_price_network(&t->network_log, p,
+    MSIM_TRY(msim_price_network(&t->network_log, &t->network_shortfall, p,
                                 msim_gradient_bytes(s) * h.trained, group,
                                 s->tp, err));
     MSIM_TRY(msim_terms_optimizer(t, p, &h, owned, s, err));

@@ -46,6 +46,7 @@ struct msim_terms {
     double layer_scatter_us, layer_gather_us; /* of one layer (zero 2, 3) */
     /* Half of the 90 % interval of the network's logarithm; 0: one node. */
     double network_log;
+    double network_shortfall; /* that its estimates have for lack of rows */
     double add_us;       /* gradients of a micro batch added up */
     double optimizer_us; /* the step of the optimizer on its share */
     /* Of techniques; 0 where none is stated. */

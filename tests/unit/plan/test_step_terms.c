@@ -74,9 +74,11 @@ static void test_step__one_stage(void)
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21 + 11);
     t.updates_in_backward = true;
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
-    c.linear_late = 1;
-    t.late = true;
+    t.narrow = true; /* a library of its own */
     check_us(&t, &c, 3 * (4 * 300 + 20 + 90 + 10) + 21);
+    c.linear_late = 2;
+    t.late = true;
+    check_us(&t, &c, 3 * (4 * 600 + 20 + 90 + 10) + 21);
 }
 
 /* A pass forward again, or what selective recomputation repeats. */
@@ -247,6 +249,57 @@ static void test_step__exchanges_gradients(void)
     check_us(&t, &c, 3 * 630 + 610 + 140);
 }
 
+/* What nothing hides of the exchange. */
+static double exposed(const struct msim_terms *t,
+                      const struct msim_step_constants *c)
+{
+    struct msim_step_parts p;
+
+    (void)msim_step_us(t, c, &p);
+    return p.gradients;
+}
+
+/* In pieces gradients of all but the first are whole while pp micro batches
+ * still go back, each a piece at a time: of 4 stages with 4 pieces a tenth of
+ * 1/4 + 3/4 x 4 = 3.25 backward passes hides them, without pieces of one. With
+ * 3 micro batches no more than those go back. */
+static void test_step__pieces_hide_gradients(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    t.dp = 2;
+    t.pp = 4;
+    t.zero = 1;
+    t.micro_batches = 8;
+    t.scatter_us = t.gather_us = 5000;
+    c.hidden = 0.1;
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200, TIGHT);
+    t.vp = 4;
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200 * 3.25, TIGHT);
+    t.micro_batches = 3;
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200 * 2.5, TIGHT);
+}
+
+/* Without rows of the network the greater of both factors counts. */
+static void test_step__falls_short_once(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    t.dp = 2;
+    t.zero = 1;
+    t.dp_far = true;
+    t.scatter_us = t.gather_us = 5000;
+    c.dp_far = 3;
+    t.network_shortfall = 1;
+    CHECK_REL(exposed(&t, &c), 30000, TIGHT);
+    t.network_shortfall = 2;
+    CHECK_REL(exposed(&t, &c), 15000, TIGHT);
+    t.network_shortfall = 4;
+    CHECK_REL(exposed(&t, &c), 10000, TIGHT);
+}
+
 /* Shards are gathered for each layer and micro batch, with ZeRO 3 once more for
  * backward; layers hide them, but the first and the last. */
 static void test_step__gathers_shards(void)
@@ -320,6 +373,8 @@ int main(void)
     RUN(test_step__in_stages);
     RUN(test_step__fullest_stage);
     RUN(test_step__exchanges_gradients);
+    RUN(test_step__pieces_hide_gradients);
+    RUN(test_step__falls_short_once);
     RUN(test_step__gathers_shards);
     RUN(test_step__offloads);
     RUN(test_step__has_gaps);
