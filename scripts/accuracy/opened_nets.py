@@ -1,0 +1,209 @@
+"""Networks of published figures, as scripts/capture.py records them.
+
+    scripts/capture.py --device meta --model opened_nets.py:resnet50_train_256
+
+The name of a function says what is built (scripts/accuracy/opened.py makes
+them): NETWORK_MODE_BATCH, and _SEQUENCE where there is one. Modes are train
+(forward, backward, optimizer), fb (forward and backward) and infer. CNNs are
+those of timm. BERT has attention in parts and dropout, as Hugging Face's
+had it; a Llama decodes one token behind 512 others, or reads a prompt.
+"""
+import math
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+LLAMAS = {"llama2-7b": (32, 4096, 32, 32, 11008, 32000),
+          "llama2-13b": (40, 5120, 40, 40, 13824, 32000),
+          "llama3-8b": (32, 4096, 32, 8, 14336, 128256)}
+BERTS = {"bert-base": (12, 768, 12), "bert-large": (24, 1024, 16)}
+PAST = 512 # tokens before the one that is decoded
+
+
+class BertLayer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        n, s, w = x.shape
+        q, k, v = (f(x).view(n, s, self.heads, -1).transpose(1, 2)
+                   for f in (self.q, self.k, self.v))
+        scores = q @ k.transpose(-1, -2) / math.sqrt(w // self.heads)
+        scores = self.drop(scores.softmax(-1))
+        y = (scores @ v).transpose(1, 2).reshape(n, s, w)
+        x = self.norms[0](x + self.drop(self.out(y)))
+        return self.norms[1](x + self.drop(self.down(F.gelu(self.up(x)))))
+
+
+class Bert(nn.Module):
+    """With the two ends of a span, as SQuAD asks."""
+    def __init__(self, layers, width, heads):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(30522, width), nn.Embedding(512, width)
+        self.kinds = nn.Embedding(2, width)
+        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout(0.1)
+        self.layers = nn.ModuleList(BertLayer(width, heads) for _ in range(layers))
+        self.span = nn.Linear(width, 2)
+
+    def forward(self, tokens):
+        place = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.tokens(tokens) + self.places(place) + self.kinds(torch.zeros_like(tokens))
+        x = self.drop(self.norm(x))
+        for layer in self.layers:
+            x = layer(x)
+        return self.span(x)
+
+
+class LlamaLayer(nn.Module):
+    def __init__(self, width, heads, kv_heads, ffn, past):
+        super().__init__()
+        self.heads, self.kv_heads, self.size = heads, kv_heads, width // heads
+        kv = kv_heads * self.size
+        self.q, self.k, self.v = (nn.Linear(width, n, bias=False) for n in (width, kv, kv))
+        self.out = nn.Linear(width, width, bias=False)
+        self.gate, self.up = (nn.Linear(width, ffn, bias=False) for _ in range(2))
+        self.down = nn.Linear(ffn, width, bias=False)
+        self.norms = nn.ModuleList(nn.RMSNorm(width) for _ in range(2))
+        self.past = past
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(1, kv_heads, past, self.size))
+
+    @staticmethod
+    def turned(x):
+        a, b = x.chunk(2, -1)
+        return x * x[..., :1] + torch.cat((-b, a), -1) * x[..., :1]
+
+    def forward(self, x):
+        n, s, w = x.shape
+        h = self.norms[0](x)
+        q = self.q(h).view(n, s, self.heads, -1).transpose(1, 2)
+        k, v = (f(h).view(n, s, self.kv_heads, -1).transpose(1, 2) for f in (self.k, self.v))
+        q, k = self.turned(q), self.turned(k)
+        if self.past:
+            k, v = torch.cat((self.keys, k), 2), torch.cat((self.values, v), 2)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=not self.past,
+                                           enable_gqa=self.heads != self.kv_heads)
+        x = x + self.out(y.transpose(1, 2).reshape(n, s, w))
+        h = self.norms[1](x)
+        return x + self.down(F.silu(self.gate(h)) * self.up(h))
+
+
+class Llama(nn.Module):
+    def __init__(self, layers, width, heads, kv_heads, ffn, vocab, past):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab, width)
+        self.layers = nn.ModuleList(LlamaLayer(width, heads, kv_heads, ffn, past)
+                                    for _ in range(layers))
+        self.norm, self.head = nn.RMSNorm(width), nn.Linear(width, vocab, bias=False)
+
+    def forward(self, tokens):
+        x = self.tokens(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x[:, -1:]))
+
+
+class NanoBlock(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norms = nn.ModuleList(nn.LayerNorm(width, bias=False) for _ in range(2))
+        self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
+        self.up, self.down = nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x):
+        n, s, w = x.shape
+        q, k, v = (t.view(n, s, self.heads, -1).transpose(1, 2)
+                   for t in self.qkv(self.norms[0](x)).split(w, 2))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(n, s, w))
+        return x + self.down(F.gelu(self.up(self.norms[1](x))))
+
+
+class Nano(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(50304, 768), nn.Embedding(1024, 768)
+        self.blocks = nn.ModuleList(NanoBlock(768, 12) for _ in range(12))
+        self.norm, self.head = nn.LayerNorm(768, bias=False), nn.Linear(768, 50304, bias=False)
+
+    def forward(self, tokens):
+        x = self.tokens(tokens) + self.places(torch.arange(tokens.shape[1], device=tokens.device))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+def mlp(*sizes):
+    return nn.Sequential(*(m for a, b in zip(sizes, sizes[1:]) for m in (nn.Linear(a, b), nn.ReLU())))
+
+
+class Dlrm(nn.Module):
+    """DeepLearningExamples' small one: 26 tables of 128 numbers a row."""
+    def __init__(self, rows=600_000):
+        super().__init__()
+        self.tables = nn.Embedding(26 * rows, 128)
+        self.bottom, self.top = mlp(13, 512, 256, 128), mlp(128 + 27 * 26 // 2, 1024, 1024, 512, 256)
+        self.last = nn.Linear(256, 1)
+        at = torch.tril_indices(27, 27, -1)
+        self.register_buffer("at", at[0] * 27 + at[1])
+
+    def forward(self, numbers, rows):
+        x = self.bottom(numbers)
+        e = torch.cat((x.unsqueeze(1), self.tables(rows)), 1)
+        pairs = torch.bmm(e, e.transpose(1, 2)).flatten(1)[:, self.at]
+        return self.last(self.top(torch.cat((x, pairs), 1)))
+
+
+def span_loss(out):
+    ends = torch.zeros(out.shape[0], dtype=torch.long, device=out.device)
+    return sum(F.cross_entropy(out[..., i].float(), ends) for i in (0, 1)) / 2
+
+
+def class_loss(out):
+    wanted = torch.zeros(out.shape[0], dtype=torch.long, device=out.device)
+    return F.cross_entropy(out.float(), wanted)
+
+
+def token_loss(out):
+    flat = out.view(-1, out.shape[-1])
+    return F.cross_entropy(flat, torch.zeros(flat.shape[0], dtype=torch.long, device=out.device))
+
+
+def step(mode, model, inputs, loss, optimizer):
+    if mode == "infer":
+        return model.eval(), inputs
+    return (model, inputs, loss) if mode == "fb" else (model, inputs, loss, optimizer)
+
+
+def build(name):
+    network, mode, batch, *sequence = name.replace("__", "-").split("_")
+    batch, sequence = int(batch), int(sequence[0]) if sequence else 0
+    if network in BERTS:
+        return step(mode, Bert(*BERTS[network]), torch.zeros(batch, sequence, dtype=torch.long),
+                    span_loss, lambda p: torch.optim.AdamW(p, 3e-5))
+    if network in LLAMAS:
+        past = 0 if sequence else PAST
+        return Llama(*LLAMAS[network], past).eval(), torch.zeros(batch, sequence or 1, dtype=torch.long)
+    if network == "nanogpt":
+        return step(mode, Nano(), torch.zeros(batch, sequence, dtype=torch.long), token_loss,
+                    lambda p: torch.optim.AdamW(p, 6e-4, fused=True))
+    if network == "dlrm":
+        return Dlrm().eval(), (torch.zeros(batch, 13), torch.zeros(batch, 26, dtype=torch.long))
+    import no_torchvision # pylint: disable=import-outside-toplevel
+    no_torchvision.stand_in()
+    import timm # pylint: disable=import-outside-toplevel
+    return step(mode, timm.create_model(network), torch.zeros(batch, 3, 224, 224),
+                class_loss, lambda p: torch.optim.SGD(p, 0.1, momentum=0.9))
+
+
+def __getattr__(name):
+    if name.startswith("_") or name.count("_") < 2:
+        raise AttributeError(name)
+    return lambda: build(name)
