@@ -57,8 +57,7 @@ static bool is_heavy(const struct cutting *c, uint32_t first, uint32_t end)
     return false;
 }
 
-/* ---- where one tensor goes on --------------------------------------------
- */
+/* ---- where one tensor goes on ---- */
 
 static bool is_real(const struct msim_arg *a)
 {
@@ -105,8 +104,7 @@ static void note_statement(struct cutting *c, uint32_t at)
     }
 }
 
-/* ---- what blocks share ---------------------------------------------------
- */
+/* ---- what blocks share ---- */
 
 /* Readings of lives: those of life i are at [first[i], first[i + 1]). */
 struct readings {
@@ -229,8 +227,7 @@ static void count_crossings(struct cutting *c, const struct readings *r)
         c->crossing[i] += c->crossing[i - 1];
 }
 
-/* ---- pieces --------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
 static uint64_t sign_of(const struct cutting *c, uint32_t first, uint32_t end)
 {
@@ -271,8 +268,7 @@ static void cut(struct cutting *c)
     add_piece(c, first, c->n);
 }
 
-/* ---- what repeats --------------------------------------------------------
- */
+/* ---- what repeats ---- */
 
 static void mark_repeats(struct cutting *c)
 {
@@ -390,8 +386,12 @@ static uint32_t period_of(const struct cutting *c, uint32_t from, uint32_t end)
     return 1;
 }
 
-static enum msim_status add_block(struct cutting *c, const struct piece *first,
-                                  const struct piece *last)
+/* Statements [first, end) of the pass are a block. */
+struct span {
+    uint32_t first, end;
+};
+
+static enum msim_status add_block(struct cutting *c, const struct span *x)
 {
     struct msim_anatomy *a = c->a;
     uint32_t at = c->pass->forward;
@@ -399,10 +399,84 @@ static enum msim_status add_block(struct cutting *c, const struct piece *first,
     MSIM_TRY(msim_grow((void **)&a->blocks, &a->cap_blocks, a->n_blocks,
                        sizeof(*a->blocks)));
     a->blocks[a->n_blocks] = (struct msim_anatomy_block){
-        at + first->first, at + last->end, (uint32_t)(c->pass - a->passes)};
-    for (uint32_t i = at + first->first; i < at + last->end; i++)
+        at + x->first, at + x->end, (uint32_t)(c->pass - a->passes)};
+    for (uint32_t i = at + x->first; i < at + x->end; i++)
         a->rows[i].block = a->n_blocks;
     a->n_blocks++;
+    return MSIM_OK;
+}
+
+/* Blocks before `x`, the first of several that follow each other: as long, and
+ * called alike. Memory that changes hands unseen may look like a tensor that
+ * crosses some of them. */
+static enum msim_status add_before(struct cutting *c, const struct span *x,
+                                   const struct span *next, uint32_t from)
+{
+    uint32_t n = x->end - x->first, k = 0;
+
+    if (!next || next->first != x->end || next->end - next->first != n ||
+        !called_alike(c, x->first, next->first, n))
+        return MSIM_OK;
+    while (x->first >= from + (k + 1) * n &&
+           called_alike(c, x->first - (k + 1) * n, x->first, n))
+        k++;
+    for (; k; k--)
+        MSIM_TRY(add_block(
+            c, &(struct span){x->first - k * n, x->first - (k - 1) * n}));
+    return MSIM_OK;
+}
+
+/* What is between `x` and `y`, which are alike: statements; 0: nothing, or they
+ * are not alike. */
+static uint32_t gap_of(const struct cutting *c, const struct span *x,
+                       const struct span *y)
+{
+    uint32_t n = x->end - x->first;
+
+    return y->end - y->first == n && called_alike(c, x->first, y->first, n)
+               ? y->first - x->end
+               : 0;
+}
+
+/* Where the same is before each of several that are alike, or behind each, it
+ * is of them: a part that looked like no other, since the rest looks like a
+ * block of another kind. */
+static void close_gaps(const struct cutting *c, struct span *all, uint32_t n)
+{
+    for (uint32_t i = 0, k; i + 1 < n; i = k) {
+        uint32_t gap = gap_of(c, &all[i], &all[i + 1]);
+        uint32_t from = i ? all[i - 1].end : 0;
+        bool front;
+
+        for (k = i + 1;
+             gap && k + 1 < n && gap_of(c, &all[k], &all[k + 1]) == gap &&
+             called_alike(c, all[i].end, all[k].end, gap);
+             k++)
+            ;
+        front = gap && all[i].first >= from + gap &&
+                called_alike(c, all[i].first - gap, all[i].end, gap);
+        if (!gap || (!front && !called_alike(c, all[i].end, all[k].end, gap)))
+            continue;
+        for (uint32_t m = i; m <= k; m++) {
+            all[m].first -= front ? gap : 0;
+            all[m].end += front ? 0 : gap;
+        }
+        k++;
+    }
+}
+
+static enum msim_status add_blocks(struct cutting *c, const struct span *all,
+                                   uint32_t n)
+{
+    uint32_t from = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || all[i - 1].end != all[i].first)
+            MSIM_TRY(
+                add_before(c, &all[i], i + 1 < n ? &all[i + 1] : NULL, from));
+        MSIM_TRY(add_block(c, &all[i]));
+        from = all[i].end;
+    }
     return MSIM_OK;
 }
 
@@ -447,22 +521,26 @@ static void find_others(const struct cutting *c, uint32_t *length)
 
 static enum msim_status join(struct cutting *c)
 {
-    uint32_t *length = calloc((size_t)c->n_pieces + 1, sizeof(*length));
-    enum msim_status status = length ? MSIM_OK : MSIM_ENOMEM;
+    uint32_t *length = calloc((size_t)c->n_pieces + 1, sizeof(*length)), n = 0;
+    struct span *all = malloc(((size_t)c->n_pieces + 1) * sizeof(*all));
+    enum msim_status status = MSIM_ENOMEM;
 
-    if (length) {
+    if (length && all) {
         find_blocks(c, 0, c->n_pieces, false, length);
         find_others(c, length);
+        for (uint32_t i = 0; i < c->n_pieces; i++)
+            if (length[i])
+                all[n++] = (struct span){c->pieces[i].first,
+                                         c->pieces[i + length[i] - 1].end};
+        close_gaps(c, all, n);
+        status = add_blocks(c, all, n);
     }
-    for (uint32_t i = 0; i < c->n_pieces && status == MSIM_OK; i++)
-        if (length[i])
-            status = add_block(c, &c->pieces[i], &c->pieces[i + length[i] - 1]);
     free(length);
+    free(all);
     return status;
 }
 
-/* ---- all of it -----------------------------------------------------------
- */
+/* ---- all of it ---- */
 
 static enum msim_status count(struct cutting *c)
 {

@@ -79,15 +79,16 @@ static uint32_t count_like(const struct msim_anatomy *a,
     return k;
 }
 
-/* One may have more at its front, or behind; three quarters are alike. */
+/* One may have more at its front, or behind; two thirds are alike. Nothing is
+ * between them: what is would be of no block, and stay as often as it is. */
 static bool like_blocks(const struct msim_anatomy *a, uint32_t i, uint32_t j)
 {
     const struct msim_anatomy_block *x = &a->blocks[i], *y = &a->blocks[j];
     uint32_t n = x->end - x->first, m = y->end - y->first;
     uint32_t most = n > m ? n : m;
 
-    return 4 * count_like(a, x, y, false) >= 3 * most ||
-           4 * count_like(a, x, y, true) >= 3 * most;
+    return x->end == y->first && (3 * count_like(a, x, y, false) >= 2 * most ||
+                                  3 * count_like(a, x, y, true) >= 2 * most);
 }
 
 static enum msim_status add(struct msim_repeats *r, uint32_t first, uint32_t n)
