@@ -99,7 +99,8 @@ static void look_at_gather(struct halving *h, uint32_t op)
         memset(&h->half[op], MSIM_HALF_WEIGHTS, ops[op].end - op);
 }
 
-/* One operator, behind those below it. */
+/* One operator, behind those below it. A message reads what it sends, whatever
+ * is below it. */
 static void look(struct halving *h, uint32_t op, bool keeps)
 {
     const struct msim_op *ops = h->w->t->ops;
@@ -116,7 +117,7 @@ static void look(struct halving *h, uint32_t op, bool keeps)
             is_for_weights(h, op) ? MSIM_HALF_WEIGHTS : MSIM_HALF_INPUTS;
     if (h->half[op] == MSIM_HALF_BOTH && msim_weave_begins(h->w, op, "aten::"))
         keep_together(h, op);
-    else if (!below && !keeps)
+    else if ((!below || ops[op].comm != MSIM_NONE) && !keeps)
         want(h, op);
 }
 
