@@ -98,8 +98,16 @@ def judge(args, name, method, folder):
                               len(plan["stages"]))}
 
 
+def key(row):
+    return row["method"], row["application"]
+
+
 def write(out, rows):
-    """The table so far: the whole of it takes an hour."""
+    """The table so far, for the whole of it takes an hour; rows that were not
+    made again stay."""
+    made = {key(r) for r in rows}
+    old = list(csv.DictReader(out.open(newline=""))) if out.exists() else []
+    rows = sorted(rows + [r for r in old if key(r) not in made], key=key)
     with out.open("w", newline="") as f:
         table = csv.DictWriter(f, COLUMNS, lineterminator="\n")
         table.writeheader()

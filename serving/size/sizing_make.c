@@ -119,7 +119,15 @@ static enum msim_status rehearse(struct msim_latency_sum *l,
 {
     size_t bytes = l->load->app->n_stages * sizeof(*best);
 
-    MSIM_TRY(msim_sizing_convolution(l, room, NULL));
+    enum msim_status status = msim_sizing_convolution(l, room, NULL);
+
+    /* Where few replicas are missed one alone may gain nothing: from plenty
+     * they are taken away instead. */
+    if (status == MSIM_ECHECK) {
+        memset(l->replicas, 0, bytes);
+        status = msim_sizing_convolution(l, room, NULL);
+    }
+    MSIM_TRY(status);
     MSIM_TRY(msim_rehearsal_run(r, l->replicas, MSIM_REHEARSAL_CHECK, err));
     if (r->late <= 1 &&
         (!best[0] || cost_of(l, l->replicas) < cost_of(l, best)))
