@@ -328,6 +328,13 @@ static bool repeats_from(const struct msim_block_owners *o,
     return true;
 }
 
+static bool is_of_step(const struct msim_block_owners *o, uint32_t op)
+{
+    uint32_t s = o->w->a.statement[msim_op_topmost(o->w->t, op)];
+
+    return o->w->a.rows[s].role == MSIM_ANATOMY_OPTIMIZER;
+}
+
 /*
  * Shares of weights have a memory of their own (ZeRO): where sizes repeat as
  * often as there are blocks, a stretch is what one of them has; the longest.
@@ -335,7 +342,7 @@ static bool repeats_from(const struct msim_block_owners *o,
 static void guess_places(struct msim_block_owners *o,
                          const struct msim_block_owners_lists *row)
 {
-    for (uint32_t n = row->n / o->blocks; n > 1; n--)
+    for (uint32_t n = row->n / o->blocks; n > (row->n >= 2 * o->blocks); n--)
         for (uint32_t at = 0; at + n * o->blocks <= row->n; at++) {
             if (!repeats_from(o, row, at, n))
                 continue;
@@ -361,9 +368,9 @@ static enum msim_status keep_row(struct msim_block_owners *o,
         msim_lists_look(&f, o->w->t, m.op);
         owner = member(o, &f, m.n, m.i).owner;
         MSIM_TRY(add_place(o, owner == MSIM_BLOCK_OWNERS_FRAME ? 0 : owner));
-        known |= owner != 0;
+        known |= owner && owner != MSIM_BLOCK_OWNERS_FRAME;
     }
-    if (!known && row.n >= 2 * o->blocks)
+    if (!known && row.n >= o->blocks && is_of_step(o, row.op))
         guess_places(o, &row);
     for (uint32_t i = 0; i < row.n; i++)
         several |= o->pool[row.at + i] != o->pool[row.at];
