@@ -47,7 +47,8 @@ static struct side side_of(const struct msim_size_learning *l,
                  : (struct side){terms, tie->n_left};
 }
 
-/* Of a square, say, flat, no number tells which side is which. */
+/* Of a square, flat, no number tells which side is which: that of a gradient
+ * may be turned. */
 static bool are_told_apart(const struct msim_size_learning *l, struct side x)
 {
     for (uint32_t i = 0; i < x.n; i++)
@@ -58,30 +59,42 @@ static bool are_told_apart(const struct msim_size_learning *l, struct side x)
     return true;
 }
 
-/* One round, with the left or the right of ties known. */
-static enum msim_status unite_round(struct msim_size_learning *l, bool right,
-                                    bool *more)
+/* The other sides of two ties are one, size by size. */
+static bool unite_sides(struct msim_size_learning *l, struct side a,
+                        struct side b)
+{
+    bool more = false;
+
+    for (uint32_t k = 0; k < a.n && k < b.n; k++) {
+        more |=
+            msim_size_united(l, a.terms[k]) != msim_size_united(l, b.terms[k]);
+        msim_size_unite_classes(l, a.terms[k], b.terms[k]);
+    }
+    return more;
+}
+
+/* One round, in which each side of a tie is known once. Which of them a product
+ * has on the left is no matter. */
+static enum msim_status unite_round(struct msim_size_learning *l, bool *more)
 {
     struct msim_idmap seen = {0};
     enum msim_status status = MSIM_OK;
     uint32_t *at;
 
-    for (uint32_t i = 0; i < l->s->n_ties && status == MSIM_OK; i++) {
-        const struct msim_size_tie *tie = &l->s->ties[i];
-        struct side a = side_of(l, tie, right), b = side_of(l, tie, !right), c;
+    for (uint32_t i = 0; i < 2 * l->s->n_ties && status == MSIM_OK; i++) {
+        const struct msim_size_tie *tie = &l->s->ties[i / 2];
+        struct side a = side_of(l, tie, i % 2), b = side_of(l, tie, !(i % 2));
+        uint64_t key;
 
-        if (!tie->sum && !are_told_apart(l, b))
+        if (tie->flat && !are_told_apart(l, b))
             continue;
-        status = msim_idmap_put(
-            &seen, key_of(l, tie, a.terms, a.n, b.terms, b.n), i, &at);
-        if (status != MSIM_OK || *at == i)
-            continue;
-        c = side_of(l, &l->s->ties[*at], !right);
-        for (uint32_t k = 0; k < b.n && k < c.n; k++) {
-            *more |= msim_size_united(l, b.terms[k]) !=
-                     msim_size_united(l, c.terms[k]);
-            msim_size_unite_classes(l, b.terms[k], c.terms[k]);
-        }
+        key = key_of(l, tie, a.terms, a.n, b.terms, b.n);
+        if (tie->sum)
+            key = msim_hash_byte(key, i % 2);
+        status = msim_idmap_put(&seen, key, i, &at);
+        if (status == MSIM_OK && *at != i)
+            *more |=
+                unite_sides(l, b, side_of(l, &l->s->ties[*at / 2], !(*at % 2)));
     }
     msim_idmap_release(&seen);
     return status;
@@ -93,8 +106,7 @@ enum msim_status msim_size_unite_alike(struct msim_size_learning *l)
 
     for (int i = 0; i < ROUNDS_MOST && more; i++) {
         more = false;
-        MSIM_TRY(unite_round(l, false, &more));
-        MSIM_TRY(unite_round(l, true, &more));
+        MSIM_TRY(unite_round(l, &more));
     }
     return MSIM_OK;
 }

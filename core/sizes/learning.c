@@ -188,7 +188,7 @@ enum msim_status msim_size_count(struct msim_size_learning *l,
                                  const struct msim_size_value *v,
                                  uint32_t *place)
 {
-    uint32_t dims[64];
+    uint32_t dims[64], ties = l->s->n_ties;
 
     *place = v->at;
     if (v->n == 1)
@@ -196,5 +196,8 @@ enum msim_status msim_size_count(struct msim_size_learning *l,
     for (uint32_t i = 0; i < v->n && i < 64; i++)
         dims[i] = v->at + i;
     MSIM_TRY(msim_size_add_place(l, (int64_t)v->elems, place));
-    return msim_size_tie_product(l, place, 1, dims, v->n);
+    MSIM_TRY(msim_size_tie_product(l, place, 1, dims, v->n));
+    if (l->s->n_ties > ties)
+        l->s->ties[ties].flat = true;
+    return MSIM_OK;
 }

@@ -59,9 +59,9 @@ struct msim_size_class {
 struct msim_size_tie {
     uint32_t first, op;
     uint32_t n_left, n_right;
-    bool sum;
-    uint8_t share; /* the right is a part of the left (a slice), which follows
-                      where nothing else says what it is */
+    bool sum, flat; /* flat: how many elements a tensor has in a row */
+    uint8_t share;  /* the right is a part of the left (a slice), which follows
+                       where nothing else says what it is */
     int64_t rest;
 };
 

@@ -142,6 +142,34 @@ static void test_sizes__refused(void)
                   "would be of 4 * 9 / 8 each");
 }
 
+/* Going back, what all heads make is divided again, by a view of its own: 8 x 8
+ * as samples, tokens, heads and their size, as going forward. */
+static void test_sizes__divided_again(void)
+{
+    static const struct made_node more[] = {
+        {25, 0, "aten::add", 0, -1, "14:8x8 52:8x8", "50:8x8"},
+        {26, 0, "aten::mm", 0, -1, "50:8x8 9:8x8", "51:8x8"},
+        {27, 0, "aten::view", 0, -1, "51:8x8", "51:2x4x2x4"},
+    };
+    struct made_node nodes[N_MODEL + 3];
+    struct msim_error err = {0};
+    const struct msim_arg *a;
+    struct msim_trace *view;
+    struct msim_job *job;
+
+    memcpy(nodes, MODEL, sizeof(MODEL));
+    memcpy(nodes + N_MODEL, more, sizeof(more));
+    job = made_nodes(nodes, N_MODEL + 3);
+    REQUIRE(job != NULL);
+    REQUIRE(msim_model_resized_new(&view, job->ranks[0], ONE(HEADS, 0, 4), 1,
+                                   &err) == MSIM_OK);
+    a = result(view, view->n_ops - 1);
+    CHECK_INT(msim_arg_dims(view, a)[2], 4);
+    CHECK_INT(msim_arg_dims(view, a)[3], 2);
+    msim_resized_free(view);
+    msim_job_free(job);
+}
+
 /* A norm of the program's own records nothing that comes out: whether the layer
  * behind it reads the width is not known. */
 static void test_sizes__hidden_result(void)
@@ -226,6 +254,7 @@ int main(void)
     RUN(test_sizes__words);
     RUN(test_sizes__as_they_are);
     RUN(test_sizes__refused);
+    RUN(test_sizes__divided_again);
     RUN(test_sizes__hidden_result);
     RUN(test_sizes__roles);
     RUN(test_sizes__shared_out);
