@@ -440,11 +440,12 @@ template triton_tem_fused__grouped_mm_0 \
 [ "$us" -ge 69 ] || complain "grouped products take $us us"
 want_out '"coverage": {"ops": 0,'
 
-# What does not fit together, or whose name says nothing, is not covered.
+# What does not fit together, or whose name says nothing, is not covered. The
+# product of the first two takes 33.6 GFLOP / 989.4 TFLOP/s = 34 us at least.
 for name in triton_tem_fused_mm_0 triton_tem_fused_0; do
     template $name '[[4096, 4096], [4096, 1000], [4096, 4096]]'
     want_out '"coverage": {"ops": 0,'
-    [ "$(figure kernel_us high)" -gt 69 ] ||
+    [ "$(figure kernel_us high)" -gt 34 ] ||
         complain "$name: no room for a product: $(figure kernel_us high) us"
 done
 
