@@ -36,6 +36,8 @@
  *     world    ranks of data parallel
  *     shard    how they share the model: a word, or {"strategy", "bucket_mb",
  *              "gradient_as_bucket_view", "mixed_precision"}
+ *     parallel  how ranks split the model: {"tp", "pp", "vp", "dp",
+ *              "micro_batches", "schedule", "sequence_parallel"}
  *     offload  "optimizer", "activations"
  *     optimizer_bits  8, of its states
  *     optimizer_in_backward  true: a parameter is updated in backward

@@ -56,9 +56,28 @@ static uint32_t place_of_block(uint32_t n, uint32_t stages, uint32_t chunks,
     return place - 1;
 }
 
+/* Does what keeps a gradient send it? Buckets hold gradients of several places.
+ */
+static bool sends_gradients(const struct msim_weave *w)
+{
+    for (uint32_t s = 0; s < w->a.n; s++)
+        for (uint32_t i = w->a.rows[s].op;
+             w->gradient[s] != MSIM_NONE && i < msim_anatomy_end(&w->a, s); i++)
+            if (w->t->ops[i].comm != MSIM_NONE)
+                return true;
+    return false;
+}
+
 static enum msim_status check(struct msim_weave *w, uint32_t stages,
                               uint32_t chunks)
 {
+    if (stages * chunks > 1 && sends_gradients(w))
+        return msim_weave_refuse(
+            w,
+            "parallel: pp is %u, but the trace reduces gradients in buckets "
+            "that several stages would share; want the trace of one that is "
+            "trained alone, and \"dp\"",
+            stages);
     for (uint32_t p = 0; p < w->a.n_passes; p++) {
         uint32_t n = count_blocks(&w->a, p);
 

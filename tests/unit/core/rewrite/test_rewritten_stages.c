@@ -266,6 +266,25 @@ static void test_rewritten__shared_table(void)
     }
 }
 
+/* Nor are buckets of a recorded DDP, which hold gradients of both stages. */
+static void test_rewritten__no_buckets(void)
+{
+    const struct msim_rewrite ddp = {.world = 2};
+    const struct msim_rewrite r = {
+        .parallel = {.pp = 2, .vp = 1, .recorded = 2}};
+    struct made_changed m;
+    struct msim_error err = {0};
+    struct msim_trace *out;
+
+    if (!change_nodes(&m, REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN),
+                      &ddp))
+        return;
+    CHECK_INT(msim_rewritten_new(&out, m.t, m.job->strings, &r, &err),
+              MSIM_EUSAGE);
+    CHECK(strstr(err.text, "reduces gradients in buckets") != NULL);
+    done_step(&m);
+}
+
 int main(void)
 {
     RUN(test_rewritten__two_stages);
@@ -273,5 +292,6 @@ int main(void)
     RUN(test_rewritten__copies);
     RUN(test_rewritten__shared_table);
     RUN(test_rewritten__no_shards);
+    RUN(test_rewritten__no_buckets);
     return check_summary();
 }
