@@ -76,6 +76,14 @@ want_rc 0
 # The messages that a change made are messages of other programs, too.
 run convert "$folder/made/ddp" -o "$folder/ddp.et"
 want_rc 0
+python3 - "$folder/made/ddp/rank-0.et.json" <<'PYTHON' || complain "messages without a number of their own"
+import json
+import sys
+nodes = [n for n in json.load(open(sys.argv[1]))["nodes"] if n["name"].startswith("c10d::")]
+numbers = [v for n in nodes for v, t in zip(n["inputs"]["values"], n["inputs"]["types"])
+           if t == "Int"][::5]
+sys.exit(not nodes or len(set(numbers)) != len(nodes))
+PYTHON
 run info "$folder/made/ddp"
 want_out "4 ranks"
 
