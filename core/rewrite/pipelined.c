@@ -24,6 +24,7 @@
 #include "core/rewrite/split/tied.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -529,6 +530,10 @@ static enum msim_status take_memory(struct piping *c)
 
 static enum msim_status open(struct piping *c, const struct msim_rewrite *r)
 {
+    if ((c->how->pp > 1 || c->how->micro_batches) && msim_has_messages(c->w->t))
+        return msim_weave_refuse(
+            c->w, "parallel: the trace is of one stage of a pipeline already "
+                  "(it sends and receives); want one of all layers");
     if (r->shard > MSIM_SHARD_ZERO1)
         return msim_weave_refuse(
             c->w, "parallel: stages whose copies share out parameters are not "

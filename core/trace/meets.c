@@ -18,6 +18,14 @@ int32_t msim_comm_peer(const struct msim_trace *t, const struct msim_comm *c)
                : c->peer;
 }
 
+bool msim_has_messages(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        if (msim_is_message(t->comms[i].collective))
+            return true;
+    return false;
+}
+
 bool msim_message_of(const struct msim_trace *t, const struct msim_comm *c,
                      struct msim_message *m)
 {

@@ -16,6 +16,9 @@ static inline bool msim_is_message(uint8_t collective)
  * none. Of a group without a list the place is taken for it. */
 int32_t msim_comm_peer(const struct msim_trace *t, const struct msim_comm *c);
 
+/* Does the rank send or receive, as a stage of a pipeline does? */
+bool msim_has_messages(const struct msim_trace *t);
+
 /* Whom a message is from, and to: ranks of the job. */
 struct msim_message {
     int64_t from, to;

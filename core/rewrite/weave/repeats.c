@@ -222,16 +222,6 @@ static enum msim_status refuse_none(struct msim_weave *w)
                              w->a.passes[0].backward - w->a.passes[0].forward);
 }
 
-/* A stage of a pipeline sends and receives activations, and has some of the
- * layers only. */
-static bool is_stage(const struct msim_trace *t)
-{
-    for (uint32_t i = 0; i < t->n_comms; i++)
-        if (msim_is_message(t->comms[i].collective))
-            return true;
-    return false;
-}
-
 enum msim_status msim_repeats_choose(const struct msim_repeat **out,
                                      const struct msim_repeats *r,
                                      struct msim_weave *w, const char *name)
@@ -239,7 +229,8 @@ enum msim_status msim_repeats_choose(const struct msim_repeat **out,
     char found[LIST_TEXT];
 
     *out = NULL;
-    if (is_stage(w->t))
+    /* A stage of a pipeline has some of the layers only. */
+    if (msim_has_messages(w->t))
         return msim_weave_refuse(w, "the trace is of one stage of a pipeline "
                                     "(it sends and receives); want one of all "
                                     "layers, with \"parallel\"");
