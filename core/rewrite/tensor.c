@@ -298,19 +298,24 @@ static enum msim_status visit(void *ctx, uint32_t s)
 /* ---- from beginning to end -----------------------------------------------
  */
 
-/* The ranks are a group of their own: those of a job that was recorded alone.
- */
+static enum msim_status check_alone(const struct msim_trace *t, uint32_t ranks,
+                                    struct msim_error *err)
+{
+    if (t->world_size <= 1 && !t->n_comms)
+        return MSIM_OK;
+    return msim_fail(
+        err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+        "parallel.tp is %u, but the trace is of a job of %u ranks that "
+        "exchange tensors already; want the trace of one that is trained "
+        "alone, or of so many tensor parallel ranks",
+        ranks, t->world_size);
+}
+
+/* The ranks are a group of their own. */
 static enum msim_status begin_ranks(struct sharing *c)
 {
     struct msim_trace *o = c->w.d.out;
 
-    if (c->w.t->world_size > 1 || c->w.t->n_comms)
-        return msim_weave_refuse(
-            &c->w,
-            "parallel.tp is %u, but the trace is of a job of %u ranks that "
-            "exchange tensors already; want the trace of one that is trained "
-            "alone, or as many",
-            c->s.ranks, c->w.t->world_size);
     o->world_size = c->s.ranks;
     return msim_draft_add_group(&c->w.d, "tensor parallel", c->s.ranks, 0, 1,
                                 &c->w.d.group);
@@ -349,9 +354,11 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
                                        struct msim_error *err)
 {
     struct sharing c = {.rows = how->rows};
-    enum msim_status status = msim_shares_find(&c.s, t, how->tp, err);
+    enum msim_status status = check_alone(t, how->tp, err);
 
     *out = NULL;
+    if (status == MSIM_OK)
+        status = msim_shares_find(&c.s, t, how->tp, err);
     if (status == MSIM_OK)
         status = msim_weave_open_forward(&c.w, c.s.view, strings, err);
     if (status == MSIM_OK)

@@ -3,6 +3,7 @@
  */
 #include "core/base/cut_text.h"
 #include "core/report/write/report.h"
+#include "core/rewrite/split/shares.h"
 #include "core/turns/turns.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
@@ -351,7 +352,8 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
 
     if (s->ranks == msim_job_world(in->job))
         s->ranks = 0;
-    if (s->rewrite.parallel.tp == msim_job_world(in->job))
+    if (s->rewrite.parallel.tp > 1 && in->job->n_ranks &&
+        msim_shares_recorded(in->job->ranks[0], s->rewrite.parallel.tp))
         s->rewrite.parallel.tp = 0;
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)

@@ -2,9 +2,44 @@
  * core/rewrite/split/shares.c - what of each tensor is one rank's share.
  */
 #include "core/rewrite/split/shares.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what is recorded -----------------------------------------------------
+ */
+
+static bool is_backward(const struct msim_trace *t, uint32_t op)
+{
+    return t->ops[op].scope == 1 ||
+           !strncmp(msim_trace_text(t, t->ops[op].name), MSIM_EMIT_BACKWARD,
+                    strlen(MSIM_EMIT_BACKWARD));
+}
+
+/* One number, such as a mean loss, is summed by copies, too. */
+static bool sums_tensor(const struct msim_comm *c)
+{
+    return c->op != MSIM_NONE && c->in_elems > 1 &&
+           (c->collective == MSIM_COLL_ALL_REDUCE ||
+            c->collective == MSIM_COLL_REDUCE_SCATTER);
+}
+
+bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks)
+{
+    uint32_t backward = 0;
+
+    while (backward < t->n_ops && !is_backward(t, backward))
+        backward++;
+    for (uint32_t i = 0; i < t->n_comms; i++) {
+        const struct msim_comm *c = &t->comms[i];
+
+        if (sums_tensor(c) && c->op < backward && c->group != MSIM_NONE &&
+            t->groups[c->group].size == ranks)
+            return true;
+    }
+    return false;
+}
 
 /* ---- sizes ---------------------------------------------------------------
  */

@@ -30,6 +30,10 @@ struct msim_shares {
     int64_t uneven; /* a number of tokens that ranks do not divide; 0: none */
 };
 
+/* Is `t` of one of `ranks` tensor parallel ranks already? These reduce, in
+ * groups of so many, what forward makes; copies reduce gradients alone. */
+bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks);
+
 /*
  * The sizes of `t` over `ranks`. Release in any case. EUSAGE where they do not
  * divide, or the trace does not say which they are, with the reason in `err`;

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# whatif: what ranks a trace is of already, and what of a job may be said twice.
+. "$(dirname "$0")/lib.bash"
+
+cat >"$folder/tiny.json" <<'JSON'
+{"name": "tiny", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
+ "positions": "rope", "bias": false, "layers": 4, "hidden": 256, "heads": 8, "kv_heads": 4,
+ "ffn": 1024, "vocab": 4000}
+JSON
+write() { # DIR MEMBERS: the traces of such a strategy
+    echo "{$2, \"micro_batch\": 1, \"sequence\": 128, \"precision\": \"bf16\"}" >"$folder/s.json"
+    run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+}
+row() { # NAME COLUMN: of the table
+    awk -F, -v name="$1" -v column="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $1 == name { print $at[column] }' "$folder/out.csv"
+}
+ask() { # DIR CHANGES...: scenarios "1", "2", ... of such changes, in out.csv
+    local dir=$1 n=0 list=
+    shift
+    for changes in "$@"; do
+        n=$((n + 1))
+        list+="${list:+, }{\"name\": \"$n\", \"changes\": [$changes]}"
+    done
+    echo "{\"scenarios\": [$list]}" >"$folder/p.json"
+    run whatif --platform h100 --csv "$folder/p.json" "$folder/$dir"
+    cp "$folder/out" "$folder/out.csv"
+}
+refused() { # NAME TEXT
+    [ -z "$(row "$1" period_us)" ] || complain "scenario $1 has an answer: $(row "$1" period_us)"
+    grep -q "^$1,.*$2" "$folder/out.csv" || complain "no reason '$2' for $1: $(cat "$folder/out.csv")"
+}
+as_base() { # NAME
+    [ "$(row "$1" period_us)" = "$(row base period_us)" ] || complain "$1 is a change: $(cat "$folder/out.csv")"
+}
+
+# As many tensor parallel ranks as there are is no change; copies, which share
+# nothing, and copies of such ranks are not that.
+write both '"gpus": 4, "tp": 2, "dp": 2, "global_batch": 2'
+ask both '{"parallel": {"tp": 2}}' '{"parallel": {"tp": 4}}'
+want_rc 0
+as_base 1
+refused 2 "parallel.tp is 4, but the trace is of a job of 4 ranks"
+write copies '"gpus": 2, "dp": 2, "global_batch": 2'
+ask copies '{"parallel": {"tp": 2}}'
+refused 1 "parallel.tp is 2, but the trace is of a job of 2 ranks"
+write units '"gpus": 2, "dp": 2, "zero": 3, "global_batch": 2'
+ask units '{"parallel": {"tp": 2}}'
+refused 1 "parallel.tp is 2, but the trace is of a job of 2 ranks"
+
+# A stage has some of the layers, and exchanges with those that have the others.
+write stage '"gpus": 2, "pp": 2, "global_batch": 4'
+ask stage '{"parallel": {"pp": 2}}' '{"parallel": {"micro_batches": 4}}' '{"parallel": {"dp": 2}}'
+refused 1 "the trace is of one stage of a pipeline already"
+refused 2 "the trace is of one stage of a pipeline already"
+[ -n "$(row 3 period_us)" ] || complain "no copies of stages"
+finish
