@@ -68,6 +68,21 @@ static const struct {
                    {"ffn", MSIM_SIZE_FFN},
                    {"vocab", MSIM_SIZE_VOCAB}};
 
+/* Is the same size asked for already? Two of one kind are told apart by what
+ * they are from. */
+static bool asked_already(const struct msim_reshape *r,
+                          const struct msim_model_size *size)
+{
+    for (uint32_t i = 0; i < r->n_sizes; i++) {
+        const struct msim_model_size *other = &r->sizes[i];
+
+        if (other->role == size->role &&
+            (!other->from || !size->from || other->from == size->from))
+            return true;
+    }
+    return false;
+}
+
 void msim_change_read_model_size(struct msim_change_reader *r, const char *key)
 {
     struct msim_reshape *reshape = &r->row->settings.reshape;
@@ -79,7 +94,9 @@ void msim_change_read_model_size(struct msim_change_reader *r, const char *key)
             size.role = (uint8_t)MODEL_SIZES[i].role;
     size.from = axis.from;
     size.to = axis.to;
-    if (reshape->n_sizes == MSIM_RESHAPE_SIZES)
+    if (asked_already(reshape, &size))
+        msim_field_refuse(r->f, key, "each size once a scenario");
+    else if (reshape->n_sizes == MSIM_RESHAPE_SIZES)
         msim_field_refuse(r->f, key, "at most 8 such changes a scenario");
     else
         reshape->sizes[reshape->n_sizes++] = size;

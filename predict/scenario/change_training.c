@@ -74,6 +74,7 @@ void msim_change_read_recompute(struct msim_change_reader *r, const char *key)
         "\"aten::gelu*\"";
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
     struct msim_rewrite *w = &r->row->settings.rewrite;
+    int64_t every;
 
     if (cJSON_IsString(item) && strcmp(item->valuestring, "none") == 0)
         return; /* as recorded */
@@ -83,8 +84,10 @@ void msim_change_read_recompute(struct msim_change_reader *r, const char *key)
         struct msim_fields in = msim_fields_open(r->f, key);
 
         msim_fields_only(&in, KEYS);
-        w->recompute_every =
-            (uint32_t)msim_field_int(&in, "every", 1, MSIM_FIELD_WANTED);
+        every = msim_field_int(&in, "every", 1, MSIM_FIELD_WANTED);
+        if (every > LAYERS_MOST)
+            msim_field_refuse(&in, "every", "at most 10,000");
+        w->recompute_every = (uint32_t)every;
         msim_fields_close(r->f, &in);
     } else if (!cJSON_IsString(item) || !*item->valuestring ||
                strlen(item->valuestring) >= sizeof(w->recompute_ops)) {
@@ -97,12 +100,20 @@ void msim_change_read_recompute(struct msim_change_reader *r, const char *key)
     }
 }
 
+/* Two changes may say one number, and then the same. 0: not given. */
+static bool differ(int64_t a, int64_t b)
+{
+    return a && b && a != b;
+}
+
 void msim_change_read_accumulate(struct msim_change_reader *r, const char *key)
 {
     int64_t n = msim_field_int(r->f, key, 1, 1);
 
     if (n > MICRO_BATCHES_MOST)
         msim_field_refuse(r->f, key, "at most 4096 micro batches");
+    else if (differ(n, r->row->settings.rewrite.parallel.micro_batches))
+        msim_field_refuse(r->f, key, "as many as \"parallel\" says");
     r->row->other_target |= n > 1;
     r->row->settings.rewrite.accumulate = (uint32_t)n;
 }
@@ -116,6 +127,8 @@ void msim_change_read_world(struct msim_change_reader *r, const char *key)
 
     if (n > RANKS_MOST)
         msim_field_refuse(r->f, key, "at most 1,000,000 ranks");
+    else if (differ(n, r->row->settings.rewrite.parallel.dp))
+        msim_field_refuse(r->f, key, "as many as \"dp\" of \"parallel\"");
     r->row->other_target |= n > 1;
     r->row->settings.rewrite.world = (uint32_t)n;
 }
@@ -131,6 +144,15 @@ static uint32_t read_parts(struct msim_fields *in, const char *key)
 
     if (n > SPLITS_MOST)
         msim_field_refuse(in, key, "at most 4096");
+    return (uint32_t)n;
+}
+
+static uint32_t read_copies(struct msim_fields *in)
+{
+    int64_t n = msim_field_int(in, "dp", 1, 0);
+
+    if (n > RANKS_MOST)
+        msim_field_refuse(in, "dp", "at most 1,000,000 ranks");
     return (uint32_t)n;
 }
 
@@ -177,15 +199,19 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
         msim_change_open(r, key, "{\"pp\": 4, \"micro_batches\": 16}");
 
     msim_fields_only(&in, KEYS);
+    if (p->tp || p->pp || p->dp || p->micro_batches)
+        msim_field_refuse(r->f, key, "one such change a scenario");
     p->tp = read_parts(&in, "tp");
     p->rows = msim_field_bool(&in, "sequence_parallel", true);
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
-    p->dp = (uint32_t)msim_field_int(&in, "dp", 1, 0);
+    p->dp = read_copies(&in);
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);
-    if (p->dp > RANKS_MOST)
-        msim_field_refuse(&in, "dp", "at most 1,000,000 ranks");
+    if (differ(p->dp, w->world))
+        msim_field_refuse(&in, "dp", "as many as \"world\"");
+    if (differ(p->micro_batches, w->accumulate))
+        msim_field_refuse(&in, "micro_batches", "as many as \"accumulate\"");
     refuse_split(&in, "ep",
                  "1: a recorded step does not say which tokens go to which "
                  "expert");

@@ -56,4 +56,20 @@ ask stage '{"parallel": {"pp": 2}}' '{"parallel": {"micro_batches": 4}}' '{"para
 refused 1 "the trace is of one stage of a pipeline already"
 refused 2 "the trace is of one stage of a pipeline already"
 [ -n "$(row 3 period_us)" ] || complain "no copies of stages"
+
+# What one scenario says twice it says alike; numbers are not cut to 32 bits.
+declined() { # CHANGES TEXT
+    ask copies "$1"
+    want_rc 3
+    grep -qF "$2" "$folder/err" || complain "no '$2' for $1: $(cat "$folder/err")"
+}
+declined '{"hidden": 128}, {"hidden": 512}' 'changes[1].hidden is 512, want each size once'
+declined '{"hidden": {"from": 256, "to": 128}}, {"hidden": 512}' 'changes[1].hidden is 512, want each size once'
+declined '{"parallel": {"pp": 2}}, {"parallel": {"tp": 2}}' 'changes[1].parallel is {"tp":2}, want one such'
+declined '{"parallel": {"dp": 2}}, {"world": 4}' 'world is 4, want as many as "dp"'
+declined '{"world": 4}, {"parallel": {"dp": 2}}' 'parallel.dp is 2, want as many as "world"'
+declined '{"accumulate": 4}, {"parallel": {"micro_batches": 2}}' 'micro_batches is 2, want as many as "accumulate"'
+declined '{"parallel": {"micro_batches": 2}}, {"accumulate": 4}' 'accumulate is 4, want as many as "parallel"'
+declined '{"parallel": {"dp": 4294967298}}' 'dp is 4294967298, want at most 1,000,000'
+declined '{"recompute": {"every": 4294967298}}' 'every is 4294967298, want at most 10,000'
 finish
