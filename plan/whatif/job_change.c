@@ -44,11 +44,14 @@ static void read_world(struct msim_job_change *c, struct msim_fields *f,
 static void read_parallel(struct msim_job_change *c, struct msim_fields *f,
                           const char *key)
 {
-    static const char *const KEYS[] = {"dp", "tp", "pp",       "vp", "cp",
-                                       "ep", "sp", "schedule", NULL};
+    static const char *const KEYS[] = {"dp",       "tp", "pp",
+                                       "vp",       "cp", "ep",
+                                       "schedule", "sp", "sequence_parallel",
+                                       NULL};
     static const enum msim_given MEMBERS[] = {
-        MSIM_GIVEN_dp, MSIM_GIVEN_tp, MSIM_GIVEN_pp,    MSIM_GIVEN_vp,
-        MSIM_GIVEN_cp, MSIM_GIVEN_ep, MSIM_GIVEN_COUNT, MSIM_GIVEN_schedule};
+        MSIM_GIVEN_dp,       MSIM_GIVEN_tp,    MSIM_GIVEN_pp,
+        MSIM_GIVEN_vp,       MSIM_GIVEN_cp,    MSIM_GIVEN_ep,
+        MSIM_GIVEN_schedule, MSIM_GIVEN_COUNT, MSIM_GIVEN_COUNT};
     struct msim_fields in;
 
     if (!cJSON_IsObject(item_of(f, key))) {
@@ -61,10 +64,14 @@ static void read_parallel(struct msim_job_change *c, struct msim_fields *f,
         if (MEMBERS[i] != MSIM_GIVEN_COUNT && item_of(&in, KEYS[i]))
             msim_strategy_read_member(&c->strategy, &c->given, MEMBERS[i], &in,
                                       KEYS[i]);
-    /* Sequences are split by tensor parallelism in all described jobs. */
-    if (!msim_field_bool(&in, "sp", true))
-        msim_field_refuse(&in, "sp",
-                          "true: tensor parallel ranks split sequences, too");
+    /* Sequences are split by tensor parallelism in all described jobs. "sp" is
+     * the short name of what a traced step has as "sequence_parallel". */
+    for (int i = 0; KEYS[i]; i++)
+        if (MEMBERS[i] == MSIM_GIVEN_COUNT &&
+            !msim_field_bool(&in, KEYS[i], true))
+            msim_field_refuse(&in, KEYS[i],
+                              "true: tensor parallel ranks split sequences, "
+                              "too");
     msim_fields_close(f, &in);
 }
 

@@ -31,6 +31,8 @@ static void read_size(struct msim_fields *f, const char *key, int64_t *from,
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
     struct msim_fields in;
 
+    if (*to)
+        msim_field_refuse(f, key, "each size once a scenario");
     *from = 0;
     if (cJSON_IsNumber(item)) {
         *to = msim_field_int(f, key, 1, 1);
@@ -54,6 +56,8 @@ static void read_layers(struct msim_fields *f, const char *key, int64_t *to)
     static const char *const BLOCKS[] = {"blocks", NULL};
     struct msim_fields in;
 
+    if (*to)
+        msim_field_refuse(f, key, "the number of layers once a scenario");
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(f->object, key))) {
         *to = msim_field_int(f, key, 1, MSIM_FIELD_WANTED);
     } else {

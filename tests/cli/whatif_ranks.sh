@@ -72,4 +72,20 @@ declined '{"accumulate": 4}, {"parallel": {"micro_batches": 2}}' 'micro_batches 
 declined '{"parallel": {"micro_batches": 2}}, {"accumulate": 4}' 'accumulate is 4, want as many as "parallel"'
 declined '{"parallel": {"dp": 4294967298}}' 'dp is 4294967298, want at most 1,000,000'
 declined '{"recompute": {"every": 4294967298}}' 'every is 4294967298, want at most 10,000'
+
+# Likewise of a described model, whose "parallel" has the names of a trace's.
+declined_of_model() { # CHANGES TEXT
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [$1]}]}" >"$folder/p.json"
+    run whatif --platform h100 --csv "$folder/p.json" "$folder/tiny.json"
+    want_rc 3
+    grep -qF "$2" "$folder/err" || complain "no '$2' for $1: $(cat "$folder/err")"
+}
+declined_of_model '{"hidden": 128}, {"hidden": 512}' 'changes[1].hidden is 512, want each size once'
+declined_of_model '{"layers": 2}, {"layers": 6}' 'changes[1].layers is 6, want the number of layers once'
+declined_of_model '{"parallel": {"sequence_parallel": false}}' 'sequence_parallel is false, want true'
+echo '{"gpus": 2, "micro_batch": 1, "sequence": 128, "precision": "bf16"}' >"$folder/s.json"
+echo '{"scenarios": [{"name": "x", "changes": [{"parallel": {"tp": 2, "sequence_parallel": true}}]},
+  {"name": "y", "changes": [{"parallel": {"tp": 2}}, {"hidden": 512}, {"layers": 2}]}]}' >"$folder/p.json"
+run whatif --platform h100 --csv "$folder/p.json" "$folder/tiny.json" --strategy "$folder/s.json"
+want_rc 0
 finish
