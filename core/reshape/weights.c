@@ -240,6 +240,32 @@ static uint32_t ends_of(const struct marking *m, uint32_t op, uint32_t ends[4])
     return n;
 }
 
+static bool comes_out(const struct marking *m, uint32_t op,
+                      const uint32_t *lives, uint32_t n)
+{
+    struct msim_lives_each e = msim_lives_outputs(&m->lives, m->t, op);
+
+    while (msim_lives_next(&e))
+        for (uint32_t k = 0; k < n; k++)
+            if (e.life == lives[k])
+                return true;
+    return false;
+}
+
+/* Does a layer begin its result with a copy of its weight? On a CPU aten::addmm
+ * copies the bias to each row, and adds the product to that. */
+static bool begins_result(const struct marking *m, uint32_t op,
+                          const uint32_t *lives, uint32_t n)
+{
+    const struct msim_op *ops = m->t->ops;
+
+    for (uint32_t p = ops[op].parent; p != MSIM_NONE; p = ops[p].parent)
+        if (weights_of(m->t, &ops[p], msim_trace_text(m->t, ops[p].name)) &&
+            comes_out(m, p, lives, n))
+            return true;
+    return false;
+}
+
 /* What is copied from a weight, or to one, is one: casts of autocast, of
  * gradients, buckets. True where something became one. */
 static bool spread(struct marking *m)
@@ -254,7 +280,9 @@ static bool spread(struct marking *m)
         n = ends_of(m, i, ends);
         for (uint32_t k = 0; k < n; k++)
             marked += m->is_weight[ends[k]];
-        for (uint32_t k = 0; marked && marked < n && k < n; k++) {
+        if (!marked || marked == n || begins_result(m, i, ends, n))
+            continue;
+        for (uint32_t k = 0; k < n; k++) {
             m->is_weight[ends[k]] = 1;
             more = true;
         }

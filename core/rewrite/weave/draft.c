@@ -153,7 +153,11 @@ static enum msim_status add_id(struct msim_draft *d, uint32_t tensor,
 static enum msim_status add_own(struct msim_draft *d, uint32_t storage,
                                 int64_t offset, uint32_t strides)
 {
-    return add_id(d, OWN_TENSORS + storage, storage, offset, strides);
+    /* What has no storage is not one tensor with all else that has none. */
+    uint32_t tensor =
+        storage ? OWN_TENSORS + storage : UINT32_MAX - d->out->n_tensor_ids;
+
+    return add_id(d, tensor, storage, offset, strides);
 }
 
 static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
