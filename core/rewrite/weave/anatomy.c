@@ -153,14 +153,17 @@ static bool is_numbered(const struct msim_anatomy *a, uint32_t first,
  */
 static uint32_t backward_end(const struct msim_anatomy *a, uint32_t first)
 {
+    uint32_t step = next_of(a, first, MSIM_ANATOMY_OPTIMIZER);
     uint32_t i = first, gap;
 
     for (;;) {
         while (i < a->n && a->rows[i].role == MSIM_ANATOMY_BACKWARD)
             i++;
+        if (step < i) /* else it is still the next, and far away */
+            step = next_of(a, i, MSIM_ANATOMY_OPTIMIZER);
         gap = next_of(a, i, MSIM_ANATOMY_BACKWARD);
         if (gap == a->n || gap > i + HOOK_MOST || is_numbered(a, i, gap) ||
-            next_of(a, i, MSIM_ANATOMY_OPTIMIZER) < gap)
+            step < gap)
             return i;
         i = gap;
     }
