@@ -154,6 +154,48 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
     return MSIM_OK;
 }
 
+/* Is there a step of the optimizer before pass `p`, behind the one before it?
+ */
+static bool has_step_before(const struct msim_anatomy *a, uint32_t p)
+{
+    uint32_t end = p < a->n_passes ? a->passes[p].forward : a->n;
+
+    for (uint32_t s = a->passes[p - 1].tail; s < end; s++)
+        if (a->rows[s].role == MSIM_ANATOMY_OPTIMIZER)
+            return true;
+    return false;
+}
+
+/* Passes of every step, where all have as many. */
+static uint32_t count_passes(const struct msim_anatomy *a)
+{
+    uint32_t each = 0, since = 0;
+
+    for (uint32_t p = 1; p <= a->n_passes; p++) {
+        since++;
+        if (!has_step_before(a, p))
+            continue;
+        if (each && each != since)
+            return 0;
+        each = since;
+        since = 0;
+    }
+    return since ? 0 : each;
+}
+
+enum msim_status msim_rewrite_count_passes(uint32_t *out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           struct msim_error *err)
+{
+    struct msim_weave w;
+    enum msim_status status = msim_weave_open_forward(&w, t, strings, err);
+
+    *out = status == MSIM_OK ? count_passes(&w.a) : 0;
+    msim_weave_close(&w);
+    return status;
+}
+
 enum msim_status msim_rewrite_count_layers(uint32_t *out,
                                            const struct msim_trace *t,
                                            struct msim_strtab *strings,

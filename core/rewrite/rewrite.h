@@ -34,6 +34,17 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     struct msim_error *err);
 
 /*
+ * How many micro batches a step of `t` has: forward passes up to the first step
+ * of the optimizer; 0: steps have different numbers, or there is no such step.
+ * EUSAGE where the trace does not say what its passes are; ENOMEM, ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_rewrite_count_passes(uint32_t *out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           struct msim_error *err);
+
+/*
  * How many blocks of layers the repetition `block` of `t` has (rewrite_options'
  * layers_block). EUSAGE, with what was found, where there is none; ENOMEM,
  * ELIMIT.

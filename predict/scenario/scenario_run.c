@@ -340,6 +340,22 @@ static enum msim_status drop_layers(struct msim_rewrite *r,
     return MSIM_OK;
 }
 
+/* As many micro batches as are recorded, of a rank that stays alone. */
+static enum msim_status drop_micro_batches(struct msim_split *p,
+                                           const struct msim_job *job,
+                                           struct msim_error *err)
+{
+    uint32_t n;
+
+    if (!p->micro_batches || p->tp > 1 || p->pp > 1 || p->dp > 1 ||
+        !job->n_ranks)
+        return MSIM_OK;
+    MSIM_TRY(msim_rewrite_count_passes(&n, job->ranks[0], job->strings, err));
+    if (p->micro_batches == n)
+        p->micro_batches = 0;
+    return MSIM_OK;
+}
+
 /* What is asked for and is so already is no change: what a job in 16 bits keeps
  * in 32, gradients and states, it keeps on purpose. */
 static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
@@ -359,6 +375,7 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
         !s->rewrite.parallel.dp)
         s->rewrite.world = 0;
     MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
+    MSIM_TRY(drop_micro_batches(&s->rewrite.parallel, in->job, err));
     if (!s->reshape.dtype)
         return MSIM_OK;
     MSIM_TRY(multiplies_wide(&wide, in, to, err));

@@ -20,6 +20,7 @@ cat >"$folder/s.json" <<'JSON'
 {"scenarios": [
   {"name": "two", "changes": [{"accumulate": 2}]},
   {"name": "three", "changes": [{"accumulate": 3}]},
+  {"name": "same", "changes": [{"parallel": {"micro_batches": 1}}]},
   {"name": "elsewhere", "changes": [{"accumulate": 2}, {"gpu": "a100"}]}]}
 JSON
 run whatif "$folder/s.json" "$traces/traces/vgg13-h100" --csv
@@ -34,6 +35,7 @@ holds "a micro batch" "$(awk "BEGIN { print ($three - $two) / ($two - $base) }")
 holds "a micro batch" "$(awk "BEGIN { print ($three - $two) / ($two - $base) }")" "<" 1.02
 holds "a micro batch" "$(awk "BEGIN { print ($two - $base) / $base }")" ">" 0.96
 holds "a micro batch" "$(awk "BEGIN { print ($two - $base) / $base }")" "<" 1
+holds "as many micro batches as there are" "$(value same period_us)" "==" "$(value base period_us)"
 # Nothing new, nothing that the models may be wrong about; on another GPU they
 # may be.
 holds "the interval" "$(awk "BEGIN { print $(value two ratio_high) / $(value two ratio_low) }")" "<" 1.01
