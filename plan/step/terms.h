@@ -47,8 +47,8 @@ struct msim_terms {
     /* Half of the 90 % interval of the network's logarithm; 0: one node. */
     double network_log;
     double network_shortfall; /* that its estimates have for lack of rows */
-    double add_us;       /* gradients of a micro batch added up */
-    double optimizer_us; /* the step of the optimizer on its share */
+    double add_us;            /* gradients of a micro batch added up */
+    double optimizer_us;      /* the step of the optimizer on its share */
     /* Of techniques; 0 where none is stated. */
     bool updates_in_backward; /* the optimizer's host time is hidden */
     bool zero_bubble;
