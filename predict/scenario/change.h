@@ -24,6 +24,7 @@ struct msim_change_reader {
     struct msim_scenarios *all;
     struct msim_scenario_row *row;
     struct msim_fields *f; /* of the change */
+    uint64_t seen;         /* kinds of the row that may be there once */
 };
 
 /* ---- rows, for whoever reads changes ------------------------------------- */

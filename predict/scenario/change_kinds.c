@@ -5,62 +5,87 @@
 
 #include <string.h>
 
-/* X(name, the function that reads it) */
+/* Of what says a number or a word for all of the job there is one; others
+ * select what they change. */
+enum { MORE, ONCE };
+
+/* X(name, the function that reads it, how often it may be there) */
 #define CHANGE_MAP(X)                                                          \
-    X("scale", msim_change_read_scale)                                         \
-    X("speedup", msim_change_read_scale)                                       \
-    X("remove", msim_change_read_scale)                                        \
-    X("straggler", msim_change_read_straggler)                                 \
-    X("insert", msim_change_read_insert)                                       \
-    X("replace", msim_change_read_replace)                                     \
-    X("fuse", msim_change_read_fuse)                                           \
-    X("overlap", msim_change_read_overlap)                                     \
-    X("quantise_comms", msim_change_read_quantise_comms)                       \
-    X("loader", msim_change_read_loader)                                       \
-    X("cuda_graph", msim_change_read_cuda_graph)                               \
-    X("gpu", msim_change_read_gpu)                                             \
-    X("network", msim_change_read_network)                                     \
-    X("host", msim_change_read_host)                                           \
-    X("nodes", msim_change_read_nodes)                                         \
-    X("ranks", msim_change_read_ranks)                                         \
-    X("clock", msim_change_read_clock)                                         \
-    X("power_cap", msim_change_read_clock)                                     \
-    X("batch", msim_change_read_batch)                                         \
-    X("reshape", msim_change_read_reshape)                                     \
-    X("dtype", msim_change_read_dtype)                                         \
-    X("layers", msim_change_read_layers)                                       \
-    X("recompute", msim_change_read_recompute)                                 \
-    X("accumulate", msim_change_read_accumulate)                               \
-    X("world", msim_change_read_world)                                         \
-    X("shard", msim_change_read_shard)                                         \
-    X("offload", msim_change_read_offload)                                     \
-    X("optimizer_bits", msim_change_read_optimizer_bits)                       \
-    X("optimizer_in_backward", msim_change_read_in_backward)                   \
-    X("sequence", msim_change_read_reshape)                                    \
-    X("hidden", msim_change_read_model_size)                                   \
-    X("heads", msim_change_read_model_size)                                    \
-    X("ffn", msim_change_read_model_size)                                      \
-    X("vocab", msim_change_read_model_size)                                    \
-    X("parallel", msim_change_read_parallel)                                   \
-    X("lora", msim_change_read_described)                                      \
-    X("qlora", msim_change_read_described)                                     \
-    X("chunked_loss", msim_change_read_described)
+    X("scale", msim_change_read_scale, MORE)                                   \
+    X("speedup", msim_change_read_scale, MORE)                                 \
+    X("remove", msim_change_read_scale, MORE)                                  \
+    X("straggler", msim_change_read_straggler, MORE)                           \
+    X("insert", msim_change_read_insert, MORE)                                 \
+    X("replace", msim_change_read_replace, MORE)                               \
+    X("fuse", msim_change_read_fuse, MORE)                                     \
+    X("overlap", msim_change_read_overlap, MORE)                               \
+    X("quantise_comms", msim_change_read_quantise_comms, MORE)                 \
+    X("loader", msim_change_read_loader, ONCE)                                 \
+    X("cuda_graph", msim_change_read_cuda_graph, MORE)                         \
+    X("gpu", msim_change_read_gpu, ONCE)                                       \
+    X("network", msim_change_read_network, ONCE)                               \
+    X("host", msim_change_read_host, ONCE)                                     \
+    X("nodes", msim_change_read_nodes, ONCE)                                   \
+    X("ranks", msim_change_read_ranks, ONCE)                                   \
+    X("clock", msim_change_read_clock, ONCE)                                   \
+    X("power_cap", msim_change_read_clock, ONCE)                               \
+    X("batch", msim_change_read_batch, MORE)                                   \
+    X("reshape", msim_change_read_reshape, MORE)                               \
+    X("dtype", msim_change_read_dtype, MORE)                                   \
+    X("layers", msim_change_read_layers, MORE)                                 \
+    X("recompute", msim_change_read_recompute, ONCE)                           \
+    X("accumulate", msim_change_read_accumulate, ONCE)                         \
+    X("world", msim_change_read_world, ONCE)                                   \
+    X("shard", msim_change_read_shard, ONCE)                                   \
+    X("offload", msim_change_read_offload, MORE)                               \
+    X("optimizer_bits", msim_change_read_optimizer_bits, ONCE)                 \
+    X("optimizer_in_backward", msim_change_read_in_backward, ONCE)             \
+    X("sequence", msim_change_read_reshape, MORE)                              \
+    X("hidden", msim_change_read_model_size, MORE)                             \
+    X("heads", msim_change_read_model_size, MORE)                              \
+    X("ffn", msim_change_read_model_size, MORE)                                \
+    X("vocab", msim_change_read_model_size, MORE)                              \
+    X("parallel", msim_change_read_parallel, ONCE)                             \
+    X("lora", msim_change_read_described, MORE)                                \
+    X("qlora", msim_change_read_described, MORE)                               \
+    X("chunked_loss", msim_change_read_described, MORE)
 
 const char *const msim_change_names[] = {
-#define X(name, read) name,
+#define X(name, read, often) name,
     CHANGE_MAP(X)
 #undef X
         NULL};
 
 static msim_change_read_fn *const READS[] = {
-#define X(name, read) read,
+#define X(name, read, often) read,
     CHANGE_MAP(X)
 #undef X
 };
 
+static const uint8_t OFTEN[] = {
+#define X(name, read, often) often,
+    CHANGE_MAP(X)
+#undef X
+};
+
+/* Is it there again? Its order in the file would count. */
+static bool is_again(struct msim_change_reader *r, uint32_t kind)
+{
+    uint64_t bit = UINT64_C(1) << kind;
+    bool again = OFTEN[kind] == ONCE && (r->seen & bit);
+
+    r->seen |= bit;
+    return again;
+}
+
+_Static_assert(sizeof(OFTEN) <= 64, "a bit of msim_change_reader.seen each");
+
 void msim_change_read(struct msim_change_reader *r, const char *key)
 {
     for (uint32_t i = 0; msim_change_names[i]; i++)
-        if (strcmp(msim_change_names[i], key) == 0)
+        if (strcmp(msim_change_names[i], key) == 0) {
+            if (is_again(r, i))
+                msim_field_refuse(r->f, key, "one such change a scenario");
             READS[i](r, key);
+        }
 }

@@ -199,8 +199,6 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
         msim_change_open(r, key, "{\"pp\": 4, \"micro_batches\": 16}");
 
     msim_fields_only(&in, KEYS);
-    if (p->tp || p->pp || p->dp || p->micro_batches)
-        msim_field_refuse(r->f, key, "one such change a scenario");
     p->tp = read_parts(&in, "tp");
     p->rows = msim_field_bool(&in, "sequence_parallel", true);
     p->pp = read_parts(&in, "pp");

@@ -42,6 +42,7 @@ enum msim_status msim_change_begin(struct msim_change_reader *r, uint32_t index,
     struct msim_scenario_row *row = &r->all->rows[index];
 
     r->row = row;
+    r->seen = 0;
     r->all->n = index + 1;
     row->settings = r->all->base.settings;
     row->scales = calloc(MSIM_CHANGE_SCALES, sizeof(*row->scales));

@@ -66,6 +66,8 @@ declined() { # CHANGES TEXT
 declined '{"hidden": 128}, {"hidden": 512}' 'changes[1].hidden is 512, want each size once'
 declined '{"hidden": {"from": 256, "to": 128}}, {"hidden": 512}' 'changes[1].hidden is 512, want each size once'
 declined '{"parallel": {"pp": 2}}, {"parallel": {"tp": 2}}' 'changes[1].parallel is {"tp":2}, want one such'
+declined '{"recompute": "full"}, {"recompute": {"every": 2}}' 'changes[1].recompute is {"every":2}, want one such'
+declined '{"nodes": 2}, {"gpu": "a100"}, {"nodes": 4}' 'changes[2].nodes is 4, want one such'
 declined '{"parallel": {"dp": 2}}, {"world": 4}' 'world is 4, want as many as "dp"'
 declined '{"world": 4}, {"parallel": {"dp": 2}}' 'parallel.dp is 2, want as many as "world"'
 declined '{"accumulate": 4}, {"parallel": {"micro_batches": 2}}' 'micro_batches is 2, want as many as "accumulate"'
