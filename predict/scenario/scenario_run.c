@@ -356,6 +356,17 @@ static enum msim_status drop_micro_batches(struct msim_split *p,
     return MSIM_OK;
 }
 
+/* Copies of one rank that is trained alone and whole are "world", whose ranks
+ * can share parameters; stages cannot. */
+static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
+{
+    struct msim_split *p = &r->parallel;
+
+    if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 &&
+        !p->micro_batches && msim_job_world(job) <= 1)
+        p->dp = 0; /* "world" has the number, too */
+}
+
 /* What is asked for and is so already is no change: what a job in 16 bits keeps
  * in 32, gradients and states, it keeps on purpose. */
 static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
@@ -376,6 +387,7 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
         s->rewrite.world = 0;
     MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
     MSIM_TRY(drop_micro_batches(&s->rewrite.parallel, in->job, err));
+    name_copies(&s->rewrite, in->job);
     if (!s->reshape.dtype)
         return MSIM_OK;
     MSIM_TRY(multiplies_wide(&wide, in, to, err));

@@ -57,6 +57,14 @@ refused 1 "the trace is of one stage of a pipeline already"
 refused 2 "the trace is of one stage of a pipeline already"
 [ -n "$(row 3 period_us)" ] || complain "no copies of stages"
 
+# Copies of one rank share parameters by either name.
+write one '"gpus": 1, "global_batch": 1'
+ask one '{"parallel": {"dp": 2}}, {"shard": "fsdp"}' '{"world": 2}, {"shard": "fsdp"}' \
+    '{"parallel": {"dp": 2, "pp": 2}}, {"shard": "fsdp"}'
+[ -n "$(row 1 period_us)" ] || complain "no FSDP of copies: $(cat "$folder/out.csv")"
+[ "$(row 1 period_us)" = "$(row 2 period_us)" ] || complain "dp and world differ: $(cat "$folder/out.csv")"
+refused 3 "stages whose copies share out parameters"
+
 # What one scenario says twice it says alike; numbers are not cut to 32 bits.
 declined() { # CHANGES TEXT
     ask copies "$1"
