@@ -10,6 +10,7 @@
 #include "cli/platform_hint.h"
 #include "cli/written.h"
 #include "core/base/json.h"
+#include "core/base/write_folder.h"
 #include "plan/whatif/job_whatif.h"
 #include "plan/whatif/job_write.h"
 #include "predict/scenario/scenario.h"
@@ -227,6 +228,20 @@ static enum msim_status write_traces(const struct msim_scenarios *s,
     return MSIM_OK;
 }
 
+/* A folder is read with all below it: what is written there would be of the job
+ * from then on. */
+static enum msim_status look_apart(const struct msim_predict_settings *s,
+                                   const char *dir, struct msim_error *err)
+{
+    for (uint32_t i = 0; i < s->n_paths; i++)
+        if (msim_folder_is_within(dir, s->paths[i]))
+            return msim_fail(err, MSIM_EUSAGE, dir, MSIM_OFFSET_NONE,
+                             "is in '%s', which is read with all that is in "
+                             "it; want another folder",
+                             s->paths[i]);
+    return MSIM_OK;
+}
+
 /* A mistyped scenario fails before a trace is read. Without a `file` the
  * scenarios are our own. */
 static enum msim_status run(const char *file,
@@ -241,6 +256,8 @@ static enum msim_status run(const char *file,
 
     if (status == MSIM_OK && file)
         status = msim_scenarios_read(&s, file, settings, err);
+    if (status == MSIM_OK && cli->write)
+        status = look_apart(settings, cli->write, err);
     if (status == MSIM_OK && cli->write)
         status = msim_scenarios_write_look(&s, cli->write, err);
     s.kernels = cli->kernels;

@@ -263,3 +263,43 @@ enum msim_status msim_folder_end(struct msim_folder *f, enum msim_status status,
     *f = (struct msim_folder){.lock = -1};
     return status;
 }
+
+/* ---- one in the other -----------------------------------------------------
+ */
+
+/* Without its last name: "a/b/c" is "a/b", "a" is "." and "/a" is "/". */
+static void cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        strcpy(path, "."); /* a path has a character or more */
+    else
+        slash[slash == path] = '\0';
+}
+
+/* The whole path of what is there of `path`; owned. NULL: no memory. */
+static char *whole_path(const char *path)
+{
+    char *at = strdup(*path ? path : "."), *whole = NULL;
+
+    while (at && !(whole = realpath(at, NULL)) && strcmp(at, ".") != 0 &&
+           strcmp(at, "/") != 0)
+        cut_last(at);
+    free(at);
+    return whole;
+}
+
+bool msim_folder_is_within(const char *path, const char *folder)
+{
+    char *at = whole_path(path), *top = realpath(folder, NULL);
+    size_t n = top ? strlen(top) : 0;
+    struct stat s;
+    bool within = at && top && stat(top, &s) == 0 && S_ISDIR(s.st_mode) &&
+                  strncmp(at, top, n) == 0 &&
+                  (!at[n] || at[n] == '/' || top[n - 1] == '/');
+
+    free(at);
+    free(top);
+    return within;
+}

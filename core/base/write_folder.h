@@ -71,6 +71,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_folder_spare(const char *path, const char *mark,
                                    struct msim_error *err);
 
+/* Is `path`, which need not be there, `folder` or in it, however deep? False
+ * where `folder` is none. */
+bool msim_folder_is_within(const char *path, const char *folder);
+
 /* Does a file hold this mark? Packed files (gzip) are unpacked for it. */
 bool msim_folder_is_marked(const char *path, const char *mark);
 

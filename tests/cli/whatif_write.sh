@@ -132,6 +132,17 @@ run whatif --platform a100 "$folder/eight.json" "$folder/kineto.json" --write "$
 want_rc 0
 want_err "'x' is not written: cannot be written as an execution trace: it has no execution trace"
 
+# A folder that is read is no place for what is written: it would be read, too.
+mkdir -p "$folder/own" "$folder/owned"
+cp "$folder/kineto.json" "$folder/own/"
+for at in own own/new/deep ./own/../own/ own/../own/x; do
+    run whatif --platform a100 "$folder/eight.json" "$folder/own" --write "$folder/$at"
+    want_rc 2
+    want_err "is in '$folder/own', which is read with all that is in it"
+done
+run whatif --platform a100 "$folder/eight.json" "$folder/own" --write "$folder/owned/x"
+want_rc 0
+
 # A described job: what synth writes of each scenario.
 echo '{"gpus": 4, "micro_batch": 1, "global_batch": 4, "sequence": 256}' >"$folder/s.json"
 echo '{"gpus": 4, "tp": 2, "micro_batch": 1, "global_batch": 4, "sequence": 256}' >"$folder/tp.json"
