@@ -211,7 +211,8 @@ static void test_weights__by_memory(void)
                           : ".");
         spell(&got, " ");
     }
-    CHECK_STR(got.text, "ww .ww. ww ww www .. .w. w. .w. w.w. .w. w ww ..  wwww w. ");
+    CHECK_STR(got.text,
+              "ww .ww. ww ww www .. .w. w. .w. w.w. .w. w ww ..  wwww w. ");
     msim_weights_release(&w);
     msim_job_free(job);
 }
