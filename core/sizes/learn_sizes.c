@@ -75,7 +75,10 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
     const int64_t *dims = msim_arg_dims(t, a);
     uint64_t shape =
         msim_hash_bytes(MSIM_HASH_START, dims, a->n * sizeof(*dims));
-    const uint32_t who[] = {life, t->tensor_ids[id].tensor, a->n};
+    /* What a change brings has one number for all views of its memory; of a
+     * square the one that is turned is another one. */
+    const uint32_t who[] = {life, t->tensor_ids[id].tensor, a->n,
+                            a->layout == MSIM_LAYOUT_TURNED};
     uint64_t key = msim_hash_bytes(shape, who, sizeof(who));
     uint32_t *row, place;
 

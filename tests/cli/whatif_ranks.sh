@@ -65,6 +65,12 @@ ask one '{"parallel": {"dp": 2}}, {"shard": "fsdp"}' '{"world": 2}, {"shard": "f
 [ "$(row 1 period_us)" = "$(row 2 period_us)" ] || complain "dp and world differ: $(cat "$folder/out.csv")"
 refused 3 "stages whose copies share out parameters"
 
+# Layers that are repeated have sizes that are followed as those of the trace,
+# squares (projections of 256 x 256) among them.
+ask one '{"layers": 6}, {"parallel": {"tp": 2}}' '{"layers": 6}, {"parallel": {"tp": 4, "pp": 2, "micro_batches": 2}}'
+[ -n "$(row 1 period_us)" ] || complain "more layers are not shared: $(cat "$folder/out.csv")"
+[ -n "$(row 2 period_us)" ] || complain "more layers are not shared and cut: $(cat "$folder/out.csv")"
+
 # What one scenario says twice it says alike; numbers are not cut to 32 bits.
 declined() { # CHANGES TEXT
     ask copies "$1"
