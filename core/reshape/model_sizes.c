@@ -58,9 +58,8 @@ static enum msim_status none_there(const struct asking *a,
     spell_role(a->s, m->role, own, sizeof(own));
     if (*own)
         return msim_fail(a->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "%s: no size of the trace that is that is %lld; it "
-                         "has %s",
-                         name, (long long)m->from, own);
+                         "%s: none of the trace is %lld; it has %s", name,
+                         (long long)m->from, own);
     for (uint8_t r = MSIM_SIZE_HIDDEN; r < MSIM_SIZE_ROLES; r++) {
         size_t n = strlen(found);
 

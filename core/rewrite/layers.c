@@ -100,8 +100,8 @@ static enum msim_status refuse(struct layering *l, uint32_t to)
             n, a->r->name);
     return msim_weave_refuse(l->w,
                              "%u of the %u blocks (%s) are alike everywhere, "
-                             "the others are not; want %u blocks or more, "
-                             "found %u",
+                             "the others stay; want %u blocks or more, "
+                             "not %u",
                              most, n, a->r->name, n - most + 1, to);
 }
 

@@ -42,7 +42,7 @@ for job in '"gpus": 1, "global_batch": 2' '"gpus": 2, "tp": 2, "global_batch": 1
     base=$(figures base) deeper=$(figures x) both=$(figures recomputed)
     [ -n "$base" ] && [ "$deeper" != "$base" ] || complain "7 layers take what 4 take: $base"
     [ "$(figures same)" = "$base" ] || complain "as many layers change something"
-    [[ $(reason one) == *"want 2 blocks or more, found 1"* ]] || complain "no reason: $(reason one)"
+    [[ $(reason one) == *"want 2 blocks or more, not 1"* ]] || complain "no reason: $(reason one)"
     # shellcheck disable=SC1087
     [[ $(reason which) == *'it has ""blocks"" (4)'* ]] || complain "no reason: $(reason which)"
     run whatif "$folder/flatter.json" "$folder/seven" --platform h100 --csv

@@ -136,7 +136,7 @@ static void test_sizes__refused(void)
                   "heads do not divide the width: 2 heads of 4 in a width of 8 "
                   "would be of 4 * 2 / 3 each");
     check_resized(ONE(HIDDEN, 9, 16), 1,
-                  "hidden: no size of the trace that is that is 9; it has 8");
+                  "hidden: none of the trace is 9; it has 8");
     check_resized(ONE(HIDDEN, 0, 9), 1,
                   "heads do not divide the width: 2 heads of 4 in a width of 8 "
                   "would be of 4 * 9 / 8 each");
