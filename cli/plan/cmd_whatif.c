@@ -155,6 +155,8 @@ static const char *unfit(const struct settings *s, size_t n_files)
     return s->sensitivity ? "--sensitivity ranks parts of a traced job"
            : s->usage     ? "--usage is of a traced job: write the traces of a "
                             "described one (synth), and predict those"
+           : s->kernels   ? "--kernels is of a traced job: a described one has "
+                            "no kernels by name"
            : s->host     ? "--host is of a traced job: a described one has the "
                            "host of the jobs that its law was fitted to"
            : n_files > 2 ? "a described model goes alone"
@@ -355,6 +357,10 @@ int msim_cmd_whatif(int argc, char **argv)
         status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
                            "--sensitivity changes durations alone, and --write "
                            "writes changed traces");
+    if (status == MSIM_OK && s.kernels && s.sensitivity)
+        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
+                           "--sensitivity changes durations alone, and "
+                           "--kernels lists what scenarios change");
     if (status == MSIM_OK && s.simulate)
         status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
                            "--simulate is of a described model: what is "

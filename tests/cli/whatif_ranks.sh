@@ -71,6 +71,14 @@ ask one '{"layers": 6}, {"parallel": {"tp": 2}}' '{"layers": 6}, {"parallel": {"
 [ -n "$(row 1 period_us)" ] || complain "more layers are not shared: $(cat "$folder/out.csv")"
 [ -n "$(row 2 period_us)" ] || complain "more layers are not shared and cut: $(cat "$folder/out.csv")"
 
+# Options that would say nothing are refused.
+run whatif --sensitivity --kernels --platform h100 "$folder/one"
+want_rc 2
+want_err '--kernels lists what scenarios change'
+run whatif --kernels --platform h100 "$folder/p.json" "$folder/tiny.json"
+want_rc 2
+want_err '--kernels is of a traced job'
+
 # What one scenario says twice it says alike; numbers are not cut to 32 bits.
 declined() { # CHANGES TEXT
     ask copies "$1"
