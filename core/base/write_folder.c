@@ -273,7 +273,7 @@ static void cut_last(char *path)
     char *slash = strrchr(path, '/');
 
     if (!slash)
-        strcpy(path, "."); /* a path has a character or more */
+        memcpy(path, ".", 2); /* a path has a character or more */
     else
         slash[slash == path] = '\0';
 }
