@@ -282,7 +282,7 @@ static void test_job_change__names_are_all_read(void)
 
     while (msim_job_change_names[n])
         n++;
-    CHECK_UINT(n, 34);
+    CHECK_UINT(n, 39);
     for (uint32_t i = 0; i < n; i++) {
         struct msim_error err = {0};
         struct msim_job_change c;
