@@ -2,6 +2,7 @@
 # whatif: a recorded step with more or fewer layers is what a step of so many
 # layers is.
 . "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/scenarios.bash"
 sanitized_in_turn
 
 write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
@@ -14,10 +15,6 @@ write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
     # as traces alone: the factor of a described job is its own
     rm "$folder/$1/synth.json"
 }
-figures() { # NAME: all figures of that scenario but the ratio
-    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f1-3,7-
-}
-reason() { grep -E "^\"?$1\"?," "$folder/out"; }
 
 cat >"$folder/deeper.json" <<'JSON'
 {"scenarios": [

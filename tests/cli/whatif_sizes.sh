@@ -2,7 +2,8 @@
 # whatif: a recorded step of another width, of other heads, another MLP, another
 # vocabulary is what a step of such a model is.
 . "$(dirname "$0")/lib.bash"
-all_of_sanitizers
+. "$(dirname "$0")/scenarios.bash"
+sanitized_in_turn
 
 write() { # DIR HIDDEN HEADS KV FFN VOCAB: the trace of a step of such a model
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": $tied, \"gated\": $gated,
@@ -14,10 +15,6 @@ write() { # DIR HIDDEN HEADS KV FFN VOCAB: the trace of a step of such a model
     # as a trace alone: the factor of a described job is its own
     rm "$folder/$1/synth.json"
 }
-figures() { # NAME: all figures of that scenario but the ratio
-    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f1-3,7-
-}
-reason() { grep -E "^\"?$1\"?," "$folder/out"; }
 
 cat >"$folder/sizes.json" <<'JSON'
 {"scenarios": [
