@@ -413,21 +413,17 @@ static bool is_native(const struct msim_platform *p, const struct msim_work *w)
 
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
 
-/*
- * cuDNN's gradients of a filter a channel with channels last, over memory's
- * pace. Seen in timm's training steps of five mobile networks on RTX 3090
- * (PyTorch 1.12): 20.6 % mean error without it, 7.9 % with it, as with channels
- * first (scripts/accuracy/timm_models.py).
- */
-#define LAST_GRADIENT 3.0
-
+/* Over memory's pace (data/laws/kernels.json). */
 static double gradient_factor(const struct msim_platform *p,
                               const struct msim_work *w)
 {
-    return w->u.conv.channels_last && !w->u.conv.deep && !p->is_host &&
-                   !p->sheet.miopen && msim_dtype_bytes(w->dtype) == 2 &&
+    double factor = p->shared.kernels.last_gradient;
+
+    return factor > 0 && w->u.conv.channels_last && !w->u.conv.deep &&
+                   !p->is_host && !p->sheet.miopen &&
+                   msim_dtype_bytes(w->dtype) == 2 &&
                    w->u.conv.pass != MSIM_CONV_FORWARD
-               ? LAST_GRADIENT
+               ? factor
                : 1;
 }
 

@@ -13,6 +13,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool gemm_covers(const struct msim_platform *p,
@@ -150,26 +151,23 @@ static void by_vector(const struct msim_platform *p, const struct msim_work *w,
  * Rows of these stacks are of a product that a CUDA graph repeats. From Hopper
  * on its library starts a kernel before the one in front of it ends
  * (programmatic dependent launch: CUDA C++ Programming Guide), so that a row
- * lacks the start. A profiler's time of one kernel has it. (Rows in 8 bits are
- * of other libraries, which do not: none is below 4.4 us.) Between products
- * that both have timed, as kernels of a profiler (vidur) and in graphs, it is
- * 2.0 us on an H100, and 0.3 us of an A100's 50 (no more than rounding):
- * scripts/accuracy/alone.py.
+ * lacks the start. A profiler's time of one kernel has it. Rows in 8 bits are
+ * of other libraries, which do not: none is below 4.4 us. How much it is, and
+ * of which rows, is in data/laws/kernels.json.
  */
-#define ALONE_US 2.0
-
-static bool overlaps(const struct msim_pick *pick)
+static double hidden_start_us(const struct msim_platform *p,
+                              const struct msim_pick *pick)
 {
-    static const char *const GRAPHS[] = {"vllm", "sglang", "trtllm"};
-    const char *of = pick->platform ? pick->platform->generation : "";
+    const struct msim_library_facts *k = &p->shared.kernels;
+    char word[64];
 
-    if (strcmp(pick->fit->key, "half") != 0 ||
-        (strcmp(of, "hopper") != 0 && strcmp(of, "blackwell") != 0))
-        return false;
-    for (size_t i = 0; i < sizeof(GRAPHS) / sizeof(GRAPHS[0]); i++)
-        if (strcmp(pick->fit->framework, GRAPHS[i]) == 0)
-            return true;
-    return false;
+    if (strcmp(pick->fit->key, "half") != 0 || !pick->platform)
+        return 0;
+    snprintf(word, sizeof(word), " %s ", pick->platform->generation);
+    if (!strstr(k->generations, word))
+        return 0;
+    snprintf(word, sizeof(word), " %s ", pick->fit->framework);
+    return strstr(k->frameworks, word) ? k->graph_start_us : 0;
 }
 
 /* By one fit. */
@@ -192,9 +190,11 @@ static void by_pick(const struct msim_platform *p, const struct msim_work *w,
     }
     if (!pick->bare)
         return;
-    if (!w->graphed && overlaps(pick)) {
-        msim_pace_add(ALONE_US, out);
-        out->start_us += ALONE_US;
+    if (!w->graphed) {
+        double start = hidden_start_us(p, pick);
+
+        msim_pace_add(start, out);
+        out->start_us += start;
     }
     if (pick->platform != p)
         by_tiles(p, w, out);

@@ -194,6 +194,8 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
     MSIM_TRY(msim_shared_laws_read(&p->shared, path, err));
+    snprintf(path, sizeof(path), "%s/laws/kernels.json", data_dir);
+    MSIM_TRY(msim_library_facts_read(&p->shared.kernels, path, err));
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
     MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);

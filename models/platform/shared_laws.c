@@ -4,6 +4,7 @@
 #include "models/platform/shared_laws.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,43 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
         status = read_sd(c, json, file, err);
     cJSON_Delete(json);
     return status;
+}
+
+/* " a b ": a word is in it where " word " is. */
+static void read_words(char *text, size_t size, const cJSON *of,
+                       const char *key)
+{
+    const cJSON *word;
+    size_t n = (size_t)snprintf(text, size, " ");
+
+    cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(of, key))
+    {
+        if (cJSON_IsString(word) && n < size)
+            n += (size_t)snprintf(text + n, size - n, "%s ", word->valuestring);
+    }
+}
+
+enum msim_status msim_library_facts_read(struct msim_library_facts *k,
+                                         const char *file,
+                                         struct msim_error *err)
+{
+    const cJSON *start, *gradient;
+    cJSON *json = NULL;
+
+    memset(k, 0, sizeof(*k));
+    if (access(file, F_OK) != 0)
+        return MSIM_OK;
+    MSIM_TRY(msim_json_read(&json, file, err));
+    start = cJSON_GetObjectItemCaseSensitive(json, "graph_start");
+    gradient = cJSON_GetObjectItemCaseSensitive(json, "channels_last_gradient");
+    k->graph_start_us = msim_json_get_number(start, "value", 0);
+    k->last_gradient = msim_json_get_number(gradient, "value", 0);
+    read_words(k->generations, sizeof(k->generations), start, "generations");
+    read_words(k->frameworks, sizeof(k->frameworks), start, "frameworks");
+    cJSON_Delete(json);
+    return k->graph_start_us >= 0 && k->last_gradient >= 0
+               ? MSIM_OK
+               : wrong(file, "a value is below 0", err);
 }
 
 void msim_shared_laws_release(struct msim_shared_laws *c)

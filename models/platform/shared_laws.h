@@ -31,7 +31,16 @@ struct msim_shared_sd {
  * (msim_law.start_follows_floor). */
 #define MSIM_SHARED_FLOOR_US 2.0
 
+/* What kernels of libraries do, whatever the GPU's fits
+ * (data/laws/kernels.json). A folder without that file adds nothing. */
+struct msim_library_facts {
+    double graph_start_us; /* hidden in rows of products in CUDA graphs */
+    char generations[128], frameworks[128]; /* of such rows: " a b " */
+    double last_gradient; /* filters a channel, over memory's pace; 0: none */
+};
+
 struct msim_shared_laws {
+    struct msim_library_facts kernels;
     struct msim_fit *fits; /* without trees */
     uint32_t n_fits;
     struct msim_shared_sd sd[MSIM_SHARED_LAWS];
@@ -47,6 +56,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
                                        const char *file,
                                        struct msim_error *err);
+/* Read the facts of kernels; likewise. */
+MSIM_MUST_CHECK
+enum msim_status msim_library_facts_read(struct msim_library_facts *k,
+                                         const char *file,
+                                         struct msim_error *err);
 void msim_shared_laws_release(struct msim_shared_laws *c);
 
 /* The figures for a law; typical ones where the file does not name it. */
