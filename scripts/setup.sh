@@ -52,8 +52,10 @@ can_install() {
     [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null
 }
 
-# Without these, builds take longer, and lint.format and lint.tidy skip.
+# Without these, builds take longer, and tests skip: lint.format, lint.tidy, those
+# that count instructions.
 wanted=(
+    "command -v valgrind:valgrind"
     "command -v ninja:ninja-build"
     "command -v clang-format-14:clang-format-14"
     "command -v clang-tidy-14:clang-tidy-14"

@@ -3,41 +3,15 @@
  * of a million tasks, each beside one walk of the engine over them.
  */
 #include "core/report/analyse/waits.h"
+#include "tests/bench/dressed.h"
 #include "tests/bench/timing.h"
 #include "tests/unit/engine_starts.h"
-#include "tests/unit/made_graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TASKS  1000000u
-#define LANES  32u
 #define REPEAT 5
-
-/* Every second lane is a stream, of one rank in one window. */
-static void dress(struct made_graph *m, const struct msim_job *job,
-                  struct msim_lane *lanes, struct msim_window *window)
-{
-    m->g.job = job;
-    m->g.traced = m->dur;
-    m->g.lane = malloc(TASKS * sizeof(*m->g.lane));
-    m->g.kind = calloc(TASKS, 1);
-    m->g.window = calloc(TASKS, sizeof(*m->g.window));
-    m->g.refs = calloc(TASKS, sizeof(*m->g.refs));
-    if (!m->g.lane || !m->g.kind || !m->g.window || !m->g.refs)
-        abort();
-    for (uint32_t i = 0; i < LANES; i++)
-        lanes[i] = (struct msim_lane){0, i, i % 2 == 1};
-    for (uint32_t t = 0; t < TASKS; t++) {
-        m->g.lane[t] = t % LANES;
-        m->g.kind[t] = t % 2 ? MSIM_TASK_KERNEL : MSIM_TASK_HOST;
-    }
-    *window = (struct msim_window){.last = TASKS - 1, .step = MSIM_NONE};
-    m->g.lanes = lanes;
-    m->g.n_lanes = LANES;
-    m->g.windows = window;
-    m->g.n_windows = 1;
-}
 
 /* Seconds of each step, the least of all repeats. */
 struct costs {
@@ -80,40 +54,35 @@ static void once(const struct msim_graph *g, const struct msim_run *run,
 
 int main(void)
 {
-    struct made_graph m = made_graph_new(TASKS, LANES, 42);
-    struct msim_scenario s = made_graph_scenario(&m);
+    struct dressed d;
+    struct msim_scenario s;
     msim_ps *start = malloc(TASKS * sizeof(*start));
     msim_ps *slack = malloc(TASKS * sizeof(*slack));
-    struct msim_job job = {.n_ranks = 1};
-    struct msim_lane lanes[LANES];
-    struct msim_window window;
-    struct msim_run run = {.start = start, .dur = m.dur};
+    struct msim_run run = {.start = start};
     struct costs c = {0, 0, 0, 0};
     struct msim_engine *e;
     double walk = 0, begin;
 
-    dress(&m, &job, lanes, &window);
-    if (!start || !slack || msim_engine_new(&e, &m.g) != MSIM_OK)
+    dressed_init(&d, TASKS);
+    s = made_graph_scenario(&d.m);
+    run.dur = d.m.dur;
+    if (!start || !slack || msim_engine_new(&e, &d.m.g) != MSIM_OK)
         return 4;
     for (int i = 0; i < REPEAT; i++) {
         begin = now();
         if (engine_starts(e, &s, start, NULL) != MSIM_OK)
             return 4;
         least(&walk, begin);
-        once(&m.g, &run, slack, &c);
+        once(&d.m.g, &run, slack, &c);
     }
-    printf("%u tasks, %u edges; the least of %d, in ms\n", TASKS, m.g.n_edges,
+    printf("%u tasks, %u edges; the least of %d, in ms\n", TASKS, d.m.g.n_edges,
            REPEAT);
     printf("engine %.0f, binding %.0f, slack %.0f, waits %.0f, path %.0f\n",
            1e3 * walk, 1e3 * c.binding, 1e3 * c.slack, 1e3 * c.waits,
            1e3 * c.path);
     msim_engine_free(e);
-    free(m.g.lane);
-    free(m.g.kind);
-    free(m.g.window);
-    free(m.g.refs);
     free(start);
     free(slack);
-    made_graph_free(&m);
+    dressed_release(&d);
     return 0;
 }

@@ -10,6 +10,7 @@ if ! command -v python3 >/dev/null; then
     exit 77
 fi
 python3 scripts/accuracy/accuracy_readme.py --check || complain "stale tables"
+python3 scripts/bench/speed.py page || complain "stale figures of speed"
 python3 scripts/gpu/page.py --check || complain "stale figures of a GPU"
 
 lines=$(wc -l <README.md)

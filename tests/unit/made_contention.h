@@ -140,6 +140,25 @@ static inline void made_contention_random(struct made_graph *m, uint32_t lanes,
     m->g.sharing = s;
 }
 
+/* Of such a graph: as many devices as ranks, four lanes each. */
+static inline void made_contention_spread(struct made_graph *m, uint32_t lanes)
+{
+    struct msim_sharing *s = m->g.sharing;
+
+    free(s->devices);
+    s->n_devices = lanes / 4;
+    s->devices = calloc(s->n_devices, sizeof(*s->devices));
+    for (uint32_t i = 0; s->devices && i < s->n_devices; i++)
+        s->devices[i] = (struct msim_shared_device){
+            .host_link = {1, {0.5, 0.5}},
+            .interconnect = {1, {1, 1}},
+            .slowdown = 1.25,
+            .engines = {1, 1},
+        };
+    for (uint32_t d = 0; d < s->n_demands; d++)
+        s->demands[d].device = s->demands[d].task % lanes / 4;
+}
+
 static inline void made_contention_random_free(struct made_graph *m)
 {
     free(m->g.lane);
