@@ -3,6 +3,7 @@
  */
 #include "cli/options.h"
 
+#include "cli/commit.h"
 #include "cli/message.h"
 #include "core/base/print.h"
 
@@ -310,6 +311,14 @@ static bool is_either(const char *arg, const char *one, const char *other)
     return strcmp(arg, one) == 0 || strcmp(arg, other) == 0;
 }
 
+static void print_version(void)
+{
+    fputs("mystique-sim " MSIM_VERSION, stdout);
+    if (msim_commit[0])
+        msim_print(stdout, " (%s)", msim_commit);
+    putchar('\n');
+}
+
 /* Parse everything; true when --help or --version has answered already. */
 static bool parse_all(struct parse *p, struct msim_cli_operands *operands,
                       enum msim_status *status)
@@ -329,7 +338,7 @@ static bool parse_all(struct parse *p, struct msim_cli_operands *operands,
             print_help(p->c, stdout);
             return true;
         } else if (is_either(arg, "--version", "-V")) {
-            msim_print(stdout, "mystique-sim %s\n", MSIM_VERSION);
+            print_version();
             return true;
         } else {
             *status = parse_option(p, arg);

@@ -4,6 +4,7 @@
 # exit code is 1. Changes nothing where nothing is missing.
 #
 # With --tests what scripts/test.sh can do without is installed, too, where it can be.
+# With --predictor it is what -DMSIM_FITTING=OFF needs, which predicts and no more.
 set -euo pipefail
 
 # what looks for it : the Debian package that brings it
@@ -17,17 +18,21 @@ needs=(
     "pkg-config --exists libcjson:libcjson-dev"
     "pkg-config --exists libprotobuf-c:libprotobuf-c-dev"
     "command -v protoc-c:protobuf-c-compiler"
-    "pkg-config --exists gsl:libgsl-dev"
-    "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
     "pkg-config --exists libzstd:libzstd-dev"
+    "command -v gnuplot:gnuplot-nox" # draws charts
+)
+fitting=(
+    "pkg-config --exists gsl:libgsl-dev"
+    "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "openblas:libopenblas-openmp-dev" # to time the CPU
     "header oneapi/dnnl/dnnl.h:libdnnl-dev" # and this some of it
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
     "command -v mpirun:openmpi-bin"
-    "command -v gnuplot:gnuplot-nox"
     "command -v python3:python3" # reads and makes files of some tests
 )
+
+[ "${1:-}" = --predictor ] || needs+=("${fitting[@]}")
 
 # With OpenMP, or with threads of its own.
 openblas() {

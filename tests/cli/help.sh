@@ -52,7 +52,13 @@ done
 run --version
 want_rc 0
 want_no_err
-[[ $out =~ ^mystique-sim\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "got '$out'"
+# The commit stands behind it, where the source is git's; a + says "changed since".
+commit=$(git -C "${SOURCE_DIR:?the source folder}" rev-parse --short=12 HEAD \
+    2>/dev/null || true)
+[[ $out =~ ^mystique-sim\ [0-9]+\.[0-9]+\.[0-9]+(\ \(([0-9a-f]+)\+?\))?$ ]] ||
+    complain "got '$out'"
+[ -z "$commit" ] || [ "${BASH_REMATCH[2]:-}" = "$commit" ] ||
+    complain "got '$out', want commit $commit"
 run -V
 want_rc 0
 
