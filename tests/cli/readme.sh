@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the documentation shows is what the program does: its runs print the lines
 # that stand below them, every option and every member of the JSON is explained,
-# and the recipe for recording makes a trace that lacks nothing.
+# and the recipes for recording make traces that lack nothing.
 . "$(dirname "$0")/lib.bash"
 
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
@@ -120,24 +120,30 @@ PYTHON
 # ---- the recipe for recording ------------------------------------------------
 
 python=${MSIM_PYTHON:-python3}
-if "$python" -c 'import torch' 2>/dev/null; then
-    last="the recipe of README.md"
-    mkdir "$folder/run"
+try_recipe() { # PAGE: its first block of Python
+    last="the recipe of $1"
+    rm -rf "$folder/run" && mkdir "$folder/run"
     {
         echo "import torch"
         echo "model = torch.nn.Linear(64, 64)"
         echo "def train_step():"
         echo "    model(torch.ones(8, 64)).sum().backward()"
-        sed -n '/^```python$/,/^```$/p' "$root/README.md" | grep -v '^```'
+        awk '/^```python$/ { on = 1; next } on && /^```$/ { exit } on' "$root/$1"
     } >"$folder/recipe.py"
-    (cd "$folder" && "$python" recipe.py) >"$folder/log" 2>&1 ||
-        complain "it failed: $(cat "$folder/log")"
+    (
+        cd "$folder" && export PYTHONPATH=$root/python:${PYTHONPATH:-} &&
+            PYTHONDONTWRITEBYTECODE=1 "$python" recipe.py
+    ) >"$folder/log" 2>&1 || complain "it failed: $(cat "$folder/log")"
     run info --json "$folder/run"
     want_rc 0
     want_out '"missing": [
     "no GPU activity'
     [ "$(grep -c '"steps": 3' "$folder/out")" = 2 ] ||
         complain "not three steps in both files: $out"
+}
+if "$python" -c 'import torch' 2>/dev/null; then
+    try_recipe README.md
+    try_recipe docs/traces.md
 else
     echo "no PyTorch: the recipe for recording is not tried"
 fi

@@ -1,0 +1,109 @@
+"""The program ``mystique-sim``: where it is, and one run of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from .errors import ProgramNotFound, of_run
+
+NAME = "mystique-sim"
+
+# What an option may be: True is a flag, None leaves it out, a list repeats it.
+Option = Union[None, bool, int, float, str, "os.PathLike[str]",
+               Sequence[Union[int, float, str]]]
+PathLike = Union[str, "os.PathLike[str]"]
+
+# Options whose lists are one value with commas, not the option again.
+ONE_VALUE = frozenset({"platform", "price", "power", "iteration", "clock"})
+
+
+def _places() -> Iterator[Path]:
+    """Where the program may be, the likeliest first."""
+    chosen = os.environ.get("MYSTIQUE_SIM")
+    if chosen:
+        yield Path(chosen)
+        return
+    try:  # the wheel says where it put it, whatever scheme pip had
+        for file in metadata.files(NAME) or []:
+            if file.name == NAME and "bin" in Path(file).parts[-2:]:
+                yield Path(str(file.locate())).resolve()
+    except metadata.PackageNotFoundError:
+        pass
+    yield Path(sysconfig.get_path("scripts")) / NAME
+    yield Path(sys.executable).parent / NAME
+    yield Path(__file__).resolve().parents[2] / "build" / NAME  # a source tree
+    found = shutil.which(NAME)
+    if found:
+        yield Path(found)
+
+
+def find() -> Path:
+    """The program: $MYSTIQUE_SIM, that of the wheel, of a source tree's build/,
+    or on the PATH. ProgramNotFound where there is none."""
+    for place in _places():
+        if place.is_file() and os.access(place, os.X_OK):
+            return place
+    raise ProgramNotFound(
+        "no program 'mystique-sim' beside Python or on the PATH: want a wheel "
+        "(pip install mystique-sim), or its path in the environment's MYSTIQUE_SIM"
+    )
+
+
+def arguments(options: Mapping[str, Option]) -> List[str]:
+    """Keyword arguments as options of a command line."""
+    out: List[str] = []
+    for name, value in options.items():
+        dashed = ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            out.append(dashed)
+            continue
+        if isinstance(value, (list, tuple)):
+            values = [str(one) for one in value]
+            if name in ONE_VALUE:
+                values = [",".join(values)]
+        else:
+            values = [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+        for one in values:
+            # In one word: a value that begins with a dash is no option then.
+            out.extend([dashed, one] if len(name) == 1 else [f"{dashed}={one}"])
+    return out
+
+
+def run(
+    verb: str,
+    options: Mapping[str, Option],
+    operands: Sequence[PathLike] = (),
+    stdin: Optional[str] = None,
+    allowed: Tuple[int, ...] = (0,),
+) -> Tuple[str, List[str], int]:
+    """Run a verb without a shell: what it printed, its messages, its exit code.
+
+    Codes that are not `allowed` raise MystiqueError. A name of a file is one
+    whatever it looks like: operands stand behind ``--``.
+    """
+    command = [str(find()), verb, *arguments(options)]
+    if operands:
+        command += ["--", *(os.fspath(path) for path in operands)]
+    done = subprocess.run(
+        command,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        check=False,
+    )
+    if done.returncode not in allowed:
+        raise of_run(done.returncode, done.stderr)
+    messages = [line.split(": ", 1)[-1] if line.startswith(NAME) else line
+                for line in done.stderr.splitlines()]
+    return done.stdout, messages, done.returncode

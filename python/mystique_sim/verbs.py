@@ -1,0 +1,229 @@
+"""The verbs of the program: one run each, its answer as an object."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Union
+
+from . import program
+from .errors import MystiqueError
+from .program import Option, PathLike
+from .results import (
+    Comparison,
+    Info,
+    OpTable,
+    Plan,
+    Platforms,
+    Prediction,
+    Predictions,
+    Result,
+    Serving,
+    WhatIf,
+)
+
+Change = Mapping[str, Any]
+Changes = Union[PathLike, Mapping[str, Union[Change, Sequence[Change]]],
+                Sequence[Mapping[str, Any]]]
+
+
+@contextmanager
+def _written(content: Any) -> Iterator[str]:
+    """A JSON file with `content`; a path is taken as it is."""
+    if isinstance(content, (str, os.PathLike)):
+        yield os.fspath(content)
+        return
+    with tempfile.TemporaryDirectory(prefix="mystique-sim-") as folder:
+        path = Path(folder) / "input.json"
+        path.write_text(json.dumps(content), encoding="utf-8",
+                        errors="surrogateescape")
+        try:
+            yield str(path)
+        except MystiqueError as error:  # of a file that the caller does not know
+            error.args = (str(error).replace(str(path), "input"),)
+            raise
+
+
+def _answer(text: str) -> Dict[str, Any]:
+    data: Dict[str, Any] = json.loads(text)
+    return data
+
+
+def predict(*traces: PathLike, **options: Option) -> Union[Prediction, Predictions]:
+    """How long a traced job takes, and where the time goes.
+
+    traces    files and folders of one job (execution traces, Kineto, Chakra)
+    options   as `mystique-sim predict --help` has them: platform="h100",
+              scale=["kernels=0.5"], clock=1200 (MHz) or 0.8 (a share),
+              power_cap (W), ranks, nodes, network, price (US$ an hour and GPU),
+              per_iteration="32 samples", model="timm:resnet50" (without traces)
+
+    A list of platforms gives Predictions, best first.
+    """
+    text, messages, _ = program.run("predict", {**options, "json": True}, traces)
+    data = _answer(text)
+    several = data["schema"].startswith("mystique-sim/predictions/")
+    return (Predictions if several else Prediction)(data, messages)
+
+
+def grid(**axes: Sequence[Any]) -> List[Dict[str, Any]]:
+    """Scenarios of all combinations: grid(gpu=["a100", "h100"], batch=[8, 16]).
+
+    Names are changes of docs/whatif.md; `kernels`, `communication`, `copies` and
+    `host` are factors of such durations.
+    """
+    scaled = ("kernels", "communication", "copies", "host")
+    out = []
+    for values in itertools.product(*axes.values()):
+        point = dict(zip(axes, values))
+        changes = [
+            {"scale": {"select": name, "factor": value}}
+            # "host" is a host's name, too
+            if name in scaled and not isinstance(value, str) else {name: value}
+            for name, value in point.items()
+        ]
+        name = ", ".join(f"{axis} {value}" for axis, value in point.items())
+        out.append({"name": name, "changes": changes})
+    return out
+
+
+def _scenarios(changes: Changes) -> Any:
+    """What stands in a file of scenarios (docs/whatif.md); a path stays one."""
+    if isinstance(changes, (str, os.PathLike)):
+        return changes
+    if isinstance(changes, Mapping):
+        if "scenarios" in changes:
+            return changes
+        return {"scenarios": [
+            {"name": name, "changes": [one] if isinstance(one, Mapping) else list(one)}
+            for name, one in changes.items()]}
+    return {"scenarios": [
+        dict(one) if "changes" in one else {"name": json.dumps(one), "changes": [one]}
+        for one in changes]}
+
+
+def whatif(
+    traces: Union[PathLike, Sequence[PathLike]], changes: Changes, **options: Option
+) -> WhatIf:
+    """Changes to one job, traced or described, side by side.
+
+    traces    a path, several of one job, or a described model's name or file
+    changes   scenarios, as docs/whatif.md has the changes:
+              {"half": {"scale": {"select": "kernels", "factor": 0.5}},
+               "h100, batch 16": [{"gpu": "h100"}, {"batch": 16}]},
+              a list of changes (one scenario each), grid(...), or a JSON file
+    options   as `mystique-sim whatif --help`: platform, host, network, strategy
+              (of a described model: a dict or a JSON file), usage, kernels
+    """
+    paths = [traces] if isinstance(traces, (str, os.PathLike)) else list(traces)
+    given: Dict[str, Any] = dict(options)
+    strategy = given.pop("strategy", None)
+    with _written(_scenarios(changes)) as file, _written(strategy or "") as splits:
+        if strategy:
+            given["strategy"] = splits
+        text, messages, _ = program.run(
+            "whatif", {**given, "json": True}, [file, *paths])
+    return WhatIf(_answer(text), messages)
+
+
+def compare(
+    a: Union[PathLike, Prediction], b: Union[PathLike, Prediction], **options: Option
+) -> Comparison:
+    """What changed from A to B: traces, folders, or predictions.
+
+    options   as `mystique-sim compare --help`: platform="a100" or ("a100",
+              "h100"), one a side; fail_above="5%" sets `failed` of the answer
+    """
+    with _side(a) as first, _side(b) as second:
+        text, messages, code = program.run(
+            "compare", {**options, "json": True}, [first, second], allowed=(0, 1))
+    data = _answer(text)
+    if options.get("fail_above") is not None:
+        data["failed"] = code == 1
+    return Comparison(data, messages)
+
+
+@contextmanager
+def _side(one: Union[PathLike, Prediction]) -> Iterator[str]:
+    with _written(one.data if isinstance(one, Result) else one) as path:
+        yield path
+
+
+def info(*traces: PathLike, **options: Option) -> Info:
+    """What is in traces, and what is missing for a good prediction."""
+    text, messages, _ = program.run("info", {**options, "json": True}, traces)
+    return Info(_answer(text), messages)
+
+
+def _csv(rows: Any) -> str:
+    """A table of operators as CSV: a list of dicts, or a DataFrame."""
+    if hasattr(rows, "to_csv"):
+        return str(rows.to_csv(index=False))
+    records = list(rows)
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()
+
+
+def op(rows: Any, platform: PathLike, **options: Option) -> OpTable:
+    """A prediction for every row of a table of operators.
+
+    rows      a CSV file (plain or .gz), a list of dicts or a DataFrame, with the
+              columns that `mystique-sim op --help` names (m, n, k, dtype; ...)
+    platform  the GPU, a name or a file
+    """
+    is_path = isinstance(rows, (str, os.PathLike))
+    text, messages, _ = program.run(
+        "op", {**options, "platform": os.fspath(platform)},
+        [rows if is_path else "-"], None if is_path else _csv(rows))
+    answered: List[Dict[str, Any]] = []
+    for row in csv.DictReader(io.StringIO(text)):
+        answer: Dict[str, Any] = dict(row)
+        for name in ("predicted_us", "low_us", "high_us"):
+            answer[name] = float(row[name]) if row[name] else None
+        answered.append(answer)
+    return OpTable({"rows": answered, "platform": os.fspath(platform)}, messages)
+
+
+def platforms(name: Union[None, PathLike] = None) -> Platforms:
+    """The known GPUs, or one with its data sheet, fits and errors."""
+    text, messages, _ = program.run(
+        "platforms", {"json": True}, [] if name is None else [name])
+    return Platforms(_answer(text), messages)
+
+
+def plan(spec: Union[PathLike, Mapping[str, Any]], **options: Option) -> Plan:
+    """Which GPUs, how many, split how, at what cost (docs/plan.md).
+
+    spec      a JSON file, or what it holds as a dict
+    options   as `mystique-sim plan --help`; o="DIR" writes the report there
+    """
+    with _written(spec) as file:
+        text, messages, _ = program.run("plan", {**options, "json": True}, [file])
+    return Plan(_answer(text), messages)
+
+
+def serve(app: Union[PathLike, Mapping[str, Any]], **options: Option) -> Serving:
+    """An application under load: latencies, promises, capacity (docs/serving.md).
+
+    app       a JSON file, or what it holds as a dict
+    options   as `mystique-sim serve --help`: rate (requests/s), num_requests, ...
+    """
+    with _written(app) as file:
+        text, messages, _ = program.run(
+            "serve", {**options, "json": True}, [file], allowed=(0, 1))
+    return Serving(_answer(text), messages)
+
+
+def version() -> str:
+    """What the program says of itself: "mystique-sim 0.1.0 (commit)"."""
+    return program.run("predict", {"version": True})[0].strip()

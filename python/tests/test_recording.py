@@ -1,0 +1,52 @@
+"""Traces recorded by PyTorch on a CPU, and predicted from."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch")
+
+import mystique_sim as ms  # noqa: E402
+
+
+def step(net, optimizer):
+    net(torch.ones(8, 16)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def make():
+    net = torch.nn.Linear(16, 4)
+    return net, torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def test_record_and_predict(tmp_path):
+    job = make()
+    with ms.record(tmp_path / "run", wait=1, warmup=1, active=2) as prof:
+        for _ in range(4):
+            step(*job)
+            prof.step()
+    files = ms.info(tmp_path / "run").rows()
+    assert {row["format"] for row in files} == {"et", "kineto"}
+    assert {row["steps"] for row in files if row["format"] == "kineto"} == {2}
+    assert ms.predict(tmp_path / "run", platform="h100").period_us.predicted > 0
+    assert not list((tmp_path / "run").glob("*.part"))
+
+
+def test_a_job_that_ends_early_says_so(tmp_path):
+    job = make()
+    with pytest.raises(RuntimeError, match="recorded 1 iterations .* at least 9"):
+        with ms.record(tmp_path / "run") as prof:
+            step(*job)
+            prof.step()
+
+
+def test_on_trace_ready(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "3")
+    ready = ms.on_trace_ready(tmp_path / "run")
+    job = make()
+    with torch.profiler.profile(record_shapes=True, on_trace_ready=ready,
+                                execution_trace_observer=ready.observer):
+        step(*job)
+    assert ready.written
+    assert ready.et.name == "rank-3.et.json" and ready.et.stat().st_size > 0
+    assert ready.kineto.name == "rank-3.kineto.json"
+    assert {row["rank"] for row in ms.info(tmp_path / "run").rows()} == {3}
