@@ -21,6 +21,7 @@ needs=(
     "header zlib.h:zlib1g-dev"
     "pkg-config --exists libzstd:libzstd-dev"
     "command -v gnuplot:gnuplot-nox" # draws charts
+    "command -v python3:python3" # makes C of data/ops; files of some tests
 )
 fitting=(
     "pkg-config --exists gsl:libgsl-dev"
@@ -29,7 +30,6 @@ fitting=(
     "header oneapi/dnnl/dnnl.h:libdnnl-dev" # and this some of it
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
     "command -v mpirun:openmpi-bin"
-    "command -v python3:python3" # reads and makes files of some tests
 )
 
 [ "${1:-}" = --predictor ] || needs+=("${fitting[@]}")

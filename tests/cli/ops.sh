@@ -60,6 +60,7 @@ want_rc 0
 figures aten::mul
 [ "$figures" = "$mul" ] || complain "aten::mul changed from $mul to $figures"
 figures mylib::gate
+like=$figures
 awk -v a="$mul" -v b="$figures" 'BEGIN {
     split(a, m); split(b, g)
     same = g[1] / m[1] - 1
@@ -87,6 +88,18 @@ table operator,law,m,n,k 'mylib::gate,gemm,"dim(in0,0)","dim(in0,1)",4096'
 want_out '"model": "gemm"'
 table operator,law mylib::gate,nothing
 want_rc 0
+# A rule of the program: as like an operator whose row has it.
+table operator,rule,variant,inputs 'mylib::gate,pointwise,mul,2'
+want_rc 0
+figures mylib::gate
+[ "$figures" = "$like" ] || complain "by the rule $figures, like mul $like"
+# A built-in row, as data/ops has it: the same time.
+(head -1 "$data/ops/pointwise.csv" && grep '^aten::mul,' "$data/ops/pointwise.csv") \
+    >"$folder/ops.csv"
+run --json --platform a100 --costs model --ops "$folder/ops.csv" \
+    "$folder/trace.json"
+figures aten::mul
+[ "${figures%% *}" = "${mul%% *}" ] || complain "$figures by its own row, $mul"
 # the first row that matches counts, built-in operators can be replaced
 table operator,law,us aten::mul,time,7 'aten::*,time,9'
 figures aten::mul
@@ -118,9 +131,9 @@ wrong "ops.csv:1: column 'raed' is not known, want operator, like" \
     operator,law,raed a,nothing,
 wrong "ops.csv:2: 'operator' is empty, want a name or a glob" \
     operator,law ,nothing
-wrong "ops.csv:3: both 'like' and 'law' are empty, want one of them" \
+wrong "ops.csv:3: 'like', 'law' and 'rule' are all empty, want one of them" \
     operator,like,law a,aten::mul, b,,
-wrong "ops.csv:2: both 'like' and 'law' are there, want one of them" \
+wrong "ops.csv:2: several of 'like', 'law', 'rule' are there, want one of them" \
     operator,like,law a,aten::mul,nothing
 wrong "ops.csv:2: 'like' is 'aten::mull', which the built-in table does not" \
     operator,like a,aten::mull
@@ -140,6 +153,19 @@ wrong "want an operator (+ - * /) or the end" \
     operator,law,read 'a,pointwise,3 bytes(in)'
 wrong "want one tensor, as in0 or out0" \
     operator,law,read 'a,pointwise,"dim(in, 0)"'
+wrong "ops.csv:2: 'rule' is 'pointwize', want pointwise" operator,rule a,pointwize
+wrong "ops.csv:2: 'read' is '3', want it empty: a rule takes no such size" \
+    operator,rule,read a,pointwise,3
+wrong "ops.csv:2: 'variant' is 'x', want it empty: rule dot does not read it" \
+    operator,rule,variant a,dot,x
+wrong "ops.csv:2: 'inputs' is '-1', want a whole number up to 255" \
+    operator,rule,inputs a,pointwise,-1
+wrong "ops.csv:2: 'arg' is 'plane', want layer, plain, group, channel" \
+    operator,rule,arg a,norm,plane
+wrong "ops.csv:2: 'flags' is 'backward', want composite, outer, compiled" \
+    operator,law,flags a,pointwise,backward
+wrong "a row that is like another one has 'flags', want it empty" \
+    operator,like,flags a,aten::mul,outer
 run --platform a100 --ops "$folder/none.csv" "$folder/trace.json"
 want_rc 2
 want_err "none.csv' selects nothing: there is no file (a table) of that name"

@@ -23,6 +23,11 @@ static const char *const TABLES[] = {
     "my::xx,gemm,\"max(dim(in0,0), 1)\",\"dim(in1,1)\",1024,arg(3) / 7\n",
     "operator,law,us\nmy::xx,time,(5 + bytes(list2)) * 1e-2 - .5\n"
     "my::x*,nothing,\n",
+    "operator,rule,variant,inputs,flops_each,kernels,flags,arg\n"
+    "my::xx,norm,rms_norm,2,12,,composite backward,channel\n"
+    "my::x*,pointwise,,3,1,,,7\n",
+    "operator,rule,kernels,flags,arg\nmy::xx,attention,,outer,fa_varlen\n"
+    "my::x?,conv,,,any\nmy::*,jagged,6,,1\n",
 };
 
 static struct msim_platform *platform;

@@ -74,11 +74,9 @@ void msim_vector_name_unknown(const char *op, char *text, size_t size)
 
     for (; n < N_OF_TABLES; n++)
         words[n] = OF_TABLES[n];
-    for (uint32_t k = 0; n < NAMES_MAX; k++) {
-        const char *name = msim_opmap_name(k);
+    for (uint32_t k = 0; n < NAMES_MAX && k < msim_opmap_names.n; k++) {
+        const char *name = msim_opmap_names.rows[k].name;
 
-        if (!name)
-            break;
         if (name[0] != '_')
             words[n++] = name;
     }

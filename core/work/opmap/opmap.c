@@ -31,7 +31,7 @@ const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
     const struct msim_ops_entry *e = msim_ops_find(user, t->ops[op].name);
 
     if (e)
-        return e->like ? e->like : &e->row;
+        return e->row.like ? e->row.like : &e->row;
     return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
 }
 
@@ -81,7 +81,7 @@ static enum place place_of(const struct msim_opmap_ctx *c,
 
 /* ---- who launches, where no kernels were seen -------------------------- */
 
-/* Does an operator below launch? With `like`, only operators of its table
+/* Does an operator below launch? With `like`, only operators of its group
  * count. */
 static bool launches_below(const struct msim_opmap_ctx *c,
                            const struct msim_ops *user,
@@ -99,8 +99,7 @@ static bool launches_below(const struct msim_opmap_ctx *c,
         if ((row && !row->rule) || place == ON_CPU || place == ON_HOST ||
             (!row && place == NO_TENSORS))
             continue;
-        if (like &&
-            (!row || msim_opmap_table_of(row) != msim_opmap_table_of(like)))
+        if (like && (!row || row->group != like->group))
             continue;
         /* reading a number back is no part of an operator's work */
         if (strcmp(name, "aten::_local_scalar_dense") != 0)
@@ -152,7 +151,6 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
 {
     const char *name = msim_trace_text(c->t, c->t->ops[p].name);
     const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
-    const struct msim_opmap_table *table;
 
     if (fused_on_gpu(name))
         return true;
@@ -160,11 +158,11 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
         return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
     if (!row || !row->rule || row->flags & MSIM_OPMAP_COMPOSITE)
         return false;
-    table = msim_opmap_table_of(row);
     if (strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0)
-        return table != &msim_opmap_resample &&
-               table != &msim_opmap_embedding && table != &msim_opmap_reduction;
-    return table != &msim_opmap_comm;
+        return row->group != MSIM_GROUP_RESAMPLE &&
+               row->group != MSIM_GROUP_EMBEDDING &&
+               row->group != MSIM_GROUP_REDUCTION;
+    return row->group != MSIM_GROUP_COMM;
 }
 
 /* A tensor without dimensions, or a list of such. */
@@ -225,7 +223,7 @@ static bool inside_another(const struct msim_opmap_ctx *c,
         if (row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
             ops[p].name != ops[below].name &&
             row != msim_opmap_row_of(c->t, user, below) &&
-            msim_opmap_table_of(row) != &msim_opmap_comm)
+            row->group != MSIM_GROUP_COMM)
             return true;
     }
     return false;
@@ -479,7 +477,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
 
     *n = 0;
     c.name = msim_opmap_bare_name(
-        e && e->like ? e->like_name : msim_trace_text(t, c.op->name));
+        e && e->row.like ? e->like_name : msim_trace_text(t, c.op->name));
     if (launched == 0 && !carries_transfer(&c))
         return MSIM_OPMAP_NO_KERNEL;
     if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)

@@ -23,32 +23,13 @@ static enum msim_family heaviest(const struct msim_work *works, uint32_t n)
     return works[best].family;
 }
 
-static bool is_in(const struct msim_opmap_table *table,
-                  const struct msim_opmap_row *row)
-{
-    return row >= table->rows && row < table->rows + table->n;
-}
-
-/* Without shapes no rule makes works; the table that has the operator's name
- * gives the family. */
+/* Without shapes no rule makes works; the operator's group has a family. */
 static enum msim_family of_name(const struct msim_works *w, uint32_t op)
 {
-    static const struct {
-        const struct msim_opmap_table *table;
-        enum msim_family family;
-    } TABLES[] = {
-        {&msim_opmap_gemm, MSIM_FAMILY_GEMM},
-        {&msim_opmap_conv, MSIM_FAMILY_CONV},
-        {&msim_opmap_attention, MSIM_FAMILY_ATTENTION},
-        {&msim_opmap_moe, MSIM_FAMILY_MOE},
-        {&msim_opmap_pointwise, MSIM_FAMILY_POINTWISE},
-        {&msim_opmap_resample, MSIM_FAMILY_POINTWISE},
-        {&msim_opmap_reduction, MSIM_FAMILY_REDUCTION},
-        {&msim_opmap_norm, MSIM_FAMILY_NORM},
-        {&msim_opmap_memory, MSIM_FAMILY_COPY},
-        {&msim_opmap_embedding, MSIM_FAMILY_EMBEDDING},
-        {&msim_opmap_optimizer, MSIM_FAMILY_OPTIMIZER},
-        {&msim_opmap_comm, MSIM_FAMILY_COLLECTIVE},
+    static const enum msim_family FAMILIES[] = {
+#define X(name, family) MSIM_FAMILY_##family,
+        MSIM_GROUP_MAP(X)
+#undef X
     };
     const struct msim_opmap_row *row = msim_opmap_row_of(w->trace, w->user, op);
 
@@ -56,12 +37,10 @@ static enum msim_family of_name(const struct msim_works *w, uint32_t op)
         return MSIM_FAMILY_BOUND;
     if (strstr(row->name, "softmax"))
         return MSIM_FAMILY_SOFTMAX;
-    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
-        if (is_in(TABLES[i].table, row))
-            return TABLES[i].family;
-    /* In the table of prefixes, those of fbgemm are look-ups in embeddings. */
-    return strstr(row->name, "embedding") ? MSIM_FAMILY_EMBEDDING
-                                          : MSIM_FAMILY_BOUND;
+    /* Of names that are made, those of fbgemm are look-ups in embeddings. */
+    if (row->group == MSIM_GROUP_MADE && strstr(row->name, "embedding"))
+        return MSIM_FAMILY_EMBEDDING;
+    return FAMILIES[row->group];
 }
 
 enum msim_family msim_op_family(const struct msim_works *all, uint32_t op)

@@ -7,6 +7,7 @@
 #include "core/base/csv.h"
 #include "core/base/vec.h"
 #include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/ops_rule.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <fnmatch.h>
@@ -199,6 +200,7 @@ struct reading {
     struct msim_csv *csv;
     char *const *fields;
     uint32_t name, like, law, within, sizes[MSIM_OPS_SIZES];
+    uint32_t rules[MSIM_OPS_RULE_COLUMNS];
     struct msim_error *err;
 };
 
@@ -260,7 +262,10 @@ static enum msim_status read_size(const struct reading *r,
         snprintf(found, sizeof(found), "'%s' is '%.40s'", SIZE_WORD[size],
                  text);
         snprintf(want, sizeof(want), "it empty: %s%s takes no such size",
-                 law ? "law " : "'like'", law ? law->name : "");
+                 law                  ? "law "
+                 : *field(r, r->like) ? "'like'"
+                                      : "a rule",
+                 law ? law->name : "");
         return bad(r, found, want);
     }
     if (!*text && law && law->must & bit) {
@@ -298,41 +303,74 @@ static enum msim_status read_like(const struct reading *r,
     const char *text = field(r, r->like);
     char found[160];
 
-    e->like = msim_opmap_find(text);
+    e->row.like = msim_opmap_find(text);
     e->interval_factor = FACTOR_LIKE;
     e->like_name = strdup(text);
     if (!e->like_name)
         return MSIM_ENOMEM;
-    if (e->like)
+    if (e->row.like)
         return MSIM_OK;
     snprintf(found, sizeof(found),
              "'like' is '%.80s', which the built-in table does not have", text);
     return bad(r, found, "an operator of it, as aten::gelu");
 }
 
+/* A rule of the program, or what launches of an operator with a law. */
+static enum msim_status read_rule(const struct reading *r,
+                                  struct msim_ops_entry *e)
+{
+    const char *fields[MSIM_OPS_RULE_COLUMNS];
+    struct msim_ops_fault fault = {.found = ""};
+
+    for (int i = 0; i < MSIM_OPS_RULE_COLUMNS; i++)
+        fields[i] = field(r, r->rules[i]);
+    e->variant = strdup(fields[MSIM_OPS_RULE_VARIANT]);
+    if (!e->variant)
+        return MSIM_ENOMEM;
+    fields[MSIM_OPS_RULE_VARIANT] = e->variant;
+    e->row.name = msim_opmap_bare_name(e->glob);
+    if (msim_ops_rule_read(&e->row, fields, &fault) != MSIM_OK)
+        return bad(r, fault.found, fault.want);
+    if (*fields[MSIM_OPS_RULE_RULE])
+        e->interval_factor = FACTOR_LIKE;
+    if (e->row.like && e->row.flags)
+        return bad(r, "a row that is like another one has 'flags'",
+                   "it empty: they are the other row's");
+    return MSIM_OK;
+}
+
+/* How many of the columns are there that say what kind a row is. */
+static int kinds_of(const struct reading *r)
+{
+    return (*field(r, r->like) != 0) + (*field(r, r->law) != 0) +
+           (*field(r, r->rules[MSIM_OPS_RULE_RULE]) != 0);
+}
+
 static enum msim_status read_kind(const struct reading *r,
                                   struct msim_ops_entry *e)
 {
-    bool is_like = *field(r, r->like) != 0;
+    bool has_rule = *field(r, r->rules[MSIM_OPS_RULE_RULE]) != 0;
     const struct law *law = NULL;
 
     if (!*field(r, r->name))
         return bad(r, "'operator' is empty", "a name or a glob");
-    if (is_like == (*field(r, r->law) != 0))
+    if (kinds_of(r) != 1)
         return bad(r,
-                   is_like ? "both 'like' and 'law' are there"
-                           : "both 'like' and 'law' are empty",
+                   kinds_of(r) ? "several of 'like', 'law', 'rule' are there"
+                               : "'like', 'law' and 'rule' are all empty",
                    "one of them");
-    if (is_like) {
+    if (*field(r, r->like)) {
         MSIM_TRY(read_like(r, e));
-    } else {
+    } else if (!has_rule) {
         MSIM_TRY(find_law(r, &law));
         e->family = law->family;
         e->interval_factor = law->interval_factor;
         e->row.rule = law->launches ? rule : NULL;
     }
+    MSIM_TRY(read_rule(r, e));
     for (int i = 0; i < MSIM_OPS_SIZES; i++)
-        MSIM_TRY(read_size(r, e, (enum msim_ops_size)i, law));
+        if (!(has_rule && i == MSIM_OPS_KERNELS)) /* a number there */
+            MSIM_TRY(read_size(r, e, (enum msim_ops_size)i, law));
     return read_interval_factor(r, e);
 }
 
@@ -347,7 +385,6 @@ static enum msim_status read_entry(const struct reading *r,
         return MSIM_ENOMEM;
     snprintf(e->origin, size, "%s:%llu", r->path,
              (unsigned long long)msim_csv_line(r->csv));
-    e->row.name = e->glob;
     return read_kind(r, e);
 }
 
@@ -355,7 +392,7 @@ static enum msim_status read_entry(const struct reading *r,
 
 static enum msim_status find_columns(struct reading *r)
 {
-    char known[200] = "operator, like, law, within, note";
+    char known[280] = "operator, like, law, within, note";
 
     r->name = msim_csv_find(r->csv, "operator");
     r->like = msim_csv_find(r->csv, "like");
@@ -367,6 +404,14 @@ static enum msim_status find_columns(struct reading *r)
         r->sizes[i] = msim_csv_find(r->csv, SIZE_WORD[i]);
         snprintf(known + used, sizeof(known) - used, ", %s", SIZE_WORD[i]);
     }
+    for (int i = 0; i < MSIM_OPS_RULE_COLUMNS; i++) {
+        size_t used = strlen(known);
+
+        r->rules[i] = msim_csv_find(r->csv, msim_ops_rule_words[i]);
+        if (i != MSIM_OPS_RULE_KERNELS)
+            snprintf(known + used, sizeof(known) - used, ", %s",
+                     msim_ops_rule_words[i]);
+    }
     if (r->name == UINT32_MAX)
         return bad(r, "no column 'operator'", known);
     for (uint32_t i = 0; i < msim_csv_columns(r->csv); i++) {
@@ -376,6 +421,8 @@ static enum msim_status find_columns(struct reading *r)
 
         for (int k = 0; k < MSIM_OPS_SIZES; k++)
             is_size |= r->sizes[k] == i;
+        for (int k = 0; k < MSIM_OPS_RULE_COLUMNS; k++)
+            is_size |= r->rules[k] == i;
         if (is_size || i == r->name || i == r->like || i == r->law ||
             i == r->within || strcmp(header, "note") == 0)
             continue;
@@ -455,6 +502,7 @@ void msim_ops_free(struct msim_ops *o)
     for (uint32_t i = 0; i < o->n; i++) {
         free(o->entries[i]->glob);
         free(o->entries[i]->like_name);
+        free(o->entries[i]->variant);
         free(o->entries[i]->origin);
         free(o->entries[i]);
     }

@@ -6,7 +6,9 @@
  * in any order:
  *
  *   operator   name or glob (*, ?, [...]); the first row that matches counts
- *   like       an operator of the built-in table, whose rule it has; or
+ *   like       an operator of the built-in table, whose row it has; or
+ *   rule       a rule of the program, with its columns
+ *              (core/work/opmap/ops_rule.h); or
  *   law        pointwise, reduction, softmax, norm, embedding, copy, optimizer
  *              (by bytes), gemm (by m, n, k), bound, time, nothing
  *   read       bytes read            [default: bytes(in)]
@@ -17,7 +19,8 @@
  *   us         of law time: microseconds of all its kernels together
  *   kernels    of the operator, where the trace has none  [default: 1]
  *   within     the interval is wider by this factor either way
- *              [default: like 1.25, bound 1, time 1.2, other laws 1.5]
+ *              [default: like and rule 1.25, bound 1, time 1.2, other laws
+ *              1.5]
  *   note       for people
  *
  *     operator,like,law,read,written
@@ -26,8 +29,9 @@
  *     mylib::plan,,nothing,,
  *
  * Sizes are formulas of the operator's arguments (core/work/opmap/ops_expr.h).
- * Where a formula has no value for an operator, the operator gets a bound. As
- * in the built-in table a row describes the kernels that the operator itself
+ * Where a formula has no value for an operator, the operator gets a bound. The
+ * built-in table (data/ops) is in the same language, less formulas; as in it a
+ * row describes the kernels that the operator itself
  * launches; operators that it calls count by themselves.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPS_FILE_H
@@ -58,9 +62,8 @@ enum msim_ops_size {
 
 /* A row of the file. */
 struct msim_ops_entry {
-    struct msim_opmap_row row;         /* first: rules are handed it */
-    const struct msim_opmap_row *like; /* the built-in one, or NULL */
-    char *glob, *like_name, *origin;   /* "ops.csv:3" */
+    struct msim_opmap_row row;                 /* first: rules are handed it */
+    char *glob, *like_name, *variant, *origin; /* "ops.csv:3" */
     enum msim_family family;
     double interval_factor;
     struct msim_ops_expr sizes[MSIM_OPS_SIZES];

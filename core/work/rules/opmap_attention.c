@@ -5,7 +5,7 @@
  * five backward (one recomputes the scores; Dao, "FlashAttention-2", 2023,
  * section 3.1). A causal mask leaves out what lies above the diagonal.
  */
-#include "core/work/rules/opmap_rule.h"
+#include "core/work/rules/opmap_rules.h"
 
 #include <string.h>
 
@@ -27,54 +27,29 @@ struct form {
     int8_t window;  /* keys to the left that are seen; -1 */
 };
 
-enum {
-    FLASH,
-    FLASH_BWD,
-    EFFICIENT,
-    EFFICIENT_BWD,
-    SDPA,
-    SDPA_BWD,
-    SDPA_EFF,
-    SDPA_EFF_BWD,
-    SDPA_CUDNN,
-    SDPA_CUDNN_BWD,
-    CPU,
-    CPU_BWD,
-    CUDNN,
-    FA,
-    FA_BWD,
-    FA_VARLEN,
-    FA_VARLEN_BWD,
-    XFORMERS,
-    PLAIN,
-    PLAIN_BWD,
-    EITHER,
-    TEMPLATE
-};
-
 static const struct form forms[] = {
-    [FLASH] = {0, BSHD, 8, -1, 3, 5, 11},
-    [FLASH_BWD] = {1, BSHD, 11, -1, 6, 8, 15},
-    [EFFICIENT] = {0, BSHD, -1, 9, 4, 6, -1},
-    [EFFICIENT_BWD] = {1, BSHD, -1, 14, 6, 8, -1},
-    [SDPA] = {0, BHSD, 4, -1, -1, -1, -1},
-    [SDPA_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
-    [SDPA_EFF] = {0, BHSD, 6, -1, -1, -1, -1},
-    [SDPA_EFF_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
-    [SDPA_CUDNN] = {0, BHSD, 6, -1, -1, -1, -1},
-    [SDPA_CUDNN_BWD] = {1, BHSD, 14, -1, -1, -1, -1},
-    [CPU] = {0, BHSD, 4, -1, -1, -1, -1},
-    [CPU_BWD] = {1, BHSD, 7, -1, -1, -1, -1},
-    [CUDNN] = {0, BHSD, 10, -1, -1, -1, -1},
-    [FA] = {0, BSHD, 5, -1, -1, -1, 6},
-    [FA_BWD] = {1, BSHD, 11, -1, -1, -1, 12},
-    [FA_VARLEN] = {0, THD, 9, -1, 3, 5, 10},
-    [FA_VARLEN_BWD] = {1, THD, 15, -1, 9, 11, 16},
-    [XFORMERS] = {0, BSHD, -1, 9, 4, 6, -1},
-    [PLAIN] = {0, BSHD, -1, -1, -1, -1, -1},
-    [PLAIN_BWD] = {1, BSHD, -1, -1, -1, -1, -1},
-    [EITHER] = {0, LONGER_FIRST, -1, -1, -1, -1, -1},
-    [TEMPLATE] = {0, BHSD, -1, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_FLASH] = {0, BSHD, 8, -1, 3, 5, 11},
+    [MSIM_ARGS_ATTENTION_FLASH_BWD] = {1, BSHD, 11, -1, 6, 8, 15},
+    [MSIM_ARGS_ATTENTION_EFFICIENT] = {0, BSHD, -1, 9, 4, 6, -1},
+    [MSIM_ARGS_ATTENTION_EFFICIENT_BWD] = {1, BSHD, -1, 14, 6, 8, -1},
+    [MSIM_ARGS_ATTENTION_SDPA] = {0, BHSD, 4, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_SDPA_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF] = {0, BHSD, 6, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN] = {0, BHSD, 6, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN_BWD] = {1, BHSD, 14, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_CPU] = {0, BHSD, 4, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_CPU_BWD] = {1, BHSD, 7, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_CUDNN] = {0, BHSD, 10, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_FA] = {0, BSHD, 5, -1, -1, -1, 6},
+    [MSIM_ARGS_ATTENTION_FA_BWD] = {1, BSHD, 11, -1, -1, -1, 12},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN] = {0, THD, 9, -1, 3, 5, 10},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN_BWD] = {1, THD, 15, -1, 9, 11, 16},
+    [MSIM_ARGS_ATTENTION_XFORMERS] = {0, BSHD, -1, 9, 4, 6, -1},
+    [MSIM_ARGS_ATTENTION_PLAIN] = {0, BSHD, -1, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_PLAIN_BWD] = {1, BSHD, -1, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_EITHER] = {0, LONGER_FIRST, -1, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_TEMPLATE] = {0, BHSD, -1, -1, -1, -1, -1},
 };
 
 struct shape {
@@ -191,8 +166,8 @@ static void add_attention(struct msim_opmap_ctx *c, const struct shape *s,
     w->kernels = backward ? 3 : 1;
 }
 
-static bool attention(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_attention(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     const struct form *f = &forms[row->arg];
     struct msim_operand q, k;
@@ -216,10 +191,10 @@ bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
 {
     struct msim_opmap_row as = *row;
 
-    as.arg = TEMPLATE;
+    as.arg = MSIM_ARGS_ATTENTION_TEMPLATE;
     if (strstr(c->name, "backward"))
         as.flags |= MSIM_OPMAP_BACKWARD;
-    if (!attention(c, &as))
+    if (!msim_rule_attention(c, &as))
         return false;
     c->works[0].nearest = true;
     return true;
@@ -229,8 +204,8 @@ bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
  * Kernels of an autograd function of a library: q, k and v are the first three
  * tensors of one rank with equal head sizes.
  */
-static bool library_function(struct msim_opmap_ctx *c,
-                             const struct msim_opmap_row *row)
+bool msim_rule_attention_function(struct msim_opmap_ctx *c,
+                                  const struct msim_opmap_row *row)
 {
     struct msim_operand q, k;
     struct shape s;
@@ -247,51 +222,3 @@ static bool library_function(struct msim_opmap_ctx *c,
     add_attention(c, &s, q.dtype, k.dtype, row->flags & MSIM_OPMAP_BACKWARD);
     return true;
 }
-
-#define OUTER MSIM_OPMAP_OUTER
-#define BWD   MSIM_OPMAP_BACKWARD
-
-static const struct msim_opmap_row rows[] = {
-    {"FlashAttnFunc", library_function, "", 0, 0, OUTER, PLAIN},
-    {"FlashAttnFuncBackward", library_function, "", 0, 0, OUTER | BWD, PLAIN},
-    {"FusedAttnFunc", library_function, "", 0, 0, OUTER, EITHER},
-    {"FusedAttnFuncBackward", library_function, "", 0, 0, OUTER | BWD, EITHER},
-    {"_cudnn_attention_backward", attention, "", 0, 0, BWD, SDPA_CUDNN_BWD},
-    {"_cudnn_attention_forward", attention, "", 0, 0, 0, CUDNN},
-    {"_efficient_attention_backward", attention, "", 0, 0, BWD, EFFICIENT_BWD},
-    {"_efficient_attention_forward", attention, "", 0, 0, 0, EFFICIENT},
-    {"_flash_attention_backward", attention, "", 0, 0, BWD, FLASH_BWD},
-    {"_flash_attention_forward", attention, "", 0, 0, 0, FLASH},
-    {"_scaled_dot_product_cudnn_attention", attention, "", 0, 0, OUTER,
-     SDPA_CUDNN},
-    {"_scaled_dot_product_cudnn_attention_backward", attention, "", 0, 0,
-     OUTER | BWD, SDPA_CUDNN_BWD},
-    {"_scaled_dot_product_efficient_attention", attention, "", 0, 0, OUTER,
-     SDPA_EFF},
-    {"_scaled_dot_product_efficient_attention_backward", attention, "", 0, 0,
-     OUTER | BWD, SDPA_EFF_BWD},
-    {"_scaled_dot_product_flash_attention", attention, "", 0, 0, OUTER, SDPA},
-    {"_scaled_dot_product_flash_attention_backward", attention, "", 0, 0,
-     OUTER | BWD, SDPA_BWD},
-    {"_scaled_dot_product_flash_attention_for_cpu", attention, "", 0, 0, 0,
-     CPU},
-    {"_scaled_dot_product_flash_attention_for_cpu_backward", attention, "", 0,
-     0, BWD, CPU_BWD},
-    {"_scaled_dot_product_fused_attention_overrideable", attention, "", 0, 0,
-     OUTER, SDPA_EFF},
-    {"flash_attn::_flash_attn_backward", attention, "", 0, 0, BWD, FA_BWD},
-    {"flash_attn::_flash_attn_forward", attention, "", 0, 0, 0, FA},
-    {"flash_attn::_flash_attn_varlen_backward", attention, "", 0, 0, BWD,
-     FA_VARLEN_BWD},
-    {"flash_attn::_flash_attn_varlen_forward", attention, "", 0, 0, 0,
-     FA_VARLEN},
-    {"xformers::efficient_attention_backward_cutlass", attention, "", 0, 0, BWD,
-     PLAIN_BWD},
-    {"xformers::efficient_attention_forward_cutlass", attention, "", 0, 0, 0,
-     XFORMERS},
-    {"xformers_flash::flash_bwd", attention, "", 0, 0, BWD, PLAIN_BWD},
-    {"xformers_flash::flash_fwd", attention, "", 0, 0, 0, PLAIN},
-};
-
-const struct msim_opmap_table msim_opmap_attention = {
-    rows, sizeof(rows) / sizeof(rows[0])};

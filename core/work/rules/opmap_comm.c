@@ -8,7 +8,7 @@
 #include "core/work/rules/opmap_comm.h"
 
 #include "core/trace/names.h"
-#include "core/work/rules/opmap_rule.h"
+#include "core/work/rules/opmap_rules.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -238,27 +238,27 @@ struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
     return w;
 }
 
-bool msim_opmap_transfer(struct msim_opmap_ctx *c,
-                         const struct msim_opmap_row *row)
+bool msim_rule_transfer(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
     const struct msim_comm *m;
     struct msim_work *w;
 
+    (void)row;
     if (c->op->comm == MSIM_NONE)
         return true;
     m = &c->t->comms[c->op->comm];
     if (m->collective == MSIM_COLL_WAIT || m->collective == MSIM_COLL_UNKNOWN)
         return true;
     w = msim_opmap_work(c, MSIM_FAMILY_COLLECTIVE, (enum msim_dtype)m->dtype,
-                        row->variant);
+                        "");
     if (w)
         *w = msim_comm_work(c->t, c->op->comm);
     return w != NULL;
 }
 
-static const struct msim_opmap_row rows[] = {
-    {"record_param_comms", msim_opmap_transfer, "", 0, 0, 0, 0},
-};
-
-const struct msim_opmap_table msim_opmap_comm = {rows, sizeof(rows) /
-                                                           sizeof(rows[0])};
+bool msim_rule_transfer_around(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
+{
+    return msim_rule_transfer(c, row);
+}

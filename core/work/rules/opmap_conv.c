@@ -13,7 +13,7 @@
  * input, filter and output. The output has the size of the gradient, or is the
  * input of an operator that comes soon after.
  */
-#include "core/work/rules/opmap_rule.h"
+#include "core/work/rules/opmap_rules.h"
 
 #include <string.h>
 
@@ -25,30 +25,18 @@ struct places {
     int8_t pad, stride, dilation, groups, transposed, output_pad, mask;
 };
 
-enum {
-    CUDNN,
-    MKLDNN,
-    CUDNN_TRANSPOSE,
-    SLOW,
-    ANY,
-    FUSED,
-    FUSED_ADD,
-    BACKWARD,
-    OLD_BACKWARD_INPUT,
-    OLD_BACKWARD_WEIGHT
-};
-
 static const struct places layouts[] = {
-    [CUDNN] = {0, 1, -1, -1, 2, 3, 4, 5, -1, -1, -1},
-    [MKLDNN] = {0, 1, -1, 2, 3, 4, 5, 6, -1, -1, -1},
-    [CUDNN_TRANSPOSE] = {0, 1, -1, -1, 2, 4, 5, 6, -1, 3, -1},
-    [SLOW] = {0, 1, -1, 3, 5, 4, 6, -1, -1, -1, -1},
-    [ANY] = {0, 1, -1, 2, 4, 3, 5, 8, 6, 7, -1},
-    [FUSED] = {0, 1, -1, -1, 4, 3, 5, 6, -1, -1, -1},
-    [FUSED_ADD] = {0, 1, -1, -1, 6, 5, 7, 8, -1, -1, -1},
-    [BACKWARD] = {1, 2, 0, -1, 5, 4, 6, 9, 7, 8, 10},
-    [OLD_BACKWARD_INPUT] = {0, 2, 1, -1, 3, 4, 5, 6, -1, -1, -1},
-    [OLD_BACKWARD_WEIGHT] = {2, 0, 1, -1, 3, 4, 5, 6, -1, -1, -1},
+    [MSIM_ARGS_CONV_CUDNN] = {0, 1, -1, -1, 2, 3, 4, 5, -1, -1, -1},
+    [MSIM_ARGS_CONV_MKLDNN] = {0, 1, -1, 2, 3, 4, 5, 6, -1, -1, -1},
+    [MSIM_ARGS_CONV_CUDNN_TRANSPOSE] = {0, 1, -1, -1, 2, 4, 5, 6, -1, 3, -1},
+    [MSIM_ARGS_CONV_SLOW] = {0, 1, -1, 3, 5, 4, 6, -1, -1, -1, -1},
+    [MSIM_ARGS_CONV_ANY] = {0, 1, -1, 2, 4, 3, 5, 8, 6, 7, -1},
+    [MSIM_ARGS_CONV_FUSED] = {0, 1, -1, -1, 4, 3, 5, 6, -1, -1, -1},
+    [MSIM_ARGS_CONV_FUSED_ADD] = {0, 1, -1, -1, 6, 5, 7, 8, -1, -1, -1},
+    [MSIM_ARGS_CONV_BACKWARD] = {1, 2, 0, -1, 5, 4, 6, 9, 7, 8, 10},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_INPUT] = {0, 2, 1, -1, 3, 4, 5, 6, -1, -1, -1},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_WEIGHT] = {2, 0, 1, -1, 3, 4, 5, 6, -1, -1,
+                                            -1},
 };
 
 #define MAX_SPATIAL 3
@@ -232,7 +220,7 @@ static bool allows_tf32(const struct msim_opmap_ctx *c, const struct places *p,
 {
     int64_t allowed = 1;
 
-    if (p == &layouts[CUDNN])
+    if (p == &layouts[MSIM_ARGS_CONV_CUDNN])
         msim_opmap_int(c, 8, &allowed);
     return dtype == MSIM_DT_F32 && allowed && c->place != MSIM_OPMAP_ON_CPU;
 }
@@ -256,7 +244,7 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
     right_align(g->filter, &w);
     if (p->transposed >= 0)
         msim_opmap_int(c, (uint32_t)p->transposed, &transposed);
-    g->transposed = transposed || p == &layouts[CUDNN_TRANSPOSE];
+    g->transposed = transposed || p == &layouts[MSIM_ARGS_CONV_CUDNN_TRANSPOSE];
     g->dtype = x.dtype;
     g->tf32 = allows_tf32(c, p, x.dtype);
     /* cudnn_conv_suggest_memory_format() in ATen/native/ConvUtils.h: one of
@@ -356,16 +344,17 @@ static bool adds_bias_inside(const struct msim_opmap_ctx *c,
                              const struct msim_opmap_row *row,
                              const struct geometry *g)
 {
-    bool own = row->arg == ANY || strcmp(c->name, "mkldnn_convolution") == 0;
+    bool own = row->arg == MSIM_ARGS_CONV_ANY ||
+               strcmp(c->name, "mkldnn_convolution") == 0;
 
-    if (row->arg == SLOW)
+    if (row->arg == MSIM_ARGS_CONV_SLOW)
         return strcmp(c->name, "_conv_depthwise2d") == 0 ||
                strcmp(c->name, "conv_depthwise3d") == 0;
     return own && !g->transposed && g->groups > 1 && g->groups == g->c &&
            g->dtype != MSIM_DT_F16;
 }
 
-static bool forward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_conv(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     const struct places *p = &layouts[row->arg];
     struct msim_operand bias;
@@ -404,7 +393,8 @@ static void add_bias_grad(struct msim_opmap_ctx *c, const struct geometry *g)
  * bias) that are wanted. A mask that is not recorded is taken to select both
  * convolutions, which is true of every layer but a network's first.
  */
-static bool backward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_conv_backward(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     const struct places *p = &layouts[row->arg];
     int64_t mask[3] = {1, 1, 0};
@@ -422,10 +412,10 @@ static bool backward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
-static bool backward_pass(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_conv_one_backward(struct msim_opmap_ctx *c,
+                                 const struct msim_opmap_row *row)
 {
-    bool data = row->arg == OLD_BACKWARD_INPUT;
+    bool data = row->arg == MSIM_ARGS_CONV_OLD_BACKWARD_INPUT;
     struct geometry g;
 
     if (!read_geometry(c, &layouts[row->arg], &g))
@@ -433,29 +423,3 @@ static bool backward_pass(struct msim_opmap_ctx *c,
     add_pass(c, &g, data ? MSIM_CONV_BACKWARD_DATA : MSIM_CONV_BACKWARD_WEIGHT);
     return true;
 }
-
-static const struct msim_opmap_row rows[] = {
-    {"_conv_depthwise2d", forward, "", 0, 0, 0, SLOW},
-    {"_convolution", forward, "", 0, 0, MSIM_OPMAP_COMPOSITE, ANY},
-    {"_slow_conv2d_forward", forward, "", 0, 0, 0, SLOW},
-    {"conv_depthwise3d", forward, "", 0, 0, 0, SLOW},
-    {"convolution", forward, "", 0, 0, MSIM_OPMAP_COMPOSITE, ANY},
-    {"convolution_backward", backward, "", 0, 0, 0, BACKWARD},
-    {"convolution_overrideable", forward, "", 0, 0, 0, ANY},
-    {"cudnn_convolution", forward, "", 0, 0, 0, CUDNN},
-    {"cudnn_convolution_add_relu", forward, "", 0, 0, 0, FUSED_ADD},
-    {"cudnn_convolution_backward_input", backward_pass, "", 0, 0, 0,
-     OLD_BACKWARD_INPUT},
-    {"cudnn_convolution_backward_weight", backward_pass, "", 0, 0, 0,
-     OLD_BACKWARD_WEIGHT},
-    {"cudnn_convolution_relu", forward, "", 0, 0, 0, FUSED},
-    {"cudnn_convolution_transpose", forward, "", 0, 0, 0, CUDNN_TRANSPOSE},
-    {"miopen_convolution", forward, "", 0, 0, 0, MKLDNN},
-    {"miopen_depthwise_convolution", forward, "", 0, 0, 0, MKLDNN},
-    {"mkldnn_convolution", forward, "", 0, 0, 0, MKLDNN},
-    {"slow_conv_dilated2d", forward, "", 0, 0, 0, SLOW},
-    {"thnn_conv2d", forward, "", 0, 0, MSIM_OPMAP_COMPOSITE, SLOW},
-};
-
-const struct msim_opmap_table msim_opmap_conv = {rows, sizeof(rows) /
-                                                           sizeof(rows[0])};

@@ -6,6 +6,7 @@
  * The least traffic is every fetched row once, its index, and the result. A
  * table is never read as a whole.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static struct msim_work *add_rows(struct msim_opmap_ctx *c,
     else
         msim_opmap_set_rows(w, rows, cols);
     w->u.vector.elems = msim_opmap_count(rows * cols);
-    w->flops = rows * cols * row->flops;
+    w->flops = rows * cols * row->flops_each;
     w->bytes_read = bytes + index_bytes;
     w->bytes_written = bytes;
     return w;
@@ -63,8 +64,8 @@ static double slice(const struct msim_operand *x, int64_t dim)
 }
 
 /* (table, dim, index): index_select; (self, dim, index, source): index_add. */
-static bool along_dim(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_along_dim(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand x, index;
     struct msim_work *w;
@@ -85,8 +86,8 @@ static bool along_dim(struct msim_opmap_ctx *c,
 
 /* (self, dim, index[, source]): an index for every element. row->arg: each
  * fetches a sector of self, which is read once at most. */
-static bool each_element(struct msim_opmap_ctx *c,
-                         const struct msim_opmap_row *row)
+bool msim_rule_each_element(struct msim_opmap_ctx *c,
+                            const struct msim_opmap_row *row)
 {
     struct msim_operand x, index;
     struct msim_work *w;
@@ -101,8 +102,8 @@ static bool each_element(struct msim_opmap_ctx *c,
 }
 
 /* (table, indices): a row of the table for every index. */
-static bool embedding(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_embedding(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand table, index;
     struct msim_work *w;
@@ -143,8 +144,8 @@ static void clear_table(const struct msim_opmap_ctx *c,
 
 /* (gradient, indices): indices are sorted, and the gradient's rows of each are
  * summed. */
-static bool embedding_backward(struct msim_opmap_ctx *c,
-                               const struct msim_opmap_row *row)
+bool msim_rule_embedding_backward(struct msim_opmap_ctx *c,
+                                  const struct msim_opmap_row *row)
 {
     struct msim_operand grad, index;
     struct msim_work *w;
@@ -163,8 +164,8 @@ static bool embedding_backward(struct msim_opmap_ctx *c,
 }
 
 /* (table, indices, offsets): rows are added up a bag. */
-static bool embedding_bag(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_embedding_bag(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     struct msim_operand table, index, offsets;
     struct msim_work *w;
@@ -218,8 +219,8 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
 
 /* self[indices]: the output, the indices or the launch give the number of
  * elements; else it is at most all of them. */
-static bool index_get(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_index_get(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     double elems, index_bytes, cols = 1;
@@ -244,8 +245,8 @@ static bool index_get(struct msim_opmap_ctx *c,
 }
 
 /* self[indices] = values; a mask and a number are a masked_fill_ instead. */
-static bool index_put(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_index_put(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand x, values;
     double elems, index_bytes;
@@ -361,8 +362,8 @@ static double weights(const struct msim_opmap_ctx *c)
     return elems;
 }
 
-bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
-                              const struct msim_opmap_row *row)
+bool msim_rule_tables_lookup(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     struct lookup l = {.dtype = MSIM_DT_F32};
     struct msim_operand table;
@@ -406,8 +407,8 @@ static bool empty_backward(struct msim_opmap_ctx *c,
 
 /* A backward pass with the optimizer inside: an autograd node that has only the
  * gradient (batch x total_D). Its forward look-up has the indices. */
-bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
-                                const struct msim_opmap_row *row)
+bool msim_rule_tables_backward(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
 {
     struct lookup l = {.dtype = MSIM_DT_F32};
     struct msim_operand grad;
@@ -437,8 +438,8 @@ bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
 
 /* Jagged data (lengths, offsets, values) is moved: all of it is read and
  * written. The values are the largest tensor, the lengths the next. */
-static bool fbgemm_move(struct msim_opmap_ctx *c,
-                        const struct msim_opmap_row *row)
+bool msim_rule_jagged(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
 {
     struct msim_operand o;
     struct msim_work *w;
@@ -464,60 +465,6 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
     w->u.vector.copy = MSIM_COPY_D2D;
     msim_opmap_set_rows(w, 1, elems);
     w->u.vector.segments = segments;
-    w->kernels = row->inputs ? row->inputs : 1;
+    w->kernels = row->kernels ? row->kernels : 1;
     return true;
 }
-
-#define COMP MSIM_OPMAP_COMPOSITE
-/* K: moves jagged data in `kernels` kernels; only reads with `reads` */
-#define K(name, variant, kernels, reads)                                       \
-    {                                                                          \
-        name, fbgemm_move, variant, kernels, 0, MSIM_OPMAP_OUTER, reads        \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    {"_embedding_bag", embedding_bag, "embedding_bag", 0, 1, 0, 0},
-    {"_embedding_bag_dense_backward", embedding_backward, "embedding_backward",
-     0, 1, 0, 5},
-    {"_embedding_bag_forward_only", embedding_bag, "embedding_bag", 0, 1, 0, 0},
-    {"_index_put_impl_", index_put, "index_put", 0, 1, 0, 0},
-    {"_unsafe_index", index_get, "index", 0, 0, COMP, 0},
-    {"embedding", embedding, NULL, 0, 0, COMP, 0},
-    {"embedding_dense_backward", embedding_backward, "embedding_backward", 0, 1,
-     0, 2},
-    K("fb::asynchronous_complete_cumsum", "cumsum", 2, 0),
-    K("fb::offsets_range", "arange", 1, 0),
-    K("fb::to_dense_representation", "scatter", 3, 0),
-    K("fbgemm::asynchronous_complete_cumsum", "cumsum", 2, 0),
-    K("fbgemm::asynchronous_exclusive_cumsum", "cumsum", 2, 0),
-    K("fbgemm::asynchronous_inclusive_cumsum", "cumsum", 2, 0),
-    {"fbgemm::block_bucketize_sparse_features", fbgemm_move, "bucketize", 5, 0,
-     MSIM_OPMAP_OUTER | MSIM_OPMAP_NEAREST, 0},
-    K("fbgemm::bounds_check_indices", "bounds_check", 1, 1),
-    K("fbgemm::dense_to_jagged", "permute", 1, 0),
-    K("fbgemm::expand_into_jagged_permute", "permute", 1, 0),
-    K("fbgemm::jagged_to_padded_dense", "permute", 1, 0),
-    K("fbgemm::offsets_range", "arange", 1, 0),
-    K("fbgemm::permute_1D_sparse_data", "permute", 4, 0),
-    K("fbgemm::permute_2D_sparse_data", "permute", 6, 0),
-    K("fbgemm::permute_pooled_embs", "permute", 1, 0),
-    K("fbgemm::permute_pooled_embs_auto_grad", "permute", 1, 0),
-    K("fbgemm::permute_pooled_embs_split", "permute", 1, 0),
-    K("fbgemm::permute_sparse_features", "permute", 6, 0),
-    K("fbgemm::recat_embedding_grad_output_mixed_D_batch", "permute", 1, 0),
-    {"gather", each_element, NULL, 0, 0, COMP, 1},
-    {"index", index_get, NULL, 0, 0, 0, 0},
-    {"index_add", along_dim, NULL, 0, 1, 0, 0},
-    {"index_copy", along_dim, NULL, 0, 0, 0, 0},
-    {"index_fill_", along_dim, "index_fill", 0, 0, 0, 0},
-    {"index_reduce", along_dim, NULL, 0, 1, 0, 0},
-    {"index_select", along_dim, NULL, 0, 0, 0, 0},
-    {"put_", each_element, "scatter", 0, 0, 0, 0},
-    {"scatter", each_element, NULL, 0, 0, 0, 0},
-    {"scatter_add", each_element, NULL, 0, 1, 0, 0},
-    {"scatter_reduce", each_element, NULL, 0, 1, 0, 0},
-    {"take", each_element, "gather", 0, 0, 0, 1},
-};
-
-const struct msim_opmap_table msim_opmap_embedding = {
-    rows, sizeof(rows) / sizeof(rows[0])};

@@ -5,7 +5,7 @@
  * Each factor is read once, the product written once; a bias or addend is
  * read too.
  */
-#include "core/work/rules/opmap_rule.h"
+#include "core/work/rules/opmap_rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,16 +61,14 @@ struct msim_opmap_arithmetic msim_opmap_arithmetic_of(enum msim_dtype dtype)
     }
 }
 
-static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
-                     const struct msim_operand *a, const struct msim_operand *b,
-                     const int64_t mnkb[4])
+static void set_gemm(struct msim_opmap_ctx *c, const struct msim_operand *a,
+                     const struct msim_operand *b, const int64_t mnkb[4])
 {
     double mn = (double)mnkb[0] * (double)mnkb[1] * (double)mnkb[3];
     const struct msim_opmap_arithmetic as = msim_opmap_arithmetic_of(a->dtype);
     bool tf32 = as.dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
-    const char *variant = *as.variant ? as.variant : row->variant;
-    struct msim_work *w =
-        msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype, tf32 ? "tf32" : variant);
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype,
+                                          tf32 ? "tf32" : as.variant);
     struct msim_operand out;
     enum msim_dtype out_type = as.out;
 
@@ -91,7 +89,8 @@ static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
 
 /* (.. x m x k)(.. x k x n): row->arg is the first factor's argument; an
  * argument before it is the addend, which a beta of 0 leaves unread. */
-static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_product(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand a, b, addend;
     int64_t s[4] = {1, 1, 1, 1};
@@ -105,7 +104,7 @@ static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     s[2] = msim_operand_dim(&a, -1);
     for (uint32_t k = 0; k + 2 < a.rank; k++)
         s[3] = msim_opmap_count((double)s[3] * (double)a.dims[k]);
-    set_gemm(c, row, &a, &b, s);
+    set_gemm(c, &a, &b, s);
     msim_opmap_real(c, 3, &beta);
     if (row->arg && beta != 0 && msim_opmap_tensor(c, 0, &addend))
         c->works[0].bytes_read += addend.bytes;
@@ -114,7 +113,8 @@ static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
 /* x (.. x k) times the transpose of w (n x k): linear layers that are one
  * operator. */
-static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_linear(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
 {
     struct msim_operand x, w;
     int64_t s[4] = {1, 1, 1, 1};
@@ -125,7 +125,7 @@ static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     s[1] = msim_operand_dim(&w, 0);
     s[2] = msim_operand_dim(&x, -1);
     s[0] = s[2] ? msim_opmap_count(x.elems / (double)s[2]) : 0;
-    set_gemm(c, row, &x, &w, s);
+    set_gemm(c, &x, &w, s);
     c->works[0].u.gemm.b_transposed = true;
     return true;
 }
@@ -135,11 +135,12 @@ static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
  * tensors (Transformer Engine): the weight is the first matrix whose columns
  * equal the last size of another tensor, which is the input.
  */
-static bool library_linear(struct msim_opmap_ctx *c,
-                           const struct msim_opmap_row *row)
+bool msim_rule_linear_function(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
 {
     struct msim_operand x, w;
 
+    (void)row;
     for (uint32_t j = 0; msim_opmap_nth_tensor(c, j, &w); j++) {
         if (w.rank != 2)
             continue;
@@ -149,7 +150,7 @@ static bool library_linear(struct msim_opmap_ctx *c,
 
             if (k == j || x.rank < 2 || cols != msim_operand_dim(&w, 1))
                 continue;
-            set_gemm(c, row, &x, &w,
+            set_gemm(c, &x, &w,
                      (int64_t[4]){msim_opmap_count(rows),
                                   msim_operand_dim(&w, 0), cols, 1});
             return true;
@@ -159,8 +160,8 @@ static bool library_linear(struct msim_opmap_ctx *c,
 }
 
 /* Matrix (m x k) times vector (k). */
-static bool matrix_vector(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_matrix_vector(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     struct msim_operand a, x;
 
@@ -168,14 +169,14 @@ static bool matrix_vector(struct msim_opmap_ctx *c,
         !msim_opmap_tensor(c, row->arg + 1, &x) || a.rank < 2)
         return false;
     set_gemm(
-        c, row, &a, &x,
+        c, &a, &x,
         (int64_t[4]){msim_operand_dim(&a, 0), 1, msim_operand_dim(&a, 1), 1});
     return true;
 }
 
 /* Vector times vector: cuBLAS sums products in blocks, and a second kernel sums
  * those (dot_kernel and reduce_1Block_kernel in traces). */
-static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand a, x;
     struct msim_work *w;
@@ -279,8 +280,7 @@ static uint32_t before_result(const struct msim_opmap_ctx *c,
 
 /* The first two arguments that are factors of the result. All others before it
  * are read, too: what the product is added to, scales. */
-bool msim_opmap_product_template(struct msim_opmap_ctx *c,
-                                 const struct msim_opmap_row *row)
+bool msim_opmap_product_template(struct msim_opmap_ctx *c)
 {
     bool grouped = strstr(c->name, "grouped") != NULL;
     struct msim_operand a, b, out, o;
@@ -297,49 +297,10 @@ bool msim_opmap_product_template(struct msim_opmap_ctx *c,
                                            batch_of(c->name, &out), s));
     if (!found)
         return false;
-    set_gemm(c, row, &a, &b, s);
+    set_gemm(c, &a, &b, s);
     c->works[0].nearest = grouped; /* groups differ in size */
     for (uint32_t k = 0; k < n; k++)
         if (k != i - 1 && k != j - 1 && msim_opmap_nth_tensor(c, k, &o))
             c->works[0].bytes_read += o.bytes;
     return true;
 }
-
-/* Of recurrent layers: cudnnRNNMode_t. */
-enum { RELU, TANH, LSTM, GRU };
-
-static const struct msim_opmap_row rows[] = {
-    {"_Linear", library_linear, "", 0, 0, MSIM_OPMAP_OUTER, 0},
-    {"_addmm_activation", product, "", 0, 0, 0, 1},
-    {"_cudnn_rnn", msim_opmap_cudnn_rnn, "", 0, 0, 0, 0},
-    {"_cudnn_rnn_backward", msim_opmap_cudnn_rnn_backward, "", 0, 0, 0, 0},
-    {"_int_mm", product, "", 0, 0, 0, 0},
-    {"_scaled_mm", product, "", 0, 0, 0, 0},
-    {"_scaled_mm_v2", product, "", 0, 0, 0, 0},
-    {"_thnn_fused_gru_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
-    {"_thnn_fused_gru_cell_backward", msim_opmap_fused_cell, "rnn_cell", 0, 0,
-     0, 0},
-    {"_thnn_fused_lstm_cell", msim_opmap_fused_cell, "rnn_cell", 0, 0, 0, 0},
-    {"_thnn_fused_lstm_cell_backward_impl", msim_opmap_fused_cell, "rnn_cell",
-     0, 0, 0, 0},
-    {"addbmm", product, "", 0, 0, MSIM_OPMAP_COMPOSITE, 1},
-    {"addmm", product, "", 0, 0, 0, 1},
-    {"addmv", matrix_vector, "", 0, 0, 0, 1},
-    {"baddbmm", product, "", 0, 0, 0, 1},
-    {"bmm", product, "", 0, 0, 0, 0},
-    {"dot", dot, "", 0, 0, 0, 0},
-    {"gru", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, GRU},
-    {"lstm", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, LSTM},
-    {"mkldnn::_linear_pointwise", linear, "", 0, 0, 0, 0},
-    {"mkldnn_linear", linear, "", 0, 0, 0, 0},
-    {"mkldnn_rnn_layer_backward", msim_opmap_onednn_rnn_backward, "", 0, 0, 0,
-     0},
-    {"mm", product, "", 0, 0, 0, 0},
-    {"mv", matrix_vector, "", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
-    {"rnn_relu", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, RELU},
-    {"rnn_tanh", msim_opmap_rnn, "", 0, 0, MSIM_OPMAP_COMPOSITE, TANH},
-    {"vdot", dot, "", 0, 0, 0, 0},
-};
-
-const struct msim_opmap_table msim_opmap_gemm = {rows, sizeof(rows) /
-                                                           sizeof(rows[0])};

@@ -4,6 +4,7 @@
  * A copy to or from the host runs over the bus. The kind and the size of a
  * recorded transfer take precedence over the tensors.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
@@ -139,7 +140,7 @@ static bool copy_after_launch(struct msim_opmap_ctx *c)
 }
 
 /* copy_(to, from); the types may differ. row->arg: (from, to). */
-static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand to, from;
     struct msim_work *w;
@@ -172,7 +173,8 @@ static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 /* Copies one number to the host: item(), and counts of non-zeros. */
-static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_to_host(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand x;
     struct msim_work *w;
@@ -190,7 +192,8 @@ static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 /* Counts, scans and writes positions; then copies the count to the host. */
-static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_nonzero(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     struct msim_work *w;
@@ -207,12 +210,12 @@ static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : 0;
     w->kernels = 4;
     /* where kernels were seen, the copy was seen as one of its own */
-    return c->launched > 0 || to_host(c, row);
+    return c->launched > 0 || msim_rule_to_host(c, row);
 }
 
 /* ---- fills ------------------------------------------------------------ */
 
-static bool fill(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_fill(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x;
     struct msim_work *w;
@@ -307,7 +310,7 @@ static void cat_list(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
         w->u.vector.addressed = !l->plain;
 }
 
-static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_tensor_list l;
     struct msim_operand out;
@@ -325,7 +328,7 @@ static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 /* A tensor that is moved as a whole: roll, flip, repeat. */
-static bool move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
 
@@ -336,25 +339,3 @@ static bool move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     (void)add_moved(c, row, x.dtype, x.elems, x.bytes);
     return true;
 }
-
-#define COMP MSIM_OPMAP_COMPOSITE
-
-static const struct msim_opmap_row rows[] = {
-    {"_cat", cat, "cat", 0, 0, COMP, 0},
-    {"_copy_from", copy, "copy", 0, 0, COMP, 1},
-    {"_local_scalar_dense", to_host, "item", 0, 0, 0, 0},
-    {"cat", cat, NULL, 0, 0, COMP, 0},
-    {"clone", move, "copy", 0, 0, COMP, 0},
-    {"copy_", copy, NULL, 0, 0, 0, 0},
-    {"fill_", fill, "fill", 0, 0, 0, 0},
-    {"flip", move, NULL, 0, 0, 0, 0},
-    {"nonzero", nonzero, NULL, 0, 0, COMP, 0},
-    {"repeat_interleave", move, NULL, 0, 0, COMP, 0},
-    {"roll", move, NULL, 0, 0, 0, 0},
-    {"split_with_sizes_copy", move, "split", 0, 0, COMP, 0},
-    {"stack", cat, "cat", 0, 0, COMP, 0},
-    {"zero_", fill, "fill", 0, 0, COMP, 0},
-};
-
-const struct msim_opmap_table msim_opmap_memory = {rows, sizeof(rows) /
-                                                             sizeof(rows[0])};

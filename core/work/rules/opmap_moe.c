@@ -6,7 +6,7 @@
  * behind its router: sorting tokens by expert, two grouped products, the
  * activation between them and the sum over experts.
  */
-#include "core/work/rules/opmap_rule.h"
+#include "core/work/rules/opmap_rules.h"
 
 #include <string.h>
 
@@ -27,8 +27,8 @@ static bool is_packed(const struct msim_operand *o)
  * recorded: it is taken to be random. The experts of other ranks are not
  * recorded either: this rank's experts get all pairs.
  */
-static bool fused_experts(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_experts(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand tokens, up, down, chosen;
     struct msim_work *w;
@@ -68,14 +68,15 @@ static int64_t share_of(int64_t size, int64_t groups)
  * two, of a gradient of weights (_grouped_mm in aten/src/ATen/native/
  * GroupedMMUtils.h); offsets then say how many there are.
  */
-static bool grouped_product(struct msim_opmap_ctx *c,
-                            const struct msim_opmap_row *row)
+bool msim_rule_grouped_product(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
 {
     struct msim_operand a, b, ends = {0};
     struct msim_opmap_arithmetic as;
     struct msim_work *w;
     int64_t groups;
 
+    (void)row;
     if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &b) ||
         a.rank < 2 || a.rank > 3 || b.rank < 2 || b.rank > 3)
         return false;
@@ -88,8 +89,7 @@ static bool grouped_product(struct msim_opmap_ctx *c,
                            : msim_opmap_count(ends.elems);
     as = msim_opmap_arithmetic_of(a.dtype);
     w = groups < 1 ? NULL
-                   : msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype,
-                                     *as.variant ? as.variant : row->variant);
+                   : msim_opmap_work(c, MSIM_FAMILY_GEMM, as.dtype, as.variant);
     if (!w)
         return false;
     w->u.gemm.m =
@@ -107,15 +107,3 @@ static bool grouped_product(struct msim_opmap_ctx *c,
     msim_work_count(w);
     return true;
 }
-
-static const struct msim_opmap_row rows[] = {
-    {"_grouped_mm", grouped_product, "", 0, 0, 0, 0},
-    {"_scaled_grouped_mm", grouped_product, "", 0, 0, 0, 0},
-    {"sglang::inplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
-    {"sglang::outplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
-    {"vllm::inplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
-    {"vllm::outplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
-};
-
-const struct msim_opmap_table msim_opmap_moe = {rows,
-                                                sizeof(rows) / sizeof(rows[0])};

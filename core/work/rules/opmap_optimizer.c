@@ -2,6 +2,7 @@
  * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists
  * of tensors, in as many kernels as their arguments need.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static void set_step(struct msim_work *w, const struct msim_opmap_row *row,
                      double elems, double read, double written)
 {
     msim_opmap_set_rows(w, 1, elems);
-    w->flops = elems * row->flops;
+    w->flops = elems * row->flops_each;
     w->bytes_read = read;
     w->bytes_written = written;
 }
@@ -52,7 +53,8 @@ static bool after_launch(struct msim_opmap_ctx *c,
  * written; all have the first one's sizes. A list of optional tensors (the
  * largest squares of AMSGrad) may be empty, and is then nothing.
  */
-static bool step(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_optimizer_step(struct msim_opmap_ctx *c,
+                              const struct msim_opmap_row *row)
 {
     struct msim_tensor_list first = {0}, l;
     uint32_t lists = 0, seen = 0, n = msim_args_count(c->t, c->op->args);
@@ -83,67 +85,9 @@ static bool step(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
-/* name, lists read, lists written, flops an element */
-#define S(name, read, written, flops)                                          \
-    {                                                                          \
-        name, step, NULL, read, flops, MSIM_OPMAP_COMPOSITE, written           \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    S("_amp_foreach_non_finite_check_and_unscale_", 1, 1, 2),
-    {"_amp_update_scale_", msim_opmap_pointwise_rule, "amp", 3, 2, 0, 0},
-    S("_foreach_abs", 1, 1, 1),
-    S("_foreach_acos", 1, 1, 8),
-    S("_foreach_add", 2, 1, 1),
-    S("_foreach_addcdiv", 3, 1, 3),
-    S("_foreach_addcmul", 3, 1, 3),
-    S("_foreach_asin", 1, 1, 8),
-    S("_foreach_atan", 1, 1, 8),
-    S("_foreach_ceil", 1, 1, 1),
-    S("_foreach_clamp_max", 2, 1, 1),
-    S("_foreach_clamp_min", 2, 1, 1),
-    S("_foreach_copy_", 2, 1, 0),
-    S("_foreach_cos", 1, 1, 8),
-    S("_foreach_cosh", 1, 1, 8),
-    S("_foreach_div", 2, 1, 1),
-    S("_foreach_erf", 1, 1, 8),
-    S("_foreach_erfc", 1, 1, 8),
-    S("_foreach_exp", 1, 1, 8),
-    S("_foreach_expm1", 1, 1, 8),
-    S("_foreach_floor", 1, 1, 1),
-    S("_foreach_frac", 1, 1, 2),
-    S("_foreach_lerp", 2, 1, 3),
-    S("_foreach_lgamma", 1, 1, 20),
-    S("_foreach_log", 1, 1, 8),
-    S("_foreach_log10", 1, 1, 8),
-    S("_foreach_log1p", 1, 1, 8),
-    S("_foreach_log2", 1, 1, 8),
-    S("_foreach_max", 1, 0, 1),
-    S("_foreach_maximum", 2, 1, 1),
-    S("_foreach_minimum", 2, 1, 1),
-    S("_foreach_mul", 2, 1, 1),
-    S("_foreach_neg", 1, 1, 1),
-    S("_foreach_norm", 1, 0, 2),
-    S("_foreach_pow", 2, 1, 10),
-    S("_foreach_reciprocal", 1, 1, 1),
-    S("_foreach_round", 1, 1, 1),
-    S("_foreach_rsqrt", 1, 1, 2),
-    S("_foreach_sigmoid", 1, 1, 8),
-    S("_foreach_sign", 1, 1, 1),
-    S("_foreach_sin", 1, 1, 8),
-    S("_foreach_sinh", 1, 1, 8),
-    S("_foreach_sqrt", 1, 1, 2),
-    S("_foreach_sub", 2, 1, 1),
-    S("_foreach_tan", 1, 1, 8),
-    S("_foreach_tanh", 1, 1, 8),
-    S("_foreach_trunc", 1, 1, 1),
-    {"_foreach_zero_", step, "zero", 1, 0,
-     MSIM_OPMAP_COMPOSITE | MSIM_OPMAP_WRITES_ONLY, 1},
-    S("_fused_adagrad_", 3, 2, 8),
-    S("_fused_adam_", 5, 3, 14),
-    S("_fused_adamw_", 5, 3, 14),
-    S("_fused_sgd_", 3, 2, 4),
-};
-
-const struct msim_opmap_table msim_opmap_optimizer = {
-    rows, sizeof(rows) / sizeof(rows[0])};
+/* The scale of mixed precision and its counters: one number each. */
+bool msim_rule_amp_scale(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
+    return msim_rule_pointwise(c, row);
+}

@@ -4,6 +4,7 @@
  * Each operand is read once in its own size (a broadcast one is small), and the
  * result is written once.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ static void set_result(struct msim_opmap_ctx *c,
     w->bytes_written = elems * msim_dtype_bytes(type);
     if (elems > (double)w->u.vector.elems)
         msim_opmap_set_rows(w, 1, elems);
-    w->flops = elems * (row->flops ? row->flops : 1);
+    w->flops = elems * (row->flops_each ? row->flops_each : 1);
 }
 
 /* The names of these in measured tables, where the second operand is a
@@ -176,8 +177,8 @@ static double threads(const struct msim_opmap_ctx *c)
  * Operators that make a tensor of nothing (arange, randn): the output has the
  * size; without an output the launch has it.
  */
-static bool generated(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_generated(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand out;
     struct msim_work *w;
@@ -226,8 +227,8 @@ static bool after_launch(struct msim_opmap_ctx *c,
 
 /* Operands stand first; what follows is settings, and out= of the forms that
  * have it. row->arg: the operands are among that many arguments. */
-bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
-                               const struct msim_opmap_row *row)
+bool msim_rule_pointwise(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand o[MAX_INPUTS];
     uint32_t first = row->flags & MSIM_OPMAP_OUT_FIRST ? 1 : 0;
@@ -242,7 +243,8 @@ bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
 }
 
 /* Writes the result and a mask of one byte an element. */
-static bool dropout(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_dropout(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand x;
     struct msim_work *w;
@@ -260,12 +262,12 @@ static bool dropout(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
  * probability 0. On a CPU it calls a chain of operators that a GPU would not
  * run: then it stands for the fused kernel, and its children do not count.
  */
-static bool whole_dropout(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_dropout_chain(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     if (c->place != MSIM_OPMAP_ON_GPU || c->op->end <= c->index + 1)
         return true;
-    return dropout(c, row);
+    return msim_rule_dropout(c, row);
 }
 
 /* Does an operator below this one average or add up? */
@@ -284,12 +286,12 @@ static bool reduces_below(const struct msim_opmap_ctx *c)
 
 /* A loss of each element; row->arg is the argument that says whether their mean
  * or sum is wanted, which a second kernel makes. */
-static bool loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     const struct msim_opmap_row plain = {.name = row->name,
                                          .variant = row->variant,
                                          .inputs = row->inputs,
-                                         .flops = row->flops};
+                                         .flops_each = row->flops_each};
     struct msim_operand o[2];
     struct msim_work *w;
     double elems;
@@ -315,263 +317,3 @@ static bool loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->bytes_written = msim_dtype_bytes(w->dtype);
     return true;
 }
-
-#define RULE msim_opmap_pointwise_rule
-/* L: a loss, and the argument that says how it is reduced */
-#define L(name, flops, how)                                                    \
-    {                                                                          \
-        name, loss, NULL, 2, flops, 0, how                                     \
-    }
-/* name, flops an element; U: one tensor in, B: two, T: three */
-#define U(name, flops)                                                         \
-    {                                                                          \
-        name, RULE, NULL, 1, flops, 0, 0                                       \
-    }
-#define B(name, flops)                                                         \
-    {                                                                          \
-        name, RULE, NULL, 2, flops, 0, 0                                       \
-    }
-#define T(name, flops)                                                         \
-    {                                                                          \
-        name, RULE, NULL, 3, flops, 0, 0                                       \
-    }
-/* comparisons: the result is one byte an element */
-#define C(name)                                                                \
-    {                                                                          \
-        name, RULE, NULL, 2, 1, MSIM_OPMAP_BOOL_RESULT, 0                      \
-    }
-/* written without being read */
-#define W(name)                                                                \
-    {                                                                          \
-        name, RULE, NULL, 1, 1, MSIM_OPMAP_WRITES_ONLY, 0                      \
-    }
-/* made from nothing */
-#define G(name)                                                                \
-    {                                                                          \
-        name, generated, NULL, 0, 1, 0, 0                                      \
-    }
-/* launches only where no child does */
-#define UC(name, flops)                                                        \
-    {                                                                          \
-        name, RULE, NULL, 1, flops, MSIM_OPMAP_COMPOSITE, 0                    \
-    }
-#define BC(name, flops)                                                        \
-    {                                                                          \
-        name, RULE, NULL, 2, flops, MSIM_OPMAP_COMPOSITE, 0                    \
-    }
-/* op(out, in, ...) */
-#define O(name, inputs, flops)                                                 \
-    {                                                                          \
-        name, RULE, NULL, inputs, flops, MSIM_OPMAP_OUT_FIRST, 0               \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    BC("BiasGeGLUFunction", 14),
-    BC("BiasSwiGLUFunction", 9),
-    UC("FusedRoPEFunc", 6),
-    UC("GeLUFunction", 12),
-    BC("GeLUFunctionBackward", 16),
-    UC("SwiGLUFunction", 8),
-    BC("SwiGLUFunctionBackward", 12),
-    O("_C::gelu_and_mul", 1, 12),
-    O("_C::gelu_tanh_and_mul", 1, 12),
-    T("_C::rotary_embedding", 6),
-    O("_C::silu_and_mul", 1, 8),
-    BC("__and__", 1),
-    BC("__lshift__", 1),
-    BC("__or__", 1),
-    BC("__rshift__", 1),
-    BC("__xor__", 1),
-    {"_fused_dropout", dropout, "dropout", 0, 4, 0, 0},
-    U("_make_per_tensor_quantized_tensor", 2),
-    B("_prelu_kernel", 2),
-    T("_prelu_kernel_backward", 3),
-    U("abs", 1),
-    U("acos", 10),
-    B("add", 1),
-    T("addcdiv", 3),
-    T("addcmul", 3),
-    T("addr", 2),
-    U("angle", 10),
-    G("arange"),
-    U("asin", 10),
-    U("asinh", 10),
-    U("atan", 10),
-    B("atan2", 10),
-    W("bernoulli_"),
-    B("binary_cross_entropy", 20),
-    T("binary_cross_entropy_backward", 6),
-    B("bitwise_and", 1),
-    B("bitwise_left_shift", 1),
-    U("bitwise_not", 1),
-    B("bitwise_or", 1),
-    B("bitwise_right_shift", 1),
-    B("bitwise_xor", 1),
-    W("cauchy_"),
-    U("ceil", 1),
-    U("celu", 8),
-    U("clamp", 2),
-    B("clamp_max", 1),
-    B("clamp_min", 1),
-    B("complex", 1),
-    U("conj_physical", 1),
-    B("copysign", 1),
-    U("cos", 10),
-    U("cosh", 10),
-    U("deg2rad", 1),
-    U("digamma", 20),
-    B("div", 1),
-    {"dropout", whole_dropout, "dropout", 0, 4, MSIM_OPMAP_COMPOSITE, 0},
-    U("elu", 8),
-    {"elu_backward", RULE, NULL, 2, 8, 0, 6},
-    C("eq"),
-    U("erf", 10),
-    U("erfc", 10),
-    U("erfinv", 10),
-    U("exp", 8),
-    U("exp2", 8),
-    U("expm1", 8),
-    W("exponential_"),
-    G("eye"),
-    U("fake_quantize_per_tensor_affine_cachemask", 4),
-    {"fbgemm::Bfloat16QuantizedToFloat", RULE, "dequantize", 1, 2, 0, 0},
-    {"fbgemm::FP8RowwiseQuantizedToFloat", RULE, "dequantize", 1, 2, 0, 0},
-    {"fbgemm::FloatOrHalfToFusedNBitRowwiseQuantizedSBHalf", RULE, "quantize",
-     1, 4, 0, 0},
-    {"fbgemm::FloatToBfloat16Quantized", RULE, "quantize", 1, 2, 0, 0},
-    {"fbgemm::FloatToFP8RowwiseQuantized", RULE, "quantize", 1, 4, 0, 0},
-    {"fbgemm::FloatToFused8BitRowwiseQuantized", RULE, "quantize", 1, 4, 0, 0},
-    {"fbgemm::FloatToHFP8Quantized", RULE, "quantize", 1, 4, 0, 0},
-    {"fbgemm::FloatToPaddedFP8RowwiseQuantized", RULE, "quantize", 1, 4, 0, 0},
-    {"fbgemm::Fused8BitRowwiseQuantizedToFloat", RULE, "dequantize", 1, 2, 0,
-     0},
-    {"fbgemm::FusedNBitRowwiseQuantizedSBHalfToFloatOrHalf", RULE, "dequantize",
-     1, 2, 0, 0},
-    {"fbgemm::HFP8QuantizedToFloat", RULE, "dequantize", 1, 2, 0, 0},
-    {"fbgemm::PaddedFP8RowwiseQuantizedToFloat", RULE, "dequantize", 1, 2, 0,
-     0},
-    U("floor", 1),
-    B("floor_divide", 1),
-    B("fmax", 1),
-    B("fmin", 1),
-    B("fmod", 2),
-    U("frac", 1),
-    C("ge"),
-    U("gelu", 12),
-    B("gelu_backward", 16),
-    W("geometric_"),
-    U("glu", 6),
-    B("glu_backward", 8),
-    C("greater"),
-    C("gt"),
-    B("hardshrink", 1),
-    U("hardsigmoid", 3),
-    B("hardsigmoid_backward", 3),
-    U("hardswish", 4),
-    B("hardswish_backward", 4),
-    U("hardtanh", 2),
-    B("hardtanh_backward", 2),
-    B("heaviside", 1),
-    L("huber_loss", 4, 2),
-    T("huber_loss_backward", 4),
-    B("hypot", 4),
-    U("i0", 20),
-    C("isfinite"),
-    {"isin", RULE, NULL, 2, 1, MSIM_OPMAP_BOOL_RESULT | MSIM_OPMAP_NEAREST, 0},
-    UC("isinf", 1),
-    {"isnan", RULE, NULL, 1, 1, MSIM_OPMAP_COMPOSITE | MSIM_OPMAP_BOOL_RESULT,
-     0},
-    C("isneginf"),
-    C("isposinf"),
-    C("le"),
-    U("leaky_relu", 2),
-    B("leaky_relu_backward", 2),
-    B("lerp", 3),
-    U("lgamma", 20),
-    B("linalg_cross", 6),
-    G("linspace"),
-    U("log", 8),
-    U("log10", 8),
-    U("log1p", 8),
-    U("log2", 8),
-    W("log_normal_"),
-    T("log_sigmoid_backward", 12),
-    U("log_sigmoid_forward", 12),
-    B("logaddexp", 16),
-    B("logaddexp2", 16),
-    C("logical_and"),
-    C("logical_not"),
-    C("logical_or"),
-    C("logical_xor"),
-    U("logit", 10),
-    G("logspace"),
-    C("lt"),
-    B("masked_fill_", 1),
-    {"masked_scatter_", RULE, NULL, 3, 2, MSIM_OPMAP_NEAREST, 0},
-    {"maximum", RULE, "max", 2, 1, 0, 0},
-    {"minimum", RULE, "min", 2, 1, 0, 0},
-    U("mish", 16),
-    B("mish_backward", 20),
-    L("mse_loss", 2, 2),
-    T("mse_loss_backward", 3),
-    B("mul", 1),
-    U("nan_to_num", 2),
-    {"native_dropout", dropout, "dropout", 0, 4, 0, 0},
-    {"native_dropout_backward", RULE, "dropout", 2, 2, 0, 0},
-    C("ne"),
-    U("neg", 1),
-    B("nextafter", 1),
-    W("normal_"),
-    B("polar", 20),
-    U("polygamma", 20),
-    B("pow", 10),
-    U("quantize_per_tensor", 2),
-    W("random_"),
-    {"randperm", generated, NULL, 0, 1, MSIM_OPMAP_NEAREST, 0},
-    G("range"),
-    U("reciprocal", 1),
-    UC("relu", 1),
-    B("remainder", 3),
-    {"renorm", RULE, NULL, 1, 3, MSIM_OPMAP_NEAREST, 0},
-    T("rotary_embedding", 6),
-    U("round", 1),
-    T("rrelu_with_noise", 2),
-    U("rsqrt", 2),
-    {"rsub", RULE, NULL, 2, 1, MSIM_OPMAP_COMPOSITE, 0},
-    U("sgn", 1),
-    U("sigmoid", 8),
-    B("sigmoid_backward", 3),
-    U("sign", 1),
-    C("signbit"),
-    U("silu", 9),
-    B("silu_backward", 12),
-    U("sin", 10),
-    U("sinc", 10),
-    U("sinh", 10),
-    L("smooth_l1_loss", 4, 2),
-    T("smooth_l1_loss_backward", 4),
-    B("soft_margin_loss", 12),
-    U("softplus", 12),
-    B("softplus_backward", 10),
-    U("softshrink", 2),
-    U("special_entr", 10),
-    U("sqrt", 2),
-    UC("square", 1),
-    B("sub", 1),
-    U("tan", 10),
-    U("tanh", 10),
-    B("tanh_backward", 3),
-    U("threshold", 1),
-    B("threshold_backward", 1),
-    U("tril", 1),
-    G("tril_indices"),
-    U("triu", 1),
-    G("triu_indices"),
-    U("trunc", 1),
-    W("uniform_"),
-    T("where", 1),
-    B("xlogy", 10),
-};
-
-const struct msim_opmap_table msim_opmap_pointwise = {
-    rows, sizeof(rows) / sizeof(rows[0])};

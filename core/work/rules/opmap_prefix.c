@@ -2,6 +2,7 @@
  * core/work/rules/opmap_prefix.c - operators whose names are made while a
  * program runs: wrappers with a name inside, generated kernels, labels.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
@@ -118,8 +119,8 @@ static void set_traffic(struct msim_work *w, const struct operands *s)
  * A kernel that a compiler made: it reads its tensors and writes the last of
  * them. row->arg: a reduction, whose rows are the smallest operand's elements.
  */
-static bool generated_kernel(struct msim_opmap_ctx *c,
-                             const struct msim_opmap_row *row)
+bool msim_rule_compiled_kernel(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
 {
     struct operands s = {.n = 0};
     struct msim_work *w;
@@ -130,7 +131,7 @@ static bool generated_kernel(struct msim_opmap_ctx *c,
         return false;
     w = msim_opmap_work(
         c, row->arg ? MSIM_FAMILY_REDUCTION : MSIM_FAMILY_POINTWISE,
-        s.o[0].dtype, row->variant);
+        s.o[0].dtype, msim_opmap_variant(row));
     if (!w)
         return false;
     set_traffic(w, &s);
@@ -166,8 +167,7 @@ static bool is_sane(const struct msim_operand *o)
 
 /* Input and filter, then what is fused, last the result: strides and padding
  * follow from its sizes. */
-static bool conv_template(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+static bool conv_template(struct msim_opmap_ctx *c)
 {
     struct msim_operand x, filter, out;
     struct msim_work *w;
@@ -181,7 +181,7 @@ static bool conv_template(struct msim_opmap_ctx *c,
         !is_sane(&filter) || !is_sane(&out) || x.dims[0] != out.dims[0] ||
         filter.dims[0] != out.dims[1] || x.dims[1] % filter.dims[1] != 0)
         return false;
-    w = msim_opmap_work(c, MSIM_FAMILY_CONV, x.dtype, row->variant);
+    w = msim_opmap_work(c, MSIM_FAMILY_CONV, x.dtype, "");
     if (!w)
         return false;
     w->u.conv.n = x.dims[0];
@@ -207,19 +207,20 @@ static bool conv_template(struct msim_opmap_ctx *c,
  * fused around it. Its name says which: triton_tem_fused_addmm_relu_0. One
  * whose name says none is not known.
  */
-static bool template_kernel(struct msim_opmap_ctx *c,
-                            const struct msim_opmap_row *row)
+bool msim_rule_template(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
     if (strstr(c->name, "flex"))
         return msim_opmap_attention_template(c, row);
     if (strstr(c->name, "conv"))
-        return conv_template(c, row);
-    return strstr(c->name, "mm") && msim_opmap_product_template(c, row);
+        return conv_template(c);
+    return strstr(c->name, "mm") && msim_opmap_product_template(c);
 }
 
 /* Every tensor, in lists too, is moved to another place: it is read, and what
  * the results take is written. */
-static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_regroup(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     uint32_t n = msim_args_count(c->t, c->op->args);
     double read = 0, written = 0, elems = 0;
@@ -242,7 +243,8 @@ static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         written += o.bytes;
     if (!(elems > 0))
         return false;
-    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype, row->variant);
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype,
+                        msim_opmap_variant(row));
     if (!w)
         return false;
     msim_opmap_set_rows(w, 1, elems);
@@ -250,103 +252,3 @@ static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->bytes_written = written > 0 ? written : read;
     return true;
 }
-
-#define N(name)                                                                \
-    {                                                                          \
-        name, NULL, NULL, 0, 0, 0, 0                                           \
-    }
-#define COMPILED(name)                                                         \
-    {                                                                          \
-        name, NULL, NULL, 0, 0, MSIM_OPMAP_COMPILED, 0                         \
-    }
-#define K(name, variant, kind)                                                 \
-    {                                                                          \
-        name, generated_kernel, variant, 0, 0, 0, kind                         \
-    }
-
-#define TEMPLATE(name)                                                         \
-    {                                                                          \
-        name, template_kernel, "", 0, 0, 0, 0                                  \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    N("autograd::engine::evaluate_function: "),
-    TEMPLATE("triton_tem_"),
-    TEMPLATE("triton_mm"), /* as autotuning names them */
-    TEMPLATE("triton_bmm"),
-    TEMPLATE("triton_scaled_mm"),
-    TEMPLATE("triton_convolution"),
-    TEMPLATE("triton_flex_"),
-    K("triton_poi_", "triton", 0),
-    K("triton_red_", "triton", 1),
-    K("triton_per_", "triton", 1),
-    K("triton_", "triton", 0),
-    {"fbgemm::split_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
-    {"fbgemm::split_embedding_codegen_forward_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, 0, 0},
-    {"fbgemm::split_embedding_nobag_codegen_forward_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, 0, 0},
-    {"fbgemm::dense_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
-    {"fbgemm::dense_embedding_codegen_forward_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, 0, 0},
-    {"fbgemm::int_nbit_split_embedding_codegen_lookup_",
-     msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
-    {"fbgemm::int_nbit_split_embedding_codegen_forward_",
-     msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
-    {"fbgemm::ssd_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
-     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
-    {"fbgemm::split_embedding_nobag_backward_codegen_",
-     msim_opmap_fbgemm_backward, "embedding_bag_backward", 0, 0,
-     MSIM_OPMAP_OUTER, 0},
-    {"fbgemm::split_embedding_backward_codegen_", msim_opmap_fbgemm_backward,
-     "embedding_bag_backward", 0, 0, MSIM_OPMAP_OUTER, 0},
-    {"torch::autograd::CppNode<SplitLookupFunction_",
-     msim_opmap_fbgemm_backward, "embedding_bag_backward", 0, 0,
-     MSIM_OPMAP_OUTER, 0},
-    {"torch::autograd::CppNode<(anonymous namespace)::SplitLookupFunction_",
-     msim_opmap_fbgemm_backward, "embedding_bag_backward", 0, 0,
-     MSIM_OPMAP_OUTER, 0},
-    {"torch::autograd::CppNode<at::(anonymous namespace)::ScaleGradient",
-     generated_kernel, "mul", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
-    /* forwards its input; only gradients are scaled */
-    N("fb::scale_gradient"),
-    /* host memory: its name says so */
-    N("fbgemm::split_embedding_codegen_grad_indice_weights_cpu"),
-    N("fbgemm::kt_regroup_arguments"),
-    {"fbgemm::permute_multi_embedding", moved, "permute", 0, 0,
-     MSIM_OPMAP_COMPOSITE, 0},
-    {"fbgemm::regroup_keyed_tensor", moved, "permute", 0, 0,
-     MSIM_OPMAP_COMPOSITE, 0},
-    {"torch::autograd::CppNode<fbgemm_gpu::", generated_kernel, "permute", 0, 0,
-     MSIM_OPMAP_COMPOSITE, 0},
-    K("fused_", "nnc", 0),
-    N("nccl:"),
-    N("gloo:"),
-    N("mpi:"),
-    N("ucc:"),
-    {"c10d::", msim_opmap_transfer, "", 0, 0, 0, 0},
-    N("c10d_functional::"),
-    N("_c10d_functional::"),
-    N("torch.distributed."),
-    N("torch::distributed::"),
-    N("Optimizer."),
-    N("ProfilerStep"),
-    N("DistributedDataParallel."),
-    N("FullyShardedDataParallel."),
-    N("FSDP::"),
-    N("enumerate(DataLoader)"),
-    N("## "),
-    N("[pytorch|profiler"),
-    COMPILED("Torch-Compiled Region"),
-    N("TorchDynamo "),
-    N("Pregraph bytecode"),
-    N("AOTDispatcher "),
-    COMPILED("CompiledFunction"), /* and its backward */
-    N("nn.Module: "),
-    N("profiler::"),
-};
-
-const struct msim_opmap_table msim_opmap_prefixes = {rows, sizeof(rows) /
-                                                               sizeof(rows[0])};

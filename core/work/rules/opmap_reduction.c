@@ -2,6 +2,7 @@
  * core/work/rules/opmap_reduction.c - reductions, softmax, scans, sorts and
  * searches: rows are independent, the columns of a row are reduced together.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
@@ -56,8 +57,8 @@ static uint32_t dims_of(const struct msim_opmap_ctx *c, uint32_t k,
  * row->arg is the argument that names the dimensions. Without it the output has
  * the number of results; without that, all dimensions are reduced.
  */
-static bool reduction(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_reduction(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     struct msim_work *w;
@@ -81,7 +82,7 @@ static bool reduction(struct msim_opmap_ctx *c,
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
     w->u.vector.fold = fold_of(&x, dims, n);
-    w->flops = x.elems * (row->flops ? row->flops : 1);
+    w->flops = x.elems * (row->flops_each ? row->flops_each : 1);
     w->bytes_read = x.bytes;
     w->bytes_written = (double)w->u.vector.rows * type_bytes;
     /* with the position of the result (max, median, kthvalue) */
@@ -93,7 +94,8 @@ static bool reduction(struct msim_opmap_ctx *c,
 /* ---- softmax ---------------------------------------------------------- */
 
 /* Forward: input, dimension. Backward: gradient, output, dimension. */
-static bool softmax(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_softmax(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     bool back = row->flags & MSIM_OPMAP_BACKWARD;
     struct msim_operand x, y, out;
@@ -112,7 +114,7 @@ static bool softmax(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
     w->u.vector.fold = fold_of(&x, &dim, x.rank ? 1 : 0);
-    w->flops = x.elems * row->flops;
+    w->flops = x.elems * row->flops_each;
     w->bytes_read = x.bytes;
     if (back)
         w->bytes_read += msim_opmap_tensor(c, 1, &y) ? y.bytes : x.bytes;
@@ -125,8 +127,8 @@ static bool softmax(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
  * (.. x rows x columns). Under the triangular mask a row reads up to the
  * diagonal and writes all of it.
  */
-static bool fused_softmax(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_fused_softmax(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
 {
     bool back = row->flags & MSIM_OPMAP_BACKWARD;
     struct msim_operand x, mask;
@@ -141,7 +143,7 @@ static bool fused_softmax(struct msim_opmap_ctx *c,
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
-    w->flops = x.elems * row->flops;
+    w->flops = x.elems * row->flops_each;
     w->bytes_read = (back ? 2 : 1) * x.bytes / (row->arg ? 2 : 1);
     if (!back && row->inputs > 1 && msim_opmap_nth_tensor(c, 1, &mask))
         w->bytes_read += mask.bytes;
@@ -156,7 +158,7 @@ static bool fused_softmax(struct msim_opmap_ctx *c,
  * Along another than the last dimension a thread takes a column, value by value
  * (tensor_kernel_scan_outer_dim in aten/src/ATen/native/cuda/ScanUtils.cuh).
  */
-static bool scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     int64_t dim = -1;
@@ -222,7 +224,7 @@ static int64_t sorted_dim(const struct msim_opmap_ctx *c, uint32_t rank)
  * reads and writes both (Merrill and Grimshaw, "High performance and scalable
  * radix sorting", 2011). A selection (topk) reads the keys as often.
  */
-static bool sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     bool select = row->arg != 0;
     struct msim_operand x;
@@ -251,7 +253,8 @@ static bool sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
 /* A place among sorted numbers, for each element: as many loads as halvings
  * (Bucketization.cu). row->arg: which tensor is searched for. */
-static bool search(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_search(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
 {
     struct msim_operand x, sorted, out;
     struct msim_work *w;
@@ -310,8 +313,8 @@ static bool by_product(struct msim_opmap_ctx *c, const struct msim_operand *x,
 
 /* Distances of all pairs of rows, of two tensors or one: a block of 256 threads
  * for each pair (DistanceKernel.cu). */
-static bool distances(struct msim_opmap_ctx *c,
-                      const struct msim_opmap_row *row)
+bool msim_rule_distances(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     bool two = row->inputs == 2;
     struct msim_operand x, y, out;
@@ -345,7 +348,8 @@ static bool distances(struct msim_opmap_ctx *c,
  */
 #define CTC_LOADS 2
 
-static bool ctc_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_ctc_loss(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
     bool back = row->flags & MSIM_OPMAP_BACKWARD;
     struct msim_operand x, states;
@@ -383,7 +387,8 @@ static bool clears_below(const struct msim_opmap_ctx *c)
 
 /* A loss that picks one element a row: self, target; backward the gradient
  * before them. What is not picked is not read, and 0 in the gradient. */
-static bool nll_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_nll_loss(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
     bool back = row->flags & MSIM_OPMAP_BACKWARD;
     struct msim_operand self, target;
@@ -407,121 +412,3 @@ static bool nll_loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         w->bytes_read += target.elems * msim_dtype_bytes(self.dtype);
     return true;
 }
-
-#define BACK MSIM_OPMAP_BACKWARD
-#define BOOL MSIM_OPMAP_BOOL_RESULT
-#define COMP MSIM_OPMAP_COMPOSITE
-#define NEAR MSIM_OPMAP_NEAREST
-/* R: dimensions in argument 1; P: their places are returned too */
-#define R(name, flops)                                                         \
-    {                                                                          \
-        name, reduction, NULL, 1, flops, 0, 1                                  \
-    }
-#define P(name)                                                                \
-    {                                                                          \
-        name, reduction, NULL, 2, 1, COMP, 1                                   \
-    }
-#define S(name)                                                                \
-    {                                                                          \
-        name, scan, NULL, 1, 1, 0, 1                                           \
-    }
-#define SM(name, flops)                                                        \
-    {                                                                          \
-        name, softmax, "softmax", 1, flops, 0, 0                               \
-    }
-#define SB(name)                                                               \
-    {                                                                          \
-        name, softmax, "softmax_backward", 2, 4, BACK, 0                       \
-    }
-/* FM: fused with a mask argument; FT: with the triangular mask */
-#define FM(name)                                                               \
-    {                                                                          \
-        name, fused_softmax, "softmax", 2, 6, 0, 0                             \
-    }
-#define FT(name)                                                               \
-    {                                                                          \
-        name, fused_softmax, "softmax", 1, 6, 0, 1                             \
-    }
-#define FMB(name)                                                              \
-    {                                                                          \
-        name, fused_softmax, "softmax_backward", 2, 5, BACK, 0                 \
-    }
-#define FTB(name)                                                              \
-    {                                                                          \
-        name, fused_softmax, "softmax_backward", 1, 5, BACK, 1                 \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    FM("FusedScaleMaskSoftmax"),
-    FM("GenericScaledMaskedSoftmax"),
-    FMB("GenericScaledMaskedSoftmaxBackward"),
-    FT("ScaledAlignedCausalMaskedSoftmax"),
-    FTB("ScaledAlignedCausalMaskedSoftmaxBackward"),
-    FM("ScaledMaskedSoftmax"),
-    FMB("ScaledMaskedSoftmaxBackward"),
-    FM("ScaledSoftmax"),
-    FMB("ScaledSoftmaxBackward"),
-    FT("ScaledUpperTriangMaskedSoftmax"),
-    FTB("ScaledUpperTriangMaskedSoftmaxBackward"),
-    {"_cdist_forward", distances, NULL, 2, 3, COMP, 0},
-    {"_ctc_loss", ctc_loss, NULL, 1, 10, 0, 0},
-    {"_ctc_loss_backward", ctc_loss, NULL, 1, 10, BACK, 0},
-    S("_cummax_helper"),
-    S("_cummin_helper"),
-    SM("_log_softmax", 8),
-    SB("_log_softmax_backward_data"),
-    S("_logcumsumexp"),
-    SM("_masked_softmax", 8),
-    SB("_masked_softmax_backward"),
-    {"_pdist_forward", distances, NULL, 1, 3, 0, 0},
-    SM("_softmax", 8),
-    SB("_softmax_backward_data"),
-    {"_unique", sort, "sort", 1, 1, COMP | NEAR, 0},
-    {"_unique2", sort, "sort", 1, 1, COMP | NEAR, 0},
-    {"all", reduction, NULL, 1, 1, BOOL, 1},
-    R("amax", 1),
-    R("amin", 1),
-    P("aminmax"),
-    {"any", reduction, NULL, 1, 1, BOOL, 1},
-    R("argmax", 1),
-    R("argmin", 1),
-    {"argsort", sort, "sort", 2, 1, COMP, 0},
-    {"bincount", reduction, NULL, 1, 1, NEAR, 1},
-    {"bucketize", search, NULL, 2, 1, 0, 0},
-    R("count_nonzero", 1),
-    S("cumprod"),
-    S("cumsum"),
-    {"equal", reduction, NULL, 2, 1, COMP | BOOL, 9},
-    {"histc", reduction, NULL, 1, 4, NEAR, 1},
-    {"kthvalue", sort, "topk", 1, 1, COMP, 1},
-    {"linalg_vector_norm", reduction, "norm", 1, 2, 0, 2},
-    P("max"),
-    R("mean", 1),
-    {"median", sort, "topk", 1, 1, COMP, 1},
-    P("min"),
-    {"mode", sort, "sort", 1, 1, NEAR, 0},
-    {"multi_margin_loss", reduction, "sum", 1, 4, COMP, 9},
-    {"multilabel_margin_loss_forward", reduction, NULL, 2, 8, COMP | NEAR, 9},
-    {"multinomial", reduction, NULL, 1, 8, COMP | NEAR, 9},
-    {"nansum", reduction, "sum", 1, 1, COMP, 1},
-    {"nll_loss2d_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
-    {"nll_loss2d_forward", nll_loss, "nll_loss", 0, 0, 0, 0},
-    {"nll_loss_backward", nll_loss, "nll_loss", 0, 0, BACK, 0},
-    {"nll_loss_forward", nll_loss, "nll_loss_mean", 0, 0, 0, 0},
-    {"norm", reduction, NULL, 1, 2, COMP, 2},
-    R("prod", 1),
-    {"searchsorted", search, NULL, 2, 1, 0, 1},
-    {"sort", sort, NULL, 2, 1, COMP, 0},
-    R("std", 3),
-    {"std_mean", reduction, "std", 1, 3, 0, 1},
-    R("sum", 1),
-    {"topk", sort, NULL, 1, 1, 0, 1},
-    {"trace", reduction, "sum", 1, 1, COMP, 9},
-    {"unique_consecutive", sort, "sort", 1, 1, COMP | NEAR, 0},
-    {"unique_dim", sort, "sort", 1, 1, COMP | NEAR, 0},
-    R("var", 3),
-    {"var_mean", reduction, "var", 1, 3, 0, 1},
-};
-
-const struct msim_opmap_table msim_opmap_reduction = {
-    rows, sizeof(rows) / sizeof(rows[0])};

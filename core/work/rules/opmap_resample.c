@@ -3,25 +3,10 @@
  * transforms: pointwise in what they cost, but the result is of another size
  * than the input.
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
-
-enum {
-    POOL,          /* input, kernel, stride, padding */
-    POOL_INDICES,  /* the same, and an index for every result */
-    TO_SIZE,       /* input, size of the result's last dimensions */
-    GRID,          /* input, grid with a pair (or triple) of positions each */
-    TO_INPUT,      /* backward: gradient, input */
-    TO_INPUT_SIZE, /* backward: gradient, its size, sizes of the input */
-    ADAPTIVE,      /* as TO_SIZE; windows that cover the input */
-    BLENDED,       /* as TO_SIZE; a thread for each place of the result */
-    FRACTIONAL,    /* input, kernel, size of the result; an index for each */
-    UNPOOL,        /* input, indices, size of the result */
-    UNFOLD,        /* each input as often as a window has it */
-    FOLD,          /* input, size of the result, kernel */
-    PADDING,       /* input, two paddings a dimension, last one first */
-};
 
 /* Spatial sizes of a pooled input, per dimension (in + 2 pad - kernel) /
  * stride + 1. Not recorded: halved, as nearly all networks do. */
@@ -113,24 +98,24 @@ static double result_elems(const struct msim_opmap_ctx *c, uint8_t kind,
     double elems = 1;
 
     switch (kind) {
-    case POOL:
-    case POOL_INDICES:
+    case MSIM_ARGS_RESAMPLE_POOL:
+    case MSIM_ARGS_RESAMPLE_POOL_INDICES:
         return pooled(c, x);
-    case TO_SIZE:
-    case ADAPTIVE:
-    case BLENDED:
-    case FOLD:
+    case MSIM_ARGS_RESAMPLE_TO_SIZE:
+    case MSIM_ARGS_RESAMPLE_ADAPTIVE:
+    case MSIM_ARGS_RESAMPLE_BLENDED:
+    case MSIM_ARGS_RESAMPLE_FOLD:
         return resized(c, 1, x);
-    case FRACTIONAL:
-    case UNPOOL:
+    case MSIM_ARGS_RESAMPLE_FRACTIONAL:
+    case MSIM_ARGS_RESAMPLE_UNPOOL:
         return resized(c, 2, x);
-    case UNFOLD:
+    case MSIM_ARGS_RESAMPLE_UNFOLD:
         return x->elems * window(c, 1, x);
-    case PADDING:
+    case MSIM_ARGS_RESAMPLE_PADDING:
         return padded(c, x);
-    case GRID:
+    case MSIM_ARGS_RESAMPLE_GRID:
         return msim_opmap_tensor(c, 1, &other) ? on_grid(x, &other) : x->elems;
-    case TO_INPUT:
+    case MSIM_ARGS_RESAMPLE_TO_INPUT:
         return msim_opmap_tensor(c, 1, &other) ? other.elems : x->elems;
     default:
         n = msim_opmap_ints(c, 2, sizes, 5);
@@ -151,17 +136,17 @@ static double taps(const struct msim_opmap_ctx *c, uint8_t kind,
                    const struct msim_operand *x, double elems)
 {
     switch (kind) {
-    case POOL:
-    case POOL_INDICES:
-    case FRACTIONAL:
+    case MSIM_ARGS_RESAMPLE_POOL:
+    case MSIM_ARGS_RESAMPLE_POOL_INDICES:
+    case MSIM_ARGS_RESAMPLE_FRACTIONAL:
         return elems * window(c, 1, x);
-    case ADAPTIVE:
+    case MSIM_ARGS_RESAMPLE_ADAPTIVE:
         return x->elems;
-    case UNFOLD:
+    case MSIM_ARGS_RESAMPLE_UNFOLD:
         return elems;
-    case FOLD:
+    case MSIM_ARGS_RESAMPLE_FOLD:
         return x->elems;
-    case GRID:
+    case MSIM_ARGS_RESAMPLE_GRID:
         return elems * (x->rank > 4 ? CORNERS_3D : CORNERS_2D);
     default:
         return 0;
@@ -187,9 +172,11 @@ static void blend(const struct msim_operand *x, double elems,
     w->u.vector.threads = elems / maps;
 }
 
-static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_resample(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
-    bool kept = row->arg == POOL_INDICES || row->arg == FRACTIONAL;
+    bool kept = row->arg == MSIM_ARGS_RESAMPLE_POOL_INDICES ||
+                row->arg == MSIM_ARGS_RESAMPLE_FRACTIONAL;
     bool indices = kept || row->inputs == 2;
     struct msim_operand x, out;
     struct msim_work *w;
@@ -212,11 +199,13 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     else if (indices)
         w->bytes_read += small * msim_dtype_bytes(MSIM_DT_I64);
     msim_opmap_set_rows(w, 1, elems > x.elems ? elems : x.elems);
-    w->flops = (double)w->u.vector.elems * (row->flops ? row->flops : 1);
+    w->flops =
+        (double)w->u.vector.elems * (row->flops_each ? row->flops_each : 1);
     w->u.vector.taps = taps(c, row->arg, &x, elems);
-    if (row->arg == TO_INPUT && row->inputs == 2 && window(c, 2, &x) > 1)
+    if (row->arg == MSIM_ARGS_RESAMPLE_TO_INPUT && row->inputs == 2 &&
+        window(c, 2, &x) > 1)
         w->u.vector.taps = x.elems * window(c, 2, &x);
-    if (row->arg == BLENDED)
+    if (row->arg == MSIM_ARGS_RESAMPLE_BLENDED)
         blend(&x, elems, w);
     return true;
 }
@@ -231,7 +220,8 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
 /* (input, dimensions, ...): every dimension is a pass at least, each of which
  * reads and writes complex numbers: 5 n log2(n) FLOPs. */
-static bool fourier(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_fourier(struct msim_opmap_ctx *c,
+                       const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     double passes = 0, steps = 0, most;
@@ -263,89 +253,3 @@ static bool fourier(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->kernels = (uint32_t)passes;
     return true;
 }
-
-/* name, kind, flops an element; I: with indices that were kept */
-#define R(name, kind, flops)                                                   \
-    {                                                                          \
-        name, resample, NULL, 1, flops, 0, kind                                \
-    }
-#define I(name, kind, flops)                                                   \
-    {                                                                          \
-        name, resample, NULL, 2, flops, 0, kind                                \
-    }
-
-static const struct msim_opmap_row rows[] = {
-    R("_adaptive_avg_pool2d", ADAPTIVE, 1),
-    R("_adaptive_avg_pool2d_backward", TO_INPUT, 1),
-    R("_adaptive_avg_pool3d", ADAPTIVE, 1),
-    R("_adaptive_avg_pool3d_backward", TO_INPUT, 1),
-    {"_fft_c2c", fourier, "fft", 0, 0, 0, 0},
-    {"_fft_c2r", fourier, "fft", 0, 0, 0, 0},
-    {"_fft_r2c", fourier, "fft", 0, 0, 0, 0},
-    R("_upsample_bicubic2d_aa", TO_SIZE, 40),
-    R("_upsample_bicubic2d_aa_backward", TO_INPUT_SIZE, 40),
-    R("_upsample_bilinear2d_aa", TO_SIZE, 12),
-    R("_upsample_bilinear2d_aa_backward", TO_INPUT_SIZE, 12),
-    R("_upsample_nearest_exact1d", TO_SIZE, 1),
-    R("_upsample_nearest_exact1d_backward", TO_INPUT_SIZE, 1),
-    R("_upsample_nearest_exact2d", TO_SIZE, 1),
-    R("_upsample_nearest_exact2d_backward", TO_INPUT_SIZE, 1),
-    R("_upsample_nearest_exact3d", TO_SIZE, 1),
-    R("_upsample_nearest_exact3d_backward", TO_INPUT_SIZE, 1),
-    R("adaptive_max_pool2d", ADAPTIVE, 1),
-    I("adaptive_max_pool2d_backward", TO_INPUT, 1),
-    R("adaptive_max_pool3d", ADAPTIVE, 1),
-    I("adaptive_max_pool3d_backward", TO_INPUT, 1),
-    R("avg_pool2d", POOL, 4),
-    R("avg_pool2d_backward", TO_INPUT, 4),
-    R("avg_pool3d", POOL, 8),
-    R("avg_pool3d_backward", TO_INPUT, 8),
-    R("col2im", FOLD, 1),
-    R("fractional_max_pool2d", FRACTIONAL, 4),
-    I("fractional_max_pool2d_backward", TO_INPUT, 1),
-    R("fractional_max_pool3d", FRACTIONAL, 8),
-    I("fractional_max_pool3d_backward", TO_INPUT, 1),
-    R("grid_sampler_2d", GRID, 12),
-    R("grid_sampler_2d_backward", TO_INPUT, 12),
-    R("grid_sampler_3d", GRID, 24),
-    R("grid_sampler_3d_backward", TO_INPUT, 24),
-    R("im2col", UNFOLD, 1),
-    {"max_pool1d", resample, "max_pool2d_with_indices", 2, 4,
-     MSIM_OPMAP_COMPOSITE, POOL_INDICES},
-    I("max_pool2d_with_indices", POOL_INDICES, 4),
-    I("max_pool2d_with_indices_backward", TO_INPUT, 1),
-    I("max_pool3d_with_indices", POOL_INDICES, 8),
-    I("max_pool3d_with_indices_backward", TO_INPUT, 1),
-    I("max_unpool2d", UNPOOL, 1),
-    I("max_unpool3d", UNPOOL, 1),
-    R("mkldnn_max_pool2d", POOL, 4),
-    R("reflection_pad1d", PADDING, 1),
-    R("reflection_pad1d_backward", TO_INPUT, 1),
-    R("reflection_pad2d", PADDING, 1),
-    R("reflection_pad2d_backward", TO_INPUT, 1),
-    R("reflection_pad3d", PADDING, 1),
-    R("reflection_pad3d_backward", TO_INPUT, 1),
-    R("replication_pad1d", PADDING, 1),
-    R("replication_pad1d_backward", TO_INPUT, 1),
-    R("replication_pad2d", PADDING, 1),
-    R("replication_pad2d_backward", TO_INPUT, 1),
-    R("replication_pad3d", PADDING, 1),
-    R("replication_pad3d_backward", TO_INPUT, 1),
-    R("upsample_bicubic2d", BLENDED, 40),
-    R("upsample_bicubic2d_backward", TO_INPUT_SIZE, 40),
-    R("upsample_bilinear2d", BLENDED, 12),
-    R("upsample_bilinear2d_backward", TO_INPUT_SIZE, 12),
-    R("upsample_linear1d", BLENDED, 4),
-    R("upsample_linear1d_backward", TO_INPUT_SIZE, 4),
-    R("upsample_nearest1d", TO_SIZE, 1),
-    R("upsample_nearest1d_backward", TO_INPUT_SIZE, 1),
-    R("upsample_nearest2d", TO_SIZE, 1),
-    R("upsample_nearest2d_backward", TO_INPUT_SIZE, 1),
-    R("upsample_nearest3d", TO_SIZE, 1),
-    R("upsample_nearest3d_backward", TO_INPUT_SIZE, 1),
-    R("upsample_trilinear3d", BLENDED, 24),
-    R("upsample_trilinear3d_backward", TO_INPUT_SIZE, 24),
-};
-
-const struct msim_opmap_table msim_opmap_resample = {rows, sizeof(rows) /
-                                                               sizeof(rows[0])};

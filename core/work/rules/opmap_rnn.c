@@ -10,11 +10,13 @@
  * captures they are what cuDNN is asked for (use_cudnn in
  * aten/src/ATen/native/RNN.cpp).
  */
+#include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 /* Gates by mode: ReLU, tanh, LSTM, GRU (cudnnRNNMode_t). */
 static const int64_t GATES[] = {1, 1, 4, 3};
-#define N_MODES (int64_t)(sizeof(GATES) / sizeof(*GATES))
+#define N_MODES   (int64_t)(sizeof(GATES) / sizeof(*GATES))
+#define GATES_MAX 4
 
 /* Where the arguments begin that describe the layers: the mode, hidden size,
  * projection, layers, batch first, dropout, training, bidirectional. */
@@ -109,8 +111,8 @@ static void add_forward(struct msim_opmap_ctx *c, const struct layers *r)
     add_steps(c, r, r->gates, r->hidden);
 }
 
-bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row)
+bool msim_rule_cudnn_rnn(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     struct layers r;
 
@@ -123,8 +125,8 @@ bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
 
 /* Gradients of the states follow each other, too; those of all weights and of
  * all inputs are products of all steps at once. */
-bool msim_opmap_cudnn_rnn_backward(struct msim_opmap_ctx *c,
-                                   const struct msim_opmap_row *row)
+bool msim_rule_cudnn_rnn_backward(struct msim_opmap_ctx *c,
+                                  const struct msim_opmap_row *row)
 {
     struct layers r;
     int64_t places, all;
@@ -155,7 +157,7 @@ static double state_elems(const struct msim_opmap_ctx *c, uint32_t k)
 /* aten::gru(input, hx, params, biases, layers, dropout, train, bidirectional,
  * batch first). Packed sequences, in one row each step, have their lengths
  * behind the input. */
-bool msim_opmap_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+bool msim_rule_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct layers r = {.layers = 1};
     int64_t both = 0, batch_first = 0;
@@ -184,16 +186,16 @@ bool msim_opmap_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     r.hidden = msim_opmap_count(
         state_elems(c, 1 + packed) /
         ((double)r.batch * (double)r.layers * (double)r.directions));
-    r.gates = GATES[row->arg] * r.hidden;
-    if (!is_size(r.hidden))
+    r.gates = row->arg * r.hidden;
+    if (!is_size(r.hidden) || row->arg > GATES_MAX)
         return false;
     add_forward(c, &r);
     return true;
 }
 
 /* oneDNN's gradient of an LSTM: a layer and a direction each, steps first. */
-bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
-                                    const struct msim_opmap_row *row)
+bool msim_rule_onednn_rnn_backward(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row)
 {
     struct layers r = {.layers = 1, .directions = 1};
     struct msim_operand x;
@@ -220,8 +222,8 @@ bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
 
 /* A cell in one kernel, around products of its own: all tensors are read, and
  * as many gates written (RNN.cu). */
-bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
-                           const struct msim_opmap_row *row)
+bool msim_rule_rnn_cell(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
 {
     struct msim_work *w;
     struct msim_operand x;
@@ -235,9 +237,9 @@ bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
             dtype = x.dtype;
         }
     }
-    w = most > 0
-            ? msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype, row->variant)
-            : NULL;
+    w = most > 0 ? msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype,
+                                   msim_opmap_variant(row))
+                 : NULL;
     if (!w)
         return false;
     msim_opmap_set_rows(w, 1, most);

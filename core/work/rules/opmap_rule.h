@@ -1,11 +1,9 @@
 /*
- * core/work/rules/opmap_rule.h - what the rules share: tables of operators, and
- * the reading of an operator's arguments.
+ * core/work/rules/opmap_rule.h - what the rules share: the row of an operator,
+ * and the reading of an operator's arguments.
  *
- * Each family has a table of rows sorted by name ("aten::" left out). A row
- * names a rule, and the rule makes works of the arguments of one operator. An
- * in-place operator (a trailing '_') uses the row of its plain form unless it
- * has one of its own. Nothing here allocates.
+ * A row (of data/ops, or of a user's table) names a rule, and the rule makes
+ * works of the arguments of one operator. Nothing here allocates.
  */
 #ifndef MSIM_CORE_WORK_RULES_OPMAP_RULE_H
 #define MSIM_CORE_WORK_RULES_OPMAP_RULE_H
@@ -47,55 +45,65 @@ struct msim_opmap_row;
 typedef bool (*msim_opmap_rule)(struct msim_opmap_ctx *c,
                                 const struct msim_opmap_row *row);
 
+/* X(name, word, bit). */
+#define MSIM_FLAG_MAP(X)                                                       \
+    /* Launches itself only where nothing below it launches. */                \
+    X(COMPOSITE, "composite", 1)                                               \
+    /* Writes its first argument without reading it: fill_, normal_. */        \
+    X(WRITES_ONLY, "writes_only", 2)                                           \
+    X(BOOL_RESULT, "bool_result", 4)                                           \
+    X(BACKWARD, "backward", 8)                                                 \
+    /* Arguments start with the output: op(out, in, ...). */                   \
+    X(OUT_FIRST, "out_first", 16)                                              \
+    /* Launches itself only where nothing of its group below it launches. */   \
+    X(OUTER, "outer", 32)                                                      \
+    /* Around generated code: kernels launched in it are that code's. */       \
+    X(COMPILED, "compiled", 64)                                                \
+    /* The rule counts its bytes and knows nothing of its kernels, which are   \
+     * of another kind than the family's. */                                   \
+    X(NEAREST, "nearest", 128)
+
 enum msim_opmap_flag {
-    /* Launches itself only where nothing below it launches. */
-    MSIM_OPMAP_COMPOSITE = 1,
-    /* Writes its first argument without reading it: fill_, normal_. */
-    MSIM_OPMAP_WRITES_ONLY = 2,
-    MSIM_OPMAP_BOOL_RESULT = 4,
-    MSIM_OPMAP_BACKWARD = 8,
-    /* Arguments start with the output: op(out, in, ...). */
-    MSIM_OPMAP_OUT_FIRST = 16,
-    /* Launches itself only where nothing of its table below it launches. */
-    MSIM_OPMAP_OUTER = 32,
-    /* Around generated code: kernels launched in it are that code's. */
-    MSIM_OPMAP_COMPILED = 64,
-    /* The rule counts its bytes and knows nothing of its kernels, which are of
-     * another kind than the family's. */
-    MSIM_OPMAP_NEAREST = 128,
+#define X(name, word, bit) MSIM_OPMAP_##name = bit,
+    MSIM_FLAG_MAP(X)
+#undef X
+};
+
+/* X(name, family): operators that lie together. Where sizes are unknown the
+ * kernels of an operator are of that family. */
+#define MSIM_GROUP_MAP(X)                                                      \
+    X(MADE, BOUND) /* names that are made while a program runs */              \
+    X(ATTENTION, ATTENTION)                                                    \
+    X(COMM, COLLECTIVE)                                                        \
+    X(CONV, CONV)                                                              \
+    X(EMBEDDING, EMBEDDING)                                                    \
+    X(GEMM, GEMM)                                                              \
+    X(MEMORY, COPY)                                                            \
+    X(MOE, MOE)                                                                \
+    X(NORM, NORM)                                                              \
+    X(OPTIMIZER, OPTIMIZER)                                                    \
+    X(POINTWISE, POINTWISE)                                                    \
+    X(REDUCTION, REDUCTION)                                                    \
+    X(RESAMPLE, POINTWISE)
+
+enum msim_opmap_group {
+#define X(name, family) MSIM_GROUP_##name,
+    MSIM_GROUP_MAP(X)
+#undef X
 };
 
 struct msim_opmap_row {
     const char *name;
-    msim_opmap_rule rule; /* NULL: launches nothing of its own */
-    const char *variant;  /* NULL: the name */
-    uint8_t inputs;       /* tensor arguments that are read; rule's own use */
-    uint8_t flops;        /* a element */
-    uint8_t flags;        /* msim_opmap_flag */
-    uint8_t arg;          /* rule's own use */
+    msim_opmap_rule rule;              /* NULL: launches nothing of its own */
+    const char *variant;               /* NULL: the name */
+    const struct msim_opmap_row *like; /* instead of this one; NULL: none */
+    uint8_t inputs;                    /* tensor arguments that are read */
+    uint8_t flops_each;                /* of an element */
+    uint8_t kernels;                   /* 0: the rule knows */
+    uint8_t flags;                     /* msim_opmap_flag */
+    uint8_t arg;                       /* the rule's own use */
+    uint8_t group;                     /* msim_opmap_group of the rule */
 };
-
-struct msim_opmap_table {
-    const struct msim_opmap_row *rows; /* sorted by name */
-    uint32_t n;
-};
-
-extern const struct msim_opmap_table msim_opmap_no_kernel;
-extern const struct msim_opmap_table msim_opmap_gemm;
-extern const struct msim_opmap_table msim_opmap_conv;
-extern const struct msim_opmap_table msim_opmap_attention;
-extern const struct msim_opmap_table msim_opmap_moe;
-extern const struct msim_opmap_table msim_opmap_pointwise;
-extern const struct msim_opmap_table msim_opmap_resample;
-extern const struct msim_opmap_table msim_opmap_reduction;
-extern const struct msim_opmap_table msim_opmap_norm;
-extern const struct msim_opmap_table msim_opmap_memory;
-extern const struct msim_opmap_table msim_opmap_embedding;
-extern const struct msim_opmap_table msim_opmap_optimizer;
-extern const struct msim_opmap_table msim_opmap_comm;
-/* Names that are made while a program runs. Rows match as prefixes, and the
- * first that matches counts: their order matters. */
-extern const struct msim_opmap_table msim_opmap_prefixes;
 
 /* ---- arguments ------------------------------------------------------- */
 
@@ -203,27 +211,11 @@ uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
 /* Did a kernel of the op run fp32 on tensor cores, by its name? */
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
 
-/* Recurrent layers, whose rows are among those of products. */
-bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
-                          const struct msim_opmap_row *row);
-bool msim_opmap_cudnn_rnn_backward(struct msim_opmap_ctx *c,
-                                   const struct msim_opmap_row *row);
-bool msim_opmap_rnn(struct msim_opmap_ctx *c, const struct msim_opmap_row *row);
-bool msim_opmap_onednn_rnn_backward(struct msim_opmap_ctx *c,
-                                    const struct msim_opmap_row *row);
-bool msim_opmap_fused_cell(struct msim_opmap_ctx *c,
-                           const struct msim_opmap_row *row);
-
 /* Templates of Inductor, whose kernels are named for the operators in them:
  * what is fused around a product, or attention, stands among its arguments,
  * the result behind them. */
-bool msim_opmap_product_template(struct msim_opmap_ctx *c,
-                                 const struct msim_opmap_row *row);
+bool msim_opmap_product_template(struct msim_opmap_ctx *c);
 bool msim_opmap_attention_template(struct msim_opmap_ctx *c,
                                    const struct msim_opmap_row *row);
-
-/* The collective that the operator carries, if it carries one. */
-bool msim_opmap_transfer(struct msim_opmap_ctx *c,
-                         const struct msim_opmap_row *row);
 
 #endif
