@@ -3,9 +3,10 @@
  * chart.
  */
 #include "core/base/print.h"
+#include "core/report/page/html.h"
 #include "core/report/write/gnuplot.h"
-#include "plan/outcome/html.h"
 #include "plan/outcome/plan_draw.h"
+#include "plan/outcome/plan_frame.h"
 #include "serving/plan/serving_plan_report.h"
 
 #include <math.h>

@@ -45,6 +45,7 @@ core/report/analyse  : core/base core/guard core/trace core/job core/graph core/
 core/report/write    : core/base core/guard core/trace core/read core/job core/report/analyse : zlib.h
 core/report/usage    : core/base core/trace core/job core/graph core/report/analyse :
 core/report/words    : core/base :
+core/report/page     : core/base core/trace core/job core/graph core/report/analyse core/report/write : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
@@ -63,6 +64,7 @@ predict/usage        : core/ models/ :
 predict/carry        : core/ models/ :
 predict/groups       : core/ models/ :
 predict/op           : core/ models/ :
+predict/page         : core/ models/ predict :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict predict/carry :
 predict/learn        : core/ models/ : cjson/ cJSON.h
@@ -77,7 +79,7 @@ plan/traced          : core/ models/platform predict predict/memory predict/rows
 plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
-plan/outcome         : core/base core/guard core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+plan/outcome         : core/base core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/write        : core/ models/ predict predict/scenario :
@@ -92,7 +94,7 @@ serving/deploy       : core/base models/platform plan/describe serving/draw serv
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
-serving/plan         : core/base core/turns core/json core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
+serving/plan         : core/base core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
 serving/apps         : core/base core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h

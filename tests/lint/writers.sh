@@ -8,7 +8,7 @@
 #   CSV              msim_csv_print, ...    core/base/csv.h
 #   JSON             msim_json_*            core/base/json_out.h
 #   gnuplot          msim_gnuplot_print     core/report/write/gnuplot.h
-#   HTML             msim_html_print        plan/outcome/html.h
+#   HTML             msim_html_print        core/report/page/html.h
 #   the shell        msim_shell_print       profilers/ask/shell.h
 #   Python           msim_text_add, _word   replay/emit/text.h
 #
@@ -17,7 +17,7 @@
 
 # Files that may do what others may not: the writers themselves, and what hands
 # on what a writer has made.
-bytes='core/base/(print|json|json_out|write_file)\.c|plan/outcome/html\.c'
+bytes='core/base/(print|json|json_out|write_file)\.c|core/report/page/html\.c'
 bytes+='|predict/op/op_rows\.c|plan/rows/job_marks\.c'
 copies='cli/plan/cmd_plan\.c'
 prints='cli/message\.c'

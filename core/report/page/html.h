@@ -1,8 +1,8 @@
 /*
- * plan/outcome/html.h - text and pictures inside an HTML page.
+ * core/report/page/html.h - text and pictures inside an HTML page.
  */
-#ifndef MSIM_PLAN_OUTCOME_HTML_H
-#define MSIM_PLAN_OUTCOME_HTML_H
+#ifndef MSIM_CORE_REPORT_PAGE_HTML_H
+#define MSIM_CORE_REPORT_PAGE_HTML_H
 #include "core/base/status.h"
 
 #include <stdio.h>
@@ -13,10 +13,6 @@
  * is written.
  */
 void msim_html_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
-
-/* How the page of a plan begins: its title and style, and
- * MSIM_PLAN_HTML_MARK, which tells it from other files. */
-void msim_html_begin(const char *name, FILE *out);
 
 /* An SVG of gnuplot, in the page: no colour depends on what is around it. */
 void msim_html_svg(const char *svg, FILE *out);

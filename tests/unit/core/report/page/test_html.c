@@ -1,8 +1,8 @@
 /*
- * tests/unit/plan/test_html.c - tests of plan/outcome/html.h: a text between
- * tags, or in the quotes of an attribute, ends neither.
+ * tests/unit/core/report/page/test_html.c - tests of core/report/page/html.h: a
+ * text between tags, or in the quotes of an attribute, ends neither.
  */
-#include "plan/outcome/html.h"
+#include "core/report/page/html.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
