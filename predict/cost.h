@@ -62,6 +62,7 @@ struct msim_costs {
     uint8_t *made_by;           /* msim_family or MSIM_COST_* */
     float *flops;               /* of GPU tasks, 0 elsewhere */
     struct msim_limits *limits; /* likewise, by the data sheet */
+    double bandwidth;           /* of its device memory, bytes/s; NAN: none */
     uint32_t emulated; /* bits of enum msim_emulation: types that the platform
                           lacks */
     const struct msim_task_groups *groups; /* not its own; NULL: not known */

@@ -4,8 +4,10 @@
  */
 #include "predict/costing.h"
 
+#include "models/platform/platform_data.h"
 #include "predict/carry/scaled.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,6 +345,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->flops, base->flops, n * sizeof(*c->flops));
     memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
+    c->bandwidth = base->bandwidth;
     c->machine = base->machine;
     c->step = base->step;
     c->marks = base->marks;
@@ -400,6 +403,7 @@ enum msim_status msim_costs_overlaid(struct msim_costs **out,
         else
             take_added(c, t, &added[from[t] - n_base]);
     memcpy(c->lag, base->lag, sizeof(c->lag));
+    c->bandwidth = base->bandwidth;
     c->machine = base->machine;
     c->step = base->step;
     c->marks = base->marks;
@@ -416,6 +420,9 @@ static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));
     k->c->groups = k->opt->groups;
+    k->c->bandwidth = k->opt->platform
+                          ? msim_platform_usual(k->opt->platform)->bandwidth
+                          : (double)NAN;
     return cost_tasks(k);
 }
 

@@ -38,6 +38,7 @@ static inline void made_ops(struct made *m)
         .source = "law",
         .calls = 4,
         .us = {800, 700, 900, 820},
+        .sizes = {8e9, 4e6, 800, 2e13}, /* 2000 FLOP/B, 1e13/s, 5 GB/s */
     };
     m->ops[1] = (struct msim_op_row){
         .name = "record_param_comms",
@@ -45,6 +46,7 @@ static inline void made_ops(struct made *m)
         .source = "table",
         .calls = 1,
         .us = {120, 100, 150, NAN},
+        .sizes = {NAN, NAN, NAN, NAN},
         .communication = true,
     };
     m->ops[2] = (struct msim_op_row){
@@ -53,6 +55,7 @@ static inline void made_ops(struct made *m)
         .source = "bound",
         .calls = 1.5,
         .us = {80, 20, 320, NAN},
+        .sizes = {NAN, NAN, NAN, NAN},
     };
     m->uncovered[0] = m->ops[2];
     m->families[0] = (struct msim_family_row){"gemm", 4, m->ops[0].us};

@@ -314,6 +314,7 @@ static void totals(struct analysis *a, uint32_t rank)
     struct msim_prediction *p = a->p;
     double ideal_us = 0, n = 0, kernel = 0, counted = 0;
 
+    p->bandwidth = a->o->limits ? a->o->bandwidth : NAN;
     p->flops = p->external_wait_us = 0;
     for (uint32_t w = 0; w < a->g->n_windows; w++) {
         if (a->g->windows[w].rank != rank ||

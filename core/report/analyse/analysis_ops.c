@@ -20,6 +20,7 @@ struct row {
     uint8_t source;
     struct msim_limits limits; /* of the tasks whose sizes are known */
     double limited_us;         /* what those take */
+    double flops;              /* what they compute */
     uint32_t calls;
     bool communication;
     uint8_t collective; /* of its calls; UNKNOWN: of several kinds */
@@ -149,6 +150,7 @@ static void add_limits(const struct msim_outcome *o, uint32_t task,
     r->limits.memory += o->limits[task].memory;
     r->limits.latency += o->limits[task].latency;
     r->limited_us += msim_us(o->mid.dur[task]);
+    r->flops += (double)o->flops[task];
 }
 
 static enum msim_status add_task(struct ops *a, uint32_t task)
@@ -283,6 +285,23 @@ static void find_limit(const struct row *r, struct msim_op_row *op)
         op->limit = "cache";
 }
 
+/* What the data sheet's limits were made of (predict/cost.h). */
+static struct msim_op_sizes sizes_of(const struct ops *a, const struct row *r)
+{
+    double n = a->n_windows,
+           arithmetic = (double)r->limits.tensor + (double)r->limits.vector;
+    struct msim_op_sizes s = {NAN, NAN, NAN, NAN};
+
+    if (r->communication || !(r->limited_us > 0.5 * r->us))
+        return s;
+    s.us = r->limited_us / n;
+    s.flops = r->flops / n;
+    s.bytes = (double)r->limits.memory * 1e-6 * a->o->bandwidth / n;
+    if (arithmetic > 0 && r->flops > 0)
+        s.peak_flops_per_second = r->flops / arithmetic * 1e6;
+    return s;
+}
+
 static struct msim_op_row finish(const struct ops *a, const struct row *r)
 {
     double n = a->n_windows;
@@ -301,6 +320,7 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
                               .open = r->source >= a->o->source_uncovered,
                               .slack_us = msim_us(r->slack)};
     find_limit(r, &op);
+    op.sizes = sizes_of(a, r);
     return op;
 }
 

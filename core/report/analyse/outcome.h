@@ -57,11 +57,13 @@ struct msim_outcome {
     const float *flops;
     const struct msim_limits *limits; /* by the data sheet, NULL: no
                                          platform */
-    bool measured;         /* durations and times are the trace's own */
-    bool gpu_times;        /* GPU times of the trace may be read */
-    bool totals_only;      /* of many scenarios no more is asked: no causes,
-                              path, kernels, operators, phases */
-    bool kernels;          /* but kernels by name */
+    double bandwidth; /* of device memory by the data sheet, bytes/s: what the
+                         memory of `limits` rests on */
+    bool measured;    /* durations and times are the trace's own */
+    bool gpu_times;   /* GPU times of the trace may be read */
+    bool totals_only; /* of many scenarios no more is asked: no causes,
+                         path, kernels, operators, phases */
+    bool kernels;     /* but kernels by name */
     const uint8_t *states; /* of iterations, msim_iteration_state, in the run
                               that this one is compared with; NULL: its own */
 };

@@ -68,6 +68,15 @@ struct msim_sensitivity_row {
     double ratio; /* of the period */
 };
 
+/* What operators do, whose sizes are known, in one iteration; NAN: most of
+ * their time is of works without. */
+struct msim_op_sizes {
+    double flops, bytes;          /* bytes: of device memory */
+    double us;                    /* what those works take */
+    double peak_flops_per_second; /* data sheet's, of that arithmetic; NAN:
+                                     none */
+};
+
 /* A topmost operator name and all its calls in one iteration. */
 struct msim_op_row {
     const char *name;   /* topmost operator, or the kernel's name without one */
@@ -84,6 +93,7 @@ struct msim_op_row {
     double peak_share; /* of the data sheet's rate that limits them */
     double slack_us; /* the least of its calls: how much longer one of them may
                         take before an iteration ends later */
+    struct msim_op_sizes sizes;
 };
 
 /* Kernels, copies or transfers of one name, in one iteration of the slowest
@@ -342,6 +352,8 @@ struct msim_prediction {
     /* What collectives inside a node and between nodes rest on; NULL: none, or
      * as traced. */
     const char *links_inside, *links_between;
+    double bandwidth;     /* of device memory by the data sheet, bytes/s; NAN:
+                             not known */
     double flops_counted; /* share of the kernel time whose flops are known */
     struct msim_op_row *ops; /* most predicted time first */
     uint32_t n_ops;

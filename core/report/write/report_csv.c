@@ -7,13 +7,26 @@
 
 #define OPTIONS 1024 /* bytes */
 
+/* As msim_report_json_sizes() has them. */
+static void add_sizes(FILE *out, const struct msim_op_sizes *s)
+{
+    msim_csv_add_number(out, s->flops);
+    msim_csv_add_number(out, s->bytes);
+    msim_csv_add_number(out, s->flops / s->bytes);
+    msim_csv_add_number(out, s->flops / s->us * 1e6);
+    msim_csv_add_number(out, s->bytes / s->us * 1e6);
+    msim_csv_add_number(out, s->peak_flops_per_second);
+}
+
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out)
 {
     char options[OPTIONS];
 
     msim_format_options(options, sizeof(options), &p->scenario);
     fputs("name,calls,predicted_us,low_us,high_us,measured_us,model,source,"
-          "options\n",
+          "options,communication,limit,peak_share,slack_us,flops,bytes,"
+          "intensity,flops_per_second,bytes_per_second,"
+          "peak_flops_per_second\n",
           out);
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const struct msim_op_row *op = &p->ops[i];
@@ -27,6 +40,11 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out)
         msim_csv_add(out, op->model);
         msim_csv_add(out, op->source);
         msim_csv_add(out, options);
+        msim_csv_add(out, op->communication ? "true" : "false");
+        msim_csv_add(out, op->limit);
+        msim_csv_add_number(out, op->peak_share);
+        msim_csv_add_number(out, op->slack_us);
+        add_sizes(out, &op->sizes);
         fputc('\n', out);
     }
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;

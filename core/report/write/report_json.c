@@ -139,6 +139,16 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
     msim_json_number(j, "mfu", p->mfu);
 }
 
+void msim_report_json_sizes(struct msim_json *j, const struct msim_op_sizes *s)
+{
+    msim_json_number(j, "flops", s->flops);
+    msim_json_number(j, "bytes", s->bytes);
+    msim_json_number(j, "intensity", s->flops / s->bytes);
+    msim_json_number(j, "flops_per_second", s->flops / s->us * 1e6);
+    msim_json_number(j, "bytes_per_second", s->bytes / s->us * 1e6);
+    msim_json_number(j, "peak_flops_per_second", s->peak_flops_per_second);
+}
+
 static void write_ops(struct msim_json *j, const char *key,
                       const struct msim_op_row *ops, uint32_t n)
 {
@@ -154,6 +164,7 @@ static void write_ops(struct msim_json *j, const char *key,
         msim_json_text(j, "limit", ops[i].limit);
         msim_json_number(j, "peak_share", ops[i].peak_share);
         msim_json_number(j, "slack_us", ops[i].slack_us);
+        msim_report_json_sizes(j, &ops[i].sizes);
         msim_json_close(j);
     }
     msim_json_close(j);
@@ -493,6 +504,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_text(&j, "between_nodes", p->links_between);
     msim_json_close(&j);
     msim_json_number(&j, "flops_counted", p->flops_counted);
+    msim_json_number(&j, "memory_bandwidth_bytes_per_second", p->bandwidth);
     msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_text(&j, "source_platform", p->source_platform);
     msim_json_text(&j, "source_trace", p->source_trace);

@@ -62,7 +62,7 @@ static void test_report_json__keys(void)
            "regions not_covered "
            "critical_path_of critical_owners "
            "waits_us edges collectives stragglers copied_us "
-           "links flops_counted "
+           "links flops_counted memory_bandwidth_bytes_per_second "
            "unexplained_us source_platform source_trace period_of "
            "guards gpus import");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
@@ -83,7 +83,9 @@ static void test_report_json__keys(void)
                                       "capacity fits");
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
-               "source communication limit peak_share slack_us");
+               "source communication limit peak_share slack_us flops bytes "
+               "intensity flops_per_second bytes_per_second "
+               "peak_flops_per_second");
     check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
                "rank ranks iteration_us period_us kernel_us communication_us "
                "breakdown_us "
@@ -210,10 +212,16 @@ static void test_report_csv__rows(void)
     m.ops[2].name = "my,\"op\"";
     text = made_text(&m.p, msim_report_csv);
     CHECK_STR(text, "name,calls,predicted_us,low_us,high_us,measured_us,"
-                    "model,source,options\n"
-                    "aten::mm,4,800,700,900,820,gemm,law,\n"
-                    "record_param_comms,1,120,100,150,,collective,table,\n"
-                    "\"my,\"\"op\"\"\",1.5,80,20,320,,bound,bound,\n");
+                    "model,source,options,communication,limit,peak_share,"
+                    "slack_us,flops,bytes,intensity,flops_per_second,"
+                    "bytes_per_second,peak_flops_per_second\n"
+                    "aten::mm,4,800,700,900,820,gemm,law,,false,,0,0,"
+                    "8000000000,4000000,2000,10000000000000,5000000000,"
+                    "20000000000000\n"
+                    "record_param_comms,1,120,100,150,,collective,table,,true,"
+                    ",0,0,,,,,,\n"
+                    "\"my,\"\"op\"\"\",1.5,80,20,320,,bound,bound,,false,,0,0,"
+                    ",,,,,\n");
     free(text);
 }
 
