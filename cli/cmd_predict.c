@@ -16,6 +16,8 @@
 #include "core/report/write/report_format.h"
 #include "predict/describe_run.h"
 #include "predict/explain.h"
+#include "predict/page/prediction_page.h"
+#include "predict/whatif/plane_search.h"
 #include "predict/whatif/sensitivity.h"
 #include "predict/whatif/sweep.h"
 #include "predict/whatif/whatif.h"
@@ -49,6 +51,23 @@ static enum msim_status write_files(const struct msim_predict_options *o,
     tl->of = run->prediction;
     status = msim_report_timeline(tl, o->timeline, err);
     msim_timeline_free(tl);
+    return status;
+}
+
+/* What is printed besides, with bars and sliders. */
+static enum msim_status write_html(const struct msim_predict_options *o,
+                                   const struct msim_prediction_run *run,
+                                   struct msim_error *err)
+{
+    struct msim_planes planes = {.n = 0};
+    enum msim_status status;
+
+    if (!o->html)
+        return MSIM_OK;
+    status = msim_plane_search(&planes, run, err);
+    if (status == MSIM_OK)
+        status = msim_prediction_page(run, &planes, o->html, err);
+    msim_planes_release(&planes);
     return status;
 }
 
@@ -93,23 +112,34 @@ static enum msim_status report(const struct msim_predict_options *o,
         say_measured(&p->kernel_us);
         msim_run_drop_measured(run->prediction, run->graph->iterations[0] >= 0);
     }
+    MSIM_TRY(write_html(o, run, err));
     MSIM_TRY(write_report(o, p));
     msim_message_warnings(p->warnings, p->n_warnings,
                           o->output != MSIM_OUTPUT_CSV);
     return MSIM_OK;
 }
 
-/* Before one of them is written. */
+/* Before one of them is written: no two are one file, none is an input. */
 static enum msim_status look_at_outputs(const struct msim_predict_options *o,
                                         struct msim_error *err)
 {
-    if (o->chart && o->timeline && msim_file_is_same(o->chart, o->timeline))
-        return msim_fail(err, MSIM_EUSAGE, o->chart, MSIM_OFFSET_NONE,
-                         "is what '--chart' and '--timeline' would both write; "
-                         "want two files");
-    if (o->chart)
-        MSIM_TRY(msim_files_read_spare(o->chart, err));
-    return o->timeline ? msim_files_read_spare(o->timeline, err) : MSIM_OK;
+    const struct {
+        const char *option, *path;
+    } of[] = {{"--chart", o->chart},
+              {"--timeline", o->timeline},
+              {"--html", o->html}};
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        for (size_t k = 0; of[i].path && k < i; k++)
+            if (of[k].path && msim_file_is_same(of[k].path, of[i].path))
+                return msim_fail(err, MSIM_EUSAGE, of[k].path, MSIM_OFFSET_NONE,
+                                 "is what '%s' and '%s' would both write; want "
+                                 "two files",
+                                 of[k].option, of[i].option);
+        if (of[i].path)
+            MSIM_TRY(msim_files_read_spare(of[i].path, err));
+    }
+    return MSIM_OK;
 }
 
 static enum msim_status predict(const struct msim_predict_options *o,
@@ -124,7 +154,7 @@ static enum msim_status predict(const struct msim_predict_options *o,
     MSIM_TRY(look_at_outputs(o, err));
     status = msim_whatif_predict(&run, &o->settings, in, to, err);
 
-    if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)
+    if (status == MSIM_OK && (o->html || o->output != MSIM_OUTPUT_CSV))
         status = msim_sensitivity_find(&run, err);
     if (status == MSIM_OK) {
         run.prediction->rates = msim_predict_options_rates(o, 0);
@@ -158,12 +188,13 @@ static enum msim_status sweep(const struct msim_predict_options *o,
     struct msim_sweep w;
     enum msim_status status;
 
-    if (o->explain || o->timeline || o->chart)
+    if (o->explain || o->timeline || o->chart || o->html)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --%s with several platforms, want one",
                          o->explain    ? "explain"
                          : o->timeline ? "timeline"
-                                       : "chart");
+                         : o->chart    ? "chart"
+                                       : "html");
     status = msim_sweep_run(&w, o->settings.platform, &o->settings, err);
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
         w.rows[i].prediction->rates =

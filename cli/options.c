@@ -389,6 +389,15 @@ static bool ends_in(const char *text, const char *tail)
     return n > m && strcmp(text + n - m, tail) == 0;
 }
 
+enum msim_status msim_option_check_html(const char *value,
+                                        struct msim_error *err)
+{
+    if (!value || (value[0] && strcmp(value, "-") != 0))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--html' is '%s', want a file", value);
+}
+
 enum msim_status msim_option_check_chart(const char *value,
                                          struct msim_error *err)
 {

@@ -92,6 +92,14 @@ enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
         .help = "draw the result with gnuplot",                                \
     }
 
+#define MSIM_OPTION_HTML_ROW(settings, member)                                 \
+    {                                                                          \
+        .name = "html", .type = MSIM_OPTION_TEXT,                              \
+        .field = offsetof(settings, member), .metavar = "FILE",                \
+        .help = "write the answer as one page for a browser, which loads "     \
+                "nothing from elsewhere",                                      \
+    }
+
 /* Rows for a struct msim_clock_wish of the settings. */
 #define MSIM_OPTION_CLOCK_ROW(parser)                                          \
     {                                                                          \
@@ -131,6 +139,11 @@ int msim_command_start(const struct msim_command *c, int argc, char **argv,
 MSIM_MUST_CHECK
 enum msim_status msim_option_check_chart(const char *value,
                                          struct msim_error *err);
+
+/* EUSAGE where the value of --html, which may be NULL, is no file. */
+MSIM_MUST_CHECK
+enum msim_status msim_option_check_html(const char *value,
+                                        struct msim_error *err);
 
 /* The part of --help that lists the options and the examples. */
 void msim_command_help_options(const struct msim_command *c, FILE *out);

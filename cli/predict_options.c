@@ -391,6 +391,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "write the predicted run as a Chrome trace for the Perfetto UI; "
              "compressed where FILE ends in .gz"},
     MSIM_OPTION_CHART_ROW(struct msim_predict_options, chart),
+    MSIM_OPTION_HTML_ROW(struct msim_predict_options, html),
     MSIM_OPTION_THREADS_ROW(struct msim_predict_options, settings.load.threads),
 };
 
@@ -457,6 +458,10 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     MSIM_TRY(check_each(&o->watts, "power", s->platform, err));
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
+    MSIM_TRY(msim_option_check_html(o->html, err));
+    if (o->html && o->explain)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --html with --explain, want one of them");
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");
@@ -486,6 +491,7 @@ int msim_predict_options_parse(struct msim_predict_options *o, int argc,
     o->settings.paths = (const char *const *)files.items;
     o->settings.n_paths = (uint32_t)files.n;
     o->settings.peers = PEERS_OF[o->peers];
+    o->settings.groups = o->html != NULL; /* a slider is of the network */
     rc = msim_message_exit_code(check_together(o, &err));
     return rc ? msim_message_error(err.status, &err) : -1;
 }

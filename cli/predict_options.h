@@ -22,9 +22,9 @@ struct msim_predict_options {
         double of[MSIM_PLATFORMS_MAX];
         uint32_t n; /* 0: not given; 1: holds for all */
     } prices, watts;
-    const char *model;            /* to be recorded; NULL: traces are given */
-    const char *explain;          /* operator name, NULL: not wanted */
-    const char *timeline, *chart; /* files, NULL: not wanted */
+    const char *model;   /* to be recorded; NULL: traces are given */
+    const char *explain; /* operator name, NULL: not wanted */
+    const char *timeline, *chart, *html; /* files, NULL: not wanted */
 };
 
 /*

@@ -5,10 +5,10 @@
 #include "predict/whatif/sensitivity.h"
 
 #include "core/report/analyse/outcome.h"
+#include "predict/whatif/rescale.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FACTOR 0.5
@@ -37,10 +37,7 @@ static const struct {
 
 struct halving {
     struct msim_prediction_run *run;
-    struct msim_engine *engine;
-    struct msim_times times;
-    uint8_t *states;
-    double base_us;
+    struct msim_rescaler rescaler;
 };
 
 /* Has the job any work of this kind in its iterations? */
@@ -63,44 +60,6 @@ static bool has_work(const struct msim_prediction_run *run,
     return false;
 }
 
-static enum msim_status halve(struct halving *h,
-                              const struct msim_scale *scales, uint32_t n,
-                              double *us, struct msim_error *err)
-{
-    struct msim_outcome o = h->run->outcome;
-    struct msim_scenario scenario;
-    struct msim_costs *c;
-    enum msim_status status;
-
-    MSIM_TRY(msim_costs_scaled(&c, h->run->costs, h->run->graph, scales, n));
-    scenario = (struct msim_scenario){.dur = c->mid, .removed = c->removed};
-    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
-    status = msim_engine_simulate(h->engine, &scenario, &h->times, err);
-    if (status == MSIM_OK) {
-        o.mid.start = h->times.start;
-        o.mid.dur = h->times.dur;
-        o.mid.held_by = NULL;
-        o.mid.lag = c->lag;
-        o.mid.removed = c->removed;
-        o.states = h->states;
-        status = msim_period_find(&o, h->run->iteration, NULL, us);
-    }
-    msim_costs_free(c);
-    return status;
-}
-
-static enum msim_status take_memory(struct halving *h)
-{
-    size_t n = (size_t)h->run->graph->n_tasks + 1;
-
-    h->times.start = malloc(n * sizeof(*h->times.start));
-    h->times.dur = malloc(n * sizeof(*h->times.dur));
-    h->states = calloc((size_t)h->run->graph->n_iterations + 1, 1);
-    if (!h->times.start || !h->times.dur || !h->states)
-        return MSIM_ENOMEM;
-    return msim_engine_new(&h->engine, h->run->graph);
-}
-
 static enum msim_status add_row(struct halving *h, const char *select,
                                 const struct msim_scale *scales, uint32_t n,
                                 struct msim_error *err)
@@ -108,9 +67,9 @@ static enum msim_status add_row(struct halving *h, const char *select,
     struct msim_prediction *p = h->run->prediction;
     double us;
 
-    MSIM_TRY(halve(h, scales, n, &us, err));
-    p->sensitivity[p->n_sensitivity++] =
-        (struct msim_sensitivity_row){select, FACTOR, us, us / h->base_us};
+    MSIM_TRY(msim_rescaler_period(&h->rescaler, scales, n, &us, err));
+    p->sensitivity[p->n_sensitivity++] = (struct msim_sensitivity_row){
+        select, FACTOR, us, us / h->rescaler.base_us};
     return MSIM_OK;
 }
 
@@ -120,14 +79,12 @@ static enum msim_status find_rows(struct halving *h, struct msim_error *err)
     struct msim_scale gpu[N_KINDS];
     uint32_t n = 0;
 
-    MSIM_TRY(take_memory(h));
+    MSIM_TRY(msim_rescaler_init(&h->rescaler, h->run));
     p->sensitivity =
         msim_arena_alloc(&p->arena, (N_KINDS + 1) * sizeof(*p->sensitivity));
     if (!p->sensitivity)
         return MSIM_ENOMEM;
-    MSIM_TRY(msim_period_find(&h->run->outcome, h->run->iteration, h->states,
-                              &h->base_us));
-    for (size_t i = 0; i < N_KINDS && h->base_us > 0; i++) {
+    for (size_t i = 0; i < N_KINDS && h->rescaler.base_us > 0; i++) {
         const struct msim_scale scale = {.select = KINDS[i].what,
                                          .factor = FACTOR};
 
@@ -319,9 +276,6 @@ enum msim_status msim_sensitivity_find(struct msim_prediction_run *run,
 
     if (status == MSIM_OK && is_known(run))
         status = say_verdict(run->prediction, run->graph);
-    msim_engine_free(h.engine);
-    free(h.times.start);
-    free(h.times.dur);
-    free(h.states);
+    msim_rescaler_release(&h.rescaler);
     return status;
 }
