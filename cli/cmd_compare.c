@@ -11,6 +11,8 @@
 #include "cli/predict_options.h"
 #include "cli/written.h"
 #include "core/report/compare/compare.h"
+#include "core/report/markdown/markdown.h"
+#include "core/report/page/page_file.h"
 #include "core/report/write/report_format.h"
 #include "core/work/opmap/opmap_family.h"
 
@@ -27,7 +29,7 @@ struct settings {
     char *platform[2]; /* heap, NULL: not given */
     int64_t iteration[2];
     bool iteration_given;
-    const char *host, *ops;
+    const char *host, *ops, *html;
     struct msim_clock_wish clock[2];
     enum msim_cost_mode costs;
     enum msim_output output;
@@ -209,6 +211,8 @@ static const struct msim_option OPTIONS[] = {
      FIELD(output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a row of every table, instead of text"},
+    MSIM_OPTION_MARKDOWN_ROW(struct settings, output),
+    MSIM_OPTION_HTML_ROW(struct settings, html),
     MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
 };
 
@@ -432,10 +436,26 @@ static enum msim_status write_report(const struct msim_comparison *c,
         return msim_report_compare_json(c, stdout);
     case MSIM_OUTPUT_CSV:
         return msim_report_compare_csv(c, stdout);
+    case MSIM_OUTPUT_MARKDOWN:
+        return msim_markdown_comparison(c, stdout);
     case MSIM_OUTPUT_TEXT:
         break;
     }
     return msim_report_compare_text(c, stdout);
+}
+
+static enum msim_status as_json(const void *comparison, FILE *out)
+{
+    return msim_report_compare_json(comparison, out);
+}
+
+static enum msim_status write_html(const struct settings *s,
+                                   const struct msim_comparison *c,
+                                   struct msim_error *err)
+{
+    return s->html ? msim_page_save_json("Changes from A to B", as_json, c,
+                                         s->html, err)
+                   : MSIM_OK;
 }
 
 /* Is B slower than it may be? Both figures are said in any case. */
@@ -471,7 +491,9 @@ static enum msim_status report(const struct settings *s,
 
     MSIM_TRY(check_sides(s, side, err));
     MSIM_TRY(msim_compare(&c, side[0], side[1]));
-    status = write_report(c, s->output);
+    status = write_html(s, c, err);
+    if (status == MSIM_OK)
+        status = write_report(c, s->output);
     if (status == MSIM_OK)
         msim_message_warnings(c->warnings, c->n_warnings,
                               s->output != MSIM_OUTPUT_CSV);
@@ -485,8 +507,10 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
                                 bool *failed, struct msim_error *err)
 {
     struct msim_side *side[2] = {NULL, NULL};
-    enum msim_status status = check(paths, err);
+    enum msim_status status = msim_option_check_html(s->html, err);
 
+    if (status == MSIM_OK)
+        status = check(paths, err);
     for (int i = 0; i < 2 && status == MSIM_OK; i++)
         status = load_side(&side[i], s, i, paths[i], err);
     if (status == MSIM_OK)

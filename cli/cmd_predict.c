@@ -12,6 +12,7 @@
 #include "cli/written.h"
 #include "core/base/files_read.h"
 #include "core/base/write_file.h"
+#include "core/report/markdown/markdown.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/describe_run.h"
@@ -94,10 +95,13 @@ static enum msim_status write_report(const struct msim_predict_options *o,
         return msim_report_json(p, stdout);
     case MSIM_OUTPUT_CSV:
         return msim_report_csv(p, stdout);
+    case MSIM_OUTPUT_MARKDOWN:
+        return msim_markdown_prediction(p, stdout);
     case MSIM_OUTPUT_TEXT:
         break;
     }
-    return msim_report_text(p, stdout);
+    return o->brief ? msim_report_brief(p, stdout)
+                    : msim_report_text(p, stdout);
 }
 
 static enum msim_status report(const struct msim_predict_options *o,
@@ -175,6 +179,7 @@ static enum msim_status write_sweep(const struct msim_predict_options *o,
         return msim_sweep_json(w, stdout);
     case MSIM_OUTPUT_CSV:
         return msim_sweep_csv(w, stdout);
+    case MSIM_OUTPUT_MARKDOWN:
     case MSIM_OUTPUT_TEXT:
         break;
     }
@@ -188,13 +193,16 @@ static enum msim_status sweep(const struct msim_predict_options *o,
     struct msim_sweep w;
     enum msim_status status;
 
-    if (o->explain || o->timeline || o->chart || o->html)
+    if (o->explain || o->timeline || o->chart || o->html || o->brief ||
+        o->output == MSIM_OUTPUT_MARKDOWN)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --%s with several platforms, want one",
                          o->explain    ? "explain"
+                         : o->brief    ? "brief"
                          : o->timeline ? "timeline"
                          : o->chart    ? "chart"
-                                       : "html");
+                         : o->html     ? "html"
+                                       : "markdown");
     status = msim_sweep_run(&w, o->settings.platform, &o->settings, err);
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
         w.rows[i].prediction->rates =

@@ -139,6 +139,7 @@ static enum msim_status write_report(const struct msim_selection *selection,
         return msim_selection_json(selection, stdout);
     case MSIM_OUTPUT_CSV:
         return msim_selection_csv(selection, stdout);
+    case MSIM_OUTPUT_MARKDOWN:
     case MSIM_OUTPUT_TEXT:
         break;
     }

@@ -66,8 +66,13 @@ struct msim_command {
     int min_operands, max_operands; /* max 0: any number */
 };
 
-/* How a report is written: --json and --csv, else text. */
-enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
+/* How a report is written: --json, --csv, --markdown, else text. */
+enum msim_output {
+    MSIM_OUTPUT_TEXT,
+    MSIM_OUTPUT_JSON,
+    MSIM_OUTPUT_CSV,
+    MSIM_OUTPUT_MARKDOWN
+};
 
 /* Rows that several verbs have; `member` is a bool or a uint32_t of their
  * settings. */
@@ -92,6 +97,12 @@ enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
         .help = "draw the result with gnuplot",                                \
     }
 
+#define MSIM_OPTION_MARKDOWN_ROW(settings, member)                             \
+    {                                                                          \
+        .name = "markdown", .type = MSIM_OPTION_ONE_OF,                        \
+        .field = offsetof(settings, member), .value = MSIM_OUTPUT_MARKDOWN,    \
+        .help = "print Markdown, for a pull request, instead of text"          \
+    }
 #define MSIM_OPTION_HTML_ROW(settings, member)                                 \
     {                                                                          \
         .name = "html", .type = MSIM_OPTION_TEXT,                              \

@@ -384,6 +384,12 @@ static const struct msim_option OPTIONS[] = {
      FIELD(output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line an operator, instead of text"},
+    MSIM_OPTION_MARKDOWN_ROW(struct msim_predict_options, output),
+    {.name = "brief",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(brief),
+     .help = "of the text only what bounds the job, its times and where an "
+             "iteration goes"},
     {.name = "timeline",
      .type = MSIM_OPTION_TEXT,
      FIELD(timeline),
@@ -459,6 +465,13 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
     MSIM_TRY(msim_option_check_html(o->html, err));
+    if (o->brief && (o->output != MSIM_OUTPUT_TEXT || o->explain))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --brief with --%s, want it with the text report",
+                         o->explain                      ? "explain"
+                         : o->output == MSIM_OUTPUT_JSON ? "json"
+                         : o->output == MSIM_OUTPUT_CSV  ? "csv"
+                                                         : "markdown");
     if (o->html && o->explain)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --html with --explain, want one of them");

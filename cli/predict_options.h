@@ -24,6 +24,7 @@ struct msim_predict_options {
     } prices, watts;
     const char *model;   /* to be recorded; NULL: traces are given */
     const char *explain; /* operator name, NULL: not wanted */
+    bool brief;          /* the first part of the text alone */
     const char *timeline, *chart, *html; /* files, NULL: not wanted */
 };
 

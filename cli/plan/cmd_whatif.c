@@ -11,8 +11,11 @@
 #include "cli/written.h"
 #include "core/base/json.h"
 #include "core/base/write_folder.h"
+#include "core/report/page/page_file.h"
+#include "core/report/write/report_format.h"
 #include "plan/whatif/job_whatif.h"
 #include "plan/whatif/job_write.h"
+#include "predict/page/scenarios_page.h"
 #include "predict/scenario/scenario.h"
 #include "predict/write/scenario_write.h"
 
@@ -24,7 +27,7 @@
 #define KEPT (1 << 30) /* bytes */
 
 struct settings {
-    const char *platform, *host, *network, *strategy, *write;
+    const char *platform, *host, *network, *strategy, *write, *html;
     enum msim_output output;
     bool sensitivity, kernels, usage, simulate;
     uint32_t threads;
@@ -92,6 +95,8 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a scenario, instead of text"},
+    MSIM_OPTION_MARKDOWN_ROW(struct settings, output),
+    MSIM_OPTION_HTML_ROW(struct settings, html),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
@@ -126,9 +131,34 @@ static enum msim_status report(const struct msim_scenarios *s,
         return msim_scenarios_json(s, stdout);
     if (output == MSIM_OUTPUT_CSV)
         msim_scenarios_csv(s, stdout);
+    else if (output == MSIM_OUTPUT_MARKDOWN)
+        msim_scenarios_markdown(s, stdout);
     else
         msim_scenarios_text(s, stdout);
     return MSIM_OK;
+}
+
+static enum msim_status scenarios_json(const void *of, FILE *out)
+{
+    return msim_scenarios_json(of, out);
+}
+
+static enum msim_status jobs_json(const void *of, FILE *out)
+{
+    return msim_job_whatif_json(of, out);
+}
+
+static enum msim_status write_html(const struct settings *s, const char *job,
+                                   enum msim_status (*json)(const void *,
+                                                            FILE *),
+                                   const void *of, struct msim_error *err)
+{
+    char title[256];
+
+    if (!s->html)
+        return MSIM_OK;
+    msim_format_name(title, sizeof(title), job, 120);
+    return msim_page_save_json(title, json, of, s->html, err);
 }
 
 /* What became of the traces of a scenario. */
@@ -157,9 +187,12 @@ static const char *unfit(const struct settings *s, size_t n_files)
                             "described one (synth), and predict those"
            : s->kernels   ? "--kernels is of a traced job: a described one has "
                             "no kernels by name"
-           : s->host     ? "--host is of a traced job: a described one has the "
-                           "host of the jobs that its law was fitted to"
-           : n_files > 2 ? "a described model goes alone"
+           : s->host ? "--host is of a traced job: a described one has the "
+                       "host of the jobs that its law was fitted to"
+           : s->output == MSIM_OUTPUT_MARKDOWN
+               ? "--markdown is of a traced job: of a described one there are "
+                 "text, JSON, CSV and a page"
+           : n_files > 2  ? "a described model goes alone"
            : !s->platform ? "want --platform: a described model has no GPU of "
                             "its own"
                           : NULL;
@@ -194,6 +227,8 @@ static enum msim_status describe(const struct msim_cli_operands *files,
 
     if (status == MSIM_OK && s->write)
         status = msim_job_write_look(&w, s->write, err);
+    if (status == MSIM_OK)
+        status = write_html(s, files->items[1], jobs_json, &w, err);
     if (status == MSIM_OK && s->output == MSIM_OUTPUT_JSON)
         status = msim_job_whatif_json(&w, stdout);
     else if (status == MSIM_OK && s->output == MSIM_OUTPUT_CSV)
@@ -270,8 +305,10 @@ static enum msim_status run(const char *file,
                       : msim_scenarios_rank(&s, settings, &in, &to, err);
     if (status == MSIM_OK) {
         show_doubts(&s);
-        status = report(&s, cli->output);
+        status = write_html(cli, settings->paths[0], scenarios_json, &s, err);
     }
+    if (status == MSIM_OK)
+        status = report(&s, cli->output);
     if (status == MSIM_OK && cli->write)
         status = write_traces(&s, &in, cli->write, err);
     msim_target_release(&to);
@@ -332,6 +369,8 @@ int msim_cmd_whatif(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
+    if (msim_option_check_html(s.html, &err) != MSIM_OK)
+        return msim_message_error(err.status, &err);
     last = files.items[files.n - 1];
     /* Arrays of a million tasks come and go with every scenario: keep their
      * pages instead of asking for them anew. */

@@ -41,9 +41,10 @@ void msim_scenarios_markdown(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++) {
         if (!*s->rows[i].reason)
             continue;
-        msim_markdown_print(out, "%s- %s cannot be predicted: %s\n",
-                            refused ? "" : "\n", s->rows[i].name,
-                            s->rows[i].reason);
+        if (!refused)
+            fputc('\n', out);
+        msim_markdown_print(out, "- %s cannot be predicted: %s\n",
+                            s->rows[i].name, s->rows[i].reason);
         refused = true;
     }
 }

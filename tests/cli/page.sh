@@ -105,6 +105,28 @@ assert page["planes"]["deviation"] < 0.01 and page["planes"]["checked"] >= 20
 assert page["bars"] > 0 and len(page["bars-head"]["lanes"]) >= 4' ||
     complain "the page of DDP is not as wanted"
 
+# ---- comparisons and scenarios ----------------------------------------------
+
+cat >"$folder/scenarios.json" <<'JSON'
+{"scenarios": [
+  {"name": "half | kernels", "changes": [{"scale": {"select": "kernels", "factor": 0.5}}]},
+  {"name": "</script><b>h100", "changes": [{"gpu": "h100"}]},
+  {"name": "none", "changes": [{"batch": {"from": 7, "to": 9}}]}]}
+JSON
+run whatif --platform a100 --html "$folder/whatif.html" "$folder/scenarios.json" "$data/gpt2"
+want_rc 0
+run compare --platform a100,h100 --html "$folder/compare.html" "$data/gpt2" "$data/gpt2"
+want_rc 0
+run whatif --platform h100 --html "$folder/described.html" "$folder/scenarios.json" llama3-8b
+for name in whatif:whatif compare:comparison described:whatif; do
+    kind=$(python3 "$folder/blocks.py" "$folder/${name%:*}.html" |
+        python3 -c 'import json,sys; print(json.load(sys.stdin)["answer"]["schema"])')
+    [ "$kind" = "mystique-sim/${name#*:}/1" ] || complain "${name%:*} holds '$kind'"
+    bytes_at_most "$folder/${name%:*}.html" 60000
+done
+usage_error "want a file" compare --html - "$data/gpt2" "$data/gpt2"
+usage_error "want a file" whatif --html "" "$folder/scenarios.json" "$data/gpt2"
+
 # ---- names that would be code, many events ----------------------------------
 
 python3 - "$folder" <<'PYTHON'
@@ -186,6 +208,13 @@ look "$page#kernels=0.5" 'eval:document.querySelector("#command").textContent'
 look "$folder/hostile.html" 'eval:document.title' 'eval:document.querySelectorAll("img,main script").length' \
     'eval:document.querySelector("main").textContent.includes("</script><script>")'
 [[ $seen == *hostile.json* && $seen == *$'\n0\ntrue' ]] || complain "hostile names: $seen"
+look "$folder/whatif.html" 'eval:document.querySelector(".verdict").textContent' \
+    'eval:document.querySelectorAll("tbody tr").length' 'eval:document.querySelectorAll("main b > b, main script").length'
+[[ $seen == *h100,*$'\n3\n0' ]] || complain "the page of what-ifs: $seen"
+look "$folder/described.html" 'eval:document.querySelectorAll("tbody tr").length'
+look "$folder/compare.html" 'eval:[...document.querySelectorAll(".card b")].map(b => b.textContent).join()' \
+    'eval:document.querySelector("td").textContent'
+[[ $seen == *'\u00d7 0.4'* && $seen == *MmBackward0* ]] || complain "the page of a comparison: $seen"
 look "$folder/many.html" 'eval:+document.querySelector("#timeline").dataset.bars > 100'
 [ "$seen" = true ] || complain "the page of many events has no bars: $seen"
 

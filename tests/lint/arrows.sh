@@ -47,6 +47,7 @@ core/report/usage    : core/base core/trace core/job core/graph core/report/anal
 core/report/words    : core/base :
 core/report/page     : core/base core/trace core/job core/graph core/report/analyse core/report/write : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
+core/report/markdown : core/base core/report/analyse core/report/write core/report/compare :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law models/factor : gsl/
@@ -64,7 +65,7 @@ predict/usage        : core/ models/ :
 predict/carry        : core/ models/ :
 predict/groups       : core/ models/ :
 predict/op           : core/ models/ :
-predict/page         : core/ models/ predict :
+predict/page         : core/ models/ predict predict/scenario :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict predict/carry :
 predict/learn        : core/ models/ : cjson/ cJSON.h
@@ -121,7 +122,7 @@ calibrate/serving    : core/base core/trace core/work models/platform models/est
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
-cli/plan             : core/ models/ predict predict/scenario predict/write plan/ serving/plan cli :
+cli/plan             : core/ models/ predict predict/page predict/scenario predict/write plan/ serving/plan cli :
 cli/serving          : core/ serving/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h

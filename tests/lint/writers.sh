@@ -9,6 +9,7 @@
 #   JSON             msim_json_*            core/base/json_out.h
 #   gnuplot          msim_gnuplot_print     core/report/write/gnuplot.h
 #   HTML             msim_html_print        core/report/page/html.h
+#   Markdown         msim_markdown_print    core/report/markdown/markdown.h
 #   the shell        msim_shell_print       profilers/ask/shell.h
 #   Python           msim_text_add, _word   replay/emit/text.h
 #
@@ -20,6 +21,7 @@
 bytes='core/base/(print|json|json_out|write_file)\.c|core/report/page/html\.c'
 bytes+='|predict/op/op_rows\.c|plan/rows/job_marks\.c'
 copies='cli/plan/cmd_plan\.c'
+tables='calibrate/factors/spread_write\.c' # of what we fit, for our docs
 prints='cli/message\.c'
 formats='core/base/print\.c'
 quotes='profilers/ask/shell\.c'
@@ -82,7 +84,7 @@ statements() {
 judge() { # FILE
     awk -F '\t' -v file="$1" -v bytes="^($bytes)\$" -v copies="^($copies)\$" \
         -v prints="^($prints)\$" -v formats="^($formats)\$" -v quotes="^($quotes)\$" \
-        -v starts="^($starts)\$" -v moves="^($moves)\$" '
+        -v starts="^($starts)\$" -v moves="^($moves)\$" -v tables="^($tables)\$" '
     function wrong(why) { print file ":" $1 ": " why }
     function calls(names) { return code ~ ("(^|[^a-z0-9_])(" names ")[ ]*\\(") }
     # Argument number `n` of the first call of `names`.
@@ -125,6 +127,7 @@ judge() { # FILE
             "torch[.](ops|%)|getattr\\(|[.]backward\\(|__import__"
         SHELL = "(^|[;&|(] *)exec |/bin/sh|(^|[^a-z])(ba)?sh -c|2>&1|" \
             "[<>] *[/]dev[/]null|mpirun |command -v|\\$\\("
+        TABLE = "[|] " TEXT " [|]"
         CELLS = TEXT ",%|," TEXT
         JSON = "[\\\\]\": *([\\\\]\")?" TEXT
         ESCAPE = "[\\\\](033|x1[bB]|e\\[)"
@@ -153,6 +156,7 @@ judge() { # FILE
     file !~ prints && file !~ formats {
         format("printf|msim_message|msim_message_warning", 1)
         format("fprintf|dprintf|msim_print|msim_html_print|" \
+            "msim_markdown_print|" \
             "msim_gnuplot_print|msim_csv_print|msim_csv_print_draft|" \
             "msim_text_add", 2)
         format("snprintf|msim_shell_print", 3)
@@ -164,6 +168,9 @@ judge() { # FILE
     # What is put together first gets out later.
     texts && text ~ HTML && !calls("msim_html_print") {
         wrong("HTML around a text: want msim_html_print")
+    }
+    file !~ tables && texts && text ~ TABLE && !calls("msim_markdown_print") {
+        wrong("Markdown around a text: want msim_markdown_print")
     }
     texts && text ~ PLOT && !calls("msim_gnuplot_print") {
         wrong("gnuplot around a text: want msim_gnuplot_print")

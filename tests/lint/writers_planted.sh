@@ -60,6 +60,8 @@ void d(FILE *out, const char *name, int n)
     snprintf(text, n, "\nplot $x title \"%s\"", name);   /* fault */
     snprintf(text, n, "system 'ls %s'", name);           /* fault */
     msim_gnuplot_print(out, "set title %s\nplot $x\n", name);
+    msim_print(out, "| %s | %d |\n", name, 1);           /* fault */
+    msim_markdown_print(out, "| %s | %d |\n", name, 1);
     snprintf(text, n, "want it set, got '%s'", name);
 }
 

@@ -63,8 +63,9 @@ enum msim_status msim_markdown_comparison(const struct msim_comparison *c,
     put_known("waits for peers", &c->wait, out);
     put_table("where an iteration goes", &c->breakdown, UINT32_MAX, out);
     put_table("operator", &c->ops, MSIM_MARKDOWN_ROWS, out);
+    if (c->n_warnings)
+        fputc('\n', out);
     for (uint32_t i = 0; i < c->n_warnings; i++)
-        msim_markdown_print(out, "%s- warning: %s\n", i ? "" : "\n",
-                            c->warnings[i]);
+        msim_markdown_print(out, "- warning: %s\n", c->warnings[i]);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -472,16 +472,15 @@ function comparison(c) {
     make('div', {class: 'cards'}, [pair('from one iteration to the next', c.period_us), pair('an iteration', c.iteration_us), pair('kernels', c.kernel_us), pair('as measured', c.measured_us)]));
   main.append(...[warnings(c.warnings)].filter(Boolean));
   const change = [['name', 'name', null, true], ['a calls', 'a_calls', plain], ['b calls', 'b_calls', plain], ['a', 'a_us', time], ['b', 'b_us', time],
-    ['difference', 'difference_us', v => make('span', {class: v > 0 ? 'worse' : ''}, (v > 0 ? '+' : '') + time(v))], ['b / a', 'ratio', times], ['beyond intervals', 'beyond_intervals', v => v === null ? '' : v ? 'yes' : 'no', true], ['only in', 'only', null, true]];
+    ['difference', r => Math.abs(r.difference_us || 0), (v, r) => make('span', {class: r.difference_us > 0 ? 'worse' : ''}, (r.difference_us > 0 ? '+' : '') + time(r.difference_us))], ['b / a', 'ratio', times], ['beyond intervals', 'beyond_intervals', v => v === null ? '' : v ? 'yes' : 'no', true], ['only in', 'only', null, true]];
   const by = rows => rows.map(r => [r.name, r, COLOURS[r.name] || '#8f98a5']);
   const b = Object.values(c).find(t => t && t.rows && t.rows.some(r => r.name === 'idle'));
   if (b) section('Where the time goes', ['a_us', 'b_us'].map(k => make('div', {}, [make('b', {}, k[0])].concat(stack(by(b.rows).map(r => [r[0], r[1][k], r[2]]))))));
-  const size = r => ({...r, size: Math.abs(r.difference_us || 0)});
   for (const [key, t] of Object.entries(c)) {
     if (!t || !t.rows || t === b || !t.rows.length) continue;
     const name = key.replace(/_us$/, '').replace(/_/g, ' ');
-    if (key === 'ops') section('Operators', filtered(change, t.rows.map(size), 5, r => r.name));
-    else main.append(folded(name, t.rows.map(size), change, 5));
+    if (key === 'ops') section('Operators', filtered(change, t.rows, 5, r => r.name));
+    else main.append(folded(name, t.rows, change, 5));
   }
   return 'a comparison';
 }

@@ -151,3 +151,27 @@ enum msim_status msim_page_save(const struct msim_page_parts *parts,
     free(text);
     return status;
 }
+
+enum msim_status
+msim_page_save_json(const char *title,
+                    enum msim_status (*write)(const void *of, FILE *out),
+                    const void *of, const char *path, struct msim_error *err)
+{
+    char *json = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&json, &size);
+    enum msim_status status;
+
+    if (!out)
+        return MSIM_ENOMEM;
+    status = write(of, out);
+    if (fclose(out) != 0 && status == MSIM_OK)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK)
+        status = msim_page_save(&(struct msim_page_parts){.title = title,
+                                                          .json = json,
+                                                          .json_size = size},
+                                path, err);
+    free(json);
+    return status;
+}

@@ -25,6 +25,13 @@ struct msim_page_parts {
     const struct msim_planes *planes;     /* NULL: none */
 };
 
+/* The page of what `write` writes of `of` as JSON, alone. As below. */
+MSIM_MUST_CHECK
+enum msim_status
+msim_page_save_json(const char *title,
+                    enum msim_status (*write)(const void *of, FILE *out),
+                    const void *of, const char *path, struct msim_error *err);
+
 /* Write `path`: whole or not at all. EIO, EWRITE, ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_page_save(const struct msim_page_parts *parts,

@@ -15,6 +15,9 @@
 /* For people: how long it takes, where the time goes, what is not covered. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out);
+/* Its first part alone: what bounds the job, its times, where they go. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_brief(const struct msim_prediction *p, FILE *out);
 /* One object, schema mystique-sim/prediction/1, keys in contract order. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);

@@ -495,7 +495,7 @@ static void print_notes(const struct msim_page *page)
         fprintf(page->out, "(took %.1f s)\n", p->seconds);
 }
 
-static void print_page(struct msim_page *page)
+static void begin_page(struct msim_page *page)
 {
     int fd = fileno(page->out);
 
@@ -507,6 +507,11 @@ static void print_page(struct msim_page *page)
     msim_page_fit(page);
     print_totals(page);
     print_breakdown(page);
+}
+
+static void print_page(struct msim_page *page)
+{
+    begin_page(page);
     msim_page_phases(page);
     msim_page_path(page);
     msim_page_waits(page);
@@ -518,14 +523,25 @@ static void print_page(struct msim_page *page)
     print_notes(page);
 }
 
-enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
+static enum msim_status print(void (*which)(struct msim_page *),
+                              const struct msim_prediction *p, FILE *out)
 {
     struct msim_page page = {.p = p, .out = out};
 
     page.names = calloc(1, sizeof(*page.names));
     if (!page.names)
         return MSIM_ENOMEM;
-    print_page(&page);
+    which(&page);
     free(page.names);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
+}
+
+enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
+{
+    return print(print_page, p, out);
+}
+
+enum msim_status msim_report_brief(const struct msim_prediction *p, FILE *out)
+{
+    return print(begin_page, p, out);
 }
