@@ -80,6 +80,7 @@ static void recall(struct msim_step_factor *out,
 {
     uint32_t i = place_of(source, on);
 
+    *out = (struct msim_step_factor){0};
     if (!source->n_known)
         return;
     *out = source->known[i < source->n_known ? i : 0].is;
@@ -114,6 +115,27 @@ static bool is_changed(const struct msim_predict_settings *s,
     return in->origin || !msim_reshape_is_none(&s->reshape) || is_elsewhere(s);
 }
 
+/* What is known of the changed job; nothing where the described one is that of
+ * other traces, or where more is changed than the traces. */
+static enum msim_status ask_changed(struct msim_measured_step *is,
+                                    const struct msim_step_factor *described,
+                                    const struct msim_predict_settings *s,
+                                    const struct msim_inputs *in,
+                                    const struct msim_platform *on,
+                                    struct msim_error *err)
+{
+    static const struct msim_rewrite none = {0};
+    const struct msim_origin *o = in->origin;
+    const struct msim_step_change by = {
+        o ? o->ranks : in->job->ranks, in->job->strings,
+        o ? &o->reshape : &s->reshape, o ? &o->rewrite : &none};
+
+    *is = (struct msim_measured_step){0};
+    if (!(described->us > 0) || is_elsewhere(s) || !in->job->n_ranks)
+        return MSIM_OK;
+    return s->described->ask(is, s->described->own, &by, on, err);
+}
+
 static bool has_factor(const struct msim_predict_settings *s,
                        const struct msim_target *to)
 {
@@ -139,6 +161,12 @@ static bool is_apart(double factor, double times)
     return factor > times || factor * times < 1;
 }
 
+static bool is_near(const struct msim_step_factor *f)
+{
+    return !is_apart(f->us, MOST_TIMES) &&
+           !(f->peak > 0 && is_apart(f->peak, MOST_TIMES));
+}
+
 /* False: the description is of other traces. */
 static bool belongs(const struct msim_step_factor *f,
                     const struct msim_step_source *source,
@@ -146,8 +174,7 @@ static bool belongs(const struct msim_step_factor *f,
 {
     bool all = !source->files || source->files == in->job->n_ranks;
 
-    if (all && !is_apart(f->us, MOST_TIMES) &&
-        !(f->peak > 0 && is_apart(f->peak, MOST_TIMES))) {
+    if (all && is_near(f)) {
         if (is_apart(f->us, MUCH_LONGER))
             msim_job_warn(in->job,
                           "measured jobs take x %.2f of what the graph takes: "
@@ -170,6 +197,24 @@ static bool belongs(const struct msim_step_factor *f,
     return false;
 }
 
+/* From what is known of a job, and its graph without that. */
+static enum msim_status
+make_factor(struct msim_step_factor *out, const struct msim_measured_step *is,
+            const struct msim_graph *g, const struct msim_costs *c,
+            const struct msim_rank_memory *m, struct msim_error *err)
+{
+    *out = (struct msim_step_factor){0};
+    if (is->us > 0)
+        MSIM_TRY(msim_graph_walk(&out->walk_us, g, c, err));
+    if (!(out->walk_us > 0))
+        return MSIM_OK;
+    out->us = is->us / out->walk_us;
+    out->low = is->low_us / is->us;
+    out->high = is->high_us / is->us;
+    set_memory(out, is, m);
+    return MSIM_OK;
+}
+
 enum msim_status msim_step_factor_find(
     struct msim_step_factor *out, const struct msim_predict_settings *s,
     const struct msim_inputs *in, const struct msim_target *to,
@@ -177,25 +222,24 @@ enum msim_status msim_step_factor_find(
     const struct msim_rank_memory *m, struct msim_error *err)
 {
     struct msim_measured_step is = {0};
+    struct msim_step_factor own;
 
     *out = (struct msim_step_factor){0};
     if (!has_factor(s, to))
         return MSIM_OK;
     if (is_changed(s, in)) {
         recall(out, s->described, to->platform);
+        MSIM_TRY(ask_changed(&is, out, s, in, to->platform, err));
+        MSIM_TRY(make_factor(&own, &is, g, c, m, err));
+        if (own.us > 0 && is_near(&own))
+            *out = own;
         return MSIM_OK;
     }
-    MSIM_TRY(s->described->ask(&is, s->described->own, to->platform, err));
-    if (is.us > 0)
-        MSIM_TRY(msim_graph_walk(&out->walk_us, g, c, err));
-    if (out->walk_us > 0) {
-        out->us = is.us / out->walk_us;
-        out->low = is.low_us / is.us;
-        out->high = is.high_us / is.us;
-        set_memory(out, &is, m);
-        if (!belongs(out, s->described, in))
-            *out = (struct msim_step_factor){0};
-    }
+    MSIM_TRY(
+        s->described->ask(&is, s->described->own, NULL, to->platform, err));
+    MSIM_TRY(make_factor(out, &is, g, c, m, err));
+    if (out->us > 0 && !belongs(out, s->described, in))
+        *out = (struct msim_step_factor){0};
     remember(s->described, to->platform, out);
     return MSIM_OK;
 }
@@ -219,14 +263,25 @@ void msim_step_factor_apply(const struct msim_step_factor *f,
         msim_rank_memory_scale(m, f->peak, f->low_peak, f->high_peak);
 }
 
-void msim_step_factor_memory(const struct msim_predict_settings *s,
-                             const struct msim_platform *on,
-                             struct msim_rank_memory *m)
+enum msim_status msim_step_factor_memory(const struct msim_predict_settings *s,
+                                         const struct msim_inputs *in,
+                                         const struct msim_platform *on,
+                                         struct msim_rank_memory *m,
+                                         struct msim_error *err)
 {
-    struct msim_step_factor f = {0};
+    struct msim_step_factor f = {0}, own = {0};
+    struct msim_measured_step is = {0};
 
     if (s->described)
         recall(&f, s->described, on);
+    if (f.us > 0 && is_changed(s, in))
+        MSIM_TRY(ask_changed(&is, &f, s, in, on, err));
+    set_memory(&own, &is, m);
+    if (own.peak > 0 && !is_apart(own.peak, MOST_TIMES)) {
+        own.us = f.us;
+        f = own;
+    }
     if (f.us > 0 && f.peak > 0)
         msim_rank_memory_scale(m, f.peak, f.low_peak, f.high_peak);
+    return MSIM_OK;
 }

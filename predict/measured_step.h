@@ -10,9 +10,11 @@
  * `validate --rows` and `whatif` of the description have. Where time goes, and
  * what a change does, are the walk's.
  *
- * A changed job, and one on another host or other numbers of nodes or ranks,
- * which measured jobs do not tell apart, keeps the factors of the described
- * one.
+ * A changed job is asked for as the job that the changes make of the described
+ * one, so that it has the answer of traces that are written of that. Where no
+ * description says what they make, and on another host or other numbers of
+ * nodes or ranks, which measured jobs do not tell apart, it keeps the factors
+ * of the described one.
  */
 #ifndef MSIM_PREDICT_MEASURED_STEP_H
 #define MSIM_PREDICT_MEASURED_STEP_H
@@ -32,7 +34,15 @@ struct msim_step_factor {
     double low, high; /* of the step's interval, from it */
     double peak;      /* of memory; 0: not known */
     double low_peak, high_peak;
-    double walk_us; /* the step without */
+    double walk_us; /* the step without; 0: kept of the described job */
+};
+
+/* What is done to traces: other sizes, another way to train. */
+struct msim_step_change {
+    struct msim_trace *const *ranks; /* before it */
+    struct msim_strtab *strings;
+    const struct msim_reshape *reshape;
+    const struct msim_rewrite *rewrite;
 };
 
 #define MSIM_STEP_FACTORS 8 /* GPUs of one question that are remembered */
@@ -42,9 +52,11 @@ struct msim_step_source {
     void *own;
     uint32_t ranks; /* of the job: the traced ones stand for all */
     uint32_t files; /* that were written; 0: not known */
-    /* The job on that GPU; `out->us` 0: nothing is known there. Fails where the
-     * GPU cannot run it, as the description says; ENOMEM. */
+    /* The job on that GPU, changed so; NULL: as it is. `out->us` 0: nothing is
+     * known of it. Fails where the GPU cannot run it, as the description says;
+     * ENOMEM, ELIMIT. */
     enum msim_status (*ask)(struct msim_measured_step *out, void *own,
+                            const struct msim_step_change *change,
                             const struct msim_platform *on,
                             struct msim_error *err);
     /* Private: by GPU, the first that was asked for first. */
@@ -87,10 +99,13 @@ void msim_step_factor_apply(const struct msim_step_factor *f,
                             const struct msim_graph *g, struct msim_costs *c,
                             struct msim_rank_memory *m);
 
-/* What ranks hold, of a described job that somebody asked for before, or of
- * one that is changed: by its factor of memory. */
-void msim_step_factor_memory(const struct msim_predict_settings *s,
-                             const struct msim_platform *on,
-                             struct msim_rank_memory *m);
+/* What ranks of `in` hold, of a described job that somebody asked for before,
+ * or of one that is changed: by its factor of memory. As above. */
+MSIM_MUST_CHECK
+enum msim_status msim_step_factor_memory(const struct msim_predict_settings *s,
+                                         const struct msim_inputs *in,
+                                         const struct msim_platform *on,
+                                         struct msim_rank_memory *m,
+                                         struct msim_error *err);
 
 #endif

@@ -252,13 +252,24 @@ static void show_doubts(const struct msim_scenarios *s)
                                  s->rows[i].doubt);
 }
 
+static enum msim_status write_description(void *own, struct msim_folder *folder,
+                                          const struct msim_step_change *by,
+                                          uint32_t files,
+                                          struct msim_error *err)
+{
+    return msim_written_job_write(own, folder, by, files, err);
+}
+
 static enum msim_status write_traces(const struct msim_scenarios *s,
                                      const struct msim_inputs *in,
+                                     struct msim_written_job *job,
                                      const char *dir, struct msim_error *err)
 {
+    const struct msim_scenario_describer with = {job, write_description};
     struct msim_scenario_written *rows;
 
-    MSIM_TRY(msim_scenarios_write(&rows, s, in, dir, err));
+    MSIM_TRY(
+        msim_scenarios_write(&rows, s, in, job->file ? &with : NULL, dir, err));
     for (uint32_t i = 0; i < s->n; i++)
         say_written(s->rows[i].name, &rows[i]);
     msim_scenarios_written_free(rows, s->n);
@@ -310,7 +321,7 @@ static enum msim_status run(const char *file,
     if (status == MSIM_OK)
         status = report(&s, cli->output);
     if (status == MSIM_OK && cli->write)
-        status = write_traces(&s, &in, cli->write, err);
+        status = write_traces(&s, &in, &job, cli->write, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);

@@ -6,6 +6,7 @@
 #include "core/base/write_folder.h"
 #include "core/write_et/et_file.h"
 #include "plan/synth/synth_dlrm.h"
+#include "plan/synth/synth_manifest.h"
 #include "plan/synth/synth_rank.h"
 
 #include <math.h>
@@ -265,59 +266,6 @@ static enum msim_status write_rank(const struct job *job, int64_t number,
     return to->end(trace, status, err);
 }
 
-/* What the job was asked for as, to be read again. */
-static void write_description(struct msim_json *j,
-                              const struct msim_synth_options *o)
-{
-    const struct msim_strategy *s = o->strategy;
-
-    msim_json_open(j, "described", '{', true);
-    msim_json_value(j, "model", o->source);
-    msim_json_open(j, "strategy", '{', false);
-    for (int g = 0; g < MSIM_GIVEN_COUNT; g++) {
-        char text[64];
-
-        if (!(o->given >> g & 1))
-            continue;
-        msim_strategy_value_text((enum msim_given)g,
-                                 msim_strategy_value(s, (enum msim_given)g),
-                                 text, sizeof(text));
-        msim_json_text(j, msim_given_text((enum msim_given)g), text);
-    }
-    msim_json_text(j, "optimizer", msim_optimizer_text(s->optimizer));
-    msim_json_close(j);
-    msim_json_close(j);
-}
-
-static enum msim_status write_manifest(struct msim_folder *folder,
-                                       const struct msim_synth_options *o,
-                                       int64_t a_file, struct msim_error *err)
-{
-    const struct msim_strategy *s = o->strategy;
-    struct msim_file *file;
-    struct msim_json j;
-
-    MSIM_TRY(msim_folder_file(&file, folder, "synth.json", err));
-    msim_json_begin(&j, msim_file_write, file);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/synth/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
-    msim_json_text(&j, "model", o->model->name);
-    msim_json_open(&j, "strategy", '{', false);
-#define X(name, missing) msim_json_integer(&j, #name, s->name);
-    MSIM_STRATEGY_MAP(X)
-#undef X
-    msim_json_text(&j, "precision", msim_precision_text(s->precision));
-    msim_json_text(&j, "recompute", msim_recompute_text(s->recompute));
-    msim_json_text(&j, "optimizer", msim_optimizer_text(s->optimizer));
-    msim_json_close(&j);
-    msim_json_integer(&j, "ranks", s->gpus);
-    msim_json_integer(&j, "ranks_a_file", a_file);
-    write_description(&j, o);
-    msim_json_close(&j);
-    return msim_file_close(file, msim_json_end(&j), err);
-}
-
 static enum msim_status check_dlrm(const struct msim_described *m,
                                    const struct msim_strategy *s,
                                    struct msim_error *err)
@@ -511,6 +459,6 @@ enum msim_status msim_synth_write(const char *dir,
     if (status == MSIM_OK)
         status = msim_synth_make(o, &to, out, err);
     if (status == MSIM_OK)
-        status = write_manifest(&folder, o, out->ranks_a_file, err);
+        status = msim_synth_manifest(&folder, o, out->ranks_a_file, err);
     return msim_folder_end(&folder, status, err);
 }

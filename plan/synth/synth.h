@@ -13,15 +13,7 @@
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_H
 #define MSIM_PLAN_SYNTH_SYNTH_H
-#include "plan/describe/strategy.h"
-
-struct msim_synth_options {
-    const struct msim_described *model;
-    const struct msim_strategy *strategy; /* complete */
-    uint32_t given;     /* of the strategy, as bits of enum msim_given */
-    const char *source; /* the model's file: JSON on one line */
-    bool every_rank;
-};
+#include "plan/synth/synth_options.h"
 
 struct msim_synth_result {
     uint32_t files;

@@ -12,8 +12,8 @@
 #ifndef MSIM_PLAN_WHATIF_JOB_CHANGE_H
 #define MSIM_PLAN_WHATIF_JOB_CHANGE_H
 #include "core/json/fields.h"
+#include "plan/describe/job_model.h"
 #include "plan/describe/strategy.h"
-#include "plan/whatif/job_model.h"
 
 /* Factors of what a step consists of; 1: as it is. */
 struct msim_job_factors {

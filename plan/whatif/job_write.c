@@ -54,10 +54,15 @@ static enum msim_status write_one(struct msim_scenario_written *out,
                                   const char *source, const char *dir,
                                   struct msim_error *err)
 {
-    const struct msim_synth_options o = {.model = &w->model,
+    const struct msim_job_model *change = &row->change.model;
+    struct msim_described model;
+    const struct msim_synth_options o = {.model = &model,
                                          .strategy = &row->strategy,
                                          .given = given_of(w, row),
-                                         .source = source};
+                                         .source = source,
+                                         .changes = change,
+                                         .n_changes =
+                                             !msim_job_model_is_same(change)};
     struct msim_synth_result made;
     struct msim_error own = {0};
     enum msim_status status;
@@ -66,11 +71,9 @@ static enum msim_status write_one(struct msim_scenario_written *out,
         msim_cut_text(out->why, sizeof(out->why), "it has no answer");
         return MSIM_OK;
     }
-    if (!msim_job_model_is_same(&row->change.model)) {
-        msim_cut_text(out->why, sizeof(out->why),
-                      "its model is another one: synth writes it");
-        return MSIM_OK;
-    }
+    if (!msim_job_model_make(&model, &w->model, change, out->why,
+                             sizeof(out->why)))
+        return MSIM_OK; /* it was predicted: cannot be */
     out->folder = msim_scenario_folder(dir, row->name);
     if (!out->folder)
         return MSIM_ENOMEM;

@@ -42,7 +42,8 @@ msim_scenario_alone_memory(const struct msim_scenario_alone *a,
         status = msim_rank_memory_find(&memory, msim_asked_ranks(&asked, a->in),
                                        a->in->job->n_ranks, platform);
     if (status == MSIM_OK)
-        msim_step_factor_memory(a->settings, platform, &memory);
+        status =
+            msim_step_factor_memory(a->settings, a->in, platform, &memory, err);
     if (status == MSIM_OK && !msim_rank_memory_most(&memory, out)) {
         *out = (struct msim_held_most){.peak = NAN, .low = NAN, .high = NAN};
         for (int i = 0; i < MSIM_HELD_COUNT; i++)

@@ -251,6 +251,9 @@ static enum msim_status run_on(struct msim_scenario_row *row,
         status = take_figures(row, run.prediction);
     if (status == MSIM_OK && base)
         status = set_ratio(row, base, &run, &to, err);
+    if (status == MSIM_OK && base)
+        msim_ratio_widen(&row->ratio, base->run.basis->factor.us,
+                         run.basis->factor.us);
     msim_prediction_run_release(&run);
     msim_basis_free(own);
     msim_basis_free(basis);

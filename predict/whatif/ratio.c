@@ -141,3 +141,18 @@ struct msim_figure msim_ratio_of_gpus(const struct msim_ratio_parts *base,
     return (struct msim_figure){ratio, ratio * exp(-down), ratio * exp(up),
                                 (double)NAN};
 }
+
+void msim_ratio_widen(struct msim_figure *ratio, double base_factor,
+                      double factor)
+{
+    double r = ratio->predicted, by, down, up;
+
+    if (!(base_factor > 0) || !(factor > 0) || !(r > 0) ||
+        base_factor == factor)
+        return;
+    by = log(factor / base_factor);
+    down = ratio->low > 0 ? log(r / ratio->low) : by;
+    up = log(ratio->high / r);
+    ratio->low = r * exp(-hypot(down, by));
+    ratio->high = r * exp(hypot(up, by));
+}

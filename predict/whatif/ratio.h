@@ -52,4 +52,13 @@ struct msim_figure msim_ratio_of_gpus(const struct msim_ratio_parts *base,
                                       const struct msim_ratio_parts *changed,
                                       bool one_host);
 
+/*
+ * Where measured jobs tell the changed job apart from the base
+ * (predict/measured_step.h), by factors of what their graphs take, the ratio
+ * is as unsure as these differ: its interval holds the ratio that one factor
+ * for both would give, too.
+ */
+void msim_ratio_widen(struct msim_figure *ratio, double base_factor,
+                      double factor);
+
 #endif

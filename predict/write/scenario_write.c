@@ -15,9 +15,12 @@
 
 #define GENERATOR "mystique-sim/whatif"
 
-static const struct msim_folder_kind KIND = {
-    "rank-#.et.json", "\"generator\": \"" GENERATOR "\""};
-static const struct msim_folder_kinds KINDS = {&KIND, 1};
+static const struct msim_folder_kind EACH[] = {
+    {"rank-#.et.json", "\"generator\": \"" GENERATOR "\""},
+    {"synth.json", "\"schema\": \"mystique-sim/synth/"},
+};
+static const struct msim_folder_kinds KINDS = {EACH,
+                                               sizeof(EACH) / sizeof(EACH[0])};
 
 enum msim_status msim_scenarios_write_look(const struct msim_scenarios *s,
                                            const char *dir,
@@ -79,6 +82,8 @@ open_recorded(struct recorded *r, const struct msim_inputs *in, bool predicted)
 struct placed {
     struct msim_folder folder;
     struct msim_scenario_written *row;
+    const struct msim_scenario_describer *with;
+    struct msim_step_change by;
 };
 
 static enum msim_status write_rank(struct placed *p, const struct msim_trace *t,
@@ -99,27 +104,32 @@ static enum msim_status write_rank(struct placed *p, const struct msim_trace *t,
     return msim_file_close(file, status, err);
 }
 
-static enum msim_status write_ranks(struct msim_scenario_written *row,
+static enum msim_status write_ranks(struct placed *p,
                                     struct msim_trace *const *ranks, uint32_t n,
                                     struct msim_error *err)
 {
-    struct placed p = {.row = row};
     enum msim_status status;
 
     for (uint32_t i = 0; i < n; i++)
         MSIM_TRY(msim_write_et_check(ranks[i], err));
-    status = msim_folder_begin(&p.folder, row->folder, &KINDS, err);
+    status = msim_folder_begin(&p->folder, p->row->folder, &KINDS, err);
     for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
-        status = write_rank(&p, ranks[i], i, err);
-    return msim_folder_end(&p.folder, status, err);
+        status = write_rank(p, ranks[i], i, err);
+    if (status == MSIM_OK && p->with)
+        status = p->with->write(p->with->own, &p->folder, &p->by, n, err);
+    return msim_folder_end(&p->folder, status, err);
 }
 
 /* As the scenario was predicted: other sizes, then another way to train. */
-static enum msim_status write_changed(struct msim_scenario_written *row,
-                                      const struct msim_predict_settings *s,
-                                      const struct msim_inputs *in,
-                                      struct msim_error *err)
+static enum msim_status write_changed(
+    struct msim_scenario_written *row, const struct msim_predict_settings *s,
+    const struct msim_inputs *in, const struct msim_scenario_describer *with,
+    struct msim_error *err)
 {
+    struct placed p = {
+        .row = row,
+        .with = with,
+        .by = {in->job->ranks, in->job->strings, &s->reshape, &s->rewrite}};
     struct msim_scenario_inputs x = {0};
     struct msim_asked asked = {0};
     enum msim_status status;
@@ -128,13 +138,13 @@ static enum msim_status write_changed(struct msim_scenario_written *row,
         status = msim_asked_views(&asked, in, &s->reshape, err);
         if (status == MSIM_OK)
             status =
-                write_ranks(row, msim_asked_ranks(&asked, in), asked.n, err);
+                write_ranks(&p, msim_asked_ranks(&asked, in), asked.n, err);
         msim_asked_release(&asked);
         return status;
     }
     status = msim_scenario_inputs_new(&x, in, s, err);
     if (status == MSIM_OK)
-        status = write_ranks(row, x.job.ranks, x.job.n_ranks, err);
+        status = write_ranks(&p, x.job.ranks, x.job.n_ranks, err);
     msim_scenario_inputs_release(&x);
     return status;
 }
@@ -153,8 +163,9 @@ static const char *unwritten(const struct msim_scenario_row *row)
 /* What a trace alone cannot say is the scenario's reason, no failure. */
 static enum msim_status write_one(struct msim_scenario_written *out,
                                   const struct msim_scenario_row *row,
-                                  const struct recorded r[2], const char *dir,
-                                  struct msim_error *err)
+                                  const struct recorded r[2],
+                                  const struct msim_scenario_describer *with,
+                                  const char *dir, struct msim_error *err)
 {
     const char *why = unwritten(row);
     struct msim_error own = {0};
@@ -170,10 +181,10 @@ static enum msim_status write_one(struct msim_scenario_written *out,
     out->folder = msim_scenario_folder(dir, row->name);
     if (!out->folder)
         return MSIM_ENOMEM;
-    status = write_changed(out, &row->settings, &r[0].in, &own);
+    status = write_changed(out, &row->settings, &r[0].in, with, &own);
     if (status == MSIM_EUSAGE && !*own.file) {
         own = (struct msim_error){0};
-        status = write_changed(out, &row->settings, &r[1].in, &own);
+        status = write_changed(out, &row->settings, &r[1].in, with, &own);
     }
     if (status == MSIM_OK)
         return MSIM_OK;
@@ -186,10 +197,10 @@ static enum msim_status write_one(struct msim_scenario_written *out,
     return MSIM_OK;
 }
 
-enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
-                                      const struct msim_scenarios *s,
-                                      const struct msim_inputs *in,
-                                      const char *dir, struct msim_error *err)
+enum msim_status msim_scenarios_write(
+    struct msim_scenario_written **out, const struct msim_scenarios *s,
+    const struct msim_inputs *in, const struct msim_scenario_describer *with,
+    const char *dir, struct msim_error *err)
 {
     struct msim_scenario_written *rows =
         calloc((size_t)s->n + 1, sizeof(*rows));
@@ -202,7 +213,7 @@ enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
     if (status == MSIM_OK)
         status = msim_folder_make(dir, err);
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
-        status = write_one(&rows[i], &s->rows[i], r, dir, err);
+        status = write_one(&rows[i], &s->rows[i], r, with, dir, err);
     free(r[0].job.ranks);
     free(r[1].job.ranks);
     if (status == MSIM_OK)

@@ -8,6 +8,8 @@
  */
 #ifndef MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
 #define MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
+#include "core/base/write_folder.h"
+#include "predict/measured_step.h"
 #include "predict/scenario/scenario.h"
 
 /* What became of one scenario. */
@@ -25,17 +27,26 @@ enum msim_status msim_scenarios_write_look(const struct msim_scenarios *s,
                                            const char *dir,
                                            struct msim_error *err);
 
+/* Who writes what the traces of a scenario describe, beside them, where that is
+ * known: synth.json, or nothing. */
+struct msim_scenario_describer {
+    void *own;
+    enum msim_status (*write)(void *own, struct msim_folder *folder,
+                              const struct msim_step_change *by, uint32_t files,
+                              struct msim_error *err);
+};
+
 /*
- * Write those of `s`, which was run on `in`. On success `*out` has a row for
- * each of s->rows; msim_scenarios_written_free() releases it. A scenario that
- * cannot be written has a reason, the others go on. EUSAGE, EIO, EWRITE,
- * ENOMEM.
+ * Write those of `s`, which was run on `in`; `with` may be NULL. On success
+ * `*out` has a row for each of s->rows; msim_scenarios_written_free() releases
+ * it. A scenario that cannot be written has a reason, the others go on. EUSAGE,
+ * EIO, EWRITE, ENOMEM.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_scenarios_write(struct msim_scenario_written **out,
-                                      const struct msim_scenarios *s,
-                                      const struct msim_inputs *in,
-                                      const char *dir, struct msim_error *err);
+enum msim_status msim_scenarios_write(
+    struct msim_scenario_written **out, const struct msim_scenarios *s,
+    const struct msim_inputs *in, const struct msim_scenario_describer *with,
+    const char *dir, struct msim_error *err);
 void msim_scenarios_written_free(struct msim_scenario_written *rows,
                                  uint32_t n); /* accepts NULL */
 

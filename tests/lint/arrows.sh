@@ -79,7 +79,7 @@ plan/search          : core/base core/guard core/json core/trace core/work core/
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :
 plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
-plan/written         : core/base core/memory core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict : cjson/ cJSON.h
+plan/written         : core/base core/json core/memory core/reshape core/rewrite core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/synth predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h

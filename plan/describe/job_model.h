@@ -1,11 +1,11 @@
 /*
- * plan/whatif/job_model.h - a described model of another width, of other heads,
- * another MLP, another vocabulary, another depth: the changes that a traced
- * step has by the same names (core/reshape/model_sizes.h,
+ * plan/describe/job_model.h - a described model of another width, of other
+ * heads, another MLP, another vocabulary, another depth: the changes that a
+ * traced step has by the same names (core/reshape/model_sizes.h,
  * core/rewrite/layers.c), with the same meaning.
  */
-#ifndef MSIM_PLAN_WHATIF_JOB_MODEL_H
-#define MSIM_PLAN_WHATIF_JOB_MODEL_H
+#ifndef MSIM_PLAN_DESCRIBE_JOB_MODEL_H
+#define MSIM_PLAN_DESCRIBE_JOB_MODEL_H
 #include "core/json/fields.h"
 #include "plan/describe/described.h"
 

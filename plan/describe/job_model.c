@@ -1,7 +1,7 @@
 /*
- * plan/whatif/job_model.c - a described model of other sizes.
+ * plan/describe/job_model.c - a described model of other sizes.
  */
-#include "plan/whatif/job_model.h"
+#include "plan/describe/job_model.h"
 
 #include <stdio.h>
 #include <string.h>
