@@ -21,6 +21,8 @@ enum target {
     SHARE,
     ORDER,
     EVICT,
+    WAIT_STEPS,
+    WAIT_TOKENS,
     TARGETS
 };
 #define ANY 7u /* every program */
@@ -60,6 +62,8 @@ static const struct argument {
     {"scheduling_policy", ORDER, ANY, false},
     {"schedule_policy", ORDER, S, false},
     {"capacity_scheduler_policy", EVICT, T, false},
+    {"batch_wait_timeout_iters", WAIT_STEPS, T, false},
+    {"batch_wait_max_tokens_ratio", WAIT_TOKENS, T, false},
 };
 #define N_ARGUMENTS (sizeof(ARGUMENTS) / sizeof(*ARGUMENTS))
 
@@ -134,6 +138,12 @@ static void read_argument(struct msim_engine_settings *s, struct msim_fields *f,
         break;
     case EVICT:
         read_eviction(s, f, a->name);
+        break;
+    case WAIT_STEPS:
+        s->wait_steps = msim_field_int(f, a->name, 0, 0);
+        break;
+    case WAIT_TOKENS:
+        s->wait_tokens = msim_field_between(f, a->name, 0, 1, 0);
         break;
     case TARGETS:
         break;

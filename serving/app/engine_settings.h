@@ -27,8 +27,10 @@ struct msim_engine_settings {
     int64_t max_num_batched_tokens; /* of a step; 0: likewise */
     int64_t block_size;             /* tokens of a block of KV cache */
     int64_t max_model_len;          /* 0: the model's, until settled */
-    double gpu_memory_utilization;  /* share of the memory for weights,
-                                       workspace and KV cache */
+    int64_t wait_steps; /* of TensorRT-LLM: steps that prompts wait for more, */
+    double wait_tokens; /* until there are tokens for that share of a step */
+    double gpu_memory_utilization; /* share of the memory for weights,
+                                      workspace and KV cache */
     bool share_is_of_rest; /* ... for the KV cache, of what weights leave */
 };
 

@@ -33,6 +33,10 @@ struct msim_replica_rules {
     bool prefix_caching;
     bool by_priority;    /* else in order of arrival */
     bool reserve_output; /* GUARANTEED_NO_EVICT: admitted with all its blocks */
+    /* MSIM_BATCH_MIXED (TensorRT-LLM's batch waiting): while others decode,
+     * prompts wait until they and those are so many tokens of a step, or for so
+     * many steps; 0: they do not. */
+    uint32_t wait_tokens, wait_steps;
     uint32_t max_num_seqs;           /* of a rank */
     uint32_t max_num_batched_tokens; /* of a rank's step; of SGLang the chunk */
     uint32_t max_model_len; /* input and output; 0: what memory holds */

@@ -12,7 +12,8 @@
  *
  * TensorRT-LLM's in-flight batching is the same with whole prompts, and with
  * GUARANTEED_NO_EVICT (its page "Useful runtime options"): a request starts
- * when the blocks of its whole output are there, and is never preempted.
+ * when the blocks of its whole output are there, and is never preempted. Told
+ * to (batch_wait_timeout_iters), it lets prompts wait for more prompts.
  */
 #include "serving/engine/scheduler.h"
 
@@ -86,8 +87,29 @@ static uint32_t part_of(const struct msim_sched *s, uint32_t left,
     return first && left > s->rules->max_num_batched_tokens ? left : 0;
 }
 
+/* Whether prompts wait for more of them; `used` tokens of the step decode
+ * (py_executor.py, _waiting_requests). */
+static bool is_too_little(struct msim_sched *s, uint32_t used)
+{
+    const struct msim_replica_rules *rules = s->rules;
+    uint64_t tokens = used;
+
+    if (!used || !s->n_waiting || !rules->wait_steps)
+        return false;
+    for (uint32_t i = 0; i < s->n_waiting && tokens < rules->wait_tokens; i++)
+        tokens += s->seqs[s->waiting[i]].input + s->seqs[s->waiting[i]].made;
+    if (tokens >= rules->wait_tokens || s->waited >= rules->wait_steps) {
+        s->waited = 0;
+        return false;
+    }
+    s->waited++;
+    return true;
+}
+
 static void run_waiting(struct msim_sched *s, uint32_t budget)
 {
+    if (is_too_little(s, s->rules->max_num_batched_tokens - budget))
+        return;
     for (bool first = true; s->n_waiting && budget; first = false) {
         struct msim_seq *q = msim_sched_next(s);
         uint32_t now;

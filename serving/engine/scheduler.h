@@ -43,6 +43,7 @@ struct msim_sched {
     struct msim_llm_chunk *chunks; /* of the step */
     struct msim_llm_step step;
     uint64_t next_order;
+    uint32_t waited;        /* steps that prompts have waited for others */
     double new_token_ratio; /* of SGLang */
     uint64_t preemptions, prompt_tokens, hit_tokens;
 };

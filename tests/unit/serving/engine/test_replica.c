@@ -140,6 +140,32 @@ static void test_replica__whole_prompts_wait_for_a_step(void)
     CHECK_TIMES(asked[2], 850, 850);
 }
 
+/*
+ * Prompts wait for 60 tokens with those that decode, or for 3 steps.
+ * 1: A's 10              110   at 110 A's first
+ * 2: A decodes           110   at 220; B came at 115
+ * 3-5: A decodes, B's 10 are too few
+ *                        330   at 550
+ * 6: A decodes, B 10     120   at 670 B's last; C came at 600
+ * 7: A decodes, C 60     170   at 840 C's last
+ * 8: A decodes           110   at 950 A's last
+ * D, beside which nothing decodes, does not wait: 110 at 2110.
+ */
+static void test_replica__prompts_wait_for_more(void)
+{
+    struct msim_replica_rules rules = vllm();
+    struct asked asked[] = {ask(10, 8, 0), ask(10, 1, 115), ask(60, 1, 600),
+                            ask(10, 1, 2000)};
+
+    rules.wait_tokens = 60;
+    rules.wait_steps = 3;
+    serve(&rules, 4000, asked, 4);
+    CHECK_TIMES(asked[0], 110, 950);
+    CHECK_TIMES(asked[1], 670, 670);
+    CHECK_TIMES(asked[2], 840, 840);
+    CHECK_TIMES(asked[3], 2110, 2110);
+}
+
 /* Two places: C's prompt begins when A, of one token, has ended. */
 static void test_replica__runs_max_num_seqs(void)
 {
@@ -526,6 +552,7 @@ int main(void)
 {
     RUN(test_replica__cuts_prompts_at_the_budget);
     RUN(test_replica__whole_prompts_wait_for_a_step);
+    RUN(test_replica__prompts_wait_for_more);
     RUN(test_replica__runs_max_num_seqs);
     RUN(test_replica__preempts_the_last_to_arrive);
     RUN(test_replica__admits_nothing_beside_a_preemption);
