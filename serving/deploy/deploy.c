@@ -118,6 +118,7 @@ static void set_up(struct msim_deploy *d, struct part *p, struct side *side,
         .dp = together ? parallel->dp : 1,
         .ep = together || parallel->ep <= parallel->tp ? parallel->ep : 1,
         .gpu_memory_utilization = e->gpu_memory_utilization,
+        .share_is_of_rest = e->share_is_of_rest,
         .block_size = e->block_size,
         .max_num_batched_tokens = e->max_num_batched_tokens};
 }

@@ -3,7 +3,9 @@
  *
  * Engines take a share of the GPU's memory, load the weights, run one step of
  * as many tokens as a step may have, and give what is left to the cache (vLLM,
- * v1/worker/gpu_worker.py, determine_available_memory).
+ * v1/worker/gpu_worker.py, determine_available_memory). TensorRT-LLM takes all
+ * of the GPU, and gives a share of what is left to the cache
+ * (KvCacheConfig.free_gpu_memory_fraction).
  */
 #include "serving/llm/llm_memory.h"
 
@@ -116,15 +118,16 @@ enum msim_status msim_llm_memory_make(struct msim_llm_memory *m,
                                       const struct msim_llm_rank *r,
                                       struct msim_error *err)
 {
-    double left, blocks;
+    double share = r->s.gpu_memory_utilization, left, blocks;
 
     *m = (struct msim_llm_memory){0};
     m->has = msim_platform_usable_bytes(r->s.platform);
-    m->usable = m->has * r->s.gpu_memory_utilization;
+    m->usable = m->has * (r->s.share_is_of_rest ? 1 : share);
     m->weights = weights_of(r);
     m->workspace = workspace_of(r);
     set_cache(m, r);
-    left = m->usable - m->weights - m->workspace;
+    left = (m->usable - m->weights - m->workspace) *
+           (r->s.share_is_of_rest ? share : 1);
     if (!(m->kv_token > 0)) /* nothing but states: as many as there is room */
         m->kv_token = 1;
     blocks = floor(left / (m->kv_token * (double)r->s.block_size));

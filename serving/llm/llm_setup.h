@@ -7,6 +7,8 @@
 #include "plan/describe/described.h"
 #include "serving/llm/llm_words.h"
 
+#include <stdbool.h>
+
 struct msim_platform; /* models/platform/platform.h */
 struct msim_llm_law;  /* serving/llm/llm_law.h */
 
@@ -21,6 +23,8 @@ struct msim_llm_setup {
     int64_t tp, pp, dp;                /* 1 */
     int64_t ep, moe_tp;                /* 1; tp x dp / ep */
     double gpu_memory_utilization;     /* 0.9 */
+    bool share_is_of_rest;             /* ... is of what is left beside weights
+                                          and workspace, for the cache */
     int64_t block_size;                /* 16 */
     int64_t max_num_batched_tokens;    /* 8192: the workspace is of so many */
 };

@@ -176,6 +176,20 @@ static void test_step_works__memory_of_llama_8b(void)
               m.usable - m.weights - m.workspace, 1e-4);
 }
 
+/* TensorRT-LLM's share is of what weights and workspace leave of all. */
+static void test_step_works__share_of_the_rest(void)
+{
+    struct msim_llm_rank r = rank_of(
+        "llama3-8b", (struct msim_llm_setup){.gpu_memory_utilization = 0.5,
+                                             .share_is_of_rest = true});
+    struct msim_llm_memory m;
+
+    REQUIRE(msim_llm_memory_make(&m, &r, &err) == MSIM_OK);
+    CHECK(m.usable == m.has);
+    CHECK_REL((double)m.kv_tokens * m.kv_token,
+              0.5 * (m.has - m.weights - m.workspace), 1e-4);
+}
+
 static void test_step_works__does_not_fit(void)
 {
     struct msim_llm_rank r = rank_of("llama3-70b", (struct msim_llm_setup){0});
@@ -209,6 +223,7 @@ int main(void)
     RUN(test_step_works__experts_that_a_batch_touches);
     RUN(test_step_works__latent_cache);
     RUN(test_step_works__memory_of_llama_8b);
+    RUN(test_step_works__share_of_the_rest);
     RUN(test_step_works__does_not_fit);
     RUN(test_step_works__refuses_splits);
     msim_platform_free(h100);
