@@ -8,7 +8,9 @@
  * DATA is the folder with platforms/. Writes the fit on all rows. PREDICTED.csv
  * gets what it says of each, and what their works take. ERRORS.csv
  * gets the errors of the rows that it saw, and of a part, of models, of GPUs
- * and of engines that a fit did not see; intervals are of those.
+ * and of engines that a fit did not see; intervals are of those. Constants are
+ * found through a closed form (serving/llm/closed_loop.h), and judged as they
+ * are used: by the simulation of `serve --rows` with that law.
  */
 #include "calibrate/serving/serving_fit.h"
 #include "core/base/print.h"
@@ -35,7 +37,9 @@ struct run {
     /* log(measured / predicted) by split, TPOT and TTFT; NAN: no fit could */
     double *residual[SPLIT_COUNT][MSIM_LLM_FIGURES];
     uint8_t *use;
+    uint32_t *order; /* rows that are served alike together */
     double *sorted;
+    struct msim_point_shelf shelf;
 };
 
 static bool allocate(struct run *r)
@@ -43,24 +47,44 @@ static bool allocate(struct run *r)
     size_t n = (size_t)r->t.n + 1;
 
     r->use = calloc(n, 1);
+    r->order = calloc(n, sizeof(*r->order));
     r->sorted = calloc(n, sizeof(double));
     for (size_t s = 0; s < SPLIT_COUNT; s++)
         for (int f = 0; f < MSIM_LLM_FIGURES; f++) {
             r->residual[s][f] = calloc(n, sizeof(double));
             if (!r->residual[s][f])
                 return false;
+            for (size_t i = 0; i < n; i++)
+                r->residual[s][f][i] = NAN;
         }
-    return r->use && r->sorted;
+    return r->use && r->order && r->sorted;
 }
 
 static void release(struct run *r)
 {
     msim_serving_rows_release(&r->t);
     free(r->use);
+    free(r->order);
     free(r->sorted);
     for (size_t s = 0; s < SPLIT_COUNT; s++)
         for (int f = 0; f < MSIM_LLM_FIGURES; f++)
             free(r->residual[s][f]);
+}
+
+static int compare_in(const void *x, const void *y, void *rows)
+{
+    const struct msim_serving_row *of = rows;
+    uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+    int d = msim_point_row_compare(of[i].of, of[j].of);
+
+    return d ? d : (i > j) - (i < j);
+}
+
+static void sort_rows(struct run *r)
+{
+    for (uint32_t i = 0; i < r->t.n; i++)
+        r->order[i] = i;
+    qsort_r(r->order, r->t.n, sizeof(*r->order), compare_in, r->t.rows);
 }
 
 /* ---- holding out --------------------------------------------------------- */
@@ -86,21 +110,43 @@ static bool is_held(const struct run *r, enum split s, uint32_t group,
                                : false;
 }
 
-static void take(struct run *r, enum split s, const struct msim_llm_law *law,
-                 uint32_t row)
+static double log_ratio(double measured, double predicted)
+{
+    return measured > 0 && predicted > 0 ? log(measured / predicted) : NAN;
+}
+
+static enum msim_status take(struct run *r, enum split s,
+                             const struct msim_llm_law *law, uint32_t row)
 {
     const struct msim_serving_row *of = &r->t.rows[row];
-    struct msim_closed_loop_answer a;
+    const struct msim_point_world world = {law, &of->of->model->described,
+                                           of->of->platform->platform};
+    struct msim_point_answer a = {0};
 
-    msim_serving_predict(&a, law, of);
-    r->residual[s][MSIM_LLM_TPOT][row] =
-        of->tpot_ms > 0 ? log(of->tpot_ms / a.tpot_ms) : NAN;
-    r->residual[s][MSIM_LLM_TTFT][row] =
-        of->ttft_ms > 0 ? log(of->ttft_ms / a.ttft_ms) : NAN;
+    MSIM_TRY(msim_point_answer_make(&a, &of->of->point, &world, &r->shelf));
+    r->residual[s][MSIM_LLM_TPOT][row] = log_ratio(of->tpot_ms, a.tpot.ms);
+    r->residual[s][MSIM_LLM_TTFT][row] = log_ratio(of->ttft_ms, a.ttft.ms);
+    return MSIM_OK;
+}
+
+/* Those that are served alike after each other: they share what is made. */
+static enum msim_status take_all(struct run *r, enum split s,
+                                 const struct msim_llm_law *law)
+{
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t k = 0; status == MSIM_OK && k < r->t.n; k++) {
+        uint32_t i = r->order[k];
+
+        if (s == SPLIT_NONE || !r->use[i])
+            status = take(r, s, law, i);
+    }
+    msim_point_shelf_release(&r->shelf); /* of that law */
+    return status;
 }
 
 /* Nothing is left where all rows are of one group. */
-static void hold_out(struct run *r, enum split s)
+static enum msim_status hold_out(struct run *r, enum split s)
 {
     struct msim_llm_law law;
 
@@ -115,12 +161,11 @@ static void hold_out(struct run *r, enum split s)
         if (s != SPLIT_NONE && (used == 0 || held == 0))
             continue;
         msim_serving_fit(&law, &r->t, r->use);
-        for (uint32_t i = 0; i < r->t.n; i++)
-            if (s == SPLIT_NONE || !r->use[i])
-                take(r, s, &law, i);
+        MSIM_TRY(take_all(r, s, &law));
         if (s == SPLIT_NONE)
             r->law = law;
     }
+    return MSIM_OK;
 }
 
 /* ---- figures ------------------------------------------------------------- */
@@ -376,8 +421,9 @@ static enum msim_status run(struct run *r, const struct options *o,
                r->t.left_out, r->t.failed, *r->t.why ? ": " : "", r->t.why);
     if (!allocate(r))
         return MSIM_ENOMEM;
+    sort_rows(r);
     for (size_t s = 0; s < SPLIT_COUNT; s++)
-        hold_out(r, (enum split)s);
+        MSIM_TRY(hold_out(r, (enum split)s));
     print_errors(stdout, r);
     if (o->predicted)
         MSIM_TRY(write_to(r, o->predicted, print_rows, err));

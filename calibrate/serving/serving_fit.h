@@ -16,7 +16,7 @@
 void msim_serving_fit(struct msim_llm_law *law,
                       const struct msim_serving_table *t, const uint8_t *use);
 
-/* What the law says of a row. */
+/* What the law says of a row, in closed form. */
 void msim_serving_predict(struct msim_closed_loop_answer *out,
                           const struct msim_llm_law *law,
                           const struct msim_serving_row *row);

@@ -2,17 +2,14 @@
  * calibrate/serving/serving_rows.h - rows of measured servers in a closed loop,
  * with what the works of their steps take.
  *
- * Columns: backend model platform isl osl batch_size tp_size pp_size
- * attention_dp_size moe_tp_size moe_ep_size gemm_quant moe_quant ttft_ms
- * tpot_ms; empty sizes are 1. Rows without a batch size (disaggregated servers)
- * are counted and left out. Works are priced once, so that a fit is a sum of
- * products.
+ * The table is read as `serve --rows` reads it (serving/rows), and has ttft_ms
+ * and tpot_ms, measured. Disaggregated rows are counted and left out. Works are
+ * priced once, so that a fit is a sum of products.
  */
 #ifndef MSIM_CALIBRATE_SERVING_SERVING_ROWS_H
 #define MSIM_CALIBRATE_SERVING_SERVING_ROWS_H
-#include "core/base/csv.h"
-#include "plan/describe/described.h"
 #include "serving/llm/closed_loop.h"
+#include "serving/rows/point_table.h"
 
 /* A sum of parts, priced. */
 struct msim_serving_sum {
@@ -21,28 +18,31 @@ struct msim_serving_sum {
 };
 
 struct msim_serving_row {
-    uint32_t model, gpu; /* indices of the table's lists */
+    const struct msim_point_row *of; /* of the table's points */
+    uint32_t model, gpu;             /* indices of the table's lists */
     enum msim_llm_engine engine;
     enum msim_quant dense, experts;
     struct msim_closed_loop loop;
-    struct msim_llm_rank rank; /* its model and platform are gone */
-    double tpot_ms, ttft_ms;   /* measured; 0: not */
+    struct msim_llm_rank rank;
+    double tpot_ms, ttft_ms; /* measured; 0: not */
     struct msim_serving_sum prefill, decode;
 };
 
 #define MSIM_SERVING_NAMES 64
 
 struct msim_serving_table {
+    struct msim_point_table points;
     struct msim_serving_row *rows;
     uint32_t n, cap;
-    uint32_t left_out; /* no batch size */
+    uint32_t left_out; /* disaggregated */
     uint32_t failed;   /* no model, platform, split or price */
     char why[256];     /* of the first that failed */
     char models[MSIM_SERVING_NAMES][64], gpus[MSIM_SERVING_NAMES][64];
     uint32_t n_models, n_gpus;
 };
 
-/* Read and price the table at `path`. Statuses as msim_csv_open(); ENOMEM. */
+/* Read and price the table at `path`, with the platforms and laws of `data`.
+ * Statuses as msim_csv_open(); ENOMEM. Release in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_serving_rows_read(struct msim_serving_table *t,
                                         const char *path, const char *data,

@@ -10,7 +10,7 @@
 
 struct client {
     msim_ps asked, first;
-    uint32_t output; /* tokens of its request */
+    uint32_t input, output; /* tokens of its request */
     uint32_t answered;
     struct msim_random random;
 };
@@ -19,20 +19,29 @@ struct loop {
     struct msim_deployment *d;
     struct msim_evq arrivals; /* of clients' requests at the engine */
     struct client *clients;
-    uint32_t input, output;
+    struct msim_tokens prompts, outputs;
     uint32_t n, left; /* clients; of which some are not at their end */
-    double spread, arrival_us;
+    double arrival_us;
     struct msim_closed_figures first, later; /* sums over clients */
 };
+
+static uint32_t draw(struct msim_random *random, struct msim_tokens of)
+{
+    double tokens = of.least;
+
+    if (of.most > of.least)
+        tokens += (of.most - of.least) * msim_random_unit(random);
+    tokens = rint(tokens);
+    return tokens < 1 ? 1 : (uint32_t)tokens;
+}
 
 static void ask(struct loop *l, uint32_t client, msim_ps now)
 {
     struct client *c = &l->clients[client];
     double us = l->arrival_us * msim_random_exponential(&c->random);
-    double part = 2 * msim_random_unit(&c->random) - 1;
-    double tokens = rint(l->output * (1 + l->spread * part));
 
-    c->output = tokens < 1 ? 1 : (uint32_t)tokens;
+    c->output = draw(&c->random, l->outputs);
+    c->input = draw(&c->random, l->prompts);
     c->asked = now;
     msim_evq_push(&l->arrivals, now + msim_whole(us * MSIM_PS_PER_US), client);
 }
@@ -40,8 +49,9 @@ static void ask(struct loop *l, uint32_t client, msim_ps now)
 static enum msim_status arrive(struct loop *l)
 {
     struct msim_event e = msim_evq_pop(&l->arrivals);
-    struct msim_llm_request request = {
-        .input_tokens = l->input, .output_tokens = l->clients[e.seq].output};
+    const struct client *c = &l->clients[e.seq];
+    struct msim_llm_request request = {.input_tokens = c->input,
+                                       .output_tokens = c->output};
 
     return msim_deployment_add(l->d, e.time, &request, e.seq, MSIM_NONE);
 }
@@ -110,11 +120,10 @@ static double mix(double first, double later)
 enum msim_status msim_closed_run(struct msim_closed_figures *out,
                                  const struct msim_closed_loop_setup *setup)
 {
-    struct loop l = {.input = setup->input_tokens,
-                     .output = setup->output_tokens,
+    struct loop l = {.prompts = setup->prompts,
+                     .outputs = setup->outputs,
                      .n = setup->clients,
                      .left = setup->clients,
-                     .spread = setup->spread,
                      .arrival_us = setup->arrival_us};
     enum msim_status status = msim_deployment_new(&l.d, &setup->served);
 

@@ -5,11 +5,11 @@
  * simulated; the second and later ones are alike, and stand for the rest.
  *
  * A request reaches the engine a while after it was asked (HTTP, tokens of its
- * text, scheduling), exponentially distributed, and its output is as long as
- * asked for, give or take `spread` of it, all lengths alike. Where lengths
- * differ, clients soon are out of step, and a request waits for few others'
- * prompts. Where they do not, an engine that prefills first keeps all in step,
- * as nothing decodes before the last of a burst has its first token.
+ * text, scheduling), exponentially distributed; its prompt and its output have
+ * any length of their ranges, all alike. Where lengths differ, clients soon are
+ * out of step, and a request waits for few others' prompts. Where they do not,
+ * an engine that prefills first keeps all in step, as nothing decodes before
+ * the last of a burst has its first token.
  */
 #ifndef MSIM_SERVING_ROWS_CLOSED_RUN_H
 #define MSIM_SERVING_ROWS_CLOSED_RUN_H
@@ -20,10 +20,19 @@
 #define MSIM_CLOSED_WAVES 10
 #define MSIM_CLOSED_RUN   4
 
+struct msim_tokens {
+    double least, most; /* 1 or more when rounded */
+};
+
+static inline double msim_tokens_mean(struct msim_tokens t)
+{
+    return (t.least + t.most) / 2;
+}
+
 struct msim_closed_loop_setup {
     struct msim_deployment_setup served;
-    uint32_t clients, input_tokens, output_tokens; /* 1 or more */
-    double spread;     /* of outputs: 0 to below 1 */
+    uint32_t clients;
+    struct msim_tokens prompts, outputs;
     double arrival_us; /* until a request is at the engine, mean */
 };
 

@@ -35,7 +35,13 @@ settings_of(const struct msim_served_point *p,
     int64_t seqs = (side->batch + side->dp - 1) / side->dp;
 
     s.prefix_caching = false;
-    s.max_model_len = p->isl + 1 + (int64_t)((1 + p->spread) * (double)p->osl);
+    if (p->max_num_batched_tokens > 0)
+        s.max_num_batched_tokens = p->max_num_batched_tokens;
+    if (p->gpu_memory_utilization > 0)
+        s.gpu_memory_utilization = p->gpu_memory_utilization;
+    s.wait_steps = p->wait_steps;
+    s.wait_tokens = p->wait_tokens;
+    s.max_model_len = p->isl + 1 + (int64_t)ceil(p->outputs.most);
     msim_engine_settings_settle(&s, gpu_gib(platform), kv_tokens,
                                 s.max_model_len);
     if (s.max_num_seqs < seqs)
@@ -60,6 +66,32 @@ static enum msim_status take(struct msim_point_shelf *shelf, int i,
     return MSIM_OK;
 }
 
+void msim_point_setup(struct msim_llm_setup *out,
+                      const struct msim_served_point *p,
+                      const struct msim_point_side *side,
+                      const struct msim_point_world *world)
+{
+    struct msim_engine_settings s = settings_of(p, side, world->platform, 0);
+
+    memset(out, 0, sizeof(*out));
+    out->model = world->model;
+    out->platform = world->platform;
+    out->law = world->law;
+    out->engine = p->engine;
+    out->products = p->products;
+    out->experts = p->experts;
+    out->kv = p->kv;
+    out->tp = side->tp;
+    out->pp = side->pp;
+    out->dp = side->dp;
+    out->ep = side->ep;
+    out->moe_tp = side->moe_tp;
+    out->gpu_memory_utilization = s.gpu_memory_utilization;
+    out->share_is_of_rest = s.share_is_of_rest;
+    out->block_size = s.block_size;
+    out->max_num_batched_tokens = s.max_num_batched_tokens;
+}
+
 static enum msim_status make_side(struct side *out,
                                   const struct msim_served_point *p,
                                   const struct msim_point_side *side,
@@ -67,25 +99,9 @@ static enum msim_status make_side(struct side *out,
                                   struct msim_point_shelf *shelf, int i,
                                   struct msim_error *err)
 {
-    struct msim_engine_settings s = settings_of(p, side, world->platform, 0);
     struct msim_llm_setup setup;
 
-    memset(&setup, 0, sizeof(setup)); /* compared as bytes */
-    setup.model = world->model;
-    setup.platform = world->platform;
-    setup.law = world->law;
-    setup.engine = p->engine;
-    setup.products = p->products;
-    setup.experts = p->experts;
-    setup.kv = p->kv;
-    setup.tp = side->tp;
-    setup.pp = side->pp;
-    setup.dp = side->dp;
-    setup.ep = side->ep;
-    setup.moe_tp = side->moe_tp;
-    setup.gpu_memory_utilization = s.gpu_memory_utilization;
-    setup.block_size = s.block_size;
-    setup.max_num_batched_tokens = s.max_num_batched_tokens;
+    msim_point_setup(&setup, p, side, world);
     MSIM_TRY(take(shelf, i, &setup, &out->llm, err));
     out->settings = settings_of(p, side, world->platform,
                                 msim_llm_memory_of(out->llm)->kv_tokens);
@@ -138,9 +154,8 @@ static enum msim_status simulate(struct msim_point_answer *a,
                    .kv_token_bytes = msim_llm_memory_of(sides[0].llm)->kv_token,
                    .kv_transfer_gbps = p->kv_transfer_gbps},
         .clients = (uint32_t)p->clients,
-        .input_tokens = (uint32_t)p->isl,
-        .output_tokens = (uint32_t)p->osl,
-        .spread = p->spread,
+        .prompts = p->prompts,
+        .outputs = p->outputs,
         .arrival_us = world->law->arrival_us[p->engine]};
     struct msim_closed_figures figures;
     enum msim_status status = msim_closed_run(&figures, &setup);

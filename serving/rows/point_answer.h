@@ -36,6 +36,14 @@ struct msim_point_shelf {
     struct msim_llm_setup setup[2];
 };
 
+/* How the replicas of `side` are set up, with what the engine takes where the
+ * point does not say it. The setup has no padding that is not zero: setups that
+ * are alike are equal as bytes. */
+void msim_point_setup(struct msim_llm_setup *out,
+                      const struct msim_served_point *p,
+                      const struct msim_point_side *side,
+                      const struct msim_point_world *world);
+
 /* `a` has the defaults of reading the row already. A point that cannot be
  * answered has a reason; ENOMEM alone is a failure. */
 MSIM_MUST_CHECK

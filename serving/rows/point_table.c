@@ -123,6 +123,14 @@ static const char *row_field(const void *fields, uint32_t i)
     return ((char *const *)fields)[i];
 }
 
+static void settle(const struct msim_point_table *t, struct msim_point_row *row)
+{
+    msim_point_benchmarks_apply(
+        &t->benchmarks, &row->point, row->model->described.name,
+        msim_platform_name(row->platform->platform), row->answer.defaults);
+    msim_served_point_settle(&row->point, row->answer.defaults);
+}
+
 static enum msim_status add_row(struct reader *r, char *const *fields)
 {
     struct msim_point_table *t = r->t;
@@ -142,6 +150,8 @@ static enum msim_status add_row(struct reader *r, char *const *fields)
     why = row->model->reason[0] ? row->model->reason : row->platform->reason;
     if (why[0])
         msim_point_note(row->answer.reason, "%s", why);
+    else
+        settle(t, row);
     return MSIM_OK;
 }
 
@@ -198,6 +208,9 @@ int msim_point_row_compare(const struct msim_point_row *a,
     if (!d)
         d = (int)p->kv - (int)q->kv;
     if (!d)
+        d = (p->max_num_batched_tokens > q->max_num_batched_tokens) -
+            (p->max_num_batched_tokens < q->max_num_batched_tokens);
+    if (!d)
         d = compare_sides(&p->serve, &q->serve);
     return d ? d : compare_sides(&p->decode, &q->decode);
 }
@@ -229,6 +242,7 @@ enum msim_status msim_point_table_read(struct msim_point_table *t,
 {
     struct reader r = {.t = t, .models = models, .data_dir = data_dir};
     enum msim_status status;
+    char settings[1100];
 
     *t = (struct msim_point_table){0};
     msim_arena_init(&t->arena);
@@ -240,6 +254,8 @@ enum msim_status msim_point_table_read(struct msim_point_table *t,
     if (!t->law)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_llm_law_load(t->law, data_dir, err));
+    snprintf(settings, sizeof(settings), "%s/laws/benchmarks.csv", data_dir);
+    MSIM_TRY(msim_point_benchmarks_read(&t->benchmarks, settings, err));
     status = read_rows(&r, path, err);
     msim_csv_close(r.csv);
     return status == MSIM_OK ? sort_rows(t) : status;
@@ -254,5 +270,6 @@ void msim_point_table_release(struct msim_point_table *t)
     free(t->rows);
     free(t->order);
     free(t->law);
+    msim_point_benchmarks_release(&t->benchmarks);
     msim_arena_release(&t->arena);
 }

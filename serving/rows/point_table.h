@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "plan/describe/described.h"
 #include "serving/rows/point_answer.h"
+#include "serving/rows/point_benchmark.h"
 
 /* What a name in the table stands for; a name that stands for nothing has a
  * reason, which all its rows get. */
@@ -42,6 +43,7 @@ struct msim_point_table {
     struct msim_point_platform **platforms;
     uint32_t n_platforms, cap_platforms;
     struct msim_llm_law *law;
+    struct msim_point_benchmarks benchmarks;
 };
 
 /* Release in any case. Statuses of msim_serve_rows(). */

@@ -234,37 +234,6 @@ static bool read_tokens(const struct row *r, struct msim_served_point *p)
     return true;
 }
 
-/*
- * How far lengths of outputs differ is not in such tables, but it decides how
- * long prompts queue. InferenceMAX, whose shapes are three, draws them from 0.8
- * of the longest on (its benchmark scripts: --random-range-ratio 0.8). AIPerf
- * and vLLM's benchmark have equal ones unless they are told. Engines that mix
- * prompts and decoding get out of step even so: of 0.01, 0.03, 0.06 and 0.1 the
- * second was nearest to the TTFT of Qwen3-32B's rows under vLLM.
- */
-#define SPREAD_DRAWN 0.1
-#define SPREAD_MIXED 0.03
-
-static bool read_spread(const struct row *r, struct msim_served_point *p)
-{
-    bool drawn = (p->isl == 1024 && p->osl == 1024) ||
-                 (p->isl == 1024 && p->osl == 8192) ||
-                 (p->isl == 8192 && p->osl == 1024);
-    double ratio;
-
-    if (!number(r, MSIM_POINT_RANGE, false, 1, &ratio))
-        return false;
-    if (ratio > 0) {
-        p->spread = (1 - ratio) / 2;
-        return true;
-    }
-    p->spread = drawn                          ? SPREAD_DRAWN
-                : p->engine == MSIM_LLM_SGLANG ? 0
-                                               : SPREAD_MIXED;
-    msim_point_note(r->defaults, "random_range_ratio %g", 1 - 2 * p->spread);
-    return true;
-}
-
 static bool read_disaggregated(const struct row *r, struct msim_served_point *p)
 {
     if (!read_side(r, MSIM_POINT_PREFILL_TP, &p->serve) ||
@@ -306,6 +275,34 @@ static bool read_replica(const struct row *r, struct msim_served_point *p)
     return true;
 }
 
+/*
+ * How far lengths differ is in few tables, but it decides how long prompts
+ * queue. AIPerf and vLLM's benchmark have equal ones unless they are told.
+ * Engines that mix prompts and decoding get out of step even so: of 0.01, 0.03,
+ * 0.06 and 0.1 the second was nearest to the TTFT of Qwen3-32B's rows under
+ * vLLM.
+ */
+#define SPREAD_MIXED 0.03
+
+static struct msim_tokens around(int64_t tokens, double least, double most)
+{
+    return (struct msim_tokens){least * (double)tokens, most * (double)tokens};
+}
+
+void msim_served_point_settle(struct msim_served_point *p, char *defaults)
+{
+    double spread = p->engine == MSIM_LLM_SGLANG ? 0 : SPREAD_MIXED;
+
+    if (p->range > 0) {
+        p->prompts = around(p->isl, p->range, 1);
+        p->outputs = around(p->osl, p->range, 1);
+        return;
+    }
+    p->prompts = around(p->isl, 1, 1);
+    p->outputs = around(p->osl, 1 - spread, 1 + spread);
+    msim_point_note(defaults, "equal lengths");
+}
+
 static bool is_small_enough(const struct row *r,
                             const struct msim_served_point *p)
 {
@@ -333,7 +330,7 @@ bool msim_served_point_read(struct msim_served_point *p,
     if (!p->platform[0])
         return refuse(&r, MSIM_POINT_PLATFORM, "a GPU's name");
     if (!read_engine(&r, p) || !read_types(&r, p) || !read_tokens(&r, p) ||
-        !read_spread(&r, p) ||
+        !number(&r, MSIM_POINT_RANGE, false, 1, &p->range) ||
         !size_of(&r, MSIM_POINT_BATCH, CLIENTS_MOST, 0, &p->clients))
         return false;
     return (strncmp(mode, "disagg", 6) == 0 ? read_disaggregated(&r, p)

@@ -12,8 +12,9 @@
  *     prefill_SIZE, decode_SIZE with batch_size, num_workers, tp_size, pp_size,
  *     attention_dp_size, moe_tp_size, moe_ep_size where mode is "disagg"
  *     kv_transfer_gbps (50)
- *     random_range_ratio: outputs are at least that part of the longest (as
- *     InferenceMAX states its lengths); 1: all are equal
+ *     random_range_ratio: prompts and outputs are even from that part of what
+ *     is stated on, which is the longest (as InferenceMAX states its lengths);
+ *     1: all are equal
  *
  * Empty sizes, and 0, are not stated. All other columns are the user's.
  */
@@ -21,6 +22,7 @@
 #define MSIM_SERVING_ROWS_SERVED_POINT_H
 #include "core/base/csv.h"
 #include "serving/llm/llm_words.h"
+#include "serving/rows/closed_run.h"
 
 #include <stdbool.h>
 
@@ -89,13 +91,17 @@ struct msim_served_point {
     enum msim_quant products, experts, kv;
     int64_t isl, osl;
     int64_t clients;
-    double spread; /* of outputs around osl: serving/rows/closed_run.h */
+    double range;                        /* random_range_ratio; 0: not stated */
+    struct msim_tokens prompts, outputs; /* when it is settled */
+    /* Of the engine; 0: its defaults. */
+    int64_t max_num_batched_tokens, wait_steps;
+    double gpu_memory_utilization, wait_tokens;
     struct msim_point_side serve;  /* all, or prefill alone */
     struct msim_point_side decode; /* 0 workers: not disaggregated */
     double kv_transfer_gbps;       /* GB/s */
 };
 
-#define MSIM_POINT_TEXT         512
+#define MSIM_POINT_TEXT         640
 #define MSIM_POINT_WORKERS_MOST 256 /* replicas of one kind */
 
 /* Read a row; false where it cannot be: `reason` says the column, what stands
@@ -104,6 +110,9 @@ struct msim_served_point {
 bool msim_served_point_read(struct msim_served_point *p,
                             const struct msim_point_columns *columns,
                             char *const *fields, char *defaults, char *reason);
+
+/* Lengths, where all is stated that will be. */
+void msim_served_point_settle(struct msim_served_point *p, char *defaults);
 
 /* More text behind what `text` of MSIM_POINT_TEXT bytes has, after "; ". */
 void msim_point_note(char *text, const char *fmt, ...) MSIM_PRINTF(2, 3);

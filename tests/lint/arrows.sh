@@ -118,8 +118,8 @@ calibrate/host       : core/base core/trace core/job core/work models/host calib
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/steps      : core/base plan/ : gsl/
-calibrate/serving    : core/base core/trace core/work models/platform models/estimate plan/describe serving/llm calibrate/steps :
-calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
+calibrate/serving    : core/base core/trace core/work models/platform models/estimate plan/describe serving/llm serving/rows calibrate/steps :
+calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/rows serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/page predict/scenario predict/write plan/ serving/plan cli :

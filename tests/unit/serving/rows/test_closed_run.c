@@ -22,9 +22,8 @@ static struct msim_closed_figures run(uint32_t clients, uint32_t input,
     struct msim_closed_loop_setup setup = {
         .served = {.serve = {&rules, &times, 1}},
         .clients = clients,
-        .input_tokens = input,
-        .output_tokens = output,
-        .spread = spread,
+        .prompts = {input, input},
+        .outputs = {output * (1 - spread), output * (1 + spread)},
         .arrival_us = arrival_us};
     struct msim_closed_figures out = {0, 0};
 
@@ -94,8 +93,8 @@ static void test_closed_run__refuses(void)
     struct msim_closed_loop_setup setup = {
         .served = {.serve = {&rules, &times, 1}},
         .clients = 1,
-        .input_tokens = 50000,
-        .output_tokens = 1};
+        .prompts = {50000, 50000},
+        .outputs = {1, 1}};
     struct msim_closed_figures out;
 
     CHECK(msim_closed_run(&out, &setup) == MSIM_ELIMIT);

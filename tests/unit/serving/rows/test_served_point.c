@@ -3,7 +3,7 @@
  * by any of their names, sizes that tables write in their own ways, and what
  * cannot be read.
  */
-#include "serving/rows/served_point.h"
+#include "serving/rows/point_benchmark.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -55,8 +55,10 @@ static void test_served_point__reads_a_row(void)
     CHECK_INT(point.products, MSIM_QUANT_FP8);
     CHECK_INT(point.experts, MSIM_QUANT_FP8);
     CHECK_INT(point.decode.workers, 0);
-    CHECK(point.spread == 0); /* equal lengths, and prompts first */
-    CHECK(strcmp(defaults, "random_range_ratio 1") == 0);
+    msim_served_point_settle(&point, defaults);
+    CHECK(point.outputs.least == 256); /* equal, and prompts first */
+    CHECK(point.outputs.most == 256);
+    CHECK(strcmp(defaults, "equal lengths") == 0);
 }
 
 static void test_served_point__other_names_and_defaults(void)
@@ -131,7 +133,86 @@ static void test_served_point__refuses(void)
     CHECK(strstr(reason, "2000 clients with 60000 output tokens each"));
     CHECK(!read_table("model,platform,isl", "m,h100,1e30"));
     CHECK(read_table("model,platform,random_range_ratio", "m,h100,0.5"));
-    CHECK_REL(point.spread, 0.25, 1e-12);
+    msim_served_point_settle(&point, defaults);
+    CHECK(point.prompts.least == 64);
+    CHECK(point.prompts.most == 128);
+    CHECK(point.outputs.least == 64);
+    CHECK_REL(msim_tokens_mean(point.outputs), 96, 1e-12);
+}
+
+static struct msim_point_benchmarks benchmarks;
+
+/* Read a table of settings, with this behind its header. */
+static enum msim_status read_settings(const char *rows, struct msim_error *err)
+{
+    char path[] = P_tmpdir "/msim-benchmarks-XXXXXX";
+    int fd = mkstemp(path);
+    enum msim_status status;
+    FILE *f;
+
+    if (fd < 0 || !(f = fdopen(fd, "w")))
+        return MSIM_EIO;
+    fprintf(f,
+            "shapes,engine,model,platform,types,tp_below,setting,value,source\n"
+            "%s",
+            rows);
+    fclose(f);
+    msim_point_benchmarks_release(&benchmarks);
+    status = msim_point_benchmarks_read(&benchmarks, path, err);
+    unlink(path);
+    return status;
+}
+
+/* What a benchmark sets, where its rows do not say it: a later row wins, and
+ * what is stated stays. */
+static void test_served_point__settings_of_benchmarks(void)
+{
+    const char *columns = "model,platform,backend,isl,osl,tp_size,"
+                          "gemm_quant,kv_cache_dtype,random_range_ratio";
+
+    CHECK(read_settings("128x64 1024x1024,,,,,,random_range_ratio,0.8,s\n"
+                        "1024x1024,vllm,lla,h200,fp8,,kv_cache_dtype,fp8,s\n"
+                        ",trtllm,,,,8,batch_wait_timeout_iters,20,s\n"
+                        ",trtllm,,,,2,batch_wait_timeout_iters,30,s\n",
+                        NULL) == MSIM_OK);
+    CHECK(read_table(columns, "m,h,vllm,1024,1024,1,fp8,,"));
+    msim_point_benchmarks_apply(&benchmarks, &point, "llama-2", "h200",
+                                defaults);
+    msim_served_point_settle(&point, defaults);
+    CHECK_INT(point.kv, MSIM_QUANT_FP8);
+    CHECK_REL(msim_tokens_mean(point.prompts), 0.9 * 1024, 1e-12);
+    CHECK(strstr(defaults, "random_range_ratio 0.8; kv_cache_dtype fp8"));
+    CHECK_INT(point.wait_steps, 0);
+
+    CHECK(read_table(columns, "m,h,vllm,1024,1024,1,,,1"));
+    msim_point_benchmarks_apply(&benchmarks, &point, "llama-2", "h200",
+                                defaults);
+    CHECK_INT(point.kv, MSIM_QUANT_OWN); /* other types of weights */
+    CHECK(point.range == 1);
+
+    CHECK(read_table(columns, "m,h,trtllm,28,64,4,,,"));
+    msim_point_benchmarks_apply(&benchmarks, &point, "lla", "h200", defaults);
+    CHECK_INT(point.wait_steps, 20);
+    CHECK(!(point.range > 0)); /* 28x64 is not 128x64 */
+    CHECK(read_table(columns, "m,h,trtllm,28,64,1,,,"));
+    msim_point_benchmarks_apply(&benchmarks, &point, "lla", "h200", defaults);
+    CHECK_INT(point.wait_steps, 30);
+    msim_point_benchmarks_release(&benchmarks);
+}
+
+static void test_served_point__refuses_settings(void)
+{
+    struct msim_error err = {0};
+
+    CHECK(read_settings(",,,,,,max_num_batched_tokens,2048,s\n"
+                        ",,,,,,kv_cache,fp8,s\n",
+                        &err) == MSIM_EFORMAT);
+    CHECK(strstr(err.text, "line 3: setting is 'kv_cache', want random_range"));
+    CHECK(read_settings(",,,,,,kv_cache_dtype,fp7,s\n", NULL) == MSIM_EFORMAT);
+    CHECK(read_settings(",,,,,x,kv_cache_dtype,fp8,s\n", NULL) == MSIM_EFORMAT);
+    CHECK(read_settings(",,,,,,random_range_ratio,-1,s\n", NULL) ==
+          MSIM_EFORMAT);
+    msim_point_benchmarks_release(&benchmarks);
 }
 
 int main(void)
@@ -141,5 +222,7 @@ int main(void)
     RUN(test_served_point__splits);
     RUN(test_served_point__disaggregated);
     RUN(test_served_point__refuses);
+    RUN(test_served_point__settings_of_benchmarks);
+    RUN(test_served_point__refuses_settings);
     return check_summary();
 }
