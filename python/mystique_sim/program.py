@@ -101,6 +101,8 @@ def run(
         encoding="utf-8",
         errors="surrogateescape",
         check=False,
+        # predict's `model` is recorded by the PyTorch of this Python
+        env={"PYTHON": sys.executable, **os.environ},
     )
     if done.returncode not in allowed:
         raise of_run(done.returncode, done.stderr)

@@ -50,3 +50,14 @@ def test_on_trace_ready(tmp_path, monkeypatch):
     assert ready.et.name == "rank-3.et.json" and ready.et.stat().st_size > 0
     assert ready.kineto.name == "rank-3.kineto.json"
     assert {row["rank"] for row in ms.info(tmp_path / "run").rows()} == {3}
+
+
+def test_a_module_is_recorded_by_this_python(tmp_path, monkeypatch):
+    """Without a PYTHON of the environment, on whose PATH none need be."""
+    monkeypatch.delenv("PYTHON", raising=False)
+    (tmp_path / "net.py").write_text(
+        "import torch\n"
+        "def make():\n"
+        "    return torch.nn.Linear(16, 4), (torch.ones(8, 16),)\n")
+    p = ms.predict(model=f"{tmp_path}/net.py:make", platform="h100")
+    assert p.rows("ops")[0]["model"] == "gemm"

@@ -120,6 +120,7 @@ calibrate/machine    : core/base core/stream core/work/ models/ profilers profil
 calibrate/steps      : core/base plan/ : gsl/
 calibrate/serving    : core/base core/trace core/work models/platform models/estimate plan/describe serving/llm serving/rows calibrate/steps :
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ serving/llm serving/rows serving/app serving/draw serving/counters serving/watch serving/learn calibrate/ : gsl/ cjson/ cJSON.h
+api                  : core/ models/ predict predict/op predict/scenario predict/whatif plan/written : cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/page predict/scenario predict/write plan/ serving/plan cli :
