@@ -10,8 +10,9 @@
 struct msim_replica {
     struct msim_replica_rules rules;
     struct msim_llm_times times;
-    uint32_t max_tokens; /* input and output of one sequence */
-    uint32_t kv_blocks;  /* of a rank */
+    uint32_t max_tokens;      /* input and output of one sequence */
+    uint32_t kv_blocks;       /* of a rank */
+    uint32_t sequence_blocks; /* of which one takes so many besides */
     uint32_t next_rank;
     struct msim_llm_token *tokens;
     struct msim_llm_chunk *chunks; /* of all ranks */
@@ -33,16 +34,19 @@ static bool set_sizes(struct msim_replica *r)
 {
     const struct msim_replica_rules *rules = &r->rules;
     int64_t blocks = r->times.kv_tokens / rules->ranks / rules->block_size;
+    int64_t besides = r->times.kv_sequence_tokens / rules->block_size +
+                      (r->times.kv_sequence_tokens % rules->block_size > 0);
     int64_t most;
 
-    if (blocks < 1)
-        return false;
     if (blocks > INT32_MAX / rules->block_size)
         blocks = INT32_MAX / rules->block_size;
-    most = blocks * rules->block_size + 1;
+    if (blocks <= besides)
+        return false;
+    most = (blocks - besides) * rules->block_size + 1;
     if (rules->max_model_len && rules->max_model_len < most)
         most = rules->max_model_len;
     r->kv_blocks = (uint32_t)blocks;
+    r->sequence_blocks = (uint32_t)besides;
     r->max_tokens = (uint32_t)most;
     return true;
 }
@@ -64,8 +68,11 @@ enum msim_status msim_replica_new(struct msim_replica **out,
     r->times = *times;
     if (!set_sizes(r))
         status = MSIM_EUSAGE;
-    for (uint32_t i = 0; status == MSIM_OK && i < rules->ranks; i++)
+    for (uint32_t i = 0; status == MSIM_OK && i < rules->ranks; i++) {
         status = msim_sched_init(&r->ranks[i], &r->rules, r->kv_blocks);
+        r->ranks[i].sequence_blocks = r->sequence_blocks;
+        r->ranks[i].window = (uint32_t)times->kv_window;
+    }
     if (status != MSIM_OK) {
         msim_replica_free(r);
         return status;

@@ -141,11 +141,21 @@ enum msim_status msim_sched_add(struct msim_sched *s,
     return MSIM_OK;
 }
 
+/* Of windows and states, of a sequence with so many tokens. */
+static uint32_t blocks_besides(const struct msim_sched *s, uint32_t tokens)
+{
+    uint64_t all = s->sequence_blocks, window = s->window;
+
+    return (uint32_t)(tokens < window ? (all * tokens + window - 1) / window
+                                      : all);
+}
+
 bool msim_sched_reserve(struct msim_sched *s, struct msim_seq *q,
                         uint32_t tokens)
 {
     uint32_t block = s->rules->block_size;
-    uint32_t want = tokens / block + (tokens % block > 0);
+    uint32_t want =
+        tokens / block + (tokens % block > 0) + blocks_besides(s, tokens);
     uint32_t have = q->plain + q->held * s->kv.unit_blocks;
 
     if (want <= have)

@@ -35,7 +35,8 @@ struct msim_seq {
 struct msim_sched {
     const struct msim_replica_rules *rules;
     struct msim_kv_cache kv;
-    uint32_t unit_tokens; /* of a hash */
+    uint32_t unit_tokens;             /* of a hash */
+    uint32_t sequence_blocks, window; /* msim_llm_times, in blocks; tokens */
     struct msim_seq *seqs;
     uint32_t n, cap, spare;
     uint32_t *waiting, n_waiting;  /* a heap: what comes next is first */

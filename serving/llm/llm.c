@@ -158,7 +158,11 @@ void msim_llm_free(struct msim_llm *m)
 
 struct msim_llm_times msim_llm_times_of(struct msim_llm *m)
 {
-    return (struct msim_llm_times){m, step_us, m->memory.kv_tokens};
+    const struct msim_llm_memory *of = &m->memory;
+
+    return (struct msim_llm_times){m, step_us, of->kv_tokens,
+                                   msim_llm_memory_sequence_tokens(of),
+                                   of->kv_window};
 }
 
 const struct msim_llm_memory *msim_llm_memory_of(const struct msim_llm *m)

@@ -74,9 +74,19 @@ static void set_cache(struct msim_llm_memory *m, const struct msim_llm_rank *r)
     m->kv_sequence = ceil(r->window_layers / pp) * kept(r) * r->kv_bytes *
                          (double)d->window +
                      ceil(r->linear_layers / pp) * (state + mixed);
+    m->kv_window = r->window_layers > 0 ? d->window : 0;
     /* all layers see windows: a token is kept until it leaves */
-    if (!(m->kv_token > 0))
+    if (!(m->kv_token > 0) && r->window_layers > 0) {
         m->kv_token = ceil(r->window_layers / pp) * kept(r) * r->kv_bytes;
+        m->kv_sequence -= m->kv_token * (double)d->window;
+        m->kv_window = 0;
+    }
+}
+
+int64_t msim_llm_memory_sequence_tokens(const struct msim_llm_memory *m)
+{
+    /* of a byte each where there are nothing but states */
+    return m->kv_token > 1 ? (int64_t)ceil(m->kv_sequence / m->kv_token) : 0;
 }
 
 /* ---- all of it ----------------------------------------------------------- */

@@ -14,4 +14,8 @@ enum msim_status msim_llm_memory_make(struct msim_llm_memory *m,
                                       const struct msim_llm_rank *r,
                                       struct msim_error *err);
 
+/* What a sequence takes besides its tokens, as so many tokens of the cache; 0
+ * where the cache has nothing else. */
+int64_t msim_llm_memory_sequence_tokens(const struct msim_llm_memory *m);
+
 #endif

@@ -34,7 +34,8 @@ struct msim_llm_memory {
     double has, usable;        /* of the GPU; what the share of it leaves */
     double weights, workspace; /* activations, graphs and the context, too */
     double kv_token;           /* one token of one sequence, in all layers */
-    double kv_sequence;        /* whatever its length: of linear layers */
+    double kv_sequence;        /* of one, besides: states, full windows */
+    int64_t kv_window;         /* tokens from which on those are full */
     int64_t kv_tokens;         /* of the replica, whole blocks */
 };
 

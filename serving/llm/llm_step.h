@@ -37,6 +37,10 @@ struct msim_llm_times {
      * once sizes of that kind were seen. Not thread-safe: one a thread. */
     double (*step_us)(void *ctx, const struct msim_llm_step *step);
     int64_t kv_tokens; /* that the replica's KV cache holds, whole blocks */
+    /* What a sequence takes of it besides its tokens, as so many tokens: states
+     * of linear layers, keys of windows. All of it from `kv_window` tokens on,
+     * evenly before (0: from the start). */
+    int64_t kv_sequence_tokens, kv_window;
 };
 
 #endif

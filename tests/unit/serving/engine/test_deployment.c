@@ -13,8 +13,8 @@ static const struct msim_replica_rules rules = {.policy = MSIM_BATCH_MIXED,
                                                 .max_num_batched_tokens = 100,
                                                 .block_size = 4,
                                                 .ranks = 1};
-static const struct msim_llm_times times[2] = {{NULL, made_up_us, 4000},
-                                               {NULL, made_up_us, 4000}};
+static const struct msim_llm_times times[2] = {{NULL, made_up_us, 4000, 0, 0},
+                                               {NULL, made_up_us, 4000, 0, 0}};
 
 static double first_us[8], last_us[8];
 
@@ -159,7 +159,7 @@ static void test_deployment__requests_take_a_while(void)
 /* A decode replica without room for the output ends it with what came. */
 static void test_deployment__cuts_what_cannot_be_decoded(void)
 {
-    struct msim_llm_times small = {NULL, made_up_us, 8};
+    struct msim_llm_times small = {NULL, made_up_us, 8, 0, 0};
     struct msim_deployment_setup setup = {.serve = {&rules, times, 1},
                                           .decode = {&rules, &small, 1}};
     struct msim_deployment *d;

@@ -43,12 +43,13 @@ static struct asked ask_again(uint32_t input, double at)
 }
 
 static struct msim_replica_figures figures;
+static int64_t besides; /* of a sequence, in windows of 8 tokens */
 
 /* Let a replica with `kv_tokens` serve them, which are in order of arrival. */
 static void serve(const struct msim_replica_rules *rules, int64_t kv_tokens,
                   struct asked *asked, uint32_t n)
 {
-    struct msim_llm_times times = {NULL, made_up_us, kv_tokens};
+    struct msim_llm_times times = {NULL, made_up_us, kv_tokens, besides, 8};
     const struct msim_llm_token *tokens;
     struct msim_replica *r;
     uint32_t next = 0, n_tokens;
@@ -164,6 +165,30 @@ static void test_replica__prompts_wait_for_more(void)
     CHECK_TIMES(asked[1], 670, 670);
     CHECK_TIMES(asked[2], 840, 840);
     CHECK_TIMES(asked[3], 2110, 2110);
+}
+
+/*
+ * 5 blocks of 4, of which a sequence's windows take 2 from 8 tokens on. Alone 2
+ * sequences of 8 tokens would have room.
+ * 1: A's 8 tokens, 4 blocks; B's would be 4 more   108   at 108 A's last
+ * 2: B                                             108   at 216
+ * C of 3 tokens takes a block and one for three eighths of its windows, as does
+ * D: 4 of 5.
+ * 3: C, D                                          106   at 1106
+ */
+static void test_replica__windows_take_room(void)
+{
+    struct msim_replica_rules rules = vllm();
+    struct asked asked[] = {ask(8, 1, 0), ask(8, 1, 0), ask(3, 1, 1000),
+                            ask(3, 1, 1000)};
+
+    besides = 8;
+    serve(&rules, 20, asked, 4);
+    besides = 0;
+    CHECK_TIMES(asked[0], 108, 108);
+    CHECK_TIMES(asked[1], 216, 216);
+    CHECK_TIMES(asked[2], 1106, 1106);
+    CHECK_TIMES(asked[3], 1106, 1106);
 }
 
 /* Two places: C's prompt begins when A, of one token, has ended. */
@@ -332,7 +357,7 @@ static void test_replica__ranks_wait_for_the_slowest(void)
 /* The memory is the replica's: of 20 blocks each rank has 10, 40 tokens. */
 static void test_replica__ranks_share_its_memory(void)
 {
-    struct msim_llm_times times = {NULL, made_up_us, 80};
+    struct msim_llm_times times = {NULL, made_up_us, 80, 0, 0};
     struct msim_replica_rules rules = vllm();
     struct msim_llm_request request = ask(41, 1, 0).request;
     struct msim_replica *r;
@@ -484,7 +509,7 @@ static void test_replica__retracts_the_least_made(void)
 /* max_model_len cuts outputs, and refuses prompts that leave no room. */
 static void test_replica__cuts_at_max_model_len(void)
 {
-    struct msim_llm_times times = {NULL, made_up_us, 4000};
+    struct msim_llm_times times = {NULL, made_up_us, 4000, 0, 0};
     struct msim_replica_rules rules = vllm();
     struct asked asked[] = {ask(10, 50, 0)};
     struct msim_llm_request request = ask(12, 1, 0).request;
@@ -553,6 +578,7 @@ int main(void)
     RUN(test_replica__cuts_prompts_at_the_budget);
     RUN(test_replica__whole_prompts_wait_for_a_step);
     RUN(test_replica__prompts_wait_for_more);
+    RUN(test_replica__windows_take_room);
     RUN(test_replica__runs_max_num_seqs);
     RUN(test_replica__preempts_the_last_to_arrive);
     RUN(test_replica__admits_nothing_beside_a_preemption);

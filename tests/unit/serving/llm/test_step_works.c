@@ -190,6 +190,21 @@ static void test_step_works__share_of_the_rest(void)
               0.5 * (m.has - m.weights - m.workspace), 1e-4);
 }
 
+/* gpt-oss: every other layer of 36 sees 128 tokens, with one head of 64 for
+ * keys and values each on one of 8 ranks. */
+static void test_step_works__windows_are_of_a_sequence(void)
+{
+    struct msim_llm_rank r =
+        rank_of("gpt-oss-120b", (struct msim_llm_setup){.tp = 8});
+    struct msim_llm_memory m;
+
+    REQUIRE(msim_llm_memory_make(&m, &r, &err) == MSIM_OK);
+    CHECK_REL(m.kv_token, 18 * 2 * 64 * 2, 1e-12);
+    CHECK_REL(m.kv_sequence, 128 * m.kv_token, 1e-12);
+    CHECK_INT(msim_llm_memory_sequence_tokens(&m), 128);
+    CHECK_INT(m.kv_window, 128);
+}
+
 static void test_step_works__does_not_fit(void)
 {
     struct msim_llm_rank r = rank_of("llama3-70b", (struct msim_llm_setup){0});
@@ -224,6 +239,7 @@ int main(void)
     RUN(test_step_works__latent_cache);
     RUN(test_step_works__memory_of_llama_8b);
     RUN(test_step_works__share_of_the_rest);
+    RUN(test_step_works__windows_are_of_a_sequence);
     RUN(test_step_works__does_not_fit);
     RUN(test_step_works__refuses_splits);
     msim_platform_free(h100);

@@ -13,7 +13,7 @@ static struct msim_replica_rules rules = {.policy = MSIM_BATCH_MIXED,
                                           .max_num_batched_tokens = 100,
                                           .block_size = 4,
                                           .ranks = 1};
-static const struct msim_llm_times times = {0, made_up_us, 40000};
+static const struct msim_llm_times times = {0, made_up_us, 40000, 0, 0};
 
 static struct msim_closed_figures run(uint32_t clients, uint32_t input,
                                       uint32_t output, double spread,
