@@ -20,6 +20,7 @@ needs=(
     "command -v protoc-c:protobuf-c-compiler"
     "header zlib.h:zlib1g-dev"
     "pkg-config --exists libzstd:libzstd-dev"
+    "header sqlite3.h:libsqlite3-dev" # exports of Nsight Systems
     "command -v gnuplot:gnuplot-nox" # draws charts
     "command -v python3:python3" # makes C of data/ops; files of some tests
 )

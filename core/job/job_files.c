@@ -158,7 +158,7 @@ static size_t without(const char *name, size_t len, const char *const *suffixes)
 }
 
 static const char *const packed[] = {".gz", ".zst", NULL};
-static const char *const traces[] = {".json", ".et", NULL};
+static const char *const traces[] = {".json", ".et", ".sqlite", NULL};
 
 size_t msim_job_stem(const char *name)
 {

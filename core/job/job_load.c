@@ -9,6 +9,7 @@
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"
+#include "core/job/open_input.h"
 #include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
 #include "core/job/read_file.h"
@@ -115,16 +116,15 @@ static enum msim_status read_once(struct loading *l,
                                   struct msim_read_result *read,
                                   struct msim_error *err)
 {
-    bool threaded = l->opt->threads > 1;
     struct msim_input *in;
+    char *text = NULL;
     enum msim_status status;
 
     *err = (struct msim_error){0};
-    MSIM_TRY(from->bytes ? msim_input_memory(&in, from->name, from->bytes,
-                                             from->len, threaded, err)
-                         : msim_input_open(&in, from->name, threaded, err));
+    MSIM_TRY(msim_open_input(&in, &text, from, l->opt, err));
     status = msim_read_file(read, in, l->job->strings, l->opt, repair, err);
     msim_input_close(in);
+    free(text);
     return status;
 }
 

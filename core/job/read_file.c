@@ -32,6 +32,45 @@ struct reading {
     struct msim_record_search search;
 };
 
+/* Files of other programs, by their first bytes or the end of their names, and
+ * what makes a trace of them. */
+static const struct foreign {
+    const char *first, *suffix, *remedy;
+} FOREIGN[] = {
+    {"SQLite format 3", NULL,
+     "is a packed SQLite database: unpack it first; of Nsight Systems it is "
+     "read then"},
+    {NULL, ".nsys-rep",
+     "is a report of Nsight Systems: 'nsys export --type sqlite FILE' makes a "
+     "database of it, which is read"},
+    {NULL, ".qdrep",
+     "is a report of Nsight Systems: 'nsys export --type sqlite FILE' makes a "
+     "database of it, which is read"},
+    {NULL, ".ncu-rep",
+     "is a report of Nsight Compute, which has no time line: record by "
+     "PyTorch's profiler or Nsight Systems"},
+    {NULL, ".pftrace",
+     "is a trace of Perfetto: 'traceconv json FILE' makes JSON of it, which is "
+     "read where PyTorch's profiler recorded it"},
+    {"PAR1", NULL,
+     "is a Parquet file: of Nsight Systems, 'nsys export --type sqlite FILE' "
+     "makes what is read"},
+    {"\x80\x02", ".pickle",
+     "is a pickle, such as a memory snapshot of PyTorch: times are in a trace "
+     "of its profiler"},
+};
+
+static bool is_of(const struct foreign *f, const char *name, const char *bytes,
+                  size_t len)
+{
+    size_t n = f->suffix ? strlen(f->suffix) : 0, all = strlen(name);
+
+    if (f->first && len >= strlen(f->first) &&
+        memcmp(bytes, f->first, strlen(f->first)) == 0)
+        return true;
+    return n && all > n && strcmp(name + all - n, f->suffix) == 0;
+}
+
 /* Refuse a file that cannot be a trace at its first piece, with a message that
  * helps. */
 static enum msim_status check_start(const char *name, const char *bytes,
@@ -48,6 +87,10 @@ static enum msim_status check_start(const char *name, const char *bytes,
                          "is empty, want an ET, Kineto or Chakra trace");
     if (i == len || bytes[i] == '{' || bytes[i] == '[')
         return MSIM_OK;
+    for (size_t k = 0; k < sizeof(FOREIGN) / sizeof(FOREIGN[0]); k++)
+        if (is_of(&FOREIGN[k], name, bytes, len))
+            return msim_fail(err, MSIM_EFORMAT, name, MSIM_OFFSET_NONE, "%s",
+                             FOREIGN[k].remedy);
     c = (unsigned char)bytes[i];
     if (c > 0x20 && c < 0x7f)
         return msim_fail(err, MSIM_EFORMAT, name, i,

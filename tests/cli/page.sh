@@ -117,7 +117,9 @@ run whatif --platform a100 --html "$folder/whatif.html" "$folder/scenarios.json"
 want_rc 0
 run compare --platform a100,h100 --html "$folder/compare.html" "$data/gpt2" "$data/gpt2"
 want_rc 0
-run whatif --platform h100 --html "$folder/described.html" "$folder/scenarios.json" llama3-8b
+echo '{"scenarios": [{"name": "on a100", "changes": [{"gpu": "a100"}]}]}' >"$folder/described.json"
+run whatif --platform h100 --html "$folder/described.html" "$folder/described.json" mpt-125m
+want_rc 0
 for name in whatif:whatif compare:comparison described:whatif; do
     kind=$(python3 "$folder/blocks.py" "$folder/${name%:*}.html" |
         python3 -c 'import json,sys; print(json.load(sys.stdin)["answer"]["schema"])')
@@ -125,7 +127,7 @@ for name in whatif:whatif compare:comparison described:whatif; do
     bytes_at_most "$folder/${name%:*}.html" 60000
 done
 usage_error "want a file" compare --html - "$data/gpt2" "$data/gpt2"
-usage_error "want a file" whatif --html "" "$folder/scenarios.json" "$data/gpt2"
+usage_error "is empty, want FILE" whatif --html "" "$folder/scenarios.json" "$data/gpt2"
 
 # ---- names that would be code, many events ----------------------------------
 

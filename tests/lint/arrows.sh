@@ -17,6 +17,7 @@ core/stream          : core/base : zlib.h zstd.h
 core/trace           : core/base :
 core/read            : core/base core/stream core/trace : zlib.h
 core/read/et         : core/base core/stream core/trace core/read :
+core/read/nsys       : core/base : sqlite3.h
 core/read/kineto     : core/base core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/link            : core/base core/trace :
@@ -129,7 +130,7 @@ cli/replay           : core/ models/ predict predict/rows predict/scenario profi
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/serving          : core/ models/ serving/ cli cli/calibrate :
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/carry predict/learn predict/memory predict/rows predict/scenario predict/usage predict/whatif profilers/ calibrate/ replay/ plan/ serving/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict predict/carry predict/learn predict/memory predict/rows predict/scenario predict/usage predict/whatif profilers/ calibrate/ replay/ plan/ serving/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h sqlite3.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and
@@ -139,7 +140,7 @@ yajl/    core/stream/json_sax.c
 xgboost/ calibrate/stat/boost.c
 '
 
-third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra[.]pb-c|zlib[.]h|zconf[.]h|zstd[.]h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi[.]h|omp[.]h|cblas|dnnl)'
+third_party='^(sqlite3[.]h|cjson|cJSON|yajl|gsl|protobuf-c|chakra[.]pb-c|zlib[.]h|zconf[.]h|zstd[.]h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi[.]h|omp[.]h|cblas|dnnl)'
 
 most_sources=16 # of a room; tests apart
 

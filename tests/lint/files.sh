@@ -12,6 +12,7 @@ core/base/write_folder.c         : looks for marks and old files
 core/base/json.c                 : notes what it reads
 core/base/csv.c                  : notes what it reads
 core/stream/input.c              : what is a trace is noted by core/job
+core/read/nsys/nsys.c            : what is a trace is noted by core/job
 core/job/job_files.c             : notes folders that are given
 core/job/comm_groups.c           : looks for lists of groups beside traces; notes the one it takes
 core/job/memory.c                : /proc
