@@ -17,9 +17,12 @@ struct active {
     msim_ps since;         /* when `left` was true */
     msim_ps took;          /* once ended */
     uint32_t before, next; /* in the list that it is in, or NONE */
-    bool running;
-    bool waiting; /* ARRIVE: has begun, its TRANSFER has not */
 };
+
+/* Bits of a demand that are apart from the others, so that a run does not begin
+ * with a way over all of them. */
+#define RUNNING 1
+#define WAITING 2 /* ARRIVE: has begun, its TRANSFER has not */
 
 /* First and last of a list through active.next. */
 struct list {
@@ -47,6 +50,7 @@ struct msim_contention_run {
     const struct msim_sharing *s;
     struct msim_evq queue;
     struct active *active;
+    uint8_t *states; /* of demands: RUNNING, WAITING */
     struct device *devices;
     const msim_ps *dur;
     const uint8_t *removed;
@@ -66,8 +70,9 @@ enum msim_status msim_contention_run_new(struct msim_contention_run **out,
     r->graph = g;
     r->s = s;
     r->active = malloc(((size_t)s->n_demands + 1) * sizeof(*r->active));
+    r->states = malloc((size_t)s->n_demands + 1);
     r->devices = malloc(((size_t)s->n_devices + 1) * sizeof(*r->devices));
-    if (!r->active || !r->devices ||
+    if (!r->active || !r->states || !r->devices ||
         msim_evq_init(&r->queue, s->n_devices + s->n_demands) != MSIM_OK) {
         msim_contention_run_free(r);
         return MSIM_ENOMEM;
@@ -82,6 +87,7 @@ void msim_contention_run_free(struct msim_contention_run *r)
         return;
     msim_evq_release(&r->queue);
     free(r->active);
+    free(r->states);
     free(r->devices);
     free(r);
 }
@@ -97,8 +103,7 @@ void msim_contention_run_begin(struct msim_contention_run *r,
     r->start = start;
     r->held_by = held_by;
     msim_evq_clear(&r->queue);
-    for (uint32_t d = 0; d < r->s->n_demands; d++)
-        r->active[d].running = r->active[d].waiting = false;
+    memset(r->states, 0, r->s->n_demands);
     for (uint32_t i = 0; i < r->s->n_devices; i++) {
         r->devices[i] = (struct device){.held = empty};
         for (int k = 0; k < LISTS; k++)
@@ -169,17 +174,19 @@ static msim_ps time_at(const struct active *a, double left)
     return a->since + ((double)whole == ps ? whole : (msim_ps)llround(ps));
 }
 
-/* Give a running demand the rate that it has among the demands that now run. */
-static void rate(struct msim_contention_run *r, uint32_t d, msim_ps now)
+/* The rate of a kind among the demands that now run. */
+static double rate_of(const struct msim_contention_run *r, uint32_t device,
+                      enum msim_demand_kind kind)
 {
-    const struct msim_demand *demand = &r->s->demands[d];
-    struct active *a = &r->active[d];
-    double rate = msim_contention_rate(r->s, demand->device,
-                                       (enum msim_demand_kind)demand->kind,
-                                       &r->devices[demand->device].load);
+    return msim_contention_rate(r->s, device, kind, &r->devices[device].load);
+}
 
-    if (rate == a->rate)
-        return;
+/* Give a running demand another rate from `now` on. */
+static void set_rate(struct msim_contention_run *r, uint32_t d, double rate,
+                     msim_ps now)
+{
+    struct active *a = &r->active[d];
+
     if (now > a->since) {
         a->left = fmax(a->left - (double)(now - a->since) * a->rate, 0);
         a->since = now;
@@ -195,7 +202,7 @@ static void arrive(struct msim_contention_run *r, uint32_t d)
 
     if (r->removed && r->removed[transfer->task])
         return;
-    r->active[d].waiting = true;
+    r->states[d] |= WAITING;
     r->devices[transfer->device].load.n[MSIM_DEMAND_ARRIVE]++;
 }
 
@@ -205,35 +212,48 @@ static void begin_transfer(struct msim_contention_run *r, uint32_t d)
     struct device *dev = &r->devices[demand->device];
 
     dev->load.n[demand->kind]++;
-    if (d > 0 && r->active[d - 1].waiting) {
-        r->active[d - 1].waiting = false;
+    if (d > 0 && r->states[d - 1] & WAITING) {
+        r->states[d - 1] &= (uint8_t)~WAITING;
         dev->load.n[MSIM_DEMAND_ARRIVE]--;
     }
 }
 
-static void rate_list(struct msim_contention_run *r, const struct list *l,
+/* All of a list are of one kind, hence of one rate. */
+static void rate_list(struct msim_contention_run *r, uint32_t device, int list,
                       msim_ps now)
 {
-    for (uint32_t i = l->first; i != MSIM_NONE; i = r->active[i].next)
-        rate(r, i, now);
+    uint32_t i = r->devices[device].running[list].first;
+    double rate;
+
+    if (i == MSIM_NONE)
+        return;
+    rate = rate_of(r, device,
+                   list == FILLING ? MSIM_DEMAND_KERNEL
+                                   : (enum msim_demand_kind)list);
+    for (; i != MSIM_NONE; i = r->active[i].next)
+        if (r->active[i].rate != rate)
+            set_rate(r, i, rate, now);
 }
 
-/* The set of what runs has changed: the others get new rates. Not for a
- * kernel, which slows nothing; kernels themselves have one rate, unless
- * collectives slow them. */
-static void rate_device(struct msim_contention_run *r, uint32_t d, msim_ps now)
+/*
+ * What runs has changed by one demand of this kind: the others get new rates. A
+ * kernel slows nothing. Copies slow copies; collectives slow each other, and
+ * kernels, which all have one rate.
+ */
+static void rate_device(struct msim_contention_run *r, uint32_t device,
+                        enum msim_demand_kind kind, msim_ps now)
 {
-    const struct msim_demand *demand = &r->s->demands[d];
-    const struct device *dev = &r->devices[demand->device];
-
-    if (demand->kind == MSIM_DEMAND_KERNEL)
+    if (kind == MSIM_DEMAND_KERNEL)
         return;
-    for (int k = MSIM_DEMAND_KERNEL + 1; k < FILLING; k++)
-        rate_list(r, &dev->running[k], now);
-    if (!msim_contention_has(r->s, MSIM_CONTENTION_SLOWDOWN))
+    if (kind == MSIM_DEMAND_TO_DEVICE || kind == MSIM_DEMAND_TO_HOST) {
+        rate_list(r, device, MSIM_DEMAND_TO_DEVICE, now);
+        rate_list(r, device, MSIM_DEMAND_TO_HOST, now);
         return;
-    rate_list(r, &dev->running[MSIM_DEMAND_KERNEL], now);
-    rate_list(r, &dev->running[FILLING], now);
+    }
+    for (int k = MSIM_DEMAND_TRANSFER; k <= MSIM_DEMAND_RECEIVE; k++)
+        rate_list(r, device, k, now);
+    rate_list(r, device, MSIM_DEMAND_KERNEL, now);
+    rate_list(r, device, FILLING, now);
 }
 
 /* ---- who may start ------------------------------------------------------ */
@@ -350,22 +370,26 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     const struct msim_demand *demand = &r->s->demands[d];
     struct device *dev = &r->devices[demand->device];
     struct active *a = &r->active[d];
+    uint32_t edge = r->graph->edge_begin[demand->task];
 
     r->start[demand->task] = now;
-    *a = (struct active){.left = demand->alone * (double)r->dur[demand->task],
-                         .rate = 1,
-                         .since = now,
-                         .running = true};
-    append(r, running_of(r, d), d);
     if (demand->kind == MSIM_DEMAND_ARRIVE)
         arrive(r, d);
     else if (msim_demand_is_transfer(demand->kind))
         begin_transfer(r, d);
     else
         dev->load.n[demand->kind]++;
+    *a = (struct active){
+        .left = demand->alone * (double)r->dur[demand->task],
+        .rate = rate_of(r, demand->device, (enum msim_demand_kind)demand->kind),
+        .since = now,
+    };
+    r->states[d] |= RUNNING;
     msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
-    rate(r, d, now);
-    rate_device(r, d, now);
+    rate_device(r, demand->device, (enum msim_demand_kind)demand->kind, now);
+    append(r, running_of(r, d), d);
+    __builtin_prefetch(&r->graph->edges[edge]); /* asked for at its end */
+    __builtin_prefetch(&r->graph->edge_kind[edge]);
 }
 
 /* Let in the demands that may start now, in order, and set the wake-up for the
@@ -417,11 +441,11 @@ static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
     struct active *a = &r->active[d];
 
     take_out(r, running_of(r, d), d);
-    a->running = false;
+    r->states[d] &= (uint8_t)~RUNNING;
     a->took = now - r->start[demand->task];
     if (demand->kind != MSIM_DEMAND_ARRIVE)
         dev->load.n[demand->kind]--;
-    rate_device(r, d, now);
+    rate_device(r, demand->device, (enum msim_demand_kind)demand->kind, now);
     if (dev->held.first != MSIM_NONE)
         admit_held(r, demand->device, now);
 }
@@ -429,6 +453,9 @@ static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
 void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
                                msim_ps at)
 {
+    /* What the event will ask for, while others pass. */
+    __builtin_prefetch(&r->s->demands[demand]);
+    __builtin_prefetch(&r->active[demand], 1);
     msim_evq_push(&r->queue, at, seq_of(r, demand));
 }
 
@@ -440,7 +467,7 @@ uint32_t msim_contention_run_next(struct msim_contention_run *r)
 
         if (e.seq < r->s->n_devices) {
             admit_held(r, e.seq, e.time);
-        } else if (r->active[d].running) {
+        } else if (r->states[d] & RUNNING) {
             end(r, d, e.time);
             return r->s->demands[d].task;
         } else {

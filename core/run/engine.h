@@ -3,7 +3,8 @@
  *
  * A static graph needs no clock: each task starts at the maximum that graph.h
  * defines, so tasks are visited in any topological order and the times are the
- * same, without a queue. Only tasks that share a device
+ * same, without a queue: in that of their numbers where all edges ascend, else
+ * in the order that an engine's first run found. Only tasks that share a device
  * (core/graph/contention.h) go through a queue of events in the order of time;
  * tasks between them are still visited as soon as their start is known. No
  * allocation while it runs.

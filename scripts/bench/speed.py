@@ -201,7 +201,8 @@ def check():
                                references))
         print(f"{what}: {have:,}")
     wrong = [w for w in wrong if w]
-    print("\n".join(wrong), file=sys.stderr)
+    for complaint_of_one in wrong:
+        print(complaint_of_one, file=sys.stderr)
     return 1 if wrong else 0
 
 

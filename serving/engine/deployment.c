@@ -371,7 +371,7 @@ static void begin_step(struct msim_deployment *d, uint32_t replica, msim_ps now)
 
 msim_ps msim_deployment_next(const struct msim_deployment *d)
 {
-    return d->events.length ? d->events.heap[0].time : MSIM_TIME_NONE;
+    return d->events.length ? msim_evq_first(&d->events).time : MSIM_TIME_NONE;
 }
 
 const struct msim_llm_token *msim_deployment_step(struct msim_deployment *d,

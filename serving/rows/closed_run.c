@@ -95,10 +95,9 @@ static enum msim_status run(struct loop *l)
     }
     while (l->left) {
         msim_ps now = msim_deployment_next(l->d);
-        const struct msim_event *next =
-            l->arrivals.length ? l->arrivals.heap : NULL;
 
-        if (next && (now == MSIM_TIME_NONE || next->time <= now)) {
+        if (l->arrivals.length && (now == MSIM_TIME_NONE ||
+                                   msim_evq_first(&l->arrivals).time <= now)) {
             MSIM_TRY(arrive(l));
         } else if (now == MSIM_TIME_NONE) {
             return MSIM_EINTERNAL;

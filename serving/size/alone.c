@@ -190,8 +190,8 @@ static void event(struct alone *a)
 static void run(struct alone *a, uint32_t n)
 {
     for (uint32_t i = 0; i < n || a->events.length;) {
-        if (a->events.length &&
-            (i == n || a->events.heap[0].time <= to_ps(a->visits[i].at_ms))) {
+        if (a->events.length && (i == n || msim_evq_first(&a->events).time <=
+                                               to_ps(a->visits[i].at_ms))) {
             event(a);
             continue;
         }

@@ -60,7 +60,7 @@ static void collect(struct sweep *s, uint32_t end)
 static uint32_t filler_at(struct sweep *s, msim_ps at, uint32_t stream)
 {
     while (s->filling.length) {
-        uint32_t k = s->first + s->filling.heap[0].seq;
+        uint32_t k = s->first + msim_evq_first(&s->filling).seq;
         uint32_t own = s->t->gpu[k].stream;
 
         if (own != stream && msim_graph_running(s->t, own, at) == k)

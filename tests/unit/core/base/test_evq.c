@@ -82,10 +82,58 @@ static void test_evq__moves_and_drops(void)
     msim_evq_release(&q);
 }
 
+/* The earliest of what is pending, or NONE. */
+static uint32_t earliest(const msim_ps *at, const bool *pending, uint32_t n)
+{
+    uint32_t best = MSIM_NONE;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (pending[i] && (best == MSIM_NONE || at[i] < at[best]))
+            best = i;
+    return best;
+}
+
+/* Pushed, moved, dropped and popped in any order, it has what a look over all
+ * of them finds; and begins anew after it was cleared half full. */
+static void test_evq__is_the_least_of_all(void)
+{
+    uint64_t state = 88172645463325252u;
+    bool pending[40] = {false};
+    struct msim_evq q;
+    msim_ps at[40];
+
+    REQUIRE(msim_evq_init(&q, 40) == MSIM_OK);
+    for (uint32_t i = 0; i < 100000; i++) {
+        uint32_t seq, want = earliest(at, pending, 40);
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        seq = (uint32_t)(state >> 40) % 40;
+        if (state % 1000 == 0) {
+            msim_evq_clear(&q);
+            memset(pending, 0, sizeof(pending));
+        } else if (state % 10 < 5) {
+            at[seq] = (msim_ps)(state >> 8) % 50;
+            pending[seq] = true;
+            msim_evq_push(&q, at[seq], seq);
+        } else if (state % 10 < 7) {
+            pending[seq] = false;
+            msim_evq_drop(&q, seq);
+        } else if (want != MSIM_NONE) {
+            CHECK_INT(msim_evq_first(&q).seq, want);
+            CHECK_INT(msim_evq_pop(&q).seq, want);
+            pending[want] = false;
+        }
+    }
+    msim_evq_release(&q);
+}
+
 int main(void)
 {
     RUN(test_evq__orders_by_time_then_number);
     RUN(test_evq__holds);
     RUN(test_evq__moves_and_drops);
+    RUN(test_evq__is_the_least_of_all);
     return check_summary();
 }

@@ -54,6 +54,83 @@ static void test_engine__agrees_with_tasks_out(void)
     }
 }
 
+#define TURNED 300
+
+/* Tens of tasks turned round: edges ascend within one, and descend between. */
+static uint32_t turned_at(uint32_t t)
+{
+    return (TURNED / 10 - 1 - t / 10) * 10 + t % 10;
+}
+
+/* The same tasks by such numbers. */
+static struct made_graph turned(const struct made_graph *m)
+{
+    uint32_t n = TURNED, edges = 0;
+    struct made_graph r = made_graph_new(n, 1, 1); /* for its room */
+
+    r.removed = calloc((size_t)n + 1, 1);
+    for (uint32_t t = 0; t < n; t++) {
+        uint32_t from = turned_at(t);
+
+        r.g.edge_begin[t] = edges;
+        r.g.n_preds[t] = m->g.n_preds[from];
+        r.dur[t] = m->dur[from];
+        r.removed[t] = m->removed[from];
+        for (uint32_t i = m->g.edge_begin[from]; i < m->g.edge_begin[from + 1];
+             i++) {
+            r.g.edges[edges] = (struct msim_edge){turned_at(m->g.edges[i].to),
+                                                  m->g.edges[i].lag};
+            r.g.edge_kind[edges++] = m->g.edge_kind[i];
+        }
+    }
+    r.g.edge_begin[n] = r.g.n_edges = edges;
+    return r;
+}
+
+/* Does the engine of `r`, which is `m` turned, start its tasks as the longest
+ * paths of `m` say? */
+static void check_turned(struct msim_engine *e, const struct made_graph *m,
+                         const struct made_graph *r)
+{
+    struct msim_scenario s = made_graph_scenario(r);
+    msim_ps start[TURNED], want[TURNED];
+
+    made_graph_longest(m, want);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
+    for (uint32_t t = 0; t < TURNED; t++)
+        CHECK_INT(start[turned_at(t)], want[t]);
+}
+
+/*
+ * Where edges do not ascend, the first run finds an order, and the second, with
+ * other durations and other tasks out, follows it.
+ */
+static void test_engine__sweeps_again_as_it_walked(void)
+{
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        uint32_t lanes = 1 + (uint32_t)(seed % 5);
+        struct made_graph m = made_graph_new(TURNED, lanes, seed), r;
+        struct msim_engine *e;
+
+        made_graph_mix(&m, seed + 1, 5);
+        m.g.n_releases = 0;
+        r = turned(&m);
+        REQUIRE(msim_engine_new(&e, &r.g) == MSIM_OK);
+        check_turned(e, &m, &r);
+        for (uint32_t t = 0; t < TURNED; t++) {
+            m.dur[t] = r.dur[turned_at(t)] = (msim_ps)(t * seed % 31) * 1000;
+            m.removed[t] = r.removed[turned_at(t)] = t % 7 == 0;
+        }
+        check_turned(e, &m, &r);
+        memset(m.removed, 0, TURNED);
+        memset(r.removed, 0, TURNED);
+        check_turned(e, &m, &r);
+        msim_engine_free(e);
+        made_graph_free(&m);
+        made_graph_free(&r);
+    }
+}
+
 /*
  * Task 1 is a collective: its stream gives it work at 10 ns over a lag of 2,
  * its peers at 50, and it is released at 99. Taken out it passes on the 10.
@@ -220,6 +297,7 @@ int main(void)
 {
     RUN(test_engine__agrees_with_longest_path);
     RUN(test_engine__agrees_with_tasks_out);
+    RUN(test_engine__sweeps_again_as_it_walked);
     RUN(test_engine__takes_a_task_out);
     RUN(test_engine__honours_releases);
     RUN(test_engine__overrides_lags_by_kind);
