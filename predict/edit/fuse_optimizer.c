@@ -16,6 +16,7 @@
  * kernels of the trace take over the models' time for them; where a kernel has
  * no work the model's time alone.
  */
+#include "core/work/foreach.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/fuse.h"
 
@@ -24,11 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PyTorch's MultiTensorApply.cuh: blocks of 65,536 elements, at most 320 a
- * kernel, and of four lists at most 36 tensors. */
-#define CHUNK   65536.0
-#define BLOCKS  320.0
-#define TENSORS 36.0
+#define LISTS 4 /* of Adam: parameters, gradients, two of its state */
 
 static const struct {
     const char *name; /* in the label of the step */
@@ -158,7 +155,9 @@ static enum msim_status find_form(struct step *s, struct msim_work *w,
     w->bytes_read = 4 * size.elems * (FORMS[f].reads + more);
     w->bytes_written = 4 * size.elems * (FORMS[f].writes + more);
     *kernels = (uint32_t)fmin(
-        ceil(fmax(size.tensors / TENSORS, size.elems / CHUNK / BLOCKS)), s->n);
+        ceil(msim_foreach_kernels(size.tensors, size.elems / MSIM_FOREACH_CHUNK,
+                                  LISTS)),
+        s->n);
     *kernels = *kernels ? *kernels : 1;
     w->kernels = *kernels;
     return MSIM_OK;

@@ -4,6 +4,7 @@
 #include "predict/usage/work_grid.h"
 
 #include "core/work/conv_shape.h"
+#include "core/work/foreach.h"
 #include "models/law/reduce_grid.h"
 
 #include <math.h>
@@ -29,10 +30,8 @@ static const struct kernel POINTWISE = {128, 20, 0}, SOFTMAX = {128, 84, 0},
                            ATTENTION = {128, 168, 49152},
                            COLLECTIVE = {640, 96, 42024};
 
-/* Elements of a block: 4 a thread (CUDALoops.cuh, thread_work_size); of a list
- * of tensors (MultiTensorApply.cuh, kChunkSize). */
+/* Elements of a block: 4 a thread (CUDALoops.cuh, thread_work_size). */
 #define ELEMENTS 512.0
-#define CHUNK    65536.0
 
 /* Rows of a block of the softmax that keeps them in registers: one a warp, two
  * where they are short (PersistentSoftmax.cuh). */
@@ -222,7 +221,8 @@ struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
     case MSIM_FAMILY_EMBEDDING:
         return gather(gpu, w);
     case MSIM_FAMILY_OPTIMIZER:
-        return launch(gpu, &LIST, (double)w->u.vector.elems / CHUNK);
+        return launch(gpu, &LIST,
+                      (double)w->u.vector.elems / MSIM_FOREACH_CHUNK);
     case MSIM_FAMILY_COLLECTIVE:
         return collective(gpu, w);
     case MSIM_FAMILY_DISPATCH:

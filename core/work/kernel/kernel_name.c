@@ -4,6 +4,7 @@
  */
 #include "core/work/kernel/kernel_name.h"
 
+#include "core/work/foreach.h"
 #include "core/work/kernel_type.h"
 
 #include <stdlib.h>
@@ -20,10 +21,6 @@
 /* cuDNN's Winograd transforms give a thread a tile of 4 x 4; maps of 14 to 56
  * positions a side fill 0.77 to 0.88 of them. */
 #define TRANSFORM_ITEMS 13
-
-/* PyTorch's foreach and fused optimizers give a block this many elements
- * (aten/src/ATen/native/cuda/MultiTensorApply.cuh, kChunkSize). */
-#define FOREACH_CHUNK 65536
 
 static bool has(const char *name, const char *word)
 {
@@ -202,7 +199,7 @@ static void read_foreach(struct msim_kernel_name *k, const char *name)
     const char *functor = strstr(name, "Functor<"), *p = functor;
     double depth = number_after(name, "TensorListMetadata<", 0);
 
-    k->items = FOREACH_CHUNK;
+    k->items = MSIM_FOREACH_CHUNK;
     k->reads = depth > 0 ? depth : 2;
     k->writes = 1;
     if (has(name, "adam") || has(name, "lamb")) {

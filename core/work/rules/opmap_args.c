@@ -2,11 +2,12 @@
  * kernels. */
 #include "core/work/rules/opmap_rule.h"
 
+#include "core/work/foreach.h"
+
 #include <string.h>
 
 /* Elements of a block of a foreach kernel, and of a thread of an elementwise
  * kernel (PyTorch: MultiTensorApply.cuh, thread_constants.h). */
-#define FOREACH_CHUNK     65536.0
 #define ELEMENTS_A_THREAD 4.0
 
 int64_t msim_opmap_count(double x)
@@ -128,7 +129,7 @@ bool msim_opmap_list(const struct msim_opmap_ctx *c, uint32_t k,
         l->plain &= o.layout == MSIM_LAYOUT_PLAIN;
         l->elems += o.elems;
         l->bytes += o.bytes;
-        l->chunks += (double)msim_opmap_count(o.elems / FOREACH_CHUNK + 1);
+        l->chunks += (double)msim_opmap_count(o.elems / MSIM_FOREACH_CHUNK + 1);
     }
     return l->n > 0;
 }
@@ -272,7 +273,7 @@ double msim_opmap_grid_elems(const struct msim_opmap_ctx *c)
             continue;
         k = &t->configs[g->config];
         if (strstr(name, "multi_tensor_apply"))
-            elems += k->grid[0] * FOREACH_CHUNK;
+            elems += k->grid[0] * MSIM_FOREACH_CHUNK;
         else if (strstr(name, "elementwise_kernel"))
             elems += (double)k->grid[0] * k->block[0] * ELEMENTS_A_THREAD;
     }

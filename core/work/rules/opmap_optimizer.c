@@ -2,22 +2,15 @@
  * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists
  * of tensors, in as many kernels as their arguments need.
  */
+#include "core/work/foreach.h"
 #include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 
-/*
- * A foreach kernel takes its tensors as arguments, at most 4 kB of them, and
- * at most 320 blocks of 65,536 elements each (PyTorch: MultiTensorApply.cuh,
- * depth_to_max_tensors and depth_to_max_blocks).
- */
 static uint32_t foreach_kernels(double tensors, double chunks, uint32_t lists)
 {
-    static const double most_tensors[] = {110, 110, 64, 48, 36, 30};
-    double by_tensors = tensors / most_tensors[lists < 5 ? lists : 5];
-    double by_chunks = chunks / 320;
-    double n = by_tensors > by_chunks ? by_tensors : by_chunks;
+    double n = msim_foreach_kernels(tensors, chunks, lists);
 
     return n < 1 ? 1 : n < 1e6 ? (uint32_t)(n + 0.999) : 1000000;
 }
