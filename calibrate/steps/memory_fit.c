@@ -4,6 +4,7 @@
 #include "calibrate/steps/memory_fit.h"
 
 #include "calibrate/steps/search.h"
+#include "core/base/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +12,13 @@
 
 #define ROW_MOST 0.69 /* log 2 */
 #define RIDGE    0.0003
-#define GIB      1073741824.0
 
 double msim_memory_residual(const struct msim_step_sample *row,
                             const struct msim_memory_constants *c)
 {
     struct msim_memory m = msim_memory_of(&row->described, &row->strategy, c);
 
-    return log(row->memory_gib * GIB / m.peak);
+    return log(row->memory_gib * MSIM_GIB / m.peak);
 }
 
 struct task {

@@ -3,12 +3,13 @@
  */
 #include "plan/memory/memory_ways.h"
 
+#include "core/base/bytes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB     1073741824.0
 #define MOST    3   /* changes at once */
 #define TP_MOST 8   /* ranks of a layer: those of a node */
 #define TRIED   512 /* strategies of so many changes */
@@ -254,10 +255,10 @@ void msim_memory_ways_text(const struct msim_memory_ways *w,
     for (uint32_t i = 0; i < w->n; i++)
         used += (size_t)snprintf(
             text + used, MSIM_MEMORY_WAYS_TEXT - used, "%s%s (%.1f GiB%s)",
-            i ? "; " : "", w->ways[i].change, w->ways[i].peak / GIB,
+            i ? "; " : "", w->ways[i].change, w->ways[i].peak / MSIM_GIB,
             w->ways[i].fits == MSIM_FITS_EDGE ? ", edge" : "");
     if (!w->n && *w->least.change)
         snprintf(text, MSIM_MEMORY_WAYS_TEXT,
                  "nothing that was tried; least with %s (%.1f GiB)",
-                 w->least.change, w->least.peak / GIB);
+                 w->least.change, w->least.peak / MSIM_GIB);
 }

@@ -3,12 +3,11 @@
  */
 #include "plan/memory/peak_memory.h"
 
+#include "core/base/bytes.h"
 #include "plan/describe/framework.h"
 
 #include <math.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 static const char *const NAMES[] = {
 #define X(name, start, text) #name,
@@ -359,7 +358,7 @@ static struct msim_memory memory_of_stage(const struct msim_parts *parts,
     out.activations = a.waiting + a.whole;
     if (of->head && head)
         out.loss = head->loss > 0 ? head->loss : own.loss * head->saved;
-    out.other = own.fixed_gib * GIB;
+    out.other = own.fixed_gib * MSIM_GIB;
     if (s->technique.master_weights == MSIM_STATED_NO)
         out.peak = out.parameters + out.optimizer + out.other +
                    working_peak(m, s, &h, &a, each, &out);

@@ -4,6 +4,8 @@
  */
 #include "plan/outcome/plan_page.h"
 
+#include "core/base/bytes.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +13,7 @@ static void put_platform(const struct msim_plan *plan,
                          const struct msim_spec *spec, uint32_t i, FILE *out)
 {
     const struct msim_spec_platform *p = &spec->platforms[i];
-    double gib = plan->basis.platforms[i].memory / 1073741824.0;
+    double gib = plan->basis.platforms[i].memory / MSIM_GIB;
 
     msim_html_print(out,
                     "<tr><td>%s</td><td>%s</td><td class=n>%.1f GiB</td>"

@@ -3,6 +3,7 @@
  */
 #include "plan/outcome/plan_report.h"
 
+#include "core/base/bytes.h"
 #include "core/base/csv.h"
 #include "core/base/decimal.h"
 #include "core/base/json_out.h"
@@ -12,8 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* ---- CSV ----------------------------------------------------------------- */
 static void put(FILE *out, double v)
@@ -157,8 +156,8 @@ static void json_nearest(struct msim_json *j, const struct msim_plan *plan,
     msim_json_text(j, "platform", spec->platforms[plan->nearest.platform].name);
     msim_json_integer(j, "gpus", plan->nearest.strategy.gpus);
     msim_json_text(j, "strategy", strategy);
-    msim_json_number(j, "peak_bytes", plan->nearest.peak_gib * GIB);
-    msim_json_number(j, "capacity_bytes", plan->nearest.room_gib * GIB);
+    msim_json_number(j, "peak_bytes", plan->nearest.peak_gib * MSIM_GIB);
+    msim_json_number(j, "capacity_bytes", plan->nearest.room_gib * MSIM_GIB);
     msim_json_open(j, "would_fit", '[', false);
     for (uint32_t i = 0; i < w->n; i++) {
         msim_json_open(j, NULL, '{', false);
@@ -240,14 +239,14 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_number(j, "high", p->high_us);
     msim_json_close(j);
     msim_json_open(j, "memory_bytes", '{', false);
-    msim_json_number(j, "peak", p->peak_gib * GIB);
-    msim_json_number(j, "low", p->low_gib * GIB);
-    msim_json_number(j, "high", p->high_gib * GIB);
+    msim_json_number(j, "peak", p->peak_gib * MSIM_GIB);
+    msim_json_number(j, "low", p->low_gib * MSIM_GIB);
+    msim_json_number(j, "high", p->high_gib * MSIM_GIB);
     msim_json_number(j, "cuda_context", p->beside.context);
     msim_json_number(j, "nccl_buffers", p->beside.nccl);
-    msim_json_number(j, "room", p->room_gib * GIB);
+    msim_json_number(j, "room", p->room_gib * MSIM_GIB);
     if (spec->traced)
-        json_parts(j, "by", plan->memory_parts, p->part_gib, GIB);
+        json_parts(j, "by", plan->memory_parts, p->part_gib, MSIM_GIB);
     else if (key && strcmp(key, "recommended") == 0)
         msim_plan_line_json(j, plan, p, spec);
     msim_json_close(j);

@@ -3,6 +3,7 @@
  */
 #include "plan/outcome/plan_line.h"
 
+#include "core/base/bytes.h"
 #include "core/report/write/gnuplot.h"
 #include "plan/memory/job_line.h"
 #include "plan/outcome/plan_draw.h"
@@ -10,8 +11,6 @@
 #include "plan/search/described_points.h"
 
 #include <inttypes.h>
-
-#define GIB 1073741824.0
 
 static void find_line(struct msim_job_line *line, struct msim_memory *m,
                       const struct msim_plan *plan,
@@ -83,7 +82,7 @@ static void put_points(const struct msim_job_line *line,
 
         fprintf(out, "%.6g", at->at * p->us / 1e6);
         for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
-            fprintf(out, " %.5g", (end += ends[k]) / GIB);
+            fprintf(out, " %.5g", (end += ends[k]) / MSIM_GIB);
         putc('\n', out);
     }
     fputs("MSIM_END\n", out);
@@ -131,6 +130,6 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
             "%s, ",
             k + 2, PARTS[k].color, PARTS[k].name);
     fprintf(out, "%.5g with lines lc rgb '#cc3311' lw 2 title 'the GPU has'\n",
-            plan->basis.platforms[p->platform].memory / GIB);
+            plan->basis.platforms[p->platform].memory / MSIM_GIB);
     return msim_plan_script_draw(out, svg, err);
 }

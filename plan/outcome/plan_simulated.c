@@ -2,6 +2,7 @@
  * plan/outcome/plan_simulated.c - what a plan recommends, by the law and by the
  * graphs of its jobs.
  */
+#include "core/base/bytes.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "plan/outcome/plan_page.h"
@@ -9,8 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-
-#define GIB 1073741824.0
 
 /* What a point would cost if a step took as long as its graph. */
 static double cost_of(const struct msim_plan *plan,
@@ -105,11 +104,11 @@ void msim_plan_simulated_json(struct msim_json *j, const struct msim_plan *plan,
 
     msim_json_open(j, "law", '{', false);
     msim_json_number(j, "step_us", p->us);
-    msim_json_number(j, "peak_bytes", p->peak_gib * GIB);
+    msim_json_number(j, "peak_bytes", p->peak_gib * MSIM_GIB);
     msim_json_close(j);
     msim_json_open(j, "simulated", '{', false);
     msim_json_number(j, "step_us", s->known ? s->us : NAN);
-    msim_json_number(j, "peak_bytes", s->known ? s->peak_gib * GIB : NAN);
+    msim_json_number(j, "peak_bytes", s->known ? s->peak_gib * MSIM_GIB : NAN);
     msim_json_unsigned(j, "graphs", s->graphs);
     msim_json_text(j, "why_not", s->known ? NULL : s->why);
     msim_json_close(j);

@@ -1,6 +1,7 @@
 /*
  * plan/outcome/plan_text.c - a plan for the terminal.
  */
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "plan/outcome/plan_report.h"
 
@@ -10,8 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* ---- text ---------------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ static void write_memory(const struct msim_plan_point *p, FILE *out)
             "CUDA's context (%.1f GiB) and NCCL's buffers (%.1f GiB) "
             "leave%s\n",
             p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
-            p->beside.context / GIB, p->beside.nccl / GIB,
+            p->beside.context / MSIM_GIB, p->beside.nccl / MSIM_GIB,
             p->fits == MSIM_FITS_EDGE ? ": not sure to fit" : "");
 }
 

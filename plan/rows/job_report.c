@@ -3,6 +3,7 @@
  */
 #include "plan/rows/job_report.h"
 
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/rows/job_marks.h"
@@ -13,8 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* The peak of one rank, and whether it fits. */
 struct peak {
@@ -81,7 +80,7 @@ static void write_row(const struct report *r, char *const *fields,
     if (!r->o->simulate)
         return;
     msim_csv_add_number(out, r->graph.us / 1e3);
-    msim_csv_add_number(out, r->graph.peak / GIB);
+    msim_csv_add_number(out, r->graph.peak / MSIM_GIB);
 }
 
 /* The row as text, which waits until its marks are known. */
@@ -179,9 +178,9 @@ static struct peak peak_of(struct report *r, const struct msim_job_row *row,
 {
     struct msim_job_memory m =
         msim_job_memory_of(row->model, &row->strategy, &r->memory, gpu);
-    struct peak p = {.gib = m.at.most / GIB,
-                     .low_gib = m.at.most / m.interval.low / GIB,
-                     .high_gib = m.at.most * m.interval.high / GIB,
+    struct peak p = {.gib = m.at.most / MSIM_GIB,
+                     .low_gib = m.at.most / m.interval.low / MSIM_GIB,
+                     .high_gib = m.at.most * m.interval.high / MSIM_GIB,
                      .fits = m.fits};
 
     /* Recomputation that nobody states may be any. */
@@ -191,7 +190,8 @@ static struct peak peak_of(struct report *r, const struct msim_job_row *row,
 
         full.recompute = MSIM_RECOMPUTE_FULL;
         least = msim_job_memory_of(row->model, &full, &r->memory, gpu);
-        p.low_gib = fmin(p.low_gib, least.at.most / least.interval.low / GIB);
+        p.low_gib =
+            fmin(p.low_gib, least.at.most / least.interval.low / MSIM_GIB);
         p.fits = msim_memory_fits(fmin(m.low, least.low), m.high, m.room);
     }
     r->called[row->failed][p.fits]++;

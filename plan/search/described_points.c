@@ -3,6 +3,7 @@
  */
 #include "plan/search/described_points.h"
 
+#include "core/base/bytes.h"
 #include "plan/memory/memory_ways.h"
 
 #include <math.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB   1073741824.0
 #define BLOCK 2048 /* points: a fraction of a millisecond each */
 
 static const char *const STEP_PARTS[] = {
@@ -76,7 +76,7 @@ static struct msim_memory_gpu
 gpu_of(const struct asking *a, const struct msim_plan_point *p, double usable)
 {
     return (struct msim_memory_gpu){
-        .usable = usable * GIB,
+        .usable = usable * MSIM_GIB,
         .link = msim_platform_link_rate(a->platforms[p->platform])};
 }
 
@@ -98,14 +98,14 @@ static bool memory(void *thread, struct msim_plan_point *p,
 
     (void)why;
     for (size_t i = 0; i < n; i++) {
-        p->part_gib[i] = parts[i] / GIB;
+        p->part_gib[i] = parts[i] / MSIM_GIB;
         rest -= parts[i];
     }
-    p->part_gib[n] = fmax(rest, 0) / GIB;
-    p->peak_gib = m->most / GIB;
-    p->low_gib = j.low / GIB;
-    p->high_gib = j.high / GIB;
-    p->room_gib = j.room / GIB;
+    p->part_gib[n] = fmax(rest, 0) / MSIM_GIB;
+    p->peak_gib = m->most / MSIM_GIB;
+    p->low_gib = j.low / MSIM_GIB;
+    p->high_gib = j.high / MSIM_GIB;
+    p->room_gib = j.room / MSIM_GIB;
     p->beside = j.beside;
     p->fits = j.fits;
     return true;
@@ -150,7 +150,8 @@ static void ways(void *thread, const struct msim_plan_point *p,
         &found,
         &(struct msim_memory_asked){
             &a->of->spec->model, &p->strategy, a->of->memory,
-            gpu_of(a, p, p->room_gib + msim_beside_bytes(&p->beside) / GIB)});
+            gpu_of(a, p,
+                   p->room_gib + msim_beside_bytes(&p->beside) / MSIM_GIB)});
     *out = (struct msim_plan_ways){.n = found.n};
     for (uint32_t i = 0; i < found.n; i++) {
         out->way[i] = (struct msim_plan_way){.peak = found.ways[i].peak,

@@ -6,6 +6,7 @@
  */
 #include "plan/search/plan_search.h"
 
+#include "core/base/bytes.h"
 #include "core/base/vec.h"
 #include "plan/search/described_points.h"
 #include "plan/search/plan_guard.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB          1073741824.0
 #define THREADS_MOST 64
 #define DAY_US       86400e6
 
@@ -82,7 +82,8 @@ static void first_point(struct search *k)
 static double usable_gib(const struct search *k,
                          const struct msim_plan_point *p)
 {
-    return fmin(msim_platform_usable_bytes(k->platforms.of[p->platform]) / GIB,
+    return fmin(msim_platform_usable_bytes(k->platforms.of[p->platform]) /
+                    MSIM_GIB,
                 k->spec->most_memory_gib);
 }
 

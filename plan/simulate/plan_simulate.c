@@ -3,14 +3,13 @@
  */
 #include "plan/simulate/plan_simulate.h"
 
+#include "core/base/bytes.h"
 #include "core/turns/turns.h"
 #include "plan/search/recommend.h"
 #include "plan/simulate/job_graph.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 struct simulating {
     struct msim_plan *plan;
@@ -37,7 +36,7 @@ static enum msim_status simulate(const struct simulating *k,
     out->known = g.known;
     snprintf(out->why, sizeof(out->why), "%s", g.why);
     out->us = g.us;
-    out->peak_gib = g.peak / GIB;
+    out->peak_gib = g.peak / MSIM_GIB;
     out->graphs = g.graphs;
     return MSIM_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "plan/traced/traced_points.h"
 
+#include "core/base/bytes.h"
 #include "plan/written/written_job.h"
 #include "predict/pipeline.h"
 #include "predict/rows/trace_job.h"
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 static const char *const STEP_PARTS[] = {"compute", "communication", "copies",
                                          "host",    "idle",          NULL};
@@ -352,17 +351,17 @@ static bool memory(void *thread, struct msim_plan_point *p,
               &err, why))
         return false;
     p->beside = held.beside;
-    p->room_gib -= msim_beside_bytes(&p->beside) / GIB;
-    p->peak_gib = held.peak / GIB;
-    p->low_gib = held.low / GIB;
-    p->high_gib = held.high / GIB;
+    p->room_gib -= msim_beside_bytes(&p->beside) / MSIM_GIB;
+    p->peak_gib = held.peak / MSIM_GIB;
+    p->low_gib = held.low / MSIM_GIB;
+    p->high_gib = held.high / MSIM_GIB;
     for (int i = 0; i < MSIM_HELD_COUNT; i++)
-        p->part_gib[i] = held.by[i] / GIB;
+        p->part_gib[i] = held.by[i] / MSIM_GIB;
     p->ran = isnan(held.peak) && ran(a, p);
     p->fits = p->ran ? MSIM_FITS_YES : MSIM_FITS_EDGE;
     if (!isnan(held.peak))
-        p->fits =
-            msim_memory_fits(held.low, held.reserved_high, p->room_gib * GIB);
+        p->fits = msim_memory_fits(held.low, held.reserved_high,
+                                   p->room_gib * MSIM_GIB);
     return true;
 }
 
@@ -407,7 +406,8 @@ static void ways(void *thread, const struct msim_plan_point *p,
     for (uint32_t i = 0; i < m->n_ways && out->n < MSIM_PLAN_WAYS; i++) {
         struct msim_plan_way *w = &out->way[out->n];
 
-        if (!m->ways[i].is_enough || !(m->ways[i].peak <= p->room_gib * GIB))
+        if (!m->ways[i].is_enough ||
+            !(m->ways[i].peak <= p->room_gib * MSIM_GIB))
             continue;
         *w = (struct msim_plan_way){.peak = m->ways[i].peak,
                                     .fits = MSIM_FITS_YES};
@@ -415,7 +415,7 @@ static void ways(void *thread, const struct msim_plan_point *p,
         if (used < sizeof(out->text))
             used += (size_t)snprintf(out->text + used, sizeof(out->text) - used,
                                      "%s%s (%.1f GiB)", out->n ? "; " : "",
-                                     w->change, w->peak / GIB);
+                                     w->change, w->peak / MSIM_GIB);
         out->n++;
     }
 }

@@ -1,6 +1,7 @@
 /*
  * plan/whatif/job_whatif_report.c - scenarios of a described job, side by side.
  */
+#include "core/base/bytes.h"
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
@@ -8,8 +9,6 @@
 #include "plan/whatif/job_whatif.h"
 
 #include <math.h>
-
-#define GIB 1073741824.0
 
 /* As a traced job's: each instant is the first of these. */
 struct breakdown {
@@ -50,7 +49,7 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
         "%8.1f  %s%s%s\n",
         step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
         b.compute * share, b.communication * share, b.copies * share,
-        b.host * share, b.idle * share, r->memory.at.most / GIB,
+        b.host * share, b.idle * share, r->memory.at.most / MSIM_GIB,
         msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
 }
 
@@ -69,7 +68,7 @@ static void text_graph(const struct msim_job_whatif *w, FILE *out)
     msim_print(out,
                "\nsimulated: the graph of the base takes %s and holds %.1f GiB "
                "by itself, without what measured jobs teach\n",
-               step, w->graph.peak / GIB);
+               step, w->graph.peak / MSIM_GIB);
 }
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)

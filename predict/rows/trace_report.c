@@ -3,11 +3,11 @@
  */
 #include "predict/rows/trace_report.h"
 
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 
 #include <math.h>
 
-#define GIB   1073741824.0
 #define MS_US 1e3
 
 static void write_figures(const struct msim_scenario_row *s, FILE *out)
@@ -17,7 +17,7 @@ static void write_figures(const struct msim_scenario_row *s, FILE *out)
     fprintf(out, "%.6g,%.6g,%.6g,", s->period.predicted / MS_US,
             s->period.low / MS_US, s->period.high / MS_US);
     if (m->peak > 0)
-        fprintf(out, "%.4g", m->peak / GIB);
+        fprintf(out, "%.4g", m->peak / MSIM_GIB);
     putc(',', out);
     msim_csv_print(out, "%s,0,", m->fits ? m->fits : "");
 }
@@ -60,9 +60,9 @@ static enum msim_status judge(struct msim_judged_groups *g,
     MSIM_TRY(msim_judged_add(g, row->kind, MSIM_JUDGED_STEP, row->step_ms,
                              s->period.predicted / MS_US, s->period.low / MS_US,
                              s->period.high / MS_US));
-    return msim_judged_add(g, row->kind, MSIM_JUDGED_MEMORY,
-                           m->peak > 0 ? row->memory_gib : 0, m->peak / GIB,
-                           m->low / GIB, m->high / GIB);
+    return msim_judged_add(
+        g, row->kind, MSIM_JUDGED_MEMORY, m->peak > 0 ? row->memory_gib : 0,
+        m->peak / MSIM_GIB, m->low / MSIM_GIB, m->high / MSIM_GIB);
 }
 
 static enum msim_status judge_all(struct msim_judged_groups *g,

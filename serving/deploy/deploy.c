@@ -3,6 +3,7 @@
  */
 #include "serving/deploy/deploy.h"
 
+#include "core/base/bytes.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
 #include "serving/engine/settings_rules.h"
@@ -13,8 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* One pool of GPUs of a stage: [1] of those that only decode. */
 struct side {
@@ -136,7 +135,7 @@ static enum msim_status open_side(struct msim_deploy *d, struct part *p,
     double gib;
 
     MSIM_TRY(msim_platform_load(&side->platform, data_dir, platform, err));
-    gib = msim_platform_memory_bytes(side->platform) / GIB;
+    gib = msim_platform_memory_bytes(side->platform) / MSIM_GIB;
     msim_engine_settings_settle(&e, gib, 0, p->model.context);
     set_up(d, p, side, s, parallel, &e);
     MSIM_TRY(msim_llm_new(&llm, &side->setup, err));

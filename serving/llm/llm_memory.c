@@ -9,15 +9,14 @@
  */
 #include "serving/llm/llm_memory.h"
 
+#include "core/base/bytes.h"
 #include "models/platform/platform.h"
 #include "serving/llm/step_works.h"
 
 #include <math.h>
 
-#define GIB (1024.0 * 1024 * 1024)
-
 /* Of CUDA's context, NCCL and the engine's own buffers, beside tensors. */
-#define CONTEXT_BYTES (0.75 * GIB)
+#define CONTEXT_BYTES (0.75 * MSIM_GIB)
 /* Sequences whose logits a step of profiling has (vLLM's max_num_seqs). */
 #define LOGIT_ROWS 256.0
 
@@ -120,8 +119,9 @@ static enum msim_status refuse(const struct msim_llm_memory *m,
         err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
         "'%s' does not fit: a GPU needs %.1f GiB (%.1f of weights, %.1f of "
         "workspace and a block of the cache), and has %.1f GiB of %.1f",
-        r->m->name, (m->weights + m->workspace + block) / GIB, m->weights / GIB,
-        (m->workspace + block) / GIB, m->usable / GIB, m->has / GIB);
+        r->m->name, (m->weights + m->workspace + block) / MSIM_GIB,
+        m->weights / MSIM_GIB, (m->workspace + block) / MSIM_GIB,
+        m->usable / MSIM_GIB, m->has / MSIM_GIB);
 }
 
 enum msim_status msim_llm_memory_make(struct msim_llm_memory *m,

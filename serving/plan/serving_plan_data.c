@@ -1,6 +1,7 @@
 /*
  * serving/plan/serving_plan_data.c - a plan of serving as CSV and JSON.
  */
+#include "core/base/bytes.h"
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
@@ -9,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* "tp_90", as a member: "ttft_p90_ms". */
 static void promise_member(const struct msim_serving_choice *c, uint32_t i,
@@ -37,7 +36,7 @@ static char *value_text(const struct msim_serving_choice *c, uint32_t config,
 
 static double memory_gib(const struct msim_served_fleet *f)
 {
-    return (f->memory.weights + f->memory.workspace) / GIB;
+    return (f->memory.weights + f->memory.workspace) / MSIM_GIB;
 }
 
 /* ---- CSV ----------------------------------------------------------------- */

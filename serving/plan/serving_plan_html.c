@@ -2,6 +2,7 @@
  * serving/plan/serving_plan_html.c - a plan of serving as one page, and its
  * chart.
  */
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "core/report/page/html.h"
 #include "core/report/write/gnuplot.h"
@@ -11,8 +12,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* ---- the chart ----------------------------------------------------------- */
 
@@ -124,7 +123,7 @@ static void put_cards(const struct msim_serving_choice *c, FILE *out)
                     "replica</span></div>\n</div>\n",
                     f->capacity.middle, f->capacity.low, f->capacity.high,
                     100 * p->load,
-                    (f->memory.weights + f->memory.workspace) / GIB,
+                    (f->memory.weights + f->memory.workspace) / MSIM_GIB,
                     (long long)f->memory.kv_tokens);
 }
 

@@ -1,6 +1,7 @@
 /*
  * serving/plan/serving_plan_text.c - a plan of serving as people read it.
  */
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "serving/plan/serving_plan_report.h"
@@ -10,8 +11,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 /* ---- words --------------------------------------------------------------- */
 
@@ -144,7 +143,7 @@ static void put_replica(const struct msim_serving_choice *c,
     msim_print(out,
                "  %-12s %10.1f  GiB a GPU for weights and workspace; KV cache "
                "of %lld tokens a replica\n",
-               "memory", (f->memory.weights + f->memory.workspace) / GIB,
+               "memory", (f->memory.weights + f->memory.workspace) / MSIM_GIB,
                (long long)f->memory.kv_tokens);
 }
 

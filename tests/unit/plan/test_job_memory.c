@@ -3,9 +3,8 @@
  */
 #include "plan/memory/job_memory.h"
 
+#include "core/base/bytes.h"
 #include "tests/check.h"
-
-#define GIB 1073741824.0
 
 static const struct msim_described MODEL = {.layers = 8,
                                             .hidden = 1024,
@@ -15,7 +14,8 @@ static const struct msim_described MODEL = {.layers = 8,
                                             .ffn = 4096,
                                             .vocab = 32000,
                                             .gated = true};
-static const struct msim_memory_gpu GPU = {.usable = 40 * GIB, .link = 3e11};
+static const struct msim_memory_gpu GPU = {.usable = 40 * MSIM_GIB,
+                                           .link = 3e11};
 
 static struct msim_strategy split(int64_t tp, int64_t cp, int64_t dp,
                                   int64_t pp, int64_t ep, int64_t a_node)
@@ -76,7 +76,7 @@ static void test_job_memory__knows_its_communicators(void)
             nccl += msim_beside_collective(&all[k], GPU.link);
         CHECK_REL(b.nccl, nccl, 1e-12);
         CHECK((b.nccl > 0) == (s.gpus > 1));
-        CHECK_REL(b.context, 0.5 * GIB, 0);
+        CHECK_REL(b.context, 0.5 * MSIM_GIB, 0);
     }
 }
 
@@ -93,7 +93,8 @@ static void test_job_memory__fits_by_the_interval(void)
         fit.interval[c] = (struct msim_memory_interval){9, 9};
     fit.interval[msim_memory_class_of(&s)] =
         (struct msim_memory_interval){1.25, 1.5};
-    beside = msim_job_memory_of(&MODEL, &s, &fit, &gpu).beside.nccl + GIB / 2;
+    beside =
+        msim_job_memory_of(&MODEL, &s, &fit, &gpu).beside.nccl + MSIM_GIB / 2;
     for (int k = 0; k < 3; k++) {
         static const double SHARES[] = {1.51, 1.49, 0.79};
         static const enum msim_fits FITS[] = {MSIM_FITS_YES, MSIM_FITS_EDGE,

@@ -2,10 +2,9 @@
  * tests/unit/plan/test_memory_ways.c - what is offered is enough, is the
  * smallest change, and holds what it says.
  */
+#include "core/base/bytes.h"
 #include "plan/memory/memory_ways.h"
 #include "tests/check.h"
-
-#define GIB 1073741824.0
 
 static const struct msim_described LLAMA = {.layers = 32,
                                             .hidden = 4096,
@@ -37,7 +36,7 @@ static struct msim_memory_ways ways_of(const struct msim_described *m,
 {
     struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
     const struct msim_memory_asked asked = {
-        m, s, &fit, {.usable = gib * GIB, .link = 3e11}};
+        m, s, &fit, {.usable = gib * MSIM_GIB, .link = 3e11}};
     struct msim_memory_ways out;
 
     for (int c = 0; c < MSIM_MEMORY_CLASSES; c++)
@@ -62,7 +61,7 @@ static void check_ways(const struct msim_memory_ways *w, double gib)
         const struct msim_strategy *s = &w->ways[i].strategy;
 
         CHECK_REL(w->ways[i].peak, msim_memory_of(&LLAMA, s, &c).most, 1e-12);
-        CHECK(w->ways[i].peak <= gib * GIB);
+        CHECK(w->ways[i].peak <= gib * MSIM_GIB);
         CHECK_INT(s->gpus, s->dp * s->tp * s->pp * s->cp);
         CHECK_INT(s->global_batch, s->dp * s->grad_accum * s->micro_batch);
         CHECK(!i || w->ways[i].peak >= w->ways[i - 1].peak);
@@ -144,7 +143,7 @@ static void test_memory_ways__nothing(void)
     char text[MSIM_MEMORY_WAYS_TEXT];
 
     CHECK_INT(w.n, 0);
-    CHECK(w.least.peak > 0.01 * GIB);
+    CHECK(w.least.peak > 0.01 * MSIM_GIB);
     msim_memory_ways_text(&w, text);
     CHECK(!strncmp(text, "nothing that was tried; least with ", 35));
 }

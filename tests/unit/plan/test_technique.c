@@ -1,5 +1,6 @@
 /* Techniques: what they are set from, and what they make of parts, peaks and
  * steps, as can be counted by hand. */
+#include "core/base/bytes.h"
 #include "models/platform/platform.h"
 #include "plan/memory/peak_memory.h"
 #include "plan/step/step_law.h"
@@ -7,8 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define GIB 1073741824.0
 
 static struct msim_platform *a100;
 static struct msim_pricer pricer;
