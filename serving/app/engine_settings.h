@@ -34,6 +34,21 @@ struct msim_engine_settings {
     bool share_is_of_rest; /* ... for the KV cache, of what weights leave */
 };
 
+/* What a program does untold: a row of data/engines/defaults.csv. */
+struct msim_engine_defaults {
+    struct msim_engine_settings settings;
+    /* max_num_batched_tokens, where it is 0: of GPUs from that memory on, of
+     * smaller ones */
+    double large_gpu_gib;
+    int64_t large_gpu_tokens, small_gpu_tokens;
+    /* max_num_seqs, where it is 0: for each longest sequence that the KV cache
+     * holds, and within which limits */
+    int64_t seqs_a_full_cache, seqs_least, seqs_most;
+};
+
+/* By engine; cmake/engine_rows.py makes C of the rows. */
+extern const struct msim_engine_defaults msim_engine_table[MSIM_LLM_ENGINES];
+
 /* Defaults of that program; settle them. */
 struct msim_engine_settings msim_engine_settings_of(enum msim_llm_engine e);
 
