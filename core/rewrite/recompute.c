@@ -11,6 +11,7 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct recomputing {
     struct msim_weave *w;
@@ -112,6 +113,37 @@ static enum msim_status visit(void *ctx, uint32_t s)
     return msim_weave_copy(c->w, s);
 }
 
+static bool is_product(const struct msim_trace *t, uint32_t op)
+{
+    static const char *const NAMES[] = {"aten::mm", "aten::addmm", "aten::bmm",
+                                        "aten::_scaled_mm",
+                                        "aten::_grouped_mm"};
+    const char *name = msim_trace_text(t, t->ops[op].name);
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+        if (!strcmp(NAMES[i], name))
+            return true;
+    return false;
+}
+
+/* Of each product of forward, backward has two, for inputs and weights, and a
+ * third where it computes its block again. */
+static bool is_recorded(const struct msim_weave *w)
+{
+    uint64_t n[2] = {0};
+
+    for (uint32_t s = 0; s < w->a.n; s++) {
+        const struct msim_anatomy_statement *row = &w->a.rows[s];
+
+        if (row->block == MSIM_NONE || row->role > MSIM_ANATOMY_BACKWARD ||
+            row->role < MSIM_ANATOMY_FORWARD)
+            continue;
+        for (uint32_t i = row->op; i < msim_anatomy_end(&w->a, s); i++)
+            n[row->role == MSIM_ANATOMY_BACKWARD] += is_product(w->t, i);
+    }
+    return n[0] && 2 * n[1] > 5 * n[0];
+}
+
 enum msim_status msim_stage_recompute(struct msim_weave *w,
                                       const struct msim_rewrite *r)
 {
@@ -122,6 +154,10 @@ enum msim_status msim_stage_recompute(struct msim_weave *w,
         return msim_weave_refuse(
             w, "no block of layers repeats in the forward pass of the trace, "
                "so that none can be computed again");
+    if (!*r->recompute_ops && is_recorded(w))
+        return msim_weave_refuse(
+            w, "the backward passes of the trace have three products for each "
+               "of forward: its blocks are computed again already");
     c.done = calloc(w->a.n_blocks, 1);
     c.backward = calloc((size_t)w->d.lives.n + 1, 1);
     if (c.done && c.backward)

@@ -44,8 +44,9 @@ struct msim_split {
     uint32_t tp, pp, vp;
     uint32_t dp;            /* as msim_rewrite.world, which is as many */
     uint32_t micro_batches; /* of a step, each of the recorded batch */
-    bool rows;     /* with tp: tokens are shared out between products, too */
-    uint8_t order; /* enum msim_turns_order */
+    bool rows;      /* with tp: tokens are shared out between products, too */
+    bool rows_said; /* that is stated */
+    uint8_t order;  /* enum msim_turns_order */
     uint32_t recorded; /* ranks of the recorded job; 0: one */
     uint32_t stage;    /* whose trace is made, from 0 */
 };

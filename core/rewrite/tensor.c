@@ -24,6 +24,7 @@
 
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/emit.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -371,4 +372,31 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
     msim_weave_close(&c.w);
     msim_shares_release(&c.s);
     return status;
+}
+
+enum msim_status msim_tensor_check_recorded(const struct msim_trace *t,
+                                            const struct msim_split *how,
+                                            struct msim_error *err)
+{
+    bool rows;
+    uint32_t ranks = msim_shares_recorded_ranks(t, &rows);
+
+    if (how->pp == 1 && msim_has_messages(t))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "parallel.pp is 1, but the trace is of one stage of "
+                         "a pipeline (it sends and receives), which has some "
+                         "of the layers; want the trace of one that has all");
+    if (ranks && how->tp && how->tp < ranks)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "parallel.tp is %u, but the trace is of one of %u "
+                         "tensor parallel ranks, which has a share of each "
+                         "layer; want %u, or the trace of one that has all",
+                         how->tp, ranks, ranks);
+    if (!ranks || !how->rows_said || how->rows == rows)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "parallel.sequence_parallel is %s, but the recorded %u "
+                     "tensor parallel ranks %s tokens between products",
+                     how->rows ? "true" : "false", ranks,
+                     rows ? "share" : "do not share");
 }

@@ -1,6 +1,6 @@
 /*
  * core/rewrite/tensor.h - a recorded step as one of several tensor parallel
- * ranks runs it. Private to core/rewrite.
+ * ranks runs it.
  */
 #ifndef MSIM_CORE_REWRITE_TENSOR_H
 #define MSIM_CORE_REWRITE_TENSOR_H
@@ -15,5 +15,13 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
                                        struct msim_strtab *strings,
                                        const struct msim_split *how,
                                        struct msim_error *err);
+
+/* Can a trace of ranks that split the model already be what is asked for?
+ * EUSAGE where fewer ranks or stages would have what it has a share of, or
+ * tokens are shared out otherwise than recorded. */
+MSIM_MUST_CHECK
+enum msim_status msim_tensor_check_recorded(const struct msim_trace *t,
+                                            const struct msim_split *how,
+                                            struct msim_error *err);
 
 #endif

@@ -49,6 +49,16 @@ static void read_size(struct msim_fields *f, const char *key, int64_t *from,
         msim_field_refuse(f, key, "sizes of at most 1,000,000,000");
 }
 
+static int64_t read_number(struct msim_fields *f, const char *key)
+{
+    const cJSON *item = msim_field_json(f, key);
+
+    if (!cJSON_IsNumber(item) || item->valuedouble <= LAYERS_MOST)
+        return msim_field_int(f, key, 1, MSIM_FIELD_WANTED);
+    msim_field_refuse(f, key, "at most 10,000 layers");
+    return 1;
+}
+
 /* A described model has one repetition, which a trace calls "blocks". */
 static void read_layers(struct msim_fields *f, const char *key, int64_t *to)
 {
@@ -59,16 +69,14 @@ static void read_layers(struct msim_fields *f, const char *key, int64_t *to)
     if (*to)
         msim_field_refuse(f, key, "the number of layers once a scenario");
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(f->object, key))) {
-        *to = msim_field_int(f, key, 1, MSIM_FIELD_WANTED);
+        *to = read_number(f, key);
     } else {
         in = msim_fields_open(f, key);
         msim_fields_only(&in, KEYS);
         (void)msim_field_word(&in, "block", BLOCKS, 0);
-        *to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        *to = read_number(&in, "to");
         msim_fields_close(f, &in);
     }
-    if (*to > LAYERS_MOST)
-        msim_field_refuse(f, key, "at most 10,000 layers");
 }
 
 void msim_job_model_read(struct msim_job_model *c, struct msim_fields *f,

@@ -42,6 +42,10 @@ static bool has_column(const struct msim_spec *spec, uint32_t i)
 
     if (!spec->traced)
         return d->place >= MSIM_GIVEN_offload && named;
+    if (d->place == MSIM_GIVEN_tp || d->place == MSIM_GIVEN_pp)
+        return values->n > 1 || values->v[0] != 1;
+    if (d->place > MSIM_SPEC_BITS)
+        return named;
     return d->words &&
            (named || (d->place != MSIM_SPEC_BITS &&
                       d->place != MSIM_GIVEN_optimizer_in_backward));

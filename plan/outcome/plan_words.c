@@ -91,6 +91,17 @@ static void describe_model(struct words *w, const struct msim_spec *spec,
     }
 }
 
+/* Is a value of a traced step said beside batch, micro batches and GPUs? */
+static bool is_said(const struct msim_spec_dimension *d,
+                    const struct msim_strategy *s, int64_t v)
+{
+    if (d->place == MSIM_GIVEN_tp || d->place == MSIM_GIVEN_pp)
+        return v > 1;
+    if (d->place == MSIM_SPEC_SHARD)
+        return s->dp >= 2;
+    return v != 0 && (d->words || d->place > MSIM_SPEC_BITS);
+}
+
 /* What differs from the traced step, and the batch. */
 static void describe_trace(struct words *w, const struct msim_plan_point *p)
 {
@@ -105,7 +116,7 @@ static void describe_trace(struct words *w, const struct msim_plan_point *p)
         int64_t v = msim_plan_point_value(p, d);
         char value[32];
 
-        if (!d->words || (d->place == MSIM_SPEC_SHARD ? s->dp < 2 : v == 0))
+        if (!is_said(d, s, v))
             continue;
         msim_spec_value_text(d, v, value, sizeof(value));
         add(w,

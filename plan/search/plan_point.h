@@ -14,7 +14,8 @@ struct msim_plan_point {
     uint64_t number; /* in the spec's order */
     uint32_t platform;
     struct msim_strategy strategy;
-    /* Of a traced step: indices of words, by place of msim_spec_place. */
+    /* Of a traced step: indices of words and numbers, by place of
+     * msim_spec_place. */
     int64_t traced[MSIM_SPEC_PLACES - MSIM_GIVEN_COUNT];
     double us, low_us, high_us;         /* of a step */
     double part_us[MSIM_PLAN_PARTS];    /* where it goes, by the predictor's

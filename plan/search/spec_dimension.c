@@ -55,6 +55,10 @@ static const struct msim_spec_dimension TRACED[] = {
     {"offload", MSIM_GIVEN_offload, OFFLOADS, 1, {0}},
     {"optimizer_bits", MSIM_SPEC_BITS, BITS, 1, {0}},
     {"optimizer_in_backward", MSIM_GIVEN_optimizer_in_backward, STATED, 1, {0}},
+    {"tp", MSIM_GIVEN_tp, NULL, 1, {1}},
+    {"pp", MSIM_GIVEN_pp, NULL, 1, {1}},
+    {"layers", MSIM_SPEC_LAYERS, NULL, 1, {0}},
+    {"hidden", MSIM_SPEC_HIDDEN, NULL, 1, {0}},
     {"gpus", MSIM_GIVEN_gpus, NULL, 0, {0}}};
 
 #define N(table) ((uint32_t)(sizeof(table) / sizeof(*(table))))
@@ -74,11 +78,19 @@ const struct msim_spec_dimension *msim_spec_dimension_at(bool traced,
                                                   : &DESCRIBED[d];
 }
 
+/* A number that no strategy has. */
+static bool is_own_number(const struct msim_spec_dimension *d)
+{
+    return d->place >= MSIM_GIVEN_COUNT && !d->words;
+}
+
 void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
                           char *text, size_t size)
 {
     if (d->words)
         snprintf(text, size, "%s", d->words[v]);
+    else if (is_own_number(d))
+        snprintf(text, size, "%.0lld", (long long)v); /* "" for 0 */
     else
         msim_strategy_value_text((enum msim_given)d->place, v, text, size);
 }
@@ -86,7 +98,7 @@ void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
 static bool may_be_null(const struct msim_spec_dimension *d)
 {
     return (d->place > MSIM_GIVEN_offload && d->place < MSIM_GIVEN_COUNT) ||
-           d->place == MSIM_SPEC_BITS || d->place == MSIM_GIVEN_nodes;
+           d->place >= MSIM_SPEC_BITS || d->place == MSIM_GIVEN_nodes;
 }
 
 /* The index of a word; -1: it is none. What is "" is not offered. */
@@ -112,6 +124,21 @@ static int64_t read_word(const struct msim_spec_dimension *d, const cJSON *item,
     return -1;
 }
 
+#define NUMBER_MOST 1000000000
+
+static const char *read_number(const cJSON *item, int64_t *out, char *want,
+                               size_t size)
+{
+    double v = cJSON_IsNumber(item) ? item->valuedouble : 0;
+
+    if (v >= 1 && v <= NUMBER_MOST && v == (double)(int64_t)v) {
+        *out = (int64_t)v;
+        return NULL;
+    }
+    snprintf(want, size, "a whole number from 1 to 1,000,000,000");
+    return want;
+}
+
 /* One value; NULL, or what is wanted, in `want`. */
 static const char *read_value(const struct msim_spec_dimension *d,
                               const cJSON *item, int64_t *out, char *want,
@@ -128,6 +155,8 @@ static const char *read_value(const struct msim_spec_dimension *d,
     if (d->words) {
         *out = read_word(d, item, want, size);
         wrong = *out < 0 ? want : NULL;
+    } else if (is_own_number(d)) {
+        wrong = read_number(item, out, want, size);
     } else {
         wrong = msim_strategy_read_item(&s, &given, (enum msim_given)d->place,
                                         item, want, size);

@@ -17,11 +17,13 @@
 #define MSIM_SPEC_VALUES     24
 
 /* Places beside those of a strategy (enum msim_given): what a traced step alone
- * may be changed by, as the index of a word. */
+ * may be changed by, as the index of a word, or a number; 0: as traced. */
 enum msim_spec_place {
     MSIM_SPEC_SHARD = MSIM_GIVEN_COUNT, /* how data parallel ranks share it */
     MSIM_SPEC_DTYPE,                    /* "precision" */
     MSIM_SPEC_BITS,                     /* "optimizer_bits" */
+    MSIM_SPEC_LAYERS,                   /* numbers, from here on */
+    MSIM_SPEC_HIDDEN,
     MSIM_SPEC_PLACES
 };
 

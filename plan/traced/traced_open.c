@@ -40,7 +40,10 @@ static int64_t as_recorded(const struct msim_spec_dimension *d)
         return 2; /* "bf16": the same operators */
     case MSIM_GIVEN_grad_accum:
     case MSIM_GIVEN_gpus:
+    case MSIM_GIVEN_tp:
+    case MSIM_GIVEN_pp:
         return 1;
+    case MSIM_SPEC_HIDDEN:
     case MSIM_SPEC_SHARD:
     case MSIM_GIVEN_micro_batch:
         return INT64_MAX;
@@ -69,6 +72,15 @@ static enum msim_status refuse(const struct msim_spec *spec, const char *member,
                      "%s does not go with the trace: %s", member, text);
 }
 
+/* Can a step that answers requests not be so? */
+static bool trains_alone(const struct msim_spec_dimension *d, int64_t v)
+{
+    if (d->place == MSIM_GIVEN_tp || d->place == MSIM_GIVEN_pp)
+        return v > 1;
+    return v && d->place != MSIM_GIVEN_gpus &&
+           d->place != MSIM_GIVEN_micro_batch && d->place != MSIM_SPEC_DTYPE;
+}
+
 /* Requests and samples are not the same question. */
 static enum msim_status check_unit(struct msim_traced_points *of,
                                    struct msim_spec *spec,
@@ -92,9 +104,7 @@ static enum msim_status check_unit(struct msim_traced_points *of,
     for (uint32_t k = 0;
          of->about.serves && (d = msim_spec_dimension_at(true, k)); k++)
         for (uint32_t i = 0; i < spec->values[k].n; i++)
-            if (spec->values[k].v[i] && d->place != MSIM_GIVEN_gpus &&
-                d->place != MSIM_GIVEN_micro_batch &&
-                d->place != MSIM_SPEC_DTYPE)
+            if (trains_alone(d, spec->values[k].v[i]))
                 return refuse(spec, d->name,
                               "the trace has no backward pass; of one that "
                               "answers requests gpus, micro_batch and "

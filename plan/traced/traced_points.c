@@ -128,15 +128,30 @@ static void end(void *thread)
 
 /* ---- what follows from what ---------------------------------------------- */
 
+/* GPUs that hold one copy of the model, of a rank as it was recorded. */
+static int64_t parts_of(const struct msim_strategy *s)
+{
+    return s->tp * s->pp;
+}
+
 /* GPUs that a job of several ranks can have: as many as were recorded; or,
  * where it answers requests, several such jobs side by side. */
 static bool has_gpus(const struct msim_traced_points *of,
                      const struct msim_plan_point *p, char why[MSIM_PLAN_WHY])
 {
     int64_t gpus = p->strategy.gpus, ranks = of->about.ranks;
+    int64_t parts = parts_of(&p->strategy);
 
-    if (of->about.serves ? gpus % ranks == 0 : ranks == 1 || gpus == ranks)
+    if (of->about.serves ? gpus % ranks == 0
+        : ranks == 1     ? gpus % parts == 0
+                         : gpus == ranks * parts)
         return true;
+    if (gpus % parts) {
+        snprintf(why, MSIM_PLAN_WHY,
+                 "gpus %" PRId64 " cannot be split by tp x pp, %" PRId64, gpus,
+                 parts);
+        return false;
+    }
     snprintf(why, MSIM_PLAN_WHY,
              "the trace is of a job of %" PRId64 " ranks already: want gpus "
              "%" PRId64 "%s, or the trace of one rank that works alone",
@@ -149,7 +164,7 @@ static bool has_gpus(const struct msim_traced_points *of,
 static int64_t batches_of(const struct msim_traced_points *of,
                           const struct msim_strategy *s)
 {
-    return of->about.serves ? s->gpus / of->about.ranks : s->gpus;
+    return s->gpus / (of->about.serves ? of->about.ranks : parts_of(s));
 }
 
 static bool complete_batch(const struct msim_traced_points *of,
@@ -182,7 +197,8 @@ static bool complete_batch(const struct msim_traced_points *of,
 static bool is_as_recorded(const struct msim_traced_points *of,
                            const struct msim_plan_point *p)
 {
-    return of->about.serves || of->about.ranks > 1 || p->strategy.gpus == 1;
+    return of->about.serves || of->about.ranks > 1 ||
+           p->strategy.gpus == parts_of(&p->strategy);
 }
 
 static bool complete(const struct msim_traced_points *of,
@@ -199,10 +215,11 @@ static bool complete(const struct msim_traced_points *of,
                  "%s: it is looked at once, not for every \"shard\"",
                  of->about.ranks > 1 ? "ranks share what they shared when they "
                                        "were recorded"
+                 : s->gpus > 1       ? "one copy of the model shares nothing"
                                      : "one GPU shares nothing");
         return false;
     }
-    s->dp = is_as_recorded(of, p) ? 1 : s->gpus;
+    s->dp = is_as_recorded(of, p) ? 1 : s->gpus / parts_of(s);
     if (!s->micro_batch)
         s->micro_batch = of->about.batch;
     /* Frames of one video, say, are no batch, though they stand in its place.
@@ -237,6 +254,10 @@ static void fill_fields(const struct msim_traced_points *of,
         {MSIM_TRACE_COLUMN_optimizer_bits, MSIM_SPEC_BITS},
         {MSIM_TRACE_COLUMN_optimizer_in_backward,
          MSIM_GIVEN_optimizer_in_backward},
+        {MSIM_TRACE_COLUMN_tp, MSIM_GIVEN_tp},
+        {MSIM_TRACE_COLUMN_pp, MSIM_GIVEN_pp},
+        {MSIM_TRACE_COLUMN_layers, MSIM_SPEC_LAYERS},
+        {MSIM_TRACE_COLUMN_hidden, MSIM_SPEC_HIDDEN},
     };
     const struct msim_spec_dimension *d;
     bool alone = is_as_recorded(of, p);
@@ -255,7 +276,7 @@ static void fill_fields(const struct msim_traced_points *of,
     if (alone)
         snprintf(values[MSIM_TRACE_COLUMN_strategy], VALUE, "single");
     snprintf(values[MSIM_TRACE_COLUMN_gpus], VALUE, "%" PRId64,
-             alone ? 1 : p->strategy.gpus);
+             alone ? parts_of(&p->strategy) : p->strategy.gpus);
     snprintf(values[MSIM_TRACE_COLUMN_grad_accum], VALUE, "%" PRId64,
              p->strategy.grad_accum);
     if (p->strategy.micro_batch != of->about.batch)

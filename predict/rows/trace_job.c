@@ -21,7 +21,8 @@ struct reading {
     struct msim_change_reader *to;
     char *reason;
     size_t size;
-    const char *amp; /* the narrow type of mixed precision; NULL: none */
+    const char *amp;    /* the narrow type of mixed precision; NULL: none */
+    int64_t tp, pp, vp; /* how one copy of the model is split */
 };
 
 static const char *field(const struct reading *r, enum msim_trace_column c)
@@ -144,13 +145,20 @@ static void read_gpu(struct reading *r)
         change_number(r, "nodes", number(r, MSIM_TRACE_COLUMN_nodes, 1, 1));
 }
 
-/* Ways to split a model that no change of a trace makes: 1 or empty. */
+static int64_t parts(struct reading *r, enum msim_trace_column c)
+{
+    return *field(r, c) ? number(r, c, 1, 1) : 1;
+}
+
 static void read_splits(struct reading *r)
 {
-    static const enum msim_trace_column SPLITS[] = {
-        MSIM_TRACE_COLUMN_tp, MSIM_TRACE_COLUMN_pp, MSIM_TRACE_COLUMN_cp,
-        MSIM_TRACE_COLUMN_ep, MSIM_TRACE_COLUMN_vp};
+    /* Ways to split a model that no change of a trace makes: 1 or empty. */
+    static const enum msim_trace_column SPLITS[] = {MSIM_TRACE_COLUMN_cp,
+                                                    MSIM_TRACE_COLUMN_ep};
 
+    r->tp = parts(r, MSIM_TRACE_COLUMN_tp);
+    r->pp = parts(r, MSIM_TRACE_COLUMN_pp);
+    r->vp = parts(r, MSIM_TRACE_COLUMN_vp);
     for (size_t i = 0; i < sizeof(SPLITS) / sizeof(*SPLITS); i++)
         if (*field(r, SPLITS[i]) && number(r, SPLITS[i], 1, 1) != 1)
             wrong(r, SPLITS[i], "1: no change of a trace splits its model so");
@@ -159,16 +167,23 @@ static void read_splits(struct reading *r)
               "nothing: the sequence is the traced one");
 }
 
+/* Copies of the model. */
 static int64_t read_ranks(struct reading *r)
 {
     bool dp = *field(r, MSIM_TRACE_COLUMN_dp),
          gpus = *field(r, MSIM_TRACE_COLUMN_gpus);
+    int64_t each = r->tp * r->pp;
     int64_t n =
         number(r, dp ? MSIM_TRACE_COLUMN_dp : MSIM_TRACE_COLUMN_gpus, 1, 1);
 
-    if (dp && gpus && number(r, MSIM_TRACE_COLUMN_gpus, 1, 1) != n)
-        wrong(r, MSIM_TRACE_COLUMN_gpus, "as many as 'dp'");
-    return n;
+    if (dp && gpus && number(r, MSIM_TRACE_COLUMN_gpus, 1, 1) != n * each)
+        wrong(r, MSIM_TRACE_COLUMN_gpus,
+              each > 1 ? "as many as dp x tp x pp" : "as many as 'dp'");
+    if (dp || !gpus)
+        return n;
+    if (n % each)
+        wrong(r, MSIM_TRACE_COLUMN_gpus, "a multiple of tp x pp");
+    return n / each;
 }
 
 /* The words of the change `shard`, "single" for none. */
@@ -225,12 +240,35 @@ static void change_shard(struct reading *r, const char *strategy)
     r->amp = NULL;
 }
 
+static bool is_split(const struct reading *r)
+{
+    return r->tp > 1 || r->pp > 1 || r->vp > 1;
+}
+
+/* Stages take micro batches; elsewhere they are accumulated. */
+static void change_splits(struct reading *r, int64_t copies)
+{
+    cJSON *how = cJSON_CreateObject();
+    int64_t micro = parts(r, MSIM_TRACE_COLUMN_grad_accum);
+
+    if (r->tp > 1)
+        cJSON_AddNumberToObject(how, "tp", (double)r->tp);
+    cJSON_AddNumberToObject(how, "pp", (double)r->pp);
+    cJSON_AddNumberToObject(how, "vp", (double)r->vp);
+    cJSON_AddNumberToObject(how, "dp", (double)copies);
+    if (r->pp > 1)
+        cJSON_AddNumberToObject(how, "micro_batches", (double)micro);
+    change(r, "parallel", how);
+}
+
 static void read_ways(struct reading *r)
 {
     int64_t ranks = read_ranks(r);
     const char *strategy = strategy_of(r, ranks);
 
     add_kind(r, strategy);
+    if (is_split(r))
+        change_splits(r, ranks);
     if (strcmp(strategy, "single") != 0) {
         change_number(r, "world", ranks);
         change_shard(r, strategy);
@@ -238,6 +276,17 @@ static void read_ways(struct reading *r)
         wrong(r, MSIM_TRACE_COLUMN_strategy,
               "another one than 'single' for ranks that train together");
     }
+}
+
+static void read_sizes(struct reading *r)
+{
+    static const enum msim_trace_column SIZES[] = {MSIM_TRACE_COLUMN_layers,
+                                                   MSIM_TRACE_COLUMN_hidden};
+
+    for (size_t i = 0; i < sizeof(SIZES) / sizeof(*SIZES); i++)
+        if (*field(r, SIZES[i]))
+            change_number(r, msim_trace_column_names[SIZES[i]],
+                          number(r, SIZES[i], 1, 1));
 }
 
 static void read_batch(struct reading *r)
@@ -249,10 +298,10 @@ static void read_batch(struct reading *r)
 
     if (batch > 0)
         change_number(r, "batch", batch);
-    if (micro > 1) {
+    if (micro > 1)
         add_kind(r, "accumulated");
+    if (micro > 1 && r->pp <= 1)
         change_number(r, "accumulate", micro);
-    }
     if (*field(r, MSIM_TRACE_COLUMN_global_batch) && batch > 0 &&
         number(r, MSIM_TRACE_COLUMN_global_batch, 1, 1) !=
             batch * micro * read_ranks(r))
@@ -343,6 +392,7 @@ void msim_trace_job_read(struct msim_trace_job *job,
     read_autocast(&r);
     if (mixed)
         add_kind(&r, "amp");
+    read_sizes(&r);
     read_batch(&r);
     read_memory_for_time(&r);
     read_optimizer(&r);

@@ -31,6 +31,8 @@
     X(grad_accum)                                                              \
     X(global_batch)                                                            \
     X(sequence)                                                                \
+    X(layers)                                                                  \
+    X(hidden)                                                                  \
     X(amp)                                                                     \
     X(precision)                                                               \
     X(activation_checkpointing)                                                \

@@ -35,6 +35,16 @@ static void keep_layers(struct msim_fields *f, struct msim_rewrite *w,
     }
 }
 
+static int64_t read_blocks(struct msim_fields *f, const char *key)
+{
+    const cJSON *item = msim_field_json(f, key);
+
+    if (!cJSON_IsNumber(item) || item->valuedouble <= LAYERS_MOST)
+        return msim_field_int(f, key, 1, MSIM_FIELD_WANTED);
+    msim_field_refuse(f, key, "at most 10,000 layers");
+    return 1;
+}
+
 /* So many blocks of layers, of the repetition that is named. */
 void msim_change_read_layers(struct msim_change_reader *r, const char *key)
 {
@@ -50,17 +60,17 @@ void msim_change_read_layers(struct msim_change_reader *r, const char *key)
         in = msim_fields_open(r->f, key);
         msim_fields_only(&in, KEYS);
         block = msim_field_text(&in, "block");
-        n = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        n = read_blocks(&in, "to");
+        if (block && !*block)
+            msim_field_refuse(&in, "block",
+                              "the name of a repetition; where there is one, "
+                              "the number of layers will do");
         if (block && strlen(block) >= sizeof(w->layers_block))
             msim_field_refuse(&in, "block", "at most 63 characters");
         keep_layers(&in, w, block ? block : "", n);
-        if (n > LAYERS_MOST)
-            msim_field_refuse(&in, "to", "at most 10,000 layers");
         msim_fields_close(r->f, &in);
     } else {
-        n = msim_field_int(r->f, key, 1, MSIM_FIELD_WANTED);
-        if (n > LAYERS_MOST)
-            msim_field_refuse(r->f, key, "at most 10,000 layers");
+        n = read_blocks(r->f, key);
         keep_layers(r->f, w, "", n);
     }
 }
@@ -201,6 +211,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     msim_fields_only(&in, KEYS);
     p->tp = read_parts(&in, "tp");
     p->rows = msim_field_bool(&in, "sequence_parallel", true);
+    p->rows_said = msim_field_json(&in, "sequence_parallel") != NULL;
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
     p->dp = read_copies(&in);

@@ -4,6 +4,7 @@
 #include "core/base/cut_text.h"
 #include "core/report/write/report.h"
 #include "core/rewrite/split/shares.h"
+#include "core/rewrite/tensor.h"
 #include "core/turns/turns.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
@@ -240,6 +241,8 @@ static enum msim_status run_on(struct msim_scenario_row *row,
         status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
         status = msim_basis_new(&basis, s, in, &to, err);
+    if (status == MSIM_OK && in->origin)
+        status = msim_select_check(s, in, basis->costs, basis->graph, err);
     if (status == MSIM_OK)
         status = check_types(row, basis, &to, err);
     if (status == MSIM_OK)
@@ -382,6 +385,9 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
 
     if (s->ranks == msim_job_world(in->job))
         s->ranks = 0;
+    if (in->job->n_ranks)
+        MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
+                                            &s->rewrite.parallel, err));
     if (s->rewrite.parallel.tp > 1 && in->job->n_ranks &&
         msim_shares_recorded(in->job->ranks[0], s->rewrite.parallel.tp))
         s->rewrite.parallel.tp = 0;
@@ -403,13 +409,15 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
                     const struct msim_inputs *in, const struct msim_target *to)
 {
     struct msim_error why = {0};
-    enum msim_status status;
+    enum msim_status status = MSIM_OK;
 
     if (*row->reason) /* the file asks for what no trace can answer */
         return;
-    /* What selects nothing is a scenario without an answer. */
-    status = msim_select_check(&row->settings, in, base->run.basis->costs,
-                               base->run.graph, &why);
+    /* What selects nothing is a scenario without an answer; ranks of another
+     * step are selected where that is there. */
+    if (msim_rewrite_is_none(&row->settings.rewrite))
+        status = msim_select_check(&row->settings, in, base->run.basis->costs,
+                                   base->run.graph, &why);
     if (status == MSIM_OK)
         status = drop_what_is_so(row, in, to, &why);
     if (status == MSIM_OK)

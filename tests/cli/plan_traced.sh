@@ -82,6 +82,33 @@ want_rc 0
 want_out "global_batch 24 cannot be split by gpus x micro_batch"
 [[ $out =~ nearest\ to\ it ]] || [[ $out =~ recommended ]] || complain "neither a point nor the nearest: $out"
 
+# Tensor parallel ranks, stages, layers and widths; every point is a row of a table.
+echo '{"name": "tiny", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
+    "positions": "rope", "bias": false, "layers": 4, "hidden": 512, "heads": 8, "kv_heads": 4, "ffn": 1024,
+    "vocab": 32000}' >"$folder/tiny.json"
+echo '{"gpus": 1, "micro_batch": 2, "sequence": 512}' >"$folder/s.json"
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/tiny"
+rm "$folder/tiny/synth.json"
+echo '{"trace": "tiny", "platforms": ["h100"], "gpus": [2, 4], "tp": [1, 2], "pp": [1, 2], "layers": [null, 6],
+    "hidden": [null, 1024], "grad_accum": 2, "most_points": 100}' >"$folder/sizes.json"
+run plan "$folder/sizes.json" -o "$folder/sizes"
+want_rc 0
+points=$folder/sizes/points.csv
+head -1 "$points" | grep -q ',tp,pp,layers,hidden,predicted_ms' || complain "other columns: $(head -1 "$points")"
+# Two GPUs have no stages of two ranks.
+[ "$(wc -l <"$points")" = 29 ] || complain "$(wc -l <"$points") lines, want 28 points: $out"
+cut -d, -f1-12 "$points" >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --trace "$folder/tiny" --csv
+[ "$(tail -n +2 "$folder/out" | cut -d, -f13-15)" = "$(tail -n +2 "$points" | cut -d, -f13-15)" ] ||
+    complain "validate --rows --trace predicts other steps of splits"
+echo '{"trace": "tiny", "platforms": ["h100"], "gpus": 3, "tp": 2, "layers": [0]}' >"$folder/wrong.json"
+run plan "$folder/wrong.json"
+want_rc 3
+want_err "layers[0]"
+echo '{"trace": "tiny", "platforms": ["h100"], "gpus": 3, "tp": 2}' >"$folder/wrong.json"
+run plan "$folder/wrong.json"
+want_out "gpus 3 cannot be split by tp x pp, 2"
+
 # A job of several ranks is what it is.
 ranks=$SOURCE_DIR/data/traces/dlrm-ddp-2ranks
 echo "{\"trace\": \"$ranks\", \"platforms\": [\"h100\"], \"gpus\": [1, 2, 4]}" >"$folder/ranks.json"
@@ -99,7 +126,7 @@ refused() { # MEMBERS TEXT...
 }
 refused ', "gpus": 1, "shrad": "ddp"' "shrad is not known, did you mean shard?"
 refused ', "gpus": 1, "shard": ["ddp", "dpp"]' 'shard[1] is "dpp", want one of ddp zero1'
-refused ', "gpus": 1, "tp": 2' "tp is 2, want nothing: it is a member of described models"
+refused ', "gpus": 1, "cp": 2' "cp is 2, want nothing: it is a member of described models"
 refused ', "gpus": 1, "precision": "bf61"' 'precision is "bf61", want one of traced'
 refused ', "gpus": 1, "requests": 5' "spec.json: requests does not go with the trace: the trace has a backward pass"
 refused ', "gpus": 1, "limits": {"days": 5}' "samples is missing, want a number"

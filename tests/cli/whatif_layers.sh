@@ -72,12 +72,21 @@ run whatif "$folder/flatter.json" "$folder/stages" --platform h100 --csv
 [[ $(reason x) == *"one stage of a pipeline"* ]] || complain "no reason: $(reason x)"
 
 # What cannot be a number of layers.
-for wrong in 0 -3 '"12"' 10001 '{"block": "blocks"}' '{"to": 0}' '{"to": 4, "of": 3}'; do
+for wrong in 0 -3 '"12"' 10001 1e18 '{"block": "", "to": 4}' '{"to": 1e18}' '{"block": "blocks"}' '{"to": 0}' '{"to": 4, "of": 3}'; do
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": [{\"layers\": $wrong}]}]}" >"$folder/wrong.json"
     run whatif "$folder/wrong.json" "$folder/four" --platform h100
     want_rc 3
     want_err "layers"
 done
+
+echo '{"scenarios": [{"name": "x", "changes": [{"layers": 1e18}]}]}' >"$folder/wrong.json"
+run whatif "$folder/wrong.json" "$folder/four" --platform h100
+want_err "want at most 10,000 layers"
+
+# What is recorded with recomputation is not asked to do so twice.
+echo '{"scenarios": [{"name": "x", "changes": [{"recompute": "full"}]}]}' >"$folder/s.json"
+run whatif "$folder/s.json" "$folder/nine" --platform h100 --csv
+[[ $(reason x) == *"its blocks are computed again already"* ]] || complain "no reason: $(reason x)"
 
 # Each repetition once, up to four of them.
 echo '{"scenarios": [{"name": "x", "changes": [{"layers": 3}, {"layers": 4}]}]}' >"$folder/wrong.json"

@@ -119,4 +119,31 @@ refuse '{"pp": 2, "schedule": "interleaved"}' 'parallel.schedule'
 refuse '{"vp": 2}' 'parallel.vp'
 refuse '{"ep": 2}' 'parallel.ep'
 refuse '{"cp": 2}' 'parallel.cp'
+
+no_answer() { # DIR CHANGES WANT: a scenario without one says why
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/x.json"
+    run whatif --platform h100 "$folder/x.json" "$folder/$1"
+    want_rc 0
+    grep -q "no prediction: $3" "$folder/out" || complain "no reason '$3': $out"
+}
+# Ranks that were recorded have what they have.
+no_answer shares '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
+    'parallel.sequence_parallel is false, but the recorded 2 tensor parallel ranks share tokens'
+no_answer shares '[{"parallel": {"tp": 1, "dp": 2}}]' 'parallel.tp is 1, but the trace is of one of 2 tensor'
+no_answer two '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1, but the trace is of one stage'
+
+# A rank that the scenario makes can be slow, and one that it does not cannot.
+echo '{"scenarios": [{"name": "x", "changes": [{"parallel": {"pp": 2}}]},
+    {"name": "slow", "changes": [{"parallel": {"pp": 2}}, {"straggler": {"rank": 1, "factor": 1.5}}]},
+    {"name": "none", "changes": [{"parallel": {"pp": 2}}, {"straggler": {"rank": 2, "factor": 1.5}}]}]}' >"$folder/slow.json"
+run whatif --platform h100 --csv "$folder/slow.json" "$folder/one"
+cp "$folder/out" "$folder/out.csv"
+awk -v a="$(row slow period_us)" -v b="$(row x period_us)" 'BEGIN { exit !(a > 1.2 * b && a < 1.5 * b) }' ||
+    complain "a slow stage: $(row slow period_us) of $(row x period_us)"
+grep -q "^none.*no trace is of rank 2" "$folder/out.csv" || complain "no reason for a rank that is none"
+
+# Weights of experts, all at once, have no share.
+sed -i 's/"vocab": 32000}/"vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1024}}/' "$folder/tiny.json"
+write experts '"gpus": 1, "global_batch": 1'
+no_answer experts '[{"parallel": {"tp": 2}}]' 'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
 finish

@@ -2,6 +2,7 @@
  * core/rewrite/split/shares.c - what of each tensor is one rank's share.
  */
 #include "core/rewrite/split/shares.h"
+
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -25,7 +26,9 @@ static bool sums_tensor(const struct msim_comm *c)
             c->collective == MSIM_COLL_REDUCE_SCATTER);
 }
 
-bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks)
+/* The first sum that forward makes over `ranks`; 0: any number. NULL: none. */
+static const struct msim_comm *first_sum(const struct msim_trace *t,
+                                         uint32_t ranks)
 {
     uint32_t backward = 0;
 
@@ -35,10 +38,24 @@ bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks)
         const struct msim_comm *c = &t->comms[i];
 
         if (sums_tensor(c) && c->op < backward && c->group != MSIM_NONE &&
-            t->groups[c->group].size == ranks)
-            return true;
+            (ranks ? t->groups[c->group].size == ranks
+                   : t->groups[c->group].size > 1))
+            return c;
     }
-    return false;
+    return NULL;
+}
+
+bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks)
+{
+    return first_sum(t, ranks) != NULL;
+}
+
+uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows)
+{
+    const struct msim_comm *c = first_sum(t, 0);
+
+    *rows = c && c->collective == MSIM_COLL_REDUCE_SCATTER;
+    return c ? t->groups[c->group].size : 0;
 }
 
 /* ---- sizes ---------------------------------------------------------------
@@ -99,35 +116,6 @@ static enum msim_status share(struct msim_shares *s, struct msim_error *err)
                          "heads or the inside of an MLP, want attention or an "
                          "MLP of two linear layers");
     return msim_sizes_solve(&s->sizes, s->to, err);
-}
-
-/* The reason of whoever knows sizes, behind what was asked for. */
-static enum msim_status name_member(enum msim_status status, uint32_t ranks,
-                                    const struct msim_error *why,
-                                    struct msim_error *err)
-{
-    return status == MSIM_EUSAGE
-               ? msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                           "parallel.tp is %u: %.200s", ranks, why->text)
-               : status;
-}
-
-enum msim_status msim_shares_find(struct msim_shares *s,
-                                  const struct msim_trace *t, uint32_t ranks,
-                                  struct msim_error *err)
-{
-    struct msim_error why = {0};
-    enum msim_status status;
-
-    *s = (struct msim_shares){.ranks = ranks};
-    status = msim_sizes_learn(&s->sizes, t, &why);
-    if (status == MSIM_OK) {
-        s->to = calloc((size_t)s->sizes.n_classes + 1, sizeof(*s->to));
-        status = s->to ? share(s, &why) : MSIM_ENOMEM;
-    }
-    if (status == MSIM_OK)
-        status = msim_resized_new(&s->view, &s->sizes, s->to);
-    return name_member(status, ranks, &why, err);
 }
 
 void msim_shares_release(struct msim_shares *s)
@@ -259,6 +247,76 @@ enum msim_shares_meet msim_shares_meet_at(const struct msim_shares *s,
     if (is_named(s, op, LOSSES))
         return has_divided(s, op) ? MSIM_SHARES_ROWS : MSIM_SHARES_NOT;
     return is_named(s, op, BACK) ? MSIM_SHARES_WHOLE : MSIM_SHARES_NOT;
+}
+
+/* ---- experts -------------------------------------------------------------
+ */
+
+/* Is it there before the step? Views are of the memory that they look at. */
+static bool is_kept(const struct msim_shares *s, uint32_t id)
+{
+    uint32_t life = s->sizes.lives.of[id];
+
+    return life != MSIM_NONE && s->sizes.lives.rows[life].born == MSIM_NONE;
+}
+
+/* Weights of several layers at once that no size of a share goes through: each
+ * rank would multiply all tokens by all of them. */
+static enum msim_status check_experts(const struct msim_shares *s,
+                                      struct msim_error *err)
+{
+    static const char *const BATCHED[] = {"aten::bmm", "aten::_grouped_mm",
+                                          NULL};
+    const struct msim_arg *a;
+    uint32_t id;
+
+    for (uint32_t op = 0; op < s->view->n_ops; op++) {
+        const int64_t *dims;
+
+        if (!is_named(s, op, BATCHED) || !tensor_of(s, op, 1, &a, &id) ||
+            a->n != 3 || has_divided(s, op) || !is_kept(s, id))
+            continue;
+        dims = msim_arg_dims(s->view, a);
+        return msim_fail(
+            err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+            "operator %u, %s, multiplies by weights of [%lld, %lld, %lld], as "
+            "experts have them, of which no size is shared out; want a model "
+            "without experts, or one that is described",
+            op, msim_trace_text(s->view, s->view->ops[op].name),
+            (long long)dims[0], (long long)dims[1], (long long)dims[2]);
+    }
+    return MSIM_OK;
+}
+
+/* The reason of whoever knows sizes, behind what was asked for. */
+static enum msim_status name_member(enum msim_status status, uint32_t ranks,
+                                    const struct msim_error *why,
+                                    struct msim_error *err)
+{
+    return status == MSIM_EUSAGE
+               ? msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                           "parallel.tp is %u: %.200s", ranks, why->text)
+               : status;
+}
+
+enum msim_status msim_shares_find(struct msim_shares *s,
+                                  const struct msim_trace *t, uint32_t ranks,
+                                  struct msim_error *err)
+{
+    struct msim_error why = {0};
+    enum msim_status status;
+
+    *s = (struct msim_shares){.ranks = ranks};
+    status = msim_sizes_learn(&s->sizes, t, &why);
+    if (status == MSIM_OK) {
+        s->to = calloc((size_t)s->sizes.n_classes + 1, sizeof(*s->to));
+        status = s->to ? share(s, &why) : MSIM_ENOMEM;
+    }
+    if (status == MSIM_OK)
+        status = msim_resized_new(&s->view, &s->sizes, s->to);
+    if (status == MSIM_OK)
+        status = check_experts(s, &why);
+    return name_member(status, ranks, &why, err);
 }
 
 /* ---- rows ----------------------------------------------------------------

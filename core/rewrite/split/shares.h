@@ -34,6 +34,10 @@ struct msim_shares {
  * groups of so many, what forward makes; copies reduce gradients alone. */
 bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks);
 
+/* How many ranks those are, and whether they share out tokens between products,
+ * too; 0: `t` is of none. */
+uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows);
+
 /*
  * The sizes of `t` over `ranks`. Release in any case. EUSAGE where they do not
  * divide, or the trace does not say which they are, with the reason in `err`;
