@@ -112,7 +112,9 @@ class Result:
     def _repr_html_(self) -> str:
         head = html.line(repr(self))
         name = self.main_table
-        body = html.table(self.rows(name)) if name and name in self.tables() else ""
+        rows = self.rows(name) if name and name in self.tables() else []
+        body = html.table([{k: v for k, v in row.items() if not isinstance(v, list)}
+                           for row in rows])
         return head + body + html.sentences(self.warnings)
 
     def __repr__(self) -> str:
@@ -280,10 +282,16 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         change = self.data.get("period_us") or {}
-        a, b = (_figure(change.get(side)) for side in ("a", "b"))
         ratio = "not known" if self.ratio is None else f"{self.ratio:.3f}"
-        return (f"<Comparison: period {_ms(a.predicted)} to {_ms(b.predicted)}, "
-                f"ratio {ratio}>")
+        return (f"<Comparison: period {_ms(change.get('a'))} to "
+                f"{_ms(change.get('b'))}, ratio {ratio}>")
+
+    def _repr_html_(self) -> str:
+        rows = [{"operator": r.get("name") or r.get("b_name"), "A": _ms(r.get("a_us")),
+                 "B": _ms(r.get("b_us")), "B - A": _ms(r.get("difference_us")),
+                 "B / A": r.get("ratio"), "only": r.get("only")}
+                for r in self.rows()]
+        return html.line(repr(self)) + html.table(rows) + html.sentences(self.warnings)
 
 
 class Info(Result):
@@ -297,11 +305,16 @@ class Info(Result):
         return [str(text) for text in self.data.get("missing") or []]
 
     def __repr__(self) -> str:
-        n = len(self.data.get("files") or [])
-        return f"<Info: {n} file{'' if n == 1 else 's'}, {self.data.get('ranks')} ranks>"
+        n, ranks = len(self.data.get("files") or []), self.data.get("ranks")
+        return (f"<Info: {n} file{'' if n == 1 else 's'}, "
+                f"{ranks} rank{'' if ranks == 1 else 's'}>")
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + html.sentences(self.missing)
+        columns = ("path", "format", "rank", "gpu", "ops", "kernels", "collectives",
+                   "steps", "linked")
+        rows = [{name: r.get(name) for name in columns} for r in self.rows()]
+        return (html.line(repr(self)) + html.table(rows) + html.sentences(self.missing)
+                + html.sentences(self.warnings))
 
 
 class OpTable(Result):

@@ -78,6 +78,7 @@ def test_compare_takes_traces_and_predictions(gpt2):
     c = ms.compare(a, b)
     assert c.ratio == pytest.approx(b.period_us.predicted / a.period_us.predicted)
     assert c.rows("families")
+    assert f"{a.period_us.predicted / 1000:.3f} ms to" in repr(c)
     # Two traces on two GPUs; slower by more than is allowed is no exception.
     slower = ms.compare(gpt2, gpt2, platform=("h100", "a100"), fail_above="5%")
     assert slower.failed
