@@ -41,6 +41,23 @@ static inline bool msim_min_tree_make(struct msim_min_tree *t, uint32_t n)
     return true;
 }
 
+static inline uint32_t msim_min_tree_first(const struct msim_min_tree *t);
+
+/* The first of the least of the first `n`, of `all`; in steps as many as n
+ * where those are fewer. */
+static inline uint32_t msim_min_tree_first_of(const struct msim_min_tree *t,
+                                              uint32_t n, uint32_t all)
+{
+    uint32_t best = 0;
+
+    if (n >= all)
+        return msim_min_tree_first(t);
+    for (uint32_t i = 1; i < n; i++)
+        if (t->at[t->leaves + i] < t->at[t->leaves + best])
+            best = i;
+    return best;
+}
+
 static inline void msim_min_tree_release(struct msim_min_tree *t)
 {
     free(t->at);

@@ -131,6 +131,13 @@ struct msim_disaggregated {
     double kv_transfer_gbps; /* 10^9 bytes a second between the two */
 };
 
+/* Replicas that serve nothing for a time: they start late, fail, or are taken
+ * away. */
+struct msim_absence {
+    double from_s, until_s; /* of the run; until INFINITY: to its end */
+    int64_t replicas;
+};
+
 struct msim_stage {
     const char *name;
     enum msim_stage_kind kind;
@@ -142,6 +149,8 @@ struct msim_stage {
     const double *class_factor;  /* of the service, one a class */
     double size_power; /* the service goes with the size to that power */
     struct msim_dyn_batching batching;
+    const struct msim_absence *absences;
+    uint32_t n_absences;
     double price_per_hour, power_w; /* of a GPU (model, llm), else of a
                                        replica; NAN: not stated */
 

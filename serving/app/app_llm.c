@@ -358,6 +358,8 @@ static void read_disaggregated(struct msim_app *app, struct msim_stage *s,
     struct msim_disaggregated *d =
         in.object ? msim_app_room(app, &in, 1, sizeof(*d)) : NULL;
 
+    if (d && s->n_absences > 0)
+        msim_field_refuse(f, "absent", "none where two pools serve");
     if (d) {
         msim_fields_only(&in, KEYS);
         read_pool(app, s, &d->prefill, &in, "prefill");

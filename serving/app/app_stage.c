@@ -10,10 +10,11 @@
 
 /* So many replicas or workers no machine has; sums of them stay exact. */
 #define MOST_OF_A_STAGE 1e6
+#define MOST_ABSENCES   1000
 
 #define COMMON                                                                 \
     "kind", "replicas", "workers", "call", "routing", "network_ms",            \
-        "price_per_hour", "power_w"
+        "price_per_hour", "power_w", "absent"
 
 static const char *const MEASURED[] = {COMMON,       "service",  "class_factor",
                                        "size_power", "batching", NULL};
@@ -104,6 +105,42 @@ static void read_class_factor(struct msim_app *app, struct msim_stage *s,
     msim_fields_close(f, &in);
 }
 
+static void read_absence(struct msim_absence *a, struct msim_fields *f)
+{
+    static const char *const KEYS[] = {"from_s", "until_s", "replicas", NULL};
+
+    msim_fields_only(f, KEYS);
+    a->from_s = msim_field_between(f, "from_s", 0, 1e6, 0);
+    a->until_s = msim_field_between(f, "until_s", 0, 1e6, INFINITY);
+    a->replicas = msim_field_int(f, "replicas", 1, 1);
+    if (a->until_s <= a->from_s)
+        msim_field_refuse(f, "until_s", "a time behind \"from_s\"");
+}
+
+static void read_absences(struct msim_app *app, struct msim_stage *s,
+                          struct msim_fields *f)
+{
+    const cJSON *list = msim_field_array(f, "absent"), *item;
+    uint32_t n = (uint32_t)cJSON_GetArraySize(list), i = 0;
+    struct msim_absence *a;
+
+    if (n > MOST_ABSENCES)
+        msim_field_refuse(f, "absent", "at most 1000 of them");
+    if (n == 0 || f->status != MSIM_OK)
+        return;
+    a = msim_app_room(app, f, n, sizeof(*a));
+    cJSON_ArrayForEach(item, list)
+    {
+        struct msim_fields in = msim_fields_open_item(f, "absent", i, item);
+
+        if (a && in.status == MSIM_OK)
+            read_absence(&a[i++], &in);
+        msim_fields_close(f, &in);
+    }
+    s->absences = a;
+    s->n_absences = a ? n : 0;
+}
+
 static int64_t read_count(struct msim_fields *f, const char *key)
 {
     int64_t n = msim_field_int(f, key, 1, 1);
@@ -164,6 +201,7 @@ static void read_stage(struct msim_app *app, struct msim_stage *s,
                                                       : MEASURED);
     read_common(app, s, f);
     read_class_factor(app, s, f);
+    read_absences(app, s, f);
     if (s->kind != MSIM_STAGE_LLM)
         read_batching(app, s, f);
     if (s->kind == MSIM_STAGE_LLM || s->kind == MSIM_STAGE_MODEL) {

@@ -401,9 +401,9 @@ uint32_t msim_deployment_waiting(const struct msim_deployment *d)
     return d->waiting;
 }
 
-uint32_t msim_deployment_least(const struct msim_deployment *d)
+uint32_t msim_deployment_least(const struct msim_deployment *d, uint32_t n)
 {
-    return msim_min_tree_first(&d->loads[0]);
+    return msim_min_tree_first_of(&d->loads[0], n, d->n_serve);
 }
 
 uint32_t msim_deployment_waiting_at(const struct msim_deployment *d,

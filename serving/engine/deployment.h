@@ -77,9 +77,9 @@ uint32_t msim_deployment_running(const struct msim_deployment *d);
 uint32_t msim_deployment_waiting(const struct msim_deployment *d);
 uint32_t msim_deployment_waiting_at(const struct msim_deployment *d,
                                     uint32_t replica);
-/* Of those that serve, the first with the fewest requests, those on their way
- * to it among them, as whoever sent them knows. */
-uint32_t msim_deployment_least(const struct msim_deployment *d);
+/* Of the first `n` that serve, the first with the fewest requests, those on
+ * their way to it among them, as whoever sent them knows. */
+uint32_t msim_deployment_least(const struct msim_deployment *d, uint32_t n);
 /* The replica where the last step, or the last request, changed something. */
 uint32_t msim_deployment_changed(const struct msim_deployment *d);
 

@@ -30,6 +30,7 @@ enum msim_sim_event {
     MSIM_SIM_RETRY,  /* call */
     MSIM_SIM_MARK,   /* the end of the warm-up or of a window */
     MSIM_SIM_STEP,   /* LLM stage */
+    MSIM_SIM_CHANGE, /* stage, of whose replicas some go or come */
 };
 #define MSIM_SIM_WHO_BITS 29
 #define MSIM_SIM_WHO_MOST ((1u << MSIM_SIM_WHO_BITS) - 1)
@@ -149,6 +150,8 @@ struct msim_sim_stage {
     bool is_free, rpc, batching;
     uint32_t first_edge, end_edge;
     uint32_t n_queues, first_queue, round, servers;
+    uint32_t up;    /* replicas that visits are sent to, the first ones */
+    msim_ps change; /* when that changes next; MSIM_TIME_NONE: never */
     uint32_t max_batch;
     msim_ps max_wait;
     /* now */
@@ -182,6 +185,7 @@ struct msim_serving {
     uint32_t *level_of_class, n_levels;
     msim_ps now, warmup, moment[3];
     uint64_t arrived, n_events, in_flight;
+    uint32_t n_changes; /* MSIM_SIM_CHANGE that are to come */
     bool arrivals_over;
     /* results */
     struct msim_served *rows;
@@ -270,8 +274,21 @@ void msim_sim_served(struct msim_serving *s, uint32_t visit);
 void msim_sim_release(struct msim_serving *s, uint32_t visit);
 /* The first visit of a queue has waited for a batch long enough. */
 void msim_sim_wake(struct msim_serving *s, uint32_t queue);
+/* Whoever waits and can be served. */
+void msim_sim_start(struct msim_serving *s, uint32_t queue);
 /* Lay out queues for the replicas of this run; false with the status set. */
 bool msim_sim_queues_lay(struct msim_serving *s);
+
+/* ---- sim_absence.c: replicas that go and come ---------------------------- */
+
+void msim_sim_absence_begin(struct msim_serving *s, struct msim_sim_stage *g);
+void msim_sim_absence_change(struct msim_serving *s, uint32_t stage);
+/* There is nobody that a visit could be sent to. */
+static inline bool msim_sim_is_absent(const struct msim_sim_stage *g)
+{
+    return g->up == 0 && !g->is_free &&
+           (g->llm || g->def->routing != MSIM_ROUTING_SHARED);
+}
 
 /* ---- sim_llm.c: engines and models --------------------------------------- */
 

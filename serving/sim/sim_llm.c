@@ -205,12 +205,13 @@ static void put_hashes(struct msim_serving *s, const struct msim_sim_llm *l,
 static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
 {
     struct msim_random r = msim_sim_stream(v->key, MSIM_SIM_STREAM_ROUTE);
+    uint32_t n = g->up * g->llm->of.serve_replicas;
 
     if (g->def->routing == MSIM_ROUTING_ROUND)
-        return g->round++ % g->llm->n_serve;
+        return g->round++ % n;
     if (g->def->routing == MSIM_ROUTING_ANY)
-        return (uint32_t)(msim_random_unit(&r) * g->llm->n_serve);
-    return msim_deployment_least(g->llm->deployment);
+        return (uint32_t)(msim_random_unit(&r) * n);
+    return msim_deployment_least(g->llm->deployment, n);
 }
 
 void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,

@@ -137,13 +137,14 @@ static void window_of_stage(struct msim_serving *s, struct msim_sim_stage *g,
                             struct msim_window_row *row)
 {
     struct msim_sim_window *w = &g->window;
-    double span = MSIM_WINDOW_S * MSIM_SIM_PS_PER_S * g->run.worker_count;
+    double up = g->up > 0 ? g->up / g->run.replicas : 1;
+    double span = MSIM_WINDOW_S * MSIM_SIM_PS_PER_S * g->run.worker_count * up;
 
     msim_sim_touch(s, g);
     *row = (struct msim_window_row){
         .arrivals = w->arrivals,
         .queue = g->waiting,
-        .replicas = (uint32_t)g->run.replicas,
+        .replicas = g->up,
         .busy = (g->areas.held - w->held_before) / span,
         .self_ms = w->self_ps / w->n_served / MSIM_SIM_PS_PER_MS,
         .wait_ms = w->wait_ps / w->n_served / MSIM_SIM_PS_PER_MS,

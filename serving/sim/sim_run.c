@@ -231,7 +231,8 @@ static void mark(struct msim_serving *s, enum msim_sim_moment what)
 {
     if (what == MSIM_SIM_WINDOW) {
         msim_sim_note_window(s);
-        if (s->events.n > 0) /* what never ends does not go on for ever */
+        /* what never ends does not go on for ever */
+        if (s->events.n > (s->in_flight > 0 ? 0 : s->n_changes))
             msim_sim_schedule(s, s->now + msim_sim_ps(1e3 * MSIM_WINDOW_S),
                               MSIM_SIM_MARK, what);
     } else if (what == MSIM_SIM_END && !s->arrivals_over) {
@@ -278,6 +279,9 @@ static void happen(struct msim_serving *s, uint32_t what)
     case MSIM_SIM_STEP:
         step(s, who);
         break;
+    case MSIM_SIM_CHANGE:
+        msim_sim_absence_change(s, who);
+        break;
     }
 }
 
@@ -305,6 +309,7 @@ static void begin(struct msim_serving *s, const struct msim_serving_how *how)
     s->events.n = s->events.next = 0;
     s->now = 0;
     s->arrived = s->n_events = s->in_flight = 0;
+    s->n_changes = 0;
     s->arrivals_over = false;
     s->expected = how->requests;
     s->warmup = msim_sim_ps(1e3 * how->warmup_s);
@@ -316,6 +321,8 @@ static void begin(struct msim_serving *s, const struct msim_serving_how *how)
             (how->only_stage_1 && i + 1 != how->only_stage_1);
     if (!msim_sim_queues_lay(s))
         return;
+    for (uint32_t i = 0; i < s->app->n_stages; i++)
+        msim_sim_absence_begin(s, &s->stages[i]);
     schedule_marks(s);
 }
 

@@ -31,12 +31,12 @@ static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
     if (g->n_queues == 1)
         return g->first_queue;
     if (g->def->routing == MSIM_ROUTING_LEAST) {
-        i = msim_min_tree_first(&g->loads);
+        i = msim_min_tree_first_of(&g->loads, g->up, g->n_queues);
     } else if (g->def->routing == MSIM_ROUTING_ROUND) {
-        i = g->round++ % g->n_queues;
+        i = g->round++ % g->up;
     } else {
         r = msim_sim_stream(v->key, MSIM_SIM_STREAM_ROUTE);
-        i = (uint32_t)(msim_random_unit(&r) * g->n_queues);
+        i = (uint32_t)(msim_random_unit(&r) * g->up);
     }
     return g->first_queue + i;
 }
@@ -197,6 +197,18 @@ static void start_batches(struct msim_serving *s, struct msim_sim_stage *g,
     }
 }
 
+void msim_sim_start(struct msim_serving *s, uint32_t queue)
+{
+    struct msim_sim_queue *q = &s->queues[queue];
+    struct msim_sim_stage *g = &s->stages[q->stage];
+
+    if (g->batching)
+        start_batches(s, g, queue);
+    while (!g->batching && q->waiting && q->held < q->servers)
+        start_one(s, g, queue, take(s, q));
+    note_load(s, queue);
+}
+
 void msim_sim_wake(struct msim_serving *s, uint32_t queue)
 {
     struct msim_sim_queue *q = &s->queues[queue];
@@ -218,6 +230,11 @@ void msim_sim_enter(struct msim_serving *s, uint32_t visit)
     struct msim_sim_queue *q;
     uint32_t queue;
 
+    if (msim_sim_is_absent(g)) {
+        if (g->change != MSIM_TIME_NONE)
+            msim_sim_schedule(s, g->change, MSIM_SIM_ENTER, visit);
+        return;
+    }
     msim_sim_touch(s, g);
     v->entered = s->now;
     g->areas.entered++;
@@ -257,11 +274,7 @@ static void leave(struct msim_serving *s, struct msim_sim_stage *g,
     g->n_holds += n;
     q->held--;
     g->held--;
-    if (g->batching)
-        start_batches(s, g, queue);
-    else if (q->waiting)
-        start_one(s, g, queue, take(s, q));
-    note_load(s, queue);
+    msim_sim_start(s, queue);
 }
 
 void msim_sim_release(struct msim_serving *s, uint32_t visit)

@@ -187,7 +187,7 @@ static void test_deployment__counts_what_is_on_its_way(void)
 
     REQUIRE(msim_deployment_new(&d, &setup) == MSIM_OK);
     for (uint32_t i = 0; i < 4; i++) {
-        uint32_t least = msim_deployment_least(d);
+        uint32_t least = msim_deployment_least(d, UINT32_MAX);
 
         CHECK_UINT(least, i % 3);
         add(d, 0, 100, 1, i, least);
@@ -203,7 +203,7 @@ static void test_deployment__counts_what_is_on_its_way(void)
     run(d, 1e9);
     CHECK_UINT(msim_deployment_waiting(d), 0);
     CHECK_UINT(msim_deployment_running(d), 0);
-    CHECK_UINT(msim_deployment_least(d), 0);
+    CHECK_UINT(msim_deployment_least(d, UINT32_MAX), 0);
     msim_deployment_free(d);
 }
 

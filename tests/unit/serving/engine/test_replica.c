@@ -5,22 +5,9 @@
  */
 #include "serving/engine/replica.h"
 #include "tests/check.h"
-#include "tests/unit/serving/engine/made_up_step.h"
+#include "tests/unit/serving/engine/made_schedule.h"
 
 #include <stdlib.h>
-
-/* A request, when it comes, and what became of it. */
-struct asked {
-    struct msim_llm_request request;
-    double at, first, last;
-    uint64_t hashes[2]; /* gone when it has ended */
-};
-
-static struct asked ask(uint32_t input, uint32_t output, double at)
-{
-    return (struct asked){
-        .request = {.input_tokens = input, .output_tokens = output}, .at = at};
-}
 
 static struct asked ask_first(uint32_t input, uint32_t output, double at,
                               int32_t priority)
@@ -40,65 +27,6 @@ static struct asked ask_again(uint32_t input, double at)
     a.hashes[1] = 12;
     a.request.n_hashes = 2;
     return a;
-}
-
-static struct msim_replica_figures figures;
-static int64_t besides; /* of a sequence, in windows of 8 tokens */
-
-/* Let a replica with `kv_tokens` serve them, which are in order of arrival. */
-static void serve(const struct msim_replica_rules *rules, int64_t kv_tokens,
-                  struct asked *asked, uint32_t n)
-{
-    struct msim_llm_times times = {NULL, made_up_us, kv_tokens, besides, 8};
-    const struct msim_llm_token *tokens;
-    struct msim_replica *r;
-    uint32_t next = 0, n_tokens;
-    double now = 0, us;
-
-    REQUIRE(msim_replica_new(&r, rules, &times) == MSIM_OK);
-    for (;;) {
-        for (; next < n && asked[next].at <= now; next++) {
-            if (asked[next].hashes[0])
-                asked[next].request.hashes = asked[next].hashes;
-            CHECK(msim_replica_add(r, &asked[next].request, next) == MSIM_OK);
-        }
-        us = msim_replica_begin(r);
-        if (us <= 0 && next == n)
-            break;
-        if (us <= 0) {
-            now = asked[next].at;
-            continue;
-        }
-        now += us;
-        tokens = msim_replica_end(r, &n_tokens);
-        for (uint32_t i = 0; i < n_tokens; i++) {
-            if (tokens[i].first)
-                asked[tokens[i].handle].first = now;
-            if (tokens[i].last) {
-                asked[tokens[i].handle].last = now;
-                asked[tokens[i].handle].hashes[0] = 99;
-            }
-        }
-    }
-    CHECK_UINT(msim_replica_waiting(r) + msim_replica_running(r), 0);
-    msim_replica_figures_of(r, &figures);
-    msim_replica_free(r);
-}
-
-#define CHECK_TIMES(asked, first_, last_)                                      \
-    do {                                                                       \
-        CHECK_REL((asked).first, first_, 1e-12);                               \
-        CHECK_REL((asked).last, last_, 1e-12);                                 \
-    } while (0)
-
-static struct msim_replica_rules vllm(void)
-{
-    return (struct msim_replica_rules){.policy = MSIM_BATCH_MIXED,
-                                       .chunked_prefill = true,
-                                       .max_num_seqs = 8,
-                                       .max_num_batched_tokens = 100,
-                                       .block_size = 4,
-                                       .ranks = 1};
 }
 
 /*
@@ -139,56 +67,6 @@ static void test_replica__whole_prompts_wait_for_a_step(void)
     CHECK_TIMES(asked[0], 160, 330);
     CHECK_TIMES(asked[1], 330, 440);
     CHECK_TIMES(asked[2], 850, 850);
-}
-
-/*
- * Prompts wait for 60 tokens with those that decode, or for 3 steps.
- * 1: A's 10              110   at 110 A's first
- * 2: A decodes           110   at 220; B came at 115
- * 3-5: A decodes, B's 10 are too few
- *                        330   at 550
- * 6: A decodes, B 10     120   at 670 B's last; C came at 600
- * 7: A decodes, C 60     170   at 840 C's last
- * 8: A decodes           110   at 950 A's last
- * D, beside which nothing decodes, does not wait: 110 at 2110.
- */
-static void test_replica__prompts_wait_for_more(void)
-{
-    struct msim_replica_rules rules = vllm();
-    struct asked asked[] = {ask(10, 8, 0), ask(10, 1, 115), ask(60, 1, 600),
-                            ask(10, 1, 2000)};
-
-    rules.wait_tokens = 60;
-    rules.wait_steps = 3;
-    serve(&rules, 4000, asked, 4);
-    CHECK_TIMES(asked[0], 110, 950);
-    CHECK_TIMES(asked[1], 670, 670);
-    CHECK_TIMES(asked[2], 840, 840);
-    CHECK_TIMES(asked[3], 2110, 2110);
-}
-
-/*
- * 5 blocks of 4, of which a sequence's windows take 2 from 8 tokens on. Alone 2
- * sequences of 8 tokens would have room.
- * 1: A's 8 tokens, 4 blocks; B's would be 4 more   108   at 108 A's last
- * 2: B                                             108   at 216
- * C of 3 tokens takes a block and one for three eighths of its windows, as does
- * D: 4 of 5.
- * 3: C, D                                          106   at 1106
- */
-static void test_replica__windows_take_room(void)
-{
-    struct msim_replica_rules rules = vllm();
-    struct asked asked[] = {ask(8, 1, 0), ask(8, 1, 0), ask(3, 1, 1000),
-                            ask(3, 1, 1000)};
-
-    besides = 8;
-    serve(&rules, 20, asked, 4);
-    besides = 0;
-    CHECK_TIMES(asked[0], 108, 108);
-    CHECK_TIMES(asked[1], 216, 216);
-    CHECK_TIMES(asked[2], 1106, 1106);
-    CHECK_TIMES(asked[3], 1106, 1106);
 }
 
 /* Two places: C's prompt begins when A, of one token, has ended. */
@@ -577,8 +455,6 @@ int main(void)
 {
     RUN(test_replica__cuts_prompts_at_the_budget);
     RUN(test_replica__whole_prompts_wait_for_a_step);
-    RUN(test_replica__prompts_wait_for_more);
-    RUN(test_replica__windows_take_room);
     RUN(test_replica__runs_max_num_seqs);
     RUN(test_replica__preempts_the_last_to_arrive);
     RUN(test_replica__admits_nothing_beside_a_preemption);

@@ -31,6 +31,8 @@ static const char STAGES[] =
     "'llm': {'kind': 'llm', 'model': 'llama3-8b', 'platform': 'h100', "
     "'replicas': 1}";
 
+static const char *stages = STAGES;
+
 static struct msim_serving_llm made_llm(uint32_t seqs)
 {
     return (struct msim_serving_llm){
@@ -55,7 +57,7 @@ static void run_llm(struct made_run *m, const char *log, uint32_t seqs,
     made_put("log.csv", log);
     snprintf(path, sizeof(path), "%s", made_path("log.csv"));
     how.log = path;
-    REQUIRE(made_read(&m->app, MORE, STAGES,
+    REQUIRE(made_read(&m->app, MORE, stages,
                       "'start': 'gate', 'edges': [{'from': 'gate', 'to': "
                       "'llm'}]") == MSIM_OK);
     REQUIRE(msim_serving_new(&m->sim, &m->app, &made_error) == MSIM_OK);
@@ -103,6 +105,26 @@ static void test_sim_llm__places_and_replicas(void)
             (struct msim_serving_how){.replicas = two});
     CHECK_MS(first_ms(&m, 1), 11);
     CHECK_MS(made_ms(&m, 1), 31);
+    made_run_end(&m);
+}
+
+/* The second of two replicas is gone before the second request comes, which
+ * waits as if there were one; it came back for the third, there at 26. */
+static void test_sim_llm__absent_replicas(void)
+{
+    static const char TWO[] =
+        "'gate': {'kind': 'tool', 'workers': 9, 'call': 'queue', 'service': 1},"
+        " 'llm': {'kind': 'llm', 'model': 'llama3-8b', 'platform': 'h100', "
+        "'replicas': 2, 'routing': 'least', "
+        "'absent': [{'from_s': 0.0055, 'until_s': 0.02}]}";
+    struct made_run m;
+
+    stages = TWO;
+    run_llm(&m, "t_s\n0\n0.005\n0.025\n", 1, (struct msim_serving_how){0});
+    stages = STAGES;
+    CHECK_MS(made_ms(&m, 0), 31);
+    CHECK_MS(made_ms(&m, 1), 56);
+    CHECK_MS(made_ms(&m, 2), 31);
     made_run_end(&m);
 }
 
@@ -178,6 +200,7 @@ int main(void)
     made_begin();
     RUN(test_sim_llm__steps_are_shared);
     RUN(test_sim_llm__places_and_replicas);
+    RUN(test_sim_llm__absent_replicas);
     RUN(test_sim_llm__free);
     RUN(test_sim_llm__what_fits_nowhere);
     RUN(test_sim_llm__capacity);
