@@ -35,6 +35,9 @@ struct msim_framework {
     bool fitted;
     /* Without ZeRO, pipelines exchange gradients after every micro batch. */
     bool exchanges_each_micro_batch;
+    /* Shards of weights come together behind the optimizer's step, and nothing
+     * is computed meanwhile. */
+    bool waits_for_weights;
     enum msim_stage_split split;
 };
 

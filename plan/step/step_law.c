@@ -51,14 +51,12 @@ static double gaps_us(double us, double kernels, double gap_us)
     return gap_us > 0 ? kernels * gap_us / (1 + us / kernels / gap_us) : 0;
 }
 
-/* Rows of 8 and 4 bits are of other libraries than those of 16, so what a fit
- * finds of one says nothing of the other. */
+/* One factor for products of all types: what 8 and 4 bits bring is what their
+ * kernels bring, so that no job gains more than its own products do. */
 static double linear_of(const struct msim_terms *t,
                         const struct msim_step_constants *c)
 {
-    if (t->late)
-        return c->linear_late;
-    return t->narrow ? c->linear_narrow : c->linear;
+    return t->late ? c->linear_late : c->linear;
 }
 
 static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
@@ -161,6 +159,7 @@ static struct layer layer_of(const struct msim_terms *t,
         add_pass(&back, &again);
     } else if (t->recompute != MSIM_RECOMPUTE_NONE) {
         l.pass.compute += t->at[MSIM_PLACE_LAYER].again_us;
+        back.compute += t->at[MSIM_PLACE_LAYER].again_us;
     }
     l.us = longer(pass_us(&l.pass), host);
     l.backward_us = fmax(pass_us(&back), 0.6 * host);
@@ -213,19 +212,43 @@ static double exchange_factor(const struct msim_terms *t,
 }
 
 /*
- * Backward that goes on after the first gradients of a stage are whole. In
- * pieces (vp), all micro batches of a group of pp pass one piece before the
- * next (Narayanan et al., "Efficient Large-Scale Language Model Training on GPU
- * Clusters", 2021, figure 4): the gradients of all pieces but the first are
- * whole while the others still go back, each by pp micro batches.
+ * Backward that goes on after the first gradients of a stage are whole, or
+ * forward that goes on before its last weights are wanted: `all` is a pass of
+ * one micro batch. In pieces (vp), all micro batches of a group of pp pass one
+ * piece before the next (Narayanan et al., "Efficient Large-Scale Language
+ * Model Training on GPU Clusters", 2021, figure 4): the gradients of all pieces
+ * but the first are whole while the others still go back, each by pp micro
+ * batches, and so are weights of all but the first wanted later.
  */
-static double after_first_us(const struct msim_terms *t, const struct layer *l,
-                             double layers)
+static double beside_us(const struct msim_terms *t, double all)
 {
-    double all = layers * l->backward_us;
     double others = t->pp > 1 ? (t->vp - 1) / t->vp : 0;
 
     return all * (1 - others) + all * others * fmin(t->pp, t->micro_batches);
+}
+
+/* What is left of an exchange of `us` beside so much compute. */
+static double left_us(double us, double hidden)
+{
+    return fmax(us - hidden, 0.1 * us);
+}
+
+/* Once a step: gradients go beside the last backward, weights of the optimizer
+ * beside the next forward, unless the program waits for them. */
+static double once_us(const struct msim_terms *t,
+                      const struct msim_step_constants *c,
+                      const struct layer *l, double layers, double factor)
+{
+    double hidden = t->waits_for_weights ? c->hidden_waits : c->hidden;
+    double back = hidden * beside_us(t, layers * l->backward_us);
+    double next = hidden * beside_us(t, layers * (l->us - l->backward_us));
+
+    if (t->zero == 0)
+        return left_us(factor * t->sum_us, back);
+    if (t->waits_for_weights)
+        return left_us(factor * (t->scatter_us + t->gather_us), back);
+    return left_us(factor * t->scatter_us, back) +
+           left_us(factor * t->gather_us, next);
 }
 
 /* The exchange of gradients and weights that no compute hides, us. */
@@ -254,7 +277,7 @@ static double exchange_us(const struct msim_terms *t,
         return us;
     if (t->exchanges_each)
         return us * t->micro_batches;
-    return fmax(us - c->hidden * after_first_us(t, l, layers), 0.1 * us);
+    return once_us(t, c, l, layers, factor);
 }
 
 /*

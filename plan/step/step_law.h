@@ -17,7 +17,6 @@
 /* X(name, where a fit begins, what it is) */
 #define MSIM_STEP_CONSTANT_MAP(X)                                              \
     X(linear, 1, "products of linear layers, over their estimate")             \
-    X(linear_narrow, 1, "the same in 8 and 4 bits before Blackwell")           \
     X(linear_late, 1, "the same on Blackwell")                                 \
     X(attention_usual, 1, "attention before Hopper")                           \
     X(attention_late, 1.5, "FlashAttention 1 and 2 on Hopper")                 \
@@ -31,7 +30,8 @@
     X(p2p, 1, "activations to the next stage")                                 \
     X(dp_near, 1, "gradients inside a node")                                   \
     X(dp_far, 1, "gradients across nodes")                                     \
-    X(hidden, 0.3, "share of backward that hides gradients")                   \
+    X(hidden, 1, "share of a pass that hides gradients, or weights")           \
+    X(hidden_waits, 0.3, "the same where the next step waits for weights")     \
     X(hidden_shard, 0.5, "share of a micro batch that hides shards")           \
     X(add, 1, "adding up gradients of micro batches")                          \
     X(optimizer, 1.5, "the optimizer's step")                                  \

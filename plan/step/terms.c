@@ -112,6 +112,7 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->last_layers = (double)msim_stage_layers(m, s, s->pp - 1);
     t->zero = s->zero;
     t->exchanges_each = msim_exchanges_each_micro_batch(s);
+    t->waits_for_weights = msim_framework_of(s)->waits_for_weights;
     t->recompute = s->recompute;
     t->zero_bubble = s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
     t->updates_in_backward =

@@ -38,7 +38,8 @@ struct msim_terms {
     double first_layers, middle_layers, last_layers;
     double layers, pp, vp, micro_batches, dp, tp, ep;
     int64_t zero;
-    bool exchanges_each; /* gradients, after every micro batch */
+    bool exchanges_each;    /* gradients, after every micro batch */
+    bool waits_for_weights; /* that the optimizer's step left in shards */
     enum msim_recompute recompute;
     double p2p_us; /* activations to the next stage, one way */
     double sum_us; /* gradients of a stage summed over dp (zero 0) */

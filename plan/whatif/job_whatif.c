@@ -115,7 +115,7 @@ static void apply(struct msim_terms *t, struct msim_step_constants *c,
     c->host_comm_us *= host;
     c->fixed_us *= f->host;
     if (f->overlap >= 0)
-        c->hidden = c->hidden_shard = f->overlap;
+        c->hidden = c->hidden_waits = c->hidden_shard = f->overlap;
 }
 
 static void set_figures(const struct runner *r, struct msim_job_scenario *row,

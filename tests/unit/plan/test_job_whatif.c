@@ -159,8 +159,8 @@ static void test_job_whatif__graphs_and_overlap(void)
         NULL};
     struct msim_job_whatif w;
 
-    REQUIRE(ask(&w, "{" SPLIT ", \"zero\": 1}", CHANGES, "v100",
-                "ethernet-100") == MSIM_OK);
+    REQUIRE(ask(&w, "{" SPLIT ", \"zero\": 1, \"framework\": \"nanotron\"}",
+                CHANGES, "v100", "ethernet-100") == MSIM_OK);
     CHECK(w.rows[0].step.parts.host > 0.5 * w.rows[0].step.us);
     /* What is fixed in a step is no launch inside a layer. */
     CHECK_REL(w.rows[1].step.parts.host, 0, 0);

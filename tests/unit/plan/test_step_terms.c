@@ -40,7 +40,8 @@ static struct msim_step_constants plain(void)
     for (size_t i = 0; i < MSIM_STEP_CONSTANTS; i++)
         ones[i] = 1;
     memcpy(&c, ones, sizeof(c));
-    c.hidden = c.hidden_shard = c.host_layer_us = c.host_expert_us = 0;
+    c.hidden = c.hidden_waits = c.hidden_shard = 0;
+    c.host_layer_us = c.host_expert_us = 0;
     c.host_comm_us = c.host_wait = c.gap_us = c.fixed_us = 0;
     return c;
 }
@@ -74,8 +75,8 @@ static void test_step__one_stage(void)
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21 + 11);
     t.updates_in_backward = true;
     check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
-    t.narrow = true; /* a library of its own */
-    check_us(&t, &c, 3 * (4 * 300 + 20 + 90 + 10) + 21);
+    t.narrow = true; /* the same factor: kernels alone say what it brings */
+    check_us(&t, &c, 3 * (4 * 450 + 20 + 90 + 10) + 21);
     c.linear_late = 2;
     t.late = true;
     check_us(&t, &c, 3 * (4 * 600 + 20 + 90 + 10) + 21);
@@ -211,7 +212,8 @@ static void test_step__fullest_stage(void)
 }
 
 /* Gradients: hidden by a share of backward, but for a tenth; once a step, or
- * after each micro batch; in halves with ZeRO. */
+ * after each micro batch; in halves with ZeRO, of which the second is hidden by
+ * a share of forward, or waits for the optimizer. */
 static void test_step__exchanges_gradients(void)
 {
     struct msim_step_constants c = plain();
@@ -231,8 +233,13 @@ static void test_step__exchanges_gradients(void)
     t.dp_far = false;
     t.zero = 1;
     check_us(&t, &c, busy + 1400);
-    c.hidden = 0.5; /* of 4 x 200 */
+    c.hidden = 0.5; /* of 4 x 200 and 4 x 100 */
+    check_us(&t, &c, busy + 200 + 600);
+    t.waits_for_weights = true;
+    check_us(&t, &c, busy + 1400);
+    c.hidden_waits = 0.5;
     check_us(&t, &c, busy + 1000);
+    t.waits_for_weights = false;
     c.hidden = 100;
     check_us(&t, &c, busy + 140);
     t.unfused = true;
@@ -261,8 +268,9 @@ static double exposed(const struct msim_terms *t,
 
 /* In pieces gradients of all but the first are whole while pp micro batches
  * still go back, each a piece at a time: of 4 stages with 4 pieces a tenth of
- * 1/4 + 3/4 x 4 = 3.25 backward passes hides them, without pieces of one. With
- * 3 micro batches no more than those go back. */
+ * 1/4 + 3/4 x 4 = 3.25 backward passes hides them, without pieces of one; and
+ * as much of forward the weights. With 3 micro batches no more than those go
+ * back. */
 static void test_step__pieces_hide_gradients(void)
 {
     struct msim_step_constants c = plain();
@@ -274,11 +282,11 @@ static void test_step__pieces_hide_gradients(void)
     t.micro_batches = 8;
     t.scatter_us = t.gather_us = 5000;
     c.hidden = 0.1;
-    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200, TIGHT);
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 300, TIGHT);
     t.vp = 4;
-    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200 * 3.25, TIGHT);
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 300 * 3.25, TIGHT);
     t.micro_batches = 3;
-    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 200 * 2.5, TIGHT);
+    CHECK_REL(exposed(&t, &c), 10000 - 0.1 * 4 * 300 * 2.5, TIGHT);
 }
 
 /* Without rows of the network the greater of both factors counts. */
