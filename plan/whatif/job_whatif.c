@@ -195,9 +195,10 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
 
 /* How far the errors of base and scenario go together. */
 enum kinship {
-    SCALED,       /* durations alone differ */
-    SAME_KERNELS, /* there are more or fewer of them */
-    OTHER_KERNELS /* another machine, precision, or sizes */
+    SCALED,        /* durations alone differ */
+    SAME_KERNELS,  /* there are more or fewer of them */
+    OTHER_NETWORK, /* what it does not carry is the same */
+    OTHER_KERNELS  /* another machine, precision, or sizes */
 };
 
 static enum kinship kinship_of(const struct msim_job_scenario *row,
@@ -205,16 +206,25 @@ static enum kinship kinship_of(const struct msim_job_scenario *row,
 {
     const struct msim_strategy *a = &base->strategy, *b = &row->strategy;
 
-    if (*row->change.platform || *row->change.network ||
+    if (*row->change.platform ||
         !msim_job_model_has_same_sizes(&row->change.model) ||
         a->precision != b->precision || a->micro_batch != b->micro_batch ||
         a->sequence != b->sequence || a->tp != b->tp || a->cp != b->cp ||
         a->ep != b->ep)
         return OTHER_KERNELS;
-    return memcmp(a, b, sizeof(*a)) == 0 &&
-                   msim_job_model_is_same(&row->change.model)
-               ? SCALED
-               : SAME_KERNELS;
+    if (memcmp(a, b, sizeof(*a)) != 0 ||
+        !msim_job_model_is_same(&row->change.model))
+        return *row->change.network ? OTHER_KERNELS : SAME_KERNELS;
+    return *row->change.network ? OTHER_NETWORK : SCALED;
+}
+
+#define SAME_PART 1e-9 /* of a part: rounding */
+
+/* Is a part of both steps, `b` and `s`, what both share? */
+static bool is_shared(enum kinship kinship, double b, double s)
+{
+    return kinship == SCALED ||
+           (kinship == OTHER_NETWORK && fabs(s - b) <= SAME_PART * b);
 }
 
 /* The variance of ln ratio over the mean of both jobs' own. */
@@ -233,7 +243,7 @@ static double variance(const struct msim_job_scenario *base,
         double less = (b[i] - both) / base->step.us;
         double moved = w - more - (v - less) + sqrt(0.5) * (more - less);
 
-        apart += kinship == SCALED ? (w - v) * (w - v)
+        apart += is_shared(kinship, b[i], s[i]) ? (w - v) * (w - v)
                  : kinship == SAME_KERNELS
                      ? moved * moved + (more + less) * (more + less) / 2
                      : ((w - v) * (w - v) + w * w + v * v) / 2;

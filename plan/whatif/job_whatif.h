@@ -23,6 +23,8 @@
  *     ((w - v)^2 + w^2 + v^2) / 2    where sizes, precision or machine differ:
  *                                    it is common by half
  *
+ * Of another network, parts that take as long as before count as the first,
+ * others as the last: what a network does not carry is the same machine's.
  * So no change has the ratio 1 [1, 1]; jobs that differ in all have the ratio
  * that a plan gives to its runner-up.
  */

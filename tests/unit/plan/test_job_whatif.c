@@ -218,6 +218,30 @@ static void test_job_whatif__joins_platforms_and_networks(void)
     msim_job_whatif_release(&own);
 }
 
+/* What another network does not carry cancels in the ratio: on one node that
+ * is all of the step, whatever the network is called. */
+static void test_job_whatif__networks_move_what_they_carry(void)
+{
+    static const char *const CHANGES[] = {
+        "{\"network\": \"ethernet-100\"}",
+        "{\"network\": \"ethernet-100\"}, {\"gpu\": \"a100\"}", NULL};
+    struct msim_job_whatif one, four;
+
+    REQUIRE(ask(&one, "{\"gpus\": 8, \"zero\": 1}", CHANGES, "h100", NULL) ==
+            MSIM_OK);
+    CHECK_REL(one.rows[0].ratio, 1, 1e-12);
+    CHECK_REL(one.rows[0].ratio_low, 1, 1e-12);
+    CHECK_REL(one.rows[0].ratio_high, 1, 1e-12);
+    CHECK(one.rows[1].ratio_high > 1.01 * one.rows[1].ratio);
+    REQUIRE(ask(&four, "{\"gpus\": 32, \"zero\": 3}", CHANGES, "h100", NULL) ==
+            MSIM_OK);
+    CHECK(four.rows[0].ratio > 1.01);
+    CHECK(four.rows[0].ratio_high > 1.01 * four.rows[0].ratio);
+    CHECK(four.rows[0].ratio_low < 0.99 * four.rows[0].ratio);
+    msim_job_whatif_release(&one);
+    msim_job_whatif_release(&four);
+}
+
 /* Names that are next to each other are two. */
 static void test_job_whatif__tells_names_apart(void)
 {
@@ -262,7 +286,7 @@ static void test_job_whatif__keeps_nodes(void)
 
 /* ---- the ratio ----------------------------------------------------------- */
 
-enum kinship { SCALED, SAME_KERNELS, OTHER_KERNELS };
+enum kinship { SCALED, SAME_KERNELS, OTHER_NETWORK, OTHER_KERNELS };
 
 /* The variance of ln ratio as the header has it. */
 static double variance(const double *b, double b_us, const double *s,
@@ -277,7 +301,8 @@ static double variance(const double *b, double b_us, const double *s,
         double moved = common / s_us - common / b_us + (more - less) / sqrt(2);
 
         own += (w * w + v * v) / 2;
-        if (kinship == SCALED)
+        if (kinship == SCALED ||
+            (kinship == OTHER_NETWORK && fabs(b[i] - s[i]) <= 1e-9 * b[i]))
             sum += pow(w - v, 2);
         else if (kinship == SAME_KERNELS)
             sum += moved * moved + pow(more + less, 2) / 2;
@@ -323,7 +348,7 @@ static void test_job_whatif__ratio_is_surer_than_times(void)
                  {"{\"parallel\": {\"pp\": 4}}", SAME_KERNELS},
                  {"{\"gpu\": \"p100\"}, {\"dtype\": \"fp32\"}", OTHER_KERNELS},
                  {"{\"gpu\": \"v100\"}", SCALED}, /* the base's own */
-                 {"{\"network\": \"ethernet-100\"}", OTHER_KERNELS},
+                 {"{\"network\": \"ethernet-100\"}", OTHER_NETWORK},
                  {"{\"dtype\": \"fp32\"}", OTHER_KERNELS},
                  {"{\"batch\": {\"micro\": 2}}", OTHER_KERNELS},
                  {"{\"sequence\": 512}", OTHER_KERNELS},
@@ -457,6 +482,7 @@ int main(void)
     RUN(test_job_whatif__factors_are_of_all_terms);
     RUN(test_job_whatif__graphs_and_overlap);
     RUN(test_job_whatif__joins_platforms_and_networks);
+    RUN(test_job_whatif__networks_move_what_they_carry);
     RUN(test_job_whatif__tells_names_apart);
     RUN(test_job_whatif__keeps_nodes);
     RUN(test_job_whatif__ratio_is_surer_than_times);
