@@ -53,7 +53,8 @@ fi
 
 mkdir -p "$folder/licences"
 cp "$folder/cjson/LICENSE" "$folder/licences/cjson.txt"
-for package in libc6 libyajl2 libzstd1 zlib1g libprotobuf-c1; do
+for package in libc6 libyajl2 libzstd1 zlib1g libprotobuf-c1 \
+    libsqlite3-0; do
     copyright=/usr/share/doc/$package/copyright
     [ -s "$copyright" ] || fail "no $copyright: a licence of what is linked in"
     cp "$copyright" "$folder/licences/${package}.txt"
