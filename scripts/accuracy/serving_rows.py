@@ -25,7 +25,7 @@ import tempfile
 # Per cent, of medians: what a change must not fall behind.
 BARS = {
     ("closed loops", "tpot_ms"): 8,
-    ("closed loops", "ttft_ms"): 25,
+    ("closed loops", "ttft_ms"): 21,
     ("vLLM run", "e2e_ms"): 8,
     ("vLLM run", "tpot_ms"): 8,
     ("below the knee", "ttft_ms"): 20,
