@@ -62,6 +62,60 @@ bool msim_decimal_int(const char *s, size_t len, int64_t *value)
     return true;
 }
 
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* Digits of a text with one point at most, as a whole number; `*places` are
+ * behind the point. Returns where they end, or NULL where they may be too many
+ * to be exact, or something else than a blank, ';' or the end stands there. */
+static const char *few_digits(const char *c, uint64_t *digits, int *places)
+{
+    const char *begin = c, *point;
+
+    for (*digits = 0; is_digit(*c); c++)
+        *digits = *digits * 10 + (uint64_t)(*c - '0');
+    point = c;
+    if (*c == '.')
+        for (c++; is_digit(*c); c++)
+            *digits = *digits * 10 + (uint64_t)(*c - '0');
+    *places = c > point ? (int)(c - point) - 1 : 0;
+    if (point == begin || c - begin - (c > point) > 15)
+        return NULL;
+    return *c == ' ' || *c == ';' || *c == '\0' ? c : NULL;
+}
+
+/*
+ * Fifteen digits and a power of ten up to 22 are exact as doubles, so that
+ * their quotient is the double next to the number (Clinger, "How to Read
+ * Floating Point Numbers Accurately", PLDI 1990). That rounds to the float next
+ * to the number unless it lies half-way between two floats: then the digits
+ * that the double has lost would decide.
+ */
+float msim_decimal_float(const char *text, const char **end)
+{
+    static const double TENS[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const uint64_t below = (1u << 29) - 1, half = 1u << 28;
+    uint64_t digits, bits;
+    int places;
+    char *stop;
+    double d;
+    float f;
+
+    *end = few_digits(text, &digits, &places);
+    if (*end) {
+        d = (double)digits / TENS[places];
+        memcpy(&bits, &d, sizeof(bits));
+        if ((bits & below) != half)
+            return (float)d;
+    }
+    f = strtof(text, &stop);
+    *end = stop;
+    return f;
+}
+
 bool msim_decimal_real(const char *s, size_t len, double *value)
 {
     char buf[64], *end;

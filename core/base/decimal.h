@@ -25,6 +25,13 @@ bool msim_decimal_int(const char *s, size_t len, int64_t *value);
 /* Any number; overflow is infinite. False where it is none. */
 bool msim_decimal_real(const char *s, size_t len, double *value);
 
+/*
+ * As strtof of the C locale, to the bit, and several times as fast where a text
+ * has few digits and no exponent: platform files have a hundred thousand such
+ * numbers. `*end` is where the number ends, or `text` where none is.
+ */
+float msim_decimal_float(const char *text, const char **end);
+
 #define MSIM_DECIMAL_TEXT 32
 
 /*

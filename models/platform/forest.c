@@ -3,6 +3,8 @@
  */
 #include "models/platform/forest.h"
 
+#include "core/base/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +130,7 @@ static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
     for (size_t i = 0; i < (size_t)f->n_features * CUTS; i++)
         f->cuts[i] = INFINITY;
     while (*text && feature < f->n_features) {
-        char *end;
+        const char *end;
         float v;
 
         if (*text == ' ') {
@@ -140,7 +142,7 @@ static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
             text++;
             continue;
         }
-        v = strtof(text, &end);
+        v = msim_decimal_float(text, &end);
         if (end == text || n[feature] == MSIM_FOREST_CUTS)
             return false;
         f->cuts[(size_t)feature * CUTS + n[feature]++] = v;
@@ -183,10 +185,11 @@ static bool is_split(uint32_t node)
 /* The number of words in a text. */
 static uint32_t count_numbers(const char *text)
 {
+    size_t length = strlen(text);
     uint32_t n = 0;
 
-    for (; *text; text++)
-        n += *text != ' ' && (text[1] == ' ' || text[1] == '\0');
+    for (size_t i = 0; i < length; i++) /* without jumps: by vectors */
+        n += (text[i] != ' ') & ((text[i + 1] == ' ') | (text[i + 1] == '\0'));
     return n;
 }
 

@@ -5,6 +5,8 @@
 
 #include "tests/check.h"
 
+#include <stdlib.h>
+
 static bool us_of(const char *s, int64_t *us, int32_t *ps)
 {
     return msim_decimal_us(s, strlen(s), us, ps);
@@ -120,6 +122,77 @@ static void test_decimal__writes_like_printf(void)
     }
 }
 
+/* Does a text give what strtof gives, and end there? */
+static void check_float(const char *text)
+{
+    const char *end;
+    char *stop;
+    float have = msim_decimal_float(text, &end), want = strtof(text, &stop);
+
+    CHECK(!memcmp(&have, &want, sizeof(have)));
+    CHECK(end == stop);
+}
+
+/* Halves between two floats, just above and below; many digits, none, signs,
+ * exponents, words; and decimals as files have them. */
+static void test_decimal__floats_like_strtof(void)
+{
+    static const char *const TEXTS[] = {
+        "16777217",
+        "16777217.0000001",
+        "16777216.9999999",
+        "33554434.0",
+        "0.1",
+        "0",
+        "0.0",
+        "1.",
+        ".5",
+        ".",
+        "",
+        " 1",
+        "-0",
+        "-1.5",
+        "+2",
+        "1e3",
+        "1.5e-3 2",
+        "12;3",
+        "12 3",
+        "12x",
+        "123456789012345",
+        "1234567890123456",
+        "12345678901234567",
+        "0.00000000000001",
+        "0.000000000000001",
+        "0.0000000000000001",
+        "99999999.99999999",
+        "0.39246965944767",
+        "0.23366729170084",
+        "0.04071662761271",
+        "inf",
+        "nan",
+        "0x10",
+        "4.158883",
+        "9007199254740993",
+        "1.00000005960464477",
+        "1.000000059604645",
+        "340282346638528859",
+    };
+    uint64_t state = 88172645463325252u;
+
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++)
+        check_float(TEXTS[i]);
+    for (uint32_t i = 0; i < 200000; i++) {
+        char text[64];
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        snprintf(text, sizeof(text), "%.*f", (int)(state % 11),
+                 (double)(state >> 30) / (double)(1 + state % 100000));
+        check_float(text);
+    }
+}
+
 int main(void)
 {
     RUN(test_decimal__is_exact);
@@ -128,6 +201,7 @@ int main(void)
     RUN(test_decimal__refuses);
     RUN(test_decimal__integers);
     RUN(test_decimal__reals);
+    RUN(test_decimal__floats_like_strtof);
     RUN(test_decimal__writes_like_printf);
     return check_summary();
 }
