@@ -7,6 +7,7 @@
 #include "plan/parts/parts_maker.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const char *const OPS[] = {
@@ -336,6 +337,10 @@ static void begin(struct msim_parts_maker *k, struct msim_parts *p,
                   enum msim_part_kind kind, double layers)
 {
     k->part = &p->part[p->n++];
+    /* An operator is cleared when it is added: there is room for many more than
+     * there are, and a plan makes parts of every point. */
+    memset(&k->part->n_ops, 0,
+           sizeof(*k->part) - offsetof(struct msim_part, n_ops));
     k->part->kind = kind;
     k->part->layers = layers;
     k->part->input = k->seq_tokens * (double)k->m->hidden * k->each;
@@ -371,7 +376,7 @@ void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
     double experts = (double)msim_described_moe_layers(m);
     struct msim_parts_maker k = {.m = m, .s = s};
 
-    memset(p, 0, sizeof(*p));
+    memset(&p->n, 0, sizeof(*p) - offsetof(struct msim_parts, n));
     p->hidden = m->hidden;
     p->topk = m->moe.topk;
     p->experts = m->moe.experts;
