@@ -61,20 +61,27 @@ static const cJSON *find_fit(const cJSON *json, const char *without)
     return all;
 }
 
+enum msim_status msim_memory_fit_of(struct msim_memory_fit *fit,
+                                    const cJSON *json, const char *path,
+                                    const char *without, struct msim_error *err)
+{
+    const cJSON *object = find_fit(json, without);
+
+    return object ? read_fit(fit, object, path, err)
+                  : wrong(path, "the fit", err);
+}
+
 enum msim_status msim_memory_fit_read(struct msim_memory_fit *fit,
                                       const char *data_dir, const char *without,
                                       struct msim_error *err)
 {
     char path[1200];
     enum msim_status status;
-    const cJSON *object;
     cJSON *json;
 
     snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
     MSIM_TRY(msim_json_read(&json, path, err));
-    object = find_fit(json, without);
-    status =
-        object ? read_fit(fit, object, path, err) : wrong(path, "the fit", err);
+    status = msim_memory_fit_of(fit, json, path, without, err);
     cJSON_Delete(json);
     return status;
 }

@@ -92,4 +92,12 @@ enum msim_status msim_memory_fit_read(struct msim_memory_fit *fit,
                                       const char *data_dir, const char *without,
                                       struct msim_error *err);
 
+/* The same from what was read of `path`. */
+struct cJSON;
+MSIM_MUST_CHECK
+enum msim_status msim_memory_fit_of(struct msim_memory_fit *fit,
+                                    const struct cJSON *json, const char *path,
+                                    const char *without,
+                                    struct msim_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 #include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "plan/memory/memory_ways.h"
+#include "plan/memory/steps_read.h"
 #include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
 #include "plan/simulate/job_graph.h"
@@ -281,10 +282,8 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
 {
     struct report r = {.o = o, .out = out, .prices = {.data_dir = o->data_dir}};
     enum msim_status status =
-        msim_step_fit_read(&r.fit, o->data_dir, o->without, err);
+        msim_steps_read(&r.fit, &r.memory, o->data_dir, o->without, err);
 
-    if (status == MSIM_OK)
-        status = msim_memory_fit_read(&r.memory, o->data_dir, o->without, err);
     if (status == MSIM_OK)
         status = answer_all(&r, path, err);
     msim_job_rows_release(&r.table);

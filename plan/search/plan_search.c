@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/vec.h"
+#include "plan/memory/steps_read.h"
 #include "plan/search/described_points.h"
 #include "plan/search/plan_guard.h"
 #include "plan/search/plan_parts.h"
@@ -546,11 +547,10 @@ enum msim_status msim_plan_search(struct msim_plan *plan,
         plan->basis.traced = *o->traced;
     if (o->predictor)
         return search_all(plan, spec, o->predictor, data_dir, o, err);
-    MSIM_TRY(msim_memory_fit_read(&memory, data_dir, NULL, err));
+    MSIM_TRY(msim_steps_read(&plan->basis.fit, &memory, data_dir, NULL, err));
     plan->basis.memory = memory.constants;
     plan->basis.memory_low = memory.interval[MSIM_MEMORY_OTHER].low;
     plan->basis.memory_high = memory.interval[MSIM_MEMORY_OTHER].high;
-    MSIM_TRY(msim_step_fit_read(&plan->basis.fit, data_dir, NULL, err));
     return search_all(plan, spec, &described, data_dir, o, err);
 }
 

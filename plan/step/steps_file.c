@@ -179,24 +179,34 @@ static const cJSON *find_fit(const cJSON *json, const char *without,
     return NULL;
 }
 
+enum msim_status msim_step_fit_of(struct msim_step_fit *fit, const cJSON *json,
+                                  const char *path, const char *without,
+                                  struct msim_error *err)
+{
+    char known[256];
+    const cJSON *object =
+        find_fit(json, without ? without : "", known, sizeof(known));
+
+    *fit = (struct msim_step_fit){0};
+    if (object)
+        return read_fit(fit, object, path, err);
+    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                     "no fit is without the rows of '%.48s', want one of:%s",
+                     without ? without : "", known);
+}
+
 enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
                                     const char *data_dir, const char *without,
                                     struct msim_error *err)
 {
-    char path[1200], known[256];
+    char path[1200];
     enum msim_status status;
-    const cJSON *object;
     cJSON *json;
 
     *fit = (struct msim_step_fit){0};
     snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
     MSIM_TRY(msim_json_read(&json, path, err));
-    object = find_fit(json, without ? without : "", known, sizeof(known));
-    status = object ? read_fit(fit, object, path, err)
-                    : msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                                "no fit is without the rows of '%.48s', want "
-                                "one of:%s",
-                                without ? without : "", known);
+    status = msim_step_fit_of(fit, json, path, without, err);
     cJSON_Delete(json);
     return status;
 }

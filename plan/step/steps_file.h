@@ -63,6 +63,13 @@ enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
                                     const char *data_dir, const char *without,
                                     struct msim_error *err);
 
+/* The same from what was read of `path`. */
+struct cJSON;
+MSIM_MUST_CHECK
+enum msim_status msim_step_fit_of(struct msim_step_fit *fit,
+                                  const struct cJSON *json, const char *path,
+                                  const char *without, struct msim_error *err);
+
 /* Whether rows of `source` entered the fit. */
 bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source);
 

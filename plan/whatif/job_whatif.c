@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "models/platform/platform.h"
 #include "plan/describe/strategy_guard.h"
+#include "plan/memory/steps_read.h"
 #include "predict/scenario/scenario_list.h"
 
 #include <math.h>
@@ -470,9 +471,7 @@ enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
     if (status == MSIM_OK)
         status = msim_scenario_list_read(&reader, q->scenarios, err);
     if (status == MSIM_OK)
-        status = msim_memory_fit_read(&r.memory, q->data_dir, NULL, err);
-    if (status == MSIM_OK)
-        status = msim_step_fit_read(&r.fit, q->data_dir, NULL, err);
+        status = msim_steps_read(&r.fit, &r.memory, q->data_dir, NULL, err);
     if (status == MSIM_OK)
         status = predict_all(&r, err);
     if (status == MSIM_OK)

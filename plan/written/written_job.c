@@ -7,6 +7,7 @@
 #include "core/json/fields.h"
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"
+#include "plan/memory/steps_read.h"
 #include "plan/synth/synth_manifest.h"
 
 #include <limits.h>
@@ -144,8 +145,7 @@ static enum msim_status read_job(struct msim_written_job *job,
     job->file = cJSON_PrintUnformatted(model);
     if (!job->file)
         return MSIM_ENOMEM;
-    MSIM_TRY(msim_memory_fit_read(&job->memory, data_dir, NULL, err));
-    return msim_step_fit_read(&job->fit, data_dir, NULL, err);
+    return msim_steps_read(&job->fit, &job->memory, data_dir, NULL, err);
 }
 
 /* Ranks of the job, and files that stand for them. */

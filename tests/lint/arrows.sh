@@ -74,7 +74,7 @@ predict/edit         : core/ models/ predict predict/groups :
 plan/describe        : core/base core/guard core/json core/pipeline : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
-plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
+plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts plan/step : cjson/ cJSON.h
 plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :

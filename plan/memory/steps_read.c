@@ -1,0 +1,27 @@
+/*
+ * plan/memory/steps_read.c - both fits of a steps file.
+ */
+#include "plan/memory/steps_read.h"
+
+#include "core/base/json.h"
+
+#include <stdio.h>
+
+enum msim_status msim_steps_read(struct msim_step_fit *step,
+                                 struct msim_memory_fit *memory,
+                                 const char *data_dir, const char *without,
+                                 struct msim_error *err)
+{
+    char path[1200];
+    enum msim_status status;
+    cJSON *json;
+
+    *step = (struct msim_step_fit){0};
+    snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
+    MSIM_TRY(msim_json_read(&json, path, err));
+    status = msim_memory_fit_of(memory, json, path, without, err);
+    if (status == MSIM_OK)
+        status = msim_step_fit_of(step, json, path, without, err);
+    cJSON_Delete(json);
+    return status;
+}
