@@ -518,6 +518,7 @@ static enum msim_status read_off(struct predicting *p)
                  msim_target_reads_gpu_times(p->to), run->states);
     run->outcome.totals_only = p->s->totals_only;
     run->outcome.kernels = p->s->kernels;
+    run->outcome.shapes = p->s->shapes;
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,

@@ -73,6 +73,7 @@ struct msim_predict_settings {
     uint32_t n_scales;
     bool groups; /* later runs from the same basis may select by family, link
                     or part of the host */
+    bool shapes; /* operators by shape are asked for, too */
     struct msim_choice choice; /* of work that takes time; {0}: all of it */
     enum msim_peers peers;     /* FIXED or FOLLOW; of measured costs alone */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */

@@ -175,6 +175,11 @@ static enum msim_status make_plan(const cJSON *json, const char *file,
                         &traced, err);
     if (status == MSIM_OK && share.process == 0)
         status = report(&plan, &spec, s, err);
+    if (status == MSIM_OK && share.process == 0 && plan.best == UINT32_MAX)
+        status = msim_fail(err, MSIM_ECHECK, file, MSIM_OFFSET_NONE,
+                           "check failed: nothing is recommended, %s",
+                           plan.n ? "no way keeps the limits"
+                                  : "no way is feasible");
     msim_plan_release(&plan);
     return status;
 }

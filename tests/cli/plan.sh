@@ -81,7 +81,7 @@ cat >"$folder/tight.json" <<'JSON'
  "tp": [1, 2], "pp": 1, "zero": 1, "micro_batch": 2, "recompute": "none"}
 JSON
 run plan "$folder/tight.json"
-want_rc 0
+want_rc 1
 [[ $out =~ nearest\ to\ it:\ 32\ x\ h100:\ tp\ 2,.*\ of\ the\ 7[0-9]\.[0-9]\ GiB\ that\ CUDA\ and\ NCCL\ leave ]] || complain "no nearest point: $out"
 [[ $out =~ would\ fit:\ .*recompute\ full,\ zero\ 3\ \([0-9.]+\ GiB ]] || complain "nothing would fit: $out"
 run plan "$folder/tight.json" --json
@@ -169,14 +169,14 @@ want_rc 3
 want_err "limits.gpu is not known, did you mean gpus?"
 spec ', "tokens": 1e9, "limits": {"days": 1e-6}'
 run plan "$folder/spec.json"
-want_rc 0
+want_rc 1
 want_out "no point keeps the limits"
 want_out "limits.days is 1e-06: 0 of"
 [[ $out =~ limits.days\ is\ 1e-06:\ 0\ of\ [0-9]+\ points\ keep\ it\;\ the\ least\ is\ 0\.[0-9]+,\ of\ 16\ x\ h100 ]] ||
     complain "which limit, and how near: $out"
 spec ', "tokens": 1e9, "limits": {"days": 300, "gpus": 4, "tokens_per_second": 1e9}'
 run plan "$folder/spec.json" -o "$folder/limited"
-want_rc 0
+want_rc 1
 want_out "limits.gpus is 4: 0 of"
 want_out "the least is 8, of 8 x"
 [[ $out =~ limits.days\ is\ 300:\ ([0-9]+)\ of\ ([0-9]+)\ points && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]] ||
@@ -190,11 +190,11 @@ run plan "$folder/free.json"
 want_rc 3
 want_err 'want one with "price_per_gpu_hour", since limits.cost is of money'
 run plan "$folder/spec.json" # a100 has none, so that nobody knows whether it keeps the limit
-want_rc 0
+want_rc 1
 [[ $out =~ limits.cost\ is\ 1:\ 0\ of ]] || complain "an unknown cost keeps no limit: $out"
 spec ', "tokens": 1e9, "limits": {"memory_gib": 1}'
 run plan "$folder/spec.json"
-want_rc 0
+want_rc 1
 want_out "no point is feasible: a larger limits.memory_gib"
 want_out "GiB that CUDA and NCCL leave of limits.memory_gib, 1"
 spec ', "precision": "fp8"'

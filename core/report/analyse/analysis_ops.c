@@ -4,6 +4,7 @@
  */
 #include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
+#include "core/trace/op_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct row {
     bool communication;
     uint8_t collective; /* of its calls; UNKNOWN: of several kinds */
     bool nccl;          /* its kernels are a collective library's */
+    const char *shapes;
 };
 
 struct ops {
@@ -39,6 +41,9 @@ struct ops {
     uint32_t *row_of; /* by string number, NONE: none yet */
     uint8_t *seen;    /* by op: its call is counted */
     uint8_t *seen_inner;
+    struct msim_strtab *pairs; /* of rows by shape: names with shapes, by which
+                                  `row_of` is then; NULL: rows by name */
+    struct msim_op_shapes shapes;
     double covered_us, all_us, covered_calls, all_calls;
     struct msim_family_row families[MSIM_MADE_BY_MAX];
 };
@@ -62,11 +67,34 @@ static uint32_t name_of(const struct ops *a, uint32_t task, uint32_t top)
     return ref->index == MSIM_NONE ? 0 : a->t->gpu[ref->index].name;
 }
 
-/* The row of a name; collectives of an operator have a row of their own. */
-static enum msim_status find_row(struct ops *a, uint32_t name, bool comm,
-                                 struct row **out)
+/* What rows are told apart by: names, or names with the shapes that the topmost
+ * operator is given, else the innermost. */
+static enum msim_status key_of(struct ops *a, uint32_t task, uint32_t top,
+                               uint32_t *key, const char **shapes)
 {
-    uint32_t *slot = &a->row_of[2 * (size_t)name + comm];
+    uint32_t name = name_of(a, task, top);
+    char pair[320];
+
+    *key = name;
+    *shapes = NULL;
+    if (!a->pairs)
+        return MSIM_OK;
+    *shapes = msim_op_shapes_of(&a->shapes, top);
+    if (!*shapes)
+        *shapes = msim_op_shapes_of(&a->shapes, a->g->refs[task].op);
+    snprintf(pair, sizeof(pair), "%u %s", name, *shapes ? *shapes : "");
+    return msim_strtab_add(a->pairs, pair, strlen(pair), key);
+}
+
+/* The row of a name; collectives of an operator have a row of their own. */
+static enum msim_status find_row(struct ops *a, uint32_t task, uint32_t top,
+                                 bool comm, struct row **out)
+{
+    uint32_t name = name_of(a, task, top), key, *slot;
+    const char *shapes;
+
+    MSIM_TRY(key_of(a, task, top, &key, &shapes));
+    slot = &a->row_of[2 * (size_t)key + comm];
 
     if (*slot == MSIM_NONE) {
         MSIM_TRY(
@@ -75,6 +103,7 @@ static enum msim_status find_row(struct ops *a, uint32_t name, bool comm,
         memset(&a->rows[*slot], 0, sizeof(a->rows[*slot]));
         a->rows[*slot].slack = INT64_MAX;
         a->rows[*slot].name = name;
+        a->rows[*slot].shapes = shapes;
         a->rows[*slot].communication = comm;
     }
     *out = &a->rows[*slot];
@@ -161,8 +190,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
     double time = msim_us(o->mid.dur[task]), measured;
     struct row *r;
 
-    MSIM_TRY(find_row(a, name_of(a, task, top),
-                      a->g->kind[task] == MSIM_TASK_COMM, &r));
+    MSIM_TRY(find_row(a, task, top, a->g->kind[task] == MSIM_TASK_COMM, &r));
     measured = msim_traced_us(a->t, ref->index);
     r->us += time;
     r->low += msim_us(msim_task_bound(o, o->task_low, task));
@@ -181,7 +209,8 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
         r->bound_low += msim_us(msim_task_bound(o, o->task_low, task));
         r->bound_high += msim_us(msim_task_bound(o, o->task_high, task));
     }
-    add_call(a, r, task, top);
+    add_call(a, r, task,
+             r->shapes && !msim_op_shapes_of(&a->shapes, top) ? ref->op : top);
     add_family(a, task, measured);
     add_coverage(a, task);
     return MSIM_OK;
@@ -312,6 +341,7 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
     if (!r->communication)
         msim_widen(a->o, &us);
     op = (struct msim_op_row){.name = msim_trace_text(a->t, r->name),
+                              .shapes = r->shapes,
                               .model = a->o->made_by_names[most(r->by)],
                               .source = a->o->source_names[r->source],
                               .calls = r->calls / n,
@@ -330,7 +360,23 @@ static int by_time(const void *a, const void *b)
 
     if (x->us.predicted != y->us.predicted)
         return x->us.predicted > y->us.predicted ? -1 : 1;
-    return strcmp(x->name, y->name);
+    if (strcmp(x->name, y->name) != 0 || !x->shapes || !y->shapes)
+        return strcmp(x->name, y->name);
+    return strcmp(x->shapes, y->shapes);
+}
+
+static enum msim_status write_shapes(struct ops *a)
+{
+    struct msim_prediction *p = a->p;
+
+    p->shapes =
+        msim_arena_alloc(&p->arena, ((size_t)a->n + 1) * sizeof(*p->shapes));
+    if (!p->shapes)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < a->n; i++)
+        p->shapes[p->n_shapes++] = finish(a, &a->rows[i]);
+    qsort(p->shapes, p->n_shapes, sizeof(*p->shapes), by_time);
+    return MSIM_OK;
 }
 
 static enum msim_status write_rows(struct ops *a)
@@ -392,28 +438,42 @@ static enum msim_status write_families(struct ops *a)
     return MSIM_OK;
 }
 
-static enum msim_status run(struct ops *a)
+static enum msim_status add_tasks(struct ops *a, size_t keys)
 {
-    size_t names = 2 * ((size_t)msim_strtab_count(a->g->job->strings) + 1);
-
-    a->row_of = malloc(names * sizeof(*a->row_of));
+    a->row_of = malloc(2 * keys * sizeof(*a->row_of));
     a->seen = calloc((size_t)a->t->n_ops + 1, 1);
     a->seen_inner = calloc((size_t)a->t->n_ops + 1, 1);
     if (!a->row_of || !a->seen || !a->seen_inner)
         return MSIM_ENOMEM;
-    memset(a->row_of, 0xff, names * sizeof(*a->row_of));
+    memset(a->row_of, 0xff, 2 * keys * sizeof(*a->row_of));
     a->n_windows = msim_findings_windows(a->f, a->rank);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
         if (a->g->refs[t].rank == a->rank && is_work(a, t) &&
             msim_window_selected(a->g, a->g->window[t], a->iteration))
             MSIM_TRY(add_task(a, t));
+    return MSIM_OK;
+}
+
+static enum msim_status run(struct ops *a)
+{
+    MSIM_TRY(add_tasks(a, (size_t)msim_strtab_count(a->g->job->strings) + 1));
     a->p->coverage_ops = a->all_calls > 0 ? a->covered_calls / a->all_calls : 1;
     a->p->coverage_time = a->all_us > 0 ? a->covered_us / a->all_us : 1;
     MSIM_TRY(write_rows(a));
     return write_families(a);
 }
 
-enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
+/* There are no more pairs than tasks. */
+static enum msim_status run_by_shape(struct ops *a)
+{
+    MSIM_TRY(msim_strtab_new(&a->pairs));
+    MSIM_TRY(msim_op_shapes_init(&a->shapes, a->t, &a->p->arena));
+    MSIM_TRY(add_tasks(a, (size_t)a->g->n_tasks + 2));
+    return write_shapes(a);
+}
+
+static enum msim_status analyse(const struct msim_findings *f, uint32_t rank,
+                                enum msim_status (*by)(struct ops *))
 {
     struct ops *a = calloc(1, sizeof(*a));
     enum msim_status status;
@@ -427,11 +487,19 @@ enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
     a->t = f->g->job->ranks[rank];
     a->rank = rank;
     a->iteration = f->iteration;
-    status = run(a);
+    status = by(a);
     free(a->rows);
     free(a->row_of);
     free(a->seen);
     free(a->seen_inner);
+    msim_strtab_free(a->pairs);
+    msim_op_shapes_release(&a->shapes);
     free(a);
     return status;
+}
+
+enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
+{
+    MSIM_TRY(analyse(f, rank, run));
+    return f->o->shapes ? analyse(f, rank, run_by_shape) : MSIM_OK;
 }

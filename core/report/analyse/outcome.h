@@ -64,6 +64,7 @@ struct msim_outcome {
     bool totals_only; /* of many scenarios no more is asked: no causes,
                          path, kernels, operators, phases */
     bool kernels;     /* but kernels by name */
+    bool shapes;      /* rows by operator and shape are asked for, too */
     const uint8_t *states; /* of iterations, msim_iteration_state, in the run
                               that this one is compared with; NULL: its own */
 };

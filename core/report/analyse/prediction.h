@@ -80,6 +80,7 @@ struct msim_op_sizes {
 /* A topmost operator name and all its calls in one iteration. */
 struct msim_op_row {
     const char *name;   /* topmost operator, or the kernel's name without one */
+    const char *shapes; /* of rows by shape: of its tensors; NULL: not known */
     const char *model;  /* family that made most of its time; "measured" */
     const char *source; /* msim_source_text(): "law", "bound" */
     double calls;       /* a mean over iterations */
@@ -357,6 +358,9 @@ struct msim_prediction {
     double flops_counted; /* share of the kernel time whose flops are known */
     struct msim_op_row *ops; /* most predicted time first */
     uint32_t n_ops;
+    struct msim_op_row *shapes; /* the same work by operator and shape; none:
+                                   not asked for */
+    uint32_t n_shapes;
     struct msim_family_row *families; /* most predicted time first */
     uint32_t n_families;
     struct msim_op_row

@@ -9,6 +9,7 @@
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/waits.h"
+#include "core/trace/op_shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,6 @@ static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
                                          [MSIM_TASK_COMM] = "communication",
                                          [MSIM_TASK_JOIN] = ""};
 
-/* What operators of a rank have as arguments. */
-struct shapes {
-    uint32_t *of_op;   /* one an op: the block of the innermost one around it
-                          that has arguments, or NONE */
-    const char **text; /* one a block: NULL, not asked for yet */
-};
-
 struct drawing {
     struct msim_timeline *tl;
     const struct msim_outcome *o;
@@ -40,7 +34,7 @@ struct drawing {
     uint8_t *critical;             /* one a task */
     uint32_t *before;              /* one a lane */
     const char *waits[MSIM_HOLDS]; /* names of bars */
-    struct shapes *shapes;         /* one a rank */
+    struct msim_op_shapes *shapes; /* one a rank */
     struct msim_mark *marks;       /* of the path */
     msim_ps path_end;              /* of the pieces so far */
 };
@@ -113,72 +107,6 @@ static bool waits_itself(const struct msim_graph *g, uint32_t task)
 /* ---- what a kernel is ------------------------------------------------------
  */
 
-#define SHAPES_BYTES 256
-
-static void add_shape(char *text, size_t *used, const struct msim_trace *t,
-                      const struct msim_arg *a)
-{
-    const int64_t *dims = msim_arg_dims(t, a);
-
-    if (*used + 64 > SHAPES_BYTES)
-        return;
-    *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "%s[",
-                              *used ? " " : "");
-    for (uint32_t i = 0; i < a->n && *used + 32 < SHAPES_BYTES; i++)
-        *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "%s%lld",
-                                  i ? "," : "", (long long)dims[i]);
-    *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "]");
-}
-
-/* "[64,512] [512,1024]": the tensors among the arguments, in lists, too. */
-static const char *shapes_text(struct drawing *d, const struct msim_trace *t,
-                               uint32_t block)
-{
-    const struct msim_arg_block *b = &t->blocks[block];
-    char text[SHAPES_BYTES];
-    size_t used = 0;
-    char *copy;
-
-    for (uint32_t i = 0; i < b->count; i++)
-        if (t->args[b->first + i].kind == MSIM_ARG_TENSOR)
-            add_shape(text, &used, t, &t->args[b->first + i]);
-    if (!used)
-        return "";
-    copy = msim_arena_alloc(&d->tl->arena, used + 1);
-    return copy ? memcpy(copy, text, used + 1) : "";
-}
-
-/* Parents come before their children. */
-static enum msim_status find_shapes(struct shapes *s,
-                                    const struct msim_trace *t)
-{
-    s->of_op = malloc(((size_t)t->n_ops + 1) * sizeof(*s->of_op));
-    s->text = calloc((size_t)t->n_blocks + 1, sizeof(*s->text));
-    if (!s->of_op || !s->text)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < t->n_ops; i++) {
-        const struct msim_op *op = &t->ops[i];
-
-        s->of_op[i] = op->args != MSIM_NONE || op->parent == MSIM_NONE
-                          ? op->args
-                          : s->of_op[op->parent];
-    }
-    return MSIM_OK;
-}
-
-static const char *shapes_of(struct drawing *d, uint32_t task)
-{
-    const struct msim_task_ref *ref = &d->g->refs[task];
-    struct shapes *s = &d->shapes[ref->rank];
-    uint32_t block = ref->op == MSIM_NONE ? MSIM_NONE : s->of_op[ref->op];
-
-    if (block == MSIM_NONE)
-        return NULL;
-    if (!s->text[block])
-        s->text[block] = shapes_text(d, d->g->job->ranks[ref->rank], block);
-    return s->text[block][0] ? s->text[block] : NULL;
-}
-
 static void describe(struct drawing *d, uint32_t task, struct msim_span *s)
 {
     const struct msim_task_ref *ref = &d->g->refs[task];
@@ -188,7 +116,7 @@ static void describe(struct drawing *d, uint32_t task, struct msim_span *s)
     if (d->g->kind[task] < MSIM_TASK_KERNEL)
         return;
     s->op = top ? msim_trace_text(t, top) : NULL;
-    s->shapes = shapes_of(d, task);
+    s->shapes = msim_op_shapes_of(&d->shapes[ref->rank], ref->op);
     if (ref->index == MSIM_NONE)
         return;
     s->correlation = t->gpu[ref->index].correlation;
@@ -501,7 +429,8 @@ static enum msim_status take_memory(struct drawing *d)
     if (!d->slack || !d->critical || !d->times || !d->before || !d->shapes)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < d->g->job->n_ranks; i++)
-        MSIM_TRY(find_shapes(&d->shapes[i], d->g->job->ranks[i]));
+        MSIM_TRY(msim_op_shapes_init(&d->shapes[i], d->g->job->ranks[i],
+                                     &d->tl->arena));
     return MSIM_OK;
 }
 
@@ -535,10 +464,8 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
     free(d.critical);
     free(d.times);
     free(d.before);
-    for (uint32_t i = 0; d.shapes && i < d.g->job->n_ranks; i++) {
-        free(d.shapes[i].of_op);
-        free(d.shapes[i].text);
-    }
+    for (uint32_t i = 0; d.shapes && i < d.g->job->n_ranks; i++)
+        msim_op_shapes_release(&d.shapes[i]);
     free(d.shapes);
     free(d.marks);
     msim_binding_release(&d.binding);

@@ -150,12 +150,15 @@ void msim_report_json_sizes(struct msim_json *j, const struct msim_op_sizes *s)
 }
 
 static void write_ops(struct msim_json *j, const char *key,
-                      const struct msim_op_row *ops, uint32_t n)
+                      const struct msim_op_row *ops, uint32_t n,
+                      bool with_shapes)
 {
     msim_json_open(j, key, '[', true);
     for (uint32_t i = 0; i < n; i++) {
         msim_json_open(j, NULL, '{', false);
         msim_json_text(j, "name", ops[i].name);
+        if (with_shapes)
+            msim_json_text(j, "shapes", ops[i].shapes);
         msim_json_number(j, "calls", ops[i].calls);
         write_figure_us(j, &ops[i].us);
         msim_json_text(j, "model", ops[i].model);
@@ -473,7 +476,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_unsigned(&j, "ranks", p->ranks);
     write_iterations(&j, p);
     write_figures(&j, p);
-    write_ops(&j, "ops", p->ops, p->n_ops);
+    write_ops(&j, "ops", p->ops, p->n_ops, false);
     write_ranks(&j, p);
     write_path(&j, p);
     write_texts(&j, "warnings", p->warnings, p->n_warnings);
@@ -492,7 +495,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_host_ops(&j, p);
     write_regions(&j, "phases", p->phases, p->n_phases);
     write_regions(&j, "regions", p->regions, p->n_regions);
-    write_ops(&j, "not_covered", p->uncovered, p->n_uncovered);
+    write_ops(&j, "not_covered", p->uncovered, p->n_uncovered, false);
     write_owners(&j, p);
     write_waits(&j, &p->waits);
     write_edges(&j, p);
@@ -505,6 +508,8 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_close(&j);
     msim_json_number(&j, "flops_counted", p->flops_counted);
     msim_json_number(&j, "memory_bandwidth_bytes_per_second", p->bandwidth);
+    if (p->shapes)
+        write_ops(&j, "shapes", p->shapes, p->n_shapes, true);
     msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_text(&j, "source_platform", p->source_platform);
     msim_json_text(&j, "source_trace", p->source_trace);
