@@ -35,6 +35,7 @@
     X(calibrate, "time this machine, and write it as a platform")              \
     X(learn, "what runs of a served application teach of its violations")      \
     X(watch, "a served application's counters: what is about to break")        \
+    X(schema, "the JSON Schema of an answer")                                  \
     X(help, "this help, or that of a verb")
 
 #define MSIM_VERB_DECLARE(verb, summary)                                       \

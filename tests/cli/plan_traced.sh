@@ -153,7 +153,7 @@ cat >"$folder/sub/still.json" <<'JSON'
 JSON
 echo '{"trace": "still.json", "platforms": ["h100"], "gpus": 1, "micro_batch": 2, "traced_batch": 2}' >"$folder/sub/spec.json"
 run plan "$folder/sub/spec.json"
-want_rc 0
+want_rc 1
 want_out "1 points: 0 feasible"
 want_out "1 left out: the trace has no work that takes time"
 # A plan of the folder has the folder's answer, on every GPU, and changed points

@@ -124,6 +124,7 @@ calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ servi
 api                  : core/ models/ predict predict/op predict/scenario predict/whatif plan/written : cjson/ cJSON.h
 cli                  : core/ models/ predict/ plan/written replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
+cli/schema           : core/ cli :
 cli/plan             : core/ models/ predict predict/page predict/scenario predict/write plan/ serving/plan cli :
 cli/serving          : core/ serving/ cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h

@@ -20,7 +20,7 @@
 # on what a writer has made.
 bytes='core/base/(print|json|json_out|write_file)\.c|core/report/page/html\.c'
 bytes+='|predict/op/op_rows\.c|plan/rows/job_marks\.c'
-copies='cli/plan/cmd_plan\.c'
+copies='cli/(plan/cmd_plan|schema/cmd_schema)\.c'
 tables='calibrate/factors/spread_write\.c' # of what we fit, for our docs
 prints='cli/message\.c'
 formats='core/base/print\.c'

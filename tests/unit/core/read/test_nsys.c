@@ -96,7 +96,7 @@ static const char *made(const char *tables, const char *rows)
     sqlite3 *db;
     int file;
 
-    snprintf(path, sizeof(path), "/tmp/msim-nsys-XXXXXX");
+    snprintf(path, sizeof(path), "msim-nsys-XXXXXX");
     file = mkstemp(path);
     if (file >= 0)
         close(file);

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# `schema`: a file each, and the answers to all samples are as it says; columns of
+# CSV are fields of JSON.
+. "$(dirname "$0")/lib.bash"
+
+command -v python3 >/dev/null || { echo "no python3: skipped" && exit 77; }
+source=${SOURCE_DIR:?}
+
+run schema
+want_rc 0
+[ "$(sort <<<"$out")" = "$(cd "$source/data/schemas" && ls | sed 's/\.json$//' | sort)" ] ||
+    complain "lists other schemas than data/schemas has"
+for name in $out; do
+    run schema "$name"
+    want_rc 0
+    cmp -s "$folder/out" "$source/data/schemas/$name.json" || complain "$name is another"
+done
+usage_error "no schema is called 'prediktion'" schema prediktion
+usage_error "no schema is called '../hosts/generic'" schema ../hosts/generic
+
+# Columns of CSV, and their values.
+run --platform a100 --json "$source/data/traces/gpt2"
+cp "$folder/out" "$folder/answer.json"
+run --platform a100 --csv "$source/data/traces/gpt2"
+python3 - "$folder/answer.json" "$folder/out" <<'PYTHON' || complain "CSV and JSON differ"
+import csv, json, sys
+
+ops = json.load(open(sys.argv[1]))["ops"]
+rows = list(csv.DictReader(open(sys.argv[2])))
+assert set(rows[0]) - {"options"} == set(ops[0]), set(rows[0]) ^ set(ops[0])
+assert len(rows) == len(ops)
+for row, op in zip(rows, ops):
+    for key, want in op.items():
+        got = row[key]
+        if isinstance(want, bool):
+            assert got == str(want).lower(), (key, got, want)
+        elif isinstance(want, (int, float)):
+            assert float(got) == want, (key, got, want)
+        else:
+            assert got == (want or ""), (key, got, want)
+PYTHON
+
+python3 "$source/scripts/schemas.py" check >"$folder/checked" 2>&1
+rc=$?
+[ $rc -eq 0 ] || [ $rc -eq 77 ] || complain "$(cat "$folder/checked")"
+tail -1 "$folder/checked"
+
+finish
