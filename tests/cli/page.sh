@@ -215,7 +215,7 @@ look "$folder/whatif.html" 'eval:document.querySelector(".verdict").textContent'
 [[ $seen == *h100,*$'\n3\n0' ]] || complain "the page of what-ifs: $seen"
 look "$folder/described.html" 'eval:document.querySelectorAll("tbody tr").length'
 look "$folder/compare.html" 'eval:[...document.querySelectorAll(".card b")].map(b => b.textContent).join()' \
-    'eval:document.querySelector("td").textContent'
+    'eval:document.querySelector(".tools ~ .scroll td").textContent'
 [[ $seen == *'\u00d7 0.4'* && $seen == *MmBackward0* ]] || complain "the page of a comparison: $seen"
 look "$folder/many.html" 'eval:+document.querySelector("#timeline").dataset.bars > 100'
 [ "$seen" = true ] || complain "the page of many events has no bars: $seen"
