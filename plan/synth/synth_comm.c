@@ -1,5 +1,6 @@
 /*
- * plan/synth/synth_comm.c - collectives inside a layer.
+ * plan/synth/synth_comm.c - collectives inside a layer, and of tables and
+ * losses that tensor parallel ranks share.
  */
 #include "plan/synth/synth_walk.h"
 
@@ -77,6 +78,23 @@ static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
     return out;
 }
 
+/* Autograd's function around what tensor parallel ranks exchange; it is closed
+ * with msim_etw_close(). */
+static void hold(struct msim_synth_walk *w, bool gathers, enum msim_pass pass)
+{
+#define BACK   "autograd::engine::evaluate_function: "
+#define GATHER "TensorParallelGather"
+#define REDUCE "TensorParallelReduce"
+    static const char *const NAMES[MSIM_PASS_COUNT][2] = {
+        [MSIM_PASS_FORWARD] = {REDUCE, GATHER},
+        [MSIM_PASS_BACKWARD] = {BACK REDUCE, BACK GATHER}};
+#undef BACK
+#undef GATHER
+#undef REDUCE
+
+    msim_etw_open(w->y->e, NAMES[pass][gathers], "", NULL, 0);
+}
+
 /* Whole sequences out of each rank's rows of `t`. */
 bool msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t)
@@ -85,8 +103,10 @@ bool msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
 
     if (!comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_GATHER))
         return false;
+    hold(w, true, pass);
     *t = exchange(w, "_allgather_base", MSIM_PART_GROUP_TP, t,
                   msim_etw_elems(t), t->dims[0] * tp, t->dims[1]);
+    msim_etw_close(w->y->e, NULL, 0);
     return true;
 }
 
@@ -95,13 +115,67 @@ void msim_synth_reduce(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t)
 {
     int64_t tp = w->y->s->tp;
+    bool scatter =
+        comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_REDUCE_SCATTER);
 
-    if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_REDUCE_SCATTER))
-        *t = exchange(w, "_reduce_scatter_base", MSIM_PART_GROUP_TP, t,
-                      msim_etw_elems(t), t->dims[0] / tp, t->dims[1]);
-    else if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_REDUCE))
-        *t = exchange(w, "allreduce", MSIM_PART_GROUP_TP, t, msim_etw_elems(t),
-                      t->dims[0], t->dims[1]);
+    if (!scatter && !comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_REDUCE))
+        return;
+    hold(w, false, pass);
+    *t = exchange(w, scatter ? "_reduce_scatter_base" : "allreduce",
+                  MSIM_PART_GROUP_TP, t, msim_etw_elems(t),
+                  scatter ? t->dims[0] / tp : t->dims[0], t->dims[1]);
+    msim_etw_close(w->y->e, NULL, 0);
+}
+
+/* Rows of a table of which each rank has a part, from all of them; backward has
+ * the gradients of all rows again. As Megatron-LM's VocabParallelEmbedding. */
+void msim_synth_sum_rows(struct msim_synth_walk *w, struct msim_etw_tensor *t)
+{
+    int64_t tp = w->y->s->tp;
+    bool whole = w->y->s->unfused;
+
+    hold(w, false, MSIM_PASS_FORWARD);
+    *t = exchange(w, whole ? "allreduce" : "_reduce_scatter_base",
+                  MSIM_PART_GROUP_TP, t, msim_etw_elems(t),
+                  whole ? t->dims[0] : t->dims[0] / tp, t->dims[1]);
+    msim_etw_close(w->y->e, NULL, 0);
+}
+
+void msim_synth_all_rows(struct msim_synth_walk *w, struct msim_etw_tensor *t)
+{
+    if (w->y->s->unfused)
+        return;
+    hold(w, true, MSIM_PASS_BACKWARD);
+    *t = exchange(w, "_allgather_base", MSIM_PART_GROUP_TP, t,
+                  msim_etw_elems(t), t->dims[0] * w->y->s->tp, t->dims[1]);
+    msim_etw_close(w->y->e, NULL, 0);
+}
+
+/* `times` sums of one number a row, in 32 bits. */
+void msim_synth_sum_numbers(struct msim_synth_walk *w, int64_t rows, int times)
+{
+    struct msim_synth_group *group = &w->y->groups[MSIM_PART_GROUP_TP];
+    struct msim_etw_tensor x =
+        msim_etw_new(w->y->e, MSIM_DT_F32, 2, rows, (int64_t)1);
+
+    hold(w, false, MSIM_PASS_FORWARD);
+    msim_synth_write_empty(w->y->e, &x);
+    for (int i = 0; i < times; i++) {
+        struct msim_etw_comm c = {.name = "allreduce",
+                                  .dtype = msim_synth_dtype_text(MSIM_DT_F32),
+                                  .group = group->name,
+                                  .in_elems = (uint64_t)rows,
+                                  .out_elems = (uint64_t)rows,
+                                  .size = group->size,
+                                  .start = group->start,
+                                  .stride = group->stride,
+                                  .sequence = group->calls++};
+
+        msim_etw_collective(w->y->e, &c, &x, &x,
+                            (w->y->rank - group->start) / group->stride);
+        msim_synth_wait(w->y, group, c.sequence);
+    }
+    msim_etw_close(w->y->e, NULL, 0);
 }
 
 /* Keys and values of the whole context group. */

@@ -52,7 +52,15 @@ void msim_synth_table(struct msim_synth *y, const struct msim_part_op *op,
 /* ---- tables ---------------------------------------------------------------
  */
 
-/* What a second table's rows are added to. */
+/* Do tensor parallel ranks have a part of the table each? */
+static bool is_shared(const struct msim_synth_walk *w,
+                      const struct msim_part_op *op)
+{
+    return w->y->s->tp > 1 && is_named(op, "embedding");
+}
+
+/* What a second table's rows are added to. Of a part of a table all tokens are
+ * looked up. */
 static void look_up(struct msim_synth_walk *w, const struct msim_part_op *op,
                     uint32_t at)
 {
@@ -65,6 +73,8 @@ static void look_up(struct msim_synth_walk *w, const struct msim_part_op *op,
                                 msim_synth_flag(false)};
     struct msim_etw_tensor out;
 
+    if (is_shared(w, op))
+        rows = (int64_t)w->y->parts->tokens;
     kept->in = msim_etw_new(w->y->e, MSIM_DT_I64, 1, rows);
     in[1] = msim_etw_of(&kept->in);
     out = msim_synth_new2(w, rows, h);
@@ -73,6 +83,8 @@ static void look_up(struct msim_synth_walk *w, const struct msim_part_op *op,
                   "padding_idx=-1, bool scale_grad_by_freq=False, bool "
                   "sparse=False) -> Tensor",
                   in, 5, &out, 1);
+    if (is_shared(w, op))
+        msim_synth_sum_rows(w, &out);
     w->cur = out;
     if (is_named(op, "embedding"))
         w->stream = out;
@@ -97,11 +109,13 @@ static void look_up_back(struct msim_synth_walk *w,
     int64_t h = w->y->m->hidden, rows = op->work.u.vector.elems / h;
     struct msim_synth_parameter *table = &w->l->own[at][MSIM_SYNTH_WEIGHT];
     struct msim_etw_tensor whole = w->cur, grad = summed(w, rows), out;
-    struct msim_etw_arg in[] = {msim_etw_of(&grad),
-                                msim_etw_of(&w->kept[at].in),
+    struct msim_etw_arg in[] = {msim_synth_none(), msim_etw_of(&w->kept[at].in),
                                 msim_etw_int(table->weight.dims[0]),
                                 msim_etw_int(-1), msim_synth_flag(false)};
 
+    if (is_shared(w, op))
+        msim_synth_all_rows(w, &grad);
+    in[0] = msim_etw_of(&grad);
     out = msim_synth_new2(w, table->weight.dims[0], h);
     msim_etw_backward(w->y->e, "EmbeddingBackward0");
     msim_etw_leaf(w->y->e, "aten::embedding_dense_backward",

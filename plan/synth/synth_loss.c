@@ -5,6 +5,18 @@
 
 #include <string.h>
 
+/* Do tensor parallel ranks have a part of the logits each? Then the loss takes
+ * the largest, the sum and what its target has from all of them (Megatron-LM's
+ * vocab_parallel_cross_entropy). */
+static bool is_shared(const struct msim_synth_walk *w, int64_t logits)
+{
+    const struct msim_described *m = w->y->m;
+    int64_t tp = w->y->s->tp;
+
+    return tp > 1 && m->head != MSIM_MODEL_CLASSIFIER &&
+           logits == m->vocab / tp;
+}
+
 static void log_softmax(struct msim_synth_walk *w, uint32_t at)
 {
     struct msim_synth_kept *kept = &w->kept[at];
@@ -18,6 +30,8 @@ static void log_softmax(struct msim_synth_walk *w, uint32_t at)
                   "half_to_float) -> Tensor",
                   in, 3, &out, 1);
     kept->out = w->cur = out;
+    if (is_shared(w, out.dims[1]))
+        msim_synth_sum_numbers(w, out.dims[0], 2);
 }
 
 /* The mean over rows of what each says of its target. */
@@ -40,6 +54,8 @@ static void nll_loss(struct msim_synth_walk *w, uint32_t at)
                   in, 5, out, 2);
     kept->other = out[0];
     kept->extra = out[1];
+    if (is_shared(w, kept->out.dims[1]))
+        msim_synth_sum_numbers(w, kept->out.dims[0], 1);
 }
 
 static struct msim_etw_tensor nll_loss_back(struct msim_synth_walk *w,
