@@ -18,7 +18,7 @@
 #define MSIM_STEP_CONSTANT_MAP(X)                                              \
     X(linear, 1, "products of linear layers, over their estimate")             \
     X(linear_late, 1, "the same on Blackwell")                                 \
-    X(attention_usual, 1, "attention before Hopper")                           \
+    X(attention_usual, 1, "FlashAttention 1 before Hopper")                    \
     X(attention_late, 1.5, "FlashAttention 1 and 2 on Hopper")                 \
     X(expert, 1, "products of experts")                                        \
     X(vector, 1, "norms and pointwise operators")                              \

@@ -66,12 +66,12 @@ static bool is_generation(const struct msim_platform *p, const char *name)
 static enum msim_attention_stack stack_of(const struct msim_platform *p,
                                           const struct msim_described *m)
 {
-    bool hopper = is_generation(p, "hopper");
-
-    if (!hopper && !is_generation(p, "blackwell"))
-        return MSIM_ATTENTION_USUAL;
-    return hopper && m->attention != MSIM_ATTENTION_MAKERS ? MSIM_ATTENTION_LATE
-                                                           : MSIM_ATTENTION_OWN;
+    if (m->attention == MSIM_ATTENTION_MAKERS || is_generation(p, "blackwell"))
+        return MSIM_ATTENTION_OWN;
+    if (is_generation(p, "hopper"))
+        return MSIM_ATTENTION_LATE;
+    return m->attention == MSIM_ATTENTION_FLASH1 ? MSIM_ATTENTION_USUAL
+                                                 : MSIM_ATTENTION_OWN;
 }
 
 /* FNV-1a. */

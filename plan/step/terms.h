@@ -17,9 +17,10 @@ enum msim_place {
 
 /* Which kernels attention runs: they differ by a factor of two and more. */
 enum msim_attention_stack {
-    MSIM_ATTENTION_USUAL, /* FlashAttention 2 on what it was written for */
+    MSIM_ATTENTION_USUAL, /* FlashAttention 1 before Hopper */
     MSIM_ATTENTION_LATE,  /* FlashAttention 1 and 2 on Hopper */
-    MSIM_ATTENTION_OWN,   /* the makers' (cuDNN's) on Hopper and later GPUs */
+    MSIM_ATTENTION_OWN,   /* as single kernels are estimated: the makers' on
+                             Hopper and later, FlashAttention 2 before it */
     MSIM_ATTENTION_STACKS
 };
 

@@ -3,6 +3,8 @@
  * counted by hand: 4 layers of 100 us forward and 200 back, an embedding of 10
  * and a head of 30 us, 3 micro batches.
  */
+#include "models/platform/platform.h"
+#include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "tests/check.h"
 
@@ -372,8 +374,65 @@ static void test_step__has_gaps(void)
     check_us(&t, &c, 3 * (4 * 350 + 40));
 }
 
+/* What rows of one program say of the kernels that its own code calls is said
+ * of no other: makers', FlashAttention 1, FlashAttention 2. */
+static void test_terms__attention_by_its_kernels(void)
+{
+    static const struct {
+        const char *platform;
+        enum msim_attention_stack stack[3];
+    } ROWS[] = {
+        {"a100",
+         {MSIM_ATTENTION_OWN, MSIM_ATTENTION_USUAL, MSIM_ATTENTION_OWN}},
+        {"h200",
+         {MSIM_ATTENTION_OWN, MSIM_ATTENTION_LATE, MSIM_ATTENTION_LATE}},
+        {"b200", {MSIM_ATTENTION_OWN, MSIM_ATTENTION_OWN, MSIM_ATTENTION_OWN}}};
+    static const struct msim_described model = {.layers = 2,
+                                                .hidden = 512,
+                                                .heads = 8,
+                                                .kv_heads = 8,
+                                                .head_dim = 64,
+                                                .ffn = 2048,
+                                                .vocab = 1024};
+    const struct msim_strategy s = {.gpus = 1,
+                                    .nodes = 1,
+                                    .gpus_a_node = 8,
+                                    .dp = 1,
+                                    .tp = 1,
+                                    .pp = 1,
+                                    .vp = 1,
+                                    .cp = 1,
+                                    .ep = 1,
+                                    .micro_batch = 1,
+                                    .grad_accum = 1,
+                                    .global_batch = 1,
+                                    .sequence = 512,
+                                    .precision = MSIM_PRECISION_BF16};
+    struct msim_error err;
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        struct msim_pricer on = {0};
+        struct msim_platform *platform;
+
+        REQUIRE(msim_platform_load(&platform, MSIM_DATA, ROWS[i].platform,
+                                   &err) == MSIM_OK);
+        on.platform = platform;
+        for (int k = 0; k < 3; k++) {
+            struct msim_described m = model;
+            struct msim_terms made;
+
+            m.attention = (enum msim_attention_kernel)k;
+            CHECK_INT(msim_terms_make(&made, &on, &m, &s, &err), MSIM_OK);
+            CHECK_INT(made.attention, ROWS[i].stack[k]);
+        }
+        msim_pricer_release(&on);
+        msim_platform_free(platform);
+    }
+}
+
 int main(void)
 {
+    RUN(test_terms__attention_by_its_kernels);
     RUN(test_step__one_stage);
     RUN(test_step__recomputes);
     RUN(test_step__waits_for_the_host);
