@@ -37,8 +37,16 @@ static const struct msim_plan_simulated *rival_of(const struct msim_plan *plan)
     return rival;
 }
 
+/* What measured jobs take of the graph: the factor that a prediction of the
+ * written traces names. NAN: not simulated. */
+static double factor_of(const struct msim_plan *plan,
+                        const struct msim_plan_simulated *s)
+{
+    return s->known ? plan->points[s->point].us / s->us : NAN;
+}
+
 struct texts {
-    char law[32], simulated[32], law_gib[24], gib[24];
+    char law[32], simulated[32], law_gib[24], gib[24], factor[24];
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
 };
 
@@ -53,8 +61,11 @@ static void fill(struct texts *t, const struct msim_plan *plan,
     msim_plan_strategy_text(spec, p, t->strategy, sizeof(t->strategy));
     snprintf(t->simulated, sizeof(t->simulated), "-");
     snprintf(t->gib, sizeof(t->gib), "-");
-    if (s->known)
+    snprintf(t->factor, sizeof(t->factor), "-");
+    if (s->known) {
         msim_plan_time_text(s->us, t->simulated, sizeof(t->simulated));
+        snprintf(t->factor, sizeof(t->factor), "%.2f", factor_of(plan, s));
+    }
     if (s->known && !isnan(s->peak_gib))
         snprintf(t->gib, sizeof(t->gib), "%.1f", s->peak_gib);
 }
@@ -68,9 +79,9 @@ void msim_plan_simulated_text(const struct msim_plan *plan,
     if (!plan->n_simulated)
         return;
     fputs(
-        "\nby the law, and simulated: the graph of the job by itself, without "
-        "what measured jobs teach\n"
-        "     law  simulated  law GiB simulated   GPUs platform       "
+        "\nby the law, and simulated: the graph of the job by itself, of which "
+        "measured jobs take the factor x\n"
+        "     law  simulated      x  law GiB simulated   GPUs platform       "
         "strategy\n",
         out);
     for (uint32_t i = 0; i < plan->n_simulated; i++) {
@@ -78,8 +89,8 @@ void msim_plan_simulated_text(const struct msim_plan *plan,
         const struct msim_plan_point *p = &plan->points[s->point];
 
         fill(&t, plan, s, spec);
-        msim_print(out, "%8s %10s %8s %9s %6" PRId64 " %-14s %s\n", t.law,
-                   t.simulated, t.law_gib, t.gib, p->strategy.gpus,
+        msim_print(out, "%8s %10s %6s %8s %9s %6" PRId64 " %-14s %s\n", t.law,
+                   t.simulated, t.factor, t.law_gib, t.gib, p->strategy.gpus,
                    spec->platforms[p->platform].name, t.strategy);
         if (!s->known)
             msim_print(out, "         not simulated: %s\n", s->why);
@@ -112,6 +123,11 @@ void msim_plan_simulated_json(struct msim_json *j, const struct msim_plan *plan,
     msim_json_unsigned(j, "graphs", s->graphs);
     msim_json_text(j, "why_not", s->known ? NULL : s->why);
     msim_json_close(j);
+    msim_json_open(j, "measured_jobs", '{', false);
+    msim_json_number(j, "factor", factor_of(plan, s));
+    msim_json_number(j, "memory_factor",
+                     s->known ? p->peak_gib / s->peak_gib : NAN);
+    msim_json_close(j);
 }
 
 void msim_plan_page_simulated(const struct msim_plan *plan,
@@ -123,7 +139,8 @@ void msim_plan_page_simulated(const struct msim_plan *plan,
         return;
     fputs("<section><h2>By the law, and simulated</h2>\n<table><thead><tr>"
           "<th class=n>GPUs<th>platform<th>strategy<th class=n>step, by the "
-          "law<th class=n>simulated<th class=n>GiB, by the law<th class=n>"
+          "law<th class=n>simulated<th class=n>x<th class=n>GiB, by the law"
+          "<th class=n>"
           "simulated</tr></thead>\n<tbody>",
           out);
     for (uint32_t i = 0; i < plan->n_simulated; i++) {
@@ -135,13 +152,14 @@ void msim_plan_page_simulated(const struct msim_plan *plan,
                         "<tr><td class=n>%" PRId64
                         "</td><td>%s</td><td>%s</td><td class=n>%s</td>"
                         "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
-                        "</td></tr>\n",
+                        "</td><td class=n>%s</td></tr>\n",
                         p->strategy.gpus, spec->platforms[p->platform].name,
-                        t.strategy, t.law, t.simulated, t.law_gib, t.gib);
+                        t.strategy, t.law, t.simulated, t.factor, t.law_gib,
+                        t.gib);
     }
     fputs("</tbody></table>\n<p class=note>What is recommended, what is "
           "shortest, and those next to them. Simulated is the graph of the "
-          "job by itself, as synth writes it; the law knows what measured "
-          "jobs take.</p></section>\n",
+          "job by itself, as synth writes it; measured jobs, which the law "
+          "knows, take the factor x of it, in every verb.</p></section>\n",
           out);
 }

@@ -124,6 +124,12 @@ run --json --platform h100 "$folder/factor"
 cp "$folder/out" "$folder/saved.json"
 note=$(grep -oE '"measured_jobs": \{[^}]*\}' "$folder/out")
 [[ $note == *'"graph_us": '[0-9]* ]] || complain "no factor: $note"
+echo '{"model": "mpt-1b", "platforms": ["h100"], "gpus": 8, "tp": 1, "pp": 1, "zero": 0, "micro_batch": 1,
+       "recompute": "none", "global_batch": 8, "sequence": 1024}' >"$folder/spec.json"
+run plan --json "$folder/spec.json"
+plan=$(grep -oE '"factor": [0-9.]+' "$folder/out" | head -1)
+awk -v a="${plan##* }" -v b="$(grep -oE '"factor": [0-9.]+' <<<"$note" | grep -oE '[0-9.]+')" \
+    'BEGIN { exit !(a > 0 && a / b > 0.98 && a / b < 1.02) }' || complain "a plan has another factor: $plan, $note"
 text=$("$sim" --platform h100 "$folder/factor" 2>/dev/null | grep -oE 'x [0-9.]+ +of the .* that the graph takes' | tr -s ' ')
 [ -n "$text" ] || complain "no factor in the text"
 run whatif --json --platform h100 "$folder/less.json" "$folder/factor"
