@@ -23,11 +23,12 @@ class CheckFailed(MystiqueError):
 
 
 class UsageError(MystiqueError):
-    """Exit code 2: an option, or options that do not go together."""
+    """Exit code 2: an option, options that do not go together, or a name (of a
+    GPU, a host, a model) that is not known."""
 
 
 class InputError(MystiqueError):
-    """Exit code 3: a file that cannot be read, or a name that is not known."""
+    """Exit code 3: a file that cannot be read, or is not what it should be."""
 
 
 class InternalError(MystiqueError):
@@ -49,6 +50,6 @@ def of_run(code: int, stderr: str) -> MystiqueError:
     # The sentence comes last; what stands before it are notes and warnings.
     said = [line for line in lines if not line.startswith(("warning: ", "note: "))]
     text = said[-1] if said else f"mystique-sim ended with code {code}"
-    if len(said) > 1 and said[-1].startswith(("known", "did you mean")):
+    if len(said) > 1 and "did you mean '" in said[-2]:
         text = "\n".join(said[-2:])
     return BY_CODE.get(code, InternalError)(text, code, lines)

@@ -50,9 +50,16 @@ def find() -> Path:
     for place in _places():
         if place.is_file() and os.access(place, os.X_OK):
             return place
+    chosen = os.environ.get("MYSTIQUE_SIM")
+    if chosen:
+        raise ProgramNotFound(
+            f"the environment's MYSTIQUE_SIM is '{chosen}', which is no program: want "
+            "the path of mystique-sim, or none, for that of the wheel or on the PATH"
+        )
     raise ProgramNotFound(
         "no program 'mystique-sim' beside Python or on the PATH: want a wheel "
-        "(pip install mystique-sim), or its path in the environment's MYSTIQUE_SIM"
+        "(scripts/build_wheel.sh builds it, pip installs that file), or the program's "
+        "path in the environment's MYSTIQUE_SIM"
     )
 
 
@@ -104,7 +111,8 @@ def run(
         # predict's `model` is recorded by the PyTorch of this Python
         env={"PYTHON": sys.executable, **os.environ},
     )
-    if done.returncode not in allowed:
+    # a check that failed has an answer, or there was another reason
+    if done.returncode not in allowed or (done.returncode and not done.stdout):
         raise of_run(done.returncode, done.stderr)
     messages = [line.split(": ", 1)[-1] if line.startswith(NAME) else line
                 for line in done.stderr.splitlines()]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Sequence, Union
 
 from . import program
-from .errors import MystiqueError
+from .errors import MystiqueError, UsageError
 from .program import Option, PathLike
 from .results import (
     Comparison,
@@ -51,7 +51,13 @@ def _written(content: Any) -> Iterator[str]:
 
 
 def _answer(text: str) -> Dict[str, Any]:
-    data: Dict[str, Any] = json.loads(text)
+    try:
+        data: Dict[str, Any] = json.loads(text)
+    except ValueError:  # of an option such as `help` or `explain`
+        raise UsageError(
+            "the program answered with a text and no JSON: an option asks for "
+            f"something else than an answer with figures; it began: {text[:60]!r}"
+        ) from None
     return data
 
 
@@ -206,9 +212,12 @@ def plan(spec: Union[PathLike, Mapping[str, Any]], **options: Option) -> Plan:
 
     spec      a JSON file, or what it holds as a dict
     options   as `mystique-sim plan --help`; o="DIR" writes the report there
+
+    Where nothing is feasible, or keeps the limits, `recommended` is None.
     """
     with _written(spec) as file:
-        text, messages, _ = program.run("plan", {**options, "json": True}, [file])
+        text, messages, _ = program.run(
+            "plan", {**options, "json": True}, [file], allowed=(0, 1))
     return Plan(_answer(text), messages)
 
 

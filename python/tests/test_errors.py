@@ -18,8 +18,8 @@ def test_the_sentence_is_the_programs(tmp_path):
     assert missing.value.code == 3
     assert "none.json" in str(missing.value)
     assert not str(missing.value).startswith("mystique-sim:")
-    with pytest.raises(ms.MystiqueError, match="h1000"):
-        ms.predict(tmp_path, platform="h1000")
+    with pytest.raises(ms.UsageError, match="did you mean 'a10'.*\n.*known are: a10"):
+        ms.predict(tmp_path, platform="h10")
 
 
 def test_a_dict_is_no_file_of_the_callers(gpt2):
@@ -41,8 +41,25 @@ def test_a_signal_is_internal(program):
 
 def test_there_may_be_no_program(monkeypatch, tmp_path):
     monkeypatch.setenv("MYSTIQUE_SIM", str(tmp_path / "none"))
-    with pytest.raises(ms.ProgramNotFound, match="pip install mystique-sim"):
+    with pytest.raises(ms.ProgramNotFound, match="MYSTIQUE_SIM is '.*none', which is no"):
         ms.info("x")
+    monkeypatch.setattr(runner, "_places", lambda: iter(()))
+    monkeypatch.delenv("MYSTIQUE_SIM")
+    with pytest.raises(ms.ProgramNotFound, match="scripts/build_wheel.sh"):
+        ms.info("x")
+
+
+def test_a_text_is_no_answer(gpt2):
+    """Of options that ask for another answer."""
+    for options in ({"help": True}, {"explain": "aten::linear"}):
+        with pytest.raises(ms.UsageError, match="a text and no JSON.*began: '"):
+            ms.predict(gpt2, platform="a100", **options)
+
+
+def test_a_check_without_an_answer_failed(program):
+    program("echo 'mystique-sim: no' >&2; exit 1")
+    with pytest.raises(ms.CheckFailed, match="^no$"):
+        ms.plan({})
 
 
 def test_no_shell_and_no_option(program, tmp_path):

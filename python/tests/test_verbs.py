@@ -116,6 +116,14 @@ def test_plan_and_serve_take_dicts():
     assert p.rows("frontier")
 
 
+def test_a_plan_of_nothing_is_an_answer():
+    p = ms.plan({"model": "llama3-70b", "platforms": ["h100"], "gpus": [1],
+                 "global_batch": 64})
+    assert p.recommended is None and p["feasible"] == 0
+    assert "nothing is feasible" in repr(p)
+    assert any("nothing is recommended" in text for text in p.messages)
+
+
 def test_a_described_model_has_a_strategy():
     w = ms.whatif("llama3-8b", [{"gpu": "h200"}], platform="h100",
                   strategy={"gpus": 8, "dp": 8, "zero": 3, "precision": "bf16"})
