@@ -43,6 +43,17 @@ static enum msim_status verdict(const struct msim_fields *f,
     return MSIM_EUSAGE;
 }
 
+/* A whole number from `least` to `most`. */
+static uint32_t read_count(struct msim_fields *f, const char *key,
+                           uint32_t least, uint32_t most, uint32_t missing)
+{
+    double n = msim_field_between(f, key, least, most, missing);
+
+    if (n != (uint32_t)n)
+        msim_field_refuse(f, key, "a whole number");
+    return (uint32_t)n;
+}
+
 /* ---- of loading -----------------------------------------------------------
  */
 
@@ -83,7 +94,7 @@ static enum msim_status read_load(struct mystique_job *job,
 
     msim_fields_only(f, NAMES);
     s->load.salvage = msim_field_bool(f, "salvage", false);
-    s->load.threads = (uint32_t)msim_field_between(f, "threads", 1, 2, 2);
+    s->load.threads = read_count(f, "threads", 1, 2, 2);
     MSIM_TRY(keep_patterns(job, f));
     MSIM_TRY(keep(&job->ops, msim_field_text(f, "ops")));
     MSIM_TRY(keep(&job->source_trace, msim_field_text(f, "source_trace")));
@@ -153,8 +164,8 @@ static void read_target(struct msim_predict_settings *s, struct msim_fields *f)
                                                     MSIM_COSTS_AUTO);
     if (s->platform && strchr(s->platform, ','))
         msim_field_refuse(f, "platform", "one name or file a call");
-    s->ranks = (uint32_t)msim_field_between(f, "ranks", 0, COUNT_MAX, 0);
-    s->nodes = (uint32_t)msim_field_between(f, "nodes", 0, COUNT_MAX, 0);
+    s->ranks = read_count(f, "ranks", 0, COUNT_MAX, 0);
+    s->nodes = read_count(f, "nodes", 0, COUNT_MAX, 0);
     s->index_skew = msim_field_between(f, "index_skew", 0, SKEW_MAX, 0);
 }
 
@@ -171,19 +182,30 @@ static void read_run(struct msim_call_options *o, struct msim_fields *f)
     o->kernels = msim_field_bool(f, "kernels", false);
 }
 
+/* What a call would not look at is refused: it would be lost in silence. */
+static const char *const *names_of(enum msim_api_call call)
+{
+    /* a prediction takes all but the first of these */
+    static const char *const WHATIF[] = {
+        "kernels",    "platform", "source_platform", "host",  "network",
+        "costs",      "clock",    "power_cap",       "scale", "ranks",
+        "nodes",      "peers",    "iteration",       "usage", "strict",
+        "index_skew", NULL};
+    static const char *const OP[] = {"platform", "clock", "power_cap", NULL};
+
+    return call == MSIM_API_OP       ? OP
+           : call == MSIM_API_WHATIF ? WHATIF
+                                     : WHATIF + 1;
+}
+
 static enum msim_status read_call(struct msim_call_options *o,
+                                  enum msim_api_call call,
                                   struct msim_fields *f, struct msim_error *err)
 {
-    static const char *const NAMES[] = {
-        "platform", "source_platform", "host",       "network",
-        "costs",    "clock",           "power_cap",  "scale",
-        "ranks",    "nodes",           "peers",      "iteration",
-        "usage",    "strict",          "index_skew", "kernels",
-        NULL};
     const char *clock = msim_field_text(f, "clock");
     const char *watts = msim_field_text(f, "power_cap");
 
-    msim_fields_only(f, NAMES);
+    msim_fields_only(f, names_of(call));
     read_target(&o->settings, f);
     read_run(o, f);
     if (clock)
@@ -194,6 +216,7 @@ static enum msim_status read_call(struct msim_call_options *o,
 }
 
 enum msim_status msim_call_options_read(struct msim_call_options *o,
+                                        enum msim_api_call call,
                                         const char *text,
                                         struct msim_error *err)
 {
@@ -202,7 +225,7 @@ enum msim_status msim_call_options_read(struct msim_call_options *o,
 
     f = msim_fields_of(o->json, NULL, err);
     if (status == MSIM_OK)
-        status = read_call(o, &f, err);
+        status = read_call(o, call, &f, err);
     return status == MSIM_OK ? verdict(&f, err) : status;
 }
 

@@ -76,6 +76,16 @@ int msim_api_status(enum msim_status status, const struct msim_error *from,
     return code;
 }
 
+int msim_api_null(const char *name, const char *want, mystique_error *err)
+{
+    struct msim_error why = {0};
+    enum msim_status status =
+        msim_fail(&why, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                  "%s is NULL, want %s", name, want);
+
+    return msim_api_status(status, &why, err);
+}
+
 /* ---- the library ----------------------------------------------------------
  */
 
@@ -138,9 +148,12 @@ int mystique_open(mystique **out, const char *data_dir, mystique_error *err)
 {
     struct msim_error why = {0};
     enum msim_status status = MSIM_OK;
-    mystique *m = calloc(1, sizeof(*m));
+    mystique *m;
 
+    if (!out)
+        return msim_api_null("out", "where the library goes", err);
     *out = NULL;
+    m = calloc(1, sizeof(*m));
     if (!m)
         return msim_api_status(MSIM_ENOMEM, &why, err);
     m->data = find_data(data_dir);
@@ -197,8 +210,8 @@ enum msim_status msim_answer_end(struct msim_answer *a, mystique_result **out,
 const char *mystique_text(const mystique_result *r, size_t *length)
 {
     if (length)
-        *length = r->length;
-    return r->text;
+        *length = r ? r->length : 0;
+    return r ? r->text : NULL;
 }
 
 void mystique_result_free(mystique_result *r)
@@ -242,7 +255,8 @@ int mystique_number(const mystique_result *r, const char *path, double *out)
     cJSON *json;
     int code = MYSTIQUE_USAGE;
 
-    if (msim_json_parse(&json, r->text, r->length, NULL) != MSIM_OK)
+    if (!r || !path || !out ||
+        msim_json_parse(&json, r->text, r->length, NULL) != MSIM_OK)
         return MYSTIQUE_USAGE;
     for (at = json; at && *path;)
         at = step_into(at, &path);

@@ -28,6 +28,9 @@ struct mystique_job {
     struct msim_shelf shelf; /* platforms, read once */
 };
 
+/* What takes options; each knows its own. */
+enum msim_api_call { MSIM_API_PREDICT, MSIM_API_WHATIF, MSIM_API_OP };
+
 /* Options of one call; texts are those of `json`. */
 struct msim_call_options {
     cJSON *json;
@@ -54,14 +57,18 @@ enum msim_status msim_answer_end(struct msim_answer *a, mystique_result **out,
 int msim_api_status(enum msim_status status, const struct msim_error *from,
                     mystique_error *err);
 
-/* Options of loading into `job`; of a prediction, onto the settings that `o`
- * has. `text` NULL: none are given. Release the latter in any case. */
+/* MYSTIQUE_USAGE: the argument `name` of a call is NULL, want `want`. */
+int msim_api_null(const char *name, const char *want, mystique_error *err);
+
+/* Options of loading into `job`; of a call, onto the settings that `o` has.
+ * `text` NULL: none are given. Release the latter in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_load_options_read(struct mystique_job *job,
                                         const char *text,
                                         struct msim_error *err);
 MSIM_MUST_CHECK
 enum msim_status msim_call_options_read(struct msim_call_options *o,
+                                        enum msim_api_call call,
                                         const char *text,
                                         struct msim_error *err);
 void msim_call_options_release(struct msim_call_options *o);

@@ -20,9 +20,14 @@ static enum msim_status keep_paths(struct mystique_job *job,
                                    const char *const *paths, size_t n,
                                    struct msim_error *err)
 {
-    if (!n || n > UINT32_MAX)
+    bool all = paths && n && n <= UINT32_MAX;
+
+    for (size_t i = 0; all && i < n; i++)
+        all = paths[i] != NULL;
+    if (!all)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "no traces, want files or folders of one job");
+                         "no traces, or one is NULL, want files or folders of "
+                         "one job");
     job->paths = calloc(n + 1, sizeof(*job->paths));
     for (size_t i = 0; job->paths && i < n; i++) {
         job->paths[i] = strdup(paths[i]);
@@ -74,9 +79,14 @@ int mystique_load(mystique_job **out, const mystique *m,
 {
     struct msim_error why = {0};
     enum msim_status status;
-    mystique_job *job = calloc(1, sizeof(*job));
+    mystique_job *job;
 
+    if (!out)
+        return msim_api_null("out", "where the job goes", err);
     *out = NULL;
+    if (!m)
+        return msim_api_null("m", "what mystique_open() made", err);
+    job = calloc(1, sizeof(*job));
     if (!job)
         return msim_api_status(MSIM_ENOMEM, &why, err);
     pthread_mutex_init(&job->lock, NULL);
@@ -120,7 +130,7 @@ static enum msim_status choose(struct msim_target *to, mystique_job *job,
     return msim_inputs_place(&job->inputs, msim_target_forms_gpu(to));
 }
 
-/* What is asked of a job on a target. */
+/* What is asked of a job on a target; `text`: scenarios, of whatif alone. */
 typedef enum msim_status (*answer_fn)(const struct msim_call_options *o,
                                       mystique_job *job,
                                       const struct msim_target *to,
@@ -135,7 +145,9 @@ static enum msim_status answer(struct msim_call_options *o, mystique_job *job,
     enum msim_status status;
 
     o->settings = job->settings;
-    status = msim_call_options_read(o, options, err);
+    o->settings.shapes = !text; /* as `predict --json` has them */
+    status = msim_call_options_read(
+        o, text ? MSIM_API_WHATIF : MSIM_API_PREDICT, options, err);
     if (status == MSIM_OK)
         status = choose(&to, job, &o->settings, err);
     if (status == MSIM_OK)
@@ -152,6 +164,11 @@ static int ask(mystique_result **out, mystique_job *job, const char *options,
     struct msim_answer a;
     enum msim_status status = MSIM_ENOMEM;
 
+    if (!out)
+        return msim_api_null("out", "where the answer goes", err);
+    *out = NULL;
+    if (!job)
+        return msim_api_null("job", "what mystique_load() made", err);
     msim_answer_begin(&a);
     pthread_mutex_lock(&job->lock);
     if (a.out)
@@ -230,6 +247,10 @@ static enum msim_status scenarios(const struct msim_call_options *o,
 int mystique_whatif(mystique_result **out, mystique_job *job, const char *text,
                     const char *options, mystique_error *err)
 {
+    if (out)
+        *out = NULL;
+    if (!text)
+        return msim_api_null("scenarios", "the text of their file", err);
     return ask(out, job, options, text, scenarios, err);
 }
 
@@ -295,13 +316,22 @@ static enum msim_status op(const struct msim_predict_settings *s,
 int mystique_op(mystique_result **out, const mystique *m, const char *rows,
                 const char *options, mystique_error *err)
 {
-    struct msim_call_options o = {.settings = {.data = m->data}};
+    struct msim_call_options o = {0};
     struct msim_error why = {0};
     struct msim_answer a;
-    enum msim_status status;
+    enum msim_status status = MSIM_ENOMEM;
 
+    if (!out)
+        return msim_api_null("out", "where the answer goes", err);
+    *out = NULL;
+    if (!m)
+        return msim_api_null("m", "what mystique_open() made", err);
+    if (!rows)
+        return msim_api_null("rows", "the text of a table", err);
+    o.settings.data = m->data;
     msim_answer_begin(&a);
-    status = a.out ? msim_call_options_read(&o, options, &why) : MSIM_ENOMEM;
+    if (a.out)
+        status = msim_call_options_read(&o, MSIM_API_OP, options, &why);
     if (status == MSIM_OK)
         status = op(&o.settings, rows, a.out, &why);
     msim_call_options_release(&o);

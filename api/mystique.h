@@ -22,6 +22,9 @@
  * taken. Functions that can fail return one of MYSTIQUE_*, 0 being success,
  * and then leave NULL in what they were to make; the caller's error says why.
  *
+ * A NULL where something is wanted is MYSTIQUE_USAGE, too: what an earlier call
+ * that failed left there may be handed on.
+ *
  * Threads: any number may use one library. Calls on one job wait for one
  * another; results never change, and outlive job and library.
  */
@@ -119,7 +122,8 @@ MYSTIQUE_API int mystique_op(mystique_result **out, const mystique *m,
                              mystique_error *err);
 
 /* The answer as text, which ends with a line end and a NUL behind it; the
- * result's. `length`, without the NUL, may be NULL. */
+ * result's. `length`, without the NUL, may be NULL. No text, NULL, of no
+ * result. */
 MYSTIQUE_API const char *mystique_text(const mystique_result *r,
                                        size_t *length);
 

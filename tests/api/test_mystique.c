@@ -236,6 +236,9 @@ static void test_mystique__answers_rows(void)
     mystique_result_free(r);
     CHECK_INT(mystique_op(&r, m, "m,n,k,dtype\n", NULL, &e), MYSTIQUE_USAGE);
     CHECK_STR(e.text, "no \"platform\" in the options, want one");
+    CHECK_INT(mystique_op(&r, m, "m,n,k,dtype\n", "{\"ranks\": 2}", &e),
+              MYSTIQUE_USAGE);
+    CHECK_STR(e.text, "ranks is not known, want platform, clock or power_cap");
     CHECK_INT(
         mystique_op(&r, m, "m,n\n1,2,3\n", "{\"platform\": \"a100\"}", &e),
         MYSTIQUE_INPUT);
@@ -261,6 +264,8 @@ static void test_mystique__says_what_is_wrong(void)
         {"{\"scale\": [1]}", MYSTIQUE_USAGE, "want an array of"},
         {"{\"iteration\": 99, \"platform\": \"a100\"}", MYSTIQUE_USAGE, "99"},
         {"{\"clock\": \"fast\"}", MYSTIQUE_USAGE, "fast"},
+        {"{\"ranks\": 2.5}", MYSTIQUE_USAGE, "ranks is 2.5, want a whole"},
+        {"{\"kernels\": true}", MYSTIQUE_USAGE, "kernels is not known"},
         {"{", MYSTIQUE_USAGE, "options are not JSON"},
         {"[]", MYSTIQUE_USAGE, "want one: {\"platform\": \"h100\"}"},
     };
@@ -300,6 +305,44 @@ static void test_mystique__says_what_is_wrong(void)
     CHECK(strstr(e.text, "no data folder") != NULL);
 }
 
+/* What an earlier call did not make is handed on: no call falls over it. */
+static void test_mystique__takes_no_null(void)
+{
+    static const char *const HOLE[] = {NULL};
+    mystique *m = library();
+    mystique_job *job = gpt2(m), *none;
+    mystique_result *r = (mystique_result *)&m; /* is set to NULL */
+    mystique_error e;
+    size_t length = 1;
+    double number;
+
+    CHECK_INT(mystique_open(NULL, MSIM_DATA, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_load(NULL, m, GPT2, 1, NULL, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_load(&none, NULL, GPT2, 1, NULL, &e), MYSTIQUE_USAGE);
+    CHECK_STR(e.text, "m is NULL, want what mystique_open() made");
+    CHECK_INT(mystique_load(&none, m, NULL, 1, NULL, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_load(&none, m, HOLE, 1, NULL, &e), MYSTIQUE_USAGE);
+    CHECK(none == NULL);
+    CHECK_INT(mystique_predict(NULL, job, A100, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_predict(&r, NULL, A100, &e), MYSTIQUE_USAGE);
+    CHECK_STR(e.text, "job is NULL, want what mystique_load() made");
+    CHECK(r == NULL);
+    CHECK_INT(mystique_whatif(&r, job, NULL, A100, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_whatif(NULL, job, "{}", A100, NULL), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_op(&r, NULL, "m\n", A100, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_op(&r, m, NULL, A100, &e), MYSTIQUE_USAGE);
+    CHECK_INT(mystique_op(NULL, m, "m\n", A100, &e), MYSTIQUE_USAGE);
+    CHECK(mystique_text(NULL, &length) == NULL && length == 0);
+    CHECK_INT(mystique_number(NULL, "ops", &number), MYSTIQUE_USAGE);
+    if (CHECK_INT(mystique_predict(&r, job, A100, &e), MYSTIQUE_OK)) {
+        CHECK_INT(mystique_number(r, NULL, &number), MYSTIQUE_USAGE);
+        CHECK_INT(mystique_number(r, "ops[0].calls", NULL), MYSTIQUE_USAGE);
+    }
+    mystique_result_free(r);
+    mystique_job_free(job);
+    mystique_close(m);
+}
+
 static void test_mystique__frees_nothing(void)
 {
     mystique_result_free(NULL);
@@ -317,6 +360,7 @@ int main(void)
     RUN(test_mystique__answers_scenarios);
     RUN(test_mystique__answers_rows);
     RUN(test_mystique__says_what_is_wrong);
+    RUN(test_mystique__takes_no_null);
     RUN(test_mystique__frees_nothing);
     return check_summary();
 }
