@@ -35,8 +35,10 @@ date=$(date -R -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null |
 
 mkdir -p "$build"
 # With Debian's hardening; relative to the tree, so that no path of ours is kept.
-eval "$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --export=sh)"
-unset CXXFLAGS FFLAGS
+for flags in CFLAGS CPPFLAGS LDFLAGS; do
+    value=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get $flags)
+    export $flags="$value"
+done
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMSIM_FITTING=OFF \
     -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=/usr \
     -DCMAKE_INSTALL_LIBDIR="lib/$multiarch" "$@" >"$log" ||
