@@ -1,5 +1,5 @@
-"""Small pieces of HTML for notebooks. Every text is escaped: a name of a trace
-is a stranger's."""
+"""Small pieces of HTML for notebooks. Every text is made plain and escaped: a
+name of a trace is a stranger's."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ _COLOURS = {"compute": "#4c78a8", "communication": "#e45756",
             "memory_copy": "#f2cf5b", "host": "#72b7b2", "idle": "#bab0ac"}
 
 
+def plain(text: Any) -> str:
+    """One line as it reads: what would move a cursor, turn the writing around or
+    is no character at all (half of a pair, a byte that is no UTF-8) is a '?'."""
+    return "".join(c if c.isprintable() else "?" for c in str(text))
+
+
+def _escaped(text: Any) -> str:
+    return escape(plain(text), quote=True)
+
+
 def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return escape(str(value), quote=True)
+    return _escaped(value)
 
 
 def line(text: str, strong: bool = False) -> str:
     """A paragraph."""
-    shown = escape(text, quote=True)
+    shown = _escaped(text)
     return f"<p><b>{shown}</b></p>" if strong else f"<p>{shown}</p>"
 
 
@@ -59,5 +69,5 @@ def bars(shares: Mapping[str, float]) -> str:
 
 def sentences(texts: Iterable[str]) -> str:
     """Warnings, as a list."""
-    items = "".join(f"<li>{escape(text, quote=True)}</li>" for text in texts)
+    items = "".join(f"<li>{_escaped(text)}</li>" for text in texts)
     return f"<ul>{items}</ul>" if items else ""

@@ -118,7 +118,7 @@ class Result:
         return head + body + html.sentences(self.warnings)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {', '.join(self.data)}>"
+        return html.plain(f"<{type(self).__name__}: {', '.join(self.data)}>")
 
 
 def _ms(us: Optional[float]) -> str:
@@ -174,7 +174,7 @@ class Prediction(Result):
 
     def __repr__(self) -> str:
         where = self.platform or "as traced"
-        return f"<Prediction {where}: period {_span(self.period_us)}>"
+        return html.plain(f"<Prediction {where}: period {_span(self.period_us)}>")
 
     def _repr_html_(self) -> str:
         figures = [{"": name, "predicted": _ms(f.predicted), "low": _ms(f.low),
@@ -221,7 +221,8 @@ class Predictions(Result):
                 for p, ratio in zip(self, self.data["ratios_to_best"])]
 
     def __repr__(self) -> str:
-        return f"<Predictions: {', '.join(str(p.platform) for p in self)}>"
+        return html.plain(
+            f"<Predictions: {', '.join(str(p.platform) for p in self)}>")
 
 
 class WhatIf(Result):
@@ -341,7 +342,7 @@ class Platforms(Result):
         return [str(one["name"]) for one in self.data.get("platforms", [self.data])]
 
     def __repr__(self) -> str:
-        return f"<Platforms: {', '.join(self.names)}>"
+        return html.plain(f"<Platforms: {', '.join(self.names)}>")
 
 
 class Plan(Result):
@@ -359,7 +360,8 @@ class Plan(Result):
         point = self.recommended or {}
         what = (f"{point.get('gpus')} x {point.get('platform')}" if point
                 else "nothing is feasible")
-        return f"<Plan: {what}, {self.data.get('feasible')} feasible points>"
+        return html.plain(
+            f"<Plan: {what}, {self.data.get('feasible')} feasible points>")
 
 
 class Serving(Result):
@@ -368,4 +370,5 @@ class Serving(Result):
     main_table = "classes"
 
     def __repr__(self) -> str:
-        return f"<Serving: classes {', '.join(self.data.get('classes') or {})}>"
+        return html.plain(
+            f"<Serving: classes {', '.join(self.data.get('classes') or {})}>")

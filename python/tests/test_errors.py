@@ -100,6 +100,22 @@ def test_html_is_escaped():
     assert 'x"' not in html.table([{'a"': 'x"'}]).replace('style="', "")
 
 
+def test_what_is_shown_is_plain():
+    """No escape of a terminal, no writing turned around, no half of a pair."""
+    wild = "\x1b[2J\u202ea\u2028\udcff"
+    for shown in (
+        ms.Prediction({"platform": wild, "ops": [{"name": wild}], "warnings": [wild]}),
+        ms.Predictions({"platforms": [{"platform": wild}], "ratios_to_best": [{}]}),
+        ms.Serving({"classes": {wild: {}}}),
+        ms.Plan({"recommended": {"platform": wild, "gpus": 1}}),
+        ms.Platforms({"name": wild}),
+        ms.Result({wild: 1}),
+    ):
+        for text in (repr(shown), shown._repr_html_()):
+            assert "?[2J?a??" in text
+            assert text.isprintable() and text.encode("utf-8")
+
+
 def test_unknown_is_none():
     p = ms.Prediction({"schema": "mystique-sim/prediction/1", "ops": []})
     assert p.period_us == ms.Figure(None, None, None, None)
