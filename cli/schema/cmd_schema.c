@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "core/base/nearest.h"
 #include "core/stream/input.h"
 
 #include <limits.h>
@@ -27,18 +28,37 @@ static const struct msim_command COMMAND = {
     .operands = "[NAME]",
     .summary =
         "Print the JSON Schema (draft 7) of what --json prints; without NAME "
-        "list them.",
+        "list them.\nNAME may be what 'schema' says in an answer, too "
+        "(mystique-sim/plan/1).",
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 1,
 };
 
-static bool is_known(const char *name)
+#define N_NAMES (sizeof(NAMES) / sizeof(NAMES[0]) - 1)
+
+/* The one of NAMES, also behind "mystique-sim/" and before "/1"; else NULL. */
+static const char *find(const char *asked)
 {
-    for (size_t i = 0; NAMES[i]; i++)
-        if (strcmp(NAMES[i], name) == 0)
-            return true;
-    return false;
+    char whole[64];
+
+    for (size_t i = 0; i < N_NAMES; i++) {
+        snprintf(whole, sizeof(whole), "mystique-sim/%s/1", NAMES[i]);
+        if (strcmp(NAMES[i], asked) == 0 || strcmp(whole, asked) == 0)
+            return NAMES[i];
+    }
+    return NULL;
+}
+
+static enum msim_status fail_unknown(const char *asked, struct msim_error *err)
+{
+    const char *near = msim_nearest_word(asked, NAMES, N_NAMES);
+
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "no schema is called '%s'%s%s%s; 'mystique-sim schema' "
+                     "lists them",
+                     asked, near ? ", did you mean '" : "", near ? near : "",
+                     near ? "'?" : "");
 }
 
 /* A file of ours, as it is. */
@@ -57,15 +77,13 @@ static enum msim_status copy(const char *path, struct msim_error *err)
     return status;
 }
 
-static enum msim_status print_schema(const char *name, struct msim_error *err)
+static enum msim_status print_schema(const char *asked, struct msim_error *err)
 {
     char data[PATH_MAX], path[PATH_MAX + 64];
+    const char *name = find(asked);
 
-    if (!is_known(name))
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "no schema is called '%s'; 'mystique-sim schema' "
-                         "lists them",
-                         name);
+    if (!name)
+        return fail_unknown(asked, err);
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     snprintf(path, sizeof(path), "%s/schemas/%s.json", data, name);
     return copy(path, err);

@@ -7,7 +7,7 @@ _mystique_sim_verbs() {
 }
 
 _mystique_sim_options() { # PROGRAM VERB
-    "$1" "$2" --help 2>/dev/null | awk '/^  --?[a-z]/ { print $1 }'
+    "$1" "$2" --help 2>/dev/null | awk '/^  --?[a-z]/ { sub(/,$/, "", $1); print $1 }'
 }
 
 _mystique_sim_platforms() {
@@ -43,6 +43,7 @@ _mystique_sim() {
     --peers) words='fixed follow' ;;
     platforms) words=$(_mystique_sim_platforms "$program") ;;
     help) words=$verbs ;;
+    schema) words=$("$program" schema 2>/dev/null) ;;
     esac
     if [ -z "$words" ] && [[ $word == -* ]]; then
         words=$(_mystique_sim_options "$program" "$verb")

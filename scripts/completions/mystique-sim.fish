@@ -15,7 +15,7 @@ function __mystique_sim_options
             break
         end
     end
-    mystique-sim $verb --help 2>/dev/null | awk '/^  --?[a-z]/ { print $1 }'
+    mystique-sim $verb --help 2>/dev/null | awk '/^  --?[a-z]/ { sub(/,$/, "", $1); print $1 }'
 end
 
 function __mystique_sim_platforms
@@ -43,3 +43,5 @@ complete -c mystique-sim -n '__fish_seen_subcommand_from platforms' \
     -a '(__mystique_sim_platforms)'
 complete -c mystique-sim -n '__fish_seen_subcommand_from help' \
     -a '(__mystique_sim_verbs)'
+complete -c mystique-sim -n '__fish_seen_subcommand_from schema' \
+    -a '(mystique-sim schema 2>/dev/null)'

@@ -76,6 +76,8 @@ offers --salvage mystique-sim compare --s
 offers h100 mystique-sim --platform h
 offers ethernet-100 mystique-sim --network eth
 offers generic mystique-sim --host g
+offers prediction mystique-sim schema pre
+offers --help mystique-sim whatif --he
 for shell in zsh fish; do
     command -v $shell >/dev/null || continue
     file=$folder/prefix/share/zsh/site-functions/_mystique-sim

@@ -14,8 +14,12 @@ for name in $out; do
     run schema "$name"
     want_rc 0
     cmp -s "$folder/out" "$source/data/schemas/$name.json" || complain "$name is another"
+    run schema "mystique-sim/$name/1" # as an answer says it
+    want_rc 0
+    cmp -s "$folder/out" "$source/data/schemas/$name.json" || complain "$name/1 is another"
 done
-usage_error "no schema is called 'prediktion'" schema prediktion
+usage_error "no schema is called 'prediktion', did you mean 'prediction'?; 'mys" schema prediktion
+usage_error "no schema is called 'mystique-sim/plan/2'; 'mys" schema mystique-sim/plan/2
 usage_error "no schema is called '../hosts/generic'" schema ../hosts/generic
 
 # Columns of CSV, and their values.
