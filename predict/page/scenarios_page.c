@@ -12,6 +12,7 @@ static void put_row(const struct msim_scenario_row *r, bool is_base, FILE *out)
 {
     char period[MSIM_CELL], kernels[MSIM_CELL], ratio[MSIM_CELL] = "1";
     char range[2 * MSIM_CELL] = "", memory[MSIM_CELL] = "";
+    char guards[MSIM_GUARD_WORDS];
 
     msim_format_time(period, r->period.predicted);
     msim_format_time(kernels, r->kernels.predicted);
@@ -22,22 +23,28 @@ static void put_row(const struct msim_scenario_row *r, bool is_base, FILE *out)
     }
     if (!isnan(r->memory.peak))
         snprintf(memory, sizeof(memory), "%.2f GB", r->memory.peak / 1e9);
-    msim_markdown_print(out, "| %s | %s | %s | %s | %s | %s | %s |\n",
+    msim_guard_words(r->marks, guards);
+    msim_markdown_print(out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
                         is_base ? "as it is" : r->name, period, ratio, range,
-                        kernels, memory, r->memory.fits ? r->memory.fits : "");
+                        kernels, memory, r->memory.fits ? r->memory.fits : "",
+                        guards);
 }
 
 void msim_scenarios_markdown(const struct msim_scenarios *s, FILE *out)
 {
+    char marked[MSIM_GUARD_SENTENCE];
     bool refused = false;
 
     fputs("| scenario | period | of the base | 90 % | kernels | memory | fits "
-          "|\n|---|---:|---:|---:|---:|---:|---|\n",
+          "| marked |\n|---|---:|---:|---:|---:|---:|---|---|\n",
           out);
     put_row(&s->base, true, out);
     for (uint32_t i = 0; i < s->n; i++)
         if (!*s->rows[i].reason)
             put_row(&s->rows[i], false, out);
+    msim_guard_sentence(&s->marked, "predictions", marked);
+    if (*marked)
+        msim_markdown_print(out, "\n%s\n", marked);
     for (uint32_t i = 0; i < s->n; i++) {
         if (!*s->rows[i].reason)
             continue;

@@ -261,8 +261,10 @@ class WhatIf(Result):
                 "period": _span(_figure(row.get("period_us"))),
                 "of the base": "" if ratio.predicted is None
                                else f"{ratio.predicted:.3f}",
-                "": row.get("reason") or ""})
-        return html.table(rows) + html.sentences(self.warnings)
+                "": row.get("reason") or " ".join(row.get("guards") or [])})
+        marked = (self.data.get("guards") or {}).get("text")
+        return (html.table(rows) + (html.line(marked) if marked else "")
+                + html.sentences(self.warnings))
 
 
 class Comparison(Result):

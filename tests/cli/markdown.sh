@@ -58,6 +58,8 @@ run whatif --markdown --platform a100 "$folder/scenarios.json" "$data/gpt2"
 want_rc 0
 want_out "| \`half \\| kernels\` | "
 want_out "- none cannot be predicted: "
+want_out " | yes | peak |" # the guard's word, and its sentence
+want_out '1 of 2 predictions are marked: 1 peak (it takes less than'
 tables
 
 # The first part of the text is that of the whole.

@@ -493,9 +493,11 @@ function scenarios(w) {
   const best = rows.slice().sort((a, b) => a.ratio.predicted - b.ratio.predicted)[0];
   main.append(make('p', {class: 'verdict'}, best ? 'The shortest period: ' + best.name + ', ' + time(best.period_us.predicted) + ', ' + times(best.ratio.predicted) : 'No scenario could be predicted.'),
     make('div', {class: 'cards'}, base && base.period_us ? [card('as it is', time(base.period_us.predicted), range(base.period_us))] : []));
-  section('Scenarios', table([['scenario', 'name', null, true], ['to the base', r => r.ratio.predicted, times], ['', r => r.ratio.predicted, (v, r) => bar(r), true], ['from', r => r.ratio.low, times], ['to', r => r.ratio.high, times],
+  section('Scenarios', [table([['scenario', 'name', null, true], ['to the base', r => r.ratio.predicted, times], ['', r => r.ratio.predicted, (v, r) => bar(r), true], ['from', r => r.ratio.low, times], ['to', r => r.ratio.high, times],
     ['period', r => r.period_us.predicted, time], ['kernels', r => r.kernel_us && r.kernel_us.predicted, time], ['transfers', r => r.communication_us && r.communication_us.transfer, time], ['waits', r => r.communication_us && r.communication_us.wait, time],
-    ['memory', r => r.memory_bytes && r.memory_bytes.peak, bytes], ['fits', r => r.memory_bytes && r.memory_bytes.fits, null, true]], rows));
+    ['memory', r => r.memory_bytes && r.memory_bytes.peak, bytes], ['fits', r => r.memory_bytes && r.memory_bytes.fits, null, true],
+    ...(w.guards && w.guards.marked ? [['marked', r => r.guards.join(' '), null, true]] : [])], rows),
+    w.guards && w.guards.text ? make('p', {class: 'soft'}, w.guards.text) : null]);
   const none = w.scenarios.filter(r => r.reason);
   if (none.length) section('What cannot be predicted', table([['scenario', 'name', null, true], ['why', 'reason', null, true]], none));
   return 'what-ifs';
