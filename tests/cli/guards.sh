@@ -13,7 +13,7 @@ echo "{\"trace\": \"$samples/gpt2/kineto\", \"samples\": 1e9, \"gpus\": [1],
     \"platforms\": [{\"name\": \"t4\", \"price_per_gpu_hour\": 1}],
     \"micro_batch\": [2, 64, 512, 2048, 4096, 16384]}" >"$folder/batch.json"
 run plan "$folder/batch.json"
-want_rc 0
+want_rc 1
 want_out "nothing is recommended"
 want_out "6 of 6 points are marked: 4 memory ("
 run plan "$folder/batch.json" -o "$folder/plan"
