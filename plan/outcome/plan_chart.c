@@ -297,8 +297,11 @@ static enum msim_status draw_breakdown(const struct msim_plan *plan,
                                        const struct msim_spec *spec, char **svg,
                                        struct msim_error *err)
 {
-    FILE *out = msim_plan_script(err);
+    FILE *out;
 
+    if (!plan->n_frontier) /* bars of nothing have no range */
+        return MSIM_OK;
+    out = msim_plan_script(err);
     if (!out)
         return MSIM_EWRITE;
     msim_plan_script_begin(out, 420);
@@ -341,8 +344,11 @@ static enum msim_status draw_memory(const struct msim_plan *plan,
                                     struct msim_error *err)
 {
     uint32_t n = count(plan->memory_parts);
-    FILE *out = msim_plan_script(err);
+    FILE *out;
 
+    if (!plan->n_frontier)
+        return MSIM_OK;
+    out = msim_plan_script(err);
     if (!out)
         return MSIM_EWRITE;
     msim_plan_script_begin(out, 420);

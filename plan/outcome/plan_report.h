@@ -54,7 +54,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_plan_pdf(const char *html, char **pdf, size_t *n,
                                struct msim_error *err);
 
-/* A chart of the report, drawn by gnuplot; `*svg` is the caller's. */
+/* A chart of the report, drawn by gnuplot; `*svg` is the caller's, and stays
+ * NULL where the plan has nothing for it. */
 typedef enum msim_status msim_plan_draw(const struct msim_plan *plan,
                                         const struct msim_spec *spec,
                                         char **svg, struct msim_error *err);
