@@ -99,7 +99,7 @@ python3 -c 'import sqlite3,sys; d = sqlite3.connect(sys.argv[1]); d.execute("CRE
     "$folder/other.sqlite"
 refused "without kernels, calls or ranges of Nsight Systems" "$folder/other.sqlite"
 gzip -kf "$folder/other.sqlite"
-refused "unpack it first" "$folder/other.sqlite.gz"
+refused "packed or comes by a pipe: unpack it first" "$folder/other.sqlite.gz"
 for file in run.nsys-rep:"nsys export --type sqlite" run.qdrep:"nsys export --type sqlite" \
     run.ncu-rep:"Nsight Compute" run.pftrace:"traceconv json"; do
     printf '\x0a\x99\x01rest' >"$folder/${file%%:*}"
