@@ -213,6 +213,22 @@ void msim_plan_days_text(double days, char *text, size_t size)
         snprintf(text, size, days < 10 ? "%.2g" : "%.1f", days);
 }
 
+/* Nothing is feasible: what may be, by what left points out. */
+static const char *infeasible_text(const struct msim_plan *plan,
+                                   const struct msim_spec *spec)
+{
+    if (isfinite(spec->most_memory_gib) && plan->left_out[MSIM_PLAN_MEMORY])
+        return "no point is feasible: a larger limits.memory_gib, more GPUs or "
+               "other strategies may be";
+    if (plan->left_out[MSIM_PLAN_MEMORY] || plan->left_out[MSIM_PLAN_NO_MODEL])
+        return "no point is feasible: more GPUs, other strategies or GPUs with "
+               "more memory may be";
+    return spec->traced ? "no point is feasible: none can be made of the "
+                          "trace, other values may be"
+                        : "no point is feasible: the job cannot be split so, "
+                          "other strategies or numbers of GPUs may be";
+}
+
 const char *msim_plan_none_text(const struct msim_plan *plan,
                                 const struct msim_spec *spec)
 {
@@ -224,12 +240,7 @@ const char *msim_plan_none_text(const struct msim_plan *plan,
         marked |= p->allowed && msim_guard_bars(p->marks);
     }
     if (!plan->n)
-        return isfinite(spec->most_memory_gib) &&
-                       plan->left_out[MSIM_PLAN_MEMORY]
-                   ? "no point is feasible: a larger limits.memory_gib, more "
-                     "GPUs or other strategies may be"
-                   : "no point is feasible: more GPUs, other strategies or "
-                     "GPUs with more memory may be";
+        return infeasible_text(plan, spec);
     return marked ? "nothing is recommended: no point that keeps the limits is "
                     "free of marks; points.csv has all that are feasible"
                   : "no point keeps the limits; points.csv has all that are "

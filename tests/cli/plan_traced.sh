@@ -108,6 +108,7 @@ want_err "layers[0]"
 echo '{"trace": "tiny", "platforms": ["h100"], "gpus": 3, "tp": 2}' >"$folder/wrong.json"
 run plan "$folder/wrong.json"
 want_out "gpus 3 cannot be split by tp x pp, 2"
+want_out "none can be made of the trace, other values may be" # no memory, no GPU helps
 
 # A job of several ranks is what it is.
 ranks=$SOURCE_DIR/data/traces/dlrm-ddp-2ranks
