@@ -38,7 +38,8 @@ static const struct foreign {
     const char *first, *suffix, *remedy;
 } FOREIGN[] = {
     {"SQLite format 3", NULL,
-     "is an SQLite database that is packed or comes by a pipe: unpack it first, "
+     "is an SQLite database that is packed or comes by a pipe: unpack it "
+     "first, "
      "into a file; of Nsight Systems it is read then"},
     {NULL, ".nsys-rep",
      "is a report of Nsight Systems: 'nsys export --type sqlite FILE' makes a "
