@@ -362,8 +362,9 @@ class Plan(Result):
         point = self.recommended or {}
         what = (f"{point.get('gpus')} x {point.get('platform')}" if point
                 else "nothing is feasible")
-        return html.plain(
-            f"<Plan: {what}, {self.data.get('feasible')} feasible points>")
+        n = self.data.get("feasible")  # of training
+        return html.plain(f"<Plan: {what}>" if n is None else
+                          f"<Plan: {what}, {n} feasible point{'' if n == 1 else 's'}>")
 
 
 class Serving(Result):

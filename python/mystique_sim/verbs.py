@@ -10,7 +10,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
 
 from . import program
 from .errors import MystiqueError, UsageError
@@ -33,6 +33,10 @@ Changes = Union[PathLike, Mapping[str, Union[Change, Sequence[Change]]],
                 Sequence[Mapping[str, Any]]]
 
 
+class _Ours(str):
+    """The path of a file that the caller does not know."""
+
+
 @contextmanager
 def _written(content: Any) -> Iterator[str]:
     """A JSON file with `content`; a path is taken as it is."""
@@ -43,11 +47,27 @@ def _written(content: Any) -> Iterator[str]:
         path = Path(folder) / "input.json"
         path.write_text(json.dumps(content), encoding="utf-8",
                         errors="surrogateescape")
-        try:
-            yield str(path)
-        except MystiqueError as error:  # of a file that the caller does not know
-            error.args = (str(error).replace(str(path), "input"),)
-            raise
+        yield _Ours(path)
+
+
+def _run(verb: str, options: Mapping[str, Option], operands: Sequence[PathLike],
+         allowed: Tuple[int, ...] = (0,)) -> Tuple[Dict[str, Any], List[str], int]:
+    """The answer's JSON, messages and exit code; what was _written() is "input"."""
+    ours = [one for one in (*operands, *options.values()) if isinstance(one, _Ours)]
+
+    def named(said: str) -> str:
+        for path in ours:
+            said = said.replace(path, "input")
+        return said
+
+    try:
+        text, messages, code = program.run(
+            verb, {**options, "json": True}, operands, allowed=allowed)
+    except MystiqueError as error:
+        error.args = (named(str(error)),)
+        error.messages = [named(line) for line in error.messages]
+        raise
+    return _answer(named(text)), [named(line) for line in messages], code
 
 
 def _answer(text: str) -> Dict[str, Any]:
@@ -72,8 +92,7 @@ def predict(*traces: PathLike, **options: Option) -> Union[Prediction, Predictio
 
     A list of platforms gives Predictions, best first.
     """
-    text, messages, _ = program.run("predict", {**options, "json": True}, traces)
-    data = _answer(text)
+    data, messages, _ = _run("predict", options, traces)
     several = data["schema"].startswith("mystique-sim/predictions/")
     return (Predictions if several else Prediction)(data, messages)
 
@@ -133,9 +152,8 @@ def whatif(
     with _written(_scenarios(changes)) as file, _written(strategy or "") as splits:
         if strategy:
             given["strategy"] = splits
-        text, messages, _ = program.run(
-            "whatif", {**given, "json": True}, [file, *paths])
-    return WhatIf(_answer(text), messages)
+        data, messages, _ = _run("whatif", given, [file, *paths])
+    return WhatIf(data, messages)
 
 
 def compare(
@@ -147,9 +165,7 @@ def compare(
               "h100"), one a side; fail_above="5%" sets `failed` of the answer
     """
     with _side(a) as first, _side(b) as second:
-        text, messages, code = program.run(
-            "compare", {**options, "json": True}, [first, second], allowed=(0, 1))
-    data = _answer(text)
+        data, messages, code = _run("compare", options, [first, second], (0, 1))
     if options.get("fail_above") is not None:
         data["failed"] = code == 1
     return Comparison(data, messages)
@@ -163,8 +179,8 @@ def _side(one: Union[PathLike, Prediction]) -> Iterator[str]:
 
 def info(*traces: PathLike, **options: Option) -> Info:
     """What is in traces, and what is missing for a good prediction."""
-    text, messages, _ = program.run("info", {**options, "json": True}, traces)
-    return Info(_answer(text), messages)
+    data, messages, _ = _run("info", options, traces)
+    return Info(data, messages)
 
 
 def _csv(rows: Any) -> str:
@@ -202,9 +218,8 @@ def op(rows: Any, platform: PathLike, **options: Option) -> OpTable:
 
 def platforms(name: Union[None, PathLike] = None) -> Platforms:
     """The known GPUs, or one with its data sheet, fits and errors."""
-    text, messages, _ = program.run(
-        "platforms", {"json": True}, [] if name is None else [name])
-    return Platforms(_answer(text), messages)
+    data, messages, _ = _run("platforms", {}, [] if name is None else [name])
+    return Platforms(data, messages)
 
 
 def plan(spec: Union[PathLike, Mapping[str, Any]], **options: Option) -> Plan:
@@ -216,9 +231,8 @@ def plan(spec: Union[PathLike, Mapping[str, Any]], **options: Option) -> Plan:
     Where nothing is feasible, or keeps the limits, `recommended` is None.
     """
     with _written(spec) as file:
-        text, messages, _ = program.run(
-            "plan", {**options, "json": True}, [file], allowed=(0, 1))
-    return Plan(_answer(text), messages)
+        data, messages, _ = _run("plan", options, [file], (0, 1))
+    return Plan(data, messages)
 
 
 def serve(app: Union[PathLike, Mapping[str, Any]], **options: Option) -> Serving:
@@ -228,9 +242,8 @@ def serve(app: Union[PathLike, Mapping[str, Any]], **options: Option) -> Serving
     options   as `mystique-sim serve --help`: rate (requests/s), num_requests, ...
     """
     with _written(app) as file:
-        text, messages, _ = program.run(
-            "serve", {**options, "json": True}, [file], allowed=(0, 1))
-    return Serving(_answer(text), messages)
+        data, messages, _ = _run("serve", options, [file], (0, 1))
+    return Serving(data, messages)
 
 
 def version() -> str:

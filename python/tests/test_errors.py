@@ -25,6 +25,11 @@ def test_the_sentence_is_the_programs(tmp_path):
 def test_a_dict_is_no_file_of_the_callers(gpt2):
     with pytest.raises(ms.InputError, match="^input: scenarios.*speedd is not known"):
         ms.whatif(gpt2, {"x": {"speedd": 2}}, platform="a100")
+    p = ms.predict(gpt2, platform="a100")
+    with pytest.raises(ms.UsageError) as unknown:
+        ms.compare(p, gpt2, platform="a1000")
+    assert not any("mystique-sim-" in text for text in unknown.value.messages)
+    assert "mystique-sim-" not in ms.compare(p, p).to_json()
 
 
 def test_an_unknown_keyword_is_a_usage_error(gpt2):

@@ -121,7 +121,8 @@ def test_a_plan_of_nothing_is_an_answer():
                  "global_batch": 64})
     assert p.recommended is None and p["feasible"] == 0
     assert "nothing is feasible" in repr(p)
-    assert any("nothing is recommended" in text for text in p.messages)
+    assert ["input: check failed: nothing is recommended, no way is feasible"] == p.messages
+    assert repr(ms.Plan({"recommended": {"platform": "l4", "gpus": 2}})) == "<Plan: 2 x l4>"
 
 
 def test_a_described_model_has_a_strategy():
