@@ -27,36 +27,10 @@ const char *mystique_version(void)
 /* ---- errors ---------------------------------------------------------------
  */
 
-static int code_of(enum msim_status status)
-{
-    switch (status) {
-    case MSIM_OK:
-        return MYSTIQUE_OK;
-    case MSIM_ECHECK:
-        return MYSTIQUE_CHECK;
-    case MSIM_EUSAGE:
-    case MSIM_EUNKNOWN:
-        return MYSTIQUE_USAGE;
-    case MSIM_ENOMEM:
-    case MSIM_EINTERNAL:
-    case MSIM_EWRITE:
-        return MYSTIQUE_INTERNAL;
-    case MSIM_EIO:
-    case MSIM_ESYNTAX:
-    case MSIM_ETRUNCATED:
-    case MSIM_EFORMAT:
-    case MSIM_ECYCLE:
-    case MSIM_ELIMIT:
-    case MSIM_ENOMODEL:
-        break;
-    }
-    return MYSTIQUE_INPUT;
-}
-
 int msim_api_status(enum msim_status status, const struct msim_error *from,
                     mystique_error *err)
 {
-    int code = code_of(status);
+    int code = msim_status_exit(status);
 
     /* What was read is noted so that no output replaces it; nothing is written
      * here, and the list would grow. */

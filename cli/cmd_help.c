@@ -75,7 +75,7 @@ int msim_cmd_help(int argc, char **argv)
         return MSIM_EXIT_OK;
     }
     if (strcmp(argv[1], "report") == 0)
-        return msim_message_exit_code(msim_report_words(stdout));
+        return msim_status_exit(msim_report_words(stdout));
     verb = msim_verb_find(argv[1]);
     if (!verb)
         return msim_verb_unknown(argv[1]);

@@ -10,32 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int msim_message_exit_code(enum msim_status status)
-{
-    switch (status) {
-    case MSIM_OK:
-        return MSIM_EXIT_OK;
-    case MSIM_ECHECK:
-        return MSIM_EXIT_CHECK;
-    case MSIM_EUSAGE:
-    case MSIM_EUNKNOWN:
-        return MSIM_EXIT_USAGE;
-    case MSIM_EIO:
-    case MSIM_ESYNTAX:
-    case MSIM_ETRUNCATED:
-    case MSIM_EFORMAT:
-    case MSIM_ECYCLE:
-    case MSIM_ELIMIT:
-    case MSIM_ENOMODEL:
-        return MSIM_EXIT_INPUT;
-    case MSIM_ENOMEM:
-    case MSIM_EINTERNAL:
-    case MSIM_EWRITE:
-        break;
-    }
-    return MSIM_EXIT_INTERNAL;
-}
-
 static void show(const char *kind, const char *fmt, va_list ap)
 {
     char text[2048];
@@ -93,5 +67,5 @@ int msim_message_error(enum msim_status status, const struct msim_error *err)
         msim_message("%s: %s", err->file, text);
     else
         msim_message("%s:%" PRIu64 ": %s", err->file, err->offset, text);
-    return msim_message_exit_code(status);
+    return msim_status_exit(status);
 }

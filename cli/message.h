@@ -11,17 +11,6 @@
 
 #include <stdbool.h>
 
-enum msim_exit {
-    MSIM_EXIT_OK = 0,
-    MSIM_EXIT_CHECK = 1,
-    MSIM_EXIT_USAGE = 2,
-    MSIM_EXIT_INPUT = 3,
-    MSIM_EXIT_INTERNAL = 4
-};
-
-/* The exit code that stands for `status`. */
-int msim_message_exit_code(enum msim_status status);
-
 /* `mystique-sim: TEXT` */
 void msim_message(const char *fmt, ...) MSIM_PRINTF(1, 2);
 

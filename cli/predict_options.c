@@ -506,7 +506,7 @@ int msim_predict_options_parse(struct msim_predict_options *o, int argc,
     o->settings.peers = PEERS_OF[o->peers];
     o->settings.groups = o->html != NULL; /* a slider is of the network */
     o->settings.shapes = o->html || o->output == MSIM_OUTPUT_JSON;
-    rc = msim_message_exit_code(check_together(o, &err));
+    rc = msim_status_exit(check_together(o, &err));
     return rc ? msim_message_error(err.status, &err) : -1;
 }
 

@@ -509,24 +509,6 @@ static bool find_backends(struct command *c)
     return true;
 }
 
-static int exit_code(enum msim_status status)
-{
-    switch (status) {
-    case MSIM_OK:
-        return 0;
-    case MSIM_ECHECK:
-        return 1;
-    case MSIM_EUSAGE:
-        return 2;
-    case MSIM_ENOMEM:
-    case MSIM_EINTERNAL:
-    case MSIM_EWRITE:
-        return 4;
-    default:
-        return 3;
-    }
-}
-
 /* Say what went wrong, last that results could not be written. */
 static int end(struct command *c, enum msim_status status,
                const struct msim_error *err)
@@ -536,12 +518,12 @@ static int end(struct command *c, enum msim_status status,
         say(c, "%s%s%s", err->file, *err->file ? ": " : "",
             *err->text ? err->text : msim_status_text(status));
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return exit_code(status);
+        return msim_status_exit(status);
     errno = 0; /* the reason is that of one more byte */
     (void)(putchar('\n') == EOF || fflush(stdout) != 0);
     say(c, "cannot write to standard output: %s",
         errno ? strerror(errno) : "an earlier write failed");
-    return exit_code(MSIM_EWRITE);
+    return msim_status_exit(MSIM_EWRITE);
 }
 
 int main(int argc, char **argv)

@@ -10,13 +10,25 @@
 const char *msim_status_text(enum msim_status status)
 {
     switch (status) {
-#define X(name, value, sentence)                                               \
+#define X(name, value, code, sentence)                                         \
     case MSIM_##name:                                                          \
         return sentence;
         MSIM_STATUS_MAP(X)
 #undef X
     }
     return "unknown status";
+}
+
+int msim_status_exit(enum msim_status status)
+{
+    switch (status) {
+#define X(name, value, code, sentence)                                         \
+    case MSIM_##name:                                                          \
+        return MSIM_EXIT_##code;
+        MSIM_STATUS_MAP(X)
+#undef X
+    }
+    return MSIM_EXIT_INTERNAL;
 }
 
 enum msim_status msim_fail(struct msim_error *err, enum msim_status status,

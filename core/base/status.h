@@ -14,25 +14,34 @@
 #define MSIM_MUST_CHECK     __attribute__((warn_unused_result))
 #define MSIM_PRINTF(fmt, a) __attribute__((format(printf, fmt, a)))
 
-/* X(name, value, sentence) */
+/* What a program ends with; mystique.h has the same numbers. */
+enum msim_exit {
+    MSIM_EXIT_OK = 0,
+    MSIM_EXIT_CHECK = 1,
+    MSIM_EXIT_USAGE = 2,
+    MSIM_EXIT_INPUT = 3,
+    MSIM_EXIT_INTERNAL = 4
+};
+
+/* X(name, value, exit code, sentence) */
 #define MSIM_STATUS_MAP(X)                                                     \
-    X(OK, 0, "success")                                                        \
-    X(ENOMEM, -1, "out of memory")                                             \
-    X(EIO, -2, "cannot read or write")                                         \
-    X(ESYNTAX, -3, "not well-formed input")                                    \
-    X(ETRUNCATED, -4, "input ends early")                                      \
-    X(EFORMAT, -5, "well-formed, but not what was wanted")                     \
-    X(ECYCLE, -6, "the dependencies form a cycle")                             \
-    X(ELIMIT, -7, "a limit was exceeded")                                      \
-    X(EUNKNOWN, -8, "no such name")                                            \
-    X(EUSAGE, -9, "wrong arguments")                                           \
-    X(ECHECK, -10, "a check failed")                                           \
-    X(ENOMODEL, -11, "no model covers this operation")                         \
-    X(EINTERNAL, -12, "internal error")                                        \
-    X(EWRITE, -13, "cannot write")
+    X(OK, 0, OK, "success")                                                    \
+    X(ENOMEM, -1, INTERNAL, "out of memory")                                   \
+    X(EIO, -2, INPUT, "cannot read or write")                                  \
+    X(ESYNTAX, -3, INPUT, "not well-formed input")                             \
+    X(ETRUNCATED, -4, INPUT, "input ends early")                               \
+    X(EFORMAT, -5, INPUT, "well-formed, but not what was wanted")              \
+    X(ECYCLE, -6, INPUT, "the dependencies form a cycle")                      \
+    X(ELIMIT, -7, INPUT, "a limit was exceeded")                               \
+    X(EUNKNOWN, -8, USAGE, "no such name")                                     \
+    X(EUSAGE, -9, USAGE, "wrong arguments")                                    \
+    X(ECHECK, -10, CHECK, "a check failed")                                    \
+    X(ENOMODEL, -11, INPUT, "no model covers this operation")                  \
+    X(EINTERNAL, -12, INTERNAL, "internal error")                              \
+    X(EWRITE, -13, INTERNAL, "cannot write")
 
 enum msim_status {
-#define X(name, value, sentence) MSIM_##name = (value),
+#define X(name, value, code, sentence) MSIM_##name = (value),
     MSIM_STATUS_MAP(X)
 #undef X
 };
@@ -49,6 +58,9 @@ struct msim_error {
 
 /* A static sentence for `status`; never NULL. */
 const char *msim_status_text(enum msim_status status);
+
+/* What a program that fails so ends with: one of enum msim_exit. */
+int msim_status_exit(enum msim_status status);
 
 /*
  * Record an error unless one is recorded already; returns `status` so that a

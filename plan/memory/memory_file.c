@@ -70,18 +70,3 @@ enum msim_status msim_memory_fit_of(struct msim_memory_fit *fit,
     return object ? read_fit(fit, object, path, err)
                   : wrong(path, "the fit", err);
 }
-
-enum msim_status msim_memory_fit_read(struct msim_memory_fit *fit,
-                                      const char *data_dir, const char *without,
-                                      struct msim_error *err)
-{
-    char path[1200];
-    enum msim_status status;
-    cJSON *json;
-
-    snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
-    MSIM_TRY(msim_json_read(&json, path, err));
-    status = msim_memory_fit_of(fit, json, path, without, err);
-    cJSON_Delete(json);
-    return status;
-}

@@ -84,15 +84,9 @@ struct msim_memory_fit {
 };
 
 /*
- * Read the fit from `data_dir`/laws/steps.json; without the peaks of `without`
- * (NULL: the fit on all) where that source had any.
+ * The fit from what was read of `path`, a steps file (steps_read.h); without
+ * the peaks of `without` (NULL: the fit on all) where that source had any.
  */
-MSIM_MUST_CHECK
-enum msim_status msim_memory_fit_read(struct msim_memory_fit *fit,
-                                      const char *data_dir, const char *without,
-                                      struct msim_error *err);
-
-/* The same from what was read of `path`. */
 struct cJSON;
 MSIM_MUST_CHECK
 enum msim_status msim_memory_fit_of(struct msim_memory_fit *fit,

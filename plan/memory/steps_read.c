@@ -13,14 +13,16 @@ enum msim_status msim_steps_read(struct msim_step_fit *step,
                                  struct msim_error *err)
 {
     char path[1200];
-    enum msim_status status;
+    enum msim_status status = MSIM_OK;
     cJSON *json;
 
-    *step = (struct msim_step_fit){0};
+    if (step)
+        *step = (struct msim_step_fit){0};
     snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
     MSIM_TRY(msim_json_read(&json, path, err));
-    status = msim_memory_fit_of(memory, json, path, without, err);
-    if (status == MSIM_OK)
+    if (memory)
+        status = msim_memory_fit_of(memory, json, path, without, err);
+    if (step && status == MSIM_OK)
         status = msim_step_fit_of(step, json, path, without, err);
     cJSON_Delete(json);
     return status;

@@ -10,9 +10,9 @@
 #include "plan/step/steps_file.h"
 
 /*
- * Read `data_dir`/laws/steps.json without the rows of `without` (NULL: the fits
- * on all), as msim_memory_fit_read() and msim_step_fit_read() do. Release
- * `*step` in any case.
+ * Read `data_dir`/laws/steps.json without the rows of `without` (NULL or "":
+ * the fits on all): both fits, or the one that is not NULL. EUNKNOWN lists the
+ * sources. Release `*step` in any case.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_steps_read(struct msim_step_fit *step,

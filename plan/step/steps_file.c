@@ -195,22 +195,6 @@ enum msim_status msim_step_fit_of(struct msim_step_fit *fit, const cJSON *json,
                      without ? without : "", known);
 }
 
-enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
-                                    const char *data_dir, const char *without,
-                                    struct msim_error *err)
-{
-    char path[1200];
-    enum msim_status status;
-    cJSON *json;
-
-    *fit = (struct msim_step_fit){0};
-    snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
-    MSIM_TRY(msim_json_read(&json, path, err));
-    status = msim_step_fit_of(fit, json, path, without, err);
-    cJSON_Delete(json);
-    return status;
-}
-
 bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source)
 {
     for (uint32_t i = 0; i < fit->n_sources; i++)

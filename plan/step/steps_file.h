@@ -55,15 +55,10 @@ struct msim_step_fit {
 void msim_step_fit_release(struct msim_step_fit *fit);
 
 /*
- * Read the fit without the rows of `without` (NULL or "": the one on all) from
- * `data_dir`/laws/steps.json. EUNKNOWN lists the sources. Release in any case.
+ * The fit without the rows of `without` (NULL or "": the one on all) from what
+ * was read of `path`, a steps file (plan/memory/steps_read.h). EUNKNOWN lists
+ * the sources. Release in any case.
  */
-MSIM_MUST_CHECK
-enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
-                                    const char *data_dir, const char *without,
-                                    struct msim_error *err);
-
-/* The same from what was read of `path`. */
 struct cJSON;
 MSIM_MUST_CHECK
 enum msim_status msim_step_fit_of(struct msim_step_fit *fit,

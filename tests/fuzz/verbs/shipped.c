@@ -10,7 +10,7 @@
 #include "models/host/host.h"
 #include "models/platform/forest.h"
 #include "models/platform/platform.h"
-#include "plan/step/steps_file.h"
+#include "plan/memory/steps_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +49,16 @@ enum msim_status __wrap_msim_host_load(struct msim_host **out,
                                        struct msim_error *err);
 void __real_msim_host_free(struct msim_host *h);
 void __wrap_msim_host_free(struct msim_host *h);
-enum msim_status __real_msim_step_fit_read(struct msim_step_fit *fit,
-                                           const char *data_dir,
-                                           const char *without,
-                                           struct msim_error *err);
-enum msim_status __wrap_msim_step_fit_read(struct msim_step_fit *fit,
-                                           const char *data_dir,
-                                           const char *without,
-                                           struct msim_error *err);
+enum msim_status __real_msim_steps_read(struct msim_step_fit *step,
+                                        struct msim_memory_fit *memory,
+                                        const char *data_dir,
+                                        const char *without,
+                                        struct msim_error *err);
+enum msim_status __wrap_msim_steps_read(struct msim_step_fit *step,
+                                        struct msim_memory_fit *memory,
+                                        const char *data_dir,
+                                        const char *without,
+                                        struct msim_error *err);
 void __real_msim_step_fit_release(struct msim_step_fit *fit);
 void __wrap_msim_step_fit_release(struct msim_step_fit *fit);
 enum msim_status __wrap_msim_program_run(char **output, size_t *n,
@@ -220,20 +222,23 @@ void __wrap_msim_host_free(struct msim_host *h)
         __real_msim_host_free(h);
 }
 
-/* ---- the fit of training steps ------------------------------------------- */
+/* ---- the fits of training steps ------------------------------------------ */
 
 static struct msim_step_fit steps; /* on all rows */
+static struct msim_memory_fit peaks;
 
-enum msim_status __wrap_msim_step_fit_read(struct msim_step_fit *fit,
-                                           const char *data_dir,
-                                           const char *without,
-                                           struct msim_error *err)
+enum msim_status __wrap_msim_steps_read(struct msim_step_fit *step,
+                                        struct msim_memory_fit *memory,
+                                        const char *data_dir,
+                                        const char *without,
+                                        struct msim_error *err)
 {
     if (without && *without)
-        return __real_msim_step_fit_read(fit, data_dir, without, err);
+        return __real_msim_steps_read(step, memory, data_dir, without, err);
     if (!steps.rows)
-        MSIM_TRY(__real_msim_step_fit_read(&steps, data_dir, NULL, err));
-    *fit = steps;
+        MSIM_TRY(__real_msim_steps_read(&steps, &peaks, data_dir, NULL, err));
+    *step = steps;
+    *memory = peaks;
     return MSIM_OK;
 }
 

@@ -1,7 +1,9 @@
 /*
- * tests/unit/plan/test_memory_file.c - tests of msim_memory_fit_read().
+ * tests/unit/plan/test_memory_file.c - tests of the fit of memory that
+ * msim_steps_read() reads.
  */
 #include "plan/memory/peak_memory.h"
+#include "plan/memory/steps_read.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -23,7 +25,7 @@ static enum msim_status read_text(struct msim_memory_fit *fit, const char *text,
     fputs(text, f);
     fclose(f);
     err = (struct msim_error){0};
-    return msim_memory_fit_read(fit, folder, without, &err);
+    return msim_steps_read(NULL, fit, folder, without, &err);
 }
 
 /* The text of one fit: constant c is `least` + c, the interval of class c is

@@ -1,6 +1,7 @@
 /* Specs and searches: what is refused, and that the search finds what trying
  * every point by itself finds. */
 #include "models/platform/platform.h"
+#include "plan/memory/steps_read.h"
 #include "plan/search/plan_search.h"
 #include "plan/search/recommend.h"
 #include "tests/check.h"
@@ -235,7 +236,7 @@ static void test_search__prices_like_a_single_job(void)
                              &(struct msim_plan_options){.threads = 1},
                              &err) == MSIM_OK);
     REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", &err) == MSIM_OK);
-    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_steps_read(&fit, NULL, MSIM_DATA, NULL, &err) == MSIM_OK);
     p = &plan.points[0];
     CHECK_UINT(p->platform, 0);
     pricer.platform = h100;

@@ -2,6 +2,7 @@
  * that hold whatever the constants are. */
 #include "models/platform/platform.h"
 #include "plan/describe/framework.h"
+#include "plan/memory/steps_read.h"
 #include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "plan/step/steps_file.h"
@@ -177,7 +178,7 @@ static void test_law__gains_what_products_gain(void)
 {
     struct msim_step_fit fit;
 
-    CHECK_INT(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err), MSIM_OK);
+    CHECK_INT(msim_steps_read(&fit, NULL, MSIM_DATA, NULL, &err), MSIM_OK);
     for (int i = 0; i < 12; i++) {
         struct msim_strategy s = strategy(8, i & 1 ? 4 : 1, i & 2 ? 4 : 1, 8);
         double us[2], products[2];
@@ -211,7 +212,7 @@ static void test_law__favours_no_type(void)
         struct msim_step_fit fit;
         double us[2], products[2];
 
-        REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, WITHOUT[i], &err) ==
+        REQUIRE(msim_steps_read(&fit, NULL, MSIM_DATA, WITHOUT[i], &err) ==
                 MSIM_OK);
         for (int narrow = 0; narrow < 2; narrow++) {
             struct msim_terms t;
@@ -363,14 +364,14 @@ static void test_fit__is_read_by_source(void)
 {
     struct msim_step_fit all, without;
 
-    REQUIRE(msim_step_fit_read(&all, MSIM_DATA, NULL, &err) == MSIM_OK);
-    REQUIRE(msim_step_fit_read(&without, MSIM_DATA, "nanotron", &err) ==
+    REQUIRE(msim_steps_read(&all, NULL, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_steps_read(&without, NULL, MSIM_DATA, "nanotron", &err) ==
             MSIM_OK);
     CHECK(msim_step_fit_uses(&all, "nanotron"));
     CHECK(!msim_step_fit_uses(&without, "nanotron"));
     msim_step_fit_release(&all);
     msim_step_fit_release(&without);
-    CHECK_INT(msim_step_fit_read(&all, MSIM_DATA, "nanotrom", &err),
+    CHECK_INT(msim_steps_read(&all, NULL, MSIM_DATA, "nanotrom", &err),
               MSIM_EUNKNOWN);
     CHECK(strstr(err.text, "nanotron") != NULL);
 }
@@ -382,7 +383,7 @@ static void test_predict__has_an_interval(void)
     static const int64_t SPLITS[][3] = {{8, 1, 1}, {2, 4, 1}, {2, 2, 4}};
     struct msim_step_fit fit;
 
-    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_steps_read(&fit, NULL, MSIM_DATA, NULL, &err) == MSIM_OK);
     for (int i = 0; i < MSIM_STEP_CLASSES; i++)
         CHECK(fit.low[i] > 1 && fit.high[i] > 1);
     for (int i = 0; i < MSIM_STEP_CLASSES; i++) {
@@ -414,7 +415,7 @@ static void test_predict__widest_of_what_it_is(void)
     struct msim_terms t = terms_of(&s);
     struct msim_step_estimate e;
 
-    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_steps_read(&fit, NULL, MSIM_DATA, NULL, &err) == MSIM_OK);
     fit.n_rows = 0;
     for (int i = 0; i < MSIM_STEP_CLASSES; i++)
         fit.low[i] = fit.high[i] = 9;
@@ -468,7 +469,7 @@ static void test_predict__network_widens(void)
 
     CHECK(t.network_log > 0.05);
     CHECK_REL(terms_of(&near).network_log, 0, 1e-12);
-    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_steps_read(&fit, NULL, MSIM_DATA, NULL, &err) == MSIM_OK);
     for (int i = 0; i < MSIM_STEP_CLASSES; i++)
         fit.low[i] = fit.high[i] = exp(0.3);
     t.network_log = 2;
