@@ -245,7 +245,7 @@ static void put_node(struct msim_etw *e, const struct msim_etw_node *n,
     struct side sides[2] = {{n->args, n->n_args}, {out, n_outs}};
     struct msim_et_message message;
 
-    if (e->json.status != MSIM_OK) /* nobody will read the rest */
+    if (msim_etw_has_failed(e))
         return;
     for (uint32_t i = 0; i < n_outs && i < MSIM_ETW_ARGS; i++)
         out[i] = msim_etw_of(&outs[i]);

@@ -18,6 +18,8 @@
 #include "core/base/json_out.h"
 #include "core/trace/trace.h"
 
+#include <stdbool.h>
+
 #define MSIM_ETW_SIZES 4 /* of a tensor, at most */
 
 struct msim_etw_tensor {
@@ -92,6 +94,12 @@ void msim_etw_begin(struct msim_etw *e,
 /* Close what is open and the file; says how writing went. */
 MSIM_MUST_CHECK
 enum msim_status msim_etw_end(struct msim_etw *e);
+
+/* Whether a write failed: what follows reaches nobody. */
+static inline bool msim_etw_has_failed(const struct msim_etw *e)
+{
+    return e->json.status != MSIM_OK;
+}
 
 /* The number of a thread's root, which nodes that follow are in until the next
  * call. Nothing may be open. */

@@ -450,7 +450,8 @@ static void weights(struct msim_synth_rank *r, const struct msim_turn *t)
 
 static void micro_batches(struct msim_synth_rank *r)
 {
-    for (uint32_t i = 0; i < r->schedule.n; i++) {
+    for (uint32_t i = 0; i < r->schedule.n && !msim_etw_has_failed(r->y.e);
+         i++) {
         const struct msim_turn *t = &r->schedule.turns[i];
 
         if (t->kind == MSIM_TURN_SEND || t->kind == MSIM_TURN_RECEIVE)
