@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Model costs read no GPU time: with every GPU duration of a trace replaced by
 # noise, the same bytes come out, but for the warning that noise has no room on
-# its stream.
+# its stream, and for what shapes say that was measured.
 . "$(dirname "$0")/lib.bash"
 sanitized_in_turn
 
@@ -45,7 +45,8 @@ judge() { # PLATFORM FILE...
         (cd "$folder" && "$MYSTIQUE_SIM" --costs model --platform "$platform" \
             --json job >said 2>/dev/null) ||
             complain "$*: predict failed with seed $seed"
-        sed -E '/ (is|are) recorded (to end|beside) /d; s/,$//' "$folder/said" |
+        sed -E '/ (is|are) recorded (to end|beside) /d; s/,$//
+                s/"measured_us": [^,]*, //' "$folder/said" |
             tr -d ' \n' >"$folder/prediction.$seed"
     done
     for seed in 1 2; do
