@@ -98,6 +98,10 @@ refused "want an export of Nsight Systems" "$folder/cut.sqlite"
 python3 -c 'import sqlite3,sys; d = sqlite3.connect(sys.argv[1]); d.execute("CREATE TABLE a (b)"); d.commit()' \
     "$folder/other.sqlite"
 refused "without kernels, calls or ranges of Nsight Systems" "$folder/other.sqlite"
+cp "$folder/run.sqlite" "$folder/word.sqlite"
+python3 -c 'import sqlite3,sys; d = sqlite3.connect(sys.argv[1])
+d.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = ?", ("soon",)); d.commit()' "$folder/word.sqlite"
+refused "a row of CUPTI_ACTIVITY_KIND_KERNEL has a time that is no number, want ns" "$folder/word.sqlite"
 gzip -kf "$folder/other.sqlite"
 refused "packed or comes by a pipe: unpack it first" "$folder/other.sqlite.gz"
 for file in run.nsys-rep:"nsys export --type sqlite" run.qdrep:"nsys export --type sqlite" \

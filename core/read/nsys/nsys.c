@@ -101,6 +101,14 @@ static void open_event(struct nsys *x, const char *category, const char *name,
     msim_json_integer(&x->j, "tid", tid);
 }
 
+/* SQLite keeps a text in a column of integers, and reads it as 0. */
+static bool is_number(sqlite3_stmt *row, int column)
+{
+    int type = sqlite3_column_type(row, column);
+
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 /* Of every table the first two columns are begin and end, in ns. */
 static enum msim_status put_times(struct nsys *x, sqlite3_stmt *row,
                                   const char *table)
@@ -108,6 +116,10 @@ static enum msim_status put_times(struct nsys *x, sqlite3_stmt *row,
     int64_t start = sqlite3_column_int64(row, 0);
     int64_t end = sqlite3_column_int64(row, 1);
 
+    if (!is_number(row, 0) || !is_number(row, 1))
+        return msim_fail(x->err, MSIM_EFORMAT, x->path, MSIM_OFFSET_NONE,
+                         "a row of %s has a time that is no number, want ns",
+                         table);
     if (start < 0 || end < start || end > TIME_MAX)
         return msim_fail(x->err, MSIM_EFORMAT, x->path, MSIM_OFFSET_NONE,
                          "a row of %s is from %lld to %lld ns, want times from "
