@@ -204,15 +204,21 @@ def op(rows: Any, platform: PathLike, **options: Option) -> OpTable:
     platform  the GPU, a name or a file
     """
     is_path = isinstance(rows, (str, os.PathLike))
+    given = None if is_path else _csv(rows)
     text, messages, _ = program.run(
         "op", {**options, "platform": os.fspath(platform)},
-        [rows if is_path else "-"], None if is_path else _csv(rows))
+        [rows if is_path else "-"], given)
+    printed = list(csv.DictReader(io.StringIO(text)))
+    # What a spreadsheet would compute ("=x") is printed as "'=x"; here it is not.
+    own = list(csv.DictReader(io.StringIO(given or "")))
+    if len(own) != len(printed):
+        own = printed
     answered: List[Dict[str, Any]] = []
-    for row in csv.DictReader(io.StringIO(text)):
-        answer: Dict[str, Any] = dict(row)
+    for row, before in zip(printed, own):
+        answer: Dict[str, Any] = dict(before)
         for name in ("predicted_us", "low_us", "high_us"):
             answer[name] = float(row[name]) if row[name] else None
-        answered.append(answer)
+        answered.append({**answer, "model": row["model"]})
     return OpTable({"rows": answered, "platform": os.fspath(platform)}, messages)
 
 

@@ -102,6 +102,10 @@ def test_op_takes_rows(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text("m,n,k,dtype\n1024,1024,1024,bf16\n")
     assert ms.op(file, platform="a100").rows()[0] == first
+    kept = ms.op([{"m": 8, "n": 8, "k": 8, "dtype": "bf16", "note": "=x"}], "a100").rows()[0]
+    assert kept["note"] == "=x"
+    assert list(kept) == ["m", "n", "k", "dtype", "note", "predicted_us", "low_us", "high_us",
+                          "model"]
 
 
 def test_plan_and_serve_take_dicts():
