@@ -57,10 +57,13 @@ import csv, sys
 
 rows = list(csv.reader(open(sys.argv[1], newline="")))
 assert rows[0] == ["name", "calls", "predicted_us", "low_us", "high_us",
-                   "measured_us", "model", "source", "options"], rows[0]
+                   "measured_us", "model", "source", "options",
+                   "communication", "limit", "peak_share", "slack_us", "flops",
+                   "bytes", "intensity", "flops_per_second",
+                   "bytes_per_second", "peak_flops_per_second"], rows[0]
 assert len(rows) > 10
 for row in rows[1:]:
-    assert len(row) == 9 and row[8] == "" and float(row[2]) >= 0, row
+    assert len(row) == 19 and row[8] == "" and float(row[2]) >= 0, row
 PYTHON
 
 # Files are written beside the report.
