@@ -1,4 +1,4 @@
-"""Run the README's code around a training step of a small transformer."""
+"""Run the code of docs/traces.md around a training step of a small transformer."""
 import pathlib
 import re
 import sys
@@ -21,7 +21,7 @@ def train_step():
     optimizer.step()
 
 
-readme = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-recipe = re.search(r"```python\n(.*?ExecutionTraceObserver.*?)```", readme, re.DOTALL)
+page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+recipe = re.search(r"```python\n(.*?ExecutionTraceObserver.*?)```", page, re.DOTALL)
 pathlib.Path("run").mkdir()
 exec(recipe.group(1))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Several steps recorded by the code of the README, one of them generated from
+# Several steps recorded by the code of docs/traces.md, one of them generated from
 # the folder: by autograd, as many calls as from its execution trace, certified.
 # Skipped without PyTorch.
 . "$(dirname "$0")/../torch.bash"
-"$python" "$SOURCE_DIR/tests/replay/recorded_steps.py" "$SOURCE_DIR/README.md"
+"$python" "$SOURCE_DIR/tests/replay/recorded_steps.py" "$SOURCE_DIR/docs/traces.md"
 
 # bench OPTION...: figures.json, and the exit code.
 bench() {
