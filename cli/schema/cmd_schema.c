@@ -13,9 +13,11 @@
 #include <string.h>
 
 /* Those of data/schemas; tests/cli/schemas.sh holds them together. */
-static const char *const NAMES[] = {"prediction", "predictions", "whatif",
-                                    "comparison", "plan",        "info",
-                                    "platforms",  "platform",    NULL};
+static const char *const NAMES[] = {
+    "prediction", "predictions", "whatif",       "comparison",   "plan",
+    "info",       "platforms",   "platform",     "selection",    "program",
+    "replay",     "validation",  "plan/serving", "serving-plan", "serving",
+    "apps",       "watch",       "learned",      "tuned",        NULL};
 
 static const char *const EXAMPLES[] = {
     "mystique-sim schema",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `schema`: a file each, and the answers to all samples are as it says; columns of
-# CSV are fields of JSON.
+# `schema`: a file each, and the answers of all verbs, to all samples, are as it says;
+# columns of CSV are fields of JSON.
 . "$(dirname "$0")/lib.bash"
 
 command -v python3 >/dev/null || { echo "no python3: skipped" && exit 77; }
@@ -8,7 +8,7 @@ source=${SOURCE_DIR:?}
 
 run schema
 want_rc 0
-[ "$(sort <<<"$out")" = "$(cd "$source/data/schemas" && ls | sed 's/\.json$//' | sort)" ] ||
+[ "$(sort <<<"$out")" = "$(cd "$source/data/schemas" && find . -name '*.json' | sed 's/^..//; s/\.json$//' | sort)" ] ||
     complain "lists other schemas than data/schemas has"
 for name in $out; do
     run schema "$name"
