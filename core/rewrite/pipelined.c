@@ -539,8 +539,8 @@ static enum msim_status open(struct piping *c, const struct msim_rewrite *r)
             c->w, "parallel: stages whose copies share out parameters are not "
                   "known; want \"shard\": \"ddp\" or \"zero1\"");
     MSIM_TRY(take_memory(c));
-    MSIM_TRY(
-        msim_places_find(&c->places, c->w, c->layout.stages, c->shape.chunks));
+    MSIM_TRY(msim_places_find(&c->places, c->w, c->layout.stages,
+                              c->shape.chunks, c->how->blocks));
     MSIM_TRY(msim_tied_find(&c->places));
     MSIM_TRY(msim_tied_begin(&c->places, &c->layout));
     MSIM_TRY(msim_owners_find(&c->owners, &c->places));

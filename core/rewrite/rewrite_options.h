@@ -47,8 +47,10 @@ struct msim_split {
     bool rows;      /* with tp: tokens are shared out between products, too */
     bool rows_said; /* that is stated */
     uint8_t order;  /* enum msim_turns_order */
-    uint32_t recorded; /* ranks of the recorded job; 0: one */
-    uint32_t stage;    /* whose trace is made, from 0 */
+    const uint32_t *blocks; /* of layers, by stage: `pp` numbers; NULL: evenly.
+                               Whoever sets it owns it */
+    uint32_t recorded;      /* ranks of the recorded job; 0: one */
+    uint32_t stage;         /* whose trace is made, from 0 */
 };
 
 /* Repetitions of one trace that are changed beside the first. */

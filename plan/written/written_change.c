@@ -8,6 +8,7 @@
 #include "plan/written/written_change.h"
 
 #include "core/rewrite/rewrite.h"
+#include "plan/describe/framework.h"
 
 struct making {
     struct msim_written_is *out;
@@ -124,6 +125,22 @@ static void change_order(struct making *k, const struct msim_split *p)
         set(k, MSIM_GIVEN_schedule, WORDS[p->order]);
 }
 
+/* Descriptions have layers on stages by a rule. */
+static bool is_by_rule(const struct making *k, const struct msim_split *p)
+{
+    struct msim_described m = *k->model;
+    struct msim_strategy s = *k->whole;
+
+    if (k->sizes->layers)
+        m.layers = k->sizes->layers;
+    s.pp = p->pp;
+    s.vp = p->vp > 1 ? p->vp : 1;
+    for (uint32_t i = 0; p->blocks && i < p->pp; i++)
+        if (p->blocks[i] != msim_stage_layers(&m, &s, i))
+            return false;
+    return true;
+}
+
 static void change_split(struct making *k)
 {
     const struct msim_rewrite *r = k->by->rewrite;
@@ -135,7 +152,7 @@ static void change_split(struct making *k)
         set(k, MSIM_GIVEN_tp, p->tp);
     }
     if (p->pp > 1) {
-        k->is &= k->whole->pp == 1;
+        k->is &= k->whole->pp == 1 && is_by_rule(k, p);
         set(k, MSIM_GIVEN_pp, p->pp);
         change_order(k, p);
     }

@@ -3,6 +3,7 @@
  */
 #include "predict/scenario/change.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +175,42 @@ static void refuse_split(struct msim_fields *in, const char *key,
         msim_field_refuse(in, key, lacks);
 }
 
+/* Blocks of layers of each stage, of which there are `pp`. */
+static void read_stages(struct msim_change_reader *r, struct msim_fields *in,
+                        struct msim_split *p)
+{
+    const cJSON *list = msim_field_array(in, "stages"), *item;
+    uint32_t least = p->vp ? p->vp : 1, *blocks, i = 0;
+    int n = cJSON_GetArraySize(list);
+    char want[64];
+
+    if (!list)
+        return;
+    if (n < 2 || n > SPLITS_MOST || (p->pp && p->pp != (uint32_t)n)) {
+        msim_field_refuse(in, "stages",
+                          "blocks of layers of two stages or more: as many "
+                          "numbers as \"pp\" says");
+        return;
+    }
+    blocks = msim_arena_alloc(&r->all->arena, (size_t)n * sizeof(*blocks));
+    if (!blocks) {
+        in->status = MSIM_ENOMEM;
+        return;
+    }
+    snprintf(want, sizeof(want), "a whole number from %u to 10000", least);
+    cJSON_ArrayForEach(item, list)
+    {
+        double v = cJSON_IsNumber(item) ? item->valuedouble : 0;
+        bool is = v >= least && v <= LAYERS_MOST && v == floor(v);
+
+        if (!is)
+            msim_field_refuse_item(in, "stages", i, want);
+        blocks[i++] = is ? (uint32_t)v : least;
+    }
+    p->pp = (uint32_t)n;
+    p->blocks = blocks;
+}
+
 static void read_order(struct msim_fields *in, struct msim_split *p)
 {
 #define X(name, text) text,
@@ -193,15 +230,11 @@ static void read_order(struct msim_fields *in, struct msim_split *p)
 /* How ranks split the model: stages of layers, and copies of all of them. */
 void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
 {
-    static const char *const KEYS[] = {"tp",
-                                       "pp",
-                                       "vp",
-                                       "dp",
-                                       "ep",
-                                       "cp",
-                                       "micro_batches",
-                                       "schedule",
-                                       "sequence_parallel",
+    static const char *const KEYS[] = {"tp",       "pp",
+                                       "vp",       "stages",
+                                       "dp",       "ep",
+                                       "cp",       "micro_batches",
+                                       "schedule", "sequence_parallel",
                                        NULL};
     struct msim_rewrite *w = &r->row->settings.rewrite;
     struct msim_split *p = &w->parallel;
@@ -214,6 +247,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     p->rows_said = msim_field_json(&in, "sequence_parallel") != NULL;
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
+    read_stages(r, &in, p);
     p->dp = read_copies(&in);
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);

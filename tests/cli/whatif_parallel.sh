@@ -43,6 +43,9 @@ cat >"$folder/p.json" <<'JSON'
 {"scenarios": [
   {"name": "none", "changes": [{"parallel": {"tp": 1, "pp": 1, "vp": 1, "dp": 1}}]},
   {"name": "two", "changes": [{"parallel": {"pp": 2}}]},
+  {"name": "given", "changes": [{"parallel": {"stages": [4, 4]}}]},
+  {"name": "front", "changes": [{"parallel": {"pp": 2, "stages": [6, 2]}}]},
+  {"name": "few", "changes": [{"parallel": {"stages": [3, 4]}}]},
   {"name": "four", "changes": [{"parallel": {"pp": 4}}]},
   {"name": "chunks", "changes": [{"parallel": {"pp": 2, "vp": 2}}]},
   {"name": "gaps", "changes": [{"parallel": {"pp": 2, "schedule": "zero-bubble"}}]},
@@ -93,6 +96,27 @@ close_to "memory of late" "$(row late peak_bytes)" "$(figure late memory_bytes)"
 awk -v a="$(row plain peak_bytes)" -v b="$(row shares peak_bytes)" 'BEGIN { exit !(a > 1.01 * b) }' ||
     complain "sequence parallel holds no less"
 grep -q "heads.*parallel.tp is 32: heads of 16" "$folder/out.csv" || complain "no reason for 32 ranks of 16 heads"
+# Blocks that are given to stages: as many as by the rule are no other answer; messages cross once.
+[ "$(row given period_us)" = "$(row two period_us)" ] || complain "stages as by the rule, and something else comes out"
+products() { # SCENARIO RANK: products of matrices in its trace
+    grep -o '"name": "aten::mm"' "$folder/changed/$1/rank-$2.et.json" | wc -l
+}
+heads=$((8 * 3)) # of the last stage: forward and backward of 8 micro batches
+each=$(($(products two 0) / 4))
+[ "$(products front 0) $(products front 1)" = "$((6 * each)) $((2 * each + heads))" ] ||
+    complain "products of given stages: $(products front 0) $(products front 1), of one layer $each"
+grep -q "^few.*parallel.stages are 7 blocks of layers in all, but 8 repeat" "$folder/out.csv" ||
+    complain "no reason for stages of 7 blocks"
+# A description has layers on stages by its rule: stages that are given otherwise have none.
+cat >"$folder/g.json" <<'JSON'
+{"scenarios": [{"name": "given", "changes": [{"parallel": {"stages": [4, 4]}}]},
+               {"name": "front", "changes": [{"parallel": {"stages": [6, 2]}}]}]}
+JSON
+echo '{"gpus": 1, "global_batch": 8, "micro_batch": 1, "sequence": 1024}' >"$folder/s.json"
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/told"
+run whatif --platform h100 "$folder/g.json" "$folder/told" --write "$folder/given"
+[ -f "$folder/given/given/synth.json" ] || complain "no description of stages as by the rule"
+[ ! -f "$folder/given/front/synth.json" ] || complain "a description of stages that none has"
 # GPipe keeps all micro batches: as long as 1F1B, and fuller.
 close_to "time of gpipe" "$(row gpipe period_us)" "$(row two period_us)" 0.02
 awk -v a="$(row gpipe peak_bytes)" -v b="$(row two peak_bytes)" 'BEGIN { exit !(a > 1.2 * b) }' ||
@@ -108,7 +132,10 @@ refuse() { # MEMBERS WANT
 }
 refuse '4' 'parallel'
 refuse '{"pp": 0}' 'parallel.pp'
-refuse '{"stages": 2}' 'stages'
+refuse '{"stages": 2}' 'parallel.stages is 2, want an array'
+refuse '{"pp": 3, "stages": [4, 4]}' 'parallel.stages is [4,4], want blocks of layers of two stages or more: as many numbers as "pp"'
+refuse '{"stages": [8]}' 'parallel.stages is [8]'
+refuse '{"vp": 2, "stages": [7, 1]}' 'parallel.stages[1] is 1, want a whole number from 2'
 refuse '{"pp": 2, "schedule": "dualpipe"}' 'parallel.schedule'
 refuse '{"pp": 2, "schedule": "interleaved"}' 'parallel.schedule'
 refuse '{"vp": 2}' 'parallel.vp'

@@ -40,16 +40,25 @@ static uint32_t count_blocks(const struct msim_anatomy *a, uint32_t pass)
     return n;
 }
 
-/* The place of block `k` of `n`, counted in its pass. */
-static uint32_t place_of_block(uint32_t n, uint32_t stages, uint32_t chunks,
-                               uint32_t k)
+struct spreading {
+    struct msim_places *p;
+    uint32_t stages, chunks;
+    const uint32_t *blocks; /* by stage; NULL: evenly */
+    uint32_t first, n;      /* blocks of the pass at hand */
+};
+
+/* The place of block `k`, counted in its pass. */
+static uint32_t place_of_block(const struct spreading *x, uint32_t k)
 {
     uint32_t place = 0, end = 0;
 
-    for (; place < stages * chunks; place++) {
-        int64_t of = msim_pipeline_layers(n, stages, place % stages);
+    for (; place < x->p->n; place++) {
+        uint32_t stage = place % x->stages;
+        int64_t of = x->blocks ? x->blocks[stage]
+                               : msim_pipeline_layers(x->n, x->stages, stage);
 
-        end += (uint32_t)msim_pipeline_chunk_layers(of, chunks, place / stages);
+        end += (uint32_t)msim_pipeline_chunk_layers(of, x->chunks,
+                                                    place / x->stages);
         if (k < end)
             return place;
     }
@@ -68,9 +77,28 @@ static bool sends_gradients(const struct msim_weave *w)
     return false;
 }
 
-static enum msim_status check(struct msim_weave *w, uint32_t stages,
-                              uint32_t chunks)
+/* Are the stages given as many blocks as pass `pass` has? */
+static enum msim_status check_given(const struct spreading *x, uint32_t pass)
 {
+    uint32_t n = count_blocks(&x->p->w->a, pass);
+    uint64_t given = 0;
+
+    for (uint32_t i = 0; x->blocks && i < x->stages; i++)
+        given += x->blocks[i];
+    if (!x->blocks || given == n)
+        return MSIM_OK;
+    return msim_weave_refuse(
+        x->p->w,
+        "parallel.stages are %llu blocks of layers in all, but %u repeat in "
+        "the forward pass of the trace; want each of these on one stage",
+        (unsigned long long)given, n);
+}
+
+static enum msim_status check(const struct spreading *x)
+{
+    struct msim_weave *w = x->p->w;
+    uint32_t stages = x->stages, chunks = x->chunks;
+
     if (stages * chunks > 1 && sends_gradients(w))
         return msim_weave_refuse(
             w,
@@ -88,6 +116,7 @@ static enum msim_status check(struct msim_weave *w, uint32_t stages,
                 "blocks of layers repeat in the forward pass of the trace; "
                 "want at most so many places",
                 stages, chunks, stages * chunks, n);
+        MSIM_TRY(check_given(x, p));
     }
     return MSIM_OK;
 }
@@ -95,18 +124,11 @@ static enum msim_status check(struct msim_weave *w, uint32_t stages,
 /* ---- statements ----------------------------------------------------------
  */
 
-struct spreading {
-    struct msim_places *p;
-    uint32_t stages, chunks, first, n; /* blocks of the pass at hand */
-};
-
 static uint32_t place_of(const struct spreading *x, uint32_t s)
 {
     uint32_t block = x->p->w->a.rows[s].block;
 
-    return block == MSIM_NONE
-               ? MSIM_NONE
-               : place_of_block(x->n, x->stages, x->chunks, block - x->first);
+    return block == MSIM_NONE ? MSIM_NONE : place_of_block(x, block - x->first);
 }
 
 /* What is in no block is where the block before it is; what is before the
@@ -306,12 +328,14 @@ static enum msim_status find_crossings(struct msim_places *p)
  */
 
 enum msim_status msim_places_find(struct msim_places *p, struct msim_weave *w,
-                                  uint32_t stages, uint32_t chunks)
+                                  uint32_t stages, uint32_t chunks,
+                                  const uint32_t *blocks)
 {
-    struct spreading x = {.p = p, .stages = stages, .chunks = chunks};
+    struct spreading x = {
+        .p = p, .stages = stages, .chunks = chunks, .blocks = blocks};
 
     *p = (struct msim_places){.w = w, .n = stages * chunks};
-    MSIM_TRY(check(w, stages, chunks));
+    MSIM_TRY(check(&x));
     p->of = new_numbers(w->a.n);
     p->maker = new_numbers(w->d.lives.n);
     p->light = calloc((size_t)w->a.n + 1, 1);

@@ -57,12 +57,15 @@ struct msim_places {
 };
 
 /*
- * Spread the blocks of each pass over `stages` stages of `chunks` chunks.
- * Release in any case. EUSAGE where there are fewer blocks than places; ENOMEM.
+ * Spread the blocks of each pass over `stages` stages of `chunks` chunks, of
+ * which `blocks` says how many each stage has; NULL: as many, or nearly so.
+ * Release in any case. EUSAGE where there are fewer blocks than places, or not
+ * so many as `blocks` has in all; ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_places_find(struct msim_places *p, struct msim_weave *w,
-                                  uint32_t stages, uint32_t chunks);
+                                  uint32_t stages, uint32_t chunks,
+                                  const uint32_t *blocks);
 void msim_places_release(struct msim_places *p);
 
 /* Mark in `in`, which has room for all statements, those that `place` runs in
