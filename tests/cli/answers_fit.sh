@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Constants of the step law and of memory, fitted to a few jobs; every number.
+# What programs fit to few rows: the step law and memory, factors of programs, hosts, the
+# law of LLM engines; every number.
 . "$(dirname "$0")/answers.bash"
 
 # What these took is made up: three programs, of which the last is slow.
@@ -16,12 +17,79 @@ two,ok,qwen3-30b-a3b,h100,32,1,1,1,1,8,1,1,128,4096,bf16,none,4000,47
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,1,32,4096,bf16,none,4900,50
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,2,32,4096,bf16,full,5800,53
 CSV
-fit=$(dirname "$sim")/msim-fit-steps
-"$fit" "$data" "$folder/jobs.csv" --out "$folder/steps.json" --errors "$folder/errors.csv" \
-    --fits "$folder/fits.csv" >"$folder/out" 2>"$folder/err" || complain "no fit: $(cat "$folder/err")"
-for file in out err steps.json errors.csv fits.csv; do
-    echo "== $file"
-    cat "$folder/$file"
-done | to_eight_digits >"$folder/said"
-hold fit_steps
+programs=$(dirname "$sim")
+
+fit() { # NAME PROGRAM ARGUMENT...: what it prints and writes, files of $folder/out-NAME
+    local name=$1 program=$2
+    shift 2
+    [ -x "$programs/$program" ] || return 0 # without XGBoost
+    "$programs/$program" "$@" >"$folder/out" 2>"$folder/err" || complain "no fit: $(cat "$folder/err")"
+    for file in "$folder/out" "$folder/err" $(ls -d "$folder/made"/* 2>/dev/null); do
+        echo "== ${file##*/}"
+        cat "$file"
+    done | to_eight_digits >"$folder/said"
+    hold "fit_$name"
+    rm -f "$folder/made"/*
+}
+mkdir "$folder/made"
+fit steps msim-fit-steps "$data" "$folder/jobs.csv" --out "$folder/made/steps.json" \
+    --errors "$folder/made/errors.csv" --fits "$folder/made/fits.csv"
+
+# Factors of programs: what these took is made up, too.
+et=et/rank-0.json.gz
+cat >"$folder/programs.csv" <<CSV
+trace,platform,us,group,source
+bert/$et,a100,5900,bert,one
+bert/$et,h100,3700,bert,one
+dlrm/$et,a100,2500,dlrm,one
+dlrm/$et,h100,2450,dlrm,one
+gpt2/$et,a100,12100,gpt2,one
+gpt2/$et,h100,8500,gpt2,two
+gpt2/$et,v100,18800,gpt2,one
+resnet/$et,a100,12500,resnet,two
+resnet/$et,h100,9800,resnet,two
+resnet/$et,v100,14100,resnet,two
+vit/$et,a100,9700,vit,two
+vit/$et,v100,12900,vit,one
+llama-block/$et,a100,4800,llama,one
+llama-block/$et,v100,7500,llama,two
+CSV
+fit factors msim-fit-factors "$folder/programs.csv" "$data/traces" "$data" "$folder/made/programs.json"
+
+traces=${MSIM_TRACES:-}
+if [ -z "$traces" ]; then
+    finish
+    exit 0
+fi
+
+# Hosts of some of the traces, two of which their recording slowed down.
+kineto=traces/particle-transformer-a100/kineto
+cat >"$folder/hosts.json" <<JSON
+{"name": "mine", "title": "hosts", "about": "some", "about_repeats": "of them", "memory": {"gb_per_s": 30, "source": "made up"},
+ "unrecorded": {"factor": 0.4, "low": 0.5, "high": 1.9, "backward": 0.8, "beside": {"a100": 0.5}, "source": "made up"},
+ "hosts": [
+  {"name": "dlrm", "traces": ["traces/dlrm-8xv100/kineto"], "repeats": ["traces/dlrm-8xv100/kineto"]},
+  {"name": "ranking", "traces": ["traces/ranking-a100/kineto"], "repeats": ["traces/ranking-a100/kineto"]},
+  {"name": "particle", "traces": ["$kineto/batch-2.json.gz", "$kineto/batch-32.json.gz"], "repeats": ["$kineto/batch-2.json.gz", "$kineto/batch-32.json.gz"]},
+  {"name": "torchrec", "traces": ["traces/torchrec-4xv100/kineto"], "repeats": ["traces/torchrec-4xv100/kineto"]},
+  {"name": "ddp", "traces": ["traces/resnet50-ddp-2xa100/kineto"], "repeats": ["traces/resnet50-ddp-2xa100/kineto"]},
+  {"name": "2080ti", "traces": ["traces/linear-2080ti/kineto", "traces/resnet-2080ti/kineto"]},
+  {"name": "vgg13", "traces": ["traces/vgg13-h100/kineto"]}]}
+JSON
+fit hosts msim-fit-host "$folder/hosts.json" "$traces" "$folder/made/host.json"
+
+gzip -cd "$traces/serving/silicon.csv.gz" | awk 'NR == 1 || NR % 32 == 5' | gzip >"$folder/rows.csv.gz"
+fit serving msim-fit-serving "$data" "$folder/rows.csv.gz" --models "$traces/serving/models" \
+    --out "$folder/made/serving.json" --errors "$folder/made/errors.csv" --predicted "$folder/made/predicted.csv"
+
+mkdir "$folder/tables"
+gzip -cd "$traces/opdata/collective.csv.gz" | awk 'NR == 1 || NR % 40 == 3' | gzip >"$folder/tables/collective.csv.gz"
+read_them=("$folder/tables" "$data/platforms/src/datasheets.json" "$data/laws/collectives.json")
+fit collectives msim-fit-collectives --weights "${read_them[@]}"
+fit collectives_again msim-fit-collectives --refit pcie --steps 20 "${read_them[@]}" "$folder/made/collectives.json"
+
+# A machine learned from its traces.
+cd "$traces/traces"
+answer fit_machine calibrate --from ranking-a100/kineto --out "$folder/made/mine.json"
+sums fit_machine_files "$folder/made"
 finish
