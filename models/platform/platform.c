@@ -16,9 +16,17 @@ static void join(struct msim_data_sheet *s, const struct msim_network *n)
     s->latency_us = n->latency_us;
 }
 
+/* Whether `n` is the network that the platform has unasked. */
+static bool is_usual(const struct msim_data_sheet *s,
+                     const struct msim_network *n)
+{
+    return n->card_rate == s->network && n->latency_us == s->latency_us &&
+           n->cards_per_node == s->cards_per_gpu * n->gpus_per_node;
+}
+
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n)
 {
-    p->joined = true;
+    p->joined = !is_usual(&p->sheet, n);
     join(&p->sheet, n);
     join(&p->usual, n);
 }

@@ -52,7 +52,8 @@ enum msim_status msim_platform_pair(struct msim_platform *a,
                                     struct msim_platform *b);
 
 /* Use the network `n` between nodes, instead of the network that the platform
- * was measured with. */
+ * was measured with. One with the figures of its data sheet is that network:
+ * what was measured over it still counts. */
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
 /* Estimate collectives by the fits of `links` where it has such fits, instead
  * of by those of `p`. `links` must live as long as `p` is used. */

@@ -104,6 +104,31 @@ static void test_network__joins(void)
     msim_platform_free(p);
 }
 
+/* A name for the network that the GPU has unasked changes nothing: all-reduces
+ * over two nodes are measured on h100. */
+static void test_network__of_the_platform_by_name(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE,
+                          .dtype = MSIM_DT_BF16};
+    struct msim_estimate own, named;
+    struct msim_network n;
+    struct msim_platform *p;
+
+    REQUIRE(msim_platform_load(&p, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE(msim_network_load(&n, MSIM_DATA, "infiniband-ndr400", NULL) ==
+            MSIM_OK);
+    w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    w.u.coll.bytes = 1 << 28;
+    w.u.coll.ranks = 16;
+    w.u.coll.nodes = 2;
+    REQUIRE(msim_model_predict(p, &w, false, &own, NULL) == MSIM_OK);
+    msim_platform_join(p, &n);
+    REQUIRE(msim_model_predict(p, &w, false, &named, NULL) == MSIM_OK);
+    CHECK(named.us == own.us && named.high_us == own.high_us); /* to the bit */
+    CHECK_INT(named.source, own.source);
+    msim_platform_free(p);
+}
+
 static double predict(const struct msim_platform *p, enum msim_family family,
                       enum msim_collective what)
 {
@@ -265,6 +290,7 @@ int main(void)
     RUN(test_network__by_name);
     RUN(test_network__by_file);
     RUN(test_network__joins);
+    RUN(test_network__of_the_platform_by_name);
     RUN(test_network__measured_on_another_platform);
     RUN(test_links__of_a_platform);
     RUN(test_links__unknown);
