@@ -4,7 +4,7 @@
 #include "api/handles.h"
 #include "core/report/write/report.h"
 #include "predict/describe_run.h"
-#include "predict/op/op_rows.h"
+#include "predict/op/op_table.h"
 #include "predict/scenario/scenario.h"
 #include "predict/whatif/sensitivity.h"
 #include "predict/whatif/whatif.h"
@@ -257,41 +257,12 @@ int mystique_whatif(mystique_result **out, mystique_job *job, const char *text,
 /* ---- rows of a table ------------------------------------------------------
  */
 
-static void print_header(const struct msim_csv *csv, FILE *out)
-{
-    for (uint32_t i = 0; i < msim_csv_columns(csv); i++) {
-        msim_csv_write(out, msim_csv_header(csv, i));
-        fputc(',', out);
-    }
-    fputs("predicted_us,low_us,high_us,model\n", out);
-}
-
-static enum msim_status answer_rows(const struct msim_platform *p,
-                                    const char *path, FILE *out,
-                                    struct msim_error *err)
-{
-    struct msim_guard_count count = {0};
-    struct msim_row_map map;
-    struct msim_csv *csv;
-    enum msim_status status;
-
-    MSIM_TRY(msim_csv_open(&csv, path, err));
-    status = msim_row_map_init(&map, csv, err);
-    if (status == MSIM_OK) {
-        print_header(csv, out);
-        status = msim_op_rows(p, &map, csv, out, &count, err);
-    } else if (!err->file[0]) { /* of the header, as a whole */
-        snprintf(err->file, sizeof(err->file), "%s", path);
-    }
-    msim_csv_close(csv);
-    return status;
-}
-
 static enum msim_status op(const struct msim_predict_settings *s,
                            const char *rows, FILE *out, struct msim_error *err)
 {
     struct msim_platform *p = NULL;
     enum msim_status status = MSIM_OK;
+    struct msim_guard_count count = {0};
     char path[64];
     int fd;
 
@@ -305,7 +276,7 @@ static enum msim_status op(const struct msim_predict_settings *s,
     if (status == MSIM_OK && msim_clock_is_asked(&s->clock))
         status = msim_platform_set_clock(p, &s->clock, err);
     if (status == MSIM_OK)
-        status = answer_rows(p, path, out, err);
+        status = msim_op_table(p, path, false, out, &count, err);
     if (fd >= 0)
         close(fd);
     msim_platform_free(p);

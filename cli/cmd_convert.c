@@ -5,6 +5,8 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "core/base/json_out.h"
+#include "core/base/vec.h"
 #include "core/chakra/write_chakra.h"
 #include "core/work/opmap/works.h"
 
@@ -14,7 +16,7 @@
 
 struct settings {
     const char *out;
-    bool salvage;
+    bool salvage, json;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -24,6 +26,11 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "OUT",
      .help = "the file to write; for several ranks OUT.0.et, OUT.1.et, ...; "
              "compressed where OUT ends in .gz"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print what was written as JSON (schema "
+             "mystique-sim/conversion/1)"},
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
@@ -91,45 +98,143 @@ static void free_works(struct msim_chakra_work **works, uint32_t n)
     free(works);
 }
 
-/* ---- messages ------------------------------------------------------------ */
+/* ---- what was written, and what not -------------------------------------- */
 
-static void say_written(void *ctx, const char *path, uint64_t nodes)
+struct answer {
+    struct written {
+        char *path;
+        uint64_t nodes;
+    } * files;
+    uint32_t n, cap;
+    struct msim_chakra_summary summary;
+    bool from_et, lost; /* lost: no memory for a file's name */
+};
+
+static void note_written(void *ctx, const char *path, uint64_t nodes)
 {
-    (void)ctx;
-    msim_message("wrote %s: %" PRIu64 " nodes", path, nodes);
+    struct answer *a = ctx;
+    char *own = strdup(path);
+
+    if (!own || msim_grow((void **)&a->files, &a->cap, a->n,
+                          sizeof(*a->files)) != MSIM_OK) {
+        free(own);
+        a->lost = true;
+        return;
+    }
+    a->files[a->n++] = (struct written){own, nodes};
 }
 
-/* What Chakra has no place for, or a simulator that reads it ignores. */
-static void warn_dropped(const struct msim_chakra_summary *s, bool from_et)
+static void release_answer(struct answer *a)
 {
-    if (s->copied)
+    for (uint32_t i = 0; i < a->n; i++)
+        free(a->files[i].path);
+    free(a->files);
+}
+
+#define SENTENCES 5
+
+/* What Chakra has no place for, or a simulator that reads it ignores; returns
+ * how many sentences. */
+static uint32_t tell_dropped(const struct answer *a, char text[SENTENCES][256])
+{
+    const struct msim_chakra_summary *s = &a->summary;
+    uint32_t n = 0;
+
+    if (a->from_et)
+        snprintf(text[n++], sizeof(*text),
+                 "op_schema, fw_parent, tensor_range and strides of tensors "
+                 "of an execution trace are not read, so they are not "
+                 "written");
+    if (s->without_times)
+        snprintf(text[n++], sizeof(*text),
+                 "an execution trace has no times: durations are 0, and "
+                 "kernels that operators would launch have num_ops and "
+                 "tensor_size instead");
+    if (s->delays)
+        snprintf(text[n++], sizeof(*text),
+                 "%" PRIu64 " dependencies have a delay (launch latency and "
+                 "the like, %.3f ms together), for which Chakra has only our "
+                 "attribute data_deps_lag_ns",
+                 s->delays, (double)s->delay_ns / 1e6);
+    if (s->releases)
+        snprintf(text[n++], sizeof(*text),
+                 "%" PRIu64 " nodes begin at an instant that nothing recorded "
+                 "explains (threads, launches before the recording, absent "
+                 "ranks): only our attribute not_before_ns says so",
+                 s->releases);
+    if (s->rounded)
+        snprintf(text[n++], sizeof(*text),
+                 "%" PRIu64 " times are not whole nanoseconds and are cut to "
+                 "them",
+                 s->rounded);
+    return n;
+}
+
+static void say_written(const struct answer *a)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        msim_message("wrote %s: %" PRIu64 " nodes", a->files[i].path,
+                     a->files[i].nodes);
+    if (a->summary.copied)
         msim_message("%" PRIu32 " of %" PRIu32 " files were Chakra already: "
                      "their messages are as they were",
-                     s->copied, s->files);
-    if (from_et)
-        msim_message_warning("op_schema, fw_parent, tensor_range and strides "
-                             "of tensors of an execution trace are not read, "
-                             "so they are not written");
-    if (s->without_times)
-        msim_message_warning("an execution trace has no times: durations are "
-                             "0, and kernels that operators would launch have "
-                             "num_ops and tensor_size instead");
-    if (s->delays)
-        msim_message_warning(
-            "%" PRIu64 " dependencies have a delay (launch latency and the "
-            "like, %.3f ms together), for which Chakra has only our "
-            "attribute data_deps_lag_ns",
-            s->delays, (double)s->delay_ns / 1e6);
-    if (s->releases)
-        msim_message_warning(
-            "%" PRIu64 " nodes begin at an instant that nothing recorded "
-            "explains (threads, launches before the recording, absent "
-            "ranks): only our attribute not_before_ns says so",
-            s->releases);
-    if (s->rounded)
-        msim_message_warning("%" PRIu64 " times are not whole nanoseconds and "
-                             "are cut to them",
-                             s->rounded);
+                     a->summary.copied, a->summary.files);
+}
+
+static enum msim_status print_json(const struct answer *a,
+                                   const struct msim_job *job,
+                                   char (*dropped)[256], uint32_t n_dropped)
+{
+    const struct msim_chakra_summary *s = &a->summary;
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, stdout);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/conversion/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_open(&j, "files", '[', true);
+    for (uint32_t i = 0; i < a->n; i++) {
+        msim_json_open(&j, NULL, '{', false);
+        msim_json_text(&j, "path", a->files[i].path);
+        msim_json_unsigned(&j, "nodes", a->files[i].nodes);
+        msim_json_close(&j);
+    }
+    msim_json_close(&j);
+    msim_json_unsigned(&j, "copied", s->copied);
+    msim_json_unsigned(&j, "delays", s->delays);
+    msim_json_number(&j, "delays_us", (double)s->delay_ns / 1e3);
+    msim_json_unsigned(&j, "unexplained", s->releases);
+    msim_json_unsigned(&j, "rounded", s->rounded);
+    msim_json_bool(&j, "without_times", s->without_times);
+    msim_json_open(&j, "warnings", '[', true);
+    for (uint32_t i = 0; i < job->n_warnings; i++)
+        msim_json_text(&j, NULL, job->warnings[i]);
+    for (uint32_t i = 0; i < n_dropped; i++)
+        msim_json_text(&j, NULL, dropped[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+static enum msim_status report(const struct answer *a,
+                               const struct msim_job *job, bool json)
+{
+    char dropped[SENTENCES][256];
+    uint32_t n = tell_dropped(a, dropped);
+
+    if (a->lost)
+        return MSIM_ENOMEM;
+    if (json)
+        MSIM_TRY(print_json(a, job, dropped, n));
+    else
+        say_written(a);
+    msim_message_warnings(job->warnings, job->n_warnings, json);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *one = dropped[i];
+
+        msim_message_warnings(&one, 1, json);
+    }
+    return MSIM_OK;
 }
 
 /* ---- the verb ------------------------------------------------------------ */
@@ -142,27 +247,27 @@ static bool has_et(const struct msim_job *job)
     return false;
 }
 
-static enum msim_status convert(struct msim_job *job, const char *out,
+static enum msim_status convert(struct msim_job *job, const struct settings *s,
                                 struct msim_error *err)
 {
     struct msim_chakra_work **works =
         calloc((size_t)job->n_ranks + 1, sizeof(*works));
-    struct msim_chakra_summary summary;
+    struct answer answer = {.from_et = has_et(job)};
     enum msim_status status = works ? MSIM_OK : MSIM_ENOMEM;
 
     for (uint32_t i = 0; i < job->n_ranks && status == MSIM_OK; i++)
         status = works_of(&works[i], job->ranks[i]);
     if (status == MSIM_OK)
         status = msim_chakra_write(
-            job, out,
+            job, s->out,
             &(struct msim_chakra_options){
                 .works = (const struct msim_chakra_work *const *)works,
-                .written = say_written},
-            &summary, err);
-    if (status == MSIM_OK) {
-        msim_message_warnings(job->warnings, job->n_warnings, false);
-        warn_dropped(&summary, has_et(job));
-    }
+                .written = note_written,
+                .ctx = &answer},
+            &answer.summary, err);
+    if (status == MSIM_OK)
+        status = report(&answer, job, s->json);
+    release_answer(&answer);
     free_works(works, job->n_ranks);
     return status;
 }
@@ -195,7 +300,7 @@ int msim_cmd_convert(int argc, char **argv)
                                                        .threads = 2},
                            &err);
     if (status == MSIM_OK)
-        status = convert(job, s.out, &err);
+        status = convert(job, &s, &err);
     msim_job_free(job);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

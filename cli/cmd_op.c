@@ -6,11 +6,12 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/platform_hint.h"
-#include "predict/op/op_rows.h"
+#include "predict/op/op_table.h"
 
 struct settings {
     const char *platform;
     struct msim_clock_wish clock;
+    bool json;
 };
 
 static enum msim_status parse_clock(void *settings, const char *value,
@@ -39,11 +40,15 @@ static const struct msim_option OPTIONS[] = {
              "it; " MSIM_PLATFORM_STACK_HELP},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print JSON (schema mystique-sim/operations/1) instead of CSV"},
 };
 
 static const char *const EXAMPLES[] = {
     "mystique-sim op --platform a100 gemm.csv.gz > predicted.csv",
-    "mystique-sim op --platform h100 - < rows.csv",
+    "mystique-sim op --platform h100 --json - < rows.csv",
     NULL,
 };
 
@@ -68,30 +73,15 @@ static const struct msim_command COMMAND = {
     .max_operands = 1,
 };
 
-static void print_header(const struct msim_csv *csv)
-{
-    for (uint32_t i = 0; i < msim_csv_columns(csv); i++) {
-        msim_csv_write(stdout, msim_csv_header(csv, i));
-        putchar(',');
-    }
-    puts("predicted_us,low_us,high_us,model");
-}
-
-static enum msim_status answer_rows(const struct msim_platform *p,
-                                    struct msim_csv *csv, const char *path,
-                                    struct msim_error *err)
+static enum msim_status answer(const struct settings *s,
+                               const struct msim_platform *p, const char *path,
+                               struct msim_error *err)
 {
     struct msim_guard_count count = {0};
     char marked[MSIM_GUARD_SENTENCE];
-    struct msim_row_map map;
-    enum msim_status status;
+    enum msim_status status =
+        msim_op_table(p, path, s->json, stdout, &count, err);
 
-    if (msim_row_map_init(&map, csv, err) != MSIM_OK) {
-        snprintf(err->file, sizeof(err->file), "%s", path);
-        return MSIM_EFORMAT;
-    }
-    print_header(csv);
-    status = msim_op_rows(p, &map, csv, stdout, &count, err);
     msim_guard_sentence(&count, "rows", marked);
     if (*marked)
         msim_message_warning("%s", marked);
@@ -103,7 +93,6 @@ static enum msim_status run(const struct settings *s, const char *path,
 {
     char data[1024];
     struct msim_platform *p;
-    struct msim_csv *csv = NULL;
     enum msim_status status = MSIM_OK;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
@@ -111,10 +100,7 @@ static enum msim_status run(const struct settings *s, const char *path,
     if (msim_clock_is_asked(&s->clock))
         status = msim_platform_set_clock(p, &s->clock, err);
     if (status == MSIM_OK)
-        status = msim_csv_open(&csv, path, err);
-    if (status == MSIM_OK)
-        status = answer_rows(p, csv, path, err);
-    msim_csv_close(csv);
+        status = answer(s, p, path, err);
     msim_platform_free(p);
     return status;
 }

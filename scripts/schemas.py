@@ -52,7 +52,27 @@ CHAT = {"schema": "mystique-sim/app/1", "name": "chat",
         "arrivals": {"process": "poisson", "rate": 8},
         "stages": {"llm": {"kind": "llm", "model": "llama3-8b", "platform": "h100"}},
         "flow": {"start": "llm", "edges": []}}
-FILES = {"s": SCENARIOS, "d": DESCRIBED, "p": PLAN, "served": SERVED, "two": STAGES, "chat": CHAT}
+
+
+def gpu_trace():
+    """Six products on an A100, that take other times than its models say."""
+    events = []
+    for n in range(6):
+        at, rows = 1000 * n, 64 << n
+        dims = {"Input Dims": [[rows, 1024], [1024, 1024]], "Input type": ["c10::Half"] * 2}
+        for cat, name, begin, dur, args in (
+                ("cpu_op", "aten::mm", at, 10, dims),
+                ("cuda_runtime", "cudaLaunchKernel", at + 2, 2, {"correlation": n + 1}),
+                ("kernel", "gemm", at + 10, 10 + 9 * n,
+                 {"correlation": n + 1, "device": 0, "stream": 7})):
+            events.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "ts": begin, "dur": dur,
+                           "tid": 7 if cat == "kernel" else 1, "args": args})
+    gpu = {"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85000000000,
+           "numSms": 108}
+    return {"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}
+
+
+FILES = {"gpu": gpu_trace(), "s": SCENARIOS, "d": DESCRIBED, "p": PLAN, "served": SERVED, "two": STAGES, "chat": CHAT}
 
 
 class Asked:
@@ -81,7 +101,7 @@ class Asked:
 
     def answers(self):
         """Yield (schema, arguments, answer)."""
-        for asks in (self.traced, self.described, self.several, self.timed, self.serving):
+        for asks in (self.traced, self.described, self.several, self.calibrated, self.timed, self.serving):
             for name, *arguments in asks():
                 out = self.run(*arguments)
                 for line in out.splitlines() if name == "watch" else [out]:
@@ -96,6 +116,7 @@ class Asked:
             yield "whatif", "whatif", "--json", "--platform", "a100", self.file("s"), trace
             yield "comparison", "compare", "--json", "--platform", "a100,h100", trace, trace
             yield "program", "generate", "--json", trace
+            yield "conversion", "convert", "--json", "-o", self.file("chakra.et"), trace
         one, two = (os.path.join(TRACES, s) for s in (SAMPLES[0], SAMPLES[-1]))
         yield ("prediction", "--json", "--platform", "h100", "--scale", "kernels=0.5", "--price",
                "2", "--per-iteration", "32 samples", "--power", "300", "--usage", "--clock",
@@ -110,13 +131,29 @@ class Asked:
         yield "whatif", "whatif", "--json", "--platform", "h100", self.file("d"), "llama3-8b"
         yield "plan", "plan", "--json", "--law-only", self.file("p")
         yield "plan", "plan", "--json", self.file("p")
+        yield "synthesis", "synth", "--json", "-o", self.file("synth."), "llama3-8b"
         yield "plan/serving", "plan", "--json", self.file("served")
 
     def several(self):
         yield "selection", "select", "--json", TRACES
+        with open(self.file("rows.csv"), "w", encoding="utf-8") as out:
+            out.write("m,n,k,dtype\n4096,4096,4096,bf16\n8,0,8,bf16\n1000000,1000000,8,bf16\n")
+        yield "operations", "op", "--json", "--platform", "a100", self.file("rows.csv")
         yield "platforms", "platforms", "--json"
         for platform in ("a100", "h100", "rtx-4090"):
             yield "platform", "platforms", "--json", platform
+
+    def calibrated(self):
+        yield ("evidence", "calibrate", "--json", "--from", self.file("gpu"), "--out",
+               self.file("mine"))
+        if not self.has("msim-calibrate"):
+            return
+        fake = "bash " + os.path.join(ROOT, "tests", "cli", "fake_backend.bash")
+        timed = ["calibrate", "--json", "--backend", fake + " " + self.file("asked."),
+                 "--budget", "0.1"]
+        yield "experiments", *timed, "--dry-run"
+        yield "calibrated", *timed, "--out", self.file("made-up")
+        yield "calibrated", *timed, "--measure-only", "--out", self.file("kept")
 
     def timed(self):
         """What runs on this machine, of the samples that are quick there."""
@@ -226,10 +263,13 @@ SECTIONS = {
     "platforms": ("json", "Platforms"), "platform": ("json", "Platform"),
     "info": ("json", "Info"), "selection": ("json", "Selection"),
     "program": ("json", "Program"), "replay": ("replay", "JSON"),
+    "conversion": ("json", "Conversion"), "synthesis": ("json", "Synthesis"),
+    "calibrated": ("json", "Calibration"), "experiments": ("json", "Calibration"),
+    "evidence": ("json", "Evidence"),
     "validation": ("replay", "Three times side by side: `validate`"),
     "serving": ("serving", "A run"), "serving-plan": ("json", "Plan of replicas"),
     "apps": ("json", "Applications"), "learned": ("json", "Learned"),
-    "tuned": ("json", "Tuned"), "watch": ("serving", "Watched before it breaks")}
+    "operations": ("json", "Operations"), "tuned": ("json", "Tuned"), "watch": ("serving", "Watched before it breaks")}
 
 
 def meanings_of(name):
@@ -259,7 +299,7 @@ def write():
     missing = set(SECTIONS) - set(shapes)
     if missing:
         raise SystemExit(f"error: no answer of {', '.join(sorted(missing))}: want a build with "
-                         "msim-learn and mystique-prof-cpu")
+                         "msim-calibrate, msim-learn and mystique-prof-cpu")
     for name, shape in shapes.items():
         schema = shape.schema(meanings_of(name))
         schema["type"] = "object"

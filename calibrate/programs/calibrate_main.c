@@ -13,6 +13,7 @@
 #include "calibrate/machine/known_device.h"
 #include "calibrate/machine/machine_fit.h"
 #include "calibrate/machine/machine_host.h"
+#include "calibrate/machine/machine_json.h"
 #include "calibrate/machine/machine_network.h"
 #include "calibrate/machine/machine_text.h"
 #include "calibrate/measure/failure_list.h"
@@ -47,7 +48,7 @@ struct command {
     const char *data;  /* folder that holds hosts/, laws/ and platforms/ */
     double budget_minutes, target, patience;
     uint64_t seed;
-    bool dry_run, measure_only, fit_only;
+    bool dry_run, measure_only, fit_only, json;
     /* made of these */
     struct msim_backends backends;
     char journal[1100], held[1100], host[1100], network[1100], name[64];
@@ -55,7 +56,8 @@ struct command {
     bool terminal, shown;
     double last; /* when progress was shown */
     struct msim_cal_failures failures;
-    double expected; /* seconds of a dry run */
+    struct msim_json questions; /* of a dry run, with --json */
+    double expected;            /* its seconds */
     uint32_t listed;
 };
 
@@ -115,6 +117,8 @@ static bool take_argument(struct command *c, const char *arg)
         return c->measure_only = true;
     if (strcmp(arg, "--fit-only") == 0)
         return c->fit_only = true;
+    if (strcmp(arg, "--json") == 0)
+        return c->json = true;
     if ((v = value_of(arg, "backend")))
         return (c->backend = v)[0] != '\0';
     if ((v = value_of(arg, "out")))
@@ -225,8 +229,12 @@ static void show_question(void *ctx, const char *backend,
     char text[160];
 
     msim_cal_describe(e, text, sizeof(text));
-    msim_print(stdout, "%-6s %10.4g us a run  %7.3f s  %s\n", backend,
-               expected_us, expected_seconds, text);
+    if (c->json)
+        msim_cal_questions_add(&c->questions, backend, text, expected_us,
+                               expected_seconds);
+    else
+        msim_print(stdout, "%-6s %10.4g us a run  %7.3f s  %s\n", backend,
+                   expected_us, expected_seconds, text);
     c->expected += expected_seconds;
     c->listed++;
 }
@@ -283,7 +291,6 @@ static enum msim_status show_results(struct command *c,
         printf("%u experiments are in no fit, as there are few of their kind; "
                "more --budget adds to them\n",
                v->too_few);
-    warn_unrepeatable(c, v);
     msim_cal_known_show(stdout, platform);
     MSIM_TRY(msim_cal_show(stdout, j));
     msim_print(stdout, "written: %s, of the %u experiments in %s\n", c->out,
@@ -294,7 +301,7 @@ static enum msim_status show_results(struct command *c,
 /* Where something of the host was timed. */
 static enum msim_status write_host(struct command *c,
                                    const struct msim_cal_journal *j,
-                                   struct msim_error *err)
+                                   const char **written, struct msim_error *err)
 {
     struct msim_cal_host result;
     cJSON *generic, *host;
@@ -308,13 +315,15 @@ static enum msim_status write_host(struct command *c,
     if (status != MSIM_OK)
         return status;
     if (!host) {
-        printf("no host file: nothing timed what operators take of the host "
-               "(the backend torch does)\n");
+        if (!c->json)
+            printf("no host file: nothing timed what operators take of the "
+                   "host (the backend torch does)\n");
         return MSIM_OK;
     }
+    *written = c->host;
     status = msim_tree_write(host, c->host, err);
     cJSON_Delete(host);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK && !c->json)
         msim_print(
             stdout,
             "written: %s: %u operators timed, within a factor of %.2f; %u "
@@ -326,6 +335,7 @@ static enum msim_status write_host(struct command *c,
 
 /* Where collectives were timed. */
 static enum msim_status write_network(struct command *c, const cJSON *platform,
+                                      const char **written,
                                       struct msim_error *err)
 {
     enum msim_status status;
@@ -334,9 +344,10 @@ static enum msim_status write_network(struct command *c, const cJSON *platform,
     MSIM_TRY(msim_cal_network(&network, platform));
     if (!network)
         return MSIM_OK;
+    *written = c->network;
     status = msim_tree_write(network, c->network, err);
     cJSON_Delete(network);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK && !c->json)
         msim_print(stdout, "written: %s: its collectives\n", c->network);
     return status;
 }
@@ -351,17 +362,25 @@ static enum msim_status finish(struct command *c,
                                            .threads = 2,
                                            .collectives = &c->collectives};
     struct msim_cal_scores scores;
+    struct msim_cal_left left = {.platform = c->out,
+                                 .journal = j,
+                                 .journal_path = c->journal,
+                                 .scores = &scores};
     cJSON *platform;
     enum msim_status status;
 
     MSIM_TRY(msim_cal_fit(&platform, j, &options, &scores, err));
     status = msim_tree_write(platform, c->out, err);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK && !c->json)
         status = show_results(c, j, platform, &scores);
     if (status == MSIM_OK)
-        status = write_network(c, platform, err);
+        warn_unrepeatable(c, &scores);
     if (status == MSIM_OK)
-        status = write_host(c, j, err);
+        status = write_network(c, platform, &left.network, err);
+    if (status == MSIM_OK)
+        status = write_host(c, j, &left.host, err);
+    if (status == MSIM_OK && c->json)
+        status = msim_cal_left_json(stdout, &left);
     cJSON_Delete(platform);
     return status;
 }
@@ -378,9 +397,14 @@ static enum msim_status end_measuring(struct command *c,
     if (!msim_cal_journal_has_rows(j, NULL))
         return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
                          "nothing was timed: %s", text);
-    msim_print(stdout,
-               "kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
-               c->journal, text, c->out);
+    if (c->json)
+        MSIM_TRY(msim_cal_left_json(
+            stdout,
+            &(struct msim_cal_left){.journal = j, .journal_path = c->journal}));
+    else
+        msim_print(stdout,
+                   "kept: %s: %s; 'calibrate --fit-only --out %s' fits them\n",
+                   c->journal, text, c->out);
     if (c->cut_short)
         return msim_fail(err, MSIM_ECHECK, c->journal, MSIM_OFFSET_NONE,
                          "failures ended the measuring early: part of what it "
@@ -392,8 +416,15 @@ static enum msim_status dry_run(struct command *c, struct msim_cal_journal *j,
                                 const struct msim_cal_options *options,
                                 struct msim_error *err)
 {
-    enum msim_status status = msim_cal_dry_run(j, options, err);
+    enum msim_status status;
 
+    if (c->json)
+        msim_cal_questions_begin(&c->questions, stdout);
+    status = msim_cal_dry_run(j, options, err);
+    if (c->json)
+        return status == MSIM_OK
+                   ? msim_cal_questions_end(&c->questions, c->expected)
+                   : status;
     printf("%u experiments, expected to take %.0f s; the rest of the budget "
            "goes to what is known least\n",
            c->listed, c->expected);

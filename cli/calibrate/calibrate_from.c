@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
+#include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "core/base/write_file.h"
 #include "predict/learn/learn.h"
@@ -45,11 +46,6 @@ static void show(const struct msim_learned *l, const char *out)
         "\nmean error: %.1f %% by %s, %.1f %% learned, %.1f %% held out\n",
         100 * l->error_base, l->base, 100 * l->error_fitted,
         100 * l->error_held_out);
-    if (l->error_held_out > l->error_base)
-        msim_message("warning: what was learned does not carry from one of "
-                     "these traces to another; for work unlike theirs '%s' "
-                     "errs less",
-                     l->base);
     if (l->clock < 1)
         printf("the machine seems to run at %.0f %% of its usual SM clock\n",
                100 * l->clock);
@@ -58,6 +54,58 @@ static void show(const struct msim_learned *l, const char *out)
                    "the traces' GPU is not known: %s is the nearest one\n",
                    l->base);
     msim_print(stdout, "written: %s\n", out);
+}
+
+static void put_trace(struct msim_json *j, const struct msim_learned_trace *t)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "path", t->path);
+    msim_json_text(j, "gpu", *t->gpu ? t->gpu : NULL);
+    msim_json_unsigned(j, "kernels", t->observations);
+    msim_json_number(j, "measured_us", t->us);
+    msim_json_number(j, "base_us", t->base_us);
+    msim_json_number(j, "learned_us", t->fitted_us);
+    msim_json_number(j, "held_out_us", t->held_out_us);
+    msim_json_close(j);
+}
+
+static enum msim_status print_json(const struct msim_learned *l,
+                                   const char *out)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, stdout);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/evidence/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "platform", out);
+    msim_json_text(&j, "base", l->base);
+    msim_json_bool(&j, "base_is_nearest", l->nearest);
+    msim_json_text(&j, "held_out", l->by_shapes ? "shapes" : "traces");
+    msim_json_number(&j, "clock", l->clock);
+    msim_json_number(&j, "error_base", l->error_base);
+    msim_json_number(&j, "error_learned", l->error_fitted);
+    msim_json_number(&j, "error_held_out", l->error_held_out);
+    msim_json_open(&j, "traces", '[', true);
+    for (uint32_t i = 0; i < l->n_traces; i++)
+        put_trace(&j, &l->traces[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+static enum msim_status report(const struct msim_learned *l, const char *out,
+                               bool json)
+{
+    if (l->error_held_out > l->error_base)
+        msim_message_warning("what was learned does not carry from one of "
+                             "these traces to another; for work unlike theirs "
+                             "'%s' errs less",
+                             l->base);
+    if (json)
+        return print_json(l, out);
+    show(l, out);
+    return MSIM_OK;
 }
 
 /* FILE without folders and without .json. */
@@ -86,27 +134,28 @@ static enum msim_status write_tree(const cJSON *json, const char *out,
 }
 
 static enum msim_status learn(const struct msim_learn_options *o,
-                              const char *out, struct msim_error *err)
+                              const char *out, bool json,
+                              struct msim_error *err)
 {
     struct msim_learned learned;
-    cJSON *json = NULL;
+    cJSON *platform = NULL;
     char name[48];
     enum msim_status status = msim_learn(&learned, o, err);
 
     name_of(name, sizeof(name), out);
     if (status == MSIM_OK)
-        status = msim_learned_json(&json, &learned, name, err);
+        status = msim_learned_json(&platform, &learned, name, err);
     if (status == MSIM_OK)
-        status = write_tree(json, out, err);
+        status = write_tree(platform, out, err);
     if (status == MSIM_OK)
-        show(&learned, out);
-    cJSON_Delete(json);
+        status = report(&learned, out, json);
+    cJSON_Delete(platform);
     msim_learned_release(&learned);
     return status;
 }
 
 int msim_calibrate_from(const char *first, const struct msim_cli_operands *more,
-                        const char *base, const char *out)
+                        const char *base, const char *out, bool json)
 {
     struct msim_learn_options o = {.base = base, .load = {.threads = 2}};
     const char **paths = calloc((size_t)more->n + 1, sizeof(*paths));
@@ -124,7 +173,7 @@ int msim_calibrate_from(const char *first, const struct msim_cli_operands *more,
     o.data = data;
     status = msim_datadir_find(data, sizeof(data), &err);
     if (status == MSIM_OK)
-        status = learn(&o, out, &err);
+        status = learn(&o, out, json, &err);
     free(paths);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -23,7 +23,7 @@ struct settings {
     const char *backend, *out, *budget, *target, *patience, *trace, *from,
         *platform;
     uint32_t seed;
-    bool dry_run, measure_only, fit_only;
+    bool dry_run, measure_only, fit_only, json;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -97,6 +97,11 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "1",
      .min = 0,
      .max = UINT32_MAX},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print JSON instead of text: schema mystique-sim/calibrated/1,\n"
+             "of --from evidence/1, of --dry-run experiments/1"},
     {.name = "patience",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, patience),
@@ -179,7 +184,7 @@ static bool is_number(const char *option, const char *text)
     return false;
 }
 
-#define ARGUMENTS 9
+#define ARGUMENTS 10 /* with a value, then flags */
 
 struct arguments {
     char text[ARGUMENTS][PATH_MAX + 32];
@@ -199,7 +204,8 @@ static void add(struct arguments *a, const char *name, const char *value)
 static int become(const struct settings *s)
 {
     char program_name[] = "mystique-sim", dry_run[] = "--dry-run",
-         measure_only[] = "--measure-only", fit_only[] = "--fit-only";
+         measure_only[] = "--measure-only", fit_only[] = "--fit-only",
+         json[] = "--json";
     char *mode = s->dry_run        ? dry_run
                  : s->measure_only ? measure_only
                  : s->fit_only     ? fit_only
@@ -225,6 +231,8 @@ static int become(const struct settings *s)
     add(a, "seed", seed);
     if (mode)
         a->list[++a->n] = mode;
+    if (s->json)
+        a->list[++a->n] = json;
     msim_beside_path(path, "msim-calibrate");
     execv(path, a->list);
     msim_message("'%s' cannot be started: %s; it is built where GSL and "
@@ -259,6 +267,7 @@ int msim_cmd_calibrate(int argc, char **argv)
         !is_number("target-interval", s.target) ||
         !is_number("patience", s.patience))
         return MSIM_EXIT_USAGE;
-    return s.from ? msim_calibrate_from(s.from, &none, s.platform, s.out)
-                  : become(&s);
+    return s.from
+               ? msim_calibrate_from(s.from, &none, s.platform, s.out, s.json)
+               : become(&s);
 }

@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "plan/synth/synth.h"
 
@@ -15,7 +16,7 @@
 
 struct settings {
     const char *folder, *strategy;
-    bool every_rank;
+    bool every_rank, json;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -34,6 +35,11 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, every_rank),
      .help = "write all ranks, not the first of each pipeline stage alone"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print what was written as JSON (schema "
+             "mystique-sim/synthesis/1)"},
 };
 
 static const char *const EXAMPLES[] = {
@@ -54,12 +60,15 @@ static const struct msim_command COMMAND = {
     .max_operands = 1,
 };
 
+#define ASSUMED 512 /* of a text that names what nothing stated */
+
 static enum msim_status read_strategy(struct msim_strategy *strategy,
                                       uint32_t *given,
                                       const struct msim_described *model,
-                                      const char *path, struct msim_error *err)
+                                      const char *path, char assumed[ASSUMED],
+                                      struct msim_error *err)
 {
-    char defaults[512], reason[256], one[] = "1";
+    char reason[256], one[] = "1";
 
     *strategy = (struct msim_strategy){0};
     if (path)
@@ -67,13 +76,44 @@ static enum msim_status read_strategy(struct msim_strategy *strategy,
     else
         (void)msim_strategy_set(strategy, MSIM_GIVEN_gpus, one, given, reason,
                                 sizeof(reason));
-    if (msim_strategy_complete(strategy, *given, model, GPUS_A_NODE, defaults,
-                               sizeof(defaults), reason, sizeof(reason)))
+    if (msim_strategy_complete(strategy, *given, model, GPUS_A_NODE, assumed,
+                               ASSUMED, reason, sizeof(reason)))
         return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE, "%s",
                          reason);
-    if (*defaults)
-        msim_message("note: assumed %s", defaults);
+    if (*assumed)
+        msim_message("note: assumed %s", assumed);
     return MSIM_OK;
+}
+
+static void print_text(const struct msim_synth_result *made, int64_t ranks,
+                       const char *folder)
+{
+    msim_print(stdout,
+               "written: %" PRIu32 " execution trace%s of %" PRId64
+               " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",
+               made->files, made->files == 1 ? "" : "s", ranks,
+               ranks == 1 ? "" : "s", made->nodes, folder);
+}
+
+static enum msim_status print_json(const struct msim_synth_result *made,
+                                   const struct msim_synth_options *o,
+                                   const char *folder, const char *assumed)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, stdout);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/synthesis/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "model", o->model->name);
+    msim_json_text(&j, "folder", folder);
+    msim_json_unsigned(&j, "traces", made->files);
+    msim_json_integer(&j, "ranks", o->strategy->gpus);
+    msim_json_integer(&j, "ranks_a_file", made->ranks_a_file);
+    msim_json_unsigned(&j, "nodes", made->nodes);
+    msim_json_text(&j, "assumed", *assumed ? assumed : NULL);
+    msim_json_close(&j);
+    return msim_json_end(&j);
 }
 
 static enum msim_status write_all(const char *name, const struct settings *s,
@@ -85,21 +125,20 @@ static enum msim_status write_all(const char *name, const struct settings *s,
         .model = &model, .strategy = &strategy, .every_rank = s->every_rank};
     struct msim_synth_result made;
     enum msim_status status;
-    char data[1024], *source;
+    char data[1024], assumed[ASSUMED] = "", *source;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_described_find(&model, name, data, NULL, err));
-    MSIM_TRY(read_strategy(&strategy, &o.given, &model, s->strategy, err));
+    MSIM_TRY(
+        read_strategy(&strategy, &o.given, &model, s->strategy, assumed, err));
     MSIM_TRY(msim_described_source(&source, name, data, err));
     o.source = source;
     status = msim_synth_write(s->folder, &o, &made, err);
     free(source);
     MSIM_TRY(status);
-    msim_print(stdout,
-               "written: %" PRIu32 " execution trace%s of %" PRId64
-               " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",
-               made.files, made.files == 1 ? "" : "s", strategy.gpus,
-               strategy.gpus == 1 ? "" : "s", made.nodes, s->folder);
+    if (s->json)
+        return print_json(&made, &o, s->folder, assumed);
+    print_text(&made, strategy.gpus, s->folder);
     return MSIM_OK;
 }
 

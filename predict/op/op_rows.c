@@ -44,6 +44,8 @@ struct block {
 struct pool {
     const struct msim_platform *p;
     const struct msim_row_map *map;
+    const struct msim_csv *csv; /* for its header, which stays */
+    const struct msim_op_output *out;
     struct msim_guard_count *count; /* of all that is written */
     uint32_t columns;
     struct block blocks[BLOCKS];
@@ -123,11 +125,16 @@ static const char *predict_row(const struct pool *c, char *const *fields,
     return row->why;
 }
 
-static void write_row(const struct pool *c, const struct row *row, FILE *out)
+static void write_csv(const struct pool *c, char *const *fields,
+                      const struct row *row, FILE *out)
 {
     const struct msim_estimate *e = &row->e;
     char words[MSIM_GUARD_WORDS];
 
+    for (uint32_t i = 0; i < c->columns; i++) {
+        msim_csv_write(out, fields[i]);
+        putc(',', out);
+    }
     if (*row->why) {
         fputs(",,,", out);
         msim_csv_write(out, row->why);
@@ -148,6 +155,34 @@ static void write_row(const struct pool *c, const struct row *row, FILE *out)
     if (*words)
         msim_csv_print(out, " (%s)", words);
     putc('\n', out);
+}
+
+/* A line, which is a value of the array. */
+static enum msim_status write_json(const struct pool *c, char *const *fields,
+                                   const struct row *row, FILE *out)
+{
+    bool known = !*row->why;
+    const struct msim_estimate *e = &row->e;
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', false);
+    msim_json_open(&j, "input", '{', false);
+    for (uint32_t i = 0; i < c->columns; i++)
+        msim_json_text(&j, msim_csv_header(c->csv, i), fields[i]);
+    msim_json_close(&j);
+    msim_json_number(&j, "predicted_us", known ? e->us : (double)NAN);
+    msim_json_number(&j, "low_us", known ? e->low_us : (double)NAN);
+    msim_json_number(&j, "high_us", known ? e->high_us : (double)NAN);
+    msim_json_text(&j, "model", known ? msim_family_text(e->family) : NULL);
+    msim_json_text(&j, "source", known ? msim_source_text(e->source) : NULL);
+    msim_json_bool(&j, "emulated",
+                   known &&
+                       msim_emulation_of(c->p, &row->w) != MSIM_EMULATED_NO);
+    msim_guard_json(&j, known ? e->marks : 0);
+    msim_json_text(&j, "reason", known ? NULL : row->why);
+    msim_json_close(&j);
+    return msim_json_end(&j);
 }
 
 /* Hold rows that differ in one size against each other. */
@@ -177,6 +212,13 @@ static enum msim_status guard_rows(struct row *rows, uint32_t n)
     return a && marks ? MSIM_OK : MSIM_ENOMEM;
 }
 
+static void fields_of(const struct pool *c, const struct block *b, uint32_t row,
+                      char **fields)
+{
+    for (uint32_t i = 0; i < c->columns; i++)
+        fields[i] = b->text + b->field[row * c->columns + i];
+}
+
 static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct row *rows, char **fields, FILE *out)
 {
@@ -186,8 +228,7 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
     for (uint32_t r = 0; r < n; r++) {
         const char *why;
 
-        for (uint32_t i = 0; i < c->columns; i++)
-            fields[i] = b->text + b->field[r * c->columns + i];
+        fields_of(c, b, r, fields);
         why = predict_row(c, fields, &rows[r], unknown);
         if (rows[r].unknown)
             unknown = &rows[r];
@@ -196,11 +237,11 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
     }
     MSIM_TRY(guard_rows(rows, n));
     for (uint32_t r = b->before; r < n; r++) {
-        for (uint32_t i = 0; i < c->columns; i++) {
-            msim_csv_write(out, b->text + b->field[r * c->columns + i]);
-            putc(',', out);
-        }
-        write_row(c, &rows[r], out);
+        fields_of(c, b, r, fields);
+        if (c->out->json)
+            MSIM_TRY(write_json(c, fields, &rows[r], out));
+        else
+            write_csv(c, fields, &rows[r], out);
         if (!*rows[r].why)
             msim_guard_add(&b->count, rows[r].e.marks);
     }
@@ -324,7 +365,18 @@ static enum msim_status fill(const struct pool *c, struct block *b,
     return MSIM_OK;
 }
 
-static enum msim_status write_block(struct pool *c, uint64_t which, FILE *out)
+/* Its lines, as values of the array. */
+static void write_values(struct msim_json *json, char *lines)
+{
+    char *end;
+
+    for (; lines && (end = strchr(lines, '\n')); lines = end + 1) {
+        *end = '\0';
+        msim_json_value(json, NULL, lines);
+    }
+}
+
+static enum msim_status write_block(struct pool *c, uint64_t which)
 {
     struct block *b = &c->blocks[which % BLOCKS];
 
@@ -335,11 +387,14 @@ static enum msim_status write_block(struct pool *c, uint64_t which, FILE *out)
     pthread_mutex_unlock(&c->lock);
     msim_guard_sum(c->count, &b->count);
     /* A failure (a closed pipe) stays in `out`, where the caller looks. */
-    (void)fwrite(b->answer, 1, b->answer_bytes, out);
+    if (c->out->json)
+        write_values(c->out->json, b->answer);
+    else
+        (void)fwrite(b->answer, 1, b->answer_bytes, c->out->csv);
     return b->status;
 }
 
-static enum msim_status run(struct pool *c, struct msim_csv *csv, FILE *out,
+static enum msim_status run(struct pool *c, struct msim_csv *csv,
                             struct msim_error *err)
 {
     enum msim_status status = MSIM_OK, answered = MSIM_OK;
@@ -348,7 +403,7 @@ static enum msim_status run(struct pool *c, struct msim_csv *csv, FILE *out,
 
     while (more && status == MSIM_OK && answered == MSIM_OK) {
         if (c->filled - written == BLOCKS)
-            answered = write_block(c, written++, out);
+            answered = write_block(c, written++);
         status = fill(c, &c->blocks[c->filled % BLOCKS], csv, &more, err);
         pthread_mutex_lock(&c->lock);
         c->filled++;
@@ -356,7 +411,7 @@ static enum msim_status run(struct pool *c, struct msim_csv *csv, FILE *out,
         pthread_mutex_unlock(&c->lock);
     }
     while (answered == MSIM_OK && written < c->filled)
-        answered = write_block(c, written++, out);
+        answered = write_block(c, written++);
     return status == MSIM_OK ? answered : status;
 }
 
@@ -385,14 +440,15 @@ static void end(struct pool *c, pthread_t *ids, uint32_t started)
     pthread_mutex_destroy(&c->lock);
 }
 
-enum msim_status msim_op_rows(const struct msim_platform *p,
-                              const struct msim_row_map *map,
-                              struct msim_csv *csv, FILE *out,
-                              struct msim_guard_count *count,
-                              struct msim_error *err)
+enum msim_status
+msim_op_rows(const struct msim_platform *p, const struct msim_row_map *map,
+             struct msim_csv *csv, const struct msim_op_output *out,
+             struct msim_guard_count *count, struct msim_error *err)
 {
     struct pool c = {.p = p,
                      .map = map,
+                     .csv = csv,
+                     .out = out,
                      .count = count,
                      .columns = msim_csv_columns(csv),
                      .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -406,7 +462,7 @@ enum msim_status msim_op_rows(const struct msim_platform *p,
     while (started + 1 < cores() &&
            pthread_create(&ids[started], NULL, work, &c) == 0)
         started++;
-    status = run(&c, csv, out, err);
+    status = run(&c, csv, err);
     end(&c, ids, started);
     return status;
 }

@@ -321,10 +321,19 @@ class Info(Result):
 
 
 class OpTable(Result):
-    """A prediction for every row of a table of operators: its columns, and
-    predicted_us, low_us, high_us (None where there is none) and model."""
+    """A prediction for every row of a table of operators
+    (mystique-sim/operations/1)."""
 
     main_table = "rows"
+
+    def rows(self, table: Optional[str] = None) -> List[Row]:
+        """A dict a row: its own columns, as texts, and predicted_us, low_us,
+        high_us, model, source, emulated (None where there is none), guards and
+        the reason why there is none."""
+        if table not in (None, self.main_table):
+            return super().rows(table)
+        return [{**row["input"], **{k: v for k, v in row.items() if k != "input"}}
+                for row in self.data["rows"]]
 
     def __len__(self) -> int:
         return len(self.data["rows"])

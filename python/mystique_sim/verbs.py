@@ -10,7 +10,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import program
 from .errors import MystiqueError, UsageError
@@ -51,7 +51,8 @@ def _written(content: Any) -> Iterator[str]:
 
 
 def _run(verb: str, options: Mapping[str, Option], operands: Sequence[PathLike],
-         allowed: Tuple[int, ...] = (0,)) -> Tuple[Dict[str, Any], List[str], int]:
+         allowed: Tuple[int, ...] = (0,), stdin: Optional[str] = None
+         ) -> Tuple[Dict[str, Any], List[str], int]:
     """The answer's JSON, messages and exit code; what was _written() is "input"."""
     ours = [one for one in (*operands, *options.values()) if isinstance(one, _Ours)]
 
@@ -62,7 +63,7 @@ def _run(verb: str, options: Mapping[str, Option], operands: Sequence[PathLike],
 
     try:
         text, messages, code = program.run(
-            verb, {**options, "json": True}, operands, allowed=allowed)
+            verb, {**options, "json": True}, operands, stdin, allowed)
     except MystiqueError as error:
         error.args = (named(str(error)),)
         error.messages = [named(line) for line in error.messages]
@@ -204,22 +205,10 @@ def op(rows: Any, platform: PathLike, **options: Option) -> OpTable:
     platform  the GPU, a name or a file
     """
     is_path = isinstance(rows, (str, os.PathLike))
-    given = None if is_path else _csv(rows)
-    text, messages, _ = program.run(
+    data, messages, _ = _run(
         "op", {**options, "platform": os.fspath(platform)},
-        [rows if is_path else "-"], given)
-    printed = list(csv.DictReader(io.StringIO(text)))
-    # What a spreadsheet would compute ("=x") is printed as "'=x"; here it is not.
-    own = list(csv.DictReader(io.StringIO(given or "")))
-    if len(own) != len(printed):
-        own = printed
-    answered: List[Dict[str, Any]] = []
-    for row, before in zip(printed, own):
-        answer: Dict[str, Any] = dict(before)
-        for name in ("predicted_us", "low_us", "high_us"):
-            answer[name] = float(row[name]) if row[name] else None
-        answered.append({**answer, "model": row["model"]})
-    return OpTable({"rows": answered, "platform": os.fspath(platform)}, messages)
+        [rows if is_path else "-"], stdin=None if is_path else _csv(rows))
+    return OpTable(data, messages)
 
 
 def platforms(name: Union[None, PathLike] = None) -> Platforms:

@@ -98,14 +98,15 @@ def test_op_takes_rows(tmp_path):
     answer = ms.op(rows, "a100")
     first, second = answer.rows()
     assert first["m"] == "1024" and first["predicted_us"] > 0
-    assert second["predicted_us"] is None and second["model"]
+    assert first["model"] == "gemm" and first["reason"] is None
+    assert second["predicted_us"] is None and "k is '0'" in second["reason"]
     file = tmp_path / "rows.csv"
     file.write_text("m,n,k,dtype\n1024,1024,1024,bf16\n")
     assert ms.op(file, platform="a100").rows()[0] == first
     kept = ms.op([{"m": 8, "n": 8, "k": 8, "dtype": "bf16", "note": "=x"}], "a100").rows()[0]
     assert kept["note"] == "=x"
     assert list(kept) == ["m", "n", "k", "dtype", "note", "predicted_us", "low_us", "high_us",
-                          "model"]
+                          "model", "source", "emulated", "guards", "reason"]
 
 
 def test_plan_and_serve_take_dicts():

@@ -144,6 +144,10 @@ want_out "gemm fp32 m "
 want_out "experiments, expected to take"
 [ -z "$(find "$folder" -name 'plan*')" ] || complain "a plan left a file"
 first=$out
+run calibrate --backend "$made_up" --budget 0.1 --dry-run --json
+want_rc 0
+[ "$(grep -c '"backend": "fake"' <<<"$out")" -eq "$(grep -c ' us a run ' <<<"$first")" ] ||
+    complain "JSON and text ask for other experiments: $out"
 # two at a time do not meet: neither keeps a journal
 "$sim" calibrate --backend "$made_up" --budget 0.1 --dry-run \
     --out "$folder/plan.json" >"$folder/other" 2>&1 &

@@ -48,6 +48,11 @@ want_out "written: $folder/mine.json"
 awk -v e="${BASH_REMATCH[2]:-99}" 'BEGIN { exit !(e < 3.3) }' ||
     complain "held out ${BASH_REMATCH[2]:-nothing} %, want less than 3.3"
 
+run calibrate --from "$folder/a.json" "$folder/b.json" --out "$folder/mine.json" --json
+want_rc 0
+want_out '"base": "a100"'
+[[ $out =~ \"error_base\":\ 0\.2[45] ]] || complain "JSON has another error: $out"
+
 # Shapes that were in no trace take 0.8 times as long, too: no lower clock does
 # that, so that it is the factors.
 times 768 12288 98304 >"$folder/before"

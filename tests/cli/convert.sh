@@ -44,6 +44,18 @@ want_rc 0
 [ "$(figures "$ddp")" = "$(figures "$folder/ranks")" ] ||
     complain "other figures from two ranks as Chakra"
 
+run convert --json "$ddp" -o "$folder/ranks/y.et"
+want_rc 0
+python3 - "$folder/out" "$folder/ranks" <<'PYTHON' || complain "the JSON is wrong: $out"
+import json, sys
+answer = json.load(open(sys.argv[1]))
+assert [f["path"] for f in answer["files"]] == [f"{sys.argv[2]}/y.{n}.et" for n in (0, 1)]
+assert all(f["nodes"] > 800 for f in answer["files"]) and answer["copied"] == 0
+assert any("not_before_ns" in text for text in answer["warnings"]), answer["warnings"]
+PYTHON
+grep -q "wrote" "$folder/err" && complain "JSON says what was written, and messages again"
+rm "$folder"/ranks/y.*
+
 # Chakra to Chakra: the same bytes; packed and from standard input too.
 run convert "$folder/bert.et" -o "$folder/again.et.gz"
 want_rc 0

@@ -25,6 +25,23 @@ sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
 want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
 want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
 
+# The same as JSON: cells are texts, what is said of a row has members of its own.
+run op --platform a100 --json "$folder/rows.csv"
+want_rc 0
+python3 - "$folder/out" <<'PYTHON' || complain "the JSON is wrong: $out"
+import json, sys
+answer = json.load(open(sys.argv[1]))
+assert answer["schema"] == "mystique-sim/operations/1" and answer["platform"] == "a100"
+first, second, third = answer["rows"]
+assert first["input"] == {"note": 'a, "b"', "m": "4096", "n": "4096", "k": "4096",
+                          "dtype": "bfloat16"}
+assert 0 < first["low_us"] < first["predicted_us"] < first["high_us"]
+assert (first["model"], first["source"], first["reason"]) == ("gemm", "law", None)
+assert second["predicted_us"] is None and second["model"] is None
+assert second["reason"] == "m is '0', want a whole number from 1"
+assert answer["guards"] == {"answers": 1, "marked": 0, "text": None}, answer["guards"]
+PYTHON
+
 # A result of 2 TB on a GPU of 80 GB: the law's answer, which is marked.
 rows 'm,n,k,dtype
 1000000,1000000,8,bf16

@@ -27,6 +27,10 @@ holds() { # WHAT A OP B
 write one '"gpus": 1, "micro_batch": 1, "global_batch": 2'
 want_out "written: 1 execution trace of 1 rank"
 want_err "note: assumed"
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/one" --json
+want_rc 0
+want_out '"traces": 1,'
+want_out '"ranks": 1,'
 run info "$folder/one"
 want_rc 0
 want_out "1.1.1-chakra.0.0.4"
