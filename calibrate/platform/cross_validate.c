@@ -31,7 +31,7 @@ struct compared {
 static bool is_shared(const struct msim_platform *a,
                       const struct msim_platform *b)
 {
-    return strcmp(a->generation, b->generation) == 0;
+    return strcmp(a->sheet.generation, b->sheet.generation) == 0;
 }
 
 /* The fit of the nearest other GPU, of the same generation or of another. */

@@ -24,10 +24,10 @@
 
 static uint8_t generation_of(struct msim_shared_fit *k, uint32_t platform)
 {
-    const char *name = k->platforms[platform]->generation;
+    const char *name = k->platforms[platform]->sheet.generation;
 
     for (uint32_t i = 0; i < platform; i++)
-        if (strcmp(k->platforms[i]->generation, name) == 0)
+        if (strcmp(k->platforms[i]->sheet.generation, name) == 0)
             return k->generation[i];
     return (uint8_t)k->n_generations++;
 }

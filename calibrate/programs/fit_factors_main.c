@@ -59,7 +59,7 @@ static enum msim_status add_platform(cJSON *all,
     MSIM_TRY(
         msim_factor_fit_make(fit, s, platform, msim_factor_kinds_with_rows(p)));
     o = cJSON_AddObjectToObject(all, p->name);
-    cJSON_AddStringToObject(o, "generation", p->generation);
+    cJSON_AddStringToObject(o, "generation", p->sheet.generation);
     msim_platform_free(p);
     add_sources(o, s, platform);
     cJSON_AddNumberToObject(o, "times", fit->rows);

@@ -69,6 +69,8 @@ struct msim_data_sheet {
                               user says, not the data sheet */
     double clock_hz;       /* boost clock of the SMs; 0: not known */
     double power_watts;    /* limit of the board; 0: not known */
+    char generation[24];   /* "hopper": GPUs that run the same kernels; the
+                              platform says it beside its data sheet */
     double capability;     /* CUDA's compute capability, "8.6"; 0: none */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
     char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */

@@ -33,7 +33,7 @@ double msim_conv_depth(const struct msim_work *w)
 
 static bool is_of(const struct msim_platform *p, const char *generation)
 {
-    return strcmp(p->generation, generation) == 0;
+    return strcmp(p->sheet.generation, generation) == 0;
 }
 
 static bool is_hopper(const struct msim_platform *p)
@@ -98,7 +98,7 @@ static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
 
 bool msim_conv_since_hopper(const struct msim_platform *p)
 {
-    return is_hopper(p) || strncmp(p->generation, "blackwell", 9) == 0;
+    return is_hopper(p) || strncmp(p->sheet.generation, "blackwell", 9) == 0;
 }
 
 /* Hopper has no such kernel for groups: they take as many cycles as before. */

@@ -163,7 +163,7 @@ static double hidden_start_us(const struct msim_platform *p,
 
     if (strcmp(pick->fit->key, "half") != 0 || !pick->platform)
         return 0;
-    snprintf(word, sizeof(word), " %s ", pick->platform->generation);
+    snprintf(word, sizeof(word), " %s ", pick->platform->sheet.generation);
     if (!strstr(k->generations, word))
         return 0;
     snprintf(word, sizeof(word), " %s ", pick->fit->framework);

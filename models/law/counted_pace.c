@@ -5,61 +5,48 @@
  */
 #include "models/law/counted_pace.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <string.h>
 
-#define TYPICAL_HZ 1.5e9
-#define SM_THREADS 2048.0
-
-/* A load of device memory takes so long where warps load, too
- * (models/law/vector_law.c); what a thread loads one after the other adds up,
- * and threads beyond those that run at once come after them. Not fitted. */
-#define TURN_US 0.5
-
+/* What a thread loads one after the other adds up, and threads beyond those
+ * that run at once come after them. */
 static double turns_us(const struct msim_data_sheet *s,
                        const struct msim_work *w)
 {
-    double waves = w->u.vector.threads / (s->sms * SM_THREADS);
+    double waves = w->u.vector.threads / (s->sms * MSIM_FACT(s, SM_THREADS));
 
-    return w->u.vector.turns * TURN_US * fmax(waves, 1);
+    return w->u.vector.turns * MSIM_FACT(s, LOAD_US) * fmax(waves, 1);
 }
 
-/*
- * Distances: a block of 256 threads loads its share of a pair of rows, and adds
- * up in shared memory, waiting for all after each of eight halvings: about 30
- * cycles each, and two loads in turn. So many blocks an SM run at once.
- */
-#define PAIR_THREADS 256.0
-#define PAIR_US      1.2
-
+/* Distances: a block loads its share of a pair of rows, and adds up in shared
+ * memory, waiting for all its threads after each of eight halvings. */
 static double pairs_us(const struct msim_data_sheet *s,
                        const struct msim_work *w)
 {
-    double blocks = s->sms * SM_THREADS / PAIR_THREADS;
-    double more = ceil((double)w->u.vector.cols / PAIR_THREADS) - 1;
+    double threads = MSIM_FACT(s, PAIR_THREADS);
+    double blocks = s->sms * MSIM_FACT(s, SM_THREADS) / threads;
+    double more = ceil((double)w->u.vector.cols / threads) - 1;
 
-    return (double)w->u.vector.rows / blocks * (PAIR_US + more * TURN_US);
+    return (double)w->u.vector.rows / blocks *
+           (MSIM_FACT(s, PAIR_US) + more * MSIM_FACT(s, LOAD_US));
 }
 
-/*
- * Keys that blocks sort in shared memory, a cycle and SM: each four bits of a
- * key move it and its place, of eight bytes, through shared memory twice, about
- * ten words of the 32 that it gives a cycle, half of them in conflict. Counted,
- * not measured. A row is filled up to a power of two.
- */
-#define SORT_BITS  4.0
-#define SORT_WORDS 20.0
-#define SORT_LEAST 32.0
-
+/* Keys that blocks sort in shared memory, some bits a pass. A row is filled up
+ * to a power of two. */
 static double sort_us(const struct msim_data_sheet *s,
                       const struct msim_work *w)
 {
-    double cols = fmax((double)w->u.vector.cols, SORT_LEAST);
+    double cols =
+        fmax((double)w->u.vector.cols, MSIM_FACT(s, BLOCK_SORT_LEAST));
     double keys = (double)w->u.vector.rows * exp2(ceil(log2(cols)));
-    double passes = 8 * msim_dtype_bytes(w->dtype) / SORT_BITS;
+    double passes =
+        8 * msim_dtype_bytes(w->dtype) / MSIM_FACT(s, BLOCK_SORT_BITS);
 
-    return keys * passes * SORT_WORDS / (32 * s->sms) * 1e6 /
-           (s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ);
+    return keys * passes * MSIM_FACT(s, BLOCK_SORT_WORDS) /
+           (MSIM_FACT(s, BLOCK_SORT_WORDS_A_CYCLE) * s->sms) * 1e6 /
+           msim_kernel_hz(s);
 }
 
 static bool is_variant(const struct msim_work *w, const char *name)

@@ -3,6 +3,7 @@
  */
 #include "models/law/law_kind.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/law/sm_pace.h"
 
 #include <string.h>
@@ -93,11 +94,12 @@ static const char *softmax_rows(const struct msim_work *w)
 
     if (w->u.vector.fold == MSIM_FOLD_ACROSS)
         return ", across rows";
-    if (w->u.vector.cols <= MSIM_WARP_COLUMNS)
+    if ((double)w->u.vector.cols <= MSIM_FACT(NULL, SOFTMAX_WARP_COLUMNS))
         return ", a warp a row";
     if (msim_rows_are_odd(w))
         return ", odd rows";
-    return bytes <= MSIM_BLOCK_ROW_BYTES ? ", a block a row" : ", in passes";
+    return bytes <= MSIM_FACT(NULL, SOFTMAX_BLOCK_ROW_BYTES) ? ", a block a row"
+                                                             : ", in passes";
 }
 
 static void add_vector(struct text *t, const struct msim_work *w)

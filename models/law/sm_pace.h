@@ -7,11 +7,6 @@
 #define MSIM_MODELS_LAW_SM_PACE_H
 #include "core/work/data_sheet.h"
 
-/* Rows of a softmax of so many values at most are in a warp's registers; those
- * of so many bytes at most in the shared memory of a block (SoftMax.cu). */
-#define MSIM_WARP_COLUMNS    1024
-#define MSIM_BLOCK_ROW_BYTES 48e3
-
 /* Whether rows do not all begin on 16 bytes, so that loads are of one value. */
 bool msim_rows_are_odd(const struct msim_work *w);
 

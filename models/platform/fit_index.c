@@ -69,7 +69,7 @@ static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
 static bool same_generation(const struct msim_platform *p,
                             const struct msim_platform *from)
 {
-    return strcmp(from->generation, p->generation) == 0;
+    return strcmp(from->sheet.generation, p->sheet.generation) == 0;
 }
 
 /* The distance of two GPUs beyond that of GPUs that were compared. */

@@ -74,7 +74,7 @@ const char *msim_platform_title(const struct msim_platform *p)
 
 const char *msim_platform_generation(const struct msim_platform *p)
 {
-    return p->generation;
+    return p->sheet.generation;
 }
 
 uint32_t msim_platform_gpus_a_node(const struct msim_platform *p)

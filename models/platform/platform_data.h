@@ -29,7 +29,7 @@ struct msim_fit_index {
 };
 
 struct msim_platform {
-    char name[48], title[96], generation[24];
+    char name[48], title[96];
     char path[1024];
     char base[48];                /* whose file it was made from; "": its own */
     struct msim_data_sheet sheet; /* at `clock` */

@@ -66,7 +66,8 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
         return wrong(p, name ? "generation" : "name", "a text", err);
     snprintf(p->name, sizeof(p->name), "%s", name);
     snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
-    snprintf(p->generation, sizeof(p->generation), "%s", generation);
+    snprintf(p->sheet.generation, sizeof(p->sheet.generation), "%s",
+             generation);
     snprintf(p->base, sizeof(p->base), "%s", base ? base : "");
     snprintf(p->links_of, sizeof(p->links_of), "%s", links_of ? links_of : "");
     p->conv_strided_data =
@@ -169,7 +170,7 @@ static enum msim_status add_generation(struct msim_platform *p,
     for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MAX;
          i++) {
         if (rows[i].kind != MSIM_CALLED_GENERATION ||
-            strcmp(rows[i].name, p->generation) != 0 ||
+            strcmp(rows[i].name, p->sheet.generation) != 0 ||
             strcmp(rows[i].platform, p->name) == 0)
             continue;
         status = add_stand_in(p, end, data_dir, rows[i].platform, err);
@@ -199,8 +200,8 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
     MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
-    MSIM_TRY(
-        msim_program_factors_read(&p->programs, path, gpu, p->generation, err));
+    MSIM_TRY(msim_program_factors_read(&p->programs, path, gpu,
+                                       p->sheet.generation, err));
     MSIM_TRY(msim_program_spread_read(&p->spread, path, gpu, err));
     return msim_evidence_read(
         &p->evidence, cJSON_GetObjectItemCaseSensitive(json, "evidence"),
@@ -222,7 +223,7 @@ static enum msim_status set_seen_clock(struct msim_platform *p,
 static void inherit_types(struct msim_platform *p)
 {
     for (const struct msim_platform *at = p->next; at; at = at->next) {
-        if (strcmp(at->generation, p->generation) != 0)
+        if (strcmp(at->sheet.generation, p->sheet.generation) != 0)
             continue;
         for (int i = 0; i < MSIM_RATE_COUNT; i++)
             p->sheet.missing[i] &= at->sheet.missing[i];

@@ -51,7 +51,7 @@ static bool same_chip(const struct msim_platform *source,
     for (int i = 0; i < MSIM_RATE_COUNT; i++)
         if (i != MSIM_RATE_FP64 && !equal(a->rate[i], b->rate[i]))
             return false;
-    return strcmp(source->generation, target->generation) == 0 &&
+    return strcmp(source->sheet.generation, target->sheet.generation) == 0 &&
            equal(a->sustained, b->sustained) && equal(a->sms, b->sms) &&
            equal(a->l2_bytes, b->l2_bytes) &&
            equal(a->bandwidth, b->bandwidth) &&

@@ -5,8 +5,8 @@
 
 flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
     -fsyntax-only -x c)
-# Headers that protobuf-c makes, as the build sees them.
-[ -z "${BUILD_DIR:-}" ] || flags+=(-isystem "$BUILD_DIR/proto")
+# Headers that the build makes, as it sees them.
+[ -z "${BUILD_DIR:-}" ] || flags+=(-isystem "$BUILD_DIR/proto" -isystem "$BUILD_DIR/rows")
 # Those of the CUDA backend name CUDA's, where there is a toolkit; else, and in
 # the made-up GPU, its own.
 fake=(-isystem tests/fake_gpu/include)

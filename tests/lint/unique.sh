@@ -6,12 +6,12 @@
 
 flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
     -Wno-unused-function -fsyntax-only -x c)
-# Headers that protobuf-c makes, as the build sees them.
+# Headers that the build makes, as it sees them.
 if [ -z "${BUILD_DIR:-}" ]; then
     echo "no build folder: skipped"
     exit 77
 fi
-flags+=(-isystem "$BUILD_DIR/proto")
+flags+=(-isystem "$BUILD_DIR/proto" -isystem "$BUILD_DIR/rows")
 # Headers of the CUDA backend name CUDA's, where there is a toolkit.
 cuda=$BUILD_DIR/cuda_includes
 if [ -s "$cuda" ]; then
