@@ -138,7 +138,9 @@ static enum msim_status write_pdf(struct writer *w, const char *html)
     size_t n;
 
     if (msim_plan_pdf(html, &pdf, &n, &why) != MSIM_OK) {
-        msim_message("note: no report.pdf: %s", why.text);
+        msim_message("note: no report.pdf: %s; a browser prints report.html "
+                     "alike",
+                     why.text);
         return MSIM_OK;
     }
     status = write_marked(w, "report.pdf", pdf, n, PDF_MARK, "startxref");

@@ -57,7 +57,7 @@ static void put_work(const struct msim_plan *plan, const struct msim_spec *spec,
     char total[32];
 
     msim_plan_amount_text(spec->total, total, sizeof(total));
-    msim_html_print(out, "<p class=question>%s <b>%s</b>%s",
+    msim_html_print(out, "<p class=soft>%s <b>%s</b>%s",
                     !spec->traced ? "Train"
                     : serves      ? "Answer requests as the step recorded in"
                                   : "Train as the step recorded in",
@@ -153,7 +153,7 @@ static void put_amount(const char *what, struct msim_plan_figure f,
     msim_plan_amount_text(f.middle, middle, sizeof(middle));
     msim_plan_amount_text(f.low, low, sizeof(low));
     msim_plan_amount_text(f.high, high, sizeof(high));
-    snprintf(figure, sizeof(figure), "%s %s", middle, unit);
+    snprintf(figure, sizeof(figure), "%s%s%s", middle, *unit ? " " : "", unit);
     snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
     put_card(what, figure, interval, out);
 }
@@ -186,6 +186,20 @@ static void put_memory(const struct msim_plan_point *p, FILE *out)
                out);
 }
 
+static void put_energy(const struct msim_plan_point *p, FILE *out)
+{
+    struct msim_plan_figure f = msim_plan_figure_of(p, p->kwh);
+    char middle[32], low[32], high[32], interval[96];
+
+    if (isnan(f.middle))
+        return;
+    msim_plan_energy_text(f.middle, middle, sizeof(middle));
+    msim_plan_energy_text(f.low, low, sizeof(low));
+    msim_plan_energy_text(f.high, high, sizeof(high));
+    snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
+    put_card("energy", middle, interval, out);
+}
+
 static void put_cost(const struct msim_plan_point *p,
                      const struct msim_spec *spec, FILE *out)
 {
@@ -194,7 +208,7 @@ static void put_cost(const struct msim_plan_point *p,
     if (!msim_spec_is_hourly(spec)) {
         put_amount("cost", msim_plan_figure_of(p, p->cost), spec->currency,
                    out);
-        put_amount("energy", msim_plan_figure_of(p, p->kwh), "kWh", out);
+        put_energy(p, out);
     } else if (!isnan(p->cost)) {
         msim_plan_amount_text(p->cost, cost, sizeof(cost));
         snprintf(figure, sizeof(figure), "%s %s", cost, spec->currency);
@@ -214,15 +228,9 @@ static void put_cards(const struct msim_plan_point *p,
                1, "days", msim_plan_figure_of(p, p->days), out);
     put_cost(p, spec, out);
     put_step(p, spec, out);
-    put_amount("throughput",
-               (struct msim_plan_figure){p->rate, p->rate * p->us / p->high_us,
-                                         p->rate * p->us / p->low_us},
-               unit, out);
+    put_amount("throughput", msim_plan_inverse_of(p, p->rate), unit, out);
     put_figure("of the GPUs' peak (MFU)", 1, "%",
-               (struct msim_plan_figure){100 * p->mfu,
-                                         100 * p->mfu * p->us / p->high_us,
-                                         100 * p->mfu * p->us / p->low_us},
-               out);
+               msim_plan_inverse_of(p, 100 * p->mfu), out);
     put_memory(p, out);
     fputs("</div>\n", out);
 }
@@ -308,23 +316,6 @@ static void put_runner_up(const struct msim_plan *plan,
         put_test(plan, spec, out);
 }
 
-/* What takes most of a step beside its first part, which is compute. */
-static void put_bound(const struct msim_plan *plan,
-                      const struct msim_plan_point *p, FILE *out)
-{
-    uint32_t most = 1;
-
-    fprintf(out, "<li>Compute takes %.0f %% of a step.",
-            100 * p->part_us[0] / p->us);
-    for (uint32_t i = 1; plan->step_parts[i]; i++)
-        if (p->part_us[i] > p->part_us[most])
-            most = i;
-    if (p->part_us[most] >= 0.005 * p->us)
-        msim_html_print(out, " The largest part beside that is %s: %.0f %%.",
-                        plan->step_parts[most], 100 * p->part_us[most] / p->us);
-    fputs("</li>\n", out);
-}
-
 static void put_reasons(const struct msim_plan *plan,
                         const struct msim_spec *spec, FILE *out)
 {
@@ -339,7 +330,6 @@ static void put_reasons(const struct msim_plan *plan,
         msim_plan_cost_word(spec, p));
     put_chance(plan, spec, out);
     put_runner_up(plan, spec, out);
-    put_bound(plan, p, out);
     if (isnan(p->peak_gib))
         fputs("<li>It fits, as it did when it was recorded. How much memory it "
               "takes is not known: that takes an execution trace.</li>\n",
@@ -379,12 +369,12 @@ static void put_refusals(const struct msim_plan *plan,
 
     if (!r->n)
         return;
-    fputs("<section><h3>What cannot be</h3>\n<table><tr><th class=n>ways<th>"
-          "why<th>the first of them</tr>\n",
+    fputs("<section><h3>What cannot be</h3>\n<div class=scroll><table><tr>"
+          "<th>why<th class=n>ways<th>the first of them</tr>\n",
           out);
     for (uint32_t i = 0; i < r->n; i++) {
-        msim_html_print(out, "<tr><td class=n>%" PRIu64 "</td><td>%s</td><td>",
-                        r->of[i].points, r->of[i].text);
+        msim_html_print(out, "<tr><td>%s</td><td class=n>%" PRIu64 "</td><td>",
+                        r->of[i].text, r->of[i].points);
         put_gpus(&plan->refused[i], spec, out);
         fputs(": ", out);
         put_strategy(&plan->refused[i], spec, out);
@@ -392,10 +382,10 @@ static void put_refusals(const struct msim_plan *plan,
     }
     if (r->others)
         fprintf(out,
-                "<tr><td class=n>%" PRIu64 "</td><td>other reasons</td><td>"
+                "<tr><td>other reasons</td><td class=n>%" PRIu64 "</td><td>"
                 "</td></tr>\n",
                 r->others);
-    fputs("</table></section>\n", out);
+    fputs("</table></div></section>\n", out);
 }
 
 /* What is left out of the answer, since it cannot be as it is predicted. */
@@ -405,7 +395,7 @@ static void put_marked(const struct msim_plan *plan, FILE *out)
 
     msim_guard_sentence(&plan->marked, "points", text);
     if (*text)
-        msim_html_print(out, "<p class=note>%s. None is recommended.</p>\n",
+        msim_html_print(out, "<p class=soft>%s. None is recommended.</p>\n",
                         text);
 }
 

@@ -43,17 +43,52 @@ static void put_platform(const struct msim_plan *plan,
         fputs("<td class=n>not given</td></tr>\n", out);
 }
 
-static void put_interval(const struct msim_step_fit *fit,
-                         enum msim_step_class class, FILE *out)
+/* Whose interval the recommended way has, or more. */
+static void put_held(const struct msim_plan *plan, FILE *out)
 {
-    const char *what = msim_step_class_text(class);
+    const struct msim_step_fit *fit = &plan->basis.fit;
+    const struct msim_plan_point *p = &plan->points[plan->best];
+    double low = p->low_us / p->us, high = p->high_us / p->us;
 
     msim_html_print(
         out,
-        "<li>Programs of the kind &ldquo;%s&rdquo;: 90 %% of measured steps of "
-        "models or sources that a fit did not see lie between %.2f and %.2f "
-        "times the prediction.</li>\n",
-        what, 1 / fit->low[class], fit->high[class]);
+        "<li>The recommended way is of the kind &ldquo;%s&rdquo;: 90 %% of "
+        "measured steps of models or sources that a fit did not see lie "
+        "between %.2f and %.2f times the prediction.",
+        msim_step_class_text(p->class), 1 / fit->low[p->class],
+        fit->high[p->class]);
+    if (low < 0.995 / fit->low[p->class] || high > 1.005 * fit->high[p->class])
+        fprintf(out,
+                " Its own interval is wider, %.2f to %.2f: it is of several "
+                "kinds that were not measured together, or nothing tells what "
+                "joins its nodes.",
+                low, high);
+    fputs("</li>\n", out);
+}
+
+/* Kinds of programs in pairs: like rows of the fit, and unlike all of them. */
+static void put_kinds(const struct msim_plan *plan, FILE *out)
+{
+    const struct msim_step_fit *fit = &plan->basis.fit;
+    bool any = plan->best != UINT32_MAX;
+    unsigned held = any ? plan->points[plan->best].class : MSIM_STEP_CLASSES;
+
+    fputs("<div class=scroll><table><thead><tr><th>kind of program<th class=n>"
+          "measured over predicted, 90 %<th class=n>unlike all rows"
+          "</tr></thead>\n<tbody>",
+          out);
+    for (unsigned i = 0; i < MSIM_STEP_CLASSES; i += 2) {
+        msim_html_print(out, "<tr><td>%s",
+                        msim_step_class_text((enum msim_step_class)i));
+        for (unsigned k = i; k < i + 2; k++)
+            msim_html_print(out,
+                            k == held ? "<td class=n>the answer: <b>%.2f to "
+                                        "%.2f</b>"
+                                      : "<td class=n>%.2f to %.2f",
+                            1 / fit->low[k], fit->high[k]);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
 }
 
 static void put_steps(const struct msim_plan *plan, FILE *out)
@@ -70,10 +105,10 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
         msim_html_print(out, "%s%s", i ? ", " : "", fit->sources[i]);
     }
     fputs("). Nothing here was run.</p>\n<ul>\n", out);
-    for (int i = 0; i < MSIM_STEP_CLASSES; i++)
-        put_interval(fit, (enum msim_step_class)i, out);
     if (plan->best != UINT32_MAX) {
         double c = plan->points[plan->best].correction;
+
+        put_held(plan, out);
 
         if (fabs(c - 1) > 0.0005)
             fprintf(out,
@@ -86,6 +121,7 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
                   out);
     }
     fputs("</ul>\n", out);
+    put_kinds(plan, out);
 }
 
 static void put_peaks(const struct msim_plan *plan, FILE *out)
@@ -170,13 +206,14 @@ void msim_plan_page_basis(const struct msim_plan *plan,
         put_peaks(plan, out);
     }
     fputs("<section><h3>GPUs, networks, "
-          "prices</h3>\n<table><tr><th>name<th>product<th "
+          "prices</h3>\n<div class=scroll><table><tr><th>name<th>product<th "
           "class=n>memory<th class=n>bandwidth<th>operators<th>network<th "
           "class=n>a GPU and hour<th class=n>power a GPU</tr>\n",
           out);
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         put_platform(plan, spec, i, out);
-    fputs("</table>\n<p class=note>Prices and power are the spec's. Cost and "
+    fputs("</table></div>\n<p class=soft>Prices and power are the spec's. Cost "
+          "and "
           "energy are GPU time times those; nothing else is in them (storage, "
           "people, restarts after failures).</p></section>\n",
           out);

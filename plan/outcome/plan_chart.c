@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
-                                     "#ccbb44", "#66ccee", "#aa3377",
-                                     "#bbbbbb", "#999933"};
-#define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
-
 /* Days and cost where they are known, else seconds and GPU seconds of a step,
  * or of a million samples, where the batch of a step differs. */
 static double x_of(const struct msim_spec *spec,
@@ -54,8 +49,38 @@ static void name_axes(const struct msim_plan *plan,
     if (isnan(p->cost))
         snprintf(y, sizeof(y), "%s, GPU seconds", of);
     else
-        snprintf(y, sizeof(y), "%s", msim_plan_cost_word(spec, p));
+        snprintf(y, sizeof(y), "%s%s%s", msim_plan_cost_word(spec, p),
+                 *spec->currency ? ", " : "", spec->currency);
     msim_gnuplot_print(out, "set xlabel %s\nset ylabel %s\n", x, y);
+}
+
+/* A logarithmic axis, of x or y, that ends where its values do, with a tic at
+ * each power of ten, or where those are few also between. */
+static void put_axis(bool is_y, double low, double high, FILE *out)
+{
+    static const double STEPS[] = {1, 2, 5};
+    int steps = high / low < 200 ? 3 : 1;
+    bool any = false;
+    char text[32];
+
+    low /= 1.3;
+    high *= 1.3;
+    fputs(is_y ? "set logscale y\nset yrange " : "set logscale x\nset xrange ",
+          out);
+    fprintf(out, "[%.6g:%.6g]\n", low, high);
+    fputs(is_y ? "set ytics (" : "set xtics (", out);
+    for (double e = floor(log10(low)); e <= log10(high); e++)
+        for (int i = 0; i < steps; i++) {
+            double at = STEPS[i] * pow(10, e);
+
+            if (at < low || at > high)
+                continue;
+            msim_plan_amount_text(at, text, sizeof(text));
+            fputs(any ? ", " : "", out);
+            msim_gnuplot_tic(out, text, at);
+            any = true;
+        }
+    fputs(")\n", out);
 }
 
 /* The chart as cells of about half a dot, on logarithmic axes: of the dots in
@@ -111,6 +136,8 @@ static enum msim_status put_points(const struct msim_plan *plan,
     if (!c)
         return MSIM_ENOMEM;
     set_range(c, plan, spec);
+    put_axis(false, exp(c->x_low), exp(c->x_high), out);
+    put_axis(true, exp(c->y_low), exp(c->y_high), out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         memset(c->taken, 0, sizeof(c->taken));
         fprintf(out, "$p%u << MSIM_END\n", k);
@@ -153,16 +180,12 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
     status = put_points(plan, spec, out);
     put_best(plan, spec, out);
     name_axes(plan, spec, out);
-    msim_gnuplot_print(
-        out,
-        "set title 'Time and cost of every feasible way'\n"
-        "set logscale xy\nset format x '%%g'\nset format y %s\nplot ",
-        y_of(spec, &plan->points[0]) < 1e3 ? "%g" : "%.0s %c");
+    fputs("set title 'Time and cost of every feasible way'\nplot ", out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         msim_plan_platform_text(spec, k, name, sizeof(name));
         msim_gnuplot_print(
             out, "$p%u using 1:2 with points pt 7 ps 0.5 lc rgb %s title %s, ",
-            k, COLORS[k % N_COLORS], name);
+            k, msim_plan_color(k), name);
     }
     fputs(
         "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
@@ -190,178 +213,74 @@ static const struct msim_plan_point *fastest(const struct msim_plan *plan,
     return best;
 }
 
+/* A block of data a platform; false: all points have one number of GPUs. */
+static bool put_scaling(const struct msim_plan *plan,
+                        const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_spec_values *gpus = msim_spec_gpus(spec);
+    double low = INFINITY, high = 0, few = INFINITY, many = 0;
+
+    for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        fprintf(out, "$p%u << MSIM_END\n", k);
+        for (uint32_t i = 0; i < gpus->n; i++) {
+            const struct msim_plan_point *p = fastest(plan, k, gpus->v[i]);
+            struct msim_plan_figure rate;
+
+            if (!p)
+                continue;
+            rate = msim_plan_inverse_of(p, p->rate);
+            fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus->v[i],
+                    rate.middle, rate.low, rate.high);
+            low = fmin(low, rate.low);
+            high = fmax(high, rate.high);
+            few = fmin(few, (double)gpus->v[i]);
+            many = fmax(many, (double)gpus->v[i]);
+        }
+        fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
+    }
+    if (!(few < many))
+        return false;
+    put_axis(true, low, high, out);
+    fprintf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
+            few / 1.3, many * 1.3);
+    for (uint32_t i = 0; i < gpus->n; i++) {
+        fputs(i ? ", " : "", out);
+        fprintf(out, "%" PRId64, gpus->v[i]);
+    }
+    fputs(")\n", out);
+    return true;
+}
+
 static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const struct msim_spec *spec, char **svg,
                                      struct msim_error *err)
 {
-    const struct msim_spec_values *gpus = msim_spec_gpus(spec);
     char name[MSIM_PLAN_PLATFORM_TEXT], rate[64];
     FILE *out = msim_plan_script(err);
 
     if (!out)
         return MSIM_EWRITE;
-    msim_plan_script_begin(out, 420);
-    for (uint32_t k = 0; k < spec->n_platforms; k++) {
-        fprintf(out, "$p%u << MSIM_END\n", k);
-        for (uint32_t i = 0; i < gpus->n; i++) {
-            const struct msim_plan_point *p = fastest(plan, k, gpus->v[i]);
-
-            if (p)
-                fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus->v[i],
-                        p->rate, p->rate * p->us / p->high_us,
-                        p->rate * p->us / p->low_us);
-        }
-        fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
+    msim_plan_script_begin(out, 460);
+    if (!put_scaling(plan, spec, out)) {
+        fclose(out);
+        return MSIM_OK;
     }
     snprintf(rate, sizeof(rate), "%s a second",
              msim_spec_unit_text(spec->unit));
-    msim_gnuplot_print(
-        out,
-        "set title 'Fastest strategy by number of GPUs, with 90 %% "
-        "intervals'\nset xlabel 'GPUs'\nset ylabel %s\n"
-        "set logscale xy\nset format y '%%.0s %%c'\nplot ",
-        rate);
+    msim_gnuplot_print(out,
+                       "set title 'Fastest way by number of GPUs'\n"
+                       "set xlabel 'GPUs'\nset ylabel %s\nplot ",
+                       rate);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         msim_plan_platform_text(spec, k, name, sizeof(name));
         msim_gnuplot_print(
             out,
             "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
             "rgb %s title %s",
-            k, COLORS[k % N_COLORS], name);
+            k, msim_plan_color(k), name);
         fputs(k + 1 < spec->n_platforms ? ", " : "", out);
     }
     fputs("\n", out);
-    return msim_plan_script_draw(out, svg, err);
-}
-
-#define MOST_ROWS 12
-
-static uint32_t rows_of(const struct msim_plan *plan)
-{
-    return plan->n_frontier < MOST_ROWS ? plan->n_frontier : MOST_ROWS;
-}
-
-/* The rows of a chart by name. */
-static void put_rows(const struct msim_plan *plan, const struct msim_spec *spec,
-                     FILE *out)
-{
-    char name[MSIM_PLAN_PLATFORM_TEXT], text[MSIM_PLAN_PLATFORM_TEXT + 24];
-
-    fputs("set xtics rotate by -30 (", out);
-    for (uint32_t i = 0; i < rows_of(plan); i++) {
-        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
-
-        msim_plan_platform_text(spec, p->platform, name, sizeof(name));
-        snprintf(text, sizeof(text), "%" PRId64 " %s", p->strategy.gpus, name);
-        fputs(i ? ", " : "", out);
-        msim_gnuplot_tic(out, text, i);
-    }
-    fputs(")\n", out);
-}
-
-/* A block of data: the first points of the frontier as rows of bars, each with
- * the figures that `put` writes. */
-static void
-put_frontier(const struct msim_plan *plan, const struct msim_spec *spec,
-             void (*put)(const struct msim_plan *plan,
-                         const struct msim_plan_point *p, FILE *out),
-             FILE *out)
-{
-    fputs("$rows << MSIM_END\n", out);
-    for (uint32_t i = 0; i < rows_of(plan); i++)
-        put(plan, &plan->points[plan->frontier[i]], out);
-    fputs("MSIM_END\nset style data histograms\nset style histogram "
-          "rowstacked\nset style fill solid 1 noborder\nset boxwidth 0.7\n",
-          out);
-    put_rows(plan, spec, out);
-}
-
-static void put_names(const char *const *names, FILE *out)
-{
-    for (uint32_t i = 0; names[i]; i++) {
-        fputs(i ? ", " : "", out);
-        msim_gnuplot_print(out, "$rows using %u lc rgb %s title %s", i + 1,
-                           COLORS[i % N_COLORS], names[i]);
-    }
-}
-
-static void put_shares(const struct msim_plan *plan,
-                       const struct msim_plan_point *p, FILE *out)
-{
-    for (uint32_t i = 0; plan->step_parts[i]; i++)
-        fprintf(out, " %.4g", 100 * p->part_us[i] / p->us);
-    putc('\n', out);
-}
-
-static enum msim_status draw_breakdown(const struct msim_plan *plan,
-                                       const struct msim_spec *spec, char **svg,
-                                       struct msim_error *err)
-{
-    FILE *out;
-
-    if (!plan->n_frontier) /* bars of nothing have no range */
-        return MSIM_OK;
-    out = msim_plan_script(err);
-    if (!out)
-        return MSIM_EWRITE;
-    msim_plan_script_begin(out, 420);
-    put_frontier(plan, spec, put_shares, out);
-    fputs("set title 'Where a step goes, along the frontier'\n"
-          "set ylabel 'share of a step, %'\nset yrange [0:100]\nplot ",
-          out);
-    put_names(plan->step_parts, out);
-    fputs("\n", out);
-    return msim_plan_script_draw(out, svg, err);
-}
-
-/* ---- memory -------------------------------------------------------------- */
-
-static uint32_t count(const char *const *names)
-{
-    uint32_t n = 0;
-
-    while (names[n])
-        n++;
-    return n;
-}
-
-/* The peak by what it is for, the peak with its interval, the memory of the
- * GPU; GiB. What is not known is not drawn. */
-static void put_memory(const struct msim_plan *plan,
-                       const struct msim_plan_point *p, FILE *out)
-{
-    for (uint32_t i = 0; plan->memory_parts[i]; i++)
-        fprintf(out, " %.5g", isnan(p->peak_gib) ? 0 : p->part_gib[i]);
-    if (isnan(p->peak_gib))
-        fputs(" NaN NaN NaN", out);
-    else
-        fprintf(out, " %.5g %.5g %.5g", p->peak_gib, p->low_gib, p->high_gib);
-    fprintf(out, " %.5g\n", p->room_gib);
-}
-
-static enum msim_status draw_memory(const struct msim_plan *plan,
-                                    const struct msim_spec *spec, char **svg,
-                                    struct msim_error *err)
-{
-    uint32_t n = count(plan->memory_parts);
-    FILE *out;
-
-    if (!plan->n_frontier)
-        return MSIM_OK;
-    out = msim_plan_script(err);
-    if (!out)
-        return MSIM_EWRITE;
-    msim_plan_script_begin(out, 420);
-    put_frontier(plan, spec, put_memory, out);
-    fputs("set title 'Memory of a GPU at its peak, along the frontier'\n"
-          "set ylabel 'GiB'\nset yrange [0:]\nplot ",
-          out);
-    put_names(plan->memory_parts, out);
-    fprintf(out,
-            ", $rows using 0:%u:%u:%u with yerrorbars lc rgb '#222222' lw 1.5 "
-            "pt 0 title '90 %%', $rows using 0:%u:(0.42) with xerrorbars lc "
-            "rgb '#cc3311' lw 2.5 pt 0 title 'there is'\n",
-            n + 1, n + 2, n + 3, n + 4);
     return msim_plan_script_draw(out, svg, err);
 }
 
@@ -402,14 +321,14 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
         fprintf(out, "%.4f %u\n", exp((i - BINS / 2) * BIN), bins[i]);
     msim_gnuplot_print(
         out,
-        "MSIM_END\nset title 'Measured over predicted time of %u published "
-        "training jobs'\nset xlabel 'measured / predicted'\nset ylabel "
+        "MSIM_END\nset title 'Measured over predicted, %u published jobs'\nset "
+        "xlabel 'measured / predicted'\nset ylabel "
         "'jobs'\nset logscale x\nset xtics (0.5,0.7,0.8,0.9,1,1.1,1.25,"
         "1.5,2)\nset xrange [0.5:2]\nset style fill solid 1 noborder\n"
         "unset key\n"
         "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
         "lc rgb %s\n",
-        fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
+        fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), msim_plan_color(0));
     return msim_plan_script_draw(out, svg, err);
 }
 
@@ -422,16 +341,6 @@ const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
      "The fastest way with so many GPUs. Bars: 90 % intervals. A steeper line "
      "scales better.",
      draw_scaling, false},
-    {"breakdown.svg",
-     "Where the time of a step goes, for the ways of the frontier, fastest "
-     "first.",
-     draw_breakdown, false},
-    {"memory.svg",
-     "What a GPU holds at its peak, for the ways of the frontier. Red: the "
-     "memory that CUDA's context and NCCL's buffers leave. An interval that "
-     "reaches the red line is not sure to "
-     "fit.",
-     draw_memory, false},
     {"timeline.svg",
      "What it holds while a step runs, by formula: each forward pass adds "
      "activations, each backward pass gives them back. Of more than 32 micro "

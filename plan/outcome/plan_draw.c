@@ -8,14 +8,25 @@
 #include <errno.h>
 #include <string.h>
 
+/* Those of the pages that page.js draws. */
+const char *msim_plan_color(uint32_t i)
+{
+    static const char *const COLORS[] = {"#2f6db5", "#d9822b", "#3a9a62",
+                                         "#7a5ea8", "#b3261e", "#8f98a5",
+                                         "#1f9aa5", "#a5791f"};
+
+    return COLORS[i % (sizeof(COLORS) / sizeof(COLORS[0]))];
+}
+
 void msim_plan_script_begin(FILE *out, int height)
 {
     fprintf(out,
             "set encoding utf8\n"
-            "set terminal svg noenhanced size 960,%d "
+            "set terminal svg noenhanced size 640,%d "
             "font 'sans,17' background '#ffffff'\n"
             "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
-            "'#333333'\nset grid lc rgb '#dddddd'\nset key outside right top\n",
+            "'#333333'\nset grid lc rgb '#dddddd'\n"
+            "set key outside bottom center horizontal font ',14'\n",
             height);
 }
 

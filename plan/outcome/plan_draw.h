@@ -6,6 +6,9 @@
 #define MSIM_PLAN_OUTCOME_PLAN_DRAW_H
 #include "plan/outcome/plan_report.h"
 
+/* The colour of a part or platform by its number, as "#rrggbb". */
+const char *msim_plan_color(uint32_t i);
+
 /* An empty script; NULL, with `err`, where there is no room for it. */
 FILE *msim_plan_script(struct msim_error *err);
 /* Settings that all charts have; `height` in pixels. */

@@ -92,13 +92,9 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
                                      const struct msim_spec *spec, char **svg,
                                      struct msim_error *err)
 {
-    static const struct {
-        const char *color, *name;
-    } PARTS[] = {{"#bbbbbb", "CUDA and NCCL"},
-                 {"#4477aa", "weights, gradients, states"},
-                 {"#ccbb44", "activations"},
-                 {"#66ccee", "logits and loss"},
-                 {"#aa3377", "optimizer's temporaries"}};
+    static const char *const PARTS[] = {
+        "CUDA and NCCL", "weights, gradients, states", "activations",
+        "logits and loss", "optimizer's temporaries"};
     const size_t n = sizeof(PARTS) / sizeof(PARTS[0]);
     const struct msim_plan_point *p;
     struct msim_job_line line;
@@ -111,24 +107,23 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
     p = &plan->points[plan->best != UINT32_MAX ? plan->best
                                                : plan->frontier[0]];
     find_line(&line, &m, plan, p, spec);
-    msim_plan_script_begin(out, 380);
+    msim_plan_script_begin(out, 420);
     put_points(&line, p, out);
     msim_plan_platform_text(spec, p->platform, name, sizeof(name));
     snprintf(title, sizeof(title),
-             "Memory of a GPU of the first stage within a step of %" PRId64
-             " x %s",
+             "Memory of a GPU within a step, %" PRId64 " x %s",
              p->strategy.gpus, name);
     msim_gnuplot_print(out,
                        "set title %s\nset xlabel 's'\nset ylabel 'GiB'\n"
                        "set yrange [0:]\nset style fill solid 1 noborder\n"
-                       "set key outside bottom center horizontal\nplot ",
+                       "plot ",
                        title);
     for (size_t k = n; k-- > 0;) /* the highest is behind */
         msim_gnuplot_print(
             out,
             "$line using 1:%zu with filledcurves y1=0 lc rgb %s title "
             "%s, ",
-            k + 2, PARTS[k].color, PARTS[k].name);
+            k + 2, msim_plan_color(k ? (uint32_t)k - 1 : 5), PARTS[k]);
     fprintf(out, "%.5g with lines lc rgb '#cc3311' lw 2 title 'the GPU has'\n",
             plan->basis.platforms[p->platform].memory / MSIM_GIB);
     return msim_plan_script_draw(out, svg, err);

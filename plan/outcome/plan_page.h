@@ -18,6 +18,12 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out);
 
+/* Bars: where a step goes, what a GPU holds. In plan_bars.c. */
+void msim_plan_page_steps(const struct msim_plan *plan,
+                          const struct msim_spec *spec, FILE *out);
+void msim_plan_page_memory(const struct msim_plan *plan,
+                           const struct msim_spec *spec, FILE *out);
+
 /* What is recommended, by the law and by the graph of its job. In
  * plan_simulated.c. */
 void msim_plan_page_simulated(const struct msim_plan *plan,

@@ -3,13 +3,13 @@
  */
 #ifndef MSIM_PLAN_OUTCOME_PLAN_REPORT_H
 #define MSIM_PLAN_OUTCOME_PLAN_REPORT_H
+#include "core/report/page/page_head.h"
 #include "plan/search/plan.h"
 
 #include <stdio.h>
 
 /* What tells files of a plan from others. */
-#define MSIM_PLAN_HTML_MARK                                                    \
-    "<meta name=generator content=\"mystique-sim plan\">"
+#define MSIM_PLAN_HTML_MARK MSIM_PAGE_MARK("plan")
 #define MSIM_PLAN_CSV_MARK  ",predicted_memory_gib,fits,"
 #define MSIM_PLAN_JSON_MARK "\"schema\": \"mystique-sim/plan/"
 
@@ -64,7 +64,7 @@ struct msim_plan_chart {
     msim_plan_draw *draw;
     bool described; /* of described models alone */
 };
-#define MSIM_PLAN_CHARTS 6
+#define MSIM_PLAN_CHARTS 4
 /* In the order of the report. */
 extern const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS];
 

@@ -137,27 +137,25 @@ void msim_plan_page_simulated(const struct msim_plan *plan,
 
     if (!plan->n_simulated)
         return;
-    fputs("<section><h2>By the law, and simulated</h2>\n<table><thead><tr>"
-          "<th class=n>GPUs<th>platform<th>strategy<th class=n>step, by the "
-          "law<th class=n>simulated<th class=n>x<th class=n>GiB, by the law"
-          "<th class=n>"
-          "simulated</tr></thead>\n<tbody>",
+    fputs("<section><h2>By the law, and simulated</h2>\n<div class=scroll>"
+          "<table><thead><tr><th>way<th class=n>step, by the law<th "
+          "class=n>simulated<th class=n>x<th class=n>GiB, by the law<th "
+          "class=n>simulated</tr></thead>\n<tbody>",
           out);
     for (uint32_t i = 0; i < plan->n_simulated; i++) {
         const struct msim_plan_simulated *s = &plan->simulated[i];
         const struct msim_plan_point *p = &plan->points[s->point];
 
         fill(&t, plan, s, spec);
-        msim_html_print(out,
-                        "<tr><td class=n>%" PRId64
-                        "</td><td>%s</td><td>%s</td><td class=n>%s</td>"
-                        "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
-                        "</td><td class=n>%s</td></tr>\n",
-                        p->strategy.gpus, spec->platforms[p->platform].name,
-                        t.strategy, t.law, t.simulated, t.factor, t.law_gib,
-                        t.gib);
+        msim_html_print(
+            out,
+            "<tr><td>%" PRId64 " &times; %s<br><span class=soft>%s</span></td>"
+            "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
+            "</td><td class=n>%s</td><td class=n>%s</td></tr>\n",
+            p->strategy.gpus, spec->platforms[p->platform].name, t.strategy,
+            t.law, t.simulated, t.factor, t.law_gib, t.gib);
     }
-    fputs("</tbody></table>\n<p class=note>What is recommended, what is "
+    fputs("</tbody></table></div>\n<p class=soft>What is recommended, what is "
           "shortest, and those next to them. Simulated is the graph of the "
           "job by itself, as synth writes it; measured jobs, which the law "
           "knows, take the factor x of it, in every verb.</p></section>\n",

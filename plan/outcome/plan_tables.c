@@ -5,158 +5,245 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-static void put_head(const struct msim_spec *spec, FILE *out)
-{
-    msim_html_print(
-        out,
-        "<table><thead><tr><th class=n>GPUs<th>platform<th>strategy<th "
-        "class=n>%s<th class=n>%s/s<th class=n>MFU, %%<th class=n>days<th "
-        "class=n>%s<th class=n>kWh<th class=n>GiB<th class=n>limits "
-        "kept</tr></thead>\n<tbody>",
-        msim_plan_step_word(spec), msim_spec_unit_text(spec->unit),
-        msim_spec_is_hourly(spec) ? "cost an hour" : "cost");
-}
+enum column { STEP, RATE, MFU, DAYS, COST, ENERGY, MEMORY, CHANCE, COLUMNS };
 
-/* A figure above its interval. */
-static void put_interval(const char *middle, const char *low, const char *high,
-                         FILE *out)
-{
-    msim_html_print(out, "<td class=n>%s<br><i>%s to %s</i></td>", middle, low,
-                    high);
-}
-
-/* With one decimal, and what stands behind it. */
-static void put_cell(struct msim_plan_figure f, const char *mark, FILE *out)
-{
+/* A figure and its interval as texts; "": not known, or none. */
+struct cell {
     char middle[48], low[48], high[48];
+};
 
-    if (isnan(f.middle)) {
-        fputs("<td class=n>-</td>", out);
+typedef void as_text(double v, char *text, size_t size);
+
+static void set(struct cell *c, struct msim_plan_figure f, as_text *text)
+{
+    if (isnan(f.middle))
         return;
+    text(f.middle, c->middle, sizeof(c->middle));
+    text(f.low, c->low, sizeof(c->low));
+    text(f.high, c->high, sizeof(c->high));
+}
+
+static void percent_text(double v, char *text, size_t size)
+{
+    snprintf(text, size, "%.1f %%", 100 * v);
+}
+
+static void gib_text(double v, char *text, size_t size)
+{
+    snprintf(text, size, "%.1f GiB", v);
+}
+
+/* Of an hour they are sure. */
+static void set_cost(struct cell *c, const struct msim_plan_point *p, double v,
+                     const struct msim_spec *spec, as_text *text)
+{
+    set(c, msim_plan_figure_of(p, v), text);
+    if (msim_spec_is_hourly(spec))
+        c->low[0] = c->high[0] = '\0';
+}
+
+static struct cell cell_of(enum column column, const struct msim_plan_point *p,
+                           const struct msim_spec *spec)
+{
+    struct cell c = {"", "", ""};
+
+    switch (column) {
+    case STEP:
+        set(&c, msim_plan_figure_of(p, p->us), msim_plan_time_text);
+        break;
+    case RATE:
+        set(&c, msim_plan_inverse_of(p, p->rate), msim_plan_amount_text);
+        break;
+    case MFU:
+        set(&c, msim_plan_inverse_of(p, p->mfu), percent_text);
+        break;
+    case DAYS:
+        set(&c, msim_plan_figure_of(p, p->days), msim_plan_days_text);
+        break;
+    case COST:
+        set_cost(&c, p, p->cost, spec, msim_plan_amount_text);
+        break;
+    case ENERGY:
+        set_cost(&c, p, p->kwh, spec, msim_plan_energy_text);
+        break;
+    case MEMORY:
+        set(&c, (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
+            gib_text);
+        if (*c.middle && p->fits == MSIM_FITS_EDGE)
+            strcat(c.middle, "?");
+        break;
+    case CHANCE:
+        if (!isnan(p->chance))
+            msim_plan_chance_text(p->chance, c.middle, sizeof(c.middle));
+        break;
+    case COLUMNS:
+        break;
     }
-    snprintf(middle, sizeof(middle), "%.1f%s", f.middle, mark);
-    snprintf(low, sizeof(low), "%.1f%s", f.low, mark);
-    snprintf(high, sizeof(high), "%.1f%s", f.high, mark);
-    put_interval(middle, low, high, out);
+    return c;
 }
 
-static void put_amount_cell(struct msim_plan_figure f, FILE *out)
-{
-    char middle[32], low[32], high[32];
+/* What a table has: the columns in which a figure is known. */
+struct shape {
+    bool has[COLUMNS];
+    double most; /* the end of the longest bar of cost; 0: no bars */
+};
 
-    msim_plan_amount_text(f.middle, middle, sizeof(middle));
-    msim_plan_amount_text(f.low, low, sizeof(low));
-    msim_plan_amount_text(f.high, high, sizeof(high));
-    if (isnan(f.middle))
-        fputs("<td class=n>-</td>", out);
+static double cost_end(const struct msim_plan_point *p,
+                       const struct msim_spec *spec)
+{
+    return p->cost * (msim_spec_is_hourly(spec) ? 1 : p->high_us / p->us);
+}
+
+static void add_shape(struct shape *t, const struct msim_plan_point *p,
+                      const struct msim_spec *spec)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        t->has[c] |= *cell_of((enum column)c, p, spec).middle != '\0';
+    t->most = fmax(t->most, cost_end(p, spec));
+}
+
+static void put_name(enum column column, const struct msim_spec *spec,
+                     FILE *out)
+{
+    char cost[48];
+
+    snprintf(cost, sizeof(cost), "cost%s%s%s",
+             msim_spec_is_hourly(spec) ? " an hour" : "",
+             *spec->currency ? ", " : "", spec->currency);
+    if (column == RATE)
+        msim_html_print(out, "<th class=n>%s/s",
+                        msim_spec_unit_text(spec->unit));
     else
-        put_interval(middle, low, high, out);
+        msim_html_print(
+            out, "<th class=n>%s",
+            (const char *const[]){[STEP] = msim_plan_step_word(spec),
+                                  [MFU] = "MFU",
+                                  [DAYS] = "days",
+                                  [COST] = cost,
+                                  [ENERGY] = "energy",
+                                  [MEMORY] = "memory a GPU",
+                                  [CHANCE] = "limits kept"}[column]);
 }
 
-static void put_days_cell(struct msim_plan_figure f, FILE *out)
+static void put_head(const struct shape *t, const struct msim_spec *spec,
+                     FILE *out)
 {
-    char middle[32], low[32], high[32];
-
-    msim_plan_days_text(f.middle, middle, sizeof(middle));
-    msim_plan_days_text(f.low, low, sizeof(low));
-    msim_plan_days_text(f.high, high, sizeof(high));
-    if (isnan(f.middle))
-        fputs("<td class=n>-</td>", out);
-    else
-        put_interval(middle, low, high, out);
+    fputs("<div class=scroll><table><thead><tr><th>way", out);
+    for (int c = 0; c < COLUMNS; c++)
+        if (t->has[c])
+            put_name((enum column)c, spec, out);
+    fputs("</tr></thead>\n<tbody>", out);
 }
 
-static void put_time_cell(const struct msim_plan_point *p, FILE *out)
-{
-    char middle[32], low[32], high[32];
-
-    msim_plan_time_text(p->us, middle, sizeof(middle));
-    msim_plan_time_text(p->low_us, low, sizeof(low));
-    msim_plan_time_text(p->high_us, high, sizeof(high));
-    put_interval(middle, low, high, out);
-}
-
-/* Cost and energy: of an hour they are sure. */
-static void put_cost_cells(const struct msim_plan_point *p,
-                           const struct msim_spec *spec, FILE *out)
-{
-    const double amounts[] = {p->cost, p->kwh};
-    char text[32];
-
-    for (int i = 0; i < 2; i++) {
-        if (!msim_spec_is_hourly(spec)) {
-            put_amount_cell(msim_plan_figure_of(p, amounts[i]), out);
-            continue;
-        }
-        msim_plan_amount_text(amounts[i], text, sizeof(text));
-        msim_html_print(out, "<td class=n>%s</td>", text);
-    }
-}
-
-static void put_row(const struct msim_plan_point *p,
+/* Cost as a bar, a line across it its interval. */
+static void put_bar(const struct shape *t, const struct msim_plan_point *p,
                     const struct msim_spec *spec, FILE *out)
 {
-    char strategy[MSIM_PLAN_STRATEGY_TEXT], chance[24] = "-";
-    struct msim_plan_figure mfu = msim_plan_figure_of(p, 1);
+    double low = p->cost * p->low_us / p->us;
+
+    if (isnan(p->cost))
+        return;
+    fprintf(out, "<br><span class=bar><i style=\"width:%.1f%%\"></i>",
+            100 * p->cost / t->most);
+    if (!msim_spec_is_hourly(spec))
+        fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\"></u>",
+                100 * low / t->most, 100 * (cost_end(p, spec) - low) / t->most);
+    fputs("</span>", out);
+}
+
+static void put_row(const struct shape *t, const struct msim_plan_point *p,
+                    const struct msim_spec *spec, FILE *out)
+{
+    char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
-    msim_html_print(
-        out, "<tr><td class=n>%" PRId64 "</td><td>%s</td><td>%s</td>",
-        p->strategy.gpus, spec->platforms[p->platform].name, strategy);
-    put_time_cell(p, out);
-    put_amount_cell((struct msim_plan_figure){p->rate, p->rate / mfu.high,
-                                              p->rate / mfu.low},
-                    out);
-    put_cell((struct msim_plan_figure){100 * p->mfu, 100 * p->mfu / mfu.high,
-                                       100 * p->mfu / mfu.low},
-             "", out);
-    put_days_cell(msim_plan_figure_of(p, p->days), out);
-    put_cost_cells(p, spec, out);
-    put_cell((struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
-             p->fits == MSIM_FITS_EDGE ? "?" : "", out);
-    if (!isnan(p->chance))
-        msim_plan_chance_text(p->chance, chance, sizeof(chance));
-    msim_html_print(out, "<td class=n>%s</td></tr>\n", chance);
+    msim_html_print(out,
+                    "<tr><td>%" PRId64 " &times; %s<br><span class=soft>%s"
+                    "</span></td>",
+                    p->strategy.gpus, spec->platforms[p->platform].name,
+                    strategy);
+    for (int c = 0; c < COLUMNS; c++) {
+        struct cell cell = cell_of((enum column)c, p, spec);
+
+        if (!t->has[c])
+            continue;
+        msim_html_print(out, "<td class=n>%s",
+                        *cell.middle ? cell.middle : "-");
+        if (*cell.low)
+            msim_html_print(out, "<br><span class=soft>%s to %s</span>",
+                            cell.low, cell.high);
+        if (c == COST && t->most > 0)
+            put_bar(t, p, spec, out);
+        fputs("</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+static uint32_t columns_of(const struct shape *t)
+{
+    uint32_t n = 0;
+
+    for (int c = 0; c < COLUMNS; c++)
+        n += t->has[c];
+    return n;
+}
+
+/* Why a GPU has no row. */
+static void put_none(const struct shape *t, const struct msim_plan *plan,
+                     const struct msim_spec *spec, uint32_t i, FILE *out)
+{
+    msim_html_print(out, "<tr><td>%s</td><td colspan=%u>%s</td></tr>\n",
+                    spec->platforms[i].name, columns_of(t),
+                    plan->priced && spec->platforms[i].price <= 0
+                        ? "it has no price, and others have: not compared"
+                        : "no way fits and keeps the limits");
 }
 
 void msim_plan_page_platforms(const struct msim_plan *plan,
                               const struct msim_spec *spec, FILE *out)
 {
-    if (plan->best == UINT32_MAX)
+    struct shape t = {{false}, 0};
+
+    if (plan->best == UINT32_MAX || spec->n_platforms < 2)
         return;
+    for (uint32_t i = 0; i < spec->n_platforms; i++)
+        if (plan->best_of[i] != UINT32_MAX)
+            add_shape(&t, &plan->points[plan->best_of[i]], spec);
     fputs("<section><h2>The best on each GPU</h2>\n", out);
-    put_head(spec, out);
-    for (uint32_t i = 0; i < spec->n_platforms; i++) {
-        if (plan->best_of[i] != UINT32_MAX) {
-            put_row(&plan->points[plan->best_of[i]], spec, out);
-            continue;
-        }
-        msim_html_print(out,
-                        "<tr><td class=n>-</td><td>%s</td><td colspan=9>%s"
-                        "</td></tr>\n",
-                        spec->platforms[i].name,
-                        plan->priced && spec->platforms[i].price <= 0
-                            ? "it has no price, and others have: not compared"
-                            : "no way fits and keeps the limits");
-    }
-    fputs("</tbody></table>\n<p class=note>Small figures: the 90 % interval. "
-          "\"limits kept\": the chance that the limits of time and cost are "
-          "kept. \"?\": the GPU's memory lies inside the interval of the "
-          "peak.</p></section>\n",
-          out);
+    put_head(&t, spec, out);
+    for (uint32_t i = 0; i < spec->n_platforms; i++)
+        if (plan->best_of[i] != UINT32_MAX)
+            put_row(&t, &plan->points[plan->best_of[i]], spec, out);
+        else
+            put_none(&t, plan, spec, i, out);
+    fputs("</tbody></table></div></section>\n", out);
 }
 
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out)
 {
+    struct shape t = {{false}, 0};
+
     if (plan->n_frontier == 0)
         return;
+    for (uint32_t i = 0; i < plan->n_frontier; i++)
+        add_shape(&t, &plan->points[plan->frontier[i]], spec);
+    t.most = 0;
     fputs("<section><h2>Frontier: what no other way beats in both time and "
           "cost</h2>\n",
           out);
-    put_head(spec, out);
+    put_head(&t, spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
-        put_row(&plan->points[plan->frontier[i]], spec, out);
-    fputs("</tbody></table></section>\n", out);
+        put_row(&t, &plan->points[plan->frontier[i]], spec, out);
+    fputs("</tbody></table></div>\n<p class=soft>Small figures: the 90 % "
+          "interval. \"?\": the GPU's memory lies inside the interval of the "
+          "peak.",
+          out);
+    if (t.has[CHANCE])
+        fputs(" \"limits kept\": the chance that the limits of time and cost "
+              "are kept.",
+              out);
+    fputs("</p></section>\n", out);
 }

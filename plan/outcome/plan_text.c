@@ -95,6 +95,7 @@ static void write_best(const struct msim_plan *plan,
 {
     const struct msim_plan_point *p = &plan->points[plan->best];
     char strategy[MSIM_PLAN_STRATEGY_TEXT], cost[24], low[24], high[24];
+    char energy[24];
 
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
     msim_print(out, "\nrecommended   %" PRId64 " x %s: %s\n", p->strategy.gpus,
@@ -112,9 +113,11 @@ static void write_best(const struct msim_plan *plan,
         msim_print(out, "%s%s%s\n", *spec->currency ? " " : "", spec->currency,
                    msim_spec_is_hourly(spec) ? " an hour" : "");
     }
-    if (!isnan(p->kwh))
-        msim_print(out, "  energy      %.3g MWh%s\n", p->kwh / 1e3,
+    if (!isnan(p->kwh)) {
+        msim_plan_energy_text(p->kwh, energy, sizeof(energy));
+        msim_print(out, "  energy      %s%s\n", energy,
                    msim_spec_is_hourly(spec) ? " an hour" : "");
+    }
     write_memory(p, out);
     write_parts(plan, p, out);
     msim_print(out,

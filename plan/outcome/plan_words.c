@@ -148,6 +148,23 @@ struct msim_plan_figure msim_plan_figure_of(const struct msim_plan_point *p,
                                      v * p->high_us / p->us};
 }
 
+struct msim_plan_figure msim_plan_inverse_of(const struct msim_plan_point *p,
+                                             double v)
+{
+    return (struct msim_plan_figure){v, v * p->us / p->high_us,
+                                     v * p->us / p->low_us};
+}
+
+void msim_plan_energy_text(double kwh, char *text, size_t size)
+{
+    static const char *const UNITS[] = {"kWh", "MWh", "GWh", "TWh"};
+    int i = 0;
+
+    for (; kwh >= 999.5 && i < 3; i++)
+        kwh /= 1e3;
+    snprintf(text, size, "%.3g %s", kwh, UNITS[i]);
+}
+
 void msim_plan_amount_text(double v, char *text, size_t size)
 {
     static const struct {

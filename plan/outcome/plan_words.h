@@ -30,8 +30,15 @@ struct msim_plan_figure {
 struct msim_plan_figure msim_plan_figure_of(const struct msim_plan_point *p,
                                             double v);
 
+/* The same of what goes with the inverse of that time, as a rate does. */
+struct msim_plan_figure msim_plan_inverse_of(const struct msim_plan_point *p,
+                                             double v);
+
 /* "335.6 k", "1.23 M", "-" */
 void msim_plan_amount_text(double v, char *text, size_t size);
+
+/* "171 MWh", "0.25 kWh" */
+void msim_plan_energy_text(double kwh, char *text, size_t size);
 
 /* "1.25 s", "340 ms" */
 void msim_plan_time_text(double us, char *text, size_t size);

@@ -131,6 +131,7 @@ static bool step(void *thread, struct msim_plan_point *p,
     p->mfu = msim_step_mfu(&e, a->platforms[p->platform], &p->strategy);
     p->correction = e.correction;
     p->measured = e.near;
+    p->class = e.class;
     memcpy(p->part_us,
            (const double[MSIM_PLAN_PARTS]){e.parts.compute, e.parts.host,
                                            e.parts.tp, e.parts.cp + e.parts.ep,

@@ -7,6 +7,7 @@
 #include "core/memory/beside.h"
 #include "core/memory/fits.h"
 #include "plan/search/spec.h"
+#include "plan/step/steps_file.h"
 
 #define MSIM_PLAN_PARTS 8
 
@@ -39,7 +40,10 @@ struct msim_plan_point {
     double correction; /* what measured jobs like it took, over the law's time;
                           1: no such job */
     bool measured;     /* there is one */
-    msim_guard_marks marks; /* guards that it trips */
+    enum msim_step_class class; /* of described models: what its interval goes
+                                 * by
+                                 */
+    msim_guard_marks marks;     /* guards that it trips */
 };
 
 /* Set or read the value of a dimension. */

@@ -231,6 +231,7 @@ static void set_interval(struct msim_step_estimate *e,
         low = with_network(low, network);
         high = with_network(high, network);
     }
+    e->class = class;
     e->low_us = e->us / low;
     e->high_us = e->us * high;
 }

@@ -75,6 +75,7 @@ struct msim_step_estimate {
     double flops;      /* a rank and step */
     double correction; /* what neighbours make of the law's time, a factor */
     bool near;         /* some row of the fit is like it */
+    enum msim_step_class class; /* whose interval it has, or more */
 };
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit);

@@ -71,7 +71,7 @@ static void put_answer(const struct msim_serving_choice *c, FILE *out)
     char text[800];
 
     msim_serving_question_text(c, text, sizeof(text));
-    msim_html_print(out, "<p class=question>%s</p>\n", text);
+    msim_html_print(out, "<p class=soft>%s</p>\n", text);
     if (!p) {
         msim_serving_none_text(c, text, sizeof(text));
         msim_html_print(out, "<p class=answer>%s</p>\n", text);
@@ -147,7 +147,8 @@ static void put_head(const struct msim_serving_choice *c, FILE *out)
 {
     char what[200];
 
-    fputs("<table>\n<tr><th>configuration<th class=n>replicas<th "
+    fputs("<div class=scroll><table>\n<tr><th>configuration<th "
+          "class=n>replicas<th "
           "class=n>GPUs<th class=n>cost an hour<th class=n>load",
           out);
     for (uint32_t i = 0; i < c->app.n_promises; i++) {
@@ -172,9 +173,9 @@ static void put_row(const struct msim_serving_choice *c,
         msim_html_print(out, "%.5g", p->cost_per_hour);
     msim_html_print(out, "<td class=n>%.0f %%", 100 * p->load);
     for (uint32_t i = 0; i < c->app.n_promises; i++)
-        msim_html_print(out, "<td class=n>%.4g <i>%.4g to %.4g</i>",
-                        p->promised[i].middle, p->promised[i].low,
-                        p->promised[i].high);
+        msim_html_print(
+            out, "<td class=n>%.4g <span class=soft>%.4g to %.4g</span>",
+            p->promised[i].middle, p->promised[i].low, p->promised[i].high);
     msim_html_print(out, "<td>%s</tr>\n", p->of_limit.high <= 1 ? "yes" : "");
 }
 
@@ -190,21 +191,21 @@ static void put_table(const struct msim_serving_choice *c, bool frontier,
     while ((p = msim_serving_choice_next(c, &at)))
         if (!frontier || p->frontier)
             put_row(c, p, out);
-    fputs("</table></section>\n", out);
+    fputs("</table></div></section>\n", out);
 }
 
 static void put_left_out(const struct msim_serving_choice *c, FILE *out)
 {
     char text[300];
 
-    fputs("<section><h2>Left out</h2>\n<table>\n", out);
+    fputs("<section><h2>Left out</h2>\n<div class=scroll><table>\n", out);
     for (uint32_t i = 0; i < c->n; i++) {
         if (!*c->fleets[i].why)
             continue;
         msim_serving_config_text(c->spec, i, text, sizeof(text));
         msim_html_print(out, "<tr><td>%s<td>%s</tr>\n", text, c->fleets[i].why);
     }
-    fputs("</table></section>\n", out);
+    fputs("</table></div></section>\n", out);
 }
 
 static void put_basis(const struct msim_serving_choice *c, FILE *out)
@@ -250,5 +251,5 @@ void msim_serving_plan_html(const struct msim_serving_choice *c,
     put_table(c, false, out);
     put_left_out(c, out);
     put_basis(c, out);
-    fputs("<p class=note>mystique-sim " MSIM_VERSION "</p>\n</html>\n", out);
+    fputs("<p class=soft>mystique-sim " MSIM_VERSION "</p>\n</html>\n", out);
 }

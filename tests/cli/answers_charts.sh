@@ -55,7 +55,7 @@ drawn traced_rows validate --rows "$folder/traced.csv" --trace "$data/traces/res
 echo '{"model": "llama3-8b", "global_batch": 64, "tokens": 1e9, "limits": {"cost": 20000}, "gpus": [8, 16], "tp": [1, 2],
     "platforms": [{"name": "h100", "price_per_gpu_hour": 2, "power_w": 1000}, {"name": "a100", "price_per_gpu_hour": 1}]}' >"$folder/spec.json"
 drawn plan plan "$folder/spec.json" -o "$folder/plan"
-to_eight_digits <"$folder/plan/report.html" >"$folder/said"
+sed '/^<style>/,/^<\/style>/d' "$folder/plan/report.html" | to_eight_digits >"$folder/said"
 hold chart_plan_page
 echo "{\"trace\": \"$data/traces/vit\", \"platforms\": [\"h100\", \"l40s\"], \"gpus\": [1, 4], \"micro_batch\": [8, 32]}" >"$folder/spec.json"
 drawn plan_traced plan "$folder/spec.json" -o "$folder/traced"

@@ -56,7 +56,7 @@ for name in experts nothing adapters; do
 done
 if command -v gnuplot >/dev/null; then # what is between its charts
     run plan "$folder/spec.json" -o "$folder/page"
-    sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/page/report.html" | to_eight_digits >"$folder/said"
+    sed '/^<style>/,/^<\/style>/d; s/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/page/report.html" | to_eight_digits >"$folder/said"
     hold plan_page
 fi
 

@@ -95,7 +95,7 @@ want_rc 0
 to_eight_digits <"$folder/plan/points.csv" >"$folder/said"
 hold plan_traced_points
 if command -v gnuplot >/dev/null; then # what is between its charts
-    sed 's/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/plan/report.html" | to_eight_digits >"$folder/said"
+    sed '/^<style>/,/^<\/style>/d; s/<svg.*<\/svg>//; /<svg/,/<\/svg>/d' "$folder/plan/report.html" | to_eight_digits >"$folder/said"
     hold plan_traced_page
 fi
 finish

@@ -405,7 +405,7 @@ import xml.etree.ElementTree
 
 FOLDER = pathlib.Path(sys.argv[1])
 HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-TAGS = set("html meta title style h1 h2 h3 p b div span ul li table thead tbody tr th td br i "
+TAGS = set("html meta title style body h1 h2 h3 p b u s div span ul li table thead tbody tr th td br i "
            "section figure figcaption dl dt dd pre svg desc g path rect use defs circle text "
            "polygon line polyline tspan clippath lineargradient symbol filter feflood "
            "fecomposite".split())

@@ -23,8 +23,8 @@ grep -q 'The answer' "$folder/plan/report.html" || complain "the page has no ans
 ! grep -Eq '(src|href)=.?[^"'"'"'#]' "$folder/plan/report.html" ||
     complain "the page links to other files"
 if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 6 ] ||
-        complain "not six charts in the page"
+    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 4 ] ||
+        complain "not four charts in the page"
 fi
 
 ! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
@@ -61,9 +61,16 @@ want_rc 0
 # A peak that is not sure to fit has a mark in the page, as no other has.
 run plan "$folder/edge.json" -o "$folder/edge"
 want_rc 0
-grep -q '[0-9]?<' "$folder/edge/report.html" || complain "the page does not say what is not sure to fit"
+grep -q 'GiB?<' "$folder/edge/report.html" || complain "the page does not say what is not sure to fit"
+# Of one number of GPUs nothing scales, and of one GPU none is the best.
+[ ! -e "$folder/edge/scaling.svg" ] || complain "one number of GPUs is drawn as a curve"
+! grep -q 'The best on each GPU' "$folder/edge/report.html" || complain "one GPU has a table of the best"
+for column in days cost energy MFU; do
+    grep -q "<th class=n>$column" "$folder/edge/report.html" && echo "$column"
+done >"$folder/columns"
+[ "$(cat "$folder/columns")" = MFU ] || complain "columns of what is not known: $(cat "$folder/columns")"
 cut -d, -f21 "$folder/plan/frontier.csv" | grep -q edge ||
-    ! grep -q '[0-9]?<' "$folder/plan/report.html" || complain "the page doubts what fits"
+    ! grep -q 'GiB?<' "$folder/plan/report.html" || complain "the page doubts what fits"
 
 # Platforms with stacks are platforms of their own.
 cat >"$folder/stacks.json" <<'JSON'

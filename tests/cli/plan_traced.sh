@@ -49,7 +49,7 @@ page=$folder/plan/report.html
 grep -q 'Train as the step recorded in' "$page" || complain "the page has no question"
 grep -q 'What cannot be' "$page" || complain "the page does not say what cannot be"
 if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '<svg' "$page")" -eq 4 ] || complain "not four charts in the page"
+    [ "$(grep -c '<svg' "$page")" -eq 2 ] || complain "not two charts in the page"
 fi
 
 # The same bytes on any threads and processes.

@@ -150,7 +150,7 @@ card("memory a GPU: it fits", *(memory[k] / 2**30 for k in ("peak", "low", "high
 mfu, worst, most = figures("of the GPUs' peak (MFU)", 2)
 near(worst, mfu / high, "least MFU", 0.02)
 near(most, mfu / low, "most MFU", 0.02)
-share = re.search(r"Compute takes ([0-9.]+) % of a step", text)
+share = re.search(r" compute ([0-9.]+) %", text[text.index("Where a step goes"):])
 near(share[1], 100 * best["parts_us"]["compute"] / step["predicted"], "compute", 0.02)
 table = text[text.index("Frontier: what no other way"):text.index("What it stands on")]
 for f in frontier:
@@ -161,7 +161,13 @@ for name in ("h100", "a100"):
     rows = re.search(rf"{name} NVIDIA .*? fitted to ([0-9]+) measured rows", text)
     assert 1000 < int(rows[1]) < 1e7, rows
 laws = re.findall(r"between ([0-9.]+) and ([0-9.]+) times the prediction", text)
-assert len(laws) == 13 and all(float(a) < 1 < float(b) for a, b in laws), laws
+assert len(laws) == 2 and all(float(a) < 1 < float(b) for a, b in laws), laws
+kinds = re.findall(r"([0-9.]+) to ([0-9.]+)", text[text.index("unlike all rows"):text.index("Memory The peak")])
+assert len(kinds) == 12 and all(float(a) < 1 < float(b) for a, b in kinds), kinds
+held = re.search(r"the answer: ([0-9.]+) to ([0-9.]+)", text).groups()
+assert held == laws[0], (held, laws)
+near(held[0], low, "the least of the answer's kind", 0.01)
+near(held[1], high, "the most of the answer's kind", 0.01)
 PY
 
 # ---- jobs by rows ------------------------------------------------------------

@@ -6,15 +6,14 @@
 #include "core/base/json_out.h"
 #include "core/base/write_file.h"
 #include "core/report/page/html.h"
+#include "core/report/page/page_head.h"
 #include "core/report/page/page_pack.h"
 #include "core/report/page/page_text.h"
 #include "core/report/page/page_timeline.h"
 
 #include <stdlib.h>
 
-/* Ours, as it was when the program was built. */
-#define STYLE  msim_page_css
-#define SCRIPT msim_page_js
+#define SCRIPT msim_page_js /* as it was when the program was built */
 
 /* ---- data ---------------------------------------------------------------- */
 
@@ -100,18 +99,9 @@ static enum msim_status put_planes(const struct msim_planes *p, FILE *out)
 
 static void put_head(const char *title, FILE *out)
 {
-    msim_html_print(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><meta "
-        "charset=\"utf-8\">\n" MSIM_PAGE_MARK
-        "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-        "'none'; style-src 'sha256-%s'; script-src 'sha256-%s'\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n"
-        "<title>%s</title>\n<style>",
-        msim_page_css_sha256, msim_page_js_sha256, title);
-    fputs(STYLE, out);
+    msim_page_head(title, "page", true, out);
     msim_html_print(out,
-                    "</style>\n<body><h1>%s</h1>\n"
+                    "<body><h1>%s</h1>\n"
                     "<noscript><p>This page is drawn by a script of its own, "
                     "which loads nothing; the same figures as text are what "
                     "mystique-sim prints without --html.</p></noscript>\n"

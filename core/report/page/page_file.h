@@ -14,9 +14,6 @@
 
 #include <stdio.h>
 
-/* Tells such a page from other files. */
-#define MSIM_PAGE_MARK "<!-- a page of mystique-sim -->"
-
 struct msim_page_parts {
     const char *title;
     const char *json; /* the answer; its `schema` tells the script what it is */
