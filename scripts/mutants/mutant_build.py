@@ -50,7 +50,7 @@ class Build:
             self.compiles[row["file"]].append((row["command"], at, made))
         for link in self.folder.rglob("link.txt"):
             at = link.parents[2]  # DIR/CMakeFiles/TARGET.dir/link.txt
-            for name in re.findall(r"(?<= )\S+\.o\b", link.read_text()):
+            for name in re.findall(r'(?<=[ "])[^\s"]+\.o\b', link.read_text()):
                 self.links[at / name].add(link)
 
     def link(self, links):

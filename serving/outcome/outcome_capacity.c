@@ -246,6 +246,16 @@ static void widen_classes(struct msim_serving_outcome *o)
     }
 }
 
+/* A run may end before the queue of what it cannot bear is seen to grow: an
+ * engine takes in all of some hundred requests. */
+static void mark_overload(struct msim_serving_outcome *o)
+{
+    if (o->capacity_by == MSIM_NONE ||
+        !(fmin(o->asked, o->rate) > o->capacity.high) || isnan(o->asked))
+        return;
+    o->stages[o->capacity_by].saturated = o->saturated = true;
+}
+
 enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w,
                                        struct msim_error *err)
@@ -267,8 +277,8 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
     }
     find_least(o);
     widen_classes(o);
-    return w->capacities && !is_of_log(w) && calls_hold_workers(o) &&
-                   can_flood(o)
-               ? flood(o, w, err)
-               : MSIM_OK;
+    if (w->capacities && !is_of_log(w) && calls_hold_workers(o) && can_flood(o))
+        MSIM_TRY(flood(o, w, err));
+    mark_overload(o);
+    return MSIM_OK;
 }
