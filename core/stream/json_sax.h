@@ -71,10 +71,9 @@ enum msim_status msim_sax_end(struct msim_sax *s);
 /*
  * After ESYNTAX inside a list that is a member of the document: go on inside
  * that list, at offset `at`, as before one of its values. Handlers hear nothing
- * of it. ENOMEM.
+ * of it.
  */
-MSIM_MUST_CHECK
-enum msim_status msim_sax_resume(struct msim_sax *s, uint64_t at);
+void msim_sax_resume(struct msim_sax *s, uint64_t at);
 
 /*
  * How many bytes have been fed. After a failure: the offset of what was found,

@@ -47,6 +47,8 @@ PARTS = {
     "engine_shared": "runs of a graph whose tasks share devices: five",
     "why": "binding edges, slack, waits and path of 20,000 tasks",
     "serving": "5,000 requests through ten stages",
+    "yajl": "yajl alone, over the Kineto file of the sample gpt2",
+    "load": "a load of that file",
 }
 # ... or a run of mystique-sim. DIR: a folder for what a run writes or reads.
 RUNS = {

@@ -3,8 +3,10 @@
  * `bench_counts PART`. What tests/bench/counts.sh counts is counted() alone,
  * not what makes its input.
  */
+#include "core/job/job.h"
 #include "core/report/analyse/waits.h"
 #include "serving/sim/serving_run.h"
+#include "tests/bench/bare_yajl.h"
 #include "tests/bench/dressed.h"
 #include "tests/bench/hold.h"
 #include "tests/bench/ten_stages.h"
@@ -13,7 +15,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
+#define TRACE    "data/traces/gpt2/kineto/rank-0.json.gz" /* where it is run */
 #define TASKS    20000u
 #define RUNS     5
 #define LANES    DRESSED_LANES
@@ -28,6 +32,8 @@ struct scene {
     struct hold hold;
     struct msim_app app;
     struct msim_serving *serving;
+    char *trace;
+    size_t trace_len;
 };
 
 static void must(enum msim_status status)
@@ -45,8 +51,22 @@ static void *room(size_t n, size_t size)
     return p;
 }
 
+static void read_trace(struct scene *s)
+{
+    const size_t most = 1 << 20;
+    gzFile in = gzopen(TRACE, "rb");
+    int len;
+
+    s->trace = room(most, 1);
+    len = in ? gzread(in, s->trace, most) : 0;
+    if (len <= 0 || gzclose(in) != Z_OK)
+        abort();
+    s->trace_len = (size_t)len;
+}
+
 static void scene_init(struct scene *s)
 {
+    read_trace(s);
     dressed_init(&s->d, TASKS);
     s->shared = made_graph_new(TASKS, LANES, 42);
     made_contention_random(&s->shared, LANES, 42);
@@ -66,6 +86,7 @@ static void scene_release(struct scene *s)
     msim_app_release(&s->app);
     msim_engine_free(s->share);
     msim_engine_free(s->walk);
+    free(s->trace);
     free(s->hold.at);
     free(s->slack);
     free(s->start);
@@ -138,6 +159,23 @@ static void serving(struct scene *s)
     must(msim_serving_run(s->serving, &how, &r, NULL));
 }
 
+static void yajl(struct scene *s)
+{
+    yajl_handle bare = bare_yajl();
+
+    bare_parse(bare, s->trace, s->trace_len);
+    yajl_free(bare);
+}
+
+static void load(struct scene *s)
+{
+    struct msim_load_options opt = {.threads = 1};
+    struct msim_job *job;
+
+    must(msim_job_load_memory(&job, TRACE, s->trace, s->trace_len, &opt, NULL));
+    msim_job_free(job);
+}
+
 static const struct part {
     const char *name;
     void (*run)(struct scene *s);
@@ -148,6 +186,8 @@ static const struct part {
     {"engine_shared", engine_shared},
     {"why", why},
     {"serving", serving},
+    {"yajl", yajl},
+    {"load", load},
 };
 
 /* Known to counts.sh by its name. */

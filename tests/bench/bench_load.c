@@ -1,7 +1,7 @@
 /*
  * Loading a big Kineto trace against its lower bounds, in one run:
  *
- *   plain  load / SAX parse of the same bytes with callbacks that do nothing
+ *   plain  load / yajl's parse of the same bytes with callbacks that do nothing
  *   .gz    load / inflating the same file and doing nothing with it
  *   memory peak resident size of a load / size of the plain file
  *
@@ -13,7 +13,7 @@
  */
 #include "core/job/job.h"
 #include "core/stream/input.h"
-#include "core/stream/json_sax.h"
+#include "tests/bench/bare_yajl.h"
 #include "tests/bench/timing.h"
 
 #include <ctype.h>
@@ -169,57 +169,25 @@ static void compress_file(const char *from, const char *to)
 
 /* ---- what is measured --------------------------------------------------- */
 
-static int nothing(void *ctx)
-{
-    (void)ctx;
-    return 0;
-}
-
-static int no_bool(void *ctx, bool value)
-{
-    (void)ctx;
-    (void)value;
-    return 0;
-}
-
-static int no_text(void *ctx, const char *text, size_t len)
-{
-    (void)ctx;
-    (void)text;
-    (void)len;
-    return 0;
-}
-
-static int no_key(void *ctx, const char *text, size_t len)
-{
-    return no_text(ctx, text, len);
-}
-
 /* The pieces of a file, parsed with callbacks that do nothing, or not. */
 static void run_pieces(const char *path, bool parse)
 {
-    static const struct msim_sax_handler handler = {nothing, no_bool, no_text,
-                                                    no_text, no_key,  nothing,
-                                                    nothing, nothing, nothing};
     struct msim_error err = {0};
     struct msim_input *in = NULL;
-    struct msim_sax *sax;
+    yajl_handle yajl = bare_yajl();
     const char *bytes;
     size_t len = 0;
 
-    if (msim_sax_new(&sax, &handler, NULL) ||
-        msim_input_open(&in, path, false, &err))
+    if (msim_input_open(&in, path, false, &err))
         die("cannot begin");
     do {
         if (msim_input_next(in, &bytes, &len, &err))
             die(err.text);
-        if (parse && len && msim_sax_feed(sax, bytes, len))
-            die("cannot parse");
+        if (parse && len)
+            bare_parse(yajl, bytes, len);
     } while (len);
-    if (parse && msim_sax_end(sax))
-        die("cannot parse");
     msim_input_close(in);
-    msim_sax_free(sax);
+    yajl_free(yajl);
 }
 
 static void run_load(const char *path, uint32_t threads)
@@ -294,7 +262,7 @@ static void report(const char *plain, const char *gz, double mb)
     struct measure p1 = best(LOAD1, plain), p2 = best(LOAD2, plain);
     struct measure g1 = best(LOAD1, gz), g2 = best(LOAD2, gz);
 
-    printf("bare SAX parse   %7.3f s  %6.0f MB/s\n", bare.seconds,
+    printf("bare yajl        %7.3f s  %6.0f MB/s\n", bare.seconds,
            mb / bare.seconds);
     printf("inflate          %7.3f s  %6.0f MB/s\n", inflate.seconds,
            mb / inflate.seconds);

@@ -261,6 +261,40 @@ static void test_json_sax__endless_string(void)
     msim_sax_free(s);
 }
 
+static int count_bytes(void *p, const char *s, size_t len)
+{
+    (void)s;
+    *(size_t *)p = len;
+    return 0;
+}
+
+/* One that is as long as it may be with what is around it is read. */
+static void test_json_sax__longest_string(void)
+{
+    static char piece[300 << 10];
+    struct msim_sax_handler lengths = {.string = count_bytes};
+    struct msim_sax *s;
+    enum msim_status status;
+    size_t len = 0, left = MSIM_SAX_MAX_STRING - 9;
+
+    memset(piece, 'x', sizeof(piece));
+    REQUIRE(msim_sax_new(&s, &lengths, &len) == MSIM_OK);
+    status = msim_sax_feed(s, "[\"", 2);
+    while (status == MSIM_OK && left) {
+        size_t n = left < sizeof(piece) ? left : sizeof(piece);
+
+        status = msim_sax_feed(s, piece, n);
+        left -= n;
+    }
+    if (status == MSIM_OK)
+        status = msim_sax_feed(s, "\"]", 2);
+    if (status == MSIM_OK)
+        status = msim_sax_end(s);
+    CHECK_INT(status, MSIM_OK);
+    CHECK_UINT(len, MSIM_SAX_MAX_STRING - 9);
+    msim_sax_free(s);
+}
+
 static void test_json_sax__cut(void)
 {
     check_refused("", MSIM_ETRUNCATED, 0);
@@ -302,6 +336,7 @@ int main(void)
     RUN(test_json_sax__checks_what_it_skips);
     RUN(test_json_sax__refuses);
     RUN(test_json_sax__endless_string);
+    RUN(test_json_sax__longest_string);
     RUN(test_json_sax__cut);
     RUN(test_json_sax__nul_is_no_end);
     RUN(test_json_sax__depth_is_bounded);

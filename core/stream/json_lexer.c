@@ -1,0 +1,265 @@
+/*
+ * core/stream/json_lexer.c - the tokens of JSON that is plain.
+ *
+ * A token is taken with the comma or colon before it, so that between tokens
+ * there are four places to be in. Nearly all bytes are in strings: those are
+ * passed 16 at a time, the others one by one.
+ */
+#include "core/stream/json_lexer.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r'); /* yajl takes \v and \f, too */
+}
+
+static inline const char *spaces_end(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i space = _mm_set1_epi8(' ');
+
+    for (; end - p >= 16; p += 16) {
+        const __m128i bytes = _mm_loadu_si128((const void *)p);
+        int others = 0xffff ^ _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, space));
+
+        if (others)
+            return p + __builtin_ctz((unsigned)others);
+    }
+#endif
+    while (p < end && *p == ' ')
+        p++;
+    return p;
+}
+
+static const char *run_end(const char *p, const char *end)
+{
+    while (p < end && is_blank(*p))
+        p = spaces_end(p + 1, end);
+    return p;
+}
+
+/* Mostly there is none, or one. */
+static inline const char *blanks_end(const char *p, const char *end)
+{
+    if (p < end && *p == ' ')
+        p++;
+    return p < end && (unsigned char)*p <= ' ' ? run_end(p, end) : p;
+}
+
+static bool is_plain(char c)
+{
+    return (signed char)c >= ' ' && c != '"' && c != '\\';
+}
+
+/* Where text that is plain ends. */
+static inline const char *plain_end(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        const __m128i bytes = _mm_loadu_si128((const void *)p);
+        __m128i odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
+        int mask;
+
+        odd = _mm_or_si128(odd, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+        odd = _mm_or_si128(odd, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        mask = _mm_movemask_epi8(odd);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (p < end && is_plain(*p))
+        p++;
+    return p;
+}
+
+static inline enum msim_token take(struct msim_lexer *l, const char *to,
+                                   enum msim_lexer_place place,
+                                   enum msim_token token)
+{
+    l->at = to;
+    l->place = place;
+    return token;
+}
+
+static enum msim_lexer_place place_of(bool is_key)
+{
+    return is_key ? MSIM_LEXER_KEY : MSIM_LEXER_VALUE;
+}
+
+/* A string that is not plain at `p`: its end, unless it is a fault, or cut. */
+static enum msim_token odd_string(struct msim_lexer *l, const char *p,
+                                  bool is_key)
+{
+    for (; p < l->end; p++) {
+        if (*p == '"') {
+            l->text = l->at;
+            l->len = (size_t)(p + 1 - l->at);
+            return is_key ? MSIM_TOKEN_ODD_KEY : MSIM_TOKEN_ODD_STRING;
+        }
+        if ((unsigned char)*p < ' ')
+            return MSIM_TOKEN_ODD;
+        if (*p == '\\' && ++p == l->end)
+            break;
+    }
+    return MSIM_TOKEN_CUT;
+}
+
+/* `p`: behind the quote that opens it. */
+static inline enum msim_token string(struct msim_lexer *l, const char *p,
+                                     bool is_key)
+{
+    const char *to = plain_end(p, l->end);
+
+    if (to == l->end)
+        return MSIM_TOKEN_CUT;
+    if (*to != '"')
+        return odd_string(l, to, is_key);
+    l->text = p;
+    l->len = (size_t)(to - p);
+    return take(l, to + 1, place_of(is_key),
+                is_key ? MSIM_TOKEN_KEY : MSIM_TOKEN_STRING);
+}
+
+static const char *digits_end(const char *p, const char *end)
+{
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p;
+}
+
+/* Digits that must be: false where there is none, and `*p` is at what is. */
+static bool pass_digits(const char **p, const char *end)
+{
+    const char *from = *p;
+
+    *p = digits_end(from, end);
+    return *p > from;
+}
+
+static bool pass_number(const char **p, const char *end)
+{
+    *p += **p == '-';
+    if (*p < end && **p == '0')
+        ++*p;
+    else if (!pass_digits(p, end))
+        return false;
+    if (*p < end && **p == '.') {
+        ++*p;
+        if (!pass_digits(p, end))
+            return false;
+    }
+    if (*p < end && (**p == 'e' || **p == 'E')) {
+        ++*p;
+        *p += *p < end && (**p == '+' || **p == '-');
+        return pass_digits(p, end);
+    }
+    return true;
+}
+
+static enum msim_token number(struct msim_lexer *l, const char *from)
+{
+    const char *p = from;
+    bool is_number = pass_number(&p, l->end);
+
+    if (p == l->end) /* it may go on */
+        return MSIM_TOKEN_CUT;
+    if (!is_number)
+        return MSIM_TOKEN_ODD;
+    l->text = from;
+    l->len = (size_t)(p - from);
+    return take(l, p, MSIM_LEXER_VALUE, MSIM_TOKEN_NUMBER);
+}
+
+static enum msim_token literal(struct msim_lexer *l, const char *p,
+                               const char *word, enum msim_token token)
+{
+    size_t len = strlen(word);
+
+    if ((size_t)(l->end - p) < len)
+        return MSIM_TOKEN_CUT;
+    if (memcmp(p, word, len) != 0)
+        return MSIM_TOKEN_ODD;
+    return take(l, p + len, MSIM_LEXER_VALUE, token);
+}
+
+static enum msim_token open_bracket(struct msim_lexer *l, const char *p,
+                                    char closes, enum msim_token token)
+{
+    l->closes[++l->depth] = closes;
+    return take(l, p + 1, MSIM_LEXER_BRACKET, token);
+}
+
+static enum msim_token close_bracket(struct msim_lexer *l, const char *p)
+{
+    l->depth--;
+    return take(l, p + 1, MSIM_LEXER_VALUE,
+                *p == '}' ? MSIM_TOKEN_MAP_END : MSIM_TOKEN_ARRAY_END);
+}
+
+static enum msim_token no_string(struct msim_lexer *l, const char *p)
+{
+    switch (*p) {
+    case '{':
+        return open_bracket(l, p, '}', MSIM_TOKEN_MAP);
+    case '[':
+        return open_bracket(l, p, ']', MSIM_TOKEN_ARRAY);
+    case 't':
+        return literal(l, p, "true", MSIM_TOKEN_TRUE);
+    case 'f':
+        return literal(l, p, "false", MSIM_TOKEN_FALSE);
+    case 'n':
+        return literal(l, p, "null", MSIM_TOKEN_NULL);
+    default:
+        return *p == '-' || (*p >= '0' && *p <= '9') ? number(l, p)
+                                                     : MSIM_TOKEN_ODD;
+    }
+}
+
+/* At `p` is what may not be there: a fault as soon as all of it is. */
+static enum msim_token fault(const struct msim_lexer *l, const char *p)
+{
+    struct msim_lexer wrong = {.at = p, .end = l->end};
+
+    return msim_lexer_next(&wrong) == MSIM_TOKEN_CUT ? MSIM_TOKEN_CUT
+                                                     : MSIM_TOKEN_ODD;
+}
+
+enum msim_token msim_lexer_next(struct msim_lexer *l)
+{
+    const char *p = blanks_end(l->at, l->end);
+    char closes = l->closes[l->depth];
+    bool is_key = closes == '}' && l->place != MSIM_LEXER_KEY;
+
+    if (p == l->end)
+        return MSIM_TOKEN_CUT;
+    if (l->place == MSIM_LEXER_KEY) {
+        if (*p != ':')
+            return fault(l, p);
+        p = blanks_end(p + 1, l->end);
+    } else if (l->place != MSIM_LEXER_NOTHING) {
+        if (l->depth == 0)
+            return fault(l, p);
+        if (*p == closes)
+            return close_bracket(l, p);
+        if (l->place == MSIM_LEXER_VALUE) {
+            if (*p != ',')
+                return fault(l, p);
+            p = blanks_end(p + 1, l->end);
+        }
+    }
+    if (p == l->end)
+        return MSIM_TOKEN_CUT;
+    if (*p == '"')
+        return string(l, p + 1, is_key);
+    return is_key ? fault(l, p) : no_string(l, p);
+}
+
+void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd)
+{
+    take(l, l->at + l->len, place_of(odd == MSIM_TOKEN_ODD_KEY), odd);
+}

@@ -1,0 +1,61 @@
+/*
+ * core/stream/json_lexer.h - the tokens of JSON that is plain, one by one; for
+ * this room only.
+ *
+ * Plain is what nearly all of a trace is: strings of ASCII without escapes, and
+ * no fault. Of anything else the lexer says that it is odd, and stays before
+ * it: json_sax.c asks yajl then, which decodes it or says what is wrong. So no
+ * fault has two sentences, and what escapes mean stands in one place.
+ *
+ * Text comes in pieces. A token that the end of a piece may have cut is not
+ * taken; the next piece has to begin with it.
+ */
+#ifndef MSIM_CORE_STREAM_JSON_LEXER_H
+#define MSIM_CORE_STREAM_JSON_LEXER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Brackets inside each other, at most: the caller gives up before. */
+#define MSIM_LEXER_MAX_DEPTH 513
+
+enum msim_token {
+    MSIM_TOKEN_CUT,        /* none is complete in what is left */
+    MSIM_TOKEN_ODD,        /* a fault */
+    MSIM_TOKEN_ODD_KEY,    /* `text` from `at` on is a key, with what is */
+    MSIM_TOKEN_ODD_STRING, /* between it and the token before; or a string */
+    MSIM_TOKEN_NULL,
+    MSIM_TOKEN_TRUE,
+    MSIM_TOKEN_FALSE,
+    MSIM_TOKEN_NUMBER,
+    MSIM_TOKEN_STRING,
+    MSIM_TOKEN_KEY,
+    MSIM_TOKEN_MAP,
+    MSIM_TOKEN_MAP_END,
+    MSIM_TOKEN_ARRAY,
+    MSIM_TOKEN_ARRAY_END,
+};
+
+/* Behind what the lexer is. All zero: before a document. */
+enum msim_lexer_place {
+    MSIM_LEXER_NOTHING,
+    MSIM_LEXER_BRACKET, /* one that opens */
+    MSIM_LEXER_KEY,
+    MSIM_LEXER_VALUE,
+};
+
+struct msim_lexer {
+    const char *at, *end; /* what is left of a piece */
+    const char *text;     /* of the token, where it has one, without quotes */
+    size_t len;
+    enum msim_lexer_place place;
+    uint32_t depth;
+    char closes[MSIM_LEXER_MAX_DEPTH + 1]; /* by depth: what closes it */
+};
+
+enum msim_token msim_lexer_next(struct msim_lexer *l);
+
+/* Go on behind an odd key or string. */
+void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd);
+
+#endif
