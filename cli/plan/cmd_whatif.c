@@ -153,11 +153,12 @@ static enum msim_status write_html(const struct settings *s, const char *job,
                                                             FILE *),
                                    const void *of, struct msim_error *err)
 {
-    char title[256];
+    char name[256], title[272];
 
     if (!s->html)
         return MSIM_OK;
-    msim_format_name(title, sizeof(title), job, 120);
+    msim_format_name(name, sizeof(name), job, 120);
+    snprintf(title, sizeof(title), "What-ifs of %s", name);
     return msim_page_save_json(title, json, of, s->html, err);
 }
 

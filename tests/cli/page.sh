@@ -213,8 +213,9 @@ look "$folder/hostile.html" 'eval:document.title' 'eval:document.querySelectorAl
 look "$folder/whatif.html" 'eval:document.querySelector(".verdict").textContent' \
     'eval:document.querySelectorAll("tbody tr").length' 'eval:document.querySelectorAll("main b > b, main script").length' \
     'eval:/ predictions are marked: 1 peak /.test(document.querySelector("main").textContent)' \
-    'eval:[...document.querySelectorAll("tbody tr:first-child td:last-child")].map(td => td.textContent)[0]'
-[[ $seen == *h100,*$'\n3\n0\ntrue\n"peak"' ]] || complain "the page of what-ifs: $seen"
+    'eval:[...document.querySelectorAll("tbody tr:first-child td:last-child")].map(td => td.textContent)[0]' \
+    'eval:[...document.querySelectorAll(".bar i")].map(i => i.style.left === "50%").join()'
+[[ $seen == *h100,*$'\n3\n0\ntrue\n"peak"\n"false,false"' ]] || complain "the page of what-ifs: $seen"
 look "$folder/described.html" 'eval:document.querySelectorAll("tbody tr").length'
 look "$folder/compare.html" 'eval:[...document.querySelectorAll(".card b")].map(b => b.textContent).join()' \
     'eval:document.querySelector(".tools ~ .scroll td").textContent'

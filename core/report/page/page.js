@@ -41,8 +41,13 @@ function time(us) {
   if (!known(us)) return '';
   const a = Math.abs(us);
   return a >= 1e6 ? digits(us / 1e6, 4) + ' s' : a >= 1e3 ? digits(us / 1e3, 4) + ' ms'
-    : a >= 0.01 || a === 0 ? digits(us, 3) + ' \u00b5s' : digits(us * 1e3, 3) + ' ns';
+    : a === 0 ? '0 \u00b5s' : a >= 0.01 ? digits(us, 3) + ' \u00b5s' : digits(us * 1e3, 3) + ' ns';
 }
+/* As a tic of an axis: without zeros behind the point. */
+const tic = text => text.replace(/(\.[0-9]*?)0+(?= )/, '$1').replace(/\.(?= )/, '');
+const even = span => { const e = 10 ** Math.floor(Math.log10(span)); return [0.2, 0.5, 1, 2].map(k => k * e).find(s => span / s <= 5); };
+/* Names as the text report has them. */
+const short = name => name.replace('autograd::engine::evaluate_function: ', '');
 const bytes = x => scaled(x, ['B', 'kB', 'MB', 'GB', 'TB'], 1000);
 const flop = x => scaled(x, ['FLOP', 'kFLOP', 'MFLOP', 'GFLOP', 'TFLOP', 'PFLOP'], 1000);
 const percent = x => known(x) ? (100 * x).toFixed(Math.abs(x) < 0.0995 ? 1 : 0) + ' %' : '';
@@ -230,7 +235,7 @@ function timeline(head, raw) {
     for (let v = Math.ceil((from - whole[0]) * us / by) * by; v <= (to - whole[0]) * us; v += by) {
       const x = x_of(v / us + whole[0]);
       g.fillRect(x, 12, 1, 5);
-      g.fillText(time(v), x + 3, 11);
+      g.fillText(tic(time(v)), x + 3, 11);
     }
   }
   function draw_lane(g, l, y) {
@@ -370,16 +375,21 @@ function roofline(p) {
   const X = v => L + Math.log(v / x0) / Math.log(x1 / x0) * (W - L - R), Y = v => H - B - Math.log(v / y0) / Math.log(y1 / y0) * (H - B - T);
   const chart = svg('svg', {viewBox: '0 0 ' + W + ' ' + H, role: 'group', 'aria-label': 'roofline: FLOP/s over FLOP per byte'});
   for (const v of decades(x0, x1)) chart.append(svg('line', {x1: X(v), x2: X(v), y1: T, y2: H - B, stroke: '#e6e9ee'}), svg('text', {x: X(v), y: H - B + 16, 'text-anchor': 'middle'}, plain(v)));
-  for (const v of decades(y0, y1)) chart.append(svg('line', {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: '#e6e9ee'}), svg('text', {x: L - 6, y: Y(v) + 4, 'text-anchor': 'end'}, scaled(v, ['', 'k', 'M', 'G', 'T', 'P'], 1000) ));
+  for (const v of decades(y0, y1)) chart.append(svg('line', {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: '#e6e9ee'}), svg('text', {x: L - 6, y: Y(v) + 4, 'text-anchor': 'end'}, tic(scaled(v, ['', 'k', 'M', 'G', 'T', 'P'], 1000))));
   chart.append(svg('text', {x: (L + W) / 2, y: H - 8, 'text-anchor': 'middle'}, 'FLOP per byte of device memory'), svg('text', {x: 14, y: H / 2, 'text-anchor': 'middle', transform: 'rotate(-90 14 ' + H / 2 + ')'}, 'FLOP/s'));
+  const labels = []; /* above all circles */
   for (const peak of peaks) {
     const knee = bandwidth ? Math.max(x0, peak / bandwidth) : x0;
-    if (knee < x1) chart.append(svg('line', {x1: X(knee), x2: W - R, y1: Y(peak), y2: Y(peak), stroke: '#5a6472', 'stroke-width': 1.5}), svg('text', {x: W - R, y: Y(peak) - 5, 'text-anchor': 'end'}, flop(peak) + '/s'));
+    if (knee >= x1) continue;
+    chart.append(svg('line', {x1: X(knee), x2: W - R, y1: Y(peak), y2: Y(peak), stroke: '#5a6472', 'stroke-width': 1.5}));
+    labels.push(svg('text', {x: W - R, y: Y(peak) - 5, 'text-anchor': 'end'}, flop(peak) + '/s'));
   }
   if (bandwidth && peaks.length) {
     const a = Math.max(x0, y0 / bandwidth), b = Math.min(x1, peaks[0] / bandwidth);
-    if (a < b) chart.append(svg('line', {x1: X(a), y1: Y(a * bandwidth), x2: X(b), y2: Y(b * bandwidth), stroke: '#5a6472', 'stroke-width': 1.5}),
-      svg('text', {x: X(a) + 6, y: Math.max(Y(a * bandwidth) - 8, T + 12)}, bytes(bandwidth) + '/s'));
+    if (a < b) {
+      chart.append(svg('line', {x1: X(a), y1: Y(a * bandwidth), x2: X(b), y2: Y(b * bandwidth), stroke: '#5a6472', 'stroke-width': 1.5}));
+      labels.push(svg('text', {x: X(Math.sqrt(a * b)) - 8, y: Math.max(Y(Math.sqrt(a * b) * bandwidth) - 6, T + 12), 'text-anchor': 'end'}, bytes(bandwidth) + '/s'));
+    }
   }
   const most = Math.max(...named.map(o => o.predicted_us)), said = make('p', {class: 'said', 'aria-live': 'polite'});
   const limits = [...new Set(named.map(o => o.limit))];
@@ -389,6 +399,7 @@ function roofline(p) {
     const show = () => { said.textContent = text; };
     chart.append(svg('circle', {cx: X(o.intensity), cy: Y(o.flops_per_second), r: 3 + 12 * Math.sqrt(o.predicted_us / most), fill: PALETTE[limits.indexOf(o.limit) % 8], 'fill-opacity': 0.55, stroke: '#fff', tabindex: 0, 'aria-label': text, onfocus: show, onpointerenter: show, onclick: show}, svg('title', {}, text)));
   }
+  chart.append(...labels);
   section('Roofline', [chart, make('div', {class: 'key'}, limits.map((l, i) => make('span', {}, [make('i', {style: {background: PALETTE[i % 8]}}), 'limited by ' + (l || 'what is not known')]))), said,
     make('p', {class: 'soft'}, 'One circle ' + (p.shapes && p.shapes.length ? 'an operator and shape' : 'an operator') + '; its area is its time. Above the slope: bytes that came from a cache.')]);
 }
@@ -414,7 +425,8 @@ function memory(p) {
     });
     chart.append(svg('polygon', {points: up.concat(down).join(' '), fill: PALETTE[n % 8], 'fill-opacity': 0.8}));
   });
-  for (let i = 0; i <= 4; i++) chart.append(svg('text', {x: L - 6, y: Y(most * i / 4) + 4, 'text-anchor': 'end'}, bytes(most * i / 4)), svg('text', {x: X(t0 + (t1 - t0) * i / 4), y: H - B + 18, 'text-anchor': i === 4 ? 'end' : 'middle'}, time((t1 - t0) * i / 4)));
+  for (let v = 0, by = even(most); v <= most; v += by) chart.append(svg('text', {x: L - 6, y: Y(v) + 4, 'text-anchor': 'end'}, tic(bytes(v))));
+  for (let v = 0, by = even(t1 - t0 || 1); v <= t1 - t0; v += by) chart.append(svg('text', {x: X(t0 + v), y: H - B + 18, 'text-anchor': 'middle'}, tic(time(v))));
   if (known(m.capacity) && m.capacity <= most) chart.append(svg('line', {x1: L, x2: W - R, y1: Y(m.capacity), y2: Y(m.capacity), stroke: '#b3261e', 'stroke-dasharray': '5 4'}), svg('text', {x: W - R, y: Y(m.capacity) - 5, 'text-anchor': 'end'}, 'what programs get of the GPU'));
   section('Memory over time', [chart, make('div', {class: 'key'}, kinds.map((k, i) => make('span', {}, [make('i', {style: {background: PALETTE[i % 8]}}), k.replace(/_/g, ' ')])))]);
 }
@@ -425,7 +437,7 @@ const warnings = list => list && list.length ? make('ul', {class: 'worse'}, list
 
 function sizes(rows) {
   const sum = rows.reduce((s, o) => s + (o.communication ? 0 : o.predicted_us), 0) || 1;
-  return [['operator', 'name', null, true], ['calls', 'calls', plain], ['time', 'predicted_us', time], ['of kernels', o => o.communication ? null : o.predicted_us / sum, percent], ['measured', 'measured_us', time], ['limited by', 'limit', null, true],
+  return [['operator', 'name', short, true], ['calls', 'calls', plain], ['time', 'predicted_us', time], ['of kernels', o => o.communication ? null : o.predicted_us / sum, percent], ['measured', 'measured_us', time], ['limited by', 'limit', null, true],
     ['of its peak', 'peak_share', percent], ['FLOP', 'flops', flop], ['bytes', 'bytes', bytes], ['FLOP/B', 'intensity', plain], ['FLOP/s', 'flops_per_second', v => known(v) ? flop(v) + '/s' : ''],
     ['B/s', 'bytes_per_second', v => known(v) ? bytes(v) + '/s' : ''], ['90 % from', 'low_us', time], ['to', 'high_us', time], ['model', 'model', null, true], ['known by', 'source', null, true]];
 }
@@ -454,7 +466,7 @@ async function prediction(p) {
   memory(p);
   const named = o => Object.keys(o || {}).map(k => ({name: k, us: o[k]}));
   section('More', [
-    folded('Owners of the critical path', p.critical_owners, [['owner', 'name', null, true], ['kind', 'kind', null, true], ['time', 'us', time], ['share', 'share', percent], ['pieces', 'pieces', plain]], 2),
+    folded('Owners of the critical path', p.critical_owners, [['owner', 'name', short, true], ['kind', 'kind', null, true], ['time', 'us', time], ['share', 'share', percent], ['pieces', 'pieces', plain]], 2),
     folded('Waits of the main thread', named((p.waits_us || {}).main_thread), [['for', 'name', null, true], ['time', 'us', time]], 1),
     folded('The GPU is idle', named((p.waits_us || {}).gpu_idle), [['for', 'name', null, true], ['time', 'us', time]], 1),
     folded('Collectives', p.collectives, [['collective', 'name', null, true], ['group', 'group', null, true], ['size', 'bytes', bytes], ['ranks', 'ranks', plain], ['calls', 'calls', plain], ['transfer', 'transfer_us', time], ['wait', 'wait_us', time]], 5),
@@ -471,7 +483,7 @@ function comparison(c) {
   main.append(make('p', {class: 'soft'}, 'a: ' + c.a.input + (c.a.platform ? ' on ' + c.a.platform : '')), make('p', {class: 'soft'}, 'b: ' + c.b.input + (c.b.platform ? ' on ' + c.b.platform : '')),
     make('div', {class: 'cards'}, [pair('from one iteration to the next', c.period_us), pair('an iteration', c.iteration_us), pair('kernels', c.kernel_us), pair('as measured', c.measured_us)]));
   main.append(...[warnings(c.warnings)].filter(Boolean));
-  const change = [['name', 'name', null, true], ['a calls', 'a_calls', plain], ['b calls', 'b_calls', plain], ['a', 'a_us', time], ['b', 'b_us', time],
+  const change = [['name', 'name', short, true], ['a calls', 'a_calls', plain], ['b calls', 'b_calls', plain], ['a', 'a_us', time], ['b', 'b_us', time],
     ['difference', r => Math.abs(r.difference_us || 0), (v, r) => make('span', {class: r.difference_us > 0 ? 'worse' : ''}, (r.difference_us > 0 ? '+' : '') + time(r.difference_us))], ['b / a', 'ratio', times], ['beyond intervals', 'beyond_intervals', v => v === null ? '' : v ? 'yes' : 'no', true], ['only in', 'only', null, true]];
   const by = rows => rows.map(r => [r.name, r, COLOURS[r.name] || '#8f98a5']);
   const b = Object.values(c).find(t => t && t.rows && t.rows.some(r => r.name === 'idle'));
@@ -487,14 +499,16 @@ function comparison(c) {
 
 function scenarios(w) {
   const rows = w.scenarios.filter(r => !r.reason), base = w.base;
-  const most = Math.max(1, ...rows.map(r => r.ratio.high || r.ratio.predicted || 0));
-  const bar = r => make('span', {class: 'bar', title: times(r.ratio.predicted)}, [make('i', {style: {width: 100 * r.ratio.predicted / most + '%'}}),
-    known(r.ratio.low) ? make('u', {style: {left: 100 * r.ratio.low / most + '%', width: 100 * (r.ratio.high - r.ratio.low) / most + '%'}}) : null]);
+  /* On a logarithmic axis, the base in the middle. */
+  const most = Math.max(0.1, ...rows.flatMap(r => Object.values(r.ratio)).filter(x => x > 0).map(x => Math.abs(Math.log(x))));
+  const at = x => 50 + 50 * Math.log(x) / most, part = (a, b) => ({left: Math.min(a, b) + '%', width: Math.abs(a - b) + '%'});
+  const bar = r => make('span', {class: 'bar from', title: times(r.ratio.predicted)}, r.ratio.predicted > 0 ? [make('i', {style: part(50, at(r.ratio.predicted))}),
+    r.ratio.low > 0 ? make('u', {style: part(at(r.ratio.low), at(r.ratio.high))}) : null] : []);
   const best = rows.slice().sort((a, b) => a.ratio.predicted - b.ratio.predicted)[0];
   main.append(make('p', {class: 'verdict'}, best ? 'The shortest period: ' + best.name + ', ' + time(best.period_us.predicted) + ', ' + times(best.ratio.predicted) : 'No scenario could be predicted.'),
     make('div', {class: 'cards'}, base && base.period_us ? [card('as it is', time(base.period_us.predicted), range(base.period_us))] : []));
   section('Scenarios', [table([['scenario', 'name', null, true], ['to the base', r => r.ratio.predicted, times], ['', r => r.ratio.predicted, (v, r) => bar(r), true], ['from', r => r.ratio.low, times], ['to', r => r.ratio.high, times],
-    ['period', r => r.period_us.predicted, time], ['kernels', r => r.kernel_us && r.kernel_us.predicted, time], ['transfers', r => r.communication_us && r.communication_us.transfer, time], ['waits', r => r.communication_us && r.communication_us.wait, time],
+    ['period', r => r.period_us.predicted, time], ['kernels', r => r.kernel_us && r.kernel_us.predicted, time], ['transfers', r => r.communication_us && r.communication_us.transfer || null, time], ['waits', r => r.communication_us && r.communication_us.wait || null, time],
     ['memory', r => r.memory_bytes && r.memory_bytes.peak, bytes], ['fits', r => r.memory_bytes && r.memory_bytes.fits, null, true],
     ...(w.guards && w.guards.marked ? [['marked', r => r.guards.join(' '), null, true]] : [])], rows),
     w.guards && w.guards.text ? make('p', {class: 'soft'}, w.guards.text) : null]);
