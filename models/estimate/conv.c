@@ -413,18 +413,21 @@ static bool is_native(const struct msim_platform *p, const struct msim_work *w)
 
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
 
-/* Over memory's pace (data/laws/kernels.json). */
-static double gradient_factor(const struct msim_platform *p,
-                              const struct msim_work *w)
+/* cuDNN's gradients with channels last go tap by tap, at a rate of their own
+ * (data/laws/kernels.json); 0: others. */
+static double gradient_us(const struct msim_platform *p,
+                          const struct msim_work *w)
 {
-    double factor = p->shared.kernels.last_gradient;
+    double rate = p->shared.kernels.last_gradient;
 
-    return factor > 0 && w->u.conv.channels_last && !w->u.conv.deep &&
+    return rate > 0 && w->u.conv.channels_last && !w->u.conv.deep &&
                    !p->is_host && !p->sheet.miopen &&
                    msim_dtype_bytes(w->dtype) == 2 &&
                    w->u.conv.pass != MSIM_CONV_FORWARD
-               ? factor
-               : 1;
+               ? w->flops / 2 * 1e6 /
+                     (rate * p->sheet.sms * p->sheet.clock_hz *
+                      sqrt(p->sheet.sustained))
+               : 0;
 }
 
 static enum msim_status depthwise(const struct msim_platform *p,
@@ -437,7 +440,7 @@ static enum msim_status depthwise(const struct msim_platform *p,
     MSIM_TRY(msim_model_predict(p, &v, false, out, NULL));
     if (is_native(p, w) && !p->is_host)
         msim_pace_join(msim_conv_depthwise_us(p, w), out);
-    msim_pace_add((gradient_factor(p, w) - 1) * out->us, out);
+    msim_pace_join(gradient_us(p, w), out);
     out->low_us /= DEPTHWISE_FACTOR;
     out->high_us *= DEPTHWISE_FACTOR;
     return MSIM_OK;

@@ -36,7 +36,9 @@ struct msim_shared_sd {
 struct msim_library_facts {
     double graph_start_us; /* hidden in rows of products in CUDA graphs */
     char generations[128], frameworks[128]; /* of such rows: " a b " */
-    double last_gradient; /* filters a channel, over memory's pace; 0: none */
+    /* Taps a cycle and SM of gradients of a filter a channel with channels
+     * last; 0: memory's pace. */
+    double last_gradient;
 };
 
 struct msim_shared_laws {
