@@ -5,13 +5,13 @@
  * One host thread runs all operators in the order in which they began, since a
  * trace without times does not show what ran at the same time: autograd's
  * thread works while the main thread waits for it. Kernels queue on one stream;
- * collectives on another, which reads what was computed before; messages on
- * those of graph_messages.c. Later kernels
- * wait for a collective at once; or, if its wait is recorded, from there on (a
- * wait that has the number of a collective is for that one);
- * or, if a gradient hook launched it, from the end of the backward pass on. An
- * iteration ends when its GPU work has ended. On a machine without a GPU the
- * host computes itself.
+ * collectives of one group on another, since PyTorch gives each communicator a
+ * stream of its own, which reads what was computed before; messages on those of
+ * graph_messages.c. Later kernels wait for a collective at once; or, if its
+ * wait is recorded, from there on (a wait that has the number of a collective
+ * is for that one); or, if a gradient hook launched it, from the end of the
+ * backward pass on. An iteration ends when its GPU work has ended. On a machine
+ * without a GPU the host computes itself.
  */
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
@@ -21,20 +21,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A stream of collectives of one group, or of messages one way; tasks or NONE.
+ */
+struct comm_lane {
+    uint32_t id;
+    uint32_t last;   /* collective */
+    uint32_t waits;  /* likewise, which later kernels wait for */
+    uint32_t hooked; /* the last of a gradient hook */
+};
+
 struct planner {
     struct msim_graph_builder *b;
     const struct msim_trace *t;
     const struct msim_launch_plan *plan;
-    uint32_t rank, host_lane, stream_lane, comm_lane;
+    uint32_t rank, host_lane, stream_lane;
     uint32_t *order; /* ops in the order they began */
     uint32_t n_order;
     uint32_t window;        /* current iteration's, or NONE */
     uint32_t host;          /* last host task */
-    uint32_t stream, comm;  /* last tasks of the two streams, or NONE */
+    uint32_t stream;        /* last task of the stream of kernels, or NONE */
     uint32_t last;          /* collective or message, or NONE */
     uint32_t host_waits;    /* GPU task the next host task waits for, or NONE */
-    uint32_t hooked;        /* last collective of a gradient hook, or NONE */
-    uint32_t compute_waits; /* collective that later kernels wait for */
     uint32_t thread;        /* of the op before */
     bool has_waits;         /* the trace records waits for collectives */
     struct msim_idmap sent; /* by group and number: the collective's task */
@@ -44,8 +51,11 @@ struct planner {
      * runs behind it or the iteration has waited for it. */
     uint32_t *behind, *task;
     bool *over;
-    struct msim_idmap lanes; /* by whom they are from, and to */
-    struct msim_vec waits;   /* their tasks that later kernels wait for */
+    struct msim_vec waits;     /* their tasks that later kernels wait for */
+    struct msim_vec lanes;     /* of comm_lane */
+    struct msim_idmap lane_of; /* by group, or by whom messages are from, and
+                                  to: its index there */
+    bool awaits, hooks;        /* any lane does */
 };
 
 static enum msim_status sort_ops(struct planner *p)
@@ -126,11 +136,15 @@ static enum msim_task_kind task_kind(enum msim_launch_kind what)
 static enum msim_status await(struct planner *p, uint32_t id)
 {
     const uint32_t *of = p->waits.data;
+    struct comm_lane *lanes = p->lanes.data;
 
-    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
+    for (uint32_t i = 0; i < p->lanes.n && p->awaits; i++) {
+        MSIM_TRY(depend(p, MSIM_EDGE_EVENT, lanes[i].waits, id));
+        lanes[i].waits = MSIM_NONE;
+    }
     for (uint32_t i = 0; i < p->waits.n; i++)
         MSIM_TRY(depend(p, MSIM_EDGE_EVENT, of[i], id));
-    p->compute_waits = MSIM_NONE;
+    p->awaits = false;
     p->waits.n = 0;
     return MSIM_OK;
 }
@@ -207,15 +221,52 @@ static bool is_message(const struct planner *p, uint32_t comm)
            msim_message_of(p->t, &p->t->comms[comm], &ends);
 }
 
-/* Later kernels wait for a collective instead of the one before, which runs
- * before it; for a message, beside others. */
-static enum msim_status let_wait(struct planner *p, uint32_t id)
+/* Collectives that name no group are of one. */
+static uint64_t lane_key(const struct planner *p, uint32_t comm)
 {
+    bool named = comm != MSIM_NONE && p->t->comms[comm].group != MSIM_NONE;
+
+    return named || is_message(p, comm)
+               ? msim_graph_group_key(p->b, p->rank, comm)
+               : 0;
+}
+
+static enum msim_status find_lane(struct planner *p, uint32_t comm,
+                                  struct comm_lane **lane)
+{
+    uint64_t key = lane_key(p, comm);
+    struct comm_lane *lanes;
     uint32_t *at;
 
-    if (id == MSIM_NONE ||
-        !is_message(p, p->t->ops[p->b->g->refs[id].op].comm)) {
-        p->compute_waits = id;
+    MSIM_TRY(msim_idmap_put(&p->lane_of, key, MSIM_NONE, &at));
+    if (*at == MSIM_NONE) {
+        *at = p->lanes.n;
+        lanes = msim_vec_add(&p->lanes, sizeof(*lanes));
+        if (!lanes)
+            return MSIM_ENOMEM;
+        *lanes = (struct comm_lane){MSIM_NONE, MSIM_NONE, MSIM_NONE, MSIM_NONE};
+        MSIM_TRY(
+            msim_builder_lane(p->b, p->rank, p->lanes.n, true, &lanes->id));
+    }
+    lanes = p->lanes.data;
+    *lane = &lanes[*at];
+    return MSIM_OK;
+}
+
+/* Later kernels wait for a collective instead of the one before on its lane,
+ * which runs before it; for a message, beside others. */
+static enum msim_status let_wait(struct planner *p, uint32_t id)
+{
+    uint32_t *at, comm;
+    struct comm_lane *lane;
+
+    if (id == MSIM_NONE)
+        return MSIM_OK;
+    comm = p->t->ops[p->b->g->refs[id].op].comm;
+    if (!is_message(p, comm)) {
+        MSIM_TRY(find_lane(p, comm, &lane));
+        lane->waits = id;
+        p->awaits = true;
         return MSIM_OK;
     }
     at = msim_vec_add(&p->waits, sizeof(*at));
@@ -225,33 +276,15 @@ static enum msim_status let_wait(struct planner *p, uint32_t id)
     return MSIM_OK;
 }
 
-/* The first way that messages take has the lane of collectives. */
-static enum msim_status lane_of(struct planner *p, uint32_t comm,
-                                uint32_t *lane)
-{
-    uint32_t *at, n = p->lanes.count;
-    uint64_t key = msim_graph_group_key(p->b, p->rank, comm);
-
-    *lane = p->comm_lane;
-    if (!is_message(p, comm))
-        return MSIM_OK;
-    MSIM_TRY(msim_idmap_put(&p->lanes, key, MSIM_NONE, &at));
-    if (*at == MSIM_NONE && n)
-        MSIM_TRY(msim_builder_lane(p->b, p->rank, 1 + n, true, at));
-    else if (*at == MSIM_NONE)
-        *at = p->comm_lane;
-    *lane = *at;
-    return MSIM_OK;
-}
-
 /* What a call runs behind; it is the last then. */
-static uint32_t put_last(struct planner *p, uint32_t comm, uint32_t id)
+static uint32_t put_last(struct planner *p, struct comm_lane *lane,
+                         uint32_t comm, uint32_t id)
 {
-    uint32_t before = p->comm, behind;
+    uint32_t before = lane->last, behind;
 
     p->last = id;
     if (!is_message(p, comm)) {
-        p->comm = id;
+        lane->last = id;
         return before;
     }
     behind = p->behind[comm];
@@ -264,19 +297,22 @@ static uint32_t put_last(struct planner *p, uint32_t comm, uint32_t id)
 
 static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
 {
-    uint32_t arrive, id, lane, comm = p->t->ops[op].comm;
+    uint32_t arrive, id, comm = p->t->ops[op].comm;
+    struct comm_lane *lane;
 
-    MSIM_TRY(lane_of(p, comm, &lane));
-    MSIM_TRY(add_gpu(p, MSIM_TASK_JOIN, lane, op, work, &arrive));
-    MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, lane, op, work, &id));
+    MSIM_TRY(find_lane(p, comm, &lane));
+    MSIM_TRY(add_gpu(p, MSIM_TASK_JOIN, lane->id, op, work, &arrive));
+    MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, lane->id, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, arrive));
-    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, put_last(p, comm, id), arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, put_last(p, lane, comm, id), arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_INPUT, p->stream, arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, arrive, id));
-    if (in_gradient_hook(p, op))
-        p->hooked = id;
-    else if (!p->has_waits)
+    if (in_gradient_hook(p, op)) {
+        lane->hooked = id;
+        p->hooks = true;
+    } else if (!p->has_waits) {
         MSIM_TRY(let_wait(p, id));
+    }
     MSIM_TRY(note_sent(p, p->t->ops[op].comm, id));
     return msim_builder_meet(
         p->b,
@@ -309,8 +345,12 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
 
 /* ---- iterations --------------------------------------------------------- */
 
-static enum msim_status await_messages(struct planner *p)
+static enum msim_status await_comms(struct planner *p)
 {
+    const struct comm_lane *lanes = p->lanes.data;
+
+    for (uint32_t i = 0; i < p->lanes.n; i++)
+        MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, lanes[i].last, p->host));
     for (uint32_t i = 0; i < p->t->n_comms; i++) {
         if (p->task[i] == MSIM_NONE || p->over[i])
             continue;
@@ -329,8 +369,7 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
         return MSIM_OK;
     p->host_waits = p->plan->on_host ? MSIM_NONE : p->stream;
     MSIM_TRY(add_host(p, first, first));
-    MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->comm, p->host));
-    MSIM_TRY(await_messages(p));
+    MSIM_TRY(await_comms(p));
     w = &p->b->g->windows[p->window];
     w->last = p->host;
     p->window = MSIM_NONE;
@@ -387,6 +426,21 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
 
 /* ---- the walk ----------------------------------------------------------- */
 
+/* The reducer waits for its buckets. */
+static void wait_for_hooked(struct planner *p)
+{
+    struct comm_lane *lanes = p->lanes.data;
+
+    for (uint32_t i = 0; i < p->lanes.n; i++) {
+        if (lanes[i].hooked == MSIM_NONE)
+            continue;
+        lanes[i].waits = lanes[i].hooked;
+        lanes[i].hooked = MSIM_NONE;
+        p->awaits = true;
+    }
+    p->hooks = false;
+}
+
 /* What changes for later kernels when op `i` begins. */
 static enum msim_status note_waits(struct planner *p, uint32_t i)
 {
@@ -396,10 +450,8 @@ static enum msim_status note_waits(struct planner *p, uint32_t i)
         p->t->comms[op->comm].collective == MSIM_COLL_WAIT)
         MSIM_TRY(let_wait(p, waited_for(p, &p->t->comms[op->comm])));
     /* Back from autograd's thread: the reducer has waited for its buckets. */
-    if (op->thread != p->thread && p->hooked != MSIM_NONE) {
-        p->compute_waits = p->hooked;
-        p->hooked = MSIM_NONE;
-    }
+    if (op->thread != p->thread && p->hooks)
+        wait_for_hooked(p);
     p->thread = op->thread;
     return MSIM_OK;
 }
@@ -439,8 +491,7 @@ static enum msim_status walk(struct planner *p)
 static enum msim_status add_lanes(struct planner *p)
 {
     MSIM_TRY(msim_builder_lane(p->b, p->rank, MSIM_NONE, false, &p->host_lane));
-    MSIM_TRY(msim_builder_lane(p->b, p->rank, 0, true, &p->stream_lane));
-    return msim_builder_lane(p->b, p->rank, 1, true, &p->comm_lane);
+    return msim_builder_lane(p->b, p->rank, 0, true, &p->stream_lane);
 }
 
 static enum msim_status find_messages(struct planner *p)
@@ -481,17 +532,15 @@ enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
                         .window = MSIM_NONE,
                         .host = MSIM_NONE,
                         .stream = MSIM_NONE,
-                        .comm = MSIM_NONE,
                         .last = MSIM_NONE,
                         .host_waits = MSIM_NONE,
-                        .hooked = MSIM_NONE,
-                        .compute_waits = MSIM_NONE,
                         .thread = MSIM_NONE};
     enum msim_status status = run(&p);
 
     msim_idmap_release(&p.sent);
     msim_idmap_release(&p.steps);
-    msim_idmap_release(&p.lanes);
+    msim_idmap_release(&p.lane_of);
+    free(p.lanes.data);
     free(p.waits.data);
     free(p.behind);
     free(p.task);
