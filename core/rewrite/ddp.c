@@ -13,11 +13,13 @@
  * of them, or are kept in memory of the program's own (main gradients), which
  * is reduced where it is. Only the last backward pass before a step sends;
  * where a stage of a pipeline goes back through several micro batches in it,
- * the last of these.
+ * the last of these. What the stage before waits for is sent before the sums
+ * are waited for.
  */
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
+#include "core/trace/meets.h"
 
 #include <stdlib.h>
 
@@ -41,7 +43,9 @@ struct ddp {
     const struct msim_rewrite *r;
     struct placed *placed; /* by statement */
     struct bucket *buckets;
-    uint32_t n_buckets; /* of the pass at hand */
+    /* Of the pass at hand: buckets, and the statement behind which what they
+     * sum is waited for. */
+    uint32_t pass, n_buckets, end;
     uint32_t *last; /* by life: the last statement of a pass that keeps it */
     int64_t sequence;
     struct msim_shard_units u; /* ZeRO 1 */
@@ -109,10 +113,35 @@ static void place(struct ddp *c, uint32_t p)
         c->placed[last].closes = true;
 }
 
-static void size_buckets(struct ddp *c, uint32_t p)
+static bool sends_message(const struct msim_weave *w, uint32_t s)
+{
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++)
+        if (w->t->ops[i].comm != MSIM_NONE &&
+            msim_is_message(w->t->comms[w->t->ops[i].comm].collective))
+            return true;
+    return false;
+}
+
+/* The last statement of backward of pass `p`; or of what goes on to the stage
+ * before, which need not wait for the sums. */
+static uint32_t end_of(const struct msim_weave *w, uint32_t p)
+{
+    uint32_t end = w->a.passes[p].tail - 1;
+
+    for (uint32_t s = end + 1;
+         s < w->a.passes[p].end && w->a.rows[s].role != MSIM_ANATOMY_OPTIMIZER;
+         s++)
+        if (sends_message(w, s))
+            end = s;
+    return end;
+}
+
+static void begin_pass(struct ddp *c, uint32_t p)
 {
     const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
 
+    c->pass = p;
+    c->end = end_of(c->w, p);
     c->n_buckets = 0;
     for (uint32_t s = pass->backward; s < pass->tail; s++) {
         const struct placed *x = &c->placed[s];
@@ -184,10 +213,10 @@ static enum msim_status send(struct ddp *c, uint32_t s)
 }
 
 /* After the last: what was summed goes back to the gradients. */
-static enum msim_status finish(struct ddp *c, uint32_t p)
+static enum msim_status finish(struct ddp *c)
 {
-    const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
-    struct msim_draft_place at = msim_weave_place(c->w, pass->tail - 1);
+    const struct msim_anatomy_pass *pass = &c->w->a.passes[c->pass];
+    struct msim_draft_place at = msim_weave_place(c->w, c->end);
 
     MSIM_TRY(msim_emit_wait(&c->w->d, at, c->sequence));
     for (uint32_t s = pass->backward; s < pass->tail && !c->r->bucket_views;
@@ -230,13 +259,11 @@ static enum msim_status visit(void *ctx, uint32_t s)
         s == c->w->a.passes[row->pass].forward)
         MSIM_TRY(msim_shard_units_view(&c->u, msim_weave_place(c->w, s)));
     if (sends_here && s == c->w->a.passes[row->pass].backward)
-        size_buckets(c, row->pass);
+        begin_pass(c, row->pass);
     MSIM_TRY(msim_weave_copy(c->w, s));
     if (sends_here && c->placed[s].bucket != MSIM_NONE)
         MSIM_TRY(send(c, s));
-    return sends_here && s + 1 == c->w->a.passes[row->pass].tail
-               ? finish(c, row->pass)
-               : MSIM_OK;
+    return s == c->end ? finish(c) : MSIM_OK;
 }
 
 static enum msim_status open(struct ddp *c)
@@ -265,7 +292,7 @@ static enum msim_status open(struct ddp *c)
 enum msim_status msim_stage_ddp(struct msim_weave *w,
                                 const struct msim_rewrite *r)
 {
-    struct ddp c = {.w = w, .r = r};
+    struct ddp c = {.w = w, .r = r, .end = MSIM_NONE};
     enum msim_status status = open(&c);
 
     if (status == MSIM_OK)

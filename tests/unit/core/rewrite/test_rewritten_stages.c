@@ -144,6 +144,33 @@ static void test_rewritten__copies(void)
         "n96x64 > }\n");
 }
 
+/* The stage before has its gradient before sums are waited for. */
+static void test_rewritten__sent_before_sums(void)
+{
+    check_rewritten(
+        (struct msim_rewrite){
+            .world = 3,
+            .parallel = {.pp = 2, .vp = 1, .dp = 3, .recorded = 1, .stage = 1}},
+        "empty > a32x96\n"
+        "record_param_comms a32x96 [11 #0 3072 3072] { nccl:recv }\n"
+        "record_param_comms [12 #0 0 0] { nccl:wait }\n"
+        "linear a32x96 b45x96 > c32x45 { mm a32x96 b96x45 > c32x45 }\n"
+        "relu c32x45 > d32x45\n"
+        "mse_loss d32x45 > e1\n"
+        ":L > { LossBackward > { mse_loss_backward e1 d32x45 > f32x45 } }\n"
+        ":R > { ReluBackward > { threshold_backward f32x45 d32x45 > g32x45 } "
+        "}\n"
+        ":M > { MmBackward0 > { mm g32x45 b45x96 > h32x96 mm g45x32 a32x96 > "
+        "i45x96 } }\n"
+        ":A > { AccumulateGrad i45x96 > { detach i45x96 > i45x96 mul i4320 "
+        "j4320 > j4320 c10d::allreduce_ j4320 j4320 [1 #1 4320 4320] } }\n"
+        "record_param_comms h32x96 [10 #0 3072 3072] { nccl:send }\n"
+        "record_param_comms [12 #1 0 0]\n"
+        "copy_ i4320 j4320 > i4320\n"
+        "Optimizer.step#Adam.step > { _foreach_addcdiv_ (1 b45x96 (1 i45x96 (1 "
+        "k45x96 > }\n");
+}
+
 /* Stages that share out parameters over their copies are not known. */
 static void test_rewritten__no_shards(void)
 {
@@ -291,6 +318,7 @@ int main(void)
     RUN(test_rewritten__zero_bubble);
     RUN(test_rewritten__copies);
     RUN(test_rewritten__shared_table);
+    RUN(test_rewritten__sent_before_sums);
     RUN(test_rewritten__no_shards);
     RUN(test_rewritten__no_buckets);
     return check_summary();
