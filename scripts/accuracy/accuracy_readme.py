@@ -5,8 +5,8 @@
 
 Rewrites the text between the marks "<!-- accuracy: NAME -->" and
 "<!-- accuracy: end -->" by the table of that name. README.md has `headline`, of
-five lines; docs/jobs.md has `training`, docs/accuracy/README.md the others. The tables come from files in
-tests/accuracy:
+five lines; docs/jobs.md has `training` and others, docs/whatif.md `parallel`,
+docs/accuracy/README.md the rest. The tables come from files in tests/accuracy:
 
     headline            traces.csv, jobs.csv, op.csv and left_out.csv
     traces              traces.csv     (scripts/accuracy/accuracy.py --out)
@@ -15,6 +15,7 @@ tests/accuracy:
     families            families.csv   (the same), and worst-families, a sentence
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
+    parallel            parallel.csv   (scripts/accuracy/parallel_described.py --out)
     training            training.csv   (scripts/accuracy/training.sh)
     fits                fits.csv       (the same)
 
@@ -36,12 +37,14 @@ import accuracy
 import accuracy_families
 import job_spread
 import op_table
+import parallel_described
 import reshaped
 import sm_use
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
          "docs/jobs.md": ("training", "fits", "ladder", "fine-tuning"),
+         "docs/whatif.md": ("parallel",),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
                                      "worst-families", "sm-use", "reshaped",
                                      "operators",
@@ -231,6 +234,7 @@ TABLES = {
     "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),
     "operators": lambda: op_table.table(FIGURES / "op.csv"),
     "leave-one-gpu-out": left_out_table,
+    "parallel": lambda: parallel_described.table(rows_of("parallel.csv")),
     "reshaped": lambda: reshaped.table(rows_of("reshaped.csv")),
 }
 
