@@ -227,9 +227,10 @@ static enum msim_status predict_one(struct msim_predict_options *o,
 
     status = msim_load_prediction(&in, &to, &o->settings, err);
     if (status == MSIM_OK)
-        status = o->explain ? msim_explain(o->explain, &o->settings, &in, &to,
-                                           stdout, err)
-                            : predict(o, &in, &to, begin, err);
+        status = o->explain
+                     ? msim_explain(o->explain, &o->settings, &in, &to,
+                                    o->output == MSIM_OUTPUT_JSON, stdout, err)
+                     : predict(o, &in, &to, begin, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     return status;

@@ -373,7 +373,8 @@ static const struct msim_option OPTIONS[] = {
      FIELD(explain),
      .metavar = "OP",
      .help = "explain the time of operator OP: its law, the inputs of the law, "
-             "and the measured rows behind it"},
+             "and the measured rows behind it; with --json as JSON (schema "
+             "mystique-sim/explanation/1)"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      FIELD(output),
@@ -447,6 +448,19 @@ msim_predict_options_rates(const struct msim_predict_options *o, uint32_t i)
     return r;
 }
 
+/* What is asked for besides --explain, which does not print it; NULL: nothing.
+ */
+static const char *beside_explain(const struct msim_predict_options *o)
+{
+    return o->html                             ? "html"
+           : o->timeline                       ? "timeline"
+           : o->chart                          ? "chart"
+           : o->brief                          ? "brief"
+           : o->output == MSIM_OUTPUT_CSV      ? "csv"
+           : o->output == MSIM_OUTPUT_MARKDOWN ? "markdown"
+                                               : NULL;
+}
+
 /* Rules that concern several options. */
 static enum msim_status check_together(const struct msim_predict_options *o,
                                        struct msim_error *err)
@@ -465,16 +479,16 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
     MSIM_TRY(msim_option_check_html(o->html, err));
-    if (o->brief && (o->output != MSIM_OUTPUT_TEXT || o->explain))
+    if (o->explain && beside_explain(o))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --%s with --explain, which prints text or JSON",
+                         beside_explain(o));
+    if (o->brief && o->output != MSIM_OUTPUT_TEXT)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --brief with --%s, want it with the text report",
-                         o->explain                      ? "explain"
-                         : o->output == MSIM_OUTPUT_JSON ? "json"
-                         : o->output == MSIM_OUTPUT_CSV  ? "csv"
-                                                         : "markdown");
-    if (o->html && o->explain)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got --html with --explain, want one of them");
+                         o->output == MSIM_OUTPUT_JSON  ? "json"
+                         : o->output == MSIM_OUTPUT_CSV ? "csv"
+                                                        : "markdown");
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");

@@ -3,6 +3,7 @@
  */
 #include "predict/explain.h"
 
+#include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "core/report/write/report_format.h"
 #include "core/work/estimate.h"
@@ -121,7 +122,7 @@ static enum msim_status nothing(const struct explaining *x,
                      x->asked, x->calls);
 }
 
-static void show(const struct explaining *x, FILE *out)
+static void show_text(const struct explaining *x, FILE *out)
 {
     char clock[MSIM_CLOCK_TEXT];
 
@@ -148,7 +149,89 @@ static void show(const struct explaining *x, FILE *out)
         fprintf(out, "\nand %u calls of other shapes\n", x->more);
 }
 
-static enum msim_status explain(struct explaining *x, FILE *out,
+/* What is said of a work, "what: text" a line, as records. */
+static enum msim_status put_because(struct msim_json *j,
+                                    const struct explaining *x,
+                                    const struct msim_work *w)
+{
+    char *text = NULL, *line, *end, *colon;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return MSIM_ENOMEM;
+    msim_model_explain(x->to->platform, w, out);
+    if (fclose(out) != 0) {
+        free(text);
+        return MSIM_ENOMEM;
+    }
+    msim_json_open(j, "because", '[', true);
+    for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        colon = strstr(line, ": ");
+        if (colon)
+            *colon = '\0';
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "what", colon ? line : NULL);
+        msim_json_text(j, "text", colon ? colon + 2 : line);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+    free(text);
+    return MSIM_OK;
+}
+
+static enum msim_status put_work(struct msim_json *j,
+                                 const struct explaining *x,
+                                 const struct seen *seen)
+{
+    const struct msim_work *w = &seen->work;
+    struct msim_estimate e;
+    bool known =
+        msim_model_predict(x->to->platform, w, false, &e, NULL) == MSIM_OK;
+
+    msim_json_open(j, NULL, '{', true);
+    msim_json_text(j, "operator",
+                   msim_strtab_text(x->in->job->strings, seen->name));
+    msim_json_unsigned(j, "calls", seen->calls);
+    msim_json_text(j, "model", known ? msim_family_text(e.family) : NULL);
+    msim_json_text(j, "source", known ? msim_source_text(e.source) : NULL);
+    msim_json_number(j, "predicted_us", known ? e.us : (double)NAN);
+    msim_json_number(j, "low_us", known ? e.low_us : (double)NAN);
+    msim_json_number(j, "high_us", known ? e.high_us : (double)NAN);
+    msim_json_number(j, "flops", w->flops);
+    msim_json_number(j, "bytes", w->bytes_read + w->bytes_written);
+    msim_json_number(j, "sizes_within",
+                     seen->log_sd > 0 ? exp(MSIM_Z90 * seen->log_sd) : 1);
+    MSIM_TRY(put_because(j, x, w));
+    msim_json_close(j);
+    return MSIM_OK;
+}
+
+static enum msim_status show_json(const struct explaining *x, FILE *out)
+{
+    char clock[MSIM_CLOCK_TEXT];
+    struct msim_json j;
+
+    msim_clock_text(msim_platform_clock(x->to->platform), clock, sizeof(clock));
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/explanation/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "platform", msim_platform_name(x->to->platform));
+    msim_json_text(&j, "clock", *clock ? clock : NULL);
+    msim_json_text(&j, "asked", x->asked);
+    msim_json_unsigned(&j, "calls", x->calls);
+    msim_json_open(&j, "works", '[', true);
+    for (uint32_t i = 0; i < x->n; i++)
+        MSIM_TRY(put_work(&j, x, &x->seen[i]));
+    msim_json_close(&j);
+    msim_json_unsigned(&j, "calls_of_other_shapes", x->more);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+static enum msim_status explain(struct explaining *x, bool json, FILE *out,
                                 struct msim_error *err)
 {
     const struct msim_op *ops = x->t->ops;
@@ -169,15 +252,17 @@ static enum msim_status explain(struct explaining *x, FILE *out,
     }
     if (!x->n)
         return nothing(x, err);
-    show(x, out);
+    if (json)
+        return show_json(x, out);
+    show_text(x, out);
     return MSIM_OK;
 }
 
 enum msim_status msim_explain(const char *op,
                               const struct msim_predict_settings *s,
                               const struct msim_inputs *in,
-                              const struct msim_target *to, FILE *out,
-                              struct msim_error *err)
+                              const struct msim_target *to, bool json,
+                              FILE *out, struct msim_error *err)
 {
     struct explaining *x;
     enum msim_status status;
@@ -193,7 +278,7 @@ enum msim_status msim_explain(const char *op,
     x->asked = op;
     x->path = s->paths[0];
     x->t = in->job->ranks[0]; /* ranks of a job run the same operators */
-    status = explain(x, out, err);
+    status = explain(x, json, out, err);
     msim_works_free(x->works);
     msim_infer_release(&x->infer);
     free(x->named);

@@ -123,6 +123,8 @@ class Asked:
                "0.8", one)
         yield "prediction", "--json", "--platform", "h100", "--ranks", "64", "--nodes", "8", two
         yield "predictions", "--json", "--platform", "a100,h100", one
+        for op in ("aten::linear", "aten::layer_norm", "aten::scaled_dot_product_attention"):
+            yield "explanation", "--json", "--platform", "h100", "--explain", op, one
         yield "whatif", "whatif", "--json", "--platform", "a100", "--sensitivity", two
         yield "comparison", "compare", "--json", "--platform", "a100,a100", one, two
         yield "program", "generate", "--json", "--direct", "--no-loops", one
@@ -258,7 +260,7 @@ class Shape:
 # Where the documentation has the members of an answer: a page, and its section.
 SECTIONS = {
     "prediction": ("json", "Prediction"), "predictions": ("json", "Prediction"),
-    "whatif": ("json", "What if"), "comparison": ("json", "Comparison"),
+    "explanation": ("json", "Explanation"), "whatif": ("json", "What if"), "comparison": ("json", "Comparison"),
     "plan": ("json", "Plan"), "plan/serving": ("serving", "Which GPU, how many"),
     "platforms": ("json", "Platforms"), "platform": ("json", "Platform"),
     "info": ("json", "Info"), "selection": ("json", "Selection"),

@@ -14,13 +14,13 @@
 
 /* Those of data/schemas; tests/cli/schemas.sh holds them together. */
 static const char *const NAMES[] = {
-    "prediction",   "predictions", "whatif",     "comparison",
-    "plan",         "info",        "platforms",  "platform",
-    "operations",   "selection",   "program",    "replay",
-    "validation",   "synthesis",   "conversion", "calibrated",
-    "evidence",     "experiments", "serving",    "plan/serving",
-    "serving-plan", "apps",        "watch",      "learned",
-    "tuned",        NULL};
+    "prediction",   "predictions",  "whatif",      "comparison",
+    "plan",         "explanation",  "info",        "platforms",
+    "platform",     "operations",   "selection",   "program",
+    "replay",       "validation",   "synthesis",   "conversion",
+    "calibrated",   "evidence",     "experiments", "serving",
+    "plan/serving", "serving-plan", "apps",        "watch",
+    "learned",      "tuned",        NULL};
 
 static const char *const EXAMPLES[] = {
     "mystique-sim schema",

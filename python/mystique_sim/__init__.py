@@ -25,6 +25,7 @@ from .errors import (
 from .recording import TraceReady, on_trace_ready, record
 from .results import (
     Comparison,
+    Explanation,
     Figure,
     Info,
     OpTable,
@@ -53,6 +54,7 @@ from .verbs import (
 __all__ = [
     "CheckFailed",
     "Comparison",
+    "Explanation",
     "Figure",
     "Info",
     "InputError",

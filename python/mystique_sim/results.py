@@ -225,6 +225,17 @@ class Predictions(Result):
             f"<Predictions: {', '.join(str(p.platform) for p in self)}>")
 
 
+class Explanation(Result):
+    """How the time of an operator comes about, shape by shape
+    (mystique-sim/explanation/1)."""
+
+    main_table = "works"
+
+    def __repr__(self) -> str:
+        return html.plain(f"<Explanation of {self['asked']} on {self['platform']}: "
+                          f"{len(self['works'])} shapes>")
+
+
 class WhatIf(Result):
     """Changes to a job, side by side (mystique-sim/whatif/1)."""
 

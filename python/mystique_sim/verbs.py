@@ -17,6 +17,7 @@ from .errors import MystiqueError, UsageError
 from .program import Option, PathLike
 from .results import (
     Comparison,
+    Explanation,
     Info,
     OpTable,
     Plan,
@@ -74,7 +75,7 @@ def _run(verb: str, options: Mapping[str, Option], operands: Sequence[PathLike],
 def _answer(text: str) -> Dict[str, Any]:
     try:
         data: Dict[str, Any] = json.loads(text)
-    except ValueError:  # of an option such as `help` or `explain`
+    except ValueError:  # of an option such as `help`
         raise UsageError(
             "the program answered with a text and no JSON: an option asks for "
             f"something else than an answer with figures; it began: {text[:60]!r}"
@@ -82,7 +83,9 @@ def _answer(text: str) -> Dict[str, Any]:
     return data
 
 
-def predict(*traces: PathLike, **options: Option) -> Union[Prediction, Predictions]:
+def predict(
+    *traces: PathLike, **options: Option
+) -> Union[Prediction, Predictions, Explanation]:
     """How long a traced job takes, and where the time goes.
 
     traces    files and folders of one job (execution traces, Kineto, Chakra)
@@ -91,11 +94,12 @@ def predict(*traces: PathLike, **options: Option) -> Union[Prediction, Predictio
               power_cap (W), ranks, nodes, network, price (US$ an hour and GPU),
               per_iteration="32 samples", model="timm:resnet50" (without traces)
 
-    A list of platforms gives Predictions, best first.
+    A list of platforms gives Predictions, best first; explain="aten::mm" gives an
+    Explanation.
     """
     data, messages, _ = _run("predict", options, traces)
-    several = data["schema"].startswith("mystique-sim/predictions/")
-    return (Predictions if several else Prediction)(data, messages)
+    of = {"predictions": Predictions, "explanation": Explanation}
+    return of.get(data["schema"].split("/")[1], Prediction)(data, messages)
 
 
 def grid(**axes: Sequence[Any]) -> List[Dict[str, Any]]:

@@ -92,6 +92,13 @@ def test_info_and_platforms(gpt2):
     assert ms.platforms("h100")["name"] == "h100"
 
 
+def test_explain_is_an_answer_of_its_own(gpt2):
+    why = ms.predict(gpt2, platform="a100", explain="aten::linear")
+    assert isinstance(why, ms.Explanation)
+    assert repr(why) == "<Explanation of aten::linear on a100: 5 shapes>"
+    assert why.rows()[0]["predicted_us"] > 0
+
+
 def test_op_takes_rows(tmp_path):
     rows = [{"m": 1024, "n": 1024, "k": 1024, "dtype": "bf16"},
             {"m": 1024, "n": 1024, "k": 0, "dtype": "bf16"}]

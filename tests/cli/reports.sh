@@ -119,6 +119,26 @@ want_out "predicted: "
 run --platform a100 --explain aten::mm "$SOURCE_DIR/data/traces/gpt2"
 want_rc 0
 want_out "x model: gemm on a100"
+run --platform a100 --explain aten::mm --json "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+checked "JSON of --explain" <<'PYTHON'
+import json, sys
+
+answer = json.load(open(sys.argv[1]))
+assert answer["schema"] == "mystique-sim/explanation/1" and answer["asked"] == "aten::mm"
+assert answer["calls"] == sum(w["calls"] for w in answer["works"]) > 3, answer["calls"]
+for work in answer["works"]:
+    assert work["model"] == "gemm" and work["flops"] > 0 and work["bytes"] > 0
+    assert work["low_us"] < work["predicted_us"] < work["high_us"]
+    what = [line["what"] for line in work["because"]]
+    assert {"law", "inputs", "rows", "predicted"} <= set(what), what
+    said = [line["text"] for line in work["because"] if line["what"] == "predicted"][0]
+    assert abs(float(said.split(" us")[0]) / work["predicted_us"] - 1) < 1e-3, said
+PYTHON
+for other in --csv --markdown --brief; do
+    usage_error "got $other with --explain" \
+        --platform a100 --explain aten::mm $other "$SOURCE_DIR/data/traces/gpt2"
+done
 run --platform a100 --explain aten::view "$SOURCE_DIR/data/traces/gpt2"
 want_rc 2
 want_err "launches no kernel"
