@@ -20,6 +20,10 @@
 _Static_assert(MSIM_LEXER_MAX_DEPTH > MSIM_SAX_MAX_DEPTH,
                "the bracket that is too many still has a place");
 
+/* Bytes of a piece that are put behind a cut token, at least: most are shorter.
+ */
+#define PASSED 256
+
 /*
  * Skipping: while `skip` is not 0, nothing inside the container of that depth
  * is reported; its end is if `report_end`.
@@ -419,22 +423,44 @@ static enum msim_status check_length(struct msim_sax *s)
 }
 
 /*
+ * What is kept, with as much of the next piece as it takes to go on behind it.
  * A string that is cut is looked at again from its beginning. So that is not
  * done before twice as much of it is there: in all at most at twice the string.
  */
+static enum msim_status pass_kept(struct msim_sax *s, const char **bytes,
+                                  size_t *len)
+{
+    while (s->kept.n && *len) {
+        size_t more = s->enough > s->kept.n ? s->enough - s->kept.n : 0;
+        struct msim_text_piece piece;
+
+        more = more < PASSED ? PASSED : more;
+        more = more < *len ? more : *len;
+        s->failed = msim_vec_text(&s->kept, *bytes, more, &piece);
+        MSIM_TRY(s->failed);
+        *bytes += more;
+        *len -= more;
+        if (s->kept.n < s->enough)
+            return MSIM_OK;
+        MSIM_TRY(parse_kept(s));
+        if (s->kept.n > more)
+            continue;
+        *bytes -= s->kept.n;
+        *len += s->kept.n;
+        s->kept.n = 0;
+        return MSIM_OK;
+    }
+    return MSIM_OK;
+}
+
 enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
                                size_t len)
 {
-    struct msim_text_piece piece;
-
     if (s->failed)
         return s->failed;
     MSIM_TRY(check_length(s));
-    if (!s->kept.n)
-        return parse(s, bytes, len);
-    s->failed = msim_vec_text(&s->kept, bytes, len, &piece);
-    MSIM_TRY(s->failed);
-    return s->kept.n < s->enough ? MSIM_OK : parse_kept(s);
+    MSIM_TRY(pass_kept(s, &bytes, &len));
+    return len ? parse(s, bytes, len) : MSIM_OK;
 }
 
 /* What is left then is cut, unless it is a number or blank: yajl knows. */

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Beyond these a factor is a mistake. */
 #define LEAST 0.1
@@ -155,21 +154,12 @@ static enum msim_status read_json(struct msim_program_factors *f,
 }
 
 enum msim_status msim_program_factors_read(struct msim_program_factors *f,
-                                           const char *file, const char *name,
+                                           const cJSON *json, const char *file,
+                                           const char *name,
                                            const char *generation,
                                            struct msim_error *err)
 {
-    cJSON *json = NULL;
-    enum msim_status status;
-
-    for (int k = 0; k < MSIM_FACTOR_COUNT; k++)
-        f->time[k] = 1;
-    if (access(file, F_OK) != 0)
-        return MSIM_OK;
-    MSIM_TRY(msim_json_read(&json, file, err));
-    status = read_json(f, json, file, name, generation, true, err);
-    cJSON_Delete(json);
-    return status;
+    return read_json(f, json, file, name, generation, true, err);
 }
 
 enum msim_status msim_program_factors_of_others(

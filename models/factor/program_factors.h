@@ -56,19 +56,20 @@ struct msim_program_factors {
 };
 
 /*
- * Read the factors of platform `name` of `generation` from a file. A factor
- * that it does not give for the platform is the geometric mean of its
- * generation, of at least two GPUs, or of all where it carries; else 1, also
- * where there is no such file. EFORMAT.
+ * The factors of platform `name` of `generation` from `json`, which is what
+ * `file` holds. A factor that it does not give for the platform is the
+ * geometric mean of its generation, of at least two GPUs, or of all where it
+ * carries; else 1, also where `json` is NULL, for there is no such file.
+ * EFORMAT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_factors_read(struct msim_program_factors *f,
-                                           const char *file, const char *name,
+                                           const cJSON *json, const char *file,
+                                           const char *name,
                                            const char *generation,
                                            struct msim_error *err);
 
-/* The factors that platform `name` would have if it were not in `json`, which
- * is what `file` holds. EFORMAT. */
+/* Those that it would have if it were not in `json`. EFORMAT. */
 MSIM_MUST_CHECK
 enum msim_status msim_program_factors_of_others(
     struct msim_program_factors *f, const cJSON *json, const char *file,

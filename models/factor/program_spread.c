@@ -3,12 +3,10 @@
  */
 #include "models/factor/program_spread.h"
 
-#include "core/base/json.h"
 #include "models/factor/program_factors.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Beyond that a width is a mistake. */
 #define WIDTH_MOST 5
@@ -149,14 +147,16 @@ static double beside(double all, double shared)
     return all > shared ? sqrt(all * all - shared * shared) : 0;
 }
 
-static enum msim_status read_spread(struct msim_program_spread *s,
-                                    const cJSON *json, const char *file,
-                                    const char *name, struct msim_error *err)
+enum msim_status msim_program_spread_read(struct msim_program_spread *s,
+                                          const cJSON *json, const char *file,
+                                          const char *name,
+                                          struct msim_error *err)
 {
     const cJSON *spread = cJSON_GetObjectItemCaseSensitive(json, "spread");
     const cJSON *platform = cJSON_GetObjectItemCaseSensitive(
         cJSON_GetObjectItemCaseSensitive(json, "platforms"), name);
 
+    memset(s, 0, sizeof(*s));
     if (!spread)
         return MSIM_OK;
     if (!msim_json_get_up_to(platform ? platform : spread,
@@ -171,21 +171,4 @@ static enum msim_status read_spread(struct msim_program_spread *s,
         s->half = beside(msim_json_get_number(spread, "others", 0), s->shared);
     return read_kinds(s, cJSON_GetObjectItemCaseSensitive(spread, "kinds"),
                       file, err);
-}
-
-enum msim_status msim_program_spread_read(struct msim_program_spread *s,
-                                          const char *file, const char *name,
-                                          struct msim_error *err)
-{
-    cJSON *json = NULL;
-    enum msim_status status;
-
-    memset(s, 0, sizeof(*s));
-    if (access(file, F_OK) != 0)
-        return MSIM_OK;
-    status = msim_json_read(&json, file, err);
-    if (status == MSIM_OK)
-        status = read_spread(s, json, file, name, err);
-    cJSON_Delete(json);
-    return status;
 }

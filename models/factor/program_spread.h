@@ -17,6 +17,7 @@
  */
 #ifndef MSIM_MODELS_FACTOR_PROGRAM_SPREAD_H
 #define MSIM_MODELS_FACTOR_PROGRAM_SPREAD_H
+#include "core/base/json.h"
 #include "core/base/status.h"
 #include "core/work/work.h"
 
@@ -80,13 +81,14 @@ struct msim_program_spread {
 };
 
 /*
- * Read the widths of the kinds, and what kernels share on platform `name`, or
- * on "others" where no program was timed on it, from a file. One that does not
- * exist, or has no "spread", leaves `known` false. EFORMAT or ENOMEM.
+ * The widths of the kinds, and what kernels share on platform `name`, or on
+ * "others" where no program was timed on it, from `json`, which is what `file`
+ * holds. NULL, or no "spread", leaves `known` false. EFORMAT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_spread_read(struct msim_program_spread *s,
-                                          const char *file, const char *name,
+                                          const cJSON *json, const char *file,
+                                          const char *name,
                                           struct msim_error *err);
 
 #endif

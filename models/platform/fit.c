@@ -81,13 +81,14 @@ static bool read_bins(struct msim_fit *c, const cJSON *json)
 
 /* The correction: trees, or kriging, or none. */
 static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
-                                     const char *file, struct msim_error *err)
+                                     bool trees, const char *file,
+                                     struct msim_error *err)
 {
     const cJSON *forest = cJSON_GetObjectItemCaseSensitive(json, "forest");
     const cJSON *kriging = cJSON_GetObjectItemCaseSensitive(json, "nearby");
     enum msim_status status = MSIM_OK;
 
-    if (forest)
+    if (forest && trees)
         status = msim_forest_read(&c->forest, forest, c->law->n_features);
     if (status == MSIM_EFORMAT)
         return bad(c, file, "'forest' does not hold whole trees", err);
@@ -102,7 +103,8 @@ static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
 }
 
 enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
-                               const char *file, struct msim_error *err)
+                               bool trees, const char *file,
+                               struct msim_error *err)
 {
     const char *law = msim_json_get_text(json, "law");
     enum msim_status status;
@@ -131,7 +133,7 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
                    "'logs' a version and factors above 0",
                    err);
     if (status == MSIM_OK)
-        status = read_learned(c, json, file, err);
+        status = read_learned(c, json, trees, file, err);
     if (status != MSIM_OK)
         msim_fit_release(c);
     return status;

@@ -42,13 +42,14 @@ struct msim_fit {
 };
 
 /*
- * Read a fit of a platform file, or of a file of shared laws. EFORMAT, naming
- * `file`, where it is not valid; on failure `c` is empty. Release with
- * msim_fit_release().
+ * Read a fit of a platform file, or of a file of shared laws, with or without
+ * its trees, which take most of the time. EFORMAT, naming `file`, where it is
+ * not valid; on failure `c` is empty. Release with msim_fit_release().
  */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
-                               const char *file, struct msim_error *err);
+                               bool trees, const char *file,
+                               struct msim_error *err);
 void msim_fit_release(struct msim_fit *c);
 
 #endif

@@ -29,7 +29,7 @@ static enum msim_status wrong(const struct msim_platform *p, const char *key,
 }
 
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
-                                  struct msim_error *err)
+                                  bool trees, struct msim_error *err)
 {
     const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
     const cJSON *fit;
@@ -39,16 +39,18 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, p->path, err));
+        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, trees, p->path, err));
         p->n_fits++;
     }
     return MSIM_OK;
 }
 
 /* All but the data sheet, which can take figures from a platform that stands
- * in. */
+ * in. Trees hold within a generation: those of a platform that stands in for
+ * one of another generation than its own (`of`; NULL: for none) are not read.
+ */
 static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
-                                  struct msim_error *err)
+                                  const char *of, struct msim_error *err)
 {
     const char *name = msim_json_get_text(json, "name");
     const char *title = msim_json_get_text(json, "title");
@@ -75,7 +77,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
     p->slowdown =
         concurrent ? fmax(msim_json_get_number(concurrent, "median", 1), 1) : 0;
-    return read_fits(p, json, err);
+    return read_fits(p, json, !of || strcmp(of, generation) == 0, err);
 }
 
 static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
@@ -88,22 +90,23 @@ static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
 }
 
 static enum msim_status open_file(struct msim_platform **out, cJSON **json,
-                                  const char *path, struct msim_error *err)
+                                  const char *path, const char *of,
+                                  struct msim_error *err)
 {
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return MSIM_ENOMEM;
     snprintf((*out)->path, sizeof((*out)->path), "%s", path);
     MSIM_TRY(msim_json_read(json, path, err));
-    return read_head(*out, *json, err);
+    return read_head(*out, *json, of, err);
 }
 
 /* A file by itself, without the platforms that stand in for it. */
 static enum msim_status load_alone(struct msim_platform **out, const char *path,
-                                   struct msim_error *err)
+                                   const char *of, struct msim_error *err)
 {
     cJSON *json = NULL;
-    enum msim_status status = open_file(out, &json, path, err);
+    enum msim_status status = open_file(out, &json, path, of, err);
 
     if (status == MSIM_OK)
         status = read_sheet(*out, json, NULL, err);
@@ -131,7 +134,7 @@ static enum msim_status add_stand_in(struct msim_platform *p,
     snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, name);
     if (access(path, F_OK) != 0)
         snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir, name);
-    return load_alone(end, path, err);
+    return load_alone(end, path, p->sheet.generation, err);
 }
 
 /* Add the platforms that the file names. */
@@ -185,12 +188,32 @@ static enum msim_status add_generation(struct msim_platform *p,
 
 /* What whole programs say is said of the GPU: a file that was made from that of
  * another names it as its base. */
+static enum msim_status read_programs(struct msim_platform *p,
+                                      const char *data_dir,
+                                      struct msim_error *err)
+{
+    const char *gpu = *p->base ? p->base : p->name;
+    enum msim_status status = MSIM_OK;
+    cJSON *json = NULL;
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
+    if (access(path, F_OK) == 0)
+        status = msim_json_read(&json, path, err);
+    if (status == MSIM_OK)
+        status = msim_program_factors_read(&p->programs, json, path, gpu,
+                                           p->sheet.generation, err);
+    if (status == MSIM_OK)
+        status = msim_program_spread_read(&p->spread, json, path, gpu, err);
+    cJSON_Delete(json);
+    return status;
+}
+
 static enum msim_status read_shared_laws(struct msim_platform *p,
                                          const cJSON *json,
                                          const char *data_dir,
                                          struct msim_error *err)
 {
-    const char *gpu = *p->base ? p->base : p->name;
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
@@ -199,10 +222,7 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     MSIM_TRY(msim_library_facts_read(&p->shared.kernels, path, err));
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
     MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
-    snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
-    MSIM_TRY(msim_program_factors_read(&p->programs, path, gpu,
-                                       p->sheet.generation, err));
-    MSIM_TRY(msim_program_spread_read(&p->spread, path, gpu, err));
+    MSIM_TRY(read_programs(p, data_dir, err));
     return msim_evidence_read(
         &p->evidence, cJSON_GetObjectItemCaseSensitive(json, "evidence"),
         p->path, err);
@@ -259,7 +279,7 @@ static enum msim_status load_file(struct msim_platform **out, const char *path,
                                   const char *data_dir, struct msim_error *err)
 {
     cJSON *json = NULL;
-    enum msim_status status = open_file(out, &json, path, err);
+    enum msim_status status = open_file(out, &json, path, NULL, err);
 
     if (status == MSIM_OK)
         status = inherit(*out, json, data_dir, err);

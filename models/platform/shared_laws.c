@@ -30,7 +30,7 @@ static enum msim_status read_fits(struct msim_shared_laws *c, const cJSON *json,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, file, err));
+        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, false, file, err));
         c->n_fits++;
     }
     return MSIM_OK;
