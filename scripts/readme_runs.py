@@ -67,7 +67,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", default=str(ROOT / "build/mystique-sim"))
     binary = str(pathlib.Path(parser.parse_args().binary).resolve())
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")),
+                 *sorted((ROOT / "docs/tutorials").glob("*.md"))]:
         renew(page, binary)
 
 

@@ -6,7 +6,7 @@ browser.py CHROMIUM PAGE STEP...
     eval:CODE       print what the code makes, as JSON
     key:SEL:KEY     press a key with the focus on the element of a selector
     size:W:H        the size of the window
-    shot:FILE.png   a picture of what is seen
+    shot:FILE       a picture of what is seen: .png or .webp
 
 Exit 1 where the page throws, or logs an error.
 """
@@ -21,7 +21,9 @@ import time
 KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40,
         "Home": 36, "Enter": 13}
 
-READY = "!!document.documentElement && document.documentElement.dataset.ready === 'yes'"
+# A page without a script, as plan writes, is ready when it is read.
+READY = ("!!document.body && (document.documentElement.dataset.ready === 'yes' || "
+         "(document.readyState === 'complete' && !document.querySelector('noscript')))")
 
 
 class Browser:
@@ -120,7 +122,8 @@ class Browser:
             self.ask("Emulation.setDeviceMetricsOverride", width=int(width),
                      height=int(height), deviceScaleFactor=1, mobile=False)
         elif what == "shot":
-            data = self.ask("Page.captureScreenshot")["data"]
+            data = self.ask("Page.captureScreenshot", quality=75,
+                            format=of.rpartition(".")[2])["data"]
             with open(of, "wb") as out:
                 out.write(base64.b64decode(data))
         else:

@@ -6,7 +6,7 @@
 
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 root=${SOURCE_DIR:?the source folder}
-pages=("$root/README.md" "$root"/docs/*.md)
+pages=("$root/README.md" "$root"/docs/*.md "$root"/docs/tutorials/*.md)
 
 # ---- runs: "    $ mystique-sim ..." and the lines below, "..." for some -----
 
@@ -49,6 +49,28 @@ for page in pages:
                 break
 sys.exit(failed or runs < 4)
 PYTHON
+
+# ---- commands whose output is a file ------------------------------------------
+
+mkdir "$folder/at" "$folder/bin"
+ln -s "$root/data" "$root/docs" "$folder/at"
+ln -s "$sim" "$folder/bin/mystique-sim"
+while IFS= read -r command; do
+    last=$command
+    (cd "$folder/at" && PATH=$folder/bin:$PATH bash -c "$command") >"$folder/log" 2>&1 ||
+        complain "it fails: $(tail -1 "$folder/log")"
+done < <(sed -n 's/^    \(mystique-sim .*\)/\1/p' "$root/docs/gallery.md" "$root"/docs/tutorials/*.md |
+    grep -v 'run\.sqlite')
+[ -s "$folder/at/plan/report.html" ] || complain "no page of a plan"
+
+# ---- Python in tutorials, page by page ----------------------------------------
+
+for page in "$root"/docs/tutorials/*.md; do
+    last="the Python of $page"
+    awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" >"$folder/tutorial.py"
+    MYSTIQUE_SIM=$sim PYTHONPATH=$root/python PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$folder/tutorial.py" >"$folder/log" 2>&1 || complain "it fails: $(cat "$folder/log")"
+done
 
 # ---- every option ----------------------------------------------------------
 

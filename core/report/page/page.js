@@ -382,7 +382,7 @@ function roofline(p) {
     const knee = bandwidth ? Math.max(x0, peak / bandwidth) : x0;
     if (knee >= x1) continue;
     chart.append(svg('line', {x1: X(knee), x2: W - R, y1: Y(peak), y2: Y(peak), stroke: '#5a6472', 'stroke-width': 1.5}));
-    labels.push(svg('text', {x: W - R, y: Y(peak) - 5, 'text-anchor': 'end'}, flop(peak) + '/s'));
+    labels.push(svg('text', {x: X(knee) + 8, y: Y(peak) - 5}, flop(peak) + '/s'));
   }
   if (bandwidth && peaks.length) {
     const a = Math.max(x0, y0 / bandwidth), b = Math.min(x1, peaks[0] / bandwidth);
