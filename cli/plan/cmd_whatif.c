@@ -188,12 +188,9 @@ static const char *unfit(const struct settings *s, size_t n_files)
                             "described one (synth), and predict those"
            : s->kernels   ? "--kernels is of a traced job: a described one has "
                             "no kernels by name"
-           : s->host ? "--host is of a traced job: a described one has the "
-                       "host of the jobs that its law was fitted to"
-           : s->output == MSIM_OUTPUT_MARKDOWN
-               ? "--markdown is of a traced job: of a described one there are "
-                 "text, JSON, CSV and a page"
-           : n_files > 2  ? "a described model goes alone"
+           : s->host     ? "--host is of a traced job: a described one has the "
+                           "host of the jobs that its law was fitted to"
+           : n_files > 2 ? "a described model goes alone"
            : !s->platform ? "want --platform: a described model has no GPU of "
                             "its own"
                           : NULL;
@@ -216,6 +213,20 @@ static enum msim_status write_jobs(const struct msim_job_whatif *w,
     return status;
 }
 
+static enum msim_status report_jobs(const struct msim_job_whatif *w,
+                                    enum msim_output output)
+{
+    if (output == MSIM_OUTPUT_JSON)
+        return msim_job_whatif_json(w, stdout);
+    if (output == MSIM_OUTPUT_CSV)
+        msim_job_whatif_csv(w, stdout);
+    else if (output == MSIM_OUTPUT_MARKDOWN)
+        msim_job_whatif_markdown(w, stdout);
+    else
+        msim_job_whatif_text(w, stdout);
+    return MSIM_OK;
+}
+
 static enum msim_status describe(const struct msim_cli_operands *files,
                                  const struct settings *s, const char *data,
                                  struct msim_error *err)
@@ -230,12 +241,8 @@ static enum msim_status describe(const struct msim_cli_operands *files,
         status = msim_job_write_look(&w, s->write, err);
     if (status == MSIM_OK)
         status = write_html(s, files->items[1], jobs_json, &w, err);
-    if (status == MSIM_OK && s->output == MSIM_OUTPUT_JSON)
-        status = msim_job_whatif_json(&w, stdout);
-    else if (status == MSIM_OK && s->output == MSIM_OUTPUT_CSV)
-        msim_job_whatif_csv(&w, stdout);
-    else if (status == MSIM_OK)
-        msim_job_whatif_text(&w, stdout);
+    if (status == MSIM_OK)
+        status = report_jobs(&w, s->output);
     if (status == MSIM_OK && s->write)
         status = write_jobs(&w, files->items[1], s, data, err);
     msim_job_whatif_release(&w);

@@ -85,11 +85,12 @@ enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
                                      struct msim_error *err);
 void msim_job_whatif_release(struct msim_job_whatif *w);
 
-/* As text, JSON (schema mystique-sim/whatif/1) or CSV. */
+/* As text, JSON (schema mystique-sim/whatif/1), CSV or Markdown. */
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out);
 MSIM_MUST_CHECK
 enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
                                       FILE *out);
 void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out);
+void msim_job_whatif_markdown(const struct msim_job_whatif *w, FILE *out);
 
 #endif

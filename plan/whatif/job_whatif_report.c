@@ -5,6 +5,8 @@
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
+#include "core/report/markdown/markdown.h"
+#include "core/report/markdown/markdown_scenarios.h"
 #include "core/report/write/report_format.h"
 #include "plan/whatif/job_whatif.h"
 
@@ -230,4 +232,43 @@ void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
     csv_row(&w->base, out);
     for (uint32_t i = 0; i < w->n; i++)
         csv_row(&w->rows[i], out);
+}
+
+/* ---- Markdown ------------------------------------------------------------ */
+
+static struct msim_markdown_scenario markdown_row(const void *of, uint32_t i)
+{
+    const struct msim_job_whatif *w = of;
+    const struct msim_job_scenario *r = i ? &w->rows[i - 1] : &w->base;
+    struct msim_markdown_scenario row = {.name = r->name,
+                                         .reason = r->reason,
+                                         .us = r->step.us,
+                                         .ratio = r->ratio,
+                                         .low = r->ratio_low,
+                                         .high = r->ratio_high,
+                                         .marks = r->marks};
+
+    if (*r->reason)
+        return row;
+    row.fits = msim_fits_text(r->memory.fits);
+    snprintf(row.work, sizeof(row.work), "%.0f", r->tokens_per_second);
+    snprintf(row.memory, sizeof(row.memory), "%.1f GiB",
+             r->memory.at.most / MSIM_GIB);
+    return row;
+}
+
+void msim_job_whatif_markdown(const struct msim_job_whatif *w, FILE *out)
+{
+    msim_markdown_print(out, "%s on %s", w->model.name, w->platform);
+    if (*w->assumed)
+        msim_markdown_print(out, "; assumed %s", w->assumed);
+    fputs("\n\n", out);
+    msim_markdown_scenarios(
+        &(struct msim_markdown_scenarios){.of = w,
+                                          .n = w->n,
+                                          .time = "step",
+                                          .work = "tokens a second",
+                                          .marked = &w->marked,
+                                          .row = markdown_row},
+        out);
 }

@@ -62,6 +62,20 @@ want_out " | yes | peak |" # the guard's word, and its sentence
 want_out '1 of 2 predictions are marked: 1 peak (it takes less than'
 tables
 
+# A described job has the same table.
+cat >"$folder/jobs.json" <<'JSON'
+{"scenarios": [
+  {"name": "8 | GPUs", "changes": [{"world": 8}, {"shard": "fsdp"}]},
+  {"name": "none", "changes": [{"clock": "0.5"}]}]}
+JSON
+run whatif --markdown --platform h100 "$folder/jobs.json" llama3-8b
+want_rc 0
+want_out "| scenario | step | of the base | 90 % | tokens a second | memory | fits | marked |"
+[[ $out =~ \|\ \`8\ \\\|\ GPUs\`\ \|\ [0-9.]+\ ms\ \|\ 0\.[0-9]+\ \| ]] || complain "no row of 8 GPUs: $out"
+want_out " GiB | yes | evidence |"
+want_out "- none cannot be predicted: "
+tables
+
 # The first part of the text is that of the whole.
 run --platform a100 --brief "$data/gpt2"
 want_rc 0

@@ -48,7 +48,7 @@ core/report/usage    : core/base core/trace core/job core/graph core/report/anal
 core/report/words    : core/base :
 core/report/page     : core/base core/trace core/job core/graph core/report/analyse core/report/write : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
-core/report/markdown : core/base core/report/analyse core/report/write core/report/compare :
+core/report/markdown : core/base core/guard core/report/analyse core/report/write core/report/compare :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law models/factor : gsl/
@@ -82,7 +82,7 @@ plan/synth           : core/base core/trace core/write_et core/work core/pipelin
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/json core/memory core/reshape core/rewrite core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/synth predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
+plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/markdown core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
 predict/write        : core/ models/ predict predict/scenario :
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
