@@ -264,11 +264,11 @@ void msim_job_whatif_markdown(const struct msim_job_whatif *w, FILE *out)
         msim_markdown_print(out, "; assumed %s", w->assumed);
     fputs("\n\n", out);
     msim_markdown_scenarios(
-        &(struct msim_markdown_scenarios){.of = w,
-                                          .n = w->n,
-                                          .time = "step",
-                                          .work = "tokens a second",
-                                          .marked = &w->marked,
-                                          .row = markdown_row},
+        &(struct msim_scenario_table){.of = w,
+                                      .n = w->n,
+                                      .time = "step",
+                                      .work = "tokens a second",
+                                      .marked = &w->marked,
+                                      .row = markdown_row},
         out);
 }

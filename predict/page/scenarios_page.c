@@ -29,12 +29,11 @@ static struct msim_markdown_scenario row_of(const void *of, uint32_t i)
 
 void msim_scenarios_markdown(const struct msim_scenarios *s, FILE *out)
 {
-    msim_markdown_scenarios(
-        &(struct msim_markdown_scenarios){.of = s,
-                                          .n = s->n,
-                                          .time = "period",
-                                          .work = "kernels",
-                                          .marked = &s->marked,
-                                          .row = row_of},
-        out);
+    msim_markdown_scenarios(&(struct msim_scenario_table){.of = s,
+                                                          .n = s->n,
+                                                          .time = "period",
+                                                          .work = "kernels",
+                                                          .marked = &s->marked,
+                                                          .row = row_of},
+                            out);
 }

@@ -23,7 +23,7 @@ static void put_row(const struct msim_markdown_scenario *r, bool is_base,
                         r->work, r->memory, r->fits ? r->fits : "", guards);
 }
 
-void msim_markdown_scenarios(const struct msim_markdown_scenarios *s, FILE *out)
+void msim_markdown_scenarios(const struct msim_scenario_table *s, FILE *out)
 {
     struct msim_markdown_scenario r;
     char marked[MSIM_GUARD_SENTENCE];

@@ -20,7 +20,7 @@ struct msim_markdown_scenario {
     msim_guard_marks marks;
 };
 
-struct msim_markdown_scenarios {
+struct msim_scenario_table {
     const void *of;          /* for row() */
     uint32_t n;              /* without the base, which is row 0 */
     const char *time, *work; /* heads of those columns */
@@ -29,7 +29,6 @@ struct msim_markdown_scenarios {
 };
 
 /* A row a scenario, and why the others cannot be predicted. */
-void msim_markdown_scenarios(const struct msim_markdown_scenarios *s,
-                             FILE *out);
+void msim_markdown_scenarios(const struct msim_scenario_table *s, FILE *out);
 
 #endif
