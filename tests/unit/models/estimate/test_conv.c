@@ -410,6 +410,32 @@ static void test_conv__three_dimensions(void)
     CHECK(predicted(deep) > 2 * predicted(flat));
 }
 
+/*
+ * A data gradient of 3 x 3 x 3 in half sums over 32 channels, which tensor
+ * cores take whatever the depth: no longer than the same sums in the plane.
+ * Taps are no elements of its image: 32 channels are transposed for 3 x 32,
+ * beside the gradient's 32.
+ */
+static void test_conv__deep_gradients_in_half(void)
+{
+    struct msim_work flat = conv(896, 96, 64, 32, 3, 1), deep;
+    double moved, fewer;
+
+    flat.dtype = MSIM_DT_F16;
+    flat.u.conv.pass = MSIM_CONV_BACKWARD_DATA;
+    deep = flat;
+    deep.u.conv.deep = true;
+    deep.u.conv.depth = 3;
+    moved = predicted(flat);
+    fewer = predicted(deep);
+    CHECK(fewer < moved && fewer > 0.3 * moved);
+    flat.u.conv.channels_last = deep.u.conv.channels_last = true;
+    /* over the product, which has a factor of its own where it is deep */
+    moved = moved / predicted(flat) - 1;
+    fewer = fewer / predicted(deep) - 1;
+    CHECK_REL(fewer / moved, (32.0 + 32) / (96 + 32), 0.05);
+}
+
 /* ---- by GPU ------------------------------------------------------------- */
 
 /* A transposed convolution of three dimensions, by a filter of 3 x 3 x 3. */
@@ -536,6 +562,7 @@ int main(void)
     RUN(test_conv__few_gradients_are_added_up);
     RUN(test_conv__short_sums);
     RUN(test_conv__three_dimensions);
+    RUN(test_conv__deep_gradients_in_half);
     RUN(test_conv__deep_gradients_fill_tiles);
     RUN(test_conv__deep_gradients_of_ga10x);
     RUN(test_conv__deep_gradients_by_version);
