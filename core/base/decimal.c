@@ -89,24 +89,35 @@ static const char *few_digits(const char *c, uint64_t *digits, int *places)
 /*
  * Fifteen digits and a power of ten up to 22 are exact as doubles, so that
  * their quotient is the double next to the number (Clinger, "How to Read
- * Floating Point Numbers Accurately", PLDI 1990). That rounds to the float next
- * to the number unless it lies half-way between two floats: then the digits
- * that the double has lost would decide.
+ * Floating Point Numbers Accurately", PLDI 1990). The end, or NULL where it may
+ * be another.
  */
-float msim_decimal_float(const char *text, const char **end)
+static const char *few_real(const char *text, double *value)
 {
     static const double TENS[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    const uint64_t below = (1u << 29) - 1, half = 1u << 28;
-    uint64_t digits, bits;
+    uint64_t digits;
     int places;
+    const char *end = few_digits(text, &digits, &places);
+
+    if (end)
+        *value = (double)digits / TENS[places];
+    return end;
+}
+
+/* The double next to the number rounds to the float next to it unless it lies
+ * half-way between two floats: then the digits that it has lost would decide.
+ */
+float msim_decimal_float(const char *text, const char **end)
+{
+    const uint64_t below = (1u << 29) - 1, half = 1u << 28;
+    uint64_t bits;
     char *stop;
     double d;
     float f;
 
-    *end = few_digits(text, &digits, &places);
+    *end = few_real(text, &d);
     if (*end) {
-        d = (double)digits / TENS[places];
         memcpy(&bits, &d, sizeof(bits));
         if ((bits & below) != half)
             return (float)d;
@@ -124,6 +135,10 @@ bool msim_decimal_real(const char *s, size_t len, double *value)
         return false;
     memcpy(buf, s, len);
     buf[len] = '\0';
+    if (few_real(buf + (*buf == '-'), value) == buf + len) {
+        *value = *buf == '-' ? -*value : *value;
+        return true;
+    }
     *value = strtod(buf, &end);
     return end == buf + len;
 }

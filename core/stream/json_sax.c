@@ -10,7 +10,7 @@
 #include "core/stream/json_sax.h"
 
 #include "core/base/vec.h"
-#include "core/stream/json_lexer.h"
+#include "core/lex/json_lexer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,11 +9,12 @@
 # room : rooms it may include (its own always) : third-party headers (prefixes)
 # A name that ends in / stands for all rooms below it, too.
 rooms='
-core/base            : : cjson/ cJSON.h zlib.h
+core/lex             : :
+core/base            : core/lex : cjson/ cJSON.h zlib.h
 core/guard           : core/base :
 core/turns           : core/base :
 core/json            : core/base : cjson/ cJSON.h
-core/stream          : core/base : zlib.h zstd.h
+core/stream          : core/base core/lex : zlib.h zstd.h
 core/trace           : core/base :
 core/read            : core/base core/stream core/trace : zlib.h
 core/read/et         : core/base core/stream core/trace core/read :

@@ -6,6 +6,7 @@
 
 #include "tests/check.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,6 +31,88 @@ static void test_json__all_of_the_text(void)
     CHECK_INT(parse("{} {}", &at), MSIM_ESYNTAX);
     CHECK_UINT(at, 3);
     CHECK_INT(parse("", NULL), MSIM_ESYNTAX);
+}
+
+/* The same nodes, to the bit, in the same order both ways. */
+static bool same(const cJSON *a, const cJSON *b)
+{
+    const cJSON *x = a->child, *y = b->child;
+
+    if (a->type != b->type || a->valueint != b->valueint ||
+        memcmp(&a->valuedouble, &b->valuedouble, sizeof(double)) != 0 ||
+        !a->valuestring != !b->valuestring || !a->string != !b->string ||
+        (a->string && strcmp(a->string, b->string) != 0) ||
+        (a->valuestring && strcmp(a->valuestring, b->valuestring) != 0))
+        return false;
+    for (; x && y && same(x, y); x = x->next, y = y->next)
+        if ((x->next && x->next->prev != x) ||
+            (!x->next && a->child->prev != x))
+            return false;
+    return !x && !y;
+}
+
+static bool check_same(const char *text, size_t n)
+{
+    const char *end = text;
+    cJSON *want = cJSON_ParseWithLengthOpts(text, n, &end, 0), *have = NULL;
+    enum msim_status status = msim_json_parse(&have, text, n, NULL);
+    bool whole, alike;
+
+    while (want && end < text + n && isspace((unsigned char)*end))
+        end++;
+    whole = want && end == text + n;
+    alike = whole ? have && same(have, want) : status == MSIM_ESYNTAX;
+    if (!alike)
+        fprintf(stderr, "%.*s\n", (int)n, text);
+    CHECK(alike);
+    cJSON_Delete(have);
+    cJSON_Delete(want);
+    return alike;
+}
+
+static uint32_t drawn(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+/* A tree is what cJSON makes of a text, sound or not. */
+static void test_json__as_cjson_reads(void)
+{
+    static const char *const documents[] = {
+        "{\"a\": {\"b\": [1, -2.5e3, 0.1, -0, 1e400, 12345678901234567]}, "
+        "\"on\": true,\n\t\"off\": false, \"none\": null, \"\": {}}\n",
+        "[\"caf\xc3\xa9 \\u20ac\", {\"k\\u0065y\": \"\\n\"}, [[], [[]]], "
+        "1.7976931348623157e308, 4.9e-324, 0.30000000000000004]",
+        "\"alone\"",
+        "-7",
+    };
+    static const char bytes[] = "{}[]:,\"\\u019-+.eEtn \n\v\x01\x80\xc3";
+    uint64_t state = 37;
+
+    for (unsigned i = 0; i < 20000; i++) {
+        char text[300];
+        size_t len = strlen(documents[i % 4]);
+
+        memcpy(text, documents[i % 4], len);
+        for (unsigned n = i < 4 ? 0 : 1 + drawn(&state) % 2; n; n--)
+            text[drawn(&state) % len] =
+                bytes[drawn(&state) % (sizeof(bytes) - 1)];
+        if (!check_same(text, len))
+            return;
+    }
+}
+
+/* Deeper than the tree of what is plain goes, and than cJSON does. */
+static void test_json__depth(void)
+{
+    static char text[4000];
+
+    for (size_t depth = 499; depth < 1002; depth += 1 + depth % 250) {
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        check_same(text, 2 * depth);
+    }
 }
 
 static int left; /* blocks of memory that there still are */
@@ -61,6 +144,8 @@ static void test_json__without_memory(void)
 int main(void)
 {
     RUN(test_json__all_of_the_text);
+    RUN(test_json__as_cjson_reads);
+    RUN(test_json__depth);
     RUN(test_json__without_memory);
     return check_summary();
 }

@@ -1,5 +1,5 @@
 /*
- * tests/unit/core/stream/test_json_lexer.c - tests of core/stream/json_lexer.h,
+ * tests/unit/core/lex/test_json_lexer.c - tests of core/lex/json_lexer.h,
  * through json_sax.h: whether a lexer is in front of yajl must not show.
  *
  * Documents, sound and damaged, are read by yajl alone and by json_sax.c, in

@@ -1,17 +1,17 @@
 /*
- * core/stream/json_lexer.h - the tokens of JSON that is plain, one by one; for
- * this room only.
+ * core/lex/json_lexer.h - the tokens of JSON that is plain, one by one.
  *
- * Plain is what nearly all of a trace is: strings of ASCII without escapes, and
+ * Plain is what nearly all of a file is: strings of ASCII without escapes, and
  * no fault. Of anything else the lexer says that it is odd, and stays before
- * it: json_sax.c asks yajl then, which decodes it or says what is wrong. So no
- * fault has two sentences, and what escapes mean stands in one place.
+ * it, for whoever called it to ask a parser, which decodes it or says what is
+ * wrong: yajl of traces (core/stream/json_sax.c), cJSON of small files
+ * (core/base/json.c). So no fault has two sentences.
  *
  * Text comes in pieces. A token that the end of a piece may have cut is not
  * taken; the next piece has to begin with it.
  */
-#ifndef MSIM_CORE_STREAM_JSON_LEXER_H
-#define MSIM_CORE_STREAM_JSON_LEXER_H
+#ifndef MSIM_CORE_LEX_JSON_LEXER_H
+#define MSIM_CORE_LEX_JSON_LEXER_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

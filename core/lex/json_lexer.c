@@ -1,11 +1,11 @@
 /*
- * core/stream/json_lexer.c - the tokens of JSON that is plain.
+ * core/lex/json_lexer.c - the tokens of JSON that is plain.
  *
  * A token is taken with the comma or colon before it, so that between tokens
  * there are four places to be in. Nearly all bytes are in strings: those are
  * passed 16 at a time, the others one by one.
  */
-#include "core/stream/json_lexer.h"
+#include "core/lex/json_lexer.h"
 
 #include <string.h>
 
