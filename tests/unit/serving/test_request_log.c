@@ -36,6 +36,9 @@ static void test_request_log__csv(void)
     CHECK_REL(msim_request_log_seconds(&requests), 2, 0);
     CHECK_REL(msim_request_log_rate(&requests), 0.5, 0);
     msim_request_log_release(&requests);
+    REQUIRE(read_log("t_s\n1\n1.125\n1.25\n") == MSIM_OK);
+    CHECK_REL(msim_request_log_rate(&requests), 8, 1e-12);
+    msim_request_log_release(&requests);
     REQUIRE(read_log("timestamp\n1500\n") == MSIM_OK); /* ms */
     CHECK_REL(requests.rows[0].t_s, 1.5, 1e-15);
     CHECK(isnan(msim_request_log_rate(&requests)));
@@ -48,7 +51,7 @@ static void test_request_log__azure(void)
     REQUIRE(read_log("TIMESTAMP,ContextTokens,GeneratedTokens\n"
                      "2024-02-28 23:59:59.5000000,4808,10\n"
                      "2024-02-29 00:00:00.750000+00:00,3180,8\n"
-                     "2024-03-01T00:00:00,1,1\n") == MSIM_OK);
+                     "2024-03-01T00:00:00Z,1,1\n") == MSIM_OK);
     CHECK_REL(requests.rows[0].t_s, 0, 0);
     CHECK_REL(requests.rows[1].t_s, 1.25, 1e-6); /* of 1.7e9 s in a double */
     CHECK_REL(requests.rows[2].t_s, 86400.5, 1e-9);
@@ -112,6 +115,8 @@ static void test_request_log__refuses_by_line(void)
         {"t_s,blocks\n1,1 x\n", "line 2: blocks is '1 x', want"},
         {"t_s,e2e_ms\n1,-4\n", "line 2: e2e_ms is '-4', want"},
         {"TIMESTAMP\nnoon\n", "line 2: TIMESTAMP is 'noon', want a date"},
+        {"TIMESTAMP\n2024-02-28 10:00:00+02:00\n",
+         "line 2: TIMESTAMP is '2024-02-28 10:00:00+02:00', want a date"},
         {"a,b\n1,2\n", "no column 't_s', want"},
         {"t_s\n", "no requests in it"},
         {"{'t_s': 5}\n{'t_s': 4}\n", "line 2: the time is 4 s and the line"},
