@@ -37,3 +37,6 @@ grep -qw mystique-sim "$folder/log" || fail "no program"
 ! configure "$folder/static" -DMSIM_FITTING=OFF -DMSIM_STATIC=ON \
     -DMSIM_CJSON_SOURCE="$folder" || fail "takes a folder without cJSON.c"
 grep -q "no cJSON.c in MSIM_CJSON_SOURCE" "$folder/log" || fail "another error"
+# As scripts/mutants.py builds it.
+configure "$folder/shared" -DMSIM_FITTING=OFF -DBUILD_SHARED_LIBS=ON ||
+    fail "does not configure with shared libraries"
