@@ -14,6 +14,7 @@
  */
 #include "core/base/print.h"
 #include "core/work/conv_shape.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/conv_way.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
@@ -35,13 +36,12 @@ static bool conv_covers(const struct msim_platform *p,
            w->u.conv.k > 0 && w->u.conv.r > 0 && w->u.conv.s > 0;
 }
 
-#define STEP_BYTES 16 /* that tensor-core kernels load at a time */
-
 static double step_elems(const struct msim_work *w)
 {
     int64_t bytes = msim_dtype_bytes(w->dtype);
+    int64_t step = (int64_t)MSIM_FACT(NULL, TENSOR_CORE_STEP_BYTES);
 
-    return bytes > 0 && bytes < STEP_BYTES ? (double)(STEP_BYTES / bytes) : 1;
+    return bytes > 0 && bytes < step ? (double)(step / bytes) : 1;
 }
 
 static bool in_steps(double v, double step)
@@ -170,16 +170,15 @@ struct way {
     double layout; /* bytes that transpositions move */
 };
 
-#define TILE        128.0
-#define PARTS_TERMS 256.0 /* of a part, at least */
-
 /* A weight gradient sums over all places. The sum is split into as many parts
  * as the SMs can compute at once. */
 static double parts_of(const struct msim_platform *p,
                        const struct msim_conv_product *g)
 {
-    double tiles = ceil(g->m / TILE) * ceil(g->n / TILE) * g->batch;
-    double parts = fmin(floor(p->sheet.sms / tiles), floor(g->k / PARTS_TERMS));
+    double side = MSIM_FACT(NULL, WEIGHT_GRADIENT_TILE);
+    double tiles = ceil(g->m / side) * ceil(g->n / side) * g->batch;
+    double parts = fmin(floor(p->sheet.sms / tiles),
+                        floor(g->k / MSIM_FACT(NULL, WEIGHT_GRADIENT_TERMS)));
 
     return fmax(parts, 1);
 }
@@ -238,11 +237,6 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
     g->u.gemm.n = whole(product.n);
     g->u.gemm.k = whole(product.k / way->parts);
 }
-
-/* Added to the interval of the product, since no rows are of tensor-core or 1 x
- * 1 convolutions; and where a forward fit is used for a gradient. */
-#define IMPLICIT_GEMM_LOG_SD 0.30
-#define BACKWARD_LOG_SD      0.30
 
 /* The time of a pass over that of a forward pass with the same arithmetic. */
 static double pass_factor(const struct msim_platform *p,
@@ -311,16 +305,9 @@ static enum msim_status layout_us(const struct msim_platform *p,
 
 /*
  * Kernels of Ampere and Ada write the result of a forward pass with channels
- * first themselves (sm80_xmma_fprop_implicit_gemm_.._nhwckrsc_nchw), those of
- * Hopper do not (sm90_xmma_fprop_implicit_gemm_.._nhwckrsc_nhwc): names in
- * traces of an A100 and an H100 (public traces sync-edges-a100 of
- * HolisticTraceAnalysis, vgg13-h100). Hopper runs Ampere's kernels in OLDER
- * times its own time, which is less where results are large: KernelBench's
- * convolutions of 16 to 128 and of 64 to 128 channels on both H100 take less
- * than moving the result three times would.
+ * first themselves, those of Hopper do not. Hopper runs Ampere's kernels, which
+ * take longer, where that is less than to transpose the result.
  */
-#define OLDER 1.6
-
 static double after_product(const struct msim_platform *p,
                             const struct msim_work *w, double product_us,
                             double after)
@@ -330,12 +317,9 @@ static double after_product(const struct msim_platform *p,
     msim_conv_shape_of(w, &s);
     if (s.pass != MSIM_CONV_FORWARD)
         return after;
-    return msim_conv_since_hopper(p) ? fmin(after, (OLDER - 1) * product_us)
-                                     : 0;
+    return fmin(after,
+                (MSIM_FACT(&p->sheet, OLDER_CONV_FACTOR) - 1) * product_us);
 }
-
-/* Terms, below which a product passes by at the rate of memory. */
-#define SHORT_SUM 16
 
 static double sum_of(const struct msim_work *w)
 {
@@ -349,7 +333,8 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
 {
-    struct msim_adjust adjust = {.factor = 1, .log_sd = IMPLICIT_GEMM_LOG_SD};
+    struct msim_adjust adjust = {
+        .factor = 1, .log_sd = MSIM_FACT(NULL, IMPLICIT_PRODUCT_LOG_SD)};
     struct msim_work gemm;
     struct msim_pick pick;
     struct way way;
@@ -359,7 +344,8 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     if (!msim_gemm_pick(p, &gemm, &pick))
         return MSIM_ENOMODEL;
     /* what another GPU's rows correct: none is of such short sums */
-    if (pick.platform != p && sum_of(w) < SHORT_SUM)
+    if (pick.platform != p &&
+        sum_of(w) < MSIM_FACT(NULL, IMPLICIT_PRODUCT_SHORT))
         pick.trees = false;
     adjust.factor = pass_factor(p, w) * msim_conv_deep_factor(p, w);
     msim_fit_estimate(p, &pick, &gemm, &adjust, out);
@@ -435,8 +421,6 @@ static bool is_native(const struct msim_platform *p, const struct msim_work *w)
                            : !asks_cudnn(w);
 }
 
-#define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
-
 /* cuDNN's gradients with channels last go tap by tap, at a rate of their own
  * (data/laws/kernels.json); 0: others. */
 static double gradient_us(const struct msim_platform *p,
@@ -465,8 +449,8 @@ static enum msim_status depthwise(const struct msim_platform *p,
     if (is_native(p, w) && !p->is_host)
         msim_pace_join(msim_conv_depthwise_us(p, w), out);
     msim_pace_join(gradient_us(p, w), out);
-    out->low_us /= DEPTHWISE_FACTOR;
-    out->high_us *= DEPTHWISE_FACTOR;
+    out->low_us /= MSIM_FACT(NULL, DEPTHWISE_INTERVAL);
+    out->high_us *= MSIM_FACT(NULL, DEPTHWISE_INTERVAL);
     return MSIM_OK;
 }
 
@@ -489,7 +473,7 @@ static enum msim_status conv_predict(const struct msim_platform *p,
         if (strncmp(pick.fit->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {
             adjust.factor = pass_factor(p, &work);
-            adjust.log_sd = BACKWARD_LOG_SD;
+            adjust.log_sd = MSIM_FACT(NULL, CONV_BACKWARD_LOG_SD);
         }
         msim_fit_estimate(p, &pick, &work, &adjust, out);
     }

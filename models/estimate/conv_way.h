@@ -22,9 +22,6 @@ bool msim_conv_is_bare(const struct msim_work *w);
 bool msim_conv_is_plain(const struct msim_platform *p,
                         const struct msim_work *w);
 
-/* Whether the library has kernels of Hopper, or of Blackwell, for it. */
-bool msim_conv_since_hopper(const struct msim_platform *p);
-
 /* Whether cuDNN computes it by the kernels of data gradients with three
  * dimensions and no strides, which pad any number of channels. */
 bool msim_conv_is_deep_gradient(const struct msim_platform *p,

@@ -23,6 +23,7 @@
 #include "models/law/conv_law.h"
 
 #include "core/work/conv_shape.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,9 +81,7 @@ static const struct tile BY_FILTERS[] = {{128, 128}, {128, 64}, {64, 128},
 #define N_BY_PLACES  (sizeof(BY_PLACES) / sizeof(*BY_PLACES))
 #define N_BY_FILTERS (sizeof(BY_FILTERS) / sizeof(*BY_FILTERS))
 
-#define SPLIT_MAX   64
-#define SPLIT_TERMS 64 /* of a part, at least */
-#define AREA_UNIT   (64.0 * 64.0)
+#define AREA_UNIT (64.0 * 64.0)
 
 /* The GPU and the constants of the law, as the algorithms need them. */
 struct gpu {
@@ -134,8 +133,9 @@ static double by_filters(const struct gpu *m, const struct msim_conv_product *g,
     double part = g->m * g->n * g->batch * bytes * m->adding_byte;
     double best = INFINITY;
 
-    for (double split = 1; split <= SPLIT_MAX; split *= 2) {
-        if (split > 1 && g->k < split * SPLIT_TERMS)
+    for (double split = 1; split <= MSIM_FACT(NULL, SPLIT_SUM_MOST);
+         split *= 2) {
+        if (split > 1 && g->k < split * MSIM_FACT(NULL, SPLIT_SUM_TERMS))
             break;
         for (size_t i = 0; i < N_BY_FILTERS; i++)
             best =
@@ -146,8 +146,7 @@ static double by_filters(const struct gpu *m, const struct msim_conv_product *g,
 
 /* ---- algorithms --------------------------------------------------------- */
 
-#define SUM_BYTES 4 /* all kernels but those of fp64 sum in fp32 */
-
+/* All kernels but those of fp64 sum in fp32. */
 static double implicit_product(const struct gpu *m,
                                const struct msim_conv_shape *s)
 {
@@ -155,7 +154,7 @@ static double implicit_product(const struct gpu *m,
 
     msim_conv_product_of(s, &g);
     if (s->pass == MSIM_CONV_BACKWARD_WEIGHT)
-        return by_filters(m, &g, SUM_BYTES);
+        return by_filters(m, &g, sizeof(float));
     /* A data gradient's terms between strides are 0 but are multiplied all the
      * same. */
     if (s->pass == MSIM_CONV_BACKWARD_DATA)
@@ -194,8 +193,6 @@ static double up_to(double v, double step)
     return ceil(v / step) * step;
 }
 
-#define DEPTH_MIN 18 /* channels times 3 x 3 filters of MIOpen's kernel */
-
 /*
  * The number of 3 x 3 filters that MIOpen computes a filter as; 0: it has no
  * kernel. Sizes are rounded up to multiples of 3 or, where it takes two filters
@@ -213,7 +210,7 @@ static double miopen_filters(const struct msim_conv_shape *s)
     bool even = fmod(in, 2) == 0;
 
     if (s->stride_h > 2 || s->stride_h != s->stride_w || s->groups > 1 ||
-        depth < DEPTH_MIN)
+        depth < MSIM_FACT(NULL, WINOGRAD_DEPTH))
         return 0;
     if (dilated)
         return even && s->r > 1 ? rows * columns / 4 : 0;
@@ -244,7 +241,7 @@ static double winograd_fused(const struct gpu *m,
     if (s->pass != MSIM_CONV_BACKWARD_WEIGHT)
         return by_places(&faster, &g);
     g = (struct msim_conv_product){i.out, 9 * i.in, places, s->groups};
-    return by_filters(&faster, &g, SUM_BYTES);
+    return by_filters(&faster, &g, sizeof(float));
 }
 
 static double winograd_apart(const struct gpu *m,

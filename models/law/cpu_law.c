@@ -23,16 +23,11 @@
  * Each has a further term: the time of the operating system to map new pages.
  */
 #include "core/work/conv_shape.h"
+#include "core/work/kernel_fact.h"
 #include "models/law/law.h"
 
 #include <math.h>
 #include <stdio.h>
-
-/* Elements of a core before another core is used: at::internal::GRAIN_SIZE of
- * PyTorch, and of profilers/cpu/cpu_vector.c. */
-#define GRAIN 32768.0
-
-#define VECTOR_BYTES 64.0 /* a register of AVX-512; a cache line */
 
 static double log_gcd(int64_t v, int64_t most)
 {
@@ -46,20 +41,18 @@ static double bytes_of(const struct msim_work *w)
     return fmax(w->bytes_read + w->bytes_written, 1);
 }
 
-/* Larger allocations are always new pages: DEFAULT_MMAP_THRESHOLD_MAX of the
- * GNU C library, up to which the threshold grows as memory is freed. */
-#define NEW_PAGES_FROM (32.0 * 1024 * 1024)
-#define PAGE_BYTES     4096.0
-
 #define PAGE_PARAM                                                             \
     {                                                                          \
         "page", "us per new page", 0.1, 1e-4, 5                                \
     }
 
-/* Pages that are touched for the first time. */
+/* Pages that are touched for the first time: those of larger allocations are
+ * always new. */
 static double new_pages(const struct msim_work *w, double written)
 {
-    return !w->in_place && written > NEW_PAGES_FROM ? written / PAGE_BYTES : 0;
+    return !w->in_place && written > MSIM_FACT(NULL, CPU_NEW_PAGES_FROM)
+               ? written / MSIM_FACT(NULL, CPU_PAGE_BYTES)
+               : 0;
 }
 
 /* ---- products ------------------------------------------------------------ */
@@ -181,7 +174,7 @@ static const char *const CONV_FEATURES[] = {
  * kernels of their own. */
 static double in_vectors(double channels, double bytes)
 {
-    double lanes = VECTOR_BYTES / fmax(bytes, 1);
+    double lanes = MSIM_FACT(NULL, CPU_VECTOR_BYTES) / fmax(bytes, 1);
 
     return channels > 3 ? ceil(channels / lanes) * lanes : channels;
 }
@@ -295,7 +288,8 @@ static bool is_by_rows(const struct msim_work *w)
 static double cores_at_work(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
-    double parts = floor(at_least_1(w->u.vector.elems) / GRAIN);
+    double parts =
+        floor(at_least_1(w->u.vector.elems) / MSIM_FACT(NULL, CPU_GRAIN));
 
     if (is_by_rows(w))
         parts = fmin(parts, rows_of(w));

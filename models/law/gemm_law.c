@@ -12,6 +12,8 @@
  */
 #include "models/law/gemm_law.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,11 +69,7 @@ static double dealt_us(const struct msim_data_sheet *s,
 
 /* Where half of the fp32 units compute integers, too (GA10x and later graphics
  * chips), products of fp32 cannot keep all of them busy, and fewer if B is
- * transposed, as the weights of a linear layer are. Seen in KernelBench: 45 to
- * 55 and 34 to 36 TFLOP/s on L40S, 20 to 25 and 14 to 17 on RTX A6000, 12 to 15
- * and 9 on L4; no difference on H100. */
-#define PLAIN_TRANSPOSED 0.7
-
+ * transposed, as the weights of a linear layer are. */
 static double rate_per_us(const struct msim_data_sheet *s,
                           const struct msim_work *w)
 {
@@ -81,7 +79,8 @@ static double rate_per_us(const struct msim_data_sheet *s,
         s->product_fp32 == 1)
         return rate;
     return rate * s->product_fp32 *
-           (w->u.gemm.b_transposed ? PLAIN_TRANSPOSED : 1);
+           (w->u.gemm.b_transposed ? MSIM_FACT(s, PLAIN_PRODUCT_TRANSPOSED)
+                                   : 1);
 }
 
 static double gemm_time(const struct msim_data_sheet *s,

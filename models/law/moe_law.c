@@ -17,6 +17,8 @@
  */
 #include "models/law/moe_law.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +59,6 @@ static const char *const FEATURES[] = {
     "log_all_pairs", "log_each",    "plain",
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
-/* Share of the L2 cache that a layer can use. */
-#define CACHE_SHARE 0.6
 
 double msim_moe_tp(const struct msim_work *w)
 {
@@ -85,7 +85,9 @@ static double moe_time(const struct msim_data_sheet *s,
                      (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
                      pow(padding, p[PADDING]);
     double bytes = more * (w->bytes_read + w->bytes_written);
-    double hit = bytes / (1 + pow(bytes / (s->l2_bytes * CACHE_SHARE), 4));
+    double hit =
+        bytes /
+        (1 + pow(bytes / (s->l2_bytes * MSIM_FACT(s, EXPERTS_CACHE_SHARE)), 4));
     double rate = s->bandwidth * p[MEMORY] * 1e-6;
     double memory = (bytes - hit) / rate + hit / (rate * p[CACHE]);
     double row = 2 * ((double)w->u.moe.hidden + inter_of(w));

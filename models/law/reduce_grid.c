@@ -4,14 +4,9 @@
  */
 #include "models/law/reduce_grid.h"
 
-#include <math.h>
+#include "core/work/kernel_fact.h"
 
-#define THREADS_MAX   512.0 /* of a block */
-#define WARP          32.0
-#define LOADS_AT_ONCE 4.0
-#define VALUES_MIN    16.0 /* of a thread where blocks share an output */
-#define VALUES_MAX    256.0
-#define SM_THREADS    2048.0
+#include <math.h>
 
 static double power_of_two_below(double x)
 {
@@ -30,31 +25,34 @@ static double outputs_at_once(double outputs, bool across)
  * few blocks to fill the GPU. */
 static double shares(double blocks, double threads, double values, double sms)
 {
-    double wanted = sms * floor(SM_THREADS / threads);
+    double wanted = sms * floor(MSIM_FACT(NULL, SM_THREADS) / threads);
     double few = ceil(wanted / blocks);
+    double values_min = MSIM_FACT(NULL, REDUCE_VALUES_MIN);
+    double values_max = MSIM_FACT(NULL, REDUCE_VALUES_MAX);
 
-    if (values < VALUES_MAX || blocks > wanted)
+    if (values < values_max || blocks > wanted)
         return 1;
-    return fmax(fmin(few, ceil(values / VALUES_MIN)),
-                ceil(values / VALUES_MAX));
+    return fmax(fmin(few, ceil(values / values_min)),
+                ceil(values / values_max));
 }
 
 struct msim_reduce_grid msim_reduce_grid_of(double outputs, double inputs,
                                             bool across, double sms)
 {
     double each = outputs_at_once(outputs, across);
-    double most = THREADS_MAX / each;
+    double most = MSIM_FACT(NULL, REDUCE_THREADS) / each;
     double wide =
         fmin(power_of_two_below(across ? outputs / each : inputs), most);
     double high = fmin(power_of_two_below(across ? inputs : outputs), most);
-    double width = fmin(wide, WARP);
+    double width = fmin(wide, MSIM_FACT(NULL, SM_WARP));
     double height = fmin(high, most / width);
     double values, blocks, share;
 
     width = fmin(wide, most / height);
     values = across ? inputs : ceil(inputs / width);
     blocks = across ? ceil(outputs / each / width) : outputs;
-    if (values >= height * VALUES_MIN || values >= VALUES_MAX)
+    if (values >= height * MSIM_FACT(NULL, REDUCE_VALUES_MIN) ||
+        values >= MSIM_FACT(NULL, REDUCE_VALUES_MAX))
         values = ceil(values / height);
     else
         blocks = ceil(blocks / height);
@@ -62,7 +60,7 @@ struct msim_reduce_grid msim_reduce_grid_of(double outputs, double inputs,
     return (struct msim_reduce_grid){
         .blocks = blocks * share,
         .threads = width * height,
-        .rounds = ceil(ceil(values / share) / LOADS_AT_ONCE),
+        .rounds = ceil(ceil(values / share) / MSIM_FACT(NULL, REDUCE_LOADS)),
         .split = share > 1,
     };
 }

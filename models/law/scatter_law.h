@@ -14,10 +14,9 @@
  * of a product for each tap of the filter that meets it: 27 / 8 of them for a
  * filter of 3 x 3 x 3 and strides of 2. Example: 252 million elements of such a
  * gradient are 850 million additions, which take 20 ms on an RTX A6000.
- * `vectors`: several in one instruction.
  */
 double msim_scatter_us(const struct msim_data_sheet *s,
-                       const struct msim_work *w, bool vectors);
+                       const struct msim_work *w);
 
 /* Microseconds that a forward pass takes to copy the image into columns, for
  * the whole batch (Im2Col). */

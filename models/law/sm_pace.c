@@ -65,8 +65,9 @@ static double pool_us(const struct msim_data_sheet *s, double taps)
  */
 
 double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
-                                 const struct msim_work *w, double resident)
+                                 const struct msim_work *w)
 {
+    double resident = MSIM_FACT(s, SM_RESIDENT);
     struct msim_conv_shape c;
     double taps;
     bool known;

@@ -15,10 +15,9 @@ bool msim_rows_are_odd(const struct msim_work *w);
 double msim_sm_pace_us(const struct msim_data_sheet *s,
                        const struct msim_work *w);
 
-/* The same for a convolution with a filter for each channel, where an SM holds
- * `resident` of 2,048 threads. */
+/* The same for a convolution with a filter for each channel. */
 double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
-                                 const struct msim_work *w, double resident);
+                                 const struct msim_work *w);
 
 /* The same by MIOpen's kernel for any convolution in groups. */
 double msim_sm_pace_naive_us(const struct msim_data_sheet *s,

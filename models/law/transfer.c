@@ -3,6 +3,8 @@
  */
 #include "models/law/transfer.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +19,11 @@ const struct msim_param MSIM_TRANSFER[MSIM_TRANSFER_PARAMS] = {
     [MSIM_TRANSFER_NET] = {"network_efficiency", "1", 0.8, 0.01, 3},
 };
 
-/* Hops of LL128 and Simple over one of LL. */
-#define LL128_HOPS  (1.9 / 0.6)
-#define SIMPLE_HOPS (3.4 / 0.6)
-/* Of 128 bytes, 120 are data. */
-#define LL128_SHARE (120.0 / 128)
+/* Hops of a protocol over one of LL. */
+static double over_ll(double hop)
+{
+    return hop / MSIM_FACT(NULL, NCCL_LL_HOP);
+}
 
 /* A collective with the ranks that take part. */
 struct group {
@@ -141,12 +143,16 @@ static void offer_protocols(struct msim_transfer *best, const struct group *g,
 {
     double hop = steps * g->p[MSIM_TRANSFER_HOP];
     double bulk = wire / (g->link * g->p[MSIM_TRANSFER_LINK]);
+    double data =
+        MSIM_FACT(NULL, NCCL_LL128_DATA) / MSIM_FACT(NULL, NCCL_LL128_LINE);
 
     offer(best, algorithm, "LL",
           hop + wire / (g->link * g->p[MSIM_TRANSFER_LL]));
     if (g->link > g->sheet->pcie * 1e-6)
-        offer(best, algorithm, "LL128", LL128_HOPS * hop + bulk / LL128_SHARE);
-    offer(best, algorithm, "Simple", SIMPLE_HOPS * hop + bulk);
+        offer(best, algorithm, "LL128",
+              over_ll(MSIM_FACT(NULL, NCCL_LL128_HOP)) * hop + bulk / data);
+    offer(best, algorithm, "Simple",
+          over_ll(MSIM_FACT(NULL, NCCL_SIMPLE_HOP)) * hop + bulk);
 }
 
 /* The all-reduce of serving stacks, in which ranks read each other's memory. */

@@ -15,6 +15,7 @@
  */
 #include "models/law/vector_law.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/law/gather.h"
 #include "models/law/sm_pace.h"
 
@@ -39,13 +40,6 @@ static const char *const FEATURES[] = {
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
-#define FLAT_COLS 1024
-/* Blocks of 256 threads on an SM of 2048. */
-#define ROWS_AT_ONCE 8
-/* Columns that keep all threads of a block busy; of a shorter row they take
- * their share. */
-#define FULL_COLS 1024.0
-
 /* A channel of a batch is more than an SM can hold. cuDNN and PyTorch read it
  * once for its sums (mean and variance; in the gradient: its sum and its
  * product with the input), and again to write the result. */
@@ -67,16 +61,16 @@ double msim_vector_bytes(const struct msim_work *w)
 
 /*
  * Columns of the work. The rows that laws were fitted on are of matrices; a
- * flat tensor of which nothing is reduced counts as a matrix with rows of
- * FLAT_COLS.
+ * flat tensor of which nothing is reduced counts as one, too.
  */
 static int64_t cols_of(const struct msim_work *w)
 {
     int64_t cols = w->u.vector.cols > 0 ? w->u.vector.cols : 1;
+    int64_t most = (int64_t)MSIM_FACT(NULL, FLAT_COLUMNS);
     bool flat = w->u.vector.rows <= 1 && w->family != MSIM_FAMILY_SOFTMAX &&
                 w->family != MSIM_FAMILY_NORM;
 
-    return flat && cols > FLAT_COLS ? FLAT_COLS : cols;
+    return flat && cols > most ? most : cols;
 }
 
 static double rows_of(const struct msim_work *w)
@@ -104,11 +98,6 @@ static double row_blocks(const struct msim_work *w)
     }
 }
 
-/* The L2 cache over device memory for rows of a gather, at least: 2155 GB/s
- * over 900 GB/s on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU
- * architecture via microbenchmarking", 2018). */
-#define GATHER_CACHE 2.4
-
 /* Bytes of a gather that hit rows which were fetched before. */
 static double fetched_again(const struct msim_data_sheet *s,
                             const struct msim_work *w, double share)
@@ -129,9 +118,6 @@ static double kept(const struct msim_data_sheet *s, double bytes,
     return bytes / (1 + pow(between / (s->l2_bytes * p[SHARE]), 4));
 }
 
-/* Blocks of a batch norm that an SM runs at once: 1024 threads each or less. */
-#define CHANNELS_AN_SM 2
-
 /* Bytes that hit. What is written in place takes no room of its own; channels
  * are read again while those that run beside them have not yet left. */
 static double cached_bytes(const struct msim_data_sheet *s,
@@ -139,7 +125,8 @@ static double cached_bytes(const struct msim_data_sheet *s,
 {
     double once = w->bytes_read + w->bytes_written;
     double room = w->in_place ? fmax(w->bytes_read, w->bytes_written) : once;
-    double running = fmin(1, CHANNELS_AN_SM * s->sms / rows_of(w));
+    double running =
+        fmin(1, MSIM_FACT(s, BATCH_NORM_BLOCKS) * s->sms / rows_of(w));
 
     if (!msim_vector_is_read_twice(w))
         return kept(s, msim_vector_bytes(w) + msim_softmax_again(s, w),
@@ -157,22 +144,9 @@ static double memory_time(const struct msim_data_sheet *s,
 
     if (again > hit)
         return (bytes - again) / rate +
-               again / (rate * fmax(p[CACHE], GATHER_CACHE));
+               again / (rate * fmax(p[CACHE], MSIM_FACT(s, GATHER_CACHE)));
     return (bytes - hit) / rate + hit / (rate * p[CACHE]);
 }
-
-/* A load while all warps load takes twice the idle latency of device memory
- * that Jia et al. measured. */
-#define LOAD_US  0.5
-#define SM_WARPS 64 /* that run at once on an SM */
-
-/* A warp that moves a row of jagged data first loads where the row begins and
- * ends: loads that wait for each other. */
-#define JAGGED_LOADS 4
-
-/* Blocks that share an output write their sums and count themselves; the last
- * one reads all sums. */
-#define SPLIT_LOADS 3
 
 struct msim_reduce_grid msim_vector_grid(const struct msim_data_sheet *s,
                                          const struct msim_work *w)
@@ -186,22 +160,27 @@ static double reduction_time(const struct msim_data_sheet *s,
                              const struct msim_work *w)
 {
     struct msim_reduce_grid g = msim_vector_grid(s, w);
-    double waves = g.blocks * g.threads / (s->sms * SM_WARPS * 32);
+    double waves =
+        g.blocks * g.threads / (s->sms * MSIM_FACT(s, SM_WARPS) * 32);
 
-    return (g.rounds * fmax(waves, 1) + (g.split ? SPLIT_LOADS : 0)) * LOAD_US;
+    return (g.rounds * fmax(waves, 1) +
+            (g.split ? MSIM_FACT(s, REDUCE_SPLIT_LOADS) : 0)) *
+           MSIM_FACT(s, LOAD_US);
 }
 
 static double rows_time(const struct msim_data_sheet *s,
                         const struct msim_work *w, const double *p)
 {
+    /* of jagged data a warp moves a row */
     if (w->family == MSIM_FAMILY_COPY)
-        return w->u.vector.segments / (s->sms * SM_WARPS) * JAGGED_LOADS *
-               LOAD_US;
+        return w->u.vector.segments / (s->sms * MSIM_FACT(s, SM_WARPS)) *
+               MSIM_FACT(s, JAGGED_LOADS) * MSIM_FACT(s, LOAD_US);
     if (w->family == MSIM_FAMILY_REDUCTION &&
         w->u.vector.fold != MSIM_FOLD_UNKNOWN)
         return reduction_time(s, w);
-    return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW] *
-           fmin(1, (double)cols_of(w) / FULL_COLS);
+    return fmax(0, row_blocks(w) / s->sms - MSIM_FACT(s, ROW_KERNEL_BLOCKS)) *
+           p[ROW] *
+           fmin(1, (double)cols_of(w) / MSIM_FACT(s, ROW_KERNEL_COLUMNS));
 }
 
 /* A block takes a channel: compute units without a channel load nothing. Of
@@ -251,22 +230,18 @@ static double vector_key_log_sd(const char *wanted, const char *found)
     return 0.2;
 }
 
-/* Bytes that the L2 cache gives an SM in a cycle. The fits of eight NVIDIA GPUs
- * from P100 to H100 have 11 to 22, whatever their device memory gives. */
-#define CACHE_BYTES_A_CYCLE 15.0
-
 /* The cache's rate goes by SMs and their clock, not by device memory, and it
  * holds no more than its size. AMD's last cache is on the side of memory: an
- * addition whose operands fit into it takes as long as from memory (TimeSformer
- * on MI300X: 116 MB of 268 at 4.1 TB/s, 3.8 GB at 4.1). */
+ * addition whose operands fit into it takes as long as from memory (MI300X: 116
+ * MB of 268 at 4.1 TB/s, 3.8 GB at 4.1). */
 static void vector_carry(const struct msim_data_sheet *to, double *p)
 {
     p[SHARE] = fmin(p[SHARE], 1);
     if (to->miopen)
         p[CACHE] = 1;
     else if (to->clock_hz > 0)
-        p[CACHE] = fmax(1, CACHE_BYTES_A_CYCLE * to->sms * to->clock_hz /
-                               (to->bandwidth * p[MEMORY]));
+        p[CACHE] = fmax(1, MSIM_FACT(to, L2_BYTES_A_CYCLE) * to->sms *
+                               to->clock_hz / (to->bandwidth * p[MEMORY]));
 }
 
 const struct msim_law MSIM_LAW_VECTOR = {

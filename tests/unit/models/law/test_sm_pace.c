@@ -18,7 +18,8 @@ static const struct msim_data_sheet T4 = {.sms = 40,
                                           .clock_hz = 1.59e9,
                                           .bandwidth = 3.2e11,
                                           .l2_bytes = 4e6,
-                                          .sustained = 0.5};
+                                          .sustained = 0.5,
+                                          .generation = "turing"};
 static const struct msim_data_sheet MI250 = {.sms = 104,
                                              .clock_hz = 1.7e9,
                                              .bandwidth = 1.64e12,
@@ -122,16 +123,16 @@ static void test_sm_pace__depthwise(void)
     struct msim_work square = depthwise(64, 128, 256, 512, 3);
     struct msim_work tall = depthwise(64, 8, 512, 512, 1);
 
-    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &square, 1), 10100, 0.15);
-    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &tall, 1), 1530, 0.15);
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &square), 10100, 0.15);
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &tall), 1530, 0.15);
     /* 49 taps, which are most of it: 2.6 times the 3, not 16 times */
     tall.u.conv.r = tall.u.conv.s = 7;
     tall.u.conv.pad_h = tall.u.conv.pad_w = 3;
-    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &tall, 1), 2.6 * 1530, 0.15);
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &tall), 2.6 * 1530, 0.15);
     square = depthwise(16, 3, 128, 256, 3);
     tall = depthwise(16, 3, 256, 256, 1);
-    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &square, 0.5), 206, 0.25);
-    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &tall, 0.5), 477, 0.25);
+    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &square), 206, 0.25);
+    CHECK_REL(msim_sm_pace_depthwise_us(&T4, &tall), 477, 0.25);
 }
 
 /* The gradient of weights goes over all outputs once a tap: 0.28 cycles of an
@@ -140,13 +141,15 @@ static void test_sm_pace__depthwise_weights(void)
 {
     struct msim_work row = depthwise(48, 512, 1, 835, 75);
     double outputs = 48.0 * 512 * 835, us;
+    struct msim_data_sheet turing = A100;
 
     row.u.conv.r = 1;
     row.u.conv.pad_w = 37;
     row.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
     us = 75 * outputs * 36 / 128 / (A100.sms * A100.clock_hz) * 1e6;
-    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row, 1), us, 0.01);
-    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row, 0.5), 2 * us, 0.01);
+    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row), us, 0.01);
+    snprintf(turing.generation, sizeof(turing.generation), "turing");
+    CHECK_REL(msim_sm_pace_depthwise_us(&turing, &row), 2 * us, 0.01);
 }
 
 /* The same on an MI250: 48 images, a block each. Sixteen times as many blocks
