@@ -5,6 +5,7 @@
 
 #include "core/rewrite/gpu_form.h"
 #include "core/trace/names.h"
+#include "core/work/kernel_fact.h"
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/emulated.h"
 #include "models/host/host_class.h"
@@ -165,12 +166,12 @@ static void warn_traces(const struct warning *w)
     for (uint32_t i = 0; i < w->job->n_ranks; i++)
         if (!msim_target_plans(w->to, w->job->ranks[i]))
             slowed = fmax(slowed, msim_host_recording_us(w->job->ranks[i]));
-    if (slowed >= MSIM_HOST_SLOWED_US && !w->s->host)
+    if (slowed >= MSIM_FACT(NULL, RECORDING_SLOWS_US) && !w->s->host)
         msim_job_warn(w->job,
                       "recording slowed the host: an operator without work "
                       "took %.0f us, want less than %.0f; '--host generic' "
                       "predicts a run without a profiler",
-                      slowed, MSIM_HOST_SLOWED_US);
+                      slowed, MSIM_FACT(NULL, RECORDING_SLOWS_US));
     msim_warn_queued_idle(w->job, w->g);
     warn_unexplained(w->job, w->g);
 }

@@ -145,7 +145,7 @@ static struct msim_boost_options options_for(const struct msim_law *law,
     return o;
 }
 
-/* NeuSight times whole calls from the host, launches included. */
+/* Its rows are of whole calls from the host, launches included. */
 static bool has_gap(const struct work_area *a)
 {
     return strcmp(a->rows[0].framework, "NeuSight") == 0;

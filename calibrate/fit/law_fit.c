@@ -4,6 +4,7 @@
 #include "calibrate/fit/law_fit.h"
 
 #include "core/base/quantile.h"
+#include "core/work/kernel_fact.h"
 #include "models/platform/shared_laws.h"
 
 #include <gsl/gsl_errno.h>
@@ -85,8 +86,9 @@ static double constants(const struct problem *p, const gsl_vector *v,
     if (p->has_gap)
         penalty += take_gap(p, v, &c->gap);
     if (p->has_gap || p->rows[0]->gap.least_us > 0)
-        c->params[0] = p->rows[0]->start > 0 ? MSIM_SHARED_FLOOR_US
-                                             : p->rows[0]->sheet->floor_us;
+        c->params[0] = p->rows[0]->start > 0
+                           ? MSIM_FACT(NULL, SHARED_LAW_FLOOR_US)
+                           : p->rows[0]->sheet->floor_us;
     return penalty;
 }
 

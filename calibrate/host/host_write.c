@@ -5,6 +5,7 @@
 
 #include "core/base/json_out.h"
 #include "core/base/write_file.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -296,7 +297,7 @@ static void write_provenance(struct msim_json *j,
                    "hosts on which aten::view and aten::as_strided, which do "
                    "next to nothing, take slowed_from_us or more: their "
                    "recording slows them down");
-    msim_json_number(j, "slowed_from_us", MSIM_HOST_SLOWED_US);
+    msim_json_number(j, "slowed_from_us", MSIM_FACT(NULL, RECORDING_SLOWS_US));
     msim_json_number(j, "left_out_typical_factor",
                      n ? rounded(exp(logs / n)) : 0);
     msim_json_unsigned(j, "left_out_inside", inside);

@@ -5,6 +5,7 @@
 
 #include "core/base/quantile.h"
 #include "core/base/vec.h"
+#include "core/work/kernel_fact.h"
 #include "models/platform/platform.h"
 
 #include <math.h>
@@ -131,7 +132,8 @@ static enum msim_status take_rows(struct msim_shared_fit *k,
         r->sample.gap = gap;
         r->shows_gap = shown;
         if (r->sample.law->start_follows_floor)
-            r->sample.start = p->sheet.floor_us / MSIM_SHARED_FLOOR_US;
+            r->sample.start =
+                p->sheet.floor_us / MSIM_FACT(NULL, SHARED_LAW_FLOOR_US);
         r->platform = platform;
         r->order = k->n_rows;
         r->generation = k->generation[platform];

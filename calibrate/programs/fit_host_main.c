@@ -12,6 +12,7 @@
 #include "calibrate/host/host_write.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static enum msim_status read_hosts(struct fitting *k)
         struct msim_host_entry *e = &k->entries[h];
 
         e->probe_us = msim_series_quantile(&k->hosts[h].probe, 0.5);
-        e->used = e->probe_us < MSIM_HOST_SLOWED_US;
+        e->used = e->probe_us < MSIM_FACT(NULL, RECORDING_SLOWS_US);
         MSIM_TRY(msim_host_samples_cap(&k->hosts[h], k->keys.n));
         MSIM_TRY(
             msim_host_repeats_make(&k->repeats[h], &k->hosts[h], k->keys.n));

@@ -29,7 +29,7 @@ struct msim_sample {
      * one; else 0. */
     struct msim_gap gap;
     /* When a law is fitted for all GPUs and its start follows the GPU's
-     * shortest kernel: that over MSIM_SHARED_FLOOR_US; else 0. */
+     * shortest kernel: that over shared_law,floor_us; else 0. */
     double start;
 };
 

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those of KernelBench's and timm's times (models/law, models/estimate: what
- * each says). */
+/* Those that times are known of: data/laws/kernels.csv has what differs. */
 static const struct msim_stack STACKS[] = {
     {"pytorch-1.13", 1.13,
      "attention is not fused: products, a softmax in fp32, a cast"},

@@ -62,7 +62,7 @@ enum msim_fold {
 struct msim_work {
     enum msim_family family;
     enum msim_dtype dtype; /* of the arithmetic's inputs */
-    /* The stack that runs it ("pytorch", "trtllm", "NeuSight", ...) and the
+    /* The stack that runs it ("pytorch", "trtllm", "vllm", ...) and the
      * source that would have measured it. NULL: not given, so the bare kernel.
      * Only rows of tables give them. */
     const char *framework, *source, *version, *backend;

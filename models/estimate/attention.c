@@ -2,6 +2,7 @@
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
 #include "models/law/attention_law.h"
@@ -15,7 +16,7 @@ static bool attention_covers(const struct msim_platform *p,
     return w->family == MSIM_FAMILY_ATTENTION && w->u.attention.batch > 0 &&
            w->u.attention.heads > 0 && w->u.attention.kv_heads > 0 &&
            w->u.attention.q_len > 0 && w->u.attention.kv_len > 0 &&
-           w->u.attention.head_dim > 0;
+           (double)w->u.attention.head_dim > 0;
 }
 
 /* Another phase stands in where a phase has no fit: prefill and encoder differ
@@ -35,28 +36,11 @@ static bool attention_pick(const struct msim_platform *p,
                          KEYS[w->u.attention.phase], out);
 }
 
-/*
- * No rows are of backward passes. Their flops (2.5 times those of the forward
- * pass) and bytes are counted, and flash attention reaches about 0.75 of the
- * rate of its forward pass (Dao, "FlashAttention-2", 2023, figures 4 to 6).
- */
-#define BACKWARD_TIME   (1 / 0.75)
-#define BACKWARD_LOG_SD 0.25
-
-/*
- * Flash kernels take heads of up to 256 (PyTorch's sdp_utils.cpp). Larger ones
- * go to the memory-efficient kernel, which keeps its results in memory while it
- * adds to them. Seen: 2.1 to 2.3 times the law's time for heads of 1,024 on
- * H100, H100 PCIe and RTX A6000, 1.3 on A10G (KernelBench, fp16).
- */
-#define FLASH_HEAD   256
-#define LARGE_TIME   2.0
-#define LARGE_LOG_SD 0.3
-
+/* Heads that flash kernels do not take. */
 static bool is_large(const struct msim_platform *p, const struct msim_work *w)
 {
     return !p->is_host && !w->framework && w->u.attention.q_len > 1 &&
-           w->u.attention.head_dim > FLASH_HEAD;
+           (double)w->u.attention.head_dim > MSIM_FACT(NULL, FLASH_HEAD);
 }
 
 static enum msim_status attention_predict(const struct msim_platform *p,
@@ -75,13 +59,14 @@ static enum msim_status attention_predict(const struct msim_platform *p,
     /* a fit of this very GPU has its stack's own start */
     if (pick.platform != p)
         adjust.least_us = p->sheet.attention_us;
+    /* the flops of a backward pass, 2.5 times as many, are counted */
     if (w->u.attention.backward) {
-        adjust.factor = BACKWARD_TIME;
-        adjust.log_sd = BACKWARD_LOG_SD;
+        adjust.factor = 1 / MSIM_FACT(NULL, ATTENTION_BACKWARD_RATE);
+        adjust.log_sd = MSIM_FACT(NULL, ATTENTION_BACKWARD_LOG_SD);
     }
     if (is_large(p, w)) {
-        adjust.factor *= LARGE_TIME;
-        adjust.log_sd += LARGE_LOG_SD;
+        adjust.factor *= MSIM_FACT(NULL, LARGE_HEAD_FACTOR);
+        adjust.log_sd += MSIM_FACT(NULL, LARGE_HEAD_LOG_SD);
     }
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
@@ -111,8 +96,9 @@ static void attention_explain(const struct msim_platform *p,
         (long long)w->u.attention.q_len, (long long)w->u.attention.kv_len,
         (long long)w->u.attention.head_dim, msim_dtype_text(w->dtype));
     if (is_large(p, w))
-        fprintf(out, "times: %g, for heads beyond %d\n", LARGE_TIME,
-                FLASH_HEAD);
+        fprintf(out, "times: %g, for heads beyond %.0f\n",
+                MSIM_FACT(NULL, LARGE_HEAD_FACTOR),
+                MSIM_FACT(NULL, FLASH_HEAD));
     msim_work_count(&work);
     if (attention_pick(p, w, &pick))
         msim_fit_explain(p, &pick, &work, out);

@@ -12,18 +12,17 @@
 #include "models/estimate/attention_parts.h"
 
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 
-#define FUSED_SINCE 2.0
-
 bool msim_attention_is_in_parts(const struct msim_platform *p,
                                 const struct msim_work *w)
 {
-    return !p->is_host && !w->framework && p->sheet.pytorch > 0 &&
-           p->sheet.pytorch < FUSED_SINCE;
+    return !p->is_host && !w->framework &&
+           MSIM_FACT(&p->sheet, ATTENTION_UNFUSED) > 0;
 }
 
 struct part {

@@ -5,6 +5,7 @@
  * points where the platform has them (models/platform/curve.h).
  */
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/law/collective_law.h"
 #include "models/law/transfer.h"
@@ -124,32 +125,17 @@ static void typical(double params[MSIM_TRANSFER_PARAMS])
         params[i] = MSIM_TRANSFER[i].start;
 }
 
-/*
- * Of log(measured / predicted) by typical constants, over nine clusters of the
- * tables, each with equal weight: the middle (the median is 0.89), and the way
- * from it to the 5 % and 95 % points, -0.24 and 1.98. Few networks reach the
- * rates of their data sheets.
- */
-#define NETWORK_MIDDLE 0.87
-#define NETWORK_HALF   1.11
-#define LINK_LOG_SD    0.5
-/* Between more than two GPUs on PCIe: root mean square on the all-reduces of
- * is_machines_own(). */
-#define PCIE_LOG_SD 0.8
-/* Where nothing says what links GPUs: root mean square of log(link / typical)
- * over the 59 GPUs of data/platforms (12 to 900 GB/s). */
-#define UNKNOWN_LOG_SD 1.6
-
 /* The standard deviation for a link that was not measured. */
 static double link_log_sd(const struct msim_data_sheet *s,
                           const struct msim_work *w)
 {
     if (s->no_link)
-        return UNKNOWN_LOG_SD;
+        return MSIM_FACT(NULL, UNKNOWN_LINK_LOG_SD);
     if (w->u.coll.nodes > 1)
         return 0; /* the network's interval */
-    return w->u.coll.ranks > 2 && msim_transfer_on_pcie(s, w) ? PCIE_LOG_SD
-                                                              : LINK_LOG_SD;
+    return w->u.coll.ranks > 2 && msim_transfer_on_pcie(s, w)
+               ? MSIM_FACT(NULL, PCIE_LOG_SD)
+               : MSIM_FACT(NULL, LINK_LOG_SD);
 }
 
 /* Without a fit for the link: the constants that fits start from, which are
@@ -158,17 +144,16 @@ static void from_data_sheet(const struct msim_platform *p,
                             const struct msim_work *w,
                             struct msim_estimate *out)
 {
-    double params[MSIM_TRANSFER_PARAMS];
+    double params[MSIM_TRANSFER_PARAMS], half;
 
     typical(params);
     out->us = MSIM_LAW_COLLECTIVE.time_us(&p->sheet, w, params);
     if (w->u.coll.nodes > 1)
-        out->us *= exp(NETWORK_MIDDLE);
+        out->us *= exp(MSIM_FACT(NULL, NETWORK_MIDDLE));
     out->source = p->sheet.no_link ? MSIM_SOURCE_NOT_RUN : MSIM_SOURCE_LAW;
     out->family = MSIM_FAMILY_COLLECTIVE;
-    msim_interval_set(out, w->u.coll.nodes > 1 ? -NETWORK_HALF : 0,
-                      w->u.coll.nodes > 1 ? NETWORK_HALF : 0,
-                      link_log_sd(&p->sheet, w));
+    half = w->u.coll.nodes > 1 ? MSIM_FACT(NULL, NETWORK_HALF) : 0;
+    msim_interval_set(out, -half, half, link_log_sd(&p->sheet, w));
 }
 
 double msim_collective_shortfall(const struct msim_platform *p,
@@ -179,7 +164,7 @@ double msim_collective_shortfall(const struct msim_platform *p,
 
     return w->u.coll.nodes < 2 || collective_pick(by, w, &pick)
                ? 1
-               : exp(NETWORK_MIDDLE);
+               : exp(MSIM_FACT(NULL, NETWORK_MIDDLE));
 }
 
 /* Apply the factor of a misconfigured log where the work names it. */

@@ -125,7 +125,7 @@ static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
 /*
  * Pick the fit of convolutions that covers the work. A work that names a stack
  * uses its fits for all sizes. A bare convolution uses them for the sizes of
- * their rows only: NeuSight's are 3 x 3 filters of stride 1, forward.
+ * their rows only: 3 x 3 filters of stride 1, forward.
  */
 static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_pick *out)
@@ -279,8 +279,8 @@ struct layout {
 };
 
 /* Taps of a third dimension are no further elements of the image of a gradient.
- * Forward passes are as KernelBench has them, whose times in TF32 are nearer
- * with the taps (by 0.4 points on H100, by 0.6 on A100). */
+ * Of forward passes in TF32 measured times are nearer with the taps (by 0.4
+ * points on H100, by 0.6 on A100). */
 static double image_taps(const struct msim_work *w)
 {
     return w->u.conv.pass == MSIM_CONV_FORWARD ? 1 : msim_conv_depth(w);

@@ -2,6 +2,7 @@
  * models/estimate/dispatch.c - dispatch and combine of tokens by
  * models/law/dispatch_law.c.
  */
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/law/dispatch_law.h"
 #include "models/platform/fit_estimate.h"
@@ -31,18 +32,7 @@ static bool dispatch_pick(const struct msim_platform *p,
                          out);
 }
 
-/* All rows are of eight ranks in one node. The second is added for each
- * doubling or halving: the error of collectives for ranks that were not fitted.
- */
-#define RANKS_FITTED 8
-#define RANKS_LOG_SD 0.15
-/* Added for another GPU: H100 and H200 differ by 3 %, B200 and GB200, whose
- * links differ, by 14 %. */
-#define OTHER_GPU_LOG_SD 0.1
-
-/* Without a fit: the constants that fits start from, which are typical. */
-#define UNFITTED_LOG_SD 0.5
-
+/* Without a fit: the constants that fits start from. */
 static void from_data_sheet(const struct msim_platform *p,
                             const struct msim_work *w,
                             struct msim_estimate *out)
@@ -54,7 +44,7 @@ static void from_data_sheet(const struct msim_platform *p,
         params[i] = law->params[i].start;
     out->us = law->time_us(&p->sheet, w, params);
     out->source = MSIM_SOURCE_LAW;
-    msim_interval_set(out, 0, 0, UNFITTED_LOG_SD);
+    msim_interval_set(out, 0, 0, MSIM_FACT(NULL, DISPATCH_UNFITTED_LOG_SD));
 }
 
 static enum msim_status dispatch_predict(const struct msim_platform *p,
@@ -66,8 +56,11 @@ static enum msim_status dispatch_predict(const struct msim_platform *p,
 
     if (dispatch_pick(p, w, &pick)) {
         adjust.log_sd =
-            RANKS_LOG_SD * fabs(log2(msim_dispatch_ranks(w) / RANKS_FITTED)) +
-            (pick.platform != p ? OTHER_GPU_LOG_SD : 0);
+            MSIM_FACT(NULL, DISPATCH_RANKS_LOG_SD) *
+                fabs(log2(msim_dispatch_ranks(w) /
+                          MSIM_FACT(NULL, DISPATCH_RANKS))) +
+            (pick.platform != p ? MSIM_FACT(NULL, DISPATCH_OTHER_GPU_LOG_SD)
+                                : 0);
         msim_fit_estimate(p, &pick, w, &adjust, out);
     } else {
         from_data_sheet(p, w, out);

@@ -3,18 +3,12 @@
  */
 #include "models/estimate/emulated.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* In fp32, as fast as fp32 or less than half as fast: the geometric mean, and
- * either of both at the ends of the interval. */
-#define BF16_FACTOR 1.41
-
-/* A guess, either way: other types have no published times. */
-#define OTHER_FACTOR 3
 
 static bool is_product(const struct msim_work *w)
 {
@@ -92,14 +86,16 @@ struct msim_work msim_emulated_work(const struct msim_platform *p,
 
 void msim_emulated_widen(enum msim_emulation e, struct msim_estimate *out)
 {
-    double factor = e == MSIM_EMULATED_BF16 ? BF16_FACTOR : OTHER_FACTOR;
+    double factor = e == MSIM_EMULATED_BF16
+                        ? MSIM_FACT(NULL, BF16_IN_FP32_FACTOR)
+                        : MSIM_FACT(NULL, EMULATED_INTERVAL);
     double down = hypot(log(out->us / out->low_us), log(factor));
     double up = hypot(log(out->high_us / out->us), log(factor));
 
     if (e == MSIM_EMULATED_NO)
         return;
     if (e == MSIM_EMULATED_BF16)
-        out->us *= BF16_FACTOR;
+        out->us *= factor;
     out->low_us = out->us * exp(-down);
     out->high_us = out->us * exp(up);
     /* no kernel of the GPU multiplies numbers of four bits */

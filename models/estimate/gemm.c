@@ -4,6 +4,7 @@
  */
 #include "models/estimate/gemm.h"
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/gemm_law.h"
@@ -96,19 +97,17 @@ static void count(struct msim_work *work, const struct msim_work *w)
 }
 
 /* A sum of more terms than any row has is split where there are few tiles. */
-#define LONG_SUM 32768
-#define TILE     128.0
-#define TERMS    1024.0 /* of a part, at least */
-
 static double parts_of(const struct msim_platform *p, const struct msim_work *w)
 {
-    double tiles = ceil((double)w->u.gemm.m / TILE) *
-                   ceil((double)w->u.gemm.n / TILE) * (double)w->u.gemm.batch;
+    double side = MSIM_FACT(NULL, LONG_SUM_TILE);
+    double tiles = ceil((double)w->u.gemm.m / side) *
+                   ceil((double)w->u.gemm.n / side) * (double)w->u.gemm.batch;
 
-    if (w->u.gemm.k < LONG_SUM || p->is_host)
+    if ((double)w->u.gemm.k < MSIM_FACT(NULL, LONG_SUM_FROM) || p->is_host)
         return 1;
-    return fmax(1, fmin(floor(p->sheet.sms / tiles),
-                        floor((double)w->u.gemm.k / TERMS)));
+    return fmax(
+        1, fmin(floor(p->sheet.sms / tiles),
+                floor((double)w->u.gemm.k / MSIM_FACT(NULL, LONG_SUM_TERMS))));
 }
 
 /* The product as so many of a part each, whose results are written and added up
@@ -128,15 +127,13 @@ static struct msim_work in_parts(const struct msim_work *w, double parts)
 }
 
 /* Of a matrix and a vector nothing but the matrix's bytes counts (gemv). */
-#define VECTOR_EFFICIENCY 0.9
-#define VECTOR_LOG_SD     0.2
-
 static void by_vector(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_estimate *e)
 {
     double bytes = w->bytes_read + w->bytes_written;
-    double us = p->sheet.floor_us +
-                bytes * 1e6 / (p->sheet.bandwidth * VECTOR_EFFICIENCY);
+    double us =
+        p->sheet.floor_us +
+        bytes * 1e6 / (p->sheet.bandwidth * MSIM_FACT(NULL, GEMV_BANDWIDTH));
 
     if (w->u.gemm.m > 1 && w->u.gemm.n > 1)
         return;
@@ -144,7 +141,7 @@ static void by_vector(const struct msim_platform *p, const struct msim_work *w,
         return;
     e->us = us;
     e->start_us = p->sheet.floor_us;
-    msim_interval_set(e, 0, 0, VECTOR_LOG_SD);
+    msim_interval_set(e, 0, 0, MSIM_FACT(NULL, GEMV_LOG_SD));
 }
 
 /*

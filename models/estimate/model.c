@@ -5,6 +5,7 @@
 #include "models/estimate/model.h"
 
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/plausible.h"
 #include "models/law/law_kind.h"
@@ -39,17 +40,16 @@ static const struct msim_model *find(const struct msim_platform *p,
     return MODELS[i];
 }
 
-/* No kernel runs for minutes: such sizes are those of a broken trace. A trace
- * that somebody makes larger may have them. */
-#define LONGEST_US 1e8
-
+/* Sizes of a broken trace; one that somebody makes larger may have them. */
 static void limit(const struct msim_work *w, struct msim_estimate *e)
 {
-    if (w->asked || (e->us < LONGEST_US && e->high_us < 100 * LONGEST_US))
+    double longest = MSIM_FACT(NULL, BOUND_LONGEST_US);
+
+    if (w->asked || (e->us < longest && e->high_us < 100 * longest))
         return;
-    *e = (struct msim_estimate){.us = LONGEST_US,
-                                .low_us = LONGEST_US / 100,
-                                .high_us = 100 * LONGEST_US,
+    *e = (struct msim_estimate){.us = longest,
+                                .low_us = longest / 100,
+                                .high_us = 100 * longest,
                                 .source = MSIM_SOURCE_BOUND,
                                 .family = e->family};
 }
@@ -70,22 +70,12 @@ static void widen(double down, double up, struct msim_estimate *e)
     e->high_us = e->us * exp(hypot(log(e->high_us / e->us), log(up)));
 }
 
-/*
- * How far kernels of their own kinds are from their bytes' time: twelve
- * programs of one operator that has a pace of its own (models/law/sm_pace.c:
- * pools, scans, norms, losses) took 0.97 to 2.7 times what the law by bytes
- * says on H100, H100 PCIe and L40S (KernelBench level 1, v0.2), half of
- * them 1.4; one, a layer norm of 16 long rows, 5 to 32.
- */
-#define NEAREST_DOWN 1.5
-#define NEAREST_UP   5.0
-
 /* A time of the nearest kind of kernel, unless it is a bound already. */
 static void by_nearest(const struct msim_work *w, struct msim_estimate *e)
 {
     if (!w->nearest || e->source >= MSIM_SOURCE_NEAREST)
         return;
-    widen(NEAREST_DOWN, NEAREST_UP, e);
+    widen(MSIM_FACT(NULL, NEAREST_DOWN), MSIM_FACT(NULL, NEAREST_UP), e);
     e->source = MSIM_SOURCE_NEAREST;
 }
 
@@ -146,19 +136,13 @@ static void by_evidence(const struct msim_platform *p,
     msim_evidence_apply(&p->evidence, kind, e);
 }
 
-/*
- * Kernels of recurrent layers are launched one by one, each for one step, so
- * that one begins every few microseconds at best, whatever the GPU. Seen in
- * KernelBench (LSTM and GRU of 6 layers and 512 steps): 5.5 to 14 us for the
- * two kernels of a step on twelve GPUs, up to twice as much on another host
- * with the same GPU.
- */
-#define STEP_US 4.0
-
+/* Kernels of recurrent layers are launched one by one, each for one step. */
 static void by_launches(const struct msim_work *w, struct msim_estimate *e)
 {
-    if (w->repeats > 1 && e->us < STEP_US)
-        multiply(STEP_US / e->us, e);
+    double step = MSIM_FACT(NULL, RNN_STEP_US);
+
+    if (w->repeats > 1 && e->us < step)
+        multiply(step / e->us, e);
 }
 
 /* A type that the GPU lacks is priced as what computes it. */

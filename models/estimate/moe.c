@@ -2,6 +2,7 @@
  * models/estimate/moe.c - layers of experts by models/law/moe_law.c.
  */
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/law/moe_law.h"
 #include "models/platform/fit_estimate.h"
@@ -145,14 +146,7 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
            pick_other(p, w, key, out);
 }
 
-/*
- * Added where a fit has rows of one model or two, and the work is of another
- * model. Of fits on one model (24, in bf16 and fp8), 90 % of the rows of other
- * models lay within exp(-0.37)..exp(0.65) of the prediction; rows of the same
- * model lay within a fifth of that.
- */
-#define OTHER_MODEL_LOG_SD 0.28
-
+/* A fit has rows of one model or two, and the work is of another one. */
 static bool is_other_model(const struct msim_fit *c, const struct msim_work *w)
 {
     const struct msim_moe_routing *r = &w->u.moe.routing;
@@ -181,7 +175,7 @@ static enum msim_status moe_predict(const struct msim_platform *p,
     if (!(work.u.moe.load.pairs > 0)) /* a row of a table is counted */
         msim_work_count(&work);
     if (is_other_model(pick.fit, &work))
-        adjust.log_sd = OTHER_MODEL_LOG_SD;
+        adjust.log_sd = MSIM_FACT(NULL, EXPERTS_OTHER_MODEL_LOG_SD);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }

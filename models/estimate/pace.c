@@ -3,23 +3,20 @@
  */
 #include "models/estimate/pace.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/law/law.h"
 
 #include <math.h>
 
-/* Of depthwise filters and pools on twelve GPUs (KernelBench), whose time is
- * 1.0 to 1.3 times the longer one where both are alike. */
-#define NORM   3.0
-#define LOG_SD 0.2
-
 void msim_pace_join(double sms_us, struct msim_estimate *e)
 {
     double memory = e->us - e->start_us, both;
-    double wider = sms_us > memory ? exp(MSIM_Z90 * LOG_SD) : 1;
+    double wider =
+        sms_us > memory ? exp(MSIM_Z90 * MSIM_FACT(NULL, PACE_LOG_SD)) : 1;
 
     if (!(sms_us > 0) || !(memory > 0))
         return;
-    both = e->start_us + msim_norm2(memory, sms_us, NORM);
+    both = e->start_us + msim_norm2(memory, sms_us, MSIM_FACT(NULL, PACE_NORM));
     e->low_us *= both / e->us / wider;
     e->high_us *= both / e->us * wider;
     e->us = both;

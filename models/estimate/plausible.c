@@ -3,32 +3,12 @@
  */
 #include "models/estimate/plausible.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/estimate/conv_way.h"
 #include "models/law/sm_pace.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
-
-/* Below this share of the floor, and above so many times what its grid and
- * bytes explain. */
-#define LEAST_SHARE 0.5
-#define MOST_TIMES  20
-
-/* Winograd's products of 4 x 4 outputs multiply a quarter as often. */
-#define CONV_SAVES 4
-
-/* Sides of the smallest usual tile: an output of so many rows and columns a
- * block, and as many queries of attention. */
-#define TILE 64
-
-/* So many times the cache is much larger than it. */
-#define MUCH_LARGER 4
-
-/* A load from device memory, as in models/law/vector_law.c. */
-#define LOAD_US 0.5
-
-/* Bytes of a row a block of vector kernels, at least. */
-#define BLOCK_BYTES 4096
 
 static bool is_checked(const struct msim_platform *p, const struct msim_work *w)
 {
@@ -54,25 +34,27 @@ static double kernels_us(const struct msim_platform *p,
 
 static double blocks(const struct msim_work *w)
 {
+    double tile = MSIM_FACT(NULL, BOUND_TILE);
     int64_t height, width;
 
     switch (w->family) {
     case MSIM_FAMILY_GEMM:
-        return ceil((double)w->u.gemm.m / TILE) *
-               ceil((double)w->u.gemm.n / TILE) * (double)w->u.gemm.batch;
+        return ceil((double)w->u.gemm.m / tile) *
+               ceil((double)w->u.gemm.n / tile) * (double)w->u.gemm.batch;
     case MSIM_FAMILY_ATTENTION:
         return (double)w->u.attention.batch * (double)w->u.attention.heads *
-               ceil((double)w->u.attention.q_len / TILE);
+               ceil((double)w->u.attention.q_len / tile);
     case MSIM_FAMILY_CONV:
         msim_conv_output(w, &height, &width);
         return ceil((double)w->u.conv.n * (double)height * (double)width /
-                    TILE) *
-               ceil((double)w->u.conv.k / TILE);
+                    tile) *
+               ceil((double)w->u.conv.k / tile);
     case MSIM_FAMILY_MOE:
         return 1; /* one expert may have all tokens */
     default:
         return fmin(fmax((double)w->u.vector.rows, 1),
-                    ceil((w->bytes_read + w->bytes_written) / BLOCK_BYTES));
+                    ceil((w->bytes_read + w->bytes_written) /
+                         MSIM_FACT(NULL, BOUND_BLOCK_BYTES)));
     }
 }
 
@@ -100,7 +82,7 @@ static double explained_us(const struct msim_platform *p,
     double bytes = fmax(w->bytes_read + w->bytes_written, 0);
 
     return kernels_us(p, w) + msim_conv_way_us(p, w, w) + waits_us(p, w) +
-           waves * LOAD_US +
+           waves * MSIM_FACT(NULL, LOAD_US) +
            (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
 }
 
@@ -109,7 +91,7 @@ static double explained_us(const struct msim_platform *p,
  * it when it is read again. */
 static double moved(const struct msim_platform *p, double bytes)
 {
-    return bytes > MUCH_LARGER * p->sheet.l2_bytes
+    return bytes > MSIM_FACT(NULL, BOUND_MUCH_LARGER) * p->sheet.l2_bytes
                ? bytes
                : fmax(bytes - p->sheet.l2_bytes, 0);
 }
@@ -120,7 +102,8 @@ static double at_rates_us(const struct msim_platform *p,
                           const struct msim_work *w, double per_us)
 {
     double bytes = moved(p, w->bytes_read + w->bytes_written);
-    double saves = w->family == MSIM_FAMILY_CONV ? CONV_SAVES : 1;
+    double saves =
+        w->family == MSIM_FAMILY_CONV ? MSIM_FACT(NULL, WINOGRAD_SAVES) : 1;
 
     if (w->family == MSIM_FAMILY_EMBEDDING)
         bytes = 0; /* rows that are fetched again hit the cache */
@@ -203,13 +186,13 @@ void msim_plausible_bound(const struct msim_platform *p,
                           struct msim_estimate *e)
 {
     struct msim_work w;
-    double least, most;
+    double times = MSIM_FACT(NULL, BOUND_MOST), least, most;
 
     if (!is_checked(p, asked))
         return;
     w = counted(asked);
     least = floor_us(p, &w);
-    most = MOST_TIMES * explained_us(p, &w);
+    most = times * explained_us(p, &w);
     if (exceeds_memory(p, &w)) {
         e->marks |= MSIM_GUARD_BIT(MEMORY);
         if (!asked->asked) {
@@ -217,14 +200,14 @@ void msim_plausible_bound(const struct msim_platform *p,
             return;
         }
     }
-    if (e->us < LEAST_SHARE * least) {
+    if (e->us < MSIM_FACT(NULL, BOUND_LEAST) * least) {
         e->us = e->low_us = least;
         e->high_us = fmax(e->high_us, 8 * least);
         set_bound(MSIM_BOUNDED_BELOW, e);
     } else if (e->us > most) {
         e->high_us = e->us;
         e->us = most;
-        e->low_us = most / MOST_TIMES;
+        e->low_us = most / times;
         set_bound(MSIM_BOUNDED_ABOVE, e);
     }
     cap(peak_us(p, &w), e);

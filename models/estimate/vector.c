@@ -5,6 +5,7 @@
  * Copies to and from the host are bound by PCIe instead.
  */
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/counted_pace.h"
@@ -27,10 +28,10 @@
  * embedding 3.1, 2.8 and 2.3 us; of the addition 2.0, 1.6 and 1.4 us. The mean
  * differences are 3.1 and 1.1 us, whatever the shortest kernel is.
  *
- * A correction holds for other pointwise operators (rows of NeuSight, mul as
- * add, gelu as addu: errors of 1 to 4 % with it and of 4 to 7 % by the law
- * alone). It does not hold for other kinds of kernels (softmax as ln and ln as
- * softmax: the same errors with and without it).
+ * A correction holds for other pointwise operators (mul as add, gelu as addu:
+ * errors of 1 to 4 % with it and of 4 to 7 % by the law alone). It does not
+ * hold for other kinds of kernels (softmax as ln and ln as softmax: the same
+ * errors with and without it).
  */
 static const struct stand_in {
     enum msim_family family;
@@ -61,26 +62,17 @@ static const char *const IN_PLACE[] = {"mulu_", "add_"};
 static const struct stand_in PASSES = {
     MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
-/* Reading out of memory order wastes part of every 32-byte sector: a naive
- * transposition reaches a third to a half of the rate of a copy (Harris, "An
- * efficient matrix transpose in CUDA C/C++", 2013). */
-#define STRIDED_FACTOR 2.0
-#define STRIDED_LOG_SD 0.3
-
 /* The time over that of the fit's operation. */
 static double slowdown(const struct msim_work *w)
 {
-    return w->u.vector.strided ? STRIDED_FACTOR : 1;
+    return w->u.vector.strided ? MSIM_FACT(NULL, STRIDED_FACTOR) : 1;
 }
-
-/* Paces that are counted from a kernel's source, and that nobody measured. */
-#define COUNTED_LOG_SD 0.4
 
 static double slowdown_log_sd(const struct msim_work *w)
 {
     if (msim_is_counted(w))
-        return COUNTED_LOG_SD;
-    return w->u.vector.strided ? STRIDED_LOG_SD : 0;
+        return MSIM_FACT(NULL, COUNTED_LOG_SD);
+    return w->u.vector.strided ? MSIM_FACT(NULL, STRIDED_LOG_SD) : 0;
 }
 
 static bool is_bare(const struct msim_work *w)
@@ -89,8 +81,8 @@ static bool is_bare(const struct msim_work *w)
 }
 
 /* Whether the platform has rows of PyTorch's own kernel: a calibration's, and
- * of norms NeuSight's, too. Its rows of softmax are of a version that is no
- * guide to wide ones. */
+ * of norms those of tables, too, whose softmax is of a version that is no guide
+ * to wide rows. */
 static bool has_own_rows(const struct msim_platform *p,
                          const struct msim_work *w)
 {
@@ -128,8 +120,8 @@ static const struct stand_in *stand_in(const struct msim_platform *p,
 static bool vector_pick(const struct msim_platform *p,
                         const struct msim_work *w, struct msim_pick *out)
 {
-    /* Stacks that run PyTorch's kernels: torch is a calibration's, NeuSight's
-     * rows are in fp32, vidur's in fp16. */
+    /* Stacks that run PyTorch's kernels, those with rows of the type first:
+     * torch is a calibration's. */
     static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
     static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;

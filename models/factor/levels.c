@@ -4,19 +4,13 @@
 #include "models/factor/levels.h"
 
 #include "core/base/units.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The weight of the level above, in observations: what laws err on a kernel
- * (about 0.2 as a logarithm) is about what machines differ by. */
-#define ABOVE 1.0
-/* A kernel that is mostly start says little of the rate, which the clock has in
- * it already: its part counts to this power. Of 1, 2, 3, 4 and 6, 6 has the
- * least error between batches of one model (tests/accuracy/traces.csv). */
-#define TELLS 6.0
 #define STEPS 8
 /* Of one step, and of both factors in the end, as logarithms. */
 #define STEP_MAX   0.5
@@ -35,7 +29,8 @@ static void add(struct normal *n, const struct msim_observation *o,
     double start = o->start_us * exp(x->start);
     double rest = (o->model_us - o->start_us) * exp(x->rate);
     double off = fmax(-1, fmin(1, log(o->us / (start + rest))));
-    double s = start / (start + rest), r = pow(rest / (start + rest), TELLS);
+    double s = start / (start + rest),
+           r = pow(rest / (start + rest), MSIM_FACT(NULL, EVIDENCE_TELLS));
 
     n->ss += weight * s * s;
     n->sr += weight * s * r;
@@ -52,10 +47,11 @@ static double within(double x, double most)
 static void step(struct msim_level *x, const struct normal *n,
                  const struct msim_level *above)
 {
-    double ss = n->ss + ABOVE, rr = n->rr + ABOVE;
-    double s = n->s + ABOVE * (above->start - x->start);
-    double r = n->r + ABOVE * (above->rate - x->rate);
-    double d = ss * rr - n->sr * n->sr; /* above 0: ABOVE is */
+    double weight = MSIM_FACT(NULL, EVIDENCE_ABOVE); /* of the level above */
+    double ss = n->ss + weight, rr = n->rr + weight;
+    double s = n->s + weight * (above->start - x->start);
+    double r = n->r + weight * (above->rate - x->rate);
+    double d = ss * rr - n->sr * n->sr; /* above 0: `weight` is */
 
     x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MAX),
                       FACTOR_MAX);

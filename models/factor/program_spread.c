@@ -3,6 +3,7 @@
  */
 #include "models/factor/program_spread.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/factor/program_factors.h"
 
 #include <math.h>
@@ -10,13 +11,6 @@
 
 /* Beyond that a width is a mistake. */
 #define WIDTH_MOST 5
-
-/* Below, one side of a product is a vector, or nearly so. */
-#define THIN 32
-/* Convolutions of images have up to four channels. */
-#define FEW 4
-/* No network that is in use has a wider filter in its body. */
-#define WIDE 7
 
 const char *msim_spread_text(enum msim_spread s)
 {
@@ -32,8 +26,9 @@ const char *msim_spread_text(enum msim_spread s)
 static enum msim_spread of_gemm(const struct msim_work *w)
 {
     int64_t m = w->u.gemm.m, n = w->u.gemm.n, k = w->u.gemm.k;
+    int64_t thin = (int64_t)MSIM_FACT(NULL, SPREAD_THIN);
 
-    if (m < THIN || n < THIN || k < THIN)
+    if (m < thin || n < thin || k < thin)
         return MSIM_SPREAD_GEMM_THIN;
     return m % 4 || n % 4 || k % 4 ? MSIM_SPREAD_GEMM_ODD
                                    : MSIM_SPREAD_GEMM_FULL;
@@ -42,8 +37,8 @@ static enum msim_spread of_gemm(const struct msim_work *w)
 static bool is_odd(const struct msim_work *w)
 {
     return w->u.conv.groups > 1 || w->u.conv.r != w->u.conv.s ||
-           w->u.conv.r > WIDE || w->u.conv.dilation_h > 1 ||
-           w->u.conv.dilation_w > 1;
+           (double)w->u.conv.r > MSIM_FACT(NULL, SPREAD_WIDE) ||
+           w->u.conv.dilation_h > 1 || w->u.conv.dilation_w > 1;
 }
 
 static enum msim_spread of_conv(const struct msim_work *w, bool half)
@@ -52,7 +47,9 @@ static enum msim_spread of_conv(const struct msim_work *w, bool half)
         return MSIM_SPREAD_CONV_ODD;
     if (half)
         return MSIM_SPREAD_CONV_HALF;
-    return w->u.conv.c <= FEW ? MSIM_SPREAD_CONV_FEW : MSIM_SPREAD_CONV_FULL;
+    return (double)w->u.conv.c <= MSIM_FACT(NULL, SPREAD_FEW)
+               ? MSIM_SPREAD_CONV_FEW
+               : MSIM_SPREAD_CONV_FULL;
 }
 
 static enum msim_spread of_transposed(const struct msim_work *w)

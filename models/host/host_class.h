@@ -53,13 +53,10 @@ bool msim_host_does_nothing(const char *name);
 
 /*
  * The time that recording adds to an operator of this trace, microseconds: the
- * median time of operators that do nothing. It is 0.3 to 3 in traces with names
- * and shapes only, and 14 to 23 where stacks or an execution-trace observer
- * were recorded as well. From MSIM_HOST_SLOWED_US on, host times are dominated
- * by the recording. NAN where the trace has no times or too few such operators,
- * or memory is out.
+ * median time of operators that do nothing. From recording,slows_us of
+ * data/laws/kernels.csv on, host times are dominated by it. NAN where the trace
+ * has no times or too few such operators, or memory is out.
  */
-#define MSIM_HOST_SLOWED_US 9.0
 double msim_host_recording_us(const struct msim_trace *t);
 
 /* X(kind without MSIM_CALL_, key in data/hosts) */

@@ -17,11 +17,6 @@
 #define MSIM_LAW_PARAMS   10
 #define MSIM_LAW_FEATURES 32
 
-/* Standard deviation of the logarithm that is added where the fit of one key
- * stands in for another key. Seen on GPUs that lack a fit for the key (experts
- * in other formats, passes of convolutions). */
-#define MSIM_LAW_KEY_LOG_SD 0.35
-
 struct msim_param {
     const char *name, *unit;
     double start;     /* where a fit starts; a typical value */
@@ -45,7 +40,7 @@ struct msim_law {
      * the same GPU. It is added where another stack's fit stands in, and for
      * bare kernels, whose library is not known. */
     double stack_log_sd;
-    /* The same between keys, `wanted` and `found`; NULL: MSIM_LAW_KEY_LOG_SD
+    /* The same between keys, `wanted` and `found`; NULL: other_key,log_sd
      * for all pairs. */
     double (*key_log_sd)(const char *wanted, const char *found);
     /* On another GPU the constant part scales with the time of its shortest

@@ -4,6 +4,7 @@
 #include "models/platform/curve.h"
 
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,22 +102,13 @@ static double at_point(const struct question *q, const struct msim_curve *c,
     return log(c->us[i] / q->law->time_us(q->sheet, &w, q->params));
 }
 
-/*
- * What is added to the half width of the interval (a logarithm, in quadrature)
- * for each octave from the nearest curve's number of ranks, and for each octave
- * beyond the last point of a curve. Held-out curves whose ranks lie an octave
- * from two others err by less than the first in 90 % of cases (mean over 29
- * fits of GPU, stack and link inside a node). Held-out ends of measured curves
- * err by less than the second an octave, one to four octaves beyond. The
- * addition stops growing at two octaves of ranks.
- */
-#define WIDER_BY_RANKS 0.34
-#define WIDER_BY_BYTES 0.1
-#define WIDER_MAX      (2 * WIDER_BY_RANKS)
-
+/* What is added to the half width of the interval (a logarithm, in quadrature)
+ * far from a curve stops growing at some octaves of ranks. */
 static double widened(double half_width, double more)
 {
-    return hypot(half_width, fmin(more, WIDER_MAX));
+    return hypot(half_width,
+                 fmin(more, MSIM_FACT(NULL, CURVE_OCTAVES) *
+                                MSIM_FACT(NULL, CURVE_LOG_SD_RANKS)));
 }
 
 /* One curve at the size asked for. */
@@ -133,8 +125,9 @@ static struct msim_curve_answer on_curve(const struct question *q,
     if (bytes <= c->bytes[0] || i + 1 == c->n) {
         a.measured &= bytes >= c->bytes[0] && bytes <= c->bytes[i];
         a.correction = at_point(q, c, i);
-        a.half_width = widened(
-            c->half_width[i], WIDER_BY_BYTES * fabs(log2(bytes / c->bytes[i])));
+        a.half_width =
+            widened(c->half_width[i], MSIM_FACT(NULL, CURVE_LOG_SD_BYTES) *
+                                          fabs(log2(bytes / c->bytes[i])));
         return a;
     }
     part = log(bytes / c->bytes[i]) / log(c->bytes[i + 1] / c->bytes[i]);
@@ -180,7 +173,8 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     out->ranks_run = own && at.below == at.above && at.below->measured;
     if (at.below != at.above) {
         out->half_width =
-            widened(a.half_width, WIDER_BY_RANKS * octaves_off(&at, w));
+            widened(a.half_width,
+                    MSIM_FACT(NULL, CURVE_LOG_SD_RANKS) * octaves_off(&at, w));
         out->measured = false;
     }
     out->measured &= own;

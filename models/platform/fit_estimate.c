@@ -9,28 +9,12 @@
 #include "models/platform/fit_estimate.h"
 
 #include "core/base/print.h"
+#include "core/work/kernel_fact.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Added for each e-fold that a size lies outside the fitted range, and the
- * maximum: by how much more fits on the smallest, and on the largest, two
- * thirds of the rows err on the other third. */
-#define OUTSIDE_LOG_SD     0.08
-#define OUTSIDE_LOG_SD_MAX 0.40
-/* E-folds outside the range over which trees' correction fades to 1/e of
- * itself, since the physics of the law hold there, too. Of 1, 3, 10, 30 and no
- * fading, 3 had the least error on the largest third of the products of five
- * fits, predicted from the other two thirds. */
-#define FADE_OUTSIDE 3.0
-/* Correlation of log(measured / law) of one work between GPUs of a generation.
- * With it, about nine in ten rows of convolutions lie inside the intervals when
- * a GPU with such rows is held out (tests/accuracy/left_out.csv). */
-#define OTHER_GPU_CORRELATION 0.9
-/* Added where the curves of another collective stand in. */
-#define OTHER_COLLECTIVE_LOG_SD 0.20
 
 /*
  * The time as it was measured for the fit, or of the bare kernel. The
@@ -59,9 +43,9 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
     if (!pick->trees && of != p && c->law->carry)
         c->law->carry(msim_platform_usual(p), params);
     if (c->law->start_follows_floor)
-        params[0] *=
-            msim_platform_usual(p)->floor_us /
-            (of ? msim_platform_usual(of)->floor_us : MSIM_SHARED_FLOOR_US);
+        params[0] *= msim_platform_usual(p)->floor_us /
+                     (of ? msim_platform_usual(of)->floor_us
+                         : MSIM_FACT(NULL, SHARED_LAW_FLOOR_US));
 }
 
 /* A law's time, and the constant part of it. */
@@ -122,7 +106,7 @@ static bool by_curves(const struct msim_platform *p,
     out->log = a.correction + msim_curves_variant(&c->curves, w);
     out->low = -a.half_width;
     out->high = a.half_width;
-    out->log_sd = a.stand_in ? OTHER_COLLECTIVE_LOG_SD : 0;
+    out->log_sd = a.stand_in ? MSIM_FACT(NULL, OTHER_COLLECTIVE_LOG_SD) : 0;
     if (a.measured && pick->platform == p && !is_clocked(p))
         out->source = MSIM_SOURCE_TABLE;
     else if (!a.ranks_run && pick->platform == p)
@@ -140,7 +124,8 @@ static void by_kriging(const struct msim_platform *p,
 
     if (pick->trees)
         a = msim_kriging_correct(
-            &c->kriging, x, pick->platform == p ? 1 : OTHER_GPU_CORRELATION);
+            &c->kriging, x,
+            pick->platform == p ? 1 : MSIM_FACT(NULL, OTHER_GPU_CORRELATION));
     out->log = a.log;
     msim_interval_base(c, corrected_us(c, pick->bare, law_us, a.log), &out->low,
                        &out->high);
@@ -162,8 +147,9 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
         return;
     }
     if (pick->trees)
-        out->log = msim_forest_eval(&c->forest, x) *
-                   exp(-msim_interval_outside(c, x) / FADE_OUTSIDE);
+        out->log =
+            msim_forest_eval(&c->forest, x) *
+            exp(-msim_interval_outside(c, x) / MSIM_FACT(NULL, OUTSIDE_FADE));
     msim_interval_base(c, corrected_us(c, pick->bare, law_us, out->log),
                        &out->low, &out->high);
 }
@@ -215,7 +201,8 @@ void msim_fit_estimate(const struct msim_platform *p,
     out->source = by.source;
     out->family = w->family;
     outside =
-        fmin(OUTSIDE_LOG_SD * msim_interval_outside(c, x), OUTSIDE_LOG_SD_MAX);
+        fmin(MSIM_FACT(NULL, OUTSIDE_LOG_SD) * msim_interval_outside(c, x),
+             MSIM_FACT(NULL, OUTSIDE_LOG_SD_MOST));
     msim_interval_set(out, by.low, by.high,
                       sqrt(a->log_sd * a->log_sd + by.log_sd * by.log_sd +
                            outside * outside + by_clock * by_clock +

@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/work/estimate.h"
+#include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -14,20 +15,6 @@
 /* Of a partner's fits, in the choice: above that of a platform's own fits,
  * below that of all others. */
 #define PARTNER_VARIANCE 1e-9
-
-/* The largest msim_data_sheet_distance() of two GPUs of a generation whose rows
- * were compared (H100 and H200, in bandwidth). */
-#define COMPARED_DISTANCE 0.4
-
-/* In the choice, a standard deviation grows by this share for each unit of
- * distance: of several GPUs with the same variance the nearest is chosen. */
-#define DISTANCE_WEIGHT 0.1
-
-/* The variance of another stack on another GPU, over that on the same GPU. And
- * a standard deviation for a stack that launches slowly, where one stands in
- * that does not. */
-#define OTHER_GPU_STACK 4
-#define GAP_LOG_SD      0.5
 
 static uint64_t hash(uint64_t h, const char *text)
 {
@@ -77,7 +64,7 @@ static double beyond_compared(const struct msim_platform *p,
                               const struct msim_platform *from)
 {
     return fmax(msim_data_sheet_distance(msim_platform_usual(p), &from->sheet) -
-                    COMPARED_DISTANCE,
+                    MSIM_FACT(NULL, OTHER_GPU_COMPARED_DISTANCE),
                 0);
 }
 
@@ -122,7 +109,8 @@ static void add_platform(struct msim_platform *p,
         const struct msim_fit *c = &from->fits[i];
         double log_sd = log_sd_of(p, from, c->law);
         double ranked =
-            log_sd * (1 + DISTANCE_WEIGHT * beyond_compared(p, from));
+            log_sd * (1 + MSIM_FACT(NULL, OTHER_GPU_DISTANCE_WEIGHT) *
+                              beyond_compared(p, from));
 
         add(&p->index,
             (struct msim_fit_index_entry){.fit = c,
@@ -205,7 +193,7 @@ static double key_log_sd(const struct msim_law *law, const char *wanted,
     if (wanted == found)
         return 0;
     return law->key_log_sd ? law->key_log_sd(wanted, found)
-                           : MSIM_LAW_KEY_LOG_SD;
+                           : MSIM_FACT(NULL, OTHER_KEY_LOG_SD);
 }
 
 /* The rank of a fit's stack among the preferred stacks. */
@@ -250,10 +238,12 @@ static double stack_variance(const struct wish *w,
                              const struct msim_fit_index_entry *e, bool gapped)
 {
     double v = e->fit->law->stack_log_sd * e->fit->law->stack_log_sd;
+    double gap = MSIM_FACT(NULL, SLOW_STACK_LOG_SD);
 
     if (w->bare || e->platform == w->p)
         return v;
-    return OTHER_GPU_STACK * v + (gapped ? GAP_LOG_SD * GAP_LOG_SD : 0);
+    return MSIM_FACT(NULL, OTHER_GPU_STACK_VARIANCE) * v +
+           (gapped ? gap * gap : 0);
 }
 
 /* Consider the fits of one key; `log_sd` is the standard deviation for it. */

@@ -4,6 +4,7 @@
 #include "models/platform/platform_nearest.h"
 
 #include "core/work/estimate.h"
+#include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"
 
@@ -118,18 +119,10 @@ const char *msim_platform_nearest(struct msim_arena *arena,
     return nearest;
 }
 
-/*
- * The standard deviation of the logarithm of what the trace does not record.
- * Each known GPU as if it were not known: its bandwidth over that of the GPU of
- * its capability whose multiprocessors and memory are nearest, 0.30; its rate
- * of half precision a multiprocessor, 0.36 (root mean squares over 50 data
- * sheets). The mean of both, as kernels follow the one or the other.
- */
-#define UNRECORDED_LOG_SD 0.33
-
 void msim_platform_liken(struct msim_platform *p,
                          const struct msim_gpu_properties *g)
 {
+    double unrecorded = MSIM_FACT(NULL, LIKENED_GPU_LOG_SD);
     struct msim_data_sheet *s = &p->sheet;
     char name[sizeof(p->name)];
 
@@ -138,10 +131,9 @@ void msim_platform_liken(struct msim_platform *p,
     s->sms = g->sms;
     if (g->memory_bytes)
         s->memory_bytes = s->usable_bytes = (double)g->memory_bytes;
-    s->trace_factor =
-        exp(hypot(log(s->trace_factor), MSIM_Z90 * UNRECORDED_LOG_SD));
-    p->jobs.slower = hypot(p->jobs.slower, UNRECORDED_LOG_SD);
-    p->jobs.faster = hypot(p->jobs.faster, UNRECORDED_LOG_SD);
+    s->trace_factor = exp(hypot(log(s->trace_factor), MSIM_Z90 * unrecorded));
+    p->jobs.slower = hypot(p->jobs.slower, unrecorded);
+    p->jobs.faster = hypot(p->jobs.faster, unrecorded);
     snprintf(name, sizeof(name), "near %.42s", p->name);
     memcpy(p->name, name, sizeof(name));
 }

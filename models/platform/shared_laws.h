@@ -27,10 +27,6 @@ struct msim_shared_sd {
 
 #define MSIM_SHARED_LAWS 16
 
-/* The shortest kernel, microseconds, that the constants of shared laws are for
- * (msim_law.start_follows_floor). */
-#define MSIM_SHARED_FLOOR_US 2.0
-
 /* What kernels of libraries do, whatever the GPU's fits
  * (data/laws/kernels.json). A folder without that file adds nothing. */
 struct msim_library_facts {

@@ -4,39 +4,13 @@
  */
 #include "models/platform/sm_clock.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/*
- * Dynamic power is f V^2, and the voltage rises with the clock above a floor.
- * The exponent therefore lies between 1 and 3. The other power of a GPU
- * (leakage, memory, idle units) is a quarter to a third of its limit. Both
- * constants are set to match the one pair of GPUs in the tables that differs in
- * its limit alone: 372 products in fp32 near the peak take 1.106 times as long
- * on an A100 PCIe of 40 GB (250 W) as on one of 80 GB (300 W;
- * scripts/accuracy/power_pair.py).
- */
-#define IDLE_SHARE 0.25
-#define EXPONENT   2.5
-
-/* Boards refuse caps near their idle power; the effect of such a low clock on
- * memory is not known. */
-#define CAP_MIN 0.3
-
-/*
- * Half widths of the 90 % interval of a slowdown's logarithm. For a clock, over
- * that logarithm: a GPU that sustains less than its boost clock under load
- * loses less by a lower clock, and base clocks are 0.5 to 0.95 of boost clocks.
- * For a cap, over the same: a kernel that draws less than the cap does not slow
- * down at all. For both, over the logarithm of the clock: parts of a kernel
- * that laws do not tell from memory.
- */
-#define CLOCK_WIDTH 0.25
-#define CAP_WIDTH   1.0
-#define PARTS_WIDTH 0.1
 
 /* Without a unit, a value of --clock up to 2 is a share, from 50 on megahertz.
  */
@@ -112,7 +86,7 @@ static enum msim_status solve_clock(struct msim_sm_clock *out,
                                     const char *name, struct msim_error *err)
 {
     out->ratio = 1;
-    out->width_ratio = CLOCK_WIDTH;
+    out->width_ratio = MSIM_FACT(NULL, CLOCK_WIDTH);
     if (w->hz > 0 && !(out->usual_hz > 0))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "platform '%s' has no 'boost_clock', which megahertz "
@@ -138,7 +112,7 @@ static enum msim_status solve_cap(struct msim_sm_clock *out,
                                   const char *name, struct msim_error *err)
 {
     double limit = out->limit_watts;
-    double idle = IDLE_SHARE * limit;
+    double idle = MSIM_FACT(NULL, POWER_IDLE_SHARE) * limit;
     double ratio;
 
     if (!(w->watts > 0))
@@ -148,16 +122,18 @@ static enum msim_status solve_cap(struct msim_sm_clock *out,
                          "platform '%s' has no 'power_limit', which a cap "
                          "counts from; want '--clock'",
                          name);
-    if (w->watts < CAP_MIN * limit || w->watts > limit)
+    if (w->watts < MSIM_FACT(NULL, POWER_CAP_LEAST) * limit || w->watts > limit)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--power-cap' is %g W, want %g to the %g W of "
                          "platform '%s'",
-                         w->watts, CAP_MIN * limit, limit, name);
+                         w->watts, MSIM_FACT(NULL, POWER_CAP_LEAST) * limit,
+                         limit, name);
     out->watts = w->watts;
-    ratio = pow((w->watts - idle) / (limit - idle), 1 / EXPONENT);
+    ratio = pow((w->watts - idle) / (limit - idle),
+                1 / MSIM_FACT(NULL, POWER_EXPONENT));
     if (ratio < out->ratio || !(w->ratio > 0 || w->hz > 0)) {
         out->ratio = ratio;
-        out->width_ratio = CAP_WIDTH;
+        out->width_ratio = MSIM_FACT(NULL, CLOCK_CAP_WIDTH);
     }
     return MSIM_OK;
 }
@@ -176,9 +152,10 @@ enum msim_status msim_clock_solve(struct msim_sm_clock *out,
 double msim_clock_watts(const struct msim_sm_clock *c, double limit_watts,
                         double load)
 {
-    double idle = IDLE_SHARE * limit_watts;
+    double idle = MSIM_FACT(NULL, POWER_IDLE_SHARE) * limit_watts;
     double ratio = c->ratio > 0 ? c->ratio : 1;
-    double most = idle + (limit_watts - idle) * pow(ratio, EXPONENT);
+    double most = idle + (limit_watts - idle) *
+                             pow(ratio, MSIM_FACT(NULL, POWER_EXPONENT));
 
     if (c->watts > 0)
         most = fmin(most, c->watts);
@@ -228,7 +205,7 @@ double msim_clock_half_width(const struct msim_sm_clock *c, double slowdown)
     if (!(c->ratio > 0))
         return 0;
     return c->width_ratio * fabs(log(slowdown)) +
-           PARTS_WIDTH * fabs(log(c->ratio));
+           MSIM_FACT(NULL, CLOCK_PARTS_WIDTH) * fabs(log(c->ratio));
 }
 
 void msim_clock_text(const struct msim_sm_clock *c, char *text, size_t size)

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Facts stand in data: sources of measurements are named there, not in code, and
+# the numbers that are set by hand in a room only get fewer. A number of a kernel,
+# library or GPU is a row of data/laws/kernels.csv.
+. "$(dirname "$0")/lib.bash"
+
+# room : lines that define a name as a number. Lower it with the number; what is
+# left are sizes, limits of input, and steps of solvers.
+constants='
+models 44
+predict 72
+core/work 88
+'
+mentions_most=6 # keys of fits that a model prefers
+sources='KernelBench|TimeSformer|Liger|timm|NeuSight'
+
+number='^[[:space:]]*(#[[:space:]]*define[[:space:]]+[A-Z_0-9]+|(static[[:space:]]+)?const[[:space:]]+(double|float|int|int64_t|uint32_t)[[:space:]]+[A-Za-z_0-9]+[[:space:]]*=)[[:space:]]+[(]?-?[0-9.]'
+
+while read -r room most; do
+    [ -n "$room" ] || continue
+    found=$(project_files "$room/*.c" "$room/*.h" | of_files grep -hE "$number" |
+        wc -l)
+    [ "$found" -le "$most" ] ||
+        complain "$room: $found numbers are set by hand, want $most at most: " \
+            "a fact is a row of data/laws/kernels.csv"
+    [ "$found" -ge "$most" ] ||
+        complain "$room: $found numbers are set by hand: say so in tests/lint/facts.sh"
+done <<<"$constants"
+
+found=$(project_files 'models/*.[ch]' 'core/*.[ch]' 'predict/*.[ch]' 'calibrate/*.[ch]' |
+    of_files grep -hwE "$sources" | wc -l)
+[ "$found" -le "$mentions_most" ] ||
+    complain "sources of measurements are named in $found lines of C, want" \
+        "$mentions_most at most: they stand in data and documents"
+
+finish facts
