@@ -49,7 +49,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {msim_stage_fp8, r->fp8, false},
         {msim_stage_recompute, r->recompute_every > 0, false},
         {msim_stage_offload_activations, r->offload_activations, false},
-        {msim_stage_accumulate, r->accumulate > 1 || r->anew, false},
+        {msim_stage_accumulate, r->accumulate || r->anew, false},
         {msim_stage_pipeline, is_split(&r->parallel), true},
         {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false},
@@ -154,18 +154,6 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
     return MSIM_OK;
 }
 
-/* Is there a step of the optimizer before pass `p`, behind the one before it?
- */
-static bool has_step_before(const struct msim_anatomy *a, uint32_t p)
-{
-    uint32_t end = p < a->n_passes ? a->passes[p].forward : a->n;
-
-    for (uint32_t s = a->passes[p - 1].tail; s < end; s++)
-        if (a->rows[s].role == MSIM_ANATOMY_OPTIMIZER)
-            return true;
-    return false;
-}
-
 /* Passes of every step, where all have as many. */
 static uint32_t count_passes(const struct msim_anatomy *a)
 {
@@ -173,7 +161,7 @@ static uint32_t count_passes(const struct msim_anatomy *a)
 
     for (uint32_t p = 1; p <= a->n_passes; p++) {
         since++;
-        if (!has_step_before(a, p))
+        if (!msim_anatomy_steps_before(a, p))
             continue;
         if (each && each != since)
             return 0;

@@ -13,7 +13,8 @@
 /* The traced step that a plan is of. */
 struct msim_plan_traced {
     double memory;     /* bytes of the GPU that it ran on; 0: not known */
-    int64_t batch;     /* of one rank */
+    int64_t batch;     /* of one rank and micro batch */
+    int64_t passes;    /* micro batches of a step */
     int64_t ranks;     /* of the job that was recorded */
     bool serves;       /* it answers requests */
     bool knows_memory; /* it is an execution trace */

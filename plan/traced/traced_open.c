@@ -5,6 +5,7 @@
 #include "plan/traced/traced_points.h"
 
 #include "core/reshape/axis.h"
+#include "core/rewrite/rewrite.h"
 #include "plan/search/plan_platforms.h"
 #include "predict/pipeline.h"
 
@@ -38,7 +39,6 @@ static int64_t as_recorded(const struct msim_spec_dimension *d)
     switch (d->place) {
     case MSIM_SPEC_DTYPE:
         return 2; /* "bf16": the same operators */
-    case MSIM_GIVEN_grad_accum:
     case MSIM_GIVEN_gpus:
     case MSIM_GIVEN_tp:
     case MSIM_GIVEN_pp:
@@ -53,13 +53,17 @@ static int64_t as_recorded(const struct msim_spec_dimension *d)
 }
 
 /* Is any step rewritten? */
-static bool rewrites(const struct msim_spec *spec)
+static bool rewrites(const struct msim_traced_points *of)
 {
+    const struct msim_spec *spec = of->spec;
     const struct msim_spec_dimension *d;
 
     for (uint32_t k = 0; (d = msim_spec_dimension_at(true, k)); k++)
         for (uint32_t i = 0; i < spec->values[k].n; i++)
-            if (spec->values[k].v[i] > as_recorded(d))
+            if (d->place == MSIM_GIVEN_grad_accum
+                    ? spec->values[k].v[i] &&
+                          spec->values[k].v[i] != of->about.passes
+                    : spec->values[k].v[i] > as_recorded(d))
                 return true;
     return spec->global_batch > 0;
 }
@@ -135,6 +139,20 @@ static enum msim_status find_batch(struct msim_traced_points *of,
                         err);
 }
 
+/* Where steps have different numbers of them, a step is one. */
+static enum msim_status find_passes(struct msim_traced_points *of,
+                                    const struct msim_job *job,
+                                    struct msim_error *err)
+{
+    uint32_t n = 0;
+
+    if (!of->about.serves && job->ranks[0]->has_et)
+        MSIM_TRY(
+            msim_rewrite_count_passes(&n, job->ranks[0], job->strings, err));
+    of->about.passes = n ? n : 1;
+    return MSIM_OK;
+}
+
 /* Ranks of the job: those that traces and their groups name. */
 static int64_t ranks_of(const struct msim_job *job)
 {
@@ -186,7 +204,9 @@ static void compare(struct msim_traced_points *of, const struct msim_inputs *in)
  * A rewritten step has no times of its own. So that points can be compared, all
  * of them are rewritten then, be it to the recorded step, and take one host and
  * models, which the trace's times of kernels correct. A trace that cannot be
- * rewritten has no such points.
+ * rewritten has no such points. One without times is on that host anyway, of
+ * which it is told only where that is another: measured jobs do not tell hosts
+ * apart (predict/measured_step.h).
  */
 static void set_one_way(struct msim_traced_points *of,
                         const struct msim_inputs *in)
@@ -195,13 +215,14 @@ static void set_one_way(struct msim_traced_points *of,
     struct msim_trace *trace = NULL;
     struct msim_error why = {0};
 
-    if (of->about.serves || !rewrites(of->spec) ||
+    if (of->about.serves || !rewrites(of) ||
         msim_rewritten_new(&trace, in->job->ranks[0], in->job->strings, &anew,
                            &why) != MSIM_OK)
         return;
     msim_trace_free(trace);
     of->settings.rewrite = anew;
-    if (!of->settings.host)
+    snprintf(of->about.host, sizeof(of->about.host), "%s", ONE_HOST);
+    if (!of->settings.host && in->job->ranks[0]->has_times)
         of->settings.host = ONE_HOST;
 }
 
@@ -215,13 +236,15 @@ static enum msim_status look(struct msim_traced_points *of,
         of->about.serves &= !trains(in->job->ranks[i]);
     MSIM_TRY(check_unit(of, spec, err));
     MSIM_TRY(find_batch(of, in->job, err));
+    MSIM_TRY(find_passes(of, in->job, err));
     of->about.ranks = ranks_of(in->job);
     of->about.knows_memory = true;
     for (uint32_t i = 0; i < in->job->n_ranks; i++)
         of->about.knows_memory &= in->job->ranks[i]->has_et;
     set_one_way(of, in);
-    snprintf(of->about.host, sizeof(of->about.host), "%s",
-             of->settings.host ? of->settings.host : "");
+    if (of->settings.host)
+        snprintf(of->about.host, sizeof(of->about.host), "%s",
+                 of->settings.host);
     if (msim_all_have_gpu_times(in->job))
         compare(of, in);
     return MSIM_OK;

@@ -188,7 +188,7 @@ static bool complete_batch(const struct msim_traced_points *of,
         return false;
     }
     if (!s->grad_accum)
-        s->grad_accum = whole ? whole / once : 1;
+        s->grad_accum = whole ? whole / once : of->about.passes;
     s->global_batch = once * s->grad_accum;
     return true;
 }
@@ -277,8 +277,9 @@ static void fill_fields(const struct msim_traced_points *of,
         snprintf(values[MSIM_TRACE_COLUMN_strategy], VALUE, "single");
     snprintf(values[MSIM_TRACE_COLUMN_gpus], VALUE, "%" PRId64,
              alone ? parts_of(&p->strategy) : p->strategy.gpus);
-    snprintf(values[MSIM_TRACE_COLUMN_grad_accum], VALUE, "%" PRId64,
-             p->strategy.grad_accum);
+    if (p->strategy.grad_accum != of->about.passes)
+        snprintf(values[MSIM_TRACE_COLUMN_grad_accum], VALUE, "%" PRId64,
+                 p->strategy.grad_accum);
     if (p->strategy.micro_batch != of->about.batch)
         snprintf(values[MSIM_TRACE_COLUMN_micro_batch], VALUE, "%" PRId64,
                  p->strategy.micro_batch);
@@ -356,7 +357,7 @@ static bool ran(const struct asking *a, const struct msim_plan_point *p)
 
     return was->memory > 0 && msim_platform_usable_bytes(on) >= was->memory &&
            is_as_recorded(a->of, p) && p->strategy.micro_batch <= was->batch &&
-           p->strategy.grad_accum == 1 &&
+           p->strategy.grad_accum <= was->passes &&
            p->traced[MSIM_SPEC_DTYPE - MSIM_GIVEN_COUNT] == 0;
 }
 

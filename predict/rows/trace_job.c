@@ -249,15 +249,15 @@ static bool is_split(const struct reading *r)
 static void change_splits(struct reading *r, int64_t copies)
 {
     cJSON *how = cJSON_CreateObject();
-    int64_t micro = parts(r, MSIM_TRACE_COLUMN_grad_accum);
 
     if (r->tp > 1)
         cJSON_AddNumberToObject(how, "tp", (double)r->tp);
     cJSON_AddNumberToObject(how, "pp", (double)r->pp);
     cJSON_AddNumberToObject(how, "vp", (double)r->vp);
     cJSON_AddNumberToObject(how, "dp", (double)copies);
-    if (r->pp > 1)
-        cJSON_AddNumberToObject(how, "micro_batches", (double)micro);
+    if (r->pp > 1 && *field(r, MSIM_TRACE_COLUMN_grad_accum))
+        cJSON_AddNumberToObject(how, "micro_batches",
+                                (double)parts(r, MSIM_TRACE_COLUMN_grad_accum));
     change(r, "parallel", how);
 }
 
@@ -294,15 +294,15 @@ static void read_batch(struct reading *r)
     enum msim_trace_column c = either(r, MSIM_TRACE_COLUMN_batch_per_gpu,
                                       MSIM_TRACE_COLUMN_micro_batch);
     int64_t batch = number(r, c, 1, 0);
-    int64_t micro = number(r, MSIM_TRACE_COLUMN_grad_accum, 1, 1);
+    int64_t micro = number(r, MSIM_TRACE_COLUMN_grad_accum, 1, 0);
 
     if (batch > 0)
         change_number(r, "batch", batch);
     if (micro > 1)
         add_kind(r, "accumulated");
-    if (micro > 1 && r->pp <= 1)
+    if (micro > 0 && r->pp <= 1)
         change_number(r, "accumulate", micro);
-    if (*field(r, MSIM_TRACE_COLUMN_global_batch) && batch > 0 &&
+    if (*field(r, MSIM_TRACE_COLUMN_global_batch) && batch > 0 && micro > 0 &&
         number(r, MSIM_TRACE_COLUMN_global_batch, 1, 1) !=
             batch * micro * read_ranks(r))
         wrong(r, MSIM_TRACE_COLUMN_global_batch,

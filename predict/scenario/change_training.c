@@ -125,7 +125,7 @@ void msim_change_read_accumulate(struct msim_change_reader *r, const char *key)
         msim_field_refuse(r->f, key, "at most 4096 micro batches");
     else if (differ(n, r->row->settings.rewrite.parallel.micro_batches))
         msim_field_refuse(r->f, key, "as many as \"parallel\" says");
-    r->row->other_target |= n > 1;
+    r->row->other_target = true;
     r->row->settings.rewrite.accumulate = (uint32_t)n;
 }
 

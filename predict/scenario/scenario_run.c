@@ -346,19 +346,30 @@ static enum msim_status drop_layers(struct msim_rewrite *r,
     return MSIM_OK;
 }
 
-/* As many micro batches as are recorded, of a rank that stays alone. */
-static enum msim_status drop_micro_batches(struct msim_split *p,
+/* As many micro batches as are recorded are none; in stages they are put into
+ * another order. */
+static enum msim_status drop_micro_batches(struct msim_rewrite *r,
                                            const struct msim_job *job,
                                            struct msim_error *err)
 {
+    struct msim_split *p = &r->parallel;
+    bool spread = p->tp > 1 || p->pp > 1 || p->dp > 1;
+    enum msim_status status;
     uint32_t n;
 
-    if (!p->micro_batches || p->tp > 1 || p->pp > 1 || p->dp > 1 ||
-        !job->n_ranks)
+    if ((!p->micro_batches || spread) && !r->accumulate)
         return MSIM_OK;
-    MSIM_TRY(msim_rewrite_count_passes(&n, job->ranks[0], job->strings, err));
-    if (p->micro_batches == n)
+    if (!job->n_ranks)
+        return MSIM_OK;
+    status = msim_rewrite_count_passes(&n, job->ranks[0], job->strings, err);
+    if (status != MSIM_OK && status != MSIM_EUSAGE)
+        return status;
+    if (status == MSIM_EUSAGE) /* of which no step can be made: it is one */
+        n = 1;
+    if (p->micro_batches == n && !spread)
         p->micro_batches = 0;
+    if (r->accumulate == n)
+        r->accumulate = 0;
     return MSIM_OK;
 }
 
@@ -395,7 +406,7 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
         !s->rewrite.parallel.dp)
         s->rewrite.world = 0;
     MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
-    MSIM_TRY(drop_micro_batches(&s->rewrite.parallel, in->job, err));
+    MSIM_TRY(drop_micro_batches(&s->rewrite, in->job, err));
     name_copies(&s->rewrite, in->job);
     if (!s->reshape.dtype)
         return MSIM_OK;

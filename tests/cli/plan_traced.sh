@@ -158,9 +158,13 @@ want_rc 1
 want_out "1 points: 0 feasible"
 want_out "1 left out: the trace has no work that takes time"
 # A plan of the folder has the folder's answer, on every GPU, and changed points
-# keep its factors.
-echo '{"gpus": 8, "zero": 1, "micro_batch": 2, "global_batch": 16, "sequence": 1024}' >"$folder/s.json"
-run synth mpt-1b --strategy "$folder/s.json" -o "$folder/ranks"
+# that of the folder that they make.
+for batch in 2 4; do
+    echo "{\"gpus\": 8, \"zero\": 1, \"micro_batch\": $batch, \"global_batch\": $((8 * batch)), \"sequence\": 1024}" \
+        >"$folder/s.json"
+    run synth mpt-1b --strategy "$folder/s.json" -o "$folder/ranks-$batch"
+done
+mv "$folder/ranks-2" "$folder/ranks"
 echo "{\"trace\": \"$folder/ranks\", \"platforms\": [\"h100\", \"a100\"], \"gpus\": 8, \"micro_batch\": [2, 4], \"traced_batch\": 2}" \
     >"$folder/spec.json"
 run plan "$folder/spec.json" -o "$folder/plan"
@@ -170,15 +174,34 @@ import csv, json, subprocess, sys
 sim, folder = sys.argv[1:]
 points = list(csv.DictReader(open(f"{folder}/plan/points.csv", encoding="utf-8")))
 assert len(points) == 4, points
-for gpu in ("h100", "a100"):
-    done = json.loads(subprocess.run([sim, "--json", "--platform", gpu, f"{folder}/ranks"], text=True,
+def of(name, gpu):
+    done = json.loads(subprocess.run([sim, "--json", "--platform", gpu, f"{folder}/{name}"], text=True,
                                      capture_output=True, check=True).stdout)
-    own, more = (next(p for p in points if p["platform"] == gpu and p["micro_batch"] == b) for b in "24")
-    us, memory = done["period_us"], done["memory_bytes"]
-    for column, want in (("predicted_ms", us["predicted"] / 1e3), ("low_ms", us["low"] / 1e3),
-                         ("high_ms", us["high"] / 1e3), ("predicted_memory_gib", memory["peak"] / 2**30)):
-        assert abs(float(own[column]) / want - 1) < 1e-4, (gpu, column, own[column], want)
-    assert own["fits"] == memory["fits"], (own, memory)
-    assert 1.5 < float(more["predicted_ms"]) / float(own["predicted_ms"]) < 2.2, (own, more)
+    return done["period_us"], done["memory_bytes"]
+for gpu in ("h100", "a100"):
+    for name, batch in (("ranks", "2"), ("ranks-4", "4")):
+        point = next(p for p in points if p["platform"] == gpu and p["micro_batch"] == batch)
+        us, memory = of(name, gpu)
+        for column, want in (("predicted_ms", us["predicted"] / 1e3), ("low_ms", us["low"] / 1e3),
+                             ("high_ms", us["high"] / 1e3), ("predicted_memory_gib", memory["peak"] / 2**30)):
+            assert abs(float(point[column]) / want - 1) < 1e-4, (gpu, column, point[column], want)
+        assert point["fits"] == memory["fits"], (point, memory)
 PY
+
+# Micro batches that are recorded count, and a point is what a row of a table and a scenario are.
+echo '{"gpus": 1, "micro_batch": 1, "global_batch": 4, "sequence": 512}' >"$folder/s.json"
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/four"
+echo '{"trace": "four", "platforms": ["h100"], "gpus": [1, 2], "tp": [1, 2], "pp": [1, 2]}' >"$folder/four.json"
+run plan "$folder/four.json" -o "$folder/passes"
+want_rc 0
+points=$folder/passes/points.csv
+[ "$(tail -n +2 "$points" | cut -d, -f4 | sort -u)" = 4 ] || complain "4 recorded micro batches: $(cat "$points")"
+cut -d, -f1-10 "$points" >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --trace "$folder/four" --csv
+[ "$(tail -n +2 "$folder/out" | cut -d, -f11-13)" = "$(tail -n +2 "$points" | cut -d, -f11-13)" ] ||
+    complain "validate --rows --trace predicts other steps of four micro batches: $out, $(cat "$points")"
+echo '{"scenarios": [{"name": "x", "changes": [{"parallel": {"tp": 2}}]}]}' >"$folder/x.json"
+run whatif --platform h100 --csv "$folder/x.json" "$folder/four"
+awk -F, -v us="$(tail -1 "$folder/out" | cut -d, -f2)" '$9 == 2 && $10 == 1 { n++; ok = $11 > us / 1e3 - 0.01 && $11 < us / 1e3 + 0.01 }
+    END { exit !(n == 1 && ok) }' "$points" || complain "whatif says else of tp 2: $(cat "$points"), $out"
 finish

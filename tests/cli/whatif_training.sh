@@ -236,4 +236,26 @@ for model in mpt-125m bert-base llama3-8b; do
         NR == 3 { exit !($at["ratio"] > 1.02 && $at["ratio"] < 1.34 && $at["peak_bytes"] < peak) }' "$folder/out" ||
         complain "$model: blocks do not run again: $out"
 done
+
+# Micro batches of a step are in all so many, however many are recorded: as a step of so many is written.
+for n in 3 1 5; do
+    echo "{\"gpus\": 1, \"micro_batch\": 1, \"global_batch\": $n, \"sequence\": 512}" >"$folder/s.json"
+    run synth mpt-125m --strategy "$folder/s.json" -o "$folder/passes-$n"
+    rm "$folder/passes-$n/synth.json"
+    echo '{"scenarios": [{"name": "none", "changes": [{"recompute": "none"}]}]}' >"$folder/none.json"
+    run whatif --csv --platform h100 "$folder/none.json" "$folder/passes-$n"
+    declare "passes_$n=$(column base 1) $(kernels base) $(peak base)"
+done
+cat >"$folder/passes.json" <<'JSON'
+{"scenarios": [{"name": "three", "changes": [{"accumulate": 3}]},
+               {"name": "single", "changes": [{"accumulate": 1}]},
+               {"name": "five", "changes": [{"accumulate": 5}]}]}
+JSON
+run whatif --csv --platform h100 "$folder/passes.json" "$folder/passes-3"
+want_rc 0
+[ "$(column three 1) $(kernels three) $(peak three)" = "$passes_3" ] || complain "three of three: $out"
+[ "$(column single 1) $(kernels single) $(peak single)" = "$passes_1" ] || complain "one of three, want $passes_1: $out"
+awk -v a="$(column five 1)" -v b="${passes_5%% *}" -v p="$(peak five)" -v q="${passes_5##* }" \
+    'BEGIN { exit !(a > b * 0.9999 && a < b * 1.0001 && p > q * 0.999 && p < q * 1.001) }' ||
+    complain "five of three, want $passes_5: $out"
 finish

@@ -16,6 +16,16 @@ static bool begins(const struct msim_trace *t, uint32_t op, const char *with)
     return !strncmp(msim_trace_text(t, t->ops[op].name), with, strlen(with));
 }
 
+bool msim_anatomy_steps_before(const struct msim_anatomy *a, uint32_t p)
+{
+    uint32_t end = p < a->n_passes ? a->passes[p].forward : a->n;
+
+    for (uint32_t s = a->passes[p - 1].tail; s < end; s++)
+        if (a->rows[s].role == MSIM_ANATOMY_OPTIMIZER)
+            return true;
+    return false;
+}
+
 uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement)
 {
     return a->t->ops[a->rows[statement].op].end;

@@ -68,6 +68,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_anatomy_forward_pass(struct msim_anatomy *a);
 void msim_anatomy_release(struct msim_anatomy *a);
 
+/* Is there a step of the optimizer before pass `p`, behind the one before it?
+ * That `p` may be one past the last. */
+bool msim_anatomy_steps_before(const struct msim_anatomy *a, uint32_t p);
+
 /* One past the last operator of a statement, which begins with its own. */
 uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement);
 
