@@ -54,9 +54,10 @@ memory.
 
 --model names one of the models below, or a model of yours:
 
-    MODULE:FUNCTION    a module or a .py file, and a function without arguments
-                       that returns (model, inputs[, loss[, optimizer]]): with a
-                       loss a training step is recorded, else a forward pass
+    MODULE:FUNCTION    a module or a .py file, and a function that returns
+                       (model, inputs[, loss[, optimizer]]): with a loss a
+                       training step is recorded, else a forward pass; settings
+                       are its arguments
     config.json        a Hugging Face config, by transformers; batch= and seq=
     timm:NAME          a model of timm; batch= and image=
 

@@ -50,7 +50,7 @@ import no_torchvision
 TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 # What a trace says of products in fp32 that are rounded (core/trace/trace.h).
 TF32_LABEL = "## float32_matmul_precision: high ##"
-# Settings of each form; of functions, none changes the sizes.
+# Settings of each form; of functions, others are arguments of theirs.
 NUMBERS = {"function": ("selects",), "config": ("batch", "seq", "selects"),
            "timm": ("batch", "image")}
 
@@ -88,9 +88,20 @@ def form_of(name):
     return "timm" if name.startswith("timm:") else "function"
 
 
+def as_argument(text):
+    """A setting as a function of the user's takes it: a number, or a word."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
 def read_settings(name, settings, known=None):
     """Settings checked, as numbers where they are numbers."""
     types = ("dtype", "channels_last") if known is None else ()
+    calls = known is None and form_of(name) == "function"
     known = NUMBERS[form_of(name)] if known is None else known
     read = {}
     for key, value in settings.items():
@@ -103,6 +114,9 @@ def read_settings(name, settings, known=None):
             read[key] = value
         elif key in known and value.isdigit() and int(value) > 0:
             read[key] = int(value)
+        elif calls and key.isidentifier() and value and \
+                key not in (*known, "precision", *types):
+            read.setdefault("arguments", {})[key] = as_argument(value)
         else:
             raise Refused(
                 f"'{name}' has no setting '{key}{'=' if value else ''}{value}'"
@@ -169,15 +183,34 @@ def load_module(where):
     return module
 
 
-def wanted(function):
-    """Arguments that it cannot be called without."""
+def parameters_of(function):
+    """Those that a setting may name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError): # of C
         return []
-    return [p.name for p in parameters if p.default is p.empty and
-            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD,
-                       p.KEYWORD_ONLY)]
+    return [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD,
+                                                p.KEYWORD_ONLY)]
+
+
+def wanted(function):
+    """Arguments that it cannot be called without."""
+    return [p.name for p in parameters_of(function) if p.default is p.empty]
+
+
+def check_arguments(name, function, given):
+    """Settings that are not ours are arguments of the user's function."""
+    takes = [p.name for p in parameters_of(function)]
+    unknown = [key for key in given if key not in takes]
+    missing = [key for key in wanted(function) if key not in given]
+    if unknown:
+        raise Refused(f"{name} has no argument '{unknown[0]}', want "
+                      + (", ".join(f"{t}=VALUE" for t in takes) or "none")
+                      + ", or precision, dtype, channels_last, training, "
+                      "inference")
+    if missing:
+        raise Refused(f"{name} takes arguments ({', '.join(missing)}): say "
+                      f"them behind it, '{name},{missing[0]}=VALUE'")
 
 
 def offered(where, module):
@@ -203,10 +236,9 @@ def from_function(name, settings):
     if isinstance(make_it, type):
         raise Refused(f"{name} is a class: want a function that returns "
                       "(model, inputs[, loss[, optimizer]])")
-    if wanted(make_it):
-        raise Refused(f"{name} takes arguments ({', '.join(wanted(make_it))}): "
-                      "want a function without, which calls it with yours")
-    made = make_it()
+    asked = settings.get("arguments", {})
+    check_arguments(name, make_it, asked)
+    made = make_it(**asked)
     if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 4 or \
             not callable(made[0]):
         raise Refused(f"{name} returned {describe(made)}, want (model, "

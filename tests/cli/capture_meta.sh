@@ -34,8 +34,8 @@ class Net(nn.Module):
         return self.head(y[:, 0].mean(0))
 
 
-def build():
-    return Net(), torch.randn(4, 3, 12, 12)
+def build(batch=4):
+    return Net(), torch.randn(batch, 3, 12, 12)
 
 
 def train():
@@ -289,7 +289,10 @@ refused 3 "the loss is of sizes [2, 4], want a single number" net.py:vector
 refused 2 "want net.py:FUNCTION" net.py
 refused 3 "no Python module 'nowhere'" nowhere:build
 refused 3 "absent.py: no such file" absent.py:build
-refused 2 "has no setting 'batch=8'" net.py:build,batch=8
+refused 3 "no argument 'bach', want batch=VALUE" net.py:build,bach=8
+"$python" "$capture" --device meta --model net.py:build,batch=8 --out eight.json.gz >/dev/null ||
+    fail "an argument of the function is refused"
+zcat eight.json.gz | grep -qF '[8,3,12,12]' || fail "the argument did not arrive"
 refused 2 "no model 'gtp2'" gtp2
 PYTHON=/nowhere/python refused 3 "cannot be started" net.py:build
 cp net.py kept.py

@@ -92,6 +92,26 @@ static int widest(const struct msim_judged_groups *g)
     return width;
 }
 
+/* What is off by a thousand, give or take a factor of three, in the mean of all
+ * jobs is a unit: no prediction is. */
+static void write_unit(const struct msim_judged_groups *g, FILE *out)
+{
+    double sum = 0, off;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->all[i].figure == MSIM_JUDGED_STEP) {
+            sum += log(g->all[i].measured / g->all[i].predicted);
+            n++;
+        }
+    off = n ? sum / n : 0;
+    if (fabs(fabs(off) - log(1000)) < log(3))
+        fprintf(out,
+                "measured steps are about 1000 times as %s as predicted: are "
+                "they in %s, where milliseconds are wanted?\n",
+                off < 0 ? "short" : "long", off < 0 ? "s" : "us");
+}
+
 enum msim_status
 msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
                   const char *note_head,
@@ -114,6 +134,7 @@ msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
             write_group(g, ALL, (enum msim_judged_figure)f, "", width, errors,
                         out);
     }
+    write_unit(g, out);
     free(errors);
     return MSIM_OK;
 }

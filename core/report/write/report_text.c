@@ -298,7 +298,8 @@ static void print_gpus(const struct msim_page *page)
                    "GPUs", p->gpus, p->ranks, p->ranks > 1 ? "es" : "");
 }
 
-/* A sentence of any length, broken between words; further lines go in. */
+/* A sentence of any length, broken between words, not between a figure and its
+ * percent sign; further lines go in. */
 static void print_sentence(FILE *out, const char *text)
 {
     size_t room = MSIM_PAGE_COLUMNS;
@@ -306,7 +307,7 @@ static void print_sentence(FILE *out, const char *text)
     while (strlen(text) > room) {
         size_t end = room;
 
-        while (end > 0 && text[end] != ' ')
+        while (end > 0 && (text[end] != ' ' || text[end + 1] == '%'))
             end--;
         if (end == 0)
             break;

@@ -41,8 +41,30 @@ static void test_judged__errors_by_group(void)
     msim_judged_release(&g);
 }
 
+/* 3.9 where 4000 are predicted, and 2.2 where 2000 are: seconds. One of 2000
+ * alone beside them would be a bad prediction. */
+static void test_judged__unit(void)
+{
+    struct msim_judged_groups g = {0};
+    char *text;
+
+    CHECK_INT(msim_judged_add(&g, "a", MSIM_JUDGED_STEP, 3.9, 4000, 1, 9), 0);
+    CHECK_INT(msim_judged_add(&g, "a", MSIM_JUDGED_STEP, 2.2, 2000, 1, 9), 0);
+    text = table(&g);
+    CHECK(
+        strstr(text, "about 1000 times as short as predicted: are they in s,"));
+    free(text);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(msim_judged_add(&g, "a", MSIM_JUDGED_STEP, 9, 9, 1, 9), 0);
+    text = table(&g);
+    CHECK(!strstr(text, "1000 times"));
+    free(text);
+    msim_judged_release(&g);
+}
+
 int main(void)
 {
     RUN(test_judged__errors_by_group);
+    RUN(test_judged__unit);
     return check_summary();
 }
