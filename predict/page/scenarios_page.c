@@ -22,8 +22,7 @@ static struct msim_markdown_scenario row_of(const void *of, uint32_t i)
 
     msim_format_time(row.work, r->kernels.predicted);
     if (!isnan(r->memory.peak))
-        snprintf(row.memory, sizeof(row.memory), "%.2f GB",
-                 r->memory.peak / 1e9);
+        msim_format_memory(row.memory, r->memory.peak);
     return row;
 }
 

@@ -1,6 +1,7 @@
 /*
  * predict/scenario/scenario_report.c - scenarios side by side.
  */
+#include "core/base/bytes.h"
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
@@ -23,7 +24,7 @@ static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
     if (!(m->peak > 0))
         snprintf(cell, MSIM_CELL, "-");
     else
-        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / 1e9,
+        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / MSIM_GIB,
                  m->needed > m->capacity ? " !"
                  : is_edge(m)            ? " ?"
                                          : "");
@@ -174,7 +175,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
         return;
     }
     fputs("                                   period  of the base [90 %]       "
-          "iteration      kernels  comp  comm  host   peak GB\n"
+          "iteration      kernels  comp  comm  host  peak GiB\n"
           "                                                                    "
           "                          %     %     %\n",
           out);
@@ -280,17 +281,19 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-/* "batch 16 instead of 64 (7.69 GB); ..." of changes that are enough. */
+/* "batch 16 instead of 64 (7.16 GiB); ..." of changes that are enough. */
 static void put_ways(const struct msim_memory_note *m, FILE *out)
 {
-    char text[2048] = "";
+    char text[2048] = "", needed[MSIM_CELL];
     size_t used = 0;
 
-    for (uint32_t i = 0; i < m->n_ways && used < sizeof(text) / 2; i++)
-        if (m->ways[i].is_enough)
-            used += (size_t)snprintf(
-                text + used, sizeof(text) - used, "%s%s (%.2f GB)",
-                used ? "; " : "", m->ways[i].change, m->ways[i].needed / 1e9);
+    for (uint32_t i = 0; i < m->n_ways && used < sizeof(text) / 2; i++) {
+        if (!m->ways[i].is_enough)
+            continue;
+        msim_format_memory(needed, m->ways[i].needed);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)",
+                                 used ? "; " : "", m->ways[i].change, needed);
+    }
     msim_csv_write(out, text);
 }
 

@@ -38,7 +38,7 @@ run whatif --platform a100 "$folder/large.json" "$trace"
 want_rc 0
 want_out "64 does not fit: needs"
 want_out "at the peak: parameters "
-[[ $out =~ would\ fit:\ batch\ ([0-9]+)\ instead\ of\ 64\ \(([0-9.]+)\ GB\) ]] ||
+[[ $out =~ would\ fit:\ batch\ ([0-9]+)\ instead\ of\ 64\ \(([0-9.]+)\ GiB\) ]] ||
     complain "no batch is offered: $out"
 batch=${BASH_REMATCH[1]:-1} peak=${BASH_REMATCH[2]:-0}
 printf '{"scenarios": [%s, %s]}' "$(sizes "$batch")" "$(sizes $((batch + 1)))" >"$folder/edge.json"
@@ -48,7 +48,7 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
 a, b = [r["memory_bytes"] for r in json.load(sys.stdin)["scenarios"]]
 assert a["needed"] <= a["capacity"] < b["needed"] and a["fits"] == b["fits"] == "edge", (a, b)
-assert "%.2f" % (a["needed"] / 1e9) == sys.argv[1], (a, sys.argv[1])
+assert "%.2f" % (a["needed"] / 2**30) == sys.argv[1], (a, sys.argv[1])
 assert not "would_fit" in a and any(w["fits"] for w in b["would_fit"])' "$peak" <"$folder/out" ||
         complain "batch $batch is not the largest: $out"
 fi
@@ -80,7 +80,7 @@ assert way and way[0]["peak"] == b["peak"], (way, b["peak"])' <"$folder/out" ||
 fi
 run whatif --platform a100 "$folder/share.json" "$MSIM_DATA/traces/resnet" --csv
 want_out ",needed_bytes,capacity_bytes,measured_bytes,measured_reserved_bytes,fits,would_fit,reason"
-[[ $(sed -n 3p "$folder/out") =~ ,no,.*batch\ [0-9]+\ instead\ of\ 512\ \([0-9.]+\ GB\) ]] || complain "no way in the table: $out"
+[[ $(sed -n 3p "$folder/out") =~ ,no,.*batch\ [0-9]+\ instead\ of\ 512\ \([0-9.]+\ GiB\) ]] || complain "no way in the table: $out"
 
 # The chart has the panel.
 if command -v gnuplot >/dev/null; then
@@ -96,7 +96,7 @@ limit=()
 [ "${MSIM_SANITIZE:-0}" = 1 ] || limit=(prlimit --as=3000000000)
 "${limit[@]}" timeout 60 "$sim" whatif --platform a100 "$folder/vast.json" \
     "$MSIM_DATA/traces/gpt2" >"$folder/out" 2>"$folder/err" || complain "$(tail -n 1 "$folder/err")"
-grep -Eq 'accumulate [0-9]+ micro batches of [0-9]+ \([0-9.]+ GB\)' "$folder/out" ||
+grep -Eq 'accumulate [0-9]+ micro batches of [0-9]+ \([0-9.]+ GiB\)' "$folder/out" ||
     complain "no way that fits: $(cat "$folder/out")"
 
 finish

@@ -85,7 +85,7 @@ want_out '"measured": {"allocated": 1073741824, "reserved": null, "gpus": [{"gpu
 for verb in "" info; do
     # shellcheck disable=SC2086
     run $verb held.json
-    want_out "1.07 GB"
+    want_out "1.00 GiB"
     [[ $out != *"B reserved"* ]] || complain "reserved memory is not recorded"
 done
 make <<'PYTHON'

@@ -232,7 +232,7 @@ for name in far near; do
     [[ $out != *"memory recorded"* ]] || complain "no such total counts: $out"
 done
 run info held/good.json
-want_out "memory recorded: 1.07 GB, 1.07 GB reserved"
+want_out "memory recorded: 1.00 GiB, 1.00 GiB reserved"
 for name in minus text null absent; do
     run --platform h100 sizes/$name.json
     want_rc 0

@@ -65,9 +65,9 @@ for kind in 6 12 20; do # of AMD, of Intel, of what has a name of its own
 done
 
 run "$folder/m.json"
-want_out "memory recorded  GPU 0: 3.22 GB, 6.44 GB reserved; GPU 1: 4.29 GB, 4.83 GB reserved"
+want_out "memory recorded  GPU 0: 3.00 GiB, 6.00 GiB reserved; GPU 1: 4.00 GiB, 4.50 GiB reserved"
 run info "$folder/m.json"
-want_out "memory recorded: GPU 0: 5.37 GB, 6.44 GB reserved; GPU 1: 4.29 GB, 4.83 GB reserved"
+want_out "memory recorded: GPU 0: 5.00 GiB, 6.00 GiB reserved; GPU 1: 4.00 GiB, 4.50 GiB reserved"
 want_out "1 allocation in the host's memory"
 
 # Another batch needs other memory: nothing of it was measured.

@@ -49,6 +49,7 @@ const even = span => { const e = 10 ** Math.floor(Math.log10(span)); return [0.2
 /* Names as the text report has them. */
 const short = name => name.replace('autograd::engine::evaluate_function: ', '');
 const bytes = x => scaled(x, ['B', 'kB', 'MB', 'GB', 'TB'], 1000);
+const held = x => scaled(x, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
 const flop = x => scaled(x, ['FLOP', 'kFLOP', 'MFLOP', 'GFLOP', 'TFLOP', 'PFLOP'], 1000);
 const percent = x => known(x) ? (100 * x).toFixed(Math.abs(x) < 0.0995 ? 1 : 0) + ' %' : '';
 const plain = x => known(x) ? String(+x.toPrecision(4)) : '';
@@ -413,7 +414,7 @@ function memory(p) {
   const total = q => kinds.reduce((s, k) => s + (q.by[k] || 0), 0);
   const most = Math.max(...points.map(total), known(m.capacity) && m.capacity < 1.6 * m.peak ? m.capacity : 0) * 1.05;
   const X = v => L + (v - t0) / (t1 - t0 || 1) * (W - L - R), Y = v => H - B - v / most * (H - B - T);
-  const chart = svg('svg', {viewBox: '0 0 ' + W + ' ' + H, role: 'img', 'aria-label': 'memory over time, at most ' + bytes(m.peak)});
+  const chart = svg('svg', {viewBox: '0 0 ' + W + ' ' + H, role: 'img', 'aria-label': 'memory over time, at most ' + held(m.peak)});
   const below = points.map(() => 0);
   kinds.forEach((k, n) => {
     const lower = below.slice(), up = [], down = [];
@@ -425,7 +426,8 @@ function memory(p) {
     });
     chart.append(svg('polygon', {points: up.concat(down).join(' '), fill: PALETTE[n % 8], 'fill-opacity': 0.8}));
   });
-  for (let v = 0, by = even(most); v <= most; v += by) chart.append(svg('text', {x: L - 6, y: Y(v) + 4, 'text-anchor': 'end'}, tic(bytes(v))));
+  const unit = 1024 ** Math.floor(Math.log2(most) / 10), by = unit * even(most / unit);
+  for (let v = 0; v <= most; v += by) chart.append(svg('text', {x: L - 6, y: Y(v) + 4, 'text-anchor': 'end'}, tic(held(v))));
   for (let v = 0, by = even(t1 - t0 || 1); v <= t1 - t0; v += by) chart.append(svg('text', {x: X(t0 + v), y: H - B + 18, 'text-anchor': 'middle'}, tic(time(v))));
   if (known(m.capacity) && m.capacity <= most) chart.append(svg('line', {x1: L, x2: W - R, y1: Y(m.capacity), y2: Y(m.capacity), stroke: '#b3261e', 'stroke-dasharray': '5 4'}), svg('text', {x: W - R, y: Y(m.capacity) - 5, 'text-anchor': 'end'}, 'what programs get of the GPU'));
   section('Memory over time', [chart, make('div', {class: 'key'}, kinds.map((k, i) => make('span', {}, [make('i', {style: {background: PALETTE[i % 8]}}), k.replace(/_/g, ' ')])))]);
@@ -447,7 +449,7 @@ async function prediction(p) {
   main.append(make('p', {class: 'verdict'}, p.verdict || ''), make('div', {class: 'cards'}, [
     card('from one iteration to the next', time(p.period_us.predicted), range(p.period_us)), card('an iteration', time(p.iteration_us.predicted), range(p.iteration_us)),
     known(p.period_us.measured) ? card('period as measured', time(p.period_us.measured), '') : null,
-    card('kernels', time(p.kernel_us.predicted), range(p.kernel_us)), known(m.peak) ? card('memory of a GPU', bytes(m.peak), m.fits ? 'fits: ' + m.fits : '') : null,
+    card('kernels', time(p.kernel_us.predicted), range(p.kernel_us)), known(m.peak) ? card('memory of a GPU', held(m.peak), m.fits ? 'fits: ' + m.fits : '') : null,
     known(p.mfu) ? card('of the peak arithmetic', percent(p.mfu), flop(p.flops) + ' an iteration') : null,
     p.scenario && known(p.scenario.ratio) ? card('to the run without the change', times(p.scenario.ratio), p.scenario.options.join(' ')) : null,
     p.throughput ? card((p.throughput.unit || 'units') + ' a second', digits(p.throughput.per_second, 4), '') : null,
@@ -509,7 +511,7 @@ function scenarios(w) {
     make('div', {class: 'cards'}, base && base.period_us ? [card('as it is', time(base.period_us.predicted), range(base.period_us))] : []));
   section('Scenarios', [table([['scenario', 'name', null, true], ['to the base', r => r.ratio.predicted, times], ['', r => r.ratio.predicted, (v, r) => bar(r), true], ['from', r => r.ratio.low, times], ['to', r => r.ratio.high, times],
     ['period', r => r.period_us.predicted, time], ['kernels', r => r.kernel_us && r.kernel_us.predicted, time], ['transfers', r => r.communication_us && r.communication_us.transfer || null, time], ['waits', r => r.communication_us && r.communication_us.wait || null, time],
-    ['memory', r => r.memory_bytes && r.memory_bytes.peak, bytes], ['fits', r => r.memory_bytes && r.memory_bytes.fits, null, true],
+    ['memory', r => r.memory_bytes && r.memory_bytes.peak, held], ['fits', r => r.memory_bytes && r.memory_bytes.fits, null, true],
     ...(w.guards && w.guards.marked ? [['marked', r => r.guards.join(' '), null, true]] : [])], rows),
     w.guards && w.guards.text ? make('p', {class: 'soft'}, w.guards.text) : null]);
   const none = w.scenarios.filter(r => r.reason);

@@ -140,6 +140,22 @@ void msim_format_large(char cell[MSIM_CELL], double value)
         snprintf(cell, MSIM_CELL, "%.0f ", value);
 }
 
+void msim_format_memory(char cell[MSIM_CELL], double bytes)
+{
+    static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t i = 0;
+
+    if (isnan(bytes)) {
+        snprintf(cell, MSIM_CELL, "-");
+        return;
+    }
+    while (fabs(bytes) >= 999.995 && i + 1 < sizeof(UNITS) / sizeof(*UNITS)) {
+        bytes /= 1024;
+        i++;
+    }
+    snprintf(cell, MSIM_CELL, i ? "%.2f %s" : "%.0f %s", bytes, UNITS[i]);
+}
+
 static unsigned count_columns(const char *s)
 {
     unsigned columns = 0;

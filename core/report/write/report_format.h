@@ -58,6 +58,8 @@ void msim_format_options(char *out, size_t size,
 
 /* "1.23 T" with the prefixes k, M, G, T, P, E; "-" for NAN. */
 void msim_format_large(char cell[MSIM_CELL], double value);
+/* Memory that is held: "1.23 GiB", in powers of 1024; "-" for NAN. */
+void msim_format_memory(char cell[MSIM_CELL], double bytes);
 
 /*
  * `name` made fit to print. Bytes that are not UTF-8 and control characters

@@ -2,6 +2,7 @@
  * core/report/write/report_memory.c - the memory of a prediction as text, JSON
  * and a panel of the chart.
  */
+#include "core/base/bytes.h"
 #include "core/base/print.h"
 #include "core/report/write/chart.h"
 #include "core/report/write/gnuplot.h"
@@ -30,8 +31,8 @@ static void put_parts(const struct msim_memory_note *m, FILE *out)
         snprintf(word, sizeof(word), "%s", m->by[i].name);
         for (char *at = word; (at = strchr(at, '_'));)
             *at = ' ';
-        msim_format_large(bytes, m->by[i].bytes);
-        msim_print(out, "%s%s %sB", any ? ", " : "", word, bytes);
+        msim_format_memory(bytes, m->by[i].bytes);
+        msim_print(out, "%s%s %s", any ? ", " : "", word, bytes);
         any = true;
     }
 }
@@ -44,15 +45,15 @@ static void put_beside(const struct msim_memory_note *m, bool on_own_line,
 
     if (!(m->context > 0))
         return;
-    msim_format_large(bytes, m->context);
+    msim_format_memory(bytes, m->context);
     msim_print(out,
-               on_own_line ? "\n    beside it: CUDA's context %sB"
-                           : ", CUDA's context %sB",
+               on_own_line ? "\n    beside it: CUDA's context %s"
+                           : ", CUDA's context %s",
                bytes);
     if (!(m->nccl > 0))
         return;
-    msim_format_large(bytes, m->nccl);
-    msim_print(out, ", NCCL's buffers %sB", bytes);
+    msim_format_memory(bytes, m->nccl);
+    msim_print(out, ", NCCL's buffers %s", bytes);
 }
 
 /* Those that fit, or those that do not, in a line. */
@@ -65,8 +66,8 @@ static void put_ways(const struct msim_memory_note *m, bool fit,
     for (uint32_t i = 0; i < m->n_ways; i++) {
         if (m->ways[i].is_enough != fit)
             continue;
-        msim_format_large(bytes, m->ways[i].needed);
-        msim_print(out, "%s%s (%sB)",
+        msim_format_memory(bytes, m->ways[i].needed);
+        msim_print(out, "%s%s (%s)",
                    any   ? "; "
                    : fit ? "would fit: "
                          : "would not yet: ",
@@ -84,9 +85,9 @@ void msim_report_memory_text(const struct msim_memory_note *m,
 
     if (!is_too_large(m))
         return;
-    msim_format_large(needed, m->needed);
-    msim_format_large(capacity, m->capacity);
-    msim_print(out, "%s: needs %sB of %sB",
+    msim_format_memory(needed, m->needed);
+    msim_format_memory(capacity, m->capacity);
+    msim_print(out, "%s: needs %s of %s",
                strcmp(m->fits, "edge") == 0 ? "is not sure to fit"
                                             : "does not fit",
                needed, capacity);
@@ -105,14 +106,14 @@ void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out)
     char allocated[MSIM_CELL], reserved[MSIM_CELL];
 
     for (uint32_t i = 0; i < l->n; i++) {
-        msim_format_large(allocated, (double)l->of[i].allocated);
-        msim_format_large(reserved, (double)l->of[i].reserved);
+        msim_format_memory(allocated, (double)l->of[i].allocated);
+        msim_format_memory(reserved, (double)l->of[i].reserved);
         if (l->n > 1)
             msim_print(out, "%sGPU %lld: ", i ? "; " : "",
                        (long long)l->of[i].device);
-        msim_print(out, "%sB", allocated);
+        msim_print(out, "%s", allocated);
         if (l->of[i].reserved != MSIM_BYTES_UNKNOWN)
-            msim_print(out, ", %sB reserved", reserved);
+            msim_print(out, ", %s reserved", reserved);
     }
 }
 
@@ -137,14 +138,14 @@ void msim_page_memory(const struct msim_page *page)
     page_recorded(page);
     if (!(m->peak > 0))
         return;
-    msim_format_large(peak, m->peak);
-    msim_format_large(reserved, m->reserved);
-    msim_format_large(low, m->low);
-    msim_format_large(high, m->high);
-    msim_print(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
+    msim_format_memory(peak, m->peak);
+    msim_format_memory(reserved, m->reserved);
+    msim_format_memory(low, m->low);
+    msim_format_memory(high, m->high);
+    msim_print(page->out, "  %-15s  %11s      90 %%: %s to %s at the peak",
                "memory", peak, low, high);
     if (m->reserved > m->peak)
-        msim_print(page->out, ", %sB reserved", reserved);
+        msim_print(page->out, ", %s reserved", reserved);
     put_beside(m, true, page->out);
     fputc('\n', page->out);
     if (is_too_large(m)) {
@@ -298,10 +299,10 @@ static double end_us(const struct msim_memory_note *m)
     return us_of(m->points[m->n_points - 1].at);
 }
 
-/* GB, where there are some, else MB. */
+/* GiB, where there are some, else MiB. */
 static double unit_of(const struct msim_memory_note *m)
 {
-    return m->peak >= 1e9 ? 1e9 : 1e6;
+    return m->peak >= MSIM_GIB ? MSIM_GIB : MSIM_MIB;
 }
 
 /* Columns: the time, the ends of the parts on top of each other, reserved. */
@@ -338,17 +339,17 @@ static void put_axes(const struct msim_chart *c,
     char heading[200], peak[MSIM_CELL], capacity[MSIM_CELL], rank[40] = "";
     double most = fmax(m->reserved, m->peak), limit = m->capacity;
 
-    msim_format_large(peak, m->peak);
-    msim_format_large(capacity, limit);
+    msim_format_memory(peak, m->peak);
+    msim_format_memory(capacity, limit);
     if (m->rank >= 0)
         snprintf(rank, sizeof(rank), " of rank %lld", (long long)m->rank);
-    snprintf(heading, sizeof(heading), "Memory%s: %sB at the peak%s%s%s", rank,
-             peak, limit > 0 ? ", the GPU has " : "", limit > 0 ? capacity : "",
-             limit > 0 ? "B" : "");
+    snprintf(heading, sizeof(heading), "Memory%s: %s at the peak%s%s", rank,
+             peak, limit > 0 ? ", the GPU has " : "",
+             limit > 0 ? capacity : "");
     msim_chart_area(
         c, top, PLOT, heading, end_us(m), "as the host comes to the operators",
         1.08 * fmax(most, shows_capacity(m) ? limit : 0) / unit_of(m),
-        unit_of(m) >= 1e9 ? "GB" : "MB");
+        unit_of(m) >= MSIM_GIB ? "GiB" : "MiB");
 }
 
 static bool is_used(const struct msim_memory_note *m, uint32_t part)
