@@ -106,10 +106,11 @@ static void write_unit(const struct msim_judged_groups *g, FILE *out)
         }
     off = n ? sum / n : 0;
     if (fabs(fabs(off) - log(1000)) < log(3))
-        fprintf(out,
-                "measured steps are about 1000 times as %s as predicted: are "
-                "they in %s, where milliseconds are wanted?\n",
-                off < 0 ? "short" : "long", off < 0 ? "s" : "us");
+        msim_print(
+            out,
+            "measured steps are about 1000 times as %s as predicted: are "
+            "they in %s, where milliseconds are wanted?\n",
+            off < 0 ? "short" : "long", off < 0 ? "s" : "us");
 }
 
 enum msim_status

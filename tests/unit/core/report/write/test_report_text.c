@@ -30,6 +30,12 @@ static void test_report_format__large(void)
 {
     char cell[MSIM_CELL];
 
+    msim_format_memory(cell, 512.0 * 1024 * 1024);
+    CHECK_STR(cell, "512.00 MiB");
+    msim_format_memory(cell, 1.5 * 1024 * 1024 * 1024);
+    CHECK_STR(cell, "1.50 GiB");
+    msim_format_memory(cell, 12);
+    CHECK_STR(cell, "12 B");
     msim_format_large(cell, 12);
     CHECK_STR(cell, "12 ");
     msim_format_large(cell, 1.5e12);
