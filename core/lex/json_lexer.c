@@ -43,11 +43,17 @@ static const char *run_end(const char *p, const char *end)
     return p;
 }
 
-/* Mostly there is none, or one. */
+/* Mostly there is one, or none. */
 static inline const char *blanks_end(const char *p, const char *end)
 {
     if (p < end && *p == ' ')
         p++;
+    return p < end && (unsigned char)*p <= ' ' ? run_end(p, end) : p;
+}
+
+/* Before a comma, a colon or a bracket there is mostly none. */
+static inline const char *rare_blanks_end(const char *p, const char *end)
+{
     return p < end && (unsigned char)*p <= ' ' ? run_end(p, end) : p;
 }
 
@@ -229,34 +235,46 @@ static enum msim_token fault(const struct msim_lexer *l, const char *p)
                                                      : MSIM_TOKEN_ODD;
 }
 
+static inline enum msim_token value(struct msim_lexer *l, const char *p)
+{
+    if (p == l->end)
+        return MSIM_TOKEN_CUT;
+    return *p == '"' ? string(l, p + 1, false) : no_string(l, p);
+}
+
+static inline enum msim_token key(struct msim_lexer *l, const char *p)
+{
+    if (p == l->end)
+        return MSIM_TOKEN_CUT;
+    return *p == '"' ? string(l, p + 1, true) : fault(l, p);
+}
+
+/* Inside an object or array, not behind a key. */
+static enum msim_token member(struct msim_lexer *l, const char *p)
+{
+    char closes = l->closes[l->depth];
+
+    if (*p == closes)
+        return close_bracket(l, p);
+    if (l->place == MSIM_LEXER_VALUE) {
+        if (*p != ',')
+            return fault(l, p);
+        p = blanks_end(p + 1, l->end);
+    }
+    return closes == '}' ? key(l, p) : value(l, p);
+}
+
 enum msim_token msim_lexer_next(struct msim_lexer *l)
 {
-    const char *p = blanks_end(l->at, l->end);
-    char closes = l->closes[l->depth];
-    bool is_key = closes == '}' && l->place != MSIM_LEXER_KEY;
+    const char *p = rare_blanks_end(l->at, l->end);
 
     if (p == l->end)
         return MSIM_TOKEN_CUT;
-    if (l->place == MSIM_LEXER_KEY) {
-        if (*p != ':')
-            return fault(l, p);
-        p = blanks_end(p + 1, l->end);
-    } else if (l->place != MSIM_LEXER_NOTHING) {
-        if (l->depth == 0)
-            return fault(l, p);
-        if (*p == closes)
-            return close_bracket(l, p);
-        if (l->place == MSIM_LEXER_VALUE) {
-            if (*p != ',')
-                return fault(l, p);
-            p = blanks_end(p + 1, l->end);
-        }
-    }
-    if (p == l->end)
-        return MSIM_TOKEN_CUT;
-    if (*p == '"')
-        return string(l, p + 1, is_key);
-    return is_key ? fault(l, p) : no_string(l, p);
+    if (l->place == MSIM_LEXER_KEY)
+        return *p == ':' ? value(l, blanks_end(p + 1, l->end)) : fault(l, p);
+    if (l->depth)
+        return member(l, p);
+    return l->place == MSIM_LEXER_NOTHING ? value(l, p) : fault(l, p);
 }
 
 void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd)

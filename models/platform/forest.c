@@ -33,10 +33,8 @@ static inline uint32_t step(const uint32_t *nodes, uint32_t i,
                             const uint8_t *ranks)
 {
     uint32_t node = nodes[i];
-    uint32_t left = ranks[node & 255] < (node >> 8 & 255);
-    uint32_t right = node >> 16;
 
-    return right + ((i + 1 - right) & (0 - left));
+    return (node >> 16) + (ranks[node & 255] >= (node >> 8 & 255));
 }
 
 /*
@@ -151,35 +149,69 @@ static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
     return *text == '\0';
 }
 
-/* Fill a node from its number in the file; its `right` is not known yet and
- * stays 0. */
-static bool read_node(struct msim_forest *f, uint32_t i, const char **splits,
-                      const char **leaves, const uint32_t *n_cuts)
-{
-    int code, leaf;
-    uint32_t feature, cut;
+/* Where the next nodes of the file go: the one that is to come last, first. */
+struct open_node {
+    uint32_t at, depth;
+};
 
-    if (!next_int(splits, &code))
+/* Nodes that have their place are those that were read and those that are open:
+ * never more than there are numbers, so that none is open behind the last. */
+struct reading {
+    const char *splits, *leaves;
+    const uint32_t *n_cuts;
+    struct open_node *open;
+    uint32_t n_open, used;
+};
+
+/* The place of the next node; below none that is open a tree begins. */
+static struct open_node take_place(struct msim_forest *f, struct reading *r)
+{
+    if (r->n_open)
+        return r->open[--r->n_open];
+    f->roots[f->n_trees++] = r->used;
+    return (struct open_node){r->used++, 0};
+}
+
+static bool read_leaf(struct msim_forest *f, struct reading *r,
+                      struct open_node n)
+{
+    uint8_t *deepest = &f->depths[f->n_trees - 1];
+    int leaf;
+
+    if (!next_int(&r->leaves, &leaf) || n.depth > UINT8_MAX)
         return false;
-    if (code == 0) {
-        if (!next_int(leaves, &leaf))
-            return false;
-        f->values[i] = (float)leaf;
-        return true;
-    }
-    if (code < 0 || (uint32_t)(code - 1) / 64 >= f->n_features)
-        return false;
-    feature = (uint32_t)(code - 1) / 64;
-    cut = (uint32_t)(code - 1) % 64;
-    if (cut >= n_cuts[feature])
-        return false;
-    f->nodes[i] = feature | (cut + 1) << 8;
+    if (n.depth > *deepest)
+        *deepest = (uint8_t)n.depth;
+    f->values[n.at] = (float)leaf;
+    f->nodes[n.at] = UINT8_MAX << 8 | n.at << 16;
     return true;
 }
 
-static bool is_split(uint32_t node)
+static bool read_split(struct msim_forest *f, struct reading *r,
+                       struct open_node n, int code)
 {
-    return node >> 8 & 255;
+    uint32_t feature = (uint32_t)(code - 1) / 64;
+    uint32_t cut = (uint32_t)(code - 1) % 64, left = r->used;
+
+    if (code < 0 || feature >= f->n_features || cut >= r->n_cuts[feature] ||
+        left + 2 > f->n_nodes)
+        return false;
+    f->nodes[n.at] = feature | (cut + 1) << 8 | left << 16;
+    r->open[r->n_open++] = (struct open_node){left + 1, n.depth + 1};
+    r->open[r->n_open++] = (struct open_node){left, n.depth + 1};
+    r->used += 2;
+    return true;
+}
+
+/* False where it is no number that can stand there. */
+static bool read_node(struct msim_forest *f, struct reading *r)
+{
+    struct open_node n = take_place(f, r);
+    int code;
+
+    if (!next_int(&r->splits, &code))
+        return false;
+    return code ? read_split(f, r, n, code) : read_leaf(f, r, n);
 }
 
 /* The number of words in a text. */
@@ -193,72 +225,18 @@ static uint32_t count_numbers(const char *text)
     return n;
 }
 
-/* End a path of the last tree with the leaf `i`, whose `right` is itself. */
-static bool end_path(struct msim_forest *f, uint32_t i, uint32_t depth)
-{
-    uint8_t *deepest = &f->depths[f->n_trees - 1];
-
-    if (depth > UINT8_MAX)
-        return false;
-    f->nodes[i] = i << 16;
-    if (depth > *deepest)
-        *deepest = (uint8_t)depth;
-    return true;
-}
-
-/*
- * Link the nodes, which are in preorder. An open split waits on the stack for
- * its right child, which starts where its left sub-tree ends. False where the
- * last tree is not complete.
- */
-static bool link_nodes(struct msim_forest *f, uint32_t *stack)
-{
-    uint32_t depth = 0;
-    bool begins = true;
-
-    for (uint32_t i = 0; i < f->n_nodes; i++) {
-        if (begins)
-            f->roots[f->n_trees++] = i;
-        begins = false;
-        if (is_split(f->nodes[i])) {
-            stack[depth++] = i;
-            continue;
-        }
-        if (!end_path(f, i, depth))
-            return false;
-        /* A leaf ends every split that already has its right child. */
-        while (depth > 0 && f->nodes[stack[depth - 1]] >> 16)
-            depth--;
-        if (depth > 0)
-            f->nodes[stack[depth - 1]] |= (i + 1) << 16;
-        else
-            begins = true;
-    }
-    return begins;
-}
-
-static enum msim_status link_all(struct msim_forest *f)
-{
-    uint32_t *stack = calloc((size_t)f->n_nodes + 1, sizeof(*stack));
-    bool whole;
-
-    if (!stack)
-        return MSIM_ENOMEM;
-    whole = link_nodes(f, stack);
-    free(stack);
-    return whole ? MSIM_OK : MSIM_EFORMAT;
-}
-
 static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json,
                                    const uint32_t *n_cuts)
 {
-    const char *splits = msim_json_get_text(json, "splits");
-    const char *leaves = msim_json_get_text(json, "leaves");
+    struct reading r = {.splits = msim_json_get_text(json, "splits"),
+                        .leaves = msim_json_get_text(json, "leaves"),
+                        .n_cuts = n_cuts};
+    bool good = true;
     size_t n;
 
-    if (!splits || !leaves)
+    if (!r.splits || !r.leaves)
         return MSIM_EFORMAT;
-    f->n_nodes = count_numbers(splits);
+    f->n_nodes = count_numbers(r.splits);
     if (f->n_nodes > NODES_MAX)
         return MSIM_ELIMIT;
     n = (size_t)f->n_nodes + 1;
@@ -266,12 +244,15 @@ static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json,
     f->values = calloc(n, sizeof(*f->values));
     f->roots = calloc(n, sizeof(*f->roots));
     f->depths = calloc(n, sizeof(*f->depths));
-    if (!f->nodes || !f->values || !f->roots || !f->depths)
+    r.open = malloc(n * sizeof(*r.open));
+    if (!f->nodes || !f->values || !f->roots || !f->depths || !r.open) {
+        free(r.open);
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < f->n_nodes; i++)
-        if (!read_node(f, i, &splits, &leaves, n_cuts))
-            return MSIM_EFORMAT;
-    return *leaves ? MSIM_EFORMAT : link_all(f);
+    }
+    for (uint32_t i = 0; i < f->n_nodes && good; i++)
+        good = read_node(f, &r);
+    free(r.open);
+    return good && !*r.leaves ? MSIM_OK : MSIM_EFORMAT;
 }
 
 enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,

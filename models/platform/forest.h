@@ -30,10 +30,11 @@
 #define MSIM_FOREST_UNIT 1e-4
 
 struct msim_forest {
-    /* Trees one after the other, each in preorder. At a split a row goes to the
-     * next node (left) where fewer than `place` cuts are <= the feature, else
-     * to node `right`. The `right` of a leaf is the leaf itself. */
-    uint32_t *nodes; /* feature, place << 8, right << 16 */
+    /* The children of a split lie side by side. A row goes to the first of
+     * them, node `left`, where fewer than `place` cuts are <= the feature, else
+     * to the second. A leaf is its own first child, and sends no row to a
+     * second. */
+    uint32_t *nodes; /* feature, place << 8, left << 16 */
     float *values;   /* of leaves, in ten-thousandths */
     float *cuts;     /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
     uint32_t *roots;
