@@ -126,7 +126,7 @@ cat >"$folder/sized.json" <<'JSON'
  "stages": {
   "front": {"kind": "measured", "workers": 4, "call": "rpc", "routing": "least", "service": {"exponential": 4}, "price_per_hour": 1},
   "left": {"kind": "measured", "workers": 2, "call": "queue", "routing": "shared", "service": {"gamma": {"mean": 9, "cv": 0.7}}, "price_per_hour": 2},
-  "right": {"kind": "measured", "workers": 1, "call": "queue", "routing": "least", "service": {"lognormal": {"mean": 7, "cv": 0.9}}, "price_per_hour": 1.5}},
+  "right": {"kind": "measured", "workers": 1, "call": "queue", "routing": "least", "service": {"lognormal": {"mean": 7, "cv": 0.9}}, "batching": {"policy": "dynamic", "max_batch": 4, "max_wait_ms": 2, "law": [[1, 1], [4, 2.1]]}, "price_per_hour": 1.5}},
  "flow": {"start": "front", "edges": [{"from": "front", "to": "left", "step": 1}, {"from": "front", "to": "right", "step": 1, "prob": 0.7}]}}
 JSON
 for method in union convolution search; do
