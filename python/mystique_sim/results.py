@@ -101,6 +101,12 @@ class Result:
             ) from error
         return pandas.DataFrame(self.rows(table))
 
+    def metrics(self) -> Dict[str, float]:
+        """All numbers that stand alone, by name ("period_us.predicted"): for
+        mlflow.log_metrics() or wandb.log()."""
+        return {name: float(value) for name, value in flat(self.data).items()
+                if isinstance(value, (int, float)) and not isinstance(value, bool)}
+
     def to_json(self, path: Optional[PathLike] = None, indent: Optional[int] = None) -> str:
         """The JSON text; written to `path`, too, where one is given."""
         text = json.dumps(self.data, indent=indent, ensure_ascii=False)

@@ -39,6 +39,18 @@ def test_a_job_that_ends_early_says_so(tmp_path):
             prof.step()
 
 
+def test_modules_are_regions(tmp_path):
+    net = torch.nn.Sequential(torch.nn.Linear(16, 8), torch.nn.ReLU())
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with ms.record(tmp_path / "run", wait=0, warmup=1, active=1, modules=net) as prof:
+        for _ in range(2):
+            step(net, optimizer)
+            prof.step()
+    regions = {r["name"] for r in ms.predict(tmp_path / "run", platform="h100").rows("regions")}
+    assert {"0 (Linear)", "1 (ReLU)"} <= regions
+    assert not net[0]._forward_pre_hooks and not net[0]._forward_hooks
+
+
 def test_on_trace_ready(tmp_path, monkeypatch):
     monkeypatch.setenv("RANK", "3")
     ready = ms.on_trace_ready(tmp_path / "run")

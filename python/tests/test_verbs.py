@@ -26,6 +26,9 @@ def test_predict_has_the_programs_figures(gpt2):
     assert sum(r["predicted_us"] for r in rows if not r["communication"]) == (
         pytest.approx(p.kernel_us.predicted))
     assert "a100" in repr(p) and "ms" in repr(p)
+    metrics = p.metrics()
+    assert metrics["period_us.predicted"] == p.period_us.predicted
+    assert all(type(value) is float for value in metrics.values())
 
 
 def test_scale_is_repeated_and_platforms_are_one_value(gpt2):
