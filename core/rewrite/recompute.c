@@ -18,8 +18,16 @@ struct recomputing {
     const struct msim_rewrite *r;
     uint8_t *done;     /* by block */
     uint8_t *backward; /* by life: backward of the block at hand names it */
-    uint32_t again;    /* statements that run a second time */
+    uint32_t *first, *rows; /* backward statements by block */
+    uint32_t again;         /* statements that run a second time */
 };
+
+static bool is_backward(const struct msim_anatomy *a, uint32_t s)
+{
+    const struct msim_anatomy_statement *row = &a->rows[s];
+
+    return row->block != MSIM_NONE && row->role == MSIM_ANATOMY_BACKWARD;
+}
 
 static bool is_chosen(const struct recomputing *c, uint32_t block)
 {
@@ -40,15 +48,35 @@ static bool matches(const struct recomputing *c, uint32_t s)
                    msim_trace_text(t, t->ops[c->w->a.rows[s].op].name), 0) == 0;
 }
 
+/* Backward statements block after block: those of `k` are rows[first[k]] to
+ * rows[first[k + 1]]. */
+static enum msim_status list_backward(struct recomputing *c)
+{
+    const struct msim_anatomy *a = &c->w->a;
+
+    c->first = calloc((size_t)a->n_blocks + 2, sizeof(*c->first));
+    c->rows = malloc(((size_t)a->n + 1) * sizeof(*c->rows));
+    if (!c->first || !c->rows)
+        return MSIM_ENOMEM;
+    for (uint32_t s = 0; s < a->n; s++)
+        if (is_backward(a, s))
+            c->first[a->rows[s].block + 2]++;
+    for (uint32_t k = 2; k < a->n_blocks + 2; k++)
+        c->first[k] += c->first[k - 1];
+    for (uint32_t s = 0; s < a->n; s++)
+        if (is_backward(a, s))
+            c->rows[c->first[a->rows[s].block + 1]++] = s;
+    return MSIM_OK;
+}
+
 /* Mark lives that backward statements of `block` name, or take them off. */
 static void mark(struct recomputing *c, uint32_t block, bool on)
 {
     const struct msim_anatomy *a = &c->w->a;
-    const struct msim_anatomy_pass *p = &a->passes[a->blocks[block].pass];
 
-    for (uint32_t s = p->backward; s < p->tail; s++) {
-        if (a->rows[s].block != block)
-            continue;
+    for (uint32_t k = c->first[block]; k < c->first[block + 1]; k++) {
+        uint32_t s = c->rows[k];
+
         for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
             struct msim_lives_each e = msim_lives_inputs(a->lives, c->w->t, i);
 
@@ -104,8 +132,7 @@ static enum msim_status visit(void *ctx, uint32_t s)
     struct recomputing *c = ctx;
     const struct msim_anatomy_statement *row = &c->w->a.rows[s];
 
-    if (row->role == MSIM_ANATOMY_BACKWARD && row->block != MSIM_NONE &&
-        !c->done[row->block]) {
+    if (is_backward(&c->w->a, s) && !c->done[row->block]) {
         c->done[row->block] = 1;
         if (is_chosen(c, row->block))
             MSIM_TRY(run_again(c, row->block, s));
@@ -161,9 +188,13 @@ enum msim_status msim_stage_recompute(struct msim_weave *w,
     c.done = calloc(w->a.n_blocks, 1);
     c.backward = calloc((size_t)w->d.lives.n + 1, 1);
     if (c.done && c.backward)
+        status = list_backward(&c);
+    if (status == MSIM_OK)
         status = msim_weave_walk(w, &c, visit);
     free(c.done);
     free(c.backward);
+    free(c.first);
+    free(c.rows);
     if (status == MSIM_OK && !c.again && !*r->recompute_ops)
         status = msim_weave_refuse(
             w,

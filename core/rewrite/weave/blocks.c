@@ -273,7 +273,7 @@ static void cut(struct cutting *c)
 static void mark_repeats(struct cutting *c)
 {
     for (uint32_t i = 0; i < c->n_pieces; i++)
-        for (uint32_t j = 0; j < i; j++)
+        for (uint32_t j = i; j-- && !c->pieces[i].repeats;) /* soon found */
             if (c->pieces[i].sign == c->pieces[j].sign)
                 c->pieces[i].repeats = c->pieces[j].repeats = true;
 }
