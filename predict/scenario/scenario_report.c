@@ -172,6 +172,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 
     if (s->ranked) {
         msim_ranking_text(s, out);
+        text_usages(s, out);
         return;
     }
     fputs("                                   period  of the base [90 %]       "

@@ -228,6 +228,12 @@ assert more["memory_bytes_per_second"] > \
 assert more["sm_busy"] > 2 * base["sm_busy"], (base, more)
 PY
 
+# The ranking of parts has it, too, in text and figures of one kind.
+run whatif --sensitivity --usage --platform a100 "$samples/llama-block"
+want_rc 0
+awk '/^GPU use on average/ { n = NR } n && NR > n && /SMs busy/ { rows++ } END { exit !(rows > 5) }' \
+    "$folder/out" || complain "no use of GPUs behind the ranking: $out"
+
 # 200,000 bytes of shared memory are more than an SM of a T4 has: its library has
 # another kernel.
 sed 's/"shared memory": 0/"shared memory": 200000/' "$folder/mm.json" \
