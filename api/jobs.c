@@ -232,7 +232,8 @@ static enum msim_status scenarios(const struct msim_call_options *o,
 
     if (fd < 0)
         return MSIM_ENOMEM;
-    status = msim_scenarios_read(&s, path, &o->settings, err);
+    status = msim_scenarios_read(
+        &s, &(struct msim_scenario_source){.path = path}, &o->settings, err);
     s.kernels = o->kernels;
     if (status == MSIM_OK)
         status = msim_scenarios_run(&s, &job->inputs, to, err);

@@ -22,7 +22,7 @@ APPS = os.path.join(ROOT, "data", "apps")
 SAMPLES = ["gpt2", "resnet", "vit", "bert", "dlrm", "llama-block", "dlrm-ddp-2ranks"]
 # Objects whose keys are names of the job, and not of fields.
 MAPS = {"main_thread", "threads", "gpu_idle", "streams", "by", "copied_us", "stages", "classes",
-        "counterfactual", "provenance", "replicas"}
+        "counterfactual", "provenance", "replicas", "grid"}
 
 SCENARIOS = {"scenarios": [
     {"name": "half", "changes": [{"scale": {"select": "kernels", "factor": 0.5}}]},
@@ -126,6 +126,8 @@ class Asked:
         for op in ("aten::linear", "aten::layer_norm", "aten::scaled_dot_product_attention"):
             yield "explanation", "--json", "--platform", "h100", "--explain", op, one
         yield "whatif", "whatif", "--json", "--platform", "a100", "--sensitivity", two
+        yield ("whatif", "whatif", "--json", "--platform", "a100", "--grid", "gpu=a100,h100",
+               "--grid", "kernels=1,0.5", one)
         yield "comparison", "compare", "--json", "--platform", "a100,a100", one, two
         yield "program", "generate", "--json", "--direct", "--no-loops", one
 

@@ -7,6 +7,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/plan/grid_option.h"
 #include "cli/platform_hint.h"
 #include "cli/written.h"
 #include "core/base/json.h"
@@ -31,7 +32,14 @@ struct settings {
     enum msim_output output;
     bool sensitivity, kernels, usage, simulate;
     uint32_t threads;
+    cJSON *grid; /* the file that --grid stands for; NULL: a file is given */
 };
+
+static enum msim_status parse_grid(void *settings, const char *value,
+                                   struct msim_error *err)
+{
+    return msim_grid_option(&((struct settings *)settings)->grid, value, err);
+}
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
@@ -64,6 +72,14 @@ static const struct msim_option OPTIONS[] = {
      .help = "no scenarios: what a tenth less of each kind of work, family, "
              "stream, link, part of the host and large operator brings, most "
              "first"},
+    {.name = "grid",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_grid,
+     .metavar = "CHANGE=VALUE,...",
+     .help = "no file: a scenario for each of these values of a change "
+             "(gpu=a100,h100); given again, for all combinations. A number for "
+             "kernels, communication, copies or host is a factor of such "
+             "durations"},
     {.name = "kernels",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, kernels),
@@ -103,6 +119,7 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim whatif scenarios.json run",
     "mystique-sim whatif --sensitivity run",
+    "mystique-sim whatif --grid gpu=a100,h100 --grid batch=8,16,32 run",
     "mystique-sim whatif --platform a100 scenarios.json trace.json --csv",
     "mystique-sim whatif scenarios.json run --write changed",
     "mystique-sim whatif scenarios.json llama3-8b --strategy s.json --platform "
@@ -112,7 +129,8 @@ static const char *const EXAMPLES[] = {
 
 static const struct msim_command COMMAND = {
     .name = "whatif",
-    .operands = "SCENARIOS.json|--sensitivity TRACE|DIR...|MODEL|MODEL.json",
+    .operands =
+        "SCENARIOS.json|--grid C=V,...|--sensitivity TRACE|DIR...|MODEL",
     .summary =
         "Predict changes to one job, traced or described, side by side: other "
         "durations, "
@@ -181,7 +199,7 @@ static void say_written(const char *name, const struct msim_scenario_written *w)
  */
 
 /* Why an option does not go with a described model; NULL: all do. */
-static const char *unfit(const struct settings *s, size_t n_files)
+static const char *unfit(const struct settings *s, int n_files)
 {
     return s->sensitivity ? "--sensitivity ranks parts of a traced job"
            : s->usage     ? "--usage is of a traced job: write the traces of a "
@@ -227,24 +245,23 @@ static enum msim_status report_jobs(const struct msim_job_whatif *w,
     return MSIM_OK;
 }
 
-static enum msim_status describe(const struct msim_cli_operands *files,
-                                 const struct settings *s, const char *data,
-                                 struct msim_error *err)
+static enum msim_status describe(const struct msim_scenario_source *scenarios,
+                                 const char *model, const struct settings *s,
+                                 const char *data, struct msim_error *err)
 {
-    struct msim_job_question q = {files->items[0], files->items[1], s->strategy,
-                                  s->platform,     s->network,      data,
-                                  s->simulate};
+    struct msim_job_question q = {*scenarios, model, s->strategy, s->platform,
+                                  s->network, data,  s->simulate};
     struct msim_job_whatif w;
     enum msim_status status = msim_job_whatif_run(&w, &q, err);
 
     if (status == MSIM_OK && s->write)
         status = msim_job_write_look(&w, s->write, err);
     if (status == MSIM_OK)
-        status = write_html(s, files->items[1], jobs_json, &w, err);
+        status = write_html(s, model, jobs_json, &w, err);
     if (status == MSIM_OK)
         status = report_jobs(&w, s->output);
     if (status == MSIM_OK && s->write)
-        status = write_jobs(&w, files->items[1], s, data, err);
+        status = write_jobs(&w, model, s, data, err);
     msim_job_whatif_release(&w);
     return status;
 }
@@ -298,9 +315,9 @@ static enum msim_status look_apart(const struct msim_predict_settings *s,
     return MSIM_OK;
 }
 
-/* A mistyped scenario fails before a trace is read. Without a `file` the
+/* A mistyped scenario fails before a trace is read. Where `from` is NULL the
  * scenarios are our own. */
-static enum msim_status run(const char *file,
+static enum msim_status run(const struct msim_scenario_source *from,
                             struct msim_predict_settings *settings,
                             const struct settings *cli, struct msim_error *err)
 {
@@ -310,8 +327,8 @@ static enum msim_status run(const char *file,
     struct msim_written_job job;
     enum msim_status status = msim_written_settings(&job, settings, err);
 
-    if (status == MSIM_OK && file)
-        status = msim_scenarios_read(&s, file, settings, err);
+    if (status == MSIM_OK && from)
+        status = msim_scenarios_read(&s, from, settings, err);
     if (status == MSIM_OK && cli->write)
         status = look_apart(settings, cli->write, err);
     if (status == MSIM_OK && cli->write)
@@ -320,7 +337,7 @@ static enum msim_status run(const char *file,
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, settings, err);
     if (status == MSIM_OK)
-        status = file ? msim_scenarios_run(&s, &in, &to, err)
+        status = from ? msim_scenarios_run(&s, &in, &to, err)
                       : msim_scenarios_rank(&s, settings, &in, &to, err);
     if (status == MSIM_OK) {
         show_doubts(&s);
@@ -351,7 +368,8 @@ static bool holds_scenarios(const char *path)
         st.st_size > SCENARIOS_MAX ||
         msim_json_read(&json, path, &why) != MSIM_OK)
         return false;
-    is = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "scenarios"));
+    is = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "scenarios")) ||
+         cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(json, "grid"));
     cJSON_Delete(json);
     return is;
 }
@@ -373,66 +391,87 @@ static int fail(enum msim_status status, struct msim_error *err,
     return msim_message_error(status, err);
 }
 
+/* What does not go with scenarios of our own, or with a traced job; NULL: all
+ * goes. */
+static const char *unfit_traced(const struct settings *s)
+{
+    return s->grid && s->sensitivity
+               ? "--grid has scenarios, and --sensitivity its own"
+           : s->write && s->sensitivity
+               ? "--sensitivity changes durations alone, and --write writes "
+                 "changed traces"
+           : s->kernels && s->sensitivity
+               ? "--sensitivity changes durations alone, and --kernels lists "
+                 "what scenarios change"
+           : s->simulate ? "--simulate is of a described model: what is "
+                           "predicted of traces is simulated"
+                         : NULL;
+}
+
+static enum msim_status trace(const struct msim_scenario_source *from,
+                              const struct msim_cli_operands *files, int first,
+                              const struct settings *s, const char *data,
+                              struct msim_error *err)
+{
+    struct msim_predict_settings settings = {
+        .data = data,
+        .peers = MSIM_PEERS_FIXED,
+        .iteration = MSIM_ITERATION_ALL,
+        .paths = (const char *const *)&files->items[first],
+        .n_paths = (uint32_t)(files->n - first),
+        .platform = s->platform,
+        .host = s->host,
+        .network = s->network,
+        .load.threads = s->threads,
+        .load.details = s->write != NULL, /* schemas, value ranges */
+        .usage = s->usage};
+
+    return run(from, &settings, s, err);
+}
+
+static enum msim_status ask(const struct settings *s,
+                            const struct msim_cli_operands *files,
+                            struct msim_error *err)
+{
+    const int first = s->sensitivity || s->grid ? 0 : 1; /* of the job */
+    const struct msim_scenario_source from = {
+        s->grid ? "--grid" : files->items[0], s->grid};
+    const char *last = files->items[files->n - 1], *why;
+    char data[1024];
+    bool described;
+
+    MSIM_TRY(msim_option_check_html(s->html, err));
+    if (files->n <= first)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got '%s' alone, want SCENARIOS.json and a trace, or "
+                         "--sensitivity or --grid and a trace",
+                         files->items[0]);
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    described = s->strategy || msim_described_is(last, data);
+    why = described ? unfit(s, files->n - first) : unfit_traced(s);
+    if (why)
+        return msim_fail(err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE, "%s", why);
+    return described ? describe(&from, files->items[first], s, data, err)
+                     : trace(s->sensitivity ? NULL : &from, files, first, s,
+                             data, err);
+}
+
 int msim_cmd_whatif(int argc, char **argv)
 {
-    char data[1024];
-    struct msim_predict_settings settings = {.data = data,
-                                             .peers = MSIM_PEERS_FIXED,
-                                             .iteration = MSIM_ITERATION_ALL};
     struct settings s = {.threads = 2};
     struct msim_cli_operands files;
     struct msim_error err = {0};
     enum msim_status status;
-    const char *last;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
 
-    if (rc >= 0)
-        return rc;
-    if (msim_option_check_html(s.html, &err) != MSIM_OK)
-        return msim_message_error(err.status, &err);
-    last = files.items[files.n - 1];
-    /* Arrays of a million tasks come and go with every scenario: keep their
-     * pages instead of asking for them anew. */
-    (void)mallopt(M_MMAP_THRESHOLD, KEPT);
-    (void)mallopt(M_TRIM_THRESHOLD, KEPT);
-    if (!s.sensitivity && files.n < 2)
-        return msim_message_error(
-            msim_fail(&err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                      "got '%s' alone, want SCENARIOS.json and a trace, or "
-                      "--sensitivity and a trace",
-                      files.items[0]),
-            &err);
-    status = msim_datadir_find(data, sizeof(data), &err);
-    if (status == MSIM_OK && (s.strategy || msim_described_is(last, data))) {
-        const char *why = unfit(&s, files.n);
-
-        status = why ? msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
-                                 "%s", why)
-                     : describe(&files, &s, data, &err);
-        return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
+    if (rc < 0) {
+        /* Arrays of a million tasks come and go with every scenario: keep their
+         * pages instead of asking for them anew. */
+        (void)mallopt(M_MMAP_THRESHOLD, KEPT);
+        (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+        status = ask(&s, &files, &err);
+        rc = status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
     }
-    if (status == MSIM_OK && s.write && s.sensitivity)
-        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
-                           "--sensitivity changes durations alone, and --write "
-                           "writes changed traces");
-    if (status == MSIM_OK && s.kernels && s.sensitivity)
-        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
-                           "--sensitivity changes durations alone, and "
-                           "--kernels lists what scenarios change");
-    if (status == MSIM_OK && s.simulate)
-        status = msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
-                           "--simulate is of a described model: what is "
-                           "predicted of traces is simulated");
-    settings.paths = (const char *const *)&files.items[s.sensitivity ? 0 : 1];
-    settings.n_paths = (uint32_t)files.n - !s.sensitivity;
-    settings.platform = s.platform;
-    settings.host = s.host;
-    settings.network = s.network;
-    settings.load.threads = s.threads;
-    settings.load.details = s.write != NULL; /* schemas, value ranges */
-    settings.usage = s.usage;
-    if (status == MSIM_OK)
-        status =
-            run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);
-    return status == MSIM_OK ? MSIM_EXIT_OK : fail(status, &err, &files);
+    cJSON_Delete(s.grid);
+    return rc;
 }

@@ -8,7 +8,6 @@
 #include "models/platform/platform.h"
 #include "plan/describe/strategy_guard.h"
 #include "plan/memory/steps_read.h"
-#include "predict/scenario/scenario_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -469,7 +468,8 @@ enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
     status = read_base(&r, err);
     msim_job_change_begin(&out->base.change, &out->base.strategy);
     if (status == MSIM_OK)
-        status = msim_scenario_list_read(&reader, q->scenarios, err);
+        status =
+            msim_scenario_list_read(&reader, &q->scenarios, &out->grid, err);
     if (status == MSIM_OK)
         status = msim_steps_read(&r.fit, &r.memory, q->data_dir, NULL, err);
     if (status == MSIM_OK)
@@ -490,4 +490,5 @@ void msim_job_whatif_release(struct msim_job_whatif *w)
     free(w->rows);
     w->rows = NULL;
     w->n = 0;
+    msim_scenario_grid_release(&w->grid);
 }

@@ -7,7 +7,7 @@
  * "fsdp"}]},
  *        {"name": "QLoRA", "changes": [{"qlora": 64}]}]}
  *
- * The file is that of traced jobs (predict/scenario/scenario_list.h), with
+ * The file is that of traced jobs (predict/scenario/list/scenario_list.h), with
  * changes of model splits, precision, memory techniques and fine-tuning
  * (plan/whatif/job_change.h). Each is predicted as a row of a table of jobs is.
  *
@@ -35,6 +35,7 @@
 #include "plan/simulate/job_graph.h"
 #include "plan/step/steps_file.h"
 #include "plan/whatif/job_change.h"
+#include "predict/scenario/list/scenario_list.h"
 
 #include <stdio.h>
 
@@ -59,15 +60,16 @@ struct msim_job_whatif {
     struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_job_scenario base, *rows;
     uint32_t n;
-    bool simulated;              /* the base was asked for so, too */
-    struct msim_job_graph graph; /* of the base */
+    struct msim_scenario_grid grid; /* of the file */
+    bool simulated;                 /* the base was asked for so, too */
+    struct msim_job_graph graph;    /* of the base */
 };
 
 struct msim_job_question {
-    const char *scenarios; /* the file */
-    const char *model;     /* a name of data/models, or a file */
-    const char *strategy;  /* a file; NULL: one GPU */
-    const char *platform;  /* a name or a file */
+    struct msim_scenario_source scenarios;
+    const char *model;    /* a name of data/models, or a file */
+    const char *strategy; /* a file; NULL: one GPU */
+    const char *platform; /* a name or a file */
     /* The same, of all scenarios that name none; NULL: the platforms' own. */
     const char *network;
     const char *data_dir;

@@ -12,6 +12,13 @@
 
 #include <math.h>
 
+/* Scenario `index`, or the base. */
+static const struct msim_job_scenario *row_of(const struct msim_job_whatif *w,
+                                              uint32_t index)
+{
+    return index == MSIM_GRID_BASE ? &w->base : &w->rows[index];
+}
+
 /* As a traced job's: each instant is the first of these. */
 struct breakdown {
     double compute, communication, copies, host, idle;
@@ -31,14 +38,14 @@ static struct breakdown breakdown_of(const struct msim_job_scenario *r)
 
 /* ---- text ---------------------------------------------------------------- */
 
-static void text_row(const struct msim_job_scenario *r, FILE *out)
+static void text_row(const struct msim_job_scenario *r, int width, FILE *out)
 {
     char step[MSIM_CELL];
     struct breakdown b = breakdown_of(r);
     double share = 100 / r->step.us;
     char guards[MSIM_GUARD_WORDS];
 
-    msim_print(out, "%-28.28s ", r->name);
+    msim_print(out, "%-*.*s ", width, width, r->name);
     if (*r->reason) {
         msim_print(out, "no prediction: %s\n", r->reason);
         return;
@@ -75,20 +82,23 @@ static void text_graph(const struct msim_job_whatif *w, FILE *out)
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 {
+    static const char TITLES[] =
+        "                                     step  of the base [90 %]      "
+        "tokens/s  comp  comm  copy  host  idle  peak GiB  fits";
+    static const char UNITS[] =
+        "                                                                   "
+        "             %     %     %     %     %";
+    const int width = msim_scenario_grid_width(&w->grid);
+    const int wider = width - MSIM_SCENARIO_WIDTH;
     char marked[MSIM_GUARD_SENTENCE];
 
     msim_print(out, "%s on %s", w->model.name, w->platform);
     if (*w->assumed)
         msim_print(out, "; assumed %s", w->assumed);
-    fputs(
-        "\n\n                                     step  of the base [90 %]     "
-        " tokens/s  comp  comm  copy  host  idle  peak GiB  fits\n"
-        "                                                                   "
-        "             %     %     %     %     %\n",
-        out);
-    text_row(&w->base, out);
+    msim_print(out, "\n\n%*s%s\n%*s%s\n", wider, "", TITLES, wider, "", UNITS);
+    text_row(&w->base, width, out);
     for (uint32_t i = 0; i < w->n; i++)
-        text_row(&w->rows[i], out);
+        text_row(&w->rows[i], width, out);
     text_graph(w, out);
     fputs(
         "\ncomp: with the optimizer's step; comm, copy: what compute does not "
@@ -140,10 +150,13 @@ static void json_breakdown(struct msim_json *j,
 }
 
 static void json_row(struct msim_json *j, const char *key,
-                     const struct msim_job_scenario *r)
+                     const struct msim_job_whatif *w, uint32_t index)
 {
+    const struct msim_job_scenario *r = row_of(w, index);
+
     msim_json_open(j, key, '{', true);
     msim_json_text(j, "name", r->name);
+    msim_scenario_grid_json(&w->grid, index, j);
     msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
     if (!*r->reason) {
         json_figure(j, "period_us", r->step.us, r->step.low_us,
@@ -190,11 +203,11 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
     msim_json_text(&j, "platform", w->platform);
     msim_json_text(&j, "assumed", w->assumed);
     msim_guard_count_json(&j, &w->marked, "predictions");
-    json_row(&j, "base", &w->base);
+    json_row(&j, "base", w, MSIM_GRID_BASE);
     json_graph(&j, w);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < w->n; i++)
-        json_row(&j, NULL, &w->rows[i]);
+        json_row(&j, NULL, w, i);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
@@ -202,8 +215,9 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void csv_row(const struct msim_job_scenario *r, FILE *out)
+static void csv_row(const struct msim_job_whatif *w, uint32_t index, FILE *out)
 {
+    const struct msim_job_scenario *r = row_of(w, index);
     struct breakdown b = breakdown_of(r);
     const double figures[] = {
         r->step.us,    r->step.low_us, r->step.high_us, r->ratio,
@@ -217,9 +231,11 @@ static void csv_row(const struct msim_job_scenario *r, FILE *out)
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         msim_csv_add_number(out, *r->reason ? NAN : figures[i]);
     msim_guard_words(r->marks, guards);
-    msim_csv_print(out, ",%s,%s,%s\n",
+    msim_csv_print(out, ",%s,%s,%s",
                    *r->reason ? "" : msim_fits_text(r->memory.fits), r->reason,
                    guards);
+    msim_scenario_grid_csv(&w->grid, index, out);
+    putc('\n', out);
 }
 
 void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
@@ -227,11 +243,13 @@ void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
     fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
           "ratio_high,compute_us,communication_us,memory_copy_us,host_us,"
           "idle_us,peak_bytes,peak_low_bytes,peak_high_bytes,capacity_bytes,"
-          "tokens_per_second,fits,reason,guards\n",
+          "tokens_per_second,fits,reason,guards",
           out);
-    csv_row(&w->base, out);
+    msim_scenario_grid_csv_head(&w->grid, out);
+    putc('\n', out);
+    csv_row(w, MSIM_GRID_BASE, out);
     for (uint32_t i = 0; i < w->n; i++)
-        csv_row(&w->rows[i], out);
+        csv_row(w, i, out);
 }
 
 /* ---- Markdown ------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /*
  * predict/scenario/change_machine.c - changes of what the job runs on.
  */
+#include "core/base/json_out.h"
 #include "predict/scenario/change.h"
 
 #include <string.h>
@@ -16,9 +17,22 @@ static const char *read_name(struct msim_change_reader *r, const char *key)
     return kept;
 }
 
+/* A number is its text. */
+static const char *read_rate(struct msim_change_reader *r, const char *key)
+{
+    const cJSON *item = msim_field_json(r->f, key);
+    char text[32];
+
+    if (!cJSON_IsNumber(item))
+        return read_name(r, key);
+    r->row->other_target = true;
+    msim_number_text(text, item->valuedouble);
+    return msim_change_text(r, text);
+}
+
 void msim_change_read_clock(struct msim_change_reader *r, const char *key)
 {
-    const char *text = read_name(r, key);
+    const char *text = read_rate(r, key);
     struct msim_clock_wish *wish = &r->row->settings.clock;
     struct msim_error why = {0};
     bool cap = strcmp(key, "power_cap") == 0;

@@ -48,6 +48,7 @@
 #define MSIM_PREDICT_SCENARIO_SCENARIO_H
 #include "predict/edit/edit.h"
 #include "predict/pipeline.h"
+#include "predict/scenario/list/scenario_list.h"
 #include "predict/shelf.h"
 
 /* What the main thread waits for its data in, as PyTorch marks it. */
@@ -97,6 +98,7 @@ struct msim_scenarios {
     struct msim_scenario_row base, *rows;
     uint32_t n;
     bool ranked;                    /* by msim_scenarios_rank() */
+    struct msim_scenario_grid grid; /* of the file */
     bool from_file;                 /* rows have `asks` */
     struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_shelf shelf;
@@ -105,13 +107,13 @@ struct msim_scenarios {
 };
 
 /*
- * Read the scenarios of `path` as changes to `s`. EFORMAT names the member by
+ * Read the scenarios of `from` as changes to `s`. EFORMAT names the member by
  * its path, what was found and what is accepted. Release in any case; `s` must
  * live as long.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_scenarios_read(struct msim_scenarios *out,
-                                     const char *path,
+                                     const struct msim_scenario_source *from,
                                      const struct msim_predict_settings *s,
                                      struct msim_error *err);
 void msim_scenarios_release(struct msim_scenarios *s);

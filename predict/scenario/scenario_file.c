@@ -2,8 +2,8 @@
  * predict/scenario/scenario_file.c - scenarios of a traced job from their file.
  */
 #include "predict/scenario/change_kinds.h"
+#include "predict/scenario/list/scenario_list.h"
 #include "predict/scenario/scenario_guard.h"
-#include "predict/scenario/scenario_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void end_row(void *ctx)
 }
 
 enum msim_status msim_scenarios_read(struct msim_scenarios *out,
-                                     const char *path,
+                                     const struct msim_scenario_source *from,
                                      const struct msim_predict_settings *s,
                                      struct msim_error *err)
 {
@@ -110,7 +110,7 @@ enum msim_status msim_scenarios_read(struct msim_scenarios *out,
 
     *out = (struct msim_scenarios){.from_file = true};
     msim_arena_init(&out->arena);
-    return msim_scenario_list_read(&reader, path, err);
+    return msim_scenario_list_read(&reader, from, &out->grid, err);
 }
 
 void msim_scenarios_release(struct msim_scenarios *s)
@@ -122,6 +122,7 @@ void msim_scenarios_release(struct msim_scenarios *s)
     free(s->rows);
     msim_arena_release(&s->arena);
     msim_shelf_release(&s->shelf);
+    msim_scenario_grid_release(&s->grid);
     s->rows = NULL;
     s->n = 0;
 }

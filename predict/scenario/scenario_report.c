@@ -13,6 +13,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Scenario `index`, or the base. */
+static const struct msim_scenario_row *row_of(const struct msim_scenarios *s,
+                                              uint32_t index)
+{
+    return index == MSIM_GRID_BASE ? &s->base : &s->rows[index];
+}
+
 static bool is_edge(const struct msim_memory_note *m)
 {
     return m->fits && !strcmp(m->fits, "edge");
@@ -36,12 +43,12 @@ static double share(double us, const struct msim_scenario_row *r)
     return r->iteration.predicted > 0 ? 100 * us / r->iteration.predicted : 0;
 }
 
-static void text_row(const struct msim_scenario_row *r, FILE *out)
+static void text_row(const struct msim_scenario_row *r, int width, FILE *out)
 {
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
     char memory[MSIM_CELL], guards[MSIM_GUARD_WORDS];
 
-    msim_print(out, "%-28.28s ", r->name);
+    msim_print(out, "%-*.*s ", width, width, r->name);
     if (*r->reason) {
         msim_print(out, "no prediction: %s\n", r->reason);
         return;
@@ -168,6 +175,14 @@ static void explain_memory(const struct msim_scenarios *s, FILE *out)
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 {
+    static const char TITLES[] =
+        "                                   period  of the base [90 %]       "
+        "iteration      kernels  comp  comm  host  peak GiB";
+    static const char UNITS[] =
+        "                                                                    "
+        "                          %     %     %";
+    const int width = msim_scenario_grid_width(&s->grid);
+    const int wider = width - MSIM_SCENARIO_WIDTH;
     char marked[MSIM_GUARD_SENTENCE], step[MSIM_STEP_TEXT];
 
     if (s->ranked) {
@@ -175,14 +190,10 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
         text_usages(s, out);
         return;
     }
-    fputs("                                   period  of the base [90 %]       "
-          "iteration      kernels  comp  comm  host  peak GiB\n"
-          "                                                                    "
-          "                          %     %     %\n",
-          out);
-    text_row(&s->base, out);
+    msim_print(out, "%*s%s\n%*s%s\n", wider, "", TITLES, wider, "", UNITS);
+    text_row(&s->base, width, out);
     for (uint32_t i = 0; i < s->n; i++)
-        text_row(&s->rows[i], out);
+        text_row(&s->rows[i], width, out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
     msim_report_step_text(&s->base.step, step);
     if (*step)
@@ -226,11 +237,13 @@ static void json_kernels(struct msim_json *j, const struct msim_scenario_row *r)
 }
 
 static void json_row(struct msim_json *j, const char *key,
-                     const struct msim_scenarios *s,
-                     const struct msim_scenario_row *r)
+                     const struct msim_scenarios *s, uint32_t index)
 {
+    const struct msim_scenario_row *r = row_of(s, index);
+
     msim_json_open(j, key, '{', true);
     msim_json_text(j, "name", r->name);
+    msim_scenario_grid_json(&s->grid, index, j);
     msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
     if (r->group)
         msim_ranking_json(j, s, r);
@@ -270,10 +283,10 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
     msim_json_text(&j, "schema", "mystique-sim/whatif/1");
     msim_json_text(&j, "version", MSIM_VERSION);
     msim_guard_count_json(&j, &s->marked, "predictions");
-    json_row(&j, "base", s, &s->base);
+    json_row(&j, "base", s, MSIM_GRID_BASE);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < s->n; i++)
-        json_row(&j, NULL, s, &s->rows[i]);
+        json_row(&j, NULL, s, i);
     msim_json_close(&j);
     msim_report_json_import(&j, "import", s->files, s->n_files, false);
     msim_json_close(&j);
@@ -308,9 +321,9 @@ static double recorded(const struct msim_scenario_row *r, bool reserved)
     return (double)(reserved ? sum.reserved : sum.allocated);
 }
 
-static void csv_row(const struct msim_scenarios *s,
-                    const struct msim_scenario_row *r, FILE *out)
+static void csv_row(const struct msim_scenarios *s, uint32_t index, FILE *out)
 {
+    const struct msim_scenario_row *r = row_of(s, index);
     const double figures[] = {r->period.predicted,
                               r->period.low,
                               r->period.high,
@@ -351,6 +364,7 @@ static void csv_row(const struct msim_scenarios *s,
         msim_csv_add_number(out, *r->reason ? NAN : r->usage[i]);
     if (s->ranked)
         msim_ranking_csv(s, r, out);
+    msim_scenario_grid_csv(&s->grid, index, out);
     putc('\n', out);
 }
 
@@ -367,8 +381,9 @@ void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
         msim_csv_print(out, ",%s", msim_usage_key((enum msim_usage)i));
     if (s->ranked)
         msim_ranking_csv_head(out);
+    msim_scenario_grid_csv_head(&s->grid, out);
     putc('\n', out);
-    csv_row(s, &s->base, out);
+    csv_row(s, MSIM_GRID_BASE, out);
     for (uint32_t i = 0; i < s->n; i++)
-        csv_row(s, &s->rows[i], out);
+        csv_row(s, i, out);
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import os
 import tempfile
@@ -102,25 +101,14 @@ def predict(
     return of.get(data["schema"].split("/")[1], Prediction)(data, messages)
 
 
-def grid(**axes: Sequence[Any]) -> List[Dict[str, Any]]:
+def grid(**axes: Sequence[Any]) -> Dict[str, Any]:
     """Scenarios of all combinations: grid(gpu=["a100", "h100"], batch=[8, 16]).
 
-    Names are changes of docs/whatif.md; `kernels`, `communication`, `copies` and
-    `host` are factors of such durations.
+    Names are changes of docs/whatif.md; a number for `kernels`, `communication`,
+    `copies` or `host` is a factor of such durations. Answers have the values in
+    columns grid.gpu, grid.batch.
     """
-    scaled = ("kernels", "communication", "copies", "host")
-    out = []
-    for values in itertools.product(*axes.values()):
-        point = dict(zip(axes, values))
-        changes = [
-            {"scale": {"select": name, "factor": value}}
-            # "host" is a host's name, too
-            if name in scaled and not isinstance(value, str) else {name: value}
-            for name, value in point.items()
-        ]
-        name = ", ".join(f"{axis} {value}" for axis, value in point.items())
-        out.append({"name": name, "changes": changes})
-    return out
+    return {"grid": {name: list(values) for name, values in axes.items()}}
 
 
 def _scenarios(changes: Changes) -> Any:
@@ -128,7 +116,7 @@ def _scenarios(changes: Changes) -> Any:
     if isinstance(changes, (str, os.PathLike)):
         return changes
     if isinstance(changes, Mapping):
-        if "scenarios" in changes:
+        if "scenarios" in changes or "grid" in changes:
             return changes
         return {"scenarios": [
             {"name": name, "changes": [one] if isinstance(one, Mapping) else list(one)}

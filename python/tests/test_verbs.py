@@ -65,14 +65,14 @@ def test_forms_of_changes_are_one(gpt2, tmp_path):
     assert len(ratios) == 1
 
 
-def test_grid_names_every_point():
-    points = ms.grid(kernels=[1, 0.5], gpu=["a100", "h100"])
-    assert [p["name"] for p in points] == [
+def test_grid_is_all_combinations(gpt2):
+    w = ms.whatif(gpt2, ms.grid(kernels=[1, 0.5], gpu=["a100", "h100"]), platform="a100")
+    assert [row["name"] for row in w.rows()] == [
         "kernels 1, gpu a100", "kernels 1, gpu h100",
         "kernels 0.5, gpu a100", "kernels 0.5, gpu h100"]
-    assert points[2]["changes"] == [
-        {"scale": {"select": "kernels", "factor": 0.5}}, {"gpu": "a100"}]
-    assert ms.grid(host=["generic"])[0]["changes"] == [{"host": "generic"}]
+    assert [(row["grid.kernels"], row["grid.gpu"]) for row in w.rows()] == [
+        (1, "a100"), (1, "h100"), (0.5, "a100"), (0.5, "h100")]
+    assert w.ratio("kernels 0.5, gpu a100").predicted < 0.6
 
 
 def test_compare_takes_traces_and_predictions(gpt2):

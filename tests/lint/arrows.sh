@@ -83,8 +83,9 @@ plan/synth           : core/base core/trace core/write_et core/work core/pipelin
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/json core/memory core/reshape core/rewrite core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/synth predict : cjson/ cJSON.h
 plan/outcome         : core/base core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/markdown core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/write : cjson/ cJSON.h
-predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit : cjson/ cJSON.h
+plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/markdown core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/scenario/list predict/write : cjson/ cJSON.h
+predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit predict/scenario/list : cjson/ cJSON.h
+predict/scenario/list : core/base core/json : cjson/ cJSON.h
 predict/write        : core/ models/ predict predict/scenario :
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/draw         : core/base :

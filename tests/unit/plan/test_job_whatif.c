@@ -42,7 +42,7 @@ static enum msim_status ask_of(struct msim_job_whatif *w, const char *model,
 {
     char text[4096] = "{\"scenarios\": [";
     size_t used = strlen(text);
-    const struct msim_job_question q = {.scenarios = at("scenarios.json"),
+    const struct msim_job_question q = {.scenarios.path = at("scenarios.json"),
                                         .model = model,
                                         .strategy = at("strategy.json"),
                                         .platform = platform,
@@ -461,7 +461,7 @@ static void test_job_whatif__says_what_it_cannot(void)
     msim_job_whatif_release(&w);
     /* Without a strategy it is one GPU. */
     q.model = at("model.json");
-    q.scenarios = at("scenarios.json");
+    q.scenarios.path = at("scenarios.json");
     REQUIRE(msim_job_whatif_run(&w, &q, &err) == MSIM_OK);
     CHECK_INT(w.base.strategy.gpus, 1);
     CHECK_UINT(w.given, 1u << MSIM_GIVEN_gpus);

@@ -216,7 +216,9 @@ static void test_guard__files_have_asks(void)
 
     REQUIRE(fd >= 0);
     REQUIRE(write(fd, TEXT, sizeof(TEXT) - 1) == sizeof(TEXT) - 1);
-    REQUIRE(msim_scenarios_read(&s, path, &settings, NULL) == MSIM_OK);
+    REQUIRE(msim_scenarios_read(&s,
+                                &(struct msim_scenario_source){.path = path},
+                                &settings, NULL) == MSIM_OK);
     CHECK(s.from_file);
     msim_scenarios_release(&s);
     close(fd);

@@ -1,7 +1,7 @@
 /*
- * predict/scenario/scenario_list.c - walking a file of scenarios.
+ * predict/scenario/list/scenario_list.c - walking a file of scenarios.
  */
-#include "predict/scenario/scenario_list.h"
+#include "predict/scenario/list/scenario_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,8 +35,20 @@ static void read_change(const struct msim_scenario_reader *r,
                               cJSON_GetArraySize(f->object));
 }
 
+/* Where a change stands in the file. */
+static void name_place(struct msim_fields *in, uint32_t scenario,
+                       uint32_t change, const struct msim_scenario_grid *grid)
+{
+    if (grid->axes && scenario >= grid->first)
+        snprintf(in->path, sizeof(in->path), "grid.");
+    else
+        snprintf(in->path, sizeof(in->path), "scenarios[%u].changes[%u].",
+                 scenario, change);
+}
+
 static void read_changes(const struct msim_scenario_reader *r,
-                         struct msim_fields *f, uint32_t index)
+                         struct msim_fields *f, uint32_t index,
+                         const struct msim_scenario_grid *grid)
 {
     cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, "changes");
     cJSON *item;
@@ -52,8 +64,7 @@ static void read_changes(const struct msim_scenario_reader *r,
             msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
 
         settle_names(item);
-        snprintf(in.path, sizeof(in.path), "scenarios[%u].changes[%u].", index,
-                 n++);
+        name_place(&in, index, n++, grid);
         in.status = f->status;
         if (in.object)
             read_change(r, &in);
@@ -65,6 +76,7 @@ static void read_changes(const struct msim_scenario_reader *r,
 
 static enum msim_status read_scenario(const struct msim_scenario_reader *r,
                                       const cJSON *item, uint32_t index,
+                                      const struct msim_scenario_grid *grid,
                                       struct msim_fields *file)
 {
     static const char *const KEYS[] = {"name", "changes", NULL};
@@ -79,15 +91,16 @@ static enum msim_status read_scenario(const struct msim_scenario_reader *r,
         msim_field_refuse(&f, "name", "a text");
     MSIM_TRY(f.status);
     MSIM_TRY(r->begin(r->ctx, index, name));
-    read_changes(r, &f, index);
+    read_changes(r, &f, index, grid);
     r->end(r->ctx);
     return f.status;
 }
 
 static enum msim_status read_all(const struct msim_scenario_reader *r,
+                                 const struct msim_scenario_grid *grid,
                                  struct msim_fields *f)
 {
-    static const char *const KEYS[] = {"scenarios", NULL};
+    static const char *const KEYS[] = {"scenarios", "grid", NULL};
     const cJSON *list =
         cJSON_GetObjectItemCaseSensitive(f->object, "scenarios");
     const cJSON *item;
@@ -96,28 +109,43 @@ static enum msim_status read_all(const struct msim_scenario_reader *r,
     msim_fields_only(f, KEYS);
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0)
         msim_field_refuse(f, "scenarios",
-                          "an array of {\"name\": ..., \"changes\": [...]}");
+                          "an array of {\"name\": ..., \"changes\": [...]}, or "
+                          "\"grid\"");
     MSIM_TRY(f->status);
     MSIM_TRY(r->count(r->ctx, (uint32_t)cJSON_GetArraySize(list)));
-    cJSON_ArrayForEach(item, list) MSIM_TRY(read_scenario(r, item, index++, f));
+    cJSON_ArrayForEach(item, list)
+        MSIM_TRY(read_scenario(r, item, index++, grid, f));
     return MSIM_OK;
 }
 
-enum msim_status msim_scenario_list_read(const struct msim_scenario_reader *r,
-                                         const char *path,
-                                         struct msim_error *err)
+static enum msim_status read_tree(const struct msim_scenario_reader *r,
+                                  cJSON *json, const char *path,
+                                  struct msim_scenario_grid *grid,
+                                  struct msim_error *err)
+{
+    struct msim_fields f = msim_fields_of(json, path, err);
+
+    if (!cJSON_IsObject(json))
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "this is not a JSON object, want {\"scenarios\": "
+                         "[...]} or {\"grid\": {...}}");
+    MSIM_TRY(msim_scenario_grid_expand(grid, json, path, err));
+    return read_all(r, grid, &f);
+}
+
+enum msim_status
+msim_scenario_list_read(const struct msim_scenario_reader *r,
+                        const struct msim_scenario_source *from,
+                        struct msim_scenario_grid *grid, struct msim_error *err)
 {
     enum msim_status status;
-    struct msim_fields f;
     cJSON *json;
 
-    MSIM_TRY(msim_json_read(&json, path, err));
-    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
-    status = f.object
-                 ? read_all(r, &f)
-                 : msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                             "this is not a JSON object, want {\"scenarios\": "
-                             "[...]}");
+    *grid = (struct msim_scenario_grid){0};
+    if (from->tree)
+        return read_tree(r, from->tree, from->path, grid, err);
+    MSIM_TRY(msim_json_read(&json, from->path, err));
+    status = read_tree(r, json, from->path, grid, err);
     cJSON_Delete(json);
     return status;
 }
