@@ -56,6 +56,22 @@ llama-block/$et,v100,7500,llama,two
 CSV
 fit factors msim-fit-factors "$folder/programs.csv" "$data/traces" "$data" "$folder/made/programs.json"
 
+# A machine that is made up is calibrated: what is timed, and the laws that follow.
+here=$(cd "$(dirname "$0")" && pwd)
+if [ -x "$programs/msim-calibrate" ]; then
+    export FAKE_COUNTERS=1 FAKE_SUSTAINED=1 FAKE_BESIDE=1
+    fake="exec bash $here/fake_backend.bash $folder/asked"
+    answer fit_design calibrate --dry-run --backend "$fake" --budget 0.2 --out "$folder/made/fake.json"
+    answer fit_design_json calibrate --dry-run --json --seed 2 --backend "$fake" --budget 0.1 --out "$folder/made/fake.json"
+    run calibrate --backend "$fake" --budget 0.2 --out "$folder/made/fake.json"
+    want_rc 0
+    mv "$folder/made/fake.journal.jsonl" "$folder/made/again.journal.jsonl"
+    answer fit_calibrated calibrate --fit-only --out "$folder/made/again.json"
+    rm "$folder/made"/*.journal.jsonl
+    sums fit_calibrated_files "$folder/made"
+    rm "$folder/made"/*
+fi
+
 traces=${MSIM_TRACES:-}
 if [ -z "$traces" ]; then
     finish
@@ -91,5 +107,6 @@ fit collectives_again msim-fit-collectives --refit pcie --steps 20 "${read_them[
 # A machine learned from its traces.
 cd "$traces/traces"
 answer fit_machine calibrate --from ranking-a100/kineto --out "$folder/made/mine.json"
+answer fit_machine_again calibrate --from vgg13-h100/kineto --platform "$folder/made/mine.json" --out "$folder/made/twice.json"
 sums fit_machine_files "$folder/made"
 finish

@@ -87,6 +87,20 @@ engine apart '"model": "llama3-8b", "platform": "h100", "engine": "vllm", "disag
 engine experts '"model": "qwen3-30b-a3b", "platform": "h100", "engine": "sglang", "parallel": {"tp": 2, "ep": 2}' 10
 engine small '"model": "llama3-70b", "platform": "a100", "engine": "vllm"'
 
+# One pass of a model: an encoder, a reranker that is a decoder, a vision model.
+cat >"$folder/passes.json" <<'JSON'
+{"schema": "mystique-sim/app/1", "name": "passes",
+ "slo": [{"class": "all", "metric": "e2e", "percentile": 90, "limit_ms": 80}],
+ "classes": [{"name": "all", "share": 1, "input_tokens": {"lognormal": {"mean": 200, "cv": 0.5}}}],
+ "arrivals": {"process": "poisson", "rate": 60},
+ "stages": {
+  "embed": {"kind": "model", "model": "bert-base", "platform": "l4", "call": "queue", "batching": {"policy": "dynamic", "max_batch": 8, "max_wait_ms": 2}},
+  "look": {"kind": "model", "model": "vit-b-16", "platform": "t4", "call": "queue", "replicas": 2},
+  "rerank": {"kind": "model", "model": "llama3-8b", "platform": "h100", "call": "queue", "batching": {"policy": "dynamic", "max_batch": 4, "max_wait_ms": 1}}},
+ "flow": {"start": "embed", "edges": [{"from": "embed", "to": "look", "step": 1}, {"from": "embed", "to": "rerank", "step": 2}]}}
+JSON
+serve passes "$folder/passes.json" --num-requests 400 --json
+
 cat >"$folder/log.csv" <<'CSV'
 t_s,class,input_tokens,output_tokens
 0,long,900,40
