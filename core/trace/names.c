@@ -236,8 +236,8 @@ static bool begins_letters(const char *s, const char *word)
 static bool has_letters(const char *name, const char *word)
 {
     for (const char *s = name; *s; s++)
-        if (isalpha((unsigned char)*s) && !inside_word(name, s) &&
-            begins_letters(s, word))
+        if ((*s | 0x20) == *word && /* its first letter, in either case */
+            !inside_word(name, s) && begins_letters(s, word))
             return true;
     return false;
 }
