@@ -110,6 +110,30 @@ want_rc 3
 want_err "cannot run 'gnuplot': No such file or directory; charts need it"
 [ "$(cat "$folder/kept.svg")" = old ] || complain "the old chart is gone"
 
+# Each kernel has the arrow of its launch, from a bar of the host.
+run --platform a100 --timeline "$folder/launches.json" "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+cp "$folder/launches.json" "$folder/out"
+checked "the arrows of launches" <<'PYTHON'
+import json, sys
+
+events = json.load(open(sys.argv[1]))["traceEvents"]
+flows = [e for e in events if e.get("cat") == "ac2g"]
+ends = {e["id"]: e for e in flows if e["ph"] == "f"}
+starts = {e["id"]: e for e in flows if e["ph"] == "s"}
+assert ends.keys() == starts.keys() and len(flows) == 2 * len(ends)
+kernels = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy")
+           and "slack_us" in e.get("args", {})]
+assert len(kernels) > 50
+assert sorted((e["tid"], e["ts"]) for e in kernels) == sorted(
+    (e["tid"], e["ts"]) for e in ends.values())
+bars = [e for e in events if e["ph"] == "X" and e.get("cat") == "cpu_op"]
+for flow in starts.values():
+    assert flow["ts"] <= ends[flow["id"]]["ts"]
+    assert any(bar["tid"] == flow["tid"] and
+               bar["ts"] <= flow["ts"] <= bar["ts"] + bar["dur"] for bar in bars), flow
+PYTHON
+
 # --explain takes names as reports show them, and tells of the kernels that an
 # operator's own operators launch.
 run --platform a100 --explain AddmmBackward0 "$SOURCE_DIR/data/traces/gpt2"

@@ -439,7 +439,7 @@ struct msim_load {
     int32_t busy, queued; /* activities that run; that are launched and wait */
 };
 
-/* A dependency on the critical path, from one lane to another. */
+/* A dependency, from one lane to another. */
 struct msim_arrow {
     const char *name; /* kind of the edge */
     msim_ps from_at, to_at;
@@ -459,8 +459,9 @@ struct msim_timeline {
     uint32_t n_spans;
     struct msim_lane_info *lanes;
     uint32_t n_lanes;
-    struct msim_arrow *arrows; /* in the order of time */
-    uint32_t n_arrows;
+    struct msim_arrow *arrows;   /* of the path, in the order of time */
+    struct msim_arrow *launches; /* from calls to what they launch */
+    uint32_t n_arrows, n_launches;
     struct msim_mark *path, *steps; /* in the order of time; of all ranks */
     uint32_t n_path, cap_path, n_steps;
     struct msim_load *loads; /* by rank and time */

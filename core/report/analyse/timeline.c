@@ -3,8 +3,9 @@
  *
  * Every task that takes time is a bar on its lane, and every wait a bar on a
  * track beside it, before the task that waited. The critical path and the steps
- * have tracks of their own; arrows show the dependencies by which the path goes
- * from lane to lane, and counters what runs on a GPU and what is queued.
+ * have tracks of their own; arrows show what launched a kernel, and the
+ * dependencies by which the path goes from lane to lane, and counters what runs
+ * on a GPU and what is queued.
  */
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
@@ -210,17 +211,16 @@ static uint32_t from_on_lane(const struct drawing *d, uint32_t task)
     return from;
 }
 
-static void add_arrow(struct drawing *d, const struct msim_piece *piece)
+/* The arrow of a dependency from lane to lane; false: it has none. */
+static bool place_arrow(const struct drawing *d, uint32_t from, uint32_t to,
+                        unsigned hold, struct msim_arrow *arrow)
 {
     const struct msim_graph *g = d->g;
-    uint32_t to = piece->task, from = from_on_lane(d, to);
-    unsigned hold = msim_hold_of(g, piece->by);
     msim_ps at, until;
 
-    if (piece->kind != MSIM_PIECE_WORK || hold >= MSIM_EDGE_KINDS ||
-        from == MSIM_NONE || g->lane[to] == MSIM_NONE ||
-        g->lane[from] == g->lane[to])
-        return;
+    if (from == MSIM_NONE || g->lane[from] == MSIM_NONE ||
+        g->lane[to] == MSIM_NONE || g->lane[from] == g->lane[to])
+        return false;
     /* An arrow leaves the bar around its start: for a launch the call that
      * begins here, else the bar that ends here. */
     at = msim_run_end(&d->o->mid, from);
@@ -234,10 +234,41 @@ static void add_arrow(struct drawing *d, const struct msim_piece *piece)
     if (at > until)
         at = until;
     if (at < d->o->mid.start[from])
-        return;
-    d->tl->arrows[d->tl->n_arrows++] = (struct msim_arrow){
+        return false;
+    *arrow = (struct msim_arrow){
         msim_hold_text(hold), at,          until,
         g->lane[from],        g->lane[to], g->kind[to] == MSIM_TASK_GAP};
+    return true;
+}
+
+static void add_arrow(struct drawing *d, const struct msim_piece *piece)
+{
+    unsigned hold = msim_hold_of(d->g, piece->by);
+    struct msim_timeline *tl = d->tl;
+
+    if (piece->kind == MSIM_PIECE_WORK && hold < MSIM_EDGE_KINDS &&
+        place_arrow(d, from_on_lane(d, piece->task), piece->task, hold,
+                    &tl->arrows[tl->n_arrows]))
+        tl->n_arrows++;
+}
+
+/* From each call to what it launches, whether the path goes there or not. */
+static enum msim_status add_launches(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    const struct msim_graph *g = d->g;
+
+    tl->launches = msim_arena_alloc(&tl->arena, ((size_t)g->n_edges + 1) *
+                                                    sizeof(*tl->launches));
+    if (!tl->launches)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        for (uint32_t e = g->edge_begin[t]; e < g->edge_begin[t + 1]; e++)
+            if (msim_edge_kind_of(g->edge_kind[e]) == MSIM_EDGE_LAUNCH &&
+                place_arrow(d, t, g->edges[e].to, MSIM_EDGE_LAUNCH,
+                            &tl->launches[tl->n_launches]))
+                tl->n_launches++;
+    return MSIM_OK;
 }
 
 /* Iterations of ranks overlap a little: what is before the end of the last one
@@ -443,6 +474,7 @@ static enum msim_status draw(struct drawing *d)
     MSIM_TRY(add_lanes(d));
     MSIM_TRY(name_waits(d));
     MSIM_TRY(add_paths(d));
+    MSIM_TRY(add_launches(d));
     MSIM_TRY(add_steps(d));
     MSIM_TRY(add_loads(d));
     return add_spans(d);

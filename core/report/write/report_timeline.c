@@ -335,10 +335,9 @@ static void write_span(struct msim_json *j, const struct msim_timeline *t,
 /* A flow: `s` where it begins, `f` where it ends ("bp": "e", at the bar around
  * that instant). */
 static void write_arrow(struct msim_json *j, const struct msim_timeline *t,
-                        uint32_t i)
+                        const struct msim_arrow *a, const char *category,
+                        uint32_t id)
 {
-    const struct msim_arrow *a = &t->arrows[i];
-
     for (int end = 0; end < 2; end++) {
         uint32_t lane = end ? a->to_lane : a->from_lane;
 
@@ -346,9 +345,9 @@ static void write_arrow(struct msim_json *j, const struct msim_timeline *t,
         msim_json_text(j, "ph", end ? "f" : "s");
         if (end)
             msim_json_text(j, "bp", "e");
-        msim_json_unsigned(j, "id", i + 1);
+        msim_json_unsigned(j, "id", id);
         msim_json_text(j, "name", a->name);
-        msim_json_text(j, "cat", "critical path");
+        msim_json_text(j, "cat", category);
         msim_json_integer(j, "pid", process_of(&t->lanes[lane]));
         msim_json_unsigned(j, "tid",
                            end && a->to_wait ? wait_track(t, lane) : lane + 1);
@@ -393,7 +392,9 @@ static enum msim_status write_all(const struct msim_timeline *t,
     for (uint32_t i = 0; i < t->n_spans; i++)
         write_span(&j, t, &t->spans[i]);
     for (uint32_t i = 0; i < t->n_arrows; i++)
-        write_arrow(&j, t, i);
+        write_arrow(&j, t, &t->arrows[i], "critical path", i + 1);
+    for (uint32_t i = 0; i < t->n_launches; i++) /* as PyTorch calls them */
+        write_arrow(&j, t, &t->launches[i], "ac2g", t->n_arrows + i + 1);
     for (uint32_t i = 0; i < t->n_path; i++)
         write_mark(&j, t, &t->path[i], path, path_track(t));
     for (uint32_t i = 0; i < t->n_steps; i++)
