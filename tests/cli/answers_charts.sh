@@ -33,6 +33,7 @@ drawn() { # NAME ARGUMENT...
 
 chart=$folder/chart.svg
 drawn predict --platform a100 --chart "$chart" "$data/traces/resnet"
+drawn predict_usage --platform a100 --usage --chart "$chart" "$data/traces/gpt2"
 drawn predict_ranks --platform h100 --chart "$chart" "$data/traces/dlrm-ddp-2ranks"
 drawn validate validate --platform a100 --chart "$chart" "$data/traces/gpt2" "$data/traces/gpt2"
 # Replayed in other times than those of the trace.

@@ -277,6 +277,19 @@ static void test_contention__collectives_slow_kernels(void)
     CHECK_INT(m.took[0], 1000);
 }
 
+/* A message that leaves while one arrives is two, not none. */
+static void test_contention__messages_both_ways_slow_kernels(void)
+{
+    struct made_contention m;
+
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_SEND, 400, 200);
+    made_contention_add(&m, MSIM_DEMAND_RECEIVE, 400, 200);
+    made_contention_run(&m);
+    CHECK_INT(m.took[0], 1100);
+}
+
 /* A slowed kernel lets others in later too: last wave at (500 - 100) + 200. */
 static void test_contention__slowed_kernels_drain_later(void)
 {
@@ -490,6 +503,7 @@ int main(void)
     RUN(test_contention__who_is_not_held);
     RUN(test_contention__held_kernels_start_in_order);
     RUN(test_contention__collectives_slow_kernels);
+    RUN(test_contention__messages_both_ways_slow_kernels);
     RUN(test_contention__slowed_kernels_drain_later);
     RUN(test_contention__without_rules_is_longest_path);
     RUN(test_contention__any_order_of_edges);
