@@ -158,18 +158,28 @@ static void put_amount(const char *what, struct msim_plan_figure f,
     put_card(what, figure, interval, out);
 }
 
+/* A figure whose texts have units of their own. */
+static void put_texts(const char *what, struct msim_plan_figure f,
+                      void (*text)(double v, char *text, size_t size),
+                      FILE *out)
+{
+    char middle[32], low[32], high[32], interval[96];
+
+    if (isnan(f.middle))
+        return;
+    text(f.middle, middle, sizeof(middle));
+    text(f.low, low, sizeof(low));
+    text(f.high, high, sizeof(high));
+    snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
+    put_card(what, middle, interval, out);
+}
+
 /* The time of a step, or of an answer. */
 static void put_step(const struct msim_plan_point *p,
                      const struct msim_spec *spec, FILE *out)
 {
-    char middle[32], low[32], high[32], interval[96];
-
-    msim_plan_time_text(p->us, middle, sizeof(middle));
-    msim_plan_time_text(p->low_us, low, sizeof(low));
-    msim_plan_time_text(p->high_us, high, sizeof(high));
-    snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
-    put_card(spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "latency" : "a step",
-             middle, interval, out);
+    put_texts(spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "latency" : "a step",
+              msim_plan_figure_of(p, p->us), msim_plan_time_text, out);
 }
 
 static void put_memory(const struct msim_plan_point *p, FILE *out)
@@ -179,25 +189,16 @@ static void put_memory(const struct msim_plan_point *p, FILE *out)
                  "an execution trace would tell it", out);
         return;
     }
-    put_figure(p->fits == MSIM_FITS_EDGE ? "memory a GPU: not sure to fit"
-                                         : "memory a GPU: it fits",
-               1, "GiB",
-               (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
-               out);
+    put_texts(p->fits == MSIM_FITS_EDGE ? "memory a GPU: not sure to fit"
+                                        : "memory a GPU: it fits",
+              (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
+              msim_plan_memory_text, out);
 }
 
 static void put_energy(const struct msim_plan_point *p, FILE *out)
 {
-    struct msim_plan_figure f = msim_plan_figure_of(p, p->kwh);
-    char middle[32], low[32], high[32], interval[96];
-
-    if (isnan(f.middle))
-        return;
-    msim_plan_energy_text(f.middle, middle, sizeof(middle));
-    msim_plan_energy_text(f.low, low, sizeof(low));
-    msim_plan_energy_text(f.high, high, sizeof(high));
-    snprintf(interval, sizeof(interval), "90 %%: %s to %s", low, high);
-    put_card("energy", middle, interval, out);
+    put_texts("energy", msim_plan_figure_of(p, p->kwh), msim_plan_energy_text,
+              out);
 }
 
 static void put_cost(const struct msim_plan_point *p,

@@ -131,7 +131,7 @@ static double memory_share(const struct msim_plan_point *p, uint32_t part)
 static void memory_text(const struct msim_plan_point *p, uint32_t part,
                         char *text, size_t size)
 {
-    snprintf(text, size, "%.3g GiB", p->part_gib[part]);
+    msim_plan_memory_text(p->part_gib[part], text, size);
 }
 
 /* The end of the axis: all intervals, and the room where that is not far. */
@@ -164,7 +164,7 @@ void msim_plan_page_memory(const struct msim_plan *plan,
 {
     struct rows r = rows_of(plan);
     double axis = axis_of(&r);
-    char figure[96];
+    char figure[96], peak[32];
 
     if (!r.n || isnan(r.of[0]->peak_gib))
         return;
@@ -174,8 +174,9 @@ void msim_plan_page_memory(const struct msim_plan *plan,
 
         if (isnan(p->peak_gib))
             continue;
-        snprintf(figure, sizeof(figure), "%.1f of %.1f GiB%s", p->peak_gib,
-                 p->room_gib, p->fits == MSIM_FITS_EDGE ? "?" : "");
+        msim_plan_memory_text(p->peak_gib, peak, sizeof(peak));
+        snprintf(figure, sizeof(figure), "%s of %.1f GiB%s", peak, p->room_gib,
+                 p->fits == MSIM_FITS_EDGE ? "?" : "");
         put_label(p, spec, figure, out);
         put_memory(plan, p, axis, out);
     }

@@ -30,11 +30,6 @@ static void percent_text(double v, char *text, size_t size)
     snprintf(text, size, "%.1f %%", 100 * v);
 }
 
-static void gib_text(double v, char *text, size_t size)
-{
-    snprintf(text, size, "%.1f GiB", v);
-}
-
 /* Of an hour they are sure. */
 static void set_cost(struct cell *c, const struct msim_plan_point *p, double v,
                      const struct msim_spec *spec, as_text *text)
@@ -70,7 +65,7 @@ static struct cell cell_of(enum column column, const struct msim_plan_point *p,
         break;
     case MEMORY:
         set(&c, (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
-            gib_text);
+            msim_plan_memory_text);
         if (*c.middle && p->fits == MSIM_FITS_EDGE)
             strcat(c.middle, "?");
         break;

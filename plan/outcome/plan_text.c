@@ -27,7 +27,8 @@ static void write_line(const struct msim_plan_point *p,
     if (!isnan(p->mfu))
         snprintf(mfu, sizeof(mfu), "%.1f", 100 * p->mfu);
     if (!isnan(p->peak_gib))
-        snprintf(peak, sizeof(peak), "%.1f", p->peak_gib);
+        snprintf(peak, sizeof(peak), p->peak_gib < 1 ? "%.2f" : "%.1f",
+                 p->peak_gib);
     msim_print(
         out, "%8s %9s %6" PRId64 " %-14s %9s %5s %6s%s  %s\n", days, cost,
         p->strategy.gpus, spec->platforms[p->platform].name, step, mfu, peak,
@@ -65,19 +66,24 @@ static void write_days(const struct msim_plan_point *p,
 
 static void write_memory(const struct msim_plan_point *p, FILE *out)
 {
+    char peak[32], low[32], high[32];
+
     if (isnan(p->peak_gib))
         fputs("  memory      no more than when it was recorded; it takes an "
               "execution trace to know\n",
               out);
-    else
+    else {
+        msim_plan_memory_text(p->peak_gib, peak, sizeof(peak));
+        msim_plan_memory_text(p->low_gib, low, sizeof(low));
+        msim_plan_memory_text(p->high_gib, high, sizeof(high));
         msim_print(
             out,
-            "  memory      %.1f GiB a GPU [%.1f-%.1f] of the %.1f GiB that "
-            "CUDA's context (%.1f GiB) and NCCL's buffers (%.1f GiB) "
-            "leave%s\n",
-            p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
-            p->beside.context / MSIM_GIB, p->beside.nccl / MSIM_GIB,
+            "  memory      %s a GPU [%s to %s] of the %.1f GiB that CUDA's "
+            "context (%.1f GiB) and NCCL's buffers (%.1f GiB) leave%s\n",
+            peak, low, high, p->room_gib, p->beside.context / MSIM_GIB,
+            p->beside.nccl / MSIM_GIB,
             p->fits == MSIM_FITS_EDGE ? ": not sure to fit" : "");
+    }
 }
 
 static void write_parts(const struct msim_plan *plan,

@@ -155,6 +155,14 @@ struct msim_plan_figure msim_plan_inverse_of(const struct msim_plan_point *p,
                                      v * p->us / p->low_us};
 }
 
+void msim_plan_memory_text(double gib, char *text, size_t size)
+{
+    if (gib < 1)
+        snprintf(text, size, "%.0f MiB", gib * 1024);
+    else
+        snprintf(text, size, "%.1f GiB", gib);
+}
+
 void msim_plan_energy_text(double kwh, char *text, size_t size)
 {
     static const char *const UNITS[] = {"kWh", "MWh", "GWh", "TWh"};

@@ -37,6 +37,9 @@ struct msim_plan_figure msim_plan_inverse_of(const struct msim_plan_point *p,
 /* "335.6 k", "1.23 M", "-" */
 void msim_plan_amount_text(double v, char *text, size_t size);
 
+/* "57.4 GiB", "48 MiB" */
+void msim_plan_memory_text(double gib, char *text, size_t size);
+
 /* "171 MWh", "0.25 kWh" */
 void msim_plan_energy_text(double kwh, char *text, size_t size);
 
