@@ -105,9 +105,11 @@ static void read_class_factor(struct msim_app *app, struct msim_stage *s,
     msim_fields_close(f, &in);
 }
 
-static void read_absence(struct msim_absence *a, struct msim_fields *f)
+static void read_absence(struct msim_absence *a, struct msim_fields *f,
+                         int64_t replicas)
 {
     static const char *const KEYS[] = {"from_s", "until_s", "replicas", NULL};
+    char most[64];
 
     msim_fields_only(f, KEYS);
     a->from_s = msim_field_between(f, "from_s", 0, 1e6, 0);
@@ -115,6 +117,10 @@ static void read_absence(struct msim_absence *a, struct msim_fields *f)
     a->replicas = msim_field_int(f, "replicas", 1, 1);
     if (a->until_s <= a->from_s)
         msim_field_refuse(f, "until_s", "a time behind \"from_s\"");
+    (void)snprintf(most, sizeof(most), "at most %lld, which the stage has",
+                   (long long)replicas);
+    if (a->replicas > replicas)
+        msim_field_refuse(f, "replicas", most);
 }
 
 static void read_absences(struct msim_app *app, struct msim_stage *s,
@@ -134,7 +140,7 @@ static void read_absences(struct msim_app *app, struct msim_stage *s,
         struct msim_fields in = msim_fields_open_item(f, "absent", i, item);
 
         if (a && in.status == MSIM_OK)
-            read_absence(&a[i++], &in);
+            read_absence(&a[i++], &in, s->replicas);
         msim_fields_close(f, &in);
     }
     s->absences = a;

@@ -50,7 +50,7 @@ static void test_sim_absence__starts_late(void)
 }
 
 /* The only one goes at 5: A, which it has, it ends; B, at 6, is served when it
- * is back, at 30, or never. Two that are gone at once are more than there are.
+ * is back, at 30, or never. Two absences at once take no more than there are.
  */
 static void test_sim_absence__nobody_is_left(void)
 {
@@ -61,7 +61,7 @@ static void test_sim_absence__nobody_is_left(void)
     for (int i = 0; i < 3; i++) {
         snprintf(stage, sizeof(stage),
                  "'routing': '%s', 'absent': [{'from_s': 0.005, 'until_s': "
-                 "0.03}, {'from_s': 0.01, 'until_s': 0.02, 'replicas': 2}]",
+                 "0.03}, {'from_s': 0.01, 'until_s': 0.02}]",
                  ROUTING[i]);
         run(&m, stage, "t_s\n0\n0.006\n", 0);
         CHECK_MS(made_ms(&m, 0), 10);
@@ -106,6 +106,13 @@ static void test_sim_absence__refuses(void)
                     "[{'from_s': 3, 'until_s': 2}]}",
                     "'start': 's'") == MSIM_EFORMAT);
     CHECK(strstr(made_error.text, "stages.s.absent[0].until_s"));
+    CHECK(made_read(&app, "",
+                    "'s': {'kind': 'measured', 'service': 1, 'absent': "
+                    "[{'until_s': 3}, {'from_s': 9, 'replicas': 3}], "
+                    "'replicas': 2}",
+                    "'start': 's'") == MSIM_EFORMAT);
+    CHECK(strstr(made_error.text,
+                 "stages.s.absent[1].replicas is 3, want at most 2"));
     CHECK(made_read(&app, "",
                     "'s': {'kind': 'measured', 'service': 1, 'absent': "
                     "[{'for_s': 3}]}",
