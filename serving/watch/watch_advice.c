@@ -108,6 +108,24 @@ static double or_zero(double v)
     return isfinite(v) ? v : 0;
 }
 
+/* The noise of a second's rate, from one second to the next: over a day rates
+ * differ for other reasons, too. */
+static double noise_of(const struct msim_history *h)
+{
+    const double MEDIAN_TO_SD = 1.4826 / sqrt(2), LEAST = 0.01;
+    double steps[MSIM_HISTORY_KEPT];
+    uint32_t n = 0;
+
+    for (uint32_t ago = 0; ago + 1 < MSIM_HISTORY_KEPT; ago++) {
+        double d = msim_history_at(h, h->n_stages, MSIM_TRACK_RATE, ago) -
+                   msim_history_at(h, h->n_stages, MSIM_TRACK_RATE, ago + 1);
+
+        if (!isnan(d))
+            steps[n++] = fabs(d);
+    }
+    return n ? fmax(LEAST, MEDIAN_TO_SD * msim_median(steps, n)) : LEAST;
+}
+
 /* Growth of the arrivals of requests until new replicas serve, as a factor from
  * 1 to 2; less of it where it may be noise. */
 static double growth_of(const struct msim_history *h)
@@ -115,12 +133,12 @@ static double growth_of(const struct msim_history *h)
     enum { LINE = 4 };
     uint32_t e = h->n_stages;
     double slope = msim_history_slope(h, e, MSIM_TRACK_RATE, LINE);
-    double noise = msim_history_usual(h, e, MSIM_TRACK_RATE)->spread / sqrt(5);
+    double noise = noise_of(h) / sqrt(5);
     double z = slope / noise; /* 5: the squares of 0 .. 3 about their mean */
 
     if (!(z > 0))
         return 1;
-    return exp(fmin(log(2), slope * z * z / (z * z + 1) * (START_S + 1)));
+    return exp(fmin(log(2), slope * z * z / (z * z + 2) * (START_S + 1)));
 }
 
 static void look_at(struct msim_advice_stage *a, const struct msim_watch *w,
