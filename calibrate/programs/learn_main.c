@@ -98,6 +98,7 @@ static enum msim_status learn_one(struct learning *l)
     if (status != MSIM_OK)
         return status;
     l->table.width = msim_runs_width(&app, true);
+    l->table.part = MSIM_NONE;
     status = msim_runs_add_folder(&l->table, &app, l->data ? &l->general : NULL,
                                   l->pairs[1], l->horizon_s, &n, l->err);
     if (status == MSIM_OK)
@@ -123,8 +124,12 @@ static enum msim_status add_pair(struct learning *l, char **pair)
 
 static enum msim_status learn_all(struct learning *l)
 {
-    for (int i = 0; i < l->n_pairs; i++)
-        MSIM_TRY(add_pair(l, l->pairs + 2 * i));
+    for (int i = 0; i < l->n_pairs; i++) {
+        char **pair = l->pairs + 2 * i;
+
+        l->table.part += i > 0 && strcmp(pair[0], pair[-2]) != 0;
+        MSIM_TRY(add_pair(l, pair));
+    }
     return fit(l, NULL);
 }
 

@@ -7,6 +7,7 @@
 #include "calibrate/stat/boost.h"
 #include "core/base/quantile.h"
 #include "serving/learn/learn_score.h"
+#include "serving/learn/logistic.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static const struct msim_boost_options NEXT = {.trees = 120,
 
 static bool is_held(const struct msim_runs_row *r, uint32_t held, uint32_t of)
 {
-    return of > 0 && r->run % of == held;
+    return of > 0 && r->part % of == held;
 }
 
 /* A change of replicas is a decision that counters do not foretell. */
@@ -178,6 +179,106 @@ fit_forest(cJSON *model, const char *key, const struct msim_runs_table *t,
     return status;
 }
 
+/* ---- the odds of all applications ---------------------------------------- */
+
+#define HALVES 2    /* of the applications */
+#define HIGH   0.95 /* as of what an application is usually said to be */
+
+/* What trees of one half say of the other. */
+static enum msim_status say(double *log_odds, const struct msim_runs_table *t,
+                            const struct msim_watch_model *m)
+{
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t half = 0; half < HALVES && status == MSIM_OK; half++) {
+        struct msim_forest trees = {0};
+        cJSON *model = cJSON_CreateObject();
+
+        status = model ? fit_forest(model, "trees", t, m, half, HALVES,
+                                    violation_of, &VIOLATION)
+                       : MSIM_ENOMEM;
+        if (status == MSIM_OK)
+            status =
+                msim_forest_read(&trees, cJSON_GetObjectItem(model, "trees"),
+                                 msim_watch_model_width(m));
+        for (uint32_t i = 0; status == MSIM_OK && i < t->rows.n; i++)
+            if (is_held(msim_runs_row(t, i), half, HALVES))
+                log_odds[i] = msim_forest_eval(&trees, msim_runs_x(t, i));
+        msim_forest_release(&trees);
+        cJSON_Delete(model);
+    }
+    return status;
+}
+
+/* What is usually said, over all of them. */
+static double said_at_first(const struct msim_runs_table *t,
+                            const double *log_odds, double *sorted)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->rows.n; i++)
+        if (msim_runs_row(t, i)->violation == 0)
+            sorted[n++] = log_odds[i];
+    msim_sort_values(sorted, n);
+    return n ? msim_quantile_between(sorted, n, HIGH) : 0;
+}
+
+/* Rows of what is said, what is usually said, and 1. Of calm seconds: that a
+ * violation goes on needs no foresight; and of those of which trees say much:
+ * there alarms are, true and false. */
+static uint32_t list_said(double *x, bool *truth,
+                          const struct msim_runs_table *t,
+                          const double *log_odds, double begin,
+                          double horizon_s)
+{
+    struct msim_watch_said said = {0};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->rows.n; i++) {
+        const struct msim_runs_row *r = msim_runs_row(t, i);
+        double *row = x + 3 * (size_t)n;
+
+        if (i > 0 && r->run != r[-1].run)
+            said.n = 0;
+        msim_watch_said_add(&said, log_odds[i], r->log_p99 > 0);
+        if (!r->calm || isnan(r->violation) || log_odds[i] < begin)
+            continue;
+        row[0] = log_odds[i];
+        row[1] = msim_watch_said_usually(&said, horizon_s, begin);
+        row[2] = 1;
+        truth[n++] = r->violation > 0;
+    }
+    return n;
+}
+
+static enum msim_status fit_odds(cJSON *model, const struct msim_runs_table *t,
+                                 const struct msim_watch_model *m,
+                                 double horizon_s)
+{
+    size_t rows = t->rows.n;
+    double *log_odds = malloc((4 * rows + 1) * sizeof(*log_odds));
+    bool *truth = malloc(rows + 1);
+    cJSON *odds = cJSON_AddObjectToObject(model, "odds");
+    enum msim_status status =
+        log_odds && truth && odds ? say(log_odds, t, m) : MSIM_ENOMEM;
+
+    if (status == MSIM_OK) {
+        double *x = log_odds + rows, w[3];
+        double begin = said_at_first(t, log_odds, x);
+        uint32_t n = list_said(x, truth, t, log_odds, begin, horizon_s);
+
+        msim_logistic_fit(w, x, truth, n, 3);
+        if (!cJSON_AddNumberToObject(odds, "said", w[0]) ||
+            !cJSON_AddNumberToObject(odds, "usually", w[1]) ||
+            !cJSON_AddNumberToObject(odds, "plus", w[2]) ||
+            !cJSON_AddNumberToObject(odds, "begin", begin))
+            status = MSIM_ENOMEM;
+    }
+    free(log_odds);
+    free(truth);
+    return status;
+}
+
 /* ---- the file ---------------------------------------------------- */
 
 static bool add_names(cJSON *model)
@@ -262,6 +363,8 @@ enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
         MSIM_TRY(choose(&m, t, app, held, of));
     *out = cJSON_CreateObject();
     status = *out ? begin_model(*out, &m, app, horizon_s) : MSIM_ENOMEM;
+    if (status == MSIM_OK && !app)
+        status = fit_odds(*out, t, &m, horizon_s);
     if (status == MSIM_OK)
         status = fit_forest(*out, "violation", t, &m, held, of, violation_of,
                             app ? &VIOLATION_OF_ONE : &VIOLATION);
@@ -355,7 +458,8 @@ static void ask(struct judged *j, const struct msim_runs_table *t,
 
     take(m, x, msim_runs_x(t, i));
     if (r->calm && !isnan(r->violation)) {
-        j->p[j->n] = msim_watch_model_violation(m, x, m->horizon_s);
+        j->p[j->n] = msim_watch_model_chance(
+            m, msim_forest_eval(&m->violation, x), m->horizon_s);
         j->last[j->n] = isnan(r->log_p99) ? -INFINITY : r->log_p99;
         j->share[j->n] = major->share;
         j->truth[j->n++] = r->violation > 0;

@@ -58,6 +58,8 @@ static enum msim_status add_second(struct msim_runs_table *t,
     if (!r)
         return MSIM_ENOMEM;
     *r = (struct msim_runs_row){.run = t->n_runs,
+                                .part =
+                                    t->part == MSIM_NONE ? t->n_runs : t->part,
                                 .t = w->seconds.t,
                                 .log_p99 = log(p99 / w->limit_ms),
                                 .next = replicas_of(w)};

@@ -9,6 +9,7 @@
 
 struct msim_runs_row {
     uint32_t run;
+    uint32_t part; /* parts are held back: a run, or an application */
     double t;
     double log_p99;   /* of this second over the limit; NAN: no request ended */
     double violation; /* one of the seconds within the horizon violates: 0, 1;
@@ -21,6 +22,7 @@ struct msim_runs_row {
 struct msim_runs_table {
     uint32_t width; /* numbers of a row */
     uint32_t n_runs;
+    uint32_t part;        /* of the rows to come; MSIM_NONE: each run is one */
     struct msim_vec rows; /* struct msim_runs_row */
     struct msim_vec x;    /* double: width a row */
 };

@@ -96,9 +96,9 @@ static void learn_from(struct msim_watch *w)
     uint32_t ago = (uint32_t)w->horizon_s;
     double said, came = 0;
 
-    if (w->n_said < ago || ago > MSIM_WATCH_HORIZON_MOST)
+    if (w->n_chances < ago || ago > MSIM_WATCH_HORIZON_MOST)
         return;
-    said = w->said[(w->n_said - ago) % (MSIM_WATCH_HORIZON_MOST + 1)];
+    said = w->chances[(w->n_chances - ago) % (MSIM_WATCH_HORIZON_MOST + 1)];
     for (uint32_t i = 0; i < ago; i++)
         if (msim_history_at(&w->history, w->app->n_stages, MSIM_TRACK_P99, i) >
             log(w->limit_ms))
@@ -106,35 +106,39 @@ static void learn_from(struct msim_watch *w)
     w->shift = fmin(MOST, fmax(-MOST, w->shift + STEP * (came - said)));
 }
 
-static double shifted(double p, double shift)
+static void ask_general(struct msim_watch *w)
 {
-    double odds = p / (1 - p) * exp(shift);
+    const struct msim_watch_model *m = w->general;
+    double said = msim_forest_eval(&m->violation, w->x);
 
-    return isinf(odds) ? 1 : odds / (1 + odds);
+    msim_watch_said_add(&w->said, said, w->x[MSIM_FEATURE_P99_LOG] > 0);
+    w->x[MSIM_FEATURE_PRIOR_NEXT] = msim_forest_eval(&m->next, w->x);
+    w->x[MSIM_FEATURE_PRIOR] = msim_watch_model_odds(
+        m, said,
+        msim_watch_said_usually(&w->said, m->horizon_s, m->odds.begin));
 }
 
 /* The trees of this application know what those of all of them say. */
 static void ask_models(struct msim_watch *w, struct msim_verdict *v)
 {
     const struct msim_watch_model *m = w->model ? w->model : w->general;
+    double log_odds;
 
-    if (w->general) {
-        double prior = msim_forest_eval(&w->general->violation, w->x);
-        double next = msim_forest_eval(&w->general->next, w->x);
-
-        w->x[MSIM_FEATURE_PRIOR] = prior;
-        w->x[MSIM_FEATURE_PRIOR_NEXT] = next;
-    }
+    if (w->general)
+        ask_general(w);
     if (!m)
         return;
     msim_watch_model_columns(m, w->x, &w->history, w->limit_ms);
-    v->p_violation = msim_watch_model_violation(m, w->x, w->horizon_s);
+    log_odds = w->x[MSIM_FEATURE_PRIOR];
+    if (w->model) {
+        log_odds = msim_forest_eval(&m->violation, w->x);
+    } else {
+        learn_from(w);
+        log_odds += w->shift;
+    }
+    v->p_violation = msim_watch_model_chance(m, log_odds, w->horizon_s);
     v->p99_next_ms = msim_watch_model_next(m, w->x, w->limit_ms);
-    if (w->model)
-        return;
-    learn_from(w);
-    v->p_violation = shifted(v->p_violation, w->shift);
-    w->said[w->n_said++ % (MSIM_WATCH_HORIZON_MOST + 1)] = v->p_violation;
+    w->chances[w->n_chances++ % (MSIM_WATCH_HORIZON_MOST + 1)] = v->p_violation;
 }
 
 /* Counters that lack them are of the replicas that the application has. */

@@ -18,11 +18,12 @@ struct msim_watch {
     struct msim_watch_flow flow;
     struct msim_blame blame;
     double x[MSIM_WATCH_COLUMNS_MAX]; /* of the last second */
-    /* How often the trees of all applications were right here: what they said
-     * in the seconds whose horizon is not over, and the log odds that are added
-     * to what they say. */
-    double said[MSIM_WATCH_HORIZON_MOST + 1];
-    uint32_t n_said;
+    struct msim_watch_said said;      /* by the trees of all applications */
+    /* How often verdicts without a model of this application were right: those
+     * of the seconds whose horizon is not over, and the log odds that are added
+     * to them. */
+    double chances[MSIM_WATCH_HORIZON_MOST + 1];
+    uint32_t n_chances;
     double shift;
 };
 

@@ -14,6 +14,8 @@
 #define LEARNING  30 /* seconds until those are left out */
 #define EVERY     8  /* seconds between two looks at what is usual */
 #define MAD_TO_SD 1.4826
+#define HIGH      0.95 /* quantile, and where it stands of normal noise */
+#define HIGH_SD   1.645
 
 /* Below this no spread is believed: a share of the median, and as it is. */
 static const struct {
@@ -109,10 +111,11 @@ static void look(const struct msim_history *h, uint32_t stage,
     if (n < 3)
         return;
     u->median = msim_median_mean(known, n);
+    u->spread = (msim_quantile_between(known, n, HIGH) - u->median) / HIGH_SD;
     for (uint32_t i = 0; i < n; i++)
         known[i] = fabs(known[i] - u->median);
     u->spread =
-        fmax(MAD_TO_SD * msim_median_mean(known, n),
+        fmax(fmax(u->spread, MAD_TO_SD * msim_median_mean(known, n)),
              fmax(FLOOR[track].least, FLOOR[track].share * fabs(u->median)));
 }
 

@@ -4,9 +4,11 @@
  *
  * Times that are multiplied by what goes wrong are kept as logarithms, so that
  * a ramp is a line and a slow visit among few does not outweigh the rest. What
- * is usual is a median and a spread (1.4826 times the median deviation from
- * it: the standard deviation of normal noise) of all seconds kept but the last
- * ten, in which something may have begun: until 30 seconds are there, of all.
+ * is usual is a median and a spread of all seconds kept but the last ten, in
+ * which something may have begun: until 30 seconds are there, of all. The
+ * spread is the standard deviation of normal noise with that median deviation,
+ * or with that 95 % quantile where it is larger: waits of few visits have wild
+ * outliers upwards, and nothing comes of them.
  */
 #ifndef MSIM_SERVING_WATCH_WATCH_HISTORY_H
 #define MSIM_SERVING_WATCH_WATCH_HISTORY_H

@@ -3,10 +3,14 @@
  */
 #include "serving/watch/watch_model.h"
 
+#include "core/base/quantile.h"
 #include "core/json/fields.h"
 
 #include <math.h>
 #include <string.h>
+
+#define HIGH    0.95 /* quantile of what is usually said */
+#define AS_MANY 10   /* seconds that what is said at first counts for */
 
 /* Does the file list the numbers that this program makes, in their order? */
 static enum msim_status read_features(const cJSON *json, const char *path,
@@ -84,6 +88,26 @@ static enum msim_status read_forest(struct msim_forest *f, const cJSON *json,
     return status;
 }
 
+/* A model of one application has none: its trees know it. */
+static enum msim_status read_odds(struct msim_watch_odds *o, const cJSON *json,
+                                  const char *path, struct msim_error *err)
+{
+    const cJSON *in = cJSON_GetObjectItemCaseSensitive(json, "odds");
+
+    *o = (struct msim_watch_odds){.said = 1};
+    if (!in)
+        return MSIM_OK;
+    o->said = msim_json_get_number(in, "said", NAN);
+    o->usually = msim_json_get_number(in, "usually", NAN);
+    o->plus = msim_json_get_number(in, "plus", NAN);
+    o->begin = msim_json_get_number(in, "begin", NAN);
+    if (!isfinite(o->said + o->usually + o->plus + o->begin))
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "odds lacks one of the numbers said, usually, plus "
+                         "and begin");
+    return MSIM_OK;
+}
+
 static enum msim_status read_all(struct msim_watch_model *m, const cJSON *json,
                                  const char *path, const struct msim_app *app,
                                  struct msim_error *err)
@@ -105,6 +129,7 @@ static enum msim_status read_all(struct msim_watch_model *m, const cJSON *json,
     if (!(m->horizon_s >= 1))
         return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                          "horizon_s is no number from 1");
+    MSIM_TRY(read_odds(&m->odds, json, path, err));
     MSIM_TRY(read_features(json, path, err));
     MSIM_TRY(read_columns(m, json, path, app, err));
     MSIM_TRY(read_forest(&m->violation, json, "violation",
@@ -158,12 +183,50 @@ void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
             h, m->columns[i].stage, m->columns[i].feature, limit_ms);
 }
 
-double msim_watch_model_violation(const struct msim_watch_model *m,
-                                  const double *x, double horizon_s)
-{
-    double odds = exp(msim_forest_eval(&m->violation, x));
+/* ---- what trees usually say ---------------------------------------------- */
 
-    return 1 - pow(1 / (1 + odds), horizon_s / m->horizon_s);
+void msim_watch_said_add(struct msim_watch_said *s, double log_odds, bool late)
+{
+    const uint32_t most = MSIM_HISTORY_KEPT;
+
+    if (s->n == most) {
+        memmove(s->log_odds, s->log_odds + 1,
+                (most - 1) * sizeof(*s->log_odds));
+        memmove(s->late, s->late + 1, (most - 1) * sizeof(*s->late));
+        s->n--;
+    }
+    s->log_odds[s->n] = log_odds;
+    s->late[s->n++] = late;
+}
+
+double msim_watch_said_usually(const struct msim_watch_said *s,
+                               double horizon_s, double begin)
+{
+    double quiet[MSIM_HISTORY_KEPT], after = INFINITY;
+    uint32_t n = 0;
+
+    for (uint32_t i = s->n; i-- > 0;) {
+        after = s->late[i] ? 0 : after + 1;
+        if (after > horizon_s && s->n - 1 - i >= horizon_s)
+            quiet[n++] = s->log_odds[i];
+    }
+    if (n == 0)
+        return begin;
+    msim_sort_values(quiet, n);
+    return (n * msim_quantile_between(quiet, n, HIGH) + AS_MANY * begin) /
+           (n + AS_MANY);
+}
+
+double msim_watch_model_odds(const struct msim_watch_model *m, double trees,
+                             double usually)
+{
+    return m->odds.said * trees + m->odds.usually * usually + m->odds.plus;
+}
+
+double msim_watch_model_chance(const struct msim_watch_model *m,
+                               double log_odds, double horizon_s)
+{
+    return 1 - pow(1 / (1 + exp(log_odds)), horizon_s / m->horizon_s);
 }
 
 double msim_watch_model_next(const struct msim_watch_model *m, const double *x,
