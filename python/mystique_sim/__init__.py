@@ -14,75 +14,13 @@ sentence. Nothing but the standard library is imported; pandas and torch are
 where they are used (``df``; ``record`` and ``on_trace_ready``).
 """
 
-from .errors import (
-    CheckFailed,
-    InputError,
-    InternalError,
-    MystiqueError,
-    ProgramNotFound,
-    UsageError,
-)
-from .recording import TraceReady, on_trace_ready, record
-from .results import (
-    Comparison,
-    Explanation,
-    Figure,
-    Info,
-    OpTable,
-    Plan,
-    Platforms,
-    Prediction,
-    Predictions,
-    Result,
-    Serving,
-    WhatIf,
-)
-from .samples import sample, samples
-from .verbs import (
-    compare,
-    grid,
-    info,
-    op,
-    plan,
-    platforms,
-    predict,
-    serve,
-    version,
-    whatif,
-)
+from . import errors, recording, results, verbs
+from .errors import *  # noqa: F403
+from .recording import *  # noqa: F403
+from .results import *  # noqa: F403
+from .samples import *  # noqa: F403
+from .samples import __all__ as _samples
+from .verbs import *  # noqa: F403
 
-__all__ = [
-    "CheckFailed",
-    "Comparison",
-    "Explanation",
-    "Figure",
-    "Info",
-    "InputError",
-    "InternalError",
-    "MystiqueError",
-    "OpTable",
-    "Plan",
-    "Platforms",
-    "Prediction",
-    "Predictions",
-    "ProgramNotFound",
-    "Result",
-    "Serving",
-    "TraceReady",
-    "UsageError",
-    "WhatIf",
-    "compare",
-    "grid",
-    "info",
-    "on_trace_ready",
-    "op",
-    "plan",
-    "platforms",
-    "predict",
-    "record",
-    "sample",
-    "samples",
-    "serve",
-    "version",
-    "whatif",
-]
+# What each module offers is said there, once.
+__all__ = errors.__all__ + recording.__all__ + results.__all__ + _samples + verbs.__all__

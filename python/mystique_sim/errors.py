@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Sequence
 
+__all__ = [
+    "CheckFailed", "InputError", "InternalError", "MystiqueError", "ProgramNotFound",
+    "TimedOut", "UsageError",
+]
+
 
 class MystiqueError(Exception):
     """The program gave no answer; the text is its sentence.
 
-    code      exit code of the program (1 to 4); 0 where it did not run
+    code      exit code of the program (1 to 4); 0 where it did not run to its end
     messages  all it wrote to standard error, a line each, without its name
     """
 
@@ -33,6 +38,10 @@ class InputError(MystiqueError):
 
 class InternalError(MystiqueError):
     """Exit code 4, or a signal: a fault of the program or of the machine."""
+
+
+class TimedOut(MystiqueError):
+    """The run took longer than its `timeout`, and was ended."""
 
 
 class ProgramNotFound(MystiqueError):

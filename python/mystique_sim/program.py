@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .errors import ProgramNotFound, of_run
+from .errors import ProgramNotFound, TimedOut, UsageError, of_run
 
 NAME = "mystique-sim"
 
@@ -85,6 +85,14 @@ def arguments(options: Mapping[str, Option]) -> List[str]:
     return out
 
 
+def _seconds(timeout: Option) -> Optional[float]:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+        raise UsageError(f"timeout is {timeout!r}, want seconds above 0")
+    return float(timeout)
+
+
 def run(
     verb: str,
     options: Mapping[str, Option],
@@ -95,22 +103,29 @@ def run(
     """Run a verb without a shell: what it printed, its messages, its exit code.
 
     Codes that are not `allowed` raise MystiqueError. A name of a file is one
-    whatever it looks like: operands stand behind ``--``.
+    whatever it looks like: operands stand behind ``--``. `timeout` among the
+    options is ours: seconds after which the run is ended, and TimedOut raised.
     """
-    command = [str(find()), verb, *arguments(options)]
+    given = dict(options)
+    seconds = _seconds(given.pop("timeout", None))
+    command = [str(find()), verb, *arguments(given)]
     if operands:
         command += ["--", *(os.fspath(path) for path in operands)]
-    done = subprocess.run(
-        command,
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        check=False,
-        # predict's `model` is recorded by the PyTorch of this Python
-        env={"PYTHON": sys.executable, **os.environ},
-    )
+    try:
+        done = subprocess.run(
+            command,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+            timeout=seconds,
+            # predict's `model` is recorded by the PyTorch of this Python
+            env={"PYTHON": sys.executable, **os.environ},
+        )
+    except subprocess.TimeoutExpired:
+        raise TimedOut(f"'{verb}' took longer than its timeout of {seconds:g} s") from None
     # a check that failed has an answer, or there was another reason
     if done.returncode not in allowed or (done.returncode and not done.stdout):
         raise of_run(done.returncode, done.stderr)

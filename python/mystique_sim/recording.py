@@ -13,6 +13,8 @@ from typing import Any, Iterator, List, Optional
 
 from .program import PathLike
 
+__all__ = ["TraceReady", "on_trace_ready", "record"]
+
 
 def _rank() -> Optional[int]:
     """Of this process in torch.distributed, or None."""

@@ -14,6 +14,11 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Opt
 from . import html
 from .program import PathLike
 
+__all__ = [
+    "Comparison", "Explanation", "Figure", "Info", "OpTable", "Plan", "Platforms",
+    "Prediction", "Predictions", "Result", "Serving", "WhatIf",
+]
+
 Row = Dict[str, Any]
 
 

@@ -7,6 +7,8 @@ from typing import Dict
 
 from .program import find
 
+__all__ = ["sample", "samples"]
+
 
 def samples() -> Dict[str, str]:
     """The folders of sample traces by name: gpt2, resnet, bert, ..."""

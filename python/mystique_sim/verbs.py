@@ -28,6 +28,11 @@ from .results import (
     WhatIf,
 )
 
+__all__ = [
+    "compare", "grid", "info", "op", "plan", "platforms", "predict", "serve", "version",
+    "whatif",
+]
+
 Change = Mapping[str, Any]
 Changes = Union[PathLike, Mapping[str, Union[Change, Sequence[Change]]],
                 Sequence[Mapping[str, Any]]]

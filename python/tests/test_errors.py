@@ -126,3 +126,25 @@ def test_unknown_is_none():
     assert p.period_us == ms.Figure(None, None, None, None)
     assert "not known" in repr(p)
     assert p._repr_html_()
+
+
+def test_a_run_may_take_no_longer_than_its_timeout(tmp_path, monkeypatch):
+    slow = tmp_path / "mystique-sim"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("MYSTIQUE_SIM", str(slow))
+    with pytest.raises(ms.TimedOut, match="'info' took longer than its timeout of 0.2 s"):
+        ms.info("run", timeout=0.2)
+    for wrong in (0, -1, "10", True, float("nan")):
+        with pytest.raises(ms.UsageError, match="want seconds above 0"):
+            ms.info("run", timeout=wrong)
+
+
+def test_a_timeout_is_no_option_of_the_program(gpt2):
+    assert ms.info(gpt2, timeout=300).rows()
+
+
+def test_what_is_offered_is_there():
+    assert len(ms.__all__) == len(set(ms.__all__))
+    assert all(hasattr(ms, name) for name in ms.__all__)
+    assert callable(ms.samples)
