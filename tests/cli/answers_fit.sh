@@ -108,5 +108,7 @@ fit collectives_again msim-fit-collectives --refit pcie --steps 20 "${read_them[
 cd "$traces/traces"
 answer fit_machine calibrate --from ranking-a100/kineto --out "$folder/made/mine.json"
 answer fit_machine_again calibrate --from vgg13-h100/kineto --platform "$folder/made/mine.json" --out "$folder/made/twice.json"
+batches=particle-transformer-a100/kineto
+answer fit_machine_two calibrate --from $batches/batch-2.json.gz $batches/batch-128.json.gz --out "$folder/made/two.json"
 sums fit_machine_files "$folder/made"
 finish
