@@ -67,7 +67,8 @@ static struct cell cell_of(enum column column, const struct msim_plan_point *p,
         set(&c, (struct msim_plan_figure){p->peak_gib, p->low_gib, p->high_gib},
             msim_plan_memory_text);
         if (*c.middle && p->fits == MSIM_FITS_EDGE)
-            strcat(c.middle, "?");
+            snprintf(c.middle + strlen(c.middle),
+                     sizeof(c.middle) - strlen(c.middle), "?");
         break;
     case CHANCE:
         if (!isnan(p->chance))

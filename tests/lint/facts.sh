@@ -8,7 +8,7 @@
 # left are sizes, limits of input, and steps of solvers.
 constants='
 models 44
-predict 72
+predict 75
 core/work 88
 '
 mentions_most=6 # keys of fits that a model prefers
