@@ -107,9 +107,12 @@ static void warn_clock(const struct warning *w)
     msim_job_warn(w->job,
                   "SM clock %s: work that follows it takes %.3g times as long, "
                   "uncertain by a factor of %.2f more; device memory and links "
-                  "keep their rates",
+                  "keep their rates%s",
                   text, 1 / c->ratio,
-                  exp(msim_clock_half_width(c, 1 / c->ratio)));
+                  exp(msim_clock_half_width(c, 1 / c->ratio)),
+                  c->ratio > 1.2 ? " (no such GPU runs as fast: a number below "
+                                   "10 is a share, 1.41GHz is a clock)"
+                                 : "");
 }
 
 /* Regions of generated code, the outermost ones. */

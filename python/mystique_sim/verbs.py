@@ -9,7 +9,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from . import program
 from .errors import MystiqueError, UsageError
@@ -102,7 +102,8 @@ def predict(
     Explanation.
     """
     data, messages, _ = _run("predict", options, traces)
-    of = {"predictions": Predictions, "explanation": Explanation}
+    of: Dict[str, Type[Union[Prediction, Predictions, Explanation]]] = {
+        "predictions": Predictions, "explanation": Explanation}
     return of.get(data["schema"].split("/")[1], Prediction)(data, messages)
 
 

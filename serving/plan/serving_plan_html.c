@@ -78,8 +78,9 @@ static void put_answer(const struct msim_serving_choice *c, FILE *out)
         return;
     }
     msim_serving_config_text(c->spec, p->config, text, sizeof(text));
-    msim_html_print(out, "<p class=answer>%lld &times; %s: %.0f GPUs</p>\n",
-                    (long long)p->replicas, text, p->gpus);
+    msim_html_print(out, "<p class=answer>%lld &times; %s: %.0f GPU%s</p>\n",
+                    (long long)p->replicas, text, p->gpus,
+                    p->gpus > 1 ? "s" : "");
     if (!c->sure)
         fputs("<p>Not sure: it keeps the promises as predicted; nothing does "
               "where steps take as long as the end of their interval "
@@ -197,15 +198,20 @@ static void put_table(const struct msim_serving_choice *c, bool frontier,
 static void put_left_out(const struct msim_serving_choice *c, FILE *out)
 {
     char text[300];
+    bool any = false;
 
-    fputs("<section><h2>Left out</h2>\n<div class=scroll><table>\n", out);
     for (uint32_t i = 0; i < c->n; i++) {
         if (!*c->fleets[i].why)
             continue;
+        if (!any)
+            fputs("<section><h2>Left out</h2>\n<div class=scroll><table>\n",
+                  out);
+        any = true;
         msim_serving_config_text(c->spec, i, text, sizeof(text));
         msim_html_print(out, "<tr><td>%s<td>%s</tr>\n", text, c->fleets[i].why);
     }
-    fputs("</table></div></section>\n", out);
+    if (any)
+        fputs("</table></div></section>\n", out);
 }
 
 static void put_basis(const struct msim_serving_choice *c, FILE *out)

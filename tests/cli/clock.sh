@@ -99,4 +99,9 @@ want_out "base_clock"
 want_out "NVIDIA A40 product brief (2020)"
 want_out "power_limit"
 
+# 1.41 is a share, which no GPU reaches; who meant gigahertz is told how to say so.
+run --platform a100 --brief --clock 1.41 "$samples/vit"
+want_err "1.41GHz is a clock"
+run --platform a100 --brief --clock 1.41GHz "$samples/vit"
+[[ $err != *"is a clock"* ]] || complain "a clock is doubted: $err"
 finish
