@@ -4,20 +4,47 @@
 #include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/gpu_form.h"
+#include "core/rewrite/split/joined.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/tensor.h"
 #include "core/rewrite/weave/repeats.h"
 
 #include <string.h>
 
+/* A change of sizes, too, from a trace to another. */
+typedef enum msim_status whole_fn(struct msim_trace **out,
+                                  const struct msim_trace *t,
+                                  struct msim_strtab *strings,
+                                  const struct msim_rewrite *r,
+                                  struct msim_error *err);
+
+static enum msim_status join_ranks(struct msim_trace **out,
+                                   const struct msim_trace *t,
+                                   struct msim_strtab *strings,
+                                   const struct msim_rewrite *r,
+                                   struct msim_error *err)
+{
+    return msim_joined_new(out, t, strings, r->parallel.joins, err);
+}
+
+static enum msim_status share_out(struct msim_trace **out,
+                                  const struct msim_trace *t,
+                                  struct msim_strtab *strings,
+                                  const struct msim_rewrite *r,
+                                  struct msim_error *err)
+{
+    return msim_tensor_split_new(out, t, strings, &r->parallel, err);
+}
+
 /* One change, and whether it is asked for. */
 struct stage {
-    msim_stage_fn *run; /* NULL: tensor parallel ranks (tensor.h) */
+    msim_stage_fn *run; /* NULL: `whole` does it */
     bool asked;
     bool of_forward; /* a trace of a forward pass alone will do */
+    whole_fn *whole;
 };
 
-#define N_STAGES 13
+#define N_STAGES 14
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -43,20 +70,21 @@ static bool repeats(const struct msim_rewrite *r)
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
-        {msim_stage_repeat, repeats(r), true},
-        {NULL, r->parallel.tp > 1, true},
-        {msim_stage_mixed, r->autocast || r->mixed, false},
-        {msim_stage_fp8, r->fp8, false},
-        {msim_stage_recompute, r->recompute_every > 0, false},
-        {msim_stage_offload_activations, r->offload_activations, false},
-        {msim_stage_accumulate, r->accumulate || r->anew, false},
-        {msim_stage_pipeline, is_split(&r->parallel), true},
-        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1},
-        {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false},
-        {msim_stage_optimizer_bits, r->optimizer_8bit, false},
+        {NULL, r->parallel.joins > 1, true, join_ranks},
+        {msim_stage_repeat, repeats(r), true, NULL},
+        {NULL, r->parallel.tp > 1, true, share_out},
+        {msim_stage_mixed, r->autocast || r->mixed, false, NULL},
+        {msim_stage_fp8, r->fp8, false, NULL},
+        {msim_stage_recompute, r->recompute_every > 0, false, NULL},
+        {msim_stage_offload_activations, r->offload_activations, false, NULL},
+        {msim_stage_accumulate, r->accumulate || r->anew, false, NULL},
+        {msim_stage_pipeline, is_split(&r->parallel), true, NULL},
+        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1, NULL},
+        {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false, NULL},
+        {msim_stage_optimizer_bits, r->optimizer_8bit, false, NULL},
         {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1,
-         false},
-        {msim_stage_in_backward, r->in_backward, false},
+         false, NULL},
+        {msim_stage_in_backward, r->in_backward, false, NULL},
     };
 
     memcpy(stages, all, sizeof(all));
@@ -88,7 +116,7 @@ static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
     enum msim_status status;
 
     if (!stage->run)
-        return msim_tensor_split_new(out, t, strings, &r->parallel, err);
+        return stage->whole(out, t, strings, r, err);
     status = stage->of_forward ? msim_weave_open_forward(&w, t, strings, err)
                                : msim_weave_open(&w, t, strings, err);
     if (status == MSIM_OK)
@@ -231,8 +259,8 @@ enum msim_status msim_gpu_form_new(struct msim_trace **out,
                                    struct msim_strtab *strings)
 {
     const struct stage stages[] = {
-        {msim_stage_gpu, has(t, has_fused), false},
-        {msim_stage_lists, has(t, msim_step_takes_lists), false}};
+        {msim_stage_gpu, has(t, has_fused), false, NULL},
+        {msim_stage_lists, has(t, msim_step_takes_lists), false, NULL}};
 
     *out = NULL;
     if (!t->cpu_only || !t->has_et || !t->n_tensor_ids)

@@ -49,8 +49,10 @@ struct msim_split {
     uint8_t order;  /* enum msim_turns_order */
     const uint32_t *blocks; /* of layers, by stage: `pp` numbers; NULL: evenly.
                                Whoever sets it owns it */
-    uint32_t recorded;      /* ranks of the recorded job; 0: one */
-    uint32_t stage;         /* whose trace is made, from 0 */
+    uint32_t joins;    /* recorded tensor parallel ranks that become one; 0, 1:
+                          none do */
+    uint32_t recorded; /* ranks of the recorded job; 0: one */
+    uint32_t stage;    /* whose trace is made, from 0 */
 };
 
 /* Repetitions of one trace that are changed beside the first. */

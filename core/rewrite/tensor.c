@@ -386,12 +386,12 @@ enum msim_status msim_tensor_check_recorded(const struct msim_trace *t,
                          "parallel.pp is 1, but the trace is of one stage of "
                          "a pipeline (it sends and receives), which has some "
                          "of the layers; want the trace of one that has all");
-    if (ranks && how->tp && how->tp < ranks)
+    if (ranks && how->tp && how->tp < ranks && ranks % how->tp)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "parallel.tp is %u, but the trace is of one of %u "
-                         "tensor parallel ranks, which has a share of each "
-                         "layer; want %u, or the trace of one that has all",
-                         how->tp, ranks, ranks);
+                         "tensor parallel ranks; want a number that divides "
+                         "these",
+                         how->tp, ranks);
     if (!ranks || !how->rows_said || how->rows == rows)
         return MSIM_OK;
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,

@@ -151,6 +151,8 @@ static void change_split(struct making *k)
         k->is &= p->rows && k->whole->tp == 1;
         set(k, MSIM_GIVEN_tp, p->tp);
     }
+    if (p->joins > 1)
+        set(k, MSIM_GIVEN_tp, k->whole->tp / p->joins);
     if (p->pp > 1) {
         k->is &= k->whole->pp == 1 && is_by_rule(k, p);
         set(k, MSIM_GIVEN_pp, p->pp);

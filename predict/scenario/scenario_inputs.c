@@ -7,25 +7,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ranks of a job of which so many become one: the first of them stays. */
+static uint32_t keep_first(const struct msim_trace **kept,
+                           struct msim_trace *const *ranks, uint32_t n,
+                           uint32_t joins)
+{
+    uint32_t k = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (joins <= 1 || ranks[i]->rank <= 0 || ranks[i]->rank % joins == 0)
+            kept[k++] = ranks[i];
+    return k;
+}
+
+static enum msim_status make_ranks(struct msim_scenario_inputs *x,
+                                   const struct msim_trace *const *ranks,
+                                   uint32_t n, struct msim_error *err)
+{
+    struct msim_rewrite r = x->settings.rewrite;
+    uint32_t stages = msim_rewrite_stages(&r);
+    uint32_t joins = r.parallel.joins ? r.parallel.joins : 1;
+
+    r.parallel.recorded =
+        r.parallel.tp > 1 ? r.parallel.tp : msim_job_world(x->in.job) / joins;
+    x->job.ranks = calloc((size_t)n * stages + 1, sizeof(*x->job.ranks));
+    if (!x->job.ranks)
+        return MSIM_ENOMEM;
+    x->job.n_ranks = n * stages;
+    for (uint32_t i = 0; i < x->job.n_ranks; i++) {
+        r.parallel.stage = i / n;
+        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i % n],
+                                    x->in.job->strings, &r, err));
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status rewrite(struct msim_scenario_inputs *x,
                                 struct msim_trace *const *ranks,
                                 struct msim_error *err)
 {
-    struct msim_rewrite r = x->settings.rewrite;
-    uint32_t recorded = x->in.job->n_ranks, stages = msim_rewrite_stages(&r);
+    uint32_t n = x->in.job->n_ranks;
+    const struct msim_trace **kept = calloc((size_t)n + 1, sizeof(*kept));
+    enum msim_status status = MSIM_ENOMEM;
 
-    r.parallel.recorded =
-        r.parallel.tp > 1 ? r.parallel.tp : msim_job_world(x->in.job);
-    x->job.ranks = calloc((size_t)recorded * stages + 1, sizeof(*ranks));
-    if (!x->job.ranks)
-        return MSIM_ENOMEM;
-    x->job.n_ranks = recorded * stages;
-    for (uint32_t i = 0; i < x->job.n_ranks; i++) {
-        r.parallel.stage = i / recorded;
-        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i % recorded],
-                                    x->in.job->strings, &r, err));
-    }
-    return MSIM_OK;
+    if (kept)
+        status = make_ranks(
+            x, kept,
+            keep_first(kept, ranks, n, x->settings.rewrite.parallel.joins),
+            err);
+    free(kept);
+    return status;
 }
 
 /* Operators of the job, with other sizes, rewritten. */

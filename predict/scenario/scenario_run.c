@@ -384,6 +384,19 @@ static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
         p->dp = 0; /* "world" has the number, too */
 }
 
+/* Of as many tensor parallel ranks as are recorded, or fewer. */
+static void settle_shares(struct msim_split *p, const struct msim_job *job)
+{
+    bool rows;
+    uint32_t ranks =
+        job->n_ranks ? msim_shares_recorded_ranks(job->ranks[0], &rows) : 0;
+
+    if (!p->tp || !ranks || ranks < p->tp)
+        return;
+    p->joins = ranks / p->tp;
+    p->tp = 0;
+}
+
 /* What is asked for and is so already is no change: what a job in 16 bits keeps
  * in 32, gradients and states, it keeps on purpose. */
 static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
@@ -399,9 +412,7 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
     if (in->job->n_ranks)
         MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
                                             &s->rewrite.parallel, err));
-    if (s->rewrite.parallel.tp > 1 && in->job->n_ranks &&
-        msim_shares_recorded(in->job->ranks[0], s->rewrite.parallel.tp))
-        s->rewrite.parallel.tp = 0;
+    settle_shares(&s->rewrite.parallel, in->job);
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)
         s->rewrite.world = 0;

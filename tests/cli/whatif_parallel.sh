@@ -151,8 +151,41 @@ no_answer() { # DIR CHANGES WANT: a scenario without one says why
 # Ranks that were recorded have what they have.
 no_answer shares '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
     'parallel.sequence_parallel is false, but the recorded 2 tensor parallel ranks share tokens'
-no_answer shares '[{"parallel": {"tp": 1, "dp": 2}}]' 'parallel.tp is 1, but the trace is of one of 2 tensor'
+no_answer both '[{"parallel": {"tp": 1}}]' 'parallel.tp is less than recorded: the trace is of one stage'
 no_answer two '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1, but the trace is of one stage'
+
+# Fewer tensor parallel ranks are what is written of so many, and there and back is where it began.
+write quarters '"gpus": 4, "tp": 4, "global_batch": 8'
+no_answer quarters '[{"parallel": {"tp": 3}}]' 'parallel.tp is 3, but the trace is of one of 4 .* a number that divides'
+no_answer quarters '[{"parallel": {"tp": 2}}]' 'parallel.tp is less than recorded: .* one head of keys'
+for name in shares plain; do
+    echo '{"scenarios": [{"name": "alone", "changes": [{"parallel": {"tp": 1}}]}]}' >"$folder/back.json"
+    run whatif --platform h100 --csv "$folder/back.json" "$folder/changed/$name"
+    cp "$folder/out" "$folder/out.csv"
+    close_to "there and back by $name" "$(row alone period_us)" "$(figure one period_us)" 0.000001
+done
+sed -i 's/"kv_heads": 4/"kv_heads": 8/' "$folder/tiny.json"
+rm -r "$folder/quarters" "$folder/shares" "$folder/one"
+write quarters '"gpus": 4, "tp": 4, "global_batch": 4'
+write shares '"gpus": 2, "tp": 2, "global_batch": 4'
+write one '"gpus": 1, "global_batch": 4'
+cat >"$folder/fewer.json" <<'JSON'
+{"scenarios": [{"name": "half", "changes": [{"parallel": {"tp": 2}}]},
+               {"name": "alone", "changes": [{"parallel": {"tp": 1}}]}]}
+JSON
+run whatif --platform h100 --csv "$folder/fewer.json" "$folder/quarters" --write "$folder/fewer"
+want_rc 0
+cp "$folder/out" "$folder/out.csv"
+for pair in half:shares alone:one; do
+    for what in period_us:period_us peak_bytes:memory_bytes; do
+        close_to "${what%:*} of ${pair%:*}" "$(row "${pair%:*}" "${what%:*}")" \
+            "$(figure "${pair#*:}" "${what#*:}")" 0.000001
+        close_to "${what%:*} of ${pair%:*}, written" "$(figure "fewer/${pair%:*}" "${what#*:}")" \
+            "$(figure "${pair#*:}" "${what#*:}")" 0.000001
+    done
+done
+[ "$(messages "$folder/shares/rank-0.et.json")" = "$(messages "$folder/fewer/half/rank-0.et.json")" ] ||
+    complain "messages of half as many ranks"
 
 # A rank that the scenario makes can be slow, and one that it does not cannot.
 echo '{"scenarios": [{"name": "x", "changes": [{"parallel": {"pp": 2}}]},

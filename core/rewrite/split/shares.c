@@ -26,9 +26,8 @@ static bool sums_tensor(const struct msim_comm *c)
             c->collective == MSIM_COLL_REDUCE_SCATTER);
 }
 
-/* The first sum that forward makes over `ranks`; 0: any number. NULL: none. */
-static const struct msim_comm *first_sum(const struct msim_trace *t,
-                                         uint32_t ranks)
+/* The first sum that forward makes over several ranks. NULL: none. */
+static const struct msim_comm *first_sum(const struct msim_trace *t)
 {
     uint32_t backward = 0;
 
@@ -38,24 +37,23 @@ static const struct msim_comm *first_sum(const struct msim_trace *t,
         const struct msim_comm *c = &t->comms[i];
 
         if (sums_tensor(c) && c->op < backward && c->group != MSIM_NONE &&
-            (ranks ? t->groups[c->group].size == ranks
-                   : t->groups[c->group].size > 1))
+            t->groups[c->group].size > 1)
             return c;
     }
     return NULL;
 }
 
-bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks)
-{
-    return first_sum(t, ranks) != NULL;
-}
-
 uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows)
 {
-    const struct msim_comm *c = first_sum(t, 0);
+    const struct msim_comm *c = first_sum(t);
 
     *rows = c && c->collective == MSIM_COLL_REDUCE_SCATTER;
     return c ? t->groups[c->group].size : 0;
+}
+
+uint32_t msim_shares_recorded_group(const struct msim_trace *t)
+{
+    return first_sum(t)->group;
 }
 
 /* ---- sizes ---------------------------------------------------------------

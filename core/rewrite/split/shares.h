@@ -30,13 +30,13 @@ struct msim_shares {
     int64_t uneven; /* a number of tokens that ranks do not divide; 0: none */
 };
 
-/* Is `t` of one of `ranks` tensor parallel ranks already? These reduce, in
- * groups of so many, what forward makes; copies reduce gradients alone. */
-bool msim_shares_recorded(const struct msim_trace *t, uint32_t ranks);
-
-/* How many ranks those are, and whether they share out tokens between products,
- * too; 0: `t` is of none. */
+/* How many tensor parallel ranks `t` is one of already, and whether they share
+ * out tokens between products, too; 0: of none. These reduce what forward
+ * makes; copies reduce gradients alone. */
 uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows);
+
+/* Their group; only where there are such ranks. */
+uint32_t msim_shares_recorded_group(const struct msim_trace *t);
 
 /*
  * The sizes of `t` over `ranks`. Release in any case. EUSAGE where they do not
