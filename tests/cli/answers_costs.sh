@@ -170,4 +170,10 @@ fit vast gpt2 '{"batch": 999999}'
 fit two bert '{"batch": 2}, {"sequence": {"from": 128, "to": 16384}}'
 fit pair bert '{"sequence": {"from": 128, "to": 24576}}' # which no change alone makes fit
 fit neither bert '{"sequence": {"from": 128, "to": 65536}}'
+
+# ---- what is known of platforms ---------------------------------------------------
+
+answer platforms platforms
+answer platforms_a100 platforms a100
+answer platforms_json platforms --json
 finish

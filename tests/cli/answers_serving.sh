@@ -85,6 +85,9 @@ engine replicas '"model": "llama3-8b", "platform": "h100", "engine": "vllm", "re
 engine stages '"model": "llama3-70b", "platform": "h100", "engine": "vllm", "parallel": {"tp": 2, "pp": 2}' 4
 engine apart '"model": "llama3-8b", "platform": "h100", "engine": "vllm", "disaggregated": {"prefill": {"replicas": 1}, "decode": {"replicas": 2}, "kv_transfer_gbps": 50}' 15
 engine experts '"model": "qwen3-30b-a3b", "platform": "h100", "engine": "sglang", "parallel": {"tp": 2, "ep": 2}' 10
+engine sglang_own '"model": "llama3-8b", "platform": "h100", "engine": "sglang", "batching": {"max_running_requests": 20, "chunked_prefill_size": 2048, "enable_mixed_chunk": true, "disable_radix_cache": true, "page_size": 64, "context_length": 8192, "mem_fraction_static": 0.6, "schedule_policy": "lpm"}' 20
+engine sglang_whole '"model": "llama3-8b", "platform": "h100", "engine": "sglang", "batching": {"chunked_prefill_size": -1}' 20
+engine trtllm_own '"model": "llama3-8b", "platform": "h100", "engine": "trtllm", "batching": {"max_batch_size": 32, "max_num_tokens": 2048, "enable_chunked_context": true, "enable_block_reuse": true, "tokens_per_block": 64, "max_seq_len": 8192, "free_gpu_memory_fraction": 0.5, "capacity_scheduler_policy": "MAX_UTILIZATION", "batch_wait_timeout_iters": 3, "batch_wait_max_tokens_ratio": 0.4}' 20
 engine small '"model": "llama3-70b", "platform": "a100", "engine": "vllm"'
 
 # One pass of a model: an encoder, a reranker that is a decoder, a vision model.
