@@ -446,6 +446,10 @@ static enum msim_status ask(const struct settings *s,
                          "got '%s' alone, want SCENARIOS.json and a trace, or "
                          "--sensitivity or --grid and a trace",
                          files->items[0]);
+    if (s->grid && files->n > 1 && holds_scenarios(files->items[0]))
+        return msim_fail(err, MSIM_EUSAGE, files->items[0], MSIM_OFFSET_NONE,
+                         "holds scenarios, and --grid has some; want one of "
+                         "them: a file may have a \"grid\", too");
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     described = s->strategy || msim_described_is(last, data);
     why = described ? unfit(s, files->n - first) : unfit_traced(s);

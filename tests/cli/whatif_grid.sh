@@ -81,6 +81,7 @@ wrong "grid has 100000 points, want at most 10000" \
     "{\"grid\": {\"batch\": $ten, \"kernels\": $ten, \"host\": $ten, \"nodes\": $ten, \"ranks\": $ten}}"
 usage_error "option '--grid' is 'gpu', want a change and its values" whatif --grid gpu "$job"
 usage_error "option '--grid' is '=a100'" whatif --grid =a100 "$job"
+usage_error "holds scenarios, and --grid has some" whatif --grid gpu=a100 "$folder/grid.json" "$job"
 usage_error "names 'gpu' twice" whatif --grid gpu=a100 --grid gpu=h100 "$job"
 usage_error "--sensitivity its own" whatif --grid gpu=a100 --sensitivity "$job"
 
