@@ -7,9 +7,6 @@
 #define MSIM_CORE_WORK_FOREACH_H
 #include <stdint.h>
 
-/* Elements of a block (kChunkSize). */
-#define MSIM_FOREACH_CHUNK 65536.0
-
 /*
  * Kernels that an operator over `lists` lists of `tensors` tensors each takes,
  * not rounded; `chunks` is the number of its blocks. A kernel takes its tensors

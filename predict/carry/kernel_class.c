@@ -12,21 +12,11 @@
 #include "predict/carry/kernel_class.h"
 
 #include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel_fact.h"
 #include "core/work/kernel_type.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A row that is read together with others needs more rounds than a single
- * one: shortest kernels of norms, softmax and reductions over those of
- * additions (models/estimate/vector.c, STAND_INS). */
-#define HEAD_FLOORS 2.5
-
-/* Tiles up to this side are for narrow products. Half-precision rate over
- * bandwidth is 110 to 300 operations a byte on data-centre GPUs since 2017, and
- * an element of two bytes gives n operations a byte: 32 columns are bound by
- * memory. Tiles of 64 and more serve products of any size. */
-#define NARROW_TILE 32
 
 const char *msim_kernel_class_text(enum msim_kernel_class c)
 {
@@ -53,8 +43,9 @@ static enum msim_kernel_class class_of_name(const char *name)
         return MSIM_CLASS_TENSOR;
     case MSIM_KERNEL_MATRIX:
     case MSIM_KERNEL_CONV:
-        return side > 0 && side <= NARROW_TILE ? MSIM_CLASS_MEMORY
-                                               : MSIM_CLASS_TENSOR;
+        return side > 0 && side <= MSIM_FACT(NULL, NARROW_TILE_SIDE)
+                   ? MSIM_CLASS_MEMORY
+                   : MSIM_CLASS_TENSOR;
     default:
         return MSIM_CLASS_MEMORY;
     }
@@ -72,7 +63,7 @@ static double head_us(const struct msim_data_sheet *source,
 {
     return is_small(source, k->config)
                ? k->us
-               : fmin(k->us, HEAD_FLOORS * source->floor_us);
+               : fmin(k->us, MSIM_FACT(NULL, HEAD_FLOORS) * source->floor_us);
 }
 
 enum msim_kernel_class
@@ -108,7 +99,7 @@ double msim_kernel_class_us(const struct msim_data_sheet *source,
 
     /* A collective too small to fill the GPU is no shorter for that. */
     if (c == MSIM_CLASS_LINK)
-        head = fmin(k->us, HEAD_FLOORS * source->floor_us);
+        head = fmin(k->us, MSIM_FACT(NULL, HEAD_FLOORS) * source->floor_us);
     return head * target->floor_us / source->floor_us +
            (k->us - head) * rate_of(source, c, k->name) /
                rate_of(target, c, k->name);

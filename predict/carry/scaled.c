@@ -4,20 +4,12 @@
  */
 #include "predict/carry/scaled.h"
 
+#include "core/work/kernel_fact.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <string.h>
-
-/*
- * The share of both models' log_sd that is left in their ratio: on pairs of
- * rows of the same work on two GPUs, what covers 90 % of the ratios, as a mean
- * over families and generations for targets without rows of their own
- * (scripts/accuracy/scaled_pairs.py: 0.60 to 1.05; 0.31 to 0.82 where the
- * target has rows).
- */
-#define RATIO_SHARE 0.86
 
 /* The log_sd of a class, from ratios of data sheets on the same pairs. Links
  * have no such rows: as the widest. */
@@ -135,8 +127,8 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
         msim_interval_set(out, 0, 0, 0);
         return;
     }
-    out->low_us = out->us * exp(-RATIO_SHARE * down);
-    out->high_us = out->us * exp(RATIO_SHARE * up);
+    out->low_us = out->us * exp(-MSIM_FACT(NULL, SCALED_RATIO_SHARE) * down);
+    out->high_us = out->us * exp(MSIM_FACT(NULL, SCALED_RATIO_SHARE) * up);
 }
 
 void msim_scaled_by_class(const struct msim_platform *source,

@@ -17,6 +17,7 @@
  * no work the model's time alone.
  */
 #include "core/work/foreach.h"
+#include "core/work/kernel_fact.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/fuse.h"
 
@@ -155,8 +156,8 @@ static enum msim_status find_form(struct step *s, struct msim_work *w,
     w->bytes_read = 4 * size.elems * (FORMS[f].reads + more);
     w->bytes_written = 4 * size.elems * (FORMS[f].writes + more);
     *kernels = (uint32_t)fmin(
-        ceil(msim_foreach_kernels(size.tensors, size.elems / MSIM_FOREACH_CHUNK,
-                                  LISTS)),
+        ceil(msim_foreach_kernels(
+            size.tensors, size.elems / MSIM_FACT(NULL, FOREACH_CHUNK), LISTS)),
         s->n);
     *kernels = *kernels ? *kernels : 1;
     w->kernels = *kernels;

@@ -5,12 +5,10 @@
  */
 #include "predict/learn/fit_rows.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-/* The share of the error at the usual clock below which a clock is accepted:
- * that of predict/trace_correction.c. */
-#define BELIEVED 0.7
 
 static bool counts(const struct msim_learn_split *s, uint32_t row)
 {
@@ -57,7 +55,8 @@ static enum msim_status find_clock(int *clock,
     usual = least = off_by(rows, split, 0, sums, kinds);
     for (int c = 1; c < MSIM_LEARN_CLOCKS; c++) {
         off = off_by(rows, split, c, sums, kinds);
-        if (off < least && off < BELIEVED * usual) {
+        if (off < least &&
+            off < MSIM_FACT(NULL, EVIDENCE_CLOCK_BELIEVED) * usual) {
             least = off;
             *clock = c;
         }

@@ -11,6 +11,7 @@
 #include "core/base/hash.h"
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
+#include "core/work/kernel_fact.h"
 #include "core/work/opmap/works.h"
 #include "models/estimate/estimate_cache.h"
 #include "models/factor/levels.h"
@@ -21,12 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The clocks that are tried, as shares of the usual one; and the share of the
- * models' error below which a clock is accepted. */
+/* The clocks that are tried, as shares of the usual one. */
 static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
                                 0.45, 0.4, 0.35, 0.3, 0.25, 0.2};
-#define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
-#define CLOCK_BELIEVED 0.7
+#define N_CLOCKS (sizeof(CLOCKS) / sizeof(*CLOCKS))
 
 /* Operators of one name that were given the same. */
 struct recorded {
@@ -179,7 +178,8 @@ static enum msim_status learn_clock(struct learning *l)
         MSIM_TRY(off_by(l, &off));
         if (i == 0)
             usual = least = off;
-        if (off < least && off < CLOCK_BELIEVED * usual) {
+        if (off < least &&
+            off < MSIM_FACT(NULL, EVIDENCE_CLOCK_BELIEVED) * usual) {
             least = off;
             l->m->clock = CLOCKS[i];
         }

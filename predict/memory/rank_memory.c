@@ -4,19 +4,11 @@
 #include "predict/memory/rank_memory.h"
 
 #include "core/memory/fits.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Of eleven captures on a CPU the allocator counted 0.81 to 1.10 of the peak
- * that their lives give: seven samples (tests/accuracy/memory_peaks.csv, 0.97
- * to 1.10) and four small models. 90 % lie between these. No GPU's is among
- * them.
- */
-#define PEAK_LOW  0.82
-#define PEAK_HIGH 1.10
 
 /* GPUs of other makers than NVIDIA have none. */
 static bool has_cublas(const char *generation)
@@ -96,9 +88,9 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
         .n = n,
         .most = MSIM_NONE,
         .capacity = platform ? msim_platform_usable_bytes(platform) : NAN,
-        .low = PEAK_LOW,
-        .high = PEAK_HIGH,
-        .reserved_high = PEAK_HIGH};
+        .low = MSIM_FACT(NULL, PEAK_MEMORY_LOW),
+        .high = MSIM_FACT(NULL, PEAK_MEMORY_HIGH),
+        .reserved_high = MSIM_FACT(NULL, PEAK_MEMORY_HIGH)};
     out->ranks = calloc((size_t)n + 1, sizeof(*out->ranks));
     if (!out->ranks)
         return MSIM_ENOMEM;

@@ -5,6 +5,7 @@
 
 #include "core/work/conv_shape.h"
 #include "core/work/foreach.h"
+#include "core/work/kernel_fact.h"
 #include "models/law/reduce_grid.h"
 
 #include <math.h>
@@ -30,28 +31,6 @@ static const struct kernel POINTWISE = {128, 20, 0}, SOFTMAX = {128, 84, 0},
                            ATTENTION = {128, 168, 49152},
                            COLLECTIVE = {640, 96, 42024};
 
-/* Elements of a block: 4 a thread (CUDALoops.cuh, thread_work_size). */
-#define ELEMENTS 512.0
-
-/* Rows of a block of the softmax that keeps them in registers: one a warp, two
- * where they are short (PersistentSoftmax.cuh). */
-#define WARP_ROWS    4.0
-#define SHORT        128
-#define WARP_COLUMNS 1024
-
-/* Queries of a block (FlashAttention-2, kBlockM). */
-#define QUERIES 128.0
-
-/*
- * Blocks of NCCL's kernels, one a channel. A collective takes all channels, but
- * no more than leave each of a block's threads 64 bytes (NCCL_SIMPLE_THREAD_
- * THRESHOLD, nccl/src/include/device.h; getAlgoInfo() in enqueue.cc counts so);
- * messages between pairs take one for each peer. The most: between GPUs of a
- * node with NVSwitch, as traces of A100 and H100 record it.
- */
-#define CHANNELS      24.0
-#define CHANNEL_BYTES (64 * 512.0)
-
 struct tile {
     double rows, columns;
     struct kernel kernel;
@@ -64,9 +43,6 @@ static const struct tile TILES[] = {{256, 128, {256, 238, 130656}},
                                     {128, 64, {128, 130, 24812}},
                                     {64, 64, {64, 127, 9638}}};
 #define N_TILES (sizeof(TILES) / sizeof(*TILES))
-
-/* Terms of a part of a sum that is split, at least (models/estimate/gemm.c). */
-#define TERMS 1024.0
 
 static struct msim_residency launch(const struct msim_gpu_properties *gpu,
                                     const struct kernel *k, double blocks)
@@ -102,7 +78,8 @@ static struct msim_residency product(const struct msim_gpu_properties *gpu,
         if (tiles >= gpu->sms && fits(gpu, &TILES[i].kernel))
             return launch(gpu, &TILES[i].kernel, tiles);
     }
-    tiles *= fmax(1, fmin(floor(gpu->sms / tiles), floor(g->k / TERMS)));
+    tiles *= fmax(1, fmin(floor(gpu->sms / tiles),
+                          floor(g->k / MSIM_FACT(NULL, LONG_SUM_TERMS))));
     return launch(gpu, &TILES[N_TILES - 1].kernel, tiles);
 }
 
@@ -130,7 +107,8 @@ static struct msim_residency conv(const struct msim_gpu_properties *gpu,
 static struct msim_residency attention(const struct msim_gpu_properties *gpu,
                                        const struct msim_work *w)
 {
-    double queries = ceil((double)w->u.attention.q_len / QUERIES);
+    double queries =
+        ceil((double)w->u.attention.q_len / MSIM_FACT(NULL, FLASH_QUERIES));
 
     return launch(gpu, &ATTENTION,
                   queries * (double)w->u.attention.batch *
@@ -165,12 +143,13 @@ static struct msim_residency reduction(const struct msim_gpu_properties *gpu,
 static struct msim_residency softmax(const struct msim_gpu_properties *gpu,
                                      const struct msim_work *w)
 {
-    double rows = (double)w->u.vector.rows;
+    double rows = (double)w->u.vector.rows, cols = (double)w->u.vector.cols;
 
-    if (w->u.vector.cols <= SHORT)
-        rows /= 2 * WARP_ROWS;
-    else if (w->u.vector.cols <= WARP_COLUMNS)
-        rows /= WARP_ROWS;
+    /* a row a warp, two where they are short */
+    if (cols <= MSIM_FACT(NULL, SOFTMAX_WARP_COLUMNS))
+        rows /= MSIM_FACT(NULL, WARP_SOFTMAX_ROWS);
+    if (cols <= MSIM_FACT(NULL, WARP_SOFTMAX_SHORT))
+        rows /= 2;
     return launch(gpu, &SOFTMAX, rows);
 }
 
@@ -181,19 +160,23 @@ static struct msim_residency gather(const struct msim_gpu_properties *gpu,
                           ? w->u.vector.lookups * (double)w->u.vector.cols
                           : (double)w->u.vector.elems;
 
-    return launch(gpu, &GATHER, elements / ELEMENTS);
+    return launch(gpu, &GATHER,
+                  elements / (MSIM_FACT(NULL, ELEMENTWISE_THREADS) *
+                              MSIM_FACT(NULL, ELEMENTWISE_VALUES)));
 }
 
 static struct msim_residency collective(const struct msim_gpu_properties *gpu,
                                         const struct msim_work *w)
 {
-    double wanted = (double)w->u.coll.bytes / CHANNEL_BYTES;
+    double wanted =
+        (double)w->u.coll.bytes / MSIM_FACT(NULL, NCCL_CHANNEL_BYTES);
 
     if (w->u.coll.collective == MSIM_COLL_ALL_TO_ALL ||
         w->u.coll.collective == MSIM_COLL_SEND ||
         w->u.coll.collective == MSIM_COLL_RECV)
         wanted = w->u.coll.ranks;
-    return launch(gpu, &COLLECTIVE, fmin(CHANNELS, wanted));
+    return launch(gpu, &COLLECTIVE,
+                  fmin(MSIM_FACT(NULL, NCCL_CHANNELS), wanted));
 }
 
 struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
@@ -222,14 +205,18 @@ struct msim_residency msim_work_grid(const struct msim_gpu_properties *gpu,
         return gather(gpu, w);
     case MSIM_FAMILY_OPTIMIZER:
         return launch(gpu, &LIST,
-                      (double)w->u.vector.elems / MSIM_FOREACH_CHUNK);
+                      (double)w->u.vector.elems /
+                          MSIM_FACT(NULL, FOREACH_CHUNK));
     case MSIM_FAMILY_COLLECTIVE:
         return collective(gpu, w);
     case MSIM_FAMILY_DISPATCH:
-        return launch(gpu, &COLLECTIVE, CHANNELS);
+        return launch(gpu, &COLLECTIVE, MSIM_FACT(NULL, NCCL_CHANNELS));
     case MSIM_FAMILY_POINTWISE:
     case MSIM_FAMILY_BOUND:
-        return launch(gpu, &POINTWISE, (double)w->u.vector.elems / ELEMENTS);
+        return launch(gpu, &POINTWISE,
+                      (double)w->u.vector.elems /
+                          (MSIM_FACT(NULL, ELEMENTWISE_THREADS) *
+                           MSIM_FACT(NULL, ELEMENTWISE_VALUES)));
     default:
         return none;
     }

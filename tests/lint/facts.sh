@@ -8,8 +8,8 @@
 # left are sizes, limits of input, and steps of solvers.
 constants='
 models 44
-predict 75
-core/work 88
+predict 60
+core/work 50
 '
 mentions_most=6 # keys of fits that a model prefers
 sources='KernelBench|TimeSformer|Liger|timm|NeuSight'

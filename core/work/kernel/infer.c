@@ -7,6 +7,7 @@
 #include "core/base/idmap.h"
 #include "core/base/sort.h"
 #include "core/base/vec.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static double read_width(const struct msim_infer *l)
     for (uint32_t i = 0; i < l->n_names; i++)
         if (l->names[i].kind == MSIM_KERNEL_NORM)
             width = fmax(width, l->names[i].cols);
-    return width > 0 ? width : MSIM_INFER_COLS;
+    return width > 0 ? width : MSIM_FACT(NULL, USUAL_ROW_COLUMNS);
 }
 
 /* ---- order ------------------------------------------------------------- */

@@ -5,39 +5,18 @@
 #include "core/work/kernel/infer_state.h"
 
 #include "core/base/idmap.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 
 /* How many launches away a neighbour may be. */
 #define NEAR 16
 
-/* PyTorch joins up to this many tensors by one launch
- * (aten/src/ATen/native/cuda/Shape.cu). */
-#define JOINED_MAX 128
-
-/* PyTorch lets a thread of a reduction take at least 16 elements, and splits
- * work over more blocks above 256 (aten/src/ATen/native/cuda/Reduce.cuh). */
-#define REDUCED_MIN   1
-#define REDUCED_USUAL 16
-#define REDUCED_MAX   256
-
-/* The share of a tile of 32 positions that a filter fills: between those of 1
- * and 9 positions. */
-#define FILTER_FILL (3.0 / 32)
-
-/* Multiprocessors where the trace does not record them, and threads on each. */
-#define USUAL_SMS 100
-#define RESIDENT  2048
-
-/* The last chunk of every tensor of a list is partly empty: the share of chunks
- * that is full. */
-#define CHUNK_FULL 0.9
-
 uint32_t msim_infer_sms(const struct msim_infer *l)
 {
     uint32_t sms = l->t->gpu_properties.sms;
 
-    return sms ? sms : USUAL_SMS;
+    return sms ? sms : (uint32_t)MSIM_FACT(NULL, SM_USUAL);
 }
 
 /* Is the grid as large as the GPU, rather than as the work? */
@@ -88,14 +67,15 @@ static double launched_elems(const struct msim_infer *l, uint32_t i)
     if (l->t->gpu[i].config == MSIM_NONE)
         return 0;
     if (k->kind == MSIM_KERNEL_FOREACH)
-        return msim_infer_blocks(l, i) * k->items * CHUNK_FULL;
+        return msim_infer_blocks(l, i) * k->items *
+               MSIM_FACT(NULL, FOREACH_FULL);
     if (k->kind == MSIM_KERNEL_EMBEDDING && k->cols > 0)
         return msim_infer_blocks(l, i) *
                l->t->configs[l->t->gpu[i].config].block[1] * k->cols;
     if (!by_launch(l, i))
         return 0;
     return msim_infer_threads(l, i) * k->items *
-           (is_filter(l, i) ? FILTER_FILL : 1);
+           (is_filter(l, i) ? MSIM_FACT(NULL, CONV_FILTER_FILL) : 1);
 }
 
 /* The largest tensor that kernel `i` reads or writes; the factors of a product
@@ -149,7 +129,8 @@ static double joined_elems(const struct msim_infer *l, uint32_t i)
 {
     uint32_t o = l->place[i], config = l->t->gpu[i].config;
     uint32_t n = config == MSIM_NONE ? 1 : l->t->configs[config].grid[1];
-    uint32_t last = o > JOINED_MAX ? o - JOINED_MAX : 0;
+    uint32_t most = (uint32_t)MSIM_FACT(NULL, JOINED_TENSORS);
+    uint32_t last = o > most ? o - most : 0;
     double each = o > 0 ? l->elems[l->order[o - 1]] : 0, sum = 0;
 
     for (; o > last && n > 0 && l->elems[l->order[o - 1]] == each; o--, n--)
@@ -181,16 +162,16 @@ double msim_infer_elems(const struct msim_infer *l, uint32_t i)
     if (elems > 0)
         return elems;
     if (l->t->gpu[i].config == MSIM_NONE)
-        return (double)RESIDENT * msim_infer_sms(l); /* one wave */
+        return MSIM_FACT(NULL, SM_THREADS) * msim_infer_sms(l); /* one wave */
     switch (msim_infer_name(l, i)->kind) {
     case MSIM_KERNEL_REDUCTION:
         elems = msim_infer_taken(l, i);
         if (elems == 0)
-            return threads * REDUCED_USUAL;
-        elems = fmax(elems, threads * REDUCED_MIN);
+            return threads * MSIM_FACT(NULL, REDUCE_VALUES_MIN);
+        elems = fmax(elems, threads * MSIM_FACT(NULL, REDUCE_VALUES_LEAST));
         /* Work is split until the GPU is full, then threads take more. */
-        return threads < RESIDENT * msim_infer_sms(l) / 2
-                   ? fmin(elems, threads * REDUCED_MAX)
+        return threads < MSIM_FACT(NULL, SM_THREADS) * msim_infer_sms(l) / 2
+                   ? fmin(elems, threads * MSIM_FACT(NULL, REDUCE_VALUES_MAX))
                    : elems;
     case MSIM_KERNEL_OTHER:
         return threads;

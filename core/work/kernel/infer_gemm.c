@@ -9,38 +9,14 @@
  * preferred where both are known: abc = (ab)(bc) / b.
  */
 #include "core/work/kernel/infer_state.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The size summed over where no related product is known: the median over
- * different shapes in public tables of measured products (41,000) and batched
- * ones (12,000). A tenth are more than ten times as large or small. */
-#define USUAL_K         2048
-#define USUAL_BATCHED_K 174
-
-/* The first convolution sees an image of three colours, by 7 x 7. */
-#define FIRST_CONV_K (3 * 49)
-
-/* Most kernels for convolutions have filters of 3 x 3; most libraries run those
- * of one position as products. */
-#define USUAL_FILTER 9
-
 #define SMALLEST_K 16
 #define LARGEST_K  1e8
-
-/* Winograd's products of 4 x 4 outputs by 3 x 3 filters, and the ratio of
- * multiplications without it to those with it: 144 / 36. */
-#define WINOGRAD_PRODUCTS 36
-#define WINOGRAD_SAVES    4
-
-/* The share of threads of a transform with a tile: maps of 14 to 56 positions a
- * side fill 0.77 to 0.88 of them. */
-#define WINOGRAD_FULL 0.8
-
-/* The middle of one position and nine, where either may follow. */
-#define FILTER_MIDDLE 3
 
 static bool multiplies(const struct msim_kernel_name *k)
 {
@@ -219,7 +195,8 @@ static void add_member(struct msim_infer *l, struct layer *y,
     const struct msim_kernel_name *k = msim_infer_name(l, m->gpu);
     int most = m->backward ? 3 : 1;
 
-    y->transformed |= l->products[m->gpu].batch == WINOGRAD_PRODUCTS;
+    y->transformed |=
+        l->products[m->gpu].batch == MSIM_FACT(NULL, WINOGRAD_PRODUCTS);
     y->gradients += m->backward;
     if (k->tile[0] == 0 || k->persistent ||
         l->t->gpu[m->gpu].config == MSIM_NONE || y->n >= most)
@@ -292,7 +269,9 @@ static double layer_volume(struct layer *y)
     if (y->n < 2)
         return 0;
     return volume_of_two(y->p[0], y->p[1], forward) *
-           (y->convolves == 2 && !y->weights ? FILTER_MIDDLE : 1);
+           (y->convolves == 2 && !y->weights
+                ? MSIM_FACT(NULL, USUAL_CONV_FILTER_MIDDLE)
+                : 1);
 }
 
 static double clamp_k(double k)
@@ -312,7 +291,7 @@ static void set_volume(struct msim_infer *l, uint32_t gpu, double volume,
 
     p->filter = y->filter;
     if (y->transformed && msim_infer_name(l, gpu)->kind == MSIM_KERNEL_CONV)
-        volume *= WINOGRAD_SAVES;
+        volume *= MSIM_FACT(NULL, WINOGRAD_SAVES);
 
     if (msim_infer_name(l, gpu)->tile[0] == 0) {
         /* Nothing is known of its output: a cube. */
@@ -350,7 +329,7 @@ static struct layer read_layer(struct msim_infer *l,
                                const struct member *members, uint32_t n,
                                uint32_t begin, uint32_t *end)
 {
-    struct layer y = {.filter = USUAL_FILTER};
+    struct layer y = {.filter = MSIM_FACT(NULL, USUAL_CONV_FILTER)};
     uint32_t i = begin;
 
     for (; i < n && members[i].node == members[begin].node; i++)
@@ -367,7 +346,7 @@ static void first_layer(struct msim_infer *l, const struct layer *y,
 {
     if (y->gradients == 1 && y->forward && y->n == 1 &&
         msim_infer_name(l, gpu)->kind == MSIM_KERNEL_CONV)
-        y->p[0]->k = FIRST_CONV_K;
+        y->p[0]->k = MSIM_FACT(NULL, USUAL_CONV_FIRST_TERMS);
 }
 
 static void relate(struct msim_infer *l, const struct member *members,
@@ -409,7 +388,7 @@ static void agree(struct msim_infer *l, const struct member *members,
 
 /*
  * Winograd's products without a related one. Each thread of a transform takes a
- * tile of a channel; WINOGRAD_FULL of them have one. Forward the tiles are the
+ * tile of a channel; most of them have one. Forward the tiles are the
  * rows of the product and its depth is the channels of the one transform.
  * A gradient of the filter sums over tiles: a transform each of its rows and
  * columns, of which the smaller ones fill their tile of the product best.
@@ -431,14 +410,17 @@ static double transformed_k(const struct msim_infer *l, uint32_t i)
     }
     if (n == 0)
         return 0;
-    return least * WINOGRAD_FULL / (n == 2 ? fmin(p->m, p->n) : p->m);
+    return least * MSIM_FACT(NULL, WINOGRAD_FULL) /
+           (n == 2 ? fmin(p->m, p->n) : p->m);
 }
 
 static double usual_k(const struct msim_infer *l, uint32_t i)
 {
     if (msim_infer_name(l, i)->kind == MSIM_KERNEL_CONV)
-        return FIRST_CONV_K;
-    return l->products[i].batch > 1 ? USUAL_BATCHED_K : USUAL_K;
+        return MSIM_FACT(NULL, USUAL_CONV_FIRST_TERMS);
+    return l->products[i].batch > 1
+               ? MSIM_FACT(NULL, USUAL_PRODUCT_BATCHED_TERMS)
+               : MSIM_FACT(NULL, USUAL_PRODUCT_TERMS);
 }
 
 /* The size of each row that a product writes, which the next one sums over:
@@ -450,7 +432,7 @@ static double features(const struct msim_infer *l, uint32_t i)
     uint32_t op = l->t->gpu[i].op;
 
     if (msim_infer_name(l, i)->kind == MSIM_KERNEL_CONV)
-        return fmin(p->m, p->n) * FILTER_MIDDLE;
+        return fmin(p->m, p->n) * MSIM_FACT(NULL, USUAL_CONV_FILTER_MIDDLE);
     if (op != MSIM_NONE &&
         strstr(msim_trace_text(l->t, l->t->ops[op].name), "conv"))
         return fmin(p->m, p->n);
@@ -468,7 +450,7 @@ static void persistent_output(struct msim_infer *l, uint32_t i)
     uint32_t o = l->place[i];
 
     p->n = l->width;
-    p->k = USUAL_K;
+    p->k = MSIM_FACT(NULL, USUAL_PRODUCT_TERMS);
     for (int d = 0; d < ROWS_WITHIN && o > 0; d++) {
         uint32_t before = l->order[--o];
 
@@ -499,10 +481,10 @@ static void chain(struct msim_infer *l)
             persistent_output(l, i);
             continue;
         }
-        if (p->k == 0 && p->batch == WINOGRAD_PRODUCTS)
+        if (p->k == 0 && p->batch == MSIM_FACT(NULL, WINOGRAD_PRODUCTS))
             p->k = clamp_zero(transformed_k(l, i));
         if (p->k == 0 && p->batch > 1 && !msim_infer_name(l, i)->experts)
-            p->k = USUAL_BATCHED_K;
+            p->k = MSIM_FACT(NULL, USUAL_PRODUCT_BATCHED_TERMS);
         if (p->k == 0 && before[0] > 0)
             p->k = clamp_k(fmax(before[0], before[1]));
         if (p->k == 0)
@@ -527,7 +509,7 @@ enum msim_status msim_infer_products(struct msim_infer *l)
             !multiplies(msim_infer_name(l, i)))
             continue;
         msim_infer_output(l, i, &l->products[i]);
-        l->products[i].filter = USUAL_FILTER;
+        l->products[i].filter = MSIM_FACT(NULL, USUAL_CONV_FILTER);
         members[n].gpu = i;
         n += msim_infer_node(l->t, i, &members[n].node, &members[n].backward);
     }

@@ -3,22 +3,10 @@
  * output, by the grid and by the tile that the kernel's name states.
  */
 #include "core/work/kernel/infer_state.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <string.h>
-
-/* More blocks along z than this are products of a batch, fewer share one
- * product's sums. */
-#define SPLITS_MAX 16
-
-/* The share of a batch of experts that gets at least one row, where there are
- * as many rows as experts: 1 - 1 / e. */
-#define ACTIVE_EXPERTS 0.63
-
-/* The sides of a tile where the name has none. */
-#define USUAL_TILE 64
-/* Tiles up to this side are for products of few columns. */
-#define NARROW_TILE 16
 
 static bool is_batched(const struct msim_infer *l, uint32_t i, double z)
 {
@@ -30,7 +18,7 @@ static bool is_batched(const struct msim_infer *l, uint32_t i, double z)
         return false;
     if (op != MSIM_NONE && strstr(msim_trace_text(t, t->ops[op].name), "bmm"))
         return true;
-    return z > SPLITS_MAX;
+    return z > MSIM_FACT(NULL, USUAL_PRODUCT_SPLITS);
 }
 
 /*
@@ -74,7 +62,7 @@ static void unroll_grid(double *grid, uint32_t threads, const double *tile)
 {
     double blocks = fmax(grid[0] / fmax(threads, 1), 1), rows = blocks;
 
-    if (fmin(tile[0], tile[1]) > NARROW_TILE)
+    if (fmin(tile[0], tile[1]) > MSIM_FACT(NULL, USUAL_PRODUCT_NARROW_TILE))
         rows = fmin(fmax(round(sqrt(blocks * tile[1] / tile[0])), 1), blocks);
     grid[0] = rows;
     grid[1] = fmax(round(blocks / rows), 1);
@@ -97,7 +85,7 @@ void msim_infer_output(const struct msim_infer *l, uint32_t i,
     if (k->splits && k->kind == MSIM_KERNEL_MATRIX && grid[2] == 1)
         grid[0] = fmax(grid[0] / 2, 1); /* two blocks a tile at least */
     if (tile[0] == 0)
-        tile[0] = tile[1] = USUAL_TILE;
+        tile[0] = tile[1] = MSIM_FACT(NULL, USUAL_PRODUCT_TILE);
     if (k->kind == MSIM_KERNEL_GEMV)
         tile[0] = tile[1] = 1;
     if (k->swizzles && k->kind == MSIM_KERNEL_MATRIX)
@@ -106,7 +94,7 @@ void msim_infer_output(const struct msim_infer *l, uint32_t i,
     p->n = side(grid[k->channels_first ? 0 : 1], tile[1]);
     p->batch = is_batched(l, i, grid[2]) ? grid[2] : 1;
     if (k->experts) {
-        p->batch = fmax(grid[1] * ACTIVE_EXPERTS, 1);
+        p->batch = fmax(grid[1] * MSIM_FACT(NULL, EXPERTS_ACTIVE), 1);
         p->n = tile[1];
     }
 }

@@ -35,10 +35,6 @@ msim_infer_name(const struct msim_infer *l, uint32_t i)
     return &l->names[l->name_of[i]];
 }
 
-/* The length of a row where it is not known: hidden sizes of most public models
- * are 512 to 8192. */
-#define MSIM_INFER_COLS 1024
-
 /* Blocks and threads of the launch; 0 where it is not recorded. */
 double msim_infer_blocks(const struct msim_infer *l, uint32_t i);
 double msim_infer_threads(const struct msim_infer *l, uint32_t i);

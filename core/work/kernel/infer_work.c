@@ -3,25 +3,11 @@
  * and the error that these sizes cause.
  */
 #include "core/work/kernel/infer.h"
+#include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rule.h"
 
 #include <math.h>
 #include <string.h>
-
-#define SMALLEST_COL 32
-#define LARGEST_COLS 65536
-
-/* Keys of attention of one query, and queries of a sequence, where the grid
- * does not show them. */
-#define USUAL_KEYS 1024
-#define USUAL_HEAD 64
-
-/* Loads of a thread of a kernel of no known kind; the widest elementwise ones
- * take 16 bytes. */
-#define OTHER_READS 4
-
-/* Maps of a batch. */
-#define USUAL_MAPS 32
 
 /* ---- works ------------------------------------------------------------- */
 
@@ -73,7 +59,8 @@ static struct msim_work conv_work(const struct msim_kernel_name *k,
     double positions = weights ? p->k : p->m;
     double out = weights ? fmin(p->m, p->n) : p->n;
     double in = (weights ? fmax(p->m, p->n) : p->k) / p->filter;
-    double side = fmax(1, round(sqrt(positions / USUAL_MAPS)));
+    double side =
+        fmax(1, round(sqrt(positions / MSIM_FACT(NULL, USUAL_CONV_MAPS))));
     double filter = sqrt(p->filter);
 
     if (k->pass == MSIM_CONV_BACKWARD_DATA) {
@@ -119,9 +106,12 @@ static struct msim_work attention_work(const struct msim_infer *l, uint32_t i)
     w.u.attention.q_len =
         decode ? 1
                : msim_opmap_count(grid[0] * (k->tile[0] > 0 ? k->tile[0] : 64));
-    w.u.attention.kv_len = decode ? USUAL_KEYS : w.u.attention.q_len;
+    w.u.attention.kv_len = decode
+                               ? (int64_t)MSIM_FACT(NULL, USUAL_ATTENTION_KEYS)
+                               : w.u.attention.q_len;
     w.u.attention.head_dim =
-        k->cols > 0 ? msim_opmap_count(k->cols) : USUAL_HEAD;
+        k->cols > 0 ? msim_opmap_count(k->cols)
+                    : (int64_t)MSIM_FACT(NULL, USUAL_ATTENTION_HEAD);
     w.u.attention.kv_dtype = w.dtype;
     msim_work_count(&w);
     return w;
@@ -190,7 +180,8 @@ static double rowwise_elems(const struct msim_infer *l, uint32_t i,
 
     if (elems == 0)
         return blocks * l->width;
-    return fmin(fmax(elems, blocks * SMALLEST_COL), blocks * LARGEST_COLS);
+    return fmin(fmax(elems, blocks * MSIM_FACT(NULL, USUAL_ROW_LEAST)),
+                blocks * MSIM_FACT(NULL, USUAL_ROW_MOST));
 }
 
 static double vector_elems(const struct msim_infer *l, uint32_t i)
@@ -281,7 +272,8 @@ static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
         w.bytes_read = bytes * parts(l, i);
     if (k->kind == MSIM_KERNEL_OTHER)
         w.bytes_read =
-            fmax(bytes * (k->rowwise ? 1 : OTHER_READS), staged_bytes(l, i));
+            fmax(bytes * (k->rowwise ? 1 : MSIM_FACT(NULL, USUAL_KERNEL_LOADS)),
+                 staged_bytes(l, i));
     w.bytes_written = k->kind == MSIM_KERNEL_REDUCTION ? 0 : bytes * k->writes;
     w.flops = elems;
     return w;
@@ -317,10 +309,6 @@ static const struct {
     [MSIM_KERNEL_SORT] = {0.3, 0.3},
 };
 
-/* These traces record every launch configuration. Without one the grid is a
- * guess, too: as for kernels of no known kind. */
-#define LOG_SD_WITHOUT_LAUNCH 1.5
-
 /* Transfers have no such figures: as for kernels of no known kind. */
 #define LOG_SD_OF_TRANSFER LOG_SD[MSIM_KERNEL_OTHER].neighbours
 
@@ -329,7 +317,7 @@ static double log_sd_of(const struct msim_infer *l, uint32_t i)
     enum msim_kernel_kind kind = msim_infer_name(l, i)->kind;
 
     if (l->t->gpu[i].config == MSIM_NONE)
-        return LOG_SD_WITHOUT_LAUNCH;
+        return MSIM_FACT(NULL, USUAL_KERNEL_LOG_SD);
     return msim_infer_own(l, i) ? LOG_SD[kind].own : LOG_SD[kind].neighbours;
 }
 

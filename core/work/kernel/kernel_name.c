@@ -5,6 +5,7 @@
 #include "core/work/kernel/kernel_name.h"
 
 #include "core/work/foreach.h"
+#include "core/work/kernel_fact.h"
 #include "core/work/kernel_type.h"
 
 #include <stdlib.h>
@@ -199,7 +200,7 @@ static void read_foreach(struct msim_kernel_name *k, const char *name)
     const char *functor = strstr(name, "Functor<"), *p = functor;
     double depth = number_after(name, "TensorListMetadata<", 0);
 
-    k->items = MSIM_FOREACH_CHUNK;
+    k->items = MSIM_FACT(NULL, FOREACH_CHUNK);
     k->reads = depth > 0 ? depth : 2;
     k->writes = 1;
     if (has(name, "adam") || has(name, "lamb")) {

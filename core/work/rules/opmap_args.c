@@ -1,14 +1,11 @@
 /* core/work/rules/opmap_args.c - reading an operator's arguments and
  * kernels. */
+#include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rule.h"
 
 #include "core/work/foreach.h"
 
 #include <string.h>
-
-/* Elements of a block of a foreach kernel, and of a thread of an elementwise
- * kernel (PyTorch: MultiTensorApply.cuh, thread_constants.h). */
-#define ELEMENTS_A_THREAD 4.0
 
 int64_t msim_opmap_count(double x)
 {
@@ -129,7 +126,8 @@ bool msim_opmap_list(const struct msim_opmap_ctx *c, uint32_t k,
         l->plain &= o.layout == MSIM_LAYOUT_PLAIN;
         l->elems += o.elems;
         l->bytes += o.bytes;
-        l->chunks += (double)msim_opmap_count(o.elems / MSIM_FOREACH_CHUNK + 1);
+        l->chunks += (double)msim_opmap_count(
+            o.elems / MSIM_FACT(NULL, FOREACH_CHUNK) + 1);
     }
     return l->n > 0;
 }
@@ -273,9 +271,10 @@ double msim_opmap_grid_elems(const struct msim_opmap_ctx *c)
             continue;
         k = &t->configs[g->config];
         if (strstr(name, "multi_tensor_apply"))
-            elems += k->grid[0] * MSIM_FOREACH_CHUNK;
+            elems += k->grid[0] * MSIM_FACT(NULL, FOREACH_CHUNK);
         else if (strstr(name, "elementwise_kernel"))
-            elems += (double)k->grid[0] * k->block[0] * ELEMENTS_A_THREAD;
+            elems += (double)k->grid[0] * k->block[0] *
+                     MSIM_FACT(NULL, ELEMENTWISE_VALUES);
     }
     return elems;
 }

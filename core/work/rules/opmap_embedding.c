@@ -6,18 +6,12 @@
  * The least traffic is every fetched row once, its index, and the result. A
  * table is never read as a whole.
  */
+#include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Columns of an embedding where they are not recorded: recommendation models
- * have 16 to 256. */
-#define USUAL_WIDTH 64
-
-/* Rows narrower than this are taken several at once by a block of threads. */
-#define NARROW_ROW 1024
 
 /* A gather or scatter of `rows` x `cols` elements of `dtype`. */
 static struct msim_work *add_rows(struct msim_opmap_ctx *c,
@@ -26,14 +20,15 @@ static struct msim_work *add_rows(struct msim_opmap_ctx *c,
                                   double cols, double index_bytes)
 {
     double bytes = rows * cols * msim_dtype_bytes(dtype);
+    double block = MSIM_FACT(NULL, EMBEDDING_BLOCK_VALUES);
     struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_EMBEDDING, dtype,
                                           msim_opmap_variant(row));
 
     if (!w)
         return NULL;
-    if (cols < NARROW_ROW)
-        msim_opmap_set_rows(w, ceil(rows * cols / NARROW_ROW),
-                            fmin(rows * cols, NARROW_ROW));
+    if (cols < block)
+        msim_opmap_set_rows(w, ceil(rows * cols / block),
+                            fmin(rows * cols, block));
     else
         msim_opmap_set_rows(w, rows, cols);
     w->u.vector.elems = msim_opmap_count(rows * cols);
@@ -81,9 +76,6 @@ bool msim_rule_along_dim(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
-/* Memory is read in sectors. */
-#define SECTOR_BYTES 32.0
-
 /* (self, dim, index[, source]): an index for every element. row->arg: each
  * fetches a sector of self, which is read once at most. */
 bool msim_rule_each_element(struct msim_opmap_ctx *c,
@@ -97,7 +89,9 @@ bool msim_rule_each_element(struct msim_opmap_ctx *c,
         return false;
     w = add_rows(c, row, x.dtype, index.elems, 1, index.bytes);
     if (w && row->arg)
-        w->bytes_read = index.bytes + fmin(x.bytes, index.elems * SECTOR_BYTES);
+        w->bytes_read =
+            index.bytes +
+            fmin(x.bytes, index.elems * MSIM_FACT(NULL, MEMORY_SECTOR_BYTES));
     return w != NULL;
 }
 
@@ -374,7 +368,7 @@ bool msim_rule_tables_lookup(struct msim_opmap_ctx *c,
         return false;
     if (msim_opmap_nth_tensor(c, 0, &table))
         l.dtype = table.dtype;
-    l.width = total > 0 ? total / l.tables : USUAL_WIDTH;
+    l.width = total > 0 ? total / l.tables : MSIM_FACT(NULL, EMBEDDING_WIDTH);
     out = l.bags * l.width;
     /* empty bags are written, too */
     w = add_rows(c, row, l.dtype, l.indices > 0 ? l.indices : l.bags, l.width,

@@ -2,6 +2,7 @@
  * core/work/rules/opmap_reduction.c - reductions, softmax, scans, sorts and
  * searches: rows are independent, the columns of a row are reduced together.
  */
+#include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
@@ -190,14 +191,12 @@ bool msim_rule_scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 /* Rows up to here are sorted by a block in shared memory (Sort.h:
  * should_use_small_sort()), beside their places; a warp or a block takes powers
  * of two of at least 32. */
-#define SMALL_SORT 4096
-#define PLACE      8.0 /* bytes of a key's place in its row */
 
 /* The keys and places are copied first, and sorted in place. */
 static void sort_in_blocks(const struct msim_opmap_ctx *c,
                            const struct msim_operand *x, struct msim_work *w)
 {
-    double both = x->bytes + x->elems * PLACE;
+    double both = x->bytes + x->elems * MSIM_FACT(NULL, SORT_PLACE_BYTES);
 
     w->variant = "sort_in_block";
     w->bytes_read = w->bytes_written = both;
@@ -243,10 +242,13 @@ bool msim_rule_sort(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     cols = (double)msim_operand_dim(&x, (int)dim);
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
     w->flops = x.elems * passes;
-    w->bytes_read = passes * (x.bytes + (select ? 0 : x.elems * PLACE));
+    w->bytes_read =
+        passes *
+        (x.bytes + (select ? 0 : x.elems * MSIM_FACT(NULL, SORT_PLACE_BYTES)));
     w->bytes_written = select ? 0 : w->bytes_read;
     w->kernels = select ? 2 : 1 + (uint32_t)passes;
-    if (row->inputs == 2 && cols <= SMALL_SORT && c->place != MSIM_OPMAP_ON_CPU)
+    if (row->inputs == 2 && cols <= MSIM_FACT(NULL, BLOCK_SORT_MOST) &&
+        c->place != MSIM_OPMAP_ON_CPU)
         sort_in_blocks(c, &x, w);
     return true;
 }
@@ -271,16 +273,13 @@ bool msim_rule_search(struct msim_opmap_ctx *c,
         x.elems * ceil(log2((double)msim_operand_dim(&sorted, -1) + 1));
     w->flops = w->u.vector.taps;
     w->bytes_read = x.bytes + sorted.bytes;
-    w->bytes_written =
-        msim_opmap_output(c, 0, &out) ? out.bytes : x.elems * PLACE;
+    w->bytes_written = msim_opmap_output(c, 0, &out)
+                           ? out.bytes
+                           : x.elems * MSIM_FACT(NULL, SORT_PLACE_BYTES);
     return true;
 }
 
 /* ---- distances, sequences ------------------------------------------------ */
-
-/* Rows from which on the distances of 2-norms are a product of matrices
- * (cdist_impl() in aten/src/ATen/native/Distance.cpp). */
-#define BY_PRODUCT 25
 
 /* |x|^2 - 2 x y + |y|^2, clamped and rooted: a product with two columns more,
  * and two operators on each distance. */
@@ -326,8 +325,10 @@ bool msim_rule_distances(struct msim_opmap_ctx *c,
         return false;
     if (two && msim_opmap_tensor(c, 1, &y) && y.rank >= 2 &&
         msim_opmap_real(c, 2, &p) && !(fabs(p - 2) > 0) &&
-        (msim_operand_dim(&x, -2) > BY_PRODUCT ||
-         msim_operand_dim(&y, -2) > BY_PRODUCT))
+        ((double)msim_operand_dim(&x, -2) >
+             MSIM_FACT(NULL, DISTANCE_BY_PRODUCT) ||
+         (double)msim_operand_dim(&y, -2) >
+             MSIM_FACT(NULL, DISTANCE_BY_PRODUCT)))
         return by_product(c, &x, &y, out.elems);
     w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, x.dtype, "distance");
     if (!w)
@@ -346,7 +347,6 @@ bool msim_rule_distances(struct msim_opmap_ctx *c,
  * (ctc_loss_log_alpha_gpu_kernel in LossCTC.cu). (probabilities of steps x
  * sequences x classes, targets, ...); backward the gradient before them.
  */
-#define CTC_LOADS 2
 
 bool msim_rule_ctc_loss(struct msim_opmap_ctx *c,
                         const struct msim_opmap_row *row)
@@ -365,7 +365,7 @@ bool msim_rule_ctc_loss(struct msim_opmap_ctx *c,
         return false;
     steps = fmax((double)msim_operand_dim(&x, 0), 1);
     msim_opmap_set_rows(w, 1, back ? x.elems : states.elems);
-    w->u.vector.turns = CTC_LOADS * steps;
+    w->u.vector.turns = MSIM_FACT(NULL, CTC_LOADS) * steps;
     w->u.vector.threads = states.elems / steps;
     w->flops = 10 * states.elems;
     w->bytes_read = 2 * states.bytes + (back ? x.bytes : 0);

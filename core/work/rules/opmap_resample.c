@@ -3,6 +3,7 @@
  * transforms: pointwise in what they cost, but the result is of another size
  * than the input.
  */
+#include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rules.h"
 #include "core/work/rules/opmap_vector.h"
 
@@ -212,12 +213,6 @@ bool msim_rule_resample(struct msim_opmap_ctx *c,
 
 /* ---- Fourier transforms ------------------------------------------------- */
 
-/* Lengths that one kernel transforms within shared memory; longer ones take a
- * pass over memory for each such factor (Tolmachev, "VkFFT - a performant,
- * cross-platform and open-source GPU FFT library", IEEE Access 2023: 4,096
- * complex numbers in single precision; cuFFT's passes are alike). */
-#define FFT_AT_ONCE 4096.0
-
 /* (input, dimensions, ...): every dimension is a pass at least, each of which
  * reads and writes complex numbers: 5 n log2(n) FLOPs. */
 bool msim_rule_fourier(struct msim_opmap_ctx *c,
@@ -238,7 +233,7 @@ bool msim_rule_fourier(struct msim_opmap_ctx *c,
         double b = (double)msim_operand_dim(&out, (int)dims[j]);
         double length = fmax(fmax(a, b), 2);
 
-        passes += ceil(log2(length) / log2(FFT_AT_ONCE));
+        passes += ceil(log2(length) / log2(MSIM_FACT(NULL, FFT_LENGTH)));
         steps += log2(length);
     }
     w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, MSIM_DT_F32,
