@@ -5,13 +5,13 @@
 #include "api/handles.h"
 
 #include "core/base/files_read.h"
+#include "models/platform/data_path.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct mystique_result {
@@ -63,25 +63,13 @@ int msim_api_null(const char *name, const char *want, mystique_error *err)
 /* ---- the library ----------------------------------------------------------
  */
 
-static bool holds_platforms(const char *dir)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    int n = snprintf(path, sizeof(path), "%s/platforms", dir);
-
-    return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
-           S_ISDIR(st.st_mode);
-}
-
 /* base + tail where that is a data folder, else NULL; the caller's. */
 static char *try_folder(const char *base, const char *tail)
 {
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof(path), "%s%s", base, tail);
 
-    return n > 0 && (size_t)n < sizeof(path) && holds_platforms(path)
-               ? strdup(path)
-               : NULL;
+    return msim_data_folder(path, sizeof(path), base, tail) ? strdup(path)
+                                                            : NULL;
 }
 
 /* A library may lie in lib or in lib/x86_64-linux-gnu of its prefix, or in the

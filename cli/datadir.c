@@ -3,32 +3,12 @@
  */
 #include "cli/datadir.h"
 
+#include "models/platform/data_path.h"
+
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static bool holds_platforms(const char *dir)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    int n = snprintf(path, sizeof(path), "%s/platforms", dir);
-
-    return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
-           S_ISDIR(st.st_mode);
-}
-
-/* Put base + tail into `path`; true where that is a data folder. */
-static bool try_folder(char *path, size_t size, const char *base,
-                       const char *tail)
-{
-    int n = snprintf(path, size, "%s%s", base, tail);
-
-    return n > 0 && (size_t)n < size && holds_platforms(path);
-}
 
 /* The folder that the running program lies in; "" where it is not known. */
 static void program_folder(char dir[PATH_MAX])
@@ -49,7 +29,7 @@ enum msim_status msim_datadir_find(char *path, size_t size,
     char program[PATH_MAX];
 
     if (chosen && chosen[0]) {
-        if (try_folder(path, size, chosen, ""))
+        if (msim_data_folder(path, size, chosen, ""))
             return MSIM_OK;
         return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
                          "the environment's MSIM_DATA is '%s', want a folder "
@@ -58,11 +38,11 @@ enum msim_status msim_datadir_find(char *path, size_t size,
     }
     program_folder(program);
     if (program[0] &&
-        (try_folder(path, size, program, "/../share/mystique-sim") ||
-         try_folder(path, size, program, "/../data")))
+        (msim_data_folder(path, size, program, "/../share/mystique-sim") ||
+         msim_data_folder(path, size, program, "/../data")))
         return MSIM_OK;
-    if (try_folder(path, size, MSIM_DATA_SOURCE, "") ||
-        try_folder(path, size, MSIM_DATA_INSTALL, ""))
+    if (msim_data_folder(path, size, MSIM_DATA_SOURCE, "") ||
+        msim_data_folder(path, size, MSIM_DATA_INSTALL, ""))
         return MSIM_OK;
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
                      "no data folder, looked beside the program and in '%s': "

@@ -7,10 +7,12 @@
 #include "core/base/vec.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define ENDING ".json"
 
@@ -24,6 +26,18 @@ static bool is_file(const char *name)
 bool msim_data_is_path(const char *name)
 {
     return strchr(name, '/') || is_file(name);
+}
+
+bool msim_data_folder(char *path, size_t size, const char *base,
+                      const char *tail)
+{
+    char inside[PATH_MAX];
+    struct stat st;
+    int n = snprintf(path, size, "%s%s", base, tail);
+    int m = snprintf(inside, sizeof(inside), "%s%s/platforms", base, tail);
+
+    return n > 0 && (size_t)n < size && (size_t)m < sizeof(inside) &&
+           stat(inside, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int by_text(const void *a, const void *b)

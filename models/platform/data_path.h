@@ -23,6 +23,11 @@ enum msim_status msim_data_list(struct msim_arena *arena, const char *data_dir,
                                 const char *kind, const char *const **names,
                                 uint32_t *n, struct msim_error *err);
 
+/* Put base + tail into `path`; true where that is a data folder: it holds
+ * platforms/. */
+bool msim_data_folder(char *path, size_t size, const char *base,
+                      const char *tail);
+
 /* The error EUNKNOWN for `name`, which lists the `n` known names. */
 MSIM_MUST_CHECK
 enum msim_status msim_data_unknown(const char *kind, const char *name,
