@@ -86,8 +86,11 @@ def check_names(figures, path):
 
 def members(row, more):
     words = [f".value = {row['value']}"]
-    if row["gpus"]:
-        words.append(f".gpus = \" {row['gpus']} \"")
+    gpus = [word for word in row["gpus"].split() if word != "amd"]
+    if gpus:
+        words.append(f'.gpus = " {" ".join(gpus)} "')
+    if "amd" in row["gpus"].split():
+        words.append(".amd = true")
     words += [f".{key} = {row[key]}" for key in ("since", "until") if row[key]]
     if any(row[key] for key in CONDITIONS):
         words.append(".holds_for_some = true")

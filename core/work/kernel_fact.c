@@ -19,8 +19,8 @@ static bool names(const char *words, const char *word)
 static bool holds(const struct msim_data_sheet *s,
                   const struct msim_fact_row *row)
 {
-    if (row->gpus && !names(row->gpus, s->generation) &&
-        !(s->miopen && names(row->gpus, "amd")))
+    if ((row->gpus || row->amd) && !(row->amd && s->miopen) &&
+        !(row->gpus && names(row->gpus, s->generation)))
         return false;
     if (row->until > 0 && !(s->pytorch > 0 && s->pytorch < row->until))
         return false;

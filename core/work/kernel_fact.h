@@ -24,9 +24,10 @@
 
 struct msim_fact_row {
     double value;
-    const char *gpus;    /* " a b ": generations, or "amd"; NULL: any */
+    const char *gpus;    /* " a b ": generations; NULL: any, if not `amd` */
     double since, until; /* versions of PyTorch, the second one is not among
                             them; 0: any, or none is named */
+    bool amd;            /* those of AMD, beside `gpus` */
     bool holds_for_some; /* it has one of these conditions */
     bool more;           /* the next row is of the same figure */
 };

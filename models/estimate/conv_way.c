@@ -59,8 +59,8 @@ bool msim_conv_is_deep_gradient(const struct msim_platform *p,
 static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
 {
     const struct msim_data_sheet *sheet = &p->sheet;
-    double from = MSIM_FACT(sheet, DEEP_GRADIENT_ADDS_FROM);
     struct msim_conv_shape s;
+    double from;
 
     msim_conv_shape_of(w, &s);
     if (p->is_host || !msim_conv_is_bare(w) || w->dtype != MSIM_DT_F32 ||
@@ -68,8 +68,10 @@ static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
         return false;
     if (sheet->miopen)
         return w->u.conv.deep || (is_strided(&s) && s.groups > 1);
-    if (msim_conv_is_deep_gradient(p, w))
+    if (msim_conv_is_deep_gradient(p, w)) {
+        from = MSIM_FACT(sheet, DEEP_GRADIENT_ADDS_FROM);
         return from > 0 && s.c >= from;
+    }
     return is_strided(&s) &&
            (s.groups > 1 || s.c < MSIM_FACT(sheet, STRIDED_GRADIENT_CHANNELS) ||
             msim_conv_is_plain(p, w));
@@ -139,13 +141,14 @@ static double deep_plain(const struct msim_data_sheet *sheet,
 double msim_conv_deep_factor(const struct msim_platform *p,
                              const struct msim_work *w)
 {
-    double gradient = MSIM_FACT(&p->sheet, DEEP_GRADIENT_FACTOR);
+    double gradient;
     struct msim_conv_shape s;
 
     msim_conv_shape_of(w, &s);
     if (!w->u.conv.deep || p->is_host || p->sheet.miopen ||
         !msim_conv_is_bare(w))
         return 1;
+    gradient = MSIM_FACT(&p->sheet, DEEP_GRADIENT_FACTOR);
     if (gradient > 0 && msim_conv_is_deep_gradient(p, w))
         return gradient;
     if (s.pass == MSIM_CONV_BACKWARD_DATA && is_strided(&s))
@@ -160,13 +163,16 @@ double msim_conv_deep_factor(const struct msim_platform *p,
 static double in_groups_us(const struct msim_platform *p,
                            const struct msim_work *w)
 {
-    double rate = MSIM_FACT(&p->sheet, CONV_GROUPS_PRODUCTS);
+    double rate;
 
-    if (!(rate > 0) || !msim_conv_is_bare(w) || w->dtype != MSIM_DT_F32 ||
+    if (!msim_conv_is_bare(w) || w->dtype != MSIM_DT_F32 ||
         w->u.conv.groups <= 1 || w->u.conv.transposed ||
         w->u.conv.pass != MSIM_CONV_FORWARD)
         return 0;
-    return w->flops / 2 * 1e6 / (rate * p->sheet.sms * p->sheet.clock_hz);
+    rate = MSIM_FACT(&p->sheet, CONV_GROUPS_PRODUCTS);
+    return rate > 0
+               ? w->flops / 2 * 1e6 / (rate * p->sheet.sms * p->sheet.clock_hz)
+               : 0;
 }
 
 double msim_conv_depthwise_us(const struct msim_platform *p,

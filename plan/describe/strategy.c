@@ -63,11 +63,6 @@ const char *msim_optimizer_text(enum msim_optimizer o)
     return OPTIMIZERS[o];
 }
 
-const char *msim_table_optimizer_text(enum msim_table_optimizer o)
-{
-    return TABLE_OPTIMIZERS[o];
-}
-
 const char *msim_given_text(enum msim_given g)
 {
     return GIVEN[g];

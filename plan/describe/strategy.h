@@ -141,7 +141,6 @@ bool msim_precision_is_full(enum msim_precision p);
 bool msim_precision_is_narrow(enum msim_precision p);
 const char *msim_recompute_text(enum msim_recompute r);
 const char *msim_optimizer_text(enum msim_optimizer o);
-const char *msim_table_optimizer_text(enum msim_table_optimizer o);
 
 /*
  * Set one member from text; an empty text leaves it as it is. Returns NULL, or

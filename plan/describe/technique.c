@@ -18,11 +18,6 @@ static const struct {
 #undef X
 };
 
-const char *msim_technique_text(enum msim_technique k)
-{
-    return TECHNIQUES[k].name;
-}
-
 /* The place of `text` among words with a blank between, from 1; 0: nowhere. */
 static int64_t place_of(const char *text, const char *words)
 {

@@ -82,9 +82,6 @@ enum msim_technique {
         MSIM_TECHNIQUE_COUNT
 };
 
-/* The member's name. */
-const char *msim_technique_text(enum msim_technique k);
-
 /* Set one member from a text. Returns NULL, or in `reason` why it cannot be:
  * "compile is 'maybe', want one of no yes". */
 const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,

@@ -19,24 +19,19 @@ enum msim_pass { MSIM_PASS_FORWARD, MSIM_PASS_BACKWARD, MSIM_PASS_COUNT };
 
 /* What an operator does: what constants of the step law go by, and what synth
  * writes. */
-#define MSIM_PART_OP_MAP(X)                                                    \
-    X(LINEAR, "linear")                                                        \
-    X(ATTENTION, "attention")                                                  \
-    X(EXPERT, "expert")                                                        \
-    X(SCORES, "scores")                                                        \
-    X(NORM, "norm")                                                            \
-    X(POINTWISE, "pointwise")                                                  \
-    X(LOSS, "loss")                                                            \
-    X(EMBEDDING, "embedding")                                                  \
-    X(QUANTISE, "quantise")                                                    \
-    X(PLAIN, "plain") /* PyTorch's own kernels, as single ones are estimated   \
-                       */
-
 enum msim_part_op_kind {
-#define X(name, text) MSIM_PART_OP_##name,
-    MSIM_PART_OP_MAP(X)
-#undef X
-        MSIM_PART_OP_COUNT
+    MSIM_PART_OP_LINEAR,
+    MSIM_PART_OP_ATTENTION,
+    MSIM_PART_OP_EXPERT,
+    MSIM_PART_OP_SCORES,
+    MSIM_PART_OP_NORM,
+    MSIM_PART_OP_POINTWISE,
+    MSIM_PART_OP_LOSS,
+    MSIM_PART_OP_EMBEDDING,
+    MSIM_PART_OP_QUANTISE,
+    MSIM_PART_OP_PLAIN, /* PyTorch's own kernels, as single ones are estimated
+                         */
+    MSIM_PART_OP_COUNT
 };
 
 struct msim_part_op {

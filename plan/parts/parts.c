@@ -10,17 +10,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const OPS[] = {
-#define X(name, text) text,
-    MSIM_PART_OP_MAP(X)
-#undef X
-};
-
-const char *msim_part_op_text(enum msim_part_op_kind k)
-{
-    return OPS[k];
-}
-
 /* ---- attention ----------------------------------------------------------- */
 
 /*

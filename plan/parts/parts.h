@@ -28,8 +28,6 @@ struct msim_parts {
     double seq_tokens; /* of those, where sequences are split by tp */
 };
 
-const char *msim_part_op_text(enum msim_part_op_kind k);
-
 /* The type of activations and of what products of 16 or 32 bits read. */
 enum msim_dtype msim_precision_dtype(enum msim_precision p);
 

@@ -18,8 +18,8 @@ static struct msim_data_sheet gpu(const char *generation, double pytorch)
 static void test_kernel_fact__gpus(void)
 {
     static const struct msim_fact_row ROWS[] = {
-        {3, " ampere-graphics turing ", 0, 0, true, true},
-        {2, " hopper ", 0, 0, true, true},
+        {3, " ampere-graphics turing ", .holds_for_some = true, .more = true},
+        {2, " hopper ", .holds_for_some = true, .more = true},
         {1, .more = false},
     };
     struct msim_data_sheet ampere = gpu("ampere", 0), turing = gpu("turing", 0);
@@ -34,8 +34,8 @@ static void test_kernel_fact__gpus(void)
 /* AMD's GPUs are those that run MIOpen. */
 static void test_kernel_fact__amd(void)
 {
-    static const struct msim_fact_row ROW = {2, " amd ",
-                                             .holds_for_some = true};
+    static const struct msim_fact_row ROW = {
+        .value = 2, .amd = true, .holds_for_some = true};
     struct msim_data_sheet mi300 = gpu("cdna3", 0), hopper = gpu("hopper", 0);
 
     mi300.miopen = true;
@@ -47,8 +47,8 @@ static void test_kernel_fact__amd(void)
 static void test_kernel_fact__versions(void)
 {
     static const struct msim_fact_row ROWS[] = {
-        {3, NULL, 2.9, 0, true, true},
-        {2, NULL, 0, 2.9, true, true},
+        {3, .since = 2.9, .holds_for_some = true, .more = true},
+        {2, .until = 2.9, .holds_for_some = true, .more = true},
         {1, .more = false},
     };
     struct msim_data_sheet later = gpu("hopper", 2.9), older = gpu("t", 2.5);
