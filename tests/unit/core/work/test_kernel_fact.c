@@ -55,6 +55,7 @@ static void test_kernel_fact__versions(void)
     struct msim_data_sheet any = gpu("hopper", 0);
 
     CHECK(msim_fact_choose(&later, ROWS) == 3);
+    CHECK(msim_fact_choose(&later, &ROWS[1]) == 1);
     CHECK(msim_fact_choose(&older, ROWS) == 2);
     CHECK(msim_fact_choose(&any, ROWS) == 1);
 }
