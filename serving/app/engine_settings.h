@@ -32,6 +32,8 @@ struct msim_engine_settings {
     double gpu_memory_utilization; /* share of the memory for weights,
                                       workspace and KV cache */
     bool share_is_of_rest; /* ... for the KV cache, of what weights leave */
+    double context_gib;    /* of CUDA's context, NCCL and its own buffers */
+    int64_t profiled_seqs; /* whose logits its step of profiling has */
 };
 
 /* What a program does untold: a row of data/engines/defaults.csv. */
@@ -44,6 +46,9 @@ struct msim_engine_defaults {
     /* max_num_seqs, where it is 0: for each longest sequence that the KV cache
      * holds, and within which limits */
     int64_t seqs_a_full_cache, seqs_least, seqs_most;
+    /* Of closed loops whose table says one length: outputs are even from that
+     * part below to that part above, as sequences get out of step. */
+    double output_spread;
 };
 
 /* By engine; cmake/engine_rows.py makes C of the rows. */

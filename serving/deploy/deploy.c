@@ -118,6 +118,8 @@ static void set_up(struct msim_deploy *d, struct part *p, struct side *side,
         .ep = together || parallel->ep <= parallel->tp ? parallel->ep : 1,
         .gpu_memory_utilization = e->gpu_memory_utilization,
         .share_is_of_rest = e->share_is_of_rest,
+        .context_gib = e->context_gib,
+        .profiled_seqs = e->profiled_seqs,
         .block_size = e->block_size,
         .max_num_batched_tokens = e->max_num_batched_tokens};
 }

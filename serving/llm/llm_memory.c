@@ -15,11 +15,6 @@
 
 #include <math.h>
 
-/* Of CUDA's context, NCCL and the engine's own buffers, beside tensors. */
-#define CONTEXT_BYTES (0.75 * MSIM_GIB)
-/* Sequences whose logits a step of profiling has (vLLM's max_num_seqs). */
-#define LOGIT_ROWS 256.0
-
 /* ---- weights ------------------------------------------------------------- */
 
 /* Of the stage with most: its layers, and a table of words. */
@@ -104,9 +99,9 @@ static double workspace_of(const struct msim_llm_rank *r)
         3 * (double)(m->moe.ffn * m->moe.shared_experts) / tp;
     double width =
         fmax(r->dense_layers > 0 ? dense : 0, m->moe.experts ? experts : 0);
-    double logits = LOGIT_ROWS * (double)m->vocab * (2 + 4);
+    double logits = (double)r->s.profiled_seqs * (double)m->vocab * (2 + 4);
 
-    return 2 * tokens * (4 * h + width) + logits + CONTEXT_BYTES;
+    return 2 * tokens * (4 * h + width) + logits + r->s.context_gib * MSIM_GIB;
 }
 
 static enum msim_status refuse(const struct msim_llm_memory *m,

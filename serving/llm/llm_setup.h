@@ -25,6 +25,8 @@ struct msim_llm_setup {
     double gpu_memory_utilization;     /* 0.9 */
     bool share_is_of_rest;             /* ... is of what is left beside weights
                                           and workspace, for the cache */
+    double context_gib;                /* beside tensors; 0: none */
+    int64_t profiled_seqs;             /* whose logits the workspace has */
     int64_t block_size;                /* 16 */
     int64_t max_num_batched_tokens;    /* 8192: the workspace is of so many */
 };

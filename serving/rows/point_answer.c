@@ -88,6 +88,8 @@ void msim_point_setup(struct msim_llm_setup *out,
     out->moe_tp = side->moe_tp;
     out->gpu_memory_utilization = s.gpu_memory_utilization;
     out->share_is_of_rest = s.share_is_of_rest;
+    out->context_gib = s.context_gib;
+    out->profiled_seqs = s.profiled_seqs;
     out->block_size = s.block_size;
     out->max_num_batched_tokens = s.max_num_batched_tokens;
 }

@@ -4,6 +4,7 @@
 #include "serving/rows/served_point.h"
 #include "core/base/decimal.h"
 #include "core/base/print.h"
+#include "serving/app/engine_settings.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -278,12 +279,8 @@ static bool read_replica(const struct row *r, struct msim_served_point *p)
 /*
  * How far lengths differ is in few tables, but it decides how long prompts
  * queue. AIPerf and vLLM's benchmark have equal ones unless they are told.
- * Engines that mix prompts and decoding get out of step even so: of 0.01, 0.03,
- * 0.06 and 0.1 the second was nearest to the TTFT of Qwen3-32B's rows under
- * vLLM.
+ * Engines that mix prompts and decoding get out of step even so.
  */
-#define SPREAD_MIXED 0.03
-
 static struct msim_tokens around(int64_t tokens, double least, double most)
 {
     return (struct msim_tokens){least * (double)tokens, most * (double)tokens};
@@ -291,7 +288,7 @@ static struct msim_tokens around(int64_t tokens, double least, double most)
 
 void msim_served_point_settle(struct msim_served_point *p, char *defaults)
 {
-    double spread = p->engine == MSIM_LLM_SGLANG ? 0 : SPREAD_MIXED;
+    double spread = msim_engine_table[p->engine].output_spread;
 
     if (p->range > 0) {
         p->prompts = around(p->isl, p->range, 1);

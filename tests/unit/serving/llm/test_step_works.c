@@ -176,6 +176,22 @@ static void test_step_works__memory_of_llama_8b(void)
               m.usable - m.weights - m.workspace, 1e-4);
 }
 
+/* A GiB of context, and the logits of 256 sequences in 16 and in 32 bits. */
+static void test_step_works__room_beside_tensors(void)
+{
+    struct msim_llm_rank bare =
+        rank_of("llama3-8b", (struct msim_llm_setup){0});
+    struct msim_llm_rank r =
+        rank_of("llama3-8b", (struct msim_llm_setup){.context_gib = 1,
+                                                     .profiled_seqs = 256});
+    struct msim_llm_memory m, none;
+
+    REQUIRE(msim_llm_memory_make(&none, &bare, &err) == MSIM_OK);
+    REQUIRE(msim_llm_memory_make(&m, &r, &err) == MSIM_OK);
+    CHECK_REL(m.workspace - none.workspace,
+              1073741824.0 + 256.0 * 128256 * (2 + 4), 1e-9);
+}
+
 /* TensorRT-LLM's share is of what weights and workspace leave of all. */
 static void test_step_works__share_of_the_rest(void)
 {
@@ -238,6 +254,7 @@ int main(void)
     RUN(test_step_works__experts_that_a_batch_touches);
     RUN(test_step_works__latent_cache);
     RUN(test_step_works__memory_of_llama_8b);
+    RUN(test_step_works__room_beside_tensors);
     RUN(test_step_works__share_of_the_rest);
     RUN(test_step_works__windows_are_of_a_sequence);
     RUN(test_step_works__does_not_fit);
