@@ -38,6 +38,9 @@
 #define LEAST 0.01
 /* The share of a program from which on it tells of a kind. */
 #define TELLS 0.1
+/* Of a kind of fewer programs one that is far off would be all that is known:
+ * it has its neighbour's widths, found on the programs of both. */
+#define POOLED_BELOW 20
 
 struct item {
     uint32_t family, kind;  /* kind COUNT: the laws' own width, */
@@ -57,6 +60,7 @@ struct spread_problem {
     const struct msim_program_sums *s;
     struct row *rows;
     struct item *items;
+    int widths_of[KINDS]; /* the kind whose parameters a kind has */
     /* Of the parameters at hand: by kind, and shared. */
     double down[KINDS], up[KINDS], shared_down, shared_up;
 };
@@ -145,8 +149,8 @@ static void set_widths(struct spread_problem *p, const double *x, double shared)
     p->shared_up = expm1(shared);
     p->shared_down = -expm1(-shared);
     for (int k = 0; k < KINDS; k++) {
-        p->up[k] = expm1(exp(x[2 * k]));
-        p->down[k] = -expm1(-exp(x[2 * k + 1]));
+        p->up[k] = expm1(exp(x[2 * p->widths_of[k]]));
+        p->down[k] = -expm1(-exp(x[2 * p->widths_of[k] + 1]));
     }
 }
 
@@ -324,6 +328,36 @@ static void judge(struct spread_problem *p, found_widths x, uint32_t platform,
     }
 }
 
+/* ---- kinds of few programs ----------------------------------------------- */
+
+/* The kind that is most like it; itself where none is. */
+static enum msim_spread neighbour(enum msim_spread k)
+{
+    switch (k) {
+    case MSIM_SPREAD_GEMM_ODD:
+    case MSIM_SPREAD_GEMM_THIN:
+        return MSIM_SPREAD_GEMM_FULL;
+    case MSIM_SPREAD_ATTENTION:
+        return MSIM_SPREAD_GEMM_HALF;
+    case MSIM_SPREAD_CONV_FEW:
+    case MSIM_SPREAD_CONV_ODD:
+        return MSIM_SPREAD_CONV_FULL;
+    case MSIM_SPREAD_TRANSPOSED_GROUPS:
+    case MSIM_SPREAD_TRANSPOSED_DEEP:
+        return MSIM_SPREAD_TRANSPOSED;
+    default:
+        return k;
+    }
+}
+
+static void pool(struct spread_problem *p, const uint32_t programs[KINDS])
+{
+    for (int k = 0; k < KINDS; k++)
+        p->widths_of[k] = programs[k] < POOLED_BELOW
+                              ? (int)neighbour((enum msim_spread)k)
+                              : k;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static void count_programs(const struct spread_problem *p,
@@ -352,12 +386,13 @@ static void fit(struct msim_spread_fit *out, struct spread_problem *p,
     const double *all = x[NO_FOLD];
 
     fill(p, fits, NULL);
+    count_programs(p, out->programs);
+    pool(p, out->programs);
     for (uint32_t fold = 0; fold <= FOLDS; fold++)
         search(p, x[fold], fold);
-    count_programs(p, out->programs);
     for (int k = 0; k < KINDS; k++)
-        out->kind[k] =
-            (struct msim_spread_width){exp(all[2 * k]), exp(all[2 * k + 1])};
+        out->kind[k] = (struct msim_spread_width){
+            exp(all[2 * p->widths_of[k]]), exp(all[2 * p->widths_of[k] + 1])};
     for (uint32_t i = 0; i < p->s->platforms.n; i++) {
         out->shared[i] = fit_shared(p, x, i, NO_FOLD);
         for (uint32_t fold = 0; fold < FOLDS; fold++)

@@ -17,9 +17,10 @@
  * and 20 times what is outside, of logarithms; Gneiting and Raftery, Journal of
  * the American Statistical Association 102, 2007, eq. 43), which asks for
  * quantiles and no distribution. Errors are those of programs that the factors
- * were found without. What is shared is found last, by GPU: the least for which
- * as many programs are inside as wanted, with widths found without them; some
- * of those of other GPUs count beside its own.
+ * were found without. A kind of few programs has the widths of its neighbour
+ * (thin products those of all products). What is shared is found last, by GPU:
+ * the least for which as many programs are inside as wanted, with widths found
+ * without them; some of those of other GPUs count beside its own.
  */
 #ifndef MSIM_CALIBRATE_FACTORS_SPREAD_FIT_H
 #define MSIM_CALIBRATE_FACTORS_SPREAD_FIT_H

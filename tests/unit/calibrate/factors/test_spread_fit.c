@@ -111,8 +111,35 @@ static void test_spread_fit__widths(void)
     free(m);
 }
 
+/* Six programs of thin products that take eight times as long, among 150 of
+ * others: too few for widths of their own, they have those of all products,
+ * which so few do not move beyond what nine of ten are within. */
+static void test_spread_fit__few_programs_are_pooled(void)
+{
+    struct made_up *m = made_up();
+    const struct msim_spread_width *thin, *all;
+    struct msim_spread_fit f;
+
+    for (uint32_t i = 1; i < m->sums.n; i += 2) {
+        m->parts[i].family = MSIM_FAMILY_GEMM;
+        m->parts[i].spread =
+            i < 12 ? MSIM_SPREAD_GEMM_THIN : MSIM_SPREAD_GEMM_FULL;
+        if (i < 12)
+            m->rows[i].us *= 8;
+    }
+    CHECK_INT(msim_spread_fit_make(&f, &m->sums, m->fits, m->unknown), MSIM_OK);
+    thin = &f.kind[MSIM_SPREAD_GEMM_THIN];
+    all = &f.kind[MSIM_SPREAD_GEMM_FULL];
+    CHECK(thin->slower == all->slower && thin->faster == all->faster);
+    check_between(all->slower, 0.8, 1.5);
+    check_between(f.programs[MSIM_SPREAD_GEMM_THIN], 3, 6);
+    msim_spread_fit_release(&f);
+    free(m);
+}
+
 int main(void)
 {
     RUN(test_spread_fit__widths);
+    RUN(test_spread_fit__few_programs_are_pooled);
     return check_summary();
 }
