@@ -11,6 +11,7 @@
 #include "cli/platform_hint.h"
 #include "core/base/arena.h"
 #include "core/base/vec.h"
+#include "predict/whatif/price_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,9 +161,14 @@ static enum msim_status parse_price(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
+    o->price_file = NULL;
+    if (value[strspn(value, "0123456789.,")] && access(value, F_OK) == 0) {
+        o->price_file = value; /* read when the platforms are known */
+        return MSIM_OK;
+    }
     return parse_each(&o->prices, "price", value,
-                      "US dollars an hour for one GPU, above 0; or, with "
-                      "several platforms, one for each: 2.5,1.1",
+                      "US dollars an hour for one GPU, above 0; with several "
+                      "platforms, one for each: 2.5,1.1; or a table of prices",
                       err);
 }
 
@@ -346,9 +352,10 @@ static const struct msim_option OPTIONS[] = {
     {.name = "price",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_price,
-     .metavar = "USD[,USD]...",
-     .help = "price of one GPU for an hour, or one for each platform: "
-             "reports what an iteration costs"},
+     .metavar = "USD[,USD]...|FILE",
+     .help = "price of one GPU for an hour, one for each platform, or a table "
+             "of them (CSV: platform, gpus, usd_per_hour): reports what an "
+             "iteration costs"},
     {.name = "power",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_power,
@@ -448,6 +455,25 @@ msim_predict_options_rates(const struct msim_predict_options *o, uint32_t i)
     return r;
 }
 
+/* Prices of a table, in the order of the platforms. */
+static enum msim_status read_prices(struct msim_predict_options *o,
+                                    struct msim_error *err)
+{
+    const char *platforms = o->settings.platform;
+    uint32_t n = 1;
+
+    if (!platforms)
+        return msim_fail(err, MSIM_EUSAGE, o->price_file, MSIM_OFFSET_NONE,
+                         "is a table of prices, want --platform, which says "
+                         "whose");
+    for (const char *c = platforms; *c; c++)
+        n += *c == ',';
+    if (n > MSIM_PLATFORMS_MAX)
+        return MSIM_OK; /* refused where platforms are read */
+    o->prices.n = n;
+    return msim_price_list_read(o->prices.of, o->price_file, platforms, err);
+}
+
 /* What is asked for besides --explain, which does not print it; NULL: nothing.
  */
 static const char *beside_explain(const struct msim_predict_options *o)
@@ -462,7 +488,7 @@ static const char *beside_explain(const struct msim_predict_options *o)
 }
 
 /* Rules that concern several options. */
-static enum msim_status check_together(const struct msim_predict_options *o,
+static enum msim_status check_together(struct msim_predict_options *o,
                                        struct msim_error *err)
 {
     const struct msim_predict_settings *s = &o->settings;
@@ -474,6 +500,8 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->model && s->n_paths)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --model and '%s', want one of them", s->paths[0]);
+    if (o->price_file)
+        MSIM_TRY(read_prices(o, err));
     MSIM_TRY(check_each(&o->prices, "price", s->platform, err));
     MSIM_TRY(check_each(&o->watts, "power", s->platform, err));
     if (o->chart)

@@ -22,9 +22,10 @@ struct msim_predict_options {
         double of[MSIM_PLATFORMS_MAX];
         uint32_t n; /* 0: not given; 1: holds for all */
     } prices, watts;
-    const char *model;   /* to be recorded; NULL: traces are given */
-    const char *explain; /* operator name, NULL: not wanted */
-    bool brief;          /* the first part of the text alone */
+    const char *price_file; /* where prices are from; NULL: they are given */
+    const char *model;      /* to be recorded; NULL: traces are given */
+    const char *explain;    /* operator name, NULL: not wanted */
+    bool brief;             /* the first part of the text alone */
     const char *timeline, *chart, *html; /* files, NULL: not wanted */
 };
 

@@ -1,0 +1,26 @@
+/*
+ * predict/whatif/price_list.h - prices of instances from a user's table.
+ *
+ *     platform,gpus,usd_per_hour,kind,source,date
+ *     h100,8,24.00,on demand,quote of our provider,2026-11-02
+ *
+ * says that a GPU of an H100 instance costs 3 US dollars an hour. Without
+ * `gpus` the price is one GPU's. Other columns are for readers.
+ */
+#ifndef MSIM_PREDICT_WHATIF_PRICE_LIST_H
+#define MSIM_PREDICT_WHATIF_PRICE_LIST_H
+#include "core/base/status.h"
+
+#define MSIM_PRICE_MOST 1e6 /* US dollars an hour and GPU */
+
+/*
+ * The prices of an hour of one GPU of each of `platforms` ("a100,h100@vllm"; a
+ * stack has its GPU's), in `of`, which has room for all of them. EFORMAT names
+ * what is wrong in the table; EUSAGE a platform that it has not, or has twice.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_price_list_read(double *of, const char *path,
+                                      const char *platforms,
+                                      struct msim_error *err);
+
+#endif
