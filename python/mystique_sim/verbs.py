@@ -9,7 +9,9 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import (
+    Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union,
+)
 
 from . import program
 from .errors import MystiqueError, UsageError
@@ -42,6 +44,21 @@ class _Ours(str):
     """The path of a file that the caller does not know."""
 
 
+def _plain(value: Any) -> Any:
+    """A number of numpy or PyTorch as Python's, an array of them as a list."""
+    if not hasattr(value, "tolist"):
+        raise UsageError(f"{type(value).__name__} cannot be written as JSON, want "
+                         "numbers, texts, lists and dicts of them")
+    return value.tolist()
+
+
+def _json(content: Any) -> str:
+    try:
+        return json.dumps(content, default=_plain, allow_nan=False)
+    except ValueError as error:  # NaN, infinity
+        raise UsageError(f"cannot be written as JSON: {error}") from None
+
+
 @contextmanager
 def _written(content: Any) -> Iterator[str]:
     """A JSON file with `content`; a path is taken as it is."""
@@ -50,8 +67,7 @@ def _written(content: Any) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="mystique-sim-") as folder:
         path = Path(folder) / "input.json"
-        path.write_text(json.dumps(content), encoding="utf-8",
-                        errors="surrogateescape")
+        path.write_text(_json(content), encoding="utf-8", errors="surrogateescape")
         yield _Ours(path)
 
 
@@ -107,14 +123,20 @@ def predict(
     return of.get(data["schema"].split("/")[1], Prediction)(data, messages)
 
 
-def grid(**axes: Sequence[Any]) -> Dict[str, Any]:
+def grid(**axes: Any) -> Dict[str, Any]:
     """Scenarios of all combinations: grid(gpu=["a100", "h100"], batch=[8, 16]).
 
     Names are changes of docs/whatif.md; a number for `kernels`, `communication`,
     `copies` or `host` is a factor of such durations. Answers have the values in
-    columns grid.gpu, grid.batch.
+    columns grid.gpu, grid.batch. An axis that is no collection is one value.
     """
-    return {"grid": {name: list(values) for name, values in axes.items()}}
+    return {"grid": {name: _values(axis) for name, axis in axes.items()}}
+
+
+def _values(axis: Any) -> List[Any]:
+    """A text and a change (a dict) are one value, though both can be walked."""
+    one = isinstance(axis, (str, Mapping)) or not isinstance(axis, Iterable)
+    return [axis] if one else list(axis)
 
 
 def _scenarios(changes: Changes) -> Any:
@@ -128,7 +150,7 @@ def _scenarios(changes: Changes) -> Any:
             {"name": name, "changes": [one] if isinstance(one, Mapping) else list(one)}
             for name, one in changes.items()]}
     return {"scenarios": [
-        dict(one) if "changes" in one else {"name": json.dumps(one), "changes": [one]}
+        dict(one) if "changes" in one else {"name": _json(one), "changes": [one]}
         for one in changes]}
 
 

@@ -75,6 +75,25 @@ def test_grid_is_all_combinations(gpt2):
     assert w.ratio("kernels 0.5, gpu a100").predicted < 0.6
 
 
+def test_an_axis_may_be_one_value():
+    change = {"from": 2, "to": 8}
+    assert ms.grid(gpu="h100", batch=8, sequence=change, kernels=(k for k in (1, 2))) == {
+        "grid": {"gpu": ["h100"], "batch": [8], "sequence": [change], "kernels": [1, 2]}}
+
+
+def test_numbers_of_arrays_are_numbers(gpt2):
+    class Scalar:  # as numpy's and PyTorch's
+        def __init__(self, value): self.value = value
+        def tolist(self): return self.value
+
+    axis = [Scalar(1), Scalar(0.5)]
+    w = ms.whatif(gpt2, ms.grid(kernels=axis), platform="a100")
+    assert [row["grid.kernels"] for row in w.rows()] == [1, 0.5]
+    for wrong in (object(), float("nan")):
+        with pytest.raises(ms.UsageError, match="cannot be written as JSON"):
+            ms.whatif(gpt2, ms.grid(kernels=[wrong]), platform="a100")
+
+
 def test_compare_takes_traces_and_predictions(gpt2):
     a = ms.predict(gpt2, platform="a100")
     b = ms.predict(gpt2, platform="h100")
