@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
 from importlib import metadata
 from pathlib import Path
 from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -90,7 +91,8 @@ def _seconds(timeout: Option) -> Optional[float]:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
         raise UsageError(f"timeout is {timeout!r}, want seconds above 0")
-    return float(timeout)
+    # what is more, infinity too, is no limit: a clock of the system cannot wait so long
+    return float(timeout) if timeout <= threading.TIMEOUT_MAX else None
 
 
 def run(

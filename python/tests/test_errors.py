@@ -142,6 +142,8 @@ def test_a_run_may_take_no_longer_than_its_timeout(tmp_path, monkeypatch):
 
 def test_a_timeout_is_no_option_of_the_program(gpt2):
     assert ms.info(gpt2, timeout=300).rows()
+    for endless in (float("inf"), 1e300, 10**400):
+        assert ms.info(gpt2, timeout=endless).rows()
 
 
 def test_what_is_offered_is_there():
