@@ -71,6 +71,9 @@ def _marked(module: Optional[Any]) -> Iterator[None]:
     if module is None:
         yield
         return
+    if not hasattr(module, "named_modules"):
+        raise TypeError(f"modules is a {type(module).__name__}, want one "
+                        "torch.nn.Module (a ModuleList holds several)")
     region = importlib.import_module("torch.profiler").record_function
     open_regions: List[Any] = []
     hooks: List[Any] = []

@@ -49,6 +49,9 @@ def test_modules_are_regions(tmp_path):
     regions = {r["name"] for r in ms.predict(tmp_path / "run", platform="h100").rows("regions")}
     assert {"0 (Linear)", "1 (ReLU)"} <= regions
     assert not net[0]._forward_pre_hooks and not net[0]._forward_hooks
+    with pytest.raises(TypeError, match="modules is a list, want one torch.nn.Module"):
+        with ms.record(tmp_path / "none", modules=[net]):
+            pass
 
 
 def test_on_trace_ready(tmp_path, monkeypatch):
