@@ -33,8 +33,9 @@ struct settings {
 
 /* ---- values of options --------------------------------------------------- */
 
-static enum msim_status number(const char *value, double least, double most,
-                               bool whole, const char *want, double *out,
+static enum msim_status number(const char *option, const char *value,
+                               double least, double most, bool whole,
+                               const char *want, double *out,
                                struct msim_error *err)
 {
     double v;
@@ -42,27 +43,33 @@ static enum msim_status number(const char *value, double least, double most,
     if (!msim_decimal_real(value, strlen(value), &v) || !(v >= least) ||
         !(v <= most) || (whole && v != floor(v)))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got '%s', want %s", value, want);
+                         "option '--%s' is '%s', want %s", option, value, want);
     *out = v;
     return MSIM_OK;
 }
 
-#define NUMBER(name, member, least, most, whole, want)                         \
+#define NUMBER(name, option, member, least, most, whole, want)                 \
     static enum msim_status parse_##name(void *settings, const char *value,    \
                                          struct msim_error *err)               \
     {                                                                          \
         struct settings *s = settings;                                         \
                                                                                \
-        return number(value, least, most, whole, want, &s->member, err);       \
+        return number(option, value, least, most, whole, want, &s->member,     \
+                      err);                                                    \
     }
 
-NUMBER(rate, rate, 1e-6, 1e9, false, "requests a second, above 0")
-NUMBER(concurrency, concurrency, 1, 1e6, true, "clients, from 1 to 1000000")
-NUMBER(requests, requests, 1, REQUESTS_MOST, true,
+/* An option that is the same as another is named as that one. */
+NUMBER(rate, "rate", rate, 1e-6, 1e9, false,
+       "requests a second, above 0 and at most 1e9")
+NUMBER(concurrency, "concurrency", concurrency, 1, 1e6, true,
+       "clients, from 1 to 1000000")
+NUMBER(requests, "num-requests", requests, 1, REQUESTS_MOST, true,
        "requests, from 1 to 50000000")
-NUMBER(seconds, seconds, 1e-6, 1e7, false, "seconds, above 0")
-NUMBER(warmup, warmup, 0, 1e7, false, "seconds, from 0")
-NUMBER(seed, seed, 0, 9007199254740992.0, true, "a whole number, from 0")
+NUMBER(seconds, "seconds", seconds, 1e-6, 1e7, false,
+       "seconds, above 0 and at most 1e7")
+NUMBER(warmup, "warmup", warmup, 0, 1e7, false, "seconds, from 0 to 1e7")
+NUMBER(seed, "seed", seed, 0, 9007199254740992.0, true,
+       "a whole number, from 0")
 
 /* "ttft:500": a promise to every class. */
 static enum msim_status parse_goodput(void *settings, const char *value,
@@ -81,11 +88,13 @@ static enum msim_status parse_goodput(void *settings, const char *value,
             struct msim_promise *p = &s->goodput[s->n_goodput++];
 
             *p = (struct msim_promise){MSIM_CLASS_ALL, METRICS[i], 99, 0};
-            return number(colon + 1, 1e-6, 1e12, false,
+            return number("goodput", colon + 1, 1e-6, 1e12, false,
                           "a limit in ms, above 0", &p->limit_ms, err);
         }
-    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "got '%s', want METRIC:MS, with e2e, ttft or tpot", value);
+    return msim_fail(
+        err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+        "option '--goodput' is '%s', want METRIC:MS, with e2e, ttft or tpot",
+        value);
 }
 
 /* ---- the table ----------------------------------------------------------- */

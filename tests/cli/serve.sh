@@ -152,6 +152,9 @@ want_rc 2
 run serve "$folder/app.json" --num-requests 60000000
 want_rc 2
 want_err "from 1 to 50000000"
+for wrong in "rate 0" "rate 1e12" "num-requests x" "seconds nan" "warmup -1" "goodput ttft:x"; do
+    usage_error "option '--${wrong% *}' is '" serve x.json --"${wrong% *}" "${wrong#* }"
+done
 run serve "$folder/app.json" --rate 1e6 --seconds 1e6
 want_rc 2
 want_err "want less of either"
