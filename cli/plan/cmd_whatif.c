@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define KEPT (1 << 30) /* bytes */
@@ -374,7 +375,10 @@ static bool holds_scenarios(const char *path)
     return is;
 }
 
-/* Most other verbs have the trace first. */
+#define GRID_OPTION "--grid" /* stands for a file of scenarios in messages */
+
+/* Most other verbs have the trace first; what is wrong in an option is so in
+ * the question, not in a file. */
 static int fail(enum msim_status status, struct msim_error *err,
                 const struct msim_cli_operands *files)
 {
@@ -387,7 +391,8 @@ static int fail(enum msim_status status, struct msim_error *err,
                            "holds scenarios and stands where the trace is "
                            "wanted: 'mystique-sim whatif %s %s'",
                            last, files->items[0]);
-    }
+    } else if (status == MSIM_EFORMAT && strcmp(err->file, GRID_OPTION) == 0)
+        status = MSIM_EUSAGE;
     return msim_message_error(status, err);
 }
 
@@ -435,7 +440,7 @@ static enum msim_status ask(const struct settings *s,
 {
     const int first = s->sensitivity || s->grid ? 0 : 1; /* of the job */
     const struct msim_scenario_source from = {
-        s->grid ? "--grid" : files->items[0], s->grid};
+        s->grid ? GRID_OPTION : files->items[0], s->grid};
     const char *last = files->items[files->n - 1], *why;
     char data[1024];
     bool described;

@@ -22,11 +22,18 @@ static cJSON *as_json(const char *values)
     return list;
 }
 
+/* Blanks around a word are none of it: "a100, h100". */
 static bool add_word(cJSON *list, const char *word, size_t n)
 {
-    char *text = strndup(word, n);
-    cJSON *item = text ? cJSON_CreateString(text) : NULL;
+    char *text;
+    cJSON *item;
 
+    for (; n > 0 && *word == ' '; n--)
+        word++;
+    while (n > 0 && word[n - 1] == ' ')
+        n--;
+    text = strndup(word, n);
+    item = text ? cJSON_CreateString(text) : NULL;
     free(text);
     return cJSON_AddItemToArray(list, item);
 }

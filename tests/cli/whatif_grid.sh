@@ -55,6 +55,10 @@ PYTHON
 run whatif --platform a100 --grid gpu=a100,h100 --grid host=1,0.5 --grid communication=1 "$job"
 want_rc 0
 want_out "gpu h100, host 0.5, communication 1 "
+run whatif --platform a100 --grid "gpu= a100 , h100" "$job"
+want_rc 0
+want_out "gpu a100 "
+want_out "gpu h100 "
 
 # A described job has grids, too; a change that is an object is one value.
 run whatif --platform h100 --grid world=1,8 --grid 'batch={"micro":1},{"micro":2}' --csv llama3-8b
@@ -79,6 +83,12 @@ wrong "scenarios is {}, want an array" '{"scenarios": {}, "grid": {"gpu": ["a100
 ten='[1,2,3,4,5,6,7,8,9,10]'
 wrong "grid has 100000 points, want at most 10000" \
     "{\"grid\": {\"batch\": $ten, \"kernels\": $ten, \"host\": $ten, \"nodes\": $ten, \"ranks\": $ten}}"
+wrong 'grid.kernels is 0, want a number above 0' '{"grid": {"gpu": ["a100"], "kernels": [1, 0]}}'
+wrong 'grid.copies is "x", want a number above 0' '{"grid": {"copies": ["x"]}}'
+# What is wrong in the option is so in the question.
+usage_error "--grid: grid.gpuu is not known, did you mean gpu?" whatif --grid gpuu=a100 "$job"
+usage_error "--grid: grid.world is 0, want" whatif --platform h100 --grid world=0 llama3-8b
+usage_error "--grid: grid.kernels is \"nan\", want a number above 0" whatif --grid kernels=nan "$job"
 usage_error "option '--grid' is 'gpu', want a change and its values" whatif --grid gpu "$job"
 usage_error "option '--grid' is '=a100'" whatif --grid =a100 "$job"
 usage_error "holds scenarios, and --grid has some" whatif --grid gpu=a100 "$folder/grid.json" "$job"

@@ -18,6 +18,43 @@ void msim_scenario_grid_release(struct msim_scenario_grid *g)
 
 /* ---- what stands in the file --------------------------------------------- */
 
+/* A kind of durations, whose values are factors; "host" may be a name, too. */
+static bool is_selection(const char *axis)
+{
+    static const char *const SELECTED[] = {"kernels", "communication", "copies",
+                                           "host"};
+
+    for (size_t i = 0; i < sizeof(SELECTED) / sizeof(SELECTED[0]); i++)
+        if (strcmp(axis, SELECTED[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Values of changes are looked at by those who read changes. */
+static enum msim_status look_at_factors(const cJSON *axis, const char *path,
+                                        struct msim_error *err)
+{
+    const cJSON *value;
+    char *text;
+
+    if (!is_selection(axis->string))
+        return MSIM_OK;
+    cJSON_ArrayForEach(value, axis)
+    {
+        if (cJSON_IsNumber(value) ? value->valuedouble > 0
+                                  : strcmp(axis->string, "host") == 0)
+            continue;
+        text = cJSON_PrintUnformatted(value);
+        (void)msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                        "grid.%s is %.60s, want a number above 0: a factor of "
+                        "such durations",
+                        axis->string, text ? text : "no number");
+        free(text);
+        return MSIM_EFORMAT;
+    }
+    return MSIM_OK;
+}
+
 /* How many points; EFORMAT where there are none, or too many. */
 static enum msim_status count_points(uint32_t *n, const cJSON *axes,
                                      const char *path, struct msim_error *err)
@@ -36,6 +73,7 @@ static enum msim_status count_points(uint32_t *n, const cJSON *axes,
                              "grid.%.60s is no array of values, want one or "
                              "more",
                              axis->string);
+        MSIM_TRY(look_at_factors(axis, path, err));
         points *= cJSON_GetArraySize(axis);
     }
     if (points > MSIM_GRID_POINTS)
@@ -60,13 +98,7 @@ static const cJSON *value_at(const cJSON *axis, uint32_t point)
 
 static bool is_factor(const char *axis, const cJSON *value)
 {
-    static const char *const SELECTED[] = {"kernels", "communication", "copies",
-                                           "host"};
-
-    for (size_t i = 0; i < sizeof(SELECTED) / sizeof(SELECTED[0]); i++)
-        if (cJSON_IsNumber(value) && strcmp(axis, SELECTED[i]) == 0)
-            return true;
-    return false;
+    return cJSON_IsNumber(value) && is_selection(axis);
 }
 
 static bool add_change(cJSON *changes, const char *axis, const cJSON *value)
