@@ -471,7 +471,8 @@ static enum msim_status read_prices(struct msim_predict_options *o,
     if (n > MSIM_PLATFORMS_MAX)
         return MSIM_OK; /* refused where platforms are read */
     o->prices.n = n;
-    return msim_price_list_read(o->prices.of, o->price_file, platforms, err);
+    return msim_price_list_read(o->prices.of, RATE_MAX, o->price_file,
+                                platforms, err);
 }
 
 /* What is asked for besides --explain, which does not print it; NULL: nothing.

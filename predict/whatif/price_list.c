@@ -16,6 +16,7 @@ struct prices {
     struct msim_csv *csv;
     uint32_t platform, gpus, usd; /* columns */
     double *of;                   /* NAN: no row yet */
+    double most;
     struct msim_error *err;
 };
 
@@ -67,17 +68,17 @@ static enum msim_status take_row(struct prices *p, char *const *fields)
     MSIM_TRY(number(&usd, p, "usd_per_hour", fields[p->usd], HUGE_VAL));
     if (p->gpus != UINT32_MAX && *fields[p->gpus])
         MSIM_TRY(number(&gpus, p, "gpus", fields[p->gpus], HUGE_VAL));
-    if (!(usd / gpus > 0 && usd / gpus <= MSIM_PRICE_MOST))
+    if (!(usd / gpus > 0 && usd / gpus <= p->most))
         return msim_fail(p->err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
                          "line %" PRIu64 ": a GPU costs %g US dollars an hour, "
                          "want at most %g",
-                         msim_csv_line(p->csv), usd / gpus, MSIM_PRICE_MOST);
+                         msim_csv_line(p->csv), usd / gpus, p->most);
     for (uint32_t i = 0; (n = name_of(&name, p->platforms, i)) > 0; i++) {
         if (strlen(fields[p->platform]) != n ||
             strncasecmp(fields[p->platform], name, n) != 0)
             continue;
         if (!isnan(p->of[i]))
-            return msim_fail(p->err, MSIM_EUSAGE, p->path, MSIM_OFFSET_NONE,
+            return msim_fail(p->err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
                              "line %" PRIu64 " is a second price of '%s', want "
                              "one",
                              msim_csv_line(p->csv), fields[p->platform]);
@@ -109,12 +110,15 @@ static enum msim_status read_rows(struct prices *p)
     return MSIM_OK;
 }
 
-enum msim_status msim_price_list_read(double *of, const char *path,
+enum msim_status msim_price_list_read(double *of, double most, const char *path,
                                       const char *platforms,
                                       struct msim_error *err)
 {
-    struct prices p = {
-        .path = path, .platforms = platforms, .of = of, .err = err};
+    struct prices p = {.path = path,
+                       .platforms = platforms,
+                       .of = of,
+                       .most = most,
+                       .err = err};
     enum msim_status status;
 
     MSIM_TRY(msim_csv_open(&p.csv, path, err));

@@ -11,15 +11,14 @@
 #define MSIM_PREDICT_WHATIF_PRICE_LIST_H
 #include "core/base/status.h"
 
-#define MSIM_PRICE_MOST 1e6 /* US dollars an hour and GPU */
-
 /*
  * The prices of an hour of one GPU of each of `platforms` ("a100,h100@vllm"; a
- * stack has its GPU's), in `of`, which has room for all of them. EFORMAT names
- * what is wrong in the table; EUSAGE a platform that it has not, or has twice.
+ * stack has its GPU's), in `of`, which has room for all of them; at most
+ * `most`. EFORMAT names what is wrong in the table, such as a second price of
+ * one; EUSAGE a platform that it has not.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_price_list_read(double *of, const char *path,
+enum msim_status msim_price_list_read(double *of, double most, const char *path,
                                       const char *platforms,
                                       struct msim_error *err);
 

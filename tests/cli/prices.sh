@@ -27,11 +27,18 @@ wrong() { # CODE TEXT LINE...: an A100's price of that table
     want_err "$folder/wrong.csv: $text"
 }
 wrong 2 "no price of 'a100', want a row of it" platform,usd_per_hour h100,2
-wrong 2 "line 3 is a second price of 'A100'" platform,usd_per_hour a100,2 A100,3
+wrong 3 "line 3 is a second price of 'A100'" platform,usd_per_hour a100,2 A100,3
 wrong 3 "no column 'usd_per_hour'" platform,usd a100,2
 wrong 3 "line 2: usd_per_hour is '-1', want a number above 0" platform,usd_per_hour a100,-1
 wrong 3 "line 2: gpus is 'x', want a number above 0" platform,gpus,usd_per_hour a100,x,3
-wrong 3 "line 2: a GPU costs 1e+09 US dollars an hour" platform,usd_per_hour a100,1e9
+wrong 3 "line 2: a GPU costs 1e+20 US dollars an hour" platform,usd_per_hour a100,1e20
+# What the option takes, the table does.
+printf '%s\n' platform,usd_per_hour a100,1e9 >"$folder/most.csv"
+run --platform a100 --price 1e9 --json "$job"
+want_rc 0
+cp "$folder/out" "$folder/listed"
+run --platform a100 --price "$folder/most.csv" --json "$job"
+cmp -s "$folder/out" "$folder/listed" || complain "a price that the option takes is not the table's: $err"
 usage_error "want --platform, which says whose" --price "$folder/prices.csv" "$job"
 usage_error "option '--price' is '$folder/none.csv'" --platform a100 --price "$folder/none.csv" "$job"
 # A number is one, whatever files there are.
