@@ -37,6 +37,7 @@ struct list {
 struct device {
     struct list running[LISTS];
     struct list held; /* in the order in which they became ready */
+    uint32_t n_held[MSIM_DEMAND_KINDS];
     struct msim_contention_load load;
 };
 
@@ -295,7 +296,8 @@ static msim_ps multiprocessors_free(const struct msim_contention_run *r,
 
 /*
  * A copy waits for an end, not for a time: an engine is free once its copy has
- * ended, and end() lets the next one in. `*by`: the copy that will end first.
+ * ended, and end() lets the next one in. `*by`: the copy that will end first,
+ * where somebody asks what held others.
  */
 static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
                            uint32_t *by)
@@ -310,7 +312,7 @@ static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
             shared->engines[demand->kind == MSIM_DEMAND_TO_HOST] ||
         !msim_contention_has(r->s, MSIM_CONTENTION_COPY_ENGINE))
         return MSIM_TIME_NONE;
-    for (; i != MSIM_NONE; i = r->active[i].next) {
+    for (; r->held_by && i != MSIM_NONE; i = r->active[i].next) {
         msim_ps until = time_at(&r->active[i], 0);
 
         if (until < first) {
@@ -392,27 +394,41 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     __builtin_prefetch(&r->graph->edge_kind[edge]);
 }
 
+/* Kinds some of which are held. */
+static uint32_t kinds_held(const struct device *dev)
+{
+    uint32_t kinds = 0;
+
+    for (int k = 0; k < MSIM_DEMAND_KINDS; k++)
+        kinds |= (dev->n_held[k] ? 1u : 0) << k;
+    return kinds;
+}
+
 /* Let in the demands that may start now, in order, and set the wake-up for the
  * next one that may. One that waits for an end does so for all of its kind. */
 static void admit_held(struct msim_contention_run *r, uint32_t device,
                        msim_ps now)
 {
-    struct list *held = &r->devices[device].held;
-    uint32_t left = MSIM_RESIDENT_MOST, stuck = 0, next;
+    struct device *dev = &r->devices[device];
+    uint32_t left = MSIM_RESIDENT_MOST, moving = kinds_held(dev), next;
     msim_ps wake = INT64_MAX;
 
-    for (uint32_t d = held->first; d != MSIM_NONE && left > 0; d = next) {
-        uint32_t kind = 1u << r->s->demands[d].kind;
-        msim_ps at = kind & stuck ? INT64_MAX : may_start(r, d, now);
+    for (uint32_t d = dev->held.first; moving && d != MSIM_NONE && left > 0;
+         d = next) {
+        enum msim_demand_kind kind =
+            (enum msim_demand_kind)r->s->demands[d].kind;
+        msim_ps at = moving >> kind & 1 ? may_start(r, d, now) : INT64_MAX;
 
         next = r->active[d].next;
         if (at <= now) {
-            take_out(r, held, d);
+            take_out(r, &dev->held, d);
+            dev->n_held[kind]--;
             start(r, d, now);
             continue;
         }
         left--;
-        stuck |= at == INT64_MAX ? kind : 0;
+        if (at == INT64_MAX)
+            moving &= ~(1u << kind);
         wake = at < wake ? at : wake;
     }
     if (wake == INT64_MAX)
@@ -426,10 +442,12 @@ static void admit(struct msim_contention_run *r, uint32_t d, msim_ps now)
     uint32_t device = r->s->demands[d].device;
     struct device *dev = &r->devices[device];
 
-    if (may_start(r, d, now) <= now)
+    if (may_start(r, d, now) <= now) {
         start(r, d, now);
-    else
+    } else {
         append(r, &dev->held, d);
+        dev->n_held[r->s->demands[d].kind]++;
+    }
     if (dev->held.first != MSIM_NONE)
         admit_held(r, device, now);
 }
