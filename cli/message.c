@@ -5,7 +5,6 @@
 
 #include "core/base/print.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -55,17 +54,11 @@ static bool is_standard_output(enum msim_status status,
 
 int msim_message_error(enum msim_status status, const struct msim_error *err)
 {
-    const char *text = msim_status_text(status);
+    char text[sizeof(err->file) + sizeof(err->text) + 32];
 
     if (is_standard_output(status, err))
         return MSIM_EXIT_INTERNAL;
-    if (err && err->text[0])
-        text = err->text;
-    if (!err || !err->file[0])
-        msim_message("%s", text);
-    else if (err->offset == MSIM_OFFSET_NONE)
-        msim_message("%s: %s", err->file, text);
-    else
-        msim_message("%s:%" PRIu64 ": %s", err->file, err->offset, text);
+    msim_error_sentence(text, sizeof(text), status, err);
+    msim_message("%s", text);
     return msim_status_exit(status);
 }

@@ -360,6 +360,11 @@ static enum msim_status check_operands(struct parse *p,
     if (c->max_operands && operands->n > c->max_operands)
         return usage(p, "unexpected argument", operands->items[c->max_operands],
                      NULL);
+    for (int i = 0; i < operands->n; i++)
+        if (!*operands->items[i]) /* "$RUN" of a shell, where it is not set */
+            return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "argument %d of '%s' is empty, want %s", i + 1,
+                             c->name, c->operands);
     return MSIM_OK;
 }
 

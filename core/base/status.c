@@ -4,6 +4,7 @@
  */
 #include "core/base/status.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -46,4 +47,18 @@ enum msim_status msim_fail(struct msim_error *err, enum msim_status status,
     vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
     return status;
+}
+
+void msim_error_sentence(char *out, size_t size, enum msim_status status,
+                         const struct msim_error *err)
+{
+    const char *text =
+        err && err->text[0] ? err->text : msim_status_text(status);
+
+    if (!err || !err->file[0])
+        snprintf(out, size, "%s", text);
+    else if (err->offset == MSIM_OFFSET_NONE)
+        snprintf(out, size, "%s: %s", err->file, text);
+    else
+        snprintf(out, size, "%s:%" PRIu64 ": %s", err->file, err->offset, text);
 }

@@ -9,6 +9,7 @@
  */
 #ifndef MSIM_CORE_BASE_STATUS_H
 #define MSIM_CORE_BASE_STATUS_H
+#include <stddef.h>
 #include <stdint.h>
 
 #define MSIM_MUST_CHECK     __attribute__((warn_unused_result))
@@ -70,6 +71,13 @@ int msim_status_exit(enum msim_status status);
 enum msim_status msim_fail(struct msim_error *err, enum msim_status status,
                            const char *file, uint64_t offset, const char *fmt,
                            ...) MSIM_PRINTF(5, 6);
+
+/*
+ * What people read of a failure, in `out`: its file and offset where it has
+ * them, and its text, or the sentence of `status`. `err` may be NULL.
+ */
+void msim_error_sentence(char *out, size_t size, enum msim_status status,
+                         const struct msim_error *err);
 
 /* Return early on failure; only where the scope owns nothing. */
 #define MSIM_TRY(expr)                                                         \

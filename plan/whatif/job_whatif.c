@@ -165,6 +165,7 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
 {
     const struct msim_job_change *c = &row->change;
     struct msim_error why = {0};
+    char text[sizeof(why.file) + sizeof(why.text)];
     struct msim_described model;
     struct msim_terms terms;
     struct machine *m;
@@ -184,8 +185,10 @@ static void predict(struct runner *r, struct msim_job_scenario *row,
                                row->reason, sizeof(row->reason)) ||
         msim_terms_make(&terms, &m->pricer, &model, &row->strategy, &why) !=
             MSIM_OK) {
-        if (!*row->reason)
-            msim_cut_text(row->reason, sizeof(row->reason), why.text);
+        if (!*row->reason) {
+            msim_error_sentence(text, sizeof(text), why.status, &why);
+            msim_cut_text(row->reason, sizeof(row->reason), text);
+        }
         return;
     }
     set_figures(r, row, m, &model, &terms);

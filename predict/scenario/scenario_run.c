@@ -427,6 +427,19 @@ static enum msim_status drop_what_is_so(struct msim_scenario_row *row,
     return MSIM_OK;
 }
 
+/* All scenarios are of one job: a reason names other files alone. */
+static void say_reason(struct msim_scenario_row *row, enum msim_status status,
+                       struct msim_error *why)
+{
+    char text[sizeof(why->file) + sizeof(why->text)];
+
+    for (uint32_t i = 0; i < row->settings.n_paths; i++)
+        if (strcmp(why->file, row->settings.paths[i]) == 0)
+            why->file[0] = '\0';
+    msim_error_sentence(text, sizeof(text), status, why);
+    msim_cut_text(row->reason, sizeof(row->reason), text);
+}
+
 static void run_one(struct msim_scenario_row *row, const struct base *base,
                     const struct msim_inputs *in, const struct msim_target *to)
 {
@@ -448,8 +461,7 @@ static void run_one(struct msim_scenario_row *row, const struct base *base,
         status = row->other_target ? run_elsewhere(row, base, in, &why)
                                    : run_scaled(row, base, in, to, &why);
     if (status != MSIM_OK)
-        msim_cut_text(row->reason, sizeof(row->reason),
-                      *why.text ? why.text : msim_status_text(status));
+        say_reason(row, status, &why);
 }
 
 /* ---- changes of durations alone, by threads ------------------------------ */

@@ -60,6 +60,15 @@ run whatif --platform a100 "$folder/some.json" "$trace"
 want_out "no prediction: 'op:nosuch=0' selects nothing"
 [[ $out =~ base\ +[0-9.]+\ ms\ +x\ 1\.000 ]] || complain "no base: $out"
 
+# A reason that is about a file names it, of traced and of described jobs.
+echo '{"scenarios": [{"name": "file", "changes": [{"gpu": "/nosuch/gpu.json"}]}]}' >"$folder/file.json"
+for job in "$trace" llama3-8b; do
+    run whatif --platform a100 "$folder/file.json" "$job"
+    want_out "no prediction: /nosuch/gpu.json: cannot be opened"
+done
+usage_error "argument 2 of 'whatif' is empty, want" whatif --platform a100 "$folder/file.json" ""
+usage_error "argument 1 of 'predict' is empty, want" --platform a100 ""
+
 # A hyphen in the name of a change is an underscore.
 cat >"$folder/names.json" <<'JSON'
 {"scenarios": [
