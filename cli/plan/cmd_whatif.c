@@ -200,16 +200,16 @@ static void say_written(const char *name, const struct msim_scenario_written *w)
  */
 
 /* Why an option does not go with a described model; NULL: all do. */
-static const char *unfit(const struct settings *s, int n_files)
+static const char *unfit(const struct settings *s, int n_jobs)
 {
     return s->sensitivity ? "--sensitivity ranks parts of a traced job"
            : s->usage     ? "--usage is of a traced job: write the traces of a "
                             "described one (synth), and predict those"
            : s->kernels   ? "--kernels is of a traced job: a described one has "
                             "no kernels by name"
-           : s->host     ? "--host is of a traced job: a described one has the "
-                           "host of the jobs that its law was fitted to"
-           : n_files > 2 ? "a described model goes alone"
+           : s->host    ? "--host is of a traced job: a described one has the "
+                          "host of the jobs that its law was fitted to"
+           : n_jobs > 1 ? "a described model goes alone"
            : !s->platform ? "want --platform: a described model has no GPU of "
                             "its own"
                           : NULL;

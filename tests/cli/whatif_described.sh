@@ -140,6 +140,8 @@ printf '{"gpus": 8, "lora": 3}' >"$folder/odd.json"
 run whatif "$folder/some.json" "$folder/tiny.json" --strategy "$folder/odd.json" --platform a100
 want_rc 3
 want_err "lora is not known"
+usage_error "a described model goes alone" whatif "$folder/some.json" "$folder/tiny.json" llama3-8b --platform h100
+usage_error "a described model goes alone" whatif --grid batch=2 "$folder/tiny.json" llama3-8b --platform h100
 usage_error "want --platform" whatif "$folder/some.json" "$folder/tiny.json"
 usage_error "--sensitivity ranks parts of a traced job" whatif --sensitivity "$folder/tiny.json"
 usage_error "--host is of a traced job" whatif "$folder/some.json" "$folder/tiny.json" --host generic --platform a100
