@@ -113,7 +113,9 @@ enum msim_status msim_data_unknown(const char *kind, const char *name,
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
                                  i ? ", " : "", names[i]);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "unknown %s '%s', known are: %s", kind, name, known);
+                     "unknown %s '%s', %s: %s", kind, name,
+                     strchr(name, ',') ? "want one name here, of" : "known are",
+                     known);
 }
 
 static enum msim_status find(char *path, size_t size, struct msim_arena *arena,

@@ -89,6 +89,8 @@ wrong 'grid.copies is "x", want a number above 0' '{"grid": {"copies": ["x"]}}'
 usage_error "--grid: grid.gpuu is not known, did you mean gpu?" whatif --grid gpuu=a100 "$job"
 usage_error "--grid: grid.world is 0, want" whatif --platform h100 --grid world=0 llama3-8b
 usage_error "--grid: grid.kernels is \"nan\", want a number above 0" whatif --grid kernels=nan "$job"
+# Where one GPU is asked for, several are no name that is not known.
+usage_error "unknown platform 'a100,h100', want one name here, of: a10," whatif --platform a100,h100 --grid batch=2 "$job"
 usage_error "option '--grid' is 'gpu', want a change and its values" whatif --grid gpu "$job"
 usage_error "option '--grid' is '=a100'" whatif --grid =a100 "$job"
 usage_error "holds scenarios, and --grid has some" whatif --grid gpu=a100 "$folder/grid.json" "$job"
