@@ -237,7 +237,7 @@ PYTHONPATH=$PWD/fake${PYTHONPATH:+:$PYTHONPATH} "$MYSTIQUE_SIM" \
 # What is on the GPU stays there, and norms are of lists.
 [ "$(zcat gan.gz | grep -c '"name": "aten::_foreach_norm"')" -eq 2 ] ||
     fail "norms one by one"
-zcat gan.gz | grep -q '"name": "aten::_to_copy"' &&
+zgrep -q '"name": "aten::_to_copy"' gan.gz &&
     fail "a copy from the GPU to itself"
 
 # Both steps in one, and what a prediction says of it.
@@ -283,7 +283,7 @@ refused 3 "'index' reads what a tensor of sizes [8, 4] holds" net.py:selects
 refused 2 "1 to 100, with" net.py:selects,selects=101
 "$python" "$capture" --device meta --model net.py:selects,selects=25 \
     --out selected.json.gz >/dev/null || fail "'selects=25' is refused"
-zcat selected.json.gz | grep -qF '"shapes": [[8]]' ||
+zgrep -qF '"shapes": [[8]]' selected.json.gz ||
     fail "8 of 32 are not selected"
 refused 3 "the loss is of sizes [2, 4], want a single number" net.py:vector
 refused 2 "want net.py:FUNCTION" net.py
@@ -292,7 +292,7 @@ refused 3 "absent.py: no such file" absent.py:build
 refused 3 "no argument 'bach', want batch=VALUE" net.py:build,bach=8
 "$python" "$capture" --device meta --model net.py:build,batch=8 --out eight.json.gz >/dev/null ||
     fail "an argument of the function is refused"
-zcat eight.json.gz | grep -qF '[8,3,12,12]' || fail "the argument did not arrive"
+zgrep -qF '[8,3,12,12]' eight.json.gz || fail "the argument did not arrive"
 refused 2 "no model 'gtp2'" gtp2
 PYTHON=/nowhere/python refused 3 "cannot be started" net.py:build
 cp net.py kept.py
