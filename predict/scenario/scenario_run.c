@@ -373,12 +373,14 @@ static enum msim_status drop_micro_batches(struct msim_rewrite *r,
     return MSIM_OK;
 }
 
-/* Copies of one rank that is trained alone and whole are "world", whose ranks
- * can share parameters; stages cannot. */
+/* "world" is the copies of a rank's shares and stages; those of one that is
+ * trained alone and whole are it alone: they can share parameters. */
 static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
 {
     struct msim_split *p = &r->parallel;
 
+    if (!p->dp && (p->tp > 1 || p->pp > 1 || p->micro_batches))
+        p->dp = r->world;
     if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 &&
         !p->micro_batches && msim_job_world(job) <= 1)
         p->dp = 0; /* "world" has the number, too */

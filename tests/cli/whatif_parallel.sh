@@ -68,6 +68,13 @@ for name in two four chunks gaps long copies; do
     close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.01
     close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.005
 done
+# "world" beside "parallel" is its copies, whatever the order.
+for order in '{"parallel": {"pp": 2}}, {"world": 2}' '{"world": 2}, {"parallel": {"pp": 2}}'; do
+    echo "{\"scenarios\": [{\"name\": \"copies\", \"changes\": [$order]}]}" >"$folder/world.json"
+    run whatif --platform h100 --csv "$folder/world.json" "$folder/one"
+    want_rc 0
+    grep -qxF "$(grep ^copies, "$folder/out.csv")" "$folder/out" || complain "world is no copies: $out"
+done
 # Messages of every rank, in order: kinds and sizes.
 messages() { # TRACE: one a line
     python3 - "$1" <<'PY'
