@@ -8,7 +8,7 @@
 # left are sizes, limits of input, and steps of solvers.
 constants='
 models 44
-predict 61
+predict 60
 core/work 50
 '
 mentions_most=6 # keys of fits that a model prefers
