@@ -16,6 +16,7 @@
  * the last of these. What the stage before waits for is sent before the sums
  * are waited for.
  */
+#include "core/base/bytes.h"
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
@@ -25,7 +26,6 @@
 
 #define FIRST_MIB   1.0  /* kDefaultFirstBucketBytes of PyTorch's reducer */
 #define DEFAULT_MIB 25.0 /* bucket_cap_mb */
-#define MIB         1048576.0
 
 /* Of a gradient, by the place of its statement. */
 struct placed {
@@ -103,7 +103,7 @@ static void place(struct ddp *c, uint32_t p)
         bytes += (double)x->gradient.elems *
                  msim_dtype_bytes((enum msim_dtype)x->gradient.dtype);
         last = s;
-        if (bytes < (n ? cap : FIRST_MIB) * MIB)
+        if (bytes < (n ? cap : FIRST_MIB) * MSIM_MIB)
             continue;
         x->closes = true;
         bytes = 0;

@@ -8,6 +8,7 @@
 #include "core/base/quantile.h"
 #include "serving/learn/learn_score.h"
 #include "serving/learn/logistic.h"
+#include "serving/watch/watch_model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,8 +182,7 @@ fit_forest(cJSON *model, const char *key, const struct msim_runs_table *t,
 
 /* ---- the odds of all applications ---------------------------------------- */
 
-#define HALVES 2    /* of the applications */
-#define HIGH   0.95 /* as of what an application is usually said to be */
+#define HALVES 2 /* of the applications */
 
 /* What trees of one half say of the other. */
 static enum msim_status say(double *log_odds, const struct msim_runs_table *t,
@@ -220,7 +220,7 @@ static double said_at_first(const struct msim_runs_table *t,
         if (msim_runs_row(t, i)->violation == 0)
             sorted[n++] = log_odds[i];
     msim_sort_values(sorted, n);
-    return n ? msim_quantile_between(sorted, n, HIGH) : 0;
+    return n ? msim_quantile_between(sorted, n, MSIM_WATCH_USUALLY) : 0;
 }
 
 /* Rows of what is said, what is usually said, and 1. Of calm seconds: that a

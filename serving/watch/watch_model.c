@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HIGH    0.95 /* quantile of what is usually said */
-#define AS_MANY 10   /* seconds that what is said at first counts for */
+#define AS_MANY 10 /* seconds that what is said at first counts for */
 
 /* Does the file list the numbers that this program makes, in their order? */
 static enum msim_status read_features(const cJSON *json, const char *path,
@@ -213,7 +212,8 @@ double msim_watch_said_usually(const struct msim_watch_said *s,
     if (n == 0)
         return begin;
     msim_sort_values(quiet, n);
-    return (n * msim_quantile_between(quiet, n, HIGH) + AS_MANY * begin) /
+    return (n * msim_quantile_between(quiet, n, MSIM_WATCH_USUALLY) +
+            AS_MANY * begin) /
            (n + AS_MANY);
 }
 

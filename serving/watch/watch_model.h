@@ -32,6 +32,10 @@ struct msim_watch_column {
     enum msim_stage_feature feature;
 };
 
+/* Of what trees say, as of what they usually say: what is fitted to (learn),
+ * and what is read (watch). */
+#define MSIM_WATCH_USUALLY 0.95
+
 /* What trees said of an application in the seconds kept, the last one last. */
 struct msim_watch_said {
     double log_odds[MSIM_HISTORY_KEPT];
