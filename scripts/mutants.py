@@ -10,7 +10,8 @@ file has once, what replaces it, and the tests that must fail then. --sample dra
 file, a line of it, and an operator, a constant or a call of that. The unit tests of
 its top folder are tried first, the nearest before, then what rooms.txt names beside
 the list, then all other unit tests, until one fails. What does not build is drawn
-again, as is what equivalent.txt names, since no test can tell it from the program.
+again; so is what no test can tell from the program, since the compiler makes the same
+objects of it or equivalent.txt names it.
 Files have "|" between fields, and "\\|" for one in a text.
 
 The build folder is one of its own, with shared libraries, so that a line that changes
@@ -112,13 +113,15 @@ class Judge:
         return found or fail(f"there is no test '{mutant.tests[0]}'")
 
     def killer(self, mutant):
-        """The test that fails; "": none does; None: it does not build."""
+        """The test that fails; "": none does; None: it does not build, or to the same
+        objects."""
         names = [name for name in self.named(mutant) if self.sound.get(name, True)]
         source = (ROOT / mutant.file).read_text(encoding="utf-8")
         while True:
             with self.build.changed(mutant.file,
                                     source.replace(mutant.text, mutant.by)):
-                if not self.build.take(mutant.file):
+                if (not self.build.take(mutant.file) or
+                        self.build.is_same(mutant.file)):
                     return None
                 failed = self.tests.first_failure(names)
             if failed is None:
@@ -226,7 +229,7 @@ def run(judge, mutants, args):
             print(f"killed    {mutant.name} ({killer})" if killer else
                   f"SURVIVED  {mutant.name}", flush=True)
         elif args.sample is None:
-            fail(f"{mutant.name} does not build")
+            fail(f"{mutant.name} does not build, or to the same objects")
     judge.build.restore()
     print(f"{tried} tried, {killed} killed ({100 * killed / max(tried, 1):.0f} %), "
           f"{tried - killed} survived; {time.monotonic() - begin:.0f} s")

@@ -26,6 +26,7 @@ class Build:
         self.compiles = collections.defaultdict(list)
         self.links = collections.defaultdict(set)
         self.to_link = set()  # what holds objects that were put back
+        self.held = {}  # by path: what a changed source and its objects were
 
     def make(self):
         """Configure, and build everything: whether that goes."""
@@ -71,6 +72,12 @@ class Build:
         is_script = path.suffix in (".sh", ".bash", ".py")
         return is_script and not is_within or succeeds("cmake", "--build", self.folder)
 
+    def is_same(self, file):
+        """Whether the compiler makes the same of a changed source: no test can tell."""
+        objects = [made for *_, made in self.compiles.get(str(ROOT / file), [])]
+        return bool(objects) and all(made.read_bytes() == self.held[made]
+                                     for made in objects)
+
     def restore(self):
         """Programs as without a change."""
         self.link(self.to_link)
@@ -82,12 +89,12 @@ class Build:
         so that nothing is compiled again; restore() links them, else make does."""
         path, time_ns = ROOT / file, (ROOT / file).stat().st_mtime_ns
         objects = [made for *_, made in self.compiles.get(str(path), [])]
-        held = [(at, at.read_bytes()) for at in [path, *objects]]
+        self.held = {at: at.read_bytes() for at in [path, *objects]}
         try:
             path.write_text(text, encoding="utf-8")
             yield
         finally:
-            for at, content in held:
+            for at, content in self.held.items():
                 at.write_bytes(content)
             if objects:
                 os.utime(path, ns=(time_ns, time_ns))
