@@ -391,14 +391,14 @@ int main(int argc, char **argv)
     struct msim_steps_run r = {.errors = stdout};
     struct msim_error err = {0};
     enum msim_status status = MSIM_OK;
-    const char *data = NULL, *out = NULL, *fits = NULL;
+    const char *data = NULL, *out = NULL, *errors = NULL, *fits = NULL;
     int n_tables = 0; /* moved to argv[1] and on */
 
     for (int i = 1; i < argc && status == MSIM_OK; i++) {
         if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             out = argv[++i];
         else if (strcmp(argv[i], "--errors") == 0 && i + 1 < argc)
-            r.errors = fopen(argv[++i], "w");
+            errors = argv[++i];
         else if (strcmp(argv[i], "--fits") == 0 && i + 1 < argc)
             fits = argv[++i];
         else if (argv[i][0] == '-')
@@ -410,8 +410,11 @@ int main(int argc, char **argv)
             status = msim_step_samples_read(&r.s, argv[i], data, &err);
         }
     }
-    if (status == MSIM_OK && (r.s.n == 0 || !r.errors))
+    if (status == MSIM_OK && r.s.n == 0)
         return usage();
+    if (status == MSIM_OK && errors && !(r.errors = fopen(errors, "w")))
+        status = msim_fail(&err, MSIM_EWRITE, errors, MSIM_OFFSET_NONE,
+                           "cannot be written");
     r.use = calloc(r.s.n + 1, 1);
     r.residual = calloc(r.s.n + 1, sizeof(*r.residual));
     r.class = calloc(r.s.n + 1, sizeof(*r.class));

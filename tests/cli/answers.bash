@@ -5,6 +5,8 @@
 #     MYSTIQUE_SIM=build/mystique-sim MSIM_DATA=data bash tests/cli/answers_plan.sh update
 #
 #   answer NAME ARGUMENT...   runs mystique-sim; output and messages are those of NAME
+#   fit NAME PROGRAM ARGUMENT...   the same of a program that fits, and of what it writes
+#                             into $folder/made; nothing is held where it was not built
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
 . "$(dirname "$0")/lib.bash"
@@ -53,4 +55,21 @@ sums() {
         echo "$file"
     done) >"$folder/said"
     hold "$1"
+}
+
+programs=$(dirname "$sim")
+mkdir "$folder/made"
+
+fit() {
+    local name=$1 program=$2 code=0
+    shift 2
+    [ -x "$programs/$program" ] || return 0 # without XGBoost
+    "$programs/$program" "$@" >"$folder/out" 2>"$folder/err" || code=$?
+    echo "exit code $code" >"$folder/code"
+    for file in "$folder/code" "$folder/out" "$folder/err" $(ls -d "$folder/made"/* 2>/dev/null); do
+        echo "== ${file##*/}"
+        cat "$file"
+    done | to_eight_digits >"$folder/said"
+    hold "fit_$name"
+    rm -f "$folder/made"/*
 }

@@ -17,21 +17,6 @@ two,ok,qwen3-30b-a3b,h100,32,1,1,1,1,8,1,1,128,4096,bf16,none,4000,47
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,1,32,4096,bf16,none,4900,50
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,2,32,4096,bf16,full,5800,53
 CSV
-programs=$(dirname "$sim")
-
-fit() { # NAME PROGRAM ARGUMENT...: what it prints and writes, files of $folder/out-NAME
-    local name=$1 program=$2
-    shift 2
-    [ -x "$programs/$program" ] || return 0 # without XGBoost
-    "$programs/$program" "$@" >"$folder/out" 2>"$folder/err" || complain "no fit: $(cat "$folder/err")"
-    for file in "$folder/out" "$folder/err" $(ls -d "$folder/made"/* 2>/dev/null); do
-        echo "== ${file##*/}"
-        cat "$file"
-    done | to_eight_digits >"$folder/said"
-    hold "fit_$name"
-    rm -f "$folder/made"/*
-}
-mkdir "$folder/made"
 fit steps msim-fit-steps "$data" "$folder/jobs.csv" --out "$folder/made/steps.json" \
     --errors "$folder/made/errors.csv" --fits "$folder/made/fits.csv"
 
@@ -70,6 +55,45 @@ if [ -x "$programs/msim-calibrate" ]; then
     rm "$folder/made"/*.journal.jsonl
     sums fit_calibrated_files "$folder/made"
     rm "$folder/made"/*
+fi
+
+# What is refused, with which words.
+refused() { # PROGRAM ARGUMENTS...: without any, and with each of these
+    local program=$1 each
+    shift
+    for each in "" "$@"; do
+        echo "$program $each"
+        "$programs/$program" $each >"$folder/out" 2>"$folder/err" </dev/null
+        echo "exit code $?"
+        cat "$folder/out" "$folder/err"
+    done
+}
+if [ -x "$programs/msim-calibrate" ]; then
+    cd "$folder" || exit 1
+    touch empty.csv
+    echo '{}' >empty.json
+    {
+        refused msim-fit "a b" "a b c d e" "--only" "--only no a b c" "--only gemm a b" "--no x a b c" "a no.json c" "empty.csv empty.json made" \
+            "--collectives no.json . empty.json made" "--only conv . empty.json made" "--rows no/no.gz $data empty.json made"
+        refused msim-fit-shared "a b" "a b c d e" "a b c" "a b c no/no.csv" ". $data made/common.json"
+        refused msim-fit-collectives "a b" "a b c d" "--weights" "--refit" "--refit no a b c d" "--refit pcie a b c" "--steps 0 a b c" "--no a b c" \
+            "--weights --refit all a b c d" "--steps x a b c" ". empty.json empty.json" "no no.json $data/laws/collectives.json" "a b no.json"
+        refused msim-fit-steps "$data" "$data empty.csv" "$data jobs.csv --out" "$data jobs.csv --no x" "$data no.csv" "no jobs.csv" "a b c" \
+            "$data jobs.csv --out no/no.json" "$data jobs.csv --errors no/no.csv" "$data jobs.csv --fits no/no.csv"
+        refused msim-fit-factors "a" "a b" "a b c" "a b c d e" "no.csv $data/traces $data made/x.json" "empty.csv $data/traces $data made/x.json" \
+            "programs.csv no $data made/x.json" "programs.csv $data/traces no made/x.json"
+        refused msim-fit-host "a" "a b" "a b c d" "no.json b made/x.json" "empty.json b made/x.json" "empty.csv b made/x.json"
+        refused msim-fit-serving "a b" "a b --models" "a b c --models ." "--models . a" "$data no.csv --models ." "$data empty.csv --models ." \
+            "a b --models . --no x" "$data empty.csv --models . --out no/no.json"
+        refused msim-learn "--out=x" "--out=x a" "--out=x --horizon=0 a b" "--out=x --no a b" "--out=x a b c" "--out=x -- no no" "--out=x --json empty.json ." \
+            "--out=x --data=no empty.json ."
+        refused msim-calibrate "--out=made/x.json" "--data=$data" "--out= --data=$data" "--out=made/x.json --data=no --fit-only" \
+            "--out=made/x.json --data=$data --fit-only" "--budget=0" "--budget=x" "--budget=-1" "--budget=1x" "--budget=inf" "--target-interval=-1" \
+            "--patience=0" "--seed=-1" "--seed=" "--backend=" "--for=" "--no" "--data=" "--out=x.json --data=$data --backend=no" "x" \
+            "--fit-only --out=empty.csv --data=$data" "--out=made/x.json --data=$data --fit-only --for=no.json"
+    } 2>&1 | to_eight_digits >"$folder/said"
+    hold fit_refused
+    cd "$here" || exit 1
 fi
 
 traces=${MSIM_TRACES:-}
