@@ -267,8 +267,7 @@ static enum msim_status read_lines(struct msim_cal_journal *j, const char *text,
     }
     j->torn = size - at;
     /* A file of something else may have no line end at all. */
-    if (j->torn && at == 0 &&
-        (size >= sizeof(FIRST) || memcmp(text, FIRST, size) != 0))
+    if (j->torn && at == 0 && strncmp(FIRST, text, size) != 0)
         return no_journal(j, 1, err);
     if (j->torn && ftruncate(j->fd, (off_t)at) != 0)
         return fail_io(j, "a torn line cannot be taken away", err);

@@ -5,6 +5,7 @@
 #include "calibrate/measure/journal.h"
 #include "tests/check.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -255,6 +256,73 @@ static void test_journal__counts_a_visit_once(void)
     unlink(path);
 }
 
+/* All that is written, the day apart. */
+static void test_journal__writes(void)
+{
+    static const char *const PARTS[] = {
+        "{\"schema\":\"mystique-sim/calibration/1\"}\n"
+        "{\"backend\":\"b\",\"date\":\"",
+        "\",\"greeting\":{\"device\":{}}}\n"
+        "{\"backend\":\"b\",\"seconds\":0.5,\"experiment\":{\"table\":"
+        "\"gemm\",\"dtype\":\"fp32\",\"m\":1,\"n\":2,\"k\":3,\"batch\":1,"
+        "\"layout\":\"NN\"},\"answer\":{\"time_us\":10}}\n"
+        "{\"backend\":\"b\",\"visit\":2,\"seconds\":0.5,\"experiment\":{"
+        "\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":1,\"n\":2,\"k\":3,"
+        "\"batch\":1,\"layout\":\"NN\"},\"answer\":{\"error\":\"no\"}}\n"
+        "{\"backend\":\"b\",\"fitting_seconds\":2}\n"
+        "{\"backend\":\"b\",\"date\":\"",
+        "\",\"greeting\":{}}\n"};
+    struct msim_cal_journal j;
+    struct stat st;
+    mode_t mask = umask(0);
+    char path[64], text[2048] = "", *at = text;
+    FILE *f;
+
+    (void)umask(mask);
+    REQUIRE(make_path(path));
+    unlink(path);
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    for (int twice = 0; twice < 2; twice++) /* once it is kept */
+        CHECK(msim_cal_journal_greet(&j, "b", cJSON_Parse("{\"device\":{}}"),
+                                     NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 0) == MSIM_OK);
+    CHECK(msim_cal_journal_fitted(&j, "b", 2, NULL) == MSIM_OK);
+    CHECK(msim_cal_journal_greet(&j, "b", cJSON_Parse("{}"), NULL) == MSIM_OK);
+    CHECK_UINT(j.n_greetings, 1);
+    msim_cal_journal_close(&j);
+    REQUIRE(stat(path, &st) == 0 && (f = fopen(path, "r")));
+    CHECK_UINT(st.st_mode & 0777, 0666 & ~mask);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    fclose(f);
+    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
+        if (i < 2)
+            at[strlen(PARTS[i])] = '\0'; /* over the day's first digit */
+        CHECK_STR(at, PARTS[i]);
+        at += strlen(PARTS[i]) + strlen("2026-11-20");
+    }
+    unlink(path);
+}
+
+/* What failed to be written is said, and kept nowhere. */
+static void test_journal__fails_on_a_full_disk(void)
+{
+    struct msim_cal_journal j;
+    struct msim_error err = {0};
+
+    REQUIRE(msim_cal_journal_open(&j, NULL, NULL) == MSIM_OK);
+    j.fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (j.fd >= 0) {
+        CHECK_INT(msim_cal_journal_greet(&j, "b", cJSON_Parse("{}"), &err),
+                  MSIM_EWRITE);
+        CHECK(strstr(err.text, "an answer cannot be kept: "));
+        CHECK_INT(add(&j, "b", 1, 10), MSIM_EWRITE);
+        CHECK_INT(msim_cal_journal_fitted(&j, "b", 2, NULL), MSIM_EWRITE);
+        CHECK_UINT(j.n + j.n_greetings + j.n_fits, 0);
+    }
+    msim_cal_journal_close(&j);
+}
+
 /* More than are kept of one experiment are no error. */
 static void test_journal__keeps_so_many_visits(void)
 {
@@ -325,6 +393,8 @@ int main(void)
     RUN(test_journal__reads_a_line_once);
     RUN(test_journal__merges_visits);
     RUN(test_journal__counts_a_visit_once);
+    RUN(test_journal__writes);
+    RUN(test_journal__fails_on_a_full_disk);
     RUN(test_journal__keeps_so_many_visits);
     RUN(test_journal__keeps_nothing);
     RUN(test_journal__refuses_other_files);
