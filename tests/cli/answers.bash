@@ -15,10 +15,11 @@ sanitized_in_turn
 committed=$(cd "$(dirname "$0")/../answers" && pwd)
 update=${1:-}
 data=${MSIM_DATA:?the data folder}
+begun=$(date -u +%F)
 
-# Of libraries of mathematics the last digits differ.
+# Of libraries of mathematics the last digits differ, and today's date from day to day.
 to_eight_digits() {
-    sed "s#$folder#FOLDER#g; s#$data#DATA#g" | awk '{
+    sed "s#$folder#FOLDER#g; s#$data#DATA#g; s#$begun#TODAY#g; s#$(date -u +%F)#TODAY#g" | awk '{
         rest = $0
         line = ""
         while (match(rest, /[0-9]+\.[0-9]+(e[-+]?[0-9]+)?/)) {

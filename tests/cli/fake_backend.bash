@@ -17,7 +17,7 @@
 # With FAKE_RESTLESS it takes twice as long for every other question, in no
 # order. With FAKE_BESIDE all takes 20 us, and 30 us beside a collective.
 # FAKE_DEVICE has the members of another device, FAKE_RANKS another number of
-# ranks.
+# ranks. FAKE_LOG is a file that gets all questions.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
@@ -47,6 +47,7 @@ took="\"took_s\": ${FAKE_TOOK:-0.04}"
 lived=0
 while IFS= read -r line; do
     failed='' lived=$((lived + 1))
+    [ -z "${FAKE_LOG:-}" ] || echo "$line" >>"$FAKE_LOG"
     asked=$(($(<"$counter") + 1))
     echo "$asked" >"$counter"
     for fault in "$@"; do
