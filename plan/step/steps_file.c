@@ -164,17 +164,17 @@ static const cJSON *find_fit(const cJSON *json, const char *without,
                              char *known, size_t size)
 {
     const cJSON *fit;
-    size_t used = 0;
 
     known[0] = '\0';
     cJSON_ArrayForEach(fit, cJSON_GetObjectItemCaseSensitive(json, "fits"))
     {
         const char *name = msim_json_get_text(fit, "without");
+        size_t used = strlen(known);
 
         if (strcmp(name ? name : "", without) == 0)
             return fit;
-        if (name && *name && used < size)
-            used += (size_t)snprintf(known + used, size - used, " %s", name);
+        if (name && *name)
+            snprintf(known + used, size - used, " %s", name);
     }
     return NULL;
 }

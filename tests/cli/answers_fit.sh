@@ -16,6 +16,20 @@ two,ok,mpt-7b,h100,16,1,1,1,1,1,3,2,64,2048,bf16,none,1500,44
 two,ok,qwen3-30b-a3b,h100,32,1,1,1,1,8,1,1,128,4096,bf16,none,4000,47
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,1,32,4096,bf16,none,4900,50
 three,ok,llama3-8b,a100,8,2,1,1,1,1,1,2,32,4096,bf16,full,5800,53
+three,ok,llama3-8b,h100,16,8,2,1,1,1,1,1,32,4096,bf16,none,3200,9
+three,ok,llama3-8b,h100,32,16,2,1,1,1,1,1,32,4096,bf16,none,3900,7
+three,ok,mpt-7b,a100,8,4,1,1,1,1,0,1,32,2048,bf16,none,4600,61
+three,ok,mpt-7b,a100,8,1,1,1,1,1,2,8,64,2048,bf16,none,5300,20
+three,ok,mpt-13b,a100,16,1,1,1,1,1,3,1,64,2048,bf16,selective,6000,77
+three,ok,mpt-13b,a100,16,2,4,1,1,1,1,1,64,2048,bf16,full,6700,13
+three,ok,qwen3-30b-a3b,h100,32,1,2,1,1,8,1,1,128,4096,bf16,full,7400,79
+training_steps,ok,llama3-8b,h100,8,4,1,1,1,1,1,1,64,4096,bf16,none,5200,
+training_steps,ok,llama3-8b,h100,64,4,2,1,1,1,1,1,256,4096,bf16,none,3500,
+training_steps,oom,llama3-70b,h100,16,8,1,1,1,1,1,1,256,4096,bf16,none,,
+llm-foundry,ok,mpt-7b,a100,64,1,1,1,1,1,3,4,1024,2048,bf16,full,13500,
+llm-foundry,ok,mpt-7b,a100,128,1,1,1,1,1,3,4,1024,2048,bf16,full,7800,
+llm-foundry,oom,mpt-7b,a100,8,1,1,1,1,1,0,16,1024,2048,bf16,none,,
+llm-foundry,ok,mpt-13b,a100,128,1,1,1,1,1,3,2,1024,2048,bf16,none,15000,
 CSV
 fit steps msim-fit-steps "$data" "$folder/jobs.csv" --out "$folder/made/steps.json" \
     --errors "$folder/made/errors.csv" --fits "$folder/made/fits.csv"
@@ -71,6 +85,7 @@ refused() { # PROGRAM ARGUMENTS...: without any, and with each of these
 if [ -x "$programs/msim-calibrate" ]; then
     cd "$folder" || exit 1
     touch empty.csv
+    head -n 3 jobs.csv >few.csv
     echo '{}' >empty.json
     {
         refused msim-fit "a b" "a b c d e" "--only" "--only no a b c" "--only gemm a b" "--no x a b c" "a no.json c" "empty.csv empty.json made" \
@@ -79,7 +94,7 @@ if [ -x "$programs/msim-calibrate" ]; then
         refused msim-fit-collectives "a b" "a b c d" "--weights" "--refit" "--refit no a b c d" "--refit pcie a b c" "--steps 0 a b c" "--no a b c" \
             "--weights --refit all a b c d" "--steps x a b c" ". empty.json empty.json" "no no.json $data/laws/collectives.json" "a b no.json"
         refused msim-fit-steps "$data" "$data empty.csv" "$data jobs.csv --out" "$data jobs.csv --no x" "$data no.csv" "no jobs.csv" "a b c" \
-            "$data jobs.csv --out no/no.json" "$data jobs.csv --errors no/no.csv" "$data jobs.csv --fits no/no.csv"
+            "$data few.csv --out no/no.json" "$data few.csv --errors no/no.csv" "$data few.csv --fits no/no.csv"
         refused msim-fit-factors "a" "a b" "a b c" "a b c d e" "no.csv $data/traces $data made/x.json" "empty.csv $data/traces $data made/x.json" \
             "programs.csv no $data made/x.json" "programs.csv $data/traces no made/x.json"
         refused msim-fit-host "a" "a b" "a b c d" "no.json b made/x.json" "empty.json b made/x.json" "empty.csv b made/x.json"
