@@ -308,7 +308,7 @@ static int by_text(const void *a, const void *b)
 static void list_models(char *text, size_t size, const char *folder)
 {
     char *names[256];
-    size_t n = 0, used = 0;
+    size_t n = 0;
     struct dirent *entry;
     DIR *d = opendir(folder);
 
@@ -324,8 +324,9 @@ static void list_models(char *text, size_t size, const char *folder)
         closedir(d);
     qsort(names, n, sizeof(names[0]), by_text);
     for (size_t i = 0; i < n; i++) {
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, " %s", names[i]);
+        size_t used = strlen(text);
+
+        snprintf(text + used, size - used, " %s", names[i]);
         free(names[i]);
     }
 }
