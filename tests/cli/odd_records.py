@@ -2,7 +2,7 @@
 a line for each, with the exit code, the first message, and checksums of the report, of
 its timeline, and of what `info` finds.
 
-    odd_records.py SIM gpu|ranks|nodes|chakra|words
+    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs
 """
 import concurrent.futures
 import copy
@@ -319,6 +319,73 @@ def words():
         yield f"category: {word}", made
 
 
+# ---- ranks of several clocks, and two recordings of one run -----------------------
+
+def reduces(number, n=4, off=0, lags=(), lost=(), seq=0, group="0", of=(0, 1), world=2, **top):
+    """A rank that takes part in `n` collectives, each 1000 behind the one before; its clock
+    is `off`, and it is `lags` late."""
+    events = []
+    for k in set(range(n)) - set(lost):
+        at = 1000 * k + off + (lags[k] if k < len(lags) else 0)
+        reduce = kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", at + 40, 100, k + 1,
+                        stream=24)
+        reduce["args"] |= {"Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1000,
+                           "Group size": len(of), "Process Group Name": group,
+                           "Process Group Ranks": str(list(of))}
+        if seq is not None:
+            reduce["args"]["Seq"] = k + seq
+        events += [op("aten::mm", at, 20, [[64, 64]] * 2),
+                   call("cudaLaunchKernel", at + 10, 8, k + 1), reduce]
+    return {"schemaVersion": 1, "deviceProperties": A100, **top, "traceEvents": events,
+            "distributedInfo": {"backend": "nccl", "rank": number, "world_size": world}}
+
+
+def clocks():
+    hosts = [({}, {}), ({"host_name": "a"}, {"host_name": "a"}),
+             ({"host_name": "a"}, {"host_name": "b"})]
+    for one, other in hosts:
+        for off in (0, 0.4, 0.5, 0.6, 400, 999, 1000, 1001, 10000, 10001, 3e6, -3e6, 3.6e9, -3.6e9, 3.6e9 + 1):
+            yield f"{one} {other} {off}", {"0.json": reduces(0, **one), "1.json": reduces(1, off=off, **other)}
+    apart = {"host_name": "b", "off": 3e6}
+    for n in (0, 1, 2, 3, 5, 6):
+        yield f"of {n}", {"0.json": reduces(0, n), "1.json": reduces(1, n, **apart)}
+    for lags in ((5, 1, 9, 3), (9, 9, 1, 1), (-5, 40, 2, 700)):
+        yield f"late {lags}", {"0.json": reduces(0), "1.json": reduces(1, lags=lags, **apart)}
+        yield f"late {lags} here", {"0.json": reduces(0), "1.json": reduces(1, lags=lags)}
+    for base in (0, 1700000000000000000, 1700000000000500000):
+        yield f"since {base}", {"0.json": reduces(0, baseTimeNanoseconds=1700000000000000000),
+                                "1.json": reduces(1, baseTimeNanoseconds=base)}
+    for lost in ([0], [2], [5], [0, 1], [2, 3], [0, 5], list(range(5))):
+        for seq in ((0, 0), (None, None), (0, None), (0, 1), (3, 0)):
+            for more in ({}, apart):
+                yield f"lost {lost} {seq} {more}", {"0.json": reduces(0, 6, seq=seq[0]),
+                                                    "1.json": reduces(1, 6, lost=lost, seq=seq[1], **more)}
+    for k, of in enumerate(((0, 1, 2), (1, 2))):
+        yield f"three {k}", {f"{n}.json": reduces(n, off=2e6 * n, of=of if n else (0, 1), world=3,
+                                                  host_name=str(n), group=str(min(n, 1) * k))
+                             for n in range(3)}
+
+
+def pairs():
+    """Nodes and events of one run: by their ids, by names, by some of both."""
+    names = ["aten::mm", "aten::relu", "aten::add", "aten::sum"]
+    for known in range(5):
+        for renamed in range(5):
+            for twice in (0, 1, 2):
+                events, rows = [mark(1, 0, 900, 1)], []
+                for k, name in enumerate(names):
+                    rows.append(node(10 + 3 * k, name, 2, [[64, 64]] * (k + 1), k + 2))
+                    events.append(op("odd::op" if k < renamed else name, 100 * k + 10, 50,
+                                     [[64, 64]] * (k + 1), k + 2 if k < known else 0))
+                if twice:
+                    events.append(op(names[-twice], 700, 20, [[64, 64]], 99))
+                with tempfile.TemporaryDirectory() as folder:
+                    write_et(f"{folder}/et", rows)
+                    whole = json.loads(pathlib.Path(f"{folder}/et").read_text(encoding="utf-8"))
+                yield f"{known} ids, {renamed} other names, {twice}", {
+                    "et.json": whole, "kineto.json": {"schemaVersion": 1, "traceEvents": events}}
+
+
 # ---- what is said of them ---------------------------------------------------------
 
 def save(path, whole):
@@ -355,7 +422,8 @@ def said(sim, files, folder, number):
 
 def main():
     sim, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
-    made = list(words()) if kind == "words" else list(cases(globals()[kind]()))
+    made = globals()[kind]()
+    made = list(cases(made) if isinstance(made, dict) else made)
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             lines = pool.map(lambda n: said(sim, made[n][1], folder, n), range(len(made)))
