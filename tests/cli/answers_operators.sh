@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Every operator of the built-in table on inputs of every form: what it takes on a GPU, to
+# four digits, and a checksum of all that is said of it. An input that goes with an
+# operator is what its rule is for; one that does not is what it must bear.
+. "$(dirname "$0")/answers.bash"
+command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
+
+cat >"$folder/forms.py" <<'PYTHON'
+import csv
+import glob
+import json
+import os
+import sys
+
+data, folder = sys.argv[1:]
+names = sorted({row["operator"] for path in glob.glob(f"{data}/ops/*.csv") if "example" not in path
+                for row in csv.DictReader(open(path)) if row["operator"]} | {"no::such"})
+# Tensors as sizes, lists of them, and words for what is none.
+FORMS = {
+    "matrices": ([[96, 64], [64, 160], [96, 160]], "float", ["", "", "", "1", "1"]),
+    "thin": ([[1, 5000], [5000, 1], [1]], "c10::BFloat16", ["", "", "", "0", "False"]),
+    "batches": ([[6, 40, 64], [6, 64, 24], [24]], "c10::Half", ["", "", "", "-1", "2", "True"]),
+    "heads": ([[2, 8, 128, 64], [2, 4, 160, 64], [2, 4, 160, 64], []], "c10::Half",
+              ["", "", "", "", "0.", "True", "False"]),
+    "images": ([[4, 16, 30, 34], [32, 16, 3, 5], [32]], "float",
+               ["", "", "", "[2, 1]", "[1, 2]", "[1, 1]", "False", "[0, 0]", "1", "False", "False", "True"]),
+    "grouped": ([[4, 32, 15, 15], [4, 16, 31, 31], [32, 4, 3, 3], []], "c10::Half",
+                ["", "", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "4", "[True, True, False]"]),
+    "groups": ([[4, 32, 15, 15], [64, 8, 3, 3], []], "float",
+               ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "4", "False", "False", "True"]),
+    "volumes": ([[2, 8, 6, 10, 10], [16, 8, 3, 3, 3], [16]], "float",
+                ["", "", "", "[1, 1, 1]", "[0, 0, 0]", "[1, 1, 1]", "False", "[0, 0, 0]", "1"]),
+    "look-ups": ([[1000, 48], [700], [33], []], ["float", "long int", "long int", "Scalar"],
+                 ["", "", "", "-1", "False", "0", "False"]),
+    "lists": ([[[100], [20, 30], [7]], [[100], [20, 30], [7]], [[100], [20, 30], [7]]], "TensorList",
+              ["", "", "", "0.9", "1"]),
+    "numbers": ([[700, 33]], "long int", ["", "[1]", "True", "4", "[2, 3]"]),
+    "nothing": ([], "", []),
+}
+for form, (sizes, kind, values) in FORMS.items():
+    events = []
+    for at, name in enumerate(names):
+        kinds = kind if isinstance(kind, list) else [kind if s else "Scalar" for s in sizes]
+        rest = len(values) - len(sizes)
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 30 * at, "dur": 20,
+                       "args": {"External id": at + 1, "Input Dims": sizes + [[]] * rest,
+                                "Input type": kinds + ["Scalar"] * rest, "Concrete Inputs": values}})
+    json.dump({"schemaVersion": 1, "traceEvents": events}, open(f"{folder}/{form}.json", "w"))
+PYTHON
+python3 "$folder/forms.py" "$data" "$folder" || complain "no traces"
+
+# One platform of each maker and age has each form.
+while read -r form platform; do
+    run --csv --platform "$platform" --costs model "$folder/$form.json"
+    to_eight_digits <"$folder/out" >"$folder/said.csv"
+    python3 - "$folder/said.csv" <<'PYTHON' | LC_ALL=C sort
+import csv, sys, zlib
+
+for row in csv.DictReader(open(sys.argv[1])):
+    if float(row["predicted_us"] or 0) or row["model"]:
+        said = "|".join(v for k, v in row.items() if k not in ("peak_share", "slack_us"))
+        print(f"{row['name']},{float(row['predicted_us'] or 0):.4g},{zlib.crc32(said.encode())}")
+PYTHON
+done >"$folder/lines" <<'FORMS'
+matrices h100
+matrices v100
+thin a100
+batches h100
+heads h100
+heads v100
+images h100
+images l40s
+images mi300x
+grouped h100
+groups h100
+groups l40s
+groups v100
+groups t4
+volumes a100
+volumes h100
+look-ups h100
+lists h100
+numbers b200
+nothing h100
+FORMS
+awk -F, '{ said[$1] = said[$1] " " $2 " " $3 } END { for (name in said) print name ":" said[name] }' "$folder/lines" |
+    LC_ALL=C sort >"$folder/said"
+hold operators
+finish
