@@ -25,6 +25,7 @@ class Build:
         self.folder = folder
         self.compiles = collections.defaultdict(list)
         self.links = collections.defaultdict(set)
+        self.is_remade = False  # by make, since the file last changed
         self.to_link = set()  # what holds objects that were put back
         self.held = {}  # by path: what a changed source and its objects were
 
@@ -70,7 +71,11 @@ class Build:
         path = pathlib.PurePath(file)
         is_within = (self.folder / f"{path.name.split('.')[0]}_template.c").exists()
         is_script = path.suffix in (".sh", ".bash", ".py")
-        return is_script and not is_within or succeeds("cmake", "--build", self.folder)
+        return is_script and not is_within or self.remake()
+
+    def remake(self):
+        self.is_remade = True
+        return succeeds("cmake", "--build", self.folder)
 
     def is_same(self, file):
         """Whether the compiler makes the same of a changed source: no test can tell."""
@@ -86,7 +91,9 @@ class Build:
     @contextlib.contextmanager
     def changed(self, file, text):
         """A file is `text` for a while. Its objects come back with it, newer than it is,
-        so that nothing is compiled again; restore() links them, else make does."""
+        so that nothing is compiled again; restore() links them. What was made of a file
+        without objects, a header or a table, is made again at once: the next change
+        would hold objects of this one."""
         path, time_ns = ROOT / file, (ROOT / file).stat().st_mtime_ns
         objects = [made for *_, made in self.compiles.get(str(path), [])]
         self.held = {at: at.read_bytes() for at in [path, *objects]}
@@ -98,3 +105,6 @@ class Build:
                 at.write_bytes(content)
             if objects:
                 os.utime(path, ns=(time_ns, time_ns))
+            elif self.is_remade:
+                self.remake()
+                self.is_remade = False
