@@ -46,16 +46,6 @@ static enum msim_status work(struct msim_turns *turns, void *ctx,
     return MSIM_OK;
 }
 
-static enum msim_status find_all(struct work *k, uint32_t threads)
-{
-    enum msim_status status;
-
-    pthread_mutex_init(&k->lock, NULL);
-    status = msim_turns_run(k->c->n, threads, work, k, NULL);
-    pthread_mutex_destroy(&k->lock);
-    return status;
-}
-
 /* ---- which to take ------------------------------------------------------- */
 
 const struct msim_fleet_point *
@@ -161,8 +151,11 @@ enum msim_status msim_serving_choose(struct msim_serving_choice *c,
                                      msim_serving_progress *progress, void *ctx,
                                      struct msim_error *err)
 {
-    struct work k = {
-        .c = c, .data_dir = data_dir, .progress = progress, .ctx = ctx};
+    struct work k = {.c = c,
+                     .data_dir = data_dir,
+                     .progress = progress,
+                     .ctx = ctx,
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
     enum msim_status status;
 
     *c = (struct msim_serving_choice){.spec = spec};
@@ -171,7 +164,8 @@ enum msim_status msim_serving_choose(struct msim_serving_choice *c,
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         c->priced |= !isnan(spec->platforms[i].price);
     c->fleets = calloc(c->n, sizeof(*c->fleets));
-    status = c->fleets ? find_all(&k, threads) : MSIM_ENOMEM;
+    status =
+        c->fleets ? msim_turns_run(c->n, threads, work, &k, NULL) : MSIM_ENOMEM;
     if (status == MSIM_OK)
         recommend(c);
     else

@@ -7,33 +7,20 @@
  * threads.
  */
 #include "serving/rows/serve_rows.h"
+
+#include "core/turns/turns.h"
 #include "serving/rows/point_table.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
-struct pool {
-    struct msim_point_table *table;
-    pthread_mutex_t lock; /* guards the next two */
-    uint32_t next;        /* of table->order */
-    enum msim_status status;
-};
-
-/* The next rows that are served alike: table->order[*first] .. before *end. */
-static bool take_group(struct pool *pool, uint32_t *first, uint32_t *end)
+/* The row at a place of the order. */
+static struct msim_point_row *row_at(const struct msim_point_table *t,
+                                     uint32_t place)
 {
-    const struct msim_point_table *t = pool->table;
-    bool more;
+    return &t->rows[t->order[place]];
+}
 
-    pthread_mutex_lock(&pool->lock);
-    *first = *end = pool->next;
-    while (*end < t->n && msim_point_row_compare(&t->rows[t->order[*first]],
-                                                 &t->rows[t->order[*end]]) == 0)
-        ++*end;
-    pool->next = *end;
-    more = *end > *first && pool->status == MSIM_OK;
-    pthread_mutex_unlock(&pool->lock);
-    return more;
+static bool are_alike(const struct msim_point_table *t, uint32_t a, uint32_t b)
+{
+    return msim_point_row_compare(row_at(t, a), row_at(t, b)) == 0;
 }
 
 static enum msim_status answer_row(const struct msim_point_table *t,
@@ -49,47 +36,30 @@ static enum msim_status answer_row(const struct msim_point_table *t,
     return msim_point_answer_make(&row->answer, &row->point, &world, shelf);
 }
 
-static void *work(void *ctx)
+/* All of a group by whose turn its first is. */
+static enum msim_status answer_group(const struct msim_point_table *t,
+                                     uint32_t first,
+                                     struct msim_point_shelf *shelf)
 {
-    struct msim_point_shelf shelf = {0};
-    struct pool *pool = ctx;
-    uint32_t first, end;
-
-    while (take_group(pool, &first, &end)) {
-        enum msim_status status = MSIM_OK;
-
-        for (; first < end && status == MSIM_OK; first++)
-            status = answer_row(pool->table,
-                                &pool->table->rows[pool->table->order[first]],
-                                &shelf);
-        if (status == MSIM_OK)
-            continue;
-        pthread_mutex_lock(&pool->lock);
-        pool->status = status;
-        pthread_mutex_unlock(&pool->lock);
-    }
-    msim_point_shelf_release(&shelf);
-    return NULL;
+    if (first > 0 && are_alike(t, first - 1, first))
+        return MSIM_OK;
+    for (uint32_t i = first; i < t->n && are_alike(t, first, i); i++)
+        MSIM_TRY(answer_row(t, row_at(t, i), shelf));
+    return MSIM_OK;
 }
 
-#define THREADS_MOST 64
-
-static enum msim_status answer_all(struct msim_point_table *t, uint32_t threads)
+static enum msim_status work(struct msim_turns *turns, void *ctx,
+                             struct msim_error *err)
 {
-    struct pool pool = {.table = t, .status = MSIM_OK};
-    pthread_t helpers[THREADS_MOST];
-    uint32_t n = 0;
+    struct msim_point_shelf shelf = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t i;
 
-    pthread_mutex_init(&pool.lock, NULL);
-    /* A thread that cannot be had leaves its share to the others. */
-    while (n + 1 < threads && n < THREADS_MOST &&
-           pthread_create(&helpers[n], NULL, work, &pool) == 0)
-        n++;
-    work(&pool);
-    while (n > 0)
-        pthread_join(helpers[--n], NULL);
-    pthread_mutex_destroy(&pool.lock);
-    return pool.status;
+    (void)err;
+    while (status == MSIM_OK && msim_turns_next(turns, &i))
+        status = answer_group(ctx, i, &shelf);
+    msim_point_shelf_release(&shelf);
+    return status;
 }
 
 enum msim_status msim_serve_rows(const struct msim_serve_rows_wish *wish,
@@ -100,7 +70,7 @@ enum msim_status msim_serve_rows(const struct msim_serve_rows_wish *wish,
         &t, wish->path, wish->models, wish->data_dir, err);
 
     if (status == MSIM_OK)
-        status = answer_all(&t, wish->threads);
+        status = msim_turns_run(t.n, wish->threads, work, &t, NULL);
     if (status == MSIM_OK) {
         if (wish->csv)
             msim_point_table_csv(&t, out);
