@@ -60,7 +60,8 @@ class Build:
 
     def take(self, file):
         """Build with what a file has become: whether that goes. A script needs nothing,
-        unless a program has it within; a header, everything."""
+        unless a program has it within; a header, everything. A source that nothing is
+        compiled of here (it stands in for a library that there is) does not build."""
         commands = self.compiles.get(str(ROOT / file), [])
         for command, at, made in commands:
             if not succeeds("sh", "-c", command, at=at):
@@ -69,6 +70,8 @@ class Build:
         if commands:
             return self.link(self.to_link)
         path = pathlib.PurePath(file)
+        if path.suffix == ".c":
+            return False
         is_within = (self.folder / f"{path.name.split('.')[0]}_template.c").exists()
         is_script = path.suffix in (".sh", ".bash", ".py")
         return is_script and not is_within or self.remake()
