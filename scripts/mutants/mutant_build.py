@@ -25,7 +25,7 @@ class Build:
         self.folder = folder
         self.compiles = collections.defaultdict(list)
         self.links = collections.defaultdict(set)
-        self.is_remade = False  # by make, since the file last changed
+        self.is_remade = False  # by make, of a file that was changed then
         self.to_link = set()  # what holds objects that were put back
         self.held = {}  # by path: what a changed source and its objects were
 
@@ -80,6 +80,11 @@ class Build:
         self.is_remade = True
         return succeeds("cmake", "--build", self.folder)
 
+    def make_again(self):
+        if self.is_remade:
+            self.remake()
+            self.is_remade = False
+
     def is_same(self, file):
         """Whether the compiler makes the same of a changed source: no test can tell."""
         objects = [made for *_, made in self.compiles.get(str(ROOT / file), [])]
@@ -88,6 +93,7 @@ class Build:
 
     def restore(self):
         """Programs as without a change."""
+        self.make_again()
         self.link(self.to_link)
         self.to_link.clear()
 
@@ -95,10 +101,11 @@ class Build:
     def changed(self, file, text):
         """A file is `text` for a while. Its objects come back with it, newer than it is,
         so that nothing is compiled again; restore() links them. What was made of a file
-        without objects, a header or a table, is made again at once: the next change
-        would hold objects of this one."""
+        without objects, a header or a table, is made again before they are held."""
         path, time_ns = ROOT / file, (ROOT / file).stat().st_mtime_ns
         objects = [made for *_, made in self.compiles.get(str(path), [])]
+        if objects:
+            self.make_again()
         self.held = {at: at.read_bytes() for at in [path, *objects]}
         try:
             path.write_text(text, encoding="utf-8")
@@ -108,6 +115,3 @@ class Build:
                 at.write_bytes(content)
             if objects:
                 os.utime(path, ns=(time_ns, time_ns))
-            elif self.is_remade:
-                self.remake()
-                self.is_remade = False
