@@ -359,7 +359,8 @@ static void doubt(char text[MSIM_RESHAPE_DOUBT],
 
 enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
                                     const struct msim_trace *t,
-                                    const struct msim_reshape *r)
+                                    const struct msim_reshape *r,
+                                    struct msim_error *err)
 {
     enum msim_status status = MSIM_OK;
 
@@ -368,7 +369,7 @@ enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
         struct msim_axis axis = r->axes[i];
         struct msim_axis_sizes s = {0};
 
-        MSIM_TRY(complete(&axis, t, NULL));
+        MSIM_TRY(complete(&axis, t, err));
         status = msim_axis_sizes_find(&s, t, &axis);
         if (status == MSIM_OK)
             doubt(text, &s);

@@ -49,11 +49,13 @@ void msim_reshaped_free(struct msim_trace *view); /* accepts NULL */
 
 /* What is not sure of such a view, as a sentence for a warning; "": nothing is.
  * Without ids of tensors, data of the shape of a weight keeps its sizes.
- * ENOMEM, ELIMIT. */
+ * EUSAGE where a batch is asked for that the trace does not tell; ENOMEM,
+ * ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_reshape_doubt(char text[MSIM_RESHAPE_DOUBT],
                                     const struct msim_trace *t,
-                                    const struct msim_reshape *r);
+                                    const struct msim_reshape *r,
+                                    struct msim_error *err);
 
 /* How many times as many bytes operator `op` is given in the view as in the
  * trace; 1 where that is not known. */

@@ -141,14 +141,18 @@ static enum msim_status insert_aside(struct msim_remake *d, uint32_t at,
 static enum msim_status find_aside(struct msim_remake *d, uint32_t rank,
                                    struct aside *on)
 {
+    int64_t number = d->g->job->ranks[rank]->rank;
+
     if (d->edit->on == MSIM_ON_NEW)
         return msim_overlay_lane(&d->overlay, rank, &on->lane);
     on->lane = lane_of(d, rank);
-    return on->lane == MSIM_NONE
-               ? msim_remake_refuse(d, "rank %lld has no stream %lld",
-                                    (long long)d->g->job->ranks[rank]->rank,
-                                    (long long)d->edit->stream)
-               : MSIM_OK;
+    if (on->lane != MSIM_NONE)
+        return MSIM_OK;
+    return number < 0 ? msim_remake_refuse(d, "the trace has no stream %lld",
+                                           (long long)d->edit->stream)
+                      : msim_remake_refuse(d, "rank %lld has no stream %lld",
+                                           (long long)number,
+                                           (long long)d->edit->stream);
 }
 
 static enum msim_status insert_at(struct msim_remake *d, uint32_t task,

@@ -283,7 +283,7 @@ static enum msim_status run_elsewhere(struct msim_scenario_row *row,
 
     if (in->job->n_ranks) /* ranks of one job have the same sizes */
         MSIM_TRY(msim_reshape_doubt(row->doubt, in->job->ranks[0],
-                                    &row->settings.reshape));
+                                    &row->settings.reshape, err));
     if (msim_rewrite_is_none(&row->settings.rewrite))
         return run_on(row, &row->settings, base, in, err);
     status = msim_scenario_inputs_new(&x, in, &row->settings, err);

@@ -322,7 +322,7 @@ static void check_doubt(const struct made_call *calls, size_t n,
     struct msim_job *job = load_text(trace_text(calls, n), false, &err);
 
     REQUIRE(job != NULL);
-    CHECK_INT(msim_reshape_doubt(doubt, job->ranks[0], &r), MSIM_OK);
+    CHECK_INT(msim_reshape_doubt(doubt, job->ranks[0], &r, NULL), MSIM_OK);
     CHECK(strncmp(doubt, text, *text ? strlen(text) : 1) == 0);
     msim_job_free(job);
 }
