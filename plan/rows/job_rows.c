@@ -51,6 +51,9 @@ static enum msim_status unknown_column(const struct msim_job_rows *t,
             (size_t)snprintf(all + used, sizeof(all) - used, " %s", words[i]);
     }
     near = msim_nearest_word(name, words, COLUMNS);
+    if (near && strcmp(near, name) == 0)
+        return msim_fail(err, MSIM_EFORMAT, t->path, MSIM_OFFSET_NONE,
+                         "column '%.64s' is there twice", name);
     if (near)
         return msim_fail(err, MSIM_EFORMAT, t->path, MSIM_OFFSET_NONE,
                          "column '%.64s' is not known, did you mean '%s'?",

@@ -22,6 +22,9 @@ static enum msim_status unknown_column(const struct msim_trace_rows *t,
     char all[512] = "";
     size_t used = 0;
 
+    if (near && strcmp(near, name) == 0)
+        return msim_fail(t->err, MSIM_EFORMAT, t->path, MSIM_OFFSET_NONE,
+                         "column '%.64s' is there twice", name);
     if (near)
         return msim_fail(t->err, MSIM_EFORMAT, t->path, MSIM_OFFSET_NONE,
                          "column '%.64s' is not known, did you mean '%s'?",

@@ -153,4 +153,50 @@ answer jobs_measured_text validate --rows "$folder/jobs.csv"
 answer jobs_measured_here validate --rows "$folder/jobs.csv" --platform t4
 rows failed <<<"model=llama3.2-3b platform=v100 precision=fp16 global_batch=64 gpus=8 zero=1 recompute=full status=oom"
 answer jobs_failed_text validate --rows "$folder/jobs.csv"
+# What a job cannot be, with its reason; and the last that it can.
+refused() {
+    local each
+    local model="platform=h100 sequence=2048 micro_batch=1" dense="model=llama3.2-3b" experts="model=qwen3-30b-a3b"
+    for each in gpus=0 gpus=1000000000 gpus=1000000001 gpus=x gpus=6 "gpus=6 tp=4" "gpus=8 dp=3" "gpus=8 dp=4 tp=2" "dp=4 tp=2" \
+        "gpus=8 global_batch=12" "gpus=8 global_batch=16" "gpus=8 grad_accum=2 global_batch=24" "gpus=8 grad_accum=2 global_batch=16" \
+        "gpus=8 grad_accum=2" "gpus=2 nodes=3" "gpus=2 nodes=2" "gpus=20 nodes=2" "gpus=17" "gpus=16" "gpus=72 nodes=4" \
+        "gpus=8 tp=8" "gpus=16 tp=16" "gpus=24 tp=24" "gpus=5 tp=5" "gpus=3 cp=3" "gpus=4 cp=4" "gpus=2 ep=2" "gpus=2 pp=2 vp=15" "gpus=2 pp=2 vp=16" \
+        "gpus=1 vp=2" "gpus=30 pp=30" "gpus=31 pp=31" zero=3 zero=4 zero=-1 precision=fp8 precision=fp7 recompute=full recompute=some recompute=selective \
+        offload=weights offload=all "offload=none framework=megatron" framework=unheard-of \
+        base_bits=4 "base_bits=4 lora_rank=8" "base_bits=5 lora_rank=8" lora_targets=all lora_rank=3072 lora_rank=3073 "lora_rank=8 lora_targets=most" \
+        "optimizer_in_backward=yes grad_accum=2" optimizer_in_backward=yes optimizer_in_backward=maybe optimizer_bits=8 optimizer_bits=9 compile=yes \
+        compile=2 loss_chunks=2048 loss_chunks=2049 loss_chunks=0 document=2048 document=2049 "schedule=interleaved gpus=2 pp=2" \
+        "schedule=interleaved gpus=2 pp=2 vp=2" schedule=zero-bubble "schedule=zero-bubble gpus=2 pp=2" "schedule=zero-bubble gpus=2 pp=2 vp=2" \
+        "schedule=1f1b gpus=2 pp=2" "schedule=1f1b gpus=2 pp=2 vp=2" schedule=none gradient_bits=8 gradient_bits=7 dispatch_bits=8; do
+        echo "$dense $model $each"
+    done
+    for each in "gpus=8 ep=8" "gpus=3 ep=3" "gpus=4 ep=8" "gpus=8 ep=8 tp=2" "gpus=8 ep=8 pp=2" "lora_rank=8" "lora_rank=8 lora_targets=attention" \
+        dispatch_bits=8 dispatch_bits=5; do
+        echo "$experts $model $each"
+    done
+    for each in "" tp=2 "gpus=2 tp=2" "gpus=2 pp=2" vp=2 "gpus=2 cp=2" ep=2 zero=1 "grad_accum=2" recompute=full offload=optimizer precision=fp8 precision=fp16; do
+        echo "model=dlrm-mlperf platform=a100 micro_batch=64 $each"
+    done
+    for each in sequence=512 sequence=513 sequence=511 sequence=0; do
+        echo "model=bert-large platform=a100 micro_batch=2 $each"
+    done
+    for each in "" sequence=257 sequence=256 sequence=196 sequence=197; do
+        echo "model=vit-l-16 platform=a100 micro_batch=2 $each"
+    done
+    for each in "" "hidden=64 heads=2" "hidden=0 heads=2 layers=1" "hidden=1000000 heads=2 layers=1" "hidden=1000001 heads=2 layers=1" "hidden=64 heads=x layers=1" \
+        "hidden=64 heads=2 layers=-1" "model=unheard-of" "model=no/such.json" "hidden=512 heads=8 layers=2 source=mine gpus=32" "hidden=512 heads=8 layers=2 gpus=1"; do
+        echo "platform=a100 micro_batch=1 $each"
+    done
+    echo "$dense platform=unheard-of"
+    echo "$dense step_ms=-5 iteration_ms=-1 memory_gib=x status=ok platform=a100"
+    echo "$dense step_ms=1e400 iteration_ms=700 memory_gib=inf status=failed platform=a100"
+}
+rows refused --would-fit < <(refused)
+answer jobs_refused_text validate --rows "$folder/jobs.csv"
+for header in modle,platform x,y,z platform,gpus hidden,heads,platform model,model; do # columns that are not
+    printf '%s\n1,2,3\n' "$header" >"$folder/odd.csv"
+    run validate --rows "$folder/odd.csv"
+    echo "$header $rc $out $err"
+done | to_eight_digits >"$folder/said"
+hold jobs_columns
 finish

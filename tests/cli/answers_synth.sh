@@ -85,6 +85,10 @@ kinds() {
     for model in '"compile": true' '"lora_rank": 8' '"dispatch_bits": 8' '"offload": "optimizer"' '"framework": "megatron"' '"nodes": 2'; do
         echo "dense \"gpus\": 2, $model"
     done
+    for model in '"tp": 2' '"pp": 2' '"vp": 2' '"cp": 2' '"ep": 2' '"zero": 1' '"grad_accum": 2' '"recompute": "full"' '"offload": "optimizer"' \
+        '"precision": "fp8"' '"dp": 2' '"dp": 1'; do # which its tables do not go with, or do
+        echo "tables \"gpus\": 2, $model"
+    done
 }
 made kinds < <(kinds)
 finish
