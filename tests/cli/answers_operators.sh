@@ -19,6 +19,7 @@ names = sorted({row["operator"] for path in glob.glob(f"{data}/ops/*.csv") if "e
 FORMS = {
     "matrices": ([[96, 64], [64, 160], [96, 160]], "float", ["", "", "", "1", "1"]),
     "thin": ([[1, 5000], [5000, 1], [1]], "c10::BFloat16", ["", "", "", "0", "False"]),
+    "large": ([[8192, 4096], [4096, 8000], [8192, 8000]], "float", []),
     "batches": ([[6, 40, 64], [6, 64, 24], [24]], "c10::Half", ["", "", "", "-1", "2", "True"]),
     "heads": ([[2, 8, 128, 64], [2, 4, 160, 64], [2, 4, 160, 64], []], "c10::Half",
               ["", "", "", "", "0.", "True", "False"]),
@@ -65,6 +66,7 @@ done >"$folder/lines" <<'FORMS'
 matrices h100
 matrices v100
 thin a100
+large v100
 batches h100
 heads h100
 heads v100
