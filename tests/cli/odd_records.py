@@ -2,10 +2,11 @@
 a line for each, with the exit code, the first message, and checksums of the report, of
 its timeline, and of what `info` finds.
 
-    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs
+    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs|streams
 """
 import concurrent.futures
 import copy
+import itertools
 import json
 import os
 import pathlib
@@ -366,6 +367,45 @@ def clocks():
                              for n in range(3)}
 
 
+def streams():
+    """Kernels and copies side by side, whose blocks fill the GPU or leave room."""
+    def step(rows, waits_for=()):
+        events, c = [mark(1, 0, 3000)], itertools.count(1)
+        for at, stream, start, us, blocks, threads, registers in rows:
+            n = next(c)
+            if blocks:
+                work = kernel(f"k{stream}", start, us, n, stream=stream)
+                work["args"] |= {"grid": [blocks, 1, 1], "block": [threads, 1, 1],
+                                 "registers per thread": registers, "shared memory": 0}
+                name = "cudaLaunchKernel"
+            else:
+                work = copied(f"Memcpy {threads}", "gpu_memcpy", start, us, n, registers, stream)
+                name = "cudaMemcpyAsync"
+            events += [op("aten::mm", at, 8, [[64, 64]]), call(name, at + 2, 5, n), work]
+        for n, (at, us, name) in enumerate(waits_for):
+            events.append(call(name, at, us, 900 + n))
+        return {"one.json": {"schemaVersion": 1, "deviceProperties": A100, "traceEvents": events}}
+
+    up, down = "HtoD (Pinned -> Device)", "DtoH (Device -> Pinned)"
+    for blocks in (1, 107, 108, 109, 216, 217, 864, 5000):
+        for threads in (32, 128, 1024):
+            for other in (0, 1, 200):
+                rows = [(10 + 10 * k, 7, 30 + 100 * k, 100, blocks, threads, 32) for k in range(4)]
+                rows += [(60 + 10 * k, 20, 80 + 110 * k, 90 + 10 * k, max(other, 1), 256, 64) for k in range(3)] \
+                    if other else []
+                yield f"{blocks} of {threads}, {other}", step(sorted(rows), [(900, 20, "cudaDeviceSynchronize")])
+    for first, second in ((up, up), (up, down), (down, up), ("DtoD (Device -> Device)", up)):
+        for gap in (0, 5, 40, 100):
+            rows = [(10, 7, 30, 100, 0, first, 1 << 20), (20, 20, 30 + gap, 100, 0, second, 1 << 20),
+                    (30, 21, 35, 300, 108, 256, 32), (40, 7, 150 + gap, 50, 0, second, 1 << 19)]
+            yield f"{first} beside {second}, {gap} later", step(rows, [(160, 200, "cudaStreamSynchronize")])
+    for late in (0, 1, 1.5, 3, 12, 30, 80):
+        rows = [(10, 7, 20, 50, 10, 64, 16), (20, 7, 70 + late, 50, 10, 64, 16), (30, 20, 120 + late, 9, 10, 64, 16),
+                (250, 7, 262 + late, 10, 10, 64, 16)]
+        for name in ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy"):
+            yield f"{name} {late}", step(rows, [(60, 70 + late, name), (280, 5, name)])
+
+
 def pairs():
     """Nodes and events of one run: by their ids, by names, by some of both."""
     names = ["aten::mm", "aten::relu", "aten::add", "aten::sum"]
@@ -399,7 +439,7 @@ def save(path, whole):
     return pathlib.Path(path).write_text(json.dumps(whole), encoding="utf-8")
 
 
-def said(sim, files, folder, number):
+def said(sim, files, folder, number, scaled):
     here, drawn = f"{folder}/{number}", f"{folder}/{number}.timeline"
     os.mkdir(here)
     try:
@@ -408,7 +448,10 @@ def said(sim, files, folder, number):
     except (TypeError, AttributeError, ValueError):
         return "cannot be written"
     sums, first = [], ""
-    for arguments in (["--json", "--timeline", drawn, here], ["info", "--json", here]):
+    asked = [["--json", "--timeline", drawn, here], ["info", "--json", here]]
+    if scaled:
+        asked[1:1] = [["--json", "--scale", what, here] for what in ("kernels=0.4", "host=0.3", "copies=3")]
+    for arguments in asked:
         run = subprocess.run([sim, *arguments], check=False, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
         out, err = (text.replace(here.encode(), b"HERE") for text in (run.stdout, run.stderr))
@@ -426,7 +469,7 @@ def main():
     made = list(cases(made) if isinstance(made, dict) else made)
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            lines = pool.map(lambda n: said(sim, made[n][1], folder, n), range(len(made)))
+            lines = pool.map(lambda n: said(sim, made[n][1], folder, n, kind == "streams"), range(len(made)))
             for (what, _), line in zip(made, lines):
                 print(re.sub(r"\s+", " ", f"{what}: {line}").rstrip())
 
