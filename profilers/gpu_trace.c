@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/json_out.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/base/write_file.h"
 
@@ -83,7 +84,7 @@ static int by_id(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 static enum msim_status find_calls(struct correlations *c,

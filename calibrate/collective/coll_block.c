@@ -4,6 +4,8 @@
  */
 #include "calibrate/collective/coll_block.h"
 
+#include "core/base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,8 +166,8 @@ static int by_key(const void *pa, const void *pb)
     const struct entry *a = pa, *b = pb;
 
     if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->member > b->member) - (a->member < b->member);
+        return MSIM_ORDER(a->key, b->key);
+    return MSIM_ORDER(a->member, b->member);
 }
 
 struct holdout {

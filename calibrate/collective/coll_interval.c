@@ -4,6 +4,7 @@
  */
 #include "calibrate/collective/coll_interval.h"
 
+#include "core/base/sort.h"
 #include "core/work/estimate.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@ static int by_size(const void *pa, const void *pb)
     const struct msim_coll_miss *a = pa, *b = pb;
 
     if (a->size < b->size || a->size > b->size)
-        return a->size < b->size ? -1 : 1;
-    return (a->target > b->target) - (a->target < b->target);
+        return MSIM_ORDER(a->size, b->size);
+    return MSIM_ORDER(a->target, b->target);
 }
 
 void msim_coll_misses_sort(struct msim_coll_misses *m)

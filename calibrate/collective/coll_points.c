@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "models/law/transfer.h"
 
@@ -268,7 +269,7 @@ static int by_size(const void *pa, const void *pb)
     ORDER(ranks);
     ORDER(bytes);
 #undef ORDER
-    return (a->us > b->us) - (a->us < b->us);
+    return MSIM_ORDER(a->us, b->us);
 }
 
 static bool same_size(const struct msim_sample *a, const struct msim_sample *b)

@@ -4,6 +4,7 @@
 #include "calibrate/factors/spread_write.h"
 
 #include "core/base/print.h"
+#include "core/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 /* high / low of the middle row of at least one. */

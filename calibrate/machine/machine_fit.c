@@ -13,6 +13,7 @@
 #include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/stream/input.h"
 
@@ -84,7 +85,7 @@ static int by_error(const void *pa, const void *pb)
 {
     const struct held *a = pa, *b = pb;
 
-    return (a->error > b->error) - (a->error < b->error);
+    return MSIM_ORDER(a->error, b->error);
 }
 
 static struct held_group *group_of(struct held_group *groups,

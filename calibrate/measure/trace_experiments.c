@@ -4,6 +4,7 @@
 #include "calibrate/measure/trace_experiments.h"
 
 #include "core/base/arena.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
@@ -224,8 +225,8 @@ static int by_time(const void *pa, const void *pb)
     const struct shape *a = pa, *b = pb;
 
     if (a->us < b->us || a->us > b->us)
-        return a->us > b->us ? -1 : 1;
-    return (a->hash > b->hash) - (a->hash < b->hash);
+        return MSIM_ORDER(b->us, a->us);
+    return MSIM_ORDER(a->hash, b->hash);
 }
 
 static enum msim_status add_job(struct shapes *s, const struct msim_job *job)

@@ -4,6 +4,7 @@
  */
 #include "calibrate/platform/platform_merge.h"
 
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/base/write_file.h"
 
@@ -211,11 +212,11 @@ static enum msim_status add_lines(struct lines *to, const char *text,
 static int by_place(const void *pa, const void *pb)
 {
     const struct line *a = pa, *b = pb;
-    int c = (a->platform > b->platform) - (a->platform < b->platform);
+    int c = MSIM_ORDER(a->platform, b->platform);
 
     if (c == 0)
         c = strcmp(a->law, b->law);
-    return c ? c : (a->number > b->number) - (a->number < b->number);
+    return c ? c : MSIM_ORDER(a->number, b->number);
 }
 
 static enum msim_status add_old(struct lines *to, const char *path,

@@ -4,6 +4,7 @@
 #include "calibrate/platform/shared_laws_fit.h"
 
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform.h"
@@ -152,8 +153,8 @@ static int by_fit(const void *pa, const void *pb)
     if (c == 0)
         c = strcmp(a->sample.key, b->sample.key);
     if (c == 0)
-        c = (a->platform > b->platform) - (a->platform < b->platform);
-    return c ? c : (a->order > b->order) - (a->order < b->order);
+        c = MSIM_ORDER(a->platform, b->platform);
+    return c ? c : MSIM_ORDER(a->order, b->order);
 }
 
 static enum msim_status take_all(struct msim_shared_fit *k,

@@ -15,6 +15,7 @@
 #include "calibrate/serving/serving_fit.h"
 #include "core/base/print.h"
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "serving/llm/llm_law_write.h"
 
 #include <gsl/gsl_errno.h>
@@ -77,7 +78,7 @@ static int compare_in(const void *x, const void *y, void *rows)
     uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
     int d = msim_point_row_compare(of[i].of, of[j].of);
 
-    return d ? d : (i > j) - (i < j);
+    return d ? d : MSIM_ORDER(i, j);
 }
 
 static void sort_rows(struct run *r)

@@ -4,6 +4,7 @@
  */
 #include "calibrate/programs/fit_steps.h"
 #include "core/base/csv.h"
+#include "core/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ int msim_steps_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 double msim_steps_quantile(const double *sorted, uint32_t n, double q)

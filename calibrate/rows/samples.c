@@ -4,6 +4,7 @@
 #include "calibrate/rows/samples.h"
 
 #include "core/base/hash.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -185,11 +186,11 @@ static int by_fit(const void *pa, const void *pb)
     if (c == 0)
         c = strcmp(a->key, b->key);
     if (c == 0)
-        c = (a->group > b->group) - (a->group < b->group);
+        c = MSIM_ORDER(a->group, b->group);
     if (c == 0 && a->law != &MSIM_LAW_COLLECTIVE)
         c = compare_sizes(&a->work, &b->work);
     if (c == 0)
-        c = (a->us > b->us) - (a->us < b->us);
+        c = MSIM_ORDER(a->us, b->us);
     return c;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "calibrate/steps/steps_interval.h"
 
+#include "core/base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static int by_value(const void *a, const void *b)
     double x = ((const struct weighted *)a)->value,
            y = ((const struct weighted *)b)->value;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 static double quantile(const struct weighted *sorted, uint32_t n, double q)

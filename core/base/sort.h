@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a comparison for qsort() answers of two numbers: below 0 where `a` comes
+ * first, 0 where they are one. */
+#define MSIM_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Whether row `a` comes before row `b`. */
 typedef bool msim_before(const void *ctx, uint32_t a, uint32_t b);
 

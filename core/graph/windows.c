@@ -3,6 +3,7 @@
  */
 #include "core/graph/windows.h"
 
+#include "core/base/sort.h"
 #include "core/base/spans.h"
 
 #include <stdlib.h>
@@ -34,10 +35,10 @@ static int by_rank_and_begin(const void *a, const void *b)
     const struct msim_placed *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->window > y->window) - (x->window < y->window);
+        return MSIM_ORDER(x->begin, y->begin);
+    return MSIM_ORDER(x->window, y->window);
 }
 
 void msim_windows_place(struct msim_windows *w)

@@ -4,6 +4,7 @@
 #include "core/guard/guard.h"
 
 #include "core/base/json_out.h"
+#include "core/base/sort.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -72,10 +73,10 @@ static int by_kind_and_size(const void *a, const void *b)
     const struct msim_guard_answer *x = a, *y = b;
 
     if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
+        return MSIM_ORDER(x->kind, y->kind);
     if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+        return MSIM_ORDER(x->size, y->size);
+    return MSIM_ORDER(x->index, y->index);
 }
 
 /* Answers of one kind, by size. Those of one size do not contradict each other.

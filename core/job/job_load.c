@@ -3,6 +3,7 @@
  * rank, link the files of one rank, align clocks.
  */
 #include "core/base/files_read.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/job/comm_groups.h"
 #include "core/job/import.h"
@@ -292,9 +293,8 @@ static int by_rank(const void *a, const void *b)
     const struct part *x = a, *y = b;
 
     if (x->info.rank != y->info.rank)
-        return x->info.rank < y->info.rank ? -1 : 1;
-    return (x->info.format > y->info.format) -
-           (x->info.format < y->info.format);
+        return MSIM_ORDER(x->info.rank, y->info.rank);
+    return MSIM_ORDER(x->info.format, y->info.format);
 }
 
 /* A Chakra trace is a whole rank: nothing goes with it. */

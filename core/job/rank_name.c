@@ -4,6 +4,7 @@
 #include "core/job/rank_name.h"
 
 #include "core/base/decimal.h"
+#include "core/base/sort.h"
 #include "core/job/job_files.h"
 #include "core/stream/input.h"
 
@@ -303,8 +304,8 @@ static int by_rank(const void *a, const void *b)
     const struct msim_rank_name *y = *(struct msim_rank_name *const *)b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+        return MSIM_ORDER(x->rank, y->rank);
+    return MSIM_ORDER(x->kind, y->kind);
 }
 
 /* `of`: by rank. */

@@ -72,8 +72,8 @@ static int by_key(const void *a, const void *b)
     const struct transfer *x = a, *y = b;
 
     if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+        return MSIM_ORDER(x->key, y->key);
+    return MSIM_ORDER(x->end, y->end);
 }
 
 /* Launched before the steps that all ranks have: others may have none for it.
@@ -129,7 +129,7 @@ static int by_time(const void *a, const void *b)
 {
     const msim_ps *x = a, *y = b;
 
-    return *x < *y ? -1 : *x > *y;
+    return MSIM_ORDER(*x, *y);
 }
 
 /* The first behind those of its key. */

@@ -20,6 +20,7 @@
 #include "core/match/lost_comms.h"
 
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "core/match/rank_calls.h"
 #include "core/trace/meets.h"
 #include "core/trace/step.h"
@@ -39,14 +40,14 @@ static int by_span(const void *a, const void *b)
     const struct msim_match_call *x = a, *y = b;
 
     if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
+        return MSIM_ORDER(x->group, y->group);
     if (x->span != y->span)
-        return x->span < y->span ? -1 : 1;
+        return MSIM_ORDER(x->span, y->span);
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return (x->comm > y->comm) - (x->comm < y->comm);
+        return MSIM_ORDER(x->place, y->place);
+    return MSIM_ORDER(x->comm, y->comm);
 }
 
 static struct msim_comm *comm_of(const struct calls *all,
@@ -363,8 +364,8 @@ static int by_number(const void *a, const void *b)
     const struct msim_match_call *x = a, *y = b;
 
     if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+        return MSIM_ORDER(x->number, y->number);
+    return MSIM_ORDER(x->rank, y->rank);
 }
 
 /* The calls of one number, once they are sorted so. */

@@ -4,6 +4,8 @@
  */
 #include "core/pipeline/pipeline_schedule.h"
 
+#include "core/base/sort.h"
+
 #include <stdlib.h>
 
 /* A pass, from when to when it runs. */
@@ -197,8 +199,8 @@ static int by_time(const void *a, const void *b)
     const struct keyed *x = a, *y = b;
 
     if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+        return MSIM_ORDER(x->time, y->time);
+    return MSIM_ORDER(x->number, y->number);
 }
 
 /* Behind all numbers of transfers. */

@@ -13,6 +13,7 @@
  * Branches of a graph share the stream that launched it: of its activities, the
  * next is the first behind the graph.
  */
+#include "core/base/sort.h"
 #include "core/base/spans.h"
 #include "core/trace/order.h"
 
@@ -123,7 +124,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct sync *x = a, *y = b;
 
-    return (x->start > y->start) - (x->start < y->start);
+    return MSIM_ORDER(x->start, y->start);
 }
 
 static enum msim_status find_syncs(struct syncs *all,

@@ -3,6 +3,8 @@
  */
 #include "core/trace/step.h"
 
+#include "core/base/sort.h"
+
 #include <stdlib.h>
 
 struct msim_step_window msim_step_window_of(const struct msim_trace *t,
@@ -60,7 +62,7 @@ static int by_moment(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 /* How many of `n` sorted moments are before `at`. */

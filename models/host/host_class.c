@@ -3,6 +3,8 @@
  */
 #include "models/host/host_class.h"
 
+#include "core/base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +101,7 @@ static int compare_ps(const void *a, const void *b)
 {
     msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 double msim_host_recording_us(const struct msim_trace *t)

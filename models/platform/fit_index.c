@@ -4,6 +4,7 @@
 #include "models/platform/fit_index.h"
 
 #include "core/base/hash.h"
+#include "core/base/sort.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"
@@ -138,8 +139,8 @@ static int by_key(const void *pa, const void *pb)
     const struct msim_fit_index_entry *b = pb;
 
     if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+        return MSIM_ORDER(a->key, b->key);
+    return MSIM_ORDER(a->order, b->order);
 }
 
 enum msim_status msim_fit_index_make(struct msim_platform *p,

@@ -4,6 +4,7 @@
 #include "plan/memory/memory_ways.h"
 
 #include "core/base/bytes.h"
+#include "core/base/sort.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -182,7 +183,7 @@ static int by_peak(const void *a, const void *b)
     const struct msim_strategy_way *x = a, *y = b;
 
     if (x->peak != y->peak)
-        return x->peak < y->peak ? -1 : 1;
+        return MSIM_ORDER(x->peak, y->peak);
     return strcmp(x->change, y->change);
 }
 

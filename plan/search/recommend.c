@@ -3,6 +3,8 @@
  */
 #include "plan/search/recommend.h"
 
+#include "core/base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,10 +33,10 @@ static int by_time(const void *a, const void *b)
     const struct order *x = a, *y = b;
 
     if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
+        return MSIM_ORDER(x->time, y->time);
     if (x->cost != y->cost)
-        return x->cost < y->cost ? -1 : 1;
-    return x->number < y->number ? -1 : 1;
+        return MSIM_ORDER(x->cost, y->cost);
+    return MSIM_ORDER(x->number, y->number);
 }
 
 /* Points that no other one beats in both time and cost, by time. */

@@ -3,6 +3,8 @@
  */
 #include "plan/step/neighbours.h"
 
+#include "core/base/sort.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +56,7 @@ int msim_neighbour_order(const void *a, const void *b)
     const struct msim_neighbour *x = a, *y = b;
 
     if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
+        return MSIM_ORDER(x->kind, y->kind);
     return memcmp(x, y, sizeof(*x));
 }
 

@@ -3,6 +3,8 @@
  */
 #include "plan/synth/synth_dlrm.h"
 
+#include "core/base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ static int by_pooling(const void *a, const void *b)
 {
     const struct msim_dlrm_share *x = a, *y = b;
 
-    return (x->pooling < y->pooling) - (x->pooling > y->pooling);
+    return MSIM_ORDER(y->pooling, x->pooling);
 }
 
 void msim_dlrm_spread(const struct msim_described *m, int64_t ranks,

@@ -3,6 +3,7 @@
  */
 #include "plan/synth/synth_rank.h"
 
+#include "core/base/sort.h"
 #include "plan/describe/framework.h"
 
 #include <stdlib.h>
@@ -344,7 +345,7 @@ static void with_weights(struct msim_synth_rank *r, uint32_t from, uint32_t to,
                                       void *),
                          void *ctx)
 {
-    int32_t step = to < from ? -1 : 1;
+    int32_t step = MSIM_ORDER(to, from);
 
     gather_ahead(r, from);
     for (uint32_t i = from;; i += (uint32_t)step) {

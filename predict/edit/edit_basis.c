@@ -3,6 +3,7 @@
  */
 #include "predict/edit/edit_basis.h"
 
+#include "core/base/sort.h"
 #include "predict/edit/edits.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int in_order(const void *a, const void *b)
     const struct msim_edit *x = a, *y = b;
 
     if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
+        return MSIM_ORDER(x->kind, y->kind);
     return strcmp(x->text, y->text);
 }
 

@@ -9,6 +9,7 @@
  * autograd nodes, by their sequence numbers; they become one flash kernel, too.
  * The times are those of the models of the GPU for attention.
  */
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/fuse.h"
@@ -179,8 +180,8 @@ static int by_seq(const void *a, const void *b)
     const struct attention *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->least_seq > y->least_seq) - (x->least_seq < y->least_seq);
+        return MSIM_ORDER(x->rank, y->rank);
+    return MSIM_ORDER(x->least_seq, y->least_seq);
 }
 
 /* The attention of a rank that has the node; NULL. Sorted by_seq. */

@@ -3,6 +3,7 @@
  */
 #include "predict/edit/remake.h"
 
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 
 #include <stdarg.h>
@@ -61,7 +62,7 @@ static int by_time(const void *a, const void *b)
 {
     const msim_ps *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return MSIM_ORDER(*x, *y);
 }
 
 static bool launches(const struct msim_remake *d, uint32_t task)

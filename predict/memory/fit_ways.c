@@ -3,6 +3,7 @@
  */
 #include "predict/memory/fit_ways.h"
 
+#include "core/base/sort.h"
 #include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"
 
@@ -299,8 +300,8 @@ static int by_needed(const void *a, const void *b)
     const struct tried *x = a, *y = b;
 
     if (x->held.needed != y->held.needed)
-        return x->held.needed < y->held.needed ? -1 : 1;
-    return x->i < y->i ? -1 : x->i > y->i;
+        return MSIM_ORDER(x->held.needed, y->held.needed);
+    return MSIM_ORDER(x->i, y->i);
 }
 
 #define PAIRED 5 /* switches: those that leave least */

@@ -1,6 +1,7 @@
 /*
  * predict/scenario/scenario_file.c - scenarios of a traced job from their file.
  */
+#include "core/base/sort.h"
 #include "predict/scenario/change_kinds.h"
 #include "predict/scenario/list/scenario_list.h"
 #include "predict/scenario/scenario_guard.h"
@@ -24,7 +25,7 @@ static int by_axis(const void *a, const void *b)
 
     if (x->every != y->every)
         return x->every ? 1 : -1;
-    return (x->from > y->from) - (x->from < y->from);
+    return MSIM_ORDER(x->from, y->from);
 }
 
 enum msim_status msim_change_rows(struct msim_change_reader *r, uint32_t n,

@@ -6,6 +6,7 @@
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
+#include "core/base/sort.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/describe_run.h"
@@ -118,7 +119,7 @@ static int best_first(const void *a, const void *b)
     double x = period_of(a), y = period_of(b);
 
     if (x < y || x > y)
-        return x < y ? -1 : 1;
+        return MSIM_ORDER(x, y);
     return strcmp(((const struct msim_sweep_row *)a)->prediction->platform,
                   ((const struct msim_sweep_row *)b)->prediction->platform);
 }

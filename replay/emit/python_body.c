@@ -4,6 +4,7 @@
  */
 #include "replay/emit/python_body.h"
 
+#include "core/base/sort.h"
 #include "replay/emit/python_call.h"
 #include "replay/emit/python_line.h"
 #include "replay/program/callable.h"
@@ -99,7 +100,7 @@ static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 static void delete_dropped(struct writer *w)

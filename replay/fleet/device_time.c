@@ -4,6 +4,7 @@
  */
 #include "replay/fleet/device_time.h"
 
+#include "core/base/sort.h"
 #include "core/work/kernel/kernel_family.h"
 #include "core/work/opmap/opmap_family.h"
 
@@ -182,8 +183,8 @@ static int by_device_and_time(const void *a, const void *b)
     const struct boundary *x = a, *y = b;
 
     if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+        return MSIM_ORDER(x->device, y->device);
+    return MSIM_ORDER(x->at, y->at);
 }
 
 /* `ps` go to what runs. */

@@ -5,6 +5,7 @@
 
 #include "core/base/csv.h"
 #include "core/base/nearest.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/job/import.h"
 #include "core/job/job_files.h"
@@ -67,10 +68,10 @@ static int by_identity(const void *a, const void *b)
     const struct identity *x = a, *y = b;
 
     if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
+        return MSIM_ORDER(x->device, y->device);
     if (x->inode != y->inode)
-        return x->inode < y->inode ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+        return MSIM_ORDER(x->inode, y->inode);
+    return MSIM_ORDER(x->at, y->at);
 }
 
 static int by_path(const void *a, const void *b)
@@ -227,11 +228,11 @@ static int in_job(const void *a, const void *b)
     const struct msim_fleet_file *y = *(struct msim_fleet_file *const *)b;
 
     if (x->leader != y->leader)
-        return x->leader < y->leader ? -1 : 1;
+        return MSIM_ORDER(x->leader, y->leader);
     if (x->et != y->et)
         return x->et ? 1 : -1;
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     return strcmp(x->path, y->path);
 }
 
@@ -311,10 +312,10 @@ static int longest_first(const void *a, const void *b)
     const struct msim_fleet_job *x = a, *y = b;
 
     if (x->total_us != y->total_us)
-        return x->total_us > y->total_us ? -1 : 1;
+        return MSIM_ORDER(y->total_us, x->total_us);
     for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
         if (x->time.us[k] != y->time.us[k])
-            return x->time.us[k] > y->time.us[k] ? -1 : 1;
+            return MSIM_ORDER(y->time.us[k], x->time.us[k]);
     return strcmp(x->name, y->name);
 }
 

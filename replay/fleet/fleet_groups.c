@@ -4,6 +4,7 @@
  */
 #include "replay/fleet/fleet_groups.h"
 
+#include "core/base/sort.h"
 #include "core/job/job_files.h"
 #include "core/stream/input.h"
 
@@ -76,7 +77,7 @@ typedef const struct msim_fleet_file *file_ref;
 
 static int compare(int64_t a, int64_t b)
 {
-    return (a > b) - (a < b);
+    return MSIM_ORDER(a, b);
 }
 
 static int same_names(file_ref a, file_ref b)

@@ -2,6 +2,7 @@
  * replay/fleet/report_selection_text.c - a selection as people read it.
  */
 #include "core/base/print.h"
+#include "core/base/sort.h"
 #include "core/report/write/report_format.h"
 #include "replay/fleet/report_selection.h"
 
@@ -22,8 +23,8 @@ static int largest_first(const void *a, const void *b)
     const struct msim_kind_row *x = a, *y = b;
 
     if (x->fleet != y->fleet)
-        return x->fleet > y->fleet ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+        return MSIM_ORDER(y->fleet, x->fleet);
+    return MSIM_ORDER(x->kind, y->kind);
 }
 
 uint32_t msim_selection_kinds(const struct msim_selection *s,

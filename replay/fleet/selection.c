@@ -3,6 +3,7 @@
  */
 #include "replay/fleet/selection.h"
 
+#include "core/base/sort.h"
 #include "replay/fleet/subset.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ static int most_first(const void *a, const void *b)
     const struct msim_chosen *x = a, *y = b;
 
     if (x->stands_for != y->stands_for)
-        return x->stands_for > y->stands_for ? -1 : 1;
-    return (x->job > y->job) - (x->job < y->job);
+        return MSIM_ORDER(y->stands_for, x->stands_for);
+    return MSIM_ORDER(x->job, y->job);
 }
 
 static void fill_chosen(struct msim_selection *s,

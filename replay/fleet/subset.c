@@ -4,6 +4,7 @@
  */
 #include "replay/fleet/subset.h"
 
+#include "core/base/sort.h"
 #include "replay/fleet/simplex.h"
 
 #include <math.h>
@@ -205,7 +206,7 @@ static int ascending(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 static void assign(struct search *s, struct msim_subset *out)

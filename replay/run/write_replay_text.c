@@ -2,6 +2,7 @@
  * replay/run/write_replay_text.c - a replay for people.
  */
 #include "core/base/print.h"
+#include "core/base/sort.h"
 #include "replay/run/write_replay.h"
 
 #include <inttypes.h>
@@ -80,8 +81,8 @@ static int longest_first(const void *pa, const void *pb)
     const struct name *a = pa, *b = pb;
 
     if (a->us != b->us)
-        return a->us > b->us ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+        return MSIM_ORDER(b->us, a->us);
+    return MSIM_ORDER(a->name, b->name);
 }
 
 static void add_name(struct name *names, uint32_t *n, uint32_t name,

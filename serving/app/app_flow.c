@@ -2,6 +2,7 @@
  * serving/app/app_flow.c - the flow: where requests start, and who calls whom.
  */
 #include "core/base/nearest.h"
+#include "core/base/sort.h"
 #include "serving/app/app_parts.h"
 
 #include <math.h>
@@ -170,10 +171,10 @@ static int compare(const void *a, const void *b)
     const struct placed *x = a, *y = b;
 
     if (x->edge.from != y->edge.from)
-        return x->edge.from < y->edge.from ? -1 : 1;
+        return MSIM_ORDER(x->edge.from, y->edge.from);
     if (x->edge.step != y->edge.step)
-        return x->edge.step < y->edge.step ? -1 : 1;
-    return x->place < y->place ? -1 : 1;
+        return MSIM_ORDER(x->edge.step, y->edge.step);
+    return MSIM_ORDER(x->place, y->place);
 }
 
 /* `n` edges of one step: no more answers are awaited than it can have. */

@@ -3,6 +3,7 @@
 #include "serving/explore/service_fit.h"
 
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 
 #include <string.h>
 
@@ -32,10 +33,10 @@ static int compare_starts(const void *a, const void *b)
     const struct start *x = a, *y = b;
 
     if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
+        return MSIM_ORDER(x->run, y->run);
     if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+        return MSIM_ORDER(x->end, y->end);
+    return MSIM_ORDER(x->row, y->row);
 }
 
 /* Is `b` of the batch that `a` is of? */

@@ -6,6 +6,7 @@
 
 #include "calibrate/stat/boost.h"
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 #include "serving/learn/learn_score.h"
 #include "serving/learn/logistic.h"
 #include "serving/watch/watch_model.h"
@@ -73,10 +74,8 @@ static int best_first(const void *a, const void *b)
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
     return x->column.stage != y->column.stage
-               ? (x->column.stage > y->column.stage) -
-                     (x->column.stage < y->column.stage)
-               : (x->column.feature > y->column.feature) -
-                     (x->column.feature < y->column.feature);
+               ? MSIM_ORDER(x->column.stage, y->column.stage)
+               : MSIM_ORDER(x->column.feature, y->column.feature);
 }
 
 static double correlation(const struct msim_runs_table *t, uint32_t column,

@@ -2,6 +2,7 @@
  * serving/rows/point_table.c - reading a table of served points.
  */
 #include "serving/rows/point_table.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
@@ -182,7 +183,7 @@ static int compare_sides(const struct msim_point_side *a,
 
     for (int i = 0; i < 5; i++)
         if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+            return MSIM_ORDER(x[i], y[i]);
     return 0;
 }
 
@@ -208,8 +209,7 @@ int msim_point_row_compare(const struct msim_point_row *a,
     if (!d)
         d = (int)p->kv - (int)q->kv;
     if (!d)
-        d = (p->max_num_batched_tokens > q->max_num_batched_tokens) -
-            (p->max_num_batched_tokens < q->max_num_batched_tokens);
+        d = MSIM_ORDER(p->max_num_batched_tokens, q->max_num_batched_tokens);
     if (!d)
         d = compare_sides(&p->serve, &q->serve);
     return d ? d : compare_sides(&p->decode, &q->decode);
@@ -221,7 +221,7 @@ static int compare_in(const void *x, const void *y, void *rows)
     uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
     int d = msim_point_row_compare(&of[i], &of[j]);
 
-    return d ? d : (i > j) - (i < j);
+    return d ? d : MSIM_ORDER(i, j);
 }
 
 static enum msim_status sort_rows(struct msim_point_table *t)

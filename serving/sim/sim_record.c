@@ -8,6 +8,7 @@
 #include "serving/sim/sim.h"
 
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static int compare_times(const void *a, const void *b)
 {
     msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 /* Mean and 99th percentile of the latencies of a window, which is sorted. */

@@ -165,7 +165,8 @@ def chakra():
         {"number": 3, "name": "reduce", "kind": COLL, "needs": [2], "us": 0, **about},
         {"number": 4, "name": "send", "kind": SEND, "needs": [2, 3], "us": 0, "comm_src": 0,
          "comm_dst": 1, "comm_tag": 5, "comm_size": 512},
-        {"number": 5, "name": "update", "kind": COMP, "needs": [3], "us": 50, "is_cpu_op": False}],
+        {"number": 5, "name": "update", "kind": COMP, "needs": [3], "us": 50, "is_cpu_op": False,
+         "num_ops": 0}],
             "trace.1.et": [
         {"number": 1, "name": "gemm", "kind": COMP, "needs": [], "us": 200, "is_cpu_op": False},
         {"number": 2, "name": "reduce", "kind": COLL, "needs": [1], "us": 0, **about},

@@ -4,6 +4,7 @@
  */
 #include "core/graph/build/graph_build.h"
 
+#include "core/base/sort.h"
 #include "core/graph/build/graph_break_cycles.h"
 #include "core/graph/contention/graph_contention.h"
 #include "core/graph/rules/graph_rules.h"
@@ -151,8 +152,8 @@ static int compare_windows(const void *a, const void *b)
     const struct msim_window *x = a, *y = b;
 
     if (x->iteration != y->iteration)
-        return x->iteration < y->iteration ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+        return MSIM_ORDER(x->iteration, y->iteration);
+    return MSIM_ORDER(x->rank, y->rank);
 }
 
 /*

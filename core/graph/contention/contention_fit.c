@@ -11,6 +11,7 @@
  *   engines     most copies of one direction that ran at once, as far as a GPU
  *               can
  */
+#include "core/base/sort.h"
 #include "core/base/spans.h"
 #include "core/graph/contention/contention_builder.h"
 
@@ -148,7 +149,7 @@ static int compare_launch(const void *a, const void *b)
     const struct launch *x = a, *y = b;
 
     if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
+        return MSIM_ORDER(x->key, y->key);
     return x->concurrent - y->concurrent;
 }
 

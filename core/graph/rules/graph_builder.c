@@ -4,6 +4,7 @@
  */
 #include "core/graph/rules/graph_builder.h"
 
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@ static int compare_keyed(const void *a, const void *b)
     const struct msim_keyed *x = a, *y = b;
 
     if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+        return MSIM_ORDER(x->key, y->key);
+    return MSIM_ORDER(x->index, y->index);
 }
 
 void msim_keyed_sort(struct msim_keyed *keys, uint32_t n)

@@ -16,6 +16,7 @@
  * there they arrive again as long after this rank.
  */
 #include "core/base/hash.h"
+#include "core/base/sort.h"
 #include "core/graph/rules/graph_rules.h"
 #include "core/trace/meets.h"
 
@@ -54,10 +55,10 @@ static int by_rank(const void *a, const void *b)
     const struct msim_meeting *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+        return MSIM_ORDER(x->group, y->group);
+    return MSIM_ORDER(x->ordinal, y->ordinal);
 }
 
 static int by_group(const void *a, const void *b)
@@ -65,10 +66,10 @@ static int by_group(const void *a, const void *b)
     const struct msim_meeting *x = a, *y = b;
 
     if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
+        return MSIM_ORDER(x->group, y->group);
     if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+        return MSIM_ORDER(x->ordinal, y->ordinal);
+    return MSIM_ORDER(x->rank, y->rank);
 }
 
 /* Meetings [0, n) are one rank's of one group, in the order of launch. */

@@ -5,6 +5,7 @@
  * last. It is cut where something can begin or be waited for: at runtime calls,
  * at topmost operators, at step marks.
  */
+#include "core/base/sort.h"
 #include "core/base/spans.h"
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
@@ -35,7 +36,7 @@ static int compare_ps(const void *a, const void *b)
 {
     msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 /* Topmost operators; labels do not count, but for those of a data loader. */

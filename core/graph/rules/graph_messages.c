@@ -11,6 +11,7 @@
  */
 #include "core/base/hash.h"
 #include "core/base/idmap.h"
+#include "core/base/sort.h"
 #include "core/graph/rules/graph_rules.h"
 #include "core/trace/meets.h"
 #include "core/trace/step.h"
@@ -37,8 +38,8 @@ static int by_moment(const void *a, const void *b)
     const struct message *x = a, *y = b;
 
     if (x->moment != y->moment)
-        return x->moment < y->moment ? -1 : 1;
-    return (x->comm > y->comm) - (x->comm < y->comm);
+        return MSIM_ORDER(x->moment, y->moment);
+    return MSIM_ORDER(x->comm, y->comm);
 }
 
 static uint64_t nth_key(uint64_t key, uint32_t nth)

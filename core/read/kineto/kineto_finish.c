@@ -180,8 +180,8 @@ static int by_thread(const void *a, const void *b)
     const struct msim_op *x = a, *y = b;
 
     if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->start > y->start) - (x->start < y->start);
+        return MSIM_ORDER(x->thread, y->thread);
+    return MSIM_ORDER(x->start, y->start);
 }
 
 static enum msim_status find_marks(const struct msim_trace *t,

@@ -14,6 +14,7 @@
  * steps and its time are not the job's. What has no operators is a part of a
  * rank that a writer gave a process of its own (its runtime, its marks).
  */
+#include "core/base/sort.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 
@@ -186,7 +187,7 @@ static int by_pid(const void *a, const void *b)
 {
     const struct process *x = a, *y = b;
 
-    return (x->pid > y->pid) - (x->pid < y->pid);
+    return MSIM_ORDER(x->pid, y->pid);
 }
 
 /* ---- whose a row is ------------------------------------------------------ */
@@ -222,7 +223,7 @@ static int by_number(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
 
-    return (*x > *y) - (*x < *y);
+    return MSIM_ORDER(*x, *y);
 }
 
 static enum msim_status index_devices(struct split *s)

@@ -4,6 +4,7 @@
  */
 #include "core/base/hash.h"
 #include "core/base/idmap.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
 
@@ -240,9 +241,9 @@ static int by_wait(const void *a, const void *b)
     double dx = x->wait_us + x->transfer_us, dy = y->wait_us + y->transfer_us;
 
     if (dx != dy)
-        return dx > dy ? -1 : 1;
+        return MSIM_ORDER(dy, dx);
     if (x->bytes > y->bytes || x->bytes < y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
+        return MSIM_ORDER(y->bytes, x->bytes);
     return strcmp(x->name, y->name);
 }
 
@@ -267,8 +268,8 @@ static int by_caused(const void *a, const void *b)
     const struct msim_straggler_row *x = a, *y = b;
 
     if (x->wait_caused_us != y->wait_caused_us)
-        return x->wait_caused_us > y->wait_caused_us ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+        return MSIM_ORDER(y->wait_caused_us, x->wait_caused_us);
+    return MSIM_ORDER(x->rank, y->rank);
 }
 
 static enum msim_status straggler_rows(const struct comms *a)

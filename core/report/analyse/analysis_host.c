@@ -7,6 +7,7 @@
  * TorchDynamo and Inductor leave in traces.
  */
 #include "core/base/idmap.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/analysis.h"
@@ -143,7 +144,7 @@ static int by_time(const void *a, const void *b)
     int order;
 
     if (x->us.predicted != y->us.predicted)
-        return x->us.predicted > y->us.predicted ? -1 : 1;
+        return MSIM_ORDER(y->us.predicted, x->us.predicted);
     order = strcmp(x->name, y->name);
     return order ? order : strcmp(x->kind, y->kind);
 }

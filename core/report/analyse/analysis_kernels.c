@@ -6,6 +6,7 @@
  * there are no rows where durations come from models alone.
  */
 #include "core/base/idmap.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/analysis.h"
@@ -55,7 +56,7 @@ static int by_time(const void *a, const void *b)
     int order;
 
     if (x->us != y->us)
-        return x->us > y->us ? -1 : 1;
+        return MSIM_ORDER(y->us, x->us);
     order = strcmp(x->name, y->name);
     return order ? order : strcmp(x->kind, y->kind);
 }

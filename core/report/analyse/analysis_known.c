@@ -4,6 +4,8 @@
  */
 #include "core/report/analyse/analysis.h"
 
+#include "core/base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +46,7 @@ static int longest_first(const void *a, const void *b)
     const struct msim_named_us *x = a, *y = b;
 
     if (x->us != y->us)
-        return x->us > y->us ? -1 : 1;
+        return MSIM_ORDER(y->us, x->us);
     return strcmp(x->name, y->name);
 }
 

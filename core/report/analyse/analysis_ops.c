@@ -2,6 +2,7 @@
  * core/report/analyse/analysis_ops.c - operators and families: kernel time by
  * topmost operator of one rank, and how much of it rests on a law.
  */
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
 #include "core/trace/op_shapes.h"
@@ -359,7 +360,7 @@ static int by_time(const void *a, const void *b)
     const struct msim_op_row *x = a, *y = b;
 
     if (x->us.predicted != y->us.predicted)
-        return x->us.predicted > y->us.predicted ? -1 : 1;
+        return MSIM_ORDER(y->us.predicted, x->us.predicted);
     if (strcmp(x->name, y->name) != 0 || !x->shapes || !y->shapes)
         return strcmp(x->name, y->name);
     return strcmp(x->shapes, y->shapes);
@@ -408,7 +409,7 @@ static int family_by_time(const void *a, const void *b)
     const struct msim_family_row *x = a, *y = b;
 
     if (x->us.predicted != y->us.predicted)
-        return x->us.predicted > y->us.predicted ? -1 : 1;
+        return MSIM_ORDER(y->us.predicted, x->us.predicted);
     return strcmp(x->model, y->model);
 }
 

@@ -3,6 +3,7 @@
  * longest iteration's piece by piece, and that of all iterations by owner.
  */
 #include "core/base/idmap.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/analysis.h"
@@ -107,7 +108,7 @@ static int shortest_first(const void *a, const void *b)
 {
     msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 /* Which pieces (`kept`: one a piece) are among the PATH_ROWS longest. */
@@ -254,7 +255,7 @@ static int most_first(const void *a, const void *b)
     int order;
 
     if (x->us != y->us)
-        return x->us > y->us ? -1 : 1;
+        return MSIM_ORDER(y->us, x->us);
     order = strcmp(x->kind, y->kind);
     if (!order)
         order = compare_texts(x->name, y->name);

@@ -11,6 +11,7 @@
  * belongs to the operator that launched it, and what has no operator to what
  * came before it on its thread.
  */
+#include "core/base/sort.h"
 #include "core/base/strtab.h"
 #include "core/report/analyse/analysis.h"
 
@@ -351,9 +352,9 @@ static int by_time(const void *a, const void *b)
     const struct msim_region_row *x = a, *y = b;
 
     if (x->gpu_us != y->gpu_us)
-        return x->gpu_us > y->gpu_us ? -1 : 1;
+        return MSIM_ORDER(y->gpu_us, x->gpu_us);
     if (x->host_us != y->host_us)
-        return x->host_us > y->host_us ? -1 : 1;
+        return MSIM_ORDER(y->host_us, x->host_us);
     return strcmp(x->name, y->name);
 }
 

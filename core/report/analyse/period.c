@@ -5,6 +5,8 @@
  */
 #include "core/report/analyse/period.h"
 
+#include "core/base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +125,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct msim_activity *x = a, *y = b;
 
-    return (x->start > y->start) - (x->start < y->start);
+    return MSIM_ORDER(x->start, y->start);
 }
 
 msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n)

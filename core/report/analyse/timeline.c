@@ -7,6 +7,7 @@
  * dependencies by which the path goes from lane to lane, and counters what runs
  * on a GPU and what is queued.
  */
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/waits.h"
@@ -173,10 +174,10 @@ static int by_lane_and_start(const void *a, const void *b)
     const struct msim_span *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    return (x->start > y->start) - (x->start < y->start);
+        return MSIM_ORDER(x->lane, y->lane);
+    return MSIM_ORDER(x->start, y->start);
 }
 
 static enum msim_status add_spans(struct drawing *d)
@@ -382,8 +383,8 @@ static int by_rank_and_time(const void *a, const void *b)
     const struct msim_load *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+        return MSIM_ORDER(x->rank, y->rank);
+    return MSIM_ORDER(x->at, y->at);
 }
 
 /* Changes first, then what they sum to; one for each instant. */

@@ -3,6 +3,7 @@
  */
 #include "core/report/analyse/waits.h"
 
+#include "core/base/sort.h"
 #include "core/graph/windows.h"
 
 #include <stdlib.h>
@@ -115,10 +116,10 @@ static int by_rank_and_start(const void *a, const void *b)
     const struct activity *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
+        return MSIM_ORDER(x->rank, y->rank);
     if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->task > y->task) - (x->task < y->task);
+        return MSIM_ORDER(x->start, y->start);
+    return MSIM_ORDER(x->task, y->task);
 }
 
 /* A task that begins on a GPU: of a collective its arrival and its transfer. */

@@ -4,6 +4,7 @@
 #include "core/report/compare/judged.h"
 
 #include "core/base/print.h"
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return MSIM_ORDER(x, y);
 }
 
 double msim_judged_error(const struct msim_judged *j)

@@ -6,6 +6,7 @@
  */
 #include "core/report/usage/usage.h"
 
+#include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/report/analyse/critical.h"
 
@@ -201,8 +202,8 @@ static int by_gpu_and_time(const void *a, const void *b)
     const struct change *x = a, *y = b;
 
     if (x->gpu != y->gpu)
-        return x->gpu < y->gpu ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+        return MSIM_ORDER(x->gpu, y->gpu);
+    return MSIM_ORDER(x->at, y->at);
 }
 
 static enum msim_status find_changes(struct finding *f)
@@ -278,7 +279,7 @@ static int by_value(const void *a, const void *b)
 {
     const struct lasting *x = a, *y = b;
 
-    return (x->value > y->value) - (x->value < y->value);
+    return MSIM_ORDER(x->value, y->value);
 }
 
 /* The least value that is not exceeded in `part` of the time. */
@@ -381,8 +382,8 @@ static int by_rank(const void *a, const void *b)
     const struct msim_usage_note *x = a, *y = b;
 
     if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->device > y->device) - (x->device < y->device);
+        return MSIM_ORDER(x->rank, y->rank);
+    return MSIM_ORDER(x->device, y->device);
 }
 
 static enum msim_status note_all(struct finding *f, struct msim_prediction *p)

@@ -4,6 +4,7 @@
  * with intervals and, where they are known, measured times; and how memory goes
  * up and down.
  */
+#include "core/base/sort.h"
 #include "core/report/write/chart.h"
 #include "core/report/write/gnuplot.h"
 #include "core/report/write/report.h"
@@ -106,7 +107,7 @@ static int slower_first(const void *a, const void *b)
 
     if (d != 0)
         return d > 0 ? 1 : -1;
-    return x < y ? -1 : x > y;
+    return MSIM_ORDER(x, y);
 }
 
 static int lower_rank_first(const void *a, const void *b)
@@ -114,7 +115,7 @@ static int lower_rank_first(const void *a, const void *b)
     const struct msim_rank_row *x = *(const struct msim_rank_row *const *)a;
     const struct msim_rank_row *y = *(const struct msim_rank_row *const *)b;
 
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    return MSIM_ORDER(x->rank, y->rank);
 }
 
 /* Would two ranks look the same? Within a tenth of a per cent of the time. */

@@ -3,6 +3,7 @@
  * reasons: the critical path, what is waited for, how dependencies are known.
  */
 #include "core/base/print.h"
+#include "core/base/sort.h"
 #include "core/report/write/report_page.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ static int same_together(const void *a, const void *b)
     int order = strcmp(x->name, y->name);
 
     order = order ? order : strcmp(x->kind, y->kind);
-    return order ? order : (x->first > y->first) - (x->first < y->first);
+    return order ? order : MSIM_ORDER(x->first, y->first);
 }
 
 static bool is_same(const struct chain_row *x, const struct chain_row *y)
@@ -110,7 +111,7 @@ static int longest_first(const void *a, const void *b)
     const struct chain_row *x = a, *y = b;
 
     if (x->us != y->us)
-        return x->us > y->us ? -1 : 1;
+        return MSIM_ORDER(y->us, x->us);
     return same_together(a, b);
 }
 

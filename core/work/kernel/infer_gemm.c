@@ -8,6 +8,7 @@
  * without the filter. So a forward pass and a gradient of the filter are
  * preferred where both are known: abc = (ab)(bc) / b.
  */
+#include "core/base/sort.h"
 #include "core/work/kernel/infer_state.h"
 #include "core/work/kernel_fact.h"
 
@@ -306,10 +307,10 @@ static int by_node(const void *a, const void *b)
     const struct member *x = a, *y = b;
 
     if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
+        return MSIM_ORDER(x->node, y->node);
     if (x->backward != y->backward)
         return x->backward ? 1 : -1;
-    return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+    return MSIM_ORDER(x->gpu, y->gpu);
 }
 
 /*
