@@ -53,6 +53,20 @@ static bool keeps(const struct limit *l, double v)
     return l->least ? v >= l->bound : v <= l->bound;
 }
 
+static bool is_set(const struct limit *l)
+{
+    return l->least ? l->bound > 0 : isfinite(l->bound);
+}
+
+static bool keeps_all(const struct limit *limits, size_t n,
+                      const struct msim_plan_point *p)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_set(&limits[i]) && !keeps(&limits[i], limits[i].of(p)))
+            return false;
+    return true;
+}
+
 /* True where some point keeps it. */
 static bool write_limit(const struct limit *l, const struct msim_plan *plan,
                         const struct msim_spec *spec, FILE *out)
@@ -94,19 +108,16 @@ void msim_plan_limits_text(const struct msim_plan *plan,
         {"latency_ms", latency_ms_of, spec->most_latency_us / 1e3, false},
         {rate, rate_of, spec->least_rate, true},
     };
-    uint32_t n = 0, kept = 0;
+    const size_t n_limits = sizeof(limits) / sizeof(limits[0]);
+    bool each = true, all = false;
 
     snprintf(rate, sizeof(rate), "%s_per_second",
              msim_spec_unit_text(spec->unit));
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        const struct limit *l = &limits[i];
-
-        if (l->least ? !(l->bound > 0) : !isfinite(l->bound))
-            continue;
-        n++;
-        kept += write_limit(l, plan, spec, out);
-    }
-    if (n > 1 && kept == n)
+    for (size_t i = 0; i < n_limits; i++)
+        each &= !is_set(&limits[i]) || write_limit(&limits[i], plan, spec, out);
+    for (uint32_t i = 0; i < plan->n; i++)
+        all |= keeps_all(limits, n_limits, &plan->points[i]);
+    if (each && !all)
         fputs("each limit is kept by some point, and all of them by none\n",
               out);
 }
