@@ -31,6 +31,12 @@ FORMS = {
                ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "4", "False", "False", "True"]),
     "volumes": ([[2, 8, 6, 10, 10], [16, 8, 3, 3, 3], [16]], "float",
                 ["", "", "", "[1, 1, 1]", "[0, 0, 0]", "[1, 1, 1]", "False", "[0, 0, 0]", "1"]),
+    "sequences": ([[20, 6, 48], [2, 6, 32], [[96, 48], [96, 32], [96], [96]]],
+                  ["float", "float", "TensorList"], ["", "", "", "True", "2", "0.", "True", "False", "False"]),
+    "both ways": ([[6, 20, 48], [4, 6, 32], [[96, 48], [96, 32], [96], [96]]],
+                  ["c10::Half", "c10::Half", "TensorList"], ["", "", "", "True", "2", "0.", "True", "True", "True"]),
+    "packed": ([[110, 48], [20], [2, 6, 32], [[96, 48], [96, 32], [96], [96]]],
+               ["float", "long int", "float", "TensorList"], ["", "", "", "", "True", "2", "0.", "True", "True"]),
     "look-ups": ([[1000, 48], [700], [33], []], ["float", "long int", "long int", "Scalar"],
                  ["", "", "", "-1", "False", "0", "False"]),
     "lists": ([[[100], [20, 30], [7]], [[100], [20, 30], [7]], [[100], [20, 30], [7]]], "TensorList",
@@ -51,7 +57,7 @@ PYTHON
 python3 "$folder/forms.py" "$data" "$folder" || complain "no traces"
 
 # One platform of each maker and age has each form.
-while read -r form platform; do
+while IFS=, read -r form platform; do
     run --csv --platform "$platform" --costs model "$folder/$form.json"
     to_eight_digits <"$folder/out" >"$folder/said.csv"
     python3 - "$folder/said.csv" <<'PYTHON' | LC_ALL=C sort
@@ -63,27 +69,30 @@ for row in csv.DictReader(open(sys.argv[1])):
         print(f"{row['name']},{float(row['predicted_us'] or 0):.4g},{zlib.crc32(said.encode())}")
 PYTHON
 done >"$folder/lines" <<'FORMS'
-matrices h100
-matrices v100
-thin a100
-large v100
-batches h100
-heads h100
-heads v100
-images h100
-images l40s
-images mi300x
-grouped h100
-groups h100
-groups l40s
-groups v100
-groups t4
-volumes a100
-volumes h100
-look-ups h100
-lists h100
-numbers b200
-nothing h100
+matrices,h100
+matrices,v100
+thin,a100
+large,v100
+batches,h100
+heads,h100
+heads,v100
+images,h100
+images,l40s
+images,mi300x
+grouped,h100
+groups,h100
+groups,l40s
+groups,v100
+groups,t4
+volumes,a100
+volumes,h100
+sequences,h100
+both ways,h100
+packed,a100
+look-ups,h100
+lists,h100
+numbers,b200
+nothing,h100
 FORMS
 awk -F, '{ said[$1] = said[$1] " " $2 " " $3 } END { for (name in said) print name ":" said[name] }' "$folder/lines" |
     LC_ALL=C sort >"$folder/said"

@@ -2,7 +2,7 @@
 a line for each, with the exit code, the first message, and checksums of the report, of
 its timeline, and of what `info` finds.
 
-    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs|streams
+    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs|streams|forms
 """
 import concurrent.futures
 import copy
@@ -405,6 +405,71 @@ def streams():
                 (250, 7, 262 + late, 10, 10, 64, 16)]
         for name in ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy"):
             yield f"{name} {late}", step(rows, [(60, 70 + late, name), (280, 5, name)])
+
+
+def halves(events, chosen):
+    """Those that are chosen as a begin and an end, the ends as in a stack of each thread."""
+    rows = []
+    for at, e in enumerate(events):
+        if e.get("ph") != "X" or not chosen(at, e):
+            rows.append((e.get("ts", 0), 1, at, e))
+            continue
+        begin = {**{k: v for k, v in e.items() if k != "dur"}, "ph": "B"}
+        end = {k: e[k] for k in ("name", "pid", "tid")} | {"ph": "E", "ts": e["ts"] + e["dur"]}
+        rows += [(begin["ts"], 1, at, begin), (end["ts"], 0, -at, end)]
+    return [row[3] for row in sorted(rows, key=lambda row: row[:3])]
+
+
+def forms():
+    """The same written otherwise: begins and ends, tasks of a queue, groups in a file of
+    their own, steps that two threads mark."""
+    whole = gpu()["one.json"]
+    events = whole["traceEvents"]
+    cats = ["cpu_op", "user_annotation", "cuda_runtime", "cuda_sync", "kernel", "gpu_memcpy", "gpu_memset"]
+
+    def with_events(rows):
+        return {"one.json": {**whole, "traceEvents": rows}}
+
+    for cat in cats:
+        made = halves(events, lambda at, e, cat=cat: e.get("cat") == cat)
+        yield f"begin and end: {cat}", with_events(made)
+        for lost in ("B", "E"):
+            of = [k for k, e in enumerate(made) if e.get("ph") == lost]
+            for at in {of[0], of[-1]}:
+                yield f"no {lost} of {cat}, {at}", with_events(made[:at] + made[at + 1:])
+        swapped = [dict(e) for e in made]
+        for e in swapped:
+            if e.get("ph") == "E":
+                del e["name"]
+        yield f"ends without names: {cat}", with_events(swapped)
+    yield "begin and end: all", with_events(halves(events, lambda at, e: True))
+    yield "begin and end: some", with_events(halves(events, lambda at, e: at % 3 == 0))
+    for word in ("AI_CORE", "MIX_AIC", "KERNEL_AICPU", "HCCL", "SDMA_SQE", "MEMCPY_ASYNC", "EVENT_WAIT",
+                 "NOTIFY_WAIT", "PLACE_HOLDER", "odd", ""):
+        made = copy.deepcopy(events)
+        for e in made:
+            if e.get("cat") == "kernel":
+                del e["cat"]
+                e["args"]["Task Type"] = word
+        yield f"task {word}", with_events(made)
+    for ranks_of in ([0, 1], [0, 1, 2], [1], [], [0.5], ["0"], [-1, 0], [2 ** 31], 7):
+        made = {f"{n}.json": reduces(n) for n in (0, 1)}
+        for trace in made.values():
+            for e in trace["traceEvents"]:
+                e.get("args", {}).pop("Process Group Ranks", 0)
+        made["groups.json"] = {"0": ranks_of}
+        yield f"groups {ranks_of}", made
+        yield f"groups {ranks_of} twice", {**made, "more.json": {"0": [0, 1]}}
+    for n, launches, ops, late in itertools.product((1, 2, 3), (0, 5), (0, 3, 9), (0, 500)):
+        made = [e for e in events if e.get("tid") != 200]
+        for k in range(n):
+            at = 1000 * (k + 1) + late
+            made.append(mark(50 + k, at, 700, tid=300))
+            made += [op("aten::add", at + 40 * j + 5, 20, [[8]], tid=300) for j in range(ops)]
+            for j in range(launches):
+                made += [call("cudaLaunchKernel", at + 40 * j + 8, 5, 700 + 10 * k + j, tid=300),
+                         kernel("side", at + 40 * j + 15, 5, 700 + 10 * k + j, stream=33)]
+        yield f"{n} marks of another thread, {launches} launches, {ops} operators, {late} later", with_events(made)
 
 
 def pairs():
