@@ -7,6 +7,7 @@
 #   answer NAME ARGUMENT...   runs mystique-sim; output and messages are those of NAME
 #   fit NAME PROGRAM ARGUMENT...   the same of a program that fits, and of what it writes
 #                             into $folder/made; nothing is held where it was not built
+#   changed NAME              scenarios of $asked, each of a line's changes
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
 . "$(dirname "$0")/lib.bash"
@@ -73,4 +74,15 @@ fit() {
     done | to_eight_digits >"$folder/said"
     hold "fit_$name"
     rm -f "$folder/made"/*
+}
+
+changed() {
+    local line
+    while read -r line; do
+        echo "{\"scenarios\": [{\"name\": \"a\", \"changes\": [$line]}]}" >"$folder/changes.json"
+        run whatif "$folder/changes.json" "${asked[@]}" --csv
+        echo "$line"
+        echo "    $rc $err$(sed 1,2d "$folder/out")"
+    done | cut -c1-800 | to_eight_digits >"$folder/said"
+    hold "changes_$1"
 }

@@ -6,16 +6,7 @@ command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 step=$folder/step.json
 python3 "$(dirname "$0")/small_step.py" "$step"
 
-changed() { # NAME: lines of changes of a scenario
-    local line
-    while read -r line; do
-        echo "{\"scenarios\": [{\"name\": \"a\", \"changes\": [$line]}]}" >"$folder/changes.json"
-        run whatif "$folder/changes.json" "$step" --platform a100 --csv
-        echo "$line"
-        echo "    $rc $err$(sed 1,2d "$folder/out")"
-    done | cut -c1-800 | to_eight_digits >"$folder/said"
-    hold "changes_$1"
-}
+asked=("$step" --platform a100)
 many() { # N TEXT: so many of them, with %d for each's number
     local i
     for ((i = 1; i <= $1; i++)); do

@@ -22,5 +22,14 @@ FAKE_TOOK=0.005 measured sticky sticky 0.02 "sticky:gemm fail:80:" --measure-onl
 FAKE_TOOK=0.005 FAKE_BESIDE=1 FAKE_COUNTERS=1 measured beside beside 0.05 "fail:1:beside fail:80:counters" --measure-only
 measured narrow narrow 0.2 "" --target-interval 40
 measured narrower narrow 0.25 "" --target-interval 20 # goes on
+answer measured_json calibrate --fit-only --json --out "$folder/made/narrow.json"
+answer measured_left calibrate --measure-only --json --budget 0.001 --backend "exec bash $folder/backend.bash $folder/asked_narrow" --out "$folder/made/narrow.json"
+# What a calibration goes on without: one that says nothing, ends, or is no backend.
+for backend in "echo {}" "echo no JSON" "exec false" "cat" "echo '{\"backend\": \"b\"}'" "echo '{\"backend\": 1}'"; do
+    echo "$backend"
+    run calibrate --backend "$backend" --budget 0.01 --patience 1 --out "$folder/none.json"
+    echo "$rc $out $err"
+done | to_eight_digits >"$folder/said"
+hold measured_none
 sums measured_files "$folder/made"
 finish
