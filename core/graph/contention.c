@@ -15,7 +15,7 @@ const char *msim_contention_text(enum msim_contention_rule rule)
 #undef X
     };
 
-    return (unsigned)rule < MSIM_CONTENTION_RULES ? TEXT[rule] : "";
+    return TEXT[rule];
 }
 
 void msim_sharing_free(struct msim_sharing *s)

@@ -13,7 +13,7 @@ const char *msim_size_role_text(enum msim_size_role r)
 #undef X
     };
 
-    return r < MSIM_SIZE_ROLES ? TEXTS[r] : "";
+    return TEXTS[r];
 }
 
 void msim_sizes_release(struct msim_sizes *s)

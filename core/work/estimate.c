@@ -13,7 +13,7 @@ const char *msim_source_text(enum msim_source s)
         [MSIM_SOURCE_NEAREST] = "nearest",
     };
 
-    return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
+    return TEXT[s];
 }
 
 const char *msim_bounded_text(enum msim_bounded b)
@@ -24,5 +24,5 @@ const char *msim_bounded_text(enum msim_bounded b)
 #undef X
     };
 
-    return (unsigned)b < MSIM_BOUNDED_COUNT ? TEXT[b] : "unknown";
+    return TEXT[b];
 }

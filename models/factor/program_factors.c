@@ -20,7 +20,7 @@ const char *msim_factor_text(enum msim_factor f)
 #undef X
     };
 
-    return f < MSIM_FACTOR_COUNT ? TEXT[f] : "";
+    return TEXT[f];
 }
 
 static bool carries(enum msim_factor f)

@@ -20,7 +20,7 @@ const char *msim_spread_text(enum msim_spread s)
 #undef X
     };
 
-    return s < MSIM_SPREAD_COUNT ? TEXT[s] : "";
+    return TEXT[s];
 }
 
 static enum msim_spread of_gemm(const struct msim_work *w)

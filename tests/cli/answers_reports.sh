@@ -170,6 +170,20 @@ for arguments in 'wrong.json gpu' 'edits.json gpu' 'edits.json gpu --kernels' 'e
 done | to_eight_digits >said
 hold reports_whatif
 
+# As another format, and what is read of that again.
+for trace in gpu ranks nodes dlrm; do
+    rm -rf other
+    mkdir other
+    run convert $trace -o other/trace.et
+    cat err
+    (cd other && find . -type f | sort | xargs cksum)
+    run info other
+    cat out err
+    run --json --platform h100 other
+    to_eight_digits <out | cksum
+done | to_eight_digits >said
+hold reports_convert
+
 for trace in gpu ranks nodes later dlrm; do
     run info $trace
     cat out err

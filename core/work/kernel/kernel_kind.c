@@ -14,7 +14,7 @@ const char *msim_kernel_kind_text(enum msim_kernel_kind k)
 #undef X
     };
 
-    return (unsigned)k < MSIM_KERNEL_KINDS ? TEXT[k] : "unknown";
+    return TEXT[k];
 }
 
 /* Does the name hold one of the words, in any case? NULL ends them. */
