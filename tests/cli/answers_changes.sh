@@ -286,4 +286,17 @@ for file in 1 '[]' '{}' '{"scenarios": []}' '{"scenarios": 1}' '{"scenarios": [1
     cut -c1-300 "$folder/out"
 done | to_eight_digits >"$folder/said"
 hold changes_files
+# Changed traces, written.
+cat >"$folder/write.json" <<'JSON'
+{"scenarios": [{"name": "faster", "changes": [{"speedup": {"select": "kernels", "factor": 2}}]}, {"name": "half", "changes": [{"dtype": "bf16"}]},
+  {"name": "more", "changes": [{"insert": {"after": "kernels", "microseconds": 5}}]}, {"name": "gpu", "changes": [{"gpu": "h100"}]},
+  {"name": "both", "changes": [{"dtype": "fp16"}, {"scale": {"select": "host", "factor": 0.5}}]}, {"name": "no", "changes": [{"batch": 8}]},
+  {"name": "mm", "changes": [{"reshape": {"from": 256, "to": 128}}]}]}
+JSON
+for format in "" --json; do
+    # shellcheck disable=SC2086
+    answer "changes_written${format#-}" whatif --platform a100 "$folder/write.json" "$step" --write "$folder/written$format" $format
+done
+sed 's/"more"/"half!"/; s/"gpu"/"half?"/; s/"no"/"half!"/' "$folder/write.json" >"$folder/twice.json"
+answer changes_twice whatif --platform a100 "$folder/twice.json" "$step" --write "$folder/twice"
 finish

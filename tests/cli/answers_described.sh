@@ -12,6 +12,25 @@ described() {
     asked=("$folder/$1.json" --strategy "$folder/strategy.json" --platform h100)
     changed "$1"
 }
+# Written, too: those that can be.
+cat >"$folder/write.json" <<'JSON'
+{"scenarios": [{"name": "wide", "changes": [{"hidden": 1024}]}, {"name": "deep", "changes": [{"layers": 2}]},
+  {"name": "split", "changes": [{"parallel": {"tp": 2}}, {"recompute": "full"}]}, {"name": "no", "changes": [{"parallel": {"tp": 3}}]},
+  {"name": "faster", "changes": [{"speedup": {"select": "kernels", "factor": 2}}]}, {"name": "of!", "changes": [{"batch": {"micro": 2}}]},
+  {"name": "packed", "changes": [{"packed": 64}]}, {"name": "lora", "changes": [{"lora": 8}]}]}
+JSON
+for format in "" --json; do
+    # shellcheck disable=SC2086
+    answer "described_written${format#-}" whatif "$folder/write.json" "$folder/tiny.json" --strategy "$folder/strategy.json" --platform h100 \
+        --write "$folder/written$format" $format
+done
+sums described_written_files "$folder/written"
+for name in wide of- faster; do # from what was written they are predicted as before
+    [ -d "$folder/written/$name" ] && run predict --platform h100 --csv "$folder/written/$name" && cat "$folder/out" "$folder/err"
+done | to_eight_digits >"$folder/said"
+hold described_written_again
+sed 's/"split"/"deep!"/; s/"no"/"deep?"/' "$folder/write.json" >"$folder/twice.json"
+answer described_twice whatif "$folder/twice.json" "$folder/tiny.json" --strategy "$folder/strategy.json" --platform h100 --write "$folder/twice"
 described tiny <<CHANGES
 $(for size in hidden heads ffn vocab; do
     for to in 0 16 1000000000 1000000001 1.5 '"a"' '{"from": 512, "to": 256}' '{"from": 8, "to": 4}' '{"to": 4}' '{"from": 8}' '{"to": 4, "by": 1}'; do

@@ -22,6 +22,11 @@ FAKE_TOOK=0.005 measured sticky sticky 0.02 "sticky:gemm fail:80:" --measure-onl
 FAKE_TOOK=0.005 FAKE_BESIDE=1 FAKE_COUNTERS=1 measured beside beside 0.05 "fail:1:beside fail:80:counters" --measure-only
 measured narrow narrow 0.2 "" --target-interval 40
 measured narrower narrow 0.25 "" --target-interval 20 # goes on
+# Two, of which the second takes longer now and then.
+two="exec bash $folder/backend.bash $folder/asked_first,exec env FAKE_NAME=other FAKE_RESTLESS=1 bash $folder/backend.bash $folder/asked_second"
+run calibrate --backend "$two" --budget 0.2 --seed 4 --out "$folder/made/two.json"
+{ echo "exit code $rc"; cat "$folder/out"; grep -v ' left: ' "$folder/err"; } | to_eight_digits >"$folder/said"
+hold measured_two
 answer measured_json calibrate --fit-only --json --out "$folder/made/narrow.json"
 answer measured_left calibrate --measure-only --json --budget 0.001 --backend "exec bash $folder/backend.bash $folder/asked_narrow" --out "$folder/made/narrow.json"
 # What a calibration goes on without: one that says nothing, ends, or is no backend.

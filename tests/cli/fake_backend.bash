@@ -17,15 +17,16 @@
 # With FAKE_RESTLESS it takes twice as long for every other question, in no
 # order. With FAKE_BESIDE all takes 20 us, and 30 us beside a collective.
 # FAKE_DEVICE has the members of another device, FAKE_RANKS another number of
-# ranks. FAKE_LOG is a file that gets all questions.
+# ranks. FAKE_LOG is a file that gets all questions, FAKE_NAME
+# another name.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
 device='"name": "Made-up machine", "kind": "cpu", "sms": 2,
     "memory_bytes": 8e9, "l2_bytes": 1000000'
 device=${device//$'\n'/}
-echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
-    "\"version\": \"1\", \"device\": {${FAKE_DEVICE:-$device}}," \
+echo '{"schema": "mystique-sim/profiler/1",' \
+    "\"backend\": \"${FAKE_NAME:-fake}\", \"version\": \"1\", \"device\": {${FAKE_DEVICE:-$device}}," \
     "${FAKE_COUNTERS:+\"counters\": true,}" \
     "${FAKE_SUSTAINED:+\"sustained\": true,}" \
     "${FAKE_BESIDE:+\"beside\": {\"gemm\": [\"fp32\"], \"vector\": [\"add:fp32\"]\},}" \
