@@ -97,4 +97,62 @@ FORMS
 awk -F, '{ said[$1] = said[$1] " " $2 " " $3 } END { for (name in said) print name ":" said[name] }' "$folder/lines" |
     LC_ALL=C sort >"$folder/said"
 hold operators
+
+# Works whose sizes are the numbers of data/laws, where a law has another branch, and those
+# beside them: a checksum for each number.
+cat >"$folder/limits.py" <<'PYTHON'
+import csv
+import re
+import sys
+
+data, folder = sys.argv[1:]
+limits = {int(float(row["value"])) for row in csv.DictReader(open(f"{data}/laws/kernels.csv"))
+          if re.fullmatch(r"\d+(\.0+)?", row["value"]) and 1 < float(row["value"]) <= 65536}
+sizes = sorted({v + by for v in limits for by in (-1, 0, 1)})
+few = [v for v in sizes if v <= 2200]
+
+
+def write(name, head, rows):
+    with open(f"{folder}/limits_{name}.csv", "w") as f:
+        f.write(head + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+
+
+write("gemm", "work,m,n,k,dtype,batch",
+      [(v, m, n, k, dtype, batch) for v in sizes for dtype in ("bf16", "fp32")
+       for m, n, k, batch in ((v, 384, 512, 1), (384, v, 512, 1), (256, 384, v, 1), (64, 128, 96, v))])
+write("vector", "work,op,dtype,shape,table_rows",
+      [(v, op, dtype, shape, rows) for v in sizes for dtype in ("fp16", "fp32")
+       for op, shape, rows in [(op, shape, "") for op in ("softmax", "softmax_backward", "layer_norm", "sum", "mean",
+                                                          "rms_norm", "add", "batch_norm", "copy_")
+                               for shape in (f"600x{v}", f"{v}x700")] + [
+           ("embedding", f"{v}x96", 5000), ("embedding", f"300x{v}", 700), ("embedding_backward", f"{v}x64", 300)]])
+write("conv", "work,op,dtype,n,c,h,w,k,r,s,stride,pad,groups",
+      [(v, op, dtype, n, c, h, h, k, r, r, stride, r // 2, groups) for v in few
+       for op in ("conv2d_fwd", "conv2d_bwd_data", "conv2d_bwd_weight") for dtype in ("fp32", "fp16")
+       for n, c, h, k, r, stride, groups in ((8, v, 28, 64, 3, 1, 1), (8, 64, 28, v, 1, 2, 1), (v, 16, 14, 32, 3, 1, 1),
+                                             (4, v, 20, v, 3, 1, v), (2, 16, min(v, 260), 16, 5, 1, 4))])
+write("attention", "work,phase,batch,heads,kv_heads,q_len,kv_len,head_dim,dtype,pass",
+      [(v, "prefill", b, h, h, q, q, d, "bf16", way) for v in few for way in ("", "backward")
+       for b, h, q, d in ((1, 8, v, 64), (v, 8, 256, 128), (2, v, 300, 64))] +
+      [(v, "decode", b, 8, 8, 1, kv, 128, "fp16", "") for v in few for b, kv in ((4, v), (v, 1000))])
+write("collective", "work,collective,ranks,bytes",
+      [(v, kind, ranks, size) for v in sizes
+       for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast")
+       for ranks, size in ((8, 1024 * v), (2, v), (16, 65536 * v))])
+PYTHON
+python3 "$folder/limits.py" "$data" "$folder" || complain "no limits"
+for platform in h100 v100 t4 mi300x; do
+    for table in gemm vector conv attention collective; do
+        run op --platform $platform "$folder/limits_$table.csv"
+        want_rc 0
+        sed 1d "$folder/out" | to_eight_digits >"$folder/rows"
+        python3 - "$folder/rows" "$table $platform" <<'PYTHON'
+import itertools, sys, zlib
+
+for v, rows in itertools.groupby(open(sys.argv[1]), lambda row: row.split(",")[0]):
+    print(sys.argv[2], v, zlib.crc32("".join(rows).encode()))
+PYTHON
+    done
+done >"$folder/said"
+hold operators_limits
 finish
