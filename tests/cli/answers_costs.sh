@@ -149,6 +149,24 @@ print(json.dumps({k: mine[k] for k in ("title", "base", "name", "evidence")}, in
 hold learned_file
 answer learned_of_one calibrate --from h100.json --out one.json
 answer learned_of_none calibrate --from "$data/traces/gpt2" "$data/traces/bert" --out none.json
+# Of a folder of recordings, of two GPUs, of one that nobody knows.
+mkdir each
+cp h100.json slower.json each
+python3 made.py "NVIDIA A100-SXM4-80GB" 108 1.4 >ampere.json
+answer learned_each calibrate --from each --out each.json
+answer learned_two calibrate --from h100.json ampere.json --out two.json
+answer learned_two_as calibrate --from h100.json ampere.json --platform h100 --out two.json
+answer learned_near calibrate --from near.json --out unknown.json
+answer learned_near_as calibrate --from near.json --platform h100 --out unknown.json
+answer learned_no_file calibrate --from h100.json no-such.json --out no.json
+answer learned_no_gpu calibrate --from h100.json --platform no-such --out no.json
+python3 - <<'PYTHON' | to_eight_digits >said
+import json
+for name in ("each", "two", "unknown"):
+    mine = json.load(open(name + ".json"))
+    print(name, json.dumps({k: mine[k] for k in ("title", "base", "name", "evidence")}, indent=1))
+PYTHON
+hold learned_files
 answer costs_mine --costs model --platform mine.json h100.json
 
 answer costs_strict --strict --platform b200 h100.json
