@@ -155,4 +155,44 @@ PYTHON
     done
 done >"$folder/said"
 hold operators_limits
+
+# How some of them are explained, at such sizes and on inputs of each form.
+python3 - "$data" "$folder" <<'PYTHON' || complain "no trace of limits"
+import csv, json, re, sys
+
+data, folder = sys.argv[1:]
+limits = sorted({int(float(row["value"])) for row in csv.DictReader(open(f"{data}/laws/kernels.csv"))
+                 if re.fullmatch(r"\d+(\.0+)?", row["value"]) and 1 < float(row["value"]) <= 65536})[::-1]
+events = []
+for v in limits:
+    for name, sizes in {"aten::_softmax": [[40, v]], "aten::mm": [[64, v], [v, 96]], "aten::bmm": [[v, 16, 32], [v, 32, 48]],
+                        "aten::sum": [[v, 50]], "aten::native_layer_norm": [[30, v], [], [v], [v]],
+                        "aten::embedding": [[900, v], [70]]}.items():
+        for kind in ("float", "c10::Half"):
+            events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 30 * len(events), "dur": 20,
+                           "args": {"External id": len(events) + 1, "Input Dims": sizes, "Input type": [kind] * len(sizes),
+                                    "Concrete Inputs": ["", "[1]"] if name == "aten::sum" else []}})
+json.dump({"schemaVersion": 1, "traceEvents": events}, open(f"{folder}/limits.json", "w"))
+PYTHON
+while read -r trace operators; do
+    for operator in $operators; do
+        for platform in h100 v100; do
+            run --platform $platform --explain "aten::$operator" "$folder/$trace.json"
+            echo "== $operator of $trace on $platform: $rc $(head -n 1 "$folder/err")"
+            to_eight_digits <"$folder/out" | cksum
+            grep '^kind:' "$folder/out" | sort | uniq -c
+        done
+    done
+done >"$folder/said" <<'OPERATORS'
+limits _softmax mm bmm sum native_layer_norm embedding
+matrices mm addmm mul_ _softmax gelu sum native_layer_norm copy_ index_select topk
+batches bmm baddbmm cat
+heads _flash_attention_forward scaled_dot_product_attention _scaled_dot_product_flash_attention_backward
+images conv2d convolution max_pool2d_with_indices upsample_bilinear2d native_batch_norm
+groups convolution_backward conv2d
+look-ups embedding embedding_bag index
+lists _foreach_add_ _fused_adam_
+sequences lstm
+OPERATORS
+hold operators_explained
 finish
