@@ -27,6 +27,9 @@ form() { # NAME ARGUMENT...: what is said, the page, and the answer that it hold
 form predict predict --platform a100 "$step"
 form predict_markdown predict --platform h100 --markdown "$step"
 answer form_ranks predict --platform a100 --markdown --usage "$data/traces/dlrm-ddp-2ranks"
+for trace in resnet llama-block; do # SMs that convolutions and attention fill
+    answer "form_usage_$trace" predict --platform a100 --usage --brief "$data/traces/$trace"
+done
 answer form_several predict --platform a100,t4 --markdown --price 2,0.3 "$step"
 form whatif whatif --platform a100 --kernels "$folder/changes.json" "$step"
 form whatif_markdown whatif --platform a100 --usage --markdown "$folder/changes.json" "$step"

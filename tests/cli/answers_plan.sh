@@ -116,6 +116,8 @@ made experts "$folder/moe.json" '{"gpus": 4, "ep": 4, "micro_batch": 1, "global_
 made images "$folder/look.json" '{"gpus": 2, "micro_batch": 4, "global_batch": 8}'
 made tables dlrm-mlperf '{"gpus": 8, "micro_batch": 512, "global_batch": 4096}'
 answer predict_made --platform h100 --csv "$folder/made_stages"
+answer usage_made --platform h100 --usage "$folder/made_experts"
+answer usage_sharded --platform a100 --usage --brief "$folder/made_sharded"
 
 cat >"$folder/jobs.csv" <<'CSV'
 model,platform,gpus,tp,pp,vp,cp,ep,zero,micro_batch,global_batch,sequence,precision,recompute,gradient_bits,document,schedule,step_ms
