@@ -183,7 +183,7 @@ while read -r trace operators; do
             grep '^kind:' "$folder/out" | sort | uniq -c
         done
     done
-done <<'OPERATORS' | sed 's/ *$//' >"$folder/said"
+done <<'OPERATORS' | to_eight_digits >"$folder/said"
 limits _softmax mm bmm sum native_layer_norm embedding
 matrices mm addmm mul_ _softmax gelu sum native_layer_norm copy_ index_select topk
 batches bmm baddbmm cat
