@@ -78,7 +78,8 @@ class Build:
 
     def remake(self):
         self.is_remade = True
-        return succeeds("cmake", "--build", self.folder)
+        return succeeds("cmake", "--build", self.folder, "--parallel",
+                        str(os.cpu_count()))
 
     def make_again(self):
         if self.is_remade:
