@@ -5,7 +5,7 @@
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 here=$(cd "$(dirname "$0")" && pwd)
 
-for kind in gpu ranks nodes chakra words clocks pairs streams forms; do
+for kind in gpu ranks nodes chakra words clocks pairs streams forms edges; do
     python3 "$here/odd_records.py" "$sim" $kind >"$folder/said" || complain "odd_records.py $kind"
     hold "read_$kind"
 done

@@ -2,7 +2,7 @@
 a line for each, with the exit code, the first message, and checksums of the report, of
 its timeline, and of what `info` finds.
 
-    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs|streams|forms
+    odd_records.py SIM gpu|ranks|nodes|chakra|words|clocks|pairs|streams|forms|edges
 """
 import concurrent.futures
 import copy
@@ -405,6 +405,31 @@ def streams():
                 (250, 7, 262 + late, 10, 10, 64, 16)]
         for name in ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy"):
             yield f"{name} {late}", step(rows, [(60, 70 + late, name), (280, 5, name)])
+
+
+def edges():
+    """A record that begins or ends where another one does, a picosecond before, and behind."""
+    whole = gpu()["one.json"]
+    events = whole["traceEvents"]
+    timed = [k for k, e in enumerate(events) if e.get("cat", "cpu_op") != "cpu_op" and "dur" in e][-24:]
+    for at, other in zip(timed, timed[1:] + timed[:1]):
+        e, f = events[at], events[other]
+        for what, ts, us in (("begins with", f["ts"], e["dur"]), ("begins behind", f["ts"] + f["dur"], e["dur"]),
+                             ("ends with", e["ts"], f["ts"] + f["dur"] - e["ts"]),
+                             ("ends before", e["ts"], f["ts"] - e["ts"])):
+            for by in (-1e-6, 0, 1e-6):
+                made = {**e, "ts": round(ts + (by if "begins" in what else 0), 6),
+                        "dur": round(us + (by if "ends" in what else 0), 6)}
+                if made["dur"] >= 0:
+                    yield f"{at} {e['name']} {what} {f['name']} {by}", {"one.json": {
+                        **whole, "traceEvents": [*events[:at], made, *events[at + 1:]]}}
+    for by in (-1e-6, 0, 1e-6):
+        made = copy.deepcopy(events)
+        next(e for e in reversed(made) if e.get("cat") == "kernel")["dur"] = 5000
+        last = max(k for k, e in enumerate(made) if e["name"] == "cudaLaunchKernel")
+        waits_at = next(e for e in reversed(made) if e["name"] == "cudaDeviceSynchronize")
+        waits_at["ts"] = round(made[last]["ts"] + made[last]["dur"] + by, 6)
+        yield f"a kernel outlasts its synchronisation {by}", {"one.json": {**whole, "traceEvents": made}}
 
 
 def halves(events, chosen):
