@@ -3,6 +3,8 @@
  */
 #include "predict/scenario/change.h"
 
+#include "core/base/cut_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +22,24 @@ struct msim_fields msim_change_open(struct msim_change_reader *r,
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(r->f->object, key)))
         msim_field_refuse(r->f, key, want);
     return msim_fields_open(r->f, key);
+}
+
+void msim_change_contradicts(struct msim_change_reader *r,
+                             struct msim_fields *in, const char *key,
+                             const char *want)
+{
+    const struct msim_scenarios *all = r->all;
+    bool is_point = all->grid.axes && all->n > all->grid.first;
+
+    if (in->status != MSIM_OK)
+        return;
+    msim_field_refuse(in, key, want);
+    if (!is_point)
+        return;
+    if (!*r->row->reason) /* the first */
+        msim_cut_text(r->row->reason, sizeof(r->row->reason), in->err->text);
+    *in->err = (struct msim_error){0};
+    in->status = MSIM_OK;
 }
 
 /* A recorded step holds what one rank ran: how else a model could be split, or

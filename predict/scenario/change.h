@@ -50,6 +50,13 @@ const char *msim_change_text(struct msim_change_reader *r, const char *text);
 struct msim_fields msim_change_open(struct msim_change_reader *r,
                                     const char *key, const char *want);
 
+/* `key` of `in`, where two changes of the scenario do not go together: refused
+ * as `want`. Of a grid it is the reason of the point at hand: other points have
+ * other values. */
+void msim_change_contradicts(struct msim_change_reader *r,
+                             struct msim_fields *in, const char *key,
+                             const char *want);
+
 /* One more factor of the row; `in` is the object that names `select`. */
 void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
                        const char *select, double factor);

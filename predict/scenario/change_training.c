@@ -124,7 +124,7 @@ void msim_change_read_accumulate(struct msim_change_reader *r, const char *key)
     if (n > MICRO_BATCHES_MOST)
         msim_field_refuse(r->f, key, "at most 4096 micro batches");
     else if (differ(n, r->row->settings.rewrite.parallel.micro_batches))
-        msim_field_refuse(r->f, key, "as many as \"parallel\" says");
+        msim_change_contradicts(r, r->f, key, "as many as \"parallel\" says");
     r->row->other_target = true;
     r->row->settings.rewrite.accumulate = (uint32_t)n;
 }
@@ -139,7 +139,8 @@ void msim_change_read_world(struct msim_change_reader *r, const char *key)
     if (n > RANKS_MOST)
         msim_field_refuse(r->f, key, "at most 1,000,000 ranks");
     else if (differ(n, r->row->settings.rewrite.parallel.dp))
-        msim_field_refuse(r->f, key, "as many as \"dp\" of \"parallel\"");
+        msim_change_contradicts(r, r->f, key,
+                                "as many as \"dp\" of \"parallel\"");
     r->row->other_target |= n > 1;
     r->row->settings.rewrite.world = (uint32_t)n;
 }
@@ -252,9 +253,10 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);
     if (differ(p->dp, w->world))
-        msim_field_refuse(&in, "dp", "as many as \"world\"");
+        msim_change_contradicts(r, &in, "dp", "as many as \"world\"");
     if (differ(p->micro_batches, w->accumulate))
-        msim_field_refuse(&in, "micro_batches", "as many as \"accumulate\"");
+        msim_change_contradicts(r, &in, "micro_batches",
+                                "as many as \"accumulate\"");
     refuse_split(&in, "ep",
                  "1: a recorded step does not say which tokens go to which "
                  "expert");

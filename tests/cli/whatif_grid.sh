@@ -66,6 +66,26 @@ want_rc 0
 [ "$(wc -l <"$folder/out")" -eq 6 ] || complain "want a head, a base and four points: $out"
 want_out ',8,"{""micro"":2}"'
 
+# Values that contradict each other are a point's own matter.
+run whatif --platform a100 --grid world=2,4 --grid 'parallel={"dp":2}' --grid accumulate=1,2 --csv "$job"
+want_rc 0
+[ "$(wc -l <"$folder/out")" -eq 6 ] || complain "want a head, a base and four points: $out"
+[ "$(grep -c 'grid.parallel.dp is 2, want as many as ""world""' "$folder/out")" -eq 2 ] ||
+    complain "want two points without a prediction: $out"
+[ "$(grep -c '"world 2, .*",[0-9.]*,' "$folder/out")" -eq 2 ] || complain "want two with one: $out"
+run whatif --platform a100 --grid 'parallel={"pp":2,"dp":2,"micro_batches":4},{"pp":2,"micro_batches":8}' \
+    --grid world=2,4 --grid accumulate=8 "$job"
+want_rc 0
+want_out 'grid.accumulate is 8, want as many as "parallel" says'
+want_out 'grid.world is 4, want as many as "dp" of "parallel"'
+# By name it is the file's: who wrote it can mend it.
+cat >"$folder/wrong.json" <<'JSON'
+{"scenarios": [{"name": "a", "changes": [{"world": 4}, {"parallel": {"dp": 2}}]}]}
+JSON
+run whatif --platform a100 "$folder/wrong.json" "$job"
+want_rc 3
+want_err 'parallel.dp is 2, want as many as "world"'
+
 wrong() { # TEXT JSON
     echo "$2" >"$folder/wrong.json"
     run whatif --platform a100 "$folder/wrong.json" "$job"
