@@ -103,11 +103,18 @@ wrong "scenarios is {}, want an array" '{"scenarios": {}, "grid": {"gpu": ["a100
 ten='[1,2,3,4,5,6,7,8,9,10]'
 wrong "grid has 100000 points, want at most 10000" \
     "{\"grid\": {\"batch\": $ten, \"kernels\": $ten, \"host\": $ten, \"nodes\": $ten, \"ranks\": $ten}}"
+wrong 'scenarios[0].changes[0].pp is no change, want {"pp":4} as' \
+    '{"scenarios": [{"name": "a", "changes": [{"pp": 4}]}]}'
+wrong 'grid.parallel has {"tp":2} twice' '{"grid": {"parallel": [{"tp": 2}, {"tp": 2}]}}'
 wrong 'grid.kernels is 0, want a number above 0' '{"grid": {"gpu": ["a100"], "kernels": [1, 0]}}'
 wrong 'grid.copies is "x", want a number above 0' '{"grid": {"copies": ["x"]}}'
 # What is wrong in the option is so in the question.
 usage_error "--grid: grid.gpuu is not known, did you mean gpu?" whatif --grid gpuu=a100 "$job"
 usage_error "--grid: grid.world is 0, want" whatif --platform h100 --grid world=0 llama3-8b
+usage_error '--grid: grid.tp is no change, want {"tp":1} as a value of parallel' whatif --grid tp=1,2 "$job"
+usage_error '--grid: grid.dp is no change, want {"dp":2} as a value of parallel' whatif --platform h100 --grid dp=2 llama3-8b
+usage_error "--grid: grid.batch has 8 twice, want each value once" whatif --grid batch=8,4,8 "$job"
+usage_error "--grid: grid.gpu has a100 twice" whatif --grid gpu=a100,a100 "$job"
 usage_error "--grid: grid.kernels is \"nan\", want a number above 0" whatif --grid kernels=nan "$job"
 # Where one GPU is asked for, several are no name that is not known.
 usage_error "unknown platform 'a100,h100', want one name here, of: a10," whatif --platform a100,h100 --grid batch=2 "$job"

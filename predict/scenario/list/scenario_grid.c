@@ -55,6 +55,46 @@ static enum msim_status look_at_factors(const cJSON *axis, const char *path,
     return MSIM_OK;
 }
 
+/* "h100", 0.5, {"to":2}; the caller frees it. */
+static char *text_of(const cJSON *value)
+{
+    return cJSON_IsString(value) ? strdup(value->valuestring)
+                                 : cJSON_PrintUnformatted(value);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Points are told apart by the texts of their values. */
+static enum msim_status look_for_twins(const cJSON *axis, const char *path,
+                                       struct msim_error *err)
+{
+    int most = cJSON_GetArraySize(axis), n = 0;
+    char **texts = calloc((size_t)most + 1, sizeof(*texts));
+    enum msim_status status = texts ? MSIM_OK : MSIM_ENOMEM;
+    const cJSON *value;
+
+    for (value = axis->child; status == MSIM_OK && value; value = value->next) {
+        texts[n] = text_of(value);
+        status = texts[n] ? MSIM_OK : MSIM_ENOMEM;
+        n += texts[n] != NULL;
+    }
+    if (status == MSIM_OK)
+        qsort(texts, (size_t)n, sizeof(*texts), by_text);
+    for (int i = 1; status == MSIM_OK && i < n; i++)
+        if (strcmp(texts[i - 1], texts[i]) == 0)
+            status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                               "grid.%.60s has %.60s twice, want each value "
+                               "once",
+                               axis->string, texts[i]);
+    while (n > 0)
+        free(texts[--n]);
+    free(texts);
+    return status;
+}
+
 /* How many points; EFORMAT where there are none, or too many. */
 static enum msim_status count_points(uint32_t *n, const cJSON *axes,
                                      const char *path, struct msim_error *err)
@@ -80,6 +120,7 @@ static enum msim_status count_points(uint32_t *n, const cJSON *axes,
         return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                          "grid has %.0f points, want at most %d", points,
                          MSIM_GRID_POINTS);
+    cJSON_ArrayForEach(axis, axes) MSIM_TRY(look_for_twins(axis, path, err));
     *n = (uint32_t)points;
     return MSIM_OK;
 }
@@ -113,13 +154,6 @@ static bool add_change(cJSON *changes, const char *axis, const cJSON *value)
     scale = cJSON_AddObjectToObject(change, "scale");
     return cJSON_AddStringToObject(scale, "select", axis) &&
            cJSON_AddNumberToObject(scale, "factor", value->valuedouble);
-}
-
-/* "h100", 0.5, {"to":2}; the caller frees it. */
-static char *text_of(const cJSON *value)
-{
-    return cJSON_IsString(value) ? strdup(value->valuestring)
-                                 : cJSON_PrintUnformatted(value);
 }
 
 static bool add_point(struct msim_scenario_grid *g, cJSON *scenarios,

@@ -4,6 +4,7 @@
 #include "predict/scenario/list/scenario_list.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "cuda-graph" is cuda_graph: names of changes are members, which have
@@ -20,9 +21,32 @@ static void settle_names(cJSON *change)
     }
 }
 
+/* How ranks split a model is one change, whose members are asked for alone. */
+static void refuse_part(struct msim_fields *f)
+{
+    static const char *const PARTS[] = {"tp",     "pp",       "vp",
+                                        "dp",     "ep",       "cp",
+                                        "stages", "schedule", "micro_batches"};
+    const cJSON *member = f->object->child;
+    char *change;
+
+    for (size_t i = 0; member && i < sizeof(PARTS) / sizeof(*PARTS); i++) {
+        if (strcmp(PARTS[i], member->string) != 0)
+            continue;
+        change = cJSON_PrintUnformatted(f->object);
+        f->status = msim_fail(f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+                              "%s%s is no change, want %.80s as a value of "
+                              "parallel",
+                              f->path, PARTS[i], change ? change : "it");
+        free(change);
+        return;
+    }
+}
+
 static void read_change(const struct msim_scenario_reader *r,
                         struct msim_fields *f)
 {
+    refuse_part(f);
     msim_fields_only(f, r->names);
     if (f->status != MSIM_OK)
         return;
