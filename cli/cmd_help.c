@@ -72,6 +72,11 @@ int msim_cmd_help(int argc, char **argv)
     const struct msim_verb *verb;
     char help[] = "--help";
 
+    if (argc > 2) {
+        msim_message("got '%s' behind '%s', want one verb or 'report'", argv[2],
+                     argv[1]);
+        return MSIM_EXIT_USAGE;
+    }
     if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
         print_help(stdout);
         return MSIM_EXIT_OK;

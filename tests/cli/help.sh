@@ -49,6 +49,9 @@ for verb in predict op compare plan whatif validate calibrate; do
         complain "no word of stacks"
 done
 
+usage_error "got 'extra' behind 'whatif', want one verb or 'report'" help whatif extra
+usage_error "got 'op' behind 'report', want one verb" help report op
+
 run --version
 want_rc 0
 want_no_err
