@@ -12,15 +12,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those of data/schemas; tests/cli/schemas.sh holds them together. */
-static const char *const NAMES[] = {
-    "prediction",   "predictions",  "whatif",      "comparison",
-    "plan",         "explanation",  "info",        "platforms",
-    "platform",     "operations",   "selection",   "program",
-    "replay",       "validation",   "synthesis",   "conversion",
-    "calibrated",   "evidence",     "experiments", "serving",
-    "plan/serving", "serving-plan", "apps",        "watch",
-    "learned",      "tuned",        NULL};
+/* Those of data/schemas, with the verb that answers so; tests/cli/schemas.sh
+ * holds them together. */
+static const struct {
+    const char *name, *verb;
+} SCHEMAS[] = {
+    {"prediction", "predict"},
+    {"predictions", "predict"},
+    {"whatif", "whatif"},
+    {"comparison", "compare"},
+    {"plan", "plan"},
+    {"explanation", "predict"},
+    {"info", "info"},
+    {"platforms", "platforms"},
+    {"platform", "platforms"},
+    {"operations", "op"},
+    {"selection", "select"},
+    {"program", "generate"},
+    {"replay", "replay"},
+    {"validation", "validate"},
+    {"synthesis", "synth"},
+    {"conversion", "convert"},
+    {"calibrated", "calibrate"},
+    {"evidence", "calibrate"},
+    {"experiments", "calibrate"},
+    {"serving", "serve"},
+    {"plan/serving", "plan"},
+    {"serving-plan", "size"},
+    {"apps", "apps"},
+    {"watch", "watch"},
+    {"learned", "learn"},
+    {"tuned", "learn"},
+};
+
+#define N_SCHEMAS (sizeof(SCHEMAS) / sizeof(SCHEMAS[0]))
 
 static const char *const EXAMPLES[] = {
     "mystique-sim schema",
@@ -40,30 +65,51 @@ static const struct msim_command COMMAND = {
     .max_operands = 1,
 };
 
-#define N_NAMES (sizeof(NAMES) / sizeof(NAMES[0]) - 1)
-
-/* The one of NAMES, also behind "mystique-sim/" and before "/1"; else NULL. */
+/* One of SCHEMAS, also behind "mystique-sim/" and before "/1"; else NULL. */
 static const char *find(const char *asked)
 {
     char whole[64];
 
-    for (size_t i = 0; i < N_NAMES; i++) {
-        snprintf(whole, sizeof(whole), "mystique-sim/%s/1", NAMES[i]);
-        if (strcmp(NAMES[i], asked) == 0 || strcmp(whole, asked) == 0)
-            return NAMES[i];
+    for (size_t i = 0; i < N_SCHEMAS; i++) {
+        const char *name = SCHEMAS[i].name;
+
+        snprintf(whole, sizeof(whole), "mystique-sim/%s/1", name);
+        if (strcmp(name, asked) == 0 || strcmp(whole, asked) == 0)
+            return name;
     }
     return NULL;
 }
 
+/* What a verb answers, or the name that was meant: ", did you mean 'a', 'b'?";
+ * "" where there is none. */
+static void suggest(char *text, size_t size, const char *asked)
+{
+    const char *names[N_SCHEMAS], *near;
+    size_t used = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < N_SCHEMAS && used < size; i++) {
+        names[i] = SCHEMAS[i].name;
+        if (strcmp(SCHEMAS[i].verb, asked) == 0)
+            used += (size_t)snprintf(text + used, size - used, "%s'%s'",
+                                     used ? ", " : ", did you mean ", names[i]);
+    }
+    near = used ? NULL : msim_nearest_word(asked, names, N_SCHEMAS);
+    if (near)
+        used = (size_t)snprintf(text, size, ", did you mean '%s'", near);
+    if (used && used < size)
+        snprintf(text + used, size - used, "?");
+}
+
 static enum msim_status fail_unknown(const char *asked, struct msim_error *err)
 {
-    const char *near = msim_nearest_word(asked, NAMES, N_NAMES);
+    char meant[256];
 
+    suggest(meant, sizeof(meant), asked);
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "no schema is called '%s'%s%s%s; 'mystique-sim schema' "
-                     "lists them",
-                     asked, near ? ", did you mean '" : "", near ? near : "",
-                     near ? "'?" : "");
+                     "no schema is called '%s'%s; 'mystique-sim schema' lists "
+                     "them",
+                     asked, meant);
 }
 
 /* A file of ours, as it is. */
@@ -104,8 +150,8 @@ int msim_cmd_schema(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    for (size_t i = 0; names.n == 0 && NAMES[i]; i++)
-        puts(NAMES[i]);
+    for (size_t i = 0; names.n == 0 && i < N_SCHEMAS; i++)
+        puts(SCHEMAS[i].name);
     if (names.n == 0)
         return MSIM_EXIT_OK;
     status = print_schema(names.items[0], &err);

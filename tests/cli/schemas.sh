@@ -22,6 +22,19 @@ usage_error "no schema is called 'prediktion', did you mean 'prediction'?; 'mys"
 usage_error "no schema is called 'mystique-sim/plan/2'; 'mys" schema mystique-sim/plan/2
 usage_error "no schema is called '../hosts/generic'" schema ../hosts/generic
 
+# A verb is told what it answers, as docs/json.md has it.
+sed -nE 's/^\| `([a-z]+) .*` [^|]*\| (.*) \|$/\1 \2/p' "$source/docs/json.md" >"$folder/verbs"
+while read -r verb text; do
+    for name in $(grep -oE 'mystique-sim/[a-z/-]+/1' <<<"$text" | sed 's/^[^/]*.//; s/.1$//'); do
+        [ "$verb" = "$name" ] && continue # asked for by that, and printed
+        run schema "$verb"
+        [ $rc -eq 0 ] || want_err "'$name'"
+    done
+done <"$folder/verbs"
+[ "$(wc -l <"$folder/verbs")" -gt 15 ] || complain "docs/json.md names no verbs"
+usage_error "no schema is called 'op', did you mean 'operations'?; 'mys" schema op
+usage_error "did you mean 'prediction', 'predictions', 'explanation'?;" schema predict
+
 # Columns of CSV, and their values.
 run --platform a100 --json "$source/data/traces/gpt2"
 cp "$folder/out" "$folder/answer.json"
