@@ -105,6 +105,14 @@ static void count_requests(struct msim_serving_outcome *o,
     }
 }
 
+/* What ends after the last arrival alone was too short a run for a rate; 0
+ * would say that nothing is served. */
+static void drop_rates(struct msim_class_outcome *c)
+{
+    if (c->requests && c->throughput_rps <= 0)
+        c->throughput_rps = c->tokens_per_s = c->goodput_rps = NAN;
+}
+
 /* The share of late requests over what a promise allows, of the promise that is
  * broken most; and whether one has too few. */
 static double worst_of(const struct msim_serving_outcome *o, uint32_t cls,
@@ -184,6 +192,7 @@ enum msim_status msim_outcome_classes(struct msim_serving_outcome *o,
         struct msim_class_outcome *c = &o->classes[i];
 
         c->name = o->app->classes[i].name;
+        drop_rates(c);
         c->e2e = figure(&o->run, i, MSIM_PROMISE_E2E, values);
         c->ttft = figure(&o->run, i, MSIM_PROMISE_TTFT, values);
         c->tpot = figure(&o->run, i, MSIM_PROMISE_TPOT, values);

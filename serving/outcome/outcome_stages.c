@@ -159,8 +159,9 @@ static enum msim_status warn_few(struct msim_serving_outcome *o,
 
     for (int i = 0; i < 3; i++)
         if (c->requests < P[i].wants)
-            MSIM_TRY(warn(o, "%s of %s: %llu requests", P[i].name, c->name,
-                          (unsigned long long)c->requests));
+            MSIM_TRY(warn(o, "%s of %s is rough: of %llu requests, want %llu",
+                          P[i].name, c->name, (unsigned long long)c->requests,
+                          (unsigned long long)P[i].wants));
     return MSIM_OK;
 }
 
@@ -176,6 +177,18 @@ static enum msim_status warn_refused(struct msim_serving_outcome *o,
                 (unsigned long long)c->unfinished, c->name);
 }
 
+/* More came than was served before the last one came. */
+static enum msim_status warn_unended(struct msim_serving_outcome *o,
+                                     const struct msim_class_outcome *c)
+{
+    if (!isnan(c->throughput_rps) || !(o->run.end_s > o->run.begin_s))
+        return MSIM_OK;
+    return warn(o,
+                "no request of %s ends between the warm-up and the last "
+                "arrival, so it has no rate: want more requests",
+                c->name);
+}
+
 enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w)
 {
@@ -187,6 +200,7 @@ enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                          "a stage with --free"));
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
         MSIM_TRY(warn_refused(o, &o->classes[i]));
+        MSIM_TRY(warn_unended(o, &o->classes[i]));
         MSIM_TRY(warn_few(o, &o->classes[i]));
     }
     for (uint32_t i = 0; i < o->app->n_stages; i++)

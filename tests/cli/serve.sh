@@ -34,9 +34,19 @@ for figure in '"requests": 3,' '"unfinished": 0,' \
     '"critical_share": 0.6976744186046512,' '"cost": 0.1,' \
     '"gate": {"p99_ms": 18.82, "mean_ms": 13}' \
     '"work": {"p99_ms": 1, "mean_ms": 1}' '"saturated": []' \
-    '"p50 of all: 3 requests"'; do
+    '"p50 of all is rough: of 3 requests, want 200"'; do
     want_out "$figure"
 done
+
+# Nothing ends in the millisecond from the first to the last arrival: 0 a second would
+# say that nothing is served.
+printf 't_s\n0\n0.001\n' >"$folder/short.csv"
+run serve "$folder/app.json" --requests "$folder/short.csv"
+want_rc 0
+want_out "all: 2 requests, 0 unfinished, -/s, goodput -/s, 50 % late"
+want_out "warning: no request of all ends between the warm-up and the last arrival, so it has no rate"
+run serve "$folder/app.json" --requests "$folder/short.csv" --json
+want_out '"throughput_rps": null,'
 
 run serve "$folder/app.json" --requests "$folder/log.csv" --csv
 want_rc 0
