@@ -281,8 +281,9 @@ static int64_t number(struct line *l, const char *key, int64_t least,
     v = cJSON_IsNumber(item) ? item->valuedouble : (double)least - 1;
     if (v >= (double)least && v < 1e15 && floor(v) == v)
         return (int64_t)v;
-    refuse(l, "'%s' is %s, want a whole number from %lld", key,
-           item ? "something else" : "missing", (long long)least);
+    refuse(l, "'%s' is %s, want a whole number from %lld%s", key,
+           item ? "something else" : "missing", (long long)least,
+           v >= 1e15 ? " to below 1e15" : "");
     return least > 0 ? least : 1;
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 1e15 /* exact in a double */
+#define MOST 1e15 /* exact in a double; named where it is what is wrong */
 
 struct msim_fields msim_fields_of(const cJSON *object, const char *file,
                                   struct msim_error *err)
@@ -109,7 +109,8 @@ int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
         return missing;
     if (v == floor(v) && v >= (double)least && v <= MOST)
         return (int64_t)v;
-    snprintf(want, sizeof(want), "a whole number from %lld", (long long)least);
+    snprintf(want, sizeof(want), "a whole number from %lld%s", (long long)least,
+             v > MOST ? " to 1e15" : "");
     msim_field_refuse(f, key, want);
     return least;
 }

@@ -183,8 +183,9 @@ static int64_t number(struct row *r, enum column c, int64_t least,
     }
     if (!*r->reason)
         snprintf(r->reason, r->size,
-                 "%s is '%.40s', want a whole number from %lld", COLUMN_TEXT[c],
-                 t ? t : "", (long long)least);
+                 "%s is '%.40s', want a whole number from %lld%s",
+                 COLUMN_TEXT[c], t ? t : "", (long long)least,
+                 v >= 1e15 ? " to below 1e15" : "");
     return least;
 }
 

@@ -148,7 +148,7 @@ static void read_numbers(const struct msim_job_rows *t, char *const *fields,
 
         if (!msim_decimal_int(text, strlen(text), &v) || v < 1 || v > 1000000) {
             snprintf(row->reason, sizeof(row->reason),
-                     "%s is '%.20s', want a whole number from 1",
+                     "%s is '%.20s', want a whole number from 1 to 1000000",
                      column_text(NUMBERS[i].column), text);
             return;
         }

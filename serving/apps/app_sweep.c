@@ -38,8 +38,9 @@ static void read_axis(struct msim_app_sweep *s, struct msim_fields *f,
 {
     static const char *const WANT[] = {
         "members of batching (\"max_num_seqs\": 64)",
-        "the name or file of a platform", "requests a second, above 0",
-        "a whole number from 1"};
+        "the name or file of a platform",
+        "requests a second, above 0 and at most 1e9",
+        "a whole number from 1 to 1000000"};
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, AXES[axis]);
     uint32_t n = 0;
     const cJSON *item;

@@ -67,6 +67,8 @@ static enum msim_status take_class(const struct reader *r, uint32_t *cls)
     return refuse(r, CLASS, "a class of the application");
 }
 
+#define WANT_BATCH "a whole number from 1 to 1000000"
+
 static enum msim_status take_row(const struct reader *r,
                                  struct msim_visit_row *row)
 {
@@ -76,10 +78,10 @@ static enum msim_status take_row(const struct reader *r,
     MSIM_TRY(take(r, LATENCY, 0, 0, "milliseconds from 0", &row->latency_ms));
     MSIM_TRY(take(r, WAIT, NAN, 0, "milliseconds from 0", &row->wait_ms));
     MSIM_TRY(take(r, SIZE, NAN, 1e-9, "a number above 0", &row->size));
-    MSIM_TRY(take(r, BATCH, 0, 1, "a whole number from 1", &batch));
+    MSIM_TRY(take(r, BATCH, 0, 1, WANT_BATCH, &batch));
     MSIM_TRY(take_class(r, &row->cls));
     if (batch > 1e6 || batch != floor(batch))
-        return refuse(r, BATCH, "a whole number from 1");
+        return refuse(r, BATCH, WANT_BATCH);
     if (row->wait_ms > row->latency_ms + ROUNDING_MS)
         return refuse(r, WAIT, "at most latency_ms");
     if (r->limits->seconds > 0 && row->t_s > r->limits->seconds + 1)

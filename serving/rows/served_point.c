@@ -83,13 +83,17 @@ static bool number(const struct row *r, enum msim_point_column c, bool whole,
 {
     const char *text = field(r, c);
     size_t n = strcspn(text, " ");
+    char want[48];
 
     *out = 0;
     if (n == 0)
         return true;
     if (!msim_decimal_real(text, n, out) || text[n + strspn(text + n, " ")] ||
-        !(*out >= 0) || *out > most || (whole && floor(*out) != *out))
+        !(*out >= 0) || (whole && floor(*out) != *out))
         return refuse(r, c, whole ? "a whole number, 1 or more" : "a number");
+    snprintf(want, sizeof(want), "at most %.10g", most);
+    if (*out > most)
+        return refuse(r, c, want);
     return true;
 }
 

@@ -25,6 +25,11 @@ sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
 want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
 want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
 
+printf 'm,n,k,dtype\n1e15,8,8,fp32\n' >"$folder/most.csv"
+run op --platform a100 "$folder/most.csv"
+want_out "m is '1e15', want a whole number from 1 to below 1e15"
+run op --platform a100 "$folder/rows.csv"
+
 # The same as JSON: cells are texts, what is said of a row has members of its own.
 run op --platform a100 --json "$folder/rows.csv"
 want_rc 0

@@ -216,8 +216,8 @@ static void test_job_rows__takes_numbers_for_a_gpt(void)
             row = row_of("hidden,heads,layers", line);
             if (!CASES[i].accepted)
                 snprintf(want, sizeof(want),
-                         "%s is '%s', want a whole number from 1", COLUMNS[c],
-                         CASES[i].value);
+                         "%s is '%s', want a whole number from 1 to 1000000",
+                         COLUMNS[c], CASES[i].value);
             CHECK_STR(row.reason, want);
         }
 }

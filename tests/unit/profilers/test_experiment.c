@@ -208,6 +208,8 @@ static void test_experiment__refused(void)
          "'m' is missing, want a whole number from 1"},
         {"{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":1.5,\"n\":1,\"k\":1}",
          "'m' is something else, want a whole number from 1"},
+        {"{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":1e15,\"n\":1,\"k\":1}",
+         "'m' is something else, want a whole number from 1 to below 1e15"},
         {"{\"table\":\"gemm\",\"dtype\":\"fp5\",\"m\":1,\"n\":1,\"k\":1}",
          "'dtype' is 'fp5', which is not known"},
         {"{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":1,\"n\":1,\"k\":1,"

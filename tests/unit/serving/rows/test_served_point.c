@@ -122,6 +122,8 @@ static void test_served_point__refuses(void)
     CHECK(!read_table("model,platform,isl", "m,h100,many"));
     CHECK(strcmp(reason, "isl: got 'many', want a whole number, 1 or more") ==
           0);
+    CHECK(!read_table("model,platform,isl", "m,h100,1000001"));
+    CHECK_STR(reason, "isl: got '1000001', want at most 1000000");
     CHECK(!read_table("model,platform,isl", "m,h100,-5"));
     CHECK(!read_table("model,platform,tp_size", "m,h100,1.5"));
     CHECK(!read_table("model,platform,backend", "m,h100,ollama"));
