@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void put_platform(const struct msim_plan *plan,
                          const struct msim_spec *spec, uint32_t i, FILE *out)
@@ -160,6 +161,38 @@ static void put_recorded(const struct msim_plan_traced *t, FILE *out)
         t->predicted_us / t->measured_us);
 }
 
+/* Does "NAME/../" begin at `at`? */
+static bool is_left_again(const char *at)
+{
+    size_t n = strcspn(at, "/");
+
+    return n > 0 && strncmp(at + n, "/../", 4) == 0 &&
+           !(at[0] == '.' && (n == 1 || (n == 2 && at[1] == '.')));
+}
+
+/* A path for a reader, who need not follow "plans/../../data" in and out of
+ * folders; files are opened by the path itself, since a folder may be a link.
+ */
+static void put_path(const char *path, FILE *out)
+{
+    char text[sizeof(((struct msim_spec *)NULL)->trace[0])];
+    size_t begin = 0;
+
+    snprintf(text, sizeof(text), "%s", path);
+    while (text[begin]) {
+        char *at = text + begin;
+        size_t n = strcspn(at, "/");
+
+        if (is_left_again(at)) {
+            memmove(at, at + n + 4, strlen(at + n + 4) + 1);
+            begin = 0; /* what stands in front may be left now */
+        } else {
+            begin += n + (at[n] == '/');
+        }
+    }
+    msim_html_print(out, "%s", *text ? text : ".");
+}
+
 static void put_trace(const struct msim_plan *plan,
                       const struct msim_spec *spec, FILE *out)
 {
@@ -173,7 +206,8 @@ static void put_trace(const struct msim_plan *plan,
           "run.</p>\n<ul>\n<li>Recorded: ",
           out);
     for (uint32_t i = 0; i < spec->n_traces; i++) {
-        msim_html_print(out, "%s%s", i ? ", " : "", spec->trace[i]);
+        fputs(i ? ", " : "", out);
+        put_path(spec->trace[i], out);
     }
     fprintf(out, "; a batch of %" PRId64 ".</li>\n<li>The host (CPU side): ",
             t->batch);

@@ -44,6 +44,13 @@ awk -F, 'NR > 1 {
     if ($16 / days < 0.9999 || $16 / days > 1.0001 || $17 / cost < 0.9999 || $17 / cost > 1.0001)
         exit 1 }' "$points" || complain "days or cost do not follow from the step"
 
+# Where the trace lies, without the way into the spec's folder and out again.
+sed 's#"step.et#"../sub/./../sub/step.et#' "$folder/sub/spec.json" >"$folder/sub/about.json"
+run plan "$folder/sub/about.json" -o "$folder/about"
+want_rc 0
+grep -q "Recorded: $folder/sub/step.et.json.gz;" "$folder/about/report.html" ||
+    complain "another path: $(grep -o 'Recorded: [^;]*' "$folder/about/report.html")"
+
 # The page is whole, with what only a traced step has.
 page=$folder/plan/report.html
 grep -q 'Train as the step recorded in' "$page" || complain "the page has no question"
