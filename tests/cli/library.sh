@@ -56,6 +56,52 @@ done
     complain "predicts from nothing"
 grep -q "none.json: " "$folder/err" || complain "got $(cat "$folder/err")"
 
+# A job that is loaded is worth it: another prediction takes at most half of the
+# instructions that the program takes for one. What a run with two has more than one
+# with one is the second.
+last="the second prediction"
+cat >"$folder/again.c" <<'END'
+#include <mystique.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    const char *path = argv[1];
+    mystique_job *job;
+    mystique_result *r;
+    mystique *m;
+
+    if (argc != 3 || mystique_open(&m, NULL, NULL) ||
+        mystique_load(&job, m, &path, 1, NULL, NULL))
+        return 1;
+    for (int n = atoi(argv[2]); n > 0; n--) {
+        if (mystique_predict(&r, job, "{\"platform\": \"a100\"}", NULL))
+            return 1;
+        mystique_result_free(r);
+    }
+    mystique_job_free(job);
+    mystique_close(m);
+    return 0;
+}
+END
+instructions() { # COMMAND...
+    LD_LIBRARY_PATH=$libdir valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" \
+        2>&1 >/dev/null | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+if [ "${MSIM_SANITIZE:-0}" = 1 ] || ! command -v valgrind >/dev/null; then
+    echo "with sanitizers, or no valgrind: instructions are not counted"
+else
+    # shellcheck disable=SC2046 # words of options
+    "${CC:-cc}" -o "$folder/again" "$folder/again.c" $(pkg-config --cflags --libs mystique) ||
+        complain "does not build"
+    one=$(instructions "$folder/again" "$trace" 1)
+    two=$(instructions "$folder/again" "$trace" 2)
+    program=$(instructions "$sim" --platform a100 --json "$trace")
+    echo "instructions: the program $program, the second prediction $((two - one))"
+    [ "$one" -gt 0 ] && [ $((2 * (two - one))) -le "$program" ] ||
+        complain "takes $((two - one)) instructions, the program $program: want half"
+fi
+
 last="the CMake package"
 mkdir "$folder/user"
 cat >"$folder/user/CMakeLists.txt" <<END
