@@ -35,6 +35,7 @@ struct msim_csv {
     char **fields;
     char **header;
     uint32_t columns;
+    const char *twice; /* of the header, looked for; NULL: none */
 };
 
 static enum msim_status fill(struct msim_csv *c, struct msim_error *err)
@@ -320,12 +321,18 @@ const char *msim_csv_header(const struct msim_csv *c, uint32_t column)
     return c->header[column];
 }
 
-uint32_t msim_csv_find(const struct msim_csv *c, const char *name)
+uint32_t msim_csv_find(struct msim_csv *c, const char *name)
 {
-    for (uint32_t i = 0; i < c->columns; i++)
-        if (strcmp(c->header[i], name) == 0)
-            return i;
-    return UINT32_MAX;
+    uint32_t found = UINT32_MAX;
+
+    for (uint32_t i = c->columns; i-- > 0;) {
+        if (strcmp(c->header[i], name) != 0)
+            continue;
+        if (found != UINT32_MAX)
+            c->twice = c->header[i];
+        found = i;
+    }
+    return found;
 }
 
 enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
@@ -334,6 +341,9 @@ enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
     bool found;
 
     *fields = NULL;
+    if (c->twice)
+        return msim_fail(err, MSIM_EFORMAT, c->path, MSIM_OFFSET_NONE,
+                         "two columns are called '%.60s', want one", c->twice);
     MSIM_TRY(read_row(c, &found, err));
     if (!found)
         return MSIM_OK;

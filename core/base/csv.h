@@ -35,8 +35,9 @@ void msim_csv_close(struct msim_csv *c);
 
 uint32_t msim_csv_columns(const struct msim_csv *c);
 const char *msim_csv_header(const struct msim_csv *c, uint32_t column);
-/* The column with this name, or UINT32_MAX. */
-uint32_t msim_csv_find(const struct msim_csv *c, const char *name);
+/* The column with this name, or UINT32_MAX. Where two have it the next row is
+ * EFORMAT: nobody can tell which is meant. */
+uint32_t msim_csv_find(struct msim_csv *c, const char *name);
 
 /*
  * The next row: `*fields` (one text a column) stays valid until the next call,

@@ -139,8 +139,7 @@ static enum msim_status find_table(struct msim_row_map *map,
 }
 
 enum msim_status msim_row_map_init(struct msim_row_map *map,
-                                   const struct msim_csv *csv,
-                                   struct msim_error *err)
+                                   struct msim_csv *csv, struct msim_error *err)
 {
     for (int i = 0; i < COL_COUNT; i++)
         map->column[i] = msim_csv_find(csv, COLUMN_TEXT[i]);

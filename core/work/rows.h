@@ -59,7 +59,7 @@ struct msim_row_map {
  */
 MSIM_MUST_CHECK
 enum msim_status msim_row_map_init(struct msim_row_map *map,
-                                   const struct msim_csv *csv,
+                                   struct msim_csv *csv,
                                    struct msim_error *err);
 
 /*

@@ -33,8 +33,7 @@ void msim_point_note(char *text, const char *fmt, ...)
 }
 
 enum msim_status msim_point_columns_find(struct msim_point_columns *columns,
-                                         const struct msim_csv *csv,
-                                         const char *path,
+                                         struct msim_csv *csv, const char *path,
                                          struct msim_error *err)
 {
     for (uint32_t c = 0; c < MSIM_POINT_COLUMNS; c++) {

@@ -75,8 +75,7 @@ struct msim_point_columns {
 /* EFORMAT where there is no model or no platform; names `path`. */
 MSIM_MUST_CHECK
 enum msim_status msim_point_columns_find(struct msim_point_columns *columns,
-                                         const struct msim_csv *csv,
-                                         const char *path,
+                                         struct msim_csv *csv, const char *path,
                                          struct msim_error *err);
 
 /* Replicas of one kind. */

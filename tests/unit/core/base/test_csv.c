@@ -222,6 +222,25 @@ static void test_csv__fields_drive_no_terminal(void)
     free(got);
 }
 
+/* What is looked for is there once; of other columns there may be more, as in
+ * an answer that was made of an answer. */
+static void test_csv__refuses_columns_of_one_name(void)
+{
+    struct msim_error err = {0};
+    char *const *fields;
+    struct msim_csv *c;
+
+    write_file("a,b,c,b\n1,2,3,4\n");
+    REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
+    CHECK_UINT(msim_csv_find(c, "a"), 0);
+    CHECK_INT(msim_csv_next(c, &fields, &err), MSIM_OK);
+    CHECK_STR(fields[1], "2");
+    CHECK_UINT(msim_csv_find(c, "b"), 1);
+    CHECK_INT(msim_csv_next(c, &fields, &err), MSIM_EFORMAT);
+    CHECK_STR(err.text, "two columns are called 'b', want one");
+    msim_csv_close(c);
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -236,6 +255,7 @@ int main(void)
     RUN(test_csv__fields_are_no_formulas);
     RUN(test_csv__other_fields_stay_as_they_are);
     RUN(test_csv__fields_drive_no_terminal);
+    RUN(test_csv__refuses_columns_of_one_name);
     unlink(path);
     return check_summary();
 }
