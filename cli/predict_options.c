@@ -5,6 +5,7 @@
 #include "cli/predict_options.h"
 
 #include "cli/choice_rows.h"
+#include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -14,6 +15,7 @@
 #include "predict/whatif/price_list.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -460,6 +462,7 @@ static enum msim_status read_prices(struct msim_predict_options *o,
                                     struct msim_error *err)
 {
     const char *platforms = o->settings.platform;
+    char data[PATH_MAX];
     uint32_t n = 1;
 
     if (!platforms)
@@ -471,8 +474,9 @@ static enum msim_status read_prices(struct msim_predict_options *o,
     if (n > MSIM_PLATFORMS_MAX)
         return MSIM_OK; /* refused where platforms are read */
     o->prices.n = n;
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     return msim_price_list_read(o->prices.of, RATE_MAX, o->price_file,
-                                platforms, err);
+                                platforms, data, err);
 }
 
 /* What is asked for besides --explain, which does not print it; NULL: nothing.

@@ -4,15 +4,18 @@
 #include "predict/whatif/price_list.h"
 
 #include "core/base/csv.h"
+#include "models/platform/platform_find.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 struct prices {
-    const char *path, *platforms;
+    const char *path, *platforms, *data;
     struct msim_csv *csv;
     uint32_t platform, gpus, usd; /* columns */
     double *of;                   /* NAN: no row yet */
@@ -30,6 +33,23 @@ static size_t name_of(const char **name, const char *list, uint32_t index)
     }
     *name = list;
     return list ? strcspn(list, ",@") : 0;
+}
+
+/* Is a name of the table the one of the list? "NVIDIA A100-SXM4-80GB" is a100.
+ */
+static bool is_same(const struct prices *p, const char *cell, const char *name,
+                    size_t n)
+{
+    char asked[PATH_MAX], path[PATH_MAX], other[PATH_MAX];
+
+    if (strlen(cell) == n && strncasecmp(cell, name, n) == 0)
+        return true;
+    snprintf(asked, sizeof(asked), "%.*s", (int)n, name);
+    return msim_platform_find(path, sizeof(path), p->data, asked, NULL) ==
+               MSIM_OK &&
+           msim_platform_find(other, sizeof(other), p->data, cell, NULL) ==
+               MSIM_OK &&
+           strcmp(path, other) == 0;
 }
 
 static enum msim_status find_columns(struct prices *p)
@@ -74,8 +94,7 @@ static enum msim_status take_row(struct prices *p, char *const *fields)
                          "want at most %g",
                          msim_csv_line(p->csv), usd / gpus, p->most);
     for (uint32_t i = 0; (n = name_of(&name, p->platforms, i)) > 0; i++) {
-        if (strlen(fields[p->platform]) != n ||
-            strncasecmp(fields[p->platform], name, n) != 0)
+        if (!is_same(p, fields[p->platform], name, n))
             continue;
         if (!isnan(p->of[i]))
             return msim_fail(p->err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
@@ -111,11 +130,12 @@ static enum msim_status read_rows(struct prices *p)
 }
 
 enum msim_status msim_price_list_read(double *of, double most, const char *path,
-                                      const char *platforms,
+                                      const char *platforms, const char *data,
                                       struct msim_error *err)
 {
     struct prices p = {.path = path,
                        .platforms = platforms,
+                       .data = data,
                        .of = of,
                        .most = most,
                        .err = err};

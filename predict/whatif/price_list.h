@@ -14,12 +14,13 @@
 /*
  * The prices of an hour of one GPU of each of `platforms` ("a100,h100@vllm"; a
  * stack has its GPU's), in `of`, which has room for all of them; at most
- * `most`. EFORMAT names what is wrong in the table, such as a second price of
- * one; EUSAGE a platform that it has not.
+ * `most`. The table may call a platform by any name that `data` (its folder)
+ * has of it. EFORMAT names what is wrong in the table, such as a second price
+ * of one; EUSAGE a platform that it has not.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_price_list_read(double *of, double most, const char *path,
-                                      const char *platforms,
+                                      const char *platforms, const char *data,
                                       struct msim_error *err);
 
 #endif

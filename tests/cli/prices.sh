@@ -18,6 +18,13 @@ want_rc 0
 cmp -s "$folder/out" "$folder/listed" || complain "a table is not its list"
 grep -q '"cost_usd": [0-9]' "$folder/out" || complain "no cost: $out"
 
+# By the names that --platform takes, and those that drivers report.
+printf '%s\n' platform,usd_per_hour 'NVIDIA A100-SXM4-80GB,2' h100-sxm,3 unheard-of,1 \
+    'Tesla T4,0.3' >"$folder/products.csv"
+run --platform a100,h100@pytorch-2.9,t4 --price "$folder/products.csv" --json "$job"
+want_rc 0
+cmp -s "$folder/out" "$folder/listed" || complain "names of products are not known: $err"
+
 wrong() { # CODE TEXT LINE...: an A100's price of that table
     local code=$1 text=$2
     shift 2
@@ -28,6 +35,10 @@ wrong() { # CODE TEXT LINE...: an A100's price of that table
 }
 wrong 2 "no price of 'a100', want a row of it" platform,usd_per_hour h100,2
 wrong 3 "line 3 is a second price of 'A100'" platform,usd_per_hour a100,2 A100,3
+wrong 3 "line 3 is a second price of 'NVIDIA A100-SXM4-80GB'" platform,usd_per_hour a100,2 \
+    "NVIDIA A100-SXM4-80GB,3"
+wrong 3 "two columns are called 'usd_per_hour', want one" platform,usd_per_hour,usd_per_hour a100,2,3
+wrong 3 "two columns are called 'gpus', want one" gpus,platform,usd_per_hour,gpus 8,a100,2,1
 wrong 3 "no column 'usd_per_hour'" platform,usd a100,2
 wrong 3 "line 2: usd_per_hour is '-1', want a number above 0" platform,usd_per_hour a100,-1
 wrong 3 "line 2: gpus is 'x', want a number above 0" platform,gpus,usd_per_hour a100,x,3
