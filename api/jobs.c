@@ -39,23 +39,6 @@ static enum msim_status keep_paths(struct mystique_job *job,
     return job->paths ? MSIM_OK : MSIM_ENOMEM;
 }
 
-/* A folder that `synth` wrote says which job its traces are of. */
-static enum msim_status open_written(struct mystique_job *job,
-                                     struct msim_error *err)
-{
-    bool is = false;
-
-    if (job->settings.n_paths == 1)
-        MSIM_TRY(msim_written_job_open(&job->written, &is, job->paths[0],
-                                       job->data, err));
-    if (is) {
-        job->settings.described = &job->written.source;
-        job->settings.gpus_a_node = job->written.gpus_a_node;
-        job->settings.load.stand_for_all = true;
-    }
-    return MSIM_OK;
-}
-
 static enum msim_status load(struct mystique_job *job, const mystique *m,
                              const char *const *paths, size_t n,
                              const char *options, struct msim_error *err)
@@ -67,7 +50,8 @@ static enum msim_status load(struct mystique_job *job, const mystique *m,
     job->settings.shelf = &job->shelf;
     MSIM_TRY(keep_paths(job, paths, n, err));
     MSIM_TRY(msim_load_options_read(job, options, err));
-    MSIM_TRY(open_written(job, err));
+    MSIM_TRY(msim_written_job_let_know(&job->written, &job->settings, job->data,
+                                       err));
     MSIM_TRY(msim_inputs_load(&job->inputs, &job->settings, err));
     job->shelf.job = job->inputs.job;
     return MSIM_OK;

@@ -6,11 +6,7 @@
 #define MSIM_CLI_WRITTEN_H
 #include "plan/written/written_job.h"
 
-/*
- * Where the settings name one folder of written traces, let them know it. `job`
- * must live, and stay where it is, as long as the settings are used; release it
- * with msim_written_job_release() in any case.
- */
+/* msim_written_job_let_know() from the program's data folder. */
 MSIM_MUST_CHECK
 enum msim_status msim_written_settings(struct msim_written_job *job,
                                        struct msim_predict_settings *s,

@@ -41,20 +41,9 @@ struct asking {
  * is known of it. */
 static enum msim_status find_written(struct asking *a, struct msim_error *err)
 {
-    struct msim_predict_settings *s = &a->settings;
-    bool is;
-
-    *s = a->of->settings;
-    if (s->n_paths != 1)
-        return MSIM_OK;
-    MSIM_TRY(
-        msim_written_job_open(&a->written, &is, s->paths[0], s->data, err));
-    if (!is)
-        return MSIM_OK;
-    s->described = &a->written.source;
-    s->gpus_a_node = a->written.gpus_a_node;
-    s->load.stand_for_all = true;
-    return MSIM_OK;
+    a->settings = a->of->settings;
+    return msim_written_job_let_know(&a->written, &a->settings,
+                                     a->settings.data, err);
 }
 
 /* The job itself, on each GPU: changed ones keep what that says. A GPU that

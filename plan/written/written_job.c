@@ -9,6 +9,7 @@
 #include "plan/memory/job_memory.h"
 #include "plan/memory/steps_read.h"
 #include "plan/synth/synth_manifest.h"
+#include "predict/settings.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -207,6 +208,25 @@ void msim_written_job_release(struct msim_written_job *job)
     msim_step_fit_release(&job->fit);
     free(job->file);
     job->file = NULL;
+}
+
+enum msim_status msim_written_job_let_know(struct msim_written_job *job,
+                                           struct msim_predict_settings *s,
+                                           const char *data_dir,
+                                           struct msim_error *err)
+{
+    bool is;
+
+    memset(job, 0, sizeof(*job));
+    if (s->n_paths != 1)
+        return MSIM_OK;
+    MSIM_TRY(msim_written_job_open(job, &is, s->paths[0], data_dir, err));
+    if (is) {
+        s->described = &job->source;
+        s->gpus_a_node = job->gpus_a_node;
+        s->load.stand_for_all = true;
+    }
+    return MSIM_OK;
 }
 
 /* ---- the job of changed traces ------------------------------------------- */

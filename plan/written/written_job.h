@@ -37,6 +37,18 @@ enum msim_status msim_written_job_open(struct msim_written_job *job, bool *is,
                                        struct msim_error *err);
 void msim_written_job_release(struct msim_written_job *job);
 
+/*
+ * Where the settings name one folder of written traces, let them know it. `job`
+ * must live, and stay where it is, as long as the settings are used; release it
+ * in any case.
+ */
+struct msim_predict_settings; /* predict/settings.h */
+MSIM_MUST_CHECK
+enum msim_status msim_written_job_let_know(struct msim_written_job *job,
+                                           struct msim_predict_settings *s,
+                                           const char *data_dir,
+                                           struct msim_error *err);
+
 struct msim_folder; /* core/base/write_folder.h */
 /*
  * Write the synth.json of what the changes `by` make of the traces, `files` of
