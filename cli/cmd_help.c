@@ -58,9 +58,8 @@ static void print_help(FILE *out)
     fputs("\n"
           "'mystique-sim help report' explains every word of a report.\n"
           "'mystique-sim VERB --help' lists the options of a verb. Exit codes: "
-          "0 ok, 1 a\ncheck failed or a plan has no answer, 2 usage, 3 bad "
-          "input, "
-          "4 internal.\n"
+          "0 ok, 1 a\ncheck failed or nothing could be answered, 2 usage, 3 "
+          "bad input, 4 internal.\n"
           "\n"
           "options of predict:\n",
           out);

@@ -62,7 +62,8 @@ static const struct msim_command COMMAND = {
         "q_len kv_len\nhead_dim; op dtype shape; collective ranks bytes; n c "
         "h w k r s. Every row is\ncopied with predicted_us, low_us, high_us "
         "and model added; where there is no\nprediction these are empty and "
-        "model says why. Columns 'framework' and 'source'\nname the "
+        "model says why; where no row has one the\nexit code is 1. Columns "
+        "'framework' and 'source'\nname the "
         "software stack; without them the time is that of the bare kernel.\n"
         "Behind the model stand the rules that a row breaks (docs/guards.md): "
         "(memory)\nneeds more than the GPU's memory.",
@@ -85,6 +86,8 @@ static enum msim_status answer(const struct settings *s,
     msim_guard_sentence(&count, "rows", marked);
     if (*marked)
         msim_message_warning("%s", marked);
+    if (status == MSIM_OK)
+        status = msim_guard_some(count.answers, count.asked, "rows", err);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/written.h"
 #include "core/base/json.h"
 #include "core/base/write_folder.h"
+#include "core/guard/guard.h"
 #include "core/report/page/page_file.h"
 #include "core/report/write/report_format.h"
 #include "plan/whatif/job_whatif.h"
@@ -157,6 +158,27 @@ static enum msim_status report(const struct msim_scenarios *s,
     return MSIM_OK;
 }
 
+/* A ranking has none that could not be predicted. */
+static enum msim_status some_scenario(const struct msim_scenarios *s,
+                                      struct msim_error *err)
+{
+    uint64_t answers = 0;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        answers += !*s->rows[i].reason;
+    return msim_guard_some(answers, s->n, "scenarios", err);
+}
+
+static enum msim_status some_job(const struct msim_job_whatif *w,
+                                 struct msim_error *err)
+{
+    uint64_t answers = 0;
+
+    for (uint32_t i = 0; i < w->n; i++)
+        answers += !*w->rows[i].reason;
+    return msim_guard_some(answers, w->n, "scenarios", err);
+}
+
 static enum msim_status scenarios_json(const void *of, FILE *out)
 {
     return msim_scenarios_json(of, out);
@@ -263,6 +285,8 @@ static enum msim_status describe(const struct msim_scenario_source *scenarios,
         status = report_jobs(&w, s->output);
     if (status == MSIM_OK && s->write)
         status = write_jobs(&w, model, s, data, err);
+    if (status == MSIM_OK)
+        status = some_job(&w, err);
     msim_job_whatif_release(&w);
     return status;
 }
@@ -348,6 +372,8 @@ static enum msim_status run(const struct msim_scenario_source *from,
         status = report(&s, cli->output);
     if (status == MSIM_OK && cli->write)
         status = write_traces(&s, &in, &job, cli->write, err);
+    if (status == MSIM_OK)
+        status = some_scenario(&s, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);

@@ -164,8 +164,20 @@ void msim_guard_sum(struct msim_guard_count *to,
 {
     to->answers += from->answers;
     to->marked += from->marked;
+    to->asked += from->asked;
     for (int g = 0; g < MSIM_GUARDS; g++)
         to->by[g] += from->by[g];
+}
+
+enum msim_status msim_guard_some(uint64_t answers, uint64_t asked,
+                                 const char *what, struct msim_error *err)
+{
+    if (answers || !asked)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                     "0 of %" PRIu64 " %s have an answer, want one; each says "
+                     "why",
+                     asked, what);
 }
 
 void msim_guard_sentence(const struct msim_guard_count *c, const char *what,

@@ -97,6 +97,7 @@ void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
 
 struct msim_guard_count {
     uint64_t answers, marked, by[MSIM_GUARDS];
+    uint64_t asked; /* with what has no answer; 0: not counted */
 };
 void msim_guard_add(struct msim_guard_count *c, msim_guard_marks marks);
 void msim_guard_sum(struct msim_guard_count *to,
@@ -107,6 +108,11 @@ void msim_guard_sum(struct msim_guard_count *to,
 #define MSIM_GUARD_SENTENCE 640
 void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
                          char text[MSIM_GUARD_SENTENCE]);
+/* ECHECK where answers were asked for and there is none, each of which says
+ * why. `what` is the plural of an answer. */
+MSIM_MUST_CHECK
+enum msim_status msim_guard_some(uint64_t answers, uint64_t asked,
+                                 const char *what, struct msim_error *err);
 /* "guards": {"answers": 40, "marked": 2, "text": "2 of 40 ..."}, of all. */
 void msim_guard_count_json(struct msim_json *j,
                            const struct msim_guard_count *c, const char *what);

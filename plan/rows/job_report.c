@@ -273,6 +273,7 @@ static enum msim_status answer_all(struct report *r, const char *path,
     MSIM_TRY(msim_job_marks_flush(&r->marks));
     if (!r->o->csv)
         MSIM_TRY(write_text(r));
+    MSIM_TRY(msim_guard_some(r->predicted, r->rows, "jobs", err));
     return msim_judged_grant(&r->judged, &r->o->wish, err);
 }
 

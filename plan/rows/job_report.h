@@ -21,7 +21,7 @@ struct msim_job_report_options {
 
 /*
  * Read the table at `path` and write the report to `out`; ECHECK past a limit,
- * once all is written.
+ * or where no row has a prediction, once all is written.
  *
  * CSV: every row, in order, its columns kept, with
  *   predicted_ms, low_ms, high_ms   one optimizer step, a 90 % interval

@@ -242,6 +242,7 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
             MSIM_TRY(write_json(c, fields, &rows[r], out));
         else
             write_csv(c, fields, &rows[r], out);
+        b->count.asked++;
         if (!*rows[r].why)
             msim_guard_add(&b->count, rows[r].e.marks);
     }

@@ -74,22 +74,29 @@ static enum msim_status judge_all(struct msim_judged_groups *g,
     return MSIM_OK;
 }
 
+static uint32_t predicted_of(const struct msim_trace_rows *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        n += !*t->scenarios.rows[i].reason;
+    return n;
+}
+
 static enum msim_status write_text(const struct msim_trace_rows *t,
                                    const struct msim_judged_groups *g,
                                    FILE *out)
 {
     char marked[MSIM_GUARD_SENTENCE];
     const char *why = NULL;
-    uint32_t predicted = 0;
 
     for (uint32_t i = 0; i < t->n; i++) {
         const char *reason = t->scenarios.rows[i].reason;
 
-        predicted += !*reason;
         if (*reason && !why)
             why = reason;
     }
-    fprintf(out, "%u of %u jobs predicted\n", predicted, t->n);
+    fprintf(out, "%u of %u jobs predicted\n", predicted_of(t), t->n);
     if (why)
         msim_print(out, "the first without a prediction: %s\n", why);
     if (g->n == 0)
@@ -115,6 +122,8 @@ enum msim_status msim_trace_rows_report(const struct msim_trace_rows *t,
         write_csv(t, out);
     else if (status == MSIM_OK)
         status = write_text(t, &g, out);
+    if (status == MSIM_OK)
+        status = msim_guard_some(predicted_of(t), t->n, "jobs", err);
     if (status == MSIM_OK)
         status = msim_judged_grant(&g, wish, err);
     msim_judged_release(&g);

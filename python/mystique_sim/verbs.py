@@ -173,7 +173,7 @@ def whatif(
     with _written(_scenarios(changes)) as file, _written(strategy or "") as splits:
         if strategy:
             given["strategy"] = splits
-        data, messages, _ = _run("whatif", given, [file, *paths])
+        data, messages, _ = _run("whatif", given, [file, *paths], (0, 1))
     return WhatIf(data, messages)
 
 
@@ -227,7 +227,7 @@ def op(rows: Any, platform: PathLike, **options: Option) -> OpTable:
     is_path = isinstance(rows, (str, os.PathLike))
     data, messages, _ = _run(
         "op", {**options, "platform": os.fspath(platform)},
-        [rows if is_path else "-"], stdin=None if is_path else _csv(rows))
+        [rows if is_path else "-"], (0, 1), stdin=None if is_path else _csv(rows))
     return OpTable(data, messages)
 
 

@@ -121,6 +121,15 @@ def test_explain_is_an_answer_of_its_own(gpt2):
     assert why.rows()[0]["predicted_us"] > 0
 
 
+def test_answers_without_an_answer_are_answers():
+    """The program ends with 1 then; each row and scenario says why."""
+    rows = ms.op([{"m": 0, "n": 8, "k": 8, "dtype": "fp16"}], "a100")
+    assert "whole number" in rows.rows()[0]["reason"]
+    assert any("0 of 1 rows" in line for line in rows.messages)
+    scenarios = ms.whatif(ms.sample("gpt2"), {"odd": [{"parallel": {"tp": 3}}]}, platform="a100")
+    assert scenarios["scenarios"][0]["reason"]
+
+
 def test_op_takes_rows(tmp_path):
     rows = [{"m": 1024, "n": 1024, "k": 1024, "dtype": "bf16"},
             {"m": 1024, "n": 1024, "k": 0, "dtype": "bf16"}]

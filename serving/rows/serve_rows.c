@@ -8,6 +8,7 @@
  */
 #include "serving/rows/serve_rows.h"
 
+#include "core/guard/guard.h"
 #include "core/turns/turns.h"
 #include "serving/rows/point_table.h"
 
@@ -66,6 +67,7 @@ enum msim_status msim_serve_rows(const struct msim_serve_rows_wish *wish,
                                  FILE *out, struct msim_error *err)
 {
     struct msim_point_table t;
+    uint64_t answers = 0, asked = 0;
     enum msim_status status = msim_point_table_read(
         &t, wish->path, wish->models, wish->data_dir, err);
 
@@ -76,10 +78,13 @@ enum msim_status msim_serve_rows(const struct msim_serve_rows_wish *wish,
             msim_point_table_csv(&t, out);
         else
             msim_point_table_text(&t, out);
+        for (uint32_t i = 0; i < t.n; i++)
+            answers += t.rows[i].answer.answered;
+        asked = t.n;
     }
     msim_point_table_release(&t);
     if (status != MSIM_OK)
         return msim_fail(err, status, wish->path, MSIM_OFFSET_NONE, "%s",
                          msim_status_text(status));
-    return MSIM_OK;
+    return msim_guard_some(answers, asked, "rows", err);
 }

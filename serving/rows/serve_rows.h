@@ -23,7 +23,8 @@ struct msim_serve_rows_wish {
 };
 
 /* EFORMAT, EIO as msim_csv_open(), msim_point_columns_find() and
- * msim_llm_law_load(); ENOMEM. A row that cannot be answered is no failure. */
+ * msim_llm_law_load(); ENOMEM. A row that cannot be answered is no failure;
+ * where none can it is ECHECK, once all is written. */
 MSIM_MUST_CHECK
 enum msim_status msim_serve_rows(const struct msim_serve_rows_wish *wish,
                                  FILE *out, struct msim_error *err);

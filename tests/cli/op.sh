@@ -30,6 +30,19 @@ run op --platform a100 "$folder/most.csv"
 want_out "m is '1e15', want a whole number from 1 to below 1e15"
 run op --platform a100 "$folder/rows.csv"
 
+# Where no row has an answer nothing was answered; no row asks for none.
+for form in "" --json; do
+    # shellcheck disable=SC2086
+    run op --platform a100 $form "$folder/most.csv"
+    want_rc 1
+    want_out "want a whole number from 1"
+    want_err "0 of 1 rows have an answer, want one; each says why"
+done
+printf 'm,n,k,dtype\n' >"$folder/empty.csv"
+run op --platform a100 "$folder/empty.csv"
+want_rc 0
+run op --platform a100 "$folder/rows.csv"
+
 # The same as JSON: cells are texts, what is said of a row has members of its own.
 run op --platform a100 --json "$folder/rows.csv"
 want_rc 0

@@ -111,8 +111,9 @@ want_rc 0
 [[ $(sed -n 2p "$folder/out") =~ ^8,8,2,2048,16,20,1024,4,1,2,[0-9.]+, ]] ||
     complain "a model by numbers is not predicted: $out"
 run validate --rows "$folder/numbers.csv" --csv
-want_rc 0
+want_rc 1
 want_out "no platform"
+want_err "0 of 1 jobs have an answer, want one; each says why"
 
 # What users mistype.
 printf 'model,gpu\nllama3-8b,8\n' >"$folder/typo.csv"

@@ -87,7 +87,7 @@ cat >"$folder/described.json" <<'JSON'
   {"name": "adapters", "changes": [{"gpu": "h100"}, {"lora": {"rank": 8}}]}]}
 JSON
 run whatif --platform a100 "$folder/described.json" "$trace" --csv
-want_rc 0
+want_rc 1 # there is no other scenario
 [[ $(figures narrow) == ,,,*"'qlora' is a change of a described model"* ]] || complain "no reason: $out"
 [[ $(figures adapters) == ,,,*"'lora' is a change of a described model"* ]] || complain "no reason: $out"
 

@@ -152,7 +152,7 @@ refuse '{"cp": 2}' 'parallel.cp'
 no_answer() { # DIR CHANGES WANT: a scenario without one says why
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/x.json"
     run whatif --platform h100 "$folder/x.json" "$folder/$1"
-    want_rc 0
+    want_rc 1
     grep -q "no prediction: $3" "$folder/out" || complain "no reason '$3': $out"
 }
 # Ranks that were recorded have what they have.
