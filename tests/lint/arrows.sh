@@ -96,7 +96,7 @@ serving/engine       : core/base serving/app serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
 serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
-serving/rows         : core/base core/turns models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
+serving/rows         : core/base core/guard core/turns models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
 serving/plan         : core/base core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
