@@ -195,4 +195,8 @@ lists _foreach_add_ _fused_adam_
 sequences lstm
 OPERATORS
 hold operators_explained
+# A file of a network with each value at or behind its limits.
+python3 "$(dirname "$0")/edges.py" "$sim" "$data/networks/infiniband-ndr400.json" --platform h100 --network @ --nodes 2 \
+    --csv "$data/traces/dlrm-ddp-2ranks" | to_eight_digits >"$folder/said"
+hold operators_of_network
 finish
