@@ -213,6 +213,7 @@ changed ranks <<CHANGES
 {"shard": {"bucket_mb": 5}}
 {"shard": {"strategy": 1}}
 {"shard": {"strategy": "ddp", "bucket_mb": -1}}
+{"shard": {"strategy": "ddp", "bucket_mb": 0.5}}
 {"shard": {"strategy": "ddp", "more": -1}}
 {"shard": {"strategy": "ddp", "mixed_precision": "bf16"}}
 {"world": 2}, {"shard": {"strategy": "fsdp", "mixed_precision": "fp32"}}

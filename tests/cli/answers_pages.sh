@@ -35,6 +35,8 @@ form whatif whatif --platform a100 --kernels "$folder/changes.json" "$step"
 form whatif_markdown whatif --platform a100 --usage --markdown "$folder/changes.json" "$step"
 form sensitivity whatif --platform a100 --sensitivity --markdown "$step"
 form grid whatif --platform a100 --grid kernels=1,0.5 --grid gpu=a100,h100 "$step"
+echo '{"grid": {"cuda_graph": [true, "aten::m*"], "fuse": ["pointwise"], "kernels": [0.5, 1], "straggler": [{"rank": 0, "factor": 2}]}}' >grid.json
+answer form_grid_json whatif --platform a100 --json grid.json "$step"
 
 # ---- described -----------------------------------------------------------------
 
