@@ -7,8 +7,14 @@ mkdir "$folder/bin" "$folder/scripts"
 cat >"$folder/bin/gnuplot" <<EOF
 #!/usr/bin/env bash
 cat >"$folder/scripts/\$(ls "$folder/scripts" | wc -l).gp"
-cat "$folder/picture.svg"
+case \$(cat "$folder/scripts"/*) in
+*'set terminal png'*) cat "$folder/picture.png" ;;
+*) cat "$folder/picture.svg" ;;
+esac
 EOF
+base64 -d >"$folder/picture.png" <<'PNG'
+iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==
+PNG
 # Colours as gnuplot's SVG has them: of a group, of a tag itself, of none.
 cat >"$folder/picture.svg" <<'SVG'
 <?xml version="1.0"?><svg viewBox="0 0 9 9"><defs><circle id='p' stroke='currentColor' r='2' fill='currentColor'/></defs>
@@ -60,4 +66,37 @@ sed '/^<style>/,/^<\/style>/d' "$folder/plan/report.html" | to_eight_digits >"$f
 hold chart_plan_page
 echo "{\"trace\": \"$data/traces/vit\", \"platforms\": [\"h100\", \"l40s\"], \"gpus\": [1, 4], \"micro_batch\": [8, 32]}" >"$folder/spec.json"
 drawn plan_traced plan "$folder/spec.json" -o "$folder/traced"
+
+# ---- serving ------------------------------------------------------------------------
+
+cat >"$folder/app.json" <<'JSON'
+{"schema": "mystique-sim/app/1", "name": "two",
+ "slo": [{"class": "read", "metric": "e2e", "percentile": 95, "limit_ms": 40},
+         {"class": "write", "metric": "e2e", "percentile": 99.9, "limit_ms": 90}],
+ "classes": [{"name": "read", "share": 0.8}, {"name": "write", "share": 0.2}],
+ "arrivals": {"process": "poisson", "rate": 60},
+ "stages": {"front": {"kind": "measured", "service": 2, "workers": 2, "price_per_hour": 1},
+            "store": {"kind": "measured", "call": "queue", "service": {"gamma": {"mean": 9, "cv": 0.7}}, "price_per_hour": 2}},
+ "flow": {"start": "front", "edges": [{"from": "front", "to": "store"}]}}
+JSON
+drawn serve serve "$folder/app.json" --num-requests 400 --chart "$chart"
+drawn serve_over serve "$folder/app.json" --rate 500 --num-requests 400 --chart "$folder/chart.png"
+mkdir "$folder/suite"
+cp "$folder/app.json" "$folder/suite/two.json"
+sed 's/"two"/"other"/; s/"service": 2/"service": 5/' "$folder/app.json" >"$folder/suite/other.json"
+echo '{"rate": [20, 50, 90], "replicas": [1, 2]}' >"$folder/sweep.json"
+drawn apps apps "$folder/suite" --sweep "$folder/sweep.json" --num-requests 100 --chart "$chart"
+drawn apps_png apps "$folder/suite" --num-requests 100 --chart "$folder/chart.png"
+drawn predict_png --platform a100 --chart "$folder/chart.png" "$data/traces/resnet"
+drawn validate_png validate --platform a100 --chart "$folder/chart.png" "$data/traces/gpt2" "$data/traces/gpt2"
+drawn select_png select -k 2 --chart "$folder/chart.png" "$data/traces"/[bg]*
+drawn rows_png validate --rows "$folder/jobs.csv" --chart "$folder/chart.png"
+echo '{"workload": "serving", "model": "llama3-8b", "rate": 30, "requests": 200, "input_tokens": 500,
+ "output_tokens": {"lognormal": {"mean": 60, "cv": 0.5}},
+ "slo": [{"metric": "ttft", "percentile": 90, "limit_ms": 300}, {"metric": "tpot", "percentile": 90, "limit_ms": 30}],
+ "platforms": [{"name": "h100", "price_per_gpu_hour": 2.5, "power_w": 1000}, {"name": "l40s", "price_per_gpu_hour": 0.9}],
+ "tp": [1, 2], "max_num_seqs": [16, 64]}' >"$folder/spec.json"
+drawn plan_serving plan "$folder/spec.json" -o "$folder/served"
+sed '/^<style>/,/^<\/style>/d' "$folder/served/report.html" | to_eight_digits >"$folder/said"
+hold chart_plan_serving_page
 finish
