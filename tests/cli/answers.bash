@@ -10,38 +10,8 @@
 #   changed NAME              scenarios of $asked, each of a line's changes
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
 sanitized_in_turn
-
-committed=$(cd "$(dirname "$0")/../answers" && pwd)
-update=${1:-}
-data=${MSIM_DATA:?the data folder}
-begun=$(date -u +%F)
-
-# Of libraries of mathematics the last digits differ, and today's date from day to day.
-to_eight_digits() {
-    sed "s#$folder#FOLDER#g; s#$data#DATA#g; s#$begun#TODAY#g; s#$(date -u +%F)#TODAY#g" | awk '{
-        rest = $0
-        line = ""
-        while (match(rest, /[0-9]+\.[0-9]+(e[-+]?[0-9]+)?/)) {
-            line = line substr(rest, 1, RSTART - 1) \
-                sprintf("%.8g", substr(rest, RSTART, RLENGTH) + 0)
-            rest = substr(rest, RSTART + RLENGTH)
-        }
-        sub(/ +$/, "", rest)
-        print line rest
-    }'
-}
-
-hold() { # NAME: what $folder/said has
-    if [ "$update" = update ]; then
-        cp "$folder/said" "$committed/$1.txt"
-        return
-    fi
-    cmp -s "$folder/said" "$committed/$1.txt" && return
-    complain "tests/answers/$1.txt says else (<: committed, >: now):"
-    diff "$committed/$1.txt" "$folder/said" | grep '^[<>]' | cut -c1-300 | head -20 >&2
-}
 
 answer() {
     local name=$1

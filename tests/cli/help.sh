@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # --help and --version: to standard output, exit code 0, for every verb.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 
 for args in --help -h help "help help"; do
     # shellcheck disable=SC2086

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # learn APP.json --runs DIR: what it prints of runs held back, the model that
 # watch reads, and what is refused.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 [ -x "$(dirname "$sim")/msim-learn" ] || { echo "no XGBoost: skipped"; exit 77; }
 

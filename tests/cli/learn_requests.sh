@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # learn --requests: the constants of an engine from a measured run, and what
 # serve --fit makes of them. The run is one of this program with another host.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 
 app=$folder/app.json
@@ -27,10 +28,13 @@ for piece in engine:
 json.dump(law, open(sys.argv[2], "w"))
 EOF
 log=$folder/log.csv
-"$sim" serve "$app" --num-requests 120 --fit "$folder/other.json" --csv >"$log" || complain "serve --fit fails"
+run serve "$app" --num-requests 120 --fit "$folder/other.json" --csv
+want_rc 0
+cp "$folder/out" "$log"
 
-"$sim" learn "$app" --requests "$log" -o "$folder/fit.json" --json >"$folder/found" ||
-    complain "learn --requests fails"
+run learn "$app" --requests "$log" -o "$folder/fit.json" --json
+want_rc 0
+cp "$folder/out" "$folder/found"
 python3 - "$folder/found" "$folder/fit.json" <<'EOF' || complain "what was changed is not found"
 import json, sys
 found, fit = (json.load(open(path)) for path in sys.argv[1:])
@@ -42,16 +46,18 @@ assert fit["rows"]["models"] == ["llama3-8b"] and fit["rows"]["gpus"] == ["h100"
 EOF
 
 # The same again is the same to the byte, and reads as it was written.
-"$sim" learn "$app" --requests "$log" -o "$folder/again.json" >/dev/null
+run learn "$app" --requests "$log" -o "$folder/again.json"
+want_rc 0
 cmp -s "$folder/fit.json" "$folder/again.json" || complain "two fits of one run differ"
-"$sim" serve "$app" --num-requests 20 --fit "$folder/fit.json" --csv >/dev/null || complain "the fit is not read"
+run serve "$app" --num-requests 20 --fit "$folder/fit.json" --csv
+want_rc 0
 
 refused() { # CODE WORDS ARGUMENT...
     local code=$1 words=$2
     shift 2
-    "$sim" learn "$@" >"$folder/out" 2>&1
-    [ $? -eq "$code" ] || complain "learn $*: exit code is not $code"
-    grep -qF -- "$words" "$folder/out" || complain "learn $*: want '$words', got: $(cat "$folder/out")"
+    run learn "$@"
+    want_rc "$code"
+    want_err "$words"
 }
 head -10 "$log" >"$folder/few.csv"
 refused 3 "9 requests have e2e_ms, want 20 at least" "$app" --requests "$folder/few.csv" -o "$folder/x.json"

@@ -16,6 +16,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 rc=0 out='' err='' last=''
+runs_held='' # a file: hold_runs of hold.bash
 
 complain() {
     echo "after 'mystique-sim $last': $*" >&2
@@ -24,6 +25,7 @@ complain() {
 
 run() {
     last="$*"
+    [ -z "$runs_held" ] || before_run
     "$sim" "$@" >"$folder/out" 2>"$folder/err"
     rc=$?
     out=$(tr -d '\0' <"$folder/out")
@@ -31,6 +33,7 @@ run() {
     [ "$rc" -le 4 ] || complain "exit code $rc, want 0 to 4: $err"
     ! grep -vq '^mystique-sim: ' "$folder/err" ||
         complain "a line without 'mystique-sim: ' in front: $err"
+    [ -z "$runs_held" ] || note_run
 }
 
 want_rc() {
@@ -64,6 +67,7 @@ usage_error() {
 }
 
 finish() {
+    [ -z "$runs_held" ] || end_runs
     echo "$failures failures"
     [ "$failures" -eq 0 ]
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `serve`: figures of a run worked out by hand, the same bytes for any number of
 # threads, a stage free of time, what is refused.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 
 cat >"$folder/app.json" <<'END'
 {"schema": "mystique-sim/app/1", "name": "two",

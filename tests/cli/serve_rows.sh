@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # serve --rows: every row of a table of served models is copied and answered, or
 # says why not; the same bytes come out of any number of threads.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 
 points=$folder/points.csv
 cat >"$points" <<'END'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Files of serving that are wrong: each is refused with exit code 3, and the
 # member's path or the line; names in them cannot drive a terminal.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 
 app=$folder/app.json
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Wrong command lines: exit code 2, a message that says what was wanted.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 
 usage_error "want a trace or a verb, got nothing"
 usage_error "unknown verb 'inof', did you mean 'info'?" inof

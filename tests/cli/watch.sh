@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # watch APP.json --counters FILE|-: a line a second, who is to blame, what a
 # pipe gives while it is written, and what is refused.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 
 cat >"$folder/app.json" <<'JSON'

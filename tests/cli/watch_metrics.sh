@@ -2,7 +2,8 @@
 # watch reads what running engines tell: scrapes of vLLM and SGLang in
 # Prometheus' format, from a file or a pipe; histograms, replicas that begin
 # anew, promises of the first token; scrapes that are refused.
-. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/hold.bash"
+hold_runs
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 
 # app METRIC LIMIT
