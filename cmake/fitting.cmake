@@ -74,16 +74,18 @@ target_link_libraries(msim-fit-host PRIVATE msim_calibrate)
 # Time experiments; calibrate runs them as processes of their own. Each folder
 # adds what it can build here to profiler_programs.
 set(profiler_programs "")
+set(cuda_library "")
 add_subdirectory(profilers/cpu)
 add_subdirectory(profilers/cuda)
 
 install(TARGETS ${profiler_programs} DESTINATION ${CMAKE_INSTALL_BINDIR}
         COMPONENT fitting)
+if(cuda_library)
+    install(TARGETS mystique-prof-cuda ${cuda_library} COMPONENT cuda
+            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(XGBOOST_FOUND)
     install(TARGETS msim-calibrate msim-learn COMPONENT fitting
             DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-if(cuda_library)
-    install(TARGETS ${cuda_library} COMPONENT fitting
-            DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Debian packages of what predicts, into dist/: mystique-sim (the program),
-# mystique-sim-data (platforms, laws, samples), libmystique0 and libmystique-dev.
+# Debian packages, into dist/: of what predicts mystique-sim (the program),
+# mystique-sim-data (platforms, laws, samples), libmystique0 and libmystique-dev; of
+# what times machines and fits mystique-sim-fitting and, with a CUDA toolkit,
+# mystique-sim-cuda.
 #
 #   scripts/build_deb.sh [OPTION OF CMAKE...]     DIST=FOLDER [default: dist]
 #
 # Wants what the predictor is built with (scripts/setup.sh --predictor), dpkg-dev
-# and fakeroot. lintian looks at the packages where it is there: an error of its is
+# and fakeroot. What fits is built where its libraries are (scripts/setup.sh),
+# unless an option says -DMSIM_FITTING=OFF. lintian looks at the packages where it is there: an error of its is
 # one. MAINTAINER ("Name <address>") stands in them, else git's user.
 set -euo pipefail
 
@@ -39,11 +42,33 @@ for flags in CFLAGS CPPFLAGS LDFLAGS; do
     value=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get $flags)
     export $flags="$value"
 done
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMSIM_FITTING=OFF \
-    -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+fits=OFF
+if pkg-config --exists gsl xgboost; then
+    fits=ON
+else
+    echo "no GSL or no XGBoost (scripts/setup.sh): no mystique-sim-fitting"
+fi
+# Libraries are where the loader looks: NVIDIA's packages of CUDA tell it.
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMSIM_FITTING=$fits \
+    -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_SKIP_INSTALL_RPATH=ON \
     -DCMAKE_INSTALL_LIBDIR="lib/$multiarch" "$@" >"$log" ||
     fail "not configured: $(tail -5 "$log")"
-cmake --build "$build" --parallel "$(nproc)" >>"$log" ||
+has_target() {
+    grep -q "/$1\.dir\$" "$build/CMakeFiles/TargetDirectories.txt"
+}
+parts=()
+targets=(mystique-sim man_page mystique)
+for name in msim-calibrate msim-learn mystique-prof-cpu mystique-prof-mpi; do
+    has_target "$name" && targets+=("$name") && parts=(fitting)
+done
+if has_target mystique-prof-cuda; then
+    targets+=(mystique-prof-cuda mystique-cupti)
+    parts+=(cuda)
+elif [ ${#parts[@]} -gt 0 ]; then
+    echo "no mystique-sim-cuda:" \
+        "$(grep -m1 -oE '(No C|CUDA [0-9]).* not built' "$log" || echo "no CUDA toolkit")"
+fi
+cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}" >>"$log" ||
     fail "not built: $(tail -5 "$log")"
 
 # ---- what goes where -----------------------------------------------------------
@@ -61,6 +86,9 @@ install_into mystique-sim predictor
 install_into mystique-sim-data samples
 install_into libmystique0 library
 install_into libmystique-dev development
+for part in "${parts[@]}"; do
+    install_into "mystique-sim-$part" "$part"
+done
 program=$stage/mystique-sim/usr data=$stage/mystique-sim-data/usr
 # Data of the program and the library; scripts stay with the program.
 mkdir -p "$data/share/mystique-sim" "$data/share/doc/mystique-sim-data/examples"
@@ -80,13 +108,19 @@ fi
 
 # ---- what is said of them --------------------------------------------------------
 
-# depends_of FILE: packages of the shared libraries that it wants.
+# depends_of FILE...: packages of the shared libraries that they want. What is no
+# package, as CUDA in /usr/local, is none.
 depends_of() {
-    local at
+    local at folder folders=()
     at=$(mktemp -d)
     mkdir "$at/debian" && : >"$at/debian/control"
-    (cd "$at" && dpkg-shlibdeps -O "$1" 2>/dev/null) |
-        sed -n 's/^shlibs:Depends=//p'
+    for folder in $(sed -nE 's/^MSIM_[A-Z]+_LIBRARY:FILEPATH=(.*)\/[^/]+$/-l\1/p' \
+        "$build/CMakeCache.txt" | sort -u); do
+        folders+=("$folder")
+    done
+    (cd "$at" && dpkg-shlibdeps --ignore-missing-info "${folders[@]}" -O "$@" \
+        2>"$at/log") | sed -n 's/^shlibs:Depends=//p'
+    ! grep 'error:' "$at/log" || fail "no dependencies of $*"
     rm -rf "$at"
 }
 
@@ -133,8 +167,12 @@ package() {
     } >"$folder/DEBIAN/control"
     if [ "$name" = libmystique0 ]; then
         echo "libmystique 0 libmystique0 (>= $version)" >"$folder/DEBIAN/shlibs"
-        echo "activate-noawait ldconfig" >"$folder/DEBIAN/triggers"
     fi
+    case $name in
+    libmystique0 | *-cuda)
+        echo "activate-noawait ldconfig" >"$folder/DEBIAN/triggers"
+        ;;
+    esac
     (
         cd "$folder"
         find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums
@@ -142,6 +180,22 @@ package() {
     find "$folder" -type d -exec chmod 755 {} +
     find "$folder" -type f -exec chmod u=rwX,go=rX {} +
     fakeroot dpkg-deb --build --root-owner-group "$folder" "$dist" >/dev/null
+}
+
+describe() { # PART
+    if [ "$1" = fitting ]; then
+        cat <<'END'
+What "mystique-sim calibrate" and "learn" start: programs that time a CPU, fit
+a platform of your own to measured times, and grow the trees of "watch". Those
+that link the GNU Scientific Library may be passed on under the GPL, version 3.
+END
+    else
+        cat <<'END'
+Times experiments on NVIDIA GPUs for "mystique-sim calibrate", and records what
+a CUDA program does. CUDA's libraries are NVIDIA's: the loader must find those of
+the version that this was built with.
+END
+    fi
 }
 
 package mystique-sim "$architecture" science \
@@ -168,6 +222,14 @@ Header, pkg-config file and CMake package of libmystique.
 END
 
 made=("$dist"/{mystique-sim_"$revision"_"$architecture",mystique-sim-data_"$revision"_all,libmystique0_"$revision"_"$architecture",libmystique-dev_"$revision"_"$architecture"}.deb)
+for part in "${parts[@]}"; do
+    mapfile -t files < <(find "$stage/mystique-sim-$part/usr" -type f)
+    package "mystique-sim-$part" "$architecture" \
+        "$([ $part = cuda ] && echo contrib/)science" \
+        "$(depends_of "${files[@]}"), mystique-sim (= $revision)" \
+        "GPU performance model and what-if simulator ($part)" < <(describe "$part")
+    made+=("$dist/mystique-sim-${part}_${revision}_$architecture.deb")
+done
 if command -v lintian >/dev/null; then
     lintian --fail-on error "${made[@]}" || fail "lintian has errors"
 else
