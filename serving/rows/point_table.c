@@ -2,7 +2,9 @@
  * serving/rows/point_table.c - reading a table of served points.
  */
 #include "serving/rows/point_table.h"
+#include "core/base/idmap.h"
 #include "core/base/sort.h"
+#include "core/base/strtab.h"
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
@@ -15,6 +17,8 @@ struct reader {
     struct msim_point_table *t;
     struct msim_csv *csv;
     struct msim_point_columns columns;
+    struct msim_strtab *names;
+    struct msim_idmap model, platform; /* numbers of names to those of t */
     const char *models, *data_dir;
     char folder[1024]; /* of models, where none is given */
 };
@@ -42,49 +46,60 @@ static void read_platform(const struct reader *r, struct msim_point_platform *p)
         msim_point_note(p->reason, "platform '%s': %s", p->name, why.text);
 }
 
-static enum msim_status model_of(const struct reader *r, const char *name,
+/* Where the map has `name`, which is `fresh` where it is new. */
+static enum msim_status number_of(struct reader *r, struct msim_idmap *map,
+                                  const char *name, uint32_t fresh,
+                                  uint32_t *number)
+{
+    uint32_t id, *at;
+
+    MSIM_TRY(msim_strtab_add(r->names, name, strlen(name), &id));
+    MSIM_TRY(msim_idmap_put(map, id, fresh, &at));
+    *number = *at;
+    return MSIM_OK;
+}
+
+static enum msim_status model_of(struct reader *r, const char *name,
                                  const struct msim_point_model **out)
 {
     struct msim_point_table *t = r->t;
     struct msim_point_model *m;
+    uint32_t i;
 
-    for (uint32_t i = 0; i < t->n_models; i++)
-        if (strcmp(t->models[i]->name, name) == 0) {
-            *out = t->models[i];
-            return MSIM_OK;
-        }
-    MSIM_TRY(msim_grow((void **)&t->models, &t->cap_models, t->n_models,
-                       sizeof(*t->models)));
-    m = msim_arena_alloc(&t->arena, sizeof(*m));
-    if (!m)
-        return MSIM_ENOMEM;
-    m->name = name;
-    read_model(r, m);
-    t->models[t->n_models++] = m;
-    *out = m;
+    MSIM_TRY(number_of(r, &r->model, name, t->n_models, &i));
+    if (i == t->n_models) {
+        MSIM_TRY(msim_grow((void **)&t->models, &t->cap_models, t->n_models,
+                           sizeof(*t->models)));
+        m = msim_arena_alloc(&t->arena, sizeof(*m));
+        if (!m)
+            return MSIM_ENOMEM;
+        m->name = name;
+        read_model(r, m);
+        t->models[t->n_models++] = m;
+    }
+    *out = t->models[i];
     return MSIM_OK;
 }
 
-static enum msim_status platform_of(const struct reader *r, const char *name,
+static enum msim_status platform_of(struct reader *r, const char *name,
                                     const struct msim_point_platform **out)
 {
     struct msim_point_table *t = r->t;
     struct msim_point_platform *p;
+    uint32_t i;
 
-    for (uint32_t i = 0; i < t->n_platforms; i++)
-        if (strcmp(t->platforms[i]->name, name) == 0) {
-            *out = t->platforms[i];
-            return MSIM_OK;
-        }
-    MSIM_TRY(msim_grow((void **)&t->platforms, &t->cap_platforms,
-                       t->n_platforms, sizeof(*t->platforms)));
-    p = msim_arena_alloc(&t->arena, sizeof(*p));
-    if (!p)
-        return MSIM_ENOMEM;
-    p->name = name;
-    t->platforms[t->n_platforms++] = p;
-    read_platform(r, p);
-    *out = p;
+    MSIM_TRY(number_of(r, &r->platform, name, t->n_platforms, &i));
+    if (i == t->n_platforms) {
+        MSIM_TRY(msim_grow((void **)&t->platforms, &t->cap_platforms,
+                           t->n_platforms, sizeof(*t->platforms)));
+        p = msim_arena_alloc(&t->arena, sizeof(*p));
+        if (!p)
+            return MSIM_ENOMEM;
+        p->name = name;
+        t->platforms[t->n_platforms++] = p;
+        read_platform(r, p);
+    }
+    *out = t->platforms[i];
     return MSIM_OK;
 }
 
@@ -256,8 +271,13 @@ enum msim_status msim_point_table_read(struct msim_point_table *t,
     MSIM_TRY(msim_llm_law_load(t->law, data_dir, err));
     snprintf(settings, sizeof(settings), "%s/laws/benchmarks.csv", data_dir);
     MSIM_TRY(msim_point_benchmarks_read(&t->benchmarks, settings, err));
-    status = read_rows(&r, path, err);
+    status = msim_strtab_new(&r.names);
+    if (status == MSIM_OK)
+        status = read_rows(&r, path, err);
     msim_csv_close(r.csv);
+    msim_strtab_free(r.names);
+    msim_idmap_release(&r.model);
+    msim_idmap_release(&r.platform);
     return status == MSIM_OK ? sort_rows(t) : status;
 }
 

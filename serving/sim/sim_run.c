@@ -4,6 +4,7 @@
 #include "serving/sim/sim.h"
 
 #include "core/base/quantile.h"
+#include "core/base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,26 +50,32 @@ static void make_stage(struct msim_serving *s, uint32_t i)
     g->end_edge = g->first_edge + n;
 }
 
+static bool is_urgent(const void *classes, uint32_t a, uint32_t b)
+{
+    const struct msim_app_class *c = classes;
+
+    return c[a].priority < c[b].priority;
+}
+
 /* The distinct priorities, 0 the first to be served. */
-static void make_levels(struct msim_serving *s)
+static enum msim_status make_levels(struct msim_serving *s)
 {
     const struct msim_app_class *c = s->app->classes;
+    uint32_t n = s->app->n_classes;
+    uint32_t *order = calloc(2u * (size_t)n, sizeof(*order));
 
+    if (!order)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    msim_sort_index(order, order + n, n, is_urgent, c);
     s->n_levels = 0;
-    for (uint32_t i = 0; i < s->app->n_classes; i++) {
-        uint32_t level = 0;
-
-        for (uint32_t k = 0; k < s->app->n_classes; k++) {
-            bool counted = false; /* by a class before */
-
-            for (uint32_t m = 0; m < k; m++)
-                counted |= c[m].priority == c[k].priority;
-            level += !counted && c[k].priority < c[i].priority;
-        }
-        s->level_of_class[i] = level;
-        if (level >= s->n_levels)
-            s->n_levels = level + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        s->n_levels += i == 0 || is_urgent(c, order[i - 1], order[i]);
+        s->level_of_class[order[i]] = s->n_levels - 1;
     }
+    free(order);
+    return MSIM_OK;
 }
 
 static enum msim_status check(const struct msim_app *app,
@@ -108,7 +115,10 @@ enum msim_status msim_serving_new(struct msim_serving **out,
     make_edges(s);
     for (uint32_t i = 0; i < app->n_stages; i++)
         make_stage(s, i);
-    make_levels(s);
+    if (make_levels(s) != MSIM_OK) {
+        msim_serving_free(s);
+        return MSIM_ENOMEM;
+    }
     *out = s;
     return MSIM_OK;
 }

@@ -4,6 +4,8 @@
  */
 #include "core/report/compare/compare_side.h"
 
+#include "core/base/idmap.h"
+#include "core/base/strtab.h"
 #include "core/job/import.h"
 #include "core/report/write/report_format.h"
 
@@ -62,18 +64,26 @@ static enum msim_status new_rows(struct msim_side *s, struct msim_side_rows *r,
     return r->rows ? MSIM_OK : MSIM_ENOMEM;
 }
 
+/* Kinds of what the host does, the last that of all others. */
+static const char *const KINDS[] = {
+    "host", "call",       "gap",     "compilation",   "kernel",  "copy",
+    "held", "rendezvous", "latency", "communication", "several", "other",
+};
+#define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
+
+static uint32_t kind_number(const char *kind)
+{
+    uint32_t i = 0;
+
+    while (i < N_KINDS - 1 && !(kind && strcmp(KINDS[i], kind) == 0))
+        i++;
+    return i;
+}
+
 /* A kind's text that outlives the prediction. */
 static const char *kind_of(const char *kind)
 {
-    static const char *const KINDS[] = {
-        "host", "call",       "gap",     "compilation",   "kernel",  "copy",
-        "held", "rendezvous", "latency", "communication", "several",
-    };
-
-    for (size_t i = 0; kind && i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-        if (strcmp(KINDS[i], kind) == 0)
-            return KINDS[i];
-    return "other";
+    return KINDS[kind_number(kind)];
 }
 
 static enum msim_status add_row(struct msim_side *s, struct msim_side_rows *r,
@@ -145,37 +155,59 @@ static enum msim_status copy_host_ops(struct msim_side *s,
     return MSIM_OK;
 }
 
-static struct msim_side_row *find_row(struct msim_side_rows *rows,
-                                      const char *name, const char *kind)
+/* Rows by name and kind. */
+struct row_index {
+    struct msim_strtab *names;
+    struct msim_idmap rows;
+};
+
+/* The row of that name and kind, or that of the number that comes next. */
+static enum msim_status find_row(struct row_index *x,
+                                 struct msim_side_rows *rows, const char *name,
+                                 uint32_t kind, struct msim_side_row **row)
 {
-    for (uint32_t i = 0; i < rows->n; i++)
-        if (strcmp(rows->rows[i].name, name) == 0 &&
-            strcmp(rows->rows[i].kind, kind) == 0)
-            return &rows->rows[i];
-    return NULL;
+    uint32_t id, *at;
+
+    MSIM_TRY(msim_strtab_add(x->names, name, strlen(name), &id));
+    MSIM_TRY(
+        msim_idmap_put(&x->rows, (uint64_t)id * N_KINDS + kind, rows->n, &at));
+    *row = &rows->rows[*at];
+    return MSIM_OK;
+}
+
+static enum msim_status add_owner(struct msim_side *s, struct row_index *x,
+                                  const struct msim_owner_row *o)
+{
+    const char *name = o->op ? o->op : o->name;
+    uint32_t kind = kind_number(o->kind);
+    struct msim_figure us = {o->us, o->us, o->us, (double)NAN};
+    struct msim_side_row *row;
+
+    name = name ? name : "";
+    MSIM_TRY(find_row(x, &s->owners, name, kind, &row));
+    if (row == &s->owners.rows[s->owners.n])
+        return add_row(s, &s->owners, name, KINDS[kind], o->pieces, &us);
+    row->calls += o->pieces;
+    row->us.predicted += o->us;
+    row->us.low = row->us.high = row->us.predicted;
+    return MSIM_OK;
 }
 
 /* An operator's kernels are one owner, as in the report. */
 static enum msim_status copy_owners(struct msim_side *s,
                                     const struct msim_prediction *p)
 {
+    struct row_index x = {0};
+    enum msim_status status;
+
     MSIM_TRY(new_rows(s, &s->owners, p->n_owners));
     s->owners.absent = s->is_file && !p->owners ? IN_FILE : NULL;
-    for (uint32_t i = 0; i < p->n_owners; i++) {
-        const struct msim_owner_row *o = &p->owners[i];
-        const char *name = o->op ? o->op : o->name, *kind = kind_of(o->kind);
-        struct msim_figure us = {o->us, o->us, o->us, (double)NAN};
-        struct msim_side_row *row = find_row(&s->owners, name, kind);
-
-        if (!row) {
-            MSIM_TRY(add_row(s, &s->owners, name, kind, o->pieces, &us));
-            continue;
-        }
-        row->calls += o->pieces;
-        row->us.predicted += o->us;
-        row->us.low = row->us.high = row->us.predicted;
-    }
-    return MSIM_OK;
+    status = msim_strtab_new(&x.names);
+    for (uint32_t i = 0; status == MSIM_OK && i < p->n_owners; i++)
+        status = add_owner(s, &x, &p->owners[i]);
+    msim_strtab_free(x.names);
+    msim_idmap_release(&x.rows);
+    return status;
 }
 
 static enum msim_status copy_waits(struct msim_side *s,
