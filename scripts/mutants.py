@@ -60,6 +60,8 @@ HIDDEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])
 DECLARED = re.compile(r"\s*(?!return\b|goto\b)(?:\w+[\s*]+)+\w+(?:\[[^]]*\])*"
                       r"(?:,\s*\**\w+(?:\[[^]]*\])*)*;")
 SIZE = re.compile(r"(?<=\w)((?:\[[^]]*\])+)(?= = [{_])")
+# Two values that differ are in the same order by < and by <=.
+DIFFER = re.compile(r"if \((\S+) != (\S+)\)\s+return \1 [<>] \2;$")
 # Seen by sanitizers only: what is held, how large it is, what we take for granted.
 HELD = re.compile(r"\w*(?:free|release|alloc|assert)\(|\bclosedir\(|sizeof|<<")
 
@@ -155,7 +157,8 @@ def changes(line, code, before):
         not code.startswith("#define") if code[:1] == "#" else "=" not in code)
     if outside or HELD.search(code) or DECLARED.fullmatch(code):
         return
-    for at in SWAPPED.finditer(code):
+    swapped = [] if DIFFER.search(f"{before}\n{code}") else SWAPPED.finditer(code)
+    for at in swapped:
         yield line[:at.start()] + SWAPS[at[0]] + line[at.end():]
     for at in NUMBER.finditer(code):
         if at[0].isdigit():
