@@ -133,6 +133,39 @@ CSV
 serve rows --rows "$folder/points.csv" --csv
 serve rows_text --rows "$folder/points.csv"
 
+# Heads of other kinds: latent ones, latent ones that see the best keys alone, linear ones
+# between full ones, windows.
+moe='"hidden_size": 2048, "vocab_size": 64000, "moe_intermediate_size": 768, "num_experts_per_tok": 4, "num_hidden_layers": 12, "dtype": "bfloat16"'
+mla='"intermediate_size": 6144, "first_k_dense_replace": 1, "n_routed_experts": 32, "n_shared_experts": 1, "num_attention_heads": 16, "num_key_value_heads": 16, "q_lora_rank": 768, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128'
+mkdir "$folder/models"
+cat >"$folder/models/latent.json" <<JSON
+{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", $moe, $mla}
+JSON
+cat >"$folder/models/indexed.json" <<JSON
+{"architectures": ["GlmMoeDsaForCausalLM"], "model_type": "glm_moe_dsa", $moe, $mla,
+ "index_n_heads": 16, "index_head_dim": 128, "index_topk": 1024}
+JSON
+cat >"$folder/models/linear.json" <<JSON
+{"architectures": ["Qwen3_5MoeForConditionalGeneration"], "model_type": "qwen3_5_moe", "text_config": {
+ "model_type": "qwen3_5_moe_text", $moe, "num_experts": 32, "shared_expert_intermediate_size": 768,
+ "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 128, "full_attention_interval": 4,
+ "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 8,
+ "linear_num_value_heads": 16, "linear_value_head_dim": 128}}
+JSON
+cp "$data/models/gpt-oss-120b.json" "$folder/models/window.json"
+{
+    echo id,backend,model,platform,isl,osl,batch_size,tp_size,pp_size,moe_ep_size,attention_dp_size,gemm_quant
+    for model in latent indexed linear; do
+        for point in vllm,h100,3000,200,8,1,1,1,1, sglang,h200,512,64,32,2,1,1,1,fp8_block \
+            trtllm,b200,6000,300,16,1,1,4,4,nvfp4; do
+            IFS=, read -r engine platform rest <<<"$point"
+            echo "$model-$engine,$engine,$model,$platform,$rest"
+        done
+    done
+    echo window,vllm,window,h100,3000,200,8,4,1,1,1,
+} >"$folder/heads.csv"
+serve heads --rows "$folder/heads.csv" --csv --models "$folder/models"
+
 # ---- how many, which of all, and what comes before a violation ---------------------
 
 cat >"$folder/sized.json" <<'JSON'
