@@ -165,7 +165,6 @@ static void put_recorded(const struct msim_plan_traced *t, FILE *out)
 static bool is_left_again(const char *at)
 {
     size_t n = strcspn(at, "/");
-
     return n > 0 && strncmp(at + n, "/../", 4) == 0 &&
            !(at[0] == '.' && (n == 1 || (n == 2 && at[1] == '.')));
 }
@@ -182,13 +181,13 @@ static void put_path(const char *path, FILE *out)
     while (text[begin]) {
         char *at = text + begin;
         size_t n = strcspn(at, "/");
+        size_t skip = strncmp(at, "./", 2) == 0 ? 2
+                      : is_left_again(at)       ? n + 4
+                                                : 0;
 
-        if (is_left_again(at)) {
-            memmove(at, at + n + 4, strlen(at + n + 4) + 1);
-            begin = 0; /* what stands in front may be left now */
-        } else {
-            begin += n + (at[n] == '/');
-        }
+        memmove(at, at + skip, strlen(at + skip) + 1);
+        /* What stands in front may be left now. */
+        begin = skip ? 0 : begin + n + (at[n] == '/');
     }
     msim_html_print(out, "%s", *text ? text : ".");
 }

@@ -174,7 +174,7 @@ want_out "sequence is 1024, but the model has positions up to 512"
 # Steps of a dlrm are not known: a word of what to do instead.
 printf 'model,platform,gpus\ndlrm-mlperf,h100,8\n' >"$folder/rows.csv"
 run validate --rows "$folder/rows.csv" --csv
-want_rc 0
+want_rc 1
 want_out "model 'dlrm-mlperf' is a dlrm: want a transformer"
 run plan <(echo '{"model": "dlrm-mlperf", "platforms": ["h100"], "gpus": [8], "global_batch": 64}') -o "$folder/plan"
 want_rc 3
