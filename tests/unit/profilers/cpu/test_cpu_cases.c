@@ -308,6 +308,7 @@ static void check_elements(const char *op)
 {
     enum { N = 65552 };
     struct msim_cpu *cpu = new_cpu();
+    const bool has_two = strcmp(op, "add") == 0 || strcmp(op, "mul") == 0;
     const float *a, *out;
     struct msim_case c;
     char line[128];
@@ -322,7 +323,7 @@ static void check_elements(const char *op)
     a = taken(cpu, MSIM_OPERAND_F32, 0);
     out = taken(cpu, MSIM_OPERAND_OUT, 0);
     for (int i = 0; i < N; i++) {
-        double want = of_element(op, a[i], a[N + i]);
+        double want = of_element(op, a[i], has_two ? a[N + i] : 0);
 
         REQUIRE(fabs(out[i] - want) <= 1e-6 * (1 + fabs(want)));
     }
