@@ -21,6 +21,9 @@ sys.exit(not torch.ops.mkldnn._is_mkldnn_bf16_supported())'; then
     echo "no bf16 in oneDNN on this CPU: vit is generated and not run"
 fi
 
+# With AMX it takes others again, for convolutions; this says to do without.
+export ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16
+
 # certified NAME ET: the benchmark in $folder/NAME records what ET recorded.
 certified() {
     local said
