@@ -8,6 +8,7 @@
  * whose links it has.
  */
 #include "core/base/arena.h"
+#include "core/json/fields.h"
 #include "core/work/stack.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
@@ -20,13 +21,6 @@
 #include <unistd.h>
 
 #define STAND_INS_MAX 16
-
-static enum msim_status wrong(const struct msim_platform *p, const char *key,
-                              const char *want, struct msim_error *err)
-{
-    return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
-                     "'%s' is missing or wrong, want %s", key, want);
-}
 
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
                                   bool trees, struct msim_error *err)
@@ -45,6 +39,34 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
     return MSIM_OK;
 }
 
+/* "" where the file does not say it. */
+static void copy_text(char *to, size_t size, struct msim_fields *f,
+                      const char *key)
+{
+    const char *text = msim_field_text(f, key);
+
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static double read_factor(struct msim_fields *parameters, const char *key)
+{
+    struct msim_fields in = msim_fields_open(parameters, key);
+    double v = msim_field_real(&in, "value", 1);
+
+    msim_fields_close(parameters, &in);
+    return v;
+}
+
+/* What slows kernels down that run beside others; 0: not measured. */
+static double read_slowdown(struct msim_fields *f)
+{
+    struct msim_fields in = msim_fields_open(f, "beside");
+    double v = in.object ? fmax(msim_field_real(&in, "median", 1), 1) : 0;
+
+    msim_fields_close(f, &in);
+    return v;
+}
+
 /* All but the data sheet, which can take figures from a platform that stands
  * in. Trees hold within a generation: those of a platform that stands in for
  * one of another generation than its own (`of`; NULL: for none) are not read.
@@ -52,32 +74,29 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
 static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
                                   const char *of, struct msim_error *err)
 {
-    const char *name = msim_json_get_text(json, "name");
-    const char *title = msim_json_get_text(json, "title");
-    const char *generation = msim_json_get_text(json, "generation");
-    const char *kind = msim_json_get_text(json, "kind");
-    const char *base = msim_json_get_text(json, "base");
-    const char *links_of = msim_json_get_text(json, "links_of");
-    const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
-    const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(json, "beside");
+    static const char *const KINDS[] = {"gpu", "cpu", NULL};
+    struct msim_fields f = msim_fields_of(json, p->path, err), more;
 
-    if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
-        return wrong(p, "kind", "cpu or gpu", err);
-    p->is_host = kind && strcmp(kind, "cpu") == 0;
-    if (!name || !generation)
-        return wrong(p, name ? "generation" : "name", "a text", err);
-    snprintf(p->name, sizeof(p->name), "%s", name);
-    snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
-    snprintf(p->sheet.generation, sizeof(p->sheet.generation), "%s",
-             generation);
-    snprintf(p->base, sizeof(p->base), "%s", base ? base : "");
-    snprintf(p->links_of, sizeof(p->links_of), "%s", links_of ? links_of : "");
-    p->conv_strided_data =
-        msim_json_get_number(more, "conv_strided_data_gradient", 1);
-    p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
-    p->slowdown =
-        concurrent ? fmax(msim_json_get_number(concurrent, "median", 1), 1) : 0;
-    return read_fits(p, json, !of || strcmp(of, generation) == 0, err);
+    p->is_host = msim_field_word(&f, "kind", KINDS, 0) == 1;
+    copy_text(p->name, sizeof(p->name), &f, "name");
+    copy_text(p->title, sizeof(p->title), &f, "title");
+    copy_text(p->sheet.generation, sizeof(p->sheet.generation), &f,
+              "generation");
+    copy_text(p->base, sizeof(p->base), &f, "base");
+    copy_text(p->links_of, sizeof(p->links_of), &f, "links_of");
+    if (!*p->name || !*p->sheet.generation)
+        msim_field_refuse(&f, *p->name ? "generation" : "name", "a text");
+    if (!*p->title)
+        snprintf(p->title, sizeof(p->title), "%s", p->name);
+    more = msim_fields_open(&f, "parameters");
+    p->conv_strided_data = read_factor(&more, "conv_strided_data_gradient");
+    p->conv_weight = read_factor(&more, "conv_weight_gradient");
+    msim_fields_close(&f, &more);
+    p->slowdown = read_slowdown(&f);
+    (void)msim_field_array(&f, "stand_ins");
+    (void)msim_field_array(&f, "cells");
+    MSIM_TRY(f.status);
+    return read_fits(p, json, !of || strcmp(of, p->sheet.generation) == 0, err);
 }
 
 static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
@@ -96,7 +115,10 @@ static enum msim_status open_file(struct msim_platform **out, cJSON **json,
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return MSIM_ENOMEM;
-    snprintf((*out)->path, sizeof((*out)->path), "%s", path);
+    if ((size_t)snprintf((*out)->path, sizeof((*out)->path), "%s", path) >=
+        sizeof((*out)->path))
+        return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
+                         "the path is too long");
     MSIM_TRY(msim_json_read(json, path, err));
     return read_head(*out, *json, of, err);
 }
@@ -150,7 +172,8 @@ static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
     cJSON_ArrayForEach(name, names)
     {
         if (!cJSON_IsString(name))
-            return wrong(p, "stand_ins", "names of platforms", err);
+            return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                             "'stand_ins' wants names of platforms");
         MSIM_TRY(add_stand_in(p, end, data_dir, name->valuestring, err));
         end = &(*end)->next;
     }

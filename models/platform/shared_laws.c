@@ -3,6 +3,8 @@
  */
 #include "models/platform/shared_laws.h"
 
+#include "core/json/fields.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,40 +81,49 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
 }
 
 /* " a b ": a word is in it where " word " is. */
-static void read_words(char *text, size_t size, const cJSON *of,
+static void read_words(char *text, size_t size, struct msim_fields *f,
                        const char *key)
 {
-    const cJSON *word;
+    const cJSON *word, *words = msim_field_array(f, key);
     size_t n = (size_t)snprintf(text, size, " ");
 
-    cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(of, key))
+    cJSON_ArrayForEach(word, words)
     {
-        if (cJSON_IsString(word) && n < size)
+        if (!cJSON_IsString(word))
+            msim_field_refuse(f, key, "texts");
+        else if (n < size)
             n += (size_t)snprintf(text + n, size - n, "%s ", word->valuestring);
     }
+}
+
+static void read_facts(struct msim_library_facts *k, struct msim_fields *f)
+{
+    struct msim_fields in = msim_fields_open(f, "graph_start");
+
+    k->graph_start_us = msim_field_between(&in, "value", 0, INFINITY, 0);
+    read_words(k->generations, sizeof(k->generations), &in, "generations");
+    read_words(k->frameworks, sizeof(k->frameworks), &in, "frameworks");
+    msim_fields_close(f, &in);
+    in = msim_fields_open(f, "channels_last_gradient");
+    k->last_gradient = msim_field_between(&in, "value", 0, INFINITY, 0);
+    msim_fields_close(f, &in);
 }
 
 enum msim_status msim_library_facts_read(struct msim_library_facts *k,
                                          const char *file,
                                          struct msim_error *err)
 {
-    const cJSON *start, *gradient;
+    struct msim_fields f;
     cJSON *json = NULL;
 
     memset(k, 0, sizeof(*k));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
     MSIM_TRY(msim_json_read(&json, file, err));
-    start = cJSON_GetObjectItemCaseSensitive(json, "graph_start");
-    gradient = cJSON_GetObjectItemCaseSensitive(json, "channels_last_gradient");
-    k->graph_start_us = msim_json_get_number(start, "value", 0);
-    k->last_gradient = msim_json_get_number(gradient, "value", 0);
-    read_words(k->generations, sizeof(k->generations), start, "generations");
-    read_words(k->frameworks, sizeof(k->frameworks), start, "frameworks");
+    f = msim_fields_of(json, file, err);
+    read_facts(k, &f);
     cJSON_Delete(json);
-    return k->graph_start_us >= 0 && k->last_gradient >= 0
-               ? MSIM_OK
-               : wrong(file, "a value is below 0", err);
+    return f.status;
 }
 
 void msim_shared_laws_release(struct msim_shared_laws *c)
