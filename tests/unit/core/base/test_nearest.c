@@ -5,6 +5,8 @@
 
 #include "tests/check.h"
 
+#include <string.h>
+
 static void test_word__one_slip_in_three_letters(void)
 {
     static const char *const WORDS[] = {"predict", "info", "op"};
@@ -43,6 +45,64 @@ static void test_word__ends_that_overlap(void)
 
     CHECK_STR(msim_nearest_word("aa", WORDS, 1), "aaa");
     CHECK_STR(msim_nearest_word("aaaa", WORDS, 1), "aaa");
+}
+
+/* By its definition, over all of both words: by letters left out, put in,
+ * changed, and by neighbours swapped. */
+static unsigned slips(const char *a, const char *b)
+{
+    unsigned d[16][16], n = (unsigned)strlen(a), m = (unsigned)strlen(b);
+
+    for (unsigned i = 0; i <= n; i++)
+        for (unsigned j = 0; j <= m; j++) {
+            unsigned best = i + j;
+
+            if (i && d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (j && d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i && j && d[i - 1][j - 1] + (a[i - 1] != b[j - 1]) < best)
+                best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[n][m];
+}
+
+static uint32_t random_word(char *word, uint32_t seed)
+{
+    uint32_t n = 1 + (seed = seed * 1664525 + 1013904223) / 65536 % 11;
+
+    for (uint32_t i = 0; i < n; i++)
+        word[i] = "abc"[(seed = seed * 1664525 + 1013904223) / 65536 % 3];
+    word[n] = '\0';
+    return seed;
+}
+
+/* The first of the nearest, where it is near enough. */
+static void test_word__by_definition(void)
+{
+    char typed[16], a[16], b[16];
+    const char *const words[] = {a, b};
+    uint32_t seed = 1;
+
+    for (int turn = 0; turn < 20000; turn++) {
+        const char *found, *want;
+        unsigned most, one, other;
+
+        seed = random_word(b, random_word(a, random_word(typed, seed)));
+        found = msim_nearest_word(typed, words, 2);
+        most = ((unsigned)strlen(typed) + 1) / 3;
+        one = slips(typed, a);
+        other = slips(typed, b);
+        want = one <= most && one <= other ? a : other <= most ? b : NULL;
+        if (found != want) {
+            CHECK_STR(found ? found : "none", want ? want : "none");
+            return;
+        }
+    }
 }
 
 /* Every slip counts 8: a letter changed, put in, left out; a swap is two. */
@@ -92,6 +152,7 @@ int main(void)
     RUN(test_word__one_slip_in_three_letters);
     RUN(test_word__long);
     RUN(test_word__ends_that_overlap);
+    RUN(test_word__by_definition);
     RUN(test_part__slips);
     RUN(test_part__of_a_name);
     RUN(test_part__long_names);

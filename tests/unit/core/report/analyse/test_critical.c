@@ -245,6 +245,30 @@ static void test_path__sums_to_the_window(void)
     }
 }
 
+/* A rank without marks ends with its last task; of two that end at one time the
+ * first is it. */
+static void test_path__ends_with_the_first_of_two(void)
+{
+    struct msim_binding b = {NULL, NULL};
+    struct msim_path p = {0};
+    struct ran r;
+
+    ran_new(&r, 2, 2, 1, 0);
+    r.m.dur[0] = 5 * US;
+    r.m.dur[1] = 0;
+    r.m.g.edges[0] = (struct msim_edge){1, 0}; /* right behind the first */
+    simulate(&r);
+    r.windows[0].first = r.windows[0].last = MSIM_NONE;
+    msim_window_bounds(&r.m.g, &r.run, r.times);
+    CHECK_INT(msim_binding_init(&b, &r.m.g, &r.run), MSIM_OK);
+    CHECK_INT(msim_path_find(&p, &r.m.g, &r.run, &b, 0, r.times), MSIM_OK);
+    CHECK_INT(p.n, 1);
+    CHECK_INT(p.pieces[0].task, 0);
+    msim_path_release(&p);
+    msim_binding_release(&b);
+    ran_free(&r);
+}
+
 /* ---- slack -------------------------------------------------------------- */
 
 struct ends {
@@ -479,6 +503,7 @@ int main(void)
     RUN(test_binding__held);
     RUN(test_path__is_the_longest_way);
     RUN(test_path__sums_to_the_window);
+    RUN(test_path__ends_with_the_first_of_two);
     RUN(test_slack__is_what_is_free);
     RUN(test_waits__by_what_held);
     RUN(test_path__crosses_to_the_gpu_and_back);
