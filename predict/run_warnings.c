@@ -29,7 +29,7 @@ static void warn_scaled(const struct warning *w)
     if (w->to->platform)
         msim_clock_text(msim_platform_clock(w->to->platform), clock,
                         sizeof(clock));
-    if (w->to->source && !w->to->correction &&
+    if (w->to->platform && w->to->source && !w->to->correction &&
         !msim_scaled_same(w->to->source, w->to->platform))
         msim_job_warn(w->job,
                       "GPU times were measured on %s and are scaled to %s%s%s; "
