@@ -50,6 +50,11 @@ cudaStreamSynchronize=hang@3|0.08|1||hung in 3 tables, one after the other
 cudaGetDeviceCount=always|0.01|3||the backend ended with exit code 3
 END
 
+# Where a table hangs that had rows before, those are not asked for a second time.
+calibrate cublasLtMatmul=hang@9 0.06
+want_rc 0
+[ "$(grep -c 'for no more of gemm' <<<"$err")" = 1 ] || complain "gemm is given up more than once: $err"
+
 # Its first start alone fails.
 prof="$folder/started && exec $prof"
 printf '#!/bin/sh\n[ -e "%s" ] || { : >"%s"; exit 3; }\n' \
