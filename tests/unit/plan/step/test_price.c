@@ -211,6 +211,8 @@ static void test_price__operators_of_a_part(void)
     add_op(MSIM_PART_OP_LINEAR, MSIM_PASS_FORWARD, 1000, false);
     add_op(MSIM_PART_OP_LINEAR, MSIM_PASS_FORWARD, 5000, true);
     add_op(MSIM_PART_OP_NORM, MSIM_PASS_BACKWARD, 9000, false);
+    add_op(MSIM_PART_OP_NORM, MSIM_PASS_FORWARD, 9000, false);
+    part.n_ops--; /* not one of them */
     for (int i = 0; i < 3; i++)
         us[i] = estimate(h100, &part.ops[i].work).us;
     memset(&out, 0xff, sizeof(out));
@@ -244,6 +246,8 @@ static void test_price__collectives_of_a_part(void)
     add_comm(MSIM_PART_GROUP_TP, MSIM_PASS_FORWARD, MSIM_COLL_ALL_GATHER, 2);
     add_comm(MSIM_PART_GROUP_TP, MSIM_PASS_FORWARD, MSIM_COLL_ALL_GATHER, 1);
     add_comm(MSIM_PART_GROUP_CP, MSIM_PASS_BACKWARD, MSIM_COLL_ALL_REDUCE, 5);
+    add_comm(MSIM_PART_GROUP_TP, MSIM_PASS_FORWARD, MSIM_COLL_ALL_GATHER, 9);
+    part.n_comms--; /* not one of them */
     REQUIRE(msim_price_part(&out, &pricer, &parts, &part, &s, &err) == MSIM_OK);
     CHECK_REL(out.comm_us[MSIM_PART_GROUP_TP][MSIM_PASS_FORWARD], 3 * tp,
               1e-15);
