@@ -11,7 +11,9 @@ static void test_fits__at_the_edges(void)
     CHECK_INT(msim_memory_fits(1, 4, 3), MSIM_FITS_EDGE);
     CHECK_INT(msim_memory_fits(3, 4, 3), MSIM_FITS_EDGE);
     CHECK_INT(msim_memory_fits(4, 5, 3), MSIM_FITS_NO);
+    CHECK_STR(msim_fits_text(MSIM_FITS_YES), "yes");
     CHECK_STR(msim_fits_text(MSIM_FITS_EDGE), "edge");
+    CHECK_STR(msim_fits_text(MSIM_FITS_NO), "no");
 }
 
 int main(void)
