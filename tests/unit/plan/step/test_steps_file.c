@@ -230,8 +230,11 @@ static void test_steps_file__is_shipped(void)
               MSIM_EUNKNOWN);
     CHECK(!step.rows);
     err = (struct msim_error){0};
+    memset(&step, 0xff, sizeof(step));
     CHECK_INT(msim_steps_read(&step, NULL, MSIM_DATA "/no", NULL, &err),
               MSIM_EIO);
+    CHECK(!step.rows);
+    CHECK_REL(step.constants.linear, 0, 0);
     CHECK(strstr(err.file, "/no/laws/steps.json") != NULL);
 }
 
@@ -312,6 +315,7 @@ static void test_steps_file__predicts(void)
     double us = msim_step_us(&t, &f.constants, &parts), factor;
 
     row.residual = 0.65f;
+    f.low[MSIM_STEP_CLASS_EXPERTS_FAR] = 99; /* it is none */
     f.rows = &row;
     f.n_rows = 1;
     factor = exp((double)row.residual / 1.3);
@@ -358,6 +362,11 @@ static void test_steps_file__predicts_far_from_rows(void)
     e = msim_step_predict(&t, &f);
     CHECK_INT(e.class, MSIM_STEP_CLASS_EXPERTS_FAR);
     network = 0.7 * e.parts.gradients / e.us;
+    CHECK_REL(log(e.us / e.low_us), hypot(log(50), network), 1e-12);
+    /* intervals of what it is not do not count */
+    f.low[MSIM_STEP_CLASS_EXPERTS_FAR] = 2;
+    f.low[MSIM_STEP_CLASS_USUAL_FAR] = 70; /* it is not usual */
+    e = msim_step_predict(&t, &f);
     CHECK_REL(log(e.us / e.low_us), hypot(log(50), network), 1e-12);
 }
 
