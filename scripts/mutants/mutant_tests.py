@@ -25,7 +25,7 @@ class Test:
         how = {at["name"]: at["value"] for at in row["properties"]}
         self.name, self.command = row["name"], row["command"]
         self.at = how.get("WORKING_DIRECTORY", folder)
-        self.env = dict(os.environ,
+        self.env = dict(os.environ, MSIM_FIRST_FAILURE="1",
                         **dict(at.split("=", 1) for at in how.get("ENVIRONMENT", [])))
         self.cpu_s = 3 if self.name.startswith("unit.") else 30  # at a guess
 

@@ -41,4 +41,24 @@ app=$data/apps/chat.json
 echo '{"schema": "mystique-sim/serving-plan/1", "stages": {}}' >plan.json
 pairs serve serve "$app" --num-requests 40 --csv -- --rate=5 --concurrency=3 --seconds=9 --warmup=1 --seed=7 --plan=plan.json --plans=plan.json \
     --fit="$data/laws/serving.json" --free=model --goodput=ttft:400 --counters=% --timeline=%
+
+# ---- members of files ---------------------------------------------------------------
+
+echo '{"gpus": 16, "micro_batch": 1, "global_batch": 32, "sequence": 512}' >few.json
+pairs strategies whatif changes.json tiny.json --strategy @few.json --platform h100 --csv -- 'gpus=1;64' 'nodes=1;4' 'tp=2;8' 'pp=2;4' \
+    'vp=2' 'cp=2' 'ep=2' 'zero=1;2;3' 'micro_batch=2' 'grad_accum=4' 'precision="fp16";"fp8";"fp32"' 'recompute="full";"selective"' \
+    'schedule="gpipe";"zero-bubble"' 'optimizer="sgd"' 'optimizer_bits=8' 'gradient_bits=16' 'compile=true' 'loss_chunks=4' \
+    'offload="optimizer"' 'lora_rank=8' 'base_bits=4' 'framework="megatron";"nanotron"' 'sequence_parallel=true' 'document=64'
+echo '{"name": "experts", "layers": 4, "hidden": 512, "heads": 8, "ffn": 1024, "vocab": 8192, "moe": {"experts": 8, "topk": 2, "ffn": 256}}' >experts.json
+pairs experts whatif changes.json experts.json --strategy @few.json --platform h100 --csv -- 'tp=2;8' 'pp=2;4' 'vp=2' 'ep=2;8' 'zero=1;3' \
+    'precision="fp8"' 'recompute="full"' 'schedule="zero-bubble"' 'compile=true'
+echo '{"model": "tiny.json", "platforms": ["h100"], "gpus": [4, 16], "global_batch": 32, "sequence": 512}' >spec.json
+pairs specs plan --law-only @spec.json -- 'platforms=["a100","h100"];[{"name":"h100","price_per_gpu_hour":2}]' 'gpus=[1];[8,64]' 'tokens=1e9' \
+    'tp=[1,2];8' 'pp=[1,4]' 'vp=2' 'cp=[1,2]' 'zero=[0,1,2,3]' 'micro_batch=[1,2,4]' 'recompute=["none","full"]' 'precision=["bf16","fp8"]' \
+    'limits={"days":1};{"cost":100};{"memory_gib":20};{"gpus":8}' 'currency="EUR"' 'optimizer_bits=8' 'offload=["none","optimizer"]' \
+    'nodes=1' 'compile=true' 'loss_chunks=[1,4]'
+echo "{\"trace\": \"$folder/step.json\", \"platforms\": [\"h100\"], \"gpus\": [1, 4], \"traced_batch\": 8}" >traced.json
+pairs traced plan @traced.json -- 'platforms=["a100","h100"];[{"name":"h100","price_per_gpu_hour":2}]' 'gpus=[2]' 'samples=1e8' 'requests=1e8' \
+    'micro_batch=[8,32]' 'traced_batch=4' 'precision=["bf16"]' 'recompute=["none","full"]' 'zero=[0,3]' 'global_batch=64' \
+    'limits={"days":1};{"samples_per_second":100};{"latency_ms":50};{"cost":9}'
 finish

@@ -21,6 +21,7 @@ runs_held='' # a file: hold_runs of hold.bash
 complain() {
     echo "after 'mystique-sim $last': $*" >&2
     failures=$((failures + 1))
+    [ -z "${MSIM_FIRST_FAILURE:-}" ] || exit 1 # all that scripts/mutants.py asks
 }
 
 run() {
