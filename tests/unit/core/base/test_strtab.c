@@ -49,7 +49,7 @@ static void test_strtab__numbers(void)
 }
 
 /* Texts with a NUL are told apart by all of their bytes. */
-static void test_strtab__zeros(void)
+static void test_strtab__told_apart(void)
 {
     struct msim_strtab *t = make();
     uint32_t a, b;
@@ -61,6 +61,10 @@ static void test_strtab__zeros(void)
     CHECK(add(t, "x", 1) != a);
     CHECK_UINT(add(t, "x\0y", 3), a);
     CHECK_STR(msim_strtab_text(t, b), "x");
+    /* These two have one hash of 32 bits. */
+    a = add(t, "kernel_44978", 12);
+    CHECK(add(t, "kernel_50000", 12) != a);
+    CHECK_UINT(msim_strtab_find(t, "kernel_44978"), a);
     msim_strtab_free(t);
 }
 
@@ -110,7 +114,7 @@ static void test_strtab__too_long(void)
 int main(void)
 {
     RUN(test_strtab__numbers);
-    RUN(test_strtab__zeros);
+    RUN(test_strtab__told_apart);
     RUN(test_strtab__many);
     RUN(test_strtab__too_long);
     return check_summary();
