@@ -292,7 +292,7 @@ enum msim_status msim_described_read(struct msim_described *m, const char *path,
     return status;
 }
 
-static bool is_path(const char *name)
+bool msim_described_is_path(const char *name)
 {
     size_t n = strlen(name);
 
@@ -339,7 +339,7 @@ static enum msim_status find(char *path, size_t size, const char *name,
     char known[800];
 
     snprintf(path, size, "%s", name);
-    if (is_path(name))
+    if (msim_described_is_path(name))
         return MSIM_OK;
     snprintf(path, size, "%s/models/%s.json", data_dir, name);
     if (access(path, R_OK) != 0 && beside)
@@ -389,7 +389,7 @@ bool msim_described_is(const char *name, const char *data_dir)
 
     if (stat(name, &info) != 0) {
         snprintf(path, sizeof(path), "%s/models/%s.json", data_dir, name);
-        return !is_path(name) && access(path, R_OK) == 0;
+        return !msim_described_is_path(name) && access(path, R_OK) == 0;
     }
     if (!S_ISREG(info.st_mode) || info.st_size > MODEL_MOST ||
         msim_json_read(&json, name, &why) != MSIM_OK)

@@ -28,10 +28,13 @@ enum msim_status msim_described_parse(struct msim_described *m,
                                       const struct cJSON *object,
                                       const char *file, struct msim_error *err);
 
+/* Whether it is the path of a file: it holds a '/' or ends in .json. */
+bool msim_described_is_path(const char *name);
+
 /*
- * The model that `name` stands for: a path where it holds a '/' or ends in
- * .json, else NAME.json in `data_dir`/models, else in `beside` (may be NULL).
- * EUNKNOWN lists the known names.
+ * The model that `name` stands for: a path, else NAME.json in
+ * `data_dir`/models, else in `beside` (may be NULL). EUNKNOWN lists the known
+ * names.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_described_find(struct msim_described *m, const char *name,

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Points where the file says nothing. */
 #define USUAL_MOST   1e6
@@ -305,6 +306,16 @@ static void check_model(struct msim_spec *spec, struct msim_fields *f)
 
 /* ---- the workload -------------------------------------------------------- */
 
+/* Bytes of a file's folder, as a relative path in it wants them before it; 0
+ * for others. */
+static int folder_before(const struct msim_fields *f, const char *path)
+{
+    const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+
+    return slash && path && *path != '/' ? (int)(slash - f->file) + 1 : 0;
+}
+
+/* A file beside the spec is meant before one where the program runs. */
 static void read_model(struct msim_spec *spec, struct msim_fields *f)
 {
     const char *model = msim_field_text(f, "model");
@@ -312,7 +323,11 @@ static void read_model(struct msim_spec *spec, struct msim_fields *f)
     if (!model)
         msim_field_refuse(
             f, "model", "a name of data/models, or a file; or want \"trace\"");
-    snprintf(spec->name, sizeof(spec->name), "%s", model ? model : "");
+    snprintf(spec->name, sizeof(spec->name), "%.*s%s", folder_before(f, model),
+             f->file ? f->file : "", model ? model : "");
+    if (!model || !msim_described_is_path(model) ||
+        access(spec->name, R_OK) != 0)
+        snprintf(spec->name, sizeof(spec->name), "%s", model ? model : "");
     spec->sequence = msim_field_int(f, "sequence", 1, 4096);
     spec->global_batch =
         msim_field_int(f, "global_batch", 1, MSIM_FIELD_WANTED);
@@ -324,8 +339,7 @@ static void add_trace(struct msim_spec *spec, struct msim_fields *f,
                       const cJSON *item)
 {
     const char *text = cJSON_GetStringValue(item);
-    const char *slash = f->file ? strrchr(f->file, '/') : NULL;
-    int folder = slash && text && *text != '/' ? (int)(slash - f->file) + 1 : 0;
+    int folder = folder_before(f, text);
     char *path = spec->trace[spec->n_traces];
     int n;
 

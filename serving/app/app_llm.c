@@ -4,6 +4,8 @@
  */
 #include "serving/app/app_parts.h"
 
+#include "plan/describe/describe.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -273,19 +275,12 @@ static void read_parallel(struct msim_parallel *p, struct msim_fields *f)
 
 /* ---- the model ----------------------------------------------------------- */
 
-static bool is_path(const char *model)
-{
-    size_t n = strlen(model);
-
-    return strchr(model, '/') || (n > 5 && strcmp(model + n - 5, ".json") == 0);
-}
-
 static void read_model(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
     const char *model = msim_field_text(f, "model");
 
-    if (model && is_path(model))
+    if (model && msim_described_is_path(model))
         s->model = msim_app_join(app, f, model);
     else
         s->model = msim_app_copy(app, f, model);

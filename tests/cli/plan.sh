@@ -263,4 +263,19 @@ same_plan other
 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/spec.json"
 want_rc 2
 want_err "2 processes share a plan through its folder, want '-o DIR'"
+
+# The model's file lies beside the spec, as traces do, else where the program runs.
+mkdir "$folder/beside"
+echo '{"name": "beside-8", "layers": 8, "hidden": 512, "heads": 8, "ffn": 1024, "vocab": 8192}' >"$folder/beside/m.json"
+echo '{"model": "m.json", "platforms": ["h100"], "gpus": 2, "global_batch": 8, "sequence": 256}' >"$folder/beside/spec.json"
+run plan --law-only "$folder/beside/spec.json"
+want_rc 0
+want_out "plan of beside-8"
+sed 's/beside-8/here-8/' "$folder/beside/m.json" >"$folder/m.json"
+cd "$folder" || exit 1
+run plan --law-only beside/spec.json
+want_out "plan of beside-8"
+rm beside/m.json
+run plan --law-only beside/spec.json
+want_out "plan of here-8"
 finish

@@ -90,7 +90,7 @@ predict/write        : core/ models/ predict predict/scenario :
 predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 serving/draw         : core/base :
 serving/log          : core/base core/json core/stream : cjson/ cJSON.h
-serving/app          : core/base core/json serving/draw serving/llm serving/log : cjson/ cJSON.h
+serving/app          : core/base core/json plan/describe serving/draw serving/llm serving/log : cjson/ cJSON.h
 serving/llm          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step : cjson/ cJSON.h
 serving/engine       : core/base serving/app serving/llm :
 serving/sim          : core/base serving/draw serving/app serving/engine serving/llm :
