@@ -273,6 +273,12 @@ static void test_parts_weights__norm(void)
     CHECK_STR(part.ops[1].work.variant, "layer_norm_backward");
     CHECK_INT(part.ops[0].work.u.vector.rows, 1);
     CHECK_REL(part.parameters, 8, 0);
+    begin(MSIM_PART_DENSE); /* operator by operator there is more */
+    strategy.technique.compile = MSIM_STATED_NO;
+    msim_parts_norm(&k, "norm", 32, 64);
+    CHECK_INT(part.n_ops, 4);
+    CHECK_INT(part.ops[2].kind, MSIM_PART_OP_PLAIN);
+    CHECK_INT(part.ops[2].work.u.vector.elems, 2048);
 }
 
 /* ---- ends ---------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* plan/search: values and refusals of points (plan_point.c), points that cannot
  * be as predicted (plan_guard.c), and the platforms of a spec
  * (plan_platforms.c). */
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "plan/search/plan_guard.h"
 #include "plan/search/plan_platforms.h"
@@ -176,6 +177,8 @@ static struct msim_spec spec_of(const char *second, const char *network)
 static void test_plan_platforms__are_loaded(void)
 {
     struct msim_spec spec = spec_of("a100", "ethernet-100");
+    char joined[512], apart[512];
+    struct msim_platform *plain;
     struct msim_plan_platforms p;
 
     REQUIRE(msim_plan_platforms_load(&p, &spec, MSIM_DATA, &err) == MSIM_OK);
@@ -184,6 +187,15 @@ static void test_plan_platforms__are_loaded(void)
     CHECK(!p.of[2]);
     CHECK_STR(p.networks[0].name, "");
     CHECK_STR(p.networks[1].name, "ethernet-100");
+    /* it is joined by that network */
+    REQUIRE(msim_platform_load(&plain, MSIM_DATA, "a100", &err) == MSIM_OK);
+    msim_collective_links(p.of[1], 16, 2, joined, sizeof(joined));
+    msim_collective_links(plain, 16, 2, apart, sizeof(apart));
+    CHECK(strcmp(joined, apart) != 0);
+    msim_platform_join(plain, &p.networks[1]);
+    msim_collective_links(plain, 16, 2, apart, sizeof(apart));
+    CHECK_STR(joined, apart);
+    msim_platform_free(plain);
     msim_plan_platforms_release(&p);
     for (uint32_t i = 0; i < MSIM_SPEC_PLATFORMS; i++)
         CHECK(!p.of[i]);
