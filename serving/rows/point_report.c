@@ -18,18 +18,18 @@ static void add_time(FILE *out, const struct msim_point_row *row,
     msim_csv_add_number(out, none ? NAN : t->high);
 }
 
-static bool is_measured(const char *name)
+/* What was measured makes room for what is predicted. */
+static const char *name_in_copy(const char *name)
 {
-    return strcmp(name, "ttft_ms") == 0 || strcmp(name, "tpot_ms") == 0;
+    return strcmp(name, "ttft_ms") == 0   ? "measured_ttft_ms"
+           : strcmp(name, "tpot_ms") == 0 ? "measured_tpot_ms"
+                                          : name;
 }
 
 static void write_header(const struct msim_point_table *t, FILE *out)
 {
     for (uint32_t i = 0; i < t->columns; i++)
-        msim_csv_print(out, i ? ",%s" : "%s",
-                       strcmp(t->header[i], "ttft_ms") == 0 ? "measured_ttft_ms"
-                       : is_measured(t->header[i])          ? "measured_tpot_ms"
-                                                            : t->header[i]);
+        msim_csv_print(out, i ? ",%s" : "%s", name_in_copy(t->header[i]));
     msim_csv_print(out, ",ttft_ms,ttft_low_ms,ttft_high_ms,tpot_ms,tpot_low_ms,"
                         "tpot_high_ms,uses_rows,defaults,reason\n");
 }

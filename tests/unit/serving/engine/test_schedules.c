@@ -493,6 +493,7 @@ static void compare_all(struct msim_replica_rules rules)
         rules.by_priority = i % 2;
         rules.chunked_prefill = i / 2 % 2;
         rules.max_num_seqs = i % 3 ? 12 : 5;
+        rules.max_num_batched_tokens = i % 5 == 1 ? 7 : 64;
         compare(&rules, i / 4 % 2 ? 2000 : 240, i / 8 ? 10 : 0);
     }
 }

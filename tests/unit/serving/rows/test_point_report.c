@@ -19,17 +19,17 @@ static struct msim_point_table table(void)
     for (int i = 0; i < 16; i++)
         cells[i / 4][i % 4] = texts[i / 4][i % 4];
     for (int i = 0; i < 3; i++)
-        rows[i] =
-            (struct msim_point_row){.fields = cells[i + 1],
-                                    .point = {.model = cells[i + 1][0],
-                                              .platform = "h100",
-                                              .engine = MSIM_LLM_SGLANG,
-                                              .isl = 1000,
-                                              .osl = 200,
-                                              .clients = i ? 1 : 8},
-                                    .answer = {.answered = i < 2,
-                                               .ttft = {100.125, 80, 120.5},
-                                               .tpot = {i ? 0 : 7.5, 6, 9}}};
+        rows[i] = (struct msim_point_row){
+            .fields = cells[i + 1],
+            .point = {.model = cells[i + 1][0],
+                      .platform = "h100",
+                      .engine = MSIM_LLM_SGLANG,
+                      .isl = 1000,
+                      .osl = 200,
+                      .clients = i ? 1 : 8},
+            .answer = {.answered = i < 2,
+                       .ttft = {i ? 0.5 : 100.125, 0.25, 120.5},
+                       .tpot = {i ? 0 : 7.5, 6, 9}}};
     rows[0].answer.uses_rows = true;
     strcpy(rows[0].answer.defaults, "tp is 1; \"x\"");
     strcpy(rows[2].answer.reason, "tp is 3");
@@ -62,9 +62,9 @@ static void test_point_report__csv(void)
     CHECK_STR(text, "model,measured_ttft_ms,measured_tpot_ms,note,ttft_ms,"
                     "ttft_low_ms,ttft_high_ms,tpot_ms,tpot_low_ms,"
                     "tpot_high_ms,uses_rows,defaults,reason\n"
-                    "llama,12.5,3,\"a,b\",100.125,80,120.5,7.5,6,9,1,"
+                    "llama,12.5,3,\"a,b\",100.125,0.25,120.5,7.5,6,9,1,"
                     "\"tp is 1; \"\"x\"\"\",\n"
-                    "qwen,,,,100.125,80,120.5,,,,0,,\n"
+                    "qwen,,,,0.5,0.25,120.5,,,,0,,\n"
                     "gpt,1,2,c,,,,,,,0,,tp is 3\n");
 }
 
@@ -73,14 +73,15 @@ static void test_point_report__text(void)
     struct msim_point_table t = table();
 
     print(&t, msim_point_table_text);
-    CHECK_STR(text,
-              "   1  llama on h100, sglang, 1000 x 200 tokens, 8 clients\n"
-              "      TTFT ms    100.12 (80 to 120.5)   TPOT ms      7.50 (6 to "
-              "9)\n"
-              "   2  qwen on h100, sglang, 1000 x 200 tokens, 1 client\n"
-              "      TTFT ms    100.12 (80 to 120.5)   TPOT ms         -\n"
-              "   3  ? on ?: no answer: tp is 3\n"
-              "2 of 3 rows answered\n");
+    CHECK_STR(
+        text,
+        "   1  llama on h100, sglang, 1000 x 200 tokens, 8 clients\n"
+        "      TTFT ms    100.12 (0.25 to 120.5)   TPOT ms      7.50 (6 to "
+        "9)\n"
+        "   2  qwen on h100, sglang, 1000 x 200 tokens, 1 client\n"
+        "      TTFT ms      0.50 (0.25 to 120.5)   TPOT ms         -\n"
+        "   3  ? on ?: no answer: tp is 3\n"
+        "2 of 3 rows answered\n");
     t.n = 0;
     print(&t, msim_point_table_text);
     CHECK_STR(text, "0 of 0 rows answered\n");
