@@ -2,8 +2,8 @@
  * tests/unit/predict/scenario/made_change.h - one scenario out of a text, for
  * the tests of changes.
  */
-#ifndef MSIM_TESTS_UNIT_MADE_CHANGE_H
-#define MSIM_TESTS_UNIT_MADE_CHANGE_H
+#ifndef MSIM_TESTS_UNIT_PREDICT_SCENARIO_MADE_CHANGE_H
+#define MSIM_TESTS_UNIT_PREDICT_SCENARIO_MADE_CHANGE_H
 #include "predict/scenario/scenario.h"
 
 #include "tests/check.h"
