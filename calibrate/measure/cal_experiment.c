@@ -48,15 +48,18 @@ static uint64_t mix(uint64_t h, const char *text)
     return msim_hash_byte(msim_hash_text(h, text), 0xff);
 }
 
-/* The order of members does not matter: their hashes are added. */
+/* The order of members does not matter: their hashes are added. FNV-1a of
+ * texts that end in different digits differ by little, and so do their
+ * sums: each is stirred first, or m 11, n 12 would be m 12, n 11. */
 static void hash_member(void *ctx, const struct msim_member *m)
 {
     uint64_t *sum = ctx;
+    uint64_t key = mix(MSIM_HASH_START, m->key);
     char number[32];
 
     if (!m->text)
         snprintf(number, sizeof(number), "%.15g", m->number);
-    *sum += mix(mix(MSIM_HASH_START, m->key), m->text ? m->text : number);
+    *sum += msim_hash_mix(key, mix(key, m->text ? m->text : number));
 }
 
 /* What runs beside it is an experiment by itself. */
@@ -69,9 +72,14 @@ static void hash_concurrent(uint64_t *sum, uint64_t concurrent)
     hash_member(sum, &m);
 }
 
+static uint64_t hash_of_backend(const char *backend)
+{
+    return msim_hash_mix(MSIM_HASH_START, mix(MSIM_HASH_START, backend));
+}
+
 static uint64_t hash_one(const struct msim_experiment *e, const char *backend)
 {
-    uint64_t sum = mix(MSIM_HASH_START, backend);
+    uint64_t sum = hash_of_backend(backend);
 
     msim_experiment_visit(e, &sum, hash_member);
     return sum;
@@ -96,7 +104,7 @@ static bool is_extra(const char *name)
 
 uint64_t msim_cal_hash_json(const cJSON *experiment, const char *backend)
 {
-    uint64_t sum = mix(MSIM_HASH_START, backend);
+    uint64_t sum = hash_of_backend(backend);
     const cJSON *item;
 
     cJSON_ArrayForEach(item, experiment)
