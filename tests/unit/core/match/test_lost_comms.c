@@ -279,6 +279,26 @@ static void test_lost_comms__times_on_two_clocks(void)
     }
 }
 
+/* By what the ends of the nth differ: whatever their launches say. */
+static void test_lost_comms__ends_of_the_nth(void)
+{
+    make();
+    for (msim_ps i = 0; i < 4; i++)
+        run(0, 1100 + 200 * i, 10000 * i, 10000 * i + 100);
+    for (msim_ps i = 0; i < 2; i++)
+        run(1, 1700 + 200 * i, 10000 * i + 3000, 10000 * i + 3100);
+    match(2);
+    check_numbers(0, "0123");
+    check_numbers(1, "01");
+    make(); /* of one pair */
+    run(0, 1100, 10000, 10100);
+    run(0, 1700, 20000, 20100);
+    run(1, 1700, 13000, 13100);
+    match(2);
+    check_numbers(0, "01");
+    check_numbers(1, "0");
+}
+
 /* A clock that says they meet less often than the ends do is no common one. */
 static void test_lost_comms__clock_that_is_off(void)
 {
@@ -448,6 +468,7 @@ int main(void)
     RUN(test_lost_comms__two_groups);
     RUN(test_lost_comms__times_on_one_clock);
     RUN(test_lost_comms__times_on_two_clocks);
+    RUN(test_lost_comms__ends_of_the_nth);
     RUN(test_lost_comms__clock_that_is_off);
     RUN(test_lost_comms__times_that_tell_nothing);
     RUN(test_lost_comms__numbered);

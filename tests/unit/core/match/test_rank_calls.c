@@ -124,6 +124,9 @@ static void test_rank_calls__without_steps(void)
     c = find(&m);
     CHECK(c[0].part == 0);
     CHECK_REL(c[1].part, 0.95, 1e-12); /* [35, 55) */
+    m.calls[1].start = 36;
+    c = find(&m);
+    CHECK_REL(c[1].part, 0.5, 1e-12); /* [35, 37) */
     free(m.found.data);
 }
 

@@ -209,12 +209,19 @@ static void test_breakdown__iterations(void)
 /* A thread may come to a task after it has begun: another one held it. */
 static void test_breakdown__begins_early(void)
 {
+    uint32_t first;
+
     make(&made, 5);
     add_windows(&made, 2);
     made.dur[7] = made.start[8] - made.start[7] + 3;
     msim_window_bounds(&made.g, &made.run, made.times);
     CHECK_UINT(made.windows[2].first, 8);
     CHECK_INT(made.times[2].begin, made.start[8]);
+    /* What another thread did before says nothing. */
+    first = made.windows[1].first;
+    made.start[first - 1] = made.dur[first - 1] = 0;
+    msim_window_bounds(&made.g, &made.run, made.times);
+    CHECK_INT(made.times[1].begin, made.start[first]);
 }
 
 /* Without marks it is all that the rank does; an empty mark takes no time. The
