@@ -88,12 +88,37 @@ static void test_suite__refuses(void)
     CHECK_INT(suite.n, 0);
 }
 
+/* 10,000 are read, of which the first is wrong; one more is too many. */
+static void test_suite__of_many(void)
+{
+    char name[32], first[128];
+
+    made_put("a.json", "{");
+    snprintf(first, sizeof(first), "%s", made_path("a.json"));
+    for (int i = 1; i < 10000; i++) {
+        snprintf(name, sizeof(name), "b%d.json", i);
+        REQUIRE(link(first, made_path(name)) == 0);
+    }
+    CHECK_INT(read_it(made_folder), MSIM_ESYNTAX);
+    CHECK_INT(link(first, made_path("c.json")), 0);
+    CHECK_INT(read_it(made_folder), MSIM_EFORMAT);
+    CHECK_STR(err.text, "has 10001 files NAME.json, want applications, one a "
+                        "file (1 to 10000)");
+    for (int i = 1; i < 10000; i++) {
+        snprintf(name, sizeof(name), "b%d.json", i);
+        remove_it(name);
+    }
+    remove_it("a.json");
+    remove_it("c.json");
+}
+
 int main(void)
 {
     made_begin();
     RUN(test_suite__of_a_folder);
     RUN(test_suite__of_a_file);
     RUN(test_suite__refuses);
+    RUN(test_suite__of_many);
     CHECK_INT(rmdir(made_folder), 0);
     return check_summary();
 }

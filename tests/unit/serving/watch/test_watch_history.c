@@ -273,12 +273,13 @@ static void test_watch_history__of_random_counters(void)
  * spread is what is believed. */
 static void test_watch_history__of_counters_that_stand(void)
 {
-    struct msim_second_stage s = {.queue_mean = 3};
+    struct msim_second_stage s = {.queue_mean = 3, .p99_most = 2};
 
     REQUIRE(msim_history_init(&h, 0) == MSIM_OK);
     s.v[MSIM_COUNTER_NET_MS] = 4;
     s.v[MSIM_COUNTER_WAIT_MS] = 5;
     s.v[MSIM_COUNTER_MEAN_MS] = 1;
+    s.v[MSIM_COUNTER_ARRIVALS] = 7;
     s.v[MSIM_COUNTER_P99_MS] = -1;
     for (int i = 0; i < 3; i++) {
         CHECK(isnan(msim_history_usual(&h, 0, MSIM_TRACK_NET)->median));
@@ -293,6 +294,11 @@ static void test_watch_history__of_counters_that_stand(void)
     CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_QUEUE)->spread, 0.3, 1e-12);
     CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_MEAN)->spread, 0.01, 0);
     CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_REPLICAS)->spread, 0.5, 0);
+    for (int t = 0; t < MSIM_TRACKS; t++)
+        if (LEAST[t][0] == 0 && t != MSIM_TRACK_SELF && t != MSIM_TRACK_P99 &&
+            t != MSIM_TRACK_WAIT_LOG)
+            check_same(msim_history_usual(&h, 0, (enum msim_track)t)->spread,
+                       LEAST[t][1]);
     CHECK_REL(msim_history_deviation(&h, 0, MSIM_TRACK_NET, 5).z, 0, 0);
     CHECK_REL(msim_history_deviation(&h, 0, MSIM_TRACK_SELF, 5).ahead, 0, 0);
     msim_history_release(&h);
