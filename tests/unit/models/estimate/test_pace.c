@@ -115,6 +115,8 @@ static void test_bound__the_larger_of_both(void)
     struct msim_work w = {.family = MSIM_FAMILY_GEMM, .dtype = MSIM_DT_F32};
 
     check_bound(w, 2, 16);
+    w.bytes_read = 1;
+    check_bound(w, 2 + 1e-6, 8 * (2 + 1e-6));
     w.bytes_read = 30e6; /* 30 us */
     check_bound(w, 32, 8 * 32);
     w.bytes_written = 10e6;
