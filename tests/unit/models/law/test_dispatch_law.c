@@ -5,6 +5,7 @@
 #include "models/law/dispatch_law.h"
 
 #include "models/estimate/model.h"
+#include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"
 
