@@ -145,6 +145,8 @@ static void test_shapes__several_as_one(void)
          "ab->ac,ac b=c+c"},
         {"aten::unsafe_split", "f32[7] 3", "f32[3] f32[3] f32[1]",
          "a->b,b,1 a=b+b+1"},
+        {"aten::split", "f32[6,3] 3", "f32[3,3]@ f32[3,3]", "ab->-,cb"},
+        {"aten::split", "f32[6,3] 3", "f32[3,3] f32[3,3]@", "ab->cb,-"},
         {"aten::unsafe_chunk", "f32[6] 2 1", "f32[3] f32[3]", "a->b,c"},
         {"aten::stack", "(f32[2,3] f32[2,3])", "f32[2,2,3]", "ab,ab->cab"},
         {"aten::stack", "(f32[2,3] f32[2,3]) 1", "f32[2,5,3]", "ab,ab->acb"},
@@ -222,6 +224,9 @@ static void test_shapes__lists_indices_messages(void)
         {"aten::index", "f32[5,6,7] (i64[3,4])", "f32[3,4,6,7]",
          "abc,de->debc"},
         {"aten::index", "f32[5,6] (i64[3] i64[3])", "f32[3]", "ab,c,d->e"},
+        {"aten::index", "f32[5,6] (i64[3]@)", "f32[3,6]", "ab,-->cd"},
+        {"aten::index", "f32[5,6]@ (i64[3])", "f32[3,6]", "-,a->bc"},
+        {"aten::index", "f32[5,6] i64[3]", "f32[3,6]", "ab,c->de"},
         {"aten::index", "f32[5,6] (none i64[3])", "f32[5,3]", "ab,c->de"},
         /* as many, or a number of times, rounded up */
         {"c10d::allreduce_", "(f32[8])", "(f32[8])", "a->a"},

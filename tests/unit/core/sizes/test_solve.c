@@ -169,6 +169,27 @@ static void test_solve__one_after_the_other(void)
     made_free(&m);
 }
 
+/* What is a product or a sum of others stays last, whichever side of the tie it
+ * is on and whatever is of data. */
+static void test_solve__made_of_others(void)
+{
+    const uint32_t whole = 2, parts[] = {0, 1};
+
+    for (int way = 0; way < 3; way++) {
+        begin(way == 2 ? "f32[4,6,10]" : "f32[4,6,24]");
+        if (way == 0)
+            product(0, 1, whole);
+        else if (way == 1)
+            CHECK_INT(msim_size_tie_product(&m.l, &whole, 1, parts, 2),
+                      MSIM_OK);
+        else
+            sum(whole, 0, 1);
+        m.s.classes[0].weight = m.s.classes[1].weight = 1;
+        CHECK_STR(solved(8, 0, 0, 0), way == 2 ? "8 6 14" : "8 6 48");
+        made_free(&m);
+    }
+}
+
 /* Untied sizes stay, sizes of nothing are nothing. */
 static void test_solve__what_is_not_tied(void)
 {
@@ -268,6 +289,7 @@ int main(void)
     RUN(test_solve__parts);
     RUN(test_solve__shared_out);
     RUN(test_solve__one_after_the_other);
+    RUN(test_solve__made_of_others);
     RUN(test_solve__what_is_not_tied);
     RUN(test_solve__many_terms);
     RUN(test_solve__scaled_roles);

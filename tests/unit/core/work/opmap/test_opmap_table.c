@@ -67,6 +67,7 @@ static void test_opmap_table__nodes_of_autograd(void)
     CHECK_STR(found("MyNewThingBackward"), NULL);
     CHECK_STR(found("MyNewThingBackwards0"), NULL);
     CHECK_STR(found("ackward0"), NULL);
+    CHECK_STR(found("MyNewThingBackward."), NULL);
     CHECK_STR(found("12345678"), NULL);
     CHECK_STR(found("aten::MyNewThingBackward0"), NULL);
     CHECK(!msim_opmap_find("MyNewThingBackward0")->rule);
@@ -131,6 +132,10 @@ static void test_known_name__what_is_said(void)
     msim_vector_name_unknown("scale_matix", text, sizeof(text));
     CHECK_STR(text, "op 'scale_matix' is not known, did you mean "
                     "'scale_matrix'?");
+    /* the first of all rows, too */
+    msim_vector_name_unknown("All2All_Poled_Req", text, sizeof(text));
+    CHECK_STR(text, "op 'All2All_Poled_Req' is not known, did you mean "
+                    "'All2All_Pooled_Req'?");
     msim_vector_name_unknown("zzzzqqqqxxxxwwww", text, sizeof(text));
     CHECK_STR(text, "op 'zzzzqqqqxxxxwwww' is not known");
     /* 40 letters of a long name */
