@@ -301,6 +301,19 @@ static void test_watch_history__of_counters_that_stand(void)
                        LEAST[t][1]);
     CHECK_REL(msim_history_deviation(&h, 0, MSIM_TRACK_NET, 5).z, 0, 0);
     CHECK_REL(msim_history_deviation(&h, 0, MSIM_TRACK_SELF, 5).ahead, 0, 0);
+    s.v[MSIM_COUNTER_NET_MS] = 0.01; /* of little, as it is */
+    s.v[MSIM_COUNTER_WAIT_MS] = 0.02;
+    s.queue_mean = 0.03;
+    for (int i = 0; i < 5; i++) /* then of eight seconds most are so */
+        msim_history_add(&h, &s);
+    CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_NET)->median, 0.01, 0);
+    msim_history_release(&h);
+    REQUIRE(msim_history_init(&h, 0) == MSIM_OK);
+    for (int i = 0; i < 3; i++)
+        msim_history_add(&h, &s);
+    CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_NET)->spread, 0.005, 0);
+    CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_WAIT)->spread, 0.02, 0);
+    CHECK_REL(msim_history_usual(&h, 0, MSIM_TRACK_QUEUE)->spread, 0.1, 0);
     msim_history_release(&h);
 }
 
