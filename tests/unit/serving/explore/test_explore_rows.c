@@ -10,7 +10,8 @@
 static char path[] = P_tmpdir "/msim-visits-XXXXXX";
 static struct msim_error err;
 static struct msim_vec rows;
-static const char *const CLASSES[] = {"read", "write"};
+static const char *const CLASSES[] = {"read", "write", "delete"};
+/* ... of which the application has two */
 static struct msim_visit_limits limits = {.classes = CLASSES, .n_classes = 2};
 
 /* "" or what is wrong; rows are appended. */
@@ -131,6 +132,10 @@ static void test_explore_rows__end_in_time(void)
     CHECK_STR(read_it("t_s,latency_ms\n11.1,2\n"),
               "line 2: t_s is '11.1', want a time within the seconds that were "
               "asked for");
+    limits.seconds = 0.5;
+    CHECK_STR(read_it("t_s,latency_ms\n1.6,2\n"),
+              "line 2: t_s is '1.6', want a time within the seconds that were "
+              "asked for");
     limits.seconds = 0;
     CHECK_STR(read_it("t_s,latency_ms\n11.1,2\n"), "");
 }
@@ -145,6 +150,9 @@ static void test_explore_rows__are_so_many(void)
     CHECK_INT(rows.n, 5);
     CHECK_STR(read_it("t_s,latency_ms\n1,2\n1,2\n1,2\n1,2\n"),
               "line 5: more visits than were asked for");
+    limits.most_rows = 0.5;
+    CHECK_STR(read_it("t_s,latency_ms\n1,2\n1,2\n"),
+              "line 3: more visits than were asked for");
     limits.most_rows = 0;
 }
 

@@ -1,5 +1,6 @@
 /* serving/log/json_lines.c: lines of a file, long ones and empty ones, and what
  * is no object. */
+#include "core/base/files_read.h"
 #include "serving/log/json_lines.h"
 #include "tests/check.h"
 
@@ -59,6 +60,16 @@ static void test_json_lines__are_read(void)
     CHECK_STR(got.seen, "3:a");
 }
 
+/* What an answer depends on is not overwritten with it. */
+static void test_json_lines__are_noted(void)
+{
+    msim_files_read_release();
+    CHECK_INT(msim_files_read_spare(path, &err), MSIM_OK);
+    CHECK_INT(read_it("{\"n\": \"a\"}"), MSIM_OK);
+    CHECK_INT(msim_files_read_spare(path, &err), MSIM_EUSAGE);
+    msim_files_read_release();
+}
+
 /* Pieces of the input end anywhere: of 40 lines each is longer than one before,
  * up to 400,000 characters. */
 static void test_json_lines__are_long(void)
@@ -111,6 +122,7 @@ int main(void)
         return 1;
     close(fd);
     RUN(test_json_lines__are_read);
+    RUN(test_json_lines__are_noted);
     RUN(test_json_lines__are_long);
     RUN(test_json_lines__refuse);
     CHECK_INT(unlink(path), 0);
