@@ -331,6 +331,86 @@ static void test_links__of_collectives(void)
     CHECK_INT(comm_link(all, 1, 8, 16, true), MSIM_LINK_NETWORK);
 }
 
+/* In one group, what all ranks do goes over the network and a message does not,
+ * whichever comes first. */
+static void test_links__messages_of_a_group(void)
+{
+    for (int first = 0; first < 2; first++) {
+        struct msim_group_maker maker_of;
+        struct made m;
+
+        begin(&m);
+        b.t.world_size = 16;
+        b.groups[0] = (struct msim_group){.size = 16};
+        b.t.n_groups = 1;
+        for (uint32_t i = 0; i < 2; i++) {
+            b.comms[i] = (struct msim_comm){
+                .collective =
+                    (int)i == first ? MSIM_COLL_SEND : MSIM_COLL_ALL_REDUCE,
+                .dtype = MSIM_DT_F32,
+                .in_elems = 1000,
+                .out_elems = 1000,
+                .sequence = -1,
+                .peer = -1,
+                .op = MSIM_NONE};
+            add(&m, MSIM_TASK_COMM,
+                (struct msim_task_ref){
+                    .index = event(MSIM_GPU_COMM, MSIM_COPY_UNKNOWN, i)});
+        }
+        b.t.n_comms = 2;
+        m.opt.gpus_a_node = 8;
+        maker_of = maker(&m, &m.out);
+        CHECK_INT(msim_group_links(&maker_of), MSIM_OK);
+        CHECK_INT(m.link[first], MSIM_LINK_NODE);
+        CHECK_INT(m.link[1 - first], MSIM_LINK_NETWORK);
+        build_release(&b);
+    }
+}
+
+/* What the trace has no event of: by the operator's collective, or the kind of
+ * its copy, of which there may be fewer than is asked for. */
+static void test_links__of_what_is_planned(void)
+{
+    struct msim_trace *ranks[1] = {&b.t};
+    struct msim_group_maker maker_of;
+    struct msim_works **works;
+    struct made m;
+
+    begin(&m);
+    build_op(&b, 0, "aten::copy_", "f16[8,4] f16[8,4]@", "f16[8,4]");
+    build_op(&b, 0, "aten::copy_", "f16[8,4]@ f16[8,4]", "f16[8,4]@");
+    build_op(&b, 0, "nccl:all_reduce", "", "");
+    b.t.world_size = 16;
+    b.comms[0] = (struct msim_comm){.collective = MSIM_COLL_ALL_REDUCE,
+                                    .dtype = MSIM_DT_F32,
+                                    .in_elems = 1000,
+                                    .out_elems = 1000,
+                                    .sequence = -1,
+                                    .peer = -1,
+                                    .group = MSIM_NONE,
+                                    .op = 2};
+    b.t.n_comms = 1;
+    b.ops[2].comm = 0;
+    REQUIRE(msim_works_new_ranks(&works, ranks, 1, NULL, false) == MSIM_OK);
+    m.opt.works = works;
+    for (uint32_t i = 0; i < 2; i++)
+        add(&m, MSIM_TASK_COPY,
+            (struct msim_task_ref){.index = MSIM_NONE, .op = i});
+    add(&m, MSIM_TASK_COPY,
+        (struct msim_task_ref){.index = MSIM_NONE, .op = 1, .work = 1});
+    add(&m, MSIM_TASK_COMM,
+        (struct msim_task_ref){.index = MSIM_NONE, .op = 2});
+    m.opt.gpus_a_node = 8;
+    maker_of = maker(&m, &m.out);
+    CHECK_INT(msim_group_links(&maker_of), MSIM_OK);
+    CHECK_INT(m.link[0], MSIM_LINK_H2D);
+    CHECK_INT(m.link[1], MSIM_LINK_D2H);
+    CHECK_INT(m.link[2], MSIM_LINK_D2D);
+    CHECK_INT(m.link[3], MSIM_LINK_NETWORK);
+    msim_works_free_ranks(works, 1);
+    build_release(&b);
+}
+
 /* ---- an overlay ---------------------------------------------------------- */
 
 /* What is inserted is of the family that made it, if it is one. */
@@ -366,7 +446,9 @@ int main(void)
     RUN(test_host_parts__of_operators);
     RUN(test_host_parts__of_what_begins);
     RUN(test_links__of_collectives);
+    RUN(test_links__messages_of_a_group);
     RUN(test_links__of_copies);
+    RUN(test_links__of_what_is_planned);
     RUN(test_overlaid__keeps_what_was);
     return check_summary();
 }
