@@ -313,6 +313,7 @@ static void test_read_groups__completes(void)
     check_cut("[0, 1, 4, 5, 8, ...]", 7, -1, 0, "0 1 4 5 8 9 12");
     check_cut("[0, 1, 2]", 3, 0, 0, "0 1 2");
     check_cut("[0, 1, 2]", 6, 0, 0, "0 1 2"); /* it is all there is */
+    check_cut("[0, 1, 2]", 6, 1, 0, "0 1 2");
 }
 
 /* Without a list start and stride say all, up to a million ranks. */

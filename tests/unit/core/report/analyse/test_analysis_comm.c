@@ -270,6 +270,30 @@ static void test_analysis_comm__alone(void)
     release(&made);
 }
 
+/* A transfer without an arrival is its own; and of two kinds of calls each has
+ * its last rank: none of a call alone, though one behind it meets. */
+static void test_analysis_comm__beside(void)
+{
+    struct msim_comm c = REDUCE;
+    uint32_t t;
+
+    make(&made);
+    set(&made, 0, REDUCE);
+    c.in_elems = c.out_elems = 7;
+    set(&made, 1, c);
+    t = add_task(&made, MSIM_TASK_COMM, 0, 0, 0, 500);
+    made.refs[t].index = made.traces[0].n_gpu++;
+    call(&made, 0, 0, (msim_ps[]){500}, 1, 500, 500, false);
+    call(&made, 1, 0, (msim_ps[]){900, 800}, 2, 900, 1, true);
+    REQUIRE(msim_analyse_comm(&made.f) == MSIM_OK);
+    REQUIRE(made.p.n_collectives == 2);
+    check_row(&made.p.collectives[0], "all_reduce", 2000, 1, 1, 500, 0, NAN,
+              NAN, -1);
+    check_row(&made.p.collectives[1], "all_reduce", 14, 2, 0.5, 0.5, 25, 100,
+              100, 10);
+    release(&made);
+}
+
 /* By kind, bytes and group, which is its ranks, or its name and size. */
 static void test_analysis_comm__rows(void)
 {
@@ -404,6 +428,7 @@ int main(void)
     RUN(test_analysis_comm__last);
     RUN(test_analysis_comm__equal_stragglers);
     RUN(test_analysis_comm__alone);
+    RUN(test_analysis_comm__beside);
     RUN(test_analysis_comm__rows);
     RUN(test_analysis_comm__ties);
     RUN(test_analysis__windows);
