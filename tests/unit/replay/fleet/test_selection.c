@@ -129,6 +129,19 @@ static void test_selection__worst_kind(void)
     msim_selection_free(s);
 }
 
+/* Nothing differs from a fleet of one job: the first kind is as good as any. */
+static void test_selection__of_one(void)
+{
+    struct made m = {.fleet = {.n_jobs = 0}};
+    struct msim_selection *s;
+
+    add(&m, 0.25, 1);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 1) == MSIM_OK);
+    CHECK_UINT(s->worst, 0);
+    CHECK_REL(s->largest, 0, 0);
+    msim_selection_free(s);
+}
+
 /* Equal parts are in the order of jobs. */
 static void test_selection__ties(void)
 {
@@ -148,6 +161,7 @@ int main(void)
     RUN(test_selection__of_all);
     RUN(test_selection__one_of_each_crowd);
     RUN(test_selection__worst_kind);
+    RUN(test_selection__of_one);
     RUN(test_selection__ties);
     return check_summary();
 }
