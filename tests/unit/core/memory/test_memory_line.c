@@ -116,9 +116,73 @@ static void test_memory_line__small_ones(void)
     CHECK_INT(total(&line.points[1]), 0);
 }
 
+/* What is held to the end is not given back: 100 from the begin on, and 50 for
+ * a while. */
+static void test_memory_line__held_to_the_end(void)
+{
+    struct msim_held_piece pieces[] = {{.bytes = 50, .from = 2, .to = 5},
+                                       {.bytes = 100, .from = 0, .to = 10}};
+    struct msim_memory_picture m = {.pieces = pieces, .n = 2, .end = 10};
+    static const uint32_t AT[] = {0, 2, 6};
+    static const uint64_t HELD[] = {100, 150, 100};
+    const struct msim_memory_options bare = {0};
+    struct msim_memory_line line;
+    struct msim_memory_peak peak;
+
+    REQUIRE(msim_memory_line_find(&peak, &line, &m, &bare) == MSIM_OK);
+    REQUIRE(line.n == 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(line.points[i].at, AT[i]);
+        CHECK_INT(total(&line.points[i]), HELD[i]);
+        CHECK_INT(line.points[i].reserved, HELD[i]);
+    }
+    CHECK_INT(peak.allocated, 150);
+    CHECK_INT(peak.reserved, 150);
+    CHECK_INT(peak.at, 2);
+}
+
+/* A hundred operators, the end among them, are a stretch each: nothing that
+ * changes between two of them is left out. */
+static void test_memory_line__a_stretch_an_operator(void)
+{
+    struct msim_held_piece pieces[] = {{.bytes = 10, .from = 0, .to = 0},
+                                       {.bytes = 20, .from = 1, .to = 1},
+                                       {.bytes = 5, .from = 2, .to = 99}};
+    struct msim_memory_picture m = {.pieces = pieces, .n = 3, .end = 99};
+    static const uint64_t HELD[] = {10, 20, 5};
+    const struct msim_memory_options bare = {0};
+    struct msim_memory_line line;
+    struct msim_memory_peak peak;
+
+    REQUIRE(msim_memory_line_find(&peak, &line, &m, &bare) == MSIM_OK);
+    REQUIRE(line.n == 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(line.points[i].at, i);
+        CHECK_INT(total(&line.points[i]), HELD[i]);
+    }
+}
+
+/* More than 64 bits count is no peak. */
+static void test_memory_line__too_much(void)
+{
+    struct msim_held_piece pieces[] = {{.bytes = UINT64_MAX, .to = 9},
+                                       {.bytes = 1, .to = 9}};
+    struct msim_memory_picture m = {.pieces = pieces, .n = 2, .end = 9};
+    const struct msim_memory_options bare = {0};
+    struct msim_memory_peak peak;
+
+    CHECK_INT(msim_memory_peak_find(&peak, &m, &bare), MSIM_ELIMIT);
+    pieces[1].bytes = 0;
+    CHECK_INT(msim_memory_peak_find(&peak, &m, &bare), MSIM_OK);
+    CHECK(peak.allocated == UINT64_MAX);
+}
+
 int main(void)
 {
     RUN(test_memory_line__has_the_peak);
     RUN(test_memory_line__small_ones);
+    RUN(test_memory_line__held_to_the_end);
+    RUN(test_memory_line__a_stretch_an_operator);
+    RUN(test_memory_line__too_much);
     return check_summary();
 }

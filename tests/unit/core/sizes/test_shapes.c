@@ -224,6 +224,8 @@ static void test_shapes__lists_indices_messages(void)
         {"aten::index", "f32[5,6,7] (i64[3,4])", "f32[3,4,6,7]",
          "abc,de->debc"},
         {"aten::index", "f32[5,6] (i64[3] i64[3])", "f32[3]", "ab,c,d->e"},
+        {"aten::index", "f32[5,6] (i64[3])", "f32[3]", "ab,c->d"},
+        {"aten::index", "f32[] (i64[3])", "f32[]", ",a->"},
         {"aten::index", "f32[5,6] (i64[3]@)", "f32[3,6]", "ab,-->cd"},
         {"aten::index", "f32[5,6]@ (i64[3])", "f32[3,6]", "-,a->bc"},
         {"aten::index", "f32[5,6] i64[3]", "f32[3,6]", "ab,c->de"},
@@ -239,6 +241,8 @@ static void test_shapes__lists_indices_messages(void)
         {"record_param_comms", "f32[4] f32[4,2]", "", "a,bc"},
         /* pieces of all ranks */
         {"gloo:all_gather", "f32[4] f32[4] f32[4]", "", "a,a,a"},
+        {"gloo:all_gather", "f32[4]@ f32[4] f32[4]", "", "-,a,b"},
+        {"gloo:all_gather", "f32[4] f32[4]@ f32[4]", "", "a,-,a"},
         {"gloo:broadcast", "f32[4] f32[4] f32[4]", "", "a,b,c"},
         {"c10d::reduce_scatter_", "(f32[4] f32[4]) f32[4]", "", "a,a,a"},
         {"c10d::broadcast_", "(f32[4] f32[5] f32[6])", "(f32[4] f32[5] f32[6])",

@@ -170,13 +170,14 @@ static void test_opmap_family__of_activities(void)
         {"fbgemm::split_embedding_codegen_forward_x", "",
          MSIM_FAMILY_EMBEDDING},
         {"fbgemm::permute_multi_embedding", "", MSIM_FAMILY_EMBEDDING},
+        {"triton_poi_fused_add_0", "", MSIM_FAMILY_BOUND},
         {"aten::view", "", MSIM_FAMILY_BOUND},
         {"mylib::no_such", "", MSIM_FAMILY_BOUND},
     };
     enum { N = sizeof(OPS) / sizeof(*OPS) };
     static struct build b;
     struct msim_works *works;
-    uint8_t family[N + 4];
+    uint8_t family[N + 5] = {[N + 4] = 99};
 
     build_init(&b);
     for (uint32_t i = 0; i < N; i++) {
@@ -194,11 +195,52 @@ static void test_opmap_family__of_activities(void)
                        msim_family_text(OPS[i].family)))
             fprintf(stderr, "%s\n", OPS[i].name);
     CHECK_INT(family[N], MSIM_FAMILY_BOUND);
+    CHECK_INT(family[N + 4], 99);
     CHECK_INT(family[N + MSIM_GPU_COMM], MSIM_FAMILY_COLLECTIVE);
     CHECK_INT(family[N + MSIM_GPU_MEMCPY], MSIM_FAMILY_COPY);
     CHECK_INT(family[N + MSIM_GPU_MEMSET], MSIM_FAMILY_COPY);
     msim_works_free(works);
     build_release(&b);
+}
+
+/* Of several works the one with most FLOPs, then most bytes either way; of
+ * equals the first. What lies behind them is another operator's. */
+static void test_opmap_family__heaviest_work(void)
+{
+    static const struct {
+        struct {
+            double flops, read, written;
+        } works[3];
+        uint32_t n, heaviest;
+    } CASES[] = {
+        {{{5, 1, 1}, {4, 9, 9}, {9, 9, 9}}, 2, 0},
+        {{{4, 9, 9}, {5, 1, 1}, {9, 9, 9}}, 2, 1},
+        {{{5, 9, 9}, {4, 1, 1}, {6, 0, 0}}, 3, 2},
+        {{{5, 2, 2}, {5, 2, 3}, {0, 0, 0}}, 3, 1},
+        {{{5, 2, 2}, {5, 3, 0}, {0, 0, 0}}, 3, 0},
+        {{{5, 2, 2}, {5, 0, 5}, {5, 4, 0}}, 3, 1},
+        {{{5, 2, 2}, {5, 3, 1}, {5, 0, 4}}, 3, 0},
+        {{{0, 0, 0}, {9, 9, 9}, {9, 9, 9}}, 1, 0},
+    };
+    static const enum msim_family FAMILIES[] = {
+        MSIM_FAMILY_GEMM, MSIM_FAMILY_NORM, MSIM_FAMILY_SOFTMAX};
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        struct msim_work works[3] = {0};
+        struct msim_work_list list = {
+            .first = 0, .n = (uint8_t)CASES[i].n, .result = MSIM_OPMAP_WORKS};
+        uint32_t list_of = 0;
+        struct msim_works w = {
+            .list_of = &list_of, .lists = &list, .works = works};
+
+        for (int k = 0; k < 3; k++) {
+            works[k].family = FAMILIES[k];
+            works[k].flops = CASES[i].works[k].flops;
+            works[k].bytes_read = CASES[i].works[k].read;
+            works[k].bytes_written = CASES[i].works[k].written;
+        }
+        CHECK_INT(msim_op_family(&w, 0), FAMILIES[CASES[i].heaviest]);
+    }
 }
 
 /* ---- copies ---------------------------------------------------------------
@@ -275,6 +317,7 @@ int main(void)
     RUN(test_known_name__nearest_kernels);
     RUN(test_known_name__what_is_said);
     RUN(test_opmap_family__of_activities);
+    RUN(test_opmap_family__heaviest_work);
     RUN(test_opmap_copy__bytes);
     RUN(test_opmap_copy__works);
     return check_summary();
