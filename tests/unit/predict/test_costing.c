@@ -175,6 +175,45 @@ static void test_launch_plan__without_shapes(void)
     build_release(&b);
 }
 
+/* A shape is enough, even of an operator that launches nothing. A number that
+ * is read back has no shape, and says nothing; a collective says all. */
+static void test_launch_plan__with_little(void)
+{
+    struct msim_launch_plan *p;
+    struct msim_error err;
+
+    build_init(&b);
+    build_op(&b, 0, "aten::view", "f16[8]", "");
+    CHECK_INT(plan(&p, false, &err), MSIM_OK);
+    if (p)
+        CHECK_UINT(p->first[1], 0);
+    msim_launch_plan_free(p);
+    build_release(&b);
+    build_init(&b);
+    build_op(&b, 0, "aten::_local_scalar_dense", "", "");
+    CHECK_INT(plan(&p, false, &err), MSIM_EFORMAT);
+    build_op(&b, 0, "record_param_comms", "", "");
+    b.t.world_size = 2;
+    b.comms[0] = (struct msim_comm){.collective = MSIM_COLL_ALL_REDUCE,
+                                    .dtype = MSIM_DT_F32,
+                                    .in_elems = 1000,
+                                    .out_elems = 1000,
+                                    .sequence = -1,
+                                    .peer = -1,
+                                    .group = MSIM_NONE,
+                                    .op = 1};
+    b.t.n_comms = 1;
+    b.ops[1].comm = 0;
+    CHECK_INT(plan(&p, false, &err), MSIM_OK);
+    if (p) {
+        CHECK_UINT(p->first[2], 2);
+        CHECK_INT(p->kinds[0], MSIM_LAUNCH_COPY_BACK);
+        CHECK_INT(p->kinds[1], MSIM_LAUNCH_COMM);
+    }
+    msim_launch_plan_free(p);
+    build_release(&b);
+}
+
 int main(void)
 {
     RUN(test_costing__adds);
@@ -182,6 +221,7 @@ int main(void)
     RUN(test_costing__sets_a_task);
     RUN(test_costing__shares);
     RUN(test_launch_plan__kinds);
+    RUN(test_launch_plan__with_little);
     RUN(test_launch_plan__without_shapes);
     return check_summary();
 }
