@@ -68,6 +68,7 @@ static void check_step(const struct made *m, uint32_t i, uint32_t from,
  * is a label says nothing, and no step takes what began outside of it. */
 static void test_link_back__nodes_by_time(void)
 {
+    struct msim_left_step left = {.number = 4, .why = MSIM_LEFT_CUT};
     struct made m;
 
     make(&m);
@@ -80,6 +81,8 @@ static void test_link_back__nodes_by_time(void)
     m.ops[5].kind = MSIM_OP_ANNOTATION;
     add(&m, 300, 2); /* between two */
     add(&m, 99, 1);
+    m.k.left_steps = &left;
+    m.k.n_left_steps = 1;
     REQUIRE(msim_link_back(&m.k) == MSIM_OK);
     REQUIRE(m.e.n_steps == 3);
     CHECK_UINT(m.e.cap_steps, 3);
@@ -89,6 +92,8 @@ static void test_link_back__nodes_by_time(void)
     CHECK_INT(m.e.rank, 3);
     CHECK_UINT(m.e.world_size, 8);
     CHECK(m.e.cpu_only);
+    REQUIRE(m.e.n_left_steps == 1); /* nor is what is left out one of it */
+    CHECK_INT(m.e.left_steps[0].number, 4);
     CHECK_UINT(m.steps[0].node_from, 88); /* its own stay as they are */
     release(&m);
 }

@@ -5,6 +5,8 @@
 #include "core/trace/trace.h"
 #include "tests/check.h"
 
+#include <stdlib.h>
+
 static void test_trace__types(void)
 {
     static const struct {
@@ -112,6 +114,7 @@ static void test_trace__elements(void)
     CHECK_UINT(elems(0, 5, 5, 5), 1);
     CHECK_UINT(elems(1, 5, 6, 7), 5);
     CHECK_UINT(elems(3, 5, 6, 7), 210);
+    CHECK_UINT(elems(3, 5, 1, 7), 35);
     CHECK_UINT(elems(3, 5, 0, 7), 0);
     CHECK_UINT(elems(3, 5, -1, 7), 0);
     CHECK_UINT(elems(2, INT64_C(1) << 32, INT64_C(1) << 31, 7), UINT64_C(1)
@@ -163,6 +166,21 @@ static void test_trace__gpus(void)
     CHECK_UINT(msim_op_topmost(&t, MSIM_NONE), MSIM_NONE);
 }
 
+/* What is released is empty. */
+static void test_trace__release(void)
+{
+    const struct msim_trace none = {.n_ops = 0};
+    struct msim_trace t = {.ops = malloc(sizeof(struct msim_op)),
+                           .n_ops = 1,
+                           .source = malloc(1),
+                           .rank = 5};
+
+    t.et = calloc(1, sizeof(*t.et));
+    msim_trace_release(&t);
+    CHECK(memcmp(&t, &none, sizeof(t)) == 0);
+    msim_trace_free(NULL);
+}
+
 int main(void)
 {
     RUN(test_trace__types);
@@ -171,5 +189,6 @@ int main(void)
     RUN(test_trace__elements);
     RUN(test_trace__layouts);
     RUN(test_trace__gpus);
+    RUN(test_trace__release);
     return check_summary();
 }
