@@ -121,6 +121,8 @@ static void test_app_members__profile(void)
 static void test_app_members__refuse_arrivals(void)
 {
     static const struct refused CASES[] = {
+        {"'arrivals': {'rte': 1}",
+         "arrivals.rte is not known, did you mean rate?"},
         {"'arrivals': {'rate': 9.9e-7}",
          "arrivals.rate is 9.9e-07, want at least one in 10^6 s"},
         {PROFILE("[1, 2]"), "arrivals.profile[1] is [1,2]" POINT},
@@ -341,6 +343,45 @@ static void test_app_members__refuse_promises(void)
     check_refused(CASES, COUNT(CASES));
 }
 
+/* Of many classes the first 16 are named. */
+static void test_app_members__names_classes(void)
+{
+    char members[2000] = "'classes': [";
+
+    for (int i = 0; i < 20; i++)
+        sprintf(members + strlen(members), "%s{'name': 'k%c', 'share': 0.05}",
+                i ? ", " : "", 'a' + i);
+    strcat(members, "], 'slo': [{'class': 'z', 'percentile': 99, 'limit_ms': "
+                    "1}]");
+    CHECK_STR(with(members),
+              "slo[0].class is \"z\", want one of classes: ka, kb, kc, kd, ke, "
+              "kf, kg, kh, ki, kj, kk, kl, km, kn, ko, kp");
+}
+
+/* 10,000 promises, and no more. */
+static void test_app_members__many_promises(void)
+{
+    for (int n = 10000; n <= 10001; n++) {
+        FILE *f = fopen(made_path("app.json"), "w");
+
+        REQUIRE(f != NULL);
+        fputs("{\"schema\": \"mystique-sim/app/1\", \"stages\": {\"a\": "
+              "{\"kind\": \"tool\"}}, \"flow\": {\"start\": \"a\"}, "
+              "\"slo\": [",
+              f);
+        for (int i = 0; i < n; i++)
+            fprintf(f, "%s{\"percentile\": 99, \"limit_ms\": 1}", i ? "," : "");
+        fputs("]}", f);
+        fclose(f);
+        msim_app_release(&app);
+        made_error = (struct msim_error){0};
+        CHECK_INT(msim_app_read(&app, made_path("app.json"), &made_error),
+                  n > 10000 ? MSIM_EFORMAT : MSIM_OK);
+        CHECK_INT(app.n_promises, n > 10000 ? 0 : 10000);
+    }
+    CHECK(strstr(made_error.text, "want at most 10000 promises") != NULL);
+}
+
 /* ---- the whole ----------------------------------------------------------- */
 
 static const char *read_text(const char *text)
@@ -388,6 +429,8 @@ int main(void)
     RUN(test_app_members__many_classes);
     RUN(test_app_members__promises);
     RUN(test_app_members__refuse_promises);
+    RUN(test_app_members__names_classes);
+    RUN(test_app_members__many_promises);
     RUN(test_app_members__whole);
     msim_app_release(&app);
     made_end((const char *const[]){"app.json", NULL});

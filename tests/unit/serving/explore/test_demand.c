@@ -166,6 +166,24 @@ static void test_demand__sizes(void)
     msim_app_release(&app);
 }
 
+/* Sizes are cut where a service goes with them, and only there. */
+static void test_demand__sizes_that_matter(void)
+{
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(made_read(&app,
+                          "'size': {'exponential': 1}, 'arrivals': {'rate': "
+                          "10}, ",
+                          i ? "'a': {'kind': 'tool', 'service': 2, "
+                              "'size_power': -1}"
+                            : "'a': {'kind': 'tool', 'service': 2}",
+                          "'start': 'a'") == MSIM_OK);
+        REQUIRE(msim_demand_init(&d, &app, 10, &err) == MSIM_OK);
+        CHECK_INT(d.n_bins, i ? 10 : 1);
+        msim_demand_release(&d);
+        msim_app_release(&app);
+    }
+}
+
 /* A stage that nobody visits needs no service. */
 static void test_demand__wants_services(void)
 {
@@ -199,6 +217,7 @@ int main(void)
     RUN(test_demand__offered);
     RUN(test_demand__services);
     RUN(test_demand__sizes);
+    RUN(test_demand__sizes_that_matter);
     RUN(test_demand__wants_services);
     made_end((const char *const[]){"app.json", NULL});
     return check_summary();

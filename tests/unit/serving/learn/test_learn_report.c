@@ -78,6 +78,7 @@ static void test_learn_report__json(void)
     const char *last = text;
 
     print(&f, true);
+    CHECK(strncmp(text, "{\n", 2) == 0); /* a line for each member */
     for (size_t i = 0; i < sizeof(HAS) / sizeof(*HAS); i++) {
         const char *at = strstr(text, HAS[i]);
 
