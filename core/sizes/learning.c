@@ -5,6 +5,8 @@
 
 #include "core/base/vec.h"
 
+#define RANK_MOST 64 /* of PyTorch's tensors */
+
 /* ---- places and classes ---------------------------------------------------
  */
 
@@ -188,14 +190,16 @@ enum msim_status msim_size_count(struct msim_size_learning *l,
                                  const struct msim_size_value *v,
                                  uint32_t *place)
 {
-    uint32_t dims[64], ties = l->s->n_ties;
+    uint32_t dims[RANK_MOST], ties = l->s->n_ties;
 
     *place = v->at;
     if (v->n == 1)
         return MSIM_OK;
-    for (uint32_t i = 0; i < v->n && i < 64; i++)
-        dims[i] = v->at + i;
     MSIM_TRY(msim_size_add_place(l, (int64_t)v->elems, place));
+    if (v->n > RANK_MOST)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < v->n; i++)
+        dims[i] = v->at + i;
     MSIM_TRY(msim_size_tie_product(l, place, 1, dims, v->n));
     if (l->s->n_ties > ties)
         l->s->ties[ties].flat = true;

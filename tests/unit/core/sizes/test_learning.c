@@ -136,6 +136,31 @@ static void test_learning__counts(void)
     end("abc1d 24=ab!");
 }
 
+/* A matrix of one row is its row, and no tie; a tensor of more sizes than
+ * PyTorch has is left as it is, one of as many is tied. */
+static void test_learning__counts_of_few_and_many(void)
+{
+    const struct msim_size_value row = {.at = 0, .n = 2, .elems = 24},
+                                 most = {.at = 3, .n = 64, .elems = 24},
+                                 more = {.at = 3, .n = 65, .elems = 24};
+    uint32_t place;
+
+    begin("f32[1,24,24]");
+    CHECK_INT(msim_size_count(&m.l, &row, &place), MSIM_OK);
+    CHECK_INT(m.s.n_ties, 0);
+    CHECK_INT(msim_size_root(&m.l, place), msim_size_root(&m.l, 1));
+    for (uint32_t i = 0; i < 65; i++)
+        CHECK_INT(msim_size_add_place(&m.l, 2, &place), MSIM_OK);
+    CHECK_INT(msim_size_count(&m.l, &more, &place), MSIM_OK);
+    CHECK_INT(msim_size_at(&m.l, place), 24);
+    CHECK_INT(m.s.n_ties, 0);
+    CHECK_INT(msim_size_count(&m.l, &most, &place), MSIM_OK);
+    CHECK_INT(m.s.n_ties, 1);
+    CHECK_INT(m.s.ties[0].n_right, 64);
+    m.s.n_ties = 0;
+    end("1ab");
+}
+
 /* ---- alike ----------------------------------------------------------------
  */
 
@@ -231,6 +256,7 @@ int main(void)
     RUN(test_learning__times);
     RUN(test_learning__sums_and_parts);
     RUN(test_learning__counts);
+    RUN(test_learning__counts_of_few_and_many);
     RUN(test_learning__divided_alike);
     RUN(test_learning__alike_again);
     RUN(test_learning__kinds_are_not_alike);
