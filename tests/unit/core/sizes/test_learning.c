@@ -106,6 +106,11 @@ static void test_learning__sums_and_parts(void)
     CHECK_INT(msim_size_tie_sum(&m.l, 4, P, 1), MSIM_OK);     /* all of it */
     end("abc1a a=b+c a=b+5 a=c+4 a=a");
 
+    /* all of it and nothing */
+    begin("f32[5,5,0]");
+    CHECK_INT(msim_size_tie_sum(&m.l, 0, P + 1, 2), MSIM_OK);
+    end("abc a=b+c");
+
     begin("f32[9,4,1]");
     CHECK_INT(msim_size_tie_share(&m.l, 0, 1), MSIM_OK);
     CHECK_INT(msim_size_tie_share(&m.l, 0, 2), MSIM_OK);

@@ -128,6 +128,7 @@ static void test_signature__spread(void)
     static const struct told CASES[] = {
         {"aten::add", "f32[2,3] f32[3]", "f32[2,3]", "ab,b->ab"},
         {"aten::add", "f32[2,1] f32[1,3]", "f32[2,3]", "a1,1b->ab"},
+        {"aten::add", "f32[2,3] f32[7,1,1]", "f32[7,2,3]", "ab,c11->cab"},
         {"aten::add", "f32[2,3] f32[2,3]@", "f32[2,3]", "ab,-->ab"},
         {"aten::add", "f32[2,3] f32[2,3]", "f32[2,3]@", "ab,ab->-"},
         {"aten::max", "f32[2,3]", "f32[2,3] f32[3]", "ab->ab,b"},
