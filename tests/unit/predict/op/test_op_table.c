@@ -105,6 +105,12 @@ static void test_op_table__json(void)
     const cJSON *rows, *row, *input;
 
     REQUIRE(json != NULL);
+    /* a member a line, and a row a line */
+    CHECK(strstr(text, "{\n  \"schema\": \"mystique-sim/operations/1\",\n") ==
+          text);
+    CHECK(strstr(text, "\n  \"rows\": [\n    {\"input\": {\"m\": \"4096\", ") !=
+          NULL);
+    CHECK(strstr(text, "},\n    {\"input\": {\"m\": \"0\", ") != NULL);
     CHECK_STR(msim_json_get_text(json, "schema"), "mystique-sim/operations/1");
     CHECK_STR(msim_json_get_text(json, "platform"), "a100");
     CHECK(msim_json_get_text(json, "version") != NULL);
@@ -157,6 +163,36 @@ static void test_op_table__many_rows(void)
     free(text);
 }
 
+/* Names that are not known say so, with the nearest one, whatever row named one
+ * before; no library runs fp8 on this GPU. */
+static void test_op_table__reasons(void)
+{
+    static const char *const WANT[] = {
+        "\nfoo,fp32,64,,,,op 'foo' is not known\n",
+        "\nsofmax,fp32,64,,,,\"op 'sofmax' is not known, did you mean "
+        "'softmax'?\"\n",
+        "\nsofmax,fp32,128,,,,\"op 'sofmax' is not known, did you mean "
+        "'softmax'?\"\n",
+        "\nzzzzzz,fp32,64,,,,op 'zzzzzz' is not known\n"};
+    struct msim_guard_count count;
+    struct msim_error err;
+    char *text = answer("op,dtype,shape\nrelu,fp32,64\nfoo,fp32,64\n"
+                        "sofmax,fp32,64\nsofmax,fp32,128\nzzzzzz,fp32,64\n",
+                        false, &count, &err);
+
+    REQUIRE(text != NULL);
+    for (int i = 0; i < 4; i++)
+        CHECK(strstr(text, WANT[i]) != NULL);
+    CHECK_UINT(count.answers, 1);
+    free(text);
+    text = answer("m,n,k,dtype\n64,64,64,fp8\n64,64,64,bf16\n", false, &count,
+                  &err);
+    REQUIRE(text != NULL);
+    CHECK(strstr(text, "\n64,64,64,fp8,,,,fp8 is not supported on a100\n") !=
+          NULL);
+    free(text);
+}
+
 static void test_op_table__refuses(void)
 {
     struct msim_guard_count count;
@@ -176,6 +212,7 @@ int main(void)
     RUN(test_op_table__csv);
     RUN(test_op_table__json);
     RUN(test_op_table__many_rows);
+    RUN(test_op_table__reasons);
     RUN(test_op_table__refuses);
     return check_summary();
 }
