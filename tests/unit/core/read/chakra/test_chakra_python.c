@@ -61,6 +61,7 @@ static void test_chakra_python__lists(void)
 {
     check("[]", "", "");
     check("[1, -2.5, 1e-05, +3, .5]", "1 -2.5 1e-05 +3 .5", "");
+    check("[0, 05, 0.5, f0]", "0 05 0.5 f0", "");
     check("[True, False, None, Truest, Non]", "t f n 'Truest' 'Non'",
           "'Truest' 'Non'");
     check("[nan, inf, -inf]", "'nan' 'inf' -inf", "'nan' 'inf'");

@@ -65,6 +65,8 @@ static void test_nsys_text__steps(void)
     check_step("ProfilerStep#12", 12, 0);
     check_step("Iteration_3", 3, 5);
     check_step("STEP: = -7", 7, 6);
+    check_step("batch 90", 90, 8);
+    check_step("batch 09", 9, 8);
     check_step("step 123456789012345", 123456789012345, 6);
     check_step("step 1234567890123456", -1, 0);
     check_step("step", -1, 0);

@@ -341,18 +341,22 @@ static void test_analysis_known__edges(void)
         MSIM_EDGE_BYTE(MSIM_EDGE_STREAM, MSIM_FROM_ORDER),
         MSIM_EDGE_BYTE(MSIM_EDGE_LAUNCH, MSIM_FROM_TIMES),
         MSIM_EDGE_BYTE(MSIM_EDGE_LAUNCH, MSIM_FROM_IDS),
-        MSIM_EDGE_BYTE(MSIM_EDGE_LAUNCH, MSIM_FROM_IDS)};
+        MSIM_EDGE_BYTE(MSIM_EDGE_LAUNCH, MSIM_FROM_IDS),
+        MSIM_EDGE_BYTE(MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER)};
     static const uint32_t BY[] = {0, 3, 2, MSIM_BY_SM, MSIM_BY_NOTHING, 3};
 
     make(&made);
     memcpy(made.edge_kind, KINDS, sizeof(KINDS));
     memcpy(made.by, BY, sizeof(BY));
-    made.g.n_edges = 4;
+    made.g.n_edges = 5;
     made.g.n_tasks = 6;
     REQUIRE(msim_analyse_edges(&made.f) == MSIM_OK);
-    REQUIRE(made.p.n_edges == 3);
+    REQUIRE(made.p.n_edges == 4);
+    CHECK_STR(made.p.edges[0].kind, msim_edge_text(MSIM_EDGE_PROGRAM));
+    CHECK_UINT(made.p.edges[0].count, 1);
+    CHECK_UINT(made.p.edges[0].binding, 0);
     for (int i = 0; i < 3; i++) {
-        const struct msim_edge_row *r = &made.p.edges[i];
+        const struct msim_edge_row *r = &made.p.edges[i + 1];
 
         CHECK_STR(r->kind,
                   msim_edge_text(i < 2 ? MSIM_EDGE_LAUNCH : MSIM_EDGE_STREAM));

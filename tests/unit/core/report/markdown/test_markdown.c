@@ -197,11 +197,15 @@ static void test_markdown__comparison(void)
               "| new | 0.0 us | 5.0 us | +5.0 us | - |\n"
               "\n- warning: other GPUs\n");
     free(text);
+    c.period = change(NULL, 90, 45);
     c.breakdown.n = 0;
     c.ops.absent = "a file has none";
     c.n_warnings = 0;
     text = text_of(&c);
     CHECK_UINT(count(text, "\n|---|"), 1);
+    CHECK_UINT(count(text, "\n| period | 90.0 us | 45.0 us | -45.0 us | 0.500 "
+                           "|\n"),
+               1);
     CHECK_UINT(count(text, "warning"), 0);
     free(text);
 }
