@@ -249,6 +249,111 @@ static void test_fit_estimate__clocked(void)
     CHECK_REL(e.us, msim_with_gap(16, f.gap), 1e-12);
 }
 
+/* One row of a similar size, whose correction is a tenth: all of it on its GPU,
+ * 0.9 of it on another (other_gpu,correlation), none where only the law holds.
+ * The interval is the fit's times what kriging says of the distance. */
+static void test_fit_estimate__by_nearby_rows(void)
+{
+    cJSON *json =
+        cJSON_Parse("{\"reach\":{\"read\":2},\"rows\":\"14\",\"weights\":"
+                    "\"0.1\",\"noise\":0.05,\"low\":-1,\"high\":1}");
+    struct msim_law l = law();
+    struct msim_fit f = fit(&l);
+    struct msim_platform p = gpu("p"), of = gpu("of");
+    struct msim_pick pick = {
+        .fit = &f, .platform = &p, .bare = true, .trees = true};
+    struct msim_work w = work(15);
+    struct msim_estimate e = {0};
+
+    REQUIRE(msim_kriging_read(&f.kriging, json, &l) == MSIM_OK);
+    cJSON_Delete(json);
+    for (int i = 0; i < 3; i++) {
+        struct msim_kriging_answer a = msim_kriging_correct(
+            &f.kriging, (const double[]){15}, i == 1 ? 0.9 : 1);
+        double us = 13;
+
+        pick.platform = i ? &of : &p;
+        pick.trees = i < 2;
+        if (i == 2) {
+            a = (struct msim_kriging_answer){0, msim_kriging_far(&f.kriging)};
+            us = 3 + 5 / 0.7;
+        }
+        msim_fit_estimate(&p, &pick, &w, NULL, &e);
+        CHECK(i == 2 || (a.log > 0 && !(fabs(a.sd_ratio - 1) < 1e-6)));
+        CHECK_REL(e.us, us * exp(a.log), 1e-12);
+        CHECK_REL(e.low_us, e.us * exp(-0.1 * a.sd_ratio), 1e-12);
+        CHECK_REL(e.high_us, e.us * exp(0.2 * a.sd_ratio), 1e-12);
+        CHECK_INT(e.source, MSIM_SOURCE_LAW);
+    }
+    msim_kriging_release(&f.kriging);
+}
+
+static struct msim_work all_reduce(enum msim_collective what, uint32_t ranks)
+{
+    struct msim_work w = {
+        .family = MSIM_FAMILY_COLLECTIVE, .flops = 20, .bytes_read = 15};
+
+    w.u.coll.collective = what;
+    w.u.coll.ranks = ranks;
+    w.u.coll.nodes = 1;
+    w.u.coll.bytes = 2048;
+    return w;
+}
+
+/* Curves of two ranks, measured, and of eight, made from other GPUs': 13 and 26
+ * us, with half widths of 0.1 and 0.3. */
+static void test_fit_estimate__by_curves(void)
+{
+    static const struct {
+        enum msim_collective what;
+        uint32_t ranks;
+        bool other, clocked;
+        enum msim_source source;
+        double log_sd;
+    } ROWS[] = {
+        {MSIM_COLL_ALL_REDUCE, 2, false, false, MSIM_SOURCE_TABLE, 0},
+        {MSIM_COLL_ALL_REDUCE, 2, true, false, MSIM_SOURCE_LAW, 0},
+        {MSIM_COLL_ALL_REDUCE, 2, false, true, MSIM_SOURCE_LAW, 0},
+        {MSIM_COLL_ALL_REDUCE, 8, false, false, MSIM_SOURCE_NOT_RUN, 0},
+        {MSIM_COLL_ALL_REDUCE, 8, true, false, MSIM_SOURCE_LAW, 0},
+        {MSIM_COLL_BARRIER, 2, true, false, MSIM_SOURCE_LAW, 0.2},
+    };
+    cJSON *json = cJSON_Parse(
+        "{\"curves\":[{\"collective\":\"all_reduce\",\"ranks\":2,\"nodes\":1,"
+        "\"measured\":true,\"bytes\":[1024,4096],\"us\":[13,13],"
+        "\"spread\":[0.1,0.1]},{\"collective\":\"all_reduce\",\"ranks\":8,"
+        "\"nodes\":1,\"measured\":false,\"bytes\":[1024,4096],\"us\":[26,26],"
+        "\"spread\":[0.3,0.3]}]}");
+    struct msim_law l = law();
+    struct msim_fit f = fit(&l);
+    struct msim_platform p = gpu("p"), of = gpu("of");
+    struct msim_pick pick = {.fit = &f, .bare = true, .trees = true};
+
+    REQUIRE(msim_curves_read(&f.curves, json) == MSIM_OK);
+    cJSON_Delete(json);
+    p.usual = p.sheet;
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        struct msim_work w = all_reduce(ROWS[i].what, ROWS[i].ranks);
+        struct msim_curve_answer a;
+        struct msim_estimate e = {0};
+
+        pick.platform = ROWS[i].other ? &of : &p;
+        p.clock.ratio = ROWS[i].clocked ? 0.5 : 0;
+        CHECK(msim_curves_ask(&f.curves, &l, &p.sheet, f.params, &w, &a));
+        CHECK_INT(a.stand_in, ROWS[i].log_sd > 0);
+        msim_fit_estimate(&p, &pick, &w, NULL, &e);
+        CHECK_INT(e.source, ROWS[i].source);
+        if (ROWS[i].clocked)
+            continue;
+        CHECK_REL(e.us, 13 * exp(a.correction), 1e-12);
+        CHECK_REL(e.high_us,
+                  e.us * exp(hypot(a.half_width, 1.645 * ROWS[i].log_sd)),
+                  1e-12);
+        CHECK_REL(e.low_us * e.high_us, e.us * e.us, 1e-12);
+    }
+    msim_curves_release(&f.curves);
+}
+
 /* ---- in words ------------------------------------------------------------ */
 
 static void check_words(const struct msim_platform *p,
@@ -314,6 +419,8 @@ static void test_fit_explain__words(void)
 
 int main(void)
 {
+    RUN(test_fit_estimate__by_curves);
+    RUN(test_fit_estimate__by_nearby_rows);
     RUN(test_fit_estimate__carried);
     RUN(test_fit_estimate__clocked);
     RUN(test_fit_estimate__corrected);

@@ -34,7 +34,9 @@ static const struct {
     {"p13", "cdna", "AMD ", 90, 40, 1e9},
     {"p14", "cdna2", "AMD ", 90, 40, 8e9},
     {"p15", "cdna3", "AMD ", 94, 40, 1e9},
-    {"p16", "no generation", "", 10, 10, 1e9},
+    {"p17", "ampere", "", 80, 1, 1e9},
+    {"p18", "ada", "", 89, 0, 1e9}, /* of which SMs are not known */
+    {"p19", "no generation", "", 10, 10, 1e9},
 };
 #define N_FILES (sizeof(FILES) / sizeof(*FILES))
 
@@ -96,6 +98,8 @@ static void test_nearest__each_generation(void)
 
     REQUIRE(make_folder());
     for (size_t i = 0; i + 1 < N_FILES; i++) {
+        if (!FILES[i].sms)
+            continue;
         snprintf(gpu, sizeof(gpu), "%sgpu", FILES[i].maker);
         check_nearest(gpu, FILES[i].capability, FILES[i].sms, FILES[i].memory,
                       FILES[i].name);
@@ -115,6 +119,9 @@ static void test_nearest__order(void)
     check_nearest("gpu", 130, 10, 1e9, "p11");
     check_nearest("gpu", 85, 10, 1e9, "p07");
     check_nearest("gpu", 65, 10, 1e9, "p03");
+    check_nearest("gpu", 80, 8, 1e9, "p06");
+    check_nearest("gpu", 80, 1, 1e9, "p17");
+    check_nearest("gpu", 89, 50, 1e9, "p18");
     check_nearest("AMD gpu", 90, 25, 1e9, "p12");
     check_nearest("AMD gpu", 90, 39, 1e9, "p13");
     check_nearest("AMD gpu", 90, 39, 7e9, "p14");
@@ -140,7 +147,7 @@ static void test_nearest__what_is_not_known(void)
     REQUIRE(make_folder());
     check_nearest("gpu", 80, 0, 1e9, NULL);
     check_nearest("gpu", 5, 10, 1e9, NULL);
-    check_nearest("gpu", 80, 1, 0, "p06");
+    check_nearest("gpu", 80, 9, 0, "p06");
     remove_folder();
     check_nearest("gpu", 80, 10, 1e9, NULL); /* no such folder */
 }
