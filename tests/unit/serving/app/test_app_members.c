@@ -212,6 +212,10 @@ static void test_app_members__classes(void)
     CHECK_INT(c[0].prefix.shared_tokens, 10);
     CHECK_INT(c[0].prefix.groups, 3);
     CHECK_INT(c[0].prefix.distinct_prompts, 5);
+    CHECK_STR(with("'classes': [{'name': 'x', 'share': 0.5}, {'name': 'y', "
+                   "'share': 0.49995}]"),
+              "");
+    CHECK_REL(app.classes[0].share, 0.5 / 0.99995, 1e-12);
     CHECK_STR(with("'classes': [{'name': 'x', 'prefix': {}}]"), "");
     CHECK_REL(app.classes[0].share, 1, 0); /* alone */
     CHECK_INT(app.classes[0].prefix.groups, 1);
@@ -403,6 +407,7 @@ static void test_app_members__whole(void)
     CHECK_STR(with(""), "");
     CHECK_STR(app.name, "");
     CHECK_STR(app.currency, "USD");
+    CHECK_STR(with("'nam': 'x'"), "nam is not known, did you mean name?");
     CHECK_STR(read_text("[]"), "this is not a JSON object, want an application "
                                "(\"schema\": \"mystique-sim/app/1\")");
     CHECK_INT(made_error.status, MSIM_EFORMAT);
