@@ -435,6 +435,16 @@ static void test_lost_comms__numbered_messages(void)
     check_numbers(0, "012");
     check_numbers(1, "01");
     check_log(1, 1, 2);
+    make(); /* whatever the order of the numbers of both is */
+    message(0, MSIM_COLL_SEND, 1, 1100, 0);
+    message(0, MSIM_COLL_SEND, 1, 1500, 2);
+    message(0, MSIM_COLL_SEND, 1, 3100, 4);
+    message(1, MSIM_COLL_RECV, 0, 1100, 1);
+    message(1, MSIM_COLL_RECV, 0, 3100, 3);
+    match(2);
+    check_numbers(0, "012");
+    check_numbers(1, "02");
+    check_log(1, 1, 1);
 }
 
 /* One that lost all of them is an end nevertheless, if it names whom it talks
