@@ -246,16 +246,19 @@ static uint32_t main_width(const struct finding *f)
     const struct msim_sizes *s = f->s;
     uint32_t best = MSIM_NONE;
     int64_t rows = 0;
+    bool normed;
 
     for (uint32_t c = 0; c < s->n_classes; c++)
         if (f->normed[c] &&
             (best == MSIM_NONE || f->normed[c] > f->normed[best]))
             best = c;
-    for (uint32_t i = 0; best == MSIM_NONE && i < s->t->n_ops; i++) {
+    normed = best != MSIM_NONE;
+    for (uint32_t i = 0; !normed && i < s->t->n_ops; i++) {
+        const char *name = msim_trace_text(s->t, s->t->ops[i].name);
         struct seen x;
 
-        if (is_table(s, i, msim_trace_text(s->t, s->t->ops[i].name), &x) &&
-            x.dims[0] > rows) {
+        if (is_table(s, i, name, &x) && x.dims[0] > rows &&
+            class_at(s, &x, 1) != MSIM_NONE) {
             rows = x.dims[0];
             best = class_at(s, &x, 1);
         }
