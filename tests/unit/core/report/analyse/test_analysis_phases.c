@@ -408,17 +408,17 @@ static void test_analysis_phases__calls(void)
     make(2);
     made.trace.n_steps = 1;
     made.steps[0] =
-        (struct msim_step){.op = 0, .start = 10 * US, .dur = 20 * US};
+        (struct msim_step){.op = 0, .start = 10 * US, .dur = 30 * US};
     for (int i = 0; i < 4; i++) /* at 0, 10, 20 and 30 */
         add_task(MSIM_TASK_KERNEL, 3, add_op("#part", MSIM_NONE, 0, -1),
                  i < 3 ? 0 : 1500, 8);
     analyse();
     REQUIRE(made.p.n_regions == 1);
-    check_region(0, "part", 1, 16, 0);
+    check_region(0, "part", 1.5, 16, 0);
     made.p.n_regions = 0;
     made.f.iteration = 1;
     analyse();
-    check_region(0, "part", 1, 8, 0);
+    check_region(0, "part", 1.5, 8, 0);
     made.trace.has_times = false; /* then all are */
     made.p.n_regions = 0;
     analyse();
