@@ -107,6 +107,7 @@ static void test_storages__in_a_row(void)
 static void test_storages__buckets(void)
 {
     static const struct at FULL[] = {{1, 0, 0}, {1, 24, 0}, {1, 0, 0}};
+    static const struct at OVERLAP[] = {{1, 0, 0}, {1, 10, 0}, {1, 0, 0}};
     static const struct at MOVED[] = {{1, 1, 0}, {1, 25, 0}, {1, 1, 0}};
     static const struct at NO_LIFE[] = {
         {MSIM_NONE, 0, 0}, {MSIM_NONE, 24, 0}, {MSIM_NONE, 0, 0}};
@@ -116,6 +117,8 @@ static void test_storages__buckets(void)
         {1, 0, 0}, {1, 0, 0}, {1, 24, 0}, {1, 0, 0}};
 
     hold_flat("f32[4,6] f32[6] f32[30]", FULL, "ab,c,d 24=ab! d=24+c");
+    /* what others overlap is one part, however much it covers */
+    hold_flat("f32[99] f32[50] f32[100]", OVERLAP, "a,b,c");
     /* from an element on, of no storage, and where no vector is the largest */
     hold_flat("f32[4,6] f32[6] f32[30]", MOVED, "ab,c,d");
     hold_flat("f32[4,6] f32[6] f32[30]", NO_LIFE, "ab,c,d");
