@@ -345,6 +345,56 @@ static double cpu_us(double *faults)
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+/* Numbers of the first line of a file: of all processors behind a word, and of
+ * this process; false where there are fewer. */
+static bool first_line(const char *path, const char *format, double *to)
+{
+    FILE *f = fopen(path, "r");
+    int n = f ? fscanf(f, format, &to[0], &to[1], &to[2], &to[3], &to[4],
+                       &to[5], &to[6], &to[7])
+              : 0;
+
+    if (f)
+        fclose(f);
+    return n == 8 || (n == 2 && strstr(path, "statm"));
+}
+
+struct stat_read {
+    bool known;
+    double busy, all, iowait, resident;
+};
+
+/* Ticks: user nice system idle iowait irq softirq steal. */
+static struct stat_read read_stat(void)
+{
+    double t[8] = {0}, pages[8] = {0};
+    struct stat_read r = {
+        .known = first_line("/proc/stat", "cpu %lf%lf%lf%lf%lf%lf%lf%lf", t) &&
+                 first_line("/proc/self/statm", "%lf%lf", pages)};
+
+    for (int i = 0; i < 8; i++) {
+        r.all += t[i];
+        r.busy += i == 3 || i == 4 ? 0 : t[i];
+    }
+    r.iowait = t[4];
+    r.resident = pages[1] * (double)sysconf(_SC_PAGESIZE);
+    return r;
+}
+
+/* The share lies between that of the ticks inside over all outside, and the
+ * other way round. The time of waiting may go back (proc(5)): then nothing is
+ * known. */
+static void check_share(double busy, const struct stat_read at[4])
+{
+    double inner = at[2].all - at[1].all, outer = at[3].all - at[0].all;
+
+    if (!at[0].known || !(inner > 0) || at[1].iowait < at[0].iowait ||
+        at[2].iowait < at[1].iowait || at[3].iowait < at[2].iowait)
+        return;
+    CHECK(busy >= (at[2].busy - at[1].busy) / outer - 1e-9);
+    CHECK(busy <= (at[3].busy - at[0].busy) / inner + 1e-9);
+}
+
 /* 64 pages that were not there, and at least 20 ms of the processor. */
 static void work(void)
 {
@@ -364,16 +414,23 @@ static void work(void)
 /* No less than between the two readings inside, no more than outside: `before`
  * is a reading before the last call, and becomes one before this call. */
 static void check_take(struct msim_host_metrics *m, double *before,
-                       double *faults_before)
+                       double *faults_before, struct stat_read *stat_before)
 {
+    struct stat_read at[4] = {*stat_before, read_stat()};
     double inner, outer, inner_faults, outer_faults, begin, begin_faults;
     struct msim_host_figures f;
 
     begin = cpu_us(&begin_faults);
     work();
+    at[2] = read_stat();
     inner = cpu_us(&inner_faults);
     msim_host_metrics_take(m, &f);
     outer = cpu_us(&outer_faults);
+    at[3] = read_stat();
+    check_share(f.busy, at);
+    if (at[3].known)
+        CHECK(f.rss_bytes >= 0.9 * at[2].resident &&
+              f.rss_bytes <= 1.1 * at[3].resident);
     CHECK(f.cpu_us >= inner - begin && f.cpu_us <= outer - *before);
     CHECK(f.faults >= inner_faults - begin_faults &&
           f.faults <= outer_faults - *faults_before);
@@ -384,18 +441,21 @@ static void check_take(struct msim_host_metrics *m, double *before,
                                            : f.counters[c] >= 0);
     *before = inner;
     *faults_before = inner_faults;
+    *stat_before = at[2];
 }
 
 static void test_metrics__between_calls(void)
 {
     double before, faults;
+    struct stat_read stat;
     struct msim_host_metrics *m;
 
     work(); /* what was before does not count */
+    stat = read_stat();
     before = cpu_us(&faults);
     REQUIRE(msim_host_metrics_new(&m) == MSIM_OK);
-    check_take(m, &before, &faults);
-    check_take(m, &before, &faults); /* since the last call alone */
+    check_take(m, &before, &faults, &stat);
+    check_take(m, &before, &faults, &stat); /* since the last call alone */
     if (msim_host_metrics_refused(m))
         CHECK(strstr(msim_host_metrics_refused(m), "perf_event_open: "));
     msim_host_metrics_free(m);
