@@ -310,8 +310,8 @@ static void test_spec__of_requests(void)
     msim_spec_serve(&spec);
     CHECK_REL(spec.total, 1e6, 0);
     CHECK(!msim_spec_is_hourly(&spec));
-    CHECK_STR(of_trace("'limits': {'requests_per_second': 4}"), "");
-    CHECK_REL(spec.least_rate, 4, 0);
+    CHECK_STR(of_trace("'limits': {'requests_per_second': 0.5}"), "");
+    CHECK_REL(spec.least_rate, 0.5, 0);
     msim_spec_serve(&spec);
     CHECK_REL(spec.total, 0, 0);
     CHECK(msim_spec_is_hourly(&spec));
@@ -352,6 +352,8 @@ static void test_spec__traces(void)
     CHECK_STR(read_as("s.json", "{'gpus': 8, " ON ", 'trace': '/b/c.json'}"),
               "");
     CHECK_STR(spec.name, "c.json");
+    CHECK_STR(read_as("s.json", "{'gpus': 8, " ON ", 'trace': 'x/t'}"), "");
+    CHECK_STR(spec.name, "t");
     CHECK_STR(spec.trace[0], "/b/c.json");
 }
 
