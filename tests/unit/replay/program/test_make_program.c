@@ -446,6 +446,8 @@ static void test_program__tensors_that_nobody_holds(void)
     check_refused("8:2/17592186044416", true);
     check_refused("8:1024x1024x1024x1024/0/0/0/1", false); /* one row */
     check_refused("8:65536x65536x65536/0/0/0", true);
+    check_refused("8:70368744177664b/0", false); /* 2^46, all of them one */
+    check_refused("8:70368744177665b/0", true);
 }
 
 /* What a signature asks for is there, unless it may be left out or stands for a
