@@ -352,9 +352,9 @@ static void test_spec__traces(void)
     CHECK_STR(read_as("s.json", "{'gpus': 8, " ON ", 'trace': '/b/c.json'}"),
               "");
     CHECK_STR(spec.name, "c.json");
+    CHECK_STR(spec.trace[0], "/b/c.json");
     CHECK_STR(read_as("s.json", "{'gpus': 8, " ON ", 'trace': 'x/t'}"), "");
     CHECK_STR(spec.name, "t");
-    CHECK_STR(spec.trace[0], "/b/c.json");
 }
 
 #define OF_DESCRIBED                                                           \
