@@ -382,6 +382,30 @@ static void test_timeline__loads(void)
     release();
 }
 
+/* What takes no time has no bar, and runs at no instant; any task may launch
+ * another. */
+static void test_timeline__no_time(void)
+{
+    struct msim_timeline *tl = NULL;
+
+    make(100 * US, MSIM_TASK_CALL);
+    made.dur[COPY] = 0;
+    made.edge_kind[0] = MSIM_EDGE_BYTE(MSIM_EDGE_LAUNCH, MSIM_FROM_IDS);
+    made.edges[0].lag = 1 * US;
+    made.start[LAUNCH] = 11 * US;
+    made.dur[LAUNCH] = 1 * US;
+    REQUIRE(msim_timeline_new(&tl, &made.o) == MSIM_OK);
+    for (uint32_t i = 0; i < tl->n_spans; i++)
+        CHECK(strcmp(tl->spans[i].name, "copy") != 0);
+    REQUIRE(tl->n_loads == 5); /* 10, 11, 12, 17 and 117 */
+    CHECK_INT(tl->loads[0].at, 10 * US);
+    CHECK_INT(tl->loads[0].queued, 1);
+    CHECK_INT(tl->loads[1].queued, 0);
+    CHECK_INT(tl->loads[4].at, 117 * US);
+    msim_timeline_free(tl);
+    release();
+}
+
 int main(void)
 {
     RUN(test_timeline__bars);
@@ -391,5 +415,6 @@ int main(void)
     RUN(test_timeline__arrows);
     RUN(test_timeline__launch_before_return);
     RUN(test_timeline__loads);
+    RUN(test_timeline__no_time);
     return check_summary();
 }
