@@ -198,6 +198,9 @@ static void test_storages__messages_of_gradients(void)
     /* one behind the other: 30 = 4 x 6 + 6, then 10 and 8 */
     hold_sent("f32[4,6] f32[6] f32[10] f32[8] f32[30] f32[18]", 4, 9,
               "ab,c,d,e,f,g 24=ab! f=24+c g=d+e");
+    /* from where the last one ended, though others are as many */
+    hold_sent("f32[5] f32[3] f32[7] f32[8] f32[5] f32[10] f32[8] f32[15]", 6, 9,
+              "a,b,c,d,e,f,g,h g=a+b h=c+d");
     /* one alone is that */
     hold_sent("f32[7] f32[7]", 1, 9, "a,a a=a");
     /* those that ended last before it; not those behind it */
@@ -210,6 +213,30 @@ static void test_storages__messages_of_gradients(void)
     /* none are as many; one number is no bucket */
     hold_sent("f32[5] f32[7] f32[11]", 2, 9, "a,b,c");
     hold_sent("f32[1] f32[1]", 1, 9, "1,1");
+    hold_sent("f32[2] f32[2]", 1, 9, "a,a a=a");
+    /* and neither are those behind the last, of which there are none */
+    hold_sent("f32[5] f32[7] f32[17]", 2, 9, "a,b,c");
+}
+
+/* A bucket that is sent twice, or is the sum of others already, is tied once.
+ */
+static void test_storages__messages_are_tied_once(void)
+{
+    static const struct at NOWHERE[MADE_TENSORS];
+    const uint32_t parts[] = {2, 3};
+
+    begin("f32[5] f32[3] f32[6] f32[2] f32[8]", NOWHERE);
+    m.l.gradients = calloc(2, sizeof(*m.l.gradients));
+    m.l.buckets = calloc(2, sizeof(*m.l.buckets));
+    m.l.n_gradients = m.l.n_buckets = 2;
+    m.l.gradients[1] = (struct msim_size_gradient){1, 1};
+    m.l.buckets[0] = m.l.buckets[1] = (struct msim_size_gradient){9, 4};
+    CHECK_INT(msim_size_tie_buckets(&m.l), MSIM_OK);
+    CHECK_INT(m.s.n_ties, 1);
+    m.s.n_ties = 0;
+    CHECK_INT(msim_size_tie_sum(&m.l, 4, parts, 2), MSIM_OK);
+    CHECK_INT(msim_size_tie_buckets(&m.l), MSIM_OK);
+    end("a,b,c,d,e e=c+d");
 }
 
 static void note(const char *name, uint32_t op, uint32_t which, uint32_t n)
@@ -259,6 +286,13 @@ static void test_storages__what_is_noted(void)
     CHECK_INT(m.l.gradients[2].op, 7);
     CHECK_INT(m.l.gradients[2].value, 2);
     CHECK_INT(m.l.n_buckets, 0);
+    /* nodes in one label are two gradients */
+    build_op(&m.b, 0, "step", "", ""); /* 9 */
+    build_op(&m.b, 1, add, "", "");    /* 10 */
+    build_op(&m.b, 1, add, "", "");    /* 11 */
+    note(add, 10, 0, 1);
+    note(add, 11, 1, 1);
+    CHECK_INT(m.l.n_gradients, 5);
     note("c10d::allreduce_", 5, 0, 4);
     CHECK_INT(m.l.n_buckets, 2);
     CHECK_INT(m.l.buckets[1].op, 5);
@@ -269,7 +303,7 @@ static void test_storages__what_is_noted(void)
     note("nccl:all_reduce", 5, 0, 1);
     note("c10d:", 5, 0, 1);
     CHECK_INT(m.l.n_buckets, 4);
-    CHECK_INT(m.l.n_gradients, 3);
+    CHECK_INT(m.l.n_gradients, 5);
     end("a,b,cd,-");
 }
 
@@ -363,6 +397,7 @@ int main(void)
     RUN(test_storages__each_by_itself);
     RUN(test_storages__share_of_a_bucket);
     RUN(test_storages__messages_of_gradients);
+    RUN(test_storages__messages_are_tied_once);
     RUN(test_storages__what_is_noted);
     RUN(test_storages__heads_of_a_layer);
     RUN(test_storages__heads_in_a_row);
