@@ -5,95 +5,9 @@
  */
 #include "predict/whatif/sensitivity.h"
 
-#include "predict/pipeline.h"
 #include "predict/whatif/plane_search.h"
 #include "predict/whatif/rescale.h"
-#include "tests/unit/made_job.h"
-
-#include <stdlib.h>
-
-#define STEPS 3
-
-/* What a step does, in microseconds: the host works in an operator, which
- * launches, works on, and waits. The kernel starts 5 after its launch began,
- * whatever is faster, and the wait ends 5 after the GPU has, which are the
- * host's. */
-struct step {
-    int before, kernel, beside, after; /* beside: while the kernel runs */
-    int copy;                          /* behind the kernel, on its stream */
-};
-
-static int length_of(const struct step *s)
-{
-    int gpu = s->before + 5 + s->kernel + s->copy;
-    int host = s->before + 2 + s->beside;
-
-    return (gpu > host ? gpu : host) + 5 + s->after;
-}
-
-static void add_step(struct made *m, const struct step *s, int n)
-{
-    int at = n * length_of(s), gpu = at + s->before + 5;
-    int wait = at + s->before + 2 + s->beside;
-    int end = at + length_of(s) - s->after;
-
-    made_step(m, 1, n + 1, at, length_of(s));
-    made_op(m, 1, "aten::mm", at, s->before + 2 + s->beside);
-    made_call(m, 1, "cudaLaunchKernel", at + s->before, s->copy ? 1 : 2,
-              10 * n + 1);
-    if (s->copy)
-        made_call(m, 1, "cudaMemcpyAsync", at + s->before + 1, 1, 10 * n + 2);
-    made_call(m, 1, "cudaDeviceSynchronize", wait, end - wait, 10 * n + 3);
-    made_op(m, 1, "aten::view", end, s->after);
-    made_kernel(m, 7, "gemm", gpu, s->kernel, 10 * n + 1);
-    if (s->copy)
-        made_copy(m, 7, "HtoD (Pinned -> Device)", gpu + s->kernel, s->copy,
-                  10 * n + 2, 1000);
-}
-
-struct made_run {
-    char *text;
-    struct msim_job_text file;
-    struct msim_predict_settings s;
-    struct msim_inputs in;
-    struct msim_target to;
-    struct msim_prediction_run run;
-};
-
-static bool run_steps(struct made_run *r, const struct step *s)
-{
-    static const char *const PATHS[] = {"made.json"};
-    struct made m = made_trace(0, 1);
-    struct msim_error err = {0};
-
-    memset(r, 0, sizeof(*r));
-    for (int n = 0; n < STEPS; n++)
-        add_step(&m, s, n);
-    r->text = made_text(&m);
-    made_free(&m);
-    r->file = (struct msim_job_text){"made.json", r->text, strlen(r->text)};
-    r->s = (struct msim_predict_settings){.data = MSIM_DATA,
-                                          .paths = PATHS,
-                                          .n_paths = 1,
-                                          .texts = &r->file,
-                                          .n_texts = 1,
-                                          .load = {.threads = 1},
-                                          .costs = MSIM_COSTS_MEASURED,
-                                          .groups = true,
-                                          .peers = MSIM_PEERS_FIXED,
-                                          .iteration = MSIM_ITERATION_ALL};
-    return CHECK_INT(msim_predict_load(&r->in, &r->to, &r->s, &err), MSIM_OK) &&
-           CHECK_INT(msim_predict(&r->run, &r->s, &r->in, &r->to, &err),
-                     MSIM_OK);
-}
-
-static void run_free(struct made_run *r)
-{
-    msim_prediction_run_release(&r->run);
-    msim_target_release(&r->to);
-    msim_inputs_release(&r->in);
-    free(r->text);
-}
+#include "tests/unit/predict/made_steps.h"
 
 /* ---- other durations ----------------------------------------------------- */
 
@@ -194,6 +108,38 @@ static void test_sensitivity__verdicts(void)
         "40 %");
 }
 
+/* Kernels and copies of 200 us side by side: one alone saves nothing, both save
+ * 100 of 230. */
+static void test_sensitivity__overlap(void)
+{
+    check_verdict((struct step){.before = 10,
+                                .kernel = 200,
+                                .copy = 200,
+                                .after = 10,
+                                .aside = true},
+                  "GPU-bound, by work that overlaps: twice as fast kernels "
+                  "would save 0 %, host 5 %, all GPU work 43 %");
+}
+
+/* A quarter is a lot: kernels of 110 and 130 of 230 us, where the host takes
+ * the rest. */
+static void test_sensitivity__a_quarter(void)
+{
+    struct step s = {.before = 60, .kernel = 110, .after = 50};
+
+    /* 55 and 57.5 of 230: each alone less than a quarter */
+    check_verdict(s, "bound by host and kernels together: twice as fast "
+                     "kernels would save 24 %, host 25 %");
+    s = (struct step){.before = 40, .kernel = 150, .after = 30};
+    /* 75 and 37.5: half of it, which is below six tenths */
+    check_verdict(s, "GPU-bound: twice as fast kernels would save 33 %, host "
+                     "16 %");
+    s = (struct step){.before = 50, .kernel = 140, .after = 30};
+    /* 70 and 42.5 of 230: just above six tenths */
+    check_verdict(s, "bound by kernels and host together: twice as fast "
+                     "kernels would save 30 %, host 18 %");
+}
+
 /* ---- planes -------------------------------------------------------------- */
 
 static double on_planes(const struct msim_planes *p, double kernels,
@@ -236,6 +182,8 @@ int main(void)
 {
     RUN(test_planes__stand_for_simulations);
     RUN(test_rescale__periods);
+    RUN(test_sensitivity__a_quarter);
+    RUN(test_sensitivity__overlap);
     RUN(test_sensitivity__rows);
     RUN(test_sensitivity__verdicts);
     return check_summary();
