@@ -227,6 +227,33 @@ static void test_analysis_path__owners(void)
     release();
 }
 
+/* What no task explains is a piece of its own, and so is the lag of any edge.
+ */
+static void test_analysis_path__held(void)
+{
+    make();
+    add(MSIM_TASK_HOST, MSIM_NONE, 0, 0, 10);
+    add(MSIM_TASK_HOST, MSIM_NONE, 0, 0, 4);
+    made.start[1] += 5;
+    add(MSIM_TASK_HOST, MSIM_NONE, 0, 6, 1);
+    made.edge_kind[1] = MSIM_EDGE_BYTE(MSIM_EDGE_PROGRAM, MSIM_FROM_IDS);
+    end_iteration();
+    analyse();
+    REQUIRE(made.p.n_path == 5);
+    check_row(0, "host", "aten::mm", "aten::mm", 0, 10, NULL);
+    CHECK_STR(made.p.path[1].kind, "held");
+    CHECK_STR(made.p.path[1].name, "unknown");
+    CHECK_INT(made.p.path[1].dur, 5);
+    CHECK_INT(made.p.path[2].start, 15);
+    check_row(3, "latency", "program order", "aten::mm", 19, 6,
+              "program order");
+    REQUIRE(made.p.n_owners == 3);
+    check_owner(0, "host", "aten::mm", "aten::mm", 15e-6, 15.0 / 26, 3);
+    check_owner(1, "latency", "program order", NULL, 6e-6, 6.0 / 26, 1);
+    check_owner(2, "held", "unknown", NULL, 5e-6, 5.0 / 26, 1);
+    release();
+}
+
 /* Of one iteration, which is then the only one that has a name. */
 static void test_analysis_path__selected(void)
 {
@@ -300,6 +327,7 @@ int main(void)
 {
     RUN(test_analysis_path__rows);
     RUN(test_analysis_path__owners);
+    RUN(test_analysis_path__held);
     RUN(test_analysis_path__selected);
     RUN(test_analysis_path__ties);
     RUN(test_analysis_path__long);
