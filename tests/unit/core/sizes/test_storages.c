@@ -328,6 +328,8 @@ static void test_storages__heads_of_a_layer(void)
         {1, 0, 0}, {2, 0, 0}, {2, 4, 0}, {2, 0, 1}};
     static const struct at OF_QUERIES[] = {
         {1, 0, 0}, {2, 0, 0}, {2, 4, 0}, {1, 0, 1}};
+    static const struct at GIVEN[] = {
+        {1, 0, 0}, {2, 0, 0}, {2, 4, 0}, {2, 0, 0}};
     static const struct at MADE[] = {
         {1, 0, 1}, {2, 0, 1}, {2, 4, 0}, {1, 0, 1}};
 #define QKV "f32[2,6,4,8] f32[2,3,4,8] f32[2,3,4,8] "
@@ -344,6 +346,10 @@ static void test_storages__heads_of_a_layer(void)
     hold_heads(QKV "f32[96]", OF_KEYS, "abcd,efgh,ijkl,m");
     /* views that operators made say themselves what they are of */
     hold_heads(QKV "f32[8,96]", MADE, "abcd,efgh,ijkl,mn");
+    /* four sizes are a view of heads, unless an operator made them */
+    hold_heads(QKV "f32[2,4,1,96]", GIVEN, "abcd,efgh,ijkl,mn1o");
+    hold_heads(QKV "f32[2,4,1,96]", OF_KEYS,
+               "abcd,efgh,ijkl,mn1o 12=f+f+b o=12d");
     hold_heads("f32[6,4,8] f32[3,4,8] f32[3,4,8] f32[8,96]", OF_KEYS,
                "abc,def,ghi,jk");
 }
