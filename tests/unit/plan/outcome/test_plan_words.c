@@ -219,6 +219,10 @@ static void test_plan_words__nothing(void)
     CHECK_STR(msim_plan_none_text(&plan, &spec),
               "nothing is recommended: no point that keeps the limits is free "
               "of marks; points.csv has all that are feasible");
+    plan.n = 1; /* it is none of them */
+    CHECK(strncmp(msim_plan_none_text(&plan, &spec), "no point keeps", 14) ==
+          0);
+    plan.n = 2;
     points[1].marks = MSIM_GUARD_BIT(EVIDENCE); /* that bars none */
     CHECK(strncmp(msim_plan_none_text(&plan, &spec), "no point keeps", 14) ==
           0);
