@@ -38,8 +38,10 @@ static const char *solved(int64_t a, int64_t b, int64_t c, int64_t d)
     struct msim_error err = {0};
 
     m.text[0] = '\0';
-    if (msim_sizes_solve(&m.s, to, &err) == MSIM_EUSAGE)
-        return strcpy(m.text, err.text);
+    if (msim_sizes_solve(&m.s, to, &err) == MSIM_EUSAGE) {
+        made_say(&m, "%s", err.text);
+        return m.text;
+    }
     for (uint32_t i = 0; i < m.s.n_classes; i++)
         made_say(&m, "%s%lld", i ? " " : "", (long long)to[i]);
     return m.text;
