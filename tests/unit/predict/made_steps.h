@@ -60,7 +60,8 @@ struct made_run {
     struct msim_prediction_run run;
 };
 
-static inline bool run_steps(struct made_run *r, const struct step *s)
+static inline bool run_steps(struct made_run *r, const struct step *s,
+                             const char *data)
 {
     static const char *const PATHS[] = {"made.json"};
     struct made m = made_trace(0, 1);
@@ -72,7 +73,7 @@ static inline bool run_steps(struct made_run *r, const struct step *s)
     r->text = made_text(&m);
     made_free(&m);
     r->file = (struct msim_job_text){"made.json", r->text, strlen(r->text)};
-    r->s = (struct msim_predict_settings){.data = MSIM_DATA,
+    r->s = (struct msim_predict_settings){.data = data,
                                           .paths = PATHS,
                                           .n_paths = 1,
                                           .texts = &r->file,

@@ -54,7 +54,7 @@ static void test_ranking__parts(void)
     struct msim_scenarios s = {.n = 0};
     struct made_run r;
 
-    if (run_steps(&r, &STEP) &&
+    if (run_steps(&r, &STEP, MSIM_DATA) &&
         CHECK_INT(msim_scenarios_rank(&s, &r.s, &r.in, &r.to, NULL), MSIM_OK)) {
         CHECK(s.ranked);
         CHECK_STR(s.base.name, "base");

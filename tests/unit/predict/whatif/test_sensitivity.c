@@ -32,7 +32,7 @@ static void test_rescale__periods(void)
     struct msim_rescaler x = {0};
     struct made_run r;
 
-    if (run_steps(&r, &KERNEL)) {
+    if (run_steps(&r, &KERNEL, MSIM_DATA)) {
         CHECK_INT(msim_rescaler_init(&x, &r.run), MSIM_OK);
         CHECK_REL(x.base_us, 230, 1e-9);
         CHECK_REL(period(&x, ""), 230, 1e-9);
@@ -55,7 +55,7 @@ static void check_verdict(struct step s, const char *want)
 {
     struct made_run r;
 
-    if (run_steps(&r, &s) &&
+    if (run_steps(&r, &s, MSIM_DATA) &&
         CHECK_INT(msim_sensitivity_find(&r.run, NULL), MSIM_OK))
         CHECK_STR(r.run.prediction->verdict, want);
     run_free(&r);
@@ -67,7 +67,7 @@ static void test_sensitivity__rows(void)
     struct made_run r;
 
     s.copy = 60;
-    if (run_steps(&r, &s) &&
+    if (run_steps(&r, &s, MSIM_DATA) &&
         CHECK_INT(msim_sensitivity_find(&r.run, NULL), MSIM_OK) &&
         CHECK_UINT(r.run.prediction->n_sensitivity, 4)) {
         static const char *const SELECTS[] = {"kernels", "host", "copies",
@@ -159,7 +159,7 @@ static void test_planes__stand_for_simulations(void)
     struct msim_planes p;
     struct made_run r;
 
-    if (run_steps(&r, &BESIDE)) {
+    if (run_steps(&r, &BESIDE, MSIM_DATA)) {
         CHECK_INT(msim_plane_search(&p, &r.run, NULL), MSIM_OK);
         CHECK(p.has[MSIM_PLANE_KERNELS] && p.has[MSIM_PLANE_HOST]);
         CHECK(!p.has[MSIM_PLANE_LINK] && !p.has[MSIM_PLANE_NETWORK]);
