@@ -76,6 +76,25 @@ static void test_strategy_complete__of_nothing(void)
     CHECK_STR(defaults, "");
 }
 
+/* Each is assumed by itself. */
+static void test_strategy_complete__assumes(void)
+{
+    static const char *const MEMBERS[] = {
+        "tp=1",           "pp=1",          "vp=1",          "cp=1",
+        "ep=1",           "zero=0",        "micro_batch=1", "sequence=2048",
+        "precision=bf16", "recompute=none"};
+
+    begin();
+    for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(*MEMBERS); i++) {
+        CHECK_STR(with(MEMBERS[i], 8), "");
+        for (size_t k = 0; k < sizeof(MEMBERS) / sizeof(*MEMBERS); k++)
+            if ((strstr(defaults, MEMBERS[k]) != NULL) != (k != i))
+                CHECK_STR(defaults, MEMBERS[k]);
+    }
+    CHECK_STR(with("framework=nanotron", 8), "");
+    CHECK(strstr(defaults, "framework") == NULL);
+}
+
 /* dp of the GPUs, GPUs of dp, the batch of both, and back. */
 static void test_strategy_complete__follows(void)
 {
@@ -293,6 +312,7 @@ static void test_strategy_complete__sequences(void)
 int main(void)
 {
     RUN(test_strategy_complete__of_nothing);
+    RUN(test_strategy_complete__assumes);
     RUN(test_strategy_complete__follows);
     RUN(test_strategy_complete__nodes);
     RUN(test_strategy_complete__recomputes);

@@ -313,6 +313,12 @@ static void test_llm__sums_a_step_of_ranks(void)
                   part_us(m, MSIM_LLM_PART_HEAD, 4, 0) +
                   part_us(m, MSIM_LLM_PART_DECODE, 2, 100) + one_us,
               1e-12);
+    of.n_chunks = 2; /* one behind the other */
+    CHECK_REL(times.step_us(times.ctx, &step),
+              shared + part_us(m, MSIM_LLM_PART_TOKENS, 402, 0) +
+                  part_us(m, MSIM_LLM_PART_HEAD, 6, 0) +
+                  part_us(m, MSIM_LLM_PART_DECODE, 2, 100) + 2 * one_us - begin,
+              1e-12);
     msim_llm_free(m);
 }
 
