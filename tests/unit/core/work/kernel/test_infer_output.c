@@ -142,6 +142,16 @@ static void test_infer_output__no_launch(void)
     end(128 * 128, 64, 1);
 }
 
+/* A row of blocks is no batch. */
+static void test_infer_output__no_launch_of_a_batch(void)
+{
+    begin(4, 2, 9);
+    b.gpu[0].config = MSIM_NONE;
+    b.t.gpu_properties.sms = 128;
+    b.ops[0].name = build_text(&b, "aten::bmm");
+    end(128 * 128, 64, 1);
+}
+
 /* Tensile: 12 blocks of 256 threads, 3 rows of 4; a square of 2 x 8 where tiles
  * are not; one column of narrow ones. */
 static void test_infer_output__threads(void)
@@ -158,6 +168,11 @@ static void test_infer_output__threads(void)
     name.counts_threads = true;
     name.tile[1] = 8;
     end(16 * 128, 8, 1);
+    begin(12, 1, 1); /* blocks of one thread */
+    b.configs[0].block[0] = 1;
+    name.counts_threads = true;
+    name.tile[1] = 128;
+    end(320, 512, 1);
     begin(100, 1, 1); /* less than a block */
     name.counts_threads = true;
     end(128, 64, 1);
@@ -213,6 +228,7 @@ int main(void)
     RUN(test_infer_output__batches);
     RUN(test_infer_output__splits);
     RUN(test_infer_output__no_launch);
+    RUN(test_infer_output__no_launch_of_a_batch);
     RUN(test_infer_output__threads);
     RUN(test_infer_output__swizzled);
     RUN(test_infer_output__experts);
