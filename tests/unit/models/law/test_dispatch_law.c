@@ -211,8 +211,8 @@ static void test_dispatch__wants_sizes(void)
 
 static char *explained(const struct msim_platform *p, const struct msim_work *w)
 {
-    char *text = NULL;
-    size_t size;
+    static char *text;
+    static size_t size;
     FILE *out = open_memstream(&text, &size);
 
     MSIM_MODEL_DISPATCH.explain(p, w, out);
@@ -255,13 +255,11 @@ static void test_dispatch__explains(void)
     static const char LAST[] = "1.857 messages a token, 20 SMs\n";
     struct msim_work w = sent(false, false);
     struct msim_platform *p;
-    const char *at;
     char *text;
 
     REQUIRE(msim_platform_load(&p, MSIM_DATA, "h100", NULL) == MSIM_OK);
     text = explained(p, &w);
-    at = strstr(text, LAST);
-    CHECK(at && at[sizeof(LAST) - 1] && !strstr(text, "rows: none"));
+    CHECK(strstr(text, LAST) != NULL && !strstr(text, "rows: none"));
     CHECK(strstr(text, "normal/dispatch") != NULL);
     free(text);
     msim_platform_free(p);

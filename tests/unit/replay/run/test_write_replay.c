@@ -96,8 +96,8 @@ static bool begin_small(struct made *m)
 
 static char *as_text(const struct made *m)
 {
-    char *text = NULL;
-    size_t size = 0;
+    static char *text;
+    static size_t size;
     FILE *out = open_memstream(&text, &size);
 
     msim_replay_write_text(&m->r, out);
@@ -199,8 +199,8 @@ static void test_text__longest_names(void)
 
 static cJSON *as_json(const struct made *m)
 {
-    char *text = NULL;
-    size_t size = 0;
+    static char *text;
+    static size_t size;
     FILE *out = open_memstream(&text, &size);
     struct msim_json j;
     cJSON *json;
