@@ -2,6 +2,8 @@
  * tests/unit/core/test_guard.c - tests of core/guard/guard.h.
  */
 #include "core/guard/guard.h"
+
+#include "core/base/json_out.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -127,6 +129,123 @@ static void test_guard__bars_what_cannot_be(void)
     CHECK(msim_guard_bars(BIT(EVIDENCE) | BIT(ORDER)));
 }
 
+/* Rounding of sums is no contradiction: a billionth either way. */
+static void test_guard__rounding(void)
+{
+    CHECK_INT(msim_guard_check(1, 1 + 0.9e-9, 1, 1 + 0.9e-9), 0);
+    CHECK_INT(msim_guard_check(1, 1 + 1.1e-9, 1.1, NAN), BIT(ORDER));
+    CHECK_INT(msim_guard_check(1 + 0.9e-9, 1, 1, NAN), 0);
+    CHECK_INT(msim_guard_check(1 + 1.1e-9, 1, 1, NAN), BIT(ORDER));
+    CHECK_INT(msim_guard_check(1, 1, 1, 1 + 1.1e-9), BIT(PEAK));
+    CHECK_INT(msim_guard_check(2, 1, NAN, 2), BIT(ORDER) | BIT(PEAK));
+}
+
+static void test_guard__words(void)
+{
+    static const char *const WORDS[] = {"order",     "peak",    "larger",
+                                        "recompute", "scaling", "memory",
+                                        "fits",      "evidence"};
+    char words[MSIM_GUARD_WORDS];
+
+    CHECK_INT(sizeof(WORDS) / sizeof(*WORDS), MSIM_GUARDS);
+    for (int g = 0; g < MSIM_GUARDS; g++) {
+        msim_guard_words(1u << g, words);
+        CHECK_STR(words, WORDS[g]);
+    }
+    msim_guard_words(0, words);
+    CHECK_STR(words, "");
+    msim_guard_words(1u << MSIM_GUARDS, words);
+    CHECK_STR(words, "");
+    msim_guard_words(~0u, words);
+    CHECK_STR(words, "order peak larger recompute scaling memory fits "
+                     "evidence");
+}
+
+/* Less recomputation may take 1 % longer, more GPUs 5 % less. */
+static void test_guard__each_has_its_share(void)
+{
+    static const struct {
+        enum msim_guard g;
+        double least;
+    } GUARDS[] = {{MSIM_GUARD_LARGER, 0.95},
+                  {MSIM_GUARD_RECOMPUTE, 0.99},
+                  {MSIM_GUARD_SCALING, 0.95}};
+
+    for (size_t i = 0; i < sizeof(GUARDS) / sizeof(*GUARDS); i++)
+        for (int below = 0; below < 2; below++) {
+            struct msim_guard_answer a[] = {
+                {1, 1, 100, false, 0},
+                {1, 2, 100 * GUARDS[i].least + (below ? -0.1 : 0.1), false, 1}};
+            msim_guard_marks marks[2] = {0};
+
+            msim_guard_compare(a, 2, GUARDS[i].g, marks);
+            CHECK_INT(marks[0], 0);
+            CHECK_INT(marks[1], below ? 1u << GUARDS[i].g : 0);
+        }
+}
+
+static void test_guard__sums(void)
+{
+    struct msim_guard_count a = {.asked = 5}, b = {.asked = 7};
+
+    msim_guard_add(&a, BIT(PEAK));
+    msim_guard_add(&a, 0);
+    msim_guard_add(&b, BIT(PEAK) | BIT(EVIDENCE));
+    msim_guard_sum(&a, &b);
+    CHECK_INT(a.answers, 3);
+    CHECK_INT(a.marked, 2);
+    CHECK_INT(a.asked, 12);
+    CHECK_INT(a.by[MSIM_GUARD_PEAK], 2);
+    CHECK_INT(a.by[MSIM_GUARD_EVIDENCE], 1);
+    CHECK_INT(a.by[MSIM_GUARD_ORDER], 0);
+}
+
+/* None of those that were asked for has an answer. */
+static void test_guard__some_answers(void)
+{
+    struct msim_error err = {0};
+
+    CHECK_INT(msim_guard_some(1, 2, "points", &err), MSIM_OK);
+    CHECK_INT(msim_guard_some(0, 0, "points", &err), MSIM_OK);
+    CHECK_INT(msim_guard_some(0, 1, "points", &err), MSIM_ECHECK);
+    CHECK_STR(err.text, "0 of 1 points have an answer, want one; each says "
+                        "why");
+}
+
+/* One answer's guards as a list, and all answers' as numbers and a sentence. */
+static void test_guard__json(void)
+{
+    static struct msim_json j;
+    struct msim_guard_count c = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    REQUIRE(out != NULL);
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '[', false);
+    for (int i = 0; i < 2; i++) {
+        msim_json_open(&j, NULL, '{', false);
+        msim_guard_json(&j, i ? BIT(ORDER) | BIT(EVIDENCE) : 0);
+        msim_json_close(&j);
+        msim_json_open(&j, NULL, '{', false);
+        msim_guard_add(&c, i ? BIT(MEMORY) : 0);
+        msim_guard_count_json(&j, &c, "rows");
+        msim_json_close(&j);
+    }
+    msim_json_close(&j);
+    CHECK_INT(msim_json_end(&j), MSIM_OK);
+    fclose(out);
+    text[strcspn(text, "\n")] = '\0';
+    CHECK_STR(text,
+              "[{\"guards\": []}, {\"guards\": {\"answers\": 1, \"marked\": "
+              "0, \"text\": null}}, {\"guards\": [\"order\", \"evidence\"]}, "
+              "{\"guards\": {\"answers\": 2, \"marked\": 1, \"text\": \"1 of "
+              "2 rows are marked: 1 memory (an operator needs more than the "
+              "GPU's memory)\"}}]");
+    free(text);
+}
+
 int main(void)
 {
     RUN(test_guard__answer_keeps_order_and_peak);
@@ -135,5 +254,11 @@ int main(void)
     RUN(test_guard__compare_leaves_no_contradiction);
     RUN(test_guard__sentence_counts);
     RUN(test_guard__bars_what_cannot_be);
+    RUN(test_guard__rounding);
+    RUN(test_guard__words);
+    RUN(test_guard__each_has_its_share);
+    RUN(test_guard__sums);
+    RUN(test_guard__some_answers);
+    RUN(test_guard__json);
     return check_summary();
 }
