@@ -258,6 +258,13 @@ static void test_rank_groups__without_lists(void)
     CHECK_INT(d->out->n_groups, n);
     check_group(all, "all", "4 5 6 7");
     check_group(some, "some of stage 1", "");
+    CHECK_INT(d->out->n_group_ranks, d->out->groups[all].first + 4);
+    end();
+    /* a rank that says no number is the first */
+    REQUIRE(begin());
+    job->ranks[0]->rank = -1;
+    CHECK_INT(msim_rank_groups_begin(&w, &l), MSIM_OK);
+    CHECK_INT(d->out->rank, 4);
     end();
 }
 

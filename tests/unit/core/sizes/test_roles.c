@@ -184,6 +184,10 @@ static void test_roles__layers(void)
     hold(AT_ONCE, "8 hidden, 16 inner");
     hold(MLP, "8 hidden, 24 ffn");
     hold(OF_MM, "8 hidden, 24 ffn");
+    memcpy(other, OF_MM, sizeof(other));
+    other[1].name = other[3].name = "aten::_scaled_mm";
+    other[3].in = "5:5x24 6:24x8";
+    hold(other, "8 hidden, 24 ffn");
     hold(POOLER, "8 hidden, 16 inner");
     hold(TWO, "8 hidden, 2 inner");
     /* not activated */
@@ -259,12 +263,17 @@ static void test_roles__two_at_once(void)
         {3, 0, "aten::add", 0, -1, "3:2x4x4x5 6:1x4x4x1", "9:2x4x4x5"},
         {4, 0, "aten::_scaled_dot_product_efficient_attention", 0, -1,
          "9:2x4x4x5 10:2x4x4x5 11:2x4x4x5", "12:2x4x4x5"}};
+    static const struct made_node NAMED[NODES] = {
+        {1, 0, "aten::embedding", 0, -1, "1:100x8 2:7", "3:7x8"},
+        {2, 0, "aten::view", 0, -1, "3:7x8", "3:7x8x1x1"},
+        {3, 0, "aten::convolution", 0, -1, "3:7x8x1x1 5:6x8x1x1", "6:7x6x1x1"}};
     static const struct made_node ONE_HEAD[NODES] = {
         {1, 0, "aten::embedding", 0, -1, "1:100x8 2:2x4", "3:2x4x8"},
         {2, 0, "aten::view", 0, -1, "3:2x4x8", "3:2x1x4x8"},
         {3, 0, "aten::_scaled_dot_product_efficient_attention", 0, -1,
          "3:2x1x4x8 3:2x1x4x8 3:2x1x4x8", "4:2x1x4x8"}};
 
+    hold(NAMED, "100 vocab, 8 hidden, 7 tokens");
     hold(BOTH, "4 heads and sequence, 2 batch, 5 head size, 4 sequence");
     hold(ONE_HEAD, "100 vocab, 8 hidden, 2 batch, 4 sequence");
 }

@@ -194,6 +194,24 @@ static void test_wave_tail__priorities(void)
     }
 }
 
+/* Whichever stream it is. */
+static void test_wave_tail__priority_of_the_first(void)
+{
+    struct msim_wave_tail f;
+
+    begin();
+    stream(0);
+    for (int i = 0; i < 3; i++)
+        (void)kernel(2, 1, 0, (i * 1000 + 500) * US, 10 * US);
+    stream(0);
+    for (int i = 0; i < 3; i++)
+        (void)kernel(1, 0, 0, i * 1000 * US, 1000 * US);
+    CHECK_INT(msim_wave_tail_init(&f, &t, true), MSIM_OK);
+    CHECK(f.first[0] && !f.first[1]);
+    CHECK_INT(f.early + f.held + f.uneven, 0);
+    msim_wave_tail_release(&f);
+}
+
 int main(void)
 {
     RUN(test_wave_tail__when_it_started);
@@ -201,5 +219,6 @@ int main(void)
     RUN(test_wave_tail__who_may_be_held);
     RUN(test_wave_tail__uneven_kernels);
     RUN(test_wave_tail__priorities);
+    RUN(test_wave_tail__priority_of_the_first);
     return check_summary();
 }
