@@ -215,6 +215,17 @@ static void test_serving_choice__tells(void)
     release();
 }
 
+/* Of one configuration the fewest replicas are the cheapest. */
+static void test_serving_choice__of_one(void)
+{
+    if (choose(SLO ", 'platforms': ['h100'], 'tp': 1", 1)) {
+        CHECK_INT(c.n, 1);
+        CHECK(c.fleets[0].points[MSIM_FLEET_MIDDLE].frontier);
+        check_choice();
+    }
+    release();
+}
+
 int main(void)
 {
     RUN(test_serving_choice__by_price);
@@ -222,5 +233,6 @@ int main(void)
     RUN(test_serving_choice__within_limits);
     RUN(test_serving_choice__nothing);
     RUN(test_serving_choice__tells);
+    RUN(test_serving_choice__of_one);
     return check_summary();
 }
