@@ -23,7 +23,7 @@ struct made {
 static struct made made;
 static int64_t dims[] = {2, 3, 5, 4};
 
-enum { ONE_TENSOR, LIST, TWO_TENSORS, NO_TENSOR };
+enum { ONE_TENSOR, LIST, TWO_TENSORS, NO_TENSOR, TENSOR_AND_NUMBER };
 
 static void make(void)
 {
@@ -47,13 +47,14 @@ static void make(void)
     m->blocks[LIST] = (struct msim_arg_block){1, 3};
     m->blocks[TWO_TENSORS] = (struct msim_arg_block){4, 2};
     m->blocks[NO_TENSOR] = (struct msim_arg_block){6, 1};
+    m->blocks[TENSOR_AND_NUMBER] = (struct msim_arg_block){5, 2};
     m->t = (struct msim_trace){.strings = m->strings,
                                .ops = m->ops,
                                .gpu = m->gpu,
                                .args = m->args,
                                .n_args = 7,
                                .blocks = m->blocks,
-                               .n_blocks = 4,
+                               .n_blocks = 5,
                                .dims = dims};
 }
 
@@ -145,8 +146,10 @@ static void test_order_comms__labels(void)
     op("nccl:broadcast", b, ONE_TENSOR);
     c = op("record_param_comms", MSIM_NONE, MSIM_NONE);
     op("all_reduce", c, ONE_TENSOR); /* no label */
+    op("record_param_comms", MSIM_NONE, TWO_TENSORS);
     order();
-    REQUIRE(made.t.n_comms == 3);
+    REQUIRE(made.t.n_comms == 4);
+    CHECK_UINT(made.t.comms[3].in_elems, 5); /* of the first argument */
     check_comm(0, MSIM_COLL_ALL_REDUCE, 6, 6, MSIM_DT_F32, a);
     check_comm(1, MSIM_COLL_ALL_GATHER, 11, 0, MSIM_DT_BF16, b);
     check_comm(2, MSIM_COLL_UNKNOWN, 0, 0, MSIM_DT_UNKNOWN, c);
@@ -154,7 +157,7 @@ static void test_order_comms__labels(void)
     CHECK_INT(made.t.comms[0].sequence, -1);
     CHECK_INT(made.t.comms[0].peer, -1);
     CHECK_UINT(made.t.comms[0].group, MSIM_NONE);
-    CHECK_UINT(noted(MSIM_IMPORT_COMM_SIZE), 3);
+    CHECK_UINT(noted(MSIM_IMPORT_COMM_SIZE), 4);
     release();
 }
 
@@ -229,6 +232,7 @@ static void test_order_comms__base(void)
     check_base("_allgather_base_", TWO_TENSORS, false);
     check_base("c10d::_allgather_base_", ONE_TENSOR, false);
     check_base("c10d::_allgather_base_", LIST, false);
+    check_base("c10d::_allgather_base_", TENSOR_AND_NUMBER, false);
     check_base("c10d::_allgather_base_", MSIM_NONE, false);
 }
 
