@@ -23,8 +23,6 @@ static struct msim_fields open_shape(struct msim_fields *d, const char *shape,
 {
     struct msim_fields in = msim_fields_open(d, shape);
 
-    if (!in.object && in.status == MSIM_OK)
-        msim_field_refuse(&in, keys[0], "a number");
     msim_fields_only(&in, keys);
     return in;
 }

@@ -138,6 +138,12 @@ static void test_spec_dimension__values(void)
     CHECK_STR(shown(true, "recompute"), "full");
     CHECK_STR(shown(true, "layers"), "12 ");
     CHECK_STR(shown(true, "hidden"), "1000000000");
+    CHECK_STR(read(true, "{\"gpus\": 1, \"hidden\": 1}"), "");
+    CHECK_STR(shown(true, "hidden"), "1");
+    CHECK_STR(read(true, "{\"gpus\": 1, \"recompute\": \"full\", "
+                         "\"offload\": \"optimizer\", "
+                         "\"optimizer_in_backward\": true}"),
+              "");
     /* words are those of a strategy, in its order */
     CHECK_INT(values[at(true, "recompute")].v[0], MSIM_RECOMPUTE_FULL);
     CHECK_INT(values[at(true, "offload")].v[0], MSIM_OFFLOAD_OPTIMIZER);

@@ -123,6 +123,21 @@ static void test_random__gamma_of_any_shape(void)
     }
 }
 
+/* Of 100 tries 95 are taken at shape 1, and more above it (Marsaglia and Tsang,
+ * 2000); each try takes three numbers of the stream. */
+static void test_random__gamma_seldom_tries_again(void)
+{
+    static const double SHAPES[] = {1, 2, 40};
+
+    for (size_t k = 0; k < 3; k++) {
+        struct msim_random r = msim_random_of(11, 12, k);
+
+        for (int i = 0; i < DRAWS; i++)
+            (void)msim_random_gamma(&r, SHAPES[k]);
+        CHECK((double)r.counter < 3.0 * DRAWS / 0.95);
+    }
+}
+
 /* A stream begins anew by its name, and another name is another stream. */
 static void test_random__streams(void)
 {
@@ -144,6 +159,7 @@ int main(void)
     RUN(test_random__normal);
     RUN(test_random__gamma);
     RUN(test_random__gamma_of_any_shape);
+    RUN(test_random__gamma_seldom_tries_again);
     RUN(test_random__streams);
     return check_summary();
 }

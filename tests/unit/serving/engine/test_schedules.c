@@ -519,6 +519,10 @@ static void test_schedules__mixed_without_eviction(void)
     rules.wait_steps = 1;
     rules.wait_tokens = 10;
     compare_all(rules);
+    rules.reserve_output = false; /* those that were preempted wait, too */
+    rules.wait_steps = 4;
+    rules.wait_tokens = 50;
+    compare_all(rules);
 }
 
 static void test_schedules__prompts_first(void)

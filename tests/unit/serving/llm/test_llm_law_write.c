@@ -148,6 +148,11 @@ static void test_llm_law__of_a_small_file(void)
     FILE *f = fopen(path, "w");
 
     REQUIRE(f != NULL);
+    msim_llm_law_init(&law);
+    for (int q = 0; q < MSIM_QUANTS; q++) {
+        CHECK_REL(law.type[q], 1, 0);
+        CHECK_REL(law.type_many[q], 1, 0);
+    }
     fputs("{\"types\": {\"fp8\": 2}, \"rows\": {\"types\": [\"int8\", \"x\"], "
           "\"gpus\": [3, \"t4\"], \"models\": [\"m\"",
           f);
