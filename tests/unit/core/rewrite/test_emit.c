@@ -268,6 +268,22 @@ static void test_rank_groups__without_lists(void)
     end();
 }
 
+/* So many ranks are listed, no more. */
+static void test_rank_groups__many(void)
+{
+    for (uint32_t more = 0; more < 2; more++) {
+        const struct msim_rank_layout l = {MSIM_DRAFT_LISTED + more, 1, 2, 1};
+        uint32_t all;
+
+        REQUIRE(begin());
+        CHECK_INT(msim_draft_add_group(d, "all", 0, 0, 1, &all), MSIM_OK);
+        d->out->groups[all].size = l.recorded;
+        CHECK_INT(msim_rank_groups_begin(&w, &l), MSIM_OK);
+        CHECK_INT(d->out->groups[all].count, more ? 0 : MSIM_DRAFT_LISTED);
+        end();
+    }
+}
+
 /* Messages of all recorded ranks, and to one of them, are a stage further on;
  * messages by place, waits and what has a group are not. */
 static void test_rank_groups__messages(void)
@@ -311,6 +327,7 @@ int main(void)
     RUN(test_emit__finished);
     RUN(test_rank_groups__stages);
     RUN(test_rank_groups__without_lists);
+    RUN(test_rank_groups__many);
     RUN(test_rank_groups__messages);
     return check_summary();
 }

@@ -297,6 +297,22 @@ static void test_graph_handover__who_gave(void)
     end();
 }
 
+/* A gap that a thread begins with is the first of that thread, whichever comes
+ * before it. */
+static void test_graph_handover__begins_with_a_gap(void)
+{
+    begin_threads();
+    thread(0);
+    (void)on(0, MSIM_TASK_HOST, 0, 100);
+    thread(1);
+    (void)on(1, MSIM_TASK_GAP, 0, 110);
+    (void)on(1, MSIM_TASK_HOST, 110, 120);
+    CHECK_INT(msim_graph_handover(&b, &tasks), MSIM_OK);
+    CHECK_INT(b.n_edges, 0);
+    CHECK_INT(b.g->n_releases, 2);
+    end();
+}
+
 /* A gap that waited for something else already is none of another thread's. */
 static void test_graph_handover__known_waits(void)
 {
@@ -326,6 +342,7 @@ int main(void)
     RUN(test_graph_builder__sorts_by_key);
     RUN(test_graph_handover__waits_for_the_other);
     RUN(test_graph_handover__who_gave);
+    RUN(test_graph_handover__begins_with_a_gap);
     RUN(test_graph_handover__known_waits);
     return check_summary();
 }
