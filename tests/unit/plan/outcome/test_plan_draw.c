@@ -28,6 +28,7 @@ static void test_plan_draw__script(void)
     char text[1024] = "";
 
     REQUIRE(script != NULL);
+    CHECK_INT(err.status, MSIM_OK);
     CHECK_INT(ftell(script), 0);
     msim_plan_script_begin(script, 420);
     rewind(script);
