@@ -297,6 +297,26 @@ static void test_graph_handover__who_gave(void)
     end();
 }
 
+/* The one that was busy last, though an earlier thread was busy before. */
+static void test_graph_handover__the_last(void)
+{
+    uint32_t gap, giver;
+
+    begin_threads();
+    thread(0);
+    (void)on(0, MSIM_TASK_HOST, 0, 10);
+    gap = on(0, MSIM_TASK_GAP, 10, 110);
+    thread(1);
+    (void)on(1, MSIM_TASK_HOST, 0, 90);
+    thread(2);
+    giver = on(2, MSIM_TASK_HOST, 0, 100);
+    CHECK_INT(msim_graph_handover(&b, &tasks), MSIM_OK);
+    CHECK_INT(b.n_edges, 1);
+    CHECK_INT(b.edges[0].from, giver);
+    CHECK_INT(b.g->traced[gap], 10 * US);
+    end();
+}
+
 /* A gap that a thread begins with is the first of that thread, whichever comes
  * before it. */
 static void test_graph_handover__begins_with_a_gap(void)
@@ -342,6 +362,7 @@ int main(void)
     RUN(test_graph_builder__sorts_by_key);
     RUN(test_graph_handover__waits_for_the_other);
     RUN(test_graph_handover__who_gave);
+    RUN(test_graph_handover__the_last);
     RUN(test_graph_handover__begins_with_a_gap);
     RUN(test_graph_handover__known_waits);
     return check_summary();
