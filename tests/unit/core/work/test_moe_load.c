@@ -164,6 +164,39 @@ static void test_moe_load__power_law(void)
     }
 }
 
+/* Fewer pairs than experts: each is one expert's, drawn by their shares. Draws
+ * of whole shares, to which the closed form is fitted, scatter a little less.
+ */
+static void test_moe_load__power_law_of_few(void)
+{
+    unsigned short state[3] = {4, 5, 6};
+    struct msim_moe_load l = load_of(16, 2, 64, 8, MSIM_ROUTING_POWER_LAW, 1.2);
+    double busiest = 0;
+
+    for (int k = 0; k < 2000; k++) {
+        double x[64], sum = 0, of[8] = {0}, most = 0;
+
+        for (int i = 0; i < 64; i++) {
+            x[i] = pow(pow(0.01, -0.2) +
+                           erand48(state) * (pow(2, -0.2) - pow(0.01, -0.2)),
+                       -5);
+            sum += x[i];
+        }
+        for (int i = 0; i < 32; i++) {
+            double at = erand48(state) * sum;
+            int e = 0;
+
+            for (; e < 63 && at >= x[e]; e++)
+                at -= x[e];
+            of[e / 8]++;
+        }
+        for (int r = 0; r < 8; r++)
+            most = fmax(most, of[r]);
+        busiest += most / 2000;
+    }
+    CHECK_REL(l.pairs, busiest, 0.3);
+}
+
 /* One rank has all pairs; more skew is more on the busiest; laws are of 0 .. 8;
  * nothing is more than there is. */
 static void test_moe_load__power_law_at_its_ends(void)
@@ -220,6 +253,7 @@ int main(void)
     RUN(test_moe_load__even_of_few);
     RUN(test_moe_load__random);
     RUN(test_moe_load__power_law);
+    RUN(test_moe_load__power_law_of_few);
     RUN(test_moe_load__power_law_at_its_ends);
     RUN(test_moe_load__sizes);
     return check_summary();

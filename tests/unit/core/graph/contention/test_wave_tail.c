@@ -194,6 +194,27 @@ static void test_wave_tail__priorities(void)
     }
 }
 
+/* As many starts were held as were early: no priority. */
+static void test_wave_tail__as_many_held(void)
+{
+    for (int held = 2; held <= 3; held++) {
+        struct msim_wave_tail f;
+
+        begin();
+        stream(0);
+        for (int i = 0; i < 6; i++)
+            (void)kernel(1, 0, 0, i * 1000 * US, 1000 * US);
+        stream(0);
+        for (int i = 0; i < 3 + held; i++)
+            (void)kernel(2, 1, 0, (i * 1000 + (i < 3 ? 500 : 900)) * US,
+                         10 * US);
+        CHECK_INT(msim_wave_tail_init(&f, &t, true), MSIM_OK);
+        CHECK_INT(f.first[1], held == 2);
+        CHECK_INT(f.held, held == 2 ? 0 : 3);
+        msim_wave_tail_release(&f);
+    }
+}
+
 /* Whichever stream it is. */
 static void test_wave_tail__priority_of_the_first(void)
 {
@@ -219,6 +240,7 @@ int main(void)
     RUN(test_wave_tail__who_may_be_held);
     RUN(test_wave_tail__uneven_kernels);
     RUN(test_wave_tail__priorities);
+    RUN(test_wave_tail__as_many_held);
     RUN(test_wave_tail__priority_of_the_first);
     return check_summary();
 }
