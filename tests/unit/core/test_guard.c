@@ -129,6 +129,21 @@ static void test_guard__bars_what_cannot_be(void)
     CHECK(msim_guard_bars(BIT(EVIDENCE) | BIT(ORDER)));
 }
 
+/* So do measured ones beside others, whichever comes first. */
+static void test_guard__measured_ones_of_one_size(void)
+{
+    for (uint32_t first = 0; first < 2; first++) {
+        struct msim_guard_answer a[] = {
+            {1, 1, 100, false, first},
+            {1, 1, 50, true, 1 - first},
+        };
+        msim_guard_marks marks[2] = {0};
+
+        msim_guard_compare(a, 2, MSIM_GUARD_LARGER, marks);
+        CHECK_INT(marks[0] | marks[1], 0);
+    }
+}
+
 /* Rounding of sums is no contradiction: a billionth either way. */
 static void test_guard__rounding(void)
 {
@@ -254,6 +269,7 @@ int main(void)
     RUN(test_guard__compare_leaves_no_contradiction);
     RUN(test_guard__sentence_counts);
     RUN(test_guard__bars_what_cannot_be);
+    RUN(test_guard__measured_ones_of_one_size);
     RUN(test_guard__rounding);
     RUN(test_guard__words);
     RUN(test_guard__each_has_its_share);
