@@ -6,6 +6,7 @@
 
 #include "models/estimate/emulated.h"
 #include "models/platform/platform_data.h"
+#include "tests/unit/appended.h"
 #include "tests/unit/made_ops.h"
 
 #include <stdlib.h>
@@ -47,8 +48,7 @@ static void check_said(struct made *m, const char *want)
     char text[4096] = "";
 
     for (uint32_t i = 0; i < m->job.n_warnings; i++) {
-        strncat(text, m->job.warnings[i], 1000);
-        strcat(text, "\n");
+        APPEND(text, "%.1000s\n", m->job.warnings[i]);
     }
     CHECK_STR(text, want);
     free(m->job.warnings);

@@ -9,6 +9,7 @@
 #include "models/law/law.h"
 
 #include "tests/check.h"
+#include "tests/unit/appended.h"
 
 static const struct {
     const struct msim_law *law;
@@ -273,8 +274,8 @@ static void test_laws__features(void)
         CHECK(l->n_features <= MSIM_LAW_FEATURES);
         CHECK(l->n_names <= l->n_sizes && l->n_sizes <= l->n_features);
         for (uint32_t k = 0; k < l->n_features; k++) {
-            strcat(text, k ? " " : "");
-            strcat(text, l->features[k]);
+            APPEND(text, "%s", k ? " " : "");
+            APPEND(text, "%s", l->features[k]);
         }
         CHECK_STR(text, LAWS[i].features);
     }

@@ -25,7 +25,7 @@ static const char *in_folder(const char *name)
 /* hosts/ with two files of a kind and four others. */
 static bool make_folder(void)
 {
-    strcpy(folder, "msim-test-XXXXXX");
+    snprintf(folder, sizeof(folder), "%s", "msim-test-XXXXXX");
     if (!mkdtemp(folder) || mkdir(in_folder(""), 0700) != 0)
         return false;
     for (size_t i = 0; i < N_FILES; i++) {

@@ -5,6 +5,7 @@
 #include "models/platform/fit.h"
 
 #include "tests/check.h"
+#include "tests/unit/appended.h"
 
 /* A whole fit of additions, without the end of its object. */
 #define HEAD                                                                   \
@@ -183,9 +184,8 @@ static void test_fit__bins(void)
         struct msim_error err;
 
         for (int i = 0; i < n; i++)
-            sprintf(text + strlen(text), "%s{\"low\":-%d,\"high\":0}",
-                    i ? "," : "", i);
-        strcat(text, "]}");
+            APPEND(text, "%s{\"low\":-%d,\"high\":0}", i ? "," : "", i);
+        APPEND(text, "%s", "]}");
         CHECK_INT(read_fit(&f, text, true, &err),
                   n == MSIM_FIT_BINS ? MSIM_OK : MSIM_EFORMAT);
         if (n == MSIM_FIT_BINS)

@@ -51,7 +51,7 @@ static const char *path_of(const char *name, const char *ending)
 
 static bool make_folder(void)
 {
-    strcpy(folder, "msim-test-XXXXXX");
+    snprintf(folder, sizeof(folder), "%s", "msim-test-XXXXXX");
     if (!mkdtemp(folder) || mkdir(path_of("", ""), 0700) != 0)
         return false;
     for (size_t i = 0; i < N_FILES; i++) {

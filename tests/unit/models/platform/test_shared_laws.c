@@ -5,6 +5,7 @@
 #include "models/platform/shared_laws.h"
 
 #include "tests/check.h"
+#include "tests/unit/appended.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -140,9 +141,8 @@ static void test_shared_laws__room(void)
         struct msim_error err;
 
         for (int i = 0; i < n; i++)
-            sprintf(text + strlen(text), "%s\"gemm\":{\"other\":%d}",
-                    i ? "," : "", i);
-        strcat(text, "}}");
+            APPEND(text, "%s\"gemm\":{\"other\":%d}", i ? "," : "", i);
+        APPEND(text, "%s", "}}");
         if (n > MSIM_SHARED_LAWS) {
             check_refused(text, "more 'spreads' than laws");
             continue;
@@ -198,8 +198,8 @@ static void test_library_facts__words_that_are_too_many(void)
     struct msim_error err;
 
     for (int i = 0; i < 40; i++)
-        sprintf(text + strlen(text), "%s\"word%02d\"", i ? "," : "", i);
-    strcat(text, "]}}");
+        APPEND(text, "%s\"word%02d\"", i ? "," : "", i);
+    APPEND(text, "%s", "]}}");
     memset(&k, 0, sizeof(k));
     CHECK_INT(read_facts(&k, text, &err), MSIM_OK);
     CHECK_UINT(strlen(k.generations), sizeof(k.generations) - 1);

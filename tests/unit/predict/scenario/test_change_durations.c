@@ -3,6 +3,7 @@
  * long work takes, which kinds of changes there are and how often each may be
  * there, and the rows that a file has.
  */
+#include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"
 
 #define ACCEPTED ", want " MSIM_SCALE_ACCEPTED
@@ -150,8 +151,8 @@ static void test_scales__order_and_most(void)
 
     text[0] = '\0';
     for (int i = 0; i < 64; i++)
-        sprintf(text + strlen(text), "%s{\"remove\":{\"select\":\"op:%d\"}}",
-                i ? "," : "", 90 - i);
+        APPEND(text, "%s{\"remove\":{\"select\":\"op:%d\"}}", i ? "," : "",
+               90 - i);
     m = made_change(text);
     CHECK_INT(m.status, MSIM_OK);
     CHECK_UINT(m.settings->n_scales, 64);
@@ -159,7 +160,7 @@ static void test_scales__order_and_most(void)
         CHECK(strcmp(m.settings->scales[i - 1].text,
                      m.settings->scales[i].text) < 0);
     made_change_free(&m);
-    strcat(text, ",{\"scale\":{\"select\":\"kernels\",\"factor\":2}}");
+    APPEND(text, "%s", ",{\"scale\":{\"select\":\"kernels\",\"factor\":2}}");
     check_change_refused_at(64, text,
                             "scale.select is \"kernels\", want at most 64 "
                             "changes a scenario");

@@ -2,6 +2,7 @@
  * predict/scenario/change_graph.c: edits of the graph, from the member of a
  * scenario to what is asked of predict/edit.
  */
+#include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"
 
 #define ACCEPTED ", want " MSIM_SCALE_ACCEPTED
@@ -291,12 +292,12 @@ static void test_edits__most(void)
     struct made_change m;
 
     for (int i = 0; i < 32; i++)
-        sprintf(text + strlen(text), "%s{\"overlap\":true}", i ? "," : "");
+        APPEND(text, "%s{\"overlap\":true}", i ? "," : "");
     m = made_change(text);
     CHECK_INT(m.status, MSIM_OK);
     CHECK_UINT(m.row->n_edits, 32);
     made_change_free(&m);
-    strcat(text, ",{\"fuse\":\"pointwise\"}");
+    APPEND(text, "%s", ",{\"fuse\":\"pointwise\"}");
     check_change_refused_at(32, text,
                             "fuse is \"pointwise\", want at most 32 such "
                             "changes a scenario");

@@ -2,6 +2,7 @@
  * predict/scenario/change_sizes.c and change_machine.c: sizes of operators, and
  * what the job runs on, from the member of a scenario to its settings.
  */
+#include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"
 
 static void check_axis(const char *change, int64_t from, int64_t to, bool every)
@@ -80,13 +81,13 @@ static void test_axes__most(void)
     struct made_change m;
 
     for (int i = 0; i < MSIM_RESHAPE_AXES; i++)
-        sprintf(text + strlen(text), "%s{\"reshape\":{\"from\":%d,\"to\":1}}",
-                i ? "," : "", i + 2);
+        APPEND(text, "%s{\"reshape\":{\"from\":%d,\"to\":1}}", i ? "," : "",
+               i + 2);
     m = made_change(text);
     CHECK_INT(m.status, MSIM_OK);
     CHECK_UINT(m.settings->reshape.n_axes, 16);
     made_change_free(&m);
-    strcat(text, ",{\"batch\":2}");
+    APPEND(text, "%s", ",{\"batch\":2}");
     check_change_refused_at(16, text,
                             "batch is 2, want at most 16 such changes a "
                             "scenario");
@@ -149,13 +150,12 @@ static void test_model_size__most(void)
     struct made_change m;
 
     for (int i = 0; i < MSIM_RESHAPE_SIZES; i++)
-        sprintf(text + strlen(text), "%s{\"ffn\":{\"from\":%d,\"to\":1}}",
-                i ? "," : "", i + 2);
+        APPEND(text, "%s{\"ffn\":{\"from\":%d,\"to\":1}}", i ? "," : "", i + 2);
     m = made_change(text);
     CHECK_INT(m.status, MSIM_OK);
     CHECK_UINT(m.settings->reshape.n_sizes, 8);
     made_change_free(&m);
-    strcat(text, ",{\"vocab\":2}");
+    APPEND(text, "%s", ",{\"vocab\":2}");
     check_change_refused_at(8, text,
                             "vocab is 2, want at most 8 such changes a "
                             "scenario");

@@ -2,6 +2,7 @@
  * predict/scenario/change_training.c: how a model is trained, from the member
  * of a scenario to what is asked of a rewritten step.
  */
+#include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"
 
 /* Another machine than the base's, or not. */
@@ -302,10 +303,10 @@ static void test_parallel__stages(void)
     for (int n = 4096; n <= 4097; n++) {
         struct made_change m;
 
-        strcpy(text, "{\"parallel\":{\"stages\":[1");
+        snprintf(text, sizeof(text), "%s", "{\"parallel\":{\"stages\":[1");
         for (int i = 1; i < n; i++)
-            strcat(text, ",1");
-        strcat(text, "]}}");
+            APPEND(text, "%s", ",1");
+        APPEND(text, "%s", "]}}");
         m = made_change(text);
         CHECK_INT(m.status, n <= 4096 ? MSIM_OK : MSIM_EFORMAT);
         if (n <= 4096)

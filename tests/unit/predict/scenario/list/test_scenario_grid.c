@@ -3,6 +3,7 @@
  */
 #include "predict/scenario/list/scenario_grid.h"
 
+#include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"
 
 #include <stdlib.h>
@@ -160,13 +161,13 @@ static void test_grid__most(void)
     for (int n = 100; n <= 101; n++) {
         struct made_change m;
 
-        strcpy(text, "{\"grid\":{\"nodes\":[1");
+        snprintf(text, sizeof(text), "%s", "{\"grid\":{\"nodes\":[1");
         for (int i = 2; i <= 100; i++)
-            sprintf(text + strlen(text), ",%d", i);
-        strcat(text, "],\"ranks\":[1");
+            APPEND(text, ",%d", i);
+        APPEND(text, "%s", "],\"ranks\":[1");
         for (int i = 2; i <= n; i++)
-            sprintf(text + strlen(text), ",%d", i);
-        strcat(text, "]}}");
+            APPEND(text, ",%d", i);
+        APPEND(text, "%s", "]}}");
         if (n > 100) {
             check_file(text, "grid has 10100 points, want at most 10000");
             continue;
