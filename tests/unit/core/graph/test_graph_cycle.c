@@ -335,6 +335,30 @@ static void test_graph__around(void)
     build_release(&m.b);
 }
 
+/* In how many places the GPU was idle, for how long, and before what. */
+static void test_graph__idle_queues(void)
+{
+    begin();
+    msim_warn_queued_idle(&m.job, &m.g);
+    CHECK_INT(m.job.n_warnings, 0);
+    m.b.gpu[1].start = 1234500000;
+    m.g.queued_idle = (struct msim_queued_idle){
+        .n = 1, .total = 25000000, .longest = 15500000, .gpu = 1};
+    msim_warn_queued_idle(&m.job, &m.g);
+    m.g.queued_idle.n = 2;
+    msim_warn_queued_idle(&m.job, &m.g);
+    REQUIRE(m.job.n_warnings == 2);
+    CHECK_STR(m.job.warnings[0],
+              "incomplete trace: the GPU is idle in 1 place, 25.0 us in all, "
+              "although work is queued, longest 15.5 us before 'a kernel whose "
+              "name is long' at 1234.5 us: what ran there, or held it up, is "
+              "not recorded");
+    CHECK(strstr(m.job.warnings[1], "the GPU is idle in 2 places, "));
+    free((void *)m.job.warnings);
+    msim_arena_release(&m.job.arena);
+    build_release(&m.b);
+}
+
 static void test_graph__words(void)
 {
     CHECK_STR(msim_edge_text(MSIM_EDGE_PROGRAM), "program order");
@@ -364,6 +388,7 @@ int main(void)
     RUN(test_task_text__names);
     RUN(test_task_text__lanes);
     RUN(test_graph__around);
+    RUN(test_graph__idle_queues);
     RUN(test_graph__words);
     return check_summary();
 }
