@@ -177,7 +177,7 @@ static void test_opmap_family__of_activities(void)
     enum { N = sizeof(OPS) / sizeof(*OPS) };
     static struct build b;
     struct msim_works *works;
-    uint8_t family[N + 5] = {[N + 4] = 99};
+    uint8_t family[N + 5];
 
     build_init(&b);
     for (uint32_t i = 0; i < N; i++) {
@@ -189,6 +189,7 @@ static void test_opmap_family__of_activities(void)
     b.gpu[N].op = MSIM_NONE;
     REQUIRE(msim_works_new(&works, &b.t, NULL, MSIM_OPMAP_AS_TRACED) ==
             MSIM_OK);
+    memset(family, 99, sizeof(family));
     msim_gpu_families(works, family);
     for (uint32_t i = 0; i < N; i++)
         if (!CHECK_STR(msim_family_text((enum msim_family)family[i]),
