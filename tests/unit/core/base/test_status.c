@@ -74,7 +74,7 @@ static void test_status__sentences(void)
 
     check_sentence(MSIM_EIO, NULL, "cannot read or write");
     check_sentence(MSIM_EIO, &err, "is a folder");
-    strcpy(err.file, "x/y");
+    memcpy(err.file, "x/y", 4);
     err.offset = 17;
     check_sentence(MSIM_EIO, &err, "x/y:17: is a folder");
     err.offset = 0;

@@ -116,7 +116,7 @@ static void test_import__warns_of_a_file(void)
                  "b:123: want ','; kept the 77 complete nodes beside 4 broken "
                  "ones");
     read.salvaged = false;
-    strcpy(read.note, "9 bytes behind");
+    memcpy(read.note, "9 bytes behind", 15);
     msim_import_warn_file(job, "b", &read);
     check_warned(job, 4, "b: 9 bytes behind");
     msim_job_free(job);

@@ -86,11 +86,11 @@ static void test_job_files__folder(void)
     char path[200];
     const char *paths[] = {path};
 
-    strcpy(path, at(""));
+    snprintf(path, sizeof(path), "%s", at(""));
     check_found(paths, 1, ALL, 5, "nnnnn");
-    strcpy(path, at("a//"));
+    snprintf(path, sizeof(path), "%s", at("a//"));
     check_found(paths, 1, ALL, 4, "nnnn");
-    strcpy(path, at("empty"));
+    snprintf(path, sizeof(path), "%s", at("empty"));
     check_found(paths, 1, ALL, 0, "");
 }
 
@@ -102,9 +102,9 @@ static void test_job_files__several(void)
     char b[200], a[200], one[200];
     const char *paths[] = {b, "-", a, one};
 
-    strcpy(b, at("b.json"));
-    strcpy(a, at("a"));
-    strcpy(one, at("a/1"));
+    snprintf(b, sizeof(b), "%s", at("b.json"));
+    snprintf(a, sizeof(a), "%s", at("a"));
+    snprintf(one, sizeof(one), "%s", at("a/1"));
     check_found(paths, 4, WANT, 7, "yynnnny");
     check_found(paths, 0, WANT, 0, "");
 }
