@@ -345,18 +345,22 @@ static double cpu_us(double *faults)
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Numbers of the first line of a file: of all processors behind a word, and of
- * this process; false where there are fewer. */
-static bool first_line(const char *path, const char *format, double *to)
+/* The first `n` numbers of the first line of a file, behind a word of `skip`
+ * bytes; false where there are fewer. */
+static bool first_line(const char *path, size_t skip, double *to, int n)
 {
     FILE *f = fopen(path, "r");
-    int n = f ? fscanf(f, format, &to[0], &to[1], &to[2], &to[3], &to[4],
-                       &to[5], &to[6], &to[7])
-              : 0;
+    char line[512] = "", *at = line + skip, *end;
+    bool found = f && fgets(line, sizeof(line), f) && strlen(line) > skip;
 
+    for (int i = 0; found && i < n; i++) {
+        to[i] = strtod(at, &end);
+        found = end != at;
+        at = end;
+    }
     if (f)
         fclose(f);
-    return n == 8 || (n == 2 && strstr(path, "statm"));
+    return found;
 }
 
 struct stat_read {
@@ -367,10 +371,10 @@ struct stat_read {
 /* Ticks: user nice system idle iowait irq softirq steal. */
 static struct stat_read read_stat(void)
 {
-    double t[8] = {0}, pages[8] = {0};
-    struct stat_read r = {
-        .known = first_line("/proc/stat", "cpu %lf%lf%lf%lf%lf%lf%lf%lf", t) &&
-                 first_line("/proc/self/statm", "%lf%lf", pages)};
+    double t[8] = {0}, pages[2] = {0};
+    struct stat_read r = {.known =
+                              first_line("/proc/stat", strlen("cpu "), t, 8) &&
+                              first_line("/proc/self/statm", 0, pages, 2)};
 
     for (int i = 0; i < 8; i++) {
         r.all += t[i];

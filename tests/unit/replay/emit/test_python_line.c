@@ -66,18 +66,19 @@ static size_t last_break(const char *s, size_t from, size_t room)
     return best;
 }
 
-static void break_up(char *out, const char *s, unsigned indent)
+static void break_up(char *out, size_t size, const char *s, unsigned indent)
 {
-    size_t n = strlen(s), from = 0, room = 96 - indent, at;
+    size_t n = strlen(s), from = 0, room = 96 - indent, used, at;
 
-    out += sprintf(out, "%*s", (int)indent, "");
+    used = (size_t)snprintf(out, size, "%*s", (int)indent, "");
     while (n - from > room && (at = last_break(s, from, room)) > 0) {
-        out += sprintf(out, "%.*s\n%*s", (int)(at - 1 - from), s + from,
-                       (int)indent + 4, "");
+        used += (size_t)snprintf(out + used, size - used, "%.*s\n%*s",
+                                 (int)(at - 1 - from), s + from,
+                                 (int)indent + 4, "");
         from = at;
         room = 96 - indent - 4;
     }
-    sprintf(out, "%s\n", s + from);
+    snprintf(out + used, size - used, "%s\n", s + from);
 }
 
 static void test_line__of_random_pieces(void)
@@ -107,7 +108,7 @@ static void test_line__of_random_pieces(void)
             n += (size_t)snprintf(line + n, sizeof(line) - n, "%s",
                                   PIECES[(random >> 33) % 14]);
         }
-        break_up(want, line, (unsigned)round % 9);
+        break_up(want, sizeof(want), line, (unsigned)round % 9);
         lined((unsigned)round % 9, line, want);
     }
 }
