@@ -303,11 +303,13 @@ static void test_describe_dlrm__many_tables(void)
     char text[3000] = "{" SIZES MLPS "'tables': [{'rows': 1}";
 
     for (int i = 1; i < 64; i++)
-        strcat(text, ", {'rows': 1}");
-    strcat(text, "]}");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s",
+                 ", {'rows': 1}");
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
     CHECK_STR(dlrm(text), "");
     CHECK_INT(made.dlrm.n_kinds, 64);
-    strcpy(text + strlen(text) - 2, ", {'rows': 1}]}");
+    snprintf(text + strlen(text) - 2, sizeof(text) - strlen(text), "%s",
+             ", {'rows': 1}]}");
     CHECK(strstr(dlrm(text), "want a list of 1 to 64 objects") != NULL);
 }
 

@@ -32,8 +32,10 @@ static void begin(void)
                               .most_cost = INFINITY,
                               .most_gpus = INFINITY,
                               .most_latency_us = INFINITY};
-    strcpy(spec.platforms[0].name, "h100");
-    strcpy(spec.platforms[1].name, "a100");
+    snprintf(spec.platforms[0].name, sizeof(spec.platforms[0].name), "%s",
+             "h100");
+    snprintf(spec.platforms[1].name, sizeof(spec.platforms[1].name), "%s",
+             "a100");
 }
 
 static const char *says(void)

@@ -77,7 +77,8 @@ static void test_plan_words__words(void)
     CHECK_STR(msim_plan_cost_word(&spec, &p), "cost");
     p.cost = NAN;
     CHECK_STR(msim_plan_cost_word(&spec, &p), "GPU time");
-    strcpy(spec.platforms[2].name, "h100");
+    snprintf(spec.platforms[2].name, sizeof(spec.platforms[2].name), "%s",
+             "h100");
     msim_plan_platform_text(&spec, 2, text, sizeof(text));
     CHECK_STR(text, "h100");
 }

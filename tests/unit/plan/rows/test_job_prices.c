@@ -22,7 +22,7 @@ static const char *price(const char *own, const char *usual)
 static void begin(void)
 {
     memset(&out, 0, sizeof(out));
-    strcpy(out.defaults, "old");
+    snprintf(out.defaults, sizeof(out.defaults), "%s", "old");
     row = (struct msim_job_row){
         .model = &llama,
         .strategy = {.gpus = 2, .nodes = 1, .sequence = 512},
@@ -102,7 +102,7 @@ static void test_job_prices__refuse(void)
     struct msim_described dlrm = {.type = MSIM_MODEL_DLRM, .name = "rm"};
 
     begin();
-    strcpy(row.reason, "no such model");
+    snprintf(row.reason, sizeof(row.reason), "%s", "no such model");
     CHECK_STR(price("h100", NULL), "no such model");
     CHECK_STR(out.defaults, "");
     CHECK(!out.on);

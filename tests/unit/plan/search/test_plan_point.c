@@ -59,11 +59,11 @@ static void test_plan_point__refusals(void)
     }
     CHECK_INT(r.n, MSIM_PLAN_REFUSALS);
     CHECK_INT(r.others, 20);
-    strcpy(why.text, "reason 7");
+    snprintf(why.text, sizeof(why.text), "%s", "reason 7");
     why.points = 5;
     why.first = 99;
     CHECK_INT(msim_plan_refuse(&r, &why), MSIM_OK);
-    strcpy(why.text, "reason 0");
+    snprintf(why.text, sizeof(why.text), "%s", "reason 0");
     CHECK_INT(msim_plan_refuse(&r, &why), MSIM_OK);
     CHECK_INT(r.n, MSIM_PLAN_REFUSALS);
     CHECK_INT(r.others, 20);
@@ -166,7 +166,8 @@ static struct msim_spec spec_of(const char *second, const char *network)
 {
     struct msim_spec spec = {.file = "spec.json", .n_platforms = 2};
 
-    strcpy(spec.platforms[0].name, "h100");
+    snprintf(spec.platforms[0].name, sizeof(spec.platforms[0].name), "%s",
+             "h100");
     snprintf(spec.platforms[1].name, sizeof(spec.platforms[1].name), "%s",
              second);
     snprintf(spec.platforms[1].network, sizeof(spec.platforms[1].network), "%s",

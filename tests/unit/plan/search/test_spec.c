@@ -227,11 +227,13 @@ static void test_spec__many_platforms(void)
     char text[1000] = "{" HEAD "'platforms': ['h100'";
 
     for (int i = 1; i < 24; i++)
-        strcat(text, ", 'h100'");
-    strcat(text, "]}");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s",
+                 ", 'h100'");
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
     CHECK_STR(read_as("spec.json", text), "");
     CHECK_INT(spec.n_platforms, 24);
-    strcpy(text + strlen(text) - 2, ", 'h100']}");
+    snprintf(text + strlen(text) - 2, sizeof(text) - strlen(text), "%s",
+             ", 'h100']}");
     CHECK(strstr(read_as("spec.json", text), "want at most 24 of them") !=
           NULL);
 }
@@ -337,16 +339,18 @@ static void test_spec__traces(void)
 
     for (int i = 2; i < 16; i++) {
         snprintf(name, sizeof(name), "%c", 'a' + i);
-        strcat(strcat(strcat(text, ", '"), name), "'");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ", '%s'",
+                 name);
     }
-    strcat(text, "]}");
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
     CHECK_STR(read_as("x/y/s.json", text), "");
     CHECK_INT(spec.n_traces, 16);
     CHECK_STR(spec.trace[0], "x/y/a/");
     CHECK_STR(spec.trace[1], "/b/c.json");
     CHECK_STR(spec.trace[15], "x/y/p");
     CHECK_STR(spec.name, "x/y/a/"); /* a folder has its whole path */
-    strcpy(text + strlen(text) - 2, ", 'q']}");
+    snprintf(text + strlen(text) - 2, sizeof(text) - strlen(text), "%s",
+             ", 'q']}");
     CHECK(strstr(read_as("s.json", text),
                  "want a path, or an array of 16 paths at most") != NULL);
     CHECK_STR(read_as("s.json", "{'gpus': 8, " ON ", 'trace': '/b/c.json'}"),

@@ -217,11 +217,12 @@ static void test_spec_dimension__has_an_end(void)
     char text[256] = "{\"gpus\": [1";
 
     for (int i = 2; i <= 24; i++)
-        sprintf(text + strlen(text), ", %d", i);
-    strcat(text, "]}");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %d", i);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
     CHECK_STR(read(false, text), "");
     CHECK_INT(values[at(false, "gpus")].n, 24);
-    strcpy(text + strlen(text) - 2, ", 25]}");
+    snprintf(text + strlen(text) - 2, sizeof(text) - strlen(text), "%s",
+             ", 25]}");
     CHECK(strstr(read(false, text), "want at most 24 values") != NULL);
     CHECK(strncmp(err.text, "gpus is [1,2,3", 14) == 0);
 }

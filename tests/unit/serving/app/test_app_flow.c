@@ -209,9 +209,10 @@ static void test_app_flow__of_classes(void)
     char classes[3000] = "'classes': [";
 
     for (int i = 0; i < 66; i++)
-        sprintf(classes + strlen(classes),
-                "%s{'name': 'c%d', 'share': 0.0151515}", i ? ", " : "", i);
-    strcat(classes, "], ");
+        snprintf(classes + strlen(classes), sizeof(classes) - strlen(classes),
+                 "%s{'name': 'c%d', 'share': 0.0151515}", i ? ", " : "", i);
+    snprintf(classes + strlen(classes), sizeof(classes) - strlen(classes), "%s",
+             "], ");
     msim_app_release(&app);
     REQUIRE(made_read(&app, classes,
                       "'a': {'kind': 'tool'}, 'b': {'kind': 'tool'}",

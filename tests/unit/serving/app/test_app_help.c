@@ -14,7 +14,7 @@ static void begin(const char *path)
     app.path = path;
     err = (struct msim_error){0};
     fields = msim_fields_of(NULL, "app.json", &err);
-    strcpy(fields.path, "stages[1].");
+    snprintf(fields.path, sizeof(fields.path), "%s", "stages[1].");
 }
 
 static void test_app_help__copies(void)

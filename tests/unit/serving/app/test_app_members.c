@@ -115,7 +115,7 @@ static void test_app_members__profile(void)
     "before, factor from 0"
 #define PROFILE(points)                                                        \
     "'arrivals': {'rate': 1, 'profile': [[1, 1], " points "]}"
-#define MMPP(members)       "'arrivals': {'process': 'mmpp', 'rate': 1, " members "}"
+#define MMPP(members)       OF("mmpp", "'rate': 1, " members)
 #define OF(process, member) "'arrivals': {'process': '" process "', " member "}"
 
 static void test_app_members__refuse_arrivals(void)
@@ -353,10 +353,11 @@ static void test_app_members__names_classes(void)
     char members[2000] = "'classes': [";
 
     for (int i = 0; i < 20; i++)
-        sprintf(members + strlen(members), "%s{'name': 'k%c', 'share': 0.05}",
-                i ? ", " : "", 'a' + i);
-    strcat(members, "], 'slo': [{'class': 'z', 'percentile': 99, 'limit_ms': "
-                    "1}]");
+        snprintf(members + strlen(members), sizeof(members) - strlen(members),
+                 "%s{'name': 'k%c', 'share': 0.05}", i ? ", " : "", 'a' + i);
+    snprintf(members + strlen(members), sizeof(members) - strlen(members), "%s",
+             "], 'slo': [{'class': 'z', 'percentile': 99, 'limit_ms': "
+             "1}]");
     CHECK_STR(with(members),
               "slo[0].class is \"z\", want one of classes: ka, kb, kc, kd, ke, "
               "kf, kg, kh, ki, kj, kk, kl, km, kn, ko, kp");

@@ -48,10 +48,10 @@ static struct msim_llm_law made(void)
         next += 4;
     }
     law.types[MSIM_QUANT_BF16] = law.types[MSIM_QUANT_INT4] = true;
-    strcpy(law.models[0], "a");
-    strcpy(law.models[1], "b.c");
+    snprintf(law.models[0], sizeof(law.models[0]), "%s", "a");
+    snprintf(law.models[1], sizeof(law.models[1]), "%s", "b.c");
     law.n_models = 2;
-    strcpy(law.gpus[0], "h100");
+    snprintf(law.gpus[0], sizeof(law.gpus[0]), "%s", "h100");
     law.n_gpus = 1;
     return law;
 }
@@ -96,7 +96,8 @@ static double number(const cJSON *of, const char *a, const char *b)
     const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(of, a), b);
 
     CHECK(cJSON_IsNumber(item) || cJSON_IsRaw(item));
-    return cJSON_IsRaw(item) ? atof(item->valuestring) : item->valuedouble;
+    return cJSON_IsRaw(item) ? strtod(item->valuestring, NULL)
+                             : item->valuedouble;
 }
 
 static const char *word(const cJSON *of, const char *key)

@@ -78,10 +78,10 @@ static void test_json_lines__are_long(void)
 
     REQUIRE(text != NULL);
     for (int i = 1; i <= 40; i++) {
-        at += sprintf(at, "{\"n\": \"");
+        at += snprintf(at, 32, "{\"n\": \"");
         memset(at, 'x', (size_t)i * 10000);
         at += i * 10000;
-        at += sprintf(at, "\"}\n");
+        at += snprintf(at, 32, "\"}\n");
     }
     got.longest = 0;
     CHECK_INT(read_it(text), MSIM_OK);

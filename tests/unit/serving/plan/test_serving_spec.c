@@ -324,23 +324,26 @@ static void test_serving_spec__many(void)
         snprintf(text, sizeof(text),
                  "{" MODEL RATE LONG SLO "'tp': 1, 'platforms': ['h100'");
         for (int i = 1; i < n; i++)
-            strcat(text, ", 'h100'");
-        strcat(text, "]}");
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s",
+                     ", 'h100'");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
         CHECK_INT(strstr(read_text(text), "want at most 24 of them") != NULL,
                   n > 24);
         snprintf(text, sizeof(text), "'tp': 1, 'block_size': [1");
         for (int i = 2; i <= n; i++)
-            sprintf(text + strlen(text), ", %d", i);
-        strcat(text, "]");
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %d",
+                     i);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]");
         CHECK_INT(strstr(with(text), "or an array of 1 to 24 of them") != NULL,
                   n > 24);
     }
     for (int n = 16; n <= 17; n++) {
         snprintf(text, sizeof(text), "{" MODEL RATE LONG ON ", 'slo': [");
         for (int i = 0; i < n; i++)
-            sprintf(text + strlen(text), "%s{'percentile': 90, 'limit_ms': %d}",
-                    i ? ", " : "", i + 1);
-        strcat(text, "]}");
+            snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                     "%s{'percentile': 90, 'limit_ms': %d}", i ? ", " : "",
+                     i + 1);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", "]}");
         CHECK_STR(read_text(text),
                   n > 16 ? "slo has 17 promises, want at most 16" : "");
     }

@@ -31,8 +31,10 @@ static struct msim_point_table table(void)
                        .ttft = {i ? 0.5 : 100.125, 0.25, 120.5},
                        .tpot = {i ? 0 : 7.5, 6, 9}}};
     rows[0].answer.uses_rows = true;
-    strcpy(rows[0].answer.defaults, "tp is 1; \"x\"");
-    strcpy(rows[2].answer.reason, "tp is 3");
+    snprintf(rows[0].answer.defaults, sizeof(rows[0].answer.defaults), "%s",
+             "tp is 1; \"x\"");
+    snprintf(rows[2].answer.reason, sizeof(rows[2].answer.reason), "%s",
+             "tp is 3");
     rows[2].point.model = NULL;
     rows[2].point.platform = NULL;
     return (struct msim_point_table){
