@@ -255,6 +255,8 @@ static void test_describe_dlrm__is_refused(void)
         {"{'dense': 13, 'dim': 10001, " MLPS TABLES "}",
          "dim is 10001, want at most 10000"},
         {"{" SIZES "'bottom': [], 'top': [1], " TABLES "}", "bottom is []" MLP},
+        {"{" SIZES "'bottom': ['x', 64], 'top': [1], " TABLES "}",
+         "bottom is [\"x\",64]" MLP},
         {"{" SIZES "'bottom': 64, 'top': [1], " TABLES "}", "bottom is 64" MLP},
         {"{" SIZES "'bottom': [0, 64], 'top': [1], " TABLES "}",
          "bottom is [0,64]" MLP},

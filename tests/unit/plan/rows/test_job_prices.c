@@ -95,6 +95,9 @@ static void test_job_prices__pad_vocabularies(void)
     row.strategy.gpus = row.strategy.nodes = 2;
     CHECK_STR(price("h100", NULL), "");
     CHECK_INT(row.by_numbers.vocab, 512);
+    row.by_numbers.vocab = 513; /* one beyond */
+    CHECK_STR(price("h100", NULL), "");
+    CHECK_INT(row.by_numbers.vocab, 640);
 }
 
 static void test_job_prices__refuse(void)

@@ -140,6 +140,7 @@ static void test_sim_pool__is_cleared(void)
     (void)msim_sim_call_take(&s);
     msim_sim_request_give(&s, msim_sim_request_take(&s));
     capacity = s.visits.capacity;
+    msim_sim_visit(&s, 0)->refs = 5;
     msim_sim_pools_clear(&s);
     CHECK_UINT(s.visits.n, 0);
     CHECK_UINT(s.calls.n, 0);
