@@ -18,7 +18,7 @@ PYTHON
 line() { # ARGUMENT...
     run "$@" --json
     echo "$* = $rc [$(to_eight_digits <"$folder/out" | cksum | cut -d' ' -f1)] $(tr '\n' ' ' <"$folder/err")" |
-        sed "s|$folder/||g"
+        sed "s|$folder/||g; s/ *$//"
 }
 each() { # TRACE: costs, platforms, sources, clocks
     local costs platform source clock

@@ -38,9 +38,10 @@ pairs select select step.json step.json -- --weight=traced,job --json --csv --co
 pairs generate generate "$data/traces/llama-block" -o % -- --iteration=1 --subtree='ProfilerStep*' --range=1..9 --kind=compute --ops='aten::*' \
     --exclude=aten::mm --batch=8 --repeat=3 --platform=a100 --direct --namespaces=aten --no-loops --json --salvage
 app=$data/apps/chat.json
+cp "$data/laws/serving.json" fit.json
 echo '{"schema": "mystique-sim/serving-plan/1", "stages": {}}' >plan.json
 pairs serve serve "$app" --num-requests 40 --csv -- --rate=5 --concurrency=3 --seconds=9 --warmup=1 --seed=7 --plan=plan.json --plans=plan.json \
-    --fit="$data/laws/serving.json" --free=model --goodput=ttft:400 --counters=% --timeline=%
+    --fit=fit.json --free=model --goodput=ttft:400 --counters=% --timeline=%
 
 # ---- members of files ---------------------------------------------------------------
 
