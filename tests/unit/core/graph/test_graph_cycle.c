@@ -135,6 +135,7 @@ static void test_graph_cycle__of_one_and_of_two(void)
     CHECK_INT(c.n, 1);
     CHECK_INT(c.n_stuck, 1);
     msim_cycle_release(&c);
+    build_release(&m.b);
     begin();
     edge(0, 11, MSIM_EDGE_PROGRAM);
     edge(11, 0, MSIM_EDGE_PROGRAM);
