@@ -35,12 +35,14 @@ struct msim_cost_options {
                       works stayed take what they took there */
     const struct msim_host *host; /* never NULL: for what the trace
                                      does not have */
-    bool host_modelled;   /* use `host` also where the trace has times */
-    bool asked;           /* somebody wants these sizes: none is misread */
-    bool strict;          /* a work without a model is an error */
-    uint32_t ranks;       /* of the job, of which those in the graph stand for
-                             all; 0: there are no others */
-    uint32_t gpus_a_node; /* 0: MSIM_GPUS_A_NODE */
+    bool host_modelled;     /* use `host` also where the trace has times */
+    bool asked;             /* somebody wants these sizes: none is misread */
+    double recorded_memory; /* bytes of the GPU that was traced: what it has
+                               room for was not misread, either; 0: unknown */
+    bool strict;            /* a work without a model is an error */
+    uint32_t ranks;         /* of the job, of which those in the graph stand for
+                               all; 0: there are no others */
+    uint32_t gpus_a_node;   /* 0: MSIM_GPUS_A_NODE */
     const struct msim_task_groups *groups; /* NULL: no selection names one */
     const struct msim_scale *scales;
     uint32_t n_scales;

@@ -90,16 +90,6 @@ static bool deviates(const struct msim_costing *k)
     return !k->opt->source && !k->opt->correction;
 }
 
-/* The work as it is priced: sizes that somebody asked for were not misread. */
-static struct msim_work priced(const struct msim_costing *k,
-                               const struct msim_work *w)
-{
-    struct msim_work asked = *w;
-
-    asked.asked = k->opt->asked;
-    return asked;
-}
-
 /* All works of one operator, or of a kernel, of that name; `n` 0 leaves `d` at
  * zero. */
 static enum msim_status estimate(struct msim_costing *k, const char *name,
@@ -108,7 +98,7 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
 {
     memset(d, 0, sizeof(*d));
     for (uint32_t i = 0; i < n; i++) {
-        const struct msim_work w = priced(k, &works[i]);
+        const struct msim_work w = msim_costing_work(k, &works[i]);
         struct msim_estimate e;
 
         MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform, &w,
@@ -537,7 +527,7 @@ static enum msim_status sum_of(struct msim_costing *k,
 
     *us = 0;
     for (uint32_t i = 0; i < n; i++, *us += e.us) {
-        const struct msim_work w = priced(k, &works[i]);
+        const struct msim_work w = msim_costing_work(k, &works[i]);
 
         MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform, &w,
                                              k->opt->strict, &e, k->err));

@@ -57,3 +57,25 @@ msim_ps msim_costing_times(msim_ps ps, double factor)
 {
     return rounded((double)ps * factor);
 }
+
+/* Whether the GPU that was traced has room for it. */
+static bool was_possible(const struct msim_costing *k,
+                         const struct msim_work *w)
+{
+    struct msim_work all;
+
+    if (!(k->opt->recorded_memory > 0))
+        return false;
+    all = msim_work_counted(w);
+    return fmax(all.bytes_read, all.bytes_written) <= k->opt->recorded_memory;
+}
+
+struct msim_work msim_costing_work(const struct msim_costing *k,
+                                   const struct msim_work *w)
+{
+    struct msim_work asked = *w;
+
+    asked.asked = k->opt->asked;
+    asked.possible = was_possible(k, w);
+    return asked;
+}

@@ -54,4 +54,9 @@ enum msim_status msim_cost_scale(struct msim_costs *c,
                                  const struct msim_graph *g,
                                  const struct msim_scale *scales, uint32_t n);
 
+/* The work as it is priced: sizes that somebody asked for, or that the traced
+ * GPU has room for, were not misread. */
+struct msim_work msim_costing_work(const struct msim_costing *k,
+                                   const struct msim_work *w);
+
 #endif

@@ -222,3 +222,13 @@ void msim_work_count(struct msim_work *w)
     else if (w->family == MSIM_FAMILY_MOE)
         count_moe(w);
 }
+
+struct msim_work msim_work_counted(const struct msim_work *w)
+{
+    struct msim_work all = *w;
+
+    if (w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_ATTENTION ||
+        w->family == MSIM_FAMILY_CONV || w->family == MSIM_FAMILY_MOE)
+        msim_work_count(&all);
+    return all;
+}

@@ -94,6 +94,8 @@ struct msim_work {
     /* Somebody asks for these sizes: they are not what a trace says of kernels
      * that ran, and so never misread. */
     bool asked;
+    /* The GPU that was traced has room for it, so that it was not misread. */
+    bool possible;
     union {
         struct {
             int64_t m, n, k, batch;
@@ -168,6 +170,9 @@ double msim_work_repeats(const struct msim_work *w);
 /* Bytes of one weight, its share of the scales included. A variant may pack
  * weights below the size of the dtype. */
 double msim_work_weight_bytes(const struct msim_work *w);
+
+/* With its flops and bytes, which laws count themselves. */
+struct msim_work msim_work_counted(const struct msim_work *w);
 
 /* Whether an operator of that name writes its first operand ("add_"). */
 bool msim_work_is_in_place(const char *op);

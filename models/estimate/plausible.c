@@ -170,17 +170,6 @@ static void within_memory(const struct msim_platform *p,
     set_bound(MSIM_BOUNDED_MEMORY, e);
 }
 
-/* With its flops and bytes, which models count themselves. */
-static struct msim_work counted(const struct msim_work *w)
-{
-    struct msim_work all = *w;
-
-    if (w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_ATTENTION ||
-        w->family == MSIM_FAMILY_CONV || w->family == MSIM_FAMILY_MOE)
-        msim_work_count(&all);
-    return all;
-}
-
 void msim_plausible_bound(const struct msim_platform *p,
                           const struct msim_work *asked,
                           struct msim_estimate *e)
@@ -190,12 +179,12 @@ void msim_plausible_bound(const struct msim_platform *p,
 
     if (!is_checked(p, asked))
         return;
-    w = counted(asked);
+    w = msim_work_counted(asked);
     least = floor_us(p, &w);
     most = times * explained_us(p, &w);
     if (exceeds_memory(p, &w)) {
         e->marks |= MSIM_GUARD_BIT(MEMORY);
-        if (!asked->asked) {
+        if (!asked->asked && !asked->possible) {
             within_memory(p, e);
             return;
         }
