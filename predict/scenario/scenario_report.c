@@ -20,23 +20,6 @@ static const struct msim_scenario_row *row_of(const struct msim_scenarios *s,
     return index == MSIM_GRID_BASE ? &s->base : &s->rows[index];
 }
 
-static bool is_edge(const struct msim_memory_note *m)
-{
-    return m->fits && !strcmp(m->fits, "edge");
-}
-
-/* The peak, and whether it fits; "-" without an execution trace. */
-static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
-{
-    if (!(m->peak > 0))
-        snprintf(cell, MSIM_CELL, "-");
-    else
-        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / MSIM_GIB,
-                 m->needed > m->capacity ? " !"
-                 : is_edge(m)            ? " ?"
-                                         : "");
-}
-
 /* Of an iteration in percent; a part of a job may take no time. */
 static double share(double us, const struct msim_scenario_row *r)
 {
@@ -56,7 +39,7 @@ static void text_row(const struct msim_scenario_row *r, int width, FILE *out)
     msim_format_time(period, r->period.predicted);
     msim_format_time(iteration, r->iteration.predicted);
     msim_format_time(kernels, r->kernels.predicted);
-    memory_cell(memory, &r->memory);
+    msim_report_memory_cell(memory, &r->memory);
     msim_guard_words(r->marks, guards);
     msim_print(
         out,
@@ -142,10 +125,11 @@ static bool same_memory(const struct msim_scenario_row *a,
 
 static bool any_edge(const struct msim_scenarios *s)
 {
-    bool any = is_edge(&s->base.memory);
+    bool any = msim_report_memory_is_edge(&s->base.memory);
 
     for (uint32_t i = 0; i < s->n && !any; i++)
-        any = !*s->rows[i].reason && is_edge(&s->rows[i].memory);
+        any = !*s->rows[i].reason &&
+              msim_report_memory_is_edge(&s->rows[i].memory);
     return any;
 }
 

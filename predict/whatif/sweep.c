@@ -114,10 +114,20 @@ static double period_of(const struct msim_sweep_row *r)
     return r->prediction->period.us.predicted;
 }
 
+static bool fits(const struct msim_sweep_row *r)
+{
+    const char *word = r->prediction->memory.fits;
+
+    return !word || strcmp(word, "no") != 0;
+}
+
+/* What does not fit is no choice, however fast it were. */
 static int best_first(const void *a, const void *b)
 {
     double x = period_of(a), y = period_of(b);
 
+    if (fits(a) != fits(b))
+        return fits(a) ? -1 : 1;
     if (x < y || x > y)
         return MSIM_ORDER(x, y);
     return strcmp(((const struct msim_sweep_row *)a)->prediction->platform,
@@ -201,6 +211,23 @@ static void put_rates(const struct msim_prediction *p, FILE *out)
     fputc('\n', out);
 }
 
+/* What the signs beside peaks mean, where there are any. */
+static void put_key(const struct msim_sweep *w, FILE *out)
+{
+    bool large = false, edge = false;
+
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct msim_memory_note *m = &w->rows[i].prediction->memory;
+
+        large |= m->needed > m->capacity;
+        edge |= msim_report_memory_is_edge(m) && !(m->needed > m->capacity);
+    }
+    if (large)
+        fputs("!: the memory of the GPU is smaller\n", out);
+    if (edge)
+        fputs("?: not sure to fit into the memory of the GPU\n", out);
+}
+
 enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
 {
     const struct msim_prediction *first = w->rows[0].prediction;
@@ -211,8 +238,8 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
     msim_print(
         out,
         "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
-        "%s",
-        name, w->n, "platform", "period", "90 %", "x best", "90 %",
+        "%9s  %s",
+        name, w->n, "platform", "period", "90 %", "x best", "90 %", "peak GiB",
         "compute  comm.  copy  host  idle  costs   ");
     put_rates_head(&first->rates, out);
     for (uint32_t i = 0; i < w->n; i++) {
@@ -223,24 +250,27 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
         double sum =
             b->compute + b->communication + b->memory_copy + b->host + b->idle;
         char low[MSIM_CELL], high[MSIM_CELL], interval[2 * MSIM_CELL + 8];
-        char ratios[MSIM_CELL];
+        char ratios[MSIM_CELL], memory[MSIM_CELL];
 
+        msim_report_memory_cell(memory, &p->memory);
         msim_format_time(period, p->period.us.predicted);
         msim_format_in(low, u, p->period.us.low);
         msim_format_in(high, u, p->period.us.high);
         snprintf(interval, sizeof(interval), "%s to %s", low, high);
         snprintf(ratios, sizeof(ratios), "%.2f to %.2f", r->ratio.low,
                  r->ratio.high);
-        msim_print(
-            out,
-            "  %-16.16s %11s  %-17s %7.2f  %-15s %5.0f %% %4.0f %% %3.0f %% "
-            "%3.0f %% %3.0f %%  %-8s",
-            p->platform ? p->platform : "as traced", period, interval,
-            r->ratio.predicted, i ? ratios : "-", share(b->compute, sum),
-            share(b->communication, sum), share(b->memory_copy, sum),
-            share(b->host, sum), share(b->idle, sum), p->costs);
+        msim_print(out,
+                   "  %-16.16s %11s  %-17s %7.2f  %-15s %9s %6.0f %% %4.0f %% "
+                   "%3.0f %% "
+                   "%3.0f %% %3.0f %%  %-8s",
+                   p->platform ? p->platform : "as traced", period, interval,
+                   r->ratio.predicted, i ? ratios : "-", memory,
+                   share(b->compute, sum), share(b->communication, sum),
+                   share(b->memory_copy, sum), share(b->host, sum),
+                   share(b->idle, sum), p->costs);
         put_rates(p, out);
     }
+    put_key(w, out);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 
@@ -282,7 +312,8 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
 {
     fputs("platform,costs,period_us,low_us,high_us,ratio,ratio_low,ratio_high,"
           "compute_us,communication_us,memory_copy_us,host_us,idle_us,"
-          "per_second,cost_usd,energy_joules\n",
+          "per_second,cost_usd,energy_joules,peak_bytes,needed_bytes,"
+          "capacity_bytes,fits\n",
           out);
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_sweep_row *r = &w->rows[i];
@@ -301,12 +332,16 @@ enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
                                  p->breakdown_us.idle,
                                  rated.per_second.predicted,
                                  rated.cost_usd,
-                                 rated.joules};
+                                 rated.joules,
+                                 p->memory.peak,
+                                 p->memory.needed,
+                                 p->memory.capacity};
 
         msim_csv_write(out, p->platform ? p->platform : "");
         msim_csv_add(out, p->costs);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
             msim_csv_add_number(out, values[k]);
+        msim_csv_add(out, p->memory.fits ? p->memory.fits : "");
         fputc('\n', out);
     }
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;

@@ -99,4 +99,25 @@ limit=()
 grep -Eq 'accumulate [0-9]+ micro batches of [0-9]+ \([0-9.]+ GiB\)' "$folder/out" ||
     complain "no way that fits: $(cat "$folder/out")"
 
+
+# Of several GPUs, those whose memory is too small come last, however fast they are. A
+# recording without a GPU was not misread where it needs more than one has: its work
+# takes its time.
+echo '{"scenarios": [{"name": "large", "changes": [{"batch": 290}]}]}' >"$folder/large.json"
+run whatif --platform a100 "$folder/large.json" "$MSIM_DATA/traces/gpt2" --write "$folder/large"
+want_rc 0
+run --platform rtx-5090,h20,rtx-4090 "$folder/large/large" --csv
+want_rc 0
+[ "$(cut -d, -f1,20 "$folder/out" | tr '\n' ' ')" = "platform,fits h20,edge rtx-5090,no rtx-4090,no " ] ||
+    complain "not in the order of what fits: $out"
+run --platform rtx-5090,h20,rtx-4090 "$folder/large/large"
+want_out "!: the memory of the GPU is smaller"
+run --platform h20 "$folder/large/large"
+want_out "is not sure to fit: needs 92"
+for platform in h100 rtx-4090; do
+    run --platform $platform "$folder/large/large" --csv
+    grep -E '^autograd::engine::evaluate_function: LogSoftmaxBackward0,' "$folder/out" | cut -d, -f3 >"$folder/$platform"
+done
+awk 'NR == FNR {us = $1; next} $1 < us {exit 1}' "$folder/h100" "$folder/rtx-4090" ||
+    complain "more than the GPU's memory takes less: $(cat "$folder/h100" "$folder/rtx-4090")"
 finish

@@ -19,6 +19,23 @@ static bool is_too_large(const struct msim_memory_note *m)
     return m->needed > m->capacity;
 }
 
+bool msim_report_memory_is_edge(const struct msim_memory_note *m)
+{
+    return m->fits && strcmp(m->fits, "edge") == 0;
+}
+
+void msim_report_memory_cell(char cell[MSIM_CELL],
+                             const struct msim_memory_note *m)
+{
+    if (!(m->peak > 0))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / MSIM_GIB,
+                 is_too_large(m)                 ? " !"
+                 : msim_report_memory_is_edge(m) ? " ?"
+                                                 : "");
+}
+
 /* "gradients" for "optimizer_state": words for people. */
 static void put_parts(const struct msim_memory_note *m, FILE *out)
 {
@@ -83,15 +100,15 @@ void msim_report_memory_text(const struct msim_memory_note *m,
 {
     char needed[MSIM_CELL], capacity[MSIM_CELL];
 
-    if (!is_too_large(m))
+    if (!is_too_large(m) && !msim_report_memory_is_edge(m))
         return;
     msim_format_memory(needed, m->needed);
     msim_format_memory(capacity, m->capacity);
     msim_print(out, "%s: needs %s of %s",
-               strcmp(m->fits, "edge") == 0 ? "is not sure to fit"
-                                            : "does not fit",
+               msim_report_memory_is_edge(m) ? "is not sure to fit"
+                                             : "does not fit",
                needed, capacity);
-    if (m->n_by) {
+    if (m->n_by && is_too_large(m)) {
         fputs("; at the peak: ", out);
         put_parts(m, out);
         put_beside(m, false, out);
@@ -148,7 +165,7 @@ void msim_page_memory(const struct msim_page *page)
         msim_print(page->out, ", %s reserved", reserved);
     put_beside(m, true, page->out);
     fputc('\n', page->out);
-    if (is_too_large(m)) {
+    if (is_too_large(m) || msim_report_memory_is_edge(m)) {
         fputs("    ", page->out);
         msim_report_memory_text(m, "    ", page->out);
     }
