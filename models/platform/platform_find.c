@@ -7,6 +7,7 @@
 #include "core/base/vec.h"
 #include "models/platform/data_path.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,21 @@ enum msim_status msim_platform_calls(struct msim_arena *arena,
     return MSIM_OK;
 }
 
+static int letter(char c)
+{
+    return c == ' ' || c == '_' ? '-' : tolower((unsigned char)c);
+}
+
+/* "RTX 4090" and "rtx_4090" are rtx-4090, too. */
+static bool is_name(const char *name, const char *typed)
+{
+    while (*name && letter(*name) == letter(*typed)) {
+        name++;
+        typed++;
+    }
+    return !*name && !*typed;
+}
+
 /* The platform with this name or alias, or NULL. */
 static enum msim_status resolve(struct msim_arena *arena, const char *data_dir,
                                 const char *name, const char **found,
@@ -224,14 +240,13 @@ static enum msim_status resolve(struct msim_arena *arena, const char *data_dir,
     *found = NULL;
     MSIM_TRY(msim_platform_list(arena, data_dir, &names, &n, err));
     for (uint32_t i = 0; i < n && !*found; i++)
-        if (strcasecmp(names[i], name) == 0)
+        if (is_name(names[i], name))
             *found = names[i];
     if (*found)
         return MSIM_OK;
     MSIM_TRY(msim_platform_calls(arena, data_dir, &rows, &n, err));
     for (uint32_t i = 0; i < n && !*found; i++)
-        if (rows[i].kind == MSIM_CALLED_ALIAS &&
-            strcasecmp(rows[i].name, name) == 0)
+        if (rows[i].kind == MSIM_CALLED_ALIAS && is_name(rows[i].name, name))
             *found = rows[i].platform;
     free(rows);
     return MSIM_OK;

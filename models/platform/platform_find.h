@@ -51,7 +51,8 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
 
 /*
  * The path of the platform `name`: `name` itself where it is a path, else the
- * file with this name, else the file with this alias, in upper or lower case.
+ * file with this name, else the file with this alias, in upper or lower case,
+ * with blanks or underscores in place of dashes.
  * EUNKNOWN where there is none; `err` lists the known names.
  */
 MSIM_MUST_CHECK
