@@ -15,6 +15,8 @@
 #include "core/report/markdown/markdown.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
+#include "core/work/stack.h"
+#include "models/platform/platform_find.h"
 #include "predict/describe_run.h"
 #include "predict/explain.h"
 #include "predict/page/prediction_page.h"
@@ -252,15 +254,38 @@ static void show_warning(const char *text)
     msim_message_warning("%s", text);
 }
 
+/* Platforms that are known: before a recording, which takes longer. */
+static enum msim_status check_platforms(const struct msim_predict_options *o,
+                                        struct msim_error *err)
+{
+    const char *at = o->settings.platform;
+    char name[PATH_MAX], path[PATH_MAX];
+
+    while (at && *at) {
+        size_t n = strcspn(at, ",");
+        const char *stack;
+
+        snprintf(name, sizeof(name), "%.*s", (int)n, at);
+        stack = access(name, F_OK) == 0 ? NULL : msim_stack_in(name);
+        if (stack)
+            name[stack - 1 - name] = '\0';
+        MSIM_TRY(msim_platform_find(path, sizeof(path), o->settings.data, name,
+                                    err));
+        at += n + (at[n] == ',');
+    }
+    return MSIM_OK;
+}
+
 /* A model is recorded first; its trace is gone afterwards. */
 static enum msim_status predict_model(struct msim_predict_options *o,
                                       struct msim_error *err)
 {
     struct msim_captured captured = {{0}, {0}, {0}};
     const char *path = captured.path;
-    enum msim_status status =
-        msim_capture_model(&captured, o->settings.data, o->model, err);
+    enum msim_status status = check_platforms(o, err);
 
+    if (status == MSIM_OK)
+        status = msim_capture_model(&captured, o->settings.data, o->model, err);
     o->settings.paths = &path;
     o->settings.n_paths = 1;
     if (status == MSIM_OK) {
