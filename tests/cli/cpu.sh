@@ -34,7 +34,7 @@ fi
 sheet abacus >"$folder/odd.json"
 run --platform "$folder/odd.json" "$sample"
 want_rc 3
-want_err "'kind' is missing or wrong, want cpu or gpu"
+want_err 'kind is "abacus", want gpu or cpu'
 
 # Kernels of a GPU were called, and ran later: of a CPU that says nothing.
 if [ -n "${MSIM_TRACES:-}" ]; then
