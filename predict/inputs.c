@@ -8,6 +8,7 @@
 #include "core/rewrite/rewrite.h"
 #include "core/trace/left_steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,19 @@ void msim_inputs_release(struct msim_inputs *in)
     msim_ops_free(in->ops[0]);
     msim_ops_free(in->ops[1]);
     memset(in, 0, sizeof(*in));
+}
+
+double msim_inputs_recorded_memory(const struct msim_inputs *in)
+{
+    double least = INFINITY;
+
+    for (uint32_t r = 0; r < in->job->n_ranks; r++) {
+        const struct msim_trace *t = in->job->ranks[r];
+
+        if (t->has_gpu_events)
+            least = fmin(least, (double)t->gpu_properties.memory_bytes);
+    }
+    return least;
 }
 
 /* ---- what is asked of a device --------------------------------------------

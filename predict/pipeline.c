@@ -12,7 +12,6 @@
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,22 +144,6 @@ static bool has_other_sizes(const struct predicting *p)
            (p->in->origin && !msim_reshape_is_none(&p->in->origin->reshape));
 }
 
-/* Memory of the smallest GPU that a rank ran on: what reads or writes more was
- * misread. Without a GPU the recording says what somebody asks for; of one that
- * is not known nothing is known. */
-static double recorded_memory(const struct predicting *p)
-{
-    double least = INFINITY;
-
-    for (uint32_t r = 0; r < p->in->job->n_ranks; r++) {
-        const struct msim_trace *t = p->in->job->ranks[r];
-
-        if (t->has_gpu_events)
-            least = fmin(least, (double)t->gpu_properties.memory_bytes);
-    }
-    return least;
-}
-
 static enum msim_status estimate(struct predicting *p)
 {
     const struct msim_predict_settings *s = p->s;
@@ -179,7 +162,7 @@ static enum msim_status estimate(struct predicting *p)
                            .host = to->host,
                            .host_modelled = s->host != NULL,
                            .asked = has_other_sizes(p),
-                           .recorded_memory = recorded_memory(p),
+                           .recorded_memory = msim_inputs_recorded_memory(p->in),
                            .strict = s->strict,
                            .ranks = s->ranks,
                            .gpus_a_node = to->gpus_a_node,
