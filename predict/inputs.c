@@ -163,7 +163,7 @@ void msim_inputs_release(struct msim_inputs *in)
     memset(in, 0, sizeof(*in));
 }
 
-double msim_inputs_recorded_memory(const struct msim_inputs *in)
+double msim_inputs_memory(const struct msim_inputs *in)
 {
     double least = INFINITY;
 

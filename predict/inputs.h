@@ -39,7 +39,7 @@ void msim_inputs_release(struct msim_inputs *in);
 /* Memory of the smallest GPU that a rank ran on: what reads or writes more was
  * misread. Without a GPU the recording says what somebody asks for: INFINITY;
  * of one that the trace does not know nothing is known: 0. */
-double msim_inputs_recorded_memory(const struct msim_inputs *in);
+double msim_inputs_memory(const struct msim_inputs *in);
 
 /* Does what is asked of a device need the memory that the traced run needed? */
 bool msim_inputs_as_traced(const struct msim_inputs *in,

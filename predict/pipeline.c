@@ -162,7 +162,7 @@ static enum msim_status estimate(struct predicting *p)
                            .host = to->host,
                            .host_modelled = s->host != NULL,
                            .asked = has_other_sizes(p),
-                           .recorded_memory = msim_inputs_recorded_memory(p->in),
+                           .recorded_memory = msim_inputs_memory(p->in),
                            .strict = s->strict,
                            .ranks = s->ranks,
                            .gpus_a_node = to->gpus_a_node,
