@@ -446,7 +446,7 @@ static enum msim_status trace(const struct msim_scenario_source *from,
 {
     struct msim_predict_settings settings = {
         .data = data,
-        .peers = MSIM_PEERS_FIXED,
+        .peers = MSIM_PEERS_FOLLOW,
         .iteration = MSIM_ITERATION_ALL,
         .paths = (const char *const *)&files->items[first],
         .n_paths = (uint32_t)(files->n - first),
