@@ -110,14 +110,13 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
     }
 }
 
-/* On a GPU, well past its cache; half of the memory that may be taken. */
+/* Past the last cache, on a GPU well past it, since a copy tells of memory
+ * there alone; half of the memory that may be taken. */
 static double copy_most(const cJSON *device, double memory)
 {
-    double past = 1.25 * MSIM_CAL_PAST_CACHE *
-                  msim_json_get_number(device, "l2_bytes", 0);
+    double caches = msim_cal_is_cpu(device) ? 2.5 : 1.25 * MSIM_CAL_PAST_CACHE;
+    double past = caches * msim_json_get_number(device, "l2_bytes", 0);
 
-    if (msim_cal_is_cpu(device))
-        return BYTES->high;
     return fmin(fmax(BYTES->high, past), memory / MEMORY_SHARE / 2);
 }
 

@@ -87,10 +87,24 @@ static void test_space__limits(void)
     CHECK_REL(s.copy_most, 1.26e9, 1e-12);
     read_space(&s, "{\"device\":{\"memory_bytes\":18e10,\"l2_bytes\":126e6,"
                    "\"kind\":\"cpu\"},\"tables\":{}}");
-    CHECK_REL(s.copy_most, 1 << 28, 1e-12);
+    CHECK_REL(s.copy_most, 2.5 * 126e6, 1e-12);
     read_space(&s, "{\"device\":{},\"tables\":{}}"); /* 10 GB */
     CHECK_REL(s.bytes_most, 1e9, 1e-12);
     CHECK_REL(s.copy_most, 1 << 28, 1e-12);
+}
+
+/* A copy of a CPU tells of memory past its last cache alone, too; half of an
+ * eighth of a small memory is all there is. */
+static void test_space__copies_of_a_cpu(void)
+{
+    struct msim_cal_space s;
+
+    read_space(&s, "{\"device\":{\"kind\":\"cpu\",\"l2_bytes\":3e8,"
+                   "\"memory_bytes\":1e11},\"tables\":{}}");
+    CHECK_REL(s.copy_most, 7.5e8, 1e-12);
+    read_space(&s, "{\"device\":{\"kind\":\"cpu\",\"l2_bytes\":3e8,"
+                   "\"memory_bytes\":8e9},\"tables\":{}}");
+    CHECK_REL(s.copy_most, 5e8, 1e-12);
 }
 
 /* As many kinds as there is room for. */
@@ -388,6 +402,7 @@ int main(void)
 {
     RUN(test_space__kinds_and_their_words);
     RUN(test_space__limits);
+    RUN(test_space__copies_of_a_cpu);
     RUN(test_space__many_kinds);
     RUN(test_space__beside_a_collective);
     RUN(test_point__of_a_product);
