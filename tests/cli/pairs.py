@@ -7,7 +7,7 @@ each pair, with the exit code and a checksum of what it says and writes.
 An OPTION may have values behind "=", each tried ("--costs=model,measured"); one of "%"
 is a file to be written. With "@" any two members are put into that file instead, their
 values as JSON, between semicolons. FOLDER is where the arguments lie; its name is in no
-checksum.
+checksum, nor is that of the data folder, MSIM_DATA.
 """
 import concurrent.futures
 import itertools
@@ -67,7 +67,9 @@ def said(sim, folder, arguments, pair):
         for file in sorted(pathlib.Path(out).rglob("*")):
             if file.is_file():
                 text += file.name + file.read_bytes().decode("latin-1")
-    text = in_eight_digits(text.replace(out, "OUT").replace(folder, "HERE"))
+    for name, instead in ((out, "OUT"), (folder, "HERE"), (os.environ["MSIM_DATA"], "DATA")):
+        text = text.replace(name, instead)
+    text = in_eight_digits(text)
     return f"{run.returncode} [{zlib.crc32(text.encode())}]"
 
 
