@@ -411,6 +411,55 @@ static void test_links__of_what_is_planned(void)
     build_release(&b);
 }
 
+/* ---- families ------------------------------------------------------------ */
+
+/* Of what the trace has no event of: the family of the operator's work of that
+ * number, and none that is known where there is no such work. Of an event: that
+ * of its operator, else what a kernel's name says; a copy's name says nothing.
+ * The host is of none. */
+static void test_families__of_tasks(void)
+{
+    static const uint8_t WANT[] = {
+        MSIM_FAMILY_GEMM, MSIM_FAMILY_BOUND, MSIM_FAMILY_BOUND,
+        MSIM_NO_GROUP,    MSIM_FAMILY_GEMM,  MSIM_FAMILY_COLLECTIVE,
+        MSIM_FAMILY_COPY, MSIM_NO_GROUP,     MSIM_NO_GROUP};
+    static const enum msim_gpu_kind KIND[] = {MSIM_GPU_KERNEL, MSIM_GPU_COMM,
+                                              MSIM_GPU_MEMCPY};
+    static const enum msim_task_kind TASK[] = {MSIM_TASK_KERNEL, MSIM_TASK_COMM,
+                                               MSIM_TASK_COPY};
+    struct msim_trace *ranks[1] = {&b.t};
+    struct msim_group_maker maker_of;
+    struct msim_works **works;
+    struct made m;
+
+    begin(&m);
+    build_op(&b, 0, "aten::mm", "f16[8,4] f16[4,8]", "f16[8,8]");
+    build_op(&b, 0, "aten::view", "f16[8,4]", "f16[4,8]");
+    for (uint32_t i = 0; i < 3; i++) /* the first alone has a work */
+        add(&m, MSIM_TASK_KERNEL,
+            (struct msim_task_ref){
+                .index = MSIM_NONE, .op = i == 2, .work = (uint16_t)(i == 1)});
+    add(&m, MSIM_TASK_HOST, (struct msim_task_ref){.index = MSIM_NONE});
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t e = event(KIND[i], MSIM_COPY_D2D, MSIM_NONE);
+
+        b.gpu[e].name = text("ampere_sgemm_128x64_nn");
+        b.gpu[e].op = MSIM_NONE;
+        add(&m, TASK[i], (struct msim_task_ref){.index = e});
+    }
+    add(&m, MSIM_TASK_CALL, (struct msim_task_ref){.index = 0});
+    add(&m, MSIM_TASK_JOIN, (struct msim_task_ref){.index = 0});
+    REQUIRE(msim_works_new_ranks(&works, ranks, 1, NULL, false) == MSIM_OK);
+    m.opt.works = works;
+    maker_of = maker(&m, &m.out);
+    memset(m.family, 200, sizeof(m.family));
+    CHECK_INT(msim_group_families(&maker_of), MSIM_OK);
+    for (uint32_t i = 0; i < sizeof(WANT); i++)
+        CHECK_INT(m.family[i], WANT[i]);
+    msim_works_free_ranks(works, 1);
+    build_release(&b);
+}
+
 /* ---- an overlay ---------------------------------------------------------- */
 
 /* What is inserted is of the family that made it, if it is one. */
@@ -449,6 +498,7 @@ int main(void)
     RUN(test_links__messages_of_a_group);
     RUN(test_links__of_copies);
     RUN(test_links__of_what_is_planned);
+    RUN(test_families__of_tasks);
     RUN(test_overlaid__keeps_what_was);
     return check_summary();
 }
