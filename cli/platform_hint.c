@@ -13,11 +13,21 @@
 
 #define NAME 64 /* bytes of a platform's name that are compared */
 
+/* As the name of a file is found: in upper or lower case. */
+static bool is_known(const char *name, const char *const *names, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static void hint(const char *name, const char *const *names, uint32_t n)
 {
-    const char *near = msim_nearest_word(name, names, n);
+    const char *near =
+        is_known(name, names, n) ? NULL : msim_nearest_word(name, names, n);
 
-    if (near && strcasecmp(near, name) != 0)
+    if (near)
         msim_message("unknown platform '%s', did you mean '%s'?", name, near);
 }
 
