@@ -82,15 +82,19 @@ static const struct msim_sax_handler HANDLER = {.number = on_number,
                                                 .map_end = on_map_end,
                                                 .array_begin = on_array};
 
-static void feed(struct pass *p, struct msim_sax *sax, struct msim_input *in)
+/* To the end of the figures, else of the file, which a reader has to know of: a
+ * number may be the last that it was given. */
+static enum msim_status feed(struct pass *p, struct msim_sax *sax,
+                             struct msim_input *in)
 {
     const char *bytes;
-    size_t len = 0;
+    size_t len;
 
-    while (!p->done && msim_input_next(in, &bytes, &len, NULL) == MSIM_OK &&
-           len > 0)
-        if (msim_sax_feed(sax, bytes, len) != MSIM_OK)
-            return;
+    do {
+        MSIM_TRY(msim_input_next(in, &bytes, &len, NULL));
+        MSIM_TRY(msim_sax_feed(sax, bytes, len));
+    } while (!p->done && len > 0);
+    return p->done ? MSIM_OK : msim_sax_end(sax);
 }
 
 void msim_system_figures_read(struct msim_system_figures *s, const char *path)
@@ -98,12 +102,14 @@ void msim_system_figures_read(struct msim_system_figures *s, const char *path)
     struct pass p = {.s = s};
     struct msim_input *in = NULL;
     struct msim_sax *sax = NULL;
+    enum msim_status status = MSIM_EIO;
 
     s->n = 0;
     if (strcmp(path, "-") != 0 &&
         msim_input_open(&in, path, false, NULL) == MSIM_OK &&
         msim_sax_new(&sax, &HANDLER, &p) == MSIM_OK)
-        feed(&p, sax, in);
+        status = feed(&p, sax, in);
+    (void)status; /* what was read before a failure stays */
     msim_sax_free(sax);
     msim_input_close(in);
 }
