@@ -58,7 +58,7 @@ static struct fact fact_by_work(const struct chains *c,
                                 const struct msim_task_ref *ref)
 {
     const struct msim_work *w;
-    struct fact f = {false, false, 1, 1, 0};
+    struct fact f = {.fits = false};
     double tensor;
     uint32_t n;
 
@@ -77,7 +77,7 @@ static enum msim_status fact_of(struct chains *c, uint32_t task, struct fact *f)
 {
     const struct msim_task_ref *ref = &c->d->g->refs[task];
 
-    *f = (struct fact){false, false, 1, 1, 0};
+    *f = (struct fact){.fits = false};
     if (c->d->g->kind[task] != MSIM_TASK_KERNEL || c->d->costs->removed[task])
         return MSIM_OK;
     if (ref->rank != c->rank) {
