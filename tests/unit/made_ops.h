@@ -75,7 +75,10 @@ static inline uint8_t build_dtype(const char *s, size_t len)
     } known[] = {{"f64", MSIM_DT_F64},   {"f32", MSIM_DT_F32},
                  {"f16", MSIM_DT_F16},   {"bf16", MSIM_DT_BF16},
                  {"i64", MSIM_DT_I64},   {"i32", MSIM_DT_I32},
-                 {"bool", MSIM_DT_BOOL}, {"any", MSIM_DT_UNKNOWN}};
+                 {"bool", MSIM_DT_BOOL}, {"any", MSIM_DT_UNKNOWN},
+                 {"i8", MSIM_DT_I8},     {"u8", MSIM_DT_U8},
+                 {"f8", MSIM_DT_F8},     {"f4x2", MSIM_DT_F4X2},
+                 {"c64", MSIM_DT_C64},   {"c128", MSIM_DT_C128}};
 
     for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
         if (strlen(known[k].text) == len && !memcmp(s, known[k].text, len))
@@ -150,7 +153,7 @@ static inline uint32_t build_block(struct build *b, const char *s)
             list->n++;
             list->v.i++;
         }
-        s = strchr("fib", *s) && strchr(s, '[') && strncmp(s, "false", 5)
+        s = strchr("fibcu", *s) && strchr(s, '[') && strncmp(s, "false", 5)
                 ? build_tensor(b, s, a)
                 : build_scalar(s, a);
     }

@@ -114,8 +114,8 @@ static bool is_data_group(const struct msim_trace *t, const struct msim_comm *m)
         return false;
     g = &t->groups[m->group];
     stride = stride_of(t, g);
-    return stride > 1 && t->world_size > 0 &&
-           (uint64_t)stride * g->size == t->world_size && !has_stages(t);
+    return stride > 1 && (uint64_t)stride * g->size == t->world_size &&
+           !has_stages(t);
 }
 
 /* Nodes of so many ranks that are `stride` apart: a node has as many of them as
