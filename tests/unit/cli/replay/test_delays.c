@@ -60,7 +60,8 @@ static void add_kernel(struct build *b, uint32_t op, uint8_t kind, bool known,
 static void test_delays__measured(void)
 {
     static struct build b;
-    struct msim_statement s[3];
+    struct msim_statement s[4] = {
+        [3] = {.kind = MSIM_STATEMENT_COLLECTIVE, .op = BUILD_MAX - 1}};
     struct msim_program p;
     uint32_t ops[2];
     double *us;
@@ -80,7 +81,10 @@ static void test_delays__measured(void)
     add_kernel(&b, ops[1], MSIM_GPU_COMM, true, 4 * MS);
     add_kernel(&b, add_call(&b, 5), MSIM_GPU_COMM, true, 1 * MS);
     b.ops[build_op(&b, 0, "gloo:later", "", NULL)].dur = 9 * MS;
-    b.ops[b.t.n_ops].et_id = 5; /* what stands behind the operators is none */
+    /* what stands behind the last of each is none */
+    b.ops[b.t.n_ops].et_id = 5;
+    b.ops[BUILD_MAX - 1].et_id = 88;
+    b.gpu[b.t.n_gpu] = (struct msim_gpu){.kind = MSIM_GPU_COMM, .dur = 60 * MS};
     p = made(&b.t, s, ops, 2);
     CHECK_INT(msim_delays_find(&us, &p, &b.t, NULL, NULL), MSIM_OK);
     REQUIRE(us != NULL);
