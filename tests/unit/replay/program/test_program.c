@@ -177,6 +177,7 @@ static void test_unwritten__memory(void)
         {READS, "f32[2]@", READS, "f32[2]@", 1, 0, 1, 1, false},
         /* on a GPU, of no elements, no tensor, of an unknown operator */
         {EMPTY, "f32[2]", READS, "f32[2]", 1, 0, 1, 1, false},
+        {EMPTY, "f32[0,2]@", READS, "f32[2]@", 1, 0, 1, 1, false},
         {EMPTY, "f32[2,0]@", READS, "f32[2]@", 1, 0, 1, 1, false},
         {EMPTY, "f32[]@", READS, "f32[]@", 1, 0, 1, 1, true},
         {EMPTY, "3", READS, "f32[2]@", 1, 0, 1, 1, false},

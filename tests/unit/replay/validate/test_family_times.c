@@ -229,6 +229,7 @@ static void test_times__refused(void)
     CHECK_INT(msim_family_times_of(&s, l.t, MSIM_NONE, &err), MSIM_EFORMAT);
     CHECK_STR(err.text, "found no times, want a Kineto trace (an execution "
                         "trace alone has none)");
+    CHECK_INT(s.number, -1);
     msim_job_free(l.job);
 }
 

@@ -49,8 +49,8 @@ static void test_system(void)
     static struct msim_validation_side a, b;
     struct msim_validation v;
 
-    set(&a.system, "busy", 0.25);
     set(&a.system, "cpu_us", 7);
+    set(&a.system, "busy", 0.25);
     set(&b.system, "power_w", 300);
     set(&b.system, "busy", 0.5);
     msim_validation_make(&v, &a, &b, NULL);
@@ -65,15 +65,17 @@ static void test_system(void)
 
 static void test_iteration__number(void)
 {
-    struct msim_family_times each[2] = {{.number = 7}, {.number = -1}};
+    struct msim_family_times each[3] = {
+        {.number = 7}, {.number = -1}, {.number = 0}};
     struct msim_validation_side a = {.n_each = 0};
-    struct msim_validation_side b = {.each = each, .n_each = 2};
+    struct msim_validation_side b = {.each = each, .n_each = 3};
     struct msim_validation v;
 
     msim_validation_make(&v, &a, &b, NULL);
-    CHECK_INT(v.n_iterations, 2);
+    CHECK_INT(v.n_iterations, 3);
     CHECK_INT(msim_validation_iteration(&v, 0), 7);
     CHECK_INT(msim_validation_iteration(&v, 1), 1);
+    CHECK_INT(msim_validation_iteration(&v, 2), 0);
 }
 
 /* What is predicted of the step and of families, as far as one of the three
@@ -94,7 +96,7 @@ static void test_rows__predicted(void)
     b.times.us[MSIM_FAMILY_GEMM] = 12;
     b.times.ops[MSIM_FAMILY_GEMM] = 2;
     b.times.ops[MSIM_FAMILY_POINTWISE] = 1;
-    a.times.us[MSIM_FAMILY_COPY] = 3;
+    a.times.us[MSIM_FAMILY_COPY] = 0.5;
     msim_validation_make(&v, &a, &b, &p);
     CHECK_INT(v.n, 6); /* not norm: nothing has a time of it */
     CHECK_REL(v.rows[0].predicted, 30, 1e-12);
@@ -106,7 +108,7 @@ static void test_rows__predicted(void)
             find(&v, "pointwise"));
     CHECK_REL(msim_prediction_error(find(&v, "gemm")), -0.25, 1e-12);
     CHECK_REL(find(&v, "conv")->predicted, 4, 1e-12);
-    CHECK_REL(find(&v, "copy")->measured, 3, 1e-12);
+    CHECK_REL(find(&v, "copy")->measured, 0.5, 1e-12);
     CHECK_REL(find(&v, "copy")->predicted + 1, 1, 1e-12);
 }
 
