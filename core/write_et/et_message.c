@@ -197,16 +197,15 @@ static bool is_listed(const struct msim_trace *t, const char *name)
     for (uint32_t i = 0; i < t->n_ops; i++) {
         const struct msim_arg *a =
             lists_groups(t, i) ? msim_args_get(t, t->ops[i].args, 0) : NULL;
-        const char *text = a && a->kind == MSIM_ARG_STR
-                               ? msim_trace_text(t, (uint32_t)a->v.i)
-                               : "";
+        const char *all = a && a->kind == MSIM_ARG_STR
+                              ? msim_trace_text(t, (uint32_t)a->v.i)
+                              : "";
         size_t n = strlen(name);
 
-        while ((text = strstr(text, name)) != NULL) {
-            if (text[-1] == '"' && text[n] == '"')
+        for (const char *at = all; *at && (at = strstr(at, name)) != NULL;
+             at += n ? n : 1)
+            if (at > all && at[-1] == '"' && at[n] == '"')
                 return true;
-            text += n;
-        }
     }
     return false;
 }
