@@ -186,7 +186,21 @@ static void test_of_work__shapes(void)
     CHECK(strstr(line_of(&w, false), "\"dtype\":\"fp32\""));
 }
 
-/* Each once, and what takes longest first, which is a product. */
+static bool has_line(const struct msim_cal_shapes *s, const char *want)
+{
+    char text[128];
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        msim_cal_describe(&s->list[i], text, sizeof(text));
+        if (strcmp(text, want) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Each once, and what takes longest first: a product with the vocabulary. The
+ * trace is a CPU's, which has operators in place of their own; of a GPU's they
+ * are others. */
 static void test_trace_shapes__in_order(void)
 {
     struct msim_cal_shapes s, none;
@@ -195,6 +209,9 @@ static void test_trace_shapes__in_order(void)
             MSIM_OK);
     REQUIRE(s.n > 20);
     CHECK_INT(s.list[0].timed.table, MSIM_TABLE_GEMM);
+    CHECK_INT(s.list[0].timed.work.u.gemm.m, 50257);
+    CHECK(has_line(&s, "vector mulu fp32 1x38597376"));
+    CHECK(has_line(&s, "vector mulu_ fp32 1x38597376"));
     for (uint32_t i = 0; i < s.n; i++)
         for (uint32_t k = 0; k < i; k++)
             CHECK(msim_cal_hash(&s.list[i], "") !=
