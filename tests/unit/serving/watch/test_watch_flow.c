@@ -97,10 +97,35 @@ static void test_watch_flow__weights(void)
     msim_watch_flow_release(&f);
 }
 
+/* A chain that is written from its end. */
+static void test_watch_flow__orders(void)
+{
+    enum { LONG = 6 };
+
+    static struct msim_stage chain_stages[LONG];
+    struct msim_flow_edge chain[LONG - 1];
+    const struct msim_app long_app = {.classes = classes,
+                                      .n_classes = 2,
+                                      .stages = chain_stages,
+                                      .n_stages = LONG,
+                                      .edges = chain,
+                                      .n_edges = LONG - 1,
+                                      .start = LONG - 1};
+
+    for (uint32_t i = 1; i < LONG; i++)
+        chain[i - 1] =
+            (struct msim_flow_edge){.from = i, .to = i - 1, .prob = 1};
+    REQUIRE(msim_watch_flow_init(&f, &long_app) == MSIM_OK);
+    for (uint32_t i = 0; i < LONG; i++)
+        CHECK_INT(f.order[i], LONG - 1 - i);
+    msim_watch_flow_release(&f);
+}
+
 int main(void)
 {
     RUN(test_watch_flow__times);
     RUN(test_watch_flow__visits);
     RUN(test_watch_flow__weights);
+    RUN(test_watch_flow__orders);
     return check_summary();
 }
