@@ -13,19 +13,28 @@ static struct build b;
 static void test_launch_plan__kinds(void)
 {
     static const struct {
-        const char *name, *args;
+        const char *name, *args, *outs;
         uint32_t n;
         enum msim_launch_kind kind[2];
     } OP[] = {
-        {"aten::view", "f16[8,4]", 0, {MSIM_LAUNCH_KERNEL}},
-        {"aten::mm", "f16[8,4] f16[4,8]", 1, {MSIM_LAUNCH_KERNEL}},
-        {"aten::copy_", "f16[8,4] f16[8,4]@", 1, {MSIM_LAUNCH_COPY}},
-        {"aten::copy_", "f16[8,4]@ f16[8,4]", 1, {MSIM_LAUNCH_COPY_BACK}},
+        {"aten::view", "f16[8,4]", NULL, 0, {MSIM_LAUNCH_KERNEL}},
+        {"aten::mm", "f16[8,4] f16[4,8]", NULL, 1, {MSIM_LAUNCH_KERNEL}},
+        {"aten::copy_",
+         "f16[8,4] f16[8,4]@",
+         "f16[8,4]",
+         1,
+         {MSIM_LAUNCH_COPY}},
+        {"aten::copy_",
+         "f16[8,4]@ f16[8,4]",
+         "f16[8,4]@",
+         1,
+         {MSIM_LAUNCH_COPY_BACK}},
         {"aten::nonzero",
          "f32[8,4]",
+         NULL,
          2,
-         {MSIM_LAUNCH_KERNEL, MSIM_LAUNCH_COPY}},
-        {"aten::view", "f16[8,4]", 0, {MSIM_LAUNCH_KERNEL}},
+         {MSIM_LAUNCH_KERNEL, MSIM_LAUNCH_COPY_BACK}},
+        {"aten::view", "f16[8,4]", NULL, 0, {MSIM_LAUNCH_KERNEL}},
     };
     const uint32_t n = sizeof(OP) / sizeof(*OP);
     struct msim_launch_plan *p;
@@ -34,8 +43,9 @@ static void test_launch_plan__kinds(void)
 
     build_init(&b);
     for (uint32_t i = 0; i < n; i++)
-        (void)build_op(&b, 0, OP[i].name, OP[i].args, NULL);
-    REQUIRE(msim_works_new(&works, &b.t, NULL, MSIM_OPMAP_ON_GPU) == MSIM_OK);
+        (void)build_op(&b, 0, OP[i].name, OP[i].args, OP[i].outs);
+    REQUIRE(msim_works_new(&works, &b.t, NULL,
+                           msim_opmap_place_of(&b.t, false)) == MSIM_OK);
     for (int host = 0; host < 2; host++) {
         REQUIRE(msim_launch_plan_new(&p, works, host, "x.json", NULL) ==
                 MSIM_OK);
@@ -75,8 +85,8 @@ static void test_launch_plan__wants_shapes(void)
         build_init(&b);
         if (CASE[i].name)
             (void)build_op(&b, 0, CASE[i].name, CASE[i].args, NULL);
-        REQUIRE(msim_works_new(&works, &b.t, NULL, MSIM_OPMAP_ON_GPU) ==
-                MSIM_OK);
+        REQUIRE(msim_works_new(&works, &b.t, NULL,
+                               msim_opmap_place_of(&b.t, false)) == MSIM_OK);
         CHECK_INT(msim_launch_plan_new(&p, works, false, "x.json", &err),
                   CASE[i].fine ? MSIM_OK : MSIM_EFORMAT);
         CHECK_STR(err.file, CASE[i].fine ? "" : "x.json");
