@@ -45,7 +45,7 @@ struct msim_option {
     enum msim_option_type type;
     size_t field;        /* offsetof() in the verb's settings */
     const char *metavar; /* "NAME|FILE"; what takes no value has none */
-    const char *help;    /* one sentence; a newline starts a new line */
+    const char *help;    /* one sentence; a newline is a blank */
     const char *dflt;    /* shown as [default: ...]; NULL: nothing to show */
     uint32_t min, max;   /* COUNT */
     int value;           /* ONE_OF: not 0 */

@@ -116,6 +116,9 @@ static void add_step(struct made *m)
     plan(m, 4, MSIM_FAMILY_GEMM, 2, 1);
     plan(m, 5, MSIM_FAMILY_COPY, 1, 0.25);
     plan(m, 6, MSIM_FAMILY_GEMM, 0, 40);
+    plan(m, 6, MSIM_FAMILY_GEMM, 1, 90);
+    m->plan.ops.n--; /* what stands behind the last is none */
+    m->plan.order.n--;
     m->rounds[0].us = 20;
     m->rounds[1].us = 30;
 }
