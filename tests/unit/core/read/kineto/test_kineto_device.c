@@ -2,27 +2,7 @@
  * tests/unit/core/read/kineto/test_kineto_device.c - what ran on devices of
  * other makers, and what other tools write.
  */
-#include "tests/unit/loaded.h"
-#include "tests/unit/made_kineto.h"
-
-static struct msim_job *load(struct made *m)
-{
-    struct msim_error err;
-    char *text = made_text(m);
-    struct msim_job *job = load_text(text, false, &err);
-
-    made_free(m);
-    free(text);
-    return job;
-}
-
-static bool warned(const struct msim_job *job, const char *text)
-{
-    for (uint32_t i = 0; i < job->n_warnings; i++)
-        if (strstr(job->warnings[i], text))
-            return true;
-    return false;
-}
+#include "tests/unit/loaded_kineto.h"
 
 /* A call of `runtime` and the kernel that it starts share an id. */
 static void check_linked(const char *runtime, const char *id)
@@ -35,7 +15,7 @@ static void check_linked(const char *runtime, const char *id)
     made_add(&m, "\"correlation\":%s}},", id);
     made_event(&m, "kernel", "k", 0, 0, 15, 100);
     made_add(&m, "\"device\":0,\"sycl queue\":64,\"correlation\":%s}},", id);
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job && job->ranks[0]->n_gpu == 1);
     CHECK_UINT(job->ranks[0]->gpu[0].call, 0);
     CHECK_UINT(job->ranks[0]->gpu[0].op, 0);
@@ -67,7 +47,7 @@ static void test_kineto_device__long_ids(void)
     made_add(&m, "\"device\":0,\"stream\":7,\"correlation\":4294967297}},");
     made_event(&m, "kernel", "none", 0, 7, 30, 3);
     made_add(&m, "\"device\":0,\"stream\":7,\"correlation\":-1}},");
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job && job->ranks[0]->n_gpu == 3);
     CHECK_UINT(job->ranks[0]->gpu[0].call, 0);
     CHECK_UINT(job->ranks[0]->gpu[1].call, 1);
@@ -107,7 +87,7 @@ static void test_kineto_device__pairs(void)
     half(&m, 'B', "c", 7, 210);
     half(&m, 'E', NULL, 7, 215);
     half(&m, 'E', NULL, 7, 220);
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job && job->ranks[0]->n_gpu == 4);
     t = job->ranks[0];
     CHECK_INT(t->gpu[0].dur, 100 * MSIM_PS_PER_US);
@@ -130,7 +110,7 @@ static void test_kineto_device__pairs_without_end(void)
     half(&m, 'B', "a", 7, 300);
     half(&m, 'E', NULL, 7, 310);
     half(&m, 'E', NULL, 9, 310);
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job);
     CHECK_UINT(job->ranks[0]->n_gpu, 21);
     CHECK(warned(job, "1 of 23 events is left out"));
@@ -153,7 +133,7 @@ static void test_kineto_device__unread(void)
     made_add(&m, "}},");
     made_add(&m, "{\"ph\":\"X\",\"name\":\"x\",\"ts\":5,\"dur\":7},");
     made_add(&m, "{\"ph\":\"b\",\"cat\":\"q\",\"name\":\"x\",\"ts\":5},");
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job);
     CHECK_UINT(job->n_warnings, 3);
     CHECK(warned(job, "2 events of category 'npu_op' are not read (150 us)"));
@@ -179,7 +159,7 @@ static void test_kineto_device__tasks(void)
                  i, 10 * i, TYPES[i]);
     made_event(&m, "hpu_op", "h", 9, 3, 100, 10);
     made_add(&m, "\"Device\":\"HPU\"}},");
-    job = load(&m);
+    job = load_made(&m);
     REQUIRE(job && job->ranks[0]->n_gpu == 4);
     t = job->ranks[0];
     CHECK_INT(t->streams[0].id, 6);
