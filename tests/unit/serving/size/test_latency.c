@@ -21,10 +21,12 @@ static struct msim_latency_sum l;
         "0.25}], 'arrivals': {'process': 'constant', 'rate': 1}, "
 #define QUEUE "'kind': 'measured', 'call': 'queue', 'service': "
 
-/* a: 10 ms, twice that for 'write'; b: 20 ms, 3 away, in half of all visits; at
- * once c: 5 ms; then d: 7 ms, and with 1/2 once more, three times at most. */
+/* a: 10 ms, twice that for 'write', and no way to it counts; b: 20 ms, 3 away,
+ * in half of all visits; at once c: 5 ms; then d: 7 ms, and with 1/2 once more,
+ * three times at most. */
 #define STAGES                                                                 \
-    "'a': {" QUEUE "10, 'class_factor': {'write': 2}}, 'b': {" QUEUE           \
+    "'a': {" QUEUE                                                             \
+    "10, 'class_factor': {'write': 2}, 'network_ms': 99}, 'b': {" QUEUE        \
     "20, 'network_ms': 3}, 'c': {" QUEUE "5}, 'd': {" QUEUE "7}"
 #define FLOW                                                                   \
     "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', 'prob': 0.5}, {'from': " \

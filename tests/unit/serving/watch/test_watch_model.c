@@ -16,8 +16,8 @@ static struct msim_error err;
     "{'schema': 'mystique-sim/watch-model/1', 'app': 'shop', 'horizon_s': 1, "
 #define ODDS "'odds': {'said': 2, 'usually': 3, 'plus': 4, 'begin': 5}, "
 #define COLUMNS                                                                \
-    "'columns': [{'stage': 'db', 'feature': 'DRAIN'}, {'stage': 'web', "       \
-    "'feature': 'RATE'}], "
+    "'columns': [{'stage': 'db', 'feature': 'BUSY'}, {'stage': 'web', "        \
+    "'feature': 'WAIT'}], "
 
 /* A forest of one tree, which splits the last of `width` numbers at 0.5. */
 static void put_forest(char *text, size_t size, const char *key, uint32_t width,
@@ -75,6 +75,30 @@ static const char *parse(const char *before, const char *features,
     return err.text;
 }
 
+/* Numbers of single stages stand behind those of all, in the file's order. */
+static void check_columns(void)
+{
+    double x[MSIM_WATCH_COLUMNS_MAX] = {0};
+    struct msim_second_stage seconds[3];
+    struct msim_history h;
+
+    REQUIRE(msim_history_init(&h, 2) == MSIM_OK);
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < MSIM_COUNTERS; i++)
+            seconds[s].v[i] = 30 * s + 2 + i * i;
+    msim_history_add(&h, seconds);
+    msim_watch_model_columns(&m, x, &h, 10);
+    for (uint32_t i = 0; i < 2; i++) {
+        double want = msim_stage_feature_of(&h, m.columns[i].stage,
+                                            m.columns[i].feature, 10);
+
+        CHECK(want != 0 && isfinite(want));
+        CHECK_REL(x[MSIM_FEATURES + i], want, 0);
+    }
+    CHECK(x[MSIM_FEATURES - 1] == 0 && x[MSIM_FEATURES + 2] == 0);
+    msim_history_release(&h);
+}
+
 /* e^0.5 times the mean of 3 s, which is 2 limits of 10 ms. */
 static void test_watch_model__is_read(void)
 {
@@ -92,9 +116,10 @@ static void test_watch_model__is_read(void)
     CHECK_REL(m.odds.begin, 5, 0);
     CHECK_INT(msim_watch_model_width(&m), MSIM_FEATURES + 2);
     CHECK_INT(m.columns[0].stage, 1);
-    CHECK_INT(m.columns[0].feature, MSIM_STAGE_FEATURE_DRAIN);
+    CHECK_INT(m.columns[0].feature, MSIM_STAGE_FEATURE_BUSY);
     CHECK_INT(m.columns[1].stage, 0);
-    CHECK_INT(m.columns[1].feature, MSIM_STAGE_FEATURE_RATE);
+    CHECK_INT(m.columns[1].feature, MSIM_STAGE_FEATURE_WAIT);
+    check_columns();
     CHECK_REL(msim_forest_eval(&m.violation, x), 2, 1e-6);
     x[MSIM_FEATURES + 1] = 1;
     CHECK(msim_forest_eval(&m.violation, x) == 0);

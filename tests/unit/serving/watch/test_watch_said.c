@@ -45,6 +45,17 @@ static void test_said__leaves_out_what_came_true(void)
     CHECK_REL(usually(&s), ((20 + 15) * -4 + 10 * BEGIN) / 45, 1e-12);
 }
 
+/* Of 0 to 19, in some order, 95 % are below 18.05. */
+static void test_said__is_a_quantile(void)
+{
+    struct msim_watch_said s = {0};
+
+    for (int i = 0; i < 20; i++)
+        add(&s, 1, i * 7 % 20, false);
+    add(&s, 5, 99, false);
+    CHECK_REL(usually(&s), (20 * 18.05 + 10 * BEGIN) / 30, 1e-12);
+}
+
 static void test_said__forgets(void)
 {
     struct msim_watch_said s = {0};
@@ -93,6 +104,7 @@ int main(void)
 {
     RUN(test_said__begins_with_all_applications);
     RUN(test_said__leaves_out_what_came_true);
+    RUN(test_said__is_a_quantile);
     RUN(test_said__forgets);
     RUN(test_said__moves_the_odds);
     RUN(test_history__spread_knows_outliers);
