@@ -176,7 +176,7 @@ static enum msim_status set_count(struct parse *p, const struct msim_option *o,
     char *end;
     unsigned long long v = strtoull(value, &end, 10);
 
-    if (value[0] < '0' || value[0] > '9' || *end || v < o->min || v > o->max)
+    if (value[0] < '0' || *end || v < o->min || v > o->max)
         return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '%s%s' is '%s', want a whole number from "
                          "%" PRIu32 " to %" PRIu32,

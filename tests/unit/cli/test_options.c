@@ -46,7 +46,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      FIELD(text),
      .metavar = "FILE",
-     .help = "a file that is written, of which a great deal could be said so "
+     .help = "a file that was written, of which a great deal could be said so "
              "that its words are on two lines\nand on one more"},
     {.name = "count",
      .type = MSIM_OPTION_COUNT,
@@ -68,7 +68,8 @@ static const struct msim_option OPTIONS[] = {
     {.name = "another-name-of-those",
      .type = MSIM_OPTION_CUSTOM,
      .parse = take,
-     .help = "more"},
+     .help =
+         "a-word-that-is-longer-than-the-line-that-it-stands-on-by-one more"},
 };
 static const char *const EXAMPLES[] = {"mystique-sim made a", NULL};
 static const struct msim_command COMMAND = {
@@ -237,7 +238,8 @@ static void test_operands__how_many(void)
     "  --flag                  say yes\n"                                      \
     "  --json                  one way\n"                                      \
     "  --csv                   another way\n"                                  \
-    "  -o FILE                 a file that is written, of which a great deal " \
+    "  -o FILE                 a file that was written, of which a great "     \
+    "deal "                                                                    \
     "could\n"                                                                  \
     "                          be said so that its words are on two lines "    \
     "and on\n"                                                                 \
@@ -246,6 +248,8 @@ static void test_operands__how_many(void)
     "  --kind compute|copies   which\n"                                        \
     "  --a-name-that-is-long   some\n"                                         \
     "  --another-name-of-those \n"                                             \
+    "                          "                                               \
+    "a-word-that-is-longer-than-the-line-that-it-stands-on-by-one\n"           \
     "                          more\n"                                         \
     "  --help, -h              print this help\n"                              \
     "  --version, -V           print the version\n"

@@ -3,6 +3,7 @@
  */
 #include "cli/capture/capture_model.h"
 
+#include "core/base/files_read.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -79,6 +80,26 @@ static void test_capture__recorded(void)
     CHECK(access(gone, F_OK) != 0);
     CHECK_STR(c.folder, "");
     msim_captured_release(&c);
+}
+
+/* What is read of the model is no file to write to. */
+static void test_capture__is_read(void)
+{
+    struct msim_captured c = {0};
+    struct msim_error err;
+    char path[128], model[160];
+
+    CHECK_INT(capture(&c, "true", &err), MSIM_OK);
+    msim_captured_release(&c);
+    snprintf(path, sizeof(path), "%s/net.py", folder);
+    snprintf(model, sizeof(model), "%s:build", path);
+    write_file(path, "");
+    CHECK_INT(msim_files_read_spare(path, NULL), MSIM_OK);
+    CHECK_INT(msim_capture_model(&c, data, model, &err), MSIM_OK);
+    CHECK_INT(msim_files_read_spare(path, NULL), MSIM_EUSAGE);
+    msim_captured_release(&c);
+    msim_files_read_release();
+    unlink(path);
 }
 
 /* Without $PYTHON it is python3 of $PATH; an empty one is none. */
@@ -252,6 +273,7 @@ int main(void)
     write_file(script, "");
     setenv("TMPDIR", folder, 1);
     RUN(test_capture__recorded);
+    RUN(test_capture__is_read);
     RUN(test_capture__which_python);
     RUN(test_capture__which_script);
     RUN(test_capture__which_folder);

@@ -159,6 +159,10 @@ static void test_text__every_line(void)
     text = as_text(&m);
     CHECK(strstr(text, "each alone, with warm caches;"));
     free(text);
+    m.figures.together_us = 0.75;
+    text = as_text(&m);
+    CHECK(strstr(text, "nothing between them, 0.001 ms\n"));
+    free(text);
     end(&m);
 }
 
@@ -197,13 +201,12 @@ static void test_text__longest_names(void)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static cJSON *as_json(const struct made *m)
+static char *as_lines(const struct made *m)
 {
     static char *text;
     static size_t size;
     FILE *out = open_memstream(&text, &size);
     struct msim_json j;
-    cJSON *json;
 
     msim_json_begin(&j, msim_sink_file, out);
     msim_json_open(&j, NULL, '{', true);
@@ -211,7 +214,14 @@ static cJSON *as_json(const struct made *m)
     msim_json_close(&j);
     CHECK_INT(msim_json_end(&j), MSIM_OK);
     fclose(out);
-    json = cJSON_Parse(text);
+    return text;
+}
+
+static cJSON *as_json(const struct made *m)
+{
+    char *text = as_lines(m);
+    cJSON *json = cJSON_Parse(text);
+
     free(text);
     if (json)
         cJSON_DeleteItemFromObject(json, "version"); /* of each commit */
@@ -286,10 +296,32 @@ static void test_json__every_member(void)
     end(&m);
 }
 
+/* A row is a line, which other programs look for. */
+static void test_json__lines(void)
+{
+    struct made m;
+    char *text;
+
+    REQUIRE(begin(&m));
+    add(&m, "a", MSIM_RUN_NATIVE, NULL, 400);
+    m.figures.family[MSIM_FAMILY_GEMM] = (struct msim_replay_part){1, 400};
+    text = as_lines(&m);
+    CHECK(strstr(text, "\n  \"iterations_us\": [1000, 2000],\n"
+                       "  \"coverage\": [\n    {\"run\": \"native\", "));
+    CHECK(strstr(text, "},\n    {\"run\": \"parts\", "));
+    CHECK(strstr(text, "}\n  ],\n  \"families\": [\n    {\"family\": "
+                       "\"gemm\", "));
+    CHECK(strstr(text, "}\n  ],\n  \"system\": {},\n  \"operators\": [\n"
+                       "    {\"name\": \"a\", "));
+    free(text);
+    end(&m);
+}
+
 int main(void)
 {
     RUN(test_text__every_line);
     RUN(test_text__longest_names);
     RUN(test_json__every_member);
+    RUN(test_json__lines);
     return check_summary();
 }
