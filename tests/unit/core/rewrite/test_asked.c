@@ -149,6 +149,50 @@ static void test_asked__passes_of_no_execution_trace(void)
     msim_job_free(job);
 }
 
+/* ---- a forward pass alone ------------------------------------------------ */
+
+/* What changes backward, gradients or a step wants one; layers and ranks of
+ * tensors do not, and say what else they lack. */
+static void test_asked__forward_alone(void)
+{
+    static const struct {
+        struct msim_rewrite r;
+        bool forward;
+    } cases[] = {
+        {{.autocast = MSIM_DT_F16}, false},
+        {{.mixed = MSIM_DT_BF16}, false},
+        {{.fp8 = true}, false},
+        {{.recompute_every = 1}, false},
+        {{.offload_activations = true}, false},
+        {{.accumulate = 2}, false},
+        {{.world = 2}, false},
+        {{.world = 2, .shard = MSIM_SHARD_FULL}, false},
+        {{.optimizer_8bit = true}, false},
+        {{.offload_states = true}, false},
+        {{.in_backward = true}, false},
+        {{.layers = 4, .layers_block = "other"}, true},
+        {{.parallel.tp = 2}, true},
+        {{.parallel.joins = 2}, true},
+        {{.parallel.pp = 7}, true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct msim_job *job = made_step(4);
+        struct msim_error err = {0};
+        struct msim_trace *out;
+
+        REQUIRE(job != NULL);
+        CHECK_INT(msim_rewritten_new(&out, job->ranks[0], job->strings,
+                                     &cases[i].r, &err),
+                  MSIM_EUSAGE);
+        CHECK(out == NULL);
+        if (!CHECK((strstr(err.text, "no backward pass") == NULL) ==
+                   cases[i].forward))
+            fprintf(stderr, "case %zu: %s\n", i, err.text);
+        msim_job_free(job);
+    }
+}
+
 /* ---- the form of a GPU --------------------------------------------------- */
 
 #define MATH "aten::_scaled_dot_product_attention_math"
@@ -200,6 +244,7 @@ int main(void)
     RUN(test_asked__stages);
     RUN(test_asked__passes);
     RUN(test_asked__passes_of_no_execution_trace);
+    RUN(test_asked__forward_alone);
     RUN(test_asked__form_of_inference);
     RUN(test_asked__form_of_a_step);
     return check_summary();
