@@ -87,6 +87,10 @@ if [ -x "$programs/msim-calibrate" ]; then
     touch empty.csv
     head -n 3 jobs.csv >few.csv
     echo '{}' >empty.json
+    echo '{"hosts": [{"name": "a"}, {}]}' >nameless.json
+    for n in 31 32; do # besides one more: 32 at most
+        printf '{"hosts": [%s{"name": "a"}]}' "$(printf '{"name": "a"},%.0s' $(seq $n))" >hosts_$n.json
+    done
     {
         refused msim-fit "a b" "a b c d e" "--only" "--only no a b c" "--only gemm a b" "--no x a b c" "a no.json c" "empty.csv empty.json made" \
             "--collectives no.json . empty.json made" "--only conv . empty.json made" "--rows no/no.gz $data empty.json made"
@@ -97,7 +101,8 @@ if [ -x "$programs/msim-calibrate" ]; then
             "$data few.csv --out no/no.json" "$data few.csv --errors no/no.csv" "$data few.csv --fits no/no.csv"
         refused msim-fit-factors "a" "a b" "a b c" "a b c d e" "no.csv $data/traces $data made/x.json" "empty.csv $data/traces $data made/x.json" \
             "programs.csv no $data made/x.json" "programs.csv $data/traces no made/x.json"
-        refused msim-fit-host "a" "a b" "a b c d" "no.json b made/x.json" "empty.json b made/x.json" "empty.csv b made/x.json"
+        refused msim-fit-host "a" "a b" "a b c d" "no.json b made/x.json" "empty.json b made/x.json" "empty.csv b made/x.json" \
+            "nameless.json b made/x.json" "hosts_31.json b made/x.json" "hosts_32.json b made/x.json"
         refused msim-fit-serving "a b" "a b --models" "a b c --models ." "--models . a" "$data no.csv --models ." "$data empty.csv --models ." \
             "a b --models . --no x" "$data empty.csv --models . --out no/no.json"
         refused msim-learn "--out=x" "--out=x a" "--out=x --horizon=0 a b" "--out=x --no a b" "--out=x a b c" "--out=x -- no no" "--out=x --json empty.json ." \
