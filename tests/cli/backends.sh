@@ -79,9 +79,58 @@ for table, kinds in greeting["beside"].items() \
         p.stdin.write(json.dumps({"id": count, **e}) + "\n")
         p.stdin.flush()
         answer = json.loads(p.stdout.readline())
-        if not answer.get("alone_us", 0) > 0 or \
-                not answer.get("time_us", 0) > 0:
+        # of one run, of so many that they take 40 ms
+        if not 0 < answer.get("alone_us", 0) < 4e4 or \
+                not 0 < answer.get("time_us", 0) < 4e4:
             print(f"{name}: {table} {kind} beside: {answer}", file=sys.stderr)
+            failed = True
+if name == "mpi":
+    ranks, cores = greeting["ranks"], device["sms"]
+    assert greeting["interconnect"] == "shared-memory" and \
+        offered == {"collective": ["all_reduce", "all_gather", "reduce_scatter",
+                                   "all_to_all", "broadcast"][:5 * (ranks > 1)]}
+    assert left_out == {**{t: "mystique-prof-cpu times this" for t in
+                           ("gemm", "conv", "vector", "copy", "latency")},
+                        "attention": "no library here has it as one operator"}
+    beside = greeting["beside"]
+    why = "not run: 1 rank" if ranks < 2 else \
+        "not run: more ranks than cores, which take turns" \
+        if ranks > cores else None
+    if why or isinstance(beside, str):
+        assert beside in (why, "this MPI wants one thread a rank"), beside
+    else:
+        beside.pop("conv", None)  # with oneDNN
+        assert beside == {"gemm": ["fp32"],
+                          "vector": ["add:fp32", "softmax:fp32"]}, beside
+    one = {"table": "collective", "collective": "all_reduce", "dtype": "fp32",
+           "ranks": ranks, "bytes": 4096}
+    few = {**one, "bytes": 4 * ranks - 1}
+    gemm = {"table": "gemm", "dtype": "fp32", "m": 1, "n": 1, "k": 1}
+    for e, said in (
+            ({**one, "ranks": ranks + 1}, f"{ranks + 1} ranks are wanted, "
+             f"{ranks} on one node are there"),
+            ({**one, "nodes": 2}, f"{ranks} ranks are wanted, {ranks} on one "
+             "node are there"),
+            ({**one, "dtype": "fp16"}, "no such collective of fp32 here"),
+            ({**one, "collective": "sendrecv"}, "no such collective of fp32 "
+             "here"),
+            (gemm, "no such collective of fp32 here"),
+            (few, f"'bytes' is {4 * ranks - 1}, want {4 * ranks} to 4e9"),
+            ({**one, "bytes": 4000000000}, f"'bytes' is 4e+09, want "
+             f"{4 * ranks} to 4e9"),
+            ({**one, "beside": one},
+             beside if isinstance(beside, str) else
+             "nothing can run beside a collective"),
+            ({**gemm, "beside": gemm},
+             beside if isinstance(beside, str) else
+             "no such collective of fp32 here"),
+            ({**one, "bytes": 4 * ranks}, None)):
+        p.stdin.write(json.dumps({"id": 1, **e}) + "\n")
+        p.stdin.flush()
+        answer = json.loads(p.stdout.readline())
+        if said is None and not answer.get("time_us", 0) > 0 or \
+                said is not None and said not in answer.get("error", ""):
+            print(f"{name}: {e}: {answer}", file=sys.stderr)
             failed = True
 # and what nobody has is refused, without an end
 if name in ("cpu", "mpi", "torch"):
@@ -95,7 +144,7 @@ for answer in map(json.loads, p.stdout):
     if "error" not in answer or answer["id"] > 0:
         print(f"{name}: {answer}", file=sys.stderr)
         failed = True
-assert p.wait() == 0 and count > 0
+assert p.wait() == 0 and (count > 0 or greeting.get("ranks") == 1)
 sys.exit(failed)
 PYTHON
 }
@@ -109,7 +158,7 @@ if [ -x "$programs/mystique-prof-cpu" ]; then
 fi
 if [ -x "$programs/mystique-prof-mpi" ] && command -v mpirun >/dev/null; then
     tried=$((tried + 1))
-    for ranks in 2 4; do
+    for ranks in 1 2 4; do
         check mpi mpirun --allow-run-as-root --oversubscribe --bind-to none \
             -n $ranks "$programs/mystique-prof-mpi"
     done
