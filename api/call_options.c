@@ -171,11 +171,11 @@ static void read_target(struct msim_predict_settings *s, struct msim_fields *f)
 
 static void read_run(struct msim_call_options *o, struct msim_fields *f)
 {
-    static const char *const PEERS[] = {"fixed", "follow", NULL};
+    static const char *const PEERS[] = {"follow", "fixed", NULL};
     struct msim_predict_settings *s = &o->settings;
 
-    s->peers = msim_field_word(f, "peers", PEERS, 0) ? MSIM_PEERS_FOLLOW
-                                                     : MSIM_PEERS_FIXED;
+    s->peers = msim_field_word(f, "peers", PEERS, 0) ? MSIM_PEERS_FIXED
+                                                     : MSIM_PEERS_FOLLOW;
     s->iteration = msim_field_int(f, "iteration", 0, MSIM_ITERATION_ALL);
     s->usage = msim_field_bool(f, "usage", false);
     s->strict = msim_field_bool(f, "strict", false);

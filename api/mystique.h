@@ -97,7 +97,7 @@ MYSTIQUE_API void mystique_job_free(mystique_job *job);
  *     "platform", "source_platform", "host", "network" (a name or a file),
  *     "costs" ("auto", "measured", "model", "scaled"), "clock", "power_cap"
  *     (texts), "scale" (array of "SELECT=FACTOR"), "ranks", "nodes",
- *     "iteration" (a number), "index_skew", "peers" ("fixed", "follow"),
+ *     "iteration" (a number), "index_skew", "peers" ("follow", "fixed"),
  *     "usage", "strict" (true)
  */
 MYSTIQUE_API int mystique_predict(mystique_result **out, mystique_job *job,

@@ -262,7 +262,7 @@ settings_of(const struct settings *s, int side, const char *const *path)
         .ops = s->ops,
         .clock = s->clock[side],
         .costs = costs_of(s),
-        .peers = MSIM_PEERS_FIXED,
+        .peers = MSIM_PEERS_FOLLOW,
         .iteration = s->iteration[side],
         .load = s->load,
         .paths = path,

@@ -213,8 +213,8 @@ static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     [MSIM_COSTS_MODEL] = "model",
                                     [MSIM_COSTS_SCALED] = "scaled",
                                     NULL};
-static const char *const PEERS[] = {"fixed", "follow", NULL};
-static const enum msim_peers PEERS_OF[] = {MSIM_PEERS_FIXED, MSIM_PEERS_FOLLOW};
+static const char *const PEERS[] = {"follow", "fixed", NULL};
+static const enum msim_peers PEERS_OF[] = {MSIM_PEERS_FOLLOW, MSIM_PEERS_FIXED};
 
 static enum msim_status parse_communication(void *settings, const char *value,
                                             struct msim_error *err)
@@ -322,9 +322,9 @@ static const struct msim_option OPTIONS[] = {
      .choices = PEERS,
      .help =
          "when ranks without a trace arrive at collectives: at the recorded "
-         "time (fixed), or at the recorded distance from this rank "
-         "(follow); measured costs only",
-     .dflt = "fixed"},
+         "distance from this rank (follow), or at the recorded time (fixed); "
+         "measured costs only",
+     .dflt = "follow"},
     {.name = "ranks",
      .type = MSIM_OPTION_COUNT,
      SETTING(ranks),

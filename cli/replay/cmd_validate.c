@@ -254,7 +254,7 @@ static enum msim_status predict(const struct settings *s, char **paths,
         .load = {.threads = 2},
         .platform = s->platform,
         .costs = MSIM_COSTS_MODEL,
-        .peers = MSIM_PEERS_FIXED,
+        .peers = MSIM_PEERS_FOLLOW,
         .iteration = measured->times.number < 0 ? MSIM_ITERATION_ALL
                                                 : measured->times.number};
     struct msim_inputs in;

@@ -18,7 +18,7 @@ enum msim_status msim_validate_trace(const struct msim_validate_rows *v,
                                       .n_paths = 1,
                                       .load = {.threads = 2},
                                       .platform = v->platform,
-                                      .peers = MSIM_PEERS_FIXED,
+                                      .peers = MSIM_PEERS_FOLLOW,
                                       .iteration = MSIM_ITERATION_ALL};
     struct msim_trace_rows t = {0};
     struct msim_written_job job = {0};

@@ -281,15 +281,15 @@ const char *msim_select_idle(const struct msim_predict_settings *s,
                              const struct msim_target *to,
                              const struct msim_graph *g)
 {
-    if (s->peers != MSIM_PEERS_FOLLOW)
+    if (s->peers != MSIM_PEERS_FIXED)
         return NULL;
     if (!msim_target_replays(to))
-        return "'--peers follow' has no effect: only a run that is replayed on "
+        return "'--peers fixed' has no effect: only a run that is replayed on "
                "the GPU that was traced waits for absent ranks as traced";
     for (uint32_t i = 0; i < g->n_releases; i++)
         if (g->releases[i].external)
             return NULL;
-    return "'--peers follow' has no effect: no rank without a trace is waited "
+    return "'--peers fixed' has no effect: no rank without a trace is waited "
            "for";
 }
 

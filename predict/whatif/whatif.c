@@ -90,8 +90,8 @@ static enum msim_status list_options(struct options *o,
     MSIM_TRY(add_number(o, "--index-skew", s->index_skew, ""));
     for (uint32_t i = 0; i < s->n_scales; i++)
         MSIM_TRY(add(o, "--scale", s->scales[i].text));
-    if (s->peers == MSIM_PEERS_FOLLOW)
-        MSIM_TRY(add(o, "--peers", "follow"));
+    if (s->peers == MSIM_PEERS_FIXED)
+        MSIM_TRY(add(o, "--peers", "fixed"));
     MSIM_TRY(add_choice(o, &s->choice));
     return add_number(o, "--ranks", s->ranks, "");
 }

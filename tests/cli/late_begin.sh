@@ -17,17 +17,18 @@ def rank(folder, rank, first, marked=1, ahead=0, rest=0, waits=0):
     events = []
     for s in range(first, 6):
         t = 10000 * s - ahead
+        wait = waits if s % 2 else 0
         events += [mark(s, t, 10000)] if s >= marked else []
         events += launch("aten::mm", t + 20, t + 60, 8000, "gemm")
         n = next(number)
         called = op("record_param_comms", t + 60, 30)
         called["args"].update({k.replace("_", " "): v for k, v in about.items()})
         events += [called, call("cudaLaunchKernel", t + 65, 10, n),
-                   kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 8060, 1000 + waits, n,
+                   kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 8060, 1000 + wait, n,
                           stream=20, **about)]
         if rest:
             events += launch("aten::mm", t + 100, t + 9060, rest, "gemm", stream=20)
-        events.append(call("cudaDeviceSynchronize", t + 140, 8920 + waits + rest))
+        events.append(call("cudaDeviceSynchronize", t + 140, 8920 + wait + rest))
     save(f"{folder}/rank{rank}.json", events, distributedInfo={
         "backend": "nccl", "rank": rank, "world_size": 2})
 
@@ -37,6 +38,7 @@ for folder, first, how in (("together", 4, {}), ("late", 1, {}), ("unmarked", 1,
     rank(folder, 1, 4)
 rank("ahead", 0, 1, rest=900)
 rank("ahead", 1, 4, ahead=500, waits=500)
+rank("alone", 0, 1, waits=600)
 rank("once", 0, 5, marked=6, waits=3000)
 rank("once", 1, 5, marked=6, ahead=-3000)
 PYTHON
@@ -77,4 +79,24 @@ python3 - out <<'PYTHON' || complain "the wait of 3000 is lost"
 import json, sys
 assert json.load(open(sys.argv[1]))["iteration_us"]["predicted"] > 3000
 PYTHON
+
+# A rank whose peer has no trace: half of all kernels' time is half a step, since
+# the peer runs the same program, by each verb. That it comes when it came is asked
+# for, and needs nothing else to be without a change.
+echo '{"scenarios": [{"name": "half", "changes": [{"scale": {"select": "kernels", "factor": 0.5}}]}]}' >half.json
+run whatif --json half.json alone
+want_rc 0
+half=$(python3 -c 'import json; print(json.load(open("out"))["scenarios"][0]["period_us"]["predicted"])')
+awk "BEGIN { exit !($half > 5000 && $half < 6500) }" || complain "half of all kernels: $half"
+run --json --scale kernels=0.5 alone
+want period_us "$half"
+run --json --scale kernels=0.5 --peers follow alone
+want period_us "$half"
+run --json --scale kernels=0.5 --peers fixed alone
+as_fixed=$(python3 -c 'import json; print(json.load(open("out"))["period_us"]["predicted"])')
+awk "BEGIN { exit !($as_fixed > 9000) }" || complain "the peer came earlier: $as_fixed"
+run --json alone
+traced=$(python3 -c 'import json; print(json.load(open("out"))["period_us"]["predicted"])')
+run --json --peers fixed alone
+want period_us "$traced"
 finish

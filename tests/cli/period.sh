@@ -137,10 +137,10 @@ run --json --platform a100 --scale 'op:MmBack...0=0.5' "$sample"
 want_out "$short"
 run --platform a100 --index-skew 1 "$sample"
 want_out 'warning: the options change no duration of this job'
-run --peers follow "$folder/five.json"
-want_out "warning: '--peers follow' has no effect: no rank"
-run --peers follow --costs model --platform a100 "$folder/five.json"
-want_out "warning: '--peers follow' has no effect: only a run"
+run --peers fixed "$folder/five.json"
+want_out "warning: '--peers fixed' has no effect: no rank"
+run --peers fixed --costs model --platform a100 "$folder/five.json"
+want_out "warning: '--peers fixed' has no effect: only a run"
 
 # Several platforms: one table, best first; a mistyped name before any trace.
 run --json --platform v100,h100,a100 "$sample"

@@ -6,12 +6,19 @@
  */
 #include "core/report/compare/compare.h"
 
+#include "core/base/quantile.h"
 #include "core/base/sort.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A median tells an odd iteration from three on; its word is worth a warning
+ * where it is two points from the mean's. */
+#define LEAST_ITERATIONS 3
+#define MEANS_APART      0.02
 
 const char *const MSIM_CLASS_NAMES[MSIM_CLASSES] = {
     "compute", "communication", "memory_copy", "host", "idle"};
@@ -408,11 +415,67 @@ static enum msim_status warn_of_sides(struct msim_comparison *c)
     return MSIM_OK;
 }
 
+/* The iteration furthest from the median of its side, as a ratio of it. */
+struct odd_iteration {
+    const char *name;
+    double median, times;
+};
+
+static double away(double times)
+{
+    return times > 0 ? fabs(log(times)) : 0;
+}
+
+/* `odd->median` is NAN where the side has too few to tell. */
+static enum msim_status find_odd(struct msim_comparison *c,
+                                 const struct msim_side_rows *t,
+                                 struct odd_iteration *odd)
+{
+    double *us = msim_arena_alloc(&c->arena, (t->n + 1) * sizeof(*us));
+
+    if (!us)
+        return MSIM_ENOMEM;
+    *odd = (struct odd_iteration){NULL, (double)NAN, 1};
+    if (t->n < LEAST_ITERATIONS)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < t->n; i++)
+        us[i] = t->rows[i].us.predicted;
+    odd->median = msim_median_mean(us, t->n);
+    for (uint32_t i = 0; i < t->n; i++) {
+        double times = t->rows[i].us.predicted / odd->median;
+
+        if (away(times) > away(odd->times))
+            odd->name = t->rows[i].name, odd->times = times;
+    }
+    return MSIM_OK;
+}
+
+/* A mean over few iterations is moved by one: do the medians say the same? */
+static enum msim_status warn_of_odd(struct msim_comparison *c)
+{
+    double mean = msim_change_ratio(&c->iteration), median;
+    struct odd_iteration odd[2];
+    int side;
+
+    for (int i = 0; i < 2; i++)
+        MSIM_TRY(find_odd(c, &c->side[i]->iterations, &odd[i]));
+    median = odd[1].median / odd[0].median;
+    side = away(odd[1].times) > away(odd[0].times);
+    if (!(fabs(median - mean) > MEANS_APART) || !odd[side].name)
+        return MSIM_OK;
+    return warn(c,
+                "the change of an iteration is %+.1f %% by the means, %+.1f %% "
+                "by the medians: %s in %c takes %.2f times the median; "
+                "--iteration takes one",
+                100 * (mean - 1), 100 * (median - 1), odd[side].name,
+                'A' + side, odd[side].times);
+}
+
 /* And what the differences between the sides make doubtful. */
 static enum msim_status warn_all(struct msim_comparison *c)
 {
     const struct msim_side *a = c->side[0], *b = c->side[1];
-    size_t n = (size_t)a->n_warnings + b->n_warnings + 2;
+    size_t n = (size_t)a->n_warnings + b->n_warnings + 3;
 
     c->warnings = msim_arena_alloc(&c->arena, n * sizeof(*c->warnings));
     if (!c->warnings)
@@ -425,7 +488,7 @@ static enum msim_status warn_all(struct msim_comparison *c)
                       a->costs, b->costs));
     if (a->ranks != b->ranks)
         MSIM_TRY(warn(c, "A has %u ranks and B has %u", a->ranks, b->ranks));
-    return MSIM_OK;
+    return warn_of_odd(c);
 }
 
 /* ---- all of it ---------------------------------------------------------- */

@@ -19,6 +19,11 @@
 #define MAX_LINES 32
 #define RANK_LINE 256
 
+/* A change is of one row where that has half of it, and worth a cause from one
+ * part in a hundred on. */
+#define CAUSE_SHARE     0.5
+#define LEAST_EXPLAINED 0.01
+
 /* ---- the top ------------------------------------------------------------ */
 
 static void print_side(const struct msim_compare_page *page, int side)
@@ -104,6 +109,42 @@ static void print_verdict(const struct msim_compare_page *page)
         fputs(";\ntheir 90 % intervals overlap, which hold errors that both "
               "may share",
               page->out);
+    fputc('\n', page->out);
+}
+
+/* The row that has most of a table's change; NULL: none has half of it. */
+static const struct msim_change *most_of(const struct msim_changes *t)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (msim_change_share(t, &t->rows[i]) >= CAUSE_SHARE)
+            return &t->rows[i];
+    return NULL;
+}
+
+static const char *name_of(const struct msim_change *c)
+{
+    return c->name[0] ? c->name[0] : c->name[1];
+}
+
+/* Where most of the change is: a class of the iteration's time, and of compute
+ * the operator. */
+static void print_cause(const struct msim_compare_page *page)
+{
+    const struct msim_comparison *of = page->c;
+    const struct msim_change *class = most_of(&of->breakdown), *op = NULL;
+    char us[MSIM_CELL], name[64];
+
+    if (!class || fabs(msim_change_ratio(&of->iteration) - 1) < LEAST_EXPLAINED)
+        return;
+    if (strcmp(name_of(class), MSIM_CLASS_NAMES[0]) == 0)
+        op = most_of(&of->ops);
+    msim_format_time(us, fabs(class->difference));
+    msim_print(page->out, "most of it is %s: %s %s an iteration",
+               name_of(class), us, class->difference > 0 ? "more" : "less");
+    if (op) {
+        msim_format_name(name, sizeof(name), name_of(op), 48);
+        msim_print(page->out, ", most in %s", name);
+    }
     fputc('\n', page->out);
 }
 
@@ -331,6 +372,7 @@ enum msim_status msim_report_compare_text(const struct msim_comparison *c,
     print_side(&page, 0);
     print_side(&page, 1);
     print_verdict(&page);
+    print_cause(&page);
     print_totals(&page);
     print_iterations(&page);
     print_ranks(&page);
