@@ -69,7 +69,8 @@ void msim_change_read_loader(struct msim_change_reader *r, const char *key)
     msim_fields_close(r->f, &in);
 }
 
-/* One rank's GPU and host are slower. */
+/* One rank's GPU and host are slower; the others are as fast as they were, and
+ * those without a trace come no later for it. */
 static void read_slow_rank(struct msim_change_reader *r, struct msim_fields *in)
 {
     static const char *const OF[] = {"kernels", "copies", "host", NULL};
@@ -84,6 +85,8 @@ static void read_slow_rank(struct msim_change_reader *r, struct msim_fields *in)
         snprintf(select, sizeof(select), "%s@%lld", *of, (long long)rank);
         msim_change_scale(r, in, select, factor);
     }
+    r->row->settings.peers = MSIM_PEERS_FIXED;
+    r->row->other_target = true;
 }
 
 /* Each rank is slower or faster by itself. */

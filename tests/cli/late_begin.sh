@@ -99,4 +99,16 @@ run --json alone
 traced=$(python3 -c 'import json; print(json.load(open("out"))["period_us"]["predicted"])')
 run --json --peers fixed alone
 want period_us "$traced"
+
+# A rank that is slower by itself: the others come no later for it.
+echo '{"scenarios": [{"name": "slow", "changes": [{"straggler": {"rank": 0, "factor": 1.5}}]}]}' >slow.json
+run whatif --json slow.json alone
+slow=$(python3 -c 'import json; print(json.load(open("out"))["scenarios"][0]["period_us"]["predicted"])')
+run --json --scale kernels=1.5 --scale copies=1.5 --scale host=1.5 --peers fixed alone
+want period_us "$slow"
+run --json --scale kernels=1.5 --scale copies=1.5 --scale host=1.5 alone
+python3 - out "$slow" <<'PYTHON' || complain "the peer is as slow as rank 0"
+import json, sys
+assert json.load(open(sys.argv[1]))["period_us"]["predicted"] > float(sys.argv[2]) + 100
+PYTHON
 finish
