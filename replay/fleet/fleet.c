@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A fleet while it is made. */
 struct making {
@@ -165,9 +166,10 @@ static enum msim_status keep_import(struct msim_fleet *fleet,
     return MSIM_OK;
 }
 
-/* A file that was found may be broken: the rest of the fleet is not. */
+/* A file that was found, or is one of several (of `*`), may be broken: the rest
+ * of the fleet is not. One that is not there was mistyped. */
 static enum msim_status read_file(struct making *m, const char *path,
-                                  bool named)
+                                  bool named, bool several)
 {
     struct msim_fleet_file *f = &m->files[m->n];
     struct msim_error err = {0};
@@ -185,12 +187,13 @@ static enum msim_status read_file(struct making *m, const char *path,
         msim_job_free(job);
         return status;
     }
-    if (named || status == MSIM_ENOMEM) {
+    if (status == MSIM_ENOMEM ||
+        (named && !(several && access(path, R_OK) == 0))) {
         if (m->err)
             *m->err = err;
         return status;
     }
-    if (status == MSIM_EFORMAT && is_no_trace(path))
+    if (!named && status == MSIM_EFORMAT && is_no_trace(path))
         return MSIM_OK;
     return leave_out(m->fleet, path, "%s", err.text);
 }
@@ -213,7 +216,7 @@ static enum msim_status read_files(struct making *m,
             continue;
         if (m->opt->before)
             m->opt->before(m->opt->ctx, i++, n);
-        MSIM_TRY(read_file(m, found->all[k].path, found->all[k].named));
+        MSIM_TRY(read_file(m, found->all[k].path, found->all[k].named, n > 1));
     }
     return MSIM_OK;
 }

@@ -264,6 +264,16 @@ mkdir "$folder/empty"
 run select "$folder/empty"
 want_rc 3
 want_err "no trace in 0 files"
+# One of several may be a note, as of `*`; one that is not there was mistyped.
+echo "# notes" >"$folder/notes.md"
+run select "$samples/bert" "$folder/notes.md" "$folder/jobs/cut.json.gz"
+want_rc 0
+want_err "left out $folder/notes.md: "
+want_err "left out $folder/jobs/cut.json.gz: "
+want_out "; 2 left out"
+run select "$samples/bert" "$folder/nosuch.json"
+want_rc 3
+want_err "nosuch.json: cannot open"
 run select "$folder/jobs/cut.json.gz"
 want_rc 3
 want_err "cut.json.gz:"
