@@ -15,8 +15,6 @@
 #include "core/report/markdown/markdown.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
-#include "core/work/stack.h"
-#include "models/platform/platform_find.h"
 #include "predict/describe_run.h"
 #include "predict/explain.h"
 #include "predict/page/prediction_page.h"
@@ -193,19 +191,9 @@ static enum msim_status sweep(const struct msim_predict_options *o,
                               struct msim_error *err)
 {
     struct msim_sweep w;
-    enum msim_status status;
+    enum msim_status status =
+        msim_sweep_run(&w, o->settings.platform, &o->settings, err);
 
-    if (o->explain || o->timeline || o->chart || o->html || o->brief ||
-        o->output == MSIM_OUTPUT_MARKDOWN)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got --%s with several platforms, want one",
-                         o->explain    ? "explain"
-                         : o->brief    ? "brief"
-                         : o->timeline ? "timeline"
-                         : o->chart    ? "chart"
-                         : o->html     ? "html"
-                                       : "markdown");
-    status = msim_sweep_run(&w, o->settings.platform, &o->settings, err);
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
         w.rows[i].prediction->rates =
             msim_predict_options_rates(o, w.rows[i].index);
@@ -254,26 +242,27 @@ static void show_warning(const char *text)
     msim_message_warning("%s", text);
 }
 
-/* Platforms that are known: before a recording, which takes longer. */
+/* Can all platforms be read? Before a recording, which takes longer. */
 static enum msim_status check_platforms(const struct msim_predict_options *o,
                                         struct msim_error *err)
 {
+    struct msim_predict_settings s = o->settings;
     const char *at = o->settings.platform;
-    char name[PATH_MAX], path[PATH_MAX];
+    enum msim_status status = MSIM_OK;
+    char name[PATH_MAX];
 
-    while (at && *at) {
+    s.source_trace = NULL; /* read once, with the job */
+    while (at && *at && status == MSIM_OK) {
         size_t n = strcspn(at, ",");
-        const char *stack;
+        struct msim_target to;
 
         snprintf(name, sizeof(name), "%.*s", (int)n, at);
-        stack = access(name, F_OK) == 0 ? NULL : msim_stack_in(name);
-        if (stack)
-            name[stack - 1 - name] = '\0';
-        MSIM_TRY(msim_platform_find(path, sizeof(path), o->settings.data, name,
-                                    err));
+        s.platform = name;
+        status = msim_target_load(&to, &s, err);
+        msim_target_release(&to);
         at += n + (at[n] == ',');
     }
-    return MSIM_OK;
+    return status;
 }
 
 /* A model is recorded first; its trace is gone afterwards. */

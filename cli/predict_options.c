@@ -493,6 +493,24 @@ static const char *beside_explain(const struct msim_predict_options *o)
 }
 
 /* Rules that concern several options. */
+/* A table of several platforms is text, CSV or JSON, and all there is. */
+static enum msim_status check_table(const struct msim_predict_options *o,
+                                    struct msim_error *err)
+{
+    const char *other = o->explain                          ? "explain"
+                        : o->brief                          ? "brief"
+                        : o->timeline                       ? "timeline"
+                        : o->chart                          ? "chart"
+                        : o->html                           ? "html"
+                        : o->output == MSIM_OUTPUT_MARKDOWN ? "markdown"
+                                                            : NULL;
+
+    if (!other || !o->settings.platform || !strchr(o->settings.platform, ','))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "got --%s with several platforms, want one", other);
+}
+
 static enum msim_status check_together(struct msim_predict_options *o,
                                        struct msim_error *err)
 {
@@ -509,6 +527,7 @@ static enum msim_status check_together(struct msim_predict_options *o,
         MSIM_TRY(read_prices(o, err));
     MSIM_TRY(check_each(&o->prices, "price", s->platform, err));
     MSIM_TRY(check_each(&o->watts, "power", s->platform, err));
+    MSIM_TRY(check_table(o, err));
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
     MSIM_TRY(msim_option_check_html(o->html, err));

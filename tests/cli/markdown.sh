@@ -86,6 +86,15 @@ run --platform a100 "$data/gpt2"
 [ "${#out}" -gt $((2 * ${#brief})) ] || complain "--brief is not brief"
 usage_error "got --brief with --json" --platform a100 --brief --json "$data/gpt2"
 usage_error "got --brief with several platforms" --platform a100,h100 --brief "$data/gpt2"
+# Before a model is recorded, which takes longer: also that a platform cannot be read.
+usage_error "got --brief with several platforms" --platform a100,h100 --brief --model "$folder/nosuch.py:make"
+echo '{"schema": 3}' >"$folder/odd.json"
+for platform in "$folder/nosuch.json" "a100,$folder/nosuch.json"; do
+    run --platform "$platform" --model "$folder/nosuch.py:make"
+    want_err "$folder/nosuch.json: cannot be opened"
+done
+run --platform "h100,$folder/odd.json" --model "$folder/nosuch.py:make"
+want_err "$folder/odd.json: name is missing"
 usage_error "got --markdown with several platforms" \
     --platform a100,h100 --markdown "$data/gpt2"
 
