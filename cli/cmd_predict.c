@@ -186,6 +186,15 @@ static enum msim_status write_sweep(const struct msim_predict_options *o,
     return msim_sweep_text(w, stdout);
 }
 
+/* The prediction of a platform says what it is of and what it costs. */
+static void name_row(const struct msim_predict_options *o,
+                     struct msim_sweep_row *row)
+{
+    row->prediction->rates = msim_predict_options_rates(o, row->index);
+    if (o->model)
+        row->prediction->inputs = &o->model;
+}
+
 /* One table of several platforms. */
 static enum msim_status sweep(const struct msim_predict_options *o,
                               struct msim_error *err)
@@ -195,8 +204,7 @@ static enum msim_status sweep(const struct msim_predict_options *o,
         msim_sweep_run(&w, o->settings.platform, &o->settings, err);
 
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
-        w.rows[i].prediction->rates =
-            msim_predict_options_rates(o, w.rows[i].index);
+        name_row(o, &w.rows[i]);
     if (status == MSIM_OK)
         status = write_sweep(o, &w);
     for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)

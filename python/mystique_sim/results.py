@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
 
 from . import html
 from .program import PathLike
@@ -206,9 +206,20 @@ class Prediction(Result):
 
 class Predictions(Result):
     """One prediction a platform, the shortest period first
-    (mystique-sim/predictions/1). A sequence of Prediction."""
+    (mystique-sim/predictions/1). A sequence of Prediction: [0] is the best,
+    ["a100"] that platform's; members of the answer are there by name, too."""
 
     main_table = "platforms"
+
+    def __getitem__(self, member: Union[int, str]) -> Any:
+        if isinstance(member, int):
+            return Prediction(self.data["platforms"][member])
+        if member in self.data:
+            return self.data[member]
+        for one in self:
+            if one.platform == member:
+                return one
+        raise KeyError(f"{member}: no platform of {[p.platform for p in self]} and no member")
 
     def __len__(self) -> int:
         return len(self.data["platforms"])

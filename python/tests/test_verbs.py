@@ -39,6 +39,13 @@ def test_scale_is_repeated_and_platforms_are_one_value(gpt2):
     assert isinstance(several, ms.Predictions)
     assert [one.platform for one in several] == ["h100", "a100"]
     assert several.best.platform == "h100" and len(several) == 2
+    assert [several[i].platform for i in (0, 1, -1)] == ["h100", "a100", "a100"]
+    assert several["a100"].period_us == several[1].period_us
+    assert several["ratios_to_best"] == several.data["ratios_to_best"]
+    with pytest.raises(KeyError, match="no platform"):
+        several["v100"]
+    with pytest.raises(IndexError):
+        several[2]
     assert several.rows()[0]["ratio_to_best"] == 1
 
 
