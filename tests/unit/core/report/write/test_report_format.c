@@ -126,6 +126,8 @@ static void test_report_format__scenarios(void)
     m.p.scenario.n_options = 4;
     msim_format_options(out, 8, &m.p.scenario); /* cut, and no more */
     CHECK_STR(out, "--platf");
+    msim_format_options(out, 14, &m.p.scenario);
+    CHECK_STR(out, "--platform h1");
     m.p.scenario.n_options = 0;
     msim_format_options(out, sizeof(out), &m.p.scenario);
     CHECK_STR(out, "");
@@ -234,7 +236,11 @@ static void test_report_format__long_names(void)
          "\xc3\xa9"
          "bcdefghi...nopq"},
         {"abcdefghijklmnopqr", 16, 16, "abcdefghi...opqr"},
+        {"void \xff"
+         "bcdefghijklmnopq()",
+         16, 16, "?bcdefghi...nopq"},
         {"abcdefghijklmnop", 16, 16, "abcdefghijklmnop"},
+        {"abcdefghijklmnopqrst", 18, 18, "abcdefghij...pqrst"},
     };
     char text[64];
 
