@@ -36,20 +36,39 @@ static inline void said_begin(void)
     }
 }
 
-static inline void said_end(struct said *s)
+static inline char *said_read(FILE *file)
 {
-    memset(s, 0, sizeof(*s));
+    size_t size = fseek(file, 0, SEEK_END) == 0 ? (size_t)ftell(file) : 0;
+    char *text = calloc(1, size + 1);
+
+    rewind(file);
+    if (!text || fread(text, 1, size, file) != size)
+        abort();
+    fclose(file);
+    return text;
+}
+
+/* As said_end(); all of the output, however long, is the caller's. */
+static inline char *said_end_whole(struct said *s)
+{
+    char *texts[2];
+
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) {
         dup2(said_kept[i], i + 1);
         close(said_kept[i]);
-        rewind(said_to[i]);
-        if (fread(i ? s->err : s->out, 1,
-                  (i ? sizeof(s->err) : sizeof(s->out)) - 1, said_to[i]) == 0)
-            clearerr(said_to[i]); /* it said nothing */
-        fclose(said_to[i]);
+        texts[i] = said_read(said_to[i]);
     }
+    snprintf(s->out, sizeof(s->out), "%s", texts[0]);
+    snprintf(s->err, sizeof(s->err), "%s", texts[1]);
+    free(texts[1]);
+    return texts[0];
+}
+
+static inline void said_end(struct said *s)
+{
+    free(said_end_whole(s));
 }
 
 #endif

@@ -98,6 +98,7 @@ static int lines(bool in_report, bool out_screen, bool err_screen)
     int keyboard = posix_openpt(O_RDWR | O_NOCTTY), screen, n = 0;
     struct said s;
     char text[256] = "";
+    size_t used = 0;
     ssize_t got;
 
     if (keyboard < 0 || grantpt(keyboard) != 0 || unlockpt(keyboard) != 0)
@@ -110,11 +111,10 @@ static int lines(bool in_report, bool out_screen, bool err_screen)
         dup2(screen, STDERR_FILENO);
     msim_message_warnings(WARNINGS, 2, in_report);
     said_end(&s);
-    if (err_screen) {
-        fcntl(keyboard, F_SETFL, O_NONBLOCK);
-        got = read(keyboard, text, sizeof(text) - 1);
-        text[got > 0 ? got : 0] = '\0';
-    }
+    /* what is on the screen, up to a mark, may come in pieces */
+    for (got = write(screen, "|", 1); got > 0 && !strchr(text, '|');
+         used += (size_t)got)
+        got = read(keyboard, text + used, sizeof(text) - 1 - used);
     for (const char *at = err_screen ? text : s.err;
          (at = strstr(at, "mystique-sim: warning: ")); at++)
         n++;
