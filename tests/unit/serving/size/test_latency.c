@@ -137,6 +137,33 @@ static void test_latency__tries(void)
     end();
 }
 
+/* Workers that call by rpc are held for both steps: 20 ms of b, then 5 of c;
+ * for 'write', which calls nobody in the first, for 5. */
+static void test_latency__rests(void)
+{
+    const struct msim_alone_visit *v;
+    uint32_t seen[2] = {0};
+
+    if (!begin("'a': {'kind': 'measured', 'call': 'rpc', 'service': 10}, 'b': "
+               "{" QUEUE "20}, 'c': {" QUEUE "5}",
+               "'start': 'a', 'edges': [{'from': 'a', 'to': 'b', 'classes': "
+               "['read']}, {'from': 'a', 'to': 'c', 'step': 2}]"))
+        return;
+    v = l.stages[0].visits.data;
+    CHECK_INT(l.stages[0].visits.n, 2000);
+    for (uint32_t i = 0; i < l.stages[0].visits.n; i++) {
+        uint32_t cls = l.requests[v[i].request].cls;
+
+        seen[cls]++;
+        if (!CHECK(fabs(v[i].rest_ms - (cls ? 5 : 25)) < 1e-9))
+            break;
+    }
+    CHECK(seen[0] > 1400 && seen[1] > 400);
+    CHECK_INT(l.stages[1].visits.n, seen[0]);
+    CHECK_INT(l.stages[2].visits.n, 2000);
+    end();
+}
+
 /* A worker that calls by rpc is held: 10, or 20 for a quarter, and for 14 and
  * 12.25 ms of calls on the average. */
 static void test_sizing_parts__held(void)
@@ -273,6 +300,7 @@ int main(void)
     RUN(test_latency__adds_up);
     RUN(test_latency__calls);
     RUN(test_latency__tries);
+    RUN(test_latency__rests);
     RUN(test_sizing_parts__held);
     RUN(test_sizing_parts__refuses);
     RUN(test_sizing_parts__fill);
