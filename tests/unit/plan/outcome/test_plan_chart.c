@@ -6,14 +6,11 @@
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_line.h"
 #include "plan/search/described_points.h"
+#include "tests/unit/fake_gnuplot.h"
 #include "tests/unit/made_plan.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FRONTIER, SCALING, TIMELINE, MEASURED };
 
-static char folder[] = P_tmpdir "/msim-chart-XXXXXX";
 static char *script;
 
 /* The script of a chart, behind the settings that all have; "": none. */
@@ -354,18 +351,8 @@ static void test_plan_line__json(void)
 
 int main(void)
 {
-    char program[64];
-    FILE *f;
-
-    if (!mkdtemp(folder))
+    if (!fake_gnuplot_begin())
         return 1;
-    snprintf(program, sizeof(program), "%s/gnuplot", folder);
-    f = fopen(program, "w");
-    if (!f)
-        return 1;
-    fputs("#!/bin/sh\n/bin/cat\necho '</svg>'\n", f);
-    fclose(f);
-    CHECK(chmod(program, 0700) == 0 && setenv("PATH", folder, 1) == 0);
     RUN(test_plan_chart__frontier);
     RUN(test_plan_chart__axes);
     RUN(test_plan_chart__tics);
@@ -376,6 +363,6 @@ int main(void)
     RUN(test_plan_line__json);
     free(made_plan.text);
     free(script);
-    CHECK(unlink(program) == 0 && rmdir(folder) == 0);
+    fake_gnuplot_end();
     return check_summary();
 }

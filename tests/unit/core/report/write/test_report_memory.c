@@ -99,7 +99,11 @@ static void test_report_memory__texts(void)
     note(&n);
     check_text(&n.m, NEEDS PARTS ", CUDA's context 512.00 MiB, NCCL's buffers "
                                  "256.00 MiB\n");
-    n.m.nccl = 0;
+    n.m.nccl = n.by[1].bytes = 1; /* a byte is not nothing */
+    check_text(&n.m, NEEDS "; at the peak: parameters 2.00 GiB, optimizer "
+                           "state 1 B, saved for backward 1.00 GiB, CUDA's "
+                           "context 512.00 MiB, NCCL's buffers 1 B\n");
+    n.m.nccl = n.by[1].bytes = 0;
     check_text(&n.m, NEEDS PARTS ", CUDA's context 512.00 MiB\n");
     n.m.context = 0;
     n.m.nccl = 1;
@@ -277,6 +281,7 @@ static void test_report_memory__panel(void)
     CHECK(strstr(text, "set yrange [0:3.78]\n")); /* 1.08 * 3.5 */
     free(text);
     n.m.capacity = NAN;
+    n.first[1].bytes = 1;
     n.m.rank = 0;
     n.m.peak = MSIM_GIB / 2; /* in MiB then */
     n.m.reserved = NAN;
@@ -285,6 +290,7 @@ static void test_report_memory__panel(void)
     CHECK(strstr(text, "set yrange [0:552.96]\n"));
     CHECK(strstr(text, "\n2 2048 2048 3072 3584\n"));
     CHECK(strstr(text, "set ylabel \"MiB\"\n"));
+    CHECK(strstr(text, "fc rgb \"#66ccee\""));
     free(text);
 }
 
