@@ -4,6 +4,7 @@
  */
 #include "cli/platforms/platform_page.h"
 
+#include "core/work/stack.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"
 
@@ -304,6 +305,151 @@ static void test_text__most_sources(void)
     free(file);
 }
 
+/* ---- what it inherits, by a second way ----------------------------------- */
+
+/* "1.5", "1.5-2.0", or "-" of nothing. */
+static const char *range(double low, double high)
+{
+    static char texts[2][32];
+    static int next;
+    char *text = texts[next++ % 2];
+
+    if (low > high)
+        snprintf(text, 32, "-");
+    else if (high - low < 0.05)
+        snprintf(text, 32, "%.1f", low);
+    else
+        snprintf(text, 32, "%.1f-%.1f", low, high);
+    return text;
+}
+
+static bool alike(const struct msim_pick *a, const struct msim_pick *b)
+{
+    return a->fit->law == b->fit->law && a->platform == b->platform &&
+           a->trees == b->trees &&
+           !strcmp(a->fit->framework, b->fit->framework);
+}
+
+/* The line of pick `at` and all alike, without its kinds; "" where one before
+ * it is alike. */
+static void heirs(const struct msim_platform_page *page, uint32_t at,
+                  char line[160])
+{
+    const struct msim_pick *of = &page->picks[at];
+    double errors[2] = {INFINITY, -INFINITY}, factors[2] = {INFINITY, 0};
+    char from[96];
+
+    line[0] = '\0';
+    for (uint32_t i = 0; i < page->n_picks; i++) {
+        double error = 100 * msim_pick_held_out_error(h100, &page->picks[i]);
+        double factor = exp(msim_pick_half_width(&page->picks[i]));
+
+        if (!alike(of, &page->picks[i]))
+            continue;
+        if (i < at)
+            return;
+        factors[0] = fmin(factors[0], factor);
+        factors[1] = fmax(factors[1], factor);
+        errors[0] = fmin(errors[0], error); /* of NAN the other one */
+        errors[1] = fmax(errors[1], error);
+    }
+    snprintf(from, sizeof(from), "%s%s",
+             of->platform ? msim_platform_name(of->platform)
+                          : "common to all GPUs",
+             of->platform && !of->trees ? ", law alone" : "");
+    snprintf(line, 160, "\n  %-13s %10s  x %-8s %-25s ", of->fit->framework,
+             range(errors[0], errors[1]), range(factors[0], factors[1]), from);
+}
+
+/* Kinds of one origin are one line, in the order of their families. */
+static void test_text__inherited(void)
+{
+    cJSON *file = cJSON_Parse("{}");
+    struct msim_platform_page page;
+    char *text = NULL, line[160];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const char *at, *found;
+    uint32_t lines = 0;
+
+    CHECK_INT(msim_platform_page_make(&page, h100, file), MSIM_OK);
+    CHECK_INT(msim_platform_page_print(&page, false, out), MSIM_OK);
+    fclose(out);
+    at = strstr(text, "\nInherited, scaled");
+    REQUIRE(at != NULL);
+    for (int f = 0; f < MSIM_PLATFORM_PAGE_FAMILIES; f++) {
+        const char *law = page.families[f].law;
+        bool first = true;
+
+        for (uint32_t i = 0; i < page.n_picks; i++) {
+            heirs(&page, i, line);
+            if (!line[0] ||
+                !msim_platform_page_belongs(page.picks[i].fit->law->name, law))
+                continue;
+            if (first) {
+                char heading[32];
+
+                snprintf(heading, sizeof(heading), "\n%s\n", law);
+                at = strstr(at, heading);
+                REQUIRE(at != NULL);
+                at += strlen(heading) - 1;
+            }
+            first = false;
+            found = strstr(at, line);
+            if (!CHECK(found != NULL))
+                fprintf(stderr, "no line%s\n", line);
+            at = found ? found : at;
+            lines++;
+        }
+    }
+    CHECK(lines > 5);
+    free(text);
+    msim_platform_page_release(&page);
+    cJSON_Delete(file);
+}
+
+/* A row of the summary a family, and the stacks that may be named. */
+static void test_text__summary(void)
+{
+    cJSON *file = cJSON_Parse("{}");
+    struct msim_platform_page page;
+    const struct msim_stack *stack;
+    char *text = NULL, line[160], error[16];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    CHECK_INT(msim_platform_page_make(&page, h100, file), MSIM_OK);
+    CHECK_INT(msim_platform_page_print(&page, false, out), MSIM_OK);
+    fclose(out);
+    for (int f = 0; f < MSIM_PLATFORM_PAGE_FAMILIES; f++) {
+        const struct msim_platform_page_family *of = &page.families[f];
+
+        snprintf(error, sizeof(error), "%8.1f", 100 * of->held_out);
+        if (of->inherited)
+            snprintf(line, sizeof(line),
+                     "\n  %-10s      -        -      -       -      -      -"
+                     "       -      -%9u%s%8.2f\n",
+                     of->law, of->inherited,
+                     isnan(of->held_out) ? "       -" : error,
+                     of->interval_factor);
+        else
+            snprintf(line, sizeof(line),
+                     "\n  %-10s      -        -      -       -      -      -"
+                     "       -      -        -       -       -\n",
+                     of->law);
+        if (!CHECK(strstr(text, line) != NULL))
+            fprintf(stderr, "no line%s", line);
+    }
+    for (uint32_t i = 0; (stack = msim_stack_at(i)) != NULL; i++) {
+        snprintf(line, sizeof(line), "\n  @%-15s%.20s", stack->name,
+                 stack->says);
+        CHECK(strstr(text, line) != NULL);
+    }
+    free(text);
+    msim_platform_page_release(&page);
+    cJSON_Delete(file);
+}
+
 int main(void)
 {
     struct msim_error err = {0};
@@ -321,6 +467,8 @@ int main(void)
     RUN(test_text__fits);
     RUN(test_text__lines);
     RUN(test_text__most_sources);
+    RUN(test_text__inherited);
+    RUN(test_text__summary);
     msim_platform_free(h100);
     return check_summary();
 }
