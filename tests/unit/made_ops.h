@@ -153,7 +153,7 @@ static inline uint32_t build_block(struct build *b, const char *s)
             list->n++;
             list->v.i++;
         }
-        s = strchr("fibcu", *s) && strchr(s, '[') && strncmp(s, "false", 5)
+        s = strchr("fibcua", *s) && strchr(s, '[') && strncmp(s, "false", 5)
                 ? build_tensor(b, s, a)
                 : build_scalar(s, a);
     }

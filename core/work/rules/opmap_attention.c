@@ -17,39 +17,43 @@ enum layout {
                      sequence */
 };
 
-/* Where a form has its arguments: `q` is followed by k and v. */
+#define NONE (-1)
+
+/* Where a form has its arguments, or NONE: `q` is followed by k and v. */
 struct form {
     uint8_t q, layout;
-    int8_t causal;  /* a bool; -1: not an argument */
-    int8_t mask;    /* custom_mask_type, not 0: causal; -1 */
-    int8_t offsets; /* of packed queries; -1 */
-    int8_t max_q;   /* longest of the packed queries; -1 */
-    int8_t window;  /* keys to the left that are seen; -1 */
+    int8_t causal;  /* a bool */
+    int8_t mask;    /* custom_mask_type, not 0: causal */
+    int8_t offsets; /* of packed queries */
+    int8_t max_q;   /* longest of the packed queries */
+    int8_t window;  /* keys to the left that are seen */
 };
 
 static const struct form forms[] = {
-    [MSIM_ARGS_ATTENTION_FLASH] = {0, BSHD, 8, -1, 3, 5, 11},
-    [MSIM_ARGS_ATTENTION_FLASH_BWD] = {1, BSHD, 11, -1, 6, 8, 15},
-    [MSIM_ARGS_ATTENTION_EFFICIENT] = {0, BSHD, -1, 9, 4, 6, -1},
-    [MSIM_ARGS_ATTENTION_EFFICIENT_BWD] = {1, BSHD, -1, 14, 6, 8, -1},
-    [MSIM_ARGS_ATTENTION_SDPA] = {0, BHSD, 4, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_SDPA_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_SDPA_EFF] = {0, BHSD, 6, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_SDPA_EFF_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_SDPA_CUDNN] = {0, BHSD, 6, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_SDPA_CUDNN_BWD] = {1, BHSD, 14, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_CPU] = {0, BHSD, 4, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_CPU_BWD] = {1, BHSD, 7, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_CUDNN] = {0, BHSD, 10, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_FA] = {0, BSHD, 5, -1, -1, -1, 6},
-    [MSIM_ARGS_ATTENTION_FA_BWD] = {1, BSHD, 11, -1, -1, -1, 12},
-    [MSIM_ARGS_ATTENTION_FA_VARLEN] = {0, THD, 9, -1, 3, 5, 10},
-    [MSIM_ARGS_ATTENTION_FA_VARLEN_BWD] = {1, THD, 15, -1, 9, 11, 16},
-    [MSIM_ARGS_ATTENTION_XFORMERS] = {0, BSHD, -1, 9, 4, 6, -1},
-    [MSIM_ARGS_ATTENTION_PLAIN] = {0, BSHD, -1, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_PLAIN_BWD] = {1, BSHD, -1, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_EITHER] = {0, LONGER_FIRST, -1, -1, -1, -1, -1},
-    [MSIM_ARGS_ATTENTION_TEMPLATE] = {0, BHSD, -1, -1, -1, -1, -1},
+    [MSIM_ARGS_ATTENTION_FLASH] = {0, BSHD, 8, NONE, 3, 5, 11},
+    [MSIM_ARGS_ATTENTION_FLASH_BWD] = {1, BSHD, 11, NONE, 6, 8, 15},
+    [MSIM_ARGS_ATTENTION_EFFICIENT] = {0, BSHD, NONE, 9, 4, 6, NONE},
+    [MSIM_ARGS_ATTENTION_EFFICIENT_BWD] = {1, BSHD, NONE, 14, 6, 8, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA] = {0, BHSD, 4, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA_BWD] = {1, BHSD, 11, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF] = {0, BHSD, 6, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF_BWD] = {1, BHSD, 11, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN] = {0, BHSD, 6, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN_BWD] = {1, BHSD, 14, NONE, NONE, NONE,
+                                            NONE},
+    [MSIM_ARGS_ATTENTION_CPU] = {0, BHSD, 4, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_CPU_BWD] = {1, BHSD, 7, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_CUDNN] = {0, BHSD, 10, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_FA] = {0, BSHD, 5, NONE, NONE, NONE, 6},
+    [MSIM_ARGS_ATTENTION_FA_BWD] = {1, BSHD, 11, NONE, NONE, NONE, 12},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN] = {0, THD, 9, NONE, 3, 5, 10},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN_BWD] = {1, THD, 15, NONE, 9, 11, 16},
+    [MSIM_ARGS_ATTENTION_XFORMERS] = {0, BSHD, NONE, 9, 4, 6, NONE},
+    [MSIM_ARGS_ATTENTION_PLAIN] = {0, BSHD, NONE, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_PLAIN_BWD] = {1, BSHD, NONE, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_EITHER] = {0, LONGER_FIRST, NONE, NONE, NONE, NONE,
+                                    NONE},
+    [MSIM_ARGS_ATTENTION_TEMPLATE] = {0, BHSD, NONE, NONE, NONE, NONE, NONE},
 };
 
 struct shape {

@@ -19,24 +19,29 @@
 
 #define LOOK_AHEAD 32 /* operators that may lie before the output's user */
 
-/* Which argument is what; -1: none. */
+#define NONE (-1)
+
+/* Which argument is what, or NONE. */
 struct places {
     int8_t input, weight, grad, bias;
     int8_t pad, stride, dilation, groups, transposed, output_pad, mask;
 };
 
 static const struct places layouts[] = {
-    [MSIM_ARGS_CONV_CUDNN] = {0, 1, -1, -1, 2, 3, 4, 5, -1, -1, -1},
-    [MSIM_ARGS_CONV_MKLDNN] = {0, 1, -1, 2, 3, 4, 5, 6, -1, -1, -1},
-    [MSIM_ARGS_CONV_CUDNN_TRANSPOSE] = {0, 1, -1, -1, 2, 4, 5, 6, -1, 3, -1},
-    [MSIM_ARGS_CONV_SLOW] = {0, 1, -1, 3, 5, 4, 6, -1, -1, -1, -1},
-    [MSIM_ARGS_CONV_ANY] = {0, 1, -1, 2, 4, 3, 5, 8, 6, 7, -1},
-    [MSIM_ARGS_CONV_FUSED] = {0, 1, -1, -1, 4, 3, 5, 6, -1, -1, -1},
-    [MSIM_ARGS_CONV_FUSED_ADD] = {0, 1, -1, -1, 6, 5, 7, 8, -1, -1, -1},
-    [MSIM_ARGS_CONV_BACKWARD] = {1, 2, 0, -1, 5, 4, 6, 9, 7, 8, 10},
-    [MSIM_ARGS_CONV_OLD_BACKWARD_INPUT] = {0, 2, 1, -1, 3, 4, 5, 6, -1, -1, -1},
-    [MSIM_ARGS_CONV_OLD_BACKWARD_WEIGHT] = {2, 0, 1, -1, 3, 4, 5, 6, -1, -1,
-                                            -1},
+    [MSIM_ARGS_CONV_CUDNN] = {0, 1, NONE, NONE, 2, 3, 4, 5, NONE, NONE, NONE},
+    [MSIM_ARGS_CONV_MKLDNN] = {0, 1, NONE, 2, 3, 4, 5, 6, NONE, NONE, NONE},
+    [MSIM_ARGS_CONV_CUDNN_TRANSPOSE] = {0, 1, NONE, NONE, 2, 4, 5, 6, NONE, 3,
+                                        NONE},
+    [MSIM_ARGS_CONV_SLOW] = {0, 1, NONE, 3, 5, 4, 6, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_CONV_ANY] = {0, 1, NONE, 2, 4, 3, 5, 8, 6, 7, NONE},
+    [MSIM_ARGS_CONV_FUSED] = {0, 1, NONE, NONE, 4, 3, 5, 6, NONE, NONE, NONE},
+    [MSIM_ARGS_CONV_FUSED_ADD] = {0, 1, NONE, NONE, 6, 5, 7, 8, NONE, NONE,
+                                  NONE},
+    [MSIM_ARGS_CONV_BACKWARD] = {1, 2, 0, NONE, 5, 4, 6, 9, 7, 8, 10},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_INPUT] = {0, 2, 1, NONE, 3, 4, 5, 6, NONE,
+                                           NONE, NONE},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_WEIGHT] = {2, 0, 1, NONE, 3, 4, 5, 6, NONE,
+                                            NONE, NONE},
 };
 
 #define MAX_SPATIAL 3

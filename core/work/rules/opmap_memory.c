@@ -134,8 +134,6 @@ static bool copy_after_launch(struct msim_opmap_ctx *c)
     w->bytes_read = w->bytes_written = bytes;
     w->u.vector.elems = w->u.vector.cols = msim_opmap_count(bytes / 4);
     w->u.vector.rows = 1;
-    if (bytes == 0)
-        c->n = 0;
     return bytes > 0;
 }
 

@@ -165,6 +165,9 @@ static void test_opmap_conv__settings_that_are_not_recorded(void)
         {"aten::cudnn_convolution", "f32[2,4,9,9] f32[6,4,5,3]", NULL,
          "conv:tf32 fp32 2,4,9,9 by 6,5,3 stride 1,1 pad 2,1 dilation 1,1 "
          "groups 1 depth 1 116640/4032/3888"},
+        {"aten::cudnn_convolution", "f32[2,4,1,9] f32[6,4,3,3]", "f32[2,6,1,9]",
+         "conv:tf32 fp32 2,4,1,9 by 6,3,3 stride 1,1 pad 1,1 dilation 1,1 "
+         "groups 1 depth 1 7776/1152/432"},
         {"aten::convolution_backward", "f32[2,6,5,5] f32[2,4,9,9] f32[6,4,3,3]",
          NULL,
          "conv:tf32 fp32 2,4,9,9 by 6,3,3 data stride 2,2 pad 1,1 dilation 1,1 "
@@ -226,6 +229,19 @@ static void test_opmap_conv__sizes_of_the_parent(void)
     }
 }
 
+/* Those of more than three dimensions are no convolution's. */
+static void test_opmap_conv__sizes_of_another_parent(void)
+{
+    static struct build b;
+
+    build_init(&b);
+    build_op(&b, 0, "Node", "f32[2,4,1,1,1,9] none f32[6,4,1,1,1,3]", NULL);
+    build_op(&b, 1, "aten::cudnn_convolution_backward_input",
+             "none f32[2,6,9] none (1) (1) (1) 1", NULL);
+    works_check(&b.t, 1, "unknown");
+    build_release(&b);
+}
+
 /* What only one of both tells, or the place where it runs. */
 static void test_opmap_conv__places(void)
 {
@@ -271,6 +287,7 @@ int main(void)
     RUN(test_opmap_conv__dimensions);
     RUN(test_opmap_conv__settings_that_are_not_recorded);
     RUN(test_opmap_conv__sizes_of_the_parent);
+    RUN(test_opmap_conv__sizes_of_another_parent);
     RUN(test_opmap_conv__places);
     return check_summary();
 }

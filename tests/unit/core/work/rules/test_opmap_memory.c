@@ -44,6 +44,8 @@ static void test_opmap_memory__copies(void)
          "copy:repeat_interleave fp16 1x30 0/60/60"},
         {"aten::roll", "f16[3,5] (1)", "f16[2,5]",
          "copy:roll fp16 1x15 0/30/30"},
+        {"aten::flip", "f16[3,5] (0)", "f32[3,5]",
+         "copy:flip fp16 1x15 0/30/30"},
         {"aten::flip", "none", NULL, "unknown"},
     };
 
@@ -200,6 +202,13 @@ static void test_opmap_memory__recorded_copies(void)
     CHECK_STR(x.s, "copy:copy fp32 1x768 0/3072/3072 in_place");
     works_of(&x, &b.t, 1, 1, MSIM_OPMAP_AS_TRACED);
     CHECK_STR(x.s, "copy:fill fp32 1x768 0/0/3072 in_place");
+    build_release(&b);
+    /* the copy of a count is one of its own where kernels were seen */
+    build_init(&b);
+    build_op(&b, 0, "aten::nonzero", "f32[3,5]", NULL);
+    build_kernel(&b, 0, "k", 1, 64);
+    works_of(&x, &b.t, 0, 1, MSIM_OPMAP_AS_TRACED);
+    CHECK_STR(x.s, "reduction:nonzero fp32 1x15 30/120/0");
     build_release(&b);
 }
 

@@ -27,6 +27,9 @@ static void test_opmap_resample__pooling(void)
          "pointwise:avg_pool2d fp32 1x594 taps 7128 2376/2376/2376"},
         {"aten::avg_pool3d", "f32[2,3,4,9,11] (2 3 4) (1 2 3) (0 1 2)", NULL,
          "pointwise:avg_pool3d fp32 1x2376 taps 8640 19008/9504/1440"},
+        /* three sizes are pooled at most: 1 x 2 x 4 of 3 x 4 x 9 */
+        {"aten::avg_pool3d", "f32[1,2,3,4,9,11] (2)", NULL,
+         "pointwise:avg_pool3d fp32 1x2376 taps 1408 19008/9504/704"},
         {"aten::max_pool2d_with_indices", "f16[2,3,9,11] (3 4) (2 3) (1 2)",
          NULL,
          "pointwise:max_pool2d_with_indices fp16 1x594 taps 1440 "
