@@ -159,8 +159,10 @@ static void test_plan_bars__memory_that_is_not_known(void)
 static void page(const struct msim_plan *plan, const struct msim_spec *spec,
                  FILE *out)
 {
-    static const char *const CHARTS[MSIM_PLAN_CHARTS] = {
-        NULL, "<?xml version=\"1.0\"?><svg><a/></svg>", "no picture", NULL};
+    /* One more than there are. */
+    static const char *const CHARTS[MSIM_PLAN_CHARTS + 1] = {
+        "<svg>0</svg>", "<?xml version=\"1.0\"?><svg>1</svg>", "no picture",
+        NULL, "<svg>4</svg>"};
 
     msim_plan_html(plan, spec, CHARTS, out);
 }
@@ -175,7 +177,8 @@ static void test_plan_html__order(void)
         "<p class=soft>Train <b>small</b>", "<h2>The answer</h2>",
         "<h2>The best on each GPU</h2>", "<h2>Where a step goes</h2>",
         "<h2>Memory of a GPU at its peak</h2>",
-        "<div class=charts>\n<figure><svg><a/></svg>",
+        "<div class=charts>\n<figure><svg>0</svg>",
+        "</figcaption></figure>\n<figure><svg>1</svg>",
         "<figcaption>The fastest way with so many GPUs.",
         "</figcaption></figure>\n</div>\n", "<h2>Frontier",
         "<h2>By the law, and simulated</h2>", "<h2>What it stands on</h2>",
