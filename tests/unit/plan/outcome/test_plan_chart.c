@@ -187,6 +187,10 @@ static void test_plan_chart__scaling(void)
         "yerrorlines pt 7 ps 0.8 lw 1.5 lc rgb \"#d9822b\" title \"a100\""
         "\n</svg>\n");
     has(" size 640,460 ");
+    made_plan.points[0].time = made_plan.points[2].time; /* the first of two */
+    made_plan.points[0].rate = 0.125;
+    drawn(SCALING);
+    has("$p0 << MSIM_END\n8 0.125 ");
     made_plan.plan.n = 1; /* all have one number of GPUs */
     CHECK_STR(drawn(SCALING), "");
 }
@@ -349,6 +353,19 @@ static void test_plan_line__json(void)
     cJSON_Delete(json);
 }
 
+/* The files, and which are of described models alone. */
+static void test_plan_chart__files(void)
+{
+    static const char *const FILES[] = {"frontier.svg", "scaling.svg",
+                                        "timeline.svg", "measured.svg"};
+
+    for (int i = 0; i < MSIM_PLAN_CHARTS; i++) {
+        CHECK_STR(msim_plan_charts[i].file, FILES[i]);
+        CHECK_INT(msim_plan_charts[i].described, i >= TIMELINE);
+        CHECK(strlen(msim_plan_charts[i].caption) > 20);
+    }
+}
+
 int main(void)
 {
     if (!fake_gnuplot_begin())
@@ -359,6 +376,7 @@ int main(void)
     RUN(test_plan_chart__cells);
     RUN(test_plan_chart__scaling);
     RUN(test_plan_chart__measured);
+    RUN(test_plan_chart__files);
     RUN(test_plan_line__chart);
     RUN(test_plan_line__json);
     free(made_plan.text);
