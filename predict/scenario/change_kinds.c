@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* Of what says a number or a word for all of the job there is one; others
- * select what they change. */
-enum { MORE, ONCE };
+ * select what they change. A switch may be off, which a grid wants beside on.
+ */
+enum { MORE, ONCE, SWITCH };
 
 /* X(name, the function that reads it, how often it may be there) */
 #define CHANGE_MAP(X)                                                          \
@@ -17,11 +18,11 @@ enum { MORE, ONCE };
     X("straggler", msim_change_read_straggler, MORE)                           \
     X("insert", msim_change_read_insert, MORE)                                 \
     X("replace", msim_change_read_replace, MORE)                               \
-    X("fuse", msim_change_read_fuse, MORE)                                     \
-    X("overlap", msim_change_read_overlap, MORE)                               \
-    X("quantise_comms", msim_change_read_quantise_comms, MORE)                 \
+    X("fuse", msim_change_read_fuse, SWITCH)                                   \
+    X("overlap", msim_change_read_overlap, SWITCH)                             \
+    X("quantise_comms", msim_change_read_quantise_comms, SWITCH)               \
     X("loader", msim_change_read_loader, ONCE)                                 \
-    X("cuda_graph", msim_change_read_cuda_graph, MORE)                         \
+    X("cuda_graph", msim_change_read_cuda_graph, SWITCH)                       \
     X("gpu", msim_change_read_gpu, ONCE)                                       \
     X("network", msim_change_read_network, ONCE)                               \
     X("host", msim_change_read_host, ONCE)                                     \
@@ -78,6 +79,14 @@ static bool is_again(struct msim_change_reader *r, uint32_t kind)
     return again;
 }
 
+static bool is_off(const struct msim_change_reader *r, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
+
+    return cJSON_IsFalse(item) ||
+           (cJSON_IsString(item) && strcmp(item->valuestring, "none") == 0);
+}
+
 _Static_assert(sizeof(OFTEN) <= 64, "a bit of msim_change_reader.seen each");
 
 void msim_change_read(struct msim_change_reader *r, const char *key)
@@ -86,6 +95,7 @@ void msim_change_read(struct msim_change_reader *r, const char *key)
         if (strcmp(msim_change_names[i], key) == 0) {
             if (is_again(r, i))
                 msim_field_refuse(r->f, key, "one such change a scenario");
-            READS[i](r, key);
+            if (OFTEN[i] != SWITCH || !is_off(r, key))
+                READS[i](r, key);
         }
 }

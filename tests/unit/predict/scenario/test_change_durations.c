@@ -55,12 +55,37 @@ static void test_scale__refuses(void)
                          "scale.factor is 0, want a number above 0");
     check_change_refused("{\"speedup\":{\"select\":\"gpu\",\"factor\":2}}",
                          "speedup.select is \"gpu\"" ACCEPTED);
-    check_change_refused("{\"cuda_graph\":false}",
-                         "cuda_graph is false, want true, or the operators "
+    check_change_refused("{\"cuda_graph\":2}",
+                         "cuda_graph is 2, want true, or the operators "
                          "that are in it, such as \"forward*\"");
     check_change_refused("{\"cuda_graph\":\"\"}",
                          "cuda_graph is \"\", want true, or the operators "
                          "that are in it, such as \"forward*\"");
+}
+
+/* What is on or off may be off; what is a number or a name may not. */
+static void test_switches__are_off(void)
+{
+    static const char *const off[] = {
+        "{\"cuda_graph\":false}",     "{\"cuda_graph\":\"none\"}",
+        "{\"fuse\":false}",           "{\"fuse\":\"none\"}",
+        "{\"overlap\":false}",        "{\"overlap\":\"none\"}",
+        "{\"quantise_comms\":false}", "{\"quantise_comms\":\"none\"}",
+    };
+
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+        struct made_change m = made_change(off[i]);
+
+        CHECK_INT(m.status, MSIM_OK);
+        CHECK_UINT(m.settings->n_scales, 0);
+        CHECK_UINT(m.row->n_edits, 0);
+        made_change_free(&m);
+    }
+    check_change_refused("{\"fuse\":\"nothing\"}",
+                         "fuse is \"nothing\", want \"pointwise\", "
+                         "\"attention\", \"optimizer\" or {\"select\": "
+                         "\"op:GLOB\"}");
+    check_change_refused("{\"scale\":false}", "scale is false, want an object");
 }
 
 /* A removal has no factor, and says so. */
@@ -280,6 +305,7 @@ int main(void)
     RUN(test_loader__milliseconds);
     RUN(test_scale__factors);
     RUN(test_scale__refuses);
+    RUN(test_switches__are_off);
     RUN(test_scale__removal_has_no_factor);
     RUN(test_scales__order_and_most);
     RUN(test_straggler__forms);
