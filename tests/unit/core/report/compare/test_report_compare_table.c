@@ -90,6 +90,19 @@ static void test_report_compare_table__means(void)
                 " -5.005                      x 0.750\n");
 }
 
+/* Of 30 ms each: in ms, too. */
+static void test_report_compare_table__long_means(void)
+{
+    struct msim_change row = change("a", "a", 1, 30e3, 40e3);
+    struct msim_changes t = {.key = "ops", .rows = &row, .n = 1};
+
+    check_table(&t, MSIM_EXTRA_MEANS, 9, false,
+                "\nthings, ms             calls A       B         A         B  "
+                "  change  A each/ms B each/ms     B/A\n"
+                "  a                          1       2    30.000    40.000  "
+                " +10.000     30.000    20.000 x 1.333\n");
+}
+
 static void test_report_compare_table__nothing(void)
 {
     struct msim_change rows[] = {change("a", "a", 1, 5, 5),
@@ -105,6 +118,12 @@ static void test_report_compare_table__nothing(void)
                 "\nthings: none, a file has none\n");
     /* One that is not on a side is a change, though it takes nothing. */
     t = (struct msim_changes){.key = "ops", .rows = rows, .n = 1};
+    rows[0] = change(NULL, "a", 1, 0, 0);
+    check_table(&t, MSIM_EXTRA_CALLS, 9, false,
+                "\nthings, us             calls A       B         A         B  "
+                "  change      B/A    share\n"
+                "  a                          -       2         -       0.0  "
+                "    +0.0      new        -\n");
     rows[0] = change("a", NULL, 1, 0, 0);
     check_table(&t, MSIM_EXTRA_CALLS, 9, false,
                 "\nthings, us             calls A       B         A         B  "
@@ -191,6 +210,7 @@ int main(void)
 {
     RUN(test_report_compare_table__times);
     RUN(test_report_compare_table__means);
+    RUN(test_report_compare_table__long_means);
     RUN(test_report_compare_table__nothing);
     RUN(test_report_compare_table__names);
     RUN(test_report_compare_table__cells);
