@@ -285,6 +285,55 @@ static void test_loader__waits_and_works(void)
     made_unload(&j);
 }
 
+/* Calls of 5000 each, whatever training takes: three show a cost, and two too
+ * little, so that they count as waits. */
+static void test_loader__few_calls(void)
+{
+    static const int TRAINING[] = {1000, 3000, 9000};
+
+    for (int n = 2; n <= 3; n++) {
+        struct made m = made_trace(0, 1);
+        struct made_job j;
+        int at = 0;
+
+        for (int i = 0; i < n; i++) {
+            made_op(&m, 1, FETCH, at, 5000);
+            made_op(&m, 1, "train", at + 5000, TRAINING[i]);
+            at += 5000 + TRAINING[i];
+        }
+        REQUIRE(made_load(&j, &m, 1));
+        CHECK_INT(made_scaled(&j, NULL), at * US);
+        /* both batches, and the second arrival behind the first */
+        CHECK_INT(made_edges(&j, MSIM_EDGE_LOADER, MSIM_EDGE_SOURCES),
+                  n == 2 ? 3 : 0);
+        made_unload(&j);
+    }
+}
+
+/* Batches that are there take 300 to 500, and the median of that is no wait: a
+ * wait is 1000 or more beyond it. */
+static void test_loader__usual_cost(void)
+{
+    for (int more = 0; more < 2; more++) {
+        static const int TOOK[] = {300, 500, 400, 1399, 400};
+        struct made m = made_trace(0, 1);
+        struct made_job j;
+        int at = 0;
+
+        for (int i = 0; i < 5; i++) {
+            int took = TOOK[i] + (i == 3 ? more : 0);
+
+            made_op(&m, 1, FETCH, at, took);
+            made_op(&m, 1, "train", at + took, 5000);
+            at += took + 5000;
+        }
+        REQUIRE(made_load(&j, &m, 1));
+        CHECK_INT(made_scaled(&j, NULL), at * US);
+        CHECK_INT(made_edges(&j, MSIM_EDGE_LOADER, MSIM_EDGE_SOURCES), more);
+        made_unload(&j);
+    }
+}
+
 /* Loading on the training thread is its work, however long. */
 static void test_loader__on_the_thread_itself(void)
 {
@@ -346,6 +395,8 @@ int main(void)
     RUN(test_loader__waits_vary_as_training);
     RUN(test_loader__works_on_a_batch);
     RUN(test_loader__waits_and_works);
+    RUN(test_loader__few_calls);
+    RUN(test_loader__usual_cost);
     RUN(test_loader__on_the_thread_itself);
     RUN(test_graph__waits_both_ways);
     return check_summary();
