@@ -89,18 +89,19 @@ static void test_parts__attention(void)
     CHECK(strstr(runs(&w, "\"gemm\":[\"fp16\"]"),
                  "; attention, whose parts are missing for that type"));
     w = attention(true, 16);
-    for (int mul = 0; mul < 2; mul++) {
+    for (int have = 0; have < 3; have++) { /* none, softmax, mul, too */
+        static const char *const TABLES[] = {
+            "\"gemm\":[\"fp32\"]",
+            "\"gemm\":[\"fp32\"],\"vector\":[\"softmax:fp32\"]", ALL};
         char want[512];
 
         snprintf(want, sizeof(want),
-                 "parts: fp32 6 16x24x8 b; softmax 96x24 of 0; fp32 6 24x8x16; "
+                 "parts: fp32 6 16x24x8 b; %s; fp32 6 24x8x16; "
                  "fp32 6 16x24x8 b; %s; fp32 6 16x8x24; fp32 6 24x8x16; "
                  "attention is no single routine",
-                 mul ? "mul 96x24 of 0" : "d2d 13824"); /* of three tensors */
-        CHECK_STR(runs(&w, mul ? ALL
-                               : "\"gemm\":[\"fp32\"],\"vector\":["
-                                 "\"softmax:fp32\"]"),
-                  want);
+                 have > 0 ? "softmax 96x24 of 0" : "d2d 9216",
+                 have > 1 ? "mul 96x24 of 0" : "d2d 13824"); /* of three */
+        CHECK_STR(runs(&w, TABLES[have]), want);
     }
     /* causal: query i of 16 sees 8 + i keys, 16.5 in the mean */
     w = attention(false, 16);
@@ -254,6 +255,10 @@ static void test_vector__names_and_rows(void)
     CHECK_STR(runs(&w, ALL), "native: index_select 7x16 of 50; ");
     w.u.vector.table_rows = 1;
     CHECK_STR(runs(&w, ALL), "native: index_select 7x16 of 1; ");
+    w.dtype = MSIM_DT_F8; /* rows of a byte */
+    w.u.vector.row_bytes = 1;
+    CHECK_STR(runs(&w, "\"vector\":[\"index_select:fp8\"]"),
+              "native: index_select 7x1 of 1; ");
     w.u.vector.table_rows = 0;
     CHECK(strstr(runs(&w, ALL), NO_ROUTINE));
 }
