@@ -131,6 +131,10 @@ static void test_serving_fit__classes_of_types(void)
     CHECK_REL(law.type[MSIM_QUANT_NVFP4], law.type[MSIM_QUANT_FP8], 0);
     CHECK_REL(law.type_many[MSIM_QUANT_INT4], law.type_many[MSIM_QUANT_MXFP4],
               0);
+    /* what no row has stays alike */
+    CHECK_REL(law.factor[0][MSIM_LLM_LAUNCH], law.factor[0][MSIM_LLM_EXCHANGE],
+              1e-12);
+    CHECK_REL(law.factor[0][MSIM_LLM_LAUNCH], 1, 0.02);
 }
 
 /* An engine has a factor of its own of a few pieces; of all others the engines
