@@ -39,6 +39,10 @@ static const struct made_node NODES[] = {
     {95, 90, "aten::addcdiv_", 0, -1, "2:20 73:20 72:1", ""},
     {96, 90, "aten::_foreach_div_", 0, -1, "[81:10 82:20] [36:60 32:20]", ""},
     {97, 90, "aten::add_", 0, -1, "74:1", ""},
+    {98, 90, "aten::_foreach_lerp_", 0, -1, "", ""},
+    {99, 98, "aten::_foreach_mul_", 0, -1, "[1:10]", ""},
+    {100, 98, "aten::_foreach_sub_", 0, -1, "[2:20]", ""},
+    {101, 98, "aten::_foreach_add_", 0, -1, "[2:20]", ""},
 };
 #define N_NODES (sizeof(NODES) / sizeof(*NODES))
 
@@ -196,10 +200,26 @@ static void test_owners__copies(void)
     done();
 }
 
+/* What is below is copied, each where it is its own. */
+static void test_owners__copies_below(void)
+{
+    static const uint32_t copies[] = {2, 3, 1};
+
+    REQUIRE(open());
+    for (uint32_t stage = 0; stage < 3; stage++) {
+        uint32_t n = w.d.out->n_ops;
+
+        CHECK_INT(msim_owners_copy(&o, statement_of(98), 3, stage), MSIM_OK);
+        CHECK_UINT(w.d.out->n_ops, n + copies[stage]);
+    }
+    done();
+}
+
 int main(void)
 {
     RUN(test_owners__lives);
     RUN(test_owners__statements);
     RUN(test_owners__copies);
+    RUN(test_owners__copies_below);
     return check_summary();
 }
