@@ -32,8 +32,6 @@ static char *item_text(const struct msim_app_sweep_runs *r,
 {
     const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
 
-    if (cJSON_IsString(item))
-        return cJSON_PrintUnformatted(item);
     return item ? cJSON_PrintUnformatted(item) : NULL;
 }
 

@@ -113,6 +113,37 @@ static void test_latency__calls(void)
     }
 }
 
+/* The first of two answers: 5 of c, not 7 of d. Edges of b are no step of a's,
+ * and a's second step is no first. */
+static void test_latency__first_answer(void)
+{
+    static const struct {
+        const char *edges;
+        double ms;
+    } CASES[] = {
+        {"{'from': 'a', 'to': 'b'}, {'from': 'b', 'to': 'd', 'wait': 'any'}, "
+         "{'from': 'b', 'to': 'c', 'wait': 'any'}",
+         10 + 20 + 5},
+        {"{'from': 'a', 'to': 'b'}, {'from': 'a', 'to': 'd', 'step': 2, "
+         "'wait': 'any'}, {'from': 'a', 'to': 'c', 'step': 2, 'wait': 'any'}",
+         10 + 20 + 5},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        char flow[512];
+
+        snprintf(flow, sizeof(flow), "'start': 'a', 'edges': [%s]",
+                 CASES[i].edges);
+        if (!begin("'a': {" QUEUE "10}, 'b': {" QUEUE "20}, 'c': {" QUEUE
+                   "5}, 'd': {" QUEUE "7}",
+                   flow))
+            return;
+        CHECK_REL(msim_latency_above(&l, 0, CASES[i].ms - 1), 1, 1e-9);
+        CHECK(fabs(msim_latency_above(&l, 0, CASES[i].ms + 1)) < 1e-9);
+        end();
+    }
+}
+
 /* Both copies of a call wait for one worker: 10 + 20 + 20 ms. With one more
  * nobody does; what was tried and not kept is undone. */
 static void test_latency__tries(void)
@@ -125,6 +156,8 @@ static void test_latency__tries(void)
         return;
     CHECK(fabs(msim_latency_above(&l, 0, 49) - 1) < 1e-9);
     CHECK(fabs(msim_latency_above(&l, 0, 51)) < 1e-9);
+    CHECK(fabs(msim_latency_above(&l, 1, 49) - 1) < 1e-9);
+    CHECK(fabs(msim_latency_above(&l, 1, 51)) < 1e-9);
     CHECK_REL(msim_latency_late(&l), 10, 1e-9);
     CHECK_REL(l.stages[1].wait_ms, 10, 1e-9); /* every second visit waits 20 */
     for (int keep = 0; keep < 2; keep++) {
@@ -299,6 +332,7 @@ int main(void)
     made_begin();
     RUN(test_latency__adds_up);
     RUN(test_latency__calls);
+    RUN(test_latency__first_answer);
     RUN(test_latency__tries);
     RUN(test_latency__rests);
     RUN(test_sizing_parts__held);

@@ -73,7 +73,7 @@ static void test_said__moves_the_odds(void)
         .horizon_s = HORIZON,
         .odds = {.said = 0.5, .usually = -2, .plus = 0.25}};
 
-    CHECK_REL(msim_watch_model_odds(&m, 3, -1), 0.5 * 3 + 2 + 0.25, 1e-12);
+    CHECK_REL(msim_watch_model_odds(&m, 3, -0.5), 0.5 * 3 + 1 + 0.25, 1e-12);
     CHECK_REL(msim_watch_model_chance(&m, log(3), HORIZON), 0.75, 1e-12);
     CHECK_REL(msim_watch_model_chance(&m, log(3), 2 * HORIZON), 1 - 1.0 / 16,
               1e-12);
