@@ -10,11 +10,12 @@
 static struct msim_app app;
 static struct msim_stage_demand load;
 static struct msim_latency_sum l;
+static double rate = 1;
 
 #define SLO                                                                    \
-    "'slo': [{'class': 'read', 'metric': 'e2e', 'percentile': 90, 'limit_ms':" \
-    " 45}, {'class': 'all', 'metric': 'e2e', 'percentile': 50, 'limit_ms': "   \
-    "512}], "
+    "'slo': [{'class': 'all', 'metric': 'e2e', 'percentile': 50, 'limit_ms': " \
+    "512}, {'class': 'read', 'metric': 'e2e', 'percentile': 90, 'limit_ms': "  \
+    "45}], "
 #define HEAD                                                                   \
     SLO "'classes': [{'name': 'read', 'share': 0.75}, {'name': 'write', "      \
         "'share': "                                                            \
@@ -37,7 +38,7 @@ static bool begin(const char *stages, const char *flow)
 {
     made_error = (struct msim_error){0};
     if (!CHECK_INT(made_read(&app, HEAD, stages, flow), MSIM_OK) ||
-        !CHECK_INT(msim_demand_init(&load, &app, 1, &made_error), MSIM_OK) ||
+        !CHECK_INT(msim_demand_init(&load, &app, rate, &made_error), MSIM_OK) ||
         !CHECK_INT(msim_latency_init(&l, &load, 2000, 1, &made_error), MSIM_OK))
         return false;
     for (uint32_t s = 0; s < app.n_stages; s++)
@@ -229,6 +230,32 @@ static void test_sizing_parts__held(void)
     end();
 }
 
+/* So many replicas that workers are held for so much, and one more; at least
+ * for 0.9. What nobody visits has one. */
+static void test_sizing_parts__start(void)
+{
+    static const struct {
+        double rate, held;
+        int64_t replicas[5];
+    } CASES[] = {
+        /* 1.25, 1, 0.5 and 1.225 workers over 0.3 */
+        {100, 0.3, {6, 5, 3, 6, 1}},
+        /* 3.75, 3, 1.5 and 3.675 over 0.9 */
+        {300, 100, {5, 4, 2, 5, 1}},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        rate = CASES[i].rate;
+        if (!begin(STAGES ", 'e': {" QUEUE "1}", FLOW))
+            return;
+        REQUIRE(msim_sizing_start(&l, CASES[i].held) == MSIM_OK);
+        for (int s = 0; s < 5; s++)
+            CHECK_INT(l.replicas[s], CASES[i].replicas[s]);
+        end();
+    }
+    rate = 1;
+}
+
 /* 12.5 % of 'read' lie within half a ms of 54: the tenth is at 53.7. */
 static void test_sizing_parts__refuses(void)
 {
@@ -336,6 +363,7 @@ int main(void)
     RUN(test_latency__tries);
     RUN(test_latency__rests);
     RUN(test_sizing_parts__held);
+    RUN(test_sizing_parts__start);
     RUN(test_sizing_parts__refuses);
     RUN(test_sizing_parts__fill);
     RUN(test_sizing__checks);
