@@ -357,7 +357,7 @@ static void read_memory_for_time(struct reading *r)
         text = flag(r, c) ? "optimizer" : "";
     else if (!*text)
         assume(r, c, "none");
-    if (*text) {
+    if (*text && strcmp(text, "none") != 0) {
         add_kind(r, "offloaded");
         change_text(r, "offload", text);
     }

@@ -112,13 +112,11 @@ static void test_edit_price__has_limits(void)
 }
 
 /* All works of an operator, one after the other: of nonzero a count and a copy,
- * whose source is that of the longer one. */
-static void test_edit_price__of_an_operator(void)
+ * of a convolution's gradients both, in half precision on tensor cores; the
+ * source is that of the longer one. */
+static void of_operator(const struct msim_edit_op *op, const char *args,
+                        bool tensor)
 {
-    const struct msim_edit_op op = {
-        .name = "aten::nonzero",
-        .tensors = {{.n = 2, .sizes = {64, 128}, .dtype = MSIM_DT_F32}},
-        .n = 1};
     const struct msim_work *w;
     struct msim_cost_added cost, part[2] = {{.mid = 0}};
     struct msim_works *works;
@@ -126,29 +124,50 @@ static void test_edit_price__of_an_operator(void)
 
     if (begin(platform)) {
         /* the same, of a trace */
-        (void)build_op(&m.b, 0, "aten::nonzero", "f32[64,128]", NULL);
+        (void)build_op(&m.b, 0, op->name, args, NULL);
         REQUIRE(msim_works_new(&works, &m.b.t, NULL, MSIM_OPMAP_ON_GPU) ==
                 MSIM_OK);
         (void)msim_works_of(works, 0, &w, &n);
         REQUIRE(n == 2);
         for (uint32_t i = 0; i < 2; i++)
             CHECK_INT(msim_price_work(&m.d, &w[i], &part[i]), MSIM_OK);
-        CHECK_INT(msim_price_op(&m.d, &op, &cost), MSIM_OK);
+        CHECK_INT(msim_price_op(&m.d, op, &cost), MSIM_OK);
         CHECK_INT(cost.mid, part[0].mid + part[1].mid);
         CHECK_INT(cost.low, part[0].low + part[1].low);
         CHECK_INT(cost.high, part[0].high + part[1].high);
         CHECK_REL(cost.flops, part[0].flops + part[1].flops, 1e-6);
         CHECK_REL(cost.limits.memory,
                   part[0].limits.memory + part[1].limits.memory, 1e-6);
+        CHECK_REL(cost.limits.tensor,
+                  part[0].limits.tensor + part[1].limits.tensor, 1e-6);
         CHECK_REL(cost.limits.vector,
                   part[0].limits.vector + part[1].limits.vector, 1e-6);
         CHECK_REL(cost.limits.latency,
                   part[0].limits.latency + part[1].limits.latency, 1e-6);
-        CHECK(part[0].mid > part[1].mid);
-        CHECK_INT(cost.made_by, part[0].made_by);
+        CHECK_INT(cost.limits.tensor > 0, tensor);
+        CHECK_INT(cost.made_by,
+                  part[part[1].mid > part[0].mid ? 1 : 0].made_by);
         msim_works_free(works);
     }
     remake_done(&m);
+}
+
+static void test_edit_price__of_an_operator(void)
+{
+    of_operator(
+        &(struct msim_edit_op){
+            .name = "aten::nonzero",
+            .tensors = {{.n = 2, .sizes = {64, 128}, .dtype = MSIM_DT_F32}},
+            .n = 1},
+        "f32[64,128]", false);
+    of_operator(
+        &(struct msim_edit_op){
+            .name = "aten::convolution_backward",
+            .tensors = {{.n = 4, .sizes = {2, 8, 16, 16}, .dtype = MSIM_DT_F16},
+                        {.n = 4, .sizes = {2, 8, 16, 16}, .dtype = MSIM_DT_F16},
+                        {.n = 4, .sizes = {8, 8, 3, 3}, .dtype = MSIM_DT_F16}},
+            .n = 3},
+        "f16[2,8,16,16] f16[2,8,16,16] f16[8,8,3,3]", true);
 }
 
 /* Sizes of several tensors, each in its place: of a product m, k and n. */
