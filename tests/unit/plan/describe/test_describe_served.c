@@ -79,6 +79,10 @@ static void test_describe_served__states(void)
                "\"full_attention\"]",
          "6: 16 6 128 128 4"},
         {HEADS ", \"layer_types\": [\"full_attention\"]", "0: 16 6 128 128 4"},
+        {"\"linear_num_value_heads\": 1, \"linear_num_key_heads\": 1, "
+         "\"linear_key_head_dim\": 1, \"linear_value_head_dim\": 1, "
+         "\"linear_conv_kernel_dim\": 1, \"full_attention_interval\": 1",
+         "0: 1 1 1 1 1"},
         {HEADS ", \"linear_num_key_heads\": 2, \"linear_key_head_dim\": 3, "
                "\"linear_value_head_dim\": 5, \"linear_conv_kernel_dim\": 7",
          "9: 2 6 3 5 7"},
@@ -168,6 +172,20 @@ static void test_describe_served__weights(void)
     }
 }
 
+/* Around the text's part of a model that sees, where that says nothing. */
+static void test_describe_served__weights_of_all(void)
+{
+#define INSIDE(more)                                                           \
+    "\"text_config\": {\"model_type\": \"llama\", \"hidden_size\": 512, "      \
+    "\"num_hidden_layers\": 12, \"num_attention_heads\": 8, "                  \
+    "\"num_key_value_heads\": 8, \"vocab_size\": 100, "                        \
+    "\"intermediate_size\": 1024" more "}, " Q("\"quant_method\": \"mxfp4\"")
+    CHECK_INT(read_with(INSIDE(""))->stored.bits, 4);
+    CHECK_STR(text, "");
+    CHECK_INT(
+        read_with(INSIDE(", " Q("\"quant_method\": \"fp8\"")))->stored.bits, 8);
+}
+
 static void test_describe_served__contexts(void)
 {
 #define YARN(key, factor)                                                      \
@@ -212,6 +230,10 @@ static void test_describe_served__words(void)
     CHECK(m->qk_norm && m->gated_attention);
     read_with("\"index_topk\": 64, \"index_n_heads\": 4");
     CHECK(strstr(text, "index_head_dim") != NULL);
+    m = read_with("\"index_topk\": 1, \"index_n_heads\": 1, "
+                  "\"index_head_dim\": 1");
+    CHECK(m->index.topk == 1 && m->index.heads == 1 && m->index.dim == 1);
+    CHECK_STR(text, "");
     m = read_with("\"index_n_heads\": 4");
     CHECK_INT(m->index.heads, 0);
     CHECK(!m->qk_norm && !m->gated_attention);
@@ -222,6 +244,7 @@ int main(void)
     RUN(test_describe_served__windows);
     RUN(test_describe_served__states);
     RUN(test_describe_served__weights);
+    RUN(test_describe_served__weights_of_all);
     RUN(test_describe_served__contexts);
     RUN(test_describe_served__words);
     return check_summary();

@@ -163,7 +163,10 @@ static void test_described_points__step(void)
     char why[MSIM_PLAN_WHY] = "";
     double all = 0;
 
-    p.strategy.tp = p.strategy.cp = p.strategy.pp = 2;
+    made_plan.spec.model.moe.experts = 8;
+    made_plan.spec.model.moe.topk = 2;
+    made_plan.spec.model.moe.ffn = 512;
+    p.strategy.tp = p.strategy.cp = p.strategy.pp = p.strategy.ep = 2;
     p.strategy.global_batch = 16;
     REQUIRE(predictor.split(thread, &p, why));
     REQUIRE(predictor.step(thread, &p, why));
@@ -177,7 +180,8 @@ static void test_described_points__step(void)
     CHECK_REL(p.correction, e.correction, 1e-12);
     CHECK_INT(p.measured, e.near);
     CHECK_INT(p.class, e.class);
-    CHECK(e.parts.tp > 0 && e.parts.cp > 0 && e.parts.bubble > 0);
+    CHECK(e.parts.tp > 0 && e.parts.cp > 0 && e.parts.ep > 0 &&
+          e.parts.bubble > 0);
     CHECK_REL(p.part_us[0], e.parts.compute, 1e-12);
     CHECK_REL(p.part_us[1], e.parts.host, 1e-12);
     CHECK_REL(p.part_us[2], e.parts.tp, 1e-12);
