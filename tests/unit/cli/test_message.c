@@ -73,7 +73,7 @@ static int full_says(bool full, enum msim_status status,
 /* Of standard output, main() says what is wrong; of other files it is said. */
 static void test_message__full(void)
 {
-    struct msim_error none = {0}, err = {.text = "a disk"};
+    struct msim_error none = {0}, err = {.text = "x"};
     static const char SENTENCE[] = "mystique-sim: cannot write\n";
     struct said s;
 
@@ -82,7 +82,7 @@ static void test_message__full(void)
     CHECK_INT(full_says(true, MSIM_EWRITE, &none, &s), MSIM_EXIT_INTERNAL);
     CHECK_STR(s.err, "");
     CHECK_INT(full_says(true, MSIM_EWRITE, &err, &s), MSIM_EXIT_INTERNAL);
-    CHECK(strstr(s.err, "a disk\n"));
+    CHECK(strstr(s.err, "x\n"));
     CHECK_INT(full_says(true, MSIM_ECHECK, NULL, &s), MSIM_EXIT_CHECK);
     CHECK_STR(s.err, "mystique-sim: a check failed\n");
     CHECK_INT(full_says(false, MSIM_EWRITE, NULL, &s), MSIM_EXIT_INTERNAL);

@@ -216,6 +216,26 @@ static void test_readme__of_a_trace(void)
     }
 }
 
+/* A title of nothing is "?". */
+static void test_readme__without_a_title(void)
+{
+    static const struct msim_emit_options o = {.title = "", .version = "7"};
+    static const char *const NAMES[] = {"bench.py", "data.json", "meter.py"};
+    struct msim_emit_result result;
+    struct made_program x;
+    char *text;
+
+    if (!made(&x, ET_TANH, 0))
+        return;
+    CHECK_INT(emit(&x, 1, &o, &result), MSIM_OK);
+    text = taken("README.md");
+    CHECK(strstr(text, "\n\n`?` runs what the trace recorded") != NULL);
+    free(text);
+    for (int i = 0; i < 3; i++)
+        check_there(NAMES[i], true);
+    program_done(&x);
+}
+
 /* ---- ranks and files ----------------------------------------------------- */
 
 /* A rank with a program of its own has that, too; its number is the trace's. */
@@ -288,6 +308,7 @@ int main(void)
     RUN(test_bench__of_a_trace);
     RUN(test_bench__loops);
     RUN(test_readme__of_a_trace);
+    RUN(test_readme__without_a_title);
     RUN(test_ranks__programs);
     RUN(test_files__of_others);
     CHECK_INT(rmdir(folder), 0);

@@ -142,9 +142,9 @@ static void test_weights__refused(void)
 /* ---- files --------------------------------------------------------------- */
 
 /* A product whose kernel takes so long. */
-static void write_trace(const char *name, int us)
+static void write_rank(const char *name, int rank, int world, int us)
 {
-    struct made m = made_trace(0, 1);
+    struct made m = made_trace(rank, world);
     char *text;
 
     made_op(&m, 1, "aten::mm", 10, 20);
@@ -154,6 +154,11 @@ static void write_trace(const char *name, int us)
     write_file(name, text);
     free(text);
     made_free(&m);
+}
+
+static void write_trace(const char *name, int us)
+{
+    write_rank(name, 0, 1, us);
 }
 
 static uint32_t seen, of;
@@ -216,6 +221,30 @@ static void test_load__a_folder(void)
     unlink(path_of("note.json"));
 }
 
+/* Ranks of one job, in the order of their numbers. */
+static void test_load__ranks(void)
+{
+    const char *paths[] = {folder};
+    struct msim_error err;
+    struct msim_fleet *fleet;
+
+    write_rank("a.json", 1, 2, 100);
+    write_rank("b.json", 0, 2, 300);
+    CHECK_INT(load(&fleet, paths, 1, &err), MSIM_OK);
+    REQUIRE(fleet != NULL);
+    CHECK_INT(fleet->n_jobs, 1);
+    CHECK_STR(fleet->jobs[0].name, folder);
+    CHECK_INT(fleet->jobs[0].ranks, 2);
+    CHECK_INT(fleet->jobs[0].time.gpus, 2);
+    CHECK_REL(fleet->jobs[0].total_us, 100 + 300, 1e-12);
+    REQUIRE(fleet->jobs[0].n_paths == 2);
+    CHECK_STR(fleet->jobs[0].paths[0], path_of("b.json"));
+    CHECK_STR(fleet->jobs[0].paths[1], path_of("a.json"));
+    msim_fleet_free(fleet);
+    unlink(path_of("a.json"));
+    unlink(path_of("b.json"));
+}
+
 /* A broken file of several is left out, as where a shell spelled them; one that
  * is alone, or not there, is an error. */
 static void test_load__named(void)
@@ -265,6 +294,7 @@ int main(void)
     RUN(test_weights__alike);
     RUN(test_weights__of_a_table);
     RUN(test_weights__refused);
+    RUN(test_load__ranks);
     RUN(test_load__a_folder);
     RUN(test_load__named);
     RUN(test_load__nothing);
