@@ -72,7 +72,7 @@ static inline void spell(struct spelled *to, const char *fmt, ...)
 static inline void spell_arg(const struct msim_trace *t,
                              const struct msim_arg *a, struct spelled *to)
 {
-    static const char *const devices[] = {"", "@cpu", "@gpu"};
+    static const char *const devices[] = {"", "@cpu", "@gpu", "@host"};
     uint32_t k;
 
     switch (a->kind) {
