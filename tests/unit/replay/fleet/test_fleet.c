@@ -4,6 +4,7 @@
 #include "replay/fleet/fleet.h"
 
 #include "tests/unit/made_kineto.h"
+#include "tests/unit/replay/run/made_step.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -245,6 +246,32 @@ static void test_load__ranks(void)
     unlink(path_of("b.json"));
 }
 
+/* The execution trace of a rank is of its job, behind what has times. */
+static void test_load__execution_trace(void)
+{
+    const char *paths[] = {folder};
+    char nodes[2048], text[4096];
+    struct msim_error err;
+    struct msim_fleet *fleet;
+
+    made_node(nodes, sizeof(nodes), 2, 1, "aten::mm", 8, 16, 32);
+    made_file(text, sizeof(text), nodes);
+    write_file("a_et.json", text);
+    write_trace("b_kineto.json", 100);
+    CHECK_INT(load(&fleet, paths, 1, &err), MSIM_OK);
+    REQUIRE(fleet != NULL);
+    CHECK_INT(fleet->n_jobs, 1);
+    CHECK_INT(fleet->n_left_out, 0);
+    REQUIRE(fleet->jobs[0].n_paths == 2);
+    CHECK_STR(fleet->jobs[0].paths[0], path_of("b_kineto.json"));
+    CHECK_STR(fleet->jobs[0].paths[1], path_of("a_et.json"));
+    CHECK_INT(fleet->jobs[0].ranks, 1);
+    msim_fleet_free(fleet);
+    unlink(path_of("b_kineto.json"));
+    CHECK_INT(load(&fleet, paths, 1, &err), MSIM_EFORMAT); /* no times */
+    unlink(path_of("a_et.json"));
+}
+
 /* A broken file of several is left out, as where a shell spelled them; one that
  * is alone, or not there, is an error. */
 static void test_load__named(void)
@@ -295,6 +322,7 @@ int main(void)
     RUN(test_weights__of_a_table);
     RUN(test_weights__refused);
     RUN(test_load__ranks);
+    RUN(test_load__execution_trace);
     RUN(test_load__a_folder);
     RUN(test_load__named);
     RUN(test_load__nothing);
