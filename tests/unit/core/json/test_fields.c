@@ -274,6 +274,44 @@ static void test_fields__only(void)
     CHECK_INT(m.status, MSIM_OK);
 }
 
+/* The first `most` bytes of "a..., a... or a...": `n` words of 39 letters. */
+static void list_of(const char *const *words, size_t n, char *text, size_t most)
+{
+    char all[2048] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+                                 i == 0       ? ""
+                                 : i == n - 1 ? " or "
+                                              : ", ",
+                                 words[i]);
+    snprintf(text, most + 1, "%s", all);
+}
+
+/* Lists are cut at 255 bytes, where a word is wanted, and at 799 of keys. */
+static void test_fields__long_lists(void)
+{
+    static char names[24][40];
+    const char *words[25] = {NULL};
+    char list[1024], said[1100];
+
+    for (size_t n = 1; n <= 24; n++) {
+        struct msim_fields f;
+
+        memset(names[n - 1], (int)('a' + n - 1), 39);
+        words[n - 1] = names[n - 1];
+        list_of(words, n, list, 255);
+        snprintf(said, sizeof(said), "w is 1, want %s", list);
+        check_word("{\"w\":1}", words, 9, said);
+        list_of(words, n, list, 799);
+        snprintf(said, sizeof(said), "0123456789 is not known, want %s", list);
+        f = of("{\"0123456789\":1}");
+        msim_fields_only(&f, words);
+        check_said(&f, said);
+    }
+}
+
 int main(void)
 {
     RUN(test_fields__int);
@@ -286,6 +324,7 @@ int main(void)
     RUN(test_fields__inside);
     RUN(test_fields__items);
     RUN(test_fields__only);
+    RUN(test_fields__long_lists);
     cJSON_Delete(json);
     return check_summary();
 }

@@ -279,9 +279,10 @@ static void test_report_compare__ranks(void)
     check_has(&t, "slowest rank", false);
     t.a.ranks = 2;
     check_has(&t, "slowest rank", false); /* which is not known */
-    t.a.rank = t.b.rank = 0;
+    t.a.rank = 0;
+    t.b.rank = 1;
     check_has(&t,
-              "\nThe tables below are of the slowest rank: 0 of A, 0 of B.\n",
+              "\nThe tables below are of the slowest rank: 0 of A, 1 of B.\n",
               true);
     t.a.ranks = 1;
     check_has(&t, "slowest rank", false);
