@@ -94,6 +94,23 @@ static void test_optimizer__bits_of_lists(void)
     done_step(&m);
 }
 
+/* From 4,096 numbers on a state has 8 bits. */
+static void test_optimizer__bits_of_few(void)
+{
+    struct made_node nodes[N_LIST];
+    const struct msim_rewrite r = {.optimizer_8bit = true};
+    struct made_changed m;
+
+    memcpy(nodes, LIST_STEP, sizeof(nodes));
+    nodes[N_LIST - 1].in = "[1:8000 2:8000] [35:8000 33:8000] [4:4096 5:4095]";
+    REQUIRE(change_nodes(&m, nodes, N_LIST, &r));
+    CHECK_UINT(m.lives.rows[life_in(&m, "aten::_foreach_add_", 0, 4)].bytes,
+               4096);
+    CHECK_UINT(m.lives.rows[life_in(&m, "aten::_foreach_add_", 0, 5)].bytes,
+               4 * 4095);
+    done_step(&m);
+}
+
 /*
  * Each parameter behind its gradient: the second one's first, whose gradient
  * ends before that of the first is made.
@@ -157,6 +174,7 @@ int main(void)
     RUN(test_optimizer__offload);
     RUN(test_optimizer__bits);
     RUN(test_optimizer__bits_of_lists);
+    RUN(test_optimizer__bits_of_few);
     RUN(test_optimizer__in_backward);
     RUN(test_optimizer__reasons);
     return check_summary();
