@@ -1,7 +1,7 @@
 /* serving/apps/app_sweep_rules.c and app_sweep_report.c: rules on points that
  * are made up, counted by hand, and whole reports. */
 #include "serving/apps/app_sweep_report.h"
-#include "tests/check.h"
+#include "tests/unit/fake_gnuplot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -343,12 +343,67 @@ static void test_app_sweep_report__lines(void)
     end();
 }
 
+static const char CHART[] =
+    "set encoding utf8\nset border 3 lc rgb '#888888'\nset tics nomirror tc rgb"
+    " '#333333'\nset grid lc rgb '#dddddd'\nset key right top\nset logscale "
+    "xy\n"
+    "set format x '%g'\nset format y '%g'\nset xlabel 'p99, ms'\nset ylabel "
+    "'cost of 1,000 requests'\nset title 'Cost and latency; full: beaten by no "
+    "other at its rate'\n"
+    "$a0 << MSIM_END\n50 8\nNaN NaN\nMSIM_END\n"
+    "$p0 << MSIM_END\n100 4\nNaN NaN\nMSIM_END\n"
+    "$a1 << MSIM_END\nNaN NaN\nMSIM_END\n"
+    "$p1 << MSIM_END\nNaN NaN\nMSIM_END\n"
+    "plot $a0 using 1:2 with points pt 6 ps 0.8 lc rgb \"#4477aa\" notitle, "
+    "$p0 "
+    "using 1:2 with points pt 7 ps 1.1 lc rgb \"#4477aa\" title \"chat\", $a1 "
+    "using 1:2 with points pt 6 ps 0.8 lc rgb \"#ee6677\" notitle, $p1 using "
+    "1:2 with points pt 7 ps 1.1 lc rgb \"#ee6677\" title "
+    "\"a,b\"\n" FAKE_GNUPLOT_END;
+
+/* Feasible points with both figures, above 0, those that nothing beats apart.
+ */
+static void test_app_sweep_report__chart(void)
+{
+    char path[] = P_tmpdir "/msim-chart-XXXXXX";
+    struct msim_error err = {0};
+    int fd = mkstemp(path);
+    const char *at;
+    FILE *f;
+
+    REQUIRE(fd >= 0);
+    close(fd);
+    begin();
+    suite.n = 2;
+    p[0].pareto = true;
+    p[1].feasible = false;
+    p[3].cost_per_1000 = 0;
+    CHECK_INT(msim_app_sweep_chart(&r, path, &err), MSIM_OK);
+    CHECK_STR(err.text, "");
+    f = fopen(path, "r");
+    REQUIRE(f != NULL);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    fclose(f);
+    CHECK_INT(unlink(path), 0);
+    at = strchr(text, '\n');
+    REQUIRE(at != NULL);
+    CHECK(strncmp(text, "set terminal svg noenhanced size 1000,560 font ",
+                  47) == 0);
+    CHECK_STR(at + 1, CHART);
+    suite.n = 1;
+    end();
+}
+
 int main(void)
 {
+    if (!fake_gnuplot_begin())
+        return 1;
     RUN(test_app_sweep_rules__by_hand);
     RUN(test_app_sweep_rules__unknown);
     RUN(test_app_sweep_rules__neighbours);
     RUN(test_app_sweep_report__whole);
     RUN(test_app_sweep_report__lines);
+    RUN(test_app_sweep_report__chart);
+    fake_gnuplot_end();
     return check_summary();
 }

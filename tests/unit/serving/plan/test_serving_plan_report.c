@@ -1,7 +1,7 @@
 /* serving/plan/serving_plan_text.c and serving_plan_data.c: a plan that is made
  * up, as text, CSV and JSON. */
 #include "serving/plan/serving_plan_report.h"
-#include "tests/check.h"
+#include "tests/unit/fake_gnuplot.h"
 #include "tests/unit/squeezed.h"
 
 #include <math.h>
@@ -314,11 +314,49 @@ static void test_serving_plan_report__words(void)
     end();
 }
 
+/* What costs something, with its interval, by GPU; in % of the promise. */
+static void test_serving_plan_report__chart(void)
+{
+    struct msim_error err = {0};
+    char *svg = NULL;
+
+    begin();
+    c.priced = true;
+    CHECK_INT(msim_serving_plan_chart(&c, &svg, &err), MSIM_OK);
+    REQUIRE(svg != NULL);
+    CHECK_STR(
+        strstr(svg, "set xlabel"),
+        "set xlabel \"EUR an hour\"\nset ylabel '% of what is promised'\n"
+        "set logscale xy\nset format x '%g'\nset yrange [10:1000]\nset "
+        "xtics (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, "
+        "100000)\nset xtics add (1, 2, 5, 10, 20, 50)\nset ytics (10, 20, "
+        "50, 100, 200, 500, 1000)\n"
+        "$g0 << MSIM_END\n7.5 40 30 110\n10 40 30 100\n"
+        "NaN NaN NaN NaN\nMSIM_END\n"
+        "$g1 << MSIM_END\nNaN NaN NaN NaN\nMSIM_END\n"
+        "plot 100 with lines lw 2 lc rgb '#aa3377' title 'promised', $g0 "
+        "with yerrorbars pt 7 ps 0.8 title \"h100\", $g1 with yerrorbars "
+        "pt 7 ps 0.8 title \"b200\"\n" FAKE_GNUPLOT_END);
+    free(svg);
+    c.priced = false;
+    CHECK_INT(msim_serving_plan_chart(&c, &svg, &err), MSIM_OK);
+    REQUIRE(svg != NULL);
+    CHECK(strstr(svg, "set xlabel \"GPUs\"\n") != NULL);
+    CHECK(strstr(svg, "size 640,480 ") != NULL);
+    CHECK(strstr(svg, "\n6 40 30 90\nNaN ") != NULL);
+    free(svg);
+    end();
+}
+
 int main(void)
 {
+    if (!fake_gnuplot_begin())
+        return 1;
     RUN(test_serving_plan_report__whole);
     RUN(test_serving_plan_report__none);
     RUN(test_serving_plan_report__platforms);
     RUN(test_serving_plan_report__words);
+    RUN(test_serving_plan_report__chart);
+    fake_gnuplot_end();
     return check_summary();
 }
