@@ -7,6 +7,7 @@
 
 #include "core/work/data_sheet.h"
 #include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@
     "\"high\":0.05},{\"low\":-0.5,\"high\":0.5}]}]}"
 #define GREETING                                                               \
     "{\"device\":{\"kind\":\"gpu\",\"sms\":100,\"memory_bytes\":8e10},"        \
-    "\"tables\":{\"vector\":[\"add:fp32\"],\"gemm\":[\"fp64\"],"               \
+    "\"tables\":{\"vector\":[\"add:fp32\",\"mul:fp32\"],\"gemm\":[\"fp64\"],"  \
     "\"copy\":[\"d2d\"]}}"
 
 #define DRAWS 40 /* of a kind */
@@ -62,8 +63,13 @@ static double between(const struct msim_work *a, const struct msim_work *b)
     static const struct msim_data_sheet SHEET = {.sms = 100};
     const struct msim_law *law = msim_law_of(a->family, false);
     double x[MSIM_LAW_FEATURES], y[MSIM_LAW_FEATURES], most = 0;
+    char of_a[MSIM_FIT_KEY], of_b[MSIM_FIT_KEY];
 
     if (law != msim_law_of(b->family, false))
+        return INFINITY;
+    law->key(a, of_a, sizeof(of_a));
+    law->key(b, of_b, sizeof(of_b));
+    if (strcmp(of_a, of_b) != 0)
         return INFINITY;
     law->describe(&SHEET, a, x);
     law->describe(&SHEET, b, y);
@@ -95,7 +101,7 @@ static uint32_t choose(struct msim_cal_experiment *out, uint32_t n,
                        double *mean)
 {
     static struct candidate list[MOST];
-    double weight[3], sum = 0;
+    double weight[4], sum = 0;
     uint32_t m = 0, widths_known = 0, chosen = 0;
 
     for (uint32_t k = 0; k < space.n; k++)
@@ -173,16 +179,16 @@ static void test_interval_width__chooses(void)
     check_choice(&j, 6, 60);
     check_choice(&j, 7, MOST); /* all there are */
     /* what was timed, by this backend and by another, counts next time */
-    REQUIRE(msim_cal_widest(widths, design, &space, &j, "b", &random, first, 30,
-                            &mean) == 30);
-    for (int i = 0; i < 20; i++)
+    REQUIRE(msim_cal_widest(widths, design, &space, &j, "b", &random, first, 60,
+                            &mean) == 60);
+    for (int i = 0; i < 60; i++)
         add(&j, i % 2 ? "b" : "c", &first[i]);
     check_choice(&j, 5, 60);
     check_choice(&j, 8, 60);
     /* of no kinds nothing is chosen, and no width is known */
     space.n = 0;
     check_choice(&j, 8, 0);
-    space.n = 3;
+    space.n = 4;
     msim_cal_journal_close(&j);
     end();
 }
