@@ -66,6 +66,14 @@ static void test_report_work__phases(void)
                "40.0\n"
                "  backward                               75.0   75.0 %         "
                "0.0\n");
+    phases[0].gpu_us = 2925;
+    check_page(&p, msim_page_phases,
+               "\nphases                                 GPU/ms    share     "
+               "host/ms\n"
+               "  forward                               2.925   97.5 %       "
+               "0.040\n"
+               "  backward                              0.075    2.5 %       "
+               "0.000\n");
     p.regions = regions;
     p.n_regions = 2;
     p.n_phases = 0;
@@ -135,6 +143,15 @@ static void test_report_work__kernels(void)
                "250.0 us  copy\n"
                "  none                           0      0.000    0.0 %      "
                "0.0 us\n"
+               "  in all                                2.000  100.0 %\n");
+    p.n_kernels = 2;
+    check_page(&p, msim_page_kernels,
+               "\nkernels and copies           calls    time/ms    share       "
+               " each\n"
+               "  gemm                        0.50      1.500   75.0 %    "
+               "3.000 ms\n"
+               "  Memcpy                         2      0.500   25.0 %    "
+               "250.0 us  copy\n"
                "  in all                                2.000  100.0 %\n");
     p.n_kernels = 1;
     check_page(&p, msim_page_kernels,
