@@ -122,6 +122,49 @@ static inline void works_add_vector(struct works_text *x,
               w->u.vector.addressed ? " addressed" : "");
 }
 
+static inline void works_add_moe(struct works_text *x,
+                                 const struct msim_work *w)
+{
+    static const char *const kinds[] = {[MSIM_ROUTING_EVEN] = "even",
+                                        [MSIM_ROUTING_RANDOM] = "random",
+                                        [MSIM_ROUTING_POWER_LAW] = "power"};
+    const struct msim_moe_routing *m = &w->u.moe.routing;
+
+    works_add(x,
+              "%" PRId64 " to %" PRId64 "/%" PRId64 " of %" PRId64 "x%" PRId64
+              " tp %" PRId64 " ep %" PRId64 " %s",
+              m->tokens, m->topk, m->experts, w->u.moe.hidden, w->u.moe.inter,
+              w->u.moe.tp, m->ep, kinds[m->kind]);
+    if (m->kind == MSIM_ROUTING_POWER_LAW)
+        works_add(x, " %g", m->alpha);
+    works_add(x, "%s", w->u.moe.plain ? " plain" : "");
+}
+
+static inline void works_add_transfer(struct works_text *x,
+                                      const struct msim_work *w)
+{
+    const char *const more[] = {w->u.coll.interconnect, w->u.coll.algorithm,
+                                w->u.coll.setting};
+
+    works_add(x, "%d of %" PRIu64 " over %u on %u", (int)w->u.coll.collective,
+              w->u.coll.bytes, w->u.coll.ranks, w->u.coll.nodes);
+    for (int k = 0; k < 3; k++)
+        if (more[k])
+            works_add(x, " %s", more[k]);
+}
+
+static inline void works_add_dispatch(struct works_text *x,
+                                      const struct msim_work *w)
+{
+    works_add(x,
+              "%s%s %" PRId64 " of %" PRId64 " to %" PRId64 "/%" PRId64
+              " over %" PRId64 " by %" PRId64,
+              w->u.dispatch.combine ? "back" : "there",
+              w->u.dispatch.low_latency ? " fast" : "", w->u.dispatch.tokens,
+              w->u.dispatch.hidden, w->u.dispatch.topk, w->u.dispatch.experts,
+              w->u.dispatch.ranks, w->u.dispatch.sms);
+}
+
 static inline void works_add_one(struct works_text *x,
                                  const struct msim_work *w)
 {
@@ -140,14 +183,20 @@ static inline void works_add_one(struct works_text *x,
         works_add_attention(x, w);
         break;
     case MSIM_FAMILY_MOE:
+        works_add_moe(x, w);
+        break;
     case MSIM_FAMILY_COLLECTIVE:
+        works_add_transfer(x, w);
+        break;
     case MSIM_FAMILY_DISPATCH:
+        works_add_dispatch(x, w);
+        break;
     case MSIM_FAMILY_COUNT:
         abort();
     default:
         works_add_vector(x, w);
     }
-    works_add(x, " %.15g/%.15g/%.15g", w->flops, w->bytes_read,
+    works_add(x, " %.10g/%.10g/%.10g", w->flops, w->bytes_read,
               w->bytes_written);
     if (w->kernels != 1)
         works_add(x, " kernels %u", w->kernels);
