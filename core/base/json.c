@@ -270,6 +270,24 @@ enum msim_status msim_json_read(cJSON **out, const char *path,
     return status;
 }
 
+enum msim_status msim_json_read_our(cJSON **out, const char *path,
+                                    const char *what, struct msim_error *err)
+{
+    char want[64];
+    const char *schema;
+
+    MSIM_TRY(msim_json_read(out, path, err));
+    snprintf(want, sizeof(want), "mystique-sim/%s/1", what);
+    schema = msim_json_get_text(*out, "schema");
+    if (!schema || strcmp(schema, want) == 0)
+        return MSIM_OK;
+    (void)msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                    "schema is \"%.100s\", want \"%s\"", schema, want);
+    cJSON_Delete(*out);
+    *out = NULL;
+    return MSIM_EFORMAT;
+}
+
 const char *msim_json_get_text(const cJSON *o, const char *key)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));

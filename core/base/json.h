@@ -23,6 +23,12 @@ MSIM_MUST_CHECK
 enum msim_status msim_json_read(cJSON **out, const char *path,
                                 struct msim_error *err);
 
+/* Likewise, a file of ours: where it says which by "schema", that is
+ * "mystique-sim/`what`/1", else EFORMAT. */
+MSIM_MUST_CHECK
+enum msim_status msim_json_read_our(cJSON **out, const char *path,
+                                    const char *what, struct msim_error *err);
+
 /*
  * Parse `n` bytes of text, all of them; `*out` is the caller's. ESYNTAX, `*at`
  * (which may be NULL) being where it ends to be JSON, or ENOMEM.

@@ -315,7 +315,7 @@ static enum msim_status load_file(struct msim_host **out, const char *path,
     if (!h)
         return MSIM_ENOMEM;
     snprintf(h->path, sizeof(h->path), "%s", path);
-    status = msim_json_read(&json, path, err);
+    status = msim_json_read_our(&json, path, "host", err);
     if (status == MSIM_OK)
         status = read_host(h, json, err);
     cJSON_Delete(json);

@@ -54,7 +54,7 @@ enum msim_status msim_job_spread_read(struct msim_job_spread *s,
     memset(s, 0, sizeof(*s));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
-    status = msim_json_read(&json, file, err);
+    status = msim_json_read_our(&json, file, "jobs", err);
     if (status == MSIM_OK)
         status = read_spread(s, json, file, err);
     cJSON_Delete(json);

@@ -57,7 +57,7 @@ enum msim_status msim_network_load(struct msim_network *out,
     *out = (struct msim_network){0};
     MSIM_TRY(
         msim_data_path(path, sizeof(path), data_dir, "network", name, err));
-    MSIM_TRY(msim_json_read(&json, path, err));
+    MSIM_TRY(msim_json_read_our(&json, path, "network", err));
     status = read_network(out, json, path, err);
     cJSON_Delete(json);
     return status;

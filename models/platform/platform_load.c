@@ -119,7 +119,7 @@ static enum msim_status open_file(struct msim_platform **out, cJSON **json,
         sizeof((*out)->path))
         return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
                          "the path is too long");
-    MSIM_TRY(msim_json_read(json, path, err));
+    MSIM_TRY(msim_json_read_our(json, path, "platform", err));
     return read_head(*out, *json, of, err);
 }
 
@@ -222,7 +222,7 @@ static enum msim_status read_programs(struct msim_platform *p,
 
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
     if (access(path, F_OK) == 0)
-        status = msim_json_read(&json, path, err);
+        status = msim_json_read_our(&json, path, "programs", err);
     if (status == MSIM_OK)
         status = msim_program_factors_read(&p->programs, json, path, gpu,
                                            p->sheet.generation, err);

@@ -71,7 +71,7 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
     memset(c, 0, sizeof(*c));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
-    status = msim_json_read(&json, file, err);
+    status = msim_json_read_our(&json, file, "laws", err);
     if (status == MSIM_OK)
         status = read_fits(c, json, file, err);
     if (status == MSIM_OK)
@@ -119,7 +119,7 @@ enum msim_status msim_library_facts_read(struct msim_library_facts *k,
     memset(k, 0, sizeof(*k));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
-    MSIM_TRY(msim_json_read(&json, file, err));
+    MSIM_TRY(msim_json_read_our(&json, file, "kernels", err));
     f = msim_fields_of(json, file, err);
     read_facts(k, &f);
     cJSON_Delete(json);

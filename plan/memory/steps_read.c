@@ -19,7 +19,7 @@ enum msim_status msim_steps_read(struct msim_step_fit *step,
     if (step)
         *step = (struct msim_step_fit){0};
     snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
-    MSIM_TRY(msim_json_read(&json, path, err));
+    MSIM_TRY(msim_json_read_our(&json, path, "steps", err));
     if (memory)
         status = msim_memory_fit_of(memory, json, path, without, err);
     if (step && status == MSIM_OK)

@@ -188,7 +188,7 @@ enum msim_status msim_llm_law_read(struct msim_llm_law *law, const char *path,
     cJSON *json;
 
     msim_llm_law_init(law);
-    MSIM_TRY(msim_json_read(&json, path, err));
+    MSIM_TRY(msim_json_read_our(&json, path, "serving-law", err));
     f = msim_fields_of(json, path, err);
     read_engines(law, &f);
     read_types(law, &f);

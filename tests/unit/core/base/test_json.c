@@ -9,6 +9,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static enum msim_status parse(const char *text, size_t *at)
 {
@@ -141,11 +143,50 @@ static void test_json__without_memory(void)
     cJSON_InitHooks(NULL);
 }
 
+/* A file of ours is of the kind that is wanted, or does not say. */
+static void test_json__kind_of_file(void)
+{
+    static const struct {
+        const char *text, *said;
+    } rows[] = {
+        {"{\"schema\": \"mystique-sim/host/1\"}", NULL},
+        {"{}", NULL},
+        {"{\"schema\": 3}", NULL},
+        {"{\"schema\": \"mystique-sim/host/2\"}", "mystique-sim/host/2"},
+        {"{\"schema\": \"mystique-sim/network/1\"}", "mystique-sim/network/1"},
+    };
+    char path[] = "test_json_XXXXXX";
+    int file = mkstemp(path);
+
+    REQUIRE(file >= 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct msim_error err = {0};
+        char want[256] = "";
+        cJSON *json;
+        size_t n = strlen(rows[i].text);
+
+        CHECK_INT(ftruncate(file, 0), 0);
+        CHECK_INT(pwrite(file, rows[i].text, n, 0), n);
+        CHECK_INT(msim_json_read_our(&json, path, "host", &err),
+                  rows[i].said ? MSIM_EFORMAT : MSIM_OK);
+        CHECK(!json == !!rows[i].said);
+        if (rows[i].said)
+            snprintf(want, sizeof(want),
+                     "schema is \"%s\", want \"mystique-sim/host/1\"",
+                     rows[i].said);
+        CHECK_STR(err.text, want);
+        cJSON_Delete(json);
+    }
+    close(file);
+    unlink(path);
+}
+
 int main(void)
 {
     RUN(test_json__all_of_the_text);
     RUN(test_json__as_cjson_reads);
     RUN(test_json__depth);
     RUN(test_json__without_memory);
+    RUN(test_json__kind_of_file);
     return check_summary();
 }
