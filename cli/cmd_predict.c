@@ -25,6 +25,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -293,11 +294,21 @@ static enum msim_status predict_model(struct msim_predict_options *o,
     return status;
 }
 
+/* Is `name` one of the folders of data/traces? Its path is `at` then. */
+static bool is_sample(char at[PATH_MAX], const char *data, const char *name)
+{
+    int n = snprintf(at, PATH_MAX, "%s/traces/%s", data, name);
+    struct stat info;
+
+    return *name && *name != '.' && !strchr(name, '/') && n > 0 &&
+           n < PATH_MAX && stat(at, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* What is no file may be a word of ours in the wrong place. */
 static enum msim_status check_operands(const struct msim_predict_options *o,
                                        const char *data, struct msim_error *err)
 {
-    char model[PATH_MAX];
+    char model[PATH_MAX], sample[PATH_MAX];
 
     for (uint32_t i = 0; i < o->settings.n_paths; i++) {
         const char *path = o->settings.paths[i];
@@ -310,6 +321,11 @@ static enum msim_status check_operands(const struct msim_predict_options *o,
                              "'%s' is a verb, want it first: 'mystique-sim %s "
                              "[OPTION]...'",
                              path, path);
+        if (is_sample(sample, data, path))
+            return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "no file '%s' is here, want '%s' for the sample "
+                             "of that name",
+                             path, sample);
         n = snprintf(model, sizeof(model), "%s/models/%s.json", data, path);
         if (n > 0 && n < PATH_MAX && access(model, F_OK) == 0)
             return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,

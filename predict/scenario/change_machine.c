@@ -61,7 +61,13 @@ void msim_change_read_gpu(struct msim_change_reader *r, const char *key)
 
 void msim_change_read_network(struct msim_change_reader *r, const char *key)
 {
-    r->row->settings.network = read_name(r, key);
+    /* A grid takes numbers of what is a kind of time. */
+    if (cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(r->f->object, key)))
+        msim_field_refuse(r->f, key,
+                          "a name or a file; a factor is of "
+                          "\"communication\"");
+    else
+        r->row->settings.network = read_name(r, key);
 }
 
 void msim_change_read_host(struct msim_change_reader *r, const char *key)

@@ -86,6 +86,9 @@ run --platform a100 "$data/gpt2"
 [ "${#out}" -gt $((2 * ${#brief})) ] || complain "--brief is not brief"
 usage_error "got --brief with --json" --platform a100 --brief --json "$data/gpt2"
 usage_error "got --brief with several platforms" --platform a100,h100 --brief "$data/gpt2"
+usage_error "no file 'gpt2' is here, want '$data/gpt2' for the sample of that name" predict gpt2
+run predict "$folder/gpt2"
+want_err "gpt2: cannot open"
 # Before a model is recorded, which takes longer: also that a platform cannot be read.
 usage_error "got --brief with several platforms" --platform a100,h100 --brief --model "$folder/nosuch.py:make"
 echo '{"schema": 3}' >"$folder/odd.json"
