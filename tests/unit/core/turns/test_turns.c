@@ -65,10 +65,43 @@ static void test_turns__the_first_failure(void)
     }
 }
 
+static enum msim_status count_me(struct msim_turns *t, void *ctx,
+                                 struct msim_error *err)
+{
+    uint32_t i;
+
+    (void)err;
+    __atomic_add_fetch((uint32_t *)ctx, 1, __ATOMIC_RELAXED);
+    while (msim_turns_next(t, &i))
+        ;
+    return MSIM_OK;
+}
+
+/* As many workers as are asked for, and no more than there are numbers, or than
+ * 64; one where there is nothing to do. */
+static void test_turns__workers(void)
+{
+    static const struct {
+        uint32_t n, threads, workers;
+    } ROWS[] = {{0, 4, 1},     {1, 4, 1},     {2, 4, 2},     {5, 4, 4},
+                {5, 0, 1},     {5, 1, 1},     {5, 2, 2},     {5, 5, 5},
+                {500, 63, 63}, {500, 64, 64}, {500, 65, 64}, {63, 500, 63},
+                {500, 500, 64}};
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        uint32_t workers = 0;
+
+        CHECK(msim_turns_run(ROWS[i].n, ROWS[i].threads, count_me, &workers,
+                             NULL) == MSIM_OK);
+        CHECK_UINT(workers, ROWS[i].workers);
+    }
+}
+
 int main(void)
 {
     RUN(test_turns__each_number_once);
     RUN(test_turns__none);
     RUN(test_turns__the_first_failure);
+    RUN(test_turns__workers);
     return check_summary();
 }
