@@ -10,18 +10,18 @@
 #include <string.h>
 
 /* Without breaks of lines and the blanks behind them, in place. */
-static inline char *squeezed(char *text)
+static inline char *squeezed(char *json)
 {
-    char *to = text;
+    char *to = json;
 
-    for (const char *c = text; *c; c++) {
-        if (*c == '\n')
-            c += strspn(c, "\n ") - 1;
+    for (const char *from = json; *from; from++) {
+        if (*from == '\n')
+            from += strspn(from, "\n ") - 1;
         else
-            *to++ = *c == '"' ? '\'' : *c;
+            *to++ = *from == '"' ? '\'' : *from;
     }
     *to = '\0';
-    return text;
+    return json;
 }
 
 #endif

@@ -10,7 +10,8 @@ static struct msim_app app;
 static struct msim_serving_outcome o;
 static struct msim_serving_wish w;
 
-#define SLO       "'slo': [{'metric': 'e2e', 'percentile': 99, 'limit_ms': 31}], "
+#define SLO "'slo': [{'metric': 'e2e', 'percentile': 99, 'limit_ms': 31}], "
+
 #define TEN       SLO "'arrivals': {'process': 'constant', 'rate': 10}, "
 #define FLOW      "'start': 'front', 'edges': [{'from': 'front', 'to': 'back'}]"
 #define FRONT(as) "'front': {'kind': 'measured', 'service': 10, " as "}, "

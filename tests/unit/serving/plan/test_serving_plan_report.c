@@ -1,90 +1,7 @@
 /* serving/plan/serving_plan_text.c and serving_plan_data.c: a plan that is made
  * up, as text, CSV and JSON. */
-#include "serving/plan/serving_plan_report.h"
-#include "tests/unit/fake_gnuplot.h"
+#include "tests/unit/serving/plan/made_serving_plan.h"
 #include "tests/unit/squeezed.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#define GIB 1073741824.0
-
-enum { H100_TP1, H100_TP2, B200_TP1, B200_TP2, CONFIGS };
-
-static const struct msim_app_class classes[] = {{.name = "chat"},
-                                                {.name = "code"}};
-static const struct msim_promise promises[] = {
-    {MSIM_CLASS_ALL, MSIM_PROMISE_TTFT, 90, 500},
-    {1, MSIM_PROMISE_E2E, 99.9, 20000}};
-static struct msim_serving_spec spec;
-static struct msim_served_fleet fleets[CONFIGS];
-static struct msim_serving_choice c;
-static char text[16384];
-
-static struct msim_fleet_point point(uint32_t config, int64_t replicas,
-                                     double high, double cost)
-{
-    return (struct msim_fleet_point){
-        .config = config,
-        .replicas = replicas,
-        .gpus = 2.0 * (double)replicas,
-        .load = 0.75,
-        .promised = {{200, 150, 250}, {4000, 3000, 5000}},
-        .of_limit = {0.4, 0.3, high},
-        .cost_per_hour = cost,
-        .cost_per_1000 = cost / 4,
-        .cost_per_million_tokens = cost / 8,
-        .power_kw = NAN,
-        .within_limits = true};
-}
-
-static void begin(void)
-{
-    spec = (struct msim_serving_spec){
-        .model = "m8", .currency = "EUR", .rate = 40, .n_platforms = 2};
-    spec.platforms[0].name = "h100";
-    spec.platforms[1].name = "b200";
-    for (int d = 0; d < MSIM_SERVING_DIMENSIONS; d++)
-        spec.n[d] = 1;
-    spec.values[MSIM_SERVING_TP] = cJSON_Parse("[1, 2]");
-    spec.n[MSIM_SERVING_TP] = 2;
-    spec.values[MSIM_SERVING_PRECISION] = cJSON_Parse("\"fp8\"");
-    spec.values[MSIM_SERVING_KV] = cJSON_Parse("\"fp8\"");
-    spec.values[MSIM_SERVING_CHUNKED] = cJSON_Parse("[true]");
-    memset(fleets, 0, sizeof(fleets));
-    for (int i = 0; i < CONFIGS; i++) {
-        fleets[i].gpus = i % 2 ? 2 : 1;
-        fleets[i].memory.weights = 8 * GIB;
-        fleets[i].memory.workspace = GIB / 2;
-        fleets[i].memory.kv_tokens = 100000;
-        fleets[i].capacity = (struct msim_fleet_figure){12.5, 10, 15};
-        fleets[i].tokens = (struct msim_fleet_figure){1250, 1000, 1500};
-    }
-    fleets[H100_TP1].points[MSIM_FLEET_MIDDLE] = point(H100_TP1, 3, 1.1, 7.5);
-    fleets[H100_TP1].points[MSIM_FLEET_SURE] = point(H100_TP1, 4, 1, 10);
-    fleets[H100_TP1].points[MSIM_FLEET_SURE].power_kw = 5.25;
-    fleets[H100_TP1].points[MSIM_FLEET_SURE].frontier = true;
-    fleets[H100_TP2].points[MSIM_FLEET_MIDDLE] = point(H100_TP2, 3, 0.9, NAN);
-    snprintf(fleets[B200_TP1].why, sizeof(fleets[0].why), "too large");
-    snprintf(fleets[B200_TP2].why, sizeof(fleets[0].why), "too slow");
-    c = (struct msim_serving_choice){
-        .spec = &spec,
-        .app = {.classes = classes,
-                .n_classes = 2,
-                .promises = promises,
-                .n_promises = 2},
-        .fleets = fleets,
-        .n = CONFIGS,
-        .best = &fleets[H100_TP1].points[MSIM_FLEET_SURE],
-        .sure = true,
-        .cheaper = &fleets[H100_TP1].points[MSIM_FLEET_MIDDLE]};
-}
-
-static void end(void)
-{
-    for (int d = 0; d < MSIM_SERVING_DIMENSIONS; d++)
-        cJSON_Delete((cJSON *)(uintptr_t)spec.values[d]);
-}
 
 static const char AS_TEXT[] =
     "40 requests/s to m8: TTFT p90 within 500 ms, e2e p99.9 of code within "
@@ -224,8 +141,6 @@ static void test_serving_plan_report__whole(void)
     end();
 }
 
-#define OF(tp) "tp " tp ", fp8, kv_cache_dtype fp8, enable_chunked_prefill true"
-
 /* Nothing is taken: the reason. */
 static void test_serving_plan_report__none(void)
 {
@@ -245,19 +160,17 @@ static void test_serving_plan_report__none(void)
         memset(fleets[i].points, 0, sizeof(fleets[i].points));
     snprintf(fleets[0].why, sizeof(fleets[0].why), "no room");
     msim_serving_none_text(&c, why, sizeof(why));
-    CHECK_STR(why, "nothing can be served: h100, " OF("1") ": no room");
+    CHECK_STR(why, "nothing can be served: h100, " TP1 ": no room");
     c.nearest = &fleets[B200_TP2];
     msim_serving_none_text(&c, why, sizeof(why));
     CHECK_STR(why, "no number of replicas keeps the promises; the nearest is "
-                   "b200, " OF("2") ": too slow");
+                   "b200, " TP2 ": too slow");
     CHECK_STR(written(TEXT),
               "40 requests/s to m8: TTFT p90 within 500 ms, e2e p99.9 of code "
               "within 20000 ms\n\n"
-              "left out: h100, " OF("1") ": no room\n"
-                                         "left out: b200, " OF(
-                                             "1") ": too large\n"
-                                                  "left out: b200, " OF(
-                                                      "2") ": too slow\n");
+              "left out: h100, " TP1 ": no room\n"
+              "left out: b200, " TP1 ": too large\n"
+              "left out: b200, " TP2 ": too slow\n");
     end();
 }
 
@@ -314,49 +227,11 @@ static void test_serving_plan_report__words(void)
     end();
 }
 
-/* What costs something, with its interval, by GPU; in % of the promise. */
-static void test_serving_plan_report__chart(void)
-{
-    struct msim_error err = {0};
-    char *svg = NULL;
-
-    begin();
-    c.priced = true;
-    CHECK_INT(msim_serving_plan_chart(&c, &svg, &err), MSIM_OK);
-    REQUIRE(svg != NULL);
-    CHECK_STR(
-        strstr(svg, "set xlabel"),
-        "set xlabel \"EUR an hour\"\nset ylabel '% of what is promised'\n"
-        "set logscale xy\nset format x '%g'\nset yrange [10:1000]\nset "
-        "xtics (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, "
-        "100000)\nset xtics add (1, 2, 5, 10, 20, 50)\nset ytics (10, 20, "
-        "50, 100, 200, 500, 1000)\n"
-        "$g0 << MSIM_END\n7.5 40 30 110\n10 40 30 100\n"
-        "NaN NaN NaN NaN\nMSIM_END\n"
-        "$g1 << MSIM_END\nNaN NaN NaN NaN\nMSIM_END\n"
-        "plot 100 with lines lw 2 lc rgb '#aa3377' title 'promised', $g0 "
-        "with yerrorbars pt 7 ps 0.8 title \"h100\", $g1 with yerrorbars "
-        "pt 7 ps 0.8 title \"b200\"\n" FAKE_GNUPLOT_END);
-    free(svg);
-    c.priced = false;
-    CHECK_INT(msim_serving_plan_chart(&c, &svg, &err), MSIM_OK);
-    REQUIRE(svg != NULL);
-    CHECK(strstr(svg, "set xlabel \"GPUs\"\n") != NULL);
-    CHECK(strstr(svg, "size 640,480 ") != NULL);
-    CHECK(strstr(svg, "\n6 40 30 90\nNaN ") != NULL);
-    free(svg);
-    end();
-}
-
 int main(void)
 {
-    if (!fake_gnuplot_begin())
-        return 1;
     RUN(test_serving_plan_report__whole);
     RUN(test_serving_plan_report__none);
     RUN(test_serving_plan_report__platforms);
     RUN(test_serving_plan_report__words);
-    RUN(test_serving_plan_report__chart);
-    fake_gnuplot_end();
     return check_summary();
 }
