@@ -83,6 +83,7 @@ static enum msim_status simulate(struct figures *out,
 {
     const char *name = ask->model->name;
     bool own = !ask->network || !*ask->network;
+    int64_t gpus = ask->strategy->gpus, a_node = ask->strategy->gpus_a_node;
     struct msim_predict_settings s = {.data = ask->data,
                                       .paths = &name,
                                       .n_paths = 1,
@@ -90,8 +91,7 @@ static enum msim_status simulate(struct figures *out,
                                       .n_texts = n,
                                       .platform = ask->platform,
                                       .network = own ? NULL : ask->network,
-                                      .gpus_a_node =
-                                          (uint32_t)ask->strategy->gpus_a_node,
+                                      .gpus_a_node = (uint32_t)a_node,
                                       .peers = MSIM_PEERS_FIXED,
                                       .iteration = MSIM_ITERATION_ALL,
                                       .load = {.stand_for_all = true},
@@ -99,8 +99,11 @@ static enum msim_status simulate(struct figures *out,
     struct msim_basis *basis = NULL;
     struct msim_inputs in;
     struct msim_target to;
-    enum msim_status status = msim_predict_load(&in, &to, &s, err);
+    enum msim_status status;
 
+    if (!own) /* a network has nodes of its own, unless they are asked for */
+        s.nodes = (uint32_t)((gpus + a_node - 1) / a_node);
+    status = msim_predict_load(&in, &to, &s, err);
     if (status == MSIM_OK)
         status = msim_basis_new(&basis, &s, &in, &to, err);
     if (status == MSIM_OK)
