@@ -39,7 +39,7 @@ static int64_t layers_of(const struct msim_described *m,
     int size =
         cJSON_GetArraySize(cJSON_GetObjectItem(f->object, "layer_types"));
 
-    return n > 0 && size > 0 ? n * m->layers / size : n;
+    return n > 0 ? n * m->layers / size : n;
 }
 
 /* Does no member say that windows are off? */

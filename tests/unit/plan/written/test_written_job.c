@@ -3,6 +3,8 @@
  * each folder is read as that job. */
 #include "plan/written/written_job.h"
 
+#include "core/base/write_folder.h"
+#include "core/reshape/reshape.h"
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"
 #include "plan/whatif/job_write.h"
@@ -417,6 +419,82 @@ static void test_written_job__asks(void)
     msim_platform_free(on);
 }
 
+/* ---- of changed traces --------------------------------------------------- */
+
+/* The changes that synth.json has then; "": there is none. */
+static const char *changes_of(const struct msim_written_job *job,
+                              const struct msim_reshape *by)
+{
+    static const struct msim_folder_kind KIND = {"synth.json", "\"schema\""};
+    static const struct msim_folder_kinds KINDS = {&KIND, 1};
+    const struct msim_step_change change = {.reshape = by};
+    static char text[1024];
+    const char *begin, *end;
+    struct msim_folder f;
+    enum msim_status status;
+
+    *text = '\0';
+    CHECK_INT(msim_folder_begin(&f, at("changed"), &KINDS, &err), MSIM_OK);
+    status = msim_written_job_write(job, &f, &change, 2, &err);
+    CHECK_INT(msim_folder_end(&f, status, &err), MSIM_OK);
+    if (access(at("changed/synth.json"), F_OK) == 0) {
+        begin = text_of("changed/synth.json");
+        CHECK(strstr(begin, "\"ranks_a_file\": 2,\n") != NULL);
+        begin = strstr(begin, "\"changes\": ");
+        end = begin ? strchr(begin, ']') : NULL;
+        snprintf(text, sizeof(text), "%.*s",
+                 end ? (int)(end - begin) - 11 + 1 : 4,
+                 end ? begin + 11 : "none");
+    }
+    forget(at("changed"));
+    return text;
+}
+
+static void test_written_job__writes_changed(void)
+{
+    static const struct msim_reshape
+        WIDE = {.sizes = {{MSIM_SIZE_HIDDEN, 64, 128}}, .n_sizes = 1},
+        BATCH = {.axes = {{0, 2, false}}, .n_axes = 1},
+        TYPE = {.dtype = MSIM_DT_BF16},
+        ODD = {.sizes = {{MSIM_SIZE_HEADS, 4, 3}}, .n_sizes = 1};
+    struct msim_measured_step got;
+    struct msim_platform *on = NULL;
+    struct msim_written_job job;
+    bool is;
+
+    put(JOB("\"gpus\": 4", ""));
+    REQUIRE(msim_written_job_open(&job, &is, folder, MSIM_DATA, &err) ==
+            MSIM_OK);
+    CHECK_STR(changes_of(&job, &WIDE), "[{\"hidden\": 128}]");
+    CHECK_STR(changes_of(&job, &BATCH), "none");
+    CHECK_STR(changes_of(&job, &TYPE), ""); /* no description has it */
+    CHECK_STR(changes_of(&job, &ODD), "");
+    REQUIRE(msim_platform_load(&on, MSIM_DATA, "a100", &err) == MSIM_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct msim_step_change by = {.reshape = i ? &TYPE : &WIDE};
+
+        CHECK_INT(job.source.ask(&got, job.source.own, &by, on, &err), MSIM_OK);
+        CHECK_INT(got.us > 0, !i);
+        CHECK_INT(got.peak > 0, !i);
+    }
+    msim_platform_free(on);
+    msim_written_job_release(&job);
+    put(JOB("\"gpus\": 4", ", \"changes\": [" TEN ", {\"ffn\": 2}, {\"ffn\": "
+                           "2}, {\"ffn\": 2}, {\"ffn\": 2}, {\"ffn\": 2}]"));
+    REQUIRE(msim_written_job_open(&job, &is, folder, MSIM_DATA, &err) ==
+            MSIM_OK);
+    CHECK(strstr(changes_of(&job, &WIDE), "{\"hidden\": 128}]") != NULL);
+    msim_written_job_release(&job);
+    put(JOB("\"gpus\": 4",
+            ", \"changes\": [" TEN ", {\"ffn\": 2}, {\"ffn\": 2}, {\"ffn\": 2}"
+            ", {\"ffn\": 2}, {\"ffn\": 2}, {\"ffn\": 2}]"));
+    REQUIRE(msim_written_job_open(&job, &is, folder, MSIM_DATA, &err) ==
+            MSIM_OK);
+    CHECK_STR(changes_of(&job, &WIDE), "");   /* seventeen are too many */
+    CHECK(*changes_of(&job, &BATCH) != '\0'); /* these are sixteen */
+    msim_written_job_release(&job);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -430,6 +508,7 @@ int main(void)
     RUN(test_written_job__ranks);
     RUN(test_written_job__lets_know);
     RUN(test_written_job__asks);
+    RUN(test_written_job__writes_changed);
     forget(folder);
     return check_summary();
 }
