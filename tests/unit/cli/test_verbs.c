@@ -32,6 +32,17 @@ static int asked(const char *line, struct said *said)
     "option '" option "' is '" value "', want a whole number from " from       \
     " to " to
 
+#define METHOD(value)                                                          \
+    "option '--method' is '" value "', want union, convolution or search"
+#define RATE     "requests a second, above 0 and at most 1e9"
+#define CLIENTS  "clients, from 1 to 1000000"
+#define REQUESTS "requests, from 1 to 50000000"
+#define GOODPUT  "METRIC:MS, with e2e, ttft or tpot"
+#define PLANS                                                                  \
+    "prints CSV, one line a plan: it goes without --plan, --json, "            \
+    "--counters, "                                                             \
+    "--timeline, --chart"
+
 static void test_verbs__refuse(void)
 {
     static const char *const ROWS[][2] = {
@@ -119,6 +130,74 @@ static void test_verbs__refuse(void)
         {"help zzzzz", "'zzzzz' is neither a verb nor a file, see "
                        "'mystique-sim --help'"},
         {"help predic", "unknown verb 'predic', did you mean 'predict'?"},
+        {"size t --rate 0", "option '--rate' is '0', want a number above 0"},
+        {"size t --rate 1x", "option '--rate' is '1x', want a number above 0"},
+        {"size t --request-rate inf",
+         "option '--rate' is 'inf', want a number above 0"},
+        {"size t --patience -1",
+         "option '--patience' is '-1', want a number above 0"},
+        {"size t --method unio", METHOD("unio") "; did you mean 'union'?"},
+        {"size t --method zzz", METHOD("zzz")},
+        {"serve t --rate 0", "option '--rate' is '0', want " RATE},
+        {"serve t --rate 1.1e9", "option '--rate' is '1.1e9', want " RATE},
+        {"serve t --concurrency 0.5",
+         "option '--concurrency' is '0.5', want " CLIENTS},
+        {"serve t --concurrency 1.5",
+         "option '--concurrency' is '1.5', want " CLIENTS},
+        {"serve t --concurrency 1000001",
+         "option '--concurrency' is '1000001', want " CLIENTS},
+        {"serve t --num-requests 0",
+         "option '--num-requests' is '0', want " REQUESTS},
+        {"serve t --num-requests 50000001",
+         "option '--num-requests' is '50000001', want " REQUESTS},
+        {"serve t --seconds 0", "option '--seconds' is '0', want seconds, "
+                                "above 0 and at most 1e7"},
+        {"serve t --seconds 10000001",
+         "option '--seconds' is '10000001', want seconds, above 0 and at most "
+         "1e7"},
+        {"serve t --warmup -1",
+         "option '--warmup' is '-1', want seconds, from 0 to 1e7"},
+        {"serve t --warmup 10000001",
+         "option '--warmup' is '10000001', want seconds, from 0 to 1e7"},
+        {"serve t --seed -1",
+         "option '--seed' is '-1', want a whole number, from 0"},
+        {"serve t --seed 0.5",
+         "option '--seed' is '0.5', want a whole number, from 0"},
+        {"serve t --goodput e2e", "option '--goodput' is 'e2e', want " GOODPUT},
+        {"serve t --goodput e2:3",
+         "option '--goodput' is 'e2:3', want " GOODPUT},
+        {"serve t --goodput :3", "option '--goodput' is ':3', want " GOODPUT},
+        {"serve t --goodput ttft:0",
+         "option '--goodput' is '0', want a limit in ms, above 0"},
+        {"serve t --rate 3 --concurrency 3",
+         "--rate and --concurrency exclude each other"},
+        {"serve t --requests l --concurrency 3",
+         "--requests and --concurrency exclude each other"},
+        {"serve t --plans p --json", "--plans " PLANS},
+        {"serve t --plans p --plan q", "--plans " PLANS},
+        {"serve t --plans p --counters q", "--plans " PLANS},
+        {"serve t --plans p --timeline q", "--plans " PLANS},
+        {"serve t --plans p --chart q.svg", "--plans " PLANS},
+        {"serve t --chart q", "option '--chart' is 'q', want a file that ends "
+                              "in .svg or .png"},
+        {"serve t --timeline a --counters a",
+         "a: is what '--counters' and '--timeline' would both write; want two "
+         "files"},
+        {"serve", "want APP.json, or --rows POINTS.csv"},
+        {"serve --rows r t", "--rows takes no application"},
+        {"serve --rows r --json", "--rows is printed as text or CSV"},
+        {"serve t --models m", "--models goes with --rows"},
+        {"whatif --grid a=1 --sensitivity t",
+         "t: --grid has scenarios, and --sensitivity its own"},
+        {"whatif --write d --sensitivity t",
+         "t: --sensitivity changes durations alone, and --write writes changed "
+         "traces"},
+        {"whatif --kernels --sensitivity t",
+         "t: --sensitivity changes durations alone, and --kernels lists what "
+         "scenarios change"},
+        {"whatif s t --simulate",
+         "t: --simulate is of a described model: what is predicted of traces "
+         "is simulated"},
         {"calibrate --seed -1", RANGE("--seed", "-1", "0", "4294967295")},
         {"calibrate", "--out is missing, want the platform file to write"},
         {"calibrate --from t",
@@ -188,6 +267,15 @@ static void test_verbs__take(void)
         "compare --fail-above 10000% no/such no/such",
         "synth -o x no/such",
         "serve no/such",
+        "serve no/such --rate 1e-6 --num-requests 1 --seed 0 --warmup 0",
+        "serve no/such --rate 1e9 --num-requests 50000000 --warmup 1e7",
+        "serve no/such --concurrency 1 --seconds 1e-6 --goodput e2el:1e-6",
+        "serve no/such --concurrency 1000000 --seconds 1e7 --goodput tpot:1e12",
+        "serve no/such --seed 9007199254740992 --goodput ttft:1 --goodput "
+        "e2e:2",
+        "serve no/such --timeline a --counters b --chart c.png",
+        "size no/such --rate 1e-9 --patience 1e9 --method search",
+        "size no/such --request-rate 3 --method union",
         "validate --max-error 1e-9 no/such no/such",
         "whatif --sensitivity no/such",
         "convert -o x no/such",
