@@ -374,6 +374,20 @@ static void test_opmap_args__passes(void)
     }
 }
 
+/* Without a node that has its number there is none, here of number 0. */
+static void test_opmap_args__no_other_pass(void)
+{
+    struct msim_opmap_ctx c;
+
+    build_init(&b);
+    build_op(&b, 0, "aten::relu", "f32[3]", NULL);
+    b.ops[0].seq = 0;
+    c = ctx_of(0, -1);
+    CHECK_INT(msim_opmap_backward_of(&c), MSIM_NONE);
+    CHECK_INT(msim_opmap_forward_of(&c, "aten::", ""), MSIM_NONE);
+    build_release(&b);
+}
+
 /* An ET has no times: its numbers are the order. */
 static void test_opmap_args__order_by_numbers(void)
 {
@@ -408,6 +422,7 @@ int main(void)
     RUN(test_opmap_args__launches_that_do_not_count);
     RUN(test_opmap_args__elements_by_launches);
     RUN(test_opmap_args__passes);
+    RUN(test_opmap_args__no_other_pass);
     RUN(test_opmap_args__order_by_numbers);
     return check_summary();
 }
