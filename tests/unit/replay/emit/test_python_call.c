@@ -2,7 +2,10 @@
  * One call of an operator: which arguments are left out, since the signature
  * gives them, and how the others are written.
  */
+#include "replay/emit/python_call.h"
+
 #include "tests/unit/made_et.h"
+#include "tests/unit/made_ops.h"
 
 #define HEAD "@torch.no_grad()\ndef step():\n    "
 
@@ -184,6 +187,58 @@ static void test_call__by_run(void)
     }
 }
 
+/* ---- collectives --------------------------------------------------------- */
+
+/* By its name, without what the benchmark fills in and what is None; in a group
+ * of some ranks, and waited for at once, where that is so. */
+static void test_collective__arguments(void)
+{
+    static const struct {
+        uint32_t size; /* of its group; the job has 4 ranks */
+        bool sync;
+        const char *call;
+    } ROWS[] = {
+        {4, false, "collective('gather', [X[0], X[1]], 3, 5)"},
+        {2, false, "collective('gather', [X[0], X[1]], 3, 5, group=0)"},
+        {4, true, "collective('gather', [X[0], X[1]], 3, 5, sync=True)"},
+        {2, true,
+         "collective('gather', [X[0], X[1]], 3, 5, group=0, sync=True)"},
+    };
+    static struct build b;
+    struct msim_schema schema = {0};
+    struct msim_statement s = {.kind = MSIM_STATEMENT_COLLECTIVE, .n_in = 2};
+    struct msim_program_input operands[] = {{MSIM_INPUT_OUTSIDE, 0},
+                                            {MSIM_INPUT_OUTSIDE, 1}};
+    struct msim_program p = {.trace = &b.t,
+                             .schemas = {.data = &schema, .n = 1},
+                             .statements = {.data = &s, .n = 1},
+                             .operands = {.data = operands, .n = 2}};
+    struct msim_loops fold = {.program = &p};
+
+    build_init(&b);
+    build_op(&b, 0, "c10d::gather", "(f32[1] f32[1]) 9 3 none true 7 5 8",
+             NULL);
+    b.t.world_size = 4;
+    b.t.n_groups = 1;
+    CHECK(msim_schema_read(
+        &schema, "c10d::gather(Tensor[] tensors, "
+                 "__torch__.torch.classes.c10d.ProcessGroup process_group, int "
+                 "op, Tensor? sparse, bool async_op=True, int timeout=-1, int "
+                 "root=0) -> Tensor[]"));
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        struct msim_body body = {.p = &p, .fold = &fold};
+        struct msim_text out = {0};
+
+        b.groups[0].size = ROWS[i].size;
+        s.sync = ROWS[i].sync;
+        msim_body_collective(&body, &out,
+                             (struct msim_body_place){0, MSIM_NONE});
+        CHECK_STR(msim_text_get(&out), ROWS[i].call);
+        free(out.bytes.data);
+    }
+    build_release(&b);
+}
+
 int main(void)
 {
     RUN(test_call__defaults);
@@ -191,5 +246,6 @@ int main(void)
     RUN(test_call__left_out_between);
     RUN(test_call__odd_names);
     RUN(test_call__by_run);
+    RUN(test_collective__arguments);
     return check_summary();
 }
