@@ -162,6 +162,13 @@ static void test_explore__batches(void)
     CHECK(done.no_batches);
     CHECK_INT(app.stages[0].batching.n_law, 2);
     CHECK_REL(app.stages[0].batching.law[1].factor, 7, 0);
+    put_rows("t_s,latency_ms,wait_ms,batch", "15,5,1", 12);
+    CHECK_STR(explore("'workers': 2, 'batching': {'max_batch': 2, 'law': [[1, "
+                      "1], [2, 7]]}",
+                      false),
+              "");
+    CHECK(!done.no_batches);
+    CHECK_REL(app.stages[0].batching.law[1].factor, 7, 0);
     put_rows("t_s,latency_ms,wait_ms,batch", "15,5,9", 12);
     CHECK_STR(explore("'workers': 2, 'batching': {'max_batch': 8}", false),
               "what the explorer answered of stage 'a b' does not fit its "
