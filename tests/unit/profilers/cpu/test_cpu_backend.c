@@ -230,6 +230,7 @@ static void test_cpu_backend__prepares(void)
         CHECK_INT(MSIM_BACKEND_CPU.prepare(cpu, line, &c, &err),
                   CASES[i].why ? MSIM_ENOMODEL : MSIM_OK);
         CHECK_STR(err.text, CASES[i].why ? CASES[i].why : "");
+        CHECK(!CASES[i].why == (c.time != NULL));
         if (!CASES[i].why) {
             CHECK_INT(c.time(c.state, &us, NULL), MSIM_OK);
             CHECK(us >= 0 && us < 60e6);

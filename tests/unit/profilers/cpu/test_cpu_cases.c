@@ -4,53 +4,9 @@
  */
 #include "profilers/cpu/cpu.h"
 #include "tests/check.h"
+#include "tests/unit/made_cpu.h"
 
 #include <string.h>
-
-#define CACHE 65536 /* bytes: areas of twice that */
-
-static struct msim_cpu *new_cpu(void)
-{
-    static struct msim_cpu cpu;
-
-    memset(&cpu, 0, sizeof(cpu));
-    cpu.device.cores = 1;
-    msim_operands_init(&cpu.operands, CACHE);
-    msim_contention_threads(1);
-    return &cpu;
-}
-
-/* An experiment's case, from its line. */
-static struct msim_case prepare(
-    enum msim_status (*make)(struct msim_cpu *, const struct msim_experiment *,
-                             struct msim_case *, struct msim_error *),
-    struct msim_cpu *cpu, const char *line)
-{
-    cJSON *o = cJSON_Parse(line);
-    struct msim_error err = {0};
-    struct msim_experiment e;
-    struct msim_case c = {0};
-
-    CHECK(msim_experiment_read(&e, o, &err) == MSIM_OK);
-    CHECK(make(cpu, &e, &c, &err) == MSIM_OK);
-    CHECK_STR(err.text, "");
-    cJSON_Delete(o);
-    return c;
-}
-
-static void run(const struct msim_case *c)
-{
-    double us = 0;
-
-    REQUIRE(c->time && c->time(c->state, &us, NULL) == MSIM_OK);
-    CHECK(us > 0);
-}
-
-static const float *taken(const struct msim_cpu *cpu, enum msim_operand_kind of,
-                          size_t at)
-{
-    return (const float *)(const void *)(cpu->operands.areas[of].bytes + at);
-}
 
 /* Takes lie one behind the other, on lines of 64 bytes, until the end of an
  * area of 2 * 65536 + 512 bytes; a third of 50000 begins again. */
@@ -186,68 +142,9 @@ static void test_cpu_vector__looks_up_other_rows(void)
 
 /* ---- rows, by whatever has them: oneDNN or our own loops ----------------- */
 
-#define COLS 48
-
-enum { SOFTMAX, LOG_SOFTMAX, LN, RMS_NORM };
-
-/* `a` normed, with weights (and for LN as many biases) from `w`. */
-static double expected(int op, const float *a, const float *w, int i)
-{
-    double most = a[0], sum = 0, mean = 0, square = 0, scale;
-
-    for (int k = 0; k < COLS; k++)
-        most = a[k] > most ? a[k] : most;
-    for (int k = 0; k < COLS; k++) {
-        sum += exp(a[k] - most);
-        mean += op == LN ? a[k] / (double)COLS : 0;
-    }
-    for (int k = 0; k < COLS; k++)
-        square += (a[k] - mean) * (a[k] - mean) / COLS;
-    scale = 1 / sqrt(square + 1e-5);
-    switch (op) {
-    case SOFTMAX:
-        return exp(a[i] - most) / sum;
-    case LOG_SOFTMAX:
-        return a[i] - most - log(sum);
-    case LN:
-        return (a[i] - mean) * scale * w[i] + w[COLS + i];
-    default:
-        return a[i] * scale * w[i];
-    }
-}
-
-/* Seven rows, the weights behind them: 7 * 48 and 48 floats are whole lines, so
- * that operands lie side by side. fp32 has 7 digits, sums of 48 keep 5. */
-static void check_rows(int op, const char *name)
-{
-    struct msim_cpu *cpu = new_cpu();
-    struct msim_case c;
-    const float *a, *out;
-    char line[128];
-
-    snprintf(line, sizeof(line),
-             "{\"table\":\"vector\",\"op\":\"%s\",\"dtype\":\"fp32\","
-             "\"shape\":\"7x%d\"}",
-             name, COLS);
-    c = prepare(msim_cpu_vector, cpu, line);
-    run(&c);
-    a = taken(cpu, MSIM_OPERAND_F32, 0);
-    out = taken(cpu, MSIM_OPERAND_OUT, 0);
-    for (int i = 0; i < 7 * COLS; i++) {
-        double want = expected(op, a + i / COLS * COLS, a + 7 * COLS, i % COLS);
-
-        CHECK(fabs(out[i] - want) <= 1e-5 * (1 + fabs(want)));
-    }
-    c.release(c.state);
-    msim_operands_release(&cpu->operands);
-}
-
 static void test_cpu_vector__works_on_rows(void)
 {
-    check_rows(SOFTMAX, "softmax");
-    check_rows(LOG_SOFTMAX, "log_softmax");
-    check_rows(LN, "layer_norm");
-    check_rows(RMS_NORM, "rms_norm");
+    made_cpu_check_rows();
 }
 
 /* ---- shares ---------------------------------------------------------------
@@ -495,44 +392,6 @@ static void test_cpu_gemm__multiplies(void)
     }
 }
 
-/* ---- what is refused ------------------------------------------------------
- */
-
-static void check_refused(
-    enum msim_status (*make)(struct msim_cpu *, const struct msim_experiment *,
-                             struct msim_case *, struct msim_error *),
-    const char *line, const char *why)
-{
-    cJSON *o = cJSON_Parse(line);
-    struct msim_error err = {0};
-    struct msim_experiment e;
-    struct msim_case c = {0};
-
-    REQUIRE(msim_experiment_read(&e, o, &err) == MSIM_OK);
-    CHECK_INT(make(new_cpu(), &e, &c, &err), MSIM_ENOMODEL);
-    CHECK_STR(err.text, why);
-    CHECK(!c.time && !c.release);
-    cJSON_Delete(o);
-}
-
-static void test_cpu__refuses(void)
-{
-    check_refused(msim_cpu_gemm,
-                  "{\"table\":\"gemm\",\"dtype\":\"fp16\",\"m\":8,\"n\":8,"
-                  "\"k\":8,\"layout\":\"NN\"}",
-                  "no products of 'fp16' here, want fp32, fp64 or bfloat16");
-    check_refused(msim_cpu_vector,
-                  "{\"table\":\"vector\",\"op\":\"add\",\"dtype\":\"fp16\","
-                  "\"shape\":\"8\"}",
-                  "no operator 'add' of 'fp16' here");
-    check_refused(msim_cpu_copy,
-                  "{\"table\":\"copy\",\"op\":\"h2d\",\"memory\":\"pinned\","
-                  "\"bytes\":8}",
-                  "no copy 'h2d' here, want d2d: host and device are one");
-    check_refused(msim_cpu_latency, "{\"table\":\"latency\",\"op\":\"launch\"}",
-                  "no latency 'launch' here, want call or wake");
-}
-
 int main(void)
 {
     RUN(test_cpu_operands__move_on);
@@ -547,6 +406,5 @@ int main(void)
     RUN(test_cpu_copy__copies);
     RUN(test_cpu_gemm__multiplies);
     RUN(test_cpu_gemm__multiplies_bfloat16);
-    RUN(test_cpu__refuses);
     return check_summary();
 }
