@@ -93,7 +93,7 @@ static void test_find__room(void)
 /* The folder of the program, and of a name at most 63 bytes. */
 static void test_beside__this(void)
 {
-    char self[PATH_MAX], path[PATH_MAX], name[81], want[PATH_MAX + 128];
+    char self[PATH_MAX], path[PATH_MAX], name[64], want[PATH_MAX + 128];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
     REQUIRE(n > 0);
@@ -103,8 +103,8 @@ static void test_beside__this(void)
     snprintf(want, sizeof(want), "%s/msim-learn", self);
     CHECK_STR(path, want);
     memset(name, 'n', sizeof(name) - 1);
-    name[80] = '\0';
     name[63] = '\0';
+    memset(path, 'x', sizeof(path)); /* what was there before */
     msim_beside_path(path, name);
     snprintf(want, sizeof(want), "%s/%s", self, name);
     CHECK_STR(path, want);
