@@ -1,0 +1,184 @@
+/* serving/watch/watch.c: what verdicts say of seconds that are written down,
+ * with trees of one leaf each, whose odds follow what came true. */
+#include "serving/watch/watch.h"
+#include "tests/check.h"
+
+#include <math.h>
+
+#define HORIZON 5
+#define LIMIT   100.0
+#define SECONDS 100
+
+static struct msim_stage stages[] = {{.name = "web", .replicas = 3}};
+static const struct msim_app_class classes[] = {{.name = "all", .share = 1}};
+static const struct msim_promise promises[] = {
+    {MSIM_CLASS_ALL, MSIM_PROMISE_E2E, 99, LIMIT}};
+static const struct msim_app app = {.promises = promises,
+                                    .n_promises = 1,
+                                    .classes = classes,
+                                    .n_classes = 1,
+                                    .stages = stages,
+                                    .n_stages = 1};
+static struct msim_watch w;
+static struct msim_verdict v;
+
+/* Trees that always say so many ten-thousandths. */
+static bool read_leaf(struct msim_forest *f, int ten_thousandths)
+{
+    char text[128];
+    cJSON *json;
+    enum msim_status status;
+
+    snprintf(text, sizeof(text),
+             "{\"cuts\": \"\", \"splits\": \"0\", \"leaves\": \"%d\", \"low\": "
+             "-9, \"high\": 9}",
+             ten_thousandths);
+    json = cJSON_Parse(text);
+    status = json ? msim_forest_read(f, json, MSIM_FEATURES) : MSIM_ENOMEM;
+    cJSON_Delete(json);
+    return CHECK_INT(status, MSIM_OK);
+}
+
+/* A second, whose 99th percentile is that. */
+static void add(int t, double p99_ms)
+{
+    struct msim_counters_row row = {.t = t};
+
+    for (int c = 0; c < MSIM_COUNTERS; c++)
+        row.v[c] = NAN;
+    row.v[MSIM_COUNTER_ARRIVALS] = 10;
+    row.v[MSIM_COUNTER_P99_MS] = row.v[MSIM_COUNTER_MEAN_MS] = p99_ms;
+    CHECK(!msim_watch_add(&w, &row, &v));
+    row.stage = 1;
+    CHECK(msim_watch_add(&w, &row, &v));
+    CHECK_REL(v.t, t, 1e-9);
+}
+
+static bool begin(const struct msim_watch_model *general,
+                  const struct msim_watch_model *model, double horizon)
+{
+    return CHECK_INT(msim_watch_init(&w, &app, general, model, horizon, NULL),
+                     MSIM_OK);
+}
+
+/* Without trees: when the p99 passes the limit, by the steeper of two lines;
+ * not where that takes more than four horizons. */
+static void test_watch__leads(void)
+{
+    int known = 0, now = 0;
+
+    if (!begin(NULL, NULL, HORIZON))
+        return;
+    for (int t = 1; t <= SECONDS; t++) {
+        double x, slope, ahead, lead;
+
+        add(t, t < 50 ? 40 : 40 * exp(0.03 * (t - 50)));
+        CHECK(isnan(v.p_violation) && isnan(v.p99_next_ms));
+        CHECK_REL(w.seconds.stages[0].v[MSIM_COUNTER_REPLICAS], 3, 0);
+        x = w.x[MSIM_FEATURE_P99_LOG];
+        slope = w.x[MSIM_FEATURE_P99_SLOPE_5S];
+        ahead =
+            (w.x[MSIM_FEATURE_P99_AHEAD_TWICE] - w.x[MSIM_FEATURE_P99_LOG_3S]) /
+            HORIZON;
+        lead = -x / (slope > ahead ? slope : ahead);
+        if (x > 0)
+            CHECK(v.lead_s == 0);
+        else if (lead >= 0 && lead <= 4 * HORIZON)
+            CHECK_REL(v.lead_s, lead, 1e-9);
+        else
+            CHECK(isnan(v.lead_s));
+        known += v.lead_s > 0;
+        now += v.lead_s == 0;
+    }
+    /* 0.03 a second: from log(2.5) on it takes 30 seconds, of which the last
+     * 20 are near enough, or some more by the other line. */
+    CHECK(known >= 18 && known <= 30);
+    CHECK_INT(now, 100 - 50 - 30);
+    msim_watch_release(&w);
+}
+
+/* Trees of all applications say even odds. Each second that was said to be
+ * before a violation, and was none, takes a twentieth of what was said from the
+ * log odds; each that was adds a twentieth of what was missing. */
+static void test_watch__learns(void)
+{
+    struct msim_watch_model m = {.horizon_s = HORIZON, .odds = {.said = 1}};
+    double said[SECONDS + 1], shift = 0;
+
+    if (!read_leaf(&m.violation, 0) || !read_leaf(&m.next, 5000) ||
+        !begin(&m, NULL, HORIZON))
+        return;
+    for (int t = 1; t <= SECONDS; t++) {
+        bool came = false;
+
+        add(t, t > 40 && t < 50 ? 200 : t == 60 ? 100 : 50);
+        for (int k = t - HORIZON + 1; k <= t; k++)
+            came |= k > 40 && k < 50;
+        if (t > HORIZON)
+            shift += 0.05 * (came - said[t - HORIZON]);
+        said[t] = 1 - 1 / (1 + exp(shift));
+        CHECK_REL(v.p_violation, said[t], 1e-9);
+        if (t > 3 && t < 40)
+            CHECK_REL(v.p99_next_ms, 50 * exp(0.5), 1e-6);
+    }
+    msim_watch_release(&w);
+    /* The odds go no further than 2, either way. */
+    if (!begin(&m, NULL, HORIZON))
+        return;
+    for (int t = 1; t <= 300; t++)
+        add(t, 200);
+    CHECK_REL(w.shift, 2, 1e-12);
+    CHECK_REL(v.p_violation, 1 - 1 / (1 + exp(2)), 1e-9);
+    w.shift = -1.99;
+    for (int t = 301; t <= 340; t++)
+        add(t, 50);
+    CHECK(w.shift >= -2 && w.shift < -1.99);
+    msim_watch_release(&w);
+    /* The longest horizon that is remembered, and one that is not. */
+    for (int longer = 0; longer < 2; longer++) {
+        if (!begin(&m, NULL, MSIM_WATCH_HORIZON_MOST + longer))
+            return;
+        for (int t = 1; t <= MSIM_WATCH_HORIZON_MOST + 5; t++)
+            add(t, 50);
+        CHECK_INT(w.shift < 0, !longer);
+        msim_watch_release(&w);
+    }
+    msim_forest_release(&m.violation);
+    msim_forest_release(&m.next);
+}
+
+/* Trees of this application are asked, and know what those of all say; nothing
+ * is learned beside them. */
+static void test_watch__asks_its_own(void)
+{
+    struct msim_watch_model all = {.horizon_s = HORIZON,
+                                   .odds = {.said = 0.5, .plus = 0.25}},
+                            own = {.horizon_s = 2 * HORIZON,
+                                   .odds = {.said = 1}};
+
+    if (!read_leaf(&all.violation, 20000) || !read_leaf(&all.next, 3000) ||
+        !read_leaf(&own.violation, 10000) || !read_leaf(&own.next, 0) ||
+        !begin(&all, &own, HORIZON))
+        return;
+    for (int t = 1; t <= 20; t++)
+        add(t, 50);
+    CHECK_REL(w.x[MSIM_FEATURE_PRIOR], 0.5 * 2 + 0.25, 1e-6);
+    CHECK_REL(w.x[MSIM_FEATURE_PRIOR_NEXT], 0.3, 1e-6);
+    CHECK(w.shift == 0);
+    /* e to 1, within ten seconds: the root of what is left within five. */
+    CHECK_REL(v.p_violation, 1 - sqrt(1 / (1 + exp(1))), 1e-6);
+    CHECK_REL(v.p99_next_ms, 50, 1e-6);
+    msim_watch_release(&w);
+    msim_forest_release(&all.violation);
+    msim_forest_release(&all.next);
+    msim_forest_release(&own.violation);
+    msim_forest_release(&own.next);
+}
+
+int main(void)
+{
+    RUN(test_watch__leads);
+    RUN(test_watch__learns);
+    RUN(test_watch__asks_its_own);
+    return check_summary();
+}
