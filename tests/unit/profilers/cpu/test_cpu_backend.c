@@ -167,6 +167,11 @@ static void test_cpu_backend__greets(void)
     check_list(tables, "gemm",
                msim_cpu_has_bfloat16(cpu) ? "[\"fp32\",\"fp64\",\"bfloat16\"]"
                                           : "[\"fp32\",\"fp64\"]");
+    check_list(tables, "vector",
+               "[\"add:fp32\",\"mul:fp32\",\"relu:fp32\",\"gelu:fp32\","
+               "\"tanh:fp32\",\"copy:fp32\",\"softmax:fp32\","
+               "\"log_softmax:fp32\",\"layer_norm:fp32\",\"rms_norm:fp32\","
+               "\"sum:fp32\",\"index_select:fp32\"]");
     check_list(tables, "copy", "[\"d2d\"]");
     check_list(tables, "latency", "[\"call\",\"wake\"]");
     if (conv)
