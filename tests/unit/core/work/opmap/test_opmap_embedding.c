@@ -1,6 +1,7 @@
-/* Look-ups in tables of fbgemm: which argument is what. */
+/* Gathers, scatters, and look-ups in tables of fbgemm: which argument is
+ * what. */
 #include "core/work/opmap/opmap.h"
-#include "tests/unit/made_ops.h"
+#include "tests/unit/made_works.h"
 
 static struct msim_work work_of(struct build *b, uint32_t op)
 {
@@ -108,8 +109,139 @@ static void test_opmap_embedding__fewer_rows_than_bags(void)
     build_release(&b);
 }
 
+/*
+ * 7 rows of a table of 20 x 3: narrow rows are counted in blocks of 1024
+ * elements. 21 numbers of 4 bytes and 7 indices of 8.
+ */
+static void test_opmap_embedding__gathers(void)
+{
+    static const struct works_row rows[] = {
+        {"aten::embedding", "f32[20,3] i64[7] -1", NULL,
+         "embedding:embedding fp32 1x21 lookups 7 of 20 row_bytes 12 0/140/84"},
+        {"aten::embedding", "f16[20,2048] i32[7]", NULL,
+         "embedding:embedding fp16 7x2048 lookups 7 of 20 row_bytes 4096 "
+         "0/28700/28672"},
+        {"aten::embedding", "f32[20,1024] i64[7]", NULL,
+         "embedding:embedding fp32 7x1024 lookups 7 of 20 row_bytes 4096 "
+         "0/28728/28672"},
+        {"aten::embedding", "f32[20,500] i64[7]", NULL,
+         "embedding:embedding fp32 4x1024 elems 3500 lookups 7 of 20 row_bytes "
+         "2000 0/14056/14000"},
+        {"aten::embedding", "f32[20,3] none", NULL, "unknown"},
+        {"aten::embedding", "none i64[7]", NULL, "unknown"},
+        {"aten::index_select", "f32[20,3] 0 i64[7]", NULL,
+         "embedding:index_select fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "0/140/84"},
+        {"aten::index_select", "f32[20,3] 1 i64[7]", NULL,
+         "embedding:index_select fp32 1x140 lookups 7 of 3 row_bytes 80 "
+         "0/616/560"},
+        {"aten::index_select", "f32[20,3] -2 i64[7]", NULL,
+         "embedding:index_select fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "0/140/84"},
+        {"aten::index_select", "f32[20,3] 0", NULL, "unknown"},
+        {"aten::index_add", "f32[20,3] 0 i64[7] f32[7,3]", NULL,
+         "embedding:index_add fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "21/140/84"},
+        /* an index for each element: a sector of 32 bytes at most, and no
+         * more than there is */
+        {"aten::gather", "f32[20,30] 1 i64[7,2]", NULL,
+         "embedding:gather fp32 1x14 0/560/56"},
+        {"aten::gather", "f32[20,3] 1 i64[7,2]", NULL,
+         "embedding:gather fp32 1x14 0/352/56"},
+        {"aten::scatter_add", "f32[20,3] 1 i64[7,2] f32[7,2]", NULL,
+         "embedding:scatter_add fp32 1x14 14/168/56"},
+        {"aten::gather", "f32[20,3] 1", NULL, "unknown"},
+        {"aten::_embedding_bag", "f32[20,3] i64[7] i64[2]", NULL,
+         "embedding:embedding_bag fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "21/156/24"},
+        {"aten::_embedding_bag", "f32[20,3] i64[7] none", NULL,
+         "embedding:embedding_bag fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "21/140/84"},
+        {"aten::_embedding_bag", "f32[20,3] none", NULL, "unknown"},
+        {"aten::embedding_dense_backward", "f32[7,3] i64[7] 20 -1 false", NULL,
+         "embedding:embedding_backward fp32 1x21 lookups 7 of 20 row_bytes 12 "
+         "21/140/324 kernels 6"},
+        {"aten::embedding_dense_backward", "f32[7,3] none 20", NULL, "unknown"},
+    };
+    static struct build b;
+
+    WORKS_CHECK(rows);
+    /* where zeros() is below, it has the clearing */
+    build_init(&b);
+    build_op(&b, 0, "aten::embedding_dense_backward",
+             "f32[7,3] i64[7] 20 -1 false", NULL);
+    build_op(&b, 1, "aten::zeros", "(20 3)", NULL);
+    works_check(&b.t, 0,
+                "embedding:embedding_backward fp32 1x21 21/140/84 kernels 6");
+    build_release(&b);
+}
+
+/* self[indices] of 20 x 6 x 5: indices, broadcast, times what has none. A mask
+ * selects what is not recorded: all at most. */
+static void test_opmap_embedding__indices(void)
+{
+    static const struct works_row rows[] = {
+        {"aten::index", "f32[20,6,5] (i64[7])", NULL,
+         "embedding:index fp32 1x210 0/896/840"},
+        {"aten::index", "f32[20,6,5] (i64[7] i64[7])", NULL,
+         "embedding:index fp32 1x35 0/252/140"},
+        {"aten::index", "f32[20,6,5] (none i64[7])", NULL,
+         "embedding:index fp32 1x700 0/2856/2800"},
+        {"aten::index", "f32[20,6,5] (i64[7] i64[7] i64[7])", NULL,
+         "embedding:index fp32 1x7 0/196/28"},
+        {"aten::index", "f32[20,6,5] (bool[20])", NULL,
+         "embedding:index fp32 1x600 0/7200/2400"},
+        {"aten::index", "f32[20,6,5] (u8[20])", NULL,
+         "embedding:index fp32 1x600 0/7200/2400"},
+        {"aten::index", "f32[20,6,5] (bool[20])", "f32[9,6,5]",
+         "embedding:index fp32 1x270 0/3240/1080"},
+        {"aten::index", "f32[20,6,5] ()", NULL,
+         "embedding:index fp32 1x600 0/7200/2400"},
+        {"aten::index", "f32[20] (i64[7])", NULL,
+         "embedding:index fp32 1x7 0/84/28"},
+        {"aten::index", "none (i64[7])", NULL, "unknown"},
+        {"aten::_index_put_impl_", "f32[20,6] (i64[7]) f32[7,6] false", NULL,
+         "embedding:index_put fp32 1x42 42/224/168 in_place"},
+        {"aten::_index_put_impl_", "f32[20,6] (i64[7]) f32[7,6] true", NULL,
+         "embedding:index_put fp32 1x42 42/392/168 kernels 6 in_place"},
+        {"aten::_index_put_impl_", "f32[20,6] (bool[20]) f32[9,6] false", NULL,
+         "embedding:index_put fp32 1x54 54/648/216 in_place"},
+        {"aten::_index_put_impl_", "f32[20,6] (i64[1]) f32[9,6] false", NULL,
+         "embedding:index_put fp32 1x54 54/648/216 in_place"},
+        {"aten::_index_put_impl_", "f32[20,6] (i64[7]) none", NULL, "unknown"},
+    };
+    static struct build b;
+
+    WORKS_CHECK(rows);
+    build_init(&b);
+    build_op(&b, 0, "aten::_index_put_impl_", "f32[20,6] (bool[20]) f32[]",
+             NULL);
+    build_op(&b, 1, "aten::masked_fill_", "f32[20,6] bool[20] 0", NULL);
+    works_check(&b.t, 0, "none");
+    build_release(&b);
+}
+
+/* All tensors are read and written; a check writes nothing. */
+static void test_opmap_embedding__jagged(void)
+{
+    static const struct works_row rows[] = {
+        {"fbgemm::permute_2D_sparse_data", "i32[3] i64[4,5] i64[90]", NULL,
+         "copy:permute int64 1x90 segments 20 0/892/892 kernels 6"},
+        {"fbgemm::permute_2D_sparse_data", "i64[90] i64[4,5] i32[3]", NULL,
+         "copy:permute int64 1x90 segments 20 0/892/892 kernels 6"},
+        {"fbgemm::bounds_check_indices", "i64[4] i64[90] i64[5]", NULL,
+         "copy:bounds_check int64 1x90 segments 5 0/792/0"},
+        {"fbgemm::permute_2D_sparse_data", "3", NULL, "unknown"},
+    };
+
+    WORKS_CHECK(rows);
+}
+
 int main(void)
 {
+    RUN(test_opmap_embedding__gathers);
+    RUN(test_opmap_embedding__indices);
+    RUN(test_opmap_embedding__jagged);
     RUN(test_opmap_embedding__forms);
     RUN(test_opmap_embedding__empty_bags);
     RUN(test_opmap_embedding__fewer_rows_than_bags);
