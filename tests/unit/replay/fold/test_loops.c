@@ -305,6 +305,27 @@ static void test_loops__looks(void)
     program_done(&x);
 }
 
+/* Lists of other lengths are another call; of other numbers they are not. */
+static void test_loops__lists(void)
+{
+    static const char *const LISTS[] = {"(=1 =2 =3 =4 =5 =6)", "(=1)",
+                                        "(=1 =2 =3 =4 =5)",    "(=1 =2)",
+                                        "(=1 =2 =3 =4)",       "(=1 =2 =3)"};
+
+    for (unsigned alike = 0; alike < 2; alike++) {
+        struct made_et m = {0};
+        struct made_program x;
+
+        for (unsigned i = 0; i < 6; i++)
+            op(&m, 1000 + 10 * i, "my::op(Tensor self, int[] n) -> Tensor",
+               200 + i, "%u:4x4 %s", i ? 199 + i : 1,
+               alike ? (i % 3 ? "(=1 =2)" : "(=3 =1)") : LISTS[i]);
+        REQUIRE(fold(&m, &x));
+        CHECK_UINT(x.fold.loops.n, alike);
+        program_done(&x);
+    }
+}
+
 int main(void)
 {
     RUN(test_loops__layers);
@@ -318,5 +339,6 @@ int main(void)
     RUN(test_loops__last_run_differs);
     RUN(test_loops__too_short);
     RUN(test_loops__looks);
+    RUN(test_loops__lists);
     return check_summary();
 }
