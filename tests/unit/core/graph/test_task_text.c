@@ -203,7 +203,7 @@ static bool make_names(struct msim_strtab **strings)
     if (msim_strtab_new(strings) != MSIM_OK)
         return false;
     for (int i = 1; i <= OWN_NAME; i++) {
-        char name[8];
+        char name[16];
         uint32_t id;
 
         snprintf(name, sizeof(name), "n%d", i);

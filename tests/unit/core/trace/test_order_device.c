@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define MOST 8
+#define MOST 16
 #define US   ((msim_ps)MSIM_PS_PER_US)
 
 enum { /* strings */
