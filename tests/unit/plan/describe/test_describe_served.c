@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "tests/check.h"
 
+static const char *type = "llama";
 static char text[1024];
 
 static const struct msim_described *read_with(const char *more)
@@ -15,11 +16,11 @@ static const struct msim_described *read_with(const char *more)
     cJSON *json;
 
     snprintf(file, sizeof(file),
-             "{\"model_type\": \"llama\", \"hidden_size\": 512, "
+             "{\"model_type\": \"%s\", \"hidden_size\": 512, "
              "\"num_hidden_layers\": 12, \"num_attention_heads\": 8, "
              "\"num_key_value_heads\": 8, \"vocab_size\": 100, "
              "\"intermediate_size\": 1024, %s}",
-             more);
+             type, more);
     json = cJSON_Parse(file);
     CHECK(json != NULL);
     m = (struct msim_described){.layers = 0};
@@ -237,6 +238,12 @@ static void test_describe_served__words(void)
     m = read_with("\"index_n_heads\": 4");
     CHECK_INT(m->index.heads, 0);
     CHECK(!m->qk_norm && !m->gated_attention);
+    type = "qwen3"; /* whose files do not say so */
+    CHECK(read_with("\"x\": 0")->qk_norm);
+    type = "gemma3_text";
+    CHECK(read_with("\"x\": 0")->qk_norm);
+    type = "qwen2";
+    CHECK(!read_with("\"x\": 0")->qk_norm);
 }
 
 int main(void)
