@@ -63,31 +63,32 @@ static void test_order__from_zero(void)
 {
     struct msim_gpu gpu = {0};
     struct msim_sync sync = {0};
-    struct msim_memory_total memory = {0};
+    struct msim_memory_total memory[2] = {{0}};
 
     for (int first = 0; first < 4; first++) {
         begin();
         t.gpu = &gpu;
         t.syncs = &sync;
-        t.memory = &memory;
+        t.memory = memory;
         t.n_gpu = t.n_syncs = t.n_memory = 1;
         add_op(0, first == 0 ? 10 : 30, 1);
         add_call(0, first == 1 ? 10 : 40, 1);
         gpu.start = first == 2 ? 10 : 50;
         sync.start = first == 3 ? 10 : 60;
-        memory.at = 5;
+        memory[0].at = memory[1].at = 5;
         CHECK_INT(msim_order_from_zero(&t), 10);
         CHECK_INT(ops[0].start, first == 0 ? 0 : 20);
         CHECK_INT(calls[0].start, first == 1 ? 0 : 30);
         CHECK_INT(gpu.start, first == 2 ? 0 : 40);
         CHECK_INT(sync.start, first == 3 ? 0 : 50);
-        CHECK_INT(memory.at, -5);
+        CHECK_INT(memory[0].at, -5);
+        CHECK_INT(memory[1].at, 5); /* which is no row */
     }
     begin();
-    t.memory = &memory;
+    t.memory = memory;
     t.n_memory = 1;
     CHECK_INT(msim_order_from_zero(&t), INT64_MAX);
-    CHECK_INT(memory.at, -5);
+    CHECK_INT(memory[0].at, -5);
 }
 
 /* ---- lanes --------------------------------------------------------------- */
@@ -423,6 +424,29 @@ static void test_order__steps_of_nodes(void)
     free(t.steps);
 }
 
+/* Without times a thread with more marks is no busier: the first one is. */
+static void test_order__steps_without_times(void)
+{
+    static const struct {
+        uint32_t thread, node, end;
+        int number; /* 0: no mark */
+    } rows[] = {{0, 10, 3, 1}, {0, 11, 2, 0}, {0, 40, 3, 0}, {1, 20, 5, 2},
+                {1, 21, 5, 0}, {1, 30, 7, 3}, {1, 31, 7, 0}};
+
+    begin();
+    t.has_times = false;
+    for (int i = 0; i < 7; i++) {
+        if (rows[i].number)
+            add_mark(rows[i].thread, MSIM_TIME_NONE, MSIM_TIME_NONE,
+                     rows[i].number);
+        else
+            add_op(rows[i].thread, MSIM_TIME_NONE, MSIM_TIME_NONE);
+        ops[i].et_id = rows[i].node;
+        ops[i].end = rows[i].end;
+    }
+    check_steps("1");
+}
+
 int main(void)
 {
     if (!CHECK(msim_strtab_new(&strings) == MSIM_OK))
@@ -439,6 +463,7 @@ int main(void)
     RUN(test_order__steps_of_the_busiest);
     RUN(test_order__steps_side_by_side);
     RUN(test_order__steps_of_nodes);
+    RUN(test_order__steps_without_times);
     msim_strtab_free(strings);
     return check_summary();
 }

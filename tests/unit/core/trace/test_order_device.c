@@ -148,6 +148,7 @@ static void test_order_device__links(void)
     add_gpu(1, 20, 1, 11);
     add_gpu(1, 60, 1, 13);
     add_gpu(1, 70, 1, 0);
+    add_gpu(2, 20, 1, 11); /* at once with another stream's */
     CHECK_UINT(order(), 0);
     CHECK_UINT(gpu[0].call, 0);
     CHECK_UINT(gpu[1].call, 1);
