@@ -362,6 +362,150 @@ static void test_chakra_rows__metadata(void)
         CHECK_STR(msim_trace_text(t, t->gpu_properties.name),
                   wild ? "" : "made");
         CHECK_UINT(t->n_groups, !wild);
+        REQUIRE(job->n_files == 1);
+        CHECK_STR(job->files[0].version, "1.1.0"); /* of what it was made of */
+        msim_job_free(job);
+    }
+}
+
+#define KERNEL_ATTRS                                                           \
+    {"correlation", 5, 0}, {"device", 1, 0}, {"stream", 7, 0},                 \
+    {                                                                          \
+        "bytes", 1, 0                                                          \
+    }
+
+/* One node of each kind that we write. */
+static struct msim_job *load_kinds(int64_t sync_kind)
+{
+    struct made m = {.n = 0};
+    struct msim_error err;
+
+#define NODE(id, name, what, ...)                                              \
+    add_node(&m, id, 4, name,                                                  \
+             (const struct attr[]){{"event", 0, what},                         \
+                                   {"start_ns", 1000 * (id), 0},               \
+                                   {"thread", 1, 0},                           \
+                                   __VA_ARGS__,                                \
+                                   {0}})
+    add_ours(&m, (const struct attr[]){{0}});
+    NODE(1, "op", "operator", {"et_id", UINT32_MAX - 1, 0}, {"rf_id", 3, 0});
+    NODE(2, "label", "annotation", {"et_id", UINT32_MAX, 0});
+    NODE(3, "cudaLaunchKernel", "call", {"correlation", 5, 0});
+    NODE(4, "gemm", "kernel", KERNEL_ATTRS, {"registers_per_thread", 1, 0});
+    NODE(20, "Memcpy HtoD (Pageable -> Device)", "copy", KERNEL_ATTRS);
+    NODE(30, "Memcpy DtoH", "memset", {"correlation", -5, 0}, {"device", 1, 0},
+         {"stream", 7, 0});
+    NODE(40, "sync", "synchronisation", {"sync_kind", sync_kind, 0},
+         {"stream", 7, 0}, {"wait_stream", 8, 0}, {"device", 1, 0},
+         {"correlation", 5, 0}, {"record_correlation", 5, 0});
+    NODE(50, "", "made", {"comm", 1, 0});
+    NODE(51, "", "rest", {"comm", 1, 0});
+    NODE(52, "", "strange", {"comm", 1, 0});
+#undef NODE
+    return made_load(&m, false, &err);
+}
+
+static void test_chakra_rows__of_ours(void)
+{
+    struct msim_job *job = load_kinds(MSIM_CALL_FREE);
+    const struct msim_trace *t;
+    const struct msim_import_count *c;
+
+    REQUIRE(job != NULL);
+    t = job->ranks[0];
+    REQUIRE(t->n_ops == 2 && t->n_calls == 1 && t->n_gpu == 3 &&
+            t->n_syncs == 1);
+    CHECK_INT(t->ops[0].kind, MSIM_OP_OPERATOR);
+    CHECK_UINT(t->ops[0].et_id, UINT32_MAX - 1);
+    CHECK_UINT(t->ops[0].rf_id, 3);
+    CHECK_INT(t->ops[1].kind, MSIM_OP_ANNOTATION);
+    CHECK_UINT(t->ops[1].et_id, 0); /* no number that there can be */
+    CHECK_UINT(t->calls[0].correlation, 5);
+    CHECK_INT(t->calls[0].start, 2 * (msim_ps)MSIM_PS_PER_US);
+    CHECK_INT(t->calls[0].dur, 5 * (msim_ps)MSIM_PS_PER_US);
+    CHECK_INT(t->gpu[0].kind, MSIM_GPU_KERNEL);
+    CHECK_UINT(t->gpu[0].call, 0);
+    CHECK_UINT(t->gpu[0].bytes, 1);
+    CHECK_UINT(t->gpu[0].config, MSIM_NONE); /* no grid */
+    CHECK_INT(t->streams[t->gpu[0].stream].device, 1);
+    CHECK_INT(t->streams[t->gpu[0].stream].id, 7);
+    CHECK_INT(t->gpu[1].kind, MSIM_GPU_MEMCPY);
+    CHECK_INT(t->gpu[1].copy_kind, MSIM_COPY_H2D);
+    CHECK(t->gpu[1].pageable);
+    CHECK_INT(t->gpu[2].kind, MSIM_GPU_MEMSET);
+    CHECK_INT(t->gpu[2].copy_kind, MSIM_COPY_UNKNOWN);
+    CHECK_UINT(t->gpu[2].correlation, 0);
+    CHECK_INT(t->syncs[0].kind, MSIM_CALL_FREE);
+    CHECK_UINT(t->syncs[0].call, 0);
+    CHECK_INT(t->streams[t->syncs[0].stream].id, 7);
+    CHECK_INT(t->streams[t->syncs[0].wait_stream].id, 8);
+    /* What is for simulators alone, and what nobody knows. */
+    CHECK_UINT(t->import.records, 10);
+    CHECK_UINT(t->import.read, 7);
+    CHECK_UINT(t->import.rows[MSIM_IMPORT_MADE].n, 2);
+    c = &t->import.rows[MSIM_IMPORT_KINDS];
+    CHECK_INT(c->kind, MSIM_IMPORT_NODE_KIND);
+    CHECK_UINT(c->n, 1);
+    CHECK_STR(msim_trace_text(t, c->name), "strange");
+    msim_job_free(job);
+    job = load_kinds(MSIM_CALL_FREE + 1);
+    REQUIRE(job && job->ranks[0]->n_syncs == 1);
+    CHECK_INT(job->ranks[0]->syncs[0].kind, MSIM_CALL_OTHER);
+    msim_job_free(job);
+    job = load_kinds(-1);
+    REQUIRE(job && job->ranks[0]->n_syncs == 1);
+    CHECK_INT(job->ranks[0]->syncs[0].kind, MSIM_CALL_OTHER);
+    msim_job_free(job);
+}
+
+/* A thread that the file has not. */
+static void test_chakra_rows__threads_of_ours(void)
+{
+    for (int64_t thread = -1; thread < 3; thread++) {
+        struct made m = {.n = 0};
+        struct msim_error err;
+        struct msim_job *job;
+        char want[96];
+
+        add_ours(&m, (const struct attr[]){{0}});
+        add_node(&m, 1, 4, "a",
+                 (const struct attr[]){{"event", 0, "operator"},
+                                       {"thread", thread, 0},
+                                       {"start_ns", 1, 0},
+                                       {0}});
+        job = made_load(&m, false, &err);
+        CHECK((job != NULL) == (thread == 0 || thread == 1));
+        snprintf(want, sizeof(want),
+                 "'thread' is %d, and the file has 2 threads", (int)thread);
+        CHECK((strstr(err.text, want) != NULL) == !job);
+        msim_job_free(job);
+    }
+}
+
+/* Any writer may list its groups, under two names. */
+static void test_chakra_rows__groups(void)
+{
+    static const struct {
+        struct attr attr[2];
+        uint32_t groups;
+    } ROWS[] = {{{{"process_groups", 0, "[{\"pg_name\":\"g\"}]"}}, 1},
+                {{{"pg_config", 0, "[{\"pg_name\":\"g\"}]"}}, 1},
+                {{{"groups", 0, "[{\"pg_name\":\"g\"}]"}}, 0},
+                {{{"pg_config", 7, NULL}}, 0}};
+
+    for (size_t i = 0; i < LENGTH(ROWS); i++) {
+        struct made m = {.n = 0}, meta = {.n = 0};
+        struct msim_error err;
+        struct msim_job *job;
+
+        made_text(&meta, 1, "0.0.4");
+        add_attrs(&meta, 2, ROWS[i].attr);
+        made_message(&m, &meta);
+        add_node(&m, 1, 4, "a", NO_ATTRS);
+        job = made_load(&m, false, &err);
+        REQUIRE(job != NULL);
+        CHECK_UINT(job->ranks[0]->n_groups, ROWS[i].groups);
+        CHECK_STR(job->files[0].version, "0.0.4");
         msim_job_free(job);
     }
 }
@@ -373,5 +517,8 @@ int main(void)
     RUN(test_chakra_rows__of_collectives);
     RUN(test_chakra_rows__comm_types);
     RUN(test_chakra_rows__metadata);
+    RUN(test_chakra_rows__of_ours);
+    RUN(test_chakra_rows__threads_of_ours);
+    RUN(test_chakra_rows__groups);
     return check_summary();
 }
