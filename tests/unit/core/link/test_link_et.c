@@ -164,6 +164,12 @@ static void test_link_et__other_sizes(void)
         {"(f32[2] f32[3]) f32[5]", "(f32[2]) f32[6]",
          "'aten::mm' of 5 has a node of 6"},
         {"f32[2,3]", "", NULL},
+        /* no more than 59 bytes of either */
+        {"f32[1000000,1000000,1000000,1000000,1000000,1000000,1000000]",
+         "f32[2000000,1000000,1000000,1000000,1000000,1000000,1000000]",
+         "'aten::mm' of 1000000 x 1000000 x 1000000 x 1000000 x 1000000 x "
+         "1000000 x has a node of 2000000 x 1000000 x 1000000 x 1000000 x "
+         "1000000 x 1000000 x"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
