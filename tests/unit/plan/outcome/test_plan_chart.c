@@ -350,6 +350,7 @@ static void test_plan_line__json(void)
         CHECK_REL(number(at, "temporaries"), p->temporary, 1e-12);
     }
     CHECK(strstr(made_plan.text, "\"timeline\": [\n") != NULL);
+    CHECK(strstr(made_plan.text, "\"by\": {\"parameters\": ") != NULL);
     cJSON_Delete(json);
 }
 

@@ -257,11 +257,15 @@ static void test_plan_csv__described(void)
     /* A technique that is tried, or stated; members before those never. */
     for (int i = 0; i < 10; i++)
         made_plan.spec.values[i].n = 2;
+    made_plan.spec.values[10].n = 2;     /* offload */
     made_plan.spec.values[11].v[0] = 16; /* lora_rank */
     made_plan.spec.values[14].n = 2;     /* loss_chunks */
     made_plan.points[1].strategy.technique.lora_rank = 16;
-    CHECK_STR(made_plan_says(frontier_csv),
-              DESCRIBED ",lora_rank,loss_chunks" TAIL A100 ",16,," MS_16);
+    CHECK_STR(made_plan_says(frontier_csv), DESCRIBED
+              ",offload,lora_rank,loss_chunks" TAIL A100 ",none,16,," MS_16);
+    made_plan.plan.best = UINT32_MAX;
+    has(as_json, "\"recompute\": \"none\", \"offload\": \"none\", "
+                 "\"lora_rank\": 16, \"loss_chunks\": null, \"step_us\"");
     made_plan_begin();
     p->fits = MSIM_FITS_EDGE;
     p->days = 1.5;

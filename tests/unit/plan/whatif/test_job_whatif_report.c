@@ -179,6 +179,24 @@ static void test_job_whatif_report__csv(void)
         "none,,,,,,,,,,,,,,,,,,it cannot be,\n");
 }
 
+/* Axes of a grid have columns; the second row is its first point. */
+static void test_job_whatif_report__grid(void)
+{
+    begin();
+    w.grid.axes = cJSON_Parse("{\"world\": [8], \"fuse\": [\"x\"]}");
+    w.grid.first = 1;
+    says(msim_job_whatif_csv);
+    has("fits,reason,guards,grid.world,grid.fuse\nbase");
+    has("edge,,,,\nhalf");
+    has("yes,,larger,,\nnone");
+    has(",it cannot be,,8,x\n");
+    says(as_json);
+    has("\"name\": \"none\",\n      \"grid\": {\"world\": 8, \"fuse\": "
+        "\"x\"},\n      \"reason\"");
+    cJSON_Delete(w.grid.axes);
+    w.grid.axes = NULL;
+}
+
 #define TABLE                                                                  \
     "| scenario | step | of the base | 90 % | tokens a second | memory | "     \
     "fits "                                                                    \
@@ -203,6 +221,7 @@ int main(void)
     RUN(test_job_whatif_report__text);
     RUN(test_job_whatif_report__json);
     RUN(test_job_whatif_report__csv);
+    RUN(test_job_whatif_report__grid);
     RUN(test_job_whatif_report__markdown);
     free(text);
     return check_summary();
