@@ -34,6 +34,7 @@ static cJSON *written(void (*write)(void *, struct msim_json *), void *self)
     msim_json_close(&j);
     CHECK_INT(msim_json_end(&j), MSIM_OK);
     fclose(out);
+    CHECK(strchr(text, '\n') == text + size - 1); /* one line */
     o = cJSON_Parse(text);
     free(text);
     return o;
