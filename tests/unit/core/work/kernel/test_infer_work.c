@@ -110,6 +110,25 @@ static void test_infer_work__kinds(void)
          false,
          "reduction fp32 1x1280 1280/20480/5120",
          0.4},
+        {"paged_attention_kernel",
+         {4, 6, 2},
+         false,
+         "attention fp16 decode 2 of 6/6 heads 1x1024 of 64 "
+         "3145728/3147264/1536",
+         1},
+        /* a quarter of the numbers, each with its place */
+        {"void max_pool_backward_nchw<float>",
+         {10, 1, 1},
+         false,
+         "pointwise:max_pool2d_with_indices_backward fp32 1x1280 "
+         "1280/3840/5120",
+         0.45},
+        {"void split_embedding_codegen_forward_unweighted_kernel<float, "
+         "float, float, false, long, 8ul, 32ul>(Accessor<float, 1ul>)",
+         {10, 1, 1},
+         false,
+         "embedding fp32 10x1024 10240/40960/40960",
+         1.5},
         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
          {10, 1, 1},
          false,
@@ -125,6 +144,36 @@ static void test_infer_work__kinds(void)
         if (!CHECK_STR(x.s, cases[i].want))
             fprintf(stderr, "  of %s\n", cases[i].name);
         CHECK_REL(spread, cases[i].spread, 1e-12);
+    }
+}
+
+/* Attention of which no launch is recorded: 8 blocks of 64 queries, 16 heads.
+ */
+static void test_infer_work__no_launch(void)
+{
+    static const char *const cases[][2] = {
+        {"flash_fwd_kernel", "attention fp16 encoder 1 of 16/16 heads 512x512 "
+                             "of 64 1073741824/3145728/1048576"},
+        {"paged_attention_kernel", "attention fp16 decode 1 of 16/16 heads "
+                                   "1x1024 of 64 4194304/4196352/2048"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct works_text x = {.n = 0};
+        struct msim_infer l;
+        struct msim_work w;
+        double spread;
+
+        build_init(&b);
+        build_kernel(&b, build_op(&b, 0, "x", "", NULL), cases[i][0], 1, 1)
+            ->config = MSIM_NONE;
+        CHECK_INT(msim_infer_init(&l, &b.t), MSIM_OK);
+        CHECK(msim_infer_work(&l, 0, &w, &spread));
+        CHECK_REL(spread, 1.5, 0);
+        works_add_one(&x, &w);
+        CHECK_STR(x.s, cases[i][1]);
+        msim_infer_release(&l);
+        build_release(&b);
     }
 }
 
@@ -224,6 +273,7 @@ static void test_infer_work__sums(void)
 int main(void)
 {
     RUN(test_infer_work__kinds);
+    RUN(test_infer_work__no_launch);
     RUN(test_infer_work__transfers);
     RUN(test_infer_work__sums);
     return check_summary();
