@@ -221,6 +221,31 @@ static void test_chakra_finish__stated_work(void)
     msim_job_free(job);
 }
 
+/* One of anything is work: an operation, a byte read, a byte sent. */
+static void test_chakra_finish__little_work(void)
+{
+    static const struct more ONE[3][2] = {
+        {{"num_ops", 1}}, {{"tensor_size", 1}}, {{"comm_size", 1}}};
+    static const uint64_t TYPES[] = {4, 2, 7};
+
+    for (int i = 0; i < 3; i++) {
+        struct made m = {.n = 0};
+        struct msim_error err;
+        struct msim_job *job;
+
+        made_metadata(&m);
+        add(&m,
+            (struct made_node){
+                .id = 1, .name = "x", .type = TYPES[i], .gpu = true},
+            ONE[i]);
+        job = made_load(&m, false, &err);
+        REQUIRE(job != NULL);
+        CHECK_UINT(job->ranks[0]->n_gpu, 1);
+        CHECK_UINT(job->ranks[0]->n_stated, i < 2);
+        msim_job_free(job);
+    }
+}
+
 /* With times, what is stated of the work is not needed. */
 static void test_chakra_finish__stated_and_timed(void)
 {
@@ -295,6 +320,7 @@ int main(void)
     RUN(test_chakra_finish__starts);
     RUN(test_chakra_finish__launches);
     RUN(test_chakra_finish__stated_work);
+    RUN(test_chakra_finish__little_work);
     RUN(test_chakra_finish__stated_and_timed);
     RUN(test_chakra_finish__last_step);
     return check_summary();

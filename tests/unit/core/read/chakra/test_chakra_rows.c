@@ -231,6 +231,31 @@ static void test_chakra_rows__of_collectives(void)
     }
 }
 
+/* Elements are of the type of what goes in: 12 bytes are 3 of 4 bytes. */
+static void test_chakra_rows__of_typed_collectives(void)
+{
+    struct made m = {.n = 0};
+    struct msim_error err;
+    struct msim_job *job;
+
+    made_metadata(&m);
+    made_node(&m, (struct made_node){.id = 1,
+                                     .name = "x",
+                                     .type = 7,
+                                     .micros = 5,
+                                     .values = "[[3, 4, 0, 3, 4, 'cuda:0']]",
+                                     .shapes = "[[3]]",
+                                     .types = "['Tensor(float)']",
+                                     .gpu = true,
+                                     .comm_size = 12});
+    job = made_load(&m, false, &err);
+    REQUIRE(job && job->ranks[0]->n_comms == 1);
+    CHECK_INT(job->ranks[0]->comms[0].dtype, MSIM_DT_F32);
+    CHECK_UINT(job->ranks[0]->comms[0].in_elems, 3);
+    CHECK_UINT(job->ranks[0]->comms[0].out_elems, 3);
+    msim_job_free(job);
+}
+
 /* Chakra's numbers of collectives, there and back: two are one of ours. */
 static void test_chakra_rows__comm_types(void)
 {
@@ -515,6 +540,7 @@ int main(void)
     RUN(test_chakra_rows__of_other_tools);
     RUN(test_chakra_rows__of_no_known_type);
     RUN(test_chakra_rows__of_collectives);
+    RUN(test_chakra_rows__of_typed_collectives);
     RUN(test_chakra_rows__comm_types);
     RUN(test_chakra_rows__metadata);
     RUN(test_chakra_rows__of_ours);

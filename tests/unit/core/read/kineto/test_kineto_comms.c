@@ -133,6 +133,8 @@ static void test_kineto_comms__groups(void)
         {0, NAMED SIZE "2" LAID("-1", "2"), "g", 2, ""},
         /* cut: distances repeat after one rank, after two, after three */
         {0, NAMED SIZE "6" RANKS "\"[0, 2, 4...]\"", "g", 6, "0 2 4 6 8 10"},
+        {0, NAMED SIZE "6" RANKS "\"[0, 2, 4...]\"" LAID("0", "0"), "g", 6,
+         "0 2 4 6 8 10"},
         {0, NAMED SIZE "7" RANKS "\"[0, 1, 4, 5, 8, ...]\"", "g", 7,
          "0 1 4 5 8 9 12"},
         {0, NAMED SIZE "8" RANKS "\"[0,1,2,8,9,10,16...]\"", "g", 8,
