@@ -150,10 +150,25 @@ static enum msim_status usage(struct parse *p, const char *text,
                      p->c->name);
 }
 
+/* Is the option, with hyphens or underscores, an axis of whatif's --grid? */
+static const char *axis_of(const struct msim_command *c, const char *typed)
+{
+    char name[WORD_MAX];
+    size_t n = 0;
+
+    for (const char *at = typed + 2; *at && n + 1 < sizeof(name); at++)
+        name[n++] = *at == '-' ? '_' : *at;
+    name[n] = '\0';
+    for (const char *const *axis = c->axes; axis && *axis; axis++)
+        if (strcmp(name, *axis) == 0)
+            return *axis;
+    return NULL;
+}
+
 static enum msim_status unknown_option(struct parse *p, const char *arg)
 {
     char words[WORDS_MAX][WORD_MAX], typed[WORD_MAX + 8];
-    const char *list[WORDS_MAX];
+    const char *list[WORDS_MAX], *axis;
     size_t n = 0;
 
     for (size_t i = 0; i < p->c->n_options + 2 && n < WORDS_MAX; i++, n++) {
@@ -166,6 +181,12 @@ static enum msim_status unknown_option(struct parse *p, const char *arg)
         list[n] = words[n];
     }
     snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(arg, "="), arg);
+    axis = strncmp(typed, "--", 2) == 0 ? axis_of(p->c, typed) : NULL;
+    if (axis)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "'%s' is a change, want 'whatif --grid "
+                         "%s=VALUE'",
+                         typed, axis);
     return usage(p, "unknown option", typed, msim_nearest_word(typed, list, n));
 }
 

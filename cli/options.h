@@ -63,6 +63,7 @@ struct msim_command {
     const struct msim_option *options;
     size_t n_options;
     const char *const *examples;    /* full command lines, ended by NULL */
+    const char *const *axes;        /* of whatif --grid, ended by NULL */
     int min_operands, max_operands; /* max 0: any number */
 };
 

@@ -12,6 +12,7 @@
 #include "cli/platform_hint.h"
 #include "core/base/arena.h"
 #include "core/base/vec.h"
+#include "predict/scenario/change_kinds.h"
 #include "predict/whatif/price_list.h"
 
 #include <errno.h>
@@ -427,6 +428,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
+    .axes = msim_change_names,
     .min_operands = 0, /* with --model there is none */
 };
 

@@ -18,6 +18,7 @@
 #include "plan/whatif/job_whatif.h"
 #include "plan/whatif/job_write.h"
 #include "predict/page/scenarios_page.h"
+#include "predict/scenario/change_kinds.h"
 #include "predict/scenario/scenario.h"
 #include "predict/write/scenario_write.h"
 
@@ -141,6 +142,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
+    .axes = msim_change_names,
     .min_operands = 1,
 };
 

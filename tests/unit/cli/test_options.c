@@ -72,6 +72,7 @@ static const struct msim_option OPTIONS[] = {
          "a-word-that-is-longer-than-the-line-that-it-stands-on-by-one more"},
 };
 static const char *const EXAMPLES[] = {"mystique-sim made a", NULL};
+static const char *const AXES[] = {"power_cap", "batch", NULL};
 static const struct msim_command COMMAND = {
     .name = "made",
     .operands = "TRACE...",
@@ -79,6 +80,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(*OPTIONS),
     .examples = EXAMPLES,
+    .axes = AXES,
     .min_operands = 1,
     .max_operands = 2,
 };
@@ -198,6 +200,11 @@ static void test_options__refused(void)
         {"a -flag", "unknown option '-flag', did you mean '--flag'?"},
         {"a --o x", "unknown option '--o', did you mean '-o'?"},
         {"a --zzzzzzz", "unknown option '--zzzzzzz'" SEE},
+        {"a --batch 8", "'--batch' is a change, want 'whatif --grid "
+                        "batch=VALUE'"},
+        {"a --power-cap=3", "'--power-cap' is a change, want 'whatif --grid "
+                            "power_cap=VALUE'"},
+        {"a -batch 8", "unknown option '-batch'" SEE},
     };
 
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
