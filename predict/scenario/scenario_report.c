@@ -123,23 +123,24 @@ static bool same_memory(const struct msim_scenario_row *a,
            a->memory.capacity == b->memory.capacity;
 }
 
-static bool any_edge(const struct msim_scenarios *s)
+static bool is_marked(const struct msim_scenario_row *r, char mark)
 {
-    bool any = msim_report_memory_is_edge(&s->base.memory);
+    return !*r->reason && msim_report_memory_mark(&r->memory) == mark;
+}
+
+static bool any_marked(const struct msim_scenarios *s, char mark)
+{
+    bool any = is_marked(&s->base, mark);
 
     for (uint32_t i = 0; i < s->n && !any; i++)
-        any = !*s->rows[i].reason &&
-              msim_report_memory_is_edge(&s->rows[i].memory);
+        any = is_marked(&s->rows[i], mark);
     return any;
 }
 
-static void explain(const struct msim_scenario_row *r, bool *any, FILE *out)
+static void explain(const struct msim_scenario_row *r, FILE *out)
 {
     if (*r->reason || !(r->memory.needed > r->memory.capacity))
         return;
-    if (!*any)
-        fputs("!: the memory of the GPU is smaller\n", out);
-    *any = true;
     msim_print(out, "\n%.60s ", r->name);
     msim_report_memory_text(&r->memory, "  ", out);
 }
@@ -147,14 +148,14 @@ static void explain(const struct msim_scenario_row *r, bool *any, FILE *out)
 /* What does not fit, and what would make it fit. */
 static void explain_memory(const struct msim_scenarios *s, FILE *out)
 {
-    bool any = false;
-
-    if (any_edge(s))
+    if (any_marked(s, '?'))
         fputs("?: not sure to fit into the memory of the GPU\n", out);
-    explain(&s->base, &any, out);
+    if (any_marked(s, '!'))
+        fputs("!: not expected to fit into the memory of the GPU\n", out);
+    explain(&s->base, out);
     for (uint32_t i = 0; i < s->n; i++)
         if (!same_memory(&s->base, &s->rows[i]))
-            explain(&s->rows[i], &any, out);
+            explain(&s->rows[i], out);
 }
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)

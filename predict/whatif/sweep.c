@@ -114,11 +114,14 @@ static double period_of(const struct msim_sweep_row *r)
     return r->prediction->period.us.predicted;
 }
 
-static bool fits(const struct msim_sweep_row *r)
+/* 0: it is expected to fit, or nothing is known; 1: it is not; 2: it does
+ * not. */
+static int misfit(const struct msim_sweep_row *r)
 {
-    const char *word = r->prediction->memory.fits;
+    const struct msim_memory_note *m = &r->prediction->memory;
 
-    return !word || strcmp(word, "no") != 0;
+    return (msim_report_memory_mark(m) == '!') +
+           (m->fits && strcmp(m->fits, "no") == 0);
 }
 
 /* What does not fit is no choice, however fast it were. */
@@ -126,8 +129,8 @@ static int best_first(const void *a, const void *b)
 {
     double x = period_of(a), y = period_of(b);
 
-    if (fits(a) != fits(b))
-        return fits(a) ? -1 : 1;
+    if (misfit(a) != misfit(b))
+        return misfit(a) - misfit(b);
     if (x < y || x > y)
         return MSIM_ORDER(x, y);
     return strcmp(((const struct msim_sweep_row *)a)->prediction->platform,
@@ -219,11 +222,11 @@ static void put_key(const struct msim_sweep *w, FILE *out)
     for (uint32_t i = 0; i < w->n; i++) {
         const struct msim_memory_note *m = &w->rows[i].prediction->memory;
 
-        large |= m->needed > m->capacity;
-        edge |= msim_report_memory_is_edge(m) && !(m->needed > m->capacity);
+        large |= msim_report_memory_mark(m) == '!';
+        edge |= msim_report_memory_mark(m) == '?';
     }
     if (large)
-        fputs("!: the memory of the GPU is smaller\n", out);
+        fputs("!: not expected to fit into the memory of the GPU\n", out);
     if (edge)
         fputs("?: not sure to fit into the memory of the GPU\n", out);
 }

@@ -111,9 +111,9 @@ want_rc 0
 [ "$(cut -d, -f1,20 "$folder/out" | tr '\n' ' ')" = "platform,fits h20,edge rtx-5090,no rtx-4090,no " ] ||
     complain "not in the order of what fits: $out"
 run --platform rtx-5090,h20,rtx-4090 "$folder/large/large"
-want_out "!: the memory of the GPU is smaller"
+want_out "!: not expected to fit into the memory of the GPU"
 run --platform h20 "$folder/large/large"
-want_out "is not sure to fit: needs 92"
+want_out "is not expected to fit: needs 92"
 for platform in h100 rtx-4090; do
     run --platform $platform "$folder/large/large" --csv
     grep -E '^autograd::engine::evaluate_function: LogSoftmaxBackward0,' "$folder/out" | cut -d, -f3 >"$folder/$platform"

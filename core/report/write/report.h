@@ -66,10 +66,10 @@ void msim_usage_text(const double means[MSIM_USAGES],
 void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out);
 void msim_report_json_recorded(struct msim_json *j, const char *key,
                                const struct msim_recorded_list *l);
-/* The GPU's memory lies inside the interval of what is needed. */
-bool msim_report_memory_is_edge(const struct msim_memory_note *m);
-/* The peak in GiB, with "!" where it does not fit and "?" where that is not
- * sure; "-" where it is not known. */
+/* '!' where it is not expected to fit, '?' where it is, but the GPU's memory
+ * lies inside the interval of what is needed; else '\0'. */
+char msim_report_memory_mark(const struct msim_memory_note *m);
+/* The peak in GiB with that mark; "-" where it is not known. */
 void msim_report_memory_cell(char cell[MSIM_CELL],
                              const struct msim_memory_note *m);
 /* Where it does not fit: what it needs, of what, and what would make it fit, in

@@ -19,9 +19,14 @@ static bool is_too_large(const struct msim_memory_note *m)
     return m->needed > m->capacity;
 }
 
-bool msim_report_memory_is_edge(const struct msim_memory_note *m)
+static bool is_edge(const struct msim_memory_note *m)
 {
     return m->fits && strcmp(m->fits, "edge") == 0;
+}
+
+char msim_report_memory_mark(const struct msim_memory_note *m)
+{
+    return is_too_large(m) ? '!' : is_edge(m) ? '?' : '\0';
 }
 
 void msim_report_memory_cell(char cell[MSIM_CELL],
@@ -30,10 +35,9 @@ void msim_report_memory_cell(char cell[MSIM_CELL],
     if (!(m->peak > 0))
         snprintf(cell, MSIM_CELL, "-");
     else
-        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / MSIM_GIB,
-                 is_too_large(m)                 ? " !"
-                 : msim_report_memory_is_edge(m) ? " ?"
-                                                 : "");
+        snprintf(cell, MSIM_CELL, "%.2f%s%c", m->peak / MSIM_GIB,
+                 msim_report_memory_mark(m) ? " " : "",
+                 msim_report_memory_mark(m));
 }
 
 /* "gradients" for "optimizer_state": words for people. */
@@ -100,13 +104,14 @@ void msim_report_memory_text(const struct msim_memory_note *m,
 {
     char needed[MSIM_CELL], capacity[MSIM_CELL];
 
-    if (!is_too_large(m) && !msim_report_memory_is_edge(m))
+    if (!msim_report_memory_mark(m))
         return;
     msim_format_memory(needed, m->needed);
     msim_format_memory(capacity, m->capacity);
     msim_print(out, "%s: needs %s of %s",
-               msim_report_memory_is_edge(m) ? "is not sure to fit"
-                                             : "does not fit",
+               !is_edge(m)       ? "does not fit"
+               : is_too_large(m) ? "is not expected to fit"
+                                 : "is not sure to fit",
                needed, capacity);
     if (m->n_by && is_too_large(m)) {
         fputs("; at the peak: ", out);
@@ -165,7 +170,7 @@ void msim_page_memory(const struct msim_page *page)
         msim_print(page->out, ", %s reserved", reserved);
     put_beside(m, true, page->out);
     fputc('\n', page->out);
-    if (is_too_large(m) || msim_report_memory_is_edge(m)) {
+    if (msim_report_memory_mark(m)) {
         fputs("    ", page->out);
         msim_report_memory_text(m, "    ", page->out);
     }

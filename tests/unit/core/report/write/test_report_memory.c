@@ -66,9 +66,14 @@ static void test_report_memory__cells(void)
     msim_report_memory_cell(cell, &n.m);
     CHECK_STR(cell, "3.00");
     n.m.fits = "edge";
-    CHECK(msim_report_memory_is_edge(&n.m));
+    CHECK_INT(msim_report_memory_mark(&n.m), '?');
     msim_report_memory_cell(cell, &n.m);
     CHECK_STR(cell, "3.00 ?");
+    n.m.capacity /= 2; /* more is expected than it has, less is possible */
+    CHECK_INT(msim_report_memory_mark(&n.m), '!');
+    msim_report_memory_cell(cell, &n.m);
+    CHECK_STR(cell, "3.00 !");
+    n.m.capacity *= 2;
     n.m.peak = 1;
     msim_report_memory_cell(cell, &n.m);
     CHECK_STR(cell, "0.00 ?");
@@ -76,7 +81,7 @@ static void test_report_memory__cells(void)
     msim_report_memory_cell(cell, &n.m);
     CHECK_STR(cell, "-");
     n.m = MSIM_MEMORY_NOT_KNOWN;
-    CHECK(!msim_report_memory_is_edge(&n.m));
+    CHECK_INT(msim_report_memory_mark(&n.m), 0);
     msim_report_memory_cell(cell, &n.m);
     CHECK_STR(cell, "-");
 }
