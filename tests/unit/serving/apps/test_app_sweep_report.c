@@ -20,6 +20,7 @@ static char text[8192];
 
 static void list(enum msim_app_sweep_axis axis, const char *json)
 {
+    cJSON_Delete((cJSON *)(uintptr_t)sweep.axes[axis]);
     sweep.axes[axis] = json ? cJSON_Parse(json) : NULL;
     sweep.n[axis] = json ? (uint32_t)cJSON_GetArraySize(sweep.axes[axis]) : 1;
 }
@@ -94,9 +95,13 @@ static void test_app_sweep_rules__by_hand(void)
     check_rules("2/2 2/2 2/2 1/2 0/1 4/4 1/2");
     p[0].cost_per_1000 = 8.08;
     check_rules("2/2 2/2 2/2 2/2 0/1 4/4 1/2");
+    p[0] = point(0, 1.01, 4, NAN, 100); /* as much as the GPUs, to the digit */
+    p[1] = point(1, 1, 8, 5, 100);
+    check_rules("2/2 2/2 0/2 2/2 0/1 4/4 0/2");
+    begin();
     p[2].stages = stages[1]; /* the slowest is not the busiest */
     p[3].n_stages = 1;
-    check_rules("2/2 2/2 2/2 2/2 0/1 2/3 1/2");
+    check_rules("2/2 2/2 2/2 2/2 1/1 2/3 1/2");
     end();
 }
 
