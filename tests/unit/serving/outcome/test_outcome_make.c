@@ -107,6 +107,12 @@ static void test_outcome_make__rpc(void)
     CHECK_REL(o.capacity.mean, 50, 0.01);
     CHECK_INT(o.capacity_by, 1);
     end();
+    /* One front is held for 30 ms, of which its one back computes for 20. */
+    if (!make(TEN, FRONT("'call': 'rpc'") BACK(QUEUE), FLOW))
+        return;
+    CHECK_REL(o.capacity.mean, 1000.0 / 30, 0.01);
+    CHECK_INT(o.capacity_by, 1);
+    end();
     /* Calls that are made again say nothing in a flood. */
     if (!make(TEN, FRONT("'call': 'rpc', 'workers': 3") BACK(QUEUE),
               "'start': 'front', 'edges': [{'from': 'front', 'to': 'back', "

@@ -140,6 +140,8 @@ static void test_serving_plan_html__page(void)
                "\n") != NULL);
     c.best = &fleets[H100_TP1].points[MSIM_FLEET_SURE];
     c.sure = false;
+    fleets[H100_TP1].points[MSIM_FLEET_SURE].gpus = 2;
+    CHECK(strstr(page(NULL), ": 2 GPUs</p>\n") != NULL);
     fleets[H100_TP1].points[MSIM_FLEET_SURE].gpus = 1;
     c.cheaper = NULL;
     CHECK(

@@ -147,6 +147,32 @@ static void test_watch__learns(void)
     msim_forest_release(&m.next);
 }
 
+/* What trees usually say is of the seconds behind which no violation came; to
+ * be at the limit is none. */
+static void test_watch__knows_what_is_usual(void)
+{
+    struct msim_watch_model m = {.horizon_s = HORIZON,
+                                 .odds = {.usually = 1, .begin = -1}};
+    struct msim_watch_said mine = {0};
+
+    if (!read_leaf(&m.violation, 20000) || !read_leaf(&m.next, 0) ||
+        !begin(&m, NULL, HORIZON))
+        return;
+    for (int t = 1; t <= 60; t++) {
+        double p99 = t == 20 ? 100 : t == 40 ? 100.5 : 50;
+
+        add(t, p99);
+        msim_watch_said_add(&mine, 2, t == 40);
+        CHECK_REL(w.x[MSIM_FEATURE_PRIOR],
+                  msim_watch_said_usually(&mine, HORIZON, -1), 1e-6);
+    }
+    /* All but 35 to 40, which one came behind or is, and the last five. */
+    CHECK_REL(w.x[MSIM_FEATURE_PRIOR], ((60 - 6 - 5) * 2 - 10) / 59.0, 1e-6);
+    msim_watch_release(&w);
+    msim_forest_release(&m.violation);
+    msim_forest_release(&m.next);
+}
+
 /* Trees of this application are asked, and know what those of all say; nothing
  * is learned beside them. */
 static void test_watch__asks_its_own(void)
@@ -179,6 +205,7 @@ int main(void)
 {
     RUN(test_watch__leads);
     RUN(test_watch__learns);
+    RUN(test_watch__knows_what_is_usual);
     RUN(test_watch__asks_its_own);
     return check_summary();
 }
