@@ -64,8 +64,13 @@ static void check_casts(const struct made_changed *m, const char *want)
  * backward and the step stay. */
 static void test_fp8__products(void)
 {
-#define CAST(n)  "aten::to fp8[" n "]@gpu fp32[" n "]@gpu"
-#define AGAIN(n) "aten::clone fp8[" n "]@gpu fp8[" n "]@gpu"
+    static const struct {
+        bool again;
+        int elems;
+    } casts[] = {{false, 512}, {false, 256},  {false, 512}, {false, 768},
+                 {true, 512},  {false, 1536}, {true, 1536}, {true, 768},
+                 {true, 512},  {false, 512}};
+    struct spelled want = {"", 0};
     struct made_changed m;
 
     REQUIRE(change_nodes(&m, nodes, N_NODES, &R));
@@ -73,10 +78,11 @@ static void test_fp8__products(void)
     CHECK_UINT(count_ops(m.t, "aten::addmm"), 0);
     CHECK_UINT(count_ops(m.t, "aten::mm"), 4);
     CHECK_UINT(count_ops(m.t, "aten::empty"), 10);
-    check_casts(&m,
-                CAST("512") ", " CAST("256") ", " CAST("512") ", " CAST("768") ", " AGAIN("512") ", " CAST(
-                    "1536") ", " AGAIN("1536") ", " AGAIN("768") ", " AGAIN("51"
-                                                                            "2") ", " CAST("512"));
+    for (size_t i = 0; i < sizeof(casts) / sizeof(*casts); i++)
+        spell(&want, "%s%s fp8[%d]@gpu %s[%d]@gpu", i ? ", " : "",
+              casts[i].again ? "aten::clone" : "aten::to", casts[i].elems,
+              casts[i].again ? "fp8" : "fp32", casts[i].elems);
+    check_casts(&m, want.text);
     CHECK_ARGS(m.t, m.t->ops[find_op(m.t, "aten::_scaled_mm", 0)].args,
                "fp8[32,16]@gpu fp8[16,16]@gpu fp32[]@gpu fp32[]@gpu");
     CHECK_ARGS(m.t, m.t->ops[find_op(m.t, "aten::_scaled_mm", 0)].outs,
