@@ -6,7 +6,6 @@
 
 #include "tests/check.h"
 
-
 static struct msim_op ops[] = {{.name = 1}, {.name = 2}};
 static struct msim_comm comms[] = {{.peer = 3}};
 static int64_t dims[] = {2, 3, 5};
