@@ -282,7 +282,8 @@ static void test_verbs__take(void)
         "info no/such",
         "platforms no/such",
         "learn no/such --requests r -o y",
-        "calibrate --from no/such --out x"};
+        "calibrate --from no/such --out x",
+        "calibrate --from no/such a b c --platform h100 --out x"};
 
     for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++) {
         struct said s;
