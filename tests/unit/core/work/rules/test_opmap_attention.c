@@ -124,6 +124,54 @@ static void test_opmap_attention__packed(void)
     WORKS_CHECK(rows);
 }
 
+/* Where each form has offsets, the longest query and a window: 10 queries in
+ * two sequences, of which none is longer than 4; 3 keys are seen. */
+static void test_opmap_attention__places(void)
+{
+    static const struct {
+        const char *name;
+        bool back;
+        uint32_t offsets, max_q, window; /* 0: it has none */
+    } cases[] = {
+        {"aten::_flash_attention_forward", false, 3, 5, 11},
+        {"aten::_flash_attention_backward", true, 6, 8, 15},
+        {"aten::_efficient_attention_forward", false, 4, 6, 0},
+        {"aten::_efficient_attention_backward", true, 6, 8, 0},
+        {"flash_attn::_flash_attn_varlen_forward", false, 3, 5, 10},
+        {"flash_attn::_flash_attn_varlen_backward", true, 9, 11, 16},
+        {"xformers::efficient_attention_forward_cutlass", false, 4, 6, 0},
+        {"flash_attn::_flash_attn_forward", false, 0, 0, 6},
+        {"flash_attn::_flash_attn_backward", true, 0, 0, 12},
+    };
+    static struct build b;
+    char args[400], want[120];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct works_text x;
+        int n = snprintf(
+            args, sizeof(args), "%s%s", cases[i].back ? "f16[2,1] " : "",
+            cases[i].offsets ? "f16[10,6,11] f16[14,3,11] f16[14,3,11] "
+                             : BSHD);
+
+        for (uint32_t k = 3 + cases[i].back; k < 18; k++)
+            n += snprintf(args + n, sizeof(args) - (size_t)n, "%s ",
+                          k == cases[i].offsets  ? "i32[3]"
+                          : k == cases[i].max_q  ? "4"
+                          : k == cases[i].window ? "3"
+                                                 : "none");
+        build_init(&b);
+        build_op(&b, 0, cases[i].name, args, NULL);
+        works_of(&x, &b.t, 0, -1, MSIM_OPMAP_AS_TRACED);
+        snprintf(want, sizeof(want),
+                 "attention fp16 encoder%s 2 of 6/3 heads %dx7 of 11%s ",
+                 cases[i].back ? " backward" : "", cases[i].offsets ? 4 : 5,
+                 cases[i].window ? " window 3" : "");
+        x.s[strlen(want)] = '\0';
+        CHECK_STR(x.s, want);
+        build_release(&b);
+    }
+}
+
 /* A window of 3 of 7 keys; one of all, or of none, is no window. One query is
  * a decoding step. */
 static void test_opmap_attention__windows(void)
@@ -204,6 +252,7 @@ int main(void)
 {
     RUN(test_opmap_attention__forms);
     RUN(test_opmap_attention__packed);
+    RUN(test_opmap_attention__places);
     RUN(test_opmap_attention__windows);
     RUN(test_opmap_attention__functions);
     return check_summary();
