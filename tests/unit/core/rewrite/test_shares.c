@@ -247,6 +247,103 @@ static void test_shares__dimensions(void)
     CHECK(!msim_shares_is_divided(&shares, MSIM_NONE, 2));
 }
 
+/* ---- rows ---------------------------------------------------------------- */
+
+#define OPS 9
+
+/* What each operator makes, in letters; of which role it is, and whether the
+ * first is a gradient; what of it has a share of the tokens. */
+static const struct {
+    const char *makes;
+    uint8_t role;
+    bool gradient;
+    const char *rows;
+} ROWS[OPS] = {
+    {"sh", MSIM_ANATOMY_FORWARD, false, "1"},
+    {"hs", MSIM_ANATOMY_BACKWARD, false, "1"},
+    {"sk", MSIM_ANATOMY_FORWARD, false, "0"},  /* not as wide */
+    {"kh", MSIM_ANATOMY_FORWARD, false, "0"},  /* no tokens */
+    {"sdh", MSIM_ANATOMY_FORWARD, false, "0"}, /* divided */
+    {"sh s0", MSIM_ANATOMY_FORWARD, false, "11"},
+    {"s0 k", MSIM_ANATOMY_FORWARD, false, "00"},
+    {"sh", MSIM_ANATOMY_BACKWARD, true, "0"},
+    {"sh", MSIM_ANATOMY_OPTIMIZER, false, "0"},
+};
+
+static void check_rows(uint32_t n_ranks, int64_t tokens, const char *why)
+{
+    struct msim_op ops[OPS];
+    struct msim_arg_block blocks[OPS];
+    struct msim_arg all[2 * OPS];
+    struct msim_life lives[2 * OPS];
+    struct msim_anatomy_statement rows[OPS];
+    uint8_t kind[2 * OPS] = {0};
+    uint32_t of[2 * OPS], ids[2 * OPS], at[8 * OPS], statement[OPS], n = 0,
+                                                                     dim = 0;
+    int64_t dims[8 * OPS];
+    struct msim_error err = {0};
+    struct msim_trace t = {.ops = ops,
+                           .n_ops = OPS,
+                           .blocks = blocks,
+                           .args = all,
+                           .dims = dims,
+                           .topmost = statement};
+    struct msim_weave w = {.t = &t,
+                           .err = &err,
+                           .kind = kind,
+                           .a = {.rows = rows, .statement = statement},
+                           .d = {.lives = {.of = of, .rows = lives}}};
+    struct msim_shares s = {
+        .view = &t,
+        .to = to,
+        .ranks = n_ranks,
+        .sizes = {
+            .of_id = ids, .places = at, .classes = classes, .n_classes = 6}};
+
+    memset(all, 0, sizeof(all));
+    memset(lives, 0, sizeof(lives));
+    for (uint32_t i = 0; i < OPS; i++) {
+        ops[i] = msim_op_empty();
+        ops[i].outs = statement[i] = i;
+        ops[i].out_ids = blocks[i].first = n;
+        rows[i] =
+            (struct msim_anatomy_statement){.op = i, .role = ROWS[i].role};
+        kind[n] = ROWS[i].gradient ? MSIM_LIFE_GRADIENT : MSIM_LIFE_OTHER;
+        for (const char *x = ROWS[i].makes; *x; x += *x == ' ') {
+            all[n].kind = MSIM_ARG_TENSOR;
+            all[n].v.i = ids[n] = dim;
+            of[n] = n;
+            lives[n].born = i;
+            for (; *x && *x != ' '; x++, all[n].n++, dim++) {
+                at[dim] = (uint32_t)(strchr(CLASSES, *x) - CLASSES);
+                dims[dim] = *x == 's' ? tokens : 7;
+            }
+            n++;
+        }
+        blocks[i].count = n - blocks[i].first;
+    }
+    w.d.lives.n = n;
+    CHECK_INT(msim_shares_rows(&s, &w), *why ? MSIM_EUSAGE : MSIM_OK);
+    CHECK_STR(err.text, why);
+    CHECK(s.named);
+    for (uint32_t i = 0; i < OPS; i++)
+        for (uint32_t k = 0; k < blocks[i].count; k++)
+            if (!CHECK_INT(s.rows[ops[i].out_ids + k], ROWS[i].rows[k] - '0'))
+                fprintf(stderr, "%u of operator %u\n", k, i);
+    free(s.rows);
+}
+
+/* One token is on every rank. */
+static void test_shares__rows(void)
+{
+    check_rows(4, 8, "");
+    check_rows(4, 1, "");
+    check_rows(4, 6,
+               "parallel.tp is 4, which does not divide the 6 tokens of the "
+               "trace; want so many that it does, or \"sequence_parallel\": "
+               "false");
+}
+
 /* ---- sizes --------------------------------------------------------------- */
 
 /* 6 heads, 2 of keys and values; 100 words; then experts. */
@@ -312,6 +409,7 @@ int main(void)
     RUN(test_shares__recorded);
     RUN(test_shares__meet);
     RUN(test_shares__dimensions);
+    RUN(test_shares__rows);
     RUN(test_shares__sizes);
     return check_summary();
 }
