@@ -71,7 +71,7 @@ static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
     int64_t longest;
 
     s->batch = 1;
-    if (f->offsets >= 0 &&
+    if (f->offsets != NONE &&
         msim_opmap_tensor(c, (uint32_t)f->offsets, &offsets) &&
         offsets.elems > 1)
         s->batch = msim_opmap_count(offsets.elems) - 1;
@@ -79,7 +79,7 @@ static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
     s->kv_heads = msim_operand_dim(k, -2);
     s->q_len = msim_operand_dim(q, -3) / s->batch;
     s->kv_len = msim_operand_dim(k, -3) / s->batch;
-    if (f->max_q >= 0 && msim_opmap_int(c, (uint32_t)f->max_q, &longest) &&
+    if (f->max_q != NONE && msim_opmap_int(c, (uint32_t)f->max_q, &longest) &&
         longest >= 1 && longest < s->q_len)
         s->q_len = longest;
 }
@@ -114,12 +114,12 @@ static void read_mask(const struct msim_opmap_ctx *c, const struct form *f,
 {
     int64_t v = 0;
 
-    if (f->causal >= 0 && msim_opmap_int(c, (uint32_t)f->causal, &v))
+    if (f->causal != NONE && msim_opmap_int(c, (uint32_t)f->causal, &v))
         s->causal = v != 0;
-    if (f->mask >= 0 && msim_opmap_int(c, (uint32_t)f->mask, &v))
+    if (f->mask != NONE && msim_opmap_int(c, (uint32_t)f->mask, &v))
         s->causal = v != 0;
-    if (f->window >= 0 && msim_opmap_int(c, (uint32_t)f->window, &v) && v > 0 &&
-        v < s->kv_len)
+    if (f->window != NONE && msim_opmap_int(c, (uint32_t)f->window, &v) &&
+        v > 0 && v < s->kv_len)
         s->window = v;
 }
 

@@ -202,8 +202,8 @@ static void find_output(const struct msim_opmap_ctx *c, const struct places *p,
     known &= setting(c, p->pad, rank - 2, g->pad);
     setting(c, p->dilation, rank - 2, g->dilation);
     setting(c, p->output_pad, rank - 2, output_pad);
-    if (p->grad >= 0 ? msim_opmap_tensor(c, (uint32_t)p->grad, &o)
-                     : msim_opmap_output(c, 0, &o)) {
+    if (p->grad != NONE ? msim_opmap_tensor(c, (uint32_t)p->grad, &o)
+                        : msim_opmap_output(c, 0, &o)) {
         right_align(g->out, &o);
         if (!known)
             settings_from_output(g);
@@ -247,7 +247,7 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
         g->in[j] = g->out[j] = g->filter[j] = g->stride[j] = g->dilation[j] = 1;
     right_align(g->in, &x);
     right_align(g->filter, &w);
-    if (p->transposed >= 0)
+    if (p->transposed != NONE)
         msim_opmap_int(c, (uint32_t)p->transposed, &transposed);
     g->transposed = transposed || p == &layouts[MSIM_ARGS_CONV_CUDNN_TRANSPOSE];
     g->dtype = x.dtype;
@@ -259,7 +259,8 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
     g->n = msim_operand_dim(&x, 0);
     g->c = msim_operand_dim(&x, 1);
     g->groups = 1;
-    if (p->groups < 0 || !msim_opmap_int(c, (uint32_t)p->groups, &g->groups))
+    if (p->groups == NONE ||
+        !msim_opmap_int(c, (uint32_t)p->groups, &g->groups))
         g->groups = msim_operand_dim(&w, 1) > 0 && !g->transposed
                         ? g->c / msim_operand_dim(&w, 1)
                         : 1;
@@ -368,7 +369,7 @@ bool msim_rule_conv(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!read_geometry(c, p, &g))
         return false;
     add_pass(c, &g, MSIM_CONV_FORWARD);
-    if (c->place == MSIM_OPMAP_ON_GPU && p->bias >= 0 &&
+    if (c->place == MSIM_OPMAP_ON_GPU && p->bias != NONE &&
         msim_opmap_tensor(c, (uint32_t)p->bias, &bias) &&
         !adds_bias_inside(c, row, &g))
         add_bias(c, &g);

@@ -96,6 +96,19 @@ static void test_opmap_pointwise__addresses(void)
     }
 }
 
+/* Arguments may begin with what is written: that is not read. */
+static void test_opmap_pointwise__out_first(void)
+{
+    struct works_text x;
+
+    build_init(&b);
+    build_op(&b, 0, "_C::silu_and_mul", "f16[3,5] f16[3,10] f16[7]", NULL);
+    works_of(&x, &b.t, 0, -1, MSIM_OPMAP_AS_TRACED);
+    CHECK(strstr(x.s, " fp16 1x30 "));
+    CHECK(strstr(x.s, "/60/"));
+    build_release(&b);
+}
+
 /* Leave out the FLOPs of the first work: its bytes are what is asked here. */
 static void cut_flops(struct works_text *x)
 {
@@ -208,6 +221,7 @@ int main(void)
 {
     RUN(test_opmap_pointwise__results);
     RUN(test_opmap_pointwise__addresses);
+    RUN(test_opmap_pointwise__out_first);
     RUN(test_opmap_pointwise__launches);
     RUN(test_opmap_pointwise__losses);
     RUN(test_opmap_pointwise__dropout_chain);
