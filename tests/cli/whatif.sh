@@ -223,6 +223,27 @@ awk -v a="$(ratio graphs)" -v b="$(ratio 'host of linear')" 'BEGIN { exit !(a < 
     complain "without the host: $(ratio graphs), of linear layers $(ratio 'host of linear')"
 [[ $(figures 'no such rank') == ,,,*"no trace is of rank 77"* ]] || complain "no reason for rank 77"
 [[ $(figures 'no loader') == ,,,*"selects nothing"* ]] || complain "no reason for the loader"
+
+# 0.2 ms of loading in a step of 1 ms become 0.5 and 5; all else stays.
+python3 "$(dirname "$0")/small_step.py" "$folder/step.json"
+python3 - "$folder/step.json" <<'PYTHON'
+import json, sys
+
+with open(sys.argv[1]) as f:
+    step = json.load(f)
+step["traceEvents"] += [{"ph": "X", "cat": "cpu_op", "name": "enumerate(DataLoader)#__next__", "pid": 1,
+                         "tid": 1, "ts": begin + 700, "dur": 200} for begin in (0, 1000)]
+with open(sys.argv[1], "w") as f:
+    json.dump(step, f)
+PYTHON
+cat >"$folder/loader.json" <<'JSON'
+{"scenarios": [{"name": "quick", "changes": [{"loader": {"milliseconds": 0.5}}]},
+               {"name": "slow", "changes": [{"loader": {"milliseconds": 5}}]}]}
+JSON
+run whatif --platform a100 "$folder/loader.json" "$folder/step.json" --csv
+want_rc 0
+[[ $(figures quick) == 1300,* ]] || complain "a loader of 0.5 ms: $(figures quick)"
+[[ $(figures slow) == 5800,* ]] || complain "a loader of 5 ms: $(figures slow)"
 refused '{"straggler": {"rank": 1}}' "straggler.factor is missing"
 refused '{"loader": 2}' 'loader is 2, want {"milliseconds": 2}'
 refused '{"cuda_graph": 3}' "cuda_graph is 3, want true"
