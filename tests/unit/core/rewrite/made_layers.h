@@ -1,0 +1,139 @@
+/*
+ * tests/unit/core/rewrite/made_layers.h - a training step of several layers, as
+ * an execution trace made here.
+ */
+#ifndef MSIM_TESTS_UNIT_CORE_REWRITE_MADE_LAYERS_H
+#define MSIM_TESTS_UNIT_CORE_REWRITE_MADE_LAYERS_H
+#include "tests/unit/core/rewrite/trained_step.h"
+
+#define LAYERS_MOST 8
+#define NODES_A     12 /* of one layer */
+
+/* Storages of layer i, from 0. */
+#define WEIGHT   (100 + i)
+#define STATE    (120 + i)
+#define PRODUCT  (200 + i)
+#define RESULT   (300 + i) /* the input of the next */
+#define GRAD_OUT (401 + i)
+#define GRAD_MID (420 + i)
+#define GRAD     (440 + i)
+
+/* The nodes of a step of several layers, and their texts. */
+struct layered {
+    struct made_node nodes[NODES_A * LAYERS_MOST + 8];
+    char texts[2 * NODES_A * LAYERS_MOST + 16][256];
+    size_t n, n_texts;
+};
+
+MSIM_PRINTF(2, 3)
+static inline const char *layered_text(struct layered *l, const char *fmt, ...)
+{
+    char *to = l->texts[l->n_texts++];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(to, sizeof(l->texts[0]), fmt, args);
+    va_end(args);
+    return to;
+}
+
+static inline void layered_add(struct layered *l, unsigned parent,
+                               const char *name, int scope, int seq,
+                               const char *in, const char *out)
+{
+    l->nodes[l->n] = (struct made_node){
+        (unsigned)l->n + 10, parent, name, scope, seq, in, out};
+    l->n++;
+}
+
+/* Input of layer i: the step's (3), or what the layer before made. */
+static inline unsigned layered_given(unsigned i)
+{
+    return i ? 300 + i - 1 : 3;
+}
+
+static inline void layered_forward(struct layered *l, unsigned i)
+{
+    layered_add(l, 0, "aten::linear", 0, (int)(2 * i + 1),
+                layered_text(l, "%u:4000 %u:4000", layered_given(i), WEIGHT),
+                layered_text(l, "%u:4000", PRODUCT));
+    layered_add(l, 0, "aten::relu", 0, (int)(2 * i + 2),
+                layered_text(l, "%u:4000", PRODUCT),
+                layered_text(l, "%u:4000", RESULT));
+}
+
+static inline void layered_backward(struct layered *l, unsigned i)
+{
+    unsigned at = (unsigned)l->n + 10;
+
+    layered_add(l, 0, "autograd::engine::evaluate_function: R", 0, -1, "", "");
+    layered_add(l, at, "ReluBackward", 1, (int)(2 * i + 2), "", "");
+    layered_add(l, at + 1, "aten::threshold_backward", 0, -1,
+                layered_text(l, "%u:4000 %u:4000", GRAD_OUT, RESULT),
+                layered_text(l, "%u:4000", GRAD_MID));
+    layered_add(l, 0, "autograd::engine::evaluate_function: L", 0, -1, "", "");
+    layered_add(l, at + 3, "LinearBackward", 1, (int)(2 * i + 1), "", "");
+    layered_add(l, at + 4, "aten::linear_backward", 0, -1,
+                layered_text(l, "%u:4000 %u:4000 %u:4000", GRAD_MID,
+                             layered_given(i), WEIGHT),
+                layered_text(l, "%u:4000 %u:4000", GRAD_OUT - 1, GRAD));
+    layered_add(l, 0, "autograd::engine::evaluate_function: A", 0, -1, "", "");
+    layered_add(l, at + 6, "torch::autograd::AccumulateGrad", 1, -1,
+                layered_text(l, "%u:4000", GRAD), "");
+    layered_add(l, at + 7, "aten::detach", 0, -1,
+                layered_text(l, "%u:4000", GRAD),
+                layered_text(l, "%u:4000", GRAD));
+}
+
+static inline void layered_list(char *to, size_t size, unsigned n,
+                                unsigned first)
+{
+    size_t used = (size_t)snprintf(to, size, "[");
+
+    for (unsigned i = 0; i < n; i++)
+        used += (size_t)snprintf(to + used, size - used, "%s%u:4000",
+                                 i ? " " : "", first + i);
+    snprintf(to + used, size - used, "]");
+}
+
+/* `n` layers, a loss, and a step: one operator a parameter, or on lists. */
+static inline void made_layers(struct layered *l, unsigned n, bool lists)
+{
+    char p[128], g[128], m[128], d[128];
+    unsigned at;
+
+    l->n = l->n_texts = 0;
+    for (unsigned i = 0; i < n; i++)
+        layered_forward(l, i);
+    layered_add(l, 0, "aten::mse_loss", 0, (int)(2 * n + 1),
+                layered_text(l, "%u:4000", layered_given(n)), "24:1");
+    at = (unsigned)l->n + 10;
+    layered_add(l, 0, "autograd::engine::evaluate_function: L", 0, -1, "", "");
+    layered_add(l, at, "LossBackward", 1, (int)(2 * n + 1), "", "");
+    layered_add(l, at + 1, "aten::mse_loss_backward", 0, -1,
+                layered_text(l, "24:1 %u:4000", layered_given(n)),
+                layered_text(l, "%u:4000", 400 + n));
+    for (unsigned i = n; i-- > 0;)
+        layered_backward(l, i);
+    at = (unsigned)l->n + 10;
+    layered_add(l, 0, "Optimizer.step#Adam.step", 7, -1, "", "");
+    for (unsigned i = 0; i < n && !lists; i++)
+        layered_add(
+            l, at, "aten::addcdiv_", 0, -1,
+            layered_text(l, "%u:4000 %u:4000 %u:4000", WEIGHT, GRAD, STATE),
+            "");
+    if (lists) {
+        layered_list(p, sizeof(p), n, 100);
+        layered_list(g, sizeof(g), n, 440);
+        layered_list(m, sizeof(m), n, 120);
+        layered_list(d, sizeof(d), n, 140);
+        layered_add(l, at, "aten::_foreach_mul_", 0, -1,
+                    layered_text(l, "%s", m), "");
+        layered_add(l, at, "aten::_foreach_sqrt", 0, -1,
+                    layered_text(l, "%s", m), layered_text(l, "%s", d));
+        layered_add(l, at, "aten::_foreach_addcdiv_", 0, -1,
+                    layered_text(l, "%s %s %s", p, g, d), "");
+    }
+}
+
+#endif
