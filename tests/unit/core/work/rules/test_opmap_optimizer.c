@@ -36,6 +36,13 @@ static void test_opmap_optimizer__lists(void)
         {"aten::_foreach_mul_", "(f32[20971520]) 2", NULL,
          "optimizer:_foreach_mul fp32 1x20971520 20971520/83886080/83886080 "
          "kernels 2 in_place"},
+        /* and a million kernels are the most of an operator */
+        {"aten::_foreach_mul_", "(f32[20000000000000]) 2", NULL,
+         "optimizer:_foreach_mul fp32 1x20000000000000 2e+13/8e+13/8e+13 "
+         "kernels 953675 in_place"},
+        {"aten::_foreach_mul_", "(f32[40000000000000]) 2", NULL,
+         "optimizer:_foreach_mul fp32 1x40000000000000 4e+13/1.6e+14/1.6e+14 "
+         "kernels 1000000 in_place"},
         {"aten::_amp_update_scale_", "f32[] i32[] f32[] 2.0 0.5 2000", NULL,
          "pointwise:amp fp32 1x1 2/12/4 in_place"},
     };
