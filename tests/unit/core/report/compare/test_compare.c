@@ -354,6 +354,49 @@ static void test_compare__warnings(void)
     two_release(&t);
 }
 
+/* Of five iterations one of B takes ten times as long: by the means of 10 and
+ * 28 us it is three times as slow, by the medians as fast. Of two that are as
+ * far away the first is named; fewer than three do not tell. */
+static void test_compare__odd_iterations(void)
+{
+    struct msim_iteration a[5], b[5];
+    char names[5][4];
+
+    for (int odd = 0; odd < 3; odd++) {
+        struct two t;
+        bool warned = false;
+
+        two_fill(&t);
+        t.a.p.iterations = a;
+        t.b.p.iterations = b;
+        t.a.p.n_iterations = t.b.p.n_iterations = odd < 2 ? 5 : 2;
+        for (int i = 0; i < 5; i++) {
+            snprintf(names[i], sizeof(names[i]), "s%d", i);
+            a[i] = t.a.iterations[0];
+            a[i].name = names[i];
+            a[i].us.predicted = 10;
+            b[i] = a[i];
+        }
+        b[odd % 2].us.predicted = 100;
+        b[4].us.predicted = odd == 1 ? 100 : 10;
+        t.a.p.iteration_us.predicted = 10;
+        t.b.p.iteration_us.predicted = 28;
+        REQUIRE(two_compare(&t));
+        for (uint32_t i = 0; i < t.c->n_warnings; i++) {
+            char want[256];
+
+            snprintf(want, sizeof(want),
+                     "the change of an iteration is +180.0 %% by the means, "
+                     "+0.0 %% by the medians: s%d in B takes 10.00 times the "
+                     "median; --iteration takes one",
+                     odd % 2);
+            warned |= !strcmp(t.c->warnings[i], want);
+        }
+        CHECK(warned == (odd < 2));
+        two_release(&t);
+    }
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 /* A temporary file with this text; the caller frees the name. */
@@ -540,6 +583,7 @@ int main(void)
     RUN(test_compare__iterations);
     RUN(test_compare__ranks);
     RUN(test_compare__warnings);
+    RUN(test_compare__odd_iterations);
     RUN(test_compare__round_trip);
     RUN(test_compare__bad_files);
     RUN(test_compare__sparse_file);
