@@ -116,6 +116,21 @@ static void test_infer_elems__sums(void)
     }
 }
 
+/* A product reads its factors: 128 x 64 of 2048 terms each, so that what is
+ * copied for it is 2048 x 128. Of two copies the second has what the first
+ * moved. */
+static void test_infer_elems__products_and_copies(void)
+{
+    begin();
+    add(CAT, 80);
+    add("volta_sgemm_128x64_tn", 1);
+    check(0, 2048 * 128);
+    begin();
+    add(CAT, 160);
+    add(CAT, 80);
+    check(1, 160 * 128);
+}
+
 /* One launch joins tensors one behind the other, as many as its grid is high;
  * all of one size. */
 static void test_infer_elems__joins(void)
@@ -160,6 +175,7 @@ int main(void)
     RUN(test_infer_elems__neighbours);
     RUN(test_infer_elems__how_near);
     RUN(test_infer_elems__sums);
+    RUN(test_infer_elems__products_and_copies);
     RUN(test_infer_elems__joins);
     RUN(test_infer_elems__waves);
     return check_summary();
