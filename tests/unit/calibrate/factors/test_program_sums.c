@@ -44,7 +44,8 @@ static void check_parts(const struct msim_program_sums *s, uint32_t row)
         const struct msim_program_part *p = &s->parts[i];
 
         *(p->factor < MSIM_FACTOR_COUNT ? &kind[p->factor] : &other) += p->us;
-        CHECK(p->us > 0 && p->low_us < p->us && p->us < p->high_us);
+        CHECK(p->us > 0 && p->low_us > 0.1 * p->us);
+        CHECK(p->low_us < p->us && p->us < p->high_us);
         for (uint32_t k = r->parts; k < i; k++)
             CHECK(p->factor != s->parts[k].factor ||
                   p->spread != s->parts[k].spread ||

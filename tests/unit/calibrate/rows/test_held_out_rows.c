@@ -55,6 +55,7 @@ static void test_held_out_row__sizes(void)
     };
     struct msim_held_out_row h = msim_held_out_row_of(90, 100, 0, 0, 7);
     struct msim_held_out_row none = msim_held_out_row_of(90, 0, 0, 0, 7);
+    struct msim_held_out_row small = msim_held_out_row_of(0.25, 0.5, 0, 0, 0);
     struct msim_file *out;
     char path[64];
 
@@ -77,6 +78,7 @@ static void test_held_out_row__sizes(void)
         CHECK_INT(msim_held_out_row_write(out, "p", "fam", &s[i], &none),
                   MSIM_OK);
     }
+    CHECK_INT(msim_held_out_row_write(out, "q", "fam", &s[0], &small), MSIM_OK);
     CHECK_INT(msim_file_close(out, MSIM_OK, NULL), MSIM_OK);
     CHECK_STR(read_all(path),
               "platform,table_gpu,family,framework,cell,fold,flops,bytes,"
@@ -84,7 +86,8 @@ static void test_held_out_row__sizes(void)
               "p,G,fam,f,k,7,5e+06,400,90,100,100,100\n"
               "p,G,fam,f,k,7,0,4096,90,100,100,100\n"
               "p,G,fam,f,k,7,0,600,90,100,100,100\n"
-              "p,G,fam,f,k,7,0,1200,90,100,100,100\n");
+              "p,G,fam,f,k,7,0,1200,90,100,100,100\n"
+              "q,G,fam,f,k,0,5e+06,400,0.25,0.5,0.5,0.5\n");
     unlink(path);
 }
 
