@@ -79,7 +79,7 @@ static const char *parse(const char *before, const char *features,
 static void check_columns(void)
 {
     double x[MSIM_WATCH_COLUMNS_MAX] = {0};
-    struct msim_second_stage seconds[3];
+    struct msim_second_stage seconds[3] = {0};
     struct msim_history h;
 
     REQUIRE(msim_history_init(&h, 2) == MSIM_OK);
