@@ -5,7 +5,7 @@
 #include "replay/run/replay_plan.h"
 #include "replay/run/write_replay.h"
 
-#include "tests/unit/replay/run/made_plan.h"
+#include "tests/unit/replay/run/planned_step.h"
 
 static void test_plan__order(void)
 {

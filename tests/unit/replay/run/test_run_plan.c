@@ -1,7 +1,7 @@
 /*
  * What a backend is asked, and each answer that is not understood.
  */
-#include "tests/unit/replay/run/made_plan.h"
+#include "tests/unit/replay/run/planned_step.h"
 
 /* ---- the question -------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /*
- * tests/unit/replay/run/made_plan.h - the plan of a few products and an
+ * tests/unit/replay/run/planned_step.h - the plan of a few products and an
  * addition, and runs of it on backends that are shells.
  */
-#ifndef MSIM_TESTS_UNIT_REPLAY_RUN_MADE_PLAN_H
-#define MSIM_TESTS_UNIT_REPLAY_RUN_MADE_PLAN_H
+#ifndef MSIM_TESTS_UNIT_REPLAY_RUN_PLANNED_STEP_H
+#define MSIM_TESTS_UNIT_REPLAY_RUN_PLANNED_STEP_H
 #include "replay/run/run_plan.h"
 #include "tests/unit/replay/run/made_step.h"
 
