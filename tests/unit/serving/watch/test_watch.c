@@ -120,6 +120,64 @@ static void test_watch__leads(void)
     msim_watch_release(&w);
 }
 
+/* The mean of the last `n` of `x`, and the line of least squares through them.
+ */
+static double mean_of(const double *x, int end, int n)
+{
+    double sum = 0;
+
+    for (int i = end - n; i < end; i++)
+        sum += x[i] / n;
+    return sum;
+}
+
+static double slope_of(const double *x, int end, int n)
+{
+    double up = 0, squares = 0;
+
+    for (int i = 0; i < n; i++) {
+        up += (i - (n - 1) / 2.0) * x[end - n + i];
+        squares += (i - (n - 1) / 2.0) * (i - (n - 1) / 2.0);
+    }
+    return up / squares;
+}
+
+/* Numbers of a p99 that is no line, the same as the mean, by their names. */
+static void test_watch__numbers(void)
+{
+    double over[SECONDS]; /* log p99 over the limit */
+    int violated = 0;
+
+    if (!begin(NULL, NULL, HORIZON))
+        return;
+    for (int t = 1; t <= 40; t++) {
+        double p99 = 60 + 50 * sin(0.5 * t), most = -INFINITY;
+
+        over[t - 1] = log(p99 / LIMIT);
+        violated += p99 > LIMIT;
+        add(t, p99);
+        if (t < 10)
+            continue;
+        for (int i = t - 8; i < t; i++)
+            most = fmax(most, over[i]);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_LOG] - over[t - 1]) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_MOST_LOG] - over[t - 1]) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_LOG_3S] - mean_of(over, t, 3)) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_LOG_8S] - mean_of(over, t, 8)) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_LOG_MOST_8S] - most) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_P99_SLOPE_5S] - slope_of(over, t, 5)) <
+              1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_VIOLATED_SHARE] - violated / (double)t) <
+              1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_MEAN_LOG] - mean_of(over, t, 2)) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_MEAN_SLOPE_5S] - slope_of(over, t, 5)) <
+              1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_RATE_OVER_8S]) < 1e-9);
+        CHECK(fabs(w.x[MSIM_FEATURE_RATE_USUAL] - log(10)) < 1e-9);
+    }
+    msim_watch_release(&w);
+}
+
 /* Trees of all applications say even odds. Each second that was said to be
  * before a violation, and was none, takes a twentieth of what was said from the
  * log odds; each that was adds a twentieth of what was missing. */
@@ -227,6 +285,7 @@ static void test_watch__asks_its_own(void)
 int main(void)
 {
     RUN(test_watch__leads);
+    RUN(test_watch__numbers);
     RUN(test_watch__learns);
     RUN(test_watch__knows_what_is_usual);
     RUN(test_watch__asks_its_own);
