@@ -4,6 +4,7 @@
 #include "plan/synth/synth_state.h"
 #include "tests/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct msim_described model;
@@ -308,6 +309,85 @@ static void test_synth__ends_early(void)
     CHECK_UINT(r.nodes, 0);
 }
 
+/* ---- groups -------------------------------------------------------------- */
+
+static char *trace; /* of one rank */
+static size_t traced;
+
+static enum msim_status keep(void *own, const char *bytes, size_t n)
+{
+    char *more = realloc(trace, traced + n + 1);
+
+    (void)own;
+    if (!CHECK(more != NULL))
+        return MSIM_ENOMEM;
+    trace = more;
+    memcpy(trace + traced, bytes, n);
+    traced += n;
+    trace[traced] = '\0';
+    return MSIM_OK;
+}
+
+/* All groups of a kind are the one that begins at this rank. */
+static void check_group(const char *kind, int64_t rank, int64_t first)
+{
+    char name[48];
+    int seen = 0;
+
+    snprintf(name, sizeof(name), "\"%s ", kind);
+    for (const char *at = trace; (at = strstr(at, name)); seen++) {
+        at += strlen(name);
+        if (*at < '0' || *at > '9') /* another kind, whose name begins so */
+            continue;
+        if (!CHECK_INT(strtol(at, NULL, 10), first))
+            CHECK_INT(rank, -1);
+    }
+    CHECK(seen > 0);
+}
+
+/* A file has ended: of rank t + 2 c + 4 d + 8 of its stage. */
+static enum msim_status check_rank(void *own, enum msim_status how,
+                                   struct msim_error *err)
+{
+    int64_t r = begun - 1, t = r % 2, c = r / 2 % 2, d = r / 4 % 2;
+    int64_t stage = r / 8 * 8;
+
+    (void)own;
+    (void)err;
+    check_group("tensor", r, stage + 4 * d + 2 * c);
+    check_group("context", r, stage + 4 * d + t);
+    check_group("data", r, stage + t);
+    check_group("expert", r, stage + 4 * d + t);
+    check_group("expert data", r, stage + 2 * c + t);
+    check_group("pipeline forward", r, r - stage);
+    check_group("pipeline backward", r, r - stage);
+    traced = 0;
+    return how;
+}
+
+/* Tensor parallel ranks are next to each other, then context, data, stages;
+ * experts are shared out among the ranks of both. */
+static void test_synth__groups(void)
+{
+    const struct msim_synth_place to = {&names, note, keep, check_rank};
+    struct msim_synth_result result;
+    struct msim_error err = {0};
+
+    begin();
+    model.moe.experts = 4;
+    model.moe.topk = 1;
+    model.moe.ffn = 32;
+    strategy.gpus = 16;
+    strategy.tp = strategy.cp = strategy.dp = strategy.pp = strategy.ep = 2;
+    options.every_rank = true;
+    begun = 0;
+    *names = '\0';
+    CHECK_INT(msim_synth_make(&options, &to, &result, &err), MSIM_OK);
+    CHECK_INT(result.files, 16);
+    free(trace);
+    trace = NULL;
+}
+
 /* ---- types --------------------------------------------------------------- */
 
 /* Numbers of c10/core/ScalarType.h, and words of NCCL's collectives. */
@@ -336,6 +416,7 @@ int main(void)
     RUN(test_synth__refuses_dlrms);
     RUN(test_synth__files);
     RUN(test_synth__ends_early);
+    RUN(test_synth__groups);
     RUN(test_synth__types);
     return check_summary();
 }
