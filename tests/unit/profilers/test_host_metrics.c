@@ -25,14 +25,15 @@ static double busy_since(double last[2])
 {
     FILE *f = fopen("/proc/stat", "r");
     double t[8] = {0}, now[2], share;
-    int n = f ? fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", t, t + 1,
-                       t + 2, t + 3, t + 4, t + 5, t + 6, t + 7)
-              : 0;
+    char line[512] = "", *at = line + 4; /* behind "cpu " */
+    bool found = f && fgets(line, sizeof(line), f) && line[0] == 'c';
 
     if (f)
         fclose(f);
-    if (n < 8)
+    if (!found)
         return NAN;
+    for (int i = 0; i < 8; i++)
+        t[i] = strtod(at, &at);
     now[0] = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
     now[1] = now[0] + t[3] + t[4];
     share = now[1] > last[1] ? (now[0] - last[0]) / (now[1] - last[1]) : NAN;

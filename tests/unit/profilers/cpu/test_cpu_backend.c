@@ -85,8 +85,8 @@ static double number_of(const char *name)
 /* The largest of the caches that the kernel lists, in KiB; 0: it lists none. */
 static long cache_kib(void)
 {
+    char path[96], text[32] = "";
     long most = 0, own;
-    char path[96];
 
     for (int i = 0; i < 8; i++) {
         FILE *f;
@@ -94,8 +94,8 @@ static long cache_kib(void)
         snprintf(path, sizeof(path),
                  "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
         f = fopen(path, "r");
-        if (f && fscanf(f, "%ldK", &own) == 1 && own > most)
-            most = own;
+        own = f && fgets(text, sizeof(text), f) ? strtol(text, NULL, 10) : 0;
+        most = own > most ? own : most;
         if (f)
             fclose(f);
     }
