@@ -39,75 +39,38 @@ static void write_file(const char *text)
 #define SCHEMA "{\"schema\": \"mystique-sim/prediction/1\", "
 
 /* A number of its own in each field. */
+/* clang-format off */
 static const char WHOLE[] = SCHEMA
     "\"version\": \"v\", \"platform\": \"p\", \"costs\": \"c\", \"host\": "
     "\"h\", \"ranks\": 3, \"measured_jobs\": {\"factor\": 61, \"graph_us\": "
     "62, \"memory_factor\": 63}, \"scenario\": {\"options\": [\"--a\", 5, "
     "\"b\"], \"baseline_us\": 64, \"ratio\": 65, \"ratio_low\": 66, "
-    "\"ratio_high\": 67}, " FIGURE("iteration_us", "1", "2", "3", "4")
-        FIGURE("period_us", "5", "6", "7", "8") FIGURE(
-            "kernel_us", "9", "10", "11",
-            "12") "\"communication_us\": {\"transfer\": 13, \"wait\": 14}, "
-                  "\"external_wait_us\": 15, \"overlapped_us\": "
-                  "{\"communication\": 16, "
-                  "\"memory_copy\": 17}, " BREAKDOWN("18", "19", "20", "21", "22") ", \"iterations\": [{\"name\": \"i\", " US(
-                      "23", "24", "25",
-                      "26") "], \"ops\": [{\"name\": \"o\", \"model\": \"m\", "
-                            "\"source\": \"s\", "
-                            "\"calls\": 27, \"communication\": true, " US("28", "29", "30", "31") "], \"families\": [{\"model\": \"f\", \"calls\": 32, " US(
-                                "33", "34",
-                                "35", "36") "], \"host_ops\": [{\"name\": "
-                                            "\"w\", \"kind\": \"host\", "
-                                            "\"calls\": 37, " US("38", "39",
-                                                                 "40",
-                                                                 "41") "], "
-                                                                       "\"criti"
-                                                                       "cal_"
-                                                                       "owners"
-                                                                       "\": "
-                                                                       "[{"
-                                                                       "\"name"
-                                                                       "\": "
-                                                                       "\"n\", "
-                                                                       "\"kind"
-                                                                       "\": "
-                                                                       "\"k\", "
-                                                                       "\"op\":"
-                                                                       " "
-                                                                       "\"op\","
-                                                                       " \"us\""
-                                                                       ": 42, "
-                                                                       "\"share"
-                                                                       "\": "
-                                                                       "43, "
-                                                                       "\"piece"
-                                                                       "s\": "
-                                                                       "44}], "
-                                                                       "\"ranks"
-                                                                       "_detail"
-                                                                       "\": "
-                                                                       "[{"
-                                                                       "\"rank"
-                                                                       "\": "
-                                                                       "7,"
-                                                                       " " FIGURE(
-                                                                           "ite"
-                                                                           "rat"
-                                                                           "ion"
-                                                                           "_u"
-                                                                           "s",
-                                                                           "45",
-                                                                           "46",
-                                                                           "47",
-                                                                           "48")
-                                                                           FIGURE("kernel_us", "49", "50", "51", "52") "\"communication_us\": {\"transfer\": 53, \"wait\": 54}, " BREAKDOWN(
-                                                                               "55",
-                                                                               "56",
-                                                                               "57",
-                                                                               "58",
-                                                                               "59") "}, {\"rank\": 0}, {\"rank\": 1e15}, {\"rank\": -1}], \"waits_us\": "
-                                                                                     "{\"main_thread\": {\"launch\": 60, \"no\": null, \"event\": 68}, "
-                                                                                     "\"gpu_idle\": {\"idle\": 69}}, \"warnings\": [\"x\", 1, \"y\"]}";
+    "\"ratio_high\": 67}, "
+    FIGURE("iteration_us", "1", "2", "3", "4")
+    FIGURE("period_us", "5", "6", "7", "8")
+    FIGURE("kernel_us", "9", "10", "11", "12")
+    "\"communication_us\": {\"transfer\": 13, \"wait\": 14}, "
+    "\"external_wait_us\": 15, \"overlapped_us\": {\"communication\": 16, "
+    "\"memory_copy\": 17}, "
+    BREAKDOWN("18", "19", "20", "21", "22")
+    ", \"iterations\": [{\"name\": \"i\", " US("23", "24", "25", "26")
+    "], \"ops\": [{\"name\": \"o\", \"model\": \"m\", \"source\": \"s\", "
+    "\"calls\": 27, \"communication\": true, " US("28", "29", "30", "31")
+    "], \"families\": [{\"model\": \"f\", \"calls\": 32, "
+    US("33", "34", "35", "36")
+    "], \"host_ops\": [{\"name\": \"w\", \"kind\": \"host\", \"calls\": 37, "
+    US("38", "39", "40", "41")
+    "], \"critical_owners\": [{\"name\": \"n\", \"kind\": \"k\", \"op\": "
+    "\"op\", \"us\": 42, \"share\": 43, \"pieces\": 44}], \"ranks_detail\": "
+    "[{\"rank\": 7, "
+    FIGURE("iteration_us", "45", "46", "47", "48")
+    FIGURE("kernel_us", "49", "50", "51", "52")
+    "\"communication_us\": {\"transfer\": 53, \"wait\": 54}, "
+    BREAKDOWN("55", "56", "57", "58", "59")
+    "}, {\"rank\": 0}, {\"rank\": 1e15}, {\"rank\": -1}], \"waits_us\": "
+    "{\"main_thread\": {\"launch\": 60, \"no\": null, \"event\": 68}, "
+    "\"gpu_idle\": {\"idle\": 69}}, \"warnings\": [\"x\", 1, \"y\"]}";
+/* clang-format on */
 
 static void check_top(const struct msim_prediction *p)
 {

@@ -3,7 +3,7 @@
  * JSON and CSV, field by field.
  */
 #include "core/report/compare/compare.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #include <cjson/cJSON.h>
 

@@ -3,7 +3,7 @@
  * comparison, line by line.
  */
 #include "core/report/compare/report_compare_page.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #define LENGTH(list) (sizeof(list) / sizeof(*(list)))
 

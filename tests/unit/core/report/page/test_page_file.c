@@ -7,7 +7,7 @@
 #include "core/report/page/page_pack.h"
 #include "core/report/page/page_text.h"
 #include "core/report/page/page_timeline.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * in a column, no line too long.
  */
 #include "core/report/words/glossary.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #include <strings.h>
 

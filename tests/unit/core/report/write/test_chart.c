@@ -4,7 +4,7 @@
  * from below.
  */
 #include "core/report/write/chart.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 static struct msim_chart chart(const struct written *w, bool png)
 {

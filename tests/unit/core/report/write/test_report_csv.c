@@ -3,7 +3,7 @@
  */
 #include "core/report/write/report.h"
 #include "tests/unit/made_prediction.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #define HEAD                                                                   \
     "name,calls,predicted_us,low_us,high_us,measured_us,model,source,options," \

@@ -7,7 +7,7 @@
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"
 #include "tests/unit/made_prediction.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 /* 3 GiB at the peak, of which 2 are parameters, with 1 GiB for the rest. */
 struct noted {

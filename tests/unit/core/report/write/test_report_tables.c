@@ -4,7 +4,7 @@
  */
 #include "core/report/write/report_page.h"
 #include "tests/unit/made_prediction.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 /* A page of `p`, fitted as the report does it. */
 static void check_page(const struct msim_prediction *p,

@@ -5,7 +5,7 @@
 #include "core/report/write/chart.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #include <cjson/cJSON.h>
 

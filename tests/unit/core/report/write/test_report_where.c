@@ -3,7 +3,7 @@
  * and how dependencies are known.
  */
 #include "core/report/write/report_page.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 #define COLUMNS 25
 

@@ -3,7 +3,7 @@
  * kernels as tables.
  */
 #include "core/report/write/report_page.h"
-#include "tests/unit/written.h"
+#include "tests/unit/written_text.h"
 
 static void check_page(const struct msim_prediction *p,
                        void (*put)(const struct msim_page *), const char *want)

@@ -1,13 +1,13 @@
 /*
- * tests/unit/written.h - what a writer writes, as a text.
+ * tests/unit/written_text.h - what a writer writes, as a text.
  *
  *     struct written w = written_begin();
  *
  *     write_something(w.out);
  *     WRITTEN(&w, "what it should be");
  */
-#ifndef MSIM_TESTS_UNIT_WRITTEN_H
-#define MSIM_TESTS_UNIT_WRITTEN_H
+#ifndef MSIM_TESTS_UNIT_WRITTEN_TEXT_H
+#define MSIM_TESTS_UNIT_WRITTEN_TEXT_H
 #include "tests/check.h"
 
 #include <stdlib.h>
