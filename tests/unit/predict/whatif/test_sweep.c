@@ -186,7 +186,7 @@ static void test_sweep__writes_text(void)
     made[0].memory.needed = 9 * MSIM_GIB;
     text = written(msim_sweep_text, &w);
     CHECK(has(text, "3.00 !") &&
-          has(text, "!: the memory of the GPU is smaller\n"));
+          has(text, "!: not expected to fit into the memory of the GPU\n"));
     CHECK(!strstr(text, "?: "));
     free(text);
     /* rates that are asked for have columns: 64 an iteration of 1 ms */
