@@ -182,7 +182,8 @@ static void test_serving_plan_report__platforms(void)
         int64_t replicas[2], want;
     } CASES[] = {{1, 1.1, {9, 2}, 9},   {1.1, 1, {2, 9}, 9},
                  {1, 1, {3, 2}, 2},     {1, 1, {2, 3}, 2},
-                 {1.1, 1.1, {3, 2}, 2}, {1.1, 1, {3, 0}, 3}};
+                 {1.1, 1.1, {3, 2}, 2}, {1.1, 1.1, {2, 3}, 2},
+                 {1.1, 1, {3, 0}, 3}};
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
         char want[300];
