@@ -270,22 +270,31 @@ enum msim_status msim_json_read(cJSON **out, const char *path,
     return status;
 }
 
+enum msim_status msim_json_check_our(const cJSON *json, const char *path,
+                                     const char *what, struct msim_error *err)
+{
+    const char *schema = msim_json_get_text(json, "schema");
+    char want[64];
+
+    snprintf(want, sizeof(want), "mystique-sim/%s/1", what);
+    if (!schema || strcmp(schema, want) == 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                     "schema is \"%.100s\", want \"%s\"", schema, want);
+}
+
 enum msim_status msim_json_read_our(cJSON **out, const char *path,
                                     const char *what, struct msim_error *err)
 {
-    char want[64];
-    const char *schema;
+    enum msim_status status;
 
     MSIM_TRY(msim_json_read(out, path, err));
-    snprintf(want, sizeof(want), "mystique-sim/%s/1", what);
-    schema = msim_json_get_text(*out, "schema");
-    if (!schema || strcmp(schema, want) == 0)
+    status = msim_json_check_our(*out, path, what, err);
+    if (status == MSIM_OK)
         return MSIM_OK;
-    (void)msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                    "schema is \"%.100s\", want \"%s\"", schema, want);
     cJSON_Delete(*out);
     *out = NULL;
-    return MSIM_EFORMAT;
+    return status;
 }
 
 const char *msim_json_get_text(const cJSON *o, const char *key)

@@ -23,8 +23,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_json_read(cJSON **out, const char *path,
                                 struct msim_error *err);
 
-/* Likewise, a file of ours: where it says which by "schema", that is
+/* A file of ours: where it says which by "schema", that is
  * "mystique-sim/`what`/1", else EFORMAT. */
+MSIM_MUST_CHECK
+enum msim_status msim_json_check_our(const cJSON *json, const char *path,
+                                     const char *what, struct msim_error *err);
+
+/* msim_json_read() with that check. */
 MSIM_MUST_CHECK
 enum msim_status msim_json_read_our(cJSON **out, const char *path,
                                     const char *what, struct msim_error *err);

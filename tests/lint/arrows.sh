@@ -133,7 +133,7 @@ cli/replay           : core/ models/ predict predict/rows predict/scenario profi
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/serving          : core/ models/ serving/ cli cli/calibrate :
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
-tests                : core/ models/ predict predict/carry predict/groups predict/learn predict/memory predict/op predict/page predict/rows predict/scenario predict/scenario/list predict/usage predict/whatif predict/write profilers/ calibrate/ replay/ plan/ serving/ cli/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h sqlite3.h gsl/ chakra.pb-c.h yajl/
+tests                : core/ models/ predict predict/carry predict/edit predict/groups predict/learn predict/memory predict/op predict/page predict/rows predict/scenario predict/scenario/list predict/usage predict/whatif predict/write profilers/ calibrate/ replay/ plan/ serving/ cli/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h sqlite3.h gsl/ chakra.pb-c.h yajl/
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged (tests

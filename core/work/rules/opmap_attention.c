@@ -17,9 +17,8 @@ enum layout {
                      sequence */
 };
 
-#define NONE (-1)
-
-/* Where a form has its arguments, or NONE: `q` is followed by k and v. */
+/* Where a form has its arguments, or MSIM_NO_PLACE: `q` is followed by k and v.
+ */
 struct form {
     uint8_t q, layout;
     int8_t causal;  /* a bool */
@@ -30,30 +29,53 @@ struct form {
 };
 
 static const struct form forms[] = {
-    [MSIM_ARGS_ATTENTION_FLASH] = {0, BSHD, 8, NONE, 3, 5, 11},
-    [MSIM_ARGS_ATTENTION_FLASH_BWD] = {1, BSHD, 11, NONE, 6, 8, 15},
-    [MSIM_ARGS_ATTENTION_EFFICIENT] = {0, BSHD, NONE, 9, 4, 6, NONE},
-    [MSIM_ARGS_ATTENTION_EFFICIENT_BWD] = {1, BSHD, NONE, 14, 6, 8, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA] = {0, BHSD, 4, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA_BWD] = {1, BHSD, 11, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA_EFF] = {0, BHSD, 6, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA_EFF_BWD] = {1, BHSD, 11, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA_CUDNN] = {0, BHSD, 6, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_SDPA_CUDNN_BWD] = {1, BHSD, 14, NONE, NONE, NONE,
-                                            NONE},
-    [MSIM_ARGS_ATTENTION_CPU] = {0, BHSD, 4, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_CPU_BWD] = {1, BHSD, 7, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_CUDNN] = {0, BHSD, 10, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_FA] = {0, BSHD, 5, NONE, NONE, NONE, 6},
-    [MSIM_ARGS_ATTENTION_FA_BWD] = {1, BSHD, 11, NONE, NONE, NONE, 12},
-    [MSIM_ARGS_ATTENTION_FA_VARLEN] = {0, THD, 9, NONE, 3, 5, 10},
-    [MSIM_ARGS_ATTENTION_FA_VARLEN_BWD] = {1, THD, 15, NONE, 9, 11, 16},
-    [MSIM_ARGS_ATTENTION_XFORMERS] = {0, BSHD, NONE, 9, 4, 6, NONE},
-    [MSIM_ARGS_ATTENTION_PLAIN] = {0, BSHD, NONE, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_PLAIN_BWD] = {1, BSHD, NONE, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_ATTENTION_EITHER] = {0, LONGER_FIRST, NONE, NONE, NONE, NONE,
-                                    NONE},
-    [MSIM_ARGS_ATTENTION_TEMPLATE] = {0, BHSD, NONE, NONE, NONE, NONE, NONE},
+    [MSIM_ARGS_ATTENTION_FLASH] = {0, BSHD, 8, MSIM_NO_PLACE, 3, 5, 11},
+    [MSIM_ARGS_ATTENTION_FLASH_BWD] = {1, BSHD, 11, MSIM_NO_PLACE, 6, 8, 15},
+    [MSIM_ARGS_ATTENTION_EFFICIENT] = {0, BSHD, MSIM_NO_PLACE, 9, 4, 6,
+                                       MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_EFFICIENT_BWD] = {1, BSHD, MSIM_NO_PLACE, 14, 6, 8,
+                                           MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA] = {0, BHSD, 4, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                  MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA_BWD] = {1, BHSD, 11, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                      MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF] = {0, BHSD, 6, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                      MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA_EFF_BWD] = {1, BHSD, 11, MSIM_NO_PLACE,
+                                          MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                          MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN] = {0, BHSD, 6, MSIM_NO_PLACE,
+                                        MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                        MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_SDPA_CUDNN_BWD] = {1, BHSD, 14, MSIM_NO_PLACE,
+                                            MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                            MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_CPU] = {0, BHSD, 4, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                 MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_CPU_BWD] = {1, BHSD, 7, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                     MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_CUDNN] = {0, BHSD, 10, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                   MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_FA] = {0, BSHD, 5, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                MSIM_NO_PLACE, 6},
+    [MSIM_ARGS_ATTENTION_FA_BWD] = {1, BSHD, 11, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                    MSIM_NO_PLACE, 12},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN] = {0, THD, 9, MSIM_NO_PLACE, 3, 5, 10},
+    [MSIM_ARGS_ATTENTION_FA_VARLEN_BWD] = {1, THD, 15, MSIM_NO_PLACE, 9, 11,
+                                           16},
+    [MSIM_ARGS_ATTENTION_XFORMERS] = {0, BSHD, MSIM_NO_PLACE, 9, 4, 6,
+                                      MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_PLAIN] = {0, BSHD, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                   MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_PLAIN_BWD] = {1, BSHD, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                       MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                       MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_EITHER] = {0, LONGER_FIRST, MSIM_NO_PLACE,
+                                    MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                    MSIM_NO_PLACE},
+    [MSIM_ARGS_ATTENTION_TEMPLATE] = {0, BHSD, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                      MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                      MSIM_NO_PLACE},
 };
 
 struct shape {
@@ -71,7 +93,7 @@ static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
     int64_t longest;
 
     s->batch = 1;
-    if (f->offsets != NONE &&
+    if (f->offsets != MSIM_NO_PLACE &&
         msim_opmap_tensor(c, (uint32_t)f->offsets, &offsets) &&
         offsets.elems > 1)
         s->batch = msim_opmap_count(offsets.elems) - 1;
@@ -79,8 +101,9 @@ static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
     s->kv_heads = msim_operand_dim(k, -2);
     s->q_len = msim_operand_dim(q, -3) / s->batch;
     s->kv_len = msim_operand_dim(k, -3) / s->batch;
-    if (f->max_q != NONE && msim_opmap_int(c, (uint32_t)f->max_q, &longest) &&
-        longest >= 1 && longest < s->q_len)
+    if (f->max_q != MSIM_NO_PLACE &&
+        msim_opmap_int(c, (uint32_t)f->max_q, &longest) && longest >= 1 &&
+        longest < s->q_len)
         s->q_len = longest;
 }
 
@@ -114,12 +137,13 @@ static void read_mask(const struct msim_opmap_ctx *c, const struct form *f,
 {
     int64_t v = 0;
 
-    if (f->causal != NONE && msim_opmap_int(c, (uint32_t)f->causal, &v))
+    if (f->causal != MSIM_NO_PLACE &&
+        msim_opmap_int(c, (uint32_t)f->causal, &v))
         s->causal = v != 0;
-    if (f->mask != NONE && msim_opmap_int(c, (uint32_t)f->mask, &v))
+    if (f->mask != MSIM_NO_PLACE && msim_opmap_int(c, (uint32_t)f->mask, &v))
         s->causal = v != 0;
-    if (f->window != NONE && msim_opmap_int(c, (uint32_t)f->window, &v) &&
-        v > 0 && v < s->kv_len)
+    if (f->window != MSIM_NO_PLACE &&
+        msim_opmap_int(c, (uint32_t)f->window, &v) && v > 0 && v < s->kv_len)
         s->window = v;
 }
 

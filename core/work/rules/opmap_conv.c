@@ -19,29 +19,36 @@
 
 #define LOOK_AHEAD 32 /* operators that may lie before the output's user */
 
-#define NONE (-1)
-
-/* Which argument is what, or NONE. */
+/* Which argument is what, or MSIM_NO_PLACE. */
 struct places {
     int8_t input, weight, grad, bias;
     int8_t pad, stride, dilation, groups, transposed, output_pad, mask;
 };
 
 static const struct places layouts[] = {
-    [MSIM_ARGS_CONV_CUDNN] = {0, 1, NONE, NONE, 2, 3, 4, 5, NONE, NONE, NONE},
-    [MSIM_ARGS_CONV_MKLDNN] = {0, 1, NONE, 2, 3, 4, 5, 6, NONE, NONE, NONE},
-    [MSIM_ARGS_CONV_CUDNN_TRANSPOSE] = {0, 1, NONE, NONE, 2, 4, 5, 6, NONE, 3,
-                                        NONE},
-    [MSIM_ARGS_CONV_SLOW] = {0, 1, NONE, 3, 5, 4, 6, NONE, NONE, NONE, NONE},
-    [MSIM_ARGS_CONV_ANY] = {0, 1, NONE, 2, 4, 3, 5, 8, 6, 7, NONE},
-    [MSIM_ARGS_CONV_FUSED] = {0, 1, NONE, NONE, 4, 3, 5, 6, NONE, NONE, NONE},
-    [MSIM_ARGS_CONV_FUSED_ADD] = {0, 1, NONE, NONE, 6, 5, 7, 8, NONE, NONE,
-                                  NONE},
-    [MSIM_ARGS_CONV_BACKWARD] = {1, 2, 0, NONE, 5, 4, 6, 9, 7, 8, 10},
-    [MSIM_ARGS_CONV_OLD_BACKWARD_INPUT] = {0, 2, 1, NONE, 3, 4, 5, 6, NONE,
-                                           NONE, NONE},
-    [MSIM_ARGS_CONV_OLD_BACKWARD_WEIGHT] = {2, 0, 1, NONE, 3, 4, 5, 6, NONE,
-                                            NONE, NONE},
+    [MSIM_ARGS_CONV_CUDNN] = {0, 1, MSIM_NO_PLACE, MSIM_NO_PLACE, 2, 3, 4, 5,
+                              MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_MKLDNN] = {0, 1, MSIM_NO_PLACE, 2, 3, 4, 5, 6,
+                               MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_CUDNN_TRANSPOSE] = {0, 1, MSIM_NO_PLACE, MSIM_NO_PLACE, 2,
+                                        4, 5, 6, MSIM_NO_PLACE, 3,
+                                        MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_SLOW] = {0, 1, MSIM_NO_PLACE, 3, 5, 4, 6, MSIM_NO_PLACE,
+                             MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_ANY] = {0, 1, MSIM_NO_PLACE, 2, 4, 3, 5, 8, 6, 7,
+                            MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_FUSED] = {0, 1, MSIM_NO_PLACE, MSIM_NO_PLACE, 4, 3, 5, 6,
+                              MSIM_NO_PLACE, MSIM_NO_PLACE, MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_FUSED_ADD] = {0, 1, MSIM_NO_PLACE, MSIM_NO_PLACE, 6, 5, 7,
+                                  8, MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                  MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_BACKWARD] = {1, 2, 0, MSIM_NO_PLACE, 5, 4, 6, 9, 7, 8, 10},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_INPUT] = {0, 2, 1, MSIM_NO_PLACE, 3, 4, 5, 6,
+                                           MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                           MSIM_NO_PLACE},
+    [MSIM_ARGS_CONV_OLD_BACKWARD_WEIGHT] = {2, 0, 1, MSIM_NO_PLACE, 3, 4, 5, 6,
+                                            MSIM_NO_PLACE, MSIM_NO_PLACE,
+                                            MSIM_NO_PLACE},
 };
 
 #define MAX_SPATIAL 3
@@ -202,8 +209,8 @@ static void find_output(const struct msim_opmap_ctx *c, const struct places *p,
     known &= setting(c, p->pad, rank - 2, g->pad);
     setting(c, p->dilation, rank - 2, g->dilation);
     setting(c, p->output_pad, rank - 2, output_pad);
-    if (p->grad != NONE ? msim_opmap_tensor(c, (uint32_t)p->grad, &o)
-                        : msim_opmap_output(c, 0, &o)) {
+    if (p->grad != MSIM_NO_PLACE ? msim_opmap_tensor(c, (uint32_t)p->grad, &o)
+                                 : msim_opmap_output(c, 0, &o)) {
         right_align(g->out, &o);
         if (!known)
             settings_from_output(g);
@@ -247,7 +254,7 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
         g->in[j] = g->out[j] = g->filter[j] = g->stride[j] = g->dilation[j] = 1;
     right_align(g->in, &x);
     right_align(g->filter, &w);
-    if (p->transposed != NONE)
+    if (p->transposed != MSIM_NO_PLACE)
         msim_opmap_int(c, (uint32_t)p->transposed, &transposed);
     g->transposed = transposed || p == &layouts[MSIM_ARGS_CONV_CUDNN_TRANSPOSE];
     g->dtype = x.dtype;
@@ -259,7 +266,7 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
     g->n = msim_operand_dim(&x, 0);
     g->c = msim_operand_dim(&x, 1);
     g->groups = 1;
-    if (p->groups == NONE ||
+    if (p->groups == MSIM_NO_PLACE ||
         !msim_opmap_int(c, (uint32_t)p->groups, &g->groups))
         g->groups = msim_operand_dim(&w, 1) > 0 && !g->transposed
                         ? g->c / msim_operand_dim(&w, 1)
@@ -369,7 +376,7 @@ bool msim_rule_conv(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!read_geometry(c, p, &g))
         return false;
     add_pass(c, &g, MSIM_CONV_FORWARD);
-    if (c->place == MSIM_OPMAP_ON_GPU && p->bias != NONE &&
+    if (c->place == MSIM_OPMAP_ON_GPU && p->bias != MSIM_NO_PLACE &&
         msim_opmap_tensor(c, (uint32_t)p->bias, &bias) &&
         !adds_bias_inside(c, row, &g))
         add_bias(c, &g);

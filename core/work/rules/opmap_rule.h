@@ -13,6 +13,9 @@
 /* Works of one operator, e.g. both passes of a convolution's backward. */
 #define MSIM_OPMAP_MAX 4
 
+/* The place of an argument that an operator does not have. */
+enum { MSIM_NO_PLACE = -1 };
+
 /*
  * Where the operators of a trace run. A GPU runs in one kernel what a CPU does
  * in several operators (the chain inside a dropout): for a GPU the works of a

@@ -11,6 +11,7 @@
 #include "tests/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const GPT2[] = {MSIM_DATA "/traces/gpt2"};
 
@@ -19,6 +20,24 @@ static struct msim_target to;
 static struct msim_rank_memory memory;
 static struct msim_fit_ways ways;
 static int64_t batch;
+
+/* The numbers behind both words, which `text` begins with: does it? */
+static bool two_numbers(const char *text, const char *before,
+                        const char *between, int64_t *a, int64_t *b)
+{
+    size_t n = strlen(before);
+    char *end;
+
+    if (strncmp(text, before, n) != 0)
+        return false;
+    *a = strtoll(text + n, &end, 10);
+    n = strlen(between);
+    if (end == text + strlen(before) || strncmp(end, between, n) != 0)
+        return false;
+    text = end + n;
+    *b = strtoll(text, &end, 10);
+    return end != text;
+}
 
 /* What the job needs with a change, by itself. */
 static double needed_with(const struct msim_fit_change *c)
@@ -116,18 +135,18 @@ static void test_fit_ways__finds_a_batch(void)
 
     for (size_t i = 0; i < sizeof(SHARE) / sizeof(*SHARE); i++) {
         const struct msim_fit_way *way = &ways.ways[0];
-        long long got = 0, was = 0, parts = 0, each = 0;
+        int64_t got = 0, was = 0, parts = 0, each = 0;
 
         find(SHARE[i]);
-        REQUIRE(ways.n > 0 && sscanf(way->change, "batch %lld instead of %lld",
-                                     &got, &was) == 2);
+        REQUIRE(ways.n > 0 &&
+                two_numbers(way->change, "batch ", " instead of ", &got, &was));
         CHECK_INT(was, batch);
         CHECK_REL(way->needed, with_batch(got, 0), 1e-12);
         CHECK(way->fits || got == 1);
         if (got + 1 < batch)
             CHECK(with_batch(got + 1, 0) > memory.capacity);
-        if (sscanf(ways.ways[1].change, "accumulate %lld micro batches of %lld",
-                   &parts, &each) != 2) {
+        if (!two_numbers(ways.ways[1].change, "accumulate ",
+                         " micro batches of ", &parts, &each)) {
             CHECK(!way->fits);
             continue;
         }

@@ -232,8 +232,8 @@ static void test_overlap__words(void)
     CHECK(e->selects);
     CHECK_INT(e->select.select, MSIM_SELECT_COMMUNICATION);
     made_change_free(&m);
-    check_change_refused("{\"overlap\":false}",
-                         "overlap is false, want true, or a selection of "
+    check_change_refused("{\"overlap\":3}",
+                         "overlap is 3, want true, or a selection of "
                          "communication");
     check_change_refused("{\"overlap\":\"talk\"}",
                          "overlap is \"talk\"" ACCEPTED);

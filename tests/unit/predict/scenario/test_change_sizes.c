@@ -219,7 +219,9 @@ static void test_machine__names(void)
     made_change_free(&m);
     check_change_refused("{\"gpu\":\"\"}",
                          "gpu is \"\", want a name, or a file");
-    check_change_refused("{\"network\":4}", "network is 4, want a text");
+    check_change_refused("{\"network\":4}",
+                         "network is 4, want a name or a file; a factor is of "
+                         "\"communication\"");
     check_change_refused("{\"nodes\":10000001}",
                          "nodes is 10000001, want at most 10,000,000");
     check_change_refused("{\"ranks\":0}",
