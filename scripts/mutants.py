@@ -144,6 +144,9 @@ def listed(names):
         found = (ROOT / file).read_text(encoding="utf-8").count(text)
         if found != 1:
             fail(f"'{text}' is in {file} {found} times, want once")
+    for m in mutants:
+        if " " in m.tests[0]:
+            fail(f"{m.name}: '{m.tests[0]}' names no test, want one pattern")
     for name in set(names) - {m.name for m in mutants}:
         fail(f"'{name}' is not a mutant of the list")
     return [m for m in mutants if not names or m.name in names]
