@@ -101,10 +101,11 @@ json.dump({"schemaVersion": 1, "traceEvents": events,
                                  "numSms": 108}]}, open(sys.argv[1], "w"))
 PYTHON
 }
-# verdict NAME TEXT: what is said of the job, with all in front of the figures.
+# verdict NAME TEXT [OPTION]...: what is said of the job, with all in front of
+# the figures.
 verdict() {
     trace "$1"
-    run --json "$folder/$1.json"
+    run --json "${@:3}" "$folder/$1.json"
     want_rc 0
     want_out "\"verdict\": \"$2: twice as fast kernels would save "
 }
@@ -120,7 +121,8 @@ want_out 'save 0 %, host 50 %"'
 verdict close 'GPU-bound'
 want_out 'save 10 %, host 0 %"'
 verdict late "held up by 'delay without a cause' (60 % of the critical path)"
-verdict paced 'held up by ranks without a trace, which arrive when they did'
+verdict paced 'held up by ranks without a trace, which arrive when they did' --peers fixed
+verdict paced 'communication-bound' # they come as long after this one
 verdict mixed 'no one kind of work bounds the job'
 want_out 'save 12 %, host 21 %, copies 7 %, all GPU work 19 %"'
 

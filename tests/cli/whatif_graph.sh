@@ -301,7 +301,7 @@ refused '{"insert": {"after": "kernels", "operator": "aten::mm", "sizes": [[1]],
 refused '{"insert": {"after": "kernels", "microsecond": 1}}' 'insert.microsecond is not known, did you mean microseconds?'
 refused '{"replace": {"select": "kernel", "microseconds": 1}}' 'replace.select is "kernel"'
 refused '{"fuse": "pointwis"}' 'fuse is "pointwis", want "pointwise"'
-refused '{"overlap": false}' 'overlap is false, want true'
+refused '{"overlap": 3}' 'overlap is 3, want true'
 refused '{"overlap": "comms"}' 'overlap is "comms"'
 refused '{"quantise_comms": "fp32"}' 'quantise_comms is "fp32", want "fp16"'
 refused '{"quantise_comms": {}}' 'quantise_comms is {}'
