@@ -93,7 +93,8 @@ enum msim_status msim_basis_edited(struct msim_basis **out,
     if (status == MSIM_OK)
         status = msim_asked_views(&asked, in, &s->reshape, err);
 
-    qsort(edits, n, sizeof(*edits), in_order);
+    if (n > 1)
+        qsort(edits, n, sizeof(*edits), in_order);
     for (uint32_t i = 0; i < n && status == MSIM_OK; i++) {
         struct msim_remake d = {.g = b->graph,
                                 .ranks = msim_asked_ranks(&asked, in),

@@ -445,10 +445,11 @@ static enum msim_status count_engines(struct fit *f, int side)
     if (!marks)
         return MSIM_ENOMEM;
     for (uint32_t d = f->first; d < f->end; d++) {
-        struct msim_interval_ps core = core_of(f->b->ran[d]);
+        struct msim_interval_ps core;
 
         if (!is_kind(f, d, 1u << KIND_OF(side)))
             continue;
+        core = core_of(f->b->ran[d]);
         marks[n++] = (struct msim_keyed){core.begin, 1};
         marks[n++] = (struct msim_keyed){core.end, 0};
     }
