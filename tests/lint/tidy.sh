@@ -17,8 +17,9 @@ for check in branch-clone implicit-widening-of-multiplication-result \
 done
 
 commands=${BUILD_DIR:-build}/compile_commands.json
-if ! command -v clang-tidy-14 >/dev/null || [ ! -s "$commands" ]; then
-    echo "no clang-tidy 14, or no list of compile commands: skipped"
+if ! command -v clang-tidy-14 >/dev/null || ! command -v git >/dev/null ||
+    [ ! -s "$commands" ]; then
+    echo "no clang-tidy 14, no git, or no list of compile commands: skipped"
     exit 77
 fi
 
