@@ -32,6 +32,8 @@ run "$folder/part.json"
 want_rc 0
 want_err "incomplete trace: 3 of 4 kernel launches have no kernel"
 [[ $out != *bound:* ]] || complain "a verdict on a part: $out"
+run --json "$folder/part.json"
+want_out '"verdict": null'
 
 # steps FILE MARK...: steps of three launches and a wait, a step a line of
 # "launches mark waits"; the recording ends where a step has less.

@@ -70,6 +70,10 @@ static void test_callable__words(void)
     CHECK_NOT_CALLED("aten::gelu(Tensor self, *, str approximate='none') -> "
                      "Tensor",
                      "1:2x4 'tanh2");
+    /* another operator's word */
+    CHECK_NOT_CALLED("aten::gelu(Tensor self, *, str approximate='none') -> "
+                     "Tensor",
+                     "1:2x4 'floor");
     CHECK_NOT_CALLED("aten::gelu(Tensor self, *, str approximate='none') -> "
                      "Tensor",
                      "1:2x4 '");
