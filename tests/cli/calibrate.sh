@@ -39,15 +39,14 @@ begin() { # NAME BUDGET ARGUMENT...
         mkdir "$folder"
         shift
         calibrated "$@"
-        printf '%s\n' "$rc" "$failures" "$last" >"$folder/rc"
+        printf '%s\n' "$rc" "$last" >"$folder/rc"
     ) &
     eval "pid_$1=$!"
 }
 end() { # NAME: as if it had been run now
-    local pid=pid_$1 failed
+    local pid=pid_$1
     wait "${!pid}"
-    { read -r rc && read -r failed && read -r last; } <"$folder/$1/rc"
-    failures=$((failures + failed))
+    { read -r rc && read -r last; } <"$folder/$1/rc"
     cp "$folder/$1/out" "$folder/$1/err" "$folder/"
     out=$(<"$folder/out") err=$(<"$folder/err")
 }
