@@ -54,33 +54,9 @@ static void name_axes(const struct msim_plan *plan,
     msim_gnuplot_print(out, "set xlabel %s\nset ylabel %s\n", x, y);
 }
 
-/* A logarithmic axis, of x or y, that ends where its values do, with a tic at
- * each power of ten, or where those are few also between. */
-static void put_axis(bool is_y, double low, double high, FILE *out)
+static void put_axis(char axis, double low, double high, FILE *out)
 {
-    static const double STEPS[] = {1, 2, 5};
-    int steps = high / low < 200 ? 3 : 1;
-    bool any = false;
-    char text[32];
-
-    low /= 1.3;
-    high *= 1.3;
-    fputs(is_y ? "set logscale y\nset yrange " : "set logscale x\nset xrange ",
-          out);
-    fprintf(out, "[%.6g:%.6g]\n", low, high);
-    fputs(is_y ? "set ytics (" : "set xtics (", out);
-    for (double e = floor(log10(low)); e <= log10(high); e++)
-        for (int i = 0; i < steps; i++) {
-            double at = STEPS[i] * pow(10, e);
-
-            if (at < low || at > high)
-                continue;
-            msim_plan_amount_text(at, text, sizeof(text));
-            fputs(any ? ", " : "", out);
-            msim_gnuplot_tic(out, text, at);
-            any = true;
-        }
-    fputs(")\n", out);
+    msim_gnuplot_log_axis(out, axis, low, high, msim_plan_amount_text);
 }
 
 /* The chart as cells of about half a dot, on logarithmic axes: of the dots in
@@ -136,8 +112,8 @@ static enum msim_status put_points(const struct msim_plan *plan,
     if (!c)
         return MSIM_ENOMEM;
     set_range(c, plan, spec);
-    put_axis(false, exp(c->x_low), exp(c->x_high), out);
-    put_axis(true, exp(c->y_low), exp(c->y_high), out);
+    put_axis('x', exp(c->x_low), exp(c->x_high), out);
+    put_axis('y', exp(c->y_low), exp(c->y_high), out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         memset(c->taken, 0, sizeof(c->taken));
         fprintf(out, "$p%u << MSIM_END\n", k);
@@ -240,7 +216,7 @@ static bool put_scaling(const struct msim_plan *plan,
     }
     if (!(few < many))
         return false;
-    put_axis(true, low, high, out);
+    put_axis('y', low, high, out);
     fprintf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
             few / 1.3, many * 1.3);
     for (uint32_t i = 0; i < gpus->n; i++) {

@@ -8,12 +8,33 @@
 #include "core/report/write/gnuplot.h"
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_frame.h"
+#include "plan/outcome/plan_words.h"
 #include "serving/plan/serving_plan_report.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- the chart ----------------------------------------------------------- */
+
+/* What the points cost; false: there is none. */
+static bool find_range(const struct msim_serving_choice *c, double *low,
+                       double *high)
+{
+    const struct msim_fleet_point *p;
+    uint32_t at = 0;
+
+    *low = INFINITY;
+    *high = 0;
+    while ((p = msim_serving_choice_next(c, &at))) {
+        double price = msim_serving_choice_price(c, p);
+
+        if (!isfinite(price))
+            continue;
+        *low = fmin(*low, price);
+        *high = fmax(*high, price);
+    }
+    return *low > 0 && *low <= *high;
+}
 
 static void put_data(const struct msim_serving_choice *c, FILE *script)
 {
@@ -39,6 +60,7 @@ enum msim_status msim_serving_plan_chart(const struct msim_serving_choice *c,
                                          char **svg, struct msim_error *err)
 {
     FILE *script = msim_plan_script(err);
+    double low, high;
     char label[64];
 
     if (!script)
@@ -46,11 +68,11 @@ enum msim_status msim_serving_plan_chart(const struct msim_serving_choice *c,
     msim_plan_script_begin(script, 480);
     snprintf(label, sizeof(label), "%.20s an hour", c->spec->currency);
     msim_gnuplot_print(script, "set xlabel %s\n", c->priced ? label : "GPUs");
+    if (find_range(c, &low, &high))
+        msim_gnuplot_log_axis(script, 'x', low, high, msim_plan_amount_text);
     /* Near the knee the end of an interval is many times the promise. */
-    fputs("set ylabel '% of what is promised'\nset logscale xy\n"
-          "set format x '%g'\nset yrange [10:1000]\n"
-          "set xtics (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, "
-          "100000)\nset xtics add (1, 2, 5, 10, 20, 50)\n"
+    fputs("set ylabel '% of what is promised'\nset logscale y\n"
+          "set yrange [10:1000]\n"
           "set ytics (10, 20, 50, 100, 200, 500, 1000)\n",
           script);
     put_data(c, script);

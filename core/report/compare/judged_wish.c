@@ -16,7 +16,7 @@
 
 /* ---- the picture --------------------------------------------------------- */
 
-#define HEAD  84  /* pixels, above the first panel */
+#define HEAD  104 /* pixels, above the first panel */
 #define GAP   40  /* above the next */
 #define PANEL 420 /* a square */
 #define LEFT  90
@@ -44,7 +44,7 @@ static uint32_t color_of(const struct msim_judged *j)
     return j->group < N_COLORS ? j->group : N_COLORS - 1;
 }
 
-/* Of both axes; false: nothing is measured. */
+/* Of both axes, which hold all bars; false: nothing is measured. */
 static bool find_range(const struct msim_judged_groups *g,
                        enum msim_judged_figure figure, double *from, double *to)
 {
@@ -55,11 +55,11 @@ static bool find_range(const struct msim_judged_groups *g,
 
         if (j->figure != figure || !(j->predicted > 0))
             continue;
-        *from = fmin(*from, fmin(j->measured, j->predicted));
-        *to = fmax(*to, fmax(j->measured, j->predicted));
+        *from = fmin(*from, fmin(j->measured, j->low));
+        *to = fmax(*to, fmax(j->measured, j->high));
     }
-    *from /= 1.3 * PANELS[figure].unit;
-    *to *= 1.3 / PANELS[figure].unit;
+    *from /= PANELS[figure].unit;
+    *to /= PANELS[figure].unit;
     return *to > 0;
 }
 
@@ -91,12 +91,13 @@ static void put_axes(const struct msim_chart *c, const struct panel *p, int top,
     fprintf(c->out,
             "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
             "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
-            "set logscale xy 10\nset xrange [%.6g:%.6g]\nset yrange "
-            "[%.6g:%.6g]\nset border 3\nset ytics nomirror out scale 0.5 tc "
+            "set border 3\nset ytics nomirror out scale 0.5 tc "
             "rgb '#333333'\nset grid xtics ytics\n",
             (double)LEFT / MSIM_CHART_WIDTH,
             (double)(LEFT + PANEL) / MSIM_CHART_WIDTH,
-            1 - (double)top / c->height, bottom, from, to, from, to);
+            1 - (double)top / c->height, bottom);
+    msim_gnuplot_log_axis(c->out, 'x', from, to, NULL);
+    msim_gnuplot_log_axis(c->out, 'y', from, to, NULL);
     msim_gnuplot_print(c->out,
                        "set title %s\nset xlabel %s\nset ylabel %s\n"
                        "set key at screen %.5f, screen %.5f left top Left "

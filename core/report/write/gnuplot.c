@@ -10,6 +10,7 @@
 #include "core/report/write/run_program.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,47 @@ void msim_gnuplot_tic(FILE *script, const char *text, double at)
 
     put_format(&p, text, strlen(text));
     fprintf(script, " %g", at);
+}
+
+/* The tics of a power of ten, by how many times its low end an axis reaches. */
+static const struct {
+    double below;
+    double at[16];
+} TICS[] = {{3, {1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9}},
+            {20, {1, 1.5, 2, 3, 5, 7}},
+            {338, {1, 2, 5}}, /* a factor of 200, and the ends */
+            {INFINITY, {1}}};
+
+void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
+                           void (*text)(double at, char *text, size_t size))
+{
+    const double *steps;
+    const char *sep = "";
+    size_t row = 0;
+    char label[32];
+
+    low /= 1.3;
+    high *= 1.3;
+    while (high / low >= TICS[row].below)
+        row++;
+    steps = TICS[row].at;
+    fprintf(script, "set logscale %c\nset %crange [%.6g:%.6g]\nset %ctics (",
+            axis, axis, low, high, axis);
+    for (double e = floor(log10(low)); e <= log10(high); e++)
+        for (int i = 0; steps[i] > 0; i++) {
+            double at = steps[i] * pow(10, e);
+
+            if (at < low || at > high)
+                continue;
+            if (text)
+                text(at, label, sizeof(label));
+            else
+                snprintf(label, sizeof(label), "%g", at);
+            fputs(sep, script);
+            msim_gnuplot_tic(script, label, at);
+            sep = ", ";
+        }
+    fputs(")\n", script);
 }
 
 /* Does it end as pictures do, white space aside? A program that cannot write

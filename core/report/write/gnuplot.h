@@ -40,4 +40,10 @@ void msim_gnuplot_print(FILE *script, const char *fmt, ...) MSIM_PRINTF(2, 3);
  */
 void msim_gnuplot_tic(FILE *script, const char *text, double at);
 
+/* A logarithmic axis, 'x' or 'y', that ends a factor of 1.3 beyond `low` and
+ * `high`, with tics so far apart that some are there and all can be read.
+ * `text` writes the label of one; NULL: %g. */
+void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
+                           void (*text)(double at, char *text, size_t size));
+
 #endif

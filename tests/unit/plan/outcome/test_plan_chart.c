@@ -50,13 +50,16 @@ static bool has(const char *part)
 static void test_plan_chart__frontier(void)
 {
     made_plan_begin();
-    CHECK_STR(drawn(FRONTIER),
-              "set logscale x\nset xrange [2.30769:5.2]\nset xtics (\"5\" 5)\n"
-              "set logscale y\nset yrange [24.6154:62.4]\nset ytics (\"50\" 50)"
-              "\n$p0 << MSIM_END\n4 32\nNaN NaN\nMSIM_END\n$p1 << MSIM_END\n3 "
-              "48\nNaN NaN\nMSIM_END\n$frontier << MSIM_END\n3 48\n4 32\nNaN "
-              "NaN\nMSIM_END\nset xlabel \"a step, seconds\"\nset ylabel \"a "
-              "step, GPU seconds\"\n" FRONTIER_END);
+    CHECK_STR(
+        drawn(FRONTIER),
+        "set logscale x\nset xrange [2.30769:5.2]\nset xtics (\"2.5\" 2.5, "
+        "\"3\" 3, \"3.5\" 3.5, \"4\" 4, \"5\" 5)\n"
+        "set logscale y\nset yrange [24.6154:62.4]\nset ytics (\"25\" 25, "
+        "\"30\" 30, \"35\" 35, \"40\" 40, \"50\" 50, \"60\" 60)"
+        "\n$p0 << MSIM_END\n4 32\nNaN NaN\nMSIM_END\n$p1 << MSIM_END\n3 "
+        "48\nNaN NaN\nMSIM_END\n$frontier << MSIM_END\n3 48\n4 32\nNaN "
+        "NaN\nMSIM_END\nset xlabel \"a step, seconds\"\nset ylabel \"a "
+        "step, GPU seconds\"\n" FRONTIER_END);
     has(" size 640,460 ");
 }
 
@@ -126,7 +129,8 @@ static void test_plan_chart__tics(void)
         "\"1000\" 1000)\n");
     made_plan.plan.n = 1; /* one point alone */
     drawn(FRONTIER);
-    has("set xrange [0.769231:1.3]\nset xtics (\"1\" 1)\n");
+    has("set xrange [0.769231:1.3]\nset xtics (\"0.8\" 0.8, \"0.9\" 0.9, \"1\" "
+        "1, \"1.2\" 1.2)\n");
     has("$p0 << MSIM_END\n1 10\nNaN");
 }
 
@@ -179,7 +183,8 @@ static void test_plan_chart__scaling(void)
         "$p0 << MSIM_END\n8 0.25 0.166667 0.3125\nNaN NaN NaN NaN\n"
         "MSIM_END\n$p1 << MSIM_END\n16 0.5 0.333333 0.625\nNaN NaN NaN "
         "NaN\nMSIM_END\nset logscale y\nset yrange [0.128205:0.8125]\n"
-        "set ytics (\"0.2\" 0.2, \"0.5\" 0.5)\nset logscale x\nset xrange "
+        "set ytics (\"0.15\" 0.15, \"0.2\" 0.2, \"0.3\" 0.3, \"0.5\" 0.5, "
+        "\"0.7\" 0.7)\nset logscale x\nset xrange "
         "[6.15385:20.8]\nset xtics (8, 16, 32)\nset title 'Fastest way "
         "by number of GPUs'\nset xlabel 'GPUs'\nset ylabel \"tokens a "
         "second\"\nplot $p0 using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw "

@@ -44,8 +44,8 @@ static bool has(const char *text, const char *part)
     return false;
 }
 
-/* Times are in ms and drawn in s; the axes end a factor of 1.3 outside. One
- * panel of 84 - 40 + 40 + 420 + 60 = 564 pixels. */
+/* Times are in ms and drawn in s; the axes end a factor of 1.3 outside of all
+ * bars. One panel of 104 - 40 + 40 + 420 + 60 = 584 pixels. */
 static void test_judged_wish__steps(void)
 {
     struct msim_judged_groups g = {0};
@@ -55,24 +55,26 @@ static void test_judged_wish__steps(void)
     add(&g, "b", MSIM_JUDGED_STEP, 2600, 2000);
     add(&g, "a", MSIM_JUDGED_STEP, 5000, 0); /* not predicted */
     text = drawn(&g);
-    has(text, "size 1000,564 ");
+    has(text, "size 1000,584 ");
     has(text, "$jobs0 << MSIM_END\n1 1.3 0.65 2.6\nNaN NaN NaN NaN\nMSIM_END\n"
               "$jobs1 << MSIM_END\n2.6 2 1 4\nNaN NaN NaN NaN\nMSIM_END\n"
               "$jobs2 << MSIM_END\nNaN NaN NaN NaN\nMSIM_END\n");
-    has(text, "set xrange [0.769231:3.38]\nset yrange [0.769231:3.38]\n");
+    has(text, "set logscale x\nset xrange [0.5:5.2]\nset xtics (\"0.5\" 0.5, "
+              "\"0.7\" 0.7, \"1\" 1, \"1.5\" 1.5, \"2\" 2, \"3\" 3, \"5\" "
+              "5)\nset logscale y\nset yrange [0.5:5.2]\nset ytics (");
     has(text, "set lmargin at screen 0.09000\nset rmargin at screen 0.51000\n"
-              "set tmargin at screen 0.85106\nset bmargin at screen 0.10638\n");
+              "set tmargin at screen 0.82192\nset bmargin at screen 0.10274\n");
     has(text, "set title \"Optimizer steps\"\nset xlabel \"measured, s\"\nset "
               "ylabel \"predicted, s\"\nset key at screen 0.54000, screen "
-              "0.85106 ");
+              "0.82192 ");
     has(text, "plot x with lines lc rgb '#222222' lw 1 title 'equal', $jobs0 "
               "using 1:2:3:4 with yerrorbars pt 7 ps 0.7 lw 1.2 lc rgb "
               "\"#4477aa\" title \"a\", $jobs1 using 1:2:3:4 with yerrorbars "
               "pt 7 ps 0.7 lw 1.2 lc rgb \"#ee6677\" title \"b\"\n"
               "unset label\nunset multiplot\n");
     has(text, "\"Predicted against measured\" at screen 0.02000, screen "
-              "0.95035 ");
-    has(text, " it did.\" at screen 0.02000, screen 0.91135 left font "
+              "0.95205 ");
+    has(text, " it did.\" at screen 0.02000, screen 0.91438 left font "
               "\"sans-serif,12\"\n");
     free(text);
     msim_judged_release(&g);
@@ -87,13 +89,13 @@ static void test_judged_wish__both(void)
     add(&g, "a", MSIM_JUDGED_STEP, 1000, 1000);
     add(&g, "a", MSIM_JUDGED_MEMORY, 13, 10);
     text = drawn(&g);
-    has(text, "size 1000,1084 ");
+    has(text, "size 1000,1104 ");
     has(text, "$jobs0 << MSIM_END\n1 1 0.5 2\n");
     has(text, "$jobs0 << MSIM_END\n13 10 5 20\n");
-    has(text, "set xrange [0.769231:1.3]\n");
-    has(text, "set xrange [7.69231:16.9]\n");
-    has(text, "set tmargin at screen 0.92251\nset bmargin at screen 0.53506\n");
-    has(text, "set tmargin at screen 0.44280\nset bmargin at screen 0.05535\n");
+    has(text, "set xrange [0.384615:2.6]\n");
+    has(text, "set xrange [3.84615:26]\n");
+    has(text, "set tmargin at screen 0.90580\nset bmargin at screen 0.52536\n");
+    has(text, "set tmargin at screen 0.43478\nset bmargin at screen 0.05435\n");
     has(text, "set title \"Peak memory of a GPU\"\nset xlabel \"measured, GiB\""
               "\nset ylabel \"predicted, GiB\"\n");
     free(text);
