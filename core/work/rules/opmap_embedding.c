@@ -181,6 +181,22 @@ bool msim_rule_embedding_bag(struct msim_opmap_ctx *c,
 
 /* ---- index and index_put ---------------------------------------------- */
 
+#define INDEX_RANK 8 /* PyTorch's index has no more */
+
+/* What index tensors are broadcast to, from the last dimension on. */
+static void broadcast(const struct msim_trace *t, const struct msim_arg *a,
+                      double shape[INDEX_RANK])
+{
+    const int64_t *dims = msim_arg_dims(t, a);
+
+    for (uint32_t k = 0; k < a->n && k < INDEX_RANK; k++) {
+        double n = (double)dims[a->n - 1 - k];
+
+        if (shape[k] < 0 || shape[k] == 1) /* an empty one stays empty */
+            shape[k] = fmax(n, 0);
+    }
+}
+
 /* Elements that an index list selects: those of the indices (broadcast) times
  * those of the dimensions without an index. False where the list was not
  * recorded, or where it is a mask, whose count is not recorded. */
@@ -188,10 +204,12 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
                    double *elems, double *index_bytes)
 {
     const struct msim_arg *a = msim_args_get(c->t, c->op->args, 1);
-    struct msim_operand o = {0};
+    double shape[INDEX_RANK], rest = x->elems;
     uint32_t dim = 0;
-    double most = 0, rest = x->elems;
+    bool any = false;
 
+    for (int k = 0; k < INDEX_RANK; k++)
+        shape[k] = -1;
     *index_bytes = 0;
     if (!a || a->kind != MSIM_ARG_LIST || a->v.i == 0)
         return false;
@@ -200,15 +218,17 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
             continue;
         if (a[j].dtype == MSIM_DT_BOOL || a[j].dtype == MSIM_DT_U8)
             return false;
-        o.elems = (double)msim_arg_elems(c->t, &a[j]);
-        if (o.elems > most)
-            most = o.elems;
-        *index_bytes += o.elems * msim_dtype_bytes((enum msim_dtype)a[j].dtype);
+        any = true;
+        broadcast(c->t, &a[j], shape);
+        *index_bytes += (double)msim_arg_elems(c->t, &a[j]) *
+                        msim_dtype_bytes((enum msim_dtype)a[j].dtype);
         if (dim < x->rank && msim_operand_dim(x, (int)dim) > 0)
             rest /= (double)msim_operand_dim(x, (int)dim);
     }
-    *elems = most * rest;
-    return most > 0;
+    *elems = rest;
+    for (int k = 0; k < INDEX_RANK && shape[k] >= 0; k++)
+        *elems *= shape[k];
+    return any && *elems > 0;
 }
 
 /* self[indices]: the output, the indices or the launch give the number of

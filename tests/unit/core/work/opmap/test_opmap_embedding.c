@@ -189,6 +189,14 @@ static void test_opmap_embedding__indices(void)
          "embedding:index fp32 1x700 0/2856/2800"},
         {"aten::index", "f32[20,6,5] (i64[7] i64[7] i64[7])", NULL,
          "embedding:index fp32 1x7 0/196/28"},
+        {"aten::index", "f32[20,6,5] (i64[7,1] i64[2])", NULL, /* 7 x 2 */
+         "embedding:index fp32 1x70 0/352/280"},
+        {"aten::index", "f32[20,6,5] (i64[2] i64[7,1])", NULL,
+         "embedding:index fp32 1x70 0/352/280"},
+        {"aten::index", "f32[20,6,5] (i64[] i64[3,7])", NULL,
+         "embedding:index fp32 1x105 0/596/420"},
+        {"aten::index", "f32[20,6,5] (i64[0] i64[1])", NULL, /* of none */
+         "embedding:index fp32 1x600 0/7200/2400"},
         {"aten::index", "f32[20,6,5] (bool[20])", NULL,
          "embedding:index fp32 1x600 0/7200/2400"},
         {"aten::index", "f32[20,6,5] (u8[20])", NULL,
