@@ -184,10 +184,10 @@ static bool writes_in_place(const struct msim_opmap_ctx *c)
     const struct msim_op *ops = c->t->ops;
     uint32_t op = c->index;
 
-    while (op > 0 && is_in_place(c, op) && ops[op].parent == op - 1)
-        op--;
     if (!is_in_place(c, op))
         return false;
+    while (op > 0 && ops[op].parent == op - 1 && is_in_place(c, op - 1))
+        op--;
     return op == 0 || ops[op].parent == MSIM_NONE || ops[op].parent == op - 1 ||
            strncmp(msim_trace_text(c->t, ops[op - 1].name), "aten::empty",
                    strlen("aten::empty")) != 0;

@@ -201,6 +201,7 @@ static void test_opmap_args__in_place(void)
         {"aten::empty_like", "aten::zeros", "aten::fill_", false},
         {"aten::view", "aten::zeros", "aten::fill_", true},
         {NULL, NULL, "aten::fill_", true},
+        {NULL, "Optimizer.step", "aten::fill_", true}, /* its first child */
         {NULL, NULL, "aten::fill", false},
     };
 
