@@ -153,6 +153,8 @@ static double rows_of(const struct msim_infer *l, uint32_t i, double elems)
     const struct msim_kernel_name *k = msim_infer_name(l, i);
     double blocks = msim_infer_blocks(l, i);
 
+    if (k->kind == MSIM_KERNEL_SOFTMAX && k->cols > 0)
+        return fmax(elems / k->cols, 1);
     switch (k->kind) {
     case MSIM_KERNEL_SOFTMAX:
     case MSIM_KERNEL_NORM:

@@ -77,6 +77,13 @@ static void test_infer_work__kinds(void)
          true,
          "softmax fp32 1000x512 512000/2048000/2048000",
          0.65},
+        /* a row a warp, 4 of them a block */
+        {"void (anonymous namespace)::softmax_warp_forward<float, float, "
+         "float, 9, false, false>",
+         {1000, 1, 1},
+         false,
+         "softmax fp32 4000x512 2048000/8192000/8192000",
+         0.65},
         {"void vectorized_layer_norm_kernel<float>",
          {1000, 1, 1},
          true,
