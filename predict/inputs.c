@@ -152,6 +152,41 @@ enum msim_status msim_inputs_place(struct msim_inputs *in, bool gpu_form)
     return MSIM_OK;
 }
 
+bool msim_inputs_are_captured(const struct msim_inputs *in)
+{
+    for (uint32_t i = 0; !in->captured && i < in->job->n_ranks; i++)
+        if (in->job->ranks[i]->cpu_only)
+            return true;
+    return false;
+}
+
+enum msim_status msim_inputs_formed(struct msim_inputs *out,
+                                    struct msim_job *job,
+                                    const struct msim_inputs *in)
+{
+    size_t n = in->job->n_ranks;
+
+    *out = *in;
+    *job = *in->job;
+    out->job = job;
+    out->captured = NULL;
+    job->ranks = calloc(n + 1, sizeof(*job->ranks));
+    if (!job->ranks)
+        return MSIM_ENOMEM;
+    memcpy(job->ranks, in->job->ranks, n * sizeof(*job->ranks));
+    return msim_inputs_place(out, true);
+}
+
+void msim_inputs_formed_release(struct msim_inputs *formed)
+{
+    if (!formed->job)
+        return;
+    if (formed->job->ranks)
+        restore(formed);
+    free(formed->job->ranks);
+    *formed = (struct msim_inputs){0};
+}
+
 void msim_inputs_release(struct msim_inputs *in)
 {
     if (in->job)

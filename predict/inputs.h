@@ -67,6 +67,18 @@ enum msim_status msim_iteration_find(uint32_t *index,
 MSIM_MUST_CHECK
 enum msim_status msim_inputs_place(struct msim_inputs *in, bool gpu_form);
 
+/* Is `in` what was captured, some of which has another form on a GPU? */
+bool msim_inputs_are_captured(const struct msim_inputs *in);
+
+/* The inputs `in` as a GPU runs them, in a job of their own, `job`; all else is
+ * that of `in`, which stays as it is and must outlive them. Release in any
+ * case. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_inputs_formed(struct msim_inputs *out,
+                                    struct msim_job *job,
+                                    const struct msim_inputs *in);
+void msim_inputs_formed_release(struct msim_inputs *formed);
+
 /*
  * What the operators of a job ask of a device, each array one a rank: plans,
  * durations and memory read it.

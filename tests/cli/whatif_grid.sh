@@ -124,4 +124,15 @@ usage_error "holds scenarios, and --grid has some" whatif --grid gpu=a100 "$fold
 usage_error "names 'gpu' twice" whatif --grid gpu=a100 --grid gpu=h100 "$job"
 usage_error "--sensitivity its own" whatif --grid gpu=a100 --sensitivity "$job"
 
+# A recording of a CPU is asked of a GPU in the form that it has there, as by predict.
+for of in gpt2 resnet; do
+    traces=${SOURCE_DIR:?the source folder}/data/traces/$of
+    run predict --platform a100 --json "$traces"
+    want=$(sed -nE '/"period_us"/,/}/s/.*"predicted": ([0-9.]+).*/\1/p' "$folder/out" | head -1)
+    run whatif --grid gpu=a100,h100 --csv "$traces"
+    want_rc 0
+    awk -F, -v want="$want" '$1 == "gpu a100" && $2 - want < 1e-3 && want - $2 < 1e-3 { n++ }
+        END { exit n != 1 }' "$folder/out" || complain "gpu=a100 is not the $want us of predict: $out"
+done
+
 finish

@@ -1,0 +1,141 @@
+/*
+ * predict/scenario/scenario_same.c - changes that change nothing.
+ */
+#include "predict/scenario/scenario_same.h"
+
+#include "core/rewrite/split/shares.h"
+#include "core/rewrite/tensor.h"
+
+/* Is a product, a convolution or attention of the job in 32 bits? */
+static enum msim_status multiplies_wide(bool *wide,
+                                        const struct msim_inputs *in,
+                                        const struct msim_target *to,
+                                        struct msim_error *err)
+{
+    const struct msim_reshape none = {0};
+    struct msim_asked asked = {0};
+    enum msim_status status = msim_asked_views(&asked, in, &none, err);
+
+    *wide = false;
+    if (status == MSIM_OK)
+        status = msim_asked_works(&asked, in, msim_target_is_host(to));
+    for (uint32_t r = 0; status == MSIM_OK && r < asked.n; r++)
+        for (uint32_t i = 0; i < asked.works[r]->n_works; i++) {
+            const struct msim_work *w = &asked.works[r]->works[i];
+
+            *wide |=
+                w->dtype == MSIM_DT_F32 && (w->family == MSIM_FAMILY_GEMM ||
+                                            w->family == MSIM_FAMILY_CONV ||
+                                            w->family == MSIM_FAMILY_ATTENTION);
+        }
+    msim_asked_release(&asked);
+    return status;
+}
+
+/* As many layers as there are, are none. */
+static enum msim_status drop_repeat(uint32_t *to, const char *block,
+                                    const struct msim_job *job,
+                                    struct msim_error *err)
+{
+    uint32_t n;
+
+    if (!*to || !job->n_ranks)
+        return MSIM_OK;
+    MSIM_TRY(
+        msim_rewrite_count_layers(&n, job->ranks[0], job->strings, block, err));
+    if (*to == n)
+        *to = 0;
+    return MSIM_OK;
+}
+
+static enum msim_status drop_layers(struct msim_rewrite *r,
+                                    const struct msim_job *job,
+                                    struct msim_error *err)
+{
+    MSIM_TRY(drop_repeat(&r->layers, r->layers_block, job, err));
+    for (uint32_t i = 0; i < r->n_more_layers; i++)
+        MSIM_TRY(drop_repeat(&r->more_layers[i].to, r->more_layers[i].block,
+                             job, err));
+    return MSIM_OK;
+}
+
+/* As many micro batches as are recorded are none; in stages they are put into
+ * another order. */
+static enum msim_status drop_micro_batches(struct msim_rewrite *r,
+                                           const struct msim_job *job,
+                                           struct msim_error *err)
+{
+    struct msim_split *p = &r->parallel;
+    bool spread = p->tp > 1 || p->pp > 1 || p->dp > 1;
+    enum msim_status status;
+    uint32_t n;
+
+    if ((!p->micro_batches || spread) && !r->accumulate)
+        return MSIM_OK;
+    if (!job->n_ranks)
+        return MSIM_OK;
+    status = msim_rewrite_count_passes(&n, job->ranks[0], job->strings, err);
+    if (status != MSIM_OK && status != MSIM_EUSAGE)
+        return status;
+    if (status == MSIM_EUSAGE) /* of which no step can be made: it is one */
+        n = 1;
+    if (p->micro_batches == n && !spread)
+        p->micro_batches = 0;
+    if (r->accumulate == n)
+        r->accumulate = 0;
+    return MSIM_OK;
+}
+
+/* "world" is the copies of a rank's shares and stages; those of one that is
+ * trained alone and whole are it alone: they can share parameters. */
+static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
+{
+    struct msim_split *p = &r->parallel;
+
+    if (!p->dp && (p->tp > 1 || p->pp > 1 || p->micro_batches))
+        p->dp = r->world;
+    if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 &&
+        !p->micro_batches && msim_job_world(job) <= 1)
+        p->dp = 0; /* "world" has the number, too */
+}
+
+/* Of as many tensor parallel ranks as are recorded, or fewer. */
+static void settle_shares(struct msim_split *p, const struct msim_job *job)
+{
+    bool rows;
+    uint32_t ranks =
+        job->n_ranks ? msim_shares_recorded_ranks(job->ranks[0], &rows) : 0;
+
+    if (!p->tp || !ranks || ranks < p->tp)
+        return;
+    p->joins = ranks / p->tp;
+    p->tp = 0;
+}
+
+enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
+                                         const struct msim_inputs *in,
+                                         const struct msim_target *to,
+                                         struct msim_error *err)
+{
+    struct msim_predict_settings *s = &row->settings;
+    bool wide;
+
+    if (s->ranks == msim_job_world(in->job))
+        s->ranks = 0;
+    if (in->job->n_ranks)
+        MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
+                                            &s->rewrite.parallel, err));
+    settle_shares(&s->rewrite.parallel, in->job);
+    if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
+        !s->rewrite.parallel.dp)
+        s->rewrite.world = 0;
+    MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
+    MSIM_TRY(drop_micro_batches(&s->rewrite, in->job, err));
+    name_copies(&s->rewrite, in->job);
+    if (!s->reshape.dtype)
+        return MSIM_OK;
+    MSIM_TRY(multiplies_wide(&wide, in, to, err));
+    if (!wide)
+        s->reshape.dtype = MSIM_DT_UNKNOWN;
+    return MSIM_OK;
+}
