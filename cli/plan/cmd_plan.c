@@ -7,11 +7,13 @@
 #include "cli/options.h"
 #include "cli/plan/plan_folder.h"
 #include "cli/plan/plan_serving.h"
+#include "cli/plan/set_option.h"
 #include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
 #include "core/base/print.h"
 #include "core/base/write_folder.h"
+#include "plan/describe/describe.h"
 #include "plan/outcome/plan_report.h"
 #include "plan/search/plan_parts.h"
 #include "plan/search/plan_search.h"
@@ -21,14 +23,36 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct settings {
     const char *folder;
     uint32_t threads;
     bool json, law_only;
+    cJSON *set; /* what --set says of the spec, in its order; NULL: nothing */
 };
 
+/* It is said of the spec once that is read. */
+static enum msim_status parse_set(void *settings, const char *value,
+                                  struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    (void)err;
+    if (!s->set)
+        s->set = cJSON_CreateArray();
+    return cJSON_AddItemToArray(s->set, cJSON_CreateStringReference(value))
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
 static const struct msim_option OPTIONS[] = {
+    {.name = "set",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_set,
+     .metavar = "MEMBER=VALUE",
+     .help = "a member of the spec, also instead of the file's: gpus=256,512, "
+             "platforms=h100,b200, limits.days=30. May be given repeatedly"},
     {.name = "o",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, folder),
@@ -48,15 +72,16 @@ static const struct msim_option OPTIONS[] = {
 };
 
 static const char *const EXAMPLES[] = {
-    "mystique-sim plan spec.json",
     "mystique-sim plan spec.json -o plan",
+    "mystique-sim plan llama3-8b --set platforms=h100,b200 --set gpus=64 "
+    "--set global_batch=512 --set tokens=1e12",
     "mpirun -n 4 mystique-sim plan spec.json -o plan",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "plan",
-    .operands = "SPEC.json",
+    .operands = "[SPEC.json|MODEL]",
     .summary =
         "Predict every way to train a described model, or to run a traced "
         "step, on the\nGPUs of a spec: time, cost, memory; the frontier of "
@@ -67,7 +92,6 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
-    .min_operands = 1,
     .max_operands = 1,
 };
 
@@ -184,20 +208,57 @@ static enum msim_status make_plan(const cJSON *json, const char *file,
     return status;
 }
 
-/* The spec is read once: it may come from a pipe. */
-static enum msim_status plan_file(const char *file, const struct settings *s,
+#define OPTIONS_ALONE "--set" /* stands for a file in messages */
+
+/* A model by its name is a spec that says no more. */
+static bool is_model(const char *operand)
+{
+    return !msim_described_is_path(operand) && access(operand, F_OK) != 0;
+}
+
+/* The spec is read once: it may come from a pipe. The caller's in any case. */
+static enum msim_status read_spec(cJSON **json, const char *file,
+                                  const char *model, const struct settings *s,
                                   struct msim_error *err)
 {
+    const cJSON *set;
+
+    if (file) {
+        MSIM_TRY(msim_json_read(json, file, err));
+    } else {
+        *json = cJSON_CreateObject();
+        if (!*json ||
+            (model && !cJSON_AddStringToObject(*json, "model", model)))
+            return MSIM_ENOMEM;
+    }
+    cJSON_ArrayForEach(set, s->set)
+        MSIM_TRY(msim_set_option(*json, set->valuestring, err));
+    return MSIM_OK;
+}
+
+static enum msim_status plan(const char *operand, const struct settings *s,
+                             struct msim_error *err)
+{
     const struct msim_plan_serving_how how = {s->folder, s->threads, s->json};
+    const bool is_file = operand && !is_model(operand);
+    const char *file = is_file ? operand : OPTIONS_ALONE;
+    struct msim_described model;
     char data[1024];
-    cJSON *json;
+    cJSON *json = NULL;
     enum msim_status status;
 
+    if (!operand && !s->set)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "want a spec, a model of data/models, or '--set'");
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    MSIM_TRY(msim_json_read(&json, file, err));
-    if (msim_serving_spec_is(json))
+    if (operand && !is_file) /* before all that it lacks */
+        MSIM_TRY(msim_described_find(&model, operand, data, NULL, err));
+    status = read_spec(&json, is_file ? operand : NULL,
+                       is_file ? NULL : operand, s, err);
+    if (status == MSIM_OK && msim_serving_spec_is(json))
         return msim_plan_serving(json, file, data, &how, err);
-    status = make_plan(json, file, data, s, err);
+    if (status == MSIM_OK)
+        status = make_plan(json, file, data, s, err);
     cJSON_Delete(json);
     return status;
 }
@@ -212,6 +273,7 @@ int msim_cmd_plan(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    status = plan_file(files.items[0], &s, &err);
+    status = plan(files.n ? files.items[0] : NULL, &s, &err);
+    cJSON_Delete(s.set);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -4,55 +4,9 @@
  */
 #include "cli/plan/grid_option.h"
 
-#include <stdlib.h>
+#include "cli/plan/option_values.h"
+
 #include <string.h>
-
-/* "8,16" as [8, 16]; NULL where that is no JSON. */
-static cJSON *as_json(const char *values)
-{
-    size_t n = strlen(values) + 3;
-    char *text = malloc(n);
-    cJSON *list = NULL;
-
-    if (text) {
-        snprintf(text, n, "[%s]", values);
-        list = cJSON_ParseWithOpts(text, NULL, true);
-    }
-    free(text);
-    return list;
-}
-
-/* Blanks around a word are none of it: "a100, h100". */
-static bool add_word(cJSON *list, const char *word, size_t n)
-{
-    char *text;
-    cJSON *item;
-
-    for (; n > 0 && *word == ' '; n--)
-        word++;
-    while (n > 0 && word[n - 1] == ' ')
-        n--;
-    text = strndup(word, n);
-    item = text ? cJSON_CreateString(text) : NULL;
-    free(text);
-    return cJSON_AddItemToArray(list, item);
-}
-
-static cJSON *as_words(const char *values)
-{
-    cJSON *list = cJSON_CreateArray();
-    bool ok = list != NULL;
-
-    for (const char *end; ok && values; values = end ? end + 1 : NULL) {
-        end = strchr(values, ',');
-        ok = add_word(list, values,
-                      end ? (size_t)(end - values) : strlen(values));
-    }
-    if (ok)
-        return list;
-    cJSON_Delete(list);
-    return NULL;
-}
 
 static cJSON *axes_of(cJSON **file)
 {
@@ -85,8 +39,6 @@ enum msim_status msim_grid_option(cJSON **file, const char *text,
                          "option '--grid' names '%s' twice, want all of its "
                          "values at once",
                          name);
-    list = as_json(equals + 1);
-    if (!list)
-        list = as_words(equals + 1);
+    list = msim_option_values(equals + 1);
     return cJSON_AddItemToObject(axes, name, list) ? MSIM_OK : MSIM_ENOMEM;
 }

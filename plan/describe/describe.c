@@ -3,6 +3,7 @@
  */
 #include "plan/describe/describe.h"
 
+#include "core/base/nearest.h"
 #include "core/json/fields.h"
 #include "plan/describe/describe_dlrm.h"
 #include "plan/describe/describe_hub.h"
@@ -304,9 +305,12 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* " a b c": the models of a folder, in order. */
-static void list_models(char *text, size_t size, const char *folder)
+/* " a b c": the models of a folder, in order; in `near` which of them `typed`
+ * looks like. */
+static void list_models(char *text, size_t size, char *near, size_t near_size,
+                        const char *folder, const char *typed)
 {
+    const char *likely;
     char *names[256];
     size_t n = 0;
     struct dirent *entry;
@@ -323,6 +327,10 @@ static void list_models(char *text, size_t size, const char *folder)
     if (d)
         closedir(d);
     qsort(names, n, sizeof(names[0]), by_text);
+    likely = msim_nearest_word(typed, (const char *const *)names, n);
+    near[0] = '\0';
+    if (likely)
+        snprintf(near, near_size, " (did you mean %s?)", likely);
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
 
@@ -336,7 +344,7 @@ static enum msim_status find(char *path, size_t size, const char *name,
                              const char *data_dir, const char *beside,
                              struct msim_error *err)
 {
-    char known[800];
+    char known[800], near[100];
 
     snprintf(path, size, "%s", name);
     if (msim_described_is_path(name))
@@ -347,9 +355,10 @@ static enum msim_status find(char *path, size_t size, const char *name,
     if (access(path, R_OK) == 0)
         return MSIM_OK;
     snprintf(path, size, "%s/models", data_dir);
-    list_models(known, sizeof(known), path);
+    list_models(known, sizeof(known), near, sizeof(near), path, name);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "no model '%.64s', want a file or one of:%s", name, known);
+                     "no model '%.64s'%s, want a file or one of:%s", name, near,
+                     known);
 }
 
 enum msim_status msim_described_find(struct msim_described *m, const char *name,

@@ -107,10 +107,14 @@ static void read_platforms(struct msim_spec *spec, struct msim_fields *f)
         cJSON_GetObjectItemCaseSensitive(f->object, "platforms");
     const cJSON *item;
 
+    if (cJSON_IsString(list) || cJSON_IsObject(list)) {
+        read_platform(spec, f, list, spec->n_platforms++);
+        return;
+    }
     if (!cJSON_IsArray(list) || !list->child) {
         msim_field_refuse(f, "platforms",
-                          "an array of {\"name\": ..., "
-                          "\"price_per_gpu_hour\": ...}");
+                          "a name, {\"name\": ..., \"price_per_gpu_hour\": "
+                          "...}, or an array of them");
         return;
     }
     cJSON_ArrayForEach(item, list)

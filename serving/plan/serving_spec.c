@@ -269,10 +269,14 @@ static void read_platforms(struct msim_serving_spec *s, struct msim_fields *f,
 {
     const cJSON *list = msim_field_json(f, "platforms"), *item;
 
+    if (cJSON_IsString(list) || cJSON_IsObject(list)) {
+        read_platform(s, f, list, data_dir);
+        return;
+    }
     if (!cJSON_IsArray(list) || !list->child)
         msim_field_refuse(f, "platforms",
-                          "an array of {\"name\": ..., "
-                          "\"price_per_gpu_hour\": ...}");
+                          "a name, {\"name\": ..., \"price_per_gpu_hour\": "
+                          "...}, or an array of them");
     cJSON_ArrayForEach(item, list)
     {
         if (s->n_platforms == MSIM_SERVING_PLATFORMS) {

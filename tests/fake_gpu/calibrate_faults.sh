@@ -12,8 +12,8 @@ fi
 
 journal=$folder/x.journal.jsonl
 
-# calibrate FAULT MINUTES: measure, on a new journal
-calibrate() {
+# once FAULT MINUTES: measure, on a new journal
+once() {
     local begin=$EPOCHREALTIME
     rm -f "$journal"
     last="calibrate, $1"
@@ -22,8 +22,9 @@ calibrate() {
         >"$folder/out" 2>"$folder/err"
     rc=$? out=$(<"$folder/out") err=$(<"$folder/err")
     took=$(((${EPOCHREALTIME/./} - ${begin/./}) / 1000))
-    # the budget, three hangs, ends of processes, and a busy machine
-    [ "$took" -lt 15000 ] || complain "took $took ms"
+    # three hangs, ends of processes, and a busy machine
+    limit=$(awk -v minutes="$2" 'BEGIN { print int(minutes * 60000) + 12000 }')
+    [ "$took" -lt "$limit" ] || complain "took $took ms, want at most $limit"
 }
 
 # Tables that have rows.
@@ -32,11 +33,21 @@ tables() {
         "$journal" | sort -u | tr '\n' ' '
 }
 
+# calibrate FAULT MINUTES TABLES: with a larger budget where a busy machine did
+# not come to each of TABLES.
+calibrate() {
+    local minutes
+    for minutes in $(awk -v m="$2" 'BEGIN { print m, 4 * m, 16 * m }'); do
+        once "$1" "$minutes"
+        [ "$(tables)" != "$3" ] || break
+    done
+    [ "$(tables)" = "$3" ] || complain "rows of '$(tables)', want '$3'"
+}
+
 # FAULT|MINUTES|EXIT CODE|TABLES THAT HAVE ROWS|TEXT OF A MESSAGE
 while IFS='|' read -r fault minutes code rows text; do
-    calibrate "$fault" "$minutes"
+    calibrate "$fault" "$minutes" "$rows"
     want_rc "$code"
-    [ "$(tables)" = "$rows" ] || complain "rows of '$(tables)', want '$rows'"
     want_err "$text"
     [ "$(grep -c '"hung":true' "$journal")" -le 3 ] || complain "hung on"
 done <<'END'
@@ -51,7 +62,7 @@ cudaGetDeviceCount=always|0.01|3||the backend ended with exit code 3
 END
 
 # Where a table hangs that had rows before, those are not asked for a second time.
-calibrate cublasLtMatmul=hang@9 0.06
+once cublasLtMatmul=hang@9 0.06
 want_rc 0
 [ "$(grep -c 'for no more of gemm' <<<"$err")" = 1 ] || complain "gemm is given up more than once: $err"
 
@@ -60,8 +71,7 @@ prof="$folder/started && exec $prof"
 printf '#!/bin/sh\n[ -e "%s" ] || { : >"%s"; exit 3; }\n' \
     "$folder/was" "$folder/was" >"$folder/started"
 chmod +x "$folder/started"
-calibrate "" 0.04
+calibrate "" 0.04 "conv copy gemm latency vector "
 want_rc 0
-[ "$(tables)" = "conv copy gemm latency vector " ] || complain "$(tables)"
 
 finish

@@ -194,11 +194,11 @@ static void test_spec__refuses(void)
         {"{'model': 'llama3-8b', 'gpus': 8, " ON "}",
          "global_batch is missing, want a whole number from 1"},
         {"{" HEAD "'platforms': []}",
-         "platforms is [], want an array of {\"name\": ..., "
-         "\"price_per_gpu_hour\": ...}"},
-        {"{" HEAD "'platforms': 'h100'}",
-         "platforms is \"h100\", want an array of {\"name\": ..., "
-         "\"price_per_gpu_hour\": ...}"},
+         "platforms is [], want a name, {\"name\": ..., "
+         "\"price_per_gpu_hour\": ...}, or an array of them"},
+        {"{" HEAD "'platforms': 3}",
+         "platforms is 3, want a name, {\"name\": ..., "
+         "\"price_per_gpu_hour\": ...}, or an array of them"},
         {"{" HEAD "'platforms': ['h100', {}]}",
          "platforms[1].name is missing, want a GPU that 'platforms' lists"},
         {"{" HEAD "'platforms': [{'name': 'h100', 'prize': 1}]}",

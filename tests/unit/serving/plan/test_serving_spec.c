@@ -287,8 +287,8 @@ static void test_serving_spec__refuses(void)
         {"{" MODEL RATE LONG ON ", 'slo': []}",
          "slo is [], want at least one promise"},
         {"{" MODEL RATE LONG SLO "'platforms': []}",
-         "platforms is [], want an array of {\"name\": ..., "
-         "\"price_per_gpu_hour\": ...}"},
+         "platforms is [], want a name, {\"name\": ..., "
+         "\"price_per_gpu_hour\": ...}, or an array of them"},
         {"{" MODEL RATE LONG SLO "'platforms': [3]}",
          "platforms[0] is 3, want an object"},
         {"{" MODEL RATE LONG SLO "'platforms': [{}]}",
