@@ -463,12 +463,14 @@ static enum msim_status warn_of_odd(struct msim_comparison *c)
     side = away(odd[1].times) > away(odd[0].times);
     if (!(fabs(median - mean) > MEANS_APART) || !odd[side].name)
         return MSIM_OK;
-    return warn(c,
-                "the change of an iteration is %+.1f %% by the means, %+.1f %% "
-                "by the medians: %s in %c takes %.2f times the median; "
-                "--iteration takes one",
-                100 * (mean - 1), 100 * (median - 1), odd[side].name,
-                'A' + side, odd[side].times);
+    MSIM_TRY(warn(c,
+                  "the change of an iteration is %+.1f %% by the means, %+.1f "
+                  "%% by the medians: %s in %c takes %.2f times the median; "
+                  "--iteration takes one",
+                  100 * (mean - 1), 100 * (median - 1), odd[side].name,
+                  'A' + side, odd[side].times));
+    c->odd = c->warnings[c->n_warnings - 1];
+    return MSIM_OK;
 }
 
 /* And what the differences between the sides make doubtful. */

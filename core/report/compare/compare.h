@@ -98,6 +98,8 @@ struct msim_comparison {
     uint32_t n_ranks;
     const char **warnings;
     uint32_t n_warnings;
+    const char *odd; /* that of them that one iteration has most of the change;
+                        NULL: none */
 };
 
 /* Pair the sides, which must outlive the result; `*out` is the caller's. */

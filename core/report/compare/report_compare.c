@@ -75,15 +75,22 @@ static void print_more(const struct msim_compare_page *page, double percent)
                percent > 0 ? "longer" : "less");
 }
 
-/* Of the period, which --fail-above judges, where both sides have one; beside
- * it the iteration where that changed otherwise. */
+/* The change of the period, which --fail-above judges, where both sides have
+ * one. */
+static const struct msim_change *judged(const struct msim_comparison *of)
+{
+    return isfinite(msim_change_ratio(&of->period)) ? &of->period
+                                                    : &of->iteration;
+}
+
+/* Beside the period the iteration, where that changed otherwise. */
 static void print_verdict(const struct msim_compare_page *page)
 {
     const struct msim_comparison *of = page->c;
     double iteration = 100 * (msim_change_ratio(&of->iteration) - 1);
     double period = 100 * (msim_change_ratio(&of->period) - 1);
-    bool has_period = isfinite(period);
-    const struct msim_change *c = has_period ? &of->period : &of->iteration;
+    const struct msim_change *c = judged(of);
+    bool has_period = c == &of->period;
     double percent = has_period ? period : iteration;
     char a[MSIM_CELL], b[MSIM_CELL];
 
@@ -110,6 +117,8 @@ static void print_verdict(const struct msim_compare_page *page)
               "may share",
               page->out);
     fputc('\n', page->out);
+    if (of->odd)
+        msim_print(page->out, "one iteration decides it: %s\n", of->odd);
 }
 
 /* The row that has most of a table's change; NULL: none has half of it. */
@@ -136,6 +145,8 @@ static void print_cause(const struct msim_compare_page *page)
 
     if (!class || fabs(msim_change_ratio(&of->iteration) - 1) < LEAST_EXPLAINED)
         return;
+    if (fabs(class->difference) < CAUSE_SHARE * fabs(judged(of)->difference))
+        return; /* the period changed by something else */
     if (strcmp(name_of(class), MSIM_CLASS_NAMES[0]) == 0)
         op = most_of(&of->ops);
     msim_format_time(us, fabs(class->difference));
