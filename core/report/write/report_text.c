@@ -124,16 +124,22 @@ static void print_period(const struct msim_page *page)
     fputc('\n', page->out);
 }
 
+/* Of the slowest rank of each iteration, as its breakdown. */
 static void print_communication(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
     char transfer[MSIM_CELL], wait[MSIM_CELL], exposed[MSIM_CELL];
     struct msim_breakdown b = breakdown_of(page, NULL);
+    double transfer_us = 0, wait_us = 0;
 
     if (!(p->transfer_us > 0) && !(p->wait_us > 0))
         return;
-    msim_format_time(transfer, p->transfer_us);
-    msim_format_time(wait, p->wait_us);
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        transfer_us += p->iterations[i].transfer_us / p->n_iterations;
+        wait_us += p->iterations[i].wait_us / p->n_iterations;
+    }
+    msim_format_time(transfer, transfer_us);
+    msim_format_time(wait, wait_us);
     msim_format_time(exposed, b.communication);
     msim_print(
         page->out,
