@@ -373,6 +373,8 @@ static bool memory(void *thread, struct msim_plan_point *p,
     if (!isnan(held.peak))
         p->fits = msim_memory_fits(held.low, held.reserved_high,
                                    p->room_gib * MSIM_GIB);
+    if (held.reserved > p->room_gib * MSIM_GIB)
+        p->fits = MSIM_FITS_NO; /* not expected to, as predict says */
     return true;
 }
 

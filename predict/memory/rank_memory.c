@@ -228,7 +228,8 @@ bool msim_rank_memory_most(const struct msim_rank_memory *m,
     out->peak = (double)peak->allocated;
     out->low = m->low * out->peak;
     out->high = m->high * out->peak;
-    out->reserved_high = m->reserved_high * (double)peak->reserved;
+    out->reserved = (double)peak->reserved;
+    out->reserved_high = m->reserved_high * out->reserved;
     out->beside = m->ranks[m->most].beside;
     for (int i = 0; i < MSIM_HELD_COUNT; i++)
         out->by[i] = (double)peak->by[i];

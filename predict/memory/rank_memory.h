@@ -55,7 +55,7 @@ void msim_rank_memory_scale_peak(const struct msim_rank_memory *m,
 /* The peak of the rank that holds most, with its 90 % interval; bytes. */
 struct msim_held_most {
     double peak, low, high, by[MSIM_HELD_COUNT];
-    double reserved_high; /* of the interval of what is reserved for it */
+    double reserved, reserved_high; /* for it, and of its interval */
     struct msim_beside beside;
 };
 /* False where no rank's is known. */

@@ -83,7 +83,7 @@ cmp -s "$folder/other/plan.json" "$folder/alone.json" || complain "parts of anot
 cp "$folder/step" "$folder/sub/step.et.json.gz"
 
 # A batch of the step that GPUs cannot share, what does not fit, and why.
-spec ', "gpus": [1, 2], "global_batch": 24, "micro_batch": [8, 16], "limits": {"memory_gib": 1.6}'
+spec ', "gpus": [1, 2], "global_batch": 24, "micro_batch": [8, 16], "limits": {"memory_gib": 2}'
 run plan "$folder/sub/spec.json"
 want_rc 0
 want_out "global_batch 24 cannot be split by gpus x micro_batch"
@@ -211,4 +211,17 @@ echo '{"scenarios": [{"name": "x", "changes": [{"parallel": {"tp": 2}}]}]}' >"$f
 run whatif --platform h100 --csv "$folder/x.json" "$folder/four"
 awk -F, -v us="$(tail -1 "$folder/out" | cut -d, -f2)" '$9 == 2 && $10 == 1 { n++; ok = $11 > us / 1e3 - 0.01 && $11 < us / 1e3 + 0.01 }
     END { exit !(n == 1 && ok) }' "$points" || complain "whatif says else of tp 2: $(cat "$points"), $out"
+
+# What whatif does not expect to fit is no point: of the allocator's memory, not of the tensors'.
+batches=$(seq -s, 37 45)
+samples=${SOURCE_DIR:?the source folder}/data/traces
+for of in gpt2/t4 resnet/t4; do
+    run whatif --grid "batch=$batches" --platform "${of#*/}" --csv "$samples/${of%/*}"
+    want_rc 0
+    want=$(awk -F, '/^batch/ && $21 <= $22 { printf "%s ", $NF }' "$folder/out")
+    run plan --set "trace=$samples/${of%/*}" --set "platforms=${of#*/}" --set gpus=1 --set "micro_batch=$batches" \
+        --set samples=1e6 -o "$folder/edges-${of%/*}"
+    [ "$(tail -n +2 "$folder/edges-${of%/*}/points.csv" | cut -d, -f3 | sort -n | tr '\n' ' ')" = "$want" ] ||
+        complain "plan keeps other batches than whatif's $want: $(cut -d, -f3 "$folder/edges-${of%/*}/points.csv" | tr '\n' ' ')"
+done
 finish
