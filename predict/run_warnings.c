@@ -263,6 +263,45 @@ static void warn_folded(const struct warning *w)
                       traced, w->s->ranks / traced, w->s->ranks);
 }
 
+/* Transfers whose collective no record gives a size; in all in `*n`. */
+static uint32_t count_unsized(const struct msim_graph *g, uint32_t *n)
+{
+    uint32_t unsized = 0;
+
+    *n = 0;
+    for (uint32_t i = 0; i < g->n_tasks; i++) {
+        const struct msim_task_ref *ref = &g->refs[i];
+        const struct msim_trace *t = g->job->ranks[ref->rank];
+        uint32_t comm;
+
+        if (g->kind[i] != MSIM_TASK_COMM || ref->index == MSIM_NONE)
+            continue;
+        comm = t->gpu[ref->index].comm;
+        unsized += comm == MSIM_NONE ||
+                   !(t->comms[comm].in_elems | t->comms[comm].out_elems);
+        ++*n;
+    }
+    return unsized;
+}
+
+/* No network and no number of ranks changes what has no size. */
+static void warn_no_sizes(const struct warning *w)
+{
+    bool asked = w->s->network || w->s->nodes || w->s->ranks > w->job->n_ranks;
+    uint32_t n, unsized;
+
+    if (!asked || w->to->costs == MSIM_COSTS_MEASURED)
+        return;
+    unsized = count_unsized(w->g, &n);
+    if (unsized)
+        msim_job_warn(w->job,
+                      "%u of %u transfers have no recorded size, so that "
+                      "neither the network nor the number of ranks or nodes "
+                      "changes them: want an execution trace, or a recording "
+                      "with record_shapes",
+                      unsized, n);
+}
+
 /* A number that no step has is an index: whose, is said. */
 static void warn_iteration(const struct warning *w)
 {
@@ -295,6 +334,7 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
     warn_unknown(&w);
     warn_clock(&w);
     warn_folded(&w);
+    warn_no_sizes(&w);
     warn_iteration(&w);
 }
 

@@ -288,7 +288,7 @@ static void read_currency(struct msim_spec *spec, struct msim_fields *f)
         msim_field_refuse(f, "currency", "a short name, such as \"EUR\"");
     else
         snprintf(spec->currency, sizeof(spec->currency), "%s",
-                 text ? text : "");
+                 text ? text : "USD");
 }
 
 /* What can be asked of the model itself. */

@@ -72,10 +72,9 @@ double msim_serving_choice_price(const struct msim_serving_choice *c,
     return c->priced ? p->cost_per_hour : p->gpus;
 }
 
-/* Cheaper; of two that cost the same the one with more to spare. */
-static bool is_better(const struct msim_serving_choice *c,
-                      const struct msim_fleet_point *a,
-                      const struct msim_fleet_point *b)
+bool msim_serving_choice_is_better(const struct msim_serving_choice *c,
+                                   const struct msim_fleet_point *a,
+                                   const struct msim_fleet_point *b)
 {
     double x = msim_serving_choice_price(c, a);
     double y = b ? msim_serving_choice_price(c, b) : (double)INFINITY;
@@ -91,7 +90,8 @@ cheapest(const struct msim_serving_choice *c, enum msim_fleet_kind kind)
     for (uint32_t i = 0; i < c->n; i++) {
         const struct msim_fleet_point *p = &c->fleets[i].points[kind];
 
-        if (p->replicas > 0 && p->within_limits && is_better(c, p, best))
+        if (p->replicas > 0 && p->within_limits &&
+            msim_serving_choice_is_better(c, p, best))
             best = p;
     }
     return best;

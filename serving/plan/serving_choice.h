@@ -46,4 +46,10 @@ msim_serving_choice_next(const struct msim_serving_choice *c, uint32_t *at);
 double msim_serving_choice_price(const struct msim_serving_choice *c,
                                  const struct msim_fleet_point *p);
 
+/* Is `a` cheaper than `b` (NULL: nothing), or costs as much with more to spare?
+ */
+bool msim_serving_choice_is_better(const struct msim_serving_choice *c,
+                                   const struct msim_fleet_point *a,
+                                   const struct msim_fleet_point *b);
+
 #endif

@@ -171,8 +171,8 @@ static void put_best(const struct msim_serving_choice *c, FILE *out)
     char name[300], cost[64];
 
     msim_serving_config_text(c->spec, p->config, name, sizeof(name));
-    msim_print(out, "take %lld x %s: %.0f GPUs%s\n", (long long)p->replicas,
-               name, p->gpus,
+    msim_print(out, "take %lld x %s: %.0f GPU%s%s\n", (long long)p->replicas,
+               name, p->gpus, p->gpus == 1 ? "" : "s",
                c->sure ? ""
                        : " (not sure: it keeps the promises as predicted, and "
                          "nothing does at the end of the interval)");
@@ -185,13 +185,19 @@ static void put_best(const struct msim_serving_choice *c, FILE *out)
     msim_serving_config_text(c->spec, p->config, name, sizeof(name));
     money(c, p->cost_per_hour, cost, sizeof(cost));
     msim_print(out,
-               "cheaper? %lld x %s: %.0f GPUs, %s an hour. The promises are "
+               "cheaper? %lld x %s: %.0f GPU%s, %s an hour. The promises are "
                "kept as predicted, and not where steps take as long as the end "
                "of their 90 %% interval says\n",
-               (long long)p->replicas, name, p->gpus, cost);
+               (long long)p->replicas, name, p->gpus, p->gpus == 1 ? "" : "s",
+               cost);
 }
 
 /* ---- tables -------------------------------------------------------------- */
+
+static bool is_sure(const struct msim_fleet_point *p)
+{
+    return p->of_limit.high <= 1;
+}
 
 static void put_row(const struct msim_serving_choice *c,
                     const struct msim_fleet_point *p, FILE *out)
@@ -203,13 +209,19 @@ static void put_row(const struct msim_serving_choice *c,
     msim_print(out, "%-36s %8lld %6.0f %14s %7.0f %6.0f to %4.0f  %s\n", name,
                (long long)p->replicas, p->gpus, cost, 100 * p->of_limit.middle,
                100 * p->of_limit.low, 100 * p->of_limit.high,
-               p->of_limit.high <= 1 ? "sure" : "");
+               is_sure(p) ? "sure" : "");
 }
 
 static void put_head(const char *what, FILE *out)
 {
     msim_print(out, "\n%-36s %8s %6s %14s %7s %14s\n", what, "replicas", "GPUs",
-               "cost an hour", "% of", "limit (90 %)");
+               "cost an hour", "% used", "of limit, 90 %");
+}
+
+/* As it is recommended: within the limits, and of that what is sure. */
+static int standing(const struct msim_fleet_point *p)
+{
+    return 2 * p->within_limits + is_sure(p);
 }
 
 /* The cheapest of each GPU that is sure, else as predicted. */
@@ -228,10 +240,9 @@ static void put_platforms(const struct msim_serving_choice *c, FILE *out)
             if (p->replicas == 0)
                 p = &of[MSIM_FLEET_MIDDLE];
             if (p->replicas > 0 &&
-                (!best ||
-                 (p->of_limit.high <= 1) > (best->of_limit.high <= 1) ||
-                 ((p->of_limit.high <= 1) == (best->of_limit.high <= 1) &&
-                  p->gpus < best->gpus)))
+                (!best || standing(p) > standing(best) ||
+                 (standing(p) == standing(best) &&
+                  msim_serving_choice_is_better(c, p, best))))
                 best = p;
         }
         if (best)
