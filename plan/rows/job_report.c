@@ -7,6 +7,7 @@
 #include "core/base/print.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/memory/steps_read.h"
+#include "plan/rows/job_list.h"
 #include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
 #include "plan/simulate/job_graph.h"
@@ -32,6 +33,9 @@ struct report {
     struct msim_job_marks marks;
     struct msim_job_graph graph; /* of the row at hand, where it is asked for */
     FILE *out;
+    FILE *list; /* of the first rows as text, in memory; NULL: none is asked */
+    char *list_text;
+    size_t list_size;
     struct msim_judged_groups judged;
     uint64_t rows, predicted;
     /* Runs that ran, and that failed, by what they were called. */
@@ -150,18 +154,41 @@ static void write_fits(const struct report *r)
     }
 }
 
-static enum msim_status write_text(const struct report *r)
+static void list_row(struct report *r, const struct msim_job_row *row,
+                     const struct msim_step_estimate *e,
+                     const struct peak *peak)
+{
+    if (r->list && r->rows <= MSIM_JOB_LIST_ROWS)
+        msim_job_list_add(
+            r->list, r->rows, row->platform ? row->platform : r->o->platform,
+            row, e, &(struct msim_job_list_peak){peak->gib, peak->fits});
+}
+
+static enum msim_status write_list(struct report *r)
+{
+    if (fclose(r->list) != 0)
+        return MSIM_ENOMEM;
+    r->list = NULL;
+    fputs(r->list_text, r->out);
+    if (r->rows > MSIM_JOB_LIST_ROWS)
+        fprintf(r->out, "      and %llu more rows, which --csv prints\n",
+                (unsigned long long)r->rows - MSIM_JOB_LIST_ROWS);
+    fputc('\n', r->out);
+    return MSIM_OK;
+}
+
+static enum msim_status write_text(struct report *r)
 {
     char marked[MSIM_GUARD_SENTENCE];
 
+    MSIM_TRY(write_list(r));
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)
         msim_print(r->out, "the first without a prediction: %s\n",
                    r->first_reason);
     if (r->judged.n == 0)
-        fputs("no row has a measured time; --csv prints the predictions\n",
-              r->out);
+        fputs("no row has a measured time\n", r->out);
     else
         MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on,
                                    r, r->out));
@@ -251,6 +278,7 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
         if (!row->failed)
             MSIM_TRY(judge(r, row, &e, &peak));
     }
+    list_row(r, row, &e, &peak);
     return add_row(r, fields, row, &priced, &e, &peak);
 }
 
@@ -263,6 +291,10 @@ static enum msim_status answer_all(struct report *r, const char *path,
     MSIM_TRY(msim_job_rows_open(&r->table, path, r->o->data_dir, err));
     if (r->o->csv)
         write_header(r);
+    else if (!(r->list = open_memstream(&r->list_text, &r->list_size)))
+        return MSIM_ENOMEM;
+    if (r->list)
+        msim_job_list_begin(r->list);
     r->marks.out = r->o->csv ? r->out : NULL;
     for (;;) {
         MSIM_TRY(msim_job_rows_next(&r->table, &row, &fields, err));
@@ -292,5 +324,8 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
     msim_step_fit_release(&r.fit);
     msim_judged_release(&r.judged);
     msim_job_marks_release(&r.marks);
+    if (r.list)
+        fclose(r.list);
+    free(r.list_text);
     return status;
 }

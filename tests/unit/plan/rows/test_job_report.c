@@ -110,7 +110,12 @@ static void test_job_report__text(void)
     CHECK_INT(status, MSIM_OK);
     has("3 of 5 jobs predicted\nthe first without a prediction: global_batch "
         "16 cannot be split by dp x micro_batch 24\nno row has a measured "
-        "time; --csv prints the predictions\n");
+        "time\n");
+    has(" row  job ");
+    has("\n   1  mpt-125m, 8 x h100  ");
+    has("\n   2  mpt-125m, 8 x h100                 global_batch 16 cannot be "
+        "split by dp x micro_batch 24\n");
+    has("  no\n   5  mpt-125m");
     has("\nin the GPU's memory      fits   edge     no\njobs that ran          "
         " "
         "    1      0      0\njobs that failed            0      0      2\n");
@@ -123,6 +128,26 @@ static void test_job_report__text(void)
     says(JOB, ODD);
     CHECK_INT(status, MSIM_ECHECK);
     CHECK(strstr(text, "jobs that ran") == NULL);
+}
+
+/* Of many rows the first ones, with what was measured. */
+static void test_job_report__lists(void)
+{
+    char rows[4096] = "";
+
+    for (int i = 0; i < 21; i++)
+        strncat(rows, "mpt-125m,h100,8,1,1,16,1024,none,ok,1000\n",
+                sizeof(rows) - strlen(rows) - 1);
+    options = (struct msim_job_report_options){.csv = false};
+    says(JOB ",step_ms", rows);
+    has("\n  20  mpt-125m, 8 x h100                     1.000 s ");
+    CHECK(strstr(text, "\n  21  ") == NULL);
+    has("\n      and 1 more rows, which --csv prints\n\n21 of 21 jobs");
+    has(" ms    -9");
+    has("  yes\n");
+    says(JOB ",step_ms", "mpt-125m,h100,8,1,1,16,1024,none,ok,0.001\n");
+    has(" %");
+    CHECK(strstr(text, "more rows") == NULL);
 }
 
 /* Where recomputation is not stated it may be any: what fits with all of it is
@@ -167,6 +192,7 @@ int main(void)
     RUN(test_job_report__csv);
     RUN(test_job_report__simulates);
     RUN(test_job_report__text);
+    RUN(test_job_report__lists);
     RUN(test_job_report__any_recomputation);
     RUN(test_job_report__measured);
     free(text);
