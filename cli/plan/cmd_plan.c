@@ -23,7 +23,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 struct settings {
     const char *folder;
@@ -81,7 +81,7 @@ static const char *const EXAMPLES[] = {
 
 static const struct msim_command COMMAND = {
     .name = "plan",
-    .operands = "[SPEC.json|MODEL]",
+    .operands = "[SPEC.json|MODEL|TRACES]",
     .summary =
         "Predict every way to train a described model, or to run a traced "
         "step, on the\nGPUs of a spec: time, cost, memory; the frontier of "
@@ -210,25 +210,30 @@ static enum msim_status make_plan(const cJSON *json, const char *file,
 
 #define OPTIONS_ALONE "--set" /* stands for a file in messages */
 
-/* A model by its name is a spec that says no more. */
-static bool is_model(const char *operand)
+/* What an operand is that is no spec: a member of one that says no more. NULL:
+ * it is a spec's file. */
+static const char *member_of(const char *operand)
 {
-    return !msim_described_is_path(operand) && access(operand, F_OK) != 0;
+    struct stat of;
+
+    if (stat(operand, &of) == 0)
+        return S_ISDIR(of.st_mode) ? "trace" : NULL;
+    return msim_described_is_path(operand) ? NULL : "model";
 }
 
 /* The spec is read once: it may come from a pipe. The caller's in any case. */
-static enum msim_status read_spec(cJSON **json, const char *file,
-                                  const char *model, const struct settings *s,
+static enum msim_status read_spec(cJSON **json, const char *operand,
+                                  const char *member, const struct settings *s,
                                   struct msim_error *err)
 {
     const cJSON *set;
 
-    if (file) {
-        MSIM_TRY(msim_json_read(json, file, err));
+    if (operand && !member) {
+        MSIM_TRY(msim_json_read(json, operand, err));
     } else {
         *json = cJSON_CreateObject();
         if (!*json ||
-            (model && !cJSON_AddStringToObject(*json, "model", model)))
+            (member && !cJSON_AddStringToObject(*json, member, operand)))
             return MSIM_ENOMEM;
     }
     cJSON_ArrayForEach(set, s->set)
@@ -240,8 +245,8 @@ static enum msim_status plan(const char *operand, const struct settings *s,
                              struct msim_error *err)
 {
     const struct msim_plan_serving_how how = {s->folder, s->threads, s->json};
-    const bool is_file = operand && !is_model(operand);
-    const char *file = is_file ? operand : OPTIONS_ALONE;
+    const char *member = operand ? member_of(operand) : NULL;
+    const char *file = operand && !member ? operand : OPTIONS_ALONE;
     struct msim_described model;
     char data[1024];
     cJSON *json = NULL;
@@ -249,12 +254,12 @@ static enum msim_status plan(const char *operand, const struct settings *s,
 
     if (!operand && !s->set)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "want a spec, a model of data/models, or '--set'");
+                         "want a spec, a model of data/models, a folder of "
+                         "traces, or '--set'");
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    if (operand && !is_file) /* before all that it lacks */
+    if (member && strcmp(member, "model") == 0) /* before all that it lacks */
         MSIM_TRY(msim_described_find(&model, operand, data, NULL, err));
-    status = read_spec(&json, is_file ? operand : NULL,
-                       is_file ? NULL : operand, s, err);
+    status = read_spec(&json, operand, member, s, err);
     if (status == MSIM_OK && msim_serving_spec_is(json))
         return msim_plan_serving(json, file, data, &how, err);
     if (status == MSIM_OK)

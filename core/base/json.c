@@ -28,6 +28,7 @@ static enum msim_status read_all(FILE *f, char **text, size_t *length)
     size_t used = 0;
     char *data = malloc(size);
 
+    errno = 0;
     while (data) {
         size_t n = fread(data + used, 1, size - used - 1, f);
 
@@ -250,17 +251,24 @@ enum msim_status msim_json_read(cJSON **out, const char *path,
     char *text = NULL;
     size_t length = 0, at = 0;
     FILE *f = fopen(path, "rb");
+    int why = 0;
 
     *out = NULL;
     if (!f)
         return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
                          "cannot be opened: %s", strerror(errno));
     status = msim_files_read_note(path, err);
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
         status = read_all(f, &text, &length);
+        why = errno;
+    }
     if (status == MSIM_OK)
         status = msim_json_parse(out, text, length, &at);
-    if (status == MSIM_ESYNTAX)
+    if (status == MSIM_EIO && why)
+        (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
+                        why == EISDIR ? "is a directory, want a file"
+                                      : strerror(why));
+    else if (status == MSIM_ESYNTAX)
         (void)msim_fail(err, status, path, at, "not well-formed JSON");
     else if (status != MSIM_OK)
         (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",

@@ -27,7 +27,18 @@ run plan "$folder/spec.json" --set platforms=h100 --set 'limits={"days": 9}' --l
 want_rc 0
 want_out "2 points: 2 feasible"
 
-usage_error "want a spec, a model of data/models, or '--set'" plan
+# A folder of traces is one of them, too.
+traced=(--set samples=1e6 --set platforms=t4 --set gpus=1 --set micro_batch=2 --json)
+run plan --set "trace=${SOURCE_DIR:?the source folder}/data/traces/gpt2" "${traced[@]}"
+want_rc 0
+cp "$folder/out" "$folder/want"
+run plan "$SOURCE_DIR/data/traces/gpt2" "${traced[@]}"
+cmp -s "$folder/out" "$folder/want" || complain "another answer by the folder"
+run synth "$folder" -o "$folder/x"
+want_rc 3
+want_err "$folder: is a directory, want a file"
+
+usage_error "want a spec, a model of data/models, a folder of traces, or '--set'" plan
 usage_error "want a member of the spec and its value" plan llama3-8b --set gpus
 usage_error "no model 'lama3-8b' (did you mean llama3-8b?)" plan lama3-8b --set gpus=8
 run plan llama3-8b --set gpus=8
