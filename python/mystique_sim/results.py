@@ -243,8 +243,8 @@ class Predictions(Result):
                 for p, ratio in zip(self, self.data["ratios_to_best"])]
 
     def __repr__(self) -> str:
-        return html.plain(
-            f"<Predictions: {', '.join(str(p.platform) for p in self)}>")
+        each = (f"{p.platform} {_ms(p.period_us.predicted)}" for p in self)
+        return html.plain(f"<Predictions: {', '.join(each)}>")
 
 
 class Explanation(Result):

@@ -42,6 +42,8 @@ def test_scale_is_repeated_and_platforms_are_one_value(gpt2):
     assert [several[i].platform for i in (0, 1, -1)] == ["h100", "a100", "a100"]
     assert several["a100"].period_us == several[1].period_us
     assert several["ratios_to_best"] == several.data["ratios_to_best"]
+    assert repr(several) == (f"<Predictions: h100 {several[0].period_us.predicted / 1000:,.3f} ms, "
+                             f"a100 {several[1].period_us.predicted / 1000:,.3f} ms>")
     with pytest.raises(KeyError, match="no platform"):
         several["v100"]
     with pytest.raises(IndexError):
