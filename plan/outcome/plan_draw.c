@@ -26,7 +26,8 @@ void msim_plan_script_begin(FILE *out, int height)
             "font 'sans,17' background '#ffffff'\n"
             "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
             "'#333333'\nset grid lc rgb '#dddddd'\n"
-            "set key outside bottom center horizontal font ',14'\n",
+            "set key outside bottom center horizontal Left reverse height 1.5 "
+            "font ',14'\n",
             height);
 }
 

@@ -107,7 +107,7 @@ enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
     p = &plan->points[plan->best != UINT32_MAX ? plan->best
                                                : plan->frontier[0]];
     find_line(&line, &m, plan, p, spec);
-    msim_plan_script_begin(out, 420);
+    msim_plan_script_begin(out, 500);
     put_points(&line, p, out);
     msim_plan_platform_text(spec, p->platform, name, sizeof(name));
     snprintf(title, sizeof(title),

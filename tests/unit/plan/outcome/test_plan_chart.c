@@ -301,7 +301,7 @@ static void test_plan_line__chart(void)
                     CURVE("2", "#8f98a5",
                           "CUDA and NCCL") "80 with lines lc rgb '#cc3311' lw "
                                            "2 title 'the GPU has'\n</svg>");
-    has(" size 640,420 ");
+    has(" size 640,500 ");
     made_plan.plan.best = UINT32_MAX; /* the first of the frontier, then */
     drawn(TIMELINE);
     has("within a step, 16 x a100\"\n");
