@@ -451,8 +451,8 @@ void msim_run_warnings_bounded(struct msim_job *job, const struct msim_costs *c)
 
     for (uint32_t i = 0; i < n && i < MSIM_COST_BOUNDED_MAX; i++)
         msim_job_warn(job,
-                      "estimate of '%.80s' bounded, in %u call%s: %s; its "
-                      "sizes may have been misread",
+                      "estimate of '%.80s' bounded, in %u call%s: %s; its law "
+                      "or its sizes are off",
                       c->bounded[i].name, c->bounded[i].times,
                       c->bounded[i].times == 1 ? "" : "s",
                       msim_bounded_text(c->bounded[i].why));

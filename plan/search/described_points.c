@@ -14,9 +14,9 @@
 #define BLOCK 2048 /* points: a fraction of a millisecond each */
 
 static const char *const STEP_PARTS[] = {
-    "compute",          "host",      "tensor parallel",
-    "context, experts", "bubble",    "gradients",
-    "copies",           "optimizer", NULL};
+    "compute",         "host",      "tensor parallel",
+    "context/experts", "bubble",    "gradients",
+    "copies",          "optimizer", NULL};
 static const char *const MEMORY_PARTS[] = {
     "parameters", "gradients",          "optimizer", "activations",
     "loss",       "step's temporaries", "all else",  NULL};

@@ -180,8 +180,8 @@ static void print_host(const struct msim_page *page)
                p->host_low, p->host_high);
     if (p->host_speed > 0 && (p->host_speed < 1 || p->host_speed > 1))
         msim_print(page->out,
-                   "  %-15s  %12s   hosts of this GPU's years take %.2f times "
-                   "what its file says\n",
+                   "  %-15s  %12s   its times x %.2f, for hosts as old as this "
+                   "GPU\n",
                    "", "", p->host_speed);
 }
 

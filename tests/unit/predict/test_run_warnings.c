@@ -315,10 +315,10 @@ static void test_run_warnings__bounded(void)
                "the size of 1 transfer, such as 'send', is not recorded: "
                "guessed from what was computed before, and not covered\n"
                "estimate of 'aten::mm' bounded, in 1 call: its sizes are more "
-               "than the device's memory; its sizes may have been misread\n"
+               "than the device's memory; its law or its sizes are off\n"
                "estimate of 'aten::add' bounded, in 3 calls: it was below half "
-               "of what its bytes and FLOPs take at peak; its sizes may have "
-               "been misread\n");
+               "of what its bytes and FLOPs take at peak; its law or its "
+               "sizes are off\n");
     begin(&m);
     c.n_unsized = 2;
     c.n_bounded = 0;

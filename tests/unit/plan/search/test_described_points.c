@@ -63,7 +63,7 @@ static struct msim_plan_point point(int64_t gpus)
 static void test_described_points__names(void)
 {
     static const char *const STEP[] = {
-        "compute", "host",      "tensor parallel", "context, experts",
+        "compute", "host",      "tensor parallel", "context/experts",
         "bubble",  "gradients", "copies",          "optimizer"};
     static const char *const MEMORY[] = {
         "parameters", "gradients",          "optimizer", "activations",
