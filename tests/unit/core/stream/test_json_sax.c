@@ -291,8 +291,8 @@ static void test_json_sax__longest_string(void)
     for (size_t i = 0; i < sizeof(piece); i++) /* more than it may be, behind */
         piece[i] = i % 2 ? '1' : ',';
     for (left = 0; status == MSIM_OK && left < MSIM_SAX_MAX_STRING;
-         left += sizeof(piece))
-        status = msim_sax_feed(s, piece, sizeof(piece));
+         left += 4096)
+        status = msim_sax_feed(s, piece, 4096);
     if (status == MSIM_OK)
         status = msim_sax_feed(s, "]", 1);
     if (status == MSIM_OK)
