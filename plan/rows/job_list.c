@@ -11,8 +11,8 @@
 
 void msim_job_list_begin(FILE *out)
 {
-    fprintf(out, "%4s  %-34s %11s %11s  %-24s %8s %7s  %s\n", "row", "job",
-            "measured", "predicted", "90 %", "error", "GiB", "fits");
+    msim_print(out, "%4s  %-34s %11s %11s  %-24s %8s %7s  %s\n", "row", "job",
+               "measured", "predicted", "90 %", "error", "GiB", "fits");
 }
 
 static void put_job(char *text, size_t size, const char *platform,

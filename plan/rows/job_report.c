@@ -33,9 +33,6 @@ struct report {
     struct msim_job_marks marks;
     struct msim_job_graph graph; /* of the row at hand, where it is asked for */
     FILE *out;
-    FILE *list; /* of the first rows as text, in memory; NULL: none is asked */
-    char *list_text;
-    size_t list_size;
     struct msim_judged_groups judged;
     uint64_t rows, predicted;
     /* Runs that ran, and that failed, by what they were called. */
@@ -154,34 +151,24 @@ static void write_fits(const struct report *r)
     }
 }
 
-static void list_row(struct report *r, const struct msim_job_row *row,
+static void list_row(const struct report *r, const struct msim_job_row *row,
                      const struct msim_step_estimate *e,
                      const struct peak *peak)
 {
-    if (r->list && r->rows <= MSIM_JOB_LIST_ROWS)
+    if (!r->o->csv && r->rows <= MSIM_JOB_LIST_ROWS)
         msim_job_list_add(
-            r->list, r->rows, row->platform ? row->platform : r->o->platform,
+            r->out, r->rows, row->platform ? row->platform : r->o->platform,
             row, e, &(struct msim_job_list_peak){peak->gib, peak->fits});
-}
-
-static enum msim_status write_list(struct report *r)
-{
-    if (fclose(r->list) != 0)
-        return MSIM_ENOMEM;
-    r->list = NULL;
-    fputs(r->list_text, r->out);
-    if (r->rows > MSIM_JOB_LIST_ROWS)
-        fprintf(r->out, "      and %llu more rows, which --csv prints\n",
-                (unsigned long long)r->rows - MSIM_JOB_LIST_ROWS);
-    fputc('\n', r->out);
-    return MSIM_OK;
 }
 
 static enum msim_status write_text(struct report *r)
 {
     char marked[MSIM_GUARD_SENTENCE];
 
-    MSIM_TRY(write_list(r));
+    if (r->rows > MSIM_JOB_LIST_ROWS)
+        fprintf(r->out, "      and %llu more rows, which --csv prints\n",
+                (unsigned long long)r->rows - MSIM_JOB_LIST_ROWS);
+    fputc('\n', r->out);
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)
@@ -291,10 +278,8 @@ static enum msim_status answer_all(struct report *r, const char *path,
     MSIM_TRY(msim_job_rows_open(&r->table, path, r->o->data_dir, err));
     if (r->o->csv)
         write_header(r);
-    else if (!(r->list = open_memstream(&r->list_text, &r->list_size)))
-        return MSIM_ENOMEM;
-    if (r->list)
-        msim_job_list_begin(r->list);
+    else
+        msim_job_list_begin(r->out);
     r->marks.out = r->o->csv ? r->out : NULL;
     for (;;) {
         MSIM_TRY(msim_job_rows_next(&r->table, &row, &fields, err));
@@ -324,8 +309,5 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
     msim_step_fit_release(&r.fit);
     msim_judged_release(&r.judged);
     msim_job_marks_release(&r.marks);
-    if (r.list)
-        fclose(r.list);
-    free(r.list_text);
     return status;
 }

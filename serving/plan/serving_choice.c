@@ -76,10 +76,11 @@ bool msim_serving_choice_is_better(const struct msim_serving_choice *c,
                                    const struct msim_fleet_point *a,
                                    const struct msim_fleet_point *b)
 {
-    double x = msim_serving_choice_price(c, a);
-    double y = b ? msim_serving_choice_price(c, b) : (double)INFINITY;
+    double x = fmin(msim_serving_choice_price(c, a), INFINITY);
+    double y =
+        b ? fmin(msim_serving_choice_price(c, b), INFINITY) : (double)INFINITY;
 
-    return x < y || (x == y && a->of_limit.high < b->of_limit.high);
+    return !b || x < y || (x == y && a->of_limit.high < b->of_limit.high);
 }
 
 static const struct msim_fleet_point *

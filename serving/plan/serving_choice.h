@@ -47,7 +47,7 @@ double msim_serving_choice_price(const struct msim_serving_choice *c,
                                  const struct msim_fleet_point *p);
 
 /* Is `a` cheaper than `b` (NULL: nothing), or costs as much with more to spare?
- */
+ * What has no price is the dearest. */
 bool msim_serving_choice_is_better(const struct msim_serving_choice *c,
                                    const struct msim_fleet_point *a,
                                    const struct msim_fleet_point *b);

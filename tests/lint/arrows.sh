@@ -76,7 +76,7 @@ plan/describe        : core/base core/guard core/json core/pipeline : cjson/ cJS
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts plan/step : cjson/ cJSON.h
-plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
+plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :
 plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :

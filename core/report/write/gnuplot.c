@@ -97,7 +97,7 @@ void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
                            void (*text)(double at, char *text, size_t size))
 {
     const double *steps;
-    const char *sep = "";
+    bool any = false;
     size_t row = 0;
     char label[32];
 
@@ -106,8 +106,10 @@ void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
     while (high / low >= TICS[row].below)
         row++;
     steps = TICS[row].at;
-    fprintf(script, "set logscale %c\nset %crange [%.6g:%.6g]\nset %ctics (",
-            axis, axis, low, high, axis);
+    fprintf(script,
+            axis == 'x' ? "set logscale x\nset xrange [%.6g:%.6g]\nset xtics ("
+                        : "set logscale y\nset yrange [%.6g:%.6g]\nset ytics (",
+            low, high);
     for (double e = floor(log10(low)); e <= log10(high); e++)
         for (int i = 0; steps[i] > 0; i++) {
             double at = steps[i] * pow(10, e);
@@ -118,9 +120,10 @@ void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
                 text(at, label, sizeof(label));
             else
                 snprintf(label, sizeof(label), "%g", at);
-            fputs(sep, script);
+            if (any)
+                fputs(", ", script);
             msim_gnuplot_tic(script, label, at);
-            sep = ", ";
+            any = true;
         }
     fputs(")\n", script);
 }

@@ -181,20 +181,24 @@ bool msim_rule_embedding_bag(struct msim_opmap_ctx *c,
 
 /* ---- index and index_put ---------------------------------------------- */
 
-#define INDEX_RANK 8 /* PyTorch's index has no more */
-
-/* What index tensors are broadcast to, from the last dimension on. */
-static void broadcast(const struct msim_trace *t, const struct msim_arg *a,
-                      double shape[INDEX_RANK])
+/* Elements of what the tensors of a list are broadcast to. */
+static double broadcast_elems(const struct msim_trace *t,
+                              const struct msim_arg *list)
 {
-    const int64_t *dims = msim_arg_dims(t, a);
+    double elems = 1, n = 0;
 
-    for (uint32_t k = 0; k < a->n && k < INDEX_RANK; k++) {
-        double n = (double)dims[a->n - 1 - k];
+    for (uint32_t k = 0; n >= 0; k++) { /* from the last dimension on */
+        n = -1;
+        for (int64_t j = 1; j <= list->v.i; j++) {
+            const struct msim_arg *a = &list[j];
 
-        if (shape[k] < 0 || shape[k] == 1) /* an empty one stays empty */
-            shape[k] = fmax(n, 0);
+            if (a->kind == MSIM_ARG_TENSOR && a->dtype != MSIM_DT_UNKNOWN &&
+                k < a->n && (n < 0 || n == 1))
+                n = (double)msim_arg_dims(t, a)[a->n - 1 - k];
+        }
+        elems *= n < 0 ? 1 : n;
     }
+    return elems;
 }
 
 /* Elements that an index list selects: those of the indices (broadcast) times
@@ -204,12 +208,10 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
                    double *elems, double *index_bytes)
 {
     const struct msim_arg *a = msim_args_get(c->t, c->op->args, 1);
-    double shape[INDEX_RANK], rest = x->elems;
+    double rest = x->elems;
     uint32_t dim = 0;
     bool any = false;
 
-    for (int k = 0; k < INDEX_RANK; k++)
-        shape[k] = -1;
     *index_bytes = 0;
     if (!a || a->kind != MSIM_ARG_LIST || a->v.i == 0)
         return false;
@@ -219,15 +221,12 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
         if (a[j].dtype == MSIM_DT_BOOL || a[j].dtype == MSIM_DT_U8)
             return false;
         any = true;
-        broadcast(c->t, &a[j], shape);
         *index_bytes += (double)msim_arg_elems(c->t, &a[j]) *
                         msim_dtype_bytes((enum msim_dtype)a[j].dtype);
         if (dim < x->rank && msim_operand_dim(x, (int)dim) > 0)
             rest /= (double)msim_operand_dim(x, (int)dim);
     }
-    *elems = rest;
-    for (int k = 0; k < INDEX_RANK && shape[k] >= 0; k++)
-        *elems *= shape[k];
+    *elems = rest * broadcast_elems(c->t, a);
     return any && *elems > 0;
 }
 

@@ -134,10 +134,11 @@ static void test_job_report__text(void)
 static void test_job_report__lists(void)
 {
     char rows[4096] = "";
+    size_t n = 0;
 
-    for (int i = 0; i < 21; i++)
-        strncat(rows, "mpt-125m,h100,8,1,1,16,1024,none,ok,1000\n",
-                sizeof(rows) - strlen(rows) - 1);
+    for (int k = 0; k < 21; k++)
+        n += (size_t)snprintf(rows + n, sizeof(rows) - n,
+                              "mpt-125m,h100,8,1,1,16,1024,none,ok,1000\n");
     options = (struct msim_job_report_options){.csv = false};
     says(JOB ",step_ms", rows);
     has("\n  20  mpt-125m, 8 x h100                     1.000 s ");

@@ -71,7 +71,7 @@ static void test_spec__of_a_model(void)
     CHECK_INT(spec.global_batch, 64);
     CHECK_REL(spec.total, 0, 0);
     CHECK_INT(spec.unit, MSIM_SPEC_UNIT_TOKENS);
-    CHECK_STR(spec.currency, "");
+    CHECK_STR(spec.currency, "USD");
     CHECK_REL(spec.most_points, 1e6, 0);
     CHECK(isinf(spec.most_days) && isinf(spec.most_cost) &&
           isinf(spec.most_gpus) && isinf(spec.most_memory_gib) &&
