@@ -213,9 +213,9 @@ awk -F, -v us="$(tail -1 "$folder/out" | cut -d, -f2)" '$9 == 2 && $10 == 1 { n+
     END { exit !(n == 1 && ok) }' "$points" || complain "whatif says else of tp 2: $(cat "$points"), $out"
 
 # What whatif does not expect to fit is no point: of the allocator's memory, not of the tensors'.
-batches=$(seq -s, 37 45)
 samples=${SOURCE_DIR:?the source folder}/data/traces
-for of in gpt2/t4 resnet/t4; do
+for of in gpt2/t4/37,39,41,43,45 resnet/rtx-3080/112,128,144,160; do
+    batches=${of##*/} of=${of%/*}
     run whatif --grid "batch=$batches" --platform "${of#*/}" --csv "$samples/${of%/*}"
     want_rc 0
     want=$(awk -F, '/^batch/ && $21 <= $22 { printf "%s ", $NF }' "$folder/out")

@@ -390,9 +390,13 @@ static void test_compare__odd_iterations(void)
                      "+0.0 %% by the medians: s%d in B takes 10.00 times the "
                      "median; --iteration takes one",
                      odd % 2);
-            warned |= !strcmp(t.c->warnings[i], want);
+            if (strcmp(t.c->warnings[i], want) != 0)
+                continue;
+            warned = true;
+            CHECK(t.c->odd == t.c->warnings[i]);
         }
         CHECK(warned == (odd < 2));
+        CHECK(warned == (t.c->odd != NULL));
         two_release(&t);
     }
 }

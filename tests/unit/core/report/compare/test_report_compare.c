@@ -190,6 +190,27 @@ static void test_report_compare__causes(void)
     check_has(&t, "most of it", false);
     t.c.iteration = change(100, 101.1);
     check_has(&t, "most of it", true);
+    /* the period, which is what is headlined, changed by more than twice that
+     */
+    t.c.period = change(100, 161);
+    check_has(&t, "most of it", true);
+    t.c.period = change(100, 163);
+    check_has(&t, "most of it", false);
+}
+
+/* Below the headline, where one iteration has most of the change. */
+static void test_report_compare__odd(void)
+{
+    struct two t;
+
+    fill(&t, change(NAN, NAN), change(100, 150));
+    check_has(&t, "one iteration", false);
+    t.c.odd = "5 in B takes 2.00 times the median";
+    check_has(
+        &t,
+        ": 100.0 us in A, 150.0 us in B\none iteration decides it: 5 in B "
+        "takes 2.00 times the median\n",
+        true);
 }
 
 /* Only what either side has. */
@@ -565,6 +586,7 @@ int main(void)
     RUN(test_report_compare__verdicts);
     RUN(test_report_compare__baseline);
     RUN(test_report_compare__causes);
+    RUN(test_report_compare__odd);
     RUN(test_report_compare__totals);
     RUN(test_report_compare__notes);
     RUN(test_report_compare__ranks);
