@@ -103,7 +103,6 @@ static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
                                         run->prediction->period.us.predicted};
 }
 
-/* The job as it is: what scenarios start from and are compared with. */
 /* The base's inputs as a GPU runs them: those of the first scenario that wants
  * them. */
 struct formed {
@@ -111,6 +110,7 @@ struct formed {
     struct msim_job job;
 };
 
+/* The job as it is: what scenarios start from and are compared with. */
 struct base {
     const struct msim_target *to;
     struct msim_prediction_run run;
@@ -301,8 +301,11 @@ static enum msim_status place(const struct msim_inputs **in,
     if (status != MSIM_OK || !forms)
         return status;
     if (!base->formed->in.job)
-        MSIM_TRY(
-            msim_inputs_formed(&base->formed->in, &base->formed->job, *in));
+        status = msim_inputs_formed(&base->formed->in, &base->formed->job, *in);
+    if (status != MSIM_OK) { /* no scenario takes a part of them */
+        msim_inputs_formed_release(&base->formed->in);
+        return status;
+    }
     *in = &base->formed->in;
     return MSIM_OK;
 }
