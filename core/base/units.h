@@ -17,6 +17,10 @@ typedef int64_t msim_ps;
 #define MSIM_NONE        UINT32_MAX
 #define MSIM_PS_PER_US   1000000
 
+/* A normal variable is within +-1.645 standard deviations in 90 % of cases, and
+ * below +1.645 in 95 %. */
+#define MSIM_Z90 1.645
+
 /* The whole part of a number that a file may make as large as it likes; what
  * has no room ends at the last that has, and what is no number is 0. */
 static inline int64_t msim_whole(double x)

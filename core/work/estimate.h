@@ -7,9 +7,6 @@
 #include "core/guard/guard.h"
 #include "core/work/work.h"
 
-/* A normal variable is within +-1.645 standard deviations in 90 % of cases. */
-#define MSIM_Z90 1.645
-
 enum msim_source {
     MSIM_SOURCE_MEASURED,
     MSIM_SOURCE_TABLE,

@@ -66,13 +66,9 @@ static enum msim_status find_frontier(struct msim_plan *plan)
     return MSIM_OK;
 }
 
-/* 1.645: 90 % of a normal distribution lie within so many standard deviations
- * of its mean. */
-#define OF_90 1.645
-
 double msim_plan_expected_cost(const struct msim_plan_point *p)
 {
-    double sd = log(p->high_us / p->low_us) / 2 / OF_90;
+    double sd = log(p->high_us / p->low_us) / 2 / MSIM_Z90;
 
     return msim_plan_cost(p) * (isfinite(sd) ? exp(sd * sd / 2) : 1);
 }
@@ -262,7 +258,7 @@ uint32_t msim_plan_foremost(const struct msim_plan *plan,
 
 double msim_chance_below(double limit, double middle, double low, double high)
 {
-    double sd = log(limit > middle ? high / middle : middle / low) / OF_90;
+    double sd = log(limit > middle ? high / middle : middle / low) / MSIM_Z90;
     double z = log(limit / middle);
 
     if (!(sd > 0))

@@ -4,6 +4,7 @@
 #include "serving/watch/watch_history.h"
 
 #include "core/base/quantile.h"
+#include "core/base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +15,7 @@
 #define LEARNING  30 /* seconds until those are left out */
 #define EVERY     8  /* seconds between two looks at what is usual */
 #define MAD_TO_SD 1.4826
-#define HIGH      0.95 /* quantile, and where it stands of normal noise */
-#define HIGH_SD   1.645
+#define HIGH      0.95 /* quantile: of normal noise at MSIM_Z90 */
 
 /* Below this no spread is believed: a share of the median, and as it is. */
 static const struct {
@@ -111,7 +111,7 @@ static void look(const struct msim_history *h, uint32_t stage,
     if (n < 3)
         return;
     u->median = msim_median_mean(known, n);
-    u->spread = (msim_quantile_between(known, n, HIGH) - u->median) / HIGH_SD;
+    u->spread = (msim_quantile_between(known, n, HIGH) - u->median) / MSIM_Z90;
     for (uint32_t i = 0; i < n; i++)
         known[i] = fabs(known[i] - u->median);
     u->spread =

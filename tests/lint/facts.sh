@@ -9,7 +9,7 @@
 constants='
 models 44
 predict 60
-core/work 50
+core/work 49
 '
 mentions_most=6 # keys of fits that a model prefers
 sources='KernelBench|TimeSformer|Liger|timm|NeuSight'
