@@ -102,16 +102,13 @@ void mystique_job_free(mystique_job *job)
     free(job);
 }
 
-/* Names first, then what the traces decide. A target is chosen by what was
- * captured; an earlier call may have put its form on a GPU there. */
+/* Names first, then what the traces decide. */
 static enum msim_status choose(struct msim_target *to, mystique_job *job,
                                const struct msim_predict_settings *s,
                                struct msim_error *err)
 {
     MSIM_TRY(msim_target_load(to, s, err));
-    MSIM_TRY(msim_inputs_place(&job->inputs, false));
-    MSIM_TRY(msim_target_choose(to, s, &job->inputs, err));
-    return msim_inputs_place(&job->inputs, msim_target_forms_gpu(to));
+    return msim_target_settle(to, s, &job->inputs, err);
 }
 
 /* What is asked of a job on a target; `text`: scenarios, of whatif alone. */

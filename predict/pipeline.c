@@ -23,8 +23,7 @@ enum msim_status msim_predict_load(struct msim_inputs *in,
     memset(in, 0, sizeof(*in));
     MSIM_TRY(msim_target_load(to, s, err));
     MSIM_TRY(msim_inputs_load(in, s, err));
-    MSIM_TRY(msim_target_choose(to, s, in, err));
-    return msim_inputs_place(in, msim_target_forms_gpu(to));
+    return msim_target_settle(to, s, in, err);
 }
 
 /* A run on its way, or what it stands on. */

@@ -413,6 +413,16 @@ enum msim_status msim_target_choose(struct msim_target *t,
     return set_clock(&c);
 }
 
+enum msim_status msim_target_settle(struct msim_target *t,
+                                    const struct msim_predict_settings *s,
+                                    struct msim_inputs *in,
+                                    struct msim_error *err)
+{
+    MSIM_TRY(msim_inputs_place(in, false));
+    MSIM_TRY(msim_target_choose(t, s, in, err));
+    return msim_inputs_place(in, msim_target_forms_gpu(t));
+}
+
 void msim_target_release(struct msim_target *t)
 {
     msim_host_free(t->host);

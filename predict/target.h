@@ -59,6 +59,14 @@ enum msim_status msim_target_choose(struct msim_target *t,
                                     const struct msim_predict_settings *s,
                                     const struct msim_inputs *in,
                                     struct msim_error *err);
+
+/* The same where the job may have another form already: a target is chosen by
+ * what was captured, and then the job has the form that it runs there. */
+MSIM_MUST_CHECK
+enum msim_status msim_target_settle(struct msim_target *t,
+                                    const struct msim_predict_settings *s,
+                                    struct msim_inputs *in,
+                                    struct msim_error *err);
 void msim_target_release(struct msim_target *t);
 
 /* Is a GPU time of the job itself read? Not under model costs, nor where the

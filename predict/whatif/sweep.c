@@ -87,9 +87,7 @@ static enum msim_status predict(struct msim_sweep *w, struct msim_sweep_row *r,
     struct msim_prediction_run run;
     enum msim_status status;
 
-    MSIM_TRY(msim_inputs_place(&w->in, false));
-    MSIM_TRY(msim_target_choose(&r->to, s, &w->in, err));
-    MSIM_TRY(msim_inputs_place(&w->in, msim_target_forms_gpu(&r->to)));
+    MSIM_TRY(msim_target_settle(&r->to, s, &w->in, err));
     status = msim_whatif_predict(&run, s, &w->in, &r->to, err);
     if (status == MSIM_OK)
         status = msim_ratio_parts_find(
