@@ -6,6 +6,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/serving/pass_reader.h"
 #include "core/base/write_folder.h"
 #include "serving/apps/app_sweep_report.h"
 
@@ -160,14 +161,23 @@ static enum msim_status sweep(const struct msim_suite *suite,
                               const struct settings *s, struct msim_error *err)
 {
     char data[1024];
-    struct msim_app_sweep_how how = {data, s->requests, s->seed, s->threads};
+    struct msim_app_sweep_how how = {.data_dir = data,
+                                     .requests = s->requests,
+                                     .seed = s->seed,
+                                     .threads = s->threads};
+    struct msim_pass_reader *reader;
     struct msim_app_sweep_runs runs;
     enum msim_status status;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    MSIM_TRY(msim_app_sweep_run(&runs, suite, sw, &how, err));
-    status = report(&runs, s, err);
-    msim_app_sweep_runs_release(&runs);
+    MSIM_TRY(msim_pass_reader_new(&reader, data));
+    how.recorder = msim_pass_reader_recorder(reader);
+    status = msim_app_sweep_run(&runs, suite, sw, &how, err);
+    if (status == MSIM_OK) {
+        status = report(&runs, s, err);
+        msim_app_sweep_runs_release(&runs);
+    }
+    msim_pass_reader_free(reader);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/serving/pass_reader.h"
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "serving/outcome/serving_outcome.h"
@@ -408,34 +409,45 @@ static enum msim_status put_plan(struct msim_app *app, const char *path,
     return status;
 }
 
-/* Models and platforms, where stages name some. */
-static enum msim_status deploy(struct msim_deploy **d,
-                               const struct msim_app *app,
+/* What stages name: models, platforms, recorded passes. */
+struct served {
+    char data[1024];
+    struct msim_pass_reader *reader;
+    struct msim_deploy *deploy;
+};
+
+static enum msim_status deploy(struct served *to, const struct msim_app *app,
                                const struct settings *s, struct msim_error *err)
 {
-    char data[1024] = "";
-
     if (msim_deploy_needs(app))
-        MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    return msim_deploy_open(d, app, data, s->fit, err);
+        MSIM_TRY(msim_datadir_find(to->data, sizeof(to->data), err));
+    MSIM_TRY(msim_pass_reader_new(&to->reader, to->data));
+    return msim_deploy_open(&to->deploy, app, to->data, s->fit,
+                            msim_pass_reader_recorder(to->reader), err);
+}
+
+static void served_release(struct served *of)
+{
+    msim_deploy_free(of->deploy);
+    msim_pass_reader_free(of->reader);
 }
 
 static enum msim_status serve_app(struct msim_app *app,
                                   const struct settings *s,
                                   struct msim_error *err)
 {
-    struct msim_deploy *d = NULL;
+    struct served to = {0};
     struct msim_serving_wish w;
     enum msim_status status = wish_of(s, app, &w, err);
 
     if (status == MSIM_OK && s->plan)
         status = put_plan(app, s->plan, err);
     if (status == MSIM_OK)
-        status = deploy(&d, app, s, err);
-    w.deploy = d;
+        status = deploy(&to, app, s, err);
+    w.deploy = to.deploy;
     if (status == MSIM_OK)
         status = s->plans ? serve_plans(&w, s, err) : serve_one(&w, s, err);
-    msim_deploy_free(d);
+    served_release(&to);
     return status;
 }
 

@@ -76,7 +76,7 @@ static enum msim_status learn(struct msim_tuned *t, const char *path,
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_app_read(&app, path, err));
-    status = msim_deploy_open(&d, &app, data, NULL, err);
+    status = msim_deploy_open(&d, &app, data, NULL, NULL, err);
     if (status == MSIM_OK)
         status = msim_tune(t, &app, d, log, err);
     if (status == MSIM_OK)

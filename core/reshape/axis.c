@@ -102,7 +102,7 @@ static const int64_t *attention_sizes(const struct msim_trace *t,
                                                                         : NULL;
 }
 
-static bool is_attention(const struct msim_trace *t, const struct msim_op *op)
+bool msim_op_is_attention(const struct msim_trace *t, const struct msim_op *op)
 {
     return strstr(msim_trace_text(t, op->name), "scaled_dot_product");
 }
@@ -110,7 +110,8 @@ static bool is_attention(const struct msim_trace *t, const struct msim_op *op)
 static enum msim_status keep_tokens(struct msim_axis_sizes *s,
                                     const struct msim_op *op)
 {
-    uint32_t n = is_attention(s->t, op) ? msim_args_count(s->t, op->args) : 0;
+    uint32_t n =
+        msim_op_is_attention(s->t, op) ? msim_args_count(s->t, op->args) : 0;
 
     for (uint32_t i = 0; i < n; i++) {
         int64_t tokens;
@@ -228,10 +229,10 @@ static int64_t samples_of(const struct msim_trace *t, int64_t size)
 {
     for (uint32_t i = 0; i < t->n_ops; i++) {
         int64_t tokens;
-        const int64_t *d =
-            is_attention(t, &t->ops[i]) && msim_args_count(t, t->ops[i].args)
-                ? attention_sizes(t, &t->ops[i], 0, &tokens)
-                : NULL;
+        const int64_t *d = msim_op_is_attention(t, &t->ops[i]) &&
+                                   msim_args_count(t, t->ops[i].args)
+                               ? attention_sizes(t, &t->ops[i], 0, &tokens)
+                               : NULL;
 
         if (d && tokens == size)
             return d[0];

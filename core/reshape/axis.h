@@ -54,6 +54,10 @@ void msim_axis_sizes_release(struct msim_axis_sizes *s);
  */
 int64_t msim_axis_batch_of(const struct msim_trace *t);
 
+/* Is it attention as PyTorch has it, whose tensors are [samples, heads, tokens,
+ * channels]? */
+bool msim_op_is_attention(const struct msim_trace *t, const struct msim_op *op);
+
 /* The first operator that reads data with the axis in a tensor that counts as a
  * weight, since it is shaped as one (msim_weights_doubtful()), and that tensor.
  * False: none. */

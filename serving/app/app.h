@@ -138,6 +138,18 @@ struct msim_absence {
     int64_t replicas;
 };
 
+/* A pass of a stage's model that was recorded. */
+struct msim_recorded_pass {
+    const char *file; /* a trace, or a folder of those of one job */
+    int64_t batch;    /* samples; 0: the trace tells */
+    int64_t tokens;   /* of each; 0: likewise */
+    int64_t context;  /* tokens before them; below 0: likewise */
+};
+struct msim_recorded {
+    const struct msim_recorded_pass *of;
+    uint32_t n; /* 0: none */
+};
+
 struct msim_stage {
     const char *name;
     enum msim_stage_kind kind;
@@ -155,15 +167,18 @@ struct msim_stage {
                                        replica; NAN: not stated */
 
     /* Of model and llm. */
-    const char *model;         /* a path where it has a '/' or ends in ".json",
-                                  joined to the file's folder already, else a
-                                  name of data/models */
-    const char *platform;      /* as typed: "h100", "h100@stack" */
-    enum msim_quant precision; /* OWN: the model's */
-    enum msim_quant kv_cache;  /* OWN or FP8 */
+    const char *model; /* a path where it has a '/' or ends in ".json",
+                          joined to the file's folder already, else a
+                          name of data/models; NULL: recorded passes
+                          alone tell (of model) */
+    struct msim_recorded prefill; /* of model: any pass */
+    const char *platform;         /* as typed: "h100", "h100@stack" */
+    enum msim_quant precision;    /* OWN: the model's */
+    enum msim_quant kv_cache;     /* OWN or FP8 */
     struct msim_parallel parallel;
 
     /* Of llm. */
+    struct msim_recorded decode;
     struct msim_engine_settings engine;
     const struct msim_disaggregated *disaggregated; /* NULL: not */
 };

@@ -275,11 +275,15 @@ static void read_parallel(struct msim_parallel *p, struct msim_fields *f)
 
 /* ---- the model ----------------------------------------------------------- */
 
+/* Passes of a model that nothing describes say all that is known of it; what an
+ * engine keeps of its requests they do not say. */
 static void read_model(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
     const char *model = msim_field_text(f, "model");
 
+    if (!model && s->kind == MSIM_STAGE_MODEL && s->prefill.n)
+        return;
     if (model && msim_described_is_path(model))
         s->model = msim_app_join(app, f, model);
     else
@@ -370,6 +374,29 @@ static void read_disaggregated(struct msim_app *app, struct msim_stage *s,
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static void read_trace(struct msim_app *app, struct msim_stage *s,
+                       struct msim_fields *f)
+{
+    static const char *const KEYS[] = {"prefill", "decode", NULL};
+    struct msim_fields in;
+
+    if (s->kind == MSIM_STAGE_MODEL) {
+        msim_app_read_recorded(app, &s->prefill, f, "trace");
+        return;
+    }
+    if (msim_field_json(f, "trace") &&
+        !cJSON_IsObject(msim_field_json(f, "trace")))
+        msim_field_refuse(f, "trace",
+                          "{\"prefill\": [...], \"decode\": [...]}: files of "
+                          "recorded passes");
+    in = msim_fields_open(f, "trace");
+    if (in.object)
+        msim_fields_only(&in, KEYS);
+    msim_app_read_recorded(app, &s->prefill, &in, "prefill");
+    msim_app_read_recorded(app, &s->decode, &in, "decode");
+    msim_fields_close(f, &in);
+}
+
 void msim_app_read_llm(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
@@ -379,6 +406,7 @@ void msim_app_read_llm(struct msim_app *app, struct msim_stage *s,
     static const char *const CACHES[] = {"auto", "fp8", NULL};
     int engine;
 
+    read_trace(app, s, f);
     read_model(app, s, f);
     s->platform = read_platform(app, f, NULL);
     s->precision = read_precision(f);

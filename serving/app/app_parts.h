@@ -46,4 +46,8 @@ void msim_app_read_flow(struct msim_app *app, struct msim_fields *f);
 void msim_app_read_llm(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f);
 
+/* The member `key`, a list of recorded passes; none where it is absent. */
+void msim_app_read_recorded(struct msim_app *app, struct msim_recorded *r,
+                            struct msim_fields *f, const char *key);
+
 #endif

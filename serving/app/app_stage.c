@@ -18,11 +18,13 @@
 
 static const char *const MEASURED[] = {COMMON,       "service",  "class_factor",
                                        "size_power", "batching", NULL};
-static const char *const MODEL[] = {
-    COMMON, "model", "platform", "batching", "precision", "parallel", NULL};
-static const char *const LLM[] = {
-    COMMON,           "model",    "platform", "engine",        "precision",
-    "kv_cache_dtype", "parallel", "batching", "disaggregated", NULL};
+static const char *const MODEL[] = {COMMON,     "model",    "trace",
+                                    "platform", "batching", "precision",
+                                    "parallel", NULL};
+static const char *const LLM[] = {COMMON,           "model",    "trace",
+                                  "platform",       "engine",   "precision",
+                                  "kv_cache_dtype", "parallel", "batching",
+                                  "disaggregated",  NULL};
 
 static bool read_law_point(const cJSON *item, struct msim_law_point *p)
 {
@@ -177,16 +179,6 @@ static void read_common(struct msim_app *app, struct msim_stage *s,
     s->parallel = (struct msim_parallel){1, 1, 1, 1};
 }
 
-/* Users of predict try it. */
-static void refuse_trace(struct msim_fields *f)
-{
-    if (msim_field_json(f, "trace"))
-        msim_field_refuse(f, "trace",
-                          "none: passes are predicted from \"model\"; measured "
-                          "requests correct the law by 'learn --requests', "
-                          "whose file --fit takes");
-}
-
 static void read_stage(struct msim_app *app, struct msim_stage *s,
                        struct msim_fields *f)
 {
@@ -200,8 +192,6 @@ static void read_stage(struct msim_app *app, struct msim_stage *s,
     if (f->status != MSIM_OK)
         return;
     s->kind = (enum msim_stage_kind)kind;
-    if (s->kind == MSIM_STAGE_LLM || s->kind == MSIM_STAGE_MODEL)
-        refuse_trace(f);
     msim_fields_only(f, s->kind == MSIM_STAGE_LLM     ? LLM
                         : s->kind == MSIM_STAGE_MODEL ? MODEL
                                                       : MEASURED);

@@ -121,7 +121,8 @@ static enum msim_status simulate(struct msim_app_sweep_point *p,
     struct msim_serving_outcome o;
     enum msim_status status;
 
-    MSIM_TRY(msim_deploy_open(&deploy, app, how->data_dir, NULL, err));
+    MSIM_TRY(msim_deploy_open(&deploy, app, how->data_dir, NULL, how->recorder,
+                              err));
     wish.deploy = deploy;
     status = msim_serving_outcome_make(&o, &wish, err);
     if (status == MSIM_OK) {

@@ -44,9 +44,12 @@ struct msim_app_sweep_runs {
     uint32_t n;
 };
 
+struct msim_recorder; /* serving/deploy/recorded.h */
+
 struct msim_app_sweep_how {
     const char *data_dir;
-    uint64_t requests; /* that arrive at each point */
+    const struct msim_recorder *recorder; /* serving/deploy/deploy.h */
+    uint64_t requests;                    /* that arrive at each point */
     uint64_t seed;
     uint32_t threads;
 };

@@ -23,15 +23,26 @@ struct side {
     uint32_t replicas; /* of the engine, a replica of the stage */
 };
 
+/* A recorded pass that is all there is of a model. */
+struct traced {
+    const struct msim_recorder *recorder;
+    const struct msim_recorded_pass *pass;
+    const char *platform;
+    double tokens; /* of an input; 0: all are alike */
+};
+
 struct part {
     struct msim_described model;
     struct side side[2];
     struct msim_llm_memory memory; /* LLM: of what decodes */
+    struct msim_recorded_law recorded;
+    struct traced traced; /* of a model that nothing describes */
     double half;
 };
 
 struct msim_deploy {
     const struct msim_app *app;
+    const struct msim_recorder *recorder;
     struct msim_llm_law law;
     struct part *parts; /* one a stage */
 };
@@ -124,72 +135,139 @@ static void set_up(struct msim_deploy *d, struct part *p, struct side *side,
         .max_num_batched_tokens = e->max_num_batched_tokens};
 }
 
-/* Rules follow from what memory is left: a first model says how much. */
-static enum msim_status open_side(struct msim_deploy *d, struct part *p,
-                                  struct side *side, const struct msim_stage *s,
-                                  const struct msim_parallel *parallel,
-                                  const struct msim_engine_settings *wanted,
-                                  const char *data_dir, const char *platform,
-                                  struct msim_error *err)
+/* What recorded passes say of the side that runs them, both where it is the
+ * only one. */
+static enum msim_status correct_side(struct msim_deploy *d, struct part *p,
+                                     struct side *side,
+                                     const struct msim_stage *s,
+                                     const char *platform, struct msim_llm *llm,
+                                     struct msim_error *err)
 {
-    struct msim_engine_settings e = *wanted;
-    struct msim_llm *llm;
-    double gib;
-
-    MSIM_TRY(msim_platform_load(&side->platform, data_dir, platform, err));
-    gib = msim_platform_memory_bytes(side->platform) / MSIM_GIB;
-    msim_engine_settings_settle(&e, gib, 0, p->model.context);
-    set_up(d, p, side, s, parallel, &e);
-    MSIM_TRY(msim_llm_new(&llm, &side->setup, err));
-    e = *wanted;
-    msim_engine_settings_settle(&e, gib, msim_llm_memory_of(llm)->kv_tokens,
-                                p->model.context);
-    side->rules = msim_replica_rules_of(
-        &e, (uint32_t)(in_step(p, parallel) ? parallel->dp : 1));
-    p->memory = *msim_llm_memory_of(llm);
-    p->half = fmax(p->half, msim_llm_half(llm, MSIM_LLM_TPOT));
-    msim_llm_free(llm);
+    if (side == &p->side[0])
+        MSIM_TRY(msim_recorded_prompts(&p->recorded.prefill, s, platform,
+                                       d->recorder, llm, err));
+    if (side == &p->side[1] || !s->disaggregated)
+        MSIM_TRY(msim_recorded_decoding(&p->recorded.decode, s, platform,
+                                        d->recorder, llm, err));
+    side->setup.prompt_factor = p->recorded.prefill.factor;
+    side->setup.decode_factor = p->recorded.decode.factor;
     return MSIM_OK;
 }
 
-/* A model stage: one pass over what is in a batch. */
-static enum msim_status open_pass(struct part *p, const struct msim_stage *s,
+/* Rules follow from what memory is left: a first model says how much. */
+static enum msim_status open_side(struct msim_deploy *d, struct part *p,
+                                  struct side *side, const struct msim_stage *s,
+                                  const struct msim_llm_pool *pool,
+                                  const char *data_dir, struct msim_error *err)
+{
+    struct msim_engine_settings e = pool->engine;
+    struct msim_llm *llm;
+    enum msim_status status;
+    double gib;
+
+    side->replicas = (uint32_t)pool->replicas;
+    MSIM_TRY(
+        msim_platform_load(&side->platform, data_dir, pool->platform, err));
+    gib = msim_platform_memory_bytes(side->platform) / MSIM_GIB;
+    msim_engine_settings_settle(&e, gib, 0, p->model.context);
+    set_up(d, p, side, s, &pool->parallel, &e);
+    MSIM_TRY(msim_llm_new(&llm, &side->setup, err));
+    e = pool->engine;
+    msim_engine_settings_settle(&e, gib, msim_llm_memory_of(llm)->kv_tokens,
+                                p->model.context);
+    side->rules = msim_replica_rules_of(
+        &e, (uint32_t)(in_step(p, &pool->parallel) ? pool->parallel.dp : 1));
+    p->memory = *msim_llm_memory_of(llm);
+    p->half = fmax(p->half, msim_llm_half(llm, MSIM_LLM_TPOT));
+    status = correct_side(d, p, side, s, pool->platform, llm, err);
+    msim_llm_free(llm);
+    return status;
+}
+
+static enum msim_status open_sides(struct msim_deploy *d, struct part *p,
+                                   const struct msim_stage *s,
+                                   const char *data_dir, struct msim_error *err)
+{
+    const struct msim_disaggregated *apart = s->disaggregated;
+    const struct msim_llm_pool one = {1, s->platform, s->parallel, s->engine};
+
+    MSIM_TRY(open_side(d, p, &p->side[0], s, apart ? &apart->prefill : &one,
+                       data_dir, err));
+    if (apart)
+        MSIM_TRY(
+            open_side(d, p, &p->side[1], s, &apart->decode, data_dir, err));
+    p->half = msim_recorded_half(&p->recorded, p->half);
+    return MSIM_OK;
+}
+
+/* ---- one pass over what is in a batch ------------------------------------ */
+
+/* A recorded pass, with other sizes. */
+static enum msim_status time_traced(double *us, void *ctx, double batch,
+                                    double tokens, struct msim_error *err)
+{
+    const struct traced *t = ctx;
+    struct msim_pass_time is;
+
+    MSIM_TRY(msim_pass_time_find(&is, t->recorder, t->pass, t->platform, batch,
+                                 t->tokens > 0 ? tokens : 0, err));
+    *us = is.us;
+    return MSIM_OK;
+}
+
+/* All that is known of a model that nothing describes. */
+static enum msim_status open_traced(struct msim_deploy *d, struct part *p,
+                                    const struct msim_stage *s,
+                                    struct msim_error *err)
+{
+    struct msim_pass_time is;
+
+    MSIM_TRY(msim_pass_time_find(&is, d->recorder, &s->prefill.of[0],
+                                 s->platform, 0, 0, err));
+    p->traced = (struct traced){d->recorder, &s->prefill.of[0], s->platform,
+                                (double)is.tokens};
+    return MSIM_OK;
+}
+
+static enum msim_status pass_of(struct msim_model_pass **pass, struct part *p,
+                                struct msim_error *err)
+{
+    if (!p->traced.pass)
+        return msim_model_pass_new(pass, &p->model, p->side[0].platform, err);
+    return msim_model_pass_of(pass, time_traced, &p->traced, p->traced.tokens,
+                              err);
+}
+
+static enum msim_status open_pass(struct msim_deploy *d, struct part *p,
+                                  const struct msim_stage *s,
                                   const char *data_dir, struct msim_error *err)
 {
     struct msim_model_pass *pass;
+    enum msim_status status;
 
     MSIM_TRY(
         msim_platform_load(&p->side[0].platform, data_dir, s->platform, err));
-    MSIM_TRY(msim_model_pass_new(&pass, &p->model, p->side[0].platform, err));
-    p->half = msim_model_pass_half(pass);
+    if (!s->model)
+        MSIM_TRY(open_traced(d, p, s, err));
+    MSIM_TRY(pass_of(&pass, p, err));
+    status =
+        msim_recorded_passes(&p->recorded.prefill, s, d->recorder, pass, err);
+    p->half =
+        p->recorded.prefill.n ? p->recorded.prefill.half : MSIM_MODEL_PASS_HALF;
     msim_model_pass_free(pass);
-    return MSIM_OK;
+    return status;
 }
 
 static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
                                    const char *data_dir, struct msim_error *err)
 {
     const struct msim_stage *s = &d->app->stages[stage];
-    const struct msim_disaggregated *apart = s->disaggregated;
     struct part *p = &d->parts[stage];
 
-    MSIM_TRY(msim_described_find(&p->model, s->model, data_dir, NULL, err));
-    if (s->kind == MSIM_STAGE_MODEL)
-        return open_pass(p, s, data_dir, err);
-    p->side[0].replicas = 1;
-    if (!apart)
-        return open_side(d, p, &p->side[0], s, &s->parallel, &s->engine,
-                         data_dir, s->platform, err);
-    p->side[0].replicas = (uint32_t)apart->prefill.replicas;
-    p->side[1].replicas = (uint32_t)apart->decode.replicas;
-    MSIM_TRY(open_side(
-        d, p, &p->side[0], s, &apart->prefill.parallel, &apart->prefill.engine,
-        data_dir,
-        apart->prefill.platform ? apart->prefill.platform : s->platform, err));
-    return open_side(
-        d, p, &p->side[1], s, &apart->decode.parallel, &apart->decode.engine,
-        data_dir, apart->decode.platform ? apart->decode.platform : s->platform,
-        err);
+    if (s->model)
+        MSIM_TRY(msim_described_find(&p->model, s->model, data_dir, NULL, err));
+    return s->kind == MSIM_STAGE_MODEL ? open_pass(d, p, s, data_dir, err)
+                                       : open_sides(d, p, s, data_dir, err);
 }
 
 /* ---- all of them --------------------------------------------------------- */
@@ -197,6 +275,7 @@ static enum msim_status open_stage(struct msim_deploy *d, uint32_t stage,
 enum msim_status msim_deploy_open(struct msim_deploy **out,
                                   const struct msim_app *app,
                                   const char *data_dir, const char *fit,
+                                  const struct msim_recorder *recorder,
                                   struct msim_error *err)
 {
     struct msim_deploy *d = calloc(1, sizeof(*d));
@@ -206,6 +285,7 @@ enum msim_status msim_deploy_open(struct msim_deploy **out,
     if (!d)
         return MSIM_ENOMEM;
     d->app = app;
+    d->recorder = recorder;
     d->parts = calloc(app->n_stages, sizeof(*d->parts));
     if (!d->parts)
         status = MSIM_ENOMEM;
@@ -262,6 +342,12 @@ double msim_deploy_half(const struct msim_deploy *d, uint32_t stage)
     return d->parts[stage].half;
 }
 
+const struct msim_recorded_law *
+msim_deploy_recorded(const struct msim_deploy *d, uint32_t stage)
+{
+    return &d->parts[stage].recorded;
+}
+
 const struct msim_llm_memory *msim_deploy_memory(const struct msim_deploy *d,
                                                  uint32_t stage)
 {
@@ -312,13 +398,14 @@ static double pass_us(void *pass, const struct msim_llm_step *step)
     return msim_model_pass_us(pass, step->n_chunks, tokens / step->n_chunks);
 }
 
-static enum msim_status put_pass(const struct part *p, struct msim_serving *s,
+static enum msim_status put_pass(struct part *p, struct msim_serving *s,
                                  uint32_t stage, struct msim_error *err)
 {
     struct msim_model_pass *pass;
     struct msim_llm_times times = {.step_us = pass_us};
 
-    MSIM_TRY(msim_model_pass_new(&pass, &p->model, p->side[0].platform, err));
+    MSIM_TRY(pass_of(&pass, p, err));
+    msim_model_pass_correct(pass, p->recorded.prefill.factor);
     times.ctx = pass;
     MSIM_TRY(msim_serving_own(s, pass, free_pass));
     return msim_serving_set_model(s, stage, &times);
@@ -328,7 +415,7 @@ static enum msim_status put_stage(const struct msim_deploy *d,
                                   struct msim_serving *s, uint32_t stage,
                                   struct msim_error *err)
 {
-    const struct part *p = &d->parts[stage];
+    struct part *p = &d->parts[stage];
     struct msim_serving_llm llm = {.serve = p->side[0].rules,
                                    .decode = p->side[1].rules,
                                    .serve_replicas = p->side[0].replicas,

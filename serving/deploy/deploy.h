@@ -5,6 +5,7 @@
  */
 #ifndef MSIM_SERVING_DEPLOY_DEPLOY_H
 #define MSIM_SERVING_DEPLOY_DEPLOY_H
+#include "serving/deploy/recorded_law.h"
 #include "serving/sim/serving_run.h"
 
 struct msim_deploy; /* opaque */
@@ -12,14 +13,17 @@ struct msim_deploy; /* opaque */
 /*
  * Read what the stages of `app`, which outlives it, name; `fit` is a file of
  * the law's constants, or NULL: those of `data_dir`. An application without
- * such stages needs no data. EUNKNOWN names of models and platforms, EFORMAT
- * what a stage lacks, and what msim_llm_new() fails with (ECHECK: a model does
- * not fit its GPUs), by the stage. On success `*out` is the caller's.
+ * such stages needs no data. `recorder` (NULL: none, stages with recorded
+ * passes are refused) must live as long. EUNKNOWN names of models and
+ * platforms, EFORMAT what a stage lacks, and what msim_llm_new() (ECHECK: a
+ * model does not fit its GPUs) and the recorder fail with, by the stage. On
+ * success `*out` is the caller's.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_deploy_open(struct msim_deploy **out,
                                   const struct msim_app *app,
                                   const char *data_dir, const char *fit,
+                                  const struct msim_recorder *recorder,
                                   struct msim_error *err);
 void msim_deploy_free(struct msim_deploy *d); /* accepts NULL */
 
@@ -48,6 +52,10 @@ double msim_deploy_gpus(const struct msim_app *app, uint32_t stage);
 /* Half of the 90 % interval of the logarithm of the step times of a stage; 0
  * of stages whose times were stated. */
 double msim_deploy_half(const struct msim_deploy *d, uint32_t stage);
+
+/* What recorded passes say of a stage; none where it has none. */
+const struct msim_recorded_law *
+msim_deploy_recorded(const struct msim_deploy *d, uint32_t stage);
 
 /* What a replica of an LLM stage holds on its GPUs; disaggregated: the one that
  * decodes. All 0 of other stages. Valid as long as `d`. */

@@ -18,6 +18,7 @@ struct msim_llm {
     struct msim_llm_table table;
     double chunk_start_us; /* of attention of a chunk, whatever its size */
     double half[MSIM_LLM_FIGURES];
+    double prompt_factor, decode_factor;
     bool uses_rows;
 };
 
@@ -84,9 +85,8 @@ double msim_llm_host_us(const struct msim_llm *m, double steps, double seqs)
     return msim_llm_law_host_us(&m->law, &m->rank, steps, seqs);
 }
 
-static double step_us(void *ctx, const struct msim_llm_step *step)
+static double law_us(struct msim_llm *m, const struct msim_llm_step *step)
 {
-    struct msim_llm *m = ctx;
     struct counts c = count(step);
 
     if (c.tokens <= 0)
@@ -94,6 +94,35 @@ static double step_us(void *ctx, const struct msim_llm_step *step)
     return msim_llm_host_us(m, 1, c.seqs) +
            msim_llm_table_us(&m->table, MSIM_LLM_PART_EXPERTS, c.tokens, 0) +
            rank_us(m, step->rank ? step->rank : step, !step->rank);
+}
+
+/* The same without prompts. */
+static double decode_us(struct msim_llm *m, const struct msim_llm_step *step)
+{
+    struct msim_llm_step rank = {0},
+                         alone = {step->decode_seqs, step->decode_context, NULL,
+                                  0, NULL};
+
+    if (step->rank) {
+        rank = (struct msim_llm_step){
+            step->rank->decode_seqs, step->rank->decode_context, NULL, 0, NULL};
+        alone.rank = &rank;
+    }
+    return law_us(m, &alone);
+}
+
+/* What prompts add to a step goes with recorded prompts, all else of a step
+ * that decodes with recorded steps of decoding. */
+static double step_us(void *ctx, const struct msim_llm_step *step)
+{
+    struct msim_llm *m = ctx;
+    double us = law_us(m, step), decode = us;
+
+    if (m->prompt_factor == m->decode_factor)
+        return us * m->decode_factor;
+    if (step->n_chunks)
+        decode = step->decode_seqs ? fmin(decode_us(m, step), us) : 0;
+    return m->decode_factor * decode + m->prompt_factor * (us - decode);
 }
 
 /* ---- making one ---------------------------------------------------------- */
@@ -122,6 +151,8 @@ static enum msim_status make(struct msim_llm *m,
         m->law = *setup->law;
     else
         msim_llm_law_init(&m->law);
+    m->prompt_factor = setup->prompt_factor > 0 ? setup->prompt_factor : 1;
+    m->decode_factor = setup->decode_factor > 0 ? setup->decode_factor : 1;
     MSIM_TRY(msim_llm_memory_make(&m->memory, &m->rank, err));
     MSIM_TRY(msim_llm_table_init(&m->table, &m->rank, &m->law));
     for (int f = 0; f < MSIM_LLM_FIGURES; f++)

@@ -29,6 +29,8 @@ struct msim_llm_setup {
     int64_t profiled_seqs;             /* whose logits the workspace has */
     int64_t block_size;                /* 16 */
     int64_t max_num_batched_tokens;    /* 8192: the workspace is of so many */
+    double prompt_factor, decode_factor; /* of what prompts and decoding take:
+                                            recorded passes over the law; 1 */
 };
 
 /* Bytes on one GPU, the one with most. */

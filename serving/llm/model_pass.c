@@ -16,17 +16,14 @@
  * other, and the host has what is around them. */
 #define HOST_US 300
 
-/* Half of the 90 % interval: of sums of single kernels, and of the few recorded
- * passes that correct them. */
-#define LAW_HALF      0.5
-#define MEASURED_HALF 0.2
-
 struct msim_model_pass {
-    struct msim_described m;
+    struct msim_described m; /* of a described model */
     struct msim_pricer pricer;
+    msim_pass_price *price;
+    void *ctx;
+    bool has_tokens;
     double us[BATCHES][LENGTHS]; /* NAN: not priced yet */
     double factor;
-    bool is_measured;
 };
 
 /* The parts that a pass has: no logits of a decoder, no loss. */
@@ -36,9 +33,10 @@ static bool is_run(const struct msim_model_pass *pass,
     return part->kind != MSIM_PART_HEAD || pass->m.encoder;
 }
 
-static enum msim_status price(struct msim_model_pass *pass, double batch,
-                              double tokens, double *us, struct msim_error *err)
+static enum msim_status price_described(double *us, void *ctx, double batch,
+                                        double tokens, struct msim_error *err)
 {
+    struct msim_model_pass *pass = ctx;
     struct msim_strategy s = {.gpus = 1,
                               .nodes = 1,
                               .tp = 1,
@@ -73,14 +71,52 @@ static enum msim_status price(struct msim_model_pass *pass, double batch,
     return status;
 }
 
+/* One that is priced so, with nothing priced yet; NULL: no memory. */
+static struct msim_model_pass *pass_new(msim_pass_price *price, void *ctx,
+                                        bool has_tokens)
+{
+    struct msim_model_pass *pass = calloc(1, sizeof(*pass));
+
+    if (!pass)
+        return NULL;
+    pass->price = price;
+    pass->ctx = ctx ? ctx : pass;
+    pass->has_tokens = has_tokens;
+    pass->factor = 1;
+    for (int i = 0; i < BATCHES * LENGTHS; i++)
+        pass->us[i / LENGTHS][i % LENGTHS] = NAN;
+    return pass;
+}
+
+/* What cannot be priced is found here. */
+static enum msim_status try_pass(struct msim_model_pass **out,
+                                 struct msim_model_pass *pass, double tokens,
+                                 struct msim_error *err)
+{
+    double us;
+    enum msim_status status =
+        pass ? pass->price(&us, pass->ctx, 1, tokens, err) : MSIM_ENOMEM;
+
+    *out = status == MSIM_OK ? pass : NULL;
+    if (status != MSIM_OK)
+        msim_model_pass_free(pass);
+    return status;
+}
+
+enum msim_status msim_model_pass_of(struct msim_model_pass **out,
+                                    msim_pass_price *price, void *ctx,
+                                    double tokens, struct msim_error *err)
+{
+    return try_pass(out, pass_new(price, ctx, tokens > 0),
+                    exp2(ceil(log2(fmax(tokens, 1)))), err);
+}
+
 enum msim_status msim_model_pass_new(struct msim_model_pass **out,
                                      const struct msim_described *m,
                                      const struct msim_platform *p,
                                      struct msim_error *err)
 {
     struct msim_model_pass *pass;
-    enum msim_status status;
-    double us;
 
     *out = NULL;
     if (m->type == MSIM_MODEL_DLRM || m->linear.layers)
@@ -88,7 +124,7 @@ enum msim_status msim_model_pass_new(struct msim_model_pass **out,
                          "'%s' is no encoder, vision model or decoder of "
                          "attention alone",
                          m->name);
-    pass = calloc(1, sizeof(*pass));
+    pass = pass_new(price_described, NULL, m->type != MSIM_MODEL_VIT);
     if (!pass)
         return MSIM_ENOMEM;
     pass->m = *m;
@@ -96,15 +132,7 @@ enum msim_status msim_model_pass_new(struct msim_model_pass **out,
     if (m->encoder) /* one vector, or score, of an input */
         pass->m.head = MSIM_MODEL_CLASSIFIER;
     pass->pricer = (struct msim_pricer){.platform = p, .gpus_a_node = 1};
-    pass->factor = 1;
-    for (int i = 0; i < BATCHES * LENGTHS; i++)
-        pass->us[i / LENGTHS][i % LENGTHS] = NAN;
-    status = price(pass, 1, 128, &us, err);
-    if (status == MSIM_OK)
-        *out = pass;
-    else
-        msim_model_pass_free(pass);
-    return status;
+    return try_pass(out, pass, 128, err);
 }
 
 void msim_model_pass_free(struct msim_model_pass *pass)
@@ -123,7 +151,7 @@ static double at_point(struct msim_model_pass *pass, int i, int j)
     double *us = &pass->us[i][j];
 
     if (isnan(*us) &&
-        price(pass, ldexp(1, i), ldexp(1, j), us, &err) != MSIM_OK)
+        pass->price(us, pass->ctx, ldexp(1, i), ldexp(1, j), &err) != MSIM_OK)
         *us = HOST_US;
     return *us;
 }
@@ -146,12 +174,12 @@ static double between(double a, double b, double share)
 double msim_model_pass_us(struct msim_model_pass *pass, double batch,
                           double tokens)
 {
-    double along, across, low;
+    double along, across = 0, low;
     int i = place(batch, BATCHES, &along);
-    int j = place(tokens, LENGTHS, &across);
+    int j = pass->has_tokens ? place(tokens, LENGTHS, &across) : 0;
 
     low = between(at_point(pass, i, j), at_point(pass, i + 1, j), along);
-    if (pass->m.type == MSIM_MODEL_VIT || across <= 0)
+    if (across <= 0)
         return low * pass->factor;
     return pass->factor * between(low,
                                   between(at_point(pass, i, j + 1),
@@ -159,20 +187,12 @@ double msim_model_pass_us(struct msim_model_pass *pass, double batch,
                                   across);
 }
 
-void msim_model_pass_measured(struct msim_model_pass *pass, double batch,
-                              double tokens, double us)
+bool msim_model_pass_has_tokens(const struct msim_model_pass *pass)
 {
-    double law;
-
-    if (!(us > 0))
-        return;
-    pass->factor = 1;
-    law = msim_model_pass_us(pass, batch, tokens);
-    pass->factor = us / law;
-    pass->is_measured = true;
+    return pass->has_tokens;
 }
 
-double msim_model_pass_half(const struct msim_model_pass *pass)
+void msim_model_pass_correct(struct msim_model_pass *pass, double factor)
 {
-    return pass->is_measured ? MEASURED_HALF : LAW_HALF;
+    pass->factor *= factor;
 }

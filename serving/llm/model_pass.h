@@ -2,10 +2,11 @@
  * serving/llm/model_pass.h - one pass of an encoder, a reranker or a vision
  * model over a batch: what a stage of kind `model` serves.
  *
- * The forward half of the works of plan/parts, of the whole batch at once on
- * one GPU in 16 bits, kernel after kernel, and what the host takes of it. A
- * decoder that embeds or ranks has no logits. Times are tabulated at powers of
- * two of batch and tokens, and in between follow the logarithms.
+ * Of a described model the forward half of the works of plan/parts, of the
+ * whole batch at once on one GPU in 16 bits, kernel after kernel, and what the
+ * host takes of it. A decoder that embeds or ranks has no logits. Times are
+ * tabulated at powers of two of batch and tokens, and in between follow the
+ * logarithms.
  */
 #ifndef MSIM_SERVING_LLM_MODEL_PASS_H
 #define MSIM_SERVING_LLM_MODEL_PASS_H
@@ -23,6 +24,18 @@ enum msim_status msim_model_pass_new(struct msim_model_pass **out,
                                      const struct msim_described *m,
                                      const struct msim_platform *p,
                                      struct msim_error *err);
+
+/* What a pass of `batch` inputs of `tokens` tokens takes, us. */
+typedef enum msim_status msim_pass_price(double *us, void *ctx, double batch,
+                                         double tokens, struct msim_error *err);
+
+/* Likewise of whoever prices passes; their length does not count where `tokens`
+ * is 0, else one of a length near it is tried. `ctx` must live as long. What
+ * `price` fails with, ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_model_pass_of(struct msim_model_pass **out,
+                                    msim_pass_price *price, void *ctx,
+                                    double tokens, struct msim_error *err);
 void msim_model_pass_free(struct msim_model_pass *pass); /* accepts NULL */
 
 /* Microseconds of a pass over `batch` inputs of `tokens` tokens each (an image
@@ -30,12 +43,13 @@ void msim_model_pass_free(struct msim_model_pass *pass); /* accepts NULL */
 double msim_model_pass_us(struct msim_model_pass *pass, double batch,
                           double tokens);
 
-/* A recorded pass corrects all: its time over the law's. What is not positive
- * is ignored. */
-void msim_model_pass_measured(struct msim_model_pass *pass, double batch,
-                              double tokens, double us);
+/* Does the length of inputs count? */
+bool msim_model_pass_has_tokens(const struct msim_model_pass *pass);
 
-/* Half of the 90 % interval of the logarithm of a pass. */
-double msim_model_pass_half(const struct msim_model_pass *pass);
+/* Multiply all times: recorded passes over the law's. */
+void msim_model_pass_correct(struct msim_model_pass *pass, double factor);
+
+/* Half of the 90 % interval of the logarithm of a pass by the law alone. */
+#define MSIM_MODEL_PASS_HALF 0.5
 
 #endif

@@ -264,6 +264,8 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
         struct msim_stage_outcome *s = &o->stages[i];
 
         s->half = w->deploy ? msim_deploy_half(w->deploy, i) : 0;
+        if (w->deploy)
+            s->recorded = *msim_deploy_recorded(w->deploy, i);
         widen(&s->self, s->half);
         if (w->capacities && o->run.stages[i].llm.is_llm &&
             w->how.free_stage_1 != i + 1)

@@ -115,20 +115,38 @@ static void put_capacity(struct msim_json *j,
     msim_json_close(j);
 }
 
+/* ", x 1.2 by 2 recorded prompts", or nothing. */
+static const char *put_ratio(char text[64], const struct msim_recorded_ratio *r,
+                             const char *one, const char *many)
+{
+    *text = '\0';
+    if (r->n)
+        snprintf(text, 64, ", x %.3g by %u recorded %s", r->factor, r->n,
+                 r->n == 1 ? one : many);
+    return text;
+}
+
 /* Where the times of a stage come from. */
 static void put_provenance(struct msim_json *j, const struct msim_stage *def,
                            const struct msim_stage_outcome *s)
 {
-    char text[512];
+    char text[512], recorded[2][64];
+    bool is_llm = def->kind == MSIM_STAGE_LLM;
 
     if (def->kind == MSIM_STAGE_MEASURED || def->kind == MSIM_STAGE_TOOL)
         snprintf(text, sizeof(text), "service as stated");
     else
         snprintf(text, sizeof(text),
-                 "steps of %.200s on %.100s as data/laws/serving.json prices "
-                 "them, 90 %% within x %.3g",
-                 def->model ? def->model : "a model",
-                 def->platform ? def->platform : "a platform", exp(s->half));
+                 "steps of %.200s on %.100s as %s prices them%s%s, 90 %% "
+                 "within x %.3g",
+                 def->model ? def->model : def->prefill.of[0].file,
+                 def->platform,
+                 def->model ? "data/laws/serving.json" : "predict",
+                 put_ratio(recorded[0], &s->recorded.prefill,
+                           is_llm ? "prompt" : "pass",
+                           is_llm ? "prompts" : "passes"),
+                 put_ratio(recorded[1], &s->recorded.decode, "step", "steps"),
+                 exp(s->half));
     msim_json_text(j, def->name, text);
 }
 

@@ -43,6 +43,7 @@ struct msim_stage_outcome {
     struct msim_serving_figure capacity; /* the same: mean, low, high */
     struct msim_serving_figure tokens;   /* capacity: mean, low, high */
     double half; /* of the logarithm of its times, 90 %; 0: as stated */
+    struct msim_recorded_law recorded; /* what corrects them; none */
     double gpu_hours, cost, energy_kwh;
     double counterfactual_p99, counterfactual_mean;
     bool saturated;

@@ -293,7 +293,8 @@ static enum msim_status look(struct search *k, const char *data_dir)
     struct msim_served_fleet *f = k->fleet;
 
     f->gpus = msim_deploy_gpus(&k->app, 0);
-    MSIM_TRY(msim_deploy_open(&k->deploy, &k->app, data_dir, NULL, &k->err));
+    MSIM_TRY(
+        msim_deploy_open(&k->deploy, &k->app, data_dir, NULL, NULL, &k->err));
     MSIM_TRY(msim_deploy_simulator(&k->sim, k->deploy, &k->err));
     f->fits = true;
     f->half = msim_deploy_half(k->deploy, 0);

@@ -142,7 +142,7 @@ want_err "stages.b: pp is 100, want at most the model's 32 layers"
 sed -i 's/"parallel"/"trace": "step.json", &/' "$app"
 run serve "$app" --num-requests 20
 want_rc 3
-want_err 'stages.b.trace is "step.json", want none: passes are predicted'
+want_err 'stages.b.trace is "step.json", want {"prefill": [...], "decode": [...]}'
 cp "$folder/llm.json" "$app"
 
 # Simulated clocks end before their numbers do.

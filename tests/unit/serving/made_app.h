@@ -61,4 +61,16 @@ static inline enum msim_status made_read(struct msim_app *app, const char *more,
     return msim_app_read(app, made_path("app.json"), &made_error);
 }
 
+/* An application of one stage 'a' of that text; "" or what is wrong with it.
+ * `app` holds nothing, or the one before. */
+static inline const char *made_stage(struct msim_app *app, const char *text)
+{
+    char all[2048];
+
+    snprintf(all, sizeof(all), "'a': {%s}", text);
+    msim_app_release(app);
+    return made_read(app, "", all, "'start': 'a'") == MSIM_OK ? ""
+                                                              : made_error.text;
+}
+
 #endif

@@ -7,17 +7,12 @@
 static struct msim_app app;
 static const struct msim_stage *s;
 
-/* An application of one stage 'a' of that text; "" or what is wrong. */
 static const char *stage(const char *text)
 {
-    char all[2048];
+    const char *wrong = made_stage(&app, text);
 
-    snprintf(all, sizeof(all), "'a': {%s}", text);
-    msim_app_release(&app);
-    if (made_read(&app, "", all, "'start': 'a'") != MSIM_OK)
-        return made_error.text;
     s = &app.stages[0];
-    return "";
+    return wrong;
 }
 
 struct refused {
@@ -197,9 +192,8 @@ static void test_app_stage__refuses(void)
          "routing, network_ms, price_per_hour, power_w, absent, service, "
          "class_factor, size_power or batching"},
         {"'kind': 'llm', 'trace': 'x'",
-         "stages.a.trace is \"x\", want none: passes are predicted from "
-         "\"model\"; measured requests correct the law by 'learn --requests', "
-         "whose file --fit takes"},
+         "stages.a.trace is \"x\", want {\"prefill\": [...], \"decode\": "
+         "[...]}: files of recorded passes"},
     };
 
     check_refused(CASES, COUNT(CASES));
@@ -285,7 +279,7 @@ static void test_app_stage__refuses_models(void)
          "max_wait_ms"},
         {"'kind': 'model', " MODEL ", 'engine': 'vllm'",
          "stages.a.engine is not known, want kind, replicas, workers, call, "
-         "routing, network_ms, price_per_hour, power_w, absent, model, "
+         "routing, network_ms, price_per_hour, power_w, absent, model, trace, "
          "platform, batching, precision or parallel"},
     };
 

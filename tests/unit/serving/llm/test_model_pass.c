@@ -48,21 +48,50 @@ static void test_model_pass__images_have_their_own_tokens(void)
     msim_model_pass_free(pass);
 }
 
-static void test_model_pass__a_recorded_pass_corrects_all(void)
+static void test_model_pass__all_times_are_corrected(void)
 {
     struct msim_described m;
     struct msim_model_pass *pass = pass_of(&m, "bert-base");
-    double one, many, half;
+    double many;
 
     REQUIRE(pass);
-    one = msim_model_pass_us(pass, 1, 128);
     many = msim_model_pass_us(pass, 24, 300);
-    half = msim_model_pass_half(pass);
-    msim_model_pass_measured(pass, 1, 128, 2 * one);
+    msim_model_pass_correct(pass, 2);
     CHECK_REL(msim_model_pass_us(pass, 24, 300), 2 * many, 1e-12);
-    CHECK(msim_model_pass_half(pass) < half);
-    msim_model_pass_measured(pass, 1, 128, 0);
-    CHECK_REL(msim_model_pass_us(pass, 24, 300), 2 * many, 1e-12);
+    msim_model_pass_correct(pass, 1.5);
+    CHECK_REL(msim_model_pass_us(pass, 24, 300), 3 * many, 1e-12);
+    msim_model_pass_free(pass);
+}
+
+/* Whoever prices 100 us an input and 1 a token; from 64 tokens on they are no
+ * more. */
+static enum msim_status price_tokens(double *us, void *ctx, double batch,
+                                     double tokens, struct msim_error *e)
+{
+    (void)e;
+    ++*(int *)ctx;
+    *us = batch * (100 + tokens);
+    return tokens > 64 ? MSIM_EUSAGE : MSIM_OK;
+}
+
+static void test_model_pass__priced_by_another(void)
+{
+    struct msim_model_pass *pass;
+    int asked = 0;
+
+    CHECK_INT(msim_model_pass_of(&pass, price_tokens, &asked, 33, &err),
+              MSIM_OK);
+    CHECK_INT(asked, 1);
+    CHECK(msim_model_pass_has_tokens(pass));
+    CHECK_REL(msim_model_pass_us(pass, 4, 32), 528, 1e-12);
+    msim_model_pass_free(pass);
+    CHECK_INT(msim_model_pass_of(&pass, price_tokens, &asked, 65, &err),
+              MSIM_EUSAGE);
+    CHECK(!pass);
+    CHECK_INT(msim_model_pass_of(&pass, price_tokens, &asked, 0, &err),
+              MSIM_OK);
+    CHECK(!msim_model_pass_has_tokens(pass));
+    CHECK(msim_model_pass_us(pass, 2, 1) == msim_model_pass_us(pass, 2, 50));
     msim_model_pass_free(pass);
 }
 
@@ -83,7 +112,8 @@ int main(void)
         return 1;
     RUN(test_model_pass__of_bert_large);
     RUN(test_model_pass__images_have_their_own_tokens);
-    RUN(test_model_pass__a_recorded_pass_corrects_all);
+    RUN(test_model_pass__all_times_are_corrected);
+    RUN(test_model_pass__priced_by_another);
     RUN(test_model_pass__refuses_tables);
     msim_platform_free(h100);
     return check_summary();
