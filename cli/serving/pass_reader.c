@@ -77,7 +77,11 @@ static enum msim_status read_recording(struct msim_pass_reader *r,
 
     MSIM_TRY(msim_inputs_load(&of->in, &s, err));
     msim_pass_sizes_of(&of->sizes, of->in.job->ranks[0]);
-    return MSIM_OK;
+    if (!of->sizes.trains)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                     "the trace has a backward pass: it is a step of training, "
+                     "want a recorded pass forward");
 }
 
 /* The trace of that file, read the first time that somebody asks. */

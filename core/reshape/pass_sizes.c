@@ -52,11 +52,21 @@ static void attend(struct msim_pass_sizes *out, const struct msim_trace *t,
     out->tokens = q[2];
 }
 
+static bool is_backward(const struct msim_trace *t, const struct msim_op *op)
+{
+    static const char ENGINE[] = "autograd::engine::evaluate_function";
+
+    return op->scope == 1 || strncmp(msim_trace_text(t, op->name), ENGINE,
+                                     sizeof(ENGINE) - 1) == 0;
+}
+
 void msim_pass_sizes_of(struct msim_pass_sizes *out, const struct msim_trace *t)
 {
     *out = (struct msim_pass_sizes){.context = -1};
-    for (uint32_t i = 0; i < t->n_ops; i++)
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        out->trains |= is_backward(t, &t->ops[i]);
         look_up(out, t, &t->ops[i]);
+    }
     for (uint32_t i = 0; i < t->n_ops; i++)
         attend(out, t, &t->ops[i]);
     if (!out->batch)

@@ -11,6 +11,7 @@ struct msim_pass_sizes {
     int64_t tokens;  /* of each; 0: likewise, or it has none */
     int64_t context; /* tokens before them, whose keys attention reads; -1: no
                         attention tells */
+    bool trains;     /* there is a backward pass: it is a step of training */
 };
 
 /* By the widest look-up of a matrix of indices, [samples, tokens], and by

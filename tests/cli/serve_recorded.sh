@@ -142,6 +142,8 @@ refused 'stages.it.trace is ["token.json"], want {"prefill": [...], "decode": [.
 refused 'did you mean decode' "$engine"', "trace": {"decod": ["token.json"]}'
 refused 'stages.it.model is missing' '"kind": "llm", "trace": {"decode": ["token.json"]}'
 refused 'gone.json' '"kind": "model", "model": "bert-base", "trace": ["gone.json"]'
+refused 'the trace has a backward pass: it is a step of training' \
+    '"kind": "model", "trace": ["'"$MSIM_DATA"'/traces/bert/et"]'
 refused "does not tell its pass's batch" \
     '"kind": "model", "model": "bert-base", "trace": ["bare.json"]'
 refused "does not tell its pass's tokens: want {\"file\"" \

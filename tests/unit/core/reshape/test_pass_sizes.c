@@ -77,6 +77,26 @@ static void test_pass_sizes__a_row_of_indices(void)
     check(0, 0, -1);
 }
 
+static void test_pass_sizes__a_step_of_training(void)
+{
+    struct msim_pass_sizes s;
+
+    build_init(&b);
+    build_op(&b, 0, "aten::mm", "f16[16,64] f16[64,64]", "f16[16,64]");
+    msim_pass_sizes_of(&s, &b.t);
+    CHECK(!s.trains);
+    build_op(&b, 0, "autograd::engine::evaluate_function: MmBackward0", "", "");
+    msim_pass_sizes_of(&s, &b.t);
+    CHECK(s.trains);
+    build_release(&b);
+    build_init(&b);
+    build_op(&b, 0, "aten::mm", "f16[16,64] f16[64,64]", "f16[16,64]");
+    b.ops[0].scope = 1;
+    msim_pass_sizes_of(&s, &b.t);
+    CHECK(s.trains);
+    build_release(&b);
+}
+
 int main(void)
 {
     RUN(test_pass_sizes__the_widest_look_up);
@@ -85,5 +105,6 @@ int main(void)
     RUN(test_pass_sizes__fewer_keys_tell_nothing);
     RUN(test_pass_sizes__images_have_samples);
     RUN(test_pass_sizes__a_row_of_indices);
+    RUN(test_pass_sizes__a_step_of_training);
     return check_summary();
 }
