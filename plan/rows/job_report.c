@@ -5,14 +5,15 @@
 
 #include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/report/compare/job_list.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/memory/steps_read.h"
-#include "plan/rows/job_list.h"
 #include "plan/rows/job_marks.h"
 #include "plan/rows/job_prices.h"
 #include "plan/simulate/job_graph.h"
 #include "plan/step/steps_file.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,20 +156,28 @@ static void list_row(const struct report *r, const struct msim_job_row *row,
                      const struct msim_step_estimate *e,
                      const struct peak *peak)
 {
-    if (!r->o->csv && r->rows <= MSIM_JOB_LIST_ROWS)
+    const char *on = row->platform ? row->platform : r->o->platform;
+    const char *model = row->model ? row->model->name : "";
+    char job[160];
+
+    if (row->strategy.gpus > 0)
+        snprintf(job, sizeof(job), "%.24s, %" PRId64 " x %.40s", model,
+                 row->strategy.gpus, on ? on : "");
+    else
+        snprintf(job, sizeof(job), "%.24s, %.40s", model, on ? on : "");
+    if (!r->o->csv)
         msim_job_list_add(
-            r->out, r->rows, row->platform ? row->platform : r->o->platform,
-            row, e, &(struct msim_job_list_peak){peak->gib, peak->fits});
+            r->out, r->rows,
+            &(struct msim_job_line){job, row->reason, row->step_ms, e->us,
+                                    e->low_us, e->high_us, peak->gib,
+                                    msim_fits_text(peak->fits)});
 }
 
 static enum msim_status write_text(struct report *r)
 {
     char marked[MSIM_GUARD_SENTENCE];
 
-    if (r->rows > MSIM_JOB_LIST_ROWS)
-        fprintf(r->out, "      and %llu more rows, which --csv prints\n",
-                (unsigned long long)r->rows - MSIM_JOB_LIST_ROWS);
-    fputc('\n', r->out);
+    msim_job_list_end(r->out, r->rows);
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)

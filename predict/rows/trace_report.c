@@ -5,6 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/report/compare/job_list.h"
 
 #include <math.h>
 
@@ -83,6 +84,36 @@ static uint32_t predicted_of(const struct msim_trace_rows *t)
     return n;
 }
 
+/* "ddp amp, 2 x l40s" */
+static void put_job(char *text, size_t size, const struct msim_trace_row *row,
+                    const struct msim_predict_settings *s)
+{
+    const char *on = s->platform ? s->platform : "as traced";
+
+    if (s->ranks)
+        snprintf(text, size, "%.60s, %u x %.60s", row->kind, s->ranks, on);
+    else
+        snprintf(text, size, "%.60s, %.60s", row->kind, on);
+}
+
+static void list_jobs(const struct msim_trace_rows *t, FILE *out)
+{
+    msim_job_list_begin(out);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct msim_scenario_row *s = &t->scenarios.rows[i];
+        char job[160];
+
+        put_job(job, sizeof(job), &t->rows[i], &s->settings);
+        msim_job_list_add(
+            out, i + 1,
+            &(struct msim_job_line){job, s->reason, t->rows[i].step_ms,
+                                    s->period.predicted, s->period.low,
+                                    s->period.high, s->memory.peak / MSIM_GIB,
+                                    s->memory.fits});
+    }
+    msim_job_list_end(out, t->n);
+}
+
 static enum msim_status write_text(const struct msim_trace_rows *t,
                                    const struct msim_judged_groups *g,
                                    FILE *out)
@@ -96,12 +127,12 @@ static enum msim_status write_text(const struct msim_trace_rows *t,
         if (*reason && !why)
             why = reason;
     }
+    list_jobs(t, out);
     fprintf(out, "%u of %u jobs predicted\n", predicted_of(t), t->n);
     if (why)
         msim_print(out, "the first without a prediction: %s\n", why);
     if (g->n == 0)
-        fputs("no row has a measured time; --csv prints the predictions\n",
-              out);
+        fputs("no row has a measured time\n", out);
     else
         MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
     msim_guard_sentence(&t->scenarios.marked, "predictions", marked);

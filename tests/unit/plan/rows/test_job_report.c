@@ -143,12 +143,12 @@ static void test_job_report__lists(void)
     says(JOB ",step_ms", rows);
     has("\n  20  mpt-125m, 8 x h100                     1.000 s ");
     CHECK(strstr(text, "\n  21  ") == NULL);
-    has("\n      and 1 more rows, which --csv prints\n\n21 of 21 jobs");
+    has("\n      and 1 more row, which --csv prints\n\n21 of 21 jobs");
     has(" ms    -9");
     has("  yes\n");
     says(JOB ",step_ms", "mpt-125m,h100,8,1,1,16,1024,none,ok,0.001\n");
     has(" %");
-    CHECK(strstr(text, "more rows") == NULL);
+    CHECK(strstr(text, "more row") == NULL);
 }
 
 /* Where recomputation is not stated it may be any: what fits with all of it is

@@ -35,6 +35,8 @@ static struct msim_trace_rows table(void)
         scenarios[i].memory.high = 3.5 * MSIM_GIB;
         scenarios[i].memory.fits = "yes";
     }
+    scenarios[0].settings.platform = "l40s";
+    scenarios[0].settings.ranks = 2;
     rows[0].step_ms = 16;
     rows[0].memory_gib = 2;
     rows[0].defaults = "grad_accum 1, more";
@@ -103,14 +105,28 @@ static char *judged(const char *head)
     return text;
 }
 
+/* The list above the errors: a job with all figures, one with a reason, one of
+ * which no memory is known. */
+#define HEAD                                                                   \
+    " row  job                                   measured   predicted  90 %  " \
+    "                      error     GiB  fits\n"
+#define FIRST                                                                  \
+    "   1  ddp, 2 x l40s                        16.000 ms   20.000 ms  "       \
+    "18.000 ms to 25.000 ms    "
+#define SECOND "   2  ddp, as traced                     not, so\n"
+#define THIRD                                                                  \
+    "   3  ddp, as traced                               -   20.000 ms  "       \
+    "18.000 ms to 25.000 ms          -       -  -\n"
+
 static void test_trace_report__text(void)
 {
     static const struct msim_judged_wish none = {NULL, 0};
     struct msim_trace_rows t = table();
     struct msim_error err;
     char *text = report(&t, false, &none, MSIM_OK, &err);
-    char *want = judged("2 of 3 jobs predicted\n"
-                        "the first without a prediction: not, so\n");
+    char *want = judged(HEAD FIRST "+25.0 %     3.0  yes\n" SECOND THIRD
+                                   "\n2 of 3 jobs predicted\n"
+                                   "the first without a prediction: not, so\n");
 
     CHECK_STR(text, want);
     free(text);
@@ -119,10 +135,10 @@ static void test_trace_report__text(void)
     snprintf(scenarios[2].reason, sizeof(scenarios[2].reason), "second");
     rows[0].step_ms = rows[0].memory_gib = 0;
     text = report(&t, false, &none, MSIM_OK, &err);
-    CHECK_STR(text, "1 of 3 jobs predicted\n"
-                    "the first without a prediction: not, so\n"
-                    "no row has a measured time; --csv prints the "
-                    "predictions\n");
+    CHECK(strstr(text, "\n   3  ddp, as traced                     second\n"
+                       "\n1 of 3 jobs predicted\n"
+                       "the first without a prediction: not, so\n"
+                       "no row has a measured time\n"));
     free(text);
     /* memory that is not predicted is not judged */
     rows[0].memory_gib = 2;
