@@ -7,7 +7,6 @@
 #include "cli/cmd.h"
 #include "cli/load.h"
 #include "cli/message.h"
-#include "cli/platform_hint.h"
 #include "cli/predict_options.h"
 #include "cli/written.h"
 #include "core/report/compare/compare.h"

@@ -5,7 +5,6 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/platform_hint.h"
 #include "predict/op/op_table.h"
 
 struct settings {

@@ -7,7 +7,6 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/platform_hint.h"
 #include "cli/predict_options.h"
 #include "cli/written.h"
 #include "core/base/files_read.h"
@@ -340,7 +339,6 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
     char data[PATH_MAX]; /* a baseline loads its own host and platform */
-    const char *platform = o->settings.platform;
     struct msim_written_job job;
     enum msim_status status;
 
@@ -351,8 +349,6 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
     if (status == MSIM_OK)
         status = o->model ? predict_model(o, err) : predict_traces(o, err);
     msim_written_job_release(&job);
-    if (status == MSIM_EUNKNOWN && platform)
-        msim_platform_hint(data, platform);
     return status;
 }
 

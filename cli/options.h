@@ -160,4 +160,9 @@ enum msim_status msim_option_check_html(const char *value,
 /* The part of --help that lists the options and the examples. */
 void msim_command_help_options(const struct msim_command *c, FILE *out);
 
+/* For the help of what takes a platform that prices work. */
+#define MSIM_PLATFORM_STACK_HELP                                               \
+    "a name may end in a stack\n"                                              \
+    "(h100@pytorch-2.9), of those that 'platforms NAME' lists"
+
 #endif

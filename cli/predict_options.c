@@ -9,7 +9,6 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/platform_hint.h"
 #include "core/base/arena.h"
 #include "core/base/vec.h"
 #include "predict/scenario/change_kinds.h"

@@ -10,7 +10,6 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/platform_hint.h"
 
 #include <errno.h>
 #include <limits.h>

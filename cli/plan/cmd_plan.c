@@ -8,7 +8,6 @@
 #include "cli/plan/plan_folder.h"
 #include "cli/plan/plan_serving.h"
 #include "cli/plan/set_option.h"
-#include "cli/platform_hint.h"
 #include "cli/progress.h"
 #include "core/base/decimal.h"
 #include "core/base/print.h"

@@ -8,7 +8,6 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/grid_option.h"
-#include "cli/platform_hint.h"
 #include "cli/written.h"
 #include "core/base/json.h"
 #include "core/base/write_folder.h"

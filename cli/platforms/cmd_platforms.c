@@ -6,7 +6,6 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/platform_hint.h"
 #include "cli/platforms/platform_page.h"
 #include "core/base/json.h"
 #include "core/base/json_out.h"
@@ -292,7 +291,5 @@ int msim_cmd_platforms(int argc, char **argv)
     if (status == MSIM_OK)
         status = names.n ? show(data, names.items[0], &s, &err)
                          : list_all(data, s.json, &err);
-    if (status == MSIM_EUNKNOWN && names.n)
-        msim_platform_hint(data, names.items[0]);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

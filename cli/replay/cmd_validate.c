@@ -7,7 +7,6 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/validate_rows.h"
-#include "cli/platform_hint.h"
 #include "cli/replay/choice_options.h"
 #include "cli/replay/validate_trace.h"
 #include "core/job/import.h"

@@ -4,6 +4,7 @@
  */
 #include "models/platform/data_path.h"
 
+#include "core/base/nearest.h"
 #include "core/base/vec.h"
 
 #include <dirent.h>
@@ -102,20 +103,67 @@ enum msim_status msim_data_list(struct msim_arena *arena, const char *data_dir,
     return status;
 }
 
+/* The first number of a name, "4090" of "rtx-4090-d": which GPU it is, as
+ * people know it. NULL where none has two digits. */
+static const char *number_of(const char *name, size_t *digits)
+{
+    for (*digits = 0; *name; name += *digits ? *digits : 1) {
+        *digits = strspn(name, "0123456789");
+        if (*digits > 1)
+            return name;
+    }
+    return NULL;
+}
+
+static bool has_number_of(const char *name, const char *other)
+{
+    size_t n, m;
+    const char *a = number_of(name, &n), *b = number_of(other, &m);
+
+    return a && b && n == m && memcmp(a, b, n) == 0;
+}
+
+/* The shortest name of the same number and first letter: "rtx4090ti" is rather
+ * rtx-4090 than rtx-2080ti. */
+static const char *same_number(const char *typed, const char *const *names,
+                               uint32_t n)
+{
+    const char *best = NULL;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (has_number_of(typed, names[i]) && names[i][0] == typed[0] &&
+            (!best || strlen(names[i]) < strlen(best)))
+            best = names[i];
+    return best;
+}
+
+/* What a mistyped name was meant to be; NULL. */
+static const char *near_name(const char *typed, const char *const *names,
+                             uint32_t n)
+{
+    const char *near = msim_nearest_word(typed, names, n);
+    const char *number = same_number(typed, names, n);
+
+    return number && !(near && has_number_of(near, typed)) ? number : near;
+}
+
 enum msim_status msim_data_unknown(const char *kind, const char *name,
                                    const char *const *names, uint32_t n,
                                    struct msim_error *err)
 {
-    char known[900] = "";
+    bool is_list = strchr(name, ',');
+    const char *near = is_list ? NULL : near_name(name, names, n);
+    char known[900] = "", meant[96] = "";
     size_t used = 0;
 
     for (uint32_t i = 0; i < n && used < sizeof(known); i++)
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
                                  i ? ", " : "", names[i]);
+    if (near)
+        snprintf(meant, sizeof(meant), "did you mean '%.64s'? ", near);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "unknown %s '%s', %s: %s", kind, name,
-                     strchr(name, ',') ? "want one name here, of" : "known are",
-                     known);
+                     "unknown %s '%s', %s%s: %s", kind, name, meant,
+                     is_list ? "want one name here, of" : "known are", known);
 }
 
 static enum msim_status find(char *path, size_t size, struct msim_arena *arena,

@@ -28,7 +28,8 @@ enum msim_status msim_data_list(struct msim_arena *arena, const char *data_dir,
 bool msim_data_folder(char *path, size_t size, const char *base,
                       const char *tail);
 
-/* The error EUNKNOWN for `name`, which lists the `n` known names. */
+/* The error EUNKNOWN for `name`, which says the one that it was meant to be and
+ * lists the `n` known names. */
 MSIM_MUST_CHECK
 enum msim_status msim_data_unknown(const char *kind, const char *name,
                                    const char *const *names, uint32_t n,

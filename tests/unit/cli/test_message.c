@@ -4,7 +4,6 @@
  */
 #include "cli/message.h"
 
-#include "cli/platform_hint.h"
 #include "tests/unit/cli/said.h"
 
 #include <fcntl.h>
@@ -133,41 +132,11 @@ static void test_warnings__once(void)
     CHECK_INT(lines(false, false, false), 2);
 }
 
-/* ---- names that look like others ----------------------------------------- */
-
-static void test_hint__each_name(void)
-{
-    static const struct {
-        const char *data, *list, *said;
-    } ROWS[] = {
-        {MSIM_DATA, "hh100",
-         "mystique-sim: unknown platform 'hh100', did you mean 'h100'?\n"},
-        {MSIM_DATA, "h100", ""},
-        {MSIM_DATA, "H100", ""}, /* known: a100 is as near as h100 */
-        {MSIM_DATA, "nothing-like-it", ""},
-        {MSIM_DATA, "h100,h2000,l40ss,a100",
-         "mystique-sim: unknown platform 'h2000', did you mean 'h200'?\n"
-         "mystique-sim: unknown platform 'l40ss', did you mean 'l40s'?\n"},
-        {"no/such/folder", "h10", ""},
-        {MSIM_DATA, "", ""},
-    };
-
-    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
-        struct said s;
-
-        said_begin();
-        msim_platform_hint(ROWS[i].data, ROWS[i].list);
-        said_end(&s);
-        CHECK_STR(s.err, ROWS[i].said);
-    }
-}
-
 int main(void)
 {
     RUN(test_message__one_line);
     RUN(test_message__error);
     RUN(test_message__full);
     RUN(test_warnings__once);
-    RUN(test_hint__each_name);
     return check_summary();
 }

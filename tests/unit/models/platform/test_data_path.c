@@ -124,6 +124,50 @@ static void test_data_path__folder(void)
     remove_folder();
 }
 
+/* Of a name that looks like a known one that is said first; numbers are what
+ * GPUs are known by. */
+static void test_data_path__what_was_meant(void)
+{
+    static const char *const NAMES[] = {
+        "a100",       "a100-pcie-40gb", "a100-pcie-80gb", "gtx-1080-ti",
+        "h100",       "h200",           "l40s",           "mi300x",
+        "rtx-2080ti", "rtx-3090",       "rtx-3090-ti",    "rtx-4090",
+        "rtx-4090-d"};
+    static const struct {
+        const char *typed, *meant; /* NULL: nothing */
+    } ROWS[] = {{"hh100", "h100"},
+                {"h2000", "h200"},
+                {"l40ss", "l40s"},
+                {"rtx4090ti", "rtx-4090"},
+                {"rtx3090tie", "rtx-3090-ti"},
+                {"a100pcie80", "a100"},
+                {"a100-pcie-80g", "a100-pcie-80gb"},
+                {"mi300", "mi300x"},
+                {"gtx1080", "gtx-1080-ti"},
+                {"h10O", "h100"},
+                {"tesla99", NULL},
+                {"x4090", NULL},
+                {"l4", NULL},
+                {"nothing-like-it", NULL},
+                {"", NULL}};
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        struct msim_error err = {0};
+        char want[128];
+
+        CHECK_INT(msim_data_unknown("platform", ROWS[i].typed, NAMES,
+                                    sizeof(NAMES) / sizeof(*NAMES), &err),
+                  MSIM_EUNKNOWN);
+        snprintf(want, sizeof(want),
+                 "unknown platform '%s', %s%s%sknown are: ", ROWS[i].typed,
+                 ROWS[i].meant ? "did you mean '" : "",
+                 ROWS[i].meant ? ROWS[i].meant : "",
+                 ROWS[i].meant ? "'? " : "");
+        if (!CHECK(strncmp(err.text, want, strlen(want)) == 0))
+            fprintf(stderr, "%s\n", err.text);
+    }
+}
+
 /* More names than a message has room for are cut. */
 static void test_data_path__many_names(void)
 {
@@ -148,6 +192,7 @@ int main(void)
     RUN(test_data_path__folder);
     RUN(test_data_path__is_path);
     RUN(test_data_path__list);
+    RUN(test_data_path__what_was_meant);
     RUN(test_data_path__many_names);
     return check_summary();
 }
