@@ -266,6 +266,7 @@ static void read_ways(struct reading *r)
     int64_t ranks = read_ranks(r);
     const char *strategy = strategy_of(r, ranks);
 
+    r->job->gpus = ranks * r->tp * r->pp;
     add_kind(r, strategy);
     if (is_split(r))
         change_splits(r, ranks);

@@ -64,6 +64,7 @@ struct msim_trace_job {
     const char *field[MSIM_TRACE_COLUMNS];
     char defaults[256]; /* what was assumed: "grad_accum 1" */
     char kind[96];      /* "fsdp_full amp": how it trains */
+    int64_t gpus;       /* of the whole job */
 };
 
 /*

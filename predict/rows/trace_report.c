@@ -7,6 +7,7 @@
 #include "core/base/print.h"
 #include "core/report/compare/job_list.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define MS_US 1e3
@@ -86,14 +87,10 @@ static uint32_t predicted_of(const struct msim_trace_rows *t)
 
 /* "ddp amp, 2 x l40s" */
 static void put_job(char *text, size_t size, const struct msim_trace_row *row,
-                    const struct msim_predict_settings *s)
+                    const char *platform)
 {
-    const char *on = s->platform ? s->platform : "as traced";
-
-    if (s->ranks)
-        snprintf(text, size, "%.60s, %u x %.60s", row->kind, s->ranks, on);
-    else
-        snprintf(text, size, "%.60s, %.60s", row->kind, on);
+    snprintf(text, size, "%.60s, %" PRId64 " x %.60s", row->kind, row->gpus,
+             platform ? platform : "the traced GPU");
 }
 
 static void list_jobs(const struct msim_trace_rows *t, FILE *out)
@@ -103,7 +100,7 @@ static void list_jobs(const struct msim_trace_rows *t, FILE *out)
         const struct msim_scenario_row *s = &t->scenarios.rows[i];
         char job[160];
 
-        put_job(job, sizeof(job), &t->rows[i], &s->settings);
+        put_job(job, sizeof(job), &t->rows[i], s->settings.platform);
         msim_job_list_add(
             out, i + 1,
             &(struct msim_job_line){job, s->reason, t->rows[i].step_ms,

@@ -147,6 +147,7 @@ static enum msim_status read_row(struct msim_trace_rows *t, uint32_t i)
             job.field[c] = row->fields[t->column[c]];
     msim_trace_job_read(&job, &to);
     read_measured(&job, row);
+    row->gpus = job.gpus;
     row->kind = copy_of(t, job.kind);
     row->defaults = copy_of(t, job.defaults);
     return row->kind && row->defaults ? MSIM_OK : MSIM_ENOMEM;

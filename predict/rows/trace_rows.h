@@ -20,6 +20,7 @@
 struct msim_trace_row {
     const char *const *fields;  /* as read, one a column */
     const char *kind;           /* "fsdp_full amp": how it trains */
+    int64_t gpus;               /* of the whole job */
     const char *defaults;       /* what was assumed: "grad_accum 1" */
     double step_ms, memory_gib; /* measured; 0: not */
 };

@@ -54,9 +54,9 @@ run validate --rows "$table" --trace "$trace"
 want_rc 0
 want_out "3 of 7 jobs predicted" "step   single" "memory ddp"
 want_out "
-   2  ddp, L40S                         24.000 ms "
+   2  ddp, 2 x L40S                     24.000 ms "
 want_out "
-   4  single, L40S                       strategy is 'single', want"
+   4  single, 2 x L40S                   strategy is 'single', want"
 
 sed '1s/grad_accum/grad_acum/' "$table" >"$folder/typo.csv"
 run validate --rows "$folder/typo.csv" --trace "$trace"

@@ -28,6 +28,7 @@ static struct msim_trace_rows table(void)
         rows[i].fields = FIELDS[i];
         rows[i].kind = "ddp";
         rows[i].defaults = "";
+        rows[i].gpus = 2;
         scenarios[i].period = (struct msim_figure){
             .predicted = 20000, .low = 18000, .high = 25000};
         scenarios[i].memory.peak = 3 * MSIM_GIB;
@@ -36,7 +37,6 @@ static struct msim_trace_rows table(void)
         scenarios[i].memory.fits = "yes";
     }
     scenarios[0].settings.platform = "l40s";
-    scenarios[0].settings.ranks = 2;
     rows[0].step_ms = 16;
     rows[0].memory_gib = 2;
     rows[0].defaults = "grad_accum 1, more";
@@ -113,9 +113,9 @@ static char *judged(const char *head)
 #define FIRST                                                                  \
     "   1  ddp, 2 x l40s                        16.000 ms   20.000 ms  "       \
     "18.000 ms to 25.000 ms    "
-#define SECOND "   2  ddp, as traced                     not, so\n"
+#define SECOND "   2  ddp, 2 x the traced GPU            not, so\n"
 #define THIRD                                                                  \
-    "   3  ddp, as traced                               -   20.000 ms  "       \
+    "   3  ddp, 2 x the traced GPU                      -   20.000 ms  "       \
     "18.000 ms to 25.000 ms          -       -  -\n"
 
 static void test_trace_report__text(void)
@@ -135,7 +135,7 @@ static void test_trace_report__text(void)
     snprintf(scenarios[2].reason, sizeof(scenarios[2].reason), "second");
     rows[0].step_ms = rows[0].memory_gib = 0;
     text = report(&t, false, &none, MSIM_OK, &err);
-    CHECK(strstr(text, "\n   3  ddp, as traced                     second\n"
+    CHECK(strstr(text, "\n   3  ddp, 2 x the traced GPU            second\n"
                        "\n1 of 3 jobs predicted\n"
                        "the first without a prediction: not, so\n"
                        "no row has a measured time\n"));
