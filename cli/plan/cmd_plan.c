@@ -14,6 +14,7 @@
 #include "core/base/write_folder.h"
 #include "plan/describe/describe.h"
 #include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_words.h"
 #include "plan/search/plan_parts.h"
 #include "plan/search/plan_search.h"
 #include "plan/simulate/plan_simulate.h"
@@ -201,8 +202,7 @@ static enum msim_status make_plan(const cJSON *json, const char *file,
     if (status == MSIM_OK && share.process == 0 && plan.best == UINT32_MAX)
         status = msim_fail(err, MSIM_ECHECK, file, MSIM_OFFSET_NONE,
                            "check failed: nothing is recommended, %s",
-                           plan.n ? "no way keeps the limits"
-                                  : "no way is feasible");
+                           msim_plan_none_word(&plan));
     msim_plan_release(&plan);
     return status;
 }

@@ -254,20 +254,30 @@ static const char *infeasible_text(const struct msim_plan *plan,
                           "other strategies or numbers of GPUs may be";
 }
 
+/* Is there a point that keeps the limits, and that a guard bars? */
+static bool bars_some(const struct msim_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->points[i].allowed && msim_guard_bars(plan->points[i].marks))
+            return true;
+    return false;
+}
+
+const char *msim_plan_none_word(const struct msim_plan *plan)
+{
+    return !plan->n          ? "no way is feasible"
+           : bars_some(plan) ? "no way that keeps the limits is free of marks"
+                             : "no way keeps the limits";
+}
+
 const char *msim_plan_none_text(const struct msim_plan *plan,
                                 const struct msim_spec *spec)
 {
-    bool marked = false;
-
-    for (uint32_t i = 0; i < plan->n; i++) {
-        const struct msim_plan_point *p = &plan->points[i];
-
-        marked |= p->allowed && msim_guard_bars(p->marks);
-    }
     if (!plan->n)
         return infeasible_text(plan, spec);
-    return marked ? "nothing is recommended: no point that keeps the limits is "
-                    "free of marks; points.csv has all that are feasible"
-                  : "no point keeps the limits; points.csv has all that are "
-                    "feasible";
+    return bars_some(plan)
+               ? "nothing is recommended: no point that keeps the limits is "
+                 "free of marks; points.csv has all that are feasible"
+               : "no point keeps the limits; points.csv has all that are "
+                 "feasible";
 }

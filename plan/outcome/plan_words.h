@@ -62,6 +62,10 @@ void msim_plan_chance_text(double chance, char *text, size_t size);
 const char *msim_plan_cost_word(const struct msim_spec *spec,
                                 const struct msim_plan_point *p);
 
+/* Of a plan that recommends nothing, in a few words: "no way keeps the limits".
+ */
+const char *msim_plan_none_word(const struct msim_plan *plan);
+
 /* Why nothing is recommended. */
 const char *msim_plan_none_text(const struct msim_plan *plan,
                                 const struct msim_spec *spec);

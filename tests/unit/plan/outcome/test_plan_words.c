@@ -189,6 +189,7 @@ static void test_plan_words__nothing(void)
     struct msim_plan plan = {.points = points};
 
     spec.most_memory_gib = INFINITY;
+    CHECK_STR(msim_plan_none_word(&plan), "no way is feasible");
     CHECK_STR(msim_plan_none_text(&plan, &spec),
               "no point is feasible: the job cannot be split so, other "
               "strategies or numbers of GPUs may be");
@@ -213,6 +214,7 @@ static void test_plan_words__nothing(void)
     CHECK_STR(msim_plan_none_text(&plan, &spec),
               "no point keeps the limits; points.csv has all that are "
               "feasible");
+    CHECK_STR(msim_plan_none_word(&plan), "no way keeps the limits");
     points[1].marks = MSIM_GUARD_BIT(LARGER); /* it breaks limits, too */
     CHECK(strncmp(msim_plan_none_text(&plan, &spec), "no point keeps", 14) ==
           0);
@@ -220,6 +222,8 @@ static void test_plan_words__nothing(void)
     CHECK_STR(msim_plan_none_text(&plan, &spec),
               "nothing is recommended: no point that keeps the limits is free "
               "of marks; points.csv has all that are feasible");
+    CHECK_STR(msim_plan_none_word(&plan),
+              "no way that keeps the limits is free of marks");
     plan.n = 1; /* it is none of them */
     CHECK(strncmp(msim_plan_none_text(&plan, &spec), "no point keeps", 14) ==
           0);
