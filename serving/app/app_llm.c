@@ -282,8 +282,13 @@ static void read_model(struct msim_app *app, struct msim_stage *s,
 {
     const char *model = msim_field_text(f, "model");
 
-    if (!model && s->kind == MSIM_STAGE_MODEL && s->prefill.n)
+    if (!model && s->kind == MSIM_STAGE_MODEL && s->prefill.n) {
+        if (msim_field_json(f, "precision"))
+            msim_field_refuse(f, "precision",
+                              "none without \"model\": passes run as they "
+                              "were recorded");
         return;
+    }
     if (model && msim_described_is_path(model))
         s->model = msim_app_join(app, f, model);
     else

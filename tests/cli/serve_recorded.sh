@@ -141,6 +141,8 @@ refused 'stages.it.trace is ["token.json"], want {"prefill": [...], "decode": [.
     "$engine"', "trace": ["token.json"]'
 refused 'did you mean decode' "$engine"', "trace": {"decod": ["token.json"]}'
 refused 'stages.it.model is missing' '"kind": "llm", "trace": {"decode": ["token.json"]}'
+refused 'stages.it.precision is "fp8", want none without "model"' \
+    '"kind": "model", "precision": "fp8", "trace": ["encode.json"]'
 refused 'gone.json' '"kind": "model", "model": "bert-base", "trace": ["gone.json"]'
 refused 'the trace has a backward pass: it is a step of training' \
     '"kind": "model", "trace": ["'"$MSIM_DATA"'/traces/bert/et"]'
