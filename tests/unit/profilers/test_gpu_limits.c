@@ -79,6 +79,10 @@ static void test_gpu_limits__numbers(void)
     }
 }
 
+#define PAGEABLE(way)                                                          \
+    "{\"table\":\"copy\",\"op\":\"" way                                        \
+    "\",\"bytes\":1024,\"memory\":\"pageable\"}"
+
 /* One GPU: a rank alone, and nothing beyond is run or made up. */
 static void test_gpu_limits__how_many(void)
 {
@@ -86,6 +90,8 @@ static void test_gpu_limits__how_many(void)
                                 "\"all_reduce\",\"ranks\":1,\"bytes\":1024}";
     static const char TWO[] = "{\"table\":\"collective\",\"collective\":"
                               "\"send_recv\",\"ranks\":2,\"bytes\":1024}";
+    static const char NOBODY[] = "{\"table\":\"collective\",\"collective\":"
+                                 "\"send_recv\",\"ranks\":1,\"bytes\":1024}";
     static const char NODES[] =
         "{\"table\":\"collective\",\"collective\":\"all_reduce\",\"ranks\":2,"
         "\"nodes\":2,\"bytes\":1024}";
@@ -97,9 +103,14 @@ static void test_gpu_limits__how_many(void)
     CHECK_STR(refusal(&one, ALONE, &err), "");
     CHECK_STR(refusal(&one, TWO, &err), "not run: 1 GPU");
     CHECK_STR(refusal(&two, TWO, &err), "");
+    CHECK_STR(refusal(&one, NOBODY, &err), "a rank alone sends to nobody");
     CHECK_STR(refusal(&two, NODES, &err), "not run: 1 node");
     CHECK_STR(refusal(&one, PEER, &err), "not run: 1 GPU");
     CHECK_STR(refusal(&two, PEER, &err), "");
+    CHECK_STR(refusal(&one, PAGEABLE("h2d"), &err), "");
+    CHECK_STR(refusal(&one, PAGEABLE("d2h"), &err), "");
+    CHECK_STR(refusal(&one, PAGEABLE("d2d"), &err),
+              "no memory of the host takes part in that");
     CHECK_STR(refusal(&two,
                       "{\"table\":\"copy\",\"op\":\"d2d\",\"bytes\":600000000}",
                       &err),

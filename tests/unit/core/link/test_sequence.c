@@ -69,10 +69,30 @@ static void test_sequence__is_bounded(void)
     free(match);
 }
 
+/* Behind so many elements that only b has, a's few are still found; behind one
+ * more they are not. */
+static void test_sequence__how_far(void)
+{
+    enum { MOST = 1500, FEW = 5 };
+    uint32_t a[FEW], b[MOST + 1 + FEW], match[MOST + 1 + FEW];
+
+    for (uint32_t more = MOST; more <= MOST + 1; more++) {
+        for (uint32_t i = 0; i < FEW; i++)
+            a[i] = b[more + i] = i;
+        for (uint32_t i = 0; i < more; i++)
+            b[i] = 99;
+        CHECK_INT(msim_sequence_match(a, FEW, b, more + FEW, false, match),
+                  MSIM_OK);
+        for (uint32_t i = 0; i < FEW; i++)
+            CHECK_INT(match[more + i], more == MOST ? i : NONE);
+    }
+}
+
 int main(void)
 {
     RUN(test_sequence__once);
     RUN(test_sequence__repeated);
     RUN(test_sequence__is_bounded);
+    RUN(test_sequence__how_far);
     return check_summary();
 }
