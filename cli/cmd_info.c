@@ -27,6 +27,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "print JSON (schema mystique-sim/info/1) instead of text"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
+    MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
 };
 
 static const char *const EXAMPLES[] = {

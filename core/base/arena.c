@@ -82,3 +82,11 @@ void *msim_arena_alloc(struct msim_arena *a, size_t bytes)
     a->used += need;
     return p;
 }
+
+const char *msim_arena_text(struct msim_arena *a, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = msim_arena_alloc(a, size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}

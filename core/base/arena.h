@@ -26,4 +26,7 @@ void msim_arena_absorb(struct msim_arena *a, struct msim_arena *from);
 /* `bytes` of zeroed memory aligned to 16, or NULL when memory is out. */
 void *msim_arena_alloc(struct msim_arena *a, size_t bytes);
 
+/* A copy of a text, or NULL when memory is out. */
+const char *msim_arena_text(struct msim_arena *a, const char *text);
+
 #endif

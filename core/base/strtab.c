@@ -103,17 +103,13 @@ static enum msim_status rehash(struct msim_strtab *t)
     return MSIM_OK;
 }
 
-enum msim_status msim_strtab_add(struct msim_strtab *t, const char *s,
-                                 size_t len, uint32_t *id)
+static enum msim_status add(struct msim_strtab *t, const char *s, size_t len,
+                            uint32_t hash, uint32_t *id)
 {
-    uint32_t hash, slot;
+    uint32_t slot = probe(t, s, len, hash);
     struct entry *e;
     char *copy;
 
-    if (len > UINT32_MAX / 2)
-        return MSIM_ELIMIT;
-    hash = hash_bytes(s, len);
-    slot = probe(t, s, len, hash);
     if (t->slots[slot]) {
         *id = t->slots[slot] - 1;
         return MSIM_OK;
@@ -133,6 +129,34 @@ enum msim_status msim_strtab_add(struct msim_strtab *t, const char *s,
     *id = t->count++;
     t->slots[slot] = *id + 1;
     return MSIM_OK;
+}
+
+enum msim_status msim_strtab_add(struct msim_strtab *t, const char *s,
+                                 size_t len, uint32_t *id)
+{
+    if (len > UINT32_MAX / 2)
+        return MSIM_ELIMIT;
+    return add(t, s, len, hash_bytes(s, len), id);
+}
+
+enum msim_status msim_strtab_join(struct msim_strtab *t,
+                                  const struct msim_strtab *from,
+                                  uint32_t **numbers)
+{
+    uint32_t *ids = malloc(from->count * sizeof(*ids));
+    enum msim_status status = ids ? MSIM_OK : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; i < from->count && status == MSIM_OK; i++) {
+        const struct entry *e = &from->entries[i];
+
+        status = add(t, e->text, e->len, e->hash, &ids[i]);
+    }
+    if (status != MSIM_OK) {
+        free(ids);
+        ids = NULL;
+    }
+    *numbers = ids;
+    return status;
 }
 
 uint32_t msim_strtab_find(const struct msim_strtab *t, const char *s)

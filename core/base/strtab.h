@@ -25,6 +25,16 @@ MSIM_MUST_CHECK
 enum msim_status msim_strtab_add(struct msim_strtab *t, const char *s,
                                  size_t len, uint32_t *id);
 
+/*
+ * Intern all texts of `from`, in the order of their numbers: `(*numbers)[i]` is
+ * the number in `t` of text `i` of `from`. On success it is the caller's to
+ * free, on failure NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_strtab_join(struct msim_strtab *t,
+                                  const struct msim_strtab *from,
+                                  uint32_t **numbers);
+
 /* The number of `s`, or UINT32_MAX where it was never added. */
 uint32_t msim_strtab_find(const struct msim_strtab *t, const char *s);
 

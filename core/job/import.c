@@ -132,14 +132,6 @@ enum msim_status msim_import_keep(struct msim_job *job,
     return MSIM_OK;
 }
 
-static const char *copy_text(struct msim_arena *arena, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = msim_arena_alloc(arena, size);
-
-    return copy ? memcpy(copy, text, size) : NULL;
-}
-
 static enum msim_status copy_file(struct msim_arena *arena,
                                   const struct msim_file_info *from,
                                   struct msim_file_info *to)
@@ -148,15 +140,15 @@ static enum msim_status copy_file(struct msim_arena *arena,
     struct msim_import_row *rows =
         msim_arena_alloc(arena, ((size_t)n + 1) * sizeof(*rows));
 
-    *to = (struct msim_file_info){.path = copy_text(arena, from->path),
+    *to = (struct msim_file_info){.path = msim_arena_text(arena, from->path),
                                   .events = from->events,
                                   .import = {from->import.read, rows, n}};
     if (!rows || !to->path)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         rows[i] = from->import.rows[i];
-        rows[i].name = copy_text(arena, rows[i].name);
-        rows[i].example = copy_text(arena, rows[i].example);
+        rows[i].name = msim_arena_text(arena, rows[i].name);
+        rows[i].example = msim_arena_text(arena, rows[i].example);
         if (!rows[i].name || !rows[i].example)
             return MSIM_ENOMEM;
     }

@@ -9,11 +9,10 @@
 #include "core/job/import.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
+#include "core/job/job_inputs.h"
 #include "core/job/link.h"
-#include "core/job/open_input.h"
 #include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
-#include "core/job/read_file.h"
 #include "core/job/whole_steps.h"
 #include "core/link/link_et.h"
 #include "core/trace/order.h"
@@ -22,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A file that was read, before it becomes a rank or a part of one. */
 struct part {
@@ -39,15 +37,9 @@ struct loading {
     uint32_t n, cap;
     struct msim_trace_clock *clocks; /* by rank */
     const char *groups; /* a file that lists them was named; or NULL */
+    struct msim_job_files files;
+    const struct msim_job_text *texts; /* instead of files */
 };
-
-static const char *keep(struct msim_job *job, const char *text)
-{
-    size_t len = strlen(text) + 1;
-    char *copy = msim_arena_alloc(&job->arena, len);
-
-    return copy ? memcpy(copy, text, len) : NULL;
-}
 
 /* ---- one file ----------------------------------------------------------- */
 
@@ -86,7 +78,7 @@ static enum msim_status describe(struct loading *l, struct part *p,
     const struct msim_trace *t = p->read.trace;
 
     p->info = (struct msim_file_info){
-        .path = keep(l->job, path),
+        .path = msim_arena_text(&l->job->arena, path),
         .format = p->read.format,
         .version = msim_strtab_text(strings, p->read.version),
         .gpu = msim_strtab_text(strings, t->gpu_properties.name),
@@ -99,34 +91,6 @@ static enum msim_status describe(struct loading *l, struct part *p,
     count_rows(t, &p->info);
     return msim_recorded_memory_find(t, &MSIM_TIME_RANGE_ALL, 1, &l->job->arena,
                                      &p->info.memory);
-}
-
-/* Where a file's bytes come from: without bytes, from the path that is its
- * name. */
-/* Can it be read again from its beginning? */
-static bool is_lasting(const struct msim_job_text *from)
-{
-    struct stat st;
-
-    return from->bytes || (strcmp(from->name, "-") != 0 &&
-                           stat(from->name, &st) == 0 && S_ISREG(st.st_mode));
-}
-
-static enum msim_status read_once(struct loading *l,
-                                  const struct msim_job_text *from, bool repair,
-                                  struct msim_read_result *read,
-                                  struct msim_error *err)
-{
-    struct msim_input *in;
-    char *text = NULL;
-    enum msim_status status;
-
-    *err = (struct msim_error){0};
-    MSIM_TRY(msim_open_input(&in, &text, from, l->opt, err));
-    status = msim_read_file(read, in, l->job->strings, l->opt, repair, err);
-    msim_input_close(in);
-    free(text);
-    return status;
 }
 
 /* `trace` becomes the part's. */
@@ -172,28 +136,6 @@ static enum msim_status keep_processes(struct loading *l,
     return MSIM_OK;
 }
 
-/* Read one file and keep it if it is a trace. Faults are looked for where there
- * is one; what comes through a pipe comes but once. */
-static enum msim_status add_part(struct loading *l,
-                                 const struct msim_job_text *from,
-                                 struct msim_error *err)
-{
-    struct msim_read_result read = {0};
-    bool lasting = is_lasting(from);
-    enum msim_status status = read_once(l, from, !lasting, &read, err);
-
-    if (lasting && (status == MSIM_ESYNTAX ||
-                    (read.salvaged && read.damage.status == MSIM_ESYNTAX))) {
-        msim_read_result_release(&read);
-        status = read_once(l, from, true, &read, err);
-    }
-    if (status != MSIM_OK || !read.trace)
-        return status;
-    status = keep_processes(l, &read, from->name);
-    msim_read_result_release(&read);
-    return status;
-}
-
 /* A trace that was found makes its folder an input; what else lies there, such
  * as charts of an earlier run, is none. */
 static enum msim_status note_read(const struct msim_job_file *file,
@@ -211,32 +153,66 @@ static enum msim_status note_read(const struct msim_job_file *file,
     return status;
 }
 
-static enum msim_status load_file(struct loading *l,
-                                  const struct msim_job_file *file)
+/* Keep a file that was read if it is a trace. */
+static enum msim_status take_file(void *ctx, uint32_t i,
+                                  enum msim_status status,
+                                  struct msim_read_result *read,
+                                  struct msim_error *err)
 {
-    struct msim_error err = {0};
+    struct loading *l = ctx;
+    const struct msim_job_file *file = &l->files.all[i];
     uint32_t before = l->n;
-    enum msim_status status =
-        add_part(l, &(struct msim_job_text){.name = file->path}, &err);
 
+    if (status == MSIM_OK && read->trace)
+        status = keep_processes(l, read, file->path);
     if (!file->named && status != MSIM_OK && status != MSIM_ENOMEM &&
         !msim_job_looks_like_trace(file->path))
         return MSIM_OK;
     if (!file->named && status == MSIM_EFORMAT && l->n == before) {
-        msim_job_warn(l->job, "%s: left out: %s", file->path, err.text);
+        msim_job_warn(l->job, "%s: left out: %s", file->path, err->text);
         return MSIM_OK;
     }
     if (status == MSIM_OK && l->n == before && file->named &&
         msim_comm_groups_is(file->path))
-        l->groups = keep(l->job, file->path);
+        l->groups = msim_arena_text(&l->job->arena, file->path);
     else if (status == MSIM_OK && l->n == before && file->named)
-        status = msim_fail(&err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
+        status = msim_fail(err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "
                            "'traceEvents' (Kineto)");
     if (status == MSIM_OK && l->n > before)
-        status = note_read(file, &err);
+        status = note_read(file, err);
     if (status != MSIM_OK && l->err && l->err->status == MSIM_OK)
-        *l->err = err;
+        *l->err = *err;
+    return status;
+}
+
+static enum msim_status load_files(struct loading *l)
+{
+    struct msim_job_text *of = calloc((size_t)l->files.n + 1, sizeof(*of));
+    enum msim_status status;
+
+    if (!of)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->files.n; i++)
+        of[i].name = l->files.all[i].path;
+    status = msim_job_inputs_read(of, l->files.n, l->job->strings, l->opt,
+                                  take_file, l);
+    free(of);
+    return status;
+}
+
+/* The same of one that is in memory. */
+static enum msim_status take_text(void *ctx, uint32_t i,
+                                  enum msim_status status,
+                                  struct msim_read_result *read,
+                                  struct msim_error *err)
+{
+    struct loading *l = ctx;
+
+    if (status == MSIM_OK && read->trace)
+        status = keep_processes(l, read, l->texts[i].name);
+    if (status != MSIM_OK && l->err && l->err->status == MSIM_OK)
+        *l->err = *err;
     return status;
 }
 
@@ -555,18 +531,16 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
                                struct msim_error *err)
 {
     struct loading l = {.opt = opt};
-    struct msim_job_files files = {0};
     enum msim_status status = begin(&l, err);
-    uint32_t i;
 
     *out = NULL;
     if (status == MSIM_OK)
-        status = msim_job_files_find(&files, paths, n, err);
-    for (i = 0; i < files.n && status == MSIM_OK; i++)
-        status = load_file(&l, &files.all[i]);
+        status = msim_job_files_find(&l.files, paths, n, err);
+    if (status == MSIM_OK)
+        status = load_files(&l);
     if (status == MSIM_OK && l.n == 0)
-        status = fail_empty(&l, n ? paths[0] : NULL, files.n);
-    msim_job_files_release(&files);
+        status = fail_empty(&l, n ? paths[0] : NULL, l.files.n);
+    msim_job_files_release(&l.files);
     if (status == MSIM_OK)
         status = assemble(&l);
     return end(&l, status, out);
@@ -578,15 +552,13 @@ enum msim_status msim_job_load_texts(struct msim_job **out,
                                      const struct msim_load_options *opt,
                                      struct msim_error *err)
 {
-    struct loading l = {.opt = opt};
-    struct msim_error why = {0};
+    struct loading l = {.opt = opt, .texts = texts};
     enum msim_status status = begin(&l, err);
 
     *out = NULL;
-    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
-        status = add_part(&l, &texts[i], &why);
-    if (status != MSIM_OK && err && err->status == MSIM_OK)
-        *err = why;
+    if (status == MSIM_OK)
+        status =
+            msim_job_inputs_read(texts, n, l.job->strings, opt, take_text, &l);
     if (status == MSIM_OK && l.n == 0)
         status = msim_fail(err, MSIM_EFORMAT, n ? texts[0].name : NULL,
                            MSIM_OFFSET_NONE,

@@ -20,9 +20,10 @@ struct msim_load_options {
                            replay needs and costs do not */
     uint64_t memory;    /* bytes that may be taken; 0: half the machine's, since
                            the graph and its runs take as much again */
-    uint32_t threads;   /* 1: inflate and parse in turn; 2: overlapped */
-    /* Called now and then with bytes of input read so far and in all (0:
-     * not known); NULL: silence. */
+    uint32_t threads;   /* that read files, each its own; of one file, or of
+                           pipes: 1 inflates and parses in turn, 2 overlap */
+    /* Called now and then, by one thread at a time, with bytes of input read so
+     * far and in all (0: not known); NULL: silence. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
     /* Patterns of kernels that are communication, besides those whose names

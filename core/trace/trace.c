@@ -82,6 +82,42 @@ void msim_trace_free(struct msim_trace *t)
     free(t);
 }
 
+static void renumber_args(struct msim_trace *t, const uint32_t *number)
+{
+    for (uint32_t i = 0; i < t->n_args; i++)
+        if (t->args[i].kind == MSIM_ARG_STR)
+            t->args[i].v.i = number[t->args[i].v.i];
+}
+
+static void renumber_log(struct msim_import_log *log, const uint32_t *number)
+{
+    for (uint32_t i = 0; i < MSIM_IMPORT_KINDS + MSIM_IMPORT_NAMES; i++) {
+        log->rows[i].name = number[log->rows[i].name];
+        log->rows[i].example = number[log->rows[i].example];
+    }
+}
+
+void msim_trace_renumber(struct msim_trace *t,
+                         const struct msim_strtab *strings,
+                         const uint32_t *number)
+{
+#define X(column, text)                                                        \
+    for (uint32_t i = 0; i < t->n_##column; i++)                               \
+        t->column[i].text = number[t->column[i].text];
+    X(ops, name)
+    X(ops, schema)
+    X(calls, name)
+    X(gpu, name)
+    X(threads, name)
+    X(groups, name)
+#undef X
+    renumber_args(t, number);
+    renumber_log(&t->import, number);
+    t->host = number[t->host];
+    t->gpu_properties.name = number[t->gpu_properties.name];
+    t->strings = strings;
+}
+
 uint32_t msim_args_count(const struct msim_trace *t, uint32_t block)
 {
     const struct msim_arg *a, *end;

@@ -428,6 +428,12 @@ static inline const char *msim_trace_text(const struct msim_trace *t,
     return msim_strtab_text(t->strings, id);
 }
 
+/* Its texts are those of `strings` from here on: `number[i]` is there what `i`
+ * was in the table that it had. It has no `et` yet. */
+void msim_trace_renumber(struct msim_trace *t,
+                         const struct msim_strtab *strings,
+                         const uint32_t *number);
+
 /* How many top-level arguments a block has (0 for MSIM_NONE). */
 uint32_t msim_args_count(const struct msim_trace *t, uint32_t block);
 

@@ -6,220 +6,17 @@
 #include "core/base/csv.h"
 #include "core/base/nearest.h"
 #include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/job/import.h"
-#include "core/job/job_files.h"
-#include "core/job/read_file.h"
-#include "replay/fleet/fleet_groups.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A fleet while it is made. */
 struct making {
     struct msim_fleet *fleet;
-    struct msim_fleet_file *files; /* traces */
-    uint32_t n;
-    const struct msim_fleet_options *opt;
-    struct msim_error *err;
+    struct msim_fleet_files files;
 };
-
-static const char *keep(struct msim_fleet *fleet, const char *text)
-{
-    size_t len = strlen(text) + 1;
-    char *copy = msim_arena_alloc(&fleet->arena, len);
-
-    return copy ? memcpy(copy, text, len) : NULL;
-}
-
-MSIM_PRINTF(3, 4)
-static enum msim_status leave_out(struct msim_fleet *fleet, const char *path,
-                                  const char *fmt, ...)
-{
-    struct msim_fleet_left *out = &fleet->left_out[fleet->n_left_out];
-    char text[1200];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    out->path = keep(fleet, path);
-    out->reason = keep(fleet, text);
-    if (!out->path || !out->reason)
-        return MSIM_ENOMEM;
-    fleet->n_left_out++;
-    return MSIM_OK;
-}
-
-/* ---- files -------------------------------------------------------------- */
-
-struct identity {
-    dev_t device;
-    ino_t inode;
-    uint32_t at;
-};
-
-static int by_identity(const void *a, const void *b)
-{
-    const struct identity *x = a, *y = b;
-
-    if (x->device != y->device)
-        return MSIM_ORDER(x->device, y->device);
-    if (x->inode != y->inode)
-        return MSIM_ORDER(x->inode, y->inode);
-    return MSIM_ORDER(x->at, y->at);
-}
-
-static int by_path(const void *a, const void *b)
-{
-    const struct msim_job_file *x = a, *y = b;
-    int c = strcmp(x->path, y->path);
-
-    return c ? c : y->named - x->named;
-}
-
-/* Mark in `skip` what does not look like a trace, and files that were found
- * before, by this or by another name. */
-static enum msim_status find_skipped(const struct msim_job_files *found,
-                                     bool *skip)
-{
-    struct identity *ids = malloc(((size_t)found->n + 1) * sizeof(*ids));
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; ids && i < found->n; i++) {
-        const struct msim_job_file *f = &found->all[i];
-        struct stat st;
-
-        skip[i] = !f->named && !msim_job_looks_like_trace(f->path);
-        if (!skip[i] && stat(f->path, &st) == 0)
-            ids[n++] = (struct identity){st.st_dev, st.st_ino, i};
-    }
-    if (ids && n)
-        qsort(ids, n, sizeof(*ids), by_identity);
-    for (uint32_t i = 1; ids && i < n; i++)
-        skip[ids[i].at] |= ids[i].device == ids[i - 1].device &&
-                           ids[i].inode == ids[i - 1].inode;
-    free(ids);
-    return ids ? MSIM_OK : MSIM_ENOMEM;
-}
-
-/* JSON that holds no trace: a note that lies beside one. */
-static bool is_no_trace(const char *path)
-{
-    static const struct msim_load_options PLAIN = {.threads = 1};
-    struct msim_read_result read = {0};
-    struct msim_strtab *strings;
-    struct msim_input *in;
-    bool none = false;
-
-    if (msim_strtab_new(&strings) != MSIM_OK)
-        return false;
-    if (msim_input_open(&in, path, false, NULL) == MSIM_OK) {
-        none = msim_read_file(&read, in, strings, &PLAIN, false, NULL) ==
-                   MSIM_OK &&
-               !read.trace;
-        msim_read_result_release(&read);
-        msim_input_close(in);
-    }
-    msim_strtab_free(strings);
-    return none;
-}
-
-static enum msim_status reduce(struct making *m, struct msim_fleet_file *f,
-                               const struct msim_job *job)
-{
-    const struct msim_trace *t = job->ranks[0];
-
-    f->et = job->files[0].format == MSIM_FORMAT_ET;
-    f->ranks = job->n_ranks;
-    f->rank = f->ranks > 1 ? -1 : t->rank;
-    f->world = t->world_size;
-    f->gpu = keep(m->fleet, msim_trace_text(t, t->gpu_properties.name));
-    if (!f->gpu)
-        return MSIM_ENOMEM;
-    for (uint32_t r = 0; r < job->n_ranks; r++)
-        MSIM_TRY(msim_device_time_add(&f->time, job->ranks[r]));
-    f->empty = msim_device_time_total(&f->time) > 0
-                   ? NULL
-                   : msim_device_time_absent(t);
-    return MSIM_OK;
-}
-
-/* What became of the records of the job's files, which goes. */
-static enum msim_status keep_import(struct msim_fleet *fleet,
-                                    const struct msim_job *job)
-{
-    struct msim_file_info *copies;
-
-    MSIM_TRY(
-        msim_import_copy(&fleet->arena, job->files, job->n_files, &copies));
-    for (uint32_t i = 0; i < job->n_files; i++) {
-        MSIM_TRY(msim_grow((void **)&fleet->files, &fleet->cap_files,
-                           fleet->n_files, sizeof(*fleet->files)));
-        fleet->files[fleet->n_files++] = copies[i];
-    }
-    return MSIM_OK;
-}
-
-/* A file that was found, or is one of several (of `*`), may be broken: the rest
- * of the fleet is not. One that is not there was mistyped. */
-static enum msim_status read_file(struct making *m, const char *path,
-                                  bool named, bool several)
-{
-    struct msim_fleet_file *f = &m->files[m->n];
-    struct msim_error err = {0};
-    struct msim_job *job;
-    enum msim_status status =
-        msim_job_load(&job, &path, 1, &m->opt->load, &err);
-
-    if (status == MSIM_OK) {
-        *f = (struct msim_fleet_file){.path = keep(m->fleet, path),
-                                      .named = named};
-        status = f->path ? reduce(m, f, job) : MSIM_ENOMEM;
-        if (status == MSIM_OK)
-            status = keep_import(m->fleet, job);
-        m->n += status == MSIM_OK;
-        msim_job_free(job);
-        return status;
-    }
-    if (status == MSIM_ENOMEM ||
-        (named && !(several && access(path, R_OK) == 0))) {
-        if (m->err)
-            *m->err = err;
-        return status;
-    }
-    if (!named && status == MSIM_EFORMAT && is_no_trace(path))
-        return MSIM_OK;
-    return leave_out(m->fleet, path, "%s", err.text);
-}
-
-static enum msim_status read_files(struct making *m,
-                                   const struct msim_job_files *found,
-                                   const bool *skip)
-{
-    uint32_t n = 0, i = 0;
-
-    for (uint32_t k = 0; k < found->n; k++)
-        n += !skip[k];
-    m->files = calloc((size_t)n + 1, sizeof(*m->files));
-    m->fleet->left_out = msim_arena_alloc(
-        &m->fleet->arena, ((size_t)n + 1) * sizeof(*m->fleet->left_out));
-    if (!m->files || !m->fleet->left_out)
-        return MSIM_ENOMEM;
-    for (uint32_t k = 0; k < found->n; k++) {
-        if (skip[k])
-            continue;
-        if (m->opt->before)
-            m->opt->before(m->opt->ctx, i++, n);
-        MSIM_TRY(read_file(m, found->all[k].path, found->all[k].named, n > 1));
-    }
-    return MSIM_OK;
-}
 
 /* ---- jobs --------------------------------------------------------------- */
 
@@ -273,14 +70,14 @@ static enum msim_status add_job(struct making *m,
     if (!paths)
         return MSIM_ENOMEM;
     *job = (struct msim_fleet_job){.paths = paths, .gpu = ""};
-    job->name =
-        msim_fleet_job_name(&fleet->arena, m->files, m->n, of[0]->leader);
+    job->name = msim_fleet_job_name(&fleet->arena, m->files.all, m->files.n,
+                                    of[0]->leader);
     if (!job->name)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         add_file(job, paths, of[i]);
     if (!job->ranks)
-        return leave_out(fleet, job->name, "%s", of[0]->empty);
+        return msim_fleet_leave_out(&m->files, job->name, "%s", of[0]->empty);
     find_shares(job);
     fleet->n_jobs++;
     return MSIM_OK;
@@ -290,15 +87,16 @@ static enum msim_status add_jobs(struct making *m, struct msim_fleet_file **of)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < m->n; i++) {
-        struct msim_fleet_file *f = &m->files[i];
+    for (uint32_t i = 0; i < m->files.n; i++) {
+        struct msim_fleet_file *f = &m->files.all[i];
 
         if (f->twin == MSIM_NONE)
             of[n++] = f;
         else
-            MSIM_TRY(leave_out(m->fleet, f->path,
-                               "it is the same rank of the same job as '%s'",
-                               m->files[f->twin].path));
+            MSIM_TRY(msim_fleet_leave_out(
+                &m->files, f->path,
+                "it is the same rank of the same job as '%s'",
+                m->files.all[f->twin].path));
     }
     qsort(of, n, sizeof(struct msim_fleet_file *), in_job);
     for (uint32_t i = 0, len; i < n; i += len) {
@@ -325,13 +123,14 @@ static int longest_first(const void *a, const void *b)
 static enum msim_status make_jobs(struct making *m)
 {
     struct msim_fleet *fleet = m->fleet;
-    struct msim_fleet_file **of = malloc(((size_t)m->n + 1) * sizeof(*of));
+    struct msim_fleet_file **of =
+        malloc(((size_t)m->files.n + 1) * sizeof(*of));
     enum msim_status status = MSIM_ENOMEM;
 
-    fleet->jobs = msim_arena_alloc(&fleet->arena,
-                                   ((size_t)m->n + 1) * sizeof(*fleet->jobs));
+    fleet->jobs = msim_arena_alloc(&fleet->arena, ((size_t)m->files.n + 1) *
+                                                      sizeof(*fleet->jobs));
     if (of && fleet->jobs)
-        status = msim_fleet_group(&fleet->arena, m->files, m->n);
+        status = msim_fleet_group(&fleet->arena, m->files.all, m->files.n);
     if (status == MSIM_OK)
         status = add_jobs(m, of);
     free(of);
@@ -470,7 +269,7 @@ enum msim_status msim_fleet_weigh_by(struct msim_fleet *fleet, const char *path,
     MSIM_TRY(status);
     for (uint32_t i = 0; i < fleet->n_jobs; i++)
         fleet->jobs[i].weight = fmax(0, fleet->jobs[i].weight);
-    fleet->weighed_by = keep(fleet, path);
+    fleet->weighed_by = msim_arena_text(&fleet->arena, path);
     if (!fleet->weighed_by)
         return MSIM_ENOMEM;
     settle(fleet);
@@ -479,42 +278,40 @@ enum msim_status msim_fleet_weigh_by(struct msim_fleet *fleet, const char *path,
 
 /* ---- the whole ---------------------------------------------------------- */
 
-static enum msim_status fail_empty(const struct making *m,
-                                   const struct msim_job_files *found,
-                                   const char *path)
+static enum msim_status fail_empty(const struct msim_fleet_files *files,
+                                   const char *path, struct msim_error *err)
 {
-    const struct msim_fleet *fleet = m->fleet;
-
-    if (fleet->n_left_out)
-        return msim_fail(m->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+    if (files->n_left_out)
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                          "no job with times: %u left out, such as '%s': %s",
-                         fleet->n_left_out, fleet->left_out[0].path,
-                         fleet->left_out[0].reason);
-    return msim_fail(m->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         files->n_left_out, files->left_out[0].path,
+                         files->left_out[0].reason);
+    return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                      "no trace in %u files, want Kineto (.json, .json.gz) or "
                      "Chakra (.et) with times",
-                     found->n);
+                     files->n_found);
 }
 
-static enum msim_status make(struct making *m, struct msim_job_files *found,
-                             const char *const *paths, uint32_t n)
+/* What was found goes over to the fleet. */
+static void take_files(struct msim_fleet *fleet, struct msim_fleet_files *files)
 {
-    enum msim_status status = msim_job_files_find(found, paths, n, m->err);
-    bool *skip = calloc((size_t)found->n + 1, sizeof(*skip));
+    fleet->left_out = files->left_out;
+    fleet->n_left_out = files->n_left_out;
+    fleet->files = files->imports;
+    fleet->n_files = files->n_imports;
+    files->imports = NULL;
+}
 
-    if (status == MSIM_OK && !skip)
-        status = MSIM_ENOMEM;
-    if (status == MSIM_OK && found->n)
-        qsort(found->all, found->n, sizeof(*found->all), by_path);
-    if (status == MSIM_OK)
-        status = find_skipped(found, skip);
-    if (status == MSIM_OK)
-        status = read_files(m, found, skip);
-    free(skip);
-    MSIM_TRY(status);
+static enum msim_status make(struct making *m, const char *const *paths,
+                             uint32_t n, const struct msim_fleet_options *opt,
+                             struct msim_error *err)
+{
+    MSIM_TRY(
+        msim_fleet_files_read(&m->files, &m->fleet->arena, paths, n, opt, err));
     MSIM_TRY(make_jobs(m));
     if (!m->fleet->n_jobs)
-        return fail_empty(m, found, n ? paths[0] : NULL);
+        return fail_empty(&m->files, n ? paths[0] : NULL, err);
+    take_files(m->fleet, &m->files);
     weigh_traced(m->fleet);
     return MSIM_OK;
 }
@@ -524,18 +321,16 @@ enum msim_status msim_fleet_load(struct msim_fleet **out,
                                  const struct msim_fleet_options *opt,
                                  struct msim_error *err)
 {
-    struct making m = {.opt = opt, .err = err};
-    struct msim_job_files found = {0};
+    struct making m = {0};
     enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
     m.fleet = calloc(1, sizeof(*m.fleet));
     if (m.fleet) {
         msim_arena_init(&m.fleet->arena);
-        status = make(&m, &found, paths, n);
+        status = make(&m, paths, n, opt, err);
     }
-    free(m.files);
-    msim_job_files_release(&found);
+    msim_fleet_files_release(&m.files);
     if (status != MSIM_OK) {
         msim_fleet_free(m.fleet);
         return status;

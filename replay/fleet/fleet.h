@@ -3,17 +3,13 @@
  * kind of work.
  *
  * Every file is loaded by itself, reduced and released, so that a fleet takes
- * the memory of its largest trace. Then files become jobs (fleet_groups.h says
- * how). A job weighs what its devices were traced for, summed over ranks; or
- * as much as every other job; or what a table says.
+ * the memory of its largest trace, once a thread. Then files become jobs
+ * (fleet_groups.h says how). A job weighs what its devices were traced for,
+ * summed over ranks; or as much as every other job; or what a table says.
  */
 #ifndef MSIM_REPLAY_FLEET_FLEET_H
 #define MSIM_REPLAY_FLEET_FLEET_H
-#include "core/base/arena.h"
-#include "core/read/format.h"
-#include "replay/fleet/device_time.h"
-
-struct msim_file_info;
+#include "replay/fleet/fleet_files.h"
 
 struct msim_fleet_job {
     const char *name; /* its folder, where nothing else is in or below that;
@@ -28,28 +24,15 @@ struct msim_fleet_job {
     double weight;                       /* its part of the fleet: sums to 1 */
 };
 
-/* What was found and cannot be weighed. */
-struct msim_fleet_left {
-    const char *path, *reason;
-};
-
 struct msim_fleet {
     struct msim_arena arena;     /* owns all below */
     struct msim_fleet_job *jobs; /* longest first, equal ones by name */
     struct msim_fleet_left *left_out;
     uint32_t n_jobs, n_left_out;
-    struct msim_file_info
-        *files; /* what became of their records; on the heap */
-    uint32_t n_files, cap_files;
+    struct msim_file_info *files; /* what became of records; on the heap */
+    uint32_t n_files;
     const char *weighed_by; /* "traced time", "job", or the table's path */
     double share[MSIM_FAMILY_COUNT + 1]; /* of the fleet's time by kind */
-};
-
-struct msim_fleet_options {
-    struct msim_load_options load;
-    /* Before file `i` of `n` is read; NULL: silence. */
-    void (*before)(void *ctx, uint32_t i, uint32_t n);
-    void *ctx;
 };
 
 /*

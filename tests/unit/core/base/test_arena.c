@@ -191,12 +191,27 @@ static void test_vec__text(void)
     free(v.data);
 }
 
+static void test_arena__text(void)
+{
+    struct msim_arena a;
+    char text[] = "text";
+    const char *copy;
+
+    msim_arena_init(&a);
+    copy = msim_arena_text(&a, text);
+    text[0] = 'n';
+    CHECK_STR(copy, "text");
+    CHECK_STR(msim_arena_text(&a, ""), "");
+    msim_arena_release(&a);
+}
+
 int main(void)
 {
     RUN(test_arena__pieces);
     RUN(test_arena__chunks);
     RUN(test_arena__large);
     RUN(test_arena__absorbs);
+    RUN(test_arena__text);
     RUN(test_vec__grows);
     RUN(test_vec__limits);
     RUN(test_vec__adds);

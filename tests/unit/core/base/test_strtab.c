@@ -5,6 +5,8 @@
 #include "core/base/strtab.h"
 #include "tests/check.h"
 
+#include <stdlib.h>
+
 static struct msim_strtab *make(void)
 {
     struct msim_strtab *t = NULL;
@@ -111,11 +113,39 @@ static void test_strtab__too_long(void)
     msim_strtab_free(t);
 }
 
+/* Texts of another table join in their order, those with a NUL as a whole; what
+ * is there already keeps its number. */
+static void test_strtab__joined(void)
+{
+    struct msim_strtab *t = make(), *from = make();
+    uint32_t *numbers = NULL;
+
+    REQUIRE(t != NULL && from != NULL);
+    CHECK_UINT(add(t, "a", 1), 1);
+    CHECK_UINT(add(t, "both", 4), 2);
+    CHECK_UINT(add(from, "x\0y", 3), 1);
+    CHECK_UINT(add(from, "both", 4), 2);
+    CHECK_UINT(add(from, "x\0z", 3), 3);
+    CHECK_INT(msim_strtab_join(t, from, &numbers), MSIM_OK);
+    REQUIRE(numbers != NULL);
+    CHECK_UINT(numbers[0], 0);
+    CHECK_UINT(numbers[1], 3);
+    CHECK_UINT(numbers[2], 2);
+    CHECK_UINT(numbers[3], 4);
+    free(numbers);
+    msim_strtab_free(from);
+    CHECK_UINT(msim_strtab_count(t), 5);
+    CHECK_UINT(add(t, "x\0z", 3), 4);
+    CHECK_STR(msim_strtab_text(t, 4), "x");
+    msim_strtab_free(t);
+}
+
 int main(void)
 {
     RUN(test_strtab__numbers);
     RUN(test_strtab__told_apart);
     RUN(test_strtab__many);
     RUN(test_strtab__too_long);
+    RUN(test_strtab__joined);
     return check_summary();
 }

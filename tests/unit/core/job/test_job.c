@@ -337,9 +337,12 @@ static void test_job__broken_file_in_a_folder(void)
     folder_add(&f, "rank0.json",
                KINETO("", X("cpu_op", "a", "1", "1", "5", "")));
     folder_add(&f, "rank1.json", "{\"traceEvents\":[{\"ph\":");
-    CHECK(!load(&f, 1, &err));
-    CHECK_INT(err.status, MSIM_ETRUNCATED);
-    CHECK(strstr(err.file, "rank1.json"));
+    folder_add(&f, "rank2.json", "{\"traceEvents\":[}");
+    for (uint32_t threads = 1; threads < 5; threads++) { /* the first is told */
+        CHECK(!load(&f, threads, &err));
+        CHECK_INT(err.status, MSIM_ETRUNCATED);
+        CHECK(strstr(err.file, "rank1.json"));
+    }
     folder_end(&f);
 }
 

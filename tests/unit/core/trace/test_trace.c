@@ -181,6 +181,56 @@ static void test_trace__release(void)
     msim_trace_free(NULL);
 }
 
+/* Whatever is a text gets its number in the other table: text i is there
+ * i + 10. */
+static void test_trace__renumber(void)
+{
+    struct msim_op ops[] = {{.name = 1, .schema = 2}, {.name = 3}};
+    struct msim_call calls[] = {{.name = 4}};
+    struct msim_gpu gpu[] = {{.name = 5}};
+    struct msim_thread threads[] = {{.name = 6}};
+    struct msim_group groups[] = {{.name = 7}};
+    struct msim_arg list[] = {{.kind = MSIM_ARG_INT, .v.i = 1},
+                              {.kind = MSIM_ARG_STR, .v.i = 8}};
+    struct msim_trace t = {.ops = ops,
+                           .n_ops = 2,
+                           .calls = calls,
+                           .n_calls = 1,
+                           .gpu = gpu,
+                           .n_gpu = 1,
+                           .threads = threads,
+                           .n_threads = 1,
+                           .groups = groups,
+                           .n_groups = 1,
+                           .args = list,
+                           .n_args = 2,
+                           .host = 9,
+                           .gpu_properties.name = 10};
+    const struct msim_strtab *other = (const struct msim_strtab *)&t;
+    uint32_t number[13] = {0}, last = MSIM_IMPORT_KINDS + MSIM_IMPORT_NAMES - 1;
+
+    for (uint32_t i = 1; i < 13; i++)
+        number[i] = i + 10;
+    t.import.rows[0].example = 11;
+    t.import.rows[last].name = 12;
+    msim_trace_renumber(&t, other, number);
+    CHECK_UINT(ops[0].name, 11);
+    CHECK_UINT(ops[0].schema, 12);
+    CHECK_UINT(ops[1].name, 13);
+    CHECK_UINT(ops[1].schema, 0);
+    CHECK_UINT(calls[0].name, 14);
+    CHECK_UINT(gpu[0].name, 15);
+    CHECK_UINT(threads[0].name, 16);
+    CHECK_UINT(groups[0].name, 17);
+    CHECK_INT(list[0].v.i, 1);
+    CHECK_INT(list[1].v.i, 18);
+    CHECK_UINT(t.host, 19);
+    CHECK_UINT(t.gpu_properties.name, 20);
+    CHECK_UINT(t.import.rows[0].example, 21);
+    CHECK_UINT(t.import.rows[last].name, 22);
+    CHECK(t.strings == other);
+}
+
 int main(void)
 {
     RUN(test_trace__types);
@@ -190,5 +240,6 @@ int main(void)
     RUN(test_trace__layouts);
     RUN(test_trace__gpus);
     RUN(test_trace__release);
+    RUN(test_trace__renumber);
     return check_summary();
 }

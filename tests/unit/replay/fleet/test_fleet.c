@@ -162,7 +162,7 @@ static void write_trace(const char *name, int us)
     write_rank(name, 0, 1, us);
 }
 
-static uint32_t seen, of;
+static uint32_t seen, of, threads;
 
 static void before(void *ctx, uint32_t i, uint32_t n)
 {
@@ -176,7 +176,7 @@ static enum msim_status load(struct msim_fleet **fleet,
                              struct msim_error *err)
 {
     struct msim_fleet_options opt = {
-        .load = {.threads = 1}, .before = before, .ctx = &seen};
+        .load = {.threads = threads}, .before = before, .ctx = &seen};
 
     seen = of = 0;
     *err = (struct msim_error){0};
@@ -314,6 +314,24 @@ static void test_load__nothing(void)
     unlink(path_of("note.json"));
 }
 
+/* What finds no room beside others is read again alone, before it is left out:
+ * in the order of paths. */
+static void test_load__no_room(void)
+{
+    const char *paths[] = {folder};
+    struct msim_fleet_options opt = {.load = {.threads = threads, .memory = 1}};
+    struct msim_error err = {0};
+    struct msim_fleet *fleet;
+
+    write_trace("a.json", 100);
+    write_trace("b.json", 100);
+    CHECK_INT(msim_fleet_load(&fleet, paths, 1, &opt, &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "no job with times: 2 left out, such as '"));
+    CHECK(strstr(err.text, "a.json': the traces take more than"));
+    unlink(path_of("a.json"));
+    unlink(path_of("b.json"));
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -321,11 +339,14 @@ int main(void)
     RUN(test_weights__alike);
     RUN(test_weights__of_a_table);
     RUN(test_weights__refused);
-    RUN(test_load__ranks);
-    RUN(test_load__execution_trace);
-    RUN(test_load__a_folder);
-    RUN(test_load__named);
-    RUN(test_load__nothing);
+    for (threads = 1; threads < 4; threads++) {
+        RUN(test_load__ranks);
+        RUN(test_load__execution_trace);
+        RUN(test_load__a_folder);
+        RUN(test_load__named);
+        RUN(test_load__nothing);
+        RUN(test_load__no_room);
+    }
     CHECK_INT(rmdir(folder), 0);
     return check_summary();
 }
