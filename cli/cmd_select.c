@@ -6,6 +6,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "replay/fleet/fleet_merge.h"
 #include "replay/fleet/report_selection.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 
 struct settings {
     uint32_t k; /* 0: not given */
+    bool merge;
     const char *weight, *chart;
     enum msim_output output;
     struct msim_load_options load;
@@ -58,6 +60,11 @@ static const struct msim_option OPTIONS[] = {
      FIELD(output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a job, instead of text"},
+    {.name = "merge",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(merge),
+     .help = "the files are answers of select --json: put the jobs of all of "
+             "them together, as if their traces had been read at once"},
     MSIM_OPTION_CHART_ROW(struct settings, chart),
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
@@ -68,6 +75,7 @@ static const char *const EXAMPLES[] = {
     "mystique-sim select traces/ -k 4",
     "mystique-sim select --csv traces/ > jobs.csv",
     "mystique-sim select --weight hours.csv --chart fleet.svg traces/",
+    "mystique-sim select --merge part-1.json part-2.json",
     NULL,
 };
 
@@ -99,6 +107,9 @@ static enum msim_status load(struct msim_fleet **out, const struct settings *s,
         .load = s->load, .before = msim_progress_count, .ctx = &progress};
     enum msim_status status;
 
+    if (s->merge)
+        return msim_fleet_merge(out, (const char *const *)files->items,
+                                (uint32_t)files->n, err);
     msim_progress_start(&progress, "reading");
     status = msim_fleet_load(out, (const char *const *)files->items,
                              (uint32_t)files->n, &opt, err);

@@ -107,19 +107,6 @@ static enum msim_status add_jobs(struct making *m, struct msim_fleet_file **of)
     return MSIM_OK;
 }
 
-/* By what they are, so that names decide between equal ones only. */
-static int longest_first(const void *a, const void *b)
-{
-    const struct msim_fleet_job *x = a, *y = b;
-
-    if (x->total_us != y->total_us)
-        return MSIM_ORDER(y->total_us, x->total_us);
-    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
-        if (x->time.us[k] != y->time.us[k])
-            return MSIM_ORDER(y->time.us[k], x->time.us[k]);
-    return strcmp(x->name, y->name);
-}
-
 static enum msim_status make_jobs(struct making *m)
 {
     struct msim_fleet *fleet = m->fleet;
@@ -134,8 +121,6 @@ static enum msim_status make_jobs(struct making *m)
     if (status == MSIM_OK)
         status = add_jobs(m, of);
     free(of);
-    if (status == MSIM_OK && fleet->n_jobs)
-        qsort(fleet->jobs, fleet->n_jobs, sizeof(*fleet->jobs), longest_first);
     return status;
 }
 
@@ -158,8 +143,22 @@ static void settle(struct msim_fleet *fleet)
     }
 }
 
-static void weigh_traced(struct msim_fleet *fleet)
+/* By what they are, so that names decide between equal ones only. */
+static int longest_first(const void *a, const void *b)
 {
+    const struct msim_fleet_job *x = a, *y = b;
+
+    if (x->total_us != y->total_us)
+        return MSIM_ORDER(y->total_us, x->total_us);
+    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
+        if (x->time.us[k] != y->time.us[k])
+            return MSIM_ORDER(y->time.us[k], x->time.us[k]);
+    return strcmp(x->name, y->name);
+}
+
+void msim_fleet_weigh_traced(struct msim_fleet *fleet)
+{
+    qsort(fleet->jobs, fleet->n_jobs, sizeof(*fleet->jobs), longest_first);
     fleet->weighed_by = "traced time";
     for (uint32_t i = 0; i < fleet->n_jobs; i++)
         fleet->jobs[i].weight = fleet->jobs[i].total_us;
@@ -312,7 +311,7 @@ static enum msim_status make(struct making *m, const char *const *paths,
     if (!m->fleet->n_jobs)
         return fail_empty(&m->files, n ? paths[0] : NULL, err);
     take_files(m->fleet, &m->files);
-    weigh_traced(m->fleet);
+    msim_fleet_weigh_traced(m->fleet);
     return MSIM_OK;
 }
 

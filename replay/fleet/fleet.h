@@ -49,6 +49,11 @@ enum msim_status msim_fleet_load(struct msim_fleet **out,
                                  struct msim_error *err);
 void msim_fleet_free(struct msim_fleet *fleet); /* accepts NULL */
 
+/* Put the jobs, of which there are some, in order; they weigh their traced
+ * time.
+ */
+void msim_fleet_weigh_traced(struct msim_fleet *fleet);
+
 /* All jobs weigh the same. */
 void msim_fleet_weigh_alike(struct msim_fleet *fleet);
 
