@@ -6,9 +6,10 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/report/write/report.h"
+#include "replay/fleet/activities.h"
 
 struct settings {
-    bool json;
+    enum msim_output output;
     struct msim_load_options load;
 };
 
@@ -22,9 +23,17 @@ static enum msim_status parse_communication(void *settings, const char *value,
 
 static const struct msim_option OPTIONS[] = {
     {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_JSON,
      .help = "print JSON (schema mystique-sim/info/1) instead of text"},
+    {.name = "csv",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_CSV,
+     .help =
+         "print CSV instead, one line an operator, label, call and activity "
+         "of a GPU, for other programs (scripts/fleet/to_parquet.py)"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
@@ -46,6 +55,15 @@ static const struct msim_command COMMAND = {
     .min_operands = 1,
 };
 
+static enum msim_status print(const struct msim_job *job,
+                              enum msim_output output)
+{
+    if (output == MSIM_OUTPUT_CSV)
+        return msim_activities_csv(job, stdout);
+    return output == MSIM_OUTPUT_JSON ? msim_info_json(job, stdout)
+                                      : msim_info_text(job, stdout);
+}
+
 int msim_cmd_info(int argc, char **argv)
 {
     struct settings s = {.load = {.threads = 2}};
@@ -59,10 +77,10 @@ int msim_cmd_info(int argc, char **argv)
         return rc;
     status = msim_load_job(&job, &files, &s.load, &err);
     if (status == MSIM_OK)
-        status =
-            s.json ? msim_info_json(job, stdout) : msim_info_text(job, stdout);
+        status = print(job, s.output);
     if (status == MSIM_OK)
-        msim_message_warnings(job->warnings, job->n_warnings, !s.json);
+        msim_message_warnings(job->warnings, job->n_warnings,
+                              s.output == MSIM_OUTPUT_TEXT);
     msim_job_free(job);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -76,18 +76,25 @@ static void put(struct boundaries *b, msim_ps at, int64_t device, uint32_t kind,
 
 /* ---- GPUs --------------------------------------------------------------- */
 
+uint32_t msim_gpu_time_kind(const struct msim_trace *t, const uint8_t *family,
+                            uint32_t i)
+{
+    if (family[i] == MSIM_FAMILY_BOUND && t->gpu[i].kind == MSIM_GPU_KERNEL)
+        return msim_kernel_family(msim_trace_text(t, t->gpu[i].name));
+    return family[i];
+}
+
 static void put_gpu(struct boundaries *b, const struct msim_trace *t,
                     const uint8_t *family)
 {
     for (uint32_t i = 0; i < t->n_gpu; i++) {
         const struct msim_gpu *e = &t->gpu[i];
         int64_t device = t->streams[e->stream].device;
-        uint32_t kind = family[i];
+        uint32_t kind;
 
         if (!has_time(e->start, e->dur))
             continue;
-        if (kind == MSIM_FAMILY_BOUND && e->kind == MSIM_GPU_KERNEL)
-            kind = msim_kernel_family(msim_trace_text(t, e->name));
+        kind = msim_gpu_time_kind(t, family, i);
         put(b, e->start, device, kind, 1);
         put(b, e->start + e->dur, device, kind, -1);
     }

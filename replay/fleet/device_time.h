@@ -29,6 +29,11 @@
 /* "gemm", ..., "other", "idle". */
 const char *msim_time_kind_text(uint32_t kind);
 
+/* The kind of GPU activity `i`: its family, of msim_gpu_families(), or that of
+ * its kernel's name where the operator does not tell. */
+uint32_t msim_gpu_time_kind(const struct msim_trace *t, const uint8_t *family,
+                            uint32_t i);
+
 struct msim_device_time {
     double us[MSIM_FAMILY_COUNT + 1];
     uint32_t gpus, cpus;
