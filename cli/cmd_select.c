@@ -130,7 +130,7 @@ static enum msim_status weigh(struct msim_fleet *fleet, const char *weight,
 
 static enum msim_status choose(struct msim_selection **out,
                                const struct msim_fleet *fleet, uint32_t k,
-                               struct msim_error *err)
+                               uint32_t threads, struct msim_error *err)
 {
     if (k > fleet->n_jobs)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
@@ -139,7 +139,7 @@ static enum msim_status choose(struct msim_selection **out,
                          k, fleet->n_jobs);
     if (!k)
         k = fleet->n_jobs < USUAL ? fleet->n_jobs : USUAL;
-    return msim_selection_new(out, fleet, k);
+    return msim_selection_new(out, fleet, k, threads);
 }
 
 static enum msim_status write_report(const struct msim_selection *selection,
@@ -180,7 +180,7 @@ static enum msim_status select_jobs(const struct settings *s,
                      fleet->left_out[i].reason);
     status = weigh(fleet, s->weight, err);
     if (status == MSIM_OK)
-        status = choose(&selection, fleet, s->k, err);
+        status = choose(&selection, fleet, s->k, s->load.threads, err);
     if (status == MSIM_OK)
         status = report(s, selection, err);
     msim_selection_free(selection);

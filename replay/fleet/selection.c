@@ -72,7 +72,7 @@ static void fill_shares(struct msim_selection *s)
     }
 }
 
-static enum msim_status choose(struct msim_selection *s)
+static enum msim_status choose(struct msim_selection *s, uint32_t threads)
 {
     uint32_t n = s->fleet->n_jobs;
     double *at = malloc((size_t)n * sizeof(s->fleet->share));
@@ -88,7 +88,7 @@ static enum msim_status choose(struct msim_selection *s)
     if (at && mass)
         status = msim_subset_choose(
             &subset, &(struct msim_points){at, mass, n, MSIM_TIME_KINDS}, s->n,
-            MSIM_SUBSET_EFFORT);
+            MSIM_SUBSET_EFFORT, threads);
     if (status == MSIM_OK) {
         fill_chosen(s, &subset);
         fill_jobs(s, &subset);
@@ -101,7 +101,8 @@ static enum msim_status choose(struct msim_selection *s)
 }
 
 enum msim_status msim_selection_new(struct msim_selection **out,
-                                    const struct msim_fleet *fleet, uint32_t k)
+                                    const struct msim_fleet *fleet, uint32_t k,
+                                    uint32_t threads)
 {
     struct msim_selection *s = calloc(1, sizeof(*s));
     enum msim_status status = MSIM_ENOMEM;
@@ -114,7 +115,7 @@ enum msim_status msim_selection_new(struct msim_selection **out,
         s->stood_for_by = calloc(fleet->n_jobs, sizeof(*s->stood_for_by));
         s->distance = calloc(fleet->n_jobs, sizeof(*s->distance));
         if (s->chosen && s->stood_for_by && s->distance)
-            status = choose(s);
+            status = choose(s, threads);
     }
     if (status != MSIM_OK) {
         msim_selection_free(s);

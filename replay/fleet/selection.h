@@ -32,7 +32,8 @@ struct msim_selection {
  * msim_selection_free(); on failure `*out` is NULL. */
 MSIM_MUST_CHECK
 enum msim_status msim_selection_new(struct msim_selection **out,
-                                    const struct msim_fleet *fleet, uint32_t k);
+                                    const struct msim_fleet *fleet, uint32_t k,
+                                    uint32_t threads);
 void msim_selection_free(struct msim_selection *s); /* accepts NULL */
 
 #endif

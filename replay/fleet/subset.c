@@ -5,6 +5,7 @@
 #include "replay/fleet/subset.h"
 
 #include "core/base/sort.h"
+#include "core/turns/turns.h"
 #include "replay/fleet/simplex.h"
 
 #include <math.h>
@@ -135,23 +136,6 @@ static double descend(struct search *s, uint32_t k)
     return fault;
 }
 
-/* The first start chooses every point, the others are given one of them. */
-static void descend_from_several(struct search *s)
-{
-    double least = INFINITY;
-
-    for (uint32_t start = 0; start <= s->p->n && start < STARTS; start++) {
-        double fault;
-
-        s->chosen[0] = start ? start - 1 : 0;
-        fault = descend(s, start > 0);
-        if (fault < least) {
-            least = fault;
-            memcpy(s->best, s->chosen, s->k * sizeof(*s->best));
-        }
-    }
-}
-
 /* ---- all choices -------------------------------------------------------- */
 
 /* Distances that are measured in trying all choices. */
@@ -236,27 +220,22 @@ static void find_mean(struct search *s)
     }
 }
 
-static bool reserve(struct search *s, struct msim_subset *out)
+static bool reserve(struct search *s)
 {
-    size_t k = s->k, n = (size_t)s->p->n + 1;
+    size_t k = s->k;
 
-    s->mean = calloc((size_t)s->p->dims + 1, sizeof(*s->mean));
     s->gram = calloc(k * k, sizeof(*s->gram));
     s->weight = calloc(k, sizeof(*s->weight));
     s->scratch = calloc(k, sizeof(*s->scratch));
     s->chosen = calloc(k, sizeof(*s->chosen));
     s->best = calloc(k, sizeof(*s->best));
-    s->rest = calloc(n, sizeof(*s->rest));
-    out->chosen = calloc(k, sizeof(*out->chosen));
-    out->weight = calloc(k, sizeof(*out->weight));
-    out->nearest = calloc(n, sizeof(*out->nearest));
-    return s->mean && s->gram && s->weight && s->scratch && s->chosen &&
-           s->best && s->rest && out->chosen && out->weight && out->nearest;
+    s->rest = calloc((size_t)s->p->n + 1, sizeof(*s->rest));
+    return s->gram && s->weight && s->scratch && s->chosen && s->best &&
+           s->rest;
 }
 
 static void release(struct search *s)
 {
-    free(s->mean);
     free(s->gram);
     free(s->weight);
     free(s->scratch);
@@ -265,30 +244,106 @@ static void release(struct search *s)
     free(s->rest);
 }
 
+/* ---- several starts ----------------------------------------------------- */
+
+/* Where each start ended. */
+struct starts {
+    const struct search *of;
+    double fault[STARTS];
+    uint32_t *chosen; /* k points each */
+};
+
+/* The first start chooses every point, the others are given one of them. */
+static enum msim_status try_starts(struct msim_turns *t, struct starts *starts,
+                                   struct search *s)
+{
+    uint32_t start;
+
+    while (msim_turns_next(t, &start)) {
+        s->chosen[0] = start ? start - 1 : 0;
+        starts->fault[start] = descend(s, start > 0);
+        memcpy(starts->chosen + (size_t)start * s->k, s->chosen,
+               s->k * sizeof(*s->chosen));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status start_work(struct msim_turns *t, void *ctx,
+                                   struct msim_error *err)
+{
+    struct starts *starts = ctx;
+    struct search own = {
+        .p = starts->of->p, .k = starts->of->k, .mean = starts->of->mean};
+    enum msim_status status =
+        reserve(&own) ? try_starts(t, starts, &own) : MSIM_ENOMEM;
+
+    (void)err;
+    release(&own);
+    return status;
+}
+
+/* The best end, of equal ones that of the first start. */
+static enum msim_status descend_from_several(struct search *s, uint32_t threads)
+{
+    uint32_t n = s->p->n < STARTS ? s->p->n + 1 : STARTS;
+    struct starts starts = {
+        .of = s, .chosen = calloc((size_t)n * s->k, sizeof(*starts.chosen))};
+    enum msim_status status =
+        starts.chosen ? msim_turns_run(n, threads, start_work, &starts, NULL)
+                      : MSIM_ENOMEM;
+    double least = INFINITY;
+
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        if (starts.fault[i] < least) {
+            least = starts.fault[i];
+            memcpy(s->best, starts.chosen + (size_t)i * s->k,
+                   s->k * sizeof(*s->best));
+        }
+    free(starts.chosen);
+    return status;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+static enum msim_status search(struct search *s, double effort,
+                               uint32_t threads)
+{
+    find_mean(s);
+    if (effort_of(s->p->n, s->k) > effort)
+        return descend_from_several(s, threads);
+    try_all(s);
+    return MSIM_OK;
+}
+
+static void fill(struct search *s, struct msim_subset *out)
+{
+    qsort(s->best, s->k, sizeof(*s->best), ascending);
+    out->error = error_of(s, s->best, s->k);
+    memcpy(out->chosen, s->best, s->k * sizeof(*s->best));
+    memcpy(out->weight, s->weight, s->k * sizeof(*s->weight));
+    assign(s, out);
+}
+
 enum msim_status msim_subset_choose(struct msim_subset *out,
                                     const struct msim_points *points,
-                                    uint32_t k, double effort)
+                                    uint32_t k, double effort, uint32_t threads)
 {
     struct search s = {.p = points, .k = k};
-    bool room;
+    enum msim_status status = MSIM_ENOMEM;
 
-    memset(out, 0, sizeof(*out));
-    out->k = k;
-    room = reserve(&s, out);
-    if (room) {
-        find_mean(&s);
-        if (effort_of(points->n, k) <= effort)
-            try_all(&s);
-        else
-            descend_from_several(&s);
-        qsort(s.best, k, sizeof(*s.best), ascending);
-        out->error = error_of(&s, s.best, k);
-        memcpy(out->chosen, s.best, k * sizeof(*s.best));
-        memcpy(out->weight, s.weight, k * sizeof(*s.weight));
-        assign(&s, out);
-    }
+    *out = (struct msim_subset){
+        .k = k,
+        .chosen = calloc(k, sizeof(*out->chosen)),
+        .weight = calloc(k, sizeof(*out->weight)),
+        .nearest = calloc((size_t)points->n + 1, sizeof(*out->nearest))};
+    s.mean = calloc((size_t)points->dims + 1, sizeof(*s.mean));
+    if (reserve(&s) && s.mean && out->chosen && out->weight && out->nearest)
+        status = search(&s, effort, threads);
+    if (status == MSIM_OK)
+        fill(&s, out);
+    free(s.mean);
     release(&s);
-    return room ? MSIM_OK : MSIM_ENOMEM;
+    return status;
 }
 
 void msim_subset_release(struct msim_subset *s)

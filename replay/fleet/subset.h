@@ -42,13 +42,15 @@ struct msim_subset {
 /*
  * Choose `k` (1 .. n) points. All choices are tried where that measures no more
  * than `effort` distances. The first points win where choices are as good, so
- * that the result depends on the order of points there, and only there. ENOMEM
+ * that the result depends on the order of points there, and only there; not on
+ * how many `threads` try starts. ENOMEM
  * is the only failure; release in any case.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_subset_choose(struct msim_subset *out,
                                     const struct msim_points *points,
-                                    uint32_t k, double effort);
+                                    uint32_t k, double effort,
+                                    uint32_t threads);
 void msim_subset_release(struct msim_subset *s);
 
 #endif

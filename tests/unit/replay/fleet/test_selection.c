@@ -39,7 +39,7 @@ static void test_selection__of_all(void)
     add(&m, 0.1, 0.2);
     add(&m, 0.5, 0.5);
     add(&m, 0.9, 0.3);
-    REQUIRE(msim_selection_new(&s, &m.fleet, 3) == MSIM_OK);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 3, 2) == MSIM_OK);
     CHECK_UINT(s->n, 3);
     CHECK_REL(s->share[0], m.fleet.share[0], 1e-9);
     CHECK(s->largest >= 0 && s->largest < 1e-9);
@@ -75,7 +75,7 @@ static void test_selection__one_of_each_crowd(void)
     add(&m, 0.9, 0.2);
     add(&m, 0.9, 0.2);
     add(&m, 0.12, 0.15);
-    REQUIRE(msim_selection_new(&s, &m.fleet, 2) == MSIM_OK);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 2, 2) == MSIM_OK);
     few = s->chosen[1].job;
     many = s->chosen[0].job;
     CHECK(many >= 1 && many <= 3);
@@ -116,7 +116,7 @@ static void test_selection__worst_kind(void)
     m.jobs[1].share[2] = 0.3;
     m.fleet.share[1] = 0.25 * 0.8 + 0.75 * 0.1;
     m.fleet.share[2] = 0.75 * 0.3;
-    REQUIRE(msim_selection_new(&s, &m.fleet, 1) == MSIM_OK);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 1, 2) == MSIM_OK);
     CHECK_UINT(s->chosen[0].job, 1);
     CHECK_REL(s->chosen[0].weight, 1, 1e-12);
     CHECK_REL(s->chosen[0].stands_for, 1, 1e-12);
@@ -136,7 +136,7 @@ static void test_selection__of_one(void)
     struct msim_selection *s;
 
     add(&m, 0.25, 1);
-    REQUIRE(msim_selection_new(&s, &m.fleet, 1) == MSIM_OK);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 1, 2) == MSIM_OK);
     CHECK_UINT(s->worst, 0);
     CHECK_REL(s->largest, 0, 0);
     msim_selection_free(s);
@@ -150,7 +150,7 @@ static void test_selection__ties(void)
 
     for (int i = 0; i < 4; i++)
         add(&m, 0.2 * i, 0.25);
-    REQUIRE(msim_selection_new(&s, &m.fleet, 4) == MSIM_OK);
+    REQUIRE(msim_selection_new(&s, &m.fleet, 4, 2) == MSIM_OK);
     for (uint32_t i = 0; i < 4; i++)
         CHECK_UINT(s->chosen[i].job, i);
     msim_selection_free(s);

@@ -75,8 +75,9 @@ static void test_subset__one_of_each_cluster(void)
     struct msim_subset s;
 
     for (int way = 0; way < 2; way++) {
-        CHECK_INT(msim_subset_choose(&s, &p, 3, way ? MSIM_SUBSET_EFFORT : 0),
-                  MSIM_OK);
+        CHECK_INT(
+            msim_subset_choose(&s, &p, 3, way ? MSIM_SUBSET_EFFORT : 0, 3),
+            MSIM_OK);
         CHECK_UINT(s.chosen[0], 1);
         CHECK_UINT(s.chosen[1], 4);
         CHECK_UINT(s.chosen[2], 7);
@@ -104,7 +105,7 @@ static void test_subset__mean_decides(void)
     add(&m, 0.4, 0.4, 0.2, 0.25);
     add(&m, 0.5, 0.5, 0, 0.25);
     p = points_of(&m);
-    CHECK_INT(msim_subset_choose(&s, &p, 1, MSIM_SUBSET_EFFORT), MSIM_OK);
+    CHECK_INT(msim_subset_choose(&s, &p, 1, MSIM_SUBSET_EFFORT, 3), MSIM_OK);
     CHECK_UINT(s.chosen[0], 3);
     CHECK_REL(s.weight[0], 1, 0);
     CHECK(s.error > 0);
@@ -127,8 +128,8 @@ static void test_subset__exchange_and_all(void)
         struct msim_subset all, some;
         uint32_t k = 1 + (uint32_t)(seed % 5);
 
-        CHECK_INT(msim_subset_choose(&all, &p, k, 1e9), MSIM_OK);
-        CHECK_INT(msim_subset_choose(&some, &p, k, 0), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&all, &p, k, 1e9, 3), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&some, &p, k, 0, 3), MSIM_OK);
         CHECK(fault(&some) >= fault(&all) * (1 - 1e-9));
         CHECK(fault(&some) <= fault(&all) * 1.15);
         equal += fault(&some) <= fault(&all) * (1 + 1e-9);
@@ -136,6 +137,25 @@ static void test_subset__exchange_and_all(void)
         msim_subset_release(&some);
     }
     CHECK(equal >= 55);
+}
+
+/* Starts are tried in turn by any number of threads, with one result. */
+static void test_subset__threads(void)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct made_points m = random_points(seed, 15);
+        struct msim_points p = points_of(&m);
+        struct msim_subset one, some;
+
+        CHECK_INT(msim_subset_choose(&one, &p, 4, 0, 1), MSIM_OK);
+        for (uint32_t threads = 2; threads < 11; threads += 4) {
+            CHECK_INT(msim_subset_choose(&some, &p, 4, 0, threads), MSIM_OK);
+            CHECK(!memcmp(some.chosen, one.chosen, 4 * sizeof(*one.chosen)));
+            CHECK(!memcmp(some.weight, one.weight, 4 * sizeof(*one.weight)));
+            msim_subset_release(&some);
+        }
+        msim_subset_release(&one);
+    }
 }
 
 /* Spread and error of points `a` and `b`, the mixture from a fine grid. */
@@ -176,7 +196,7 @@ static void test_subset__least(void)
         struct msim_subset best;
         double least = 9;
 
-        CHECK_INT(msim_subset_choose(&best, &p, 2, 1e9), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&best, &p, 2, 1e9, 3), MSIM_OK);
         for (uint32_t a = 0; a < m.n; a++)
             for (uint32_t b = 0; b < a; b++)
                 least = fmin(least, fault_of_two(&m, a, b));
@@ -202,8 +222,8 @@ static void test_subset__order(void)
                 m.at[from * DIMS + 2], m.mass[from]);
         }
         q = points_of(&turned);
-        CHECK_INT(msim_subset_choose(&a, &p, 3, 1e9), MSIM_OK);
-        CHECK_INT(msim_subset_choose(&b, &q, 3, 1e9), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&a, &p, 3, 1e9, 3), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&b, &q, 3, 1e9, 3), MSIM_OK);
         for (uint32_t c = 0; c < 3; c++) {
             bool found = false;
 
@@ -226,7 +246,7 @@ static void test_subset__edges(void)
     struct msim_points p = points_of(&m), q;
     struct msim_subset s;
 
-    CHECK_INT(msim_subset_choose(&s, &p, 6, 0), MSIM_OK);
+    CHECK_INT(msim_subset_choose(&s, &p, 6, 0, 3), MSIM_OK);
     for (uint32_t i = 0; i < 6; i++) {
         CHECK_UINT(s.chosen[i], i);
         CHECK_UINT(s.nearest[i], i);
@@ -237,7 +257,7 @@ static void test_subset__edges(void)
         add(&same, 0.2, 0.3, 0.5, 0.2);
     q = points_of(&same);
     for (int way = 0; way < 2; way++) {
-        CHECK_INT(msim_subset_choose(&s, &q, 2, way ? 1e9 : 0), MSIM_OK);
+        CHECK_INT(msim_subset_choose(&s, &q, 2, way ? 1e9 : 0, 3), MSIM_OK);
         CHECK_UINT(s.chosen[0], 0);
         CHECK_UINT(s.chosen[1], 1);
         CHECK_REL(s.weight[0] + s.weight[1], 1, 1e-12);
@@ -250,6 +270,7 @@ int main(void)
     RUN(test_subset__one_of_each_cluster);
     RUN(test_subset__mean_decides);
     RUN(test_subset__exchange_and_all);
+    RUN(test_subset__threads);
     RUN(test_subset__least);
     RUN(test_subset__order);
     RUN(test_subset__edges);
