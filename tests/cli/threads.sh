@@ -62,4 +62,9 @@ for n in 1 3; do
     want_err "-:0: is empty, want an ET"
 done
 
+# A path that is a pipe is not looked into before it is read.
+run info --json <(cat "$job/kineto/rank-0.json.gz")
+want_rc 0
+want_out '"format": "kineto"'
+
 finish

@@ -9,14 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool msim_nsys_is(const char *path)
 {
     static const char MAGIC[16] = "SQLite format 3";
-    FILE *in = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    struct stat st;
     char head[sizeof(MAGIC)];
+    FILE *in = NULL;
     bool is;
 
+    /* What comes through a pipe comes but once, and a database needs more. */
+    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        in = fopen(path, "rb");
     if (!in)
         return false;
     is = fread(head, 1, sizeof(head), in) == sizeof(head) &&
