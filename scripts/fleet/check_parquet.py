@@ -47,7 +47,8 @@ def main():
             if not parquet.exists() or not info:
                 continue
             base = duckdb.connect()
-            base.execute(f"CREATE VIEW fleet AS SELECT * FROM read_parquet('{parquet}')")
+            base.execute(f"CREATE VIEW fleet AS SELECT * FROM read_parquet('{parquet}', "
+                         "filename = true)")
             counts = dict(base.execute(sql["counts"]).fetchall())
             file = info["files"][0]
             assert counts.get("operator", 0) == file["ops"], (path, counts, file)
