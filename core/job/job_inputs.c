@@ -113,7 +113,8 @@ static enum msim_status read_input(struct reading *x)
         MSIM_TRY(msim_strtab_new(&x->strings));
     else
         x->strings = x->pool->strings;
-    if (x->pool->threads > 1)
+    /* One that is most of all is unpacked beside its parsing, as if alone. */
+    if (x->pool->threads > 1 && x->size < x->pool->size - x->size)
         opt.threads = 1;
     if (opt.progress && x->pool->size) {
         opt.progress = count_bytes;
