@@ -29,17 +29,16 @@
 #define MSIM_FOREST_CUTS 63
 #define MSIM_FOREST_UNIT 1e-4
 
+struct msim_forest_masks;
+
 struct msim_forest {
-    /* The children of a split lie side by side. A row goes to the first of
-     * them, node `left`, where fewer than `place` cuts are <= the feature, else
-     * to the second. A leaf is its own first child, and sends no row to a
-     * second. */
-    uint32_t *nodes; /* feature, place << 8, left << 16 */
-    float *values;   /* of leaves, in ten-thousandths */
-    float *cuts;     /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
-    uint32_t *roots;
-    uint8_t *depths;
-    uint32_t n_nodes, n_trees, n_features;
+    uint16_t *splits; /* as in the file */
+    float *leaves;    /* whole numbers */
+    float *cuts;      /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
+    uint8_t *n_cuts;  /* of each feature */
+    /* What the first evaluation makes of them; copies share it. */
+    struct msim_forest_masks *_Atomic *masks;
+    uint32_t n_nodes, n_trees, n_features, most_leaves;
     double low, high;
 };
 

@@ -67,7 +67,7 @@ enum msim_status __wrap_msim_program_run(char **output, size_t *n,
 
 /* ---- forests ------------------------------------------------------------- */
 
-/* Those of kept JSON, by the place of their JSON and by that of their nodes. */
+/* Those of kept JSON, by the place of their JSON and by that of their splits. */
 static struct shipped_forest {
     const void *key;
     struct msim_forest *forest; /* NULL: not read yet */
@@ -115,8 +115,8 @@ enum msim_status __wrap_msim_forest_read(struct msim_forest *f,
         if (!s->forest)
             abort();
         MSIM_TRY(__real_msim_forest_read(s->forest, json, n_features));
-        if (s->forest->nodes)
-            note_forest(s->forest->nodes, s->forest);
+        if (s->forest->splits)
+            note_forest(s->forest->splits, s->forest);
     }
     *f = *s->forest;
     return MSIM_OK;
@@ -124,7 +124,7 @@ enum msim_status __wrap_msim_forest_read(struct msim_forest *f,
 
 void __wrap_msim_forest_release(struct msim_forest *f)
 {
-    if (f->nodes && forest_of(f->nodes)->key)
+    if (f->splits && forest_of(f->splits)->key)
         *f = (struct msim_forest){0};
     else
         __real_msim_forest_release(f);

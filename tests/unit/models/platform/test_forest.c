@@ -5,6 +5,10 @@
 #include "models/platform/forest.h"
 #include "tests/check.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 /* An answer beyond what was seen when fitting is cut off there; what equals a
  * cut goes right. */
 static void test_forest__stays_within_bounds(void)
@@ -60,6 +64,53 @@ static void test_forest__adds_all_trees_up(void)
     cJSON_Delete(json);
 }
 
+/* A chain of as many leaves: leaf i, which is i, is that of i.5; behind it a
+ * tree that has splits on both sides. */
+static void check_chain(uint32_t n)
+{
+    char cuts[512] = "", splits[512] = "", leaves[512] = "", text[2048];
+    struct msim_forest f;
+    cJSON *json;
+
+    for (uint32_t i = 0; i < n; i++) {
+        size_t c = strlen(cuts), s = strlen(splits), l = strlen(leaves);
+
+        if (i > 0)
+            snprintf(cuts + c, sizeof(cuts) - c, "%u ", i);
+        snprintf(splits + s, sizeof(splits) - s, i + 1 < n ? "%u 0 " : "0 ",
+                 i + 1);
+        snprintf(leaves + l, sizeof(leaves) - l, "%u ", i);
+    }
+    snprintf(text, sizeof(text),
+             "{\"low\":-1,\"high\":1,\"cuts\":\"%s;5;\",\"splits\":"
+             "\"%s 65 3 0 0 2 0 0\",\"leaves\":\"%s 1000 2000 3000 4000\"}",
+             cuts, splits, leaves);
+    json = cJSON_Parse(text);
+    REQUIRE(msim_forest_read(&f, json, 2) == MSIM_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t left = i < 3 ? 1000 : 2000, right = i < 2 ? 3000 : 4000;
+
+        CHECK_REL(msim_forest_eval(&f, (const double[]){i + 0.5, 4}),
+                  (i + left) * 1e-4, 1e-12);
+        CHECK_REL(msim_forest_eval(&f, (const double[]){i + 0.5, 5}),
+                  (i + right) * 1e-4, 1e-12);
+    }
+    /* what is no number lies beyond all cuts */
+    CHECK_REL(msim_forest_eval(&f, (const double[]){NAN, NAN}),
+              (n - 1 + 4000) * 1e-4, 1e-12);
+    msim_forest_release(&f);
+    cJSON_Delete(json);
+}
+
+/* Trees of at most 32 leaves are evaluated in another way. */
+static void test_forest__finds_each_leaf(void)
+{
+    check_chain(5);
+    check_chain(32);
+    check_chain(33);
+    check_chain(60);
+}
+
 static void test_forest__refuses_broken_trees(void)
 {
     static const struct {
@@ -99,6 +150,7 @@ int main(void)
     RUN(test_forest__stays_within_bounds);
     RUN(test_forest__compares_floats);
     RUN(test_forest__adds_all_trees_up);
+    RUN(test_forest__finds_each_leaf);
     RUN(test_forest__refuses_broken_trees);
     return check_summary();
 }
