@@ -130,12 +130,16 @@ static void mark_long(const struct kind *k)
     }
 }
 
-void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
-                        enum msim_guard g, msim_guard_marks *marks)
+/* Mark answers of the same hash of their kind, in order or not. */
+static void compare_some(struct msim_guard_answer *a, uint32_t n,
+                         enum msim_guard g, msim_guard_marks *marks)
 {
+    bool sorted = true;
     uint32_t end;
 
-    if (n)
+    for (uint32_t i = 1; i < n && sorted; i++)
+        sorted = by_kind_and_size(&a[i - 1], &a[i]) < 0;
+    if (!sorted)
         qsort(a, n, sizeof(*a), by_kind_and_size);
     for (uint32_t i = 0; i < n; i = end) {
         struct kind k = {a + i, 0, g, marks};
@@ -143,10 +147,58 @@ void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
         for (end = i + 1; end < n && a[end].kind == a[i].kind;)
             end++;
         k.n = end - i;
+        if (k.n < 2)
+            continue;
         mark_short(&k, true);
         mark_long(&k);
         mark_short(&k, false);
     }
+}
+
+#define BUCKETS_MAX 4096
+
+/* The answers by the first bits of their kinds, else in the order in which they
+ * stand. */
+static void scatter(const struct msim_guard_answer *a, uint32_t n,
+                    uint32_t buckets, uint32_t *ends,
+                    struct msim_guard_answer *to)
+{
+    uint64_t each = UINT64_MAX / buckets + 1; /* kinds of a bucket */
+    uint32_t before = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        ends[a[i].kind / each]++;
+    for (uint32_t b = 0; b < buckets; b++) {
+        uint32_t here = ends[b];
+
+        ends[b] = before;
+        before += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[ends[a[i].kind / each]++] = a[i];
+}
+
+/* Most answers of a table are alone with their kind, or stand in order within
+ * it: to sort them all takes longer than to make them. */
+void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
+                        enum msim_guard g, msim_guard_marks *marks)
+{
+    uint32_t ends[BUCKETS_MAX] = {0}, buckets = BUCKETS_MAX, from = 0;
+    struct msim_guard_answer *by_hash = NULL;
+
+    while (buckets > n)
+        buckets /= 2;
+    if (buckets > 1)
+        by_hash = malloc(n * sizeof(*by_hash));
+    if (!by_hash) {
+        compare_some(a, n, g, marks);
+        return;
+    }
+    scatter(a, n, buckets, ends, by_hash);
+    for (uint32_t b = 0; b < buckets; from = ends[b++])
+        if (ends[b] - from > 1)
+            compare_some(by_hash + from, ends[b] - from, g, marks);
+    free(by_hash);
 }
 
 /* ---- all of them --------------------------------------------------------- */

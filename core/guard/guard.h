@@ -85,10 +85,11 @@ struct msim_guard_answer {
 };
 
 /*
- * Sort `a`, and mark (`marks[index]`, bit of `g`) one of every two answers of a
+ * Mark (`marks[index]`, bit of `g`) one of every two answers of a
  * kind that contradict each other: the larger takes less than the guard's share
  * of the smaller. It is the larger one, unless that alone is measured. No two
- * without the mark contradict each other then. n log n.
+ * without the mark contradict each other then. `a` may be put into another
+ * order. n log n.
  */
 void msim_guard_compare(struct msim_guard_answer *a, uint32_t n,
                         enum msim_guard g, msim_guard_marks *marks);

@@ -6,6 +6,7 @@
 #include "core/base/hash.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -22,120 +23,165 @@ static uint64_t take_text(uint64_t h, const char **text)
     return h;
 }
 
-/* All that is left of a work: sizes that vary are 0 by then. */
-static uint64_t kind_of(struct msim_work w, uint32_t axis)
+#define WORDS (sizeof(struct msim_work) / sizeof(uint64_t))
+static_assert(sizeof(struct msim_work) % sizeof(uint64_t) == 0, "whole words");
+
+/* Of these rows and columns are axes; all else that counts elements follows
+ * from them. */
+static bool is_vector(const struct msim_work *w)
 {
-    uint64_t h = mix(MSIM_HASH_START, axis), v;
-    const char *texts[] = {w.framework, w.source, w.version, w.backend,
-                           msim_work_variant(&w)};
+    switch (w->family) {
+    case MSIM_FAMILY_GEMM:
+    case MSIM_FAMILY_ATTENTION:
+    case MSIM_FAMILY_CONV:
+    case MSIM_FAMILY_COLLECTIVE:
+    case MSIM_FAMILY_MOE:
+    case MSIM_FAMILY_DISPATCH:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Take the texts of a work to the hash `h`, and out of it; what follows from
+ * its sizes, too. */
+static uint64_t take_texts(uint64_t h, struct msim_work *w)
+{
+    const char *texts[] = {w->framework, w->source, w->version, w->backend,
+                           msim_work_variant(w)};
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         h = take_text(h, &texts[i]);
-    w.framework = w.source = w.version = w.backend = w.variant = NULL;
-    w.flops = w.bytes_read = w.bytes_written = 0;
-    if (w.family == MSIM_FAMILY_COLLECTIVE) {
-        h = take_text(h, &w.u.coll.interconnect);
-        h = take_text(h, &w.u.coll.algorithm);
-        h = take_text(h, &w.u.coll.setting);
+    w->framework = w->source = w->version = w->backend = w->variant = NULL;
+    w->flops = w->bytes_read = w->bytes_written = 0;
+    if (w->family == MSIM_FAMILY_COLLECTIVE) {
+        h = take_text(h, &w->u.coll.interconnect);
+        h = take_text(h, &w->u.coll.algorithm);
+        h = take_text(h, &w->u.coll.setting);
     }
-    if (w.family == MSIM_FAMILY_MOE)
-        memset(&w.u.moe.load, 0, sizeof(w.u.moe.load));
-    static_assert(sizeof(w) % sizeof(v) == 0, "whole words");
-    for (size_t i = 0; i < sizeof(w); i += sizeof(v)) {
-        memcpy(&v, (const char *)&w + i, sizeof(v));
-        h = mix(h, v);
+    if (w->family == MSIM_FAMILY_MOE)
+        memset(&w->u.moe.load, 0, sizeof(w->u.moe.load));
+    if (is_vector(w)) {
+        w->u.vector.taps = w->u.vector.turns = w->u.vector.threads = 0;
+        w->u.vector.lookups = w->u.vector.row_bytes = 0;
     }
     return h;
 }
 
-struct axes {
-    const struct msim_work *w;
-    struct msim_work_axis *of;
-    uint32_t n;
+/* Sizes by their offset, which is above 0. */
+struct axis {
+    size_t at, also; /* what goes with it; 0: nothing does */
 };
+#define AT(member) offsetof(struct msim_work, u.member)
 
-/* An axis of the size `*at`, a member of `rest`, which is a copy of the work;
- * `also`, if not NULL, goes with it. */
-static void add(struct axes *a, struct msim_work *rest, int64_t *at,
-                int64_t *also)
+static uint32_t attention_axes(const struct msim_work *w, struct axis *axis)
 {
-    double size = (double)*at;
+    bool square = w->u.attention.q_len == w->u.attention.kv_len;
+    bool alike = w->u.attention.heads == w->u.attention.kv_heads;
+    uint32_t n = 0;
 
-    *at = 0;
-    if (also)
-        *also = 0;
-    a->of[a->n] = (struct msim_work_axis){kind_of(*rest, a->n), size};
-    a->n++;
-    *rest = *a->w;
-}
-
-/* All else that counts elements follows from rows and columns. */
-static void add_vector(struct axes *a, struct msim_work *r)
-{
-    struct msim_work plain = *a->w;
-
-    plain.u.vector.taps = plain.u.vector.turns = plain.u.vector.threads = 0;
-    plain.u.vector.lookups = plain.u.vector.row_bytes = 0;
-    a->w = &plain;
-    *r = plain;
-    add(a, r, &r->u.vector.cols, &r->u.vector.elems);
-    if (plain.u.vector.rows > 1)
-        add(a, r, &r->u.vector.rows, &r->u.vector.elems);
-}
-
-static void add_attention(struct axes *a, struct msim_work *r)
-{
-    bool square = a->w->u.attention.q_len == a->w->u.attention.kv_len;
-
-    add(a, r, &r->u.attention.batch, NULL);
-    add(a, r, &r->u.attention.kv_len, square ? &r->u.attention.q_len : NULL);
+    axis[n++] = (struct axis){AT(attention.batch), 0};
+    axis[n++] =
+        (struct axis){AT(attention.kv_len), square ? AT(attention.q_len) : 0};
     if (!square)
-        add(a, r, &r->u.attention.q_len, NULL);
-    add(a, r, &r->u.attention.heads,
-        a->w->u.attention.heads == a->w->u.attention.kv_heads
-            ? &r->u.attention.kv_heads
-            : NULL);
-    add(a, r, &r->u.attention.head_dim, NULL);
+        axis[n++] = (struct axis){AT(attention.q_len), 0};
+    axis[n++] =
+        (struct axis){AT(attention.heads), alike ? AT(attention.kv_heads) : 0};
+    axis[n++] = (struct axis){AT(attention.head_dim), 0};
+    return n;
+}
+
+static uint32_t axes_of(const struct msim_work *w,
+                        struct axis axis[MSIM_WORK_AXES])
+{
+    static const struct axis GEMM[] = {
+        {AT(gemm.m), 0}, {AT(gemm.n), 0}, {AT(gemm.k), 0}, {AT(gemm.batch), 0}};
+    static const struct axis CONV[] = {{AT(conv.n), 0},
+                                       {AT(conv.c), 0},
+                                       {AT(conv.h), 0},
+                                       {AT(conv.w), 0},
+                                       {AT(conv.k), 0}};
+    static const struct axis VECTOR[] = {{AT(vector.cols), AT(vector.elems)},
+                                         {AT(vector.rows), AT(vector.elems)}};
+
+    switch (w->family) {
+    case MSIM_FAMILY_GEMM:
+        memcpy(axis, GEMM, sizeof(GEMM));
+        return sizeof(GEMM) / sizeof(*GEMM);
+    case MSIM_FAMILY_ATTENTION:
+        return attention_axes(w, axis);
+    case MSIM_FAMILY_CONV:
+        memcpy(axis, CONV, sizeof(CONV));
+        return sizeof(CONV) / sizeof(*CONV);
+    case MSIM_FAMILY_COLLECTIVE:
+        axis[0] = (struct axis){AT(coll.bytes), 0};
+        return 1;
+    case MSIM_FAMILY_MOE:
+        axis[0] = (struct axis){AT(moe.routing.tokens), 0};
+        return 1;
+    case MSIM_FAMILY_DISPATCH:
+        axis[0] = (struct axis){AT(dispatch.tokens), 0};
+        return 1;
+    default:
+        memcpy(axis, VECTOR, sizeof(VECTOR));
+        return w->u.vector.rows > 1 ? 2 : 1;
+    }
+}
+
+static int64_t size_at(const struct msim_work *w, size_t at)
+{
+    int64_t size;
+
+    memcpy(&size, (const char *)w + at, sizeof(size));
+    return size;
+}
+
+/* What a word adds to the hash of a work: nothing where it is 0, so that a size
+ * is left out by taking its share off. */
+static uint64_t share(size_t at, uint64_t v)
+{
+    uint64_t h = v * 0xff51afd7ed558ccdu;
+
+    h = (h ^ h >> 32 ^ (at + 1) * 0x9e3779b97f4a7c15u) * MSIM_HASH_PRIME;
+    return v ? h ^ h >> 29 : 0;
+}
+
+static uint64_t share_at(const struct msim_work *w, size_t at)
+{
+    return at ? share(at, (uint64_t)size_at(w, at)) : 0;
 }
 
 uint32_t msim_work_axes(const struct msim_work *w,
                         struct msim_work_axis axes[MSIM_WORK_AXES])
 {
-    struct axes a = {.w = w, .of = axes};
-    struct msim_work r = *w;
-    int64_t bytes;
+    struct axis axis[MSIM_WORK_AXES];
+    struct msim_work rest = *w;
+    uint64_t all = take_texts(MSIM_HASH_START, &rest), v[WORDS];
+    uint32_t n = axes_of(w, axis);
 
-    switch (w->family) {
-    case MSIM_FAMILY_GEMM:
-        add(&a, &r, &r.u.gemm.m, NULL);
-        add(&a, &r, &r.u.gemm.n, NULL);
-        add(&a, &r, &r.u.gemm.k, NULL);
-        add(&a, &r, &r.u.gemm.batch, NULL);
-        break;
-    case MSIM_FAMILY_ATTENTION:
-        add_attention(&a, &r);
-        break;
-    case MSIM_FAMILY_CONV:
-        add(&a, &r, &r.u.conv.n, NULL);
-        add(&a, &r, &r.u.conv.c, NULL);
-        add(&a, &r, &r.u.conv.h, NULL);
-        add(&a, &r, &r.u.conv.w, NULL);
-        add(&a, &r, &r.u.conv.k, NULL);
-        break;
-    case MSIM_FAMILY_COLLECTIVE:
-        bytes = (int64_t)w->u.coll.bytes;
-        r.u.coll.bytes = 0;
-        add(&a, &r, &bytes, NULL);
-        break;
-    case MSIM_FAMILY_MOE:
-        add(&a, &r, &r.u.moe.routing.tokens, NULL);
-        break;
-    case MSIM_FAMILY_DISPATCH:
-        add(&a, &r, &r.u.dispatch.tokens, NULL);
-        break;
-    default:
-        add_vector(&a, &r);
-        break;
-    }
-    return a.n;
+    memcpy(v, &rest, sizeof(v));
+    for (size_t i = 0; i < WORDS; i++)
+        all += share(i * sizeof(*v), v[i]);
+    for (uint32_t i = 0; i < n; i++)
+        axes[i] = (struct msim_work_axis){
+            mix(mix(MSIM_HASH_START, i),
+                all - share_at(w, axis[i].at) - share_at(w, axis[i].also)),
+            (double)size_at(w, axis[i].at)};
+    return n;
+}
+
+uint64_t msim_work_axis_order(const struct msim_work *w, uint32_t i)
+{
+    struct axis axis[MSIM_WORK_AXES];
+    struct msim_work rest = *w;
+    uint64_t h = take_texts(mix(MSIM_HASH_START, i), &rest), v[WORDS];
+
+    (void)axes_of(w, axis);
+    memcpy(v, &rest, sizeof(v));
+    v[axis[i].at / sizeof(*v)] = 0;
+    if (axis[i].also)
+        v[axis[i].also / sizeof(*v)] = 0;
+    for (size_t k = 0; k < WORDS; k++)
+        h = mix(h, v[k]);
+    return h;
 }

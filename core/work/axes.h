@@ -24,4 +24,11 @@ struct msim_work_axis {
 uint32_t msim_work_axes(const struct msim_work *w,
                         struct msim_work_axis axes[MSIM_WORK_AXES]);
 
+/*
+ * Axis `i` of the work as a number by which kinds are put into an order: which
+ * of several contradictions is marked (core/guard/guard.h) depends on it. It is
+ * the same for works of a kind, and takes longer than all axes do.
+ */
+uint64_t msim_work_axis_order(const struct msim_work *w, uint32_t i);
+
 #endif

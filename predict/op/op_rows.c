@@ -185,31 +185,85 @@ static enum msim_status write_json(const struct pool *c, char *const *fields,
     return msim_json_end(&j);
 }
 
-/* Hold rows that differ in one size against each other. */
-static enum msim_status guard_rows(struct row *rows, uint32_t n)
+#define SEEN   16384 /* counters of kinds, by their hashes */
+#define ORDERS 1024
+
+/* What holding rows against each other needs. */
+struct beside {
+    msim_guard_marks marks[ROWS + 1];
+    uint8_t seen[SEEN];
+    struct {
+        uint64_t kind, order;
+    } orders[ORDERS];
+    struct msim_guard_answer a[(ROWS + 1) * MSIM_WORK_AXES]; /* not cleared */
+};
+
+static uint32_t find_axes(struct beside *b, const struct row *rows, uint32_t n)
 {
-    struct msim_guard_answer *a =
-        malloc(((size_t)n * MSIM_WORK_AXES + 1) * sizeof(*a));
-    msim_guard_marks *marks = calloc((size_t)n + 1, sizeof(*marks));
     struct msim_work_axis axes[MSIM_WORK_AXES];
     uint32_t n_axes, found = 0;
 
-    for (uint32_t i = 0; a && marks && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         n_axes = *rows[i].why ? 0 : msim_work_axes(&rows[i].w, axes);
-        for (uint32_t k = 0; k < n_axes; k++)
-            a[found++] = (struct msim_guard_answer){axes[k].kind, axes[k].size,
-                                                    rows[i].e.us, 0, i};
+        for (uint32_t k = 0; k < n_axes; k++) {
+            uint8_t *seen = &b->seen[axes[k].kind % SEEN];
+
+            *seen = *seen ? 2 : 1;
+            b->a[found++] = (struct msim_guard_answer){
+                axes[k].kind, axes[k].size, rows[i].e.us, 0, i};
+        }
     }
-    if (a && marks)
-        msim_guard_compare(a, found, MSIM_GUARD_LARGER, marks);
-    for (uint32_t i = 0; a && marks && i < n; i++)
+    return found;
+}
+
+/* Looked for once a kind: rows of a kind are often near to each other. */
+static uint64_t order_of(struct beside *b, uint64_t kind,
+                         const struct msim_work *w, uint32_t axis)
+{
+    uint32_t at = kind / SEEN % ORDERS;
+
+    if (b->orders[at].kind != kind) {
+        b->orders[at].kind = kind;
+        b->orders[at].order = msim_work_axis_order(w, axis);
+    }
+    return b->orders[at].order;
+}
+
+/* Those that are not alone with their kind; how many these are. */
+static uint32_t keep_pairs(struct beside *b, const struct row *rows, uint32_t n)
+{
+    uint32_t kept = 0, axis = 0, last = UINT32_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct msim_guard_answer a = b->a[i];
+
+        axis = a.index == last ? axis + 1 : 0;
+        last = a.index;
+        if (b->seen[a.kind % SEEN] < 2)
+            continue;
+        a.kind = order_of(b, a.kind, &rows[a.index].w, axis);
+        b->a[kept++] = a;
+    }
+    return kept;
+}
+
+/* Hold rows that differ in one size against each other. */
+static enum msim_status guard_rows(struct row *rows, uint32_t n)
+{
+    struct beside *b = malloc(sizeof(*b));
+
+    if (!b)
+        return MSIM_ENOMEM;
+    memset(b, 0, offsetof(struct beside, a));
+    msim_guard_compare(b->a, keep_pairs(b, rows, find_axes(b, rows, n)),
+                       MSIM_GUARD_LARGER, b->marks);
+    for (uint32_t i = 0; i < n; i++)
         if (!*rows[i].why)
             rows[i].e.marks |=
-                marks[i] | msim_guard_check(rows[i].e.us, rows[i].e.low_us,
-                                            rows[i].e.high_us, NAN);
-    free(a);
-    free(marks);
-    return a && marks ? MSIM_OK : MSIM_ENOMEM;
+                b->marks[i] | msim_guard_check(rows[i].e.us, rows[i].e.low_us,
+                                               rows[i].e.high_us, NAN);
+    free(b);
+    return MSIM_OK;
 }
 
 static void fields_of(const struct pool *c, const struct block *b, uint32_t row,

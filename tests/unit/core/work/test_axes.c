@@ -38,6 +38,8 @@ static void hold_axes(const struct msim_work *w, const struct axis *axis,
         for (uint32_t k = 0; k < n; k++) {
             CHECK((was[k].kind == is[k].kind) == (k == i));
             CHECK((was[k].size == is[k].size) == (k != i));
+            CHECK((msim_work_axis_order(w, k) ==
+                   msim_work_axis_order(&other, k)) == (k == i));
             CHECK(k == i || was[k].kind != was[i].kind);
         }
     }
