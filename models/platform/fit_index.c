@@ -22,9 +22,9 @@ static uint64_t hash(uint64_t h, const char *text)
     return msim_hash_byte(msim_hash_text(h, text), 0);
 }
 
-static uint64_t key_hash(const struct msim_law *law, const char *key)
+static uint64_t law_hash(const struct msim_law *law)
 {
-    return hash(hash(MSIM_HASH_START, law->name), key);
+    return hash(MSIM_HASH_START, law->name);
 }
 
 /* ---- making it ----------------------------------------------------------- */
@@ -48,7 +48,7 @@ static double interval_variance(const struct msim_fit *c)
 
 static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
 {
-    e.key = key_hash(e.fit->law, e.fit->key);
+    e.key = hash(law_hash(e.fit->law), e.fit->key);
     e.framework = hash(MSIM_HASH_START, e.fit->framework);
     e.order = index->n;
     index->entries[index->n++] = e;
@@ -239,10 +239,11 @@ static double stack_variance(const struct wish *w,
                              const struct msim_fit_index_entry *e, bool gapped)
 {
     double v = e->fit->law->stack_log_sd * e->fit->law->stack_log_sd;
-    double gap = MSIM_FACT(NULL, SLOW_STACK_LOG_SD);
+    double gap;
 
     if (w->bare || e->platform == w->p)
         return v;
+    gap = MSIM_FACT(NULL, SLOW_STACK_LOG_SD);
     return MSIM_FACT(NULL, OTHER_GPU_STACK_VARIANCE) * v +
            (gapped ? gap * gap : 0);
 }
@@ -282,9 +283,15 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
     struct wish wish = {p, prefer, bare,
                         bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
+    uint64_t of_law = law_hash(law);
 
     for (const char *const *key = keys; *key; key++) {
-        choose(&wish, key_hash(law, *key), key_log_sd(law, *keys, *key), &best);
+        double log_sd = key_log_sd(law, *keys, *key);
+
+        /* none of its fits can be better */
+        if (best.entry && log_sd * log_sd > best.variance)
+            continue;
+        choose(&wish, hash(of_law, *key), log_sd, &best);
         if (best.entry && best.variance <= 0)
             break;
     }
