@@ -183,6 +183,29 @@ static enum msim_status quoted(struct msim_csv *c, struct msim_error *err)
     }
 }
 
+/* What is left in the buffer of a field without a line end; what is no more
+ * than that stays for put(). */
+static enum msim_status take_run(struct msim_csv *c)
+{
+    const unsigned char *from = c->buffer + c->at;
+    uint32_t most = c->filled > c->at ? (uint32_t)(c->filled - c->at) : 0;
+    uint32_t n = 0;
+
+    while (n < most && from[n] != ',' && from[n] != '\n' && from[n] != '\r')
+        n++;
+    if (c->text_length + n > CSV_ROW_LIMIT)
+        return MSIM_OK;
+    while (c->text_length + n > c->text_capacity)
+        MSIM_TRY(msim_grow((void **)&c->text, &c->text_capacity,
+                           c->text_capacity, 1));
+    if (n)
+        memcpy(c->text + c->text_length, from, n);
+    c->text_length += n;
+    c->at += (int)n;
+    c->offset += n;
+    return MSIM_OK;
+}
+
 /* One field and what ends it: `*end` is ',', '\n' or -1. */
 static enum msim_status field(struct msim_csv *c, int *end,
                               struct msim_error *err)
@@ -196,6 +219,8 @@ static enum msim_status field(struct msim_csv *c, int *end,
         take(c, byte);
         MSIM_TRY(quoted(c, err));
         was_quoted = true;
+    } else {
+        MSIM_TRY(take_run(c));
     }
     for (;;) {
         MSIM_TRY(peek(c, &byte, err));
@@ -214,7 +239,9 @@ static enum msim_status field(struct msim_csv *c, int *end,
     }
     *end = byte;
     MSIM_TRY(put(c, '\0', err));
-    msim_csv_unguard(c->text + c->starts[c->n - 1]);
+    if (memchr(c->text + c->starts[c->n - 1], '\'',
+               c->text_length - c->starts[c->n - 1]))
+        msim_csv_unguard(c->text + c->starts[c->n - 1]);
     return MSIM_OK;
 }
 
@@ -365,10 +392,15 @@ uint64_t msim_csv_line(const struct msim_csv *c)
 /* ---- writing ------------------------------------------------------------- */
 
 /* Most cells: nothing in them has a meaning. */
-static bool is_plain(const char *text)
+static bool is_plain(const char *text, size_t n)
 {
-    for (const char *s = text; *s; s++)
-        if (*s < ' ' || *s > '~' || *s == ',' || *s == ';' || *s == '"')
+    static const bool PLAIN[256] = {[' ' ... '!'] = true,
+                                    ['#' ... '+'] = true,
+                                    ['-' ... ':'] = true,
+                                    ['<' ... '~'] = true};
+
+    for (size_t i = 0; i < n; i++)
+        if (!PLAIN[(unsigned char)text[i]])
             return false;
     if ((*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z'))
         return true;
@@ -387,13 +419,14 @@ static const char *inside_quotes(char c)
 /* All of `text` is written: cells are not cut. */
 static void put_cell(const struct msim_printer *p, const char *text, size_t n)
 {
-    const char *quote = strpbrk(text, ",;\"\r\n\t") ? "\"" : "";
+    const char *quote;
     bool begins = true;
 
-    if (is_plain(text)) {
+    if (is_plain(text, n)) {
         p->bytes(p->ctx, text, n);
         return;
     }
+    quote = strpbrk(text, ",;\"\r\n\t") ? "\"" : "";
     p->bytes(p->ctx, quote, strlen(quote));
     while (*text) {
         unsigned len = msim_character_length(text);
@@ -443,10 +476,16 @@ enum msim_status msim_csv_print_draft(struct msim_file *file, const char *fmt,
     return d.status;
 }
 
+void msim_csv_write_to(void (*bytes)(void *ctx, const char *bytes, size_t n),
+                       void *ctx, const char *field)
+{
+    put_cell(&(struct msim_printer){ctx, bytes, put_cell}, field,
+             strlen(field));
+}
+
 void msim_csv_write(FILE *out, const char *field)
 {
-    put_cell(&(struct msim_printer){out, msim_print_to_file, put_cell}, field,
-             strlen(field));
+    msim_csv_write_to(msim_print_to_file, out, field);
 }
 
 void msim_csv_add(FILE *out, const char *field)

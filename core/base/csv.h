@@ -40,9 +40,10 @@ const char *msim_csv_header(const struct msim_csv *c, uint32_t column);
 uint32_t msim_csv_find(struct msim_csv *c, const char *name);
 
 /*
- * The next row: `*fields` (one text a column) stays valid until the next call,
- * and is NULL after the last row. A row with another number of fields than the
- * header is EFORMAT, naming its line; a quote that is never closed ETRUNCATED.
+ * The next row: `*fields` (one text a column, in memory in that order) stays
+ * valid until the next call, and is NULL after the last row. A row with another
+ * number of fields than the header is EFORMAT, naming its line; a quote that is
+ * never closed ETRUNCATED.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
@@ -53,6 +54,10 @@ uint64_t msim_csv_line(const struct msim_csv *c);
 
 /* Write one field, a text from anywhere. */
 void msim_csv_write(FILE *out, const char *field);
+
+/* The same to anywhere, by a function as a printer's (core/base/print.h). */
+void msim_csv_write_to(void (*bytes)(void *ctx, const char *bytes, size_t n),
+                       void *ctx, const char *field);
 
 /* Take back, in place, what a written field has in front of formulas: for
  * readers that cut lines themselves. */

@@ -163,6 +163,19 @@ static const char *text(const struct row *r, enum column c)
     return i == UINT32_MAX || !*r->fields[i] ? NULL : r->fields[i];
 }
 
+/* The number that a text begins with, where that is of 1 to 15 digits and not 0
+ * (which may begin another form, as 0x10 does); else 0. `*end` is behind it. */
+static int64_t plain_number(const char *t, const char **end)
+{
+    int64_t v = 0;
+    uint32_t n = 0;
+
+    for (; t[n] >= '0' && t[n] <= '9' && n < 15; n++)
+        v = v * 10 + (t[n] - '0');
+    *end = t + n;
+    return v;
+}
+
 /* The number of a column, at least `least`; `missing` where it is empty, and
  * a reason where that is below `least`. */
 static int64_t number(struct row *r, enum column c, int64_t least,
@@ -173,6 +186,11 @@ static int64_t number(struct row *r, enum column c, int64_t least,
     double v = 0;
 
     if (t) {
+        const char *behind;
+        int64_t plain = plain_number(t, &behind);
+
+        if (plain > 0 && plain >= least && !*behind)
+            return plain;
         /* Sizes such as 1e6 or 4096.0 are whole numbers, too. */
         v = strtod(t, &end);
         if (*end == '\0' && v >= (double)least && v < 1e15 && floor(v) == v)
@@ -261,15 +279,29 @@ static void attention_row(struct row *r, struct msim_work *w)
     msim_work_count(w);
 }
 
+/* One size of a shape; `*end` is behind it. */
+static double one_size(const char *t, const char **end)
+{
+    int64_t plain = plain_number(t, end);
+    char *behind;
+    double v;
+
+    if (plain > 0 && (!**end || **end == 'x'))
+        return (double)plain;
+    v = strtod(t, &behind);
+    *end = behind;
+    return v;
+}
+
 /* "1000x18x128": elements, and the last size as columns. */
 static void vector_shape(struct row *r, struct msim_work *w)
 {
     const char *t = text(r, COL_SHAPE);
     double elems = 1, last = 1;
-    char *end = NULL;
+    const char *end = NULL;
 
     for (const char *at = t; at; at = *end ? end + 1 : NULL) {
-        last = strtod(at, &end);
+        last = one_size(at, &end);
         elems *= last;
         if (end == at || (*end && *end != 'x') || !(last >= 1) ||
             !(elems < 1e15)) {

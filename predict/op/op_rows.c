@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,14 +27,19 @@
 #define THREADS_MAX 16
 #define BLOCKS      (2 * THREADS_MAX)
 
+/* Text of answers, which grows. */
+struct text {
+    struct msim_vec bytes;
+    enum msim_status status; /* of the first failure */
+};
+
 struct block {
     uint32_t before; /* rows in front that are another block's */
     char *text;      /* fields, each ended by a zero */
     uint32_t used, cap_text;
     uint32_t *field; /* where each begins */
     uint32_t n_fields, cap_fields;
-    char *answer;
-    size_t answer_bytes;
+    struct text answer;
     struct msim_guard_count count;
     enum msim_status status;
     bool answered;
@@ -57,12 +61,33 @@ struct pool {
 
 /* ---- answering ----------------------------------------------------------- */
 
-static void put_number(double v, FILE *out)
+static enum msim_status put(void *ctx, const char *bytes, size_t n)
 {
-    char text[MSIM_DECIMAL_TEXT];
+    struct text *out = ctx;
+    struct msim_text_piece piece;
 
-    fwrite(text, 1, msim_decimal_write(text, v), out);
-    putc(',', out);
+    if (out->status == MSIM_OK)
+        out->status = msim_vec_text(&out->bytes, bytes, n, &piece);
+    return out->status;
+}
+
+static void put_bytes(void *ctx, const char *bytes, size_t n)
+{
+    (void)put(ctx, bytes, n);
+}
+
+static void put_text(struct text *out, const char *text)
+{
+    put_bytes(out, text, strlen(text));
+}
+
+static void put_number(double v, struct text *out)
+{
+    char text[MSIM_DECIMAL_TEXT + 1];
+    size_t n = msim_decimal_write(text, v);
+
+    text[n] = ',';
+    put_bytes(out, text, n + 1);
 }
 
 /* Why no library runs a work on the GPU, in `text`; NULL where one does. */
@@ -81,10 +106,11 @@ static const char *refusal(const struct msim_platform *p,
 struct row {
     struct msim_work w;
     struct msim_estimate e;
-    char reason[128];
     char why[256];       /* there is no prediction; "" */
     const char *unknown; /* operator, in the block's text; NULL: it is known */
 };
+
+#define REASON 128 /* bytes, of what a table's row lacks */
 
 /* The nearest name is looked for once where rows misspell one alike: `before`
  * is the last row that named an unknown one, or NULL. */
@@ -92,80 +118,78 @@ static void name_unknown(struct row *row, const struct row *before)
 {
     row->unknown = row->w.variant;
     if (before && strcmp(before->unknown, row->unknown) == 0)
-        memcpy(row->reason, before->reason, sizeof(row->reason));
+        memcpy(row->why, before->why, REASON);
     else
-        msim_vector_name_unknown(row->unknown, row->reason,
-                                 sizeof(row->reason));
+        msim_vector_name_unknown(row->unknown, row->why, REASON);
 }
 
-/* Why the work has no prediction; NULL: `row->e` is it. */
-static const char *predict_row(const struct pool *c, char *const *fields,
-                               struct row *row, const struct row *unknown)
+static void predict_row(const struct pool *c, char *const *fields,
+                        struct row *row, const struct row *unknown)
 {
     struct msim_error err = {0};
     struct msim_work *w = &row->w;
-    const char *why =
-        msim_row_work(c->map, fields, w, row->reason, sizeof(row->reason));
+    bool vector = c->map->table == MSIM_TABLE_VECTOR;
 
-    if (why)
-        return why;
+    row->unknown = NULL;
+    if (msim_row_work(c->map, fields, w, row->why, REASON))
+        return;
     w->asked = true;
-    if (c->map->table == MSIM_TABLE_VECTOR &&
-        !msim_vector_name_known(w->variant)) {
+    if (vector && !msim_vector_name_known(w->variant)) {
         name_unknown(row, unknown);
-        return row->reason;
+        return;
     }
-    w->nearest = c->map->table == MSIM_TABLE_VECTOR &&
-                 msim_vector_name_nearest(w->variant);
-    why = refusal(c->p, w, row->reason, sizeof(row->reason));
-    if (why || msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
-        return why;
+    w->nearest = vector && msim_vector_name_nearest(w->variant);
+    if (refusal(c->p, w, row->why, REASON) ||
+        msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
+        return;
     snprintf(row->why, sizeof(row->why), "%.250s",
              *err.text ? err.text : "no prediction");
-    return row->why;
 }
 
 static void write_csv(const struct pool *c, char *const *fields,
-                      const struct row *row, FILE *out)
+                      const struct row *row, struct text *out)
 {
     const struct msim_estimate *e = &row->e;
     char words[MSIM_GUARD_WORDS];
 
     for (uint32_t i = 0; i < c->columns; i++) {
-        msim_csv_write(out, fields[i]);
-        putc(',', out);
+        msim_csv_write_to(put_bytes, out, fields[i]);
+        put_text(out, ",");
     }
     if (*row->why) {
-        fputs(",,,", out);
-        msim_csv_write(out, row->why);
-        putc('\n', out);
+        put_text(out, ",,,");
+        msim_csv_write_to(put_bytes, out, row->why);
+        put_text(out, "\n");
         return;
     }
     put_number(e->us, out);
     put_number(e->low_us, out);
     put_number(e->high_us, out);
-    msim_csv_write(out, msim_family_text(e->family));
+    msim_csv_write_to(put_bytes, out, msim_family_text(e->family));
     if (e->source == MSIM_SOURCE_NOT_RUN)
-        fputs(" (ranks not run)", out);
+        put_text(out, " (ranks not run)");
     if (e->source == MSIM_SOURCE_NEAREST)
-        fputs(" (nearest)", out);
+        put_text(out, " (nearest)");
     if (msim_emulation_of(c->p, &row->w) != MSIM_EMULATED_NO)
-        fputs(" (emulated)", out);
-    msim_guard_words(e->marks, words);
-    if (*words)
-        msim_csv_print(out, " (%s)", words);
-    putc('\n', out);
+        put_text(out, " (emulated)");
+    if (e->marks) {
+        msim_guard_words(e->marks, words);
+        put_text(out, " (");
+        put_text(out, words);
+        put_text(out, ")");
+    }
+    put_text(out, "\n");
 }
 
 /* A line, which is a value of the array. */
 static enum msim_status write_json(const struct pool *c, char *const *fields,
-                                   const struct row *row, FILE *out)
+                                   const struct row *row, struct text *out)
 {
     bool known = !*row->why;
     const struct msim_estimate *e = &row->e;
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_begin(&j, put, out);
     msim_json_open(&j, NULL, '{', false);
     msim_json_open(&j, "input", '{', false);
     for (uint32_t i = 0; i < c->columns; i++)
@@ -274,20 +298,17 @@ static void fields_of(const struct pool *c, const struct block *b, uint32_t row,
 }
 
 static enum msim_status answer_rows(const struct pool *c, struct block *b,
-                                    struct row *rows, char **fields, FILE *out)
+                                    struct row *rows, char **fields,
+                                    struct text *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
     const struct row *unknown = NULL;
 
     for (uint32_t r = 0; r < n; r++) {
-        const char *why;
-
         fields_of(c, b, r, fields);
-        why = predict_row(c, fields, &rows[r], unknown);
+        predict_row(c, fields, &rows[r], unknown);
         if (rows[r].unknown)
             unknown = &rows[r];
-        if (why && why != rows[r].why)
-            snprintf(rows[r].why, sizeof(rows[r].why), "%s", why);
     }
     MSIM_TRY(guard_rows(rows, n));
     for (uint32_t r = b->before; r < n; r++) {
@@ -304,10 +325,10 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
 }
 
 static enum msim_status answer_all(const struct pool *c, struct block *b,
-                                   FILE *out)
+                                   struct text *out)
 {
     char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
-    struct row *rows = calloc(ROWS + 1, sizeof(*rows));
+    struct row *rows = malloc((ROWS + 1) * sizeof(*rows));
     enum msim_status status = MSIM_ENOMEM;
 
     if (fields && rows)
@@ -319,19 +340,11 @@ static enum msim_status answer_all(const struct pool *c, struct block *b,
 
 static void answer(const struct pool *c, struct block *b)
 {
-    FILE *out;
-
-    free(b->answer);
-    b->answer = NULL;
-    b->status = MSIM_ENOMEM;
-    out = open_memstream(&b->answer, &b->answer_bytes);
-    if (!out)
-        return;
-    /* One thread has this stream: no lock for every character. */
-    (void)__fsetlocking(out, FSETLOCKING_BYCALLER);
-    b->status = answer_all(c, b, out);
-    if (fclose(out) != 0 && b->status == MSIM_OK)
-        b->status = MSIM_ENOMEM;
+    b->answer.bytes.n = 0;
+    b->answer.status = MSIM_OK;
+    b->status = answer_all(c, b, &b->answer);
+    if (b->status == MSIM_OK)
+        b->status = b->answer.status;
 }
 
 /* Answer the next block that is filled; false where there is none. The caller
@@ -369,16 +382,22 @@ static void *work(void *arg)
 
 /* ---- reading and writing ------------------------------------------------- */
 
-static enum msim_status add_field(struct block *b, const char *text)
+/* A row, whose fields lie in memory one behind the other. */
+static enum msim_status add_row(struct block *b, char *const *fields,
+                                uint32_t columns)
 {
-    uint32_t n = (uint32_t)strlen(text) + 1;
+    const char *last = columns ? fields[columns - 1] : NULL;
+    uint32_t n = last ? (uint32_t)(last + strlen(last) + 1 - fields[0]) : 0;
 
     while (b->used + n > b->cap_text)
         MSIM_TRY(msim_grow((void **)&b->text, &b->cap_text, b->cap_text, 1));
-    MSIM_TRY(msim_grow((void **)&b->field, &b->cap_fields, b->n_fields,
-                       sizeof(*b->field)));
-    memcpy(b->text + b->used, text, n);
-    b->field[b->n_fields++] = b->used;
+    for (uint32_t i = 0; i < columns; i++) {
+        MSIM_TRY(msim_grow((void **)&b->field, &b->cap_fields, b->n_fields,
+                           sizeof(*b->field)));
+        b->field[b->n_fields++] = b->used + (uint32_t)(fields[i] - fields[0]);
+    }
+    if (n)
+        memcpy(b->text + b->used, fields[0], n);
     b->used += n;
     return MSIM_OK;
 }
@@ -387,15 +406,20 @@ static enum msim_status add_field(struct block *b, const char *text)
 static enum msim_status add_before(const struct pool *c, struct block *b)
 {
     const struct block *last = &c->blocks[(c->filled + BLOCKS - 1) % BLOCKS];
+    char **fields;
+    enum msim_status status;
 
     b->before = 0;
     if (!c->filled || last->n_fields < c->columns)
         return MSIM_OK;
-    for (uint32_t i = 0; i < c->columns; i++)
-        MSIM_TRY(add_field(
-            b, last->text + last->field[last->n_fields - c->columns + i]));
+    fields = calloc((size_t)c->columns + 1, sizeof(*fields));
+    if (!fields)
+        return MSIM_ENOMEM;
+    fields_of(c, last, last->n_fields / c->columns - 1, fields);
+    status = add_row(b, fields, c->columns);
+    free(fields);
     b->before = 1;
-    return MSIM_OK;
+    return status;
 }
 
 /* Read rows until the block is full; `*more` is false at the end. */
@@ -414,18 +438,18 @@ static enum msim_status fill(const struct pool *c, struct block *b,
         *more = fields != NULL;
         if (!fields)
             return MSIM_OK;
-        for (uint32_t i = 0; i < c->columns; i++)
-            MSIM_TRY(add_field(b, fields[i]));
+        MSIM_TRY(add_row(b, fields, c->columns));
     }
     return MSIM_OK;
 }
 
 /* Its lines, as values of the array. */
-static void write_values(struct msim_json *json, char *lines)
+static void write_values(struct msim_json *json, const struct text *answer)
 {
-    char *end;
+    char *lines = answer->bytes.data, *all = lines + answer->bytes.n, *end;
 
-    for (; lines && (end = strchr(lines, '\n')); lines = end + 1) {
+    for (; lines < all && (end = memchr(lines, '\n', (size_t)(all - lines)));
+         lines = end + 1) {
         *end = '\0';
         msim_json_value(json, NULL, lines);
     }
@@ -443,9 +467,9 @@ static enum msim_status write_block(struct pool *c, uint64_t which)
     msim_guard_sum(c->count, &b->count);
     /* A failure (a closed pipe) stays in `out`, where the caller looks. */
     if (c->out->json)
-        write_values(c->out->json, b->answer);
+        write_values(c->out->json, &b->answer);
     else
-        (void)fwrite(b->answer, 1, b->answer_bytes, c->out->csv);
+        (void)fwrite(b->answer.bytes.data, 1, b->answer.bytes.n, c->out->csv);
     return b->status;
 }
 
@@ -488,7 +512,7 @@ static void end(struct pool *c, pthread_t *ids, uint32_t started)
     for (uint32_t i = 0; i < BLOCKS; i++) {
         free(c->blocks[i].text);
         free(c->blocks[i].field);
-        free(c->blocks[i].answer);
+        free(c->blocks[i].answer.bytes.data);
     }
     pthread_cond_destroy(&c->answered_one);
     pthread_cond_destroy(&c->filled_one);
