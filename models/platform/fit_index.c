@@ -197,48 +197,51 @@ static double key_log_sd(const struct msim_law *law, const char *wanted,
                            : MSIM_FACT(NULL, OTHER_KEY_LOG_SD);
 }
 
-/* The rank of a fit's stack among the preferred stacks. */
-static uint32_t preference(const struct msim_fit *c, const char *const *prefer)
-{
-    uint32_t i = 0;
-
-    while (prefer[i] && strcmp(prefer[i], c->framework) != 0)
-        i++;
-    return i;
-}
-
 struct choice {
     const struct msim_fit_index_entry *entry;
     double variance; /* of the choice */
     double added;    /* of key and stack, to add to the interval */
-    uint32_t preference;
-    bool exact; /* the stack that was asked for */
+    bool exact;      /* the stack that was asked for */
 };
 
+/* What a pick asks for. */
+struct wish {
+    const struct msim_platform *p;
+    const struct msim_law *law;
+    const char *const *prefer;
+    bool bare;
+    uint64_t framework;
+};
+
+/* The rank of a choice's stack among the preferred stacks. */
+static uint32_t preference(const struct wish *w, const struct choice *c)
+{
+    const char *framework = c->entry->fit->framework;
+    uint32_t i = 0;
+
+    while (w->prefer[i] && (*w->prefer[i] != *framework ||
+                            strcmp(w->prefer[i], framework) != 0))
+        i++;
+    return c->exact ? 0 : 1 + i;
+}
+
 /* Whether `a` is better than the earlier `b`. */
-static bool is_better(const struct choice *a, const struct choice *b)
+static bool is_better(const struct wish *w, const struct choice *a,
+                      const struct choice *b)
 {
     if (!b->entry || a->variance < b->variance)
         return true;
     return a->variance <= b->variance && a->entry->key == b->entry->key &&
            a->entry->platform == b->entry->platform &&
-           a->preference < b->preference;
+           preference(w, a) < preference(w, b);
 }
-
-/* What a pick asks for. */
-struct wish {
-    const struct msim_platform *p;
-    const char *const *prefer;
-    bool bare;
-    uint64_t framework;
-};
 
 /* The variance for using another stack's fit. msim_law.stack_log_sd is known
  * for stacks on one GPU only. */
 static double stack_variance(const struct wish *w,
                              const struct msim_fit_index_entry *e, bool gapped)
 {
-    double v = e->fit->law->stack_log_sd * e->fit->law->stack_log_sd;
+    double v = w->law->stack_log_sd * w->law->stack_log_sd;
     double gap;
 
     if (w->bare || e->platform == w->p)
@@ -267,10 +270,7 @@ static void choose(const struct wish *w, uint64_t key, double log_sd,
         c.added = log_sd * log_sd +
                   (c.exact ? 0 : stack_variance(w, c.entry, gapped));
         c.variance = c.added + c.entry->variance;
-        if (best->entry && c.variance > best->variance)
-            continue;
-        c.preference = c.exact ? 0 : 1 + preference(c.entry->fit, w->prefer);
-        if (is_better(&c, best))
+        if (is_better(w, &c, best))
             *best = c;
     }
 }
@@ -280,7 +280,7 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *const *keys, struct msim_pick *out)
 {
     bool bare = !framework || strcmp(framework, "pytorch") == 0;
-    struct wish wish = {p, prefer, bare,
+    struct wish wish = {p, law, prefer, bare,
                         bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
     uint64_t of_law = law_hash(law);
