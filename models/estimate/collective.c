@@ -84,6 +84,8 @@ static bool collective_pick(const struct msim_platform *p,
     char text[3 * LINKS_MAX][MSIM_FIT_KEY];
     const char *keys[3 * LINKS_MAX + 1];
     const char *links[LINKS_MAX];
+    bool between_two = w->u.coll.collective == MSIM_COLL_SEND ||
+                       w->u.coll.collective == MSIM_COLL_RECV;
     size_t n = 0, n_links;
 
     if (is_joined(p, w))
@@ -95,8 +97,9 @@ static bool collective_pick(const struct msim_platform *p,
             msim_collective_key(text[n++], sizeof(text[0]), links[l],
                                 w->u.coll.algorithm, w);
         msim_collective_key(text[n++], sizeof(text[0]), links[l], "", w);
-        msim_collective_key(text[n++], sizeof(text[0]), links[l], "",
-                            &like_all_to_all);
+        if (between_two) /* all others have one key */
+            msim_collective_key(text[n++], sizeof(text[0]), links[l], "",
+                                &like_all_to_all);
     }
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];

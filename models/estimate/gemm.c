@@ -3,6 +3,7 @@
  * models/law/cpu_law.c.
  */
 #include "models/estimate/gemm.h"
+#include "core/base/join_text.h"
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
@@ -160,10 +161,11 @@ static double hidden_start_us(const struct msim_platform *p,
 
     if (strcmp(pick->fit->key, "half") != 0 || !pick->platform)
         return 0;
-    snprintf(word, sizeof(word), " %s ", pick->platform->sheet.generation);
+    MSIM_JOIN_TEXT(word, sizeof(word), " ", pick->platform->sheet.generation,
+                   " ");
     if (!strstr(k->generations, word))
         return 0;
-    snprintf(word, sizeof(word), " %s ", pick->fit->framework);
+    MSIM_JOIN_TEXT(word, sizeof(word), " ", pick->fit->framework, " ");
     return strstr(k->frameworks, word) ? k->graph_start_us : 0;
 }
 

@@ -1,6 +1,7 @@
 /*
  * models/estimate/moe.c - layers of experts by models/law/moe_law.c.
  */
+#include "core/base/join_text.h"
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
@@ -124,8 +125,8 @@ static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
     for (const char *const *type = types_for(w); *type; type++)
         for (size_t i = 0; i < sizeof(KERNELS) / sizeof(*KERNELS); i++)
             if (n < KEYS_MAX)
-                snprintf(text[n++], sizeof(text[0]), "%s/%s", *type,
-                         KERNELS[i]);
+                MSIM_JOIN_TEXT(text[n++], sizeof(text[0]), *type, "/",
+                               KERNELS[i]);
     for (size_t i = 0; i < n; i++)
         keys[i + 1] = text[i];
     return msim_fit_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out);
@@ -140,8 +141,8 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
 
     if (!kernels)
         kernels = usual_kernels(p, w);
-    snprintf(key, sizeof(key), "%s/%s", msim_moe_type(w),
-             kernels ? kernels : "any");
+    MSIM_JOIN_TEXT(key, sizeof(key), msim_moe_type(w), "/",
+                   kernels ? kernels : "any");
     return msim_fit_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out) ||
            pick_other(p, w, key, out);
 }

@@ -12,6 +12,8 @@
  */
 #include "models/law/attention_law.h"
 
+#include "core/base/join_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +151,7 @@ const char *msim_attention_phase_text(const struct msim_work *w)
 
 static void attention_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s", msim_attention_phase_text(w));
+    MSIM_JOIN_TEXT(text, size, msim_attention_phase_text(w));
 }
 
 /* Prefill and encoder differ by the mask; decoding is another kernel. */

@@ -4,6 +4,7 @@
  */
 #include "models/law/collective_law.h"
 
+#include "core/base/join_text.h"
 #include "models/law/transfer.h"
 
 #include <math.h>
@@ -41,11 +42,11 @@ void msim_collective_key(char *text, size_t size, const char *interconnect,
     bool between_two = w->u.coll.collective == MSIM_COLL_SEND ||
                        w->u.coll.collective == MSIM_COLL_RECV;
 
-    snprintf(text, size, "%s%s%s%s%s", interconnect, *algorithm ? "/" : "",
-             algorithm, between_two ? "/send" : "",
-             w->u.coll.nodes > 1 ? "/nodes"
-             : leaves_pair       ? "/beyond-pair"
-                                 : "");
+    MSIM_JOIN_TEXT(text, size, interconnect, *algorithm ? "/" : "", algorithm,
+                   between_two ? "/send" : "",
+                   w->u.coll.nodes > 1 ? "/nodes"
+                   : leaves_pair       ? "/beyond-pair"
+                                       : "");
 }
 
 static void collective_key(const struct msim_work *w, char *text, size_t size)

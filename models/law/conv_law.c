@@ -22,6 +22,7 @@
  */
 #include "models/law/conv_law.h"
 
+#include "core/base/join_text.h"
 #include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
 
@@ -416,8 +417,8 @@ const char *msim_conv_key_pass(enum msim_conv_pass pass)
 
 static void conv_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s/%s", msim_conv_key_pass(w->u.conv.pass),
-             msim_dtype_text(w->dtype));
+    MSIM_JOIN_TEXT(text, size, msim_conv_key_pass(w->u.conv.pass), "/",
+                   msim_dtype_text(w->dtype));
 }
 
 const struct msim_law MSIM_LAW_CONV = {

@@ -22,6 +22,7 @@
  *
  * Each has a further term: the time of the operating system to map new pages.
  */
+#include "core/base/join_text.h"
 #include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/law.h"
@@ -330,7 +331,7 @@ static void vector_key(const struct msim_work *w, char *text, size_t size)
     const char *variant = msim_work_variant(w);
     bool add = w->in_place && *variant && !msim_work_is_in_place(variant);
 
-    snprintf(text, size, "%s%s", variant, add ? "_" : "");
+    MSIM_JOIN_TEXT(text, size, variant, add ? "_" : "");
 }
 
 const struct msim_law MSIM_LAW_CPU_VECTOR = {

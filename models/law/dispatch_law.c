@@ -17,6 +17,8 @@
  */
 #include "models/law/dispatch_law.h"
 
+#include "core/base/join_text.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -130,9 +132,9 @@ static void dispatch_describe(const struct msim_data_sheet *s,
 
 static void dispatch_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s/%s",
-             w->u.dispatch.low_latency ? "low-latency" : "normal",
-             w->u.dispatch.combine ? "combine" : "dispatch");
+    MSIM_JOIN_TEXT(text, size,
+                   w->u.dispatch.low_latency ? "low-latency" : "normal", "/",
+                   w->u.dispatch.combine ? "combine" : "dispatch");
 }
 
 const struct msim_law MSIM_LAW_DISPATCH = {

@@ -12,6 +12,7 @@
  */
 #include "models/law/gemm_law.h"
 
+#include "core/base/join_text.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>
@@ -165,8 +166,9 @@ const char *msim_gemm_kind(const struct msim_work *w, enum msim_rate rate)
 
 static void gemm_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s",
-             msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
+    MSIM_JOIN_TEXT(
+        text, size,
+        msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
 }
 
 static bool is_plain(const char *key)

@@ -17,6 +17,7 @@
  */
 #include "models/law/moe_law.h"
 
+#include "core/base/join_text.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>
@@ -178,7 +179,8 @@ static void moe_key(const struct msim_work *w, char *text, size_t size)
 {
     const char *kernels = msim_moe_kernels(w);
 
-    snprintf(text, size, "%s/%s", msim_moe_type(w), kernels ? kernels : "any");
+    MSIM_JOIN_TEXT(text, size, msim_moe_type(w), "/",
+                   kernels ? kernels : "any");
 }
 
 const struct msim_law MSIM_LAW_MOE = {

@@ -15,6 +15,7 @@
  */
 #include "models/law/vector_law.h"
 
+#include "core/base/join_text.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/gather.h"
 #include "models/law/sm_pace.h"
@@ -218,7 +219,7 @@ static void vector_describe(const struct msim_data_sheet *s,
 
 static void vector_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s", msim_work_variant(w));
+    MSIM_JOIN_TEXT(text, size, msim_work_variant(w));
 }
 
 /* Pointwise operators differ little. For operators of other families the model

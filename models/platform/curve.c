@@ -42,12 +42,11 @@ static double log_inside(uint32_t ranks, uint32_t nodes)
     return log((double)ranks / (nodes > 1 ? nodes : 1));
 }
 
-/* Curves of several nodes are chosen by their ranks a node first. */
-static double distance(const struct msim_curve *c, const struct msim_work *w)
+/* Curves of several nodes are chosen by their ranks a node first; those of the
+ * work are `inside`, a logarithm. */
+static double distance(const struct msim_curve *c, double inside)
 {
-    return c->nodes > 1 ? fabs(log_inside(c->ranks, c->nodes) -
-                               log_inside(w->u.coll.ranks, w->u.coll.nodes))
-                        : 0;
+    return c->nodes > 1 ? fabs(log_inside(c->ranks, c->nodes) - inside) : 0;
 }
 
 static bool is_like(const struct msim_curve *c, enum msim_collective what,
@@ -59,16 +58,18 @@ static bool is_like(const struct msim_curve *c, enum msim_collective what,
 static bool find(const struct msim_curves *all, enum msim_collective what,
                  const struct msim_work *w, struct between *out)
 {
+    double inside =
+        w->u.coll.nodes > 1 ? log_inside(w->u.coll.ranks, w->u.coll.nodes) : 0;
     double least = INFINITY;
 
     *out = (struct between){0};
-    for (uint32_t i = 0; i < all->n; i++)
+    for (uint32_t i = 0; i < all->n && least > 0; i++)
         if (is_like(&all->list[i], what, w))
-            least = fmin(least, distance(&all->list[i], w));
+            least = fmin(least, distance(&all->list[i], inside));
     for (uint32_t i = 0; i < all->n; i++) {
         const struct msim_curve *c = &all->list[i];
 
-        if (!is_like(c, what, w) || distance(c, w) > least + 1e-9)
+        if (!is_like(c, what, w) || distance(c, inside) > least + 1e-9)
             continue;
         if (c->ranks <= w->u.coll.ranks &&
             (!out->below || c->ranks > out->below->ranks))
@@ -162,8 +163,8 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return false;
     a = on_curve(&q, at.below ? at.below : at.above);
-    b = on_curve(&q, at.above ? at.above : at.below);
     if (at.below && at.above && at.below != at.above) {
+        b = on_curve(&q, at.above);
         part = log((double)w->u.coll.ranks / at.below->ranks) /
                log((double)at.above->ranks / at.below->ranks);
         a.correction = (1 - part) * a.correction + part * b.correction;

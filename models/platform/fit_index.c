@@ -143,6 +143,17 @@ static int by_key(const void *pa, const void *pb)
     return MSIM_ORDER(a->order, b->order);
 }
 
+static void note_least(struct msim_fit_index *index)
+{
+    for (uint32_t i = index->n; i-- > 0;) {
+        struct msim_fit_index_entry *e = &index->entries[i];
+
+        e->least_behind = e->variance;
+        if (i + 1 < index->n && e[1].key == e->key)
+            e->least_behind = fmin(e->variance, e[1].least_behind);
+    }
+}
+
 enum msim_status msim_fit_index_make(struct msim_platform *p,
                                      const struct msim_platform *partner)
 {
@@ -160,6 +171,7 @@ enum msim_status msim_fit_index_make(struct msim_platform *p,
         add_platform(p, partner, true);
     add_shared_laws(p);
     qsort(p->index.entries, p->index.n, sizeof(*p->index.entries), by_key);
+    note_least(&p->index);
     return MSIM_OK;
 }
 
@@ -199,9 +211,10 @@ static double key_log_sd(const struct msim_law *law, const char *wanted,
 
 struct choice {
     const struct msim_fit_index_entry *entry;
-    double variance; /* of the choice */
-    double added;    /* of key and stack, to add to the interval */
-    bool exact;      /* the stack that was asked for */
+    double variance;    /* of the choice */
+    double added;       /* of key and stack, to add to the interval */
+    bool exact;         /* the stack that was asked for */
+    uint32_t preferred; /* 1 + preference(); 0: not looked for */
 };
 
 /* What a pick asks for. */
@@ -214,20 +227,22 @@ struct wish {
 };
 
 /* The rank of a choice's stack among the preferred stacks. */
-static uint32_t preference(const struct wish *w, const struct choice *c)
+static uint32_t preference(const struct wish *w, struct choice *c)
 {
     const char *framework = c->entry->fit->framework;
     uint32_t i = 0;
 
+    if (c->preferred)
+        return c->preferred - 1;
     while (w->prefer[i] && (*w->prefer[i] != *framework ||
                             strcmp(w->prefer[i], framework) != 0))
         i++;
-    return c->exact ? 0 : 1 + i;
+    c->preferred = c->exact ? 1 : 2 + i;
+    return c->preferred - 1;
 }
 
 /* Whether `a` is better than the earlier `b`. */
-static bool is_better(const struct wish *w, const struct choice *a,
-                      const struct choice *b)
+static bool is_better(const struct wish *w, struct choice *a, struct choice *b)
 {
     if (!b->entry || a->variance < b->variance)
         return true;
@@ -251,21 +266,28 @@ static double stack_variance(const struct wish *w,
            (gapped ? gap * gap : 0);
 }
 
+static bool is_of(const struct msim_fit_index *index, uint32_t i, uint64_t key)
+{
+    return i < index->n && index->entries[i].key == key;
+}
+
 /* Consider the fits of one key; `log_sd` is the standard deviation for it. */
 static void choose(const struct wish *w, uint64_t key, double log_sd,
                    struct choice *best)
 {
     const struct msim_fit_index *index = &w->p->index;
     uint32_t begin = first_of(index, key);
-    uint32_t end = begin;
     bool gapped = false; /* the wanted stack launches slowly */
+    double least = log_sd * log_sd + (w->bare ? stack_variance(w, NULL, 0) : 0);
 
-    for (; end < index->n && index->entries[end].key == key; end++)
-        gapped |= !w->bare && index->entries[end].framework == w->framework &&
-                  index->entries[end].fit->gap.least_us > 0;
-    for (uint32_t i = begin; i < end; i++) {
+    for (uint32_t i = begin; !w->bare && is_of(index, i, key); i++)
+        gapped |= index->entries[i].framework == w->framework &&
+                  index->entries[i].fit->gap.least_us > 0;
+    for (uint32_t i = begin; is_of(index, i, key); i++) {
         struct choice c = {.entry = &index->entries[i]};
 
+        if (best->entry && least + c.entry->least_behind > best->variance)
+            break;
         c.exact = !w->bare && c.entry->framework == w->framework;
         c.added = log_sd * log_sd +
                   (c.exact ? 0 : stack_variance(w, c.entry, gapped));

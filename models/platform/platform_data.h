@@ -21,6 +21,7 @@ struct msim_fit_index_entry {
     /* Of the logarithm, for being another GPU's: in the choice, and to add to
      * the interval (which for a shared law has it already). */
     double variance, added;
+    double least_behind; /* variance, of its key from this entry on */
 };
 
 struct msim_fit_index {
