@@ -22,12 +22,17 @@ enum msim_family msim_vector_name_family(const char *op)
         {"sgd", MSIM_FAMILY_OPTIMIZER},
     };
 
+    size_t first = sizeof(PARTS) / sizeof(*PARTS); /* of those in it */
+
     if (strcmp(op, "ln") == 0)
         return MSIM_FAMILY_NORM;
-    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
-        if (strstr(op, PARTS[i].part))
-            return PARTS[i].family;
-    return MSIM_FAMILY_POINTWISE;
+    for (; *op; op++)
+        for (size_t i = 0; i < first; i++)
+            if (*op == PARTS[i].part[0] &&
+                strncmp(op, PARTS[i].part, strlen(PARTS[i].part)) == 0)
+                first = i;
+    return first < sizeof(PARTS) / sizeof(*PARTS) ? PARTS[first].family
+                                                  : MSIM_FAMILY_POINTWISE;
 }
 
 double msim_vector_name_inputs(const char *op)
@@ -43,7 +48,7 @@ double msim_vector_name_inputs(const char *op)
 
     for (size_t n = 0; n < sizeof(BY_INPUTS) / sizeof(*BY_INPUTS); n++)
         for (size_t i = 0; i < 13 && BY_INPUTS[n][i]; i++)
-            if (strcmp(op, BY_INPUTS[n][i]) == 0)
+            if (*op == *BY_INPUTS[n][i] && strcmp(op, BY_INPUTS[n][i]) == 0)
                 return (double)n;
     return 1;
 }

@@ -89,11 +89,12 @@ void msim_emulated_widen(enum msim_emulation e, struct msim_estimate *out)
     double factor = e == MSIM_EMULATED_BF16
                         ? MSIM_FACT(NULL, BF16_IN_FP32_FACTOR)
                         : MSIM_FACT(NULL, EMULATED_INTERVAL);
-    double down = hypot(log(out->us / out->low_us), log(factor));
-    double up = hypot(log(out->high_us / out->us), log(factor));
+    double down, up;
 
     if (e == MSIM_EMULATED_NO)
         return;
+    down = hypot(log(out->us / out->low_us), log(factor));
+    up = hypot(log(out->high_us / out->us), log(factor));
     if (e == MSIM_EMULATED_BF16)
         out->us *= factor;
     out->low_us = out->us * exp(-down);

@@ -145,15 +145,14 @@ static void by_launches(const struct msim_work *w, struct msim_estimate *e)
         multiply(step / e->us, e);
 }
 
-/* A type that the GPU lacks is priced as what computes it. */
+/* A type that the GPU lacks is priced as what computes it, `as`. */
 static enum msim_status by_model(const struct msim_platform *p,
-                                 const struct msim_work *w, bool strict,
+                                 const struct msim_work *w,
+                                 const struct msim_work *as, bool strict,
                                  struct msim_estimate *out,
                                  struct msim_error *err)
 {
-    const struct msim_work as = msim_emulated_work(p, w);
-
-    MSIM_TRY(by_law(p, &as, strict, out, err));
+    MSIM_TRY(by_law(p, as, strict, out, err));
     if (!p->is_host)
         by_launches(w, out);
     if (is_bare(w) && !p->is_host)
@@ -175,7 +174,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
     if (w->user.us > 0)
         by_user(w, out);
     else
-        status = by_model(p, w, strict, out, err);
+        status = by_model(p, w, &as, strict, out, err);
     if (status != MSIM_OK)
         return status;
     by_nearest(w, out);

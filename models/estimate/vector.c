@@ -105,31 +105,40 @@ static bool passes_by(const struct msim_platform *p, const struct msim_work *w)
            !has_own_rows(p, w);
 }
 
-static const struct stand_in *stand_in(const struct msim_platform *p,
-                                       const struct msim_work *w)
+/* What is like a work. */
+struct kin {
+    const struct stand_in *s; /* NULL: nothing is */
+    bool pass;                /* passes_by() */
+};
+
+static struct kin kin_of(const struct msim_platform *p,
+                         const struct msim_work *w)
 {
-    if (strncmp(msim_work_variant(w), "batch_norm", 10) == 0 ||
-        strncmp(msim_work_variant(w), "group_norm", 10) == 0 || passes_by(p, w))
-        return &PASSES;
-    for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
+    struct kin k = {.pass = passes_by(p, w)};
+
+    if (k.pass || strncmp(msim_work_variant(w), "batch_norm", 10) == 0 ||
+        strncmp(msim_work_variant(w), "group_norm", 10) == 0)
+        k.s = &PASSES;
+    for (size_t i = 0; !k.s && i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
-            return &STAND_INS[i];
-    return NULL;
+            k.s = &STAND_INS[i];
+    return k;
 }
 
 static bool vector_pick(const struct msim_platform *p,
-                        const struct msim_work *w, struct msim_pick *out)
+                        const struct msim_work *w, const struct kin *k,
+                        struct msim_pick *out)
 {
     /* Stacks that run PyTorch's kernels, those with rows of the type first:
      * torch is a calibration's. */
     static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
     static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
-    const struct stand_in *s = stand_in(p, w);
+    const struct stand_in *s = k->s;
     const struct msim_law *law = msim_law_of(w->family, p->is_host);
     char key[MSIM_FIT_KEY];
     const char *keys[9] = {key};
-    bool pass = passes_by(p, w), found;
+    bool pass = k->pass, found;
     size_t n = pass ? 0 : 1;
 
     law->key(w, key, sizeof(key));
@@ -155,7 +164,7 @@ static bool vector_pick(const struct msim_platform *p,
  * the cost of its grid in their constants, and a CPU has neither grid nor
  * kernels. */
 static struct msim_work asked(const struct msim_platform *p,
-                              const struct msim_work *w,
+                              const struct msim_work *w, const struct kin *k,
                               const struct msim_pick *pick)
 {
     struct msim_work work = *w;
@@ -164,7 +173,7 @@ static struct msim_work asked(const struct msim_platform *p,
         work.u.vector.fold = MSIM_FOLD_UNKNOWN;
     if (p->is_host)
         work.kernels = 1;
-    if (passes_by(p, w)) {
+    if (k->pass) {
         work.bytes_read += msim_rows_again(&p->sheet, w);
         work.family = MSIM_FAMILY_POINTWISE;
     }
@@ -196,11 +205,16 @@ static void host_copy(const struct msim_platform *p, const struct msim_work *w,
 static bool vector_covers(const struct msim_platform *p,
                           const struct msim_work *w)
 {
+    const struct msim_law *law = msim_law_of(w->family, p->is_host);
+    struct kin k = kin_of(p, w);
     struct msim_pick pick;
 
-    if (!stand_in(p, w))
-        return false;
-    return is_host_copy(w) || vector_pick(p, w, &pick);
+    if (!k.s || is_host_copy(w))
+        return k.s;
+    for (size_t i = 0; i < 4 && k.s->keys[i]; i++)
+        if (msim_fit_has_key(p, law, k.s->keys[i]))
+            return true;
+    return vector_pick(p, w, &k, &pick);
 }
 
 /* Rows of tables are short: what they tell of a GPU's bandwidth is a little too
@@ -225,7 +239,7 @@ static enum msim_status vector_predict(const struct msim_platform *p,
                                        const struct msim_work *w,
                                        struct msim_estimate *out)
 {
-    const struct stand_in *s = stand_in(p, w);
+    const struct kin k = kin_of(p, w);
     struct msim_adjust adjust = {.factor = 1};
     struct msim_work work;
     struct msim_pick pick;
@@ -234,17 +248,17 @@ static enum msim_status vector_predict(const struct msim_platform *p,
         host_copy(p, w, out);
         return MSIM_OK;
     }
-    if (!vector_pick(p, w, &pick))
+    if (!vector_pick(p, w, &k, &pick))
         return MSIM_ENOMODEL;
     if (is_bare(w)) {
         adjust.least_us =
-            p->sheet.floor_us + s->more_us / msim_platform_clock_ratio(p);
+            p->sheet.floor_us + k.s->more_us / msim_platform_clock_ratio(p);
         if (pick.other_key)
-            adjust.log_sd = s->log_sd;
+            adjust.log_sd = k.s->log_sd;
         adjust.factor = slowdown(w);
         adjust.log_sd += slowdown_log_sd(w);
     }
-    work = asked(p, w, &pick);
+    work = asked(p, w, &k, &pick);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     out->family = w->family;
     if (is_bare(w))
@@ -268,6 +282,7 @@ static void explain_grid(const struct msim_platform *p,
 static void vector_explain(const struct msim_platform *p,
                            const struct msim_work *w, FILE *out)
 {
+    const struct kin k = kin_of(p, w);
     struct msim_work work;
     struct msim_pick pick;
 
@@ -290,9 +305,9 @@ static void vector_explain(const struct msim_platform *p,
     }
     fprintf(out, "law: t0 + bytes / bandwidth, faster while they fit into "
                  "the L2 cache\n");
-    if (!vector_pick(p, w, &pick))
+    if (!vector_pick(p, w, &k, &pick))
         return;
-    work = asked(p, w, &pick);
+    work = asked(p, w, &k, &pick);
     if (work.family == MSIM_FAMILY_REDUCTION &&
         work.u.vector.fold != MSIM_FOLD_UNKNOWN)
         explain_grid(p, &work, out);

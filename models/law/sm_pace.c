@@ -435,14 +435,14 @@ double msim_rows_again(const struct msim_data_sheet *s,
                        const struct msim_work *w)
 {
     const char *variant = msim_work_variant(w);
-    bool back = strstr(variant, "_backward") != NULL;
 
     if (w->family == MSIM_FAMILY_SOFTMAX)
         return row_bytes(w) > MSIM_FACT(s, SOFTMAX_BLOCK_ROW_BYTES) &&
                        !is_spatial(w)
                    ? again(s, w, MSIM_FACT(s, SOFTMAX_BLOCKS),
-                           back ? MSIM_FACT(s, SOFTMAX_GRADIENT_AGAIN)
-                                : MSIM_FACT(s, SOFTMAX_PASSES_AGAIN))
+                           strstr(variant, "_backward")
+                               ? MSIM_FACT(s, SOFTMAX_GRADIENT_AGAIN)
+                               : MSIM_FACT(s, SOFTMAX_PASSES_AGAIN))
                    : 0;
     if (strcmp(variant, "layer_norm") != 0)
         return 0;

@@ -331,6 +331,14 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
     return true;
 }
 
+bool msim_fit_has_key(const struct msim_platform *p, const struct msim_law *law,
+                      const char *key)
+{
+    uint64_t h = hash(law_hash(law), key);
+
+    return is_of(&p->index, first_of(&p->index, h), h);
+}
+
 /* ---- what is inherited --------------------------------------------------- */
 
 /* Whether no other fit of the same stack and key is better. */

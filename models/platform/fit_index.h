@@ -38,6 +38,10 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *framework, const char *const *prefer,
                    const char *const *keys, struct msim_pick *out);
 
+/* Whether a platform has, or inherits, a fit of a law with this key. */
+bool msim_fit_has_key(const struct msim_platform *p, const struct msim_law *law,
+                      const char *key);
+
 /*
  * Make the index of `p` from its fits, those of the platforms that stand in for
  * it, its shared laws and the fits of `partner` (NULL: none), which come right

@@ -11,6 +11,7 @@
 #include "predict/op/op_rows.h"
 
 #include "core/base/decimal.h"
+#include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/work/axes.h"
 #include "core/work/opmap/known_name.h"
@@ -64,8 +65,14 @@ struct pool {
 static enum msim_status put(void *ctx, const char *bytes, size_t n)
 {
     struct text *out = ctx;
+    struct msim_vec *v = &out->bytes;
     struct msim_text_piece piece;
 
+    if (v->n + n < v->cap) { /* mostly */
+        memcpy((char *)v->data + v->n, bytes, n);
+        v->n += (uint32_t)n;
+        return MSIM_OK;
+    }
     if (out->status == MSIM_OK)
         out->status = msim_vec_text(&out->bytes, bytes, n, &piece);
     return out->status;
@@ -106,39 +113,52 @@ static const char *refusal(const struct msim_platform *p,
 struct row {
     struct msim_work w;
     struct msim_estimate e;
-    char why[256];       /* there is no prediction; "" */
-    const char *unknown; /* operator, in the block's text; NULL: it is known */
+    char why[256]; /* there is no prediction; "" */
 };
 
 #define REASON 128 /* bytes, of what a table's row lacks */
+#define NAMES  64
 
-/* The nearest name is looked for once where rows misspell one alike: `before`
- * is the last row that named an unknown one, or NULL. */
-static void name_unknown(struct row *row, const struct row *before)
+/* The name of an operator that rows of a block have. */
+struct name {
+    const char *text; /* in the block's; NULL: none */
+    bool known, nearest;
+    char why[REASON]; /* where it is not known */
+};
+
+/* Looked up once a block, mostly: tables have few. */
+static const struct name *look_up(struct name *names, const char *text)
 {
-    row->unknown = row->w.variant;
-    if (before && strcmp(before->unknown, row->unknown) == 0)
-        memcpy(row->why, before->why, REASON);
-    else
-        msim_vector_name_unknown(row->unknown, row->why, REASON);
+    struct name *n = &names[msim_hash_text(MSIM_HASH_START, text) % NAMES];
+
+    if (n->text && strcmp(n->text, text) == 0)
+        return n;
+    n->text = text;
+    n->known = msim_vector_name_known(text);
+    n->nearest = n->known && msim_vector_name_nearest(text);
+    if (!n->known)
+        msim_vector_name_unknown(text, n->why, sizeof(n->why));
+    return n;
 }
 
 static void predict_row(const struct pool *c, char *const *fields,
-                        struct row *row, const struct row *unknown)
+                        struct row *row, struct name *names)
 {
     struct msim_error err = {0};
     struct msim_work *w = &row->w;
-    bool vector = c->map->table == MSIM_TABLE_VECTOR;
 
-    row->unknown = NULL;
     if (msim_row_work(c->map, fields, w, row->why, REASON))
         return;
     w->asked = true;
-    if (vector && !msim_vector_name_known(w->variant)) {
-        name_unknown(row, unknown);
-        return;
+    if (c->map->table == MSIM_TABLE_VECTOR) {
+        const struct name *n = look_up(names, w->variant);
+
+        w->nearest = n->nearest;
+        if (!n->known) {
+            memcpy(row->why, n->why, REASON);
+            return;
+        }
     }
-    w->nearest = vector && msim_vector_name_nearest(w->variant);
     if (refusal(c->p, w, row->why, REASON) ||
         msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
         return;
@@ -302,13 +322,11 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct text *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
-    const struct row *unknown = NULL;
+    struct name names[NAMES] = {0};
 
     for (uint32_t r = 0; r < n; r++) {
         fields_of(c, b, r, fields);
-        predict_row(c, fields, &rows[r], unknown);
-        if (rows[r].unknown)
-            unknown = &rows[r];
+        predict_row(c, fields, &rows[r], names);
     }
     MSIM_TRY(guard_rows(rows, n));
     for (uint32_t r = b->before; r < n; r++) {
