@@ -42,11 +42,13 @@ typedef uint32_t lanes4 __attribute__((vector_size(16)));
 static inline uint32_t rank_of(const struct msim_forest *f, uint32_t feature,
                                double x)
 {
-    const float *cuts = f->cuts + (size_t)feature * CUTS;
-    uint32_t at = 0;
+    const float *cuts = f->cuts + (size_t)feature * CUTS, *c = cuts;
+    const float key = (float)x;
+    uint32_t at;
 
     for (uint32_t half = CUTS / 2; half > 0; half /= 2)
-        at += half & (0U - !((float)x < cuts[at + half - 1]));
+        c = key < c[half - 1] ? c : c + half;
+    at = (uint32_t)(c - cuts);
     /* what is no number is not below the padding either */
     return at < f->n_cuts[feature] ? at : f->n_cuts[feature];
 }
