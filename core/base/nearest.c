@@ -4,6 +4,8 @@
  */
 #include "core/base/nearest.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define WORD_MAX   32 /* longest difference that is looked at */
@@ -58,16 +60,37 @@ static unsigned distance(const char *a, const char *b, unsigned most)
     return d[n][m];
 }
 
+/* Letters that stand in a word, as bits; several letters may share one. */
+static uint64_t letters(const char *word)
+{
+    uint64_t set = 0;
+
+    for (; *word; word++)
+        set |= UINT64_C(1) << (*word & 63);
+    return set;
+}
+
+/* Does one word have so many letters that the other lacks? A slip gives or
+ * takes one letter, or both. */
+static bool differ(uint64_t a, uint64_t b, unsigned most)
+{
+    return (unsigned)__builtin_popcountll(a & ~b) >= most ||
+           (unsigned)__builtin_popcountll(b & ~a) >= most;
+}
+
 const char *msim_nearest_word(const char *typed, const char *const *words,
                               size_t n)
 {
     /* One slip in three letters still reads as the same word. */
     size_t slips = (strlen(typed) + 1) / 3;
     unsigned best = 1 + (unsigned)(slips < MOST_SLIPS ? slips : MOST_SLIPS);
+    uint64_t set = letters(typed);
     const char *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned d = distance(typed, words[i], best);
+        unsigned d = differ(set, letters(words[i]), best)
+                         ? best
+                         : distance(typed, words[i], best);
 
         if (d < best) {
             best = d;

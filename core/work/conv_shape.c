@@ -15,6 +15,11 @@ static enum msim_conv_pass other_way(enum msim_conv_pass pass)
                                              : pass;
 }
 
+enum msim_conv_pass msim_conv_pass_of(const struct msim_work *w)
+{
+    return w->u.conv.transposed ? other_way(w->u.conv.pass) : w->u.conv.pass;
+}
+
 void msim_conv_shape_of(const struct msim_work *w, struct msim_conv_shape *s)
 {
     double groups = at_least_1(w->u.conv.groups);
@@ -25,7 +30,7 @@ void msim_conv_shape_of(const struct msim_work *w, struct msim_conv_shape *s)
 
     msim_conv_output(w, &p, &q);
     *s = (struct msim_conv_shape){
-        .pass = back ? other_way(w->u.conv.pass) : w->u.conv.pass,
+        .pass = msim_conv_pass_of(w),
         .n = at_least_1(w->u.conv.n),
         .c = back ? out : in,
         .h = at_least_1(back ? p : w->u.conv.h),

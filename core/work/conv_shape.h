@@ -20,6 +20,9 @@ struct msim_conv_product {
     double m, n, k, batch;
 };
 
+/* That of the plain convolution. */
+enum msim_conv_pass msim_conv_pass_of(const struct msim_work *w);
+
 /* All sizes are at least 1. */
 void msim_conv_shape_of(const struct msim_work *w, struct msim_conv_shape *s);
 

@@ -4,6 +4,7 @@
 #include "core/work/data_sheet.h"
 
 #include "core/base/json.h"
+#include "core/base/same_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +12,9 @@
 
 enum msim_rate msim_data_sheet_rate(enum msim_dtype dtype, const char *variant)
 {
-    if (variant && strcmp(variant, "nvfp4") == 0)
+    if (variant && msim_same_text(variant, "nvfp4"))
         return MSIM_RATE_FP4;
-    if (variant && strcmp(variant, "sq") == 0) /* W8A8 */
+    if (variant && msim_same_text(variant, "sq")) /* W8A8 */
         return MSIM_RATE_INT8;
     switch (dtype) {
     case MSIM_DT_F64:
@@ -28,8 +29,8 @@ enum msim_rate msim_data_sheet_rate(enum msim_dtype dtype, const char *variant)
     case MSIM_DT_U8:
         return MSIM_RATE_INT8;
     default:
-        return variant && strcmp(variant, "tf32") == 0 ? MSIM_RATE_TF32
-                                                       : MSIM_RATE_FP32;
+        return variant && msim_same_text(variant, "tf32") ? MSIM_RATE_TF32
+                                                          : MSIM_RATE_FP32;
     }
 }
 
@@ -183,7 +184,7 @@ static bool is_miopen(const cJSON *sheet)
     const cJSON *l = cJSON_GetObjectItemCaseSensitive(sheet, "libraries");
     const char *text = msim_json_get_text(l, "convolution");
 
-    return text && strcmp(text, "MIOpen") == 0;
+    return text && msim_same_text(text, "MIOpen");
 }
 
 enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,

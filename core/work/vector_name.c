@@ -3,6 +3,8 @@
  */
 #include "core/work/vector_name.h"
 
+#include "core/base/same_text.h"
+
 #include <string.h>
 
 enum msim_family msim_vector_name_family(const char *op)
@@ -24,7 +26,7 @@ enum msim_family msim_vector_name_family(const char *op)
 
     size_t first = sizeof(PARTS) / sizeof(*PARTS); /* of those in it */
 
-    if (strcmp(op, "ln") == 0)
+    if (msim_same_text(op, "ln"))
         return MSIM_FAMILY_NORM;
     for (; *op; op++)
         for (size_t i = 0; i < first; i++)
@@ -48,7 +50,7 @@ double msim_vector_name_inputs(const char *op)
 
     for (size_t n = 0; n < sizeof(BY_INPUTS) / sizeof(*BY_INPUTS); n++)
         for (size_t i = 0; i < 13 && BY_INPUTS[n][i]; i++)
-            if (*op == *BY_INPUTS[n][i] && strcmp(op, BY_INPUTS[n][i]) == 0)
+            if (msim_same_text(op, BY_INPUTS[n][i]))
                 return (double)n;
     return 1;
 }
@@ -64,7 +66,7 @@ static void count_table(struct msim_work *w, double table_rows)
     w->u.vector.lookups = rows;
     w->u.vector.row_bytes = cols * each;
     w->bytes_read += 8 * rows;
-    if (strcmp(w->variant, "embedding_backward") == 0)
+    if (msim_same_text(w->variant, "embedding_backward"))
         w->bytes_written += table_rows * cols * each;
 }
 

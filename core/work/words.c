@@ -3,6 +3,8 @@
  */
 #include "core/work/words.h"
 
+#include "core/base/same_text.h"
+
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -42,7 +44,7 @@ enum msim_dtype msim_dtype_parse(const char *word, const char **variant)
 
     *variant = NULL;
     for (size_t i = 0; i < COUNT(WORDS); i++) {
-        if (strcmp(WORDS[i].text, word) != 0)
+        if (!msim_same_text(WORDS[i].text, word))
             continue;
         if (WORDS[i].is_variant)
             *variant = WORDS[i].text;
@@ -72,7 +74,7 @@ enum msim_collective msim_collective_parse(const char *word)
     };
 
     for (size_t i = 0; i < COUNT(WORDS); i++)
-        if (strcmp(WORDS[i].text, word) == 0)
+        if (msim_same_text(WORDS[i].text, word))
             return WORDS[i].collective;
     return MSIM_COLL_UNKNOWN;
 }
@@ -86,7 +88,7 @@ static const char *const PASSES[] = {
 bool msim_conv_pass_parse(const char *word, enum msim_conv_pass *pass)
 {
     for (size_t i = 0; i < COUNT(PASSES); i++) {
-        if (strcmp(PASSES[i], word) == 0) {
+        if (msim_same_text(PASSES[i], word)) {
             *pass = (enum msim_conv_pass)i;
             return true;
         }

@@ -3,6 +3,8 @@
  */
 #include "core/work/work.h"
 
+#include "core/base/same_text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,20 +40,20 @@ double msim_work_weight_bytes(const struct msim_work *w)
 {
     const char *v = msim_work_variant(w);
 
-    if (strcmp(v, "nvfp4") == 0)
+    if (msim_same_text(v, "nvfp4"))
         return 0.5625; /* 4 bits and an 8-bit scale for every 16 */
     if (strncmp(v, "w4a", 3) == 0)
         return 0.53125; /* mxfp4: 4 bits and an 8-bit scale for every 32 */
-    if (strcmp(v, "int4_wo") == 0)
+    if (msim_same_text(v, "int4_wo"))
         return 0.5;
-    if (strcmp(v, "int8_wo") == 0)
+    if (msim_same_text(v, "int8_wo"))
         return 1;
     return msim_dtype_bytes(w->dtype);
 }
 
 static double input_bytes(const struct msim_work *w)
 {
-    return strcmp(msim_work_variant(w), "nvfp4") == 0
+    return msim_same_text(msim_work_variant(w), "nvfp4")
                ? 0.5625
                : msim_dtype_bytes(w->dtype);
 }

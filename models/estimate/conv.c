@@ -59,11 +59,12 @@ static bool is_depthwise(const struct msim_work *w)
 {
     struct msim_conv_shape s;
 
+    if (w->u.conv.groups <= 1)
+        return false;
     msim_conv_shape_of(w, &s);
     /* the channels of a third dimension are its filter taps */
-    return s.groups > 1 &&
-           (s.c == 1 || (w->u.conv.deep && !w->u.conv.transposed &&
-                         s.c == fmax((double)w->u.conv.depth, 1)));
+    return s.c == 1 || (w->u.conv.deep && !w->u.conv.transposed &&
+                        s.c == fmax((double)w->u.conv.depth, 1));
 }
 
 /* Channels that a forward pass or a data gradient sums over. The taps of a
@@ -90,12 +91,13 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
     /* with a third dimension the shape does not have all of its strides */
     if (w->u.conv.deep && w->flops > 0)
         out->flops = w->flops;
-    msim_conv_shape_of(w, &s);
     if (!msim_conv_is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
         w->u.conv.channels_last || msim_conv_is_plain(p, w) ||
-        s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
-        msim_conv_is_deep_gradient(p, w) ||
-        in_steps(summed_channels(w, &s), step_elems(w)))
+        msim_conv_pass_of(w) == MSIM_CONV_BACKWARD_WEIGHT ||
+        msim_conv_is_deep_gradient(p, w))
+        return;
+    msim_conv_shape_of(w, &s);
+    if (in_steps(summed_channels(w, &s), step_elems(w)))
         return;
     out->dtype = MSIM_DT_F32;
     out->variant = NULL;
@@ -115,6 +117,8 @@ static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
     static const char *const STACKS[] = {"torch", "cuda", "cpu", "DeepBench"};
     static const char *const NONE[] = {NULL};
 
+    if (!msim_fit_has_key(p, law, *keys))
+        return false;
     for (size_t i = 0; i < sizeof(STACKS) / sizeof(*STACKS); i++)
         if (msim_fit_pick(p, law, STACKS[i], NONE, keys, out) &&
             out->platform == p && !out->other_framework)
@@ -242,13 +246,12 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
 static double pass_factor(const struct msim_platform *p,
                           const struct msim_work *w)
 {
-    struct msim_conv_shape s;
+    enum msim_conv_pass pass = msim_conv_pass_of(w);
 
-    msim_conv_shape_of(w, &s);
-    if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
+    if (pass == MSIM_CONV_BACKWARD_WEIGHT)
         return p->conv_weight;
-    return s.pass == MSIM_CONV_BACKWARD_DATA &&
-                   (s.stride_h > 1 || s.stride_w > 1)
+    return pass == MSIM_CONV_BACKWARD_DATA &&
+                   (w->u.conv.stride_h > 1 || w->u.conv.stride_w > 1)
                ? p->conv_strided_data
                : 1;
 }
@@ -312,10 +315,7 @@ static double after_product(const struct msim_platform *p,
                             const struct msim_work *w, double product_us,
                             double after)
 {
-    struct msim_conv_shape s;
-
-    msim_conv_shape_of(w, &s);
-    if (s.pass != MSIM_CONV_FORWARD)
+    if (msim_conv_pass_of(w) != MSIM_CONV_FORWARD)
         return after;
     return fmin(after,
                 (MSIM_FACT(&p->sheet, OLDER_CONV_FACTOR) - 1) * product_us);

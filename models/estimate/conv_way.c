@@ -40,13 +40,11 @@ static bool is_strided(const struct msim_conv_shape *s)
 bool msim_conv_is_deep_gradient(const struct msim_platform *p,
                                 const struct msim_work *w)
 {
-    struct msim_conv_shape s;
-
-    msim_conv_shape_of(w, &s);
     return w->u.conv.deep && !p->is_host && !p->sheet.miopen &&
            msim_conv_is_bare(w) && w->dtype == MSIM_DT_F32 &&
-           s.pass == MSIM_CONV_BACKWARD_DATA && s.groups <= 1 &&
-           !is_strided(&s);
+           msim_conv_pass_of(w) == MSIM_CONV_BACKWARD_DATA &&
+           w->u.conv.groups <= 1 && w->u.conv.stride_h <= 1 &&
+           w->u.conv.stride_w <= 1;
 }
 
 /*
@@ -62,10 +60,11 @@ static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
     struct msim_conv_shape s;
     double from;
 
-    msim_conv_shape_of(w, &s);
     if (p->is_host || !msim_conv_is_bare(w) || w->dtype != MSIM_DT_F32 ||
-        w->u.conv.channels_last || s.pass != MSIM_CONV_BACKWARD_DATA)
+        w->u.conv.channels_last ||
+        msim_conv_pass_of(w) != MSIM_CONV_BACKWARD_DATA)
         return false;
+    msim_conv_shape_of(w, &s);
     if (sheet->miopen)
         return w->u.conv.deep || (is_strided(&s) && s.groups > 1);
     if (msim_conv_is_deep_gradient(p, w)) {
@@ -144,10 +143,10 @@ double msim_conv_deep_factor(const struct msim_platform *p,
     double gradient;
     struct msim_conv_shape s;
 
-    msim_conv_shape_of(w, &s);
     if (!w->u.conv.deep || p->is_host || p->sheet.miopen ||
         !msim_conv_is_bare(w))
         return 1;
+    msim_conv_shape_of(w, &s);
     gradient = MSIM_FACT(&p->sheet, DEEP_GRADIENT_FACTOR);
     if (gradient > 0 && msim_conv_is_deep_gradient(p, w))
         return gradient;

@@ -5,6 +5,7 @@
 #include "models/estimate/gemm.h"
 #include "core/base/join_text.h"
 #include "core/base/print.h"
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
@@ -45,13 +46,13 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     const char *keys[6] = {first};
     size_t n = 1;
 
-    if (strcmp(first, "fp64") == 0)
+    if (msim_same_text(first, "fp64"))
         keys[n++] = "fp32";
-    if (strcmp(first, "fp8_block") == 0 || strcmp(first, "nvfp4") == 0)
+    if (msim_same_text(first, "fp8_block") || msim_same_text(first, "nvfp4"))
         keys[n++] = "fp8";
-    if (strcmp(first, "sq") == 0)
+    if (msim_same_text(first, "sq"))
         keys[n++] = "int8_wo";
-    if (strcmp(first, "fp32") != 0 && strcmp(first, "fp64") != 0)
+    if (!msim_same_text(first, "fp32") && !msim_same_text(first, "fp64"))
         keys[n++] = "half";
     keys[n++] = "fp32";
     return msim_fit_pick(p, msim_law_of(MSIM_FAMILY_GEMM, p->is_host),
@@ -159,7 +160,7 @@ static double hidden_start_us(const struct msim_platform *p,
     const struct msim_library_facts *k = &p->shared.kernels;
     char word[64];
 
-    if (strcmp(pick->fit->key, "half") != 0 || !pick->platform)
+    if (!msim_same_text(pick->fit->key, "half") || !pick->platform)
         return 0;
     MSIM_JOIN_TEXT(word, sizeof(word), " ", pick->platform->sheet.generation,
                    " ");
@@ -226,7 +227,7 @@ static const struct narrow_stack NARROW_STACKS[] = {
 
 static bool is_narrow(const struct msim_platform *p, const struct msim_work *w)
 {
-    bool bare = !w->framework || strcmp(w->framework, "pytorch") == 0;
+    bool bare = !w->framework || msim_same_text(w->framework, "pytorch");
 
     return bare && !p->is_host &&
            strcmp(msim_gemm_kind(w, msim_data_sheet_rate_on(&p->sheet, w->dtype,

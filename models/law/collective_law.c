@@ -38,7 +38,8 @@ static void collective_describe(const struct msim_data_sheet *s,
 void msim_collective_key(char *text, size_t size, const char *interconnect,
                          const char *algorithm, const struct msim_work *w)
 {
-    bool leaves_pair = strstr(interconnect, "pairwise") && w->u.coll.ranks > 2;
+    bool leaves_pair = w->u.coll.ranks > 2 && w->u.coll.nodes <= 1 &&
+                       strstr(interconnect, "pairwise");
     bool between_two = w->u.coll.collective == MSIM_COLL_SEND ||
                        w->u.coll.collective == MSIM_COLL_RECV;
 

@@ -5,6 +5,7 @@
  */
 #include "models/law/counted_pace.h"
 
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static double sort_us(const struct msim_data_sheet *s,
 
 static bool is_variant(const struct msim_work *w, const char *name)
 {
-    return strcmp(msim_work_variant(w), name) == 0;
+    return msim_same_text(msim_work_variant(w), name);
 }
 
 bool msim_is_counted(const struct msim_work *w)

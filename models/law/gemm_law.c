@@ -13,6 +13,7 @@
 #include "models/law/gemm_law.h"
 
 #include "core/base/join_text.h"
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ const char *msim_gemm_kind(const struct msim_work *w, enum msim_rate rate)
     const char *variant = msim_work_variant(w);
 
     for (size_t i = 0; i < sizeof(PACKED) / sizeof(*PACKED); i++)
-        if (strcmp(variant, PACKED[i]) == 0)
+        if (msim_same_text(variant, PACKED[i]))
             return PACKED[i];
     return RATE_KIND[rate];
 }
@@ -173,7 +174,7 @@ static void gemm_key(const struct msim_work *w, char *text, size_t size)
 
 static bool is_plain(const char *key)
 {
-    return strcmp(key, "fp32") == 0 || strcmp(key, "fp64") == 0;
+    return msim_same_text(key, "fp32") || msim_same_text(key, "fp64");
 }
 
 /* Formats reach different fractions of their rates: fp8 and packed formats half

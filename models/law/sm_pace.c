@@ -7,6 +7,7 @@
  */
 #include "models/law/sm_pace.h"
 
+#include "core/base/same_text.h"
 #include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/counted_pace.h"
@@ -278,7 +279,7 @@ static bool is_scan(const struct msim_work *w)
     if (w->family != MSIM_FAMILY_REDUCTION || w->u.vector.rows <= 1)
         return false;
     for (size_t i = 0; i < sizeof(SCANS) / sizeof(SCANS[0]); i++)
-        if (strcmp(variant, SCANS[i]) == 0)
+        if (msim_same_text(variant, SCANS[i]))
             return true;
     return false;
 }
@@ -303,30 +304,30 @@ static double picked_loss_us(const struct msim_data_sheet *s,
 
 static bool is_lookup(const char *variant)
 {
-    return strcmp(variant, "embedding") == 0 ||
-           strcmp(variant, "index_select") == 0;
+    return msim_same_text(variant, "embedding") ||
+           msim_same_text(variant, "index_select");
 }
 
 /* By the variant alone. */
 static double named_us(const struct msim_data_sheet *s,
                        const struct msim_work *w, const char *variant)
 {
-    if (strcmp(variant, "batch_norm") == 0 ||
-        strcmp(variant, "batch_norm_backward") == 0)
+    if (msim_same_text(variant, "batch_norm") ||
+        msim_same_text(variant, "batch_norm_backward"))
         return batch_norm_us(s, w, variant[strlen("batch_norm")] != '\0');
-    if (strcmp(variant, "batch_norm_elemt") == 0)
+    if (msim_same_text(variant, "batch_norm_elemt"))
         return elements_us(s, w, MSIM_FACT_GIVEN_NORM_ELEMENTS);
-    if (strcmp(variant, "layer_norm") == 0)
+    if (msim_same_text(variant, "layer_norm"))
         return layer_norm_us(s, w);
     if (strncmp(variant, "group_norm", 10) == 0)
         return group_norm_us(s, w);
-    if (strcmp(variant, "nll_loss_mean") == 0)
+    if (msim_same_text(variant, "nll_loss_mean"))
         return picked_loss_us(s, w);
     /* a thread finds the row of each element by a division */
     if (is_lookup(variant))
         return elements_us(s, w, MSIM_FACT_LOOKUP_ELEMENTS);
     /* added row by row, in order of the sorted indices */
-    if (strcmp(variant, "embedding_backward") == 0)
+    if (msim_same_text(variant, "embedding_backward"))
         return elements_us(s, w, MSIM_FACT_LOOKUP_GRADIENT);
     return 0;
 }
@@ -362,7 +363,7 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
         return pool_us(s, w->u.vector.taps);
     if (w->u.vector.addressed)
         return elements_us(s, w,
-                           strcmp(variant, "cat") == 0
+                           msim_same_text(variant, "cat")
                                ? MSIM_FACT_JOINED_ELEMENTS
                                : MSIM_FACT_ADDRESSED_ELEMENTS);
     /* a thread a place loads value by value, three times */
@@ -371,7 +372,7 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
     if (w->family == MSIM_FAMILY_SOFTMAX &&
         (double)w->u.vector.cols <= MSIM_FACT(s, SOFTMAX_WARP_COLUMNS))
         return elements_us(s, w, MSIM_FACT_WARP_SOFTMAX_ELEMENTS);
-    if (strcmp(variant, "softmax") == 0 && msim_rows_are_odd(w))
+    if (msim_same_text(variant, "softmax") && msim_rows_are_odd(w))
         return odd_softmax_us(s, w);
     if (is_scan(w))
         return elements_us(s, w, MSIM_FACT_SCAN_ELEMENTS);
@@ -444,7 +445,7 @@ double msim_rows_again(const struct msim_data_sheet *s,
                                ? MSIM_FACT(s, SOFTMAX_GRADIENT_AGAIN)
                                : MSIM_FACT(s, SOFTMAX_PASSES_AGAIN))
                    : 0;
-    if (strcmp(variant, "layer_norm") != 0)
+    if (!msim_same_text(variant, "layer_norm"))
         return 0;
     return again(
         s, w, MSIM_FACT(s, SM_THREADS) / MSIM_FACT(s, LAYER_NORM_THREADS), 1);

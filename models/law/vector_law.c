@@ -16,6 +16,7 @@
 #include "models/law/vector_law.h"
 
 #include "core/base/join_text.h"
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/gather.h"
 #include "models/law/sm_pace.h"
@@ -48,8 +49,8 @@ bool msim_vector_is_read_twice(const struct msim_work *w)
 {
     const char *variant = msim_work_variant(w);
 
-    return strcmp(variant, "batch_norm") == 0 ||
-           strcmp(variant, "batch_norm_backward") == 0;
+    return msim_same_text(variant, "batch_norm") ||
+           msim_same_text(variant, "batch_norm_backward");
 }
 
 double msim_vector_bytes(const struct msim_work *w)

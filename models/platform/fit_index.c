@@ -4,6 +4,7 @@
 #include "models/platform/fit_index.h"
 
 #include "core/base/hash.h"
+#include "core/base/same_text.h"
 #include "core/base/sort.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel_fact.h"
@@ -57,7 +58,7 @@ static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
 static bool same_generation(const struct msim_platform *p,
                             const struct msim_platform *from)
 {
-    return strcmp(from->sheet.generation, p->sheet.generation) == 0;
+    return msim_same_text(from->sheet.generation, p->sheet.generation);
 }
 
 /* The distance of two GPUs beyond that of GPUs that were compared. */
@@ -234,8 +235,7 @@ static uint32_t preference(const struct wish *w, struct choice *c)
 
     if (c->preferred)
         return c->preferred - 1;
-    while (w->prefer[i] && (*w->prefer[i] != *framework ||
-                            strcmp(w->prefer[i], framework) != 0))
+    while (w->prefer[i] && !msim_same_text(w->prefer[i], framework))
         i++;
     c->preferred = c->exact ? 1 : 2 + i;
     return c->preferred - 1;
@@ -301,7 +301,7 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *framework, const char *const *prefer,
                    const char *const *keys, struct msim_pick *out)
 {
-    bool bare = !framework || strcmp(framework, "pytorch") == 0;
+    bool bare = !framework || msim_same_text(framework, "pytorch");
     struct wish wish = {p, law, prefer, bare,
                         bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
@@ -322,7 +322,7 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
     *out = (struct msim_pick){.fit = best.entry->fit,
                               .platform = best.entry->platform,
                               .other_key =
-                                  strcmp(best.entry->fit->key, *keys) != 0,
+                                  !msim_same_text(best.entry->fit->key, *keys),
                               .other_framework = !bare && !best.exact,
                               /* a launch gap is of its own stack only */
                               .bare = !best.exact,

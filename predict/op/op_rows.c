@@ -12,6 +12,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/hash.h"
+#include "core/base/same_text.h"
 #include "core/base/vec.h"
 #include "core/work/axes.h"
 #include "core/work/opmap/known_name.h"
@@ -58,6 +59,7 @@ struct pool {
     pthread_cond_t filled_one, answered_one;
     uint64_t filled, taken; /* blocks so far */
     bool ended;
+    struct names *names; /* of the main thread */
 };
 
 /* ---- answering ----------------------------------------------------------- */
@@ -119,21 +121,29 @@ struct row {
 #define REASON 128 /* bytes, of what a table's row lacks */
 #define NAMES  64
 
-/* The name of an operator that rows of a block have. */
+/* What is known of the name of an operator. */
 struct name {
-    const char *text; /* in the block's; NULL: none */
+    char text[64]; /* "": of none */
     bool known, nearest;
     char why[REASON]; /* where it is not known */
 };
 
-/* Looked up once a block, mostly: tables have few. */
-static const struct name *look_up(struct name *names, const char *text)
-{
-    struct name *n = &names[msim_hash_text(MSIM_HASH_START, text) % NAMES];
+/* Tables have few names, of which each thread keeps some: by their hashes, and
+ * behind them a long one. */
+struct names {
+    struct name of[NAMES + 1];
+};
 
-    if (n->text && strcmp(n->text, text) == 0)
+static const struct name *look_up(struct names *names, const char *text)
+{
+    bool is_short = strlen(text) < sizeof(names->of->text);
+    struct name *n =
+        &names->of[is_short ? msim_hash_text(MSIM_HASH_START, text) % NAMES
+                            : NAMES];
+
+    if (is_short && msim_same_text(n->text, text))
         return n;
-    n->text = text;
+    snprintf(n->text, sizeof(n->text), "%s", text);
     n->known = msim_vector_name_known(text);
     n->nearest = n->known && msim_vector_name_nearest(text);
     if (!n->known)
@@ -142,7 +152,7 @@ static const struct name *look_up(struct name *names, const char *text)
 }
 
 static void predict_row(const struct pool *c, char *const *fields,
-                        struct row *row, struct name *names)
+                        struct row *row, struct names *names)
 {
     struct msim_error err = {0};
     struct msim_work *w = &row->w;
@@ -319,10 +329,9 @@ static void fields_of(const struct pool *c, const struct block *b, uint32_t row,
 
 static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct row *rows, char **fields,
-                                    struct text *out)
+                                    struct names *names, struct text *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
-    struct name names[NAMES] = {0};
 
     for (uint32_t r = 0; r < n; r++) {
         fields_of(c, b, r, fields);
@@ -343,31 +352,31 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
 }
 
 static enum msim_status answer_all(const struct pool *c, struct block *b,
-                                   struct text *out)
+                                   struct names *names, struct text *out)
 {
     char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
     struct row *rows = malloc((ROWS + 1) * sizeof(*rows));
     enum msim_status status = MSIM_ENOMEM;
 
     if (fields && rows)
-        status = answer_rows(c, b, rows, fields, out);
+        status = answer_rows(c, b, rows, fields, names, out);
     free(fields);
     free(rows);
     return status;
 }
 
-static void answer(const struct pool *c, struct block *b)
+static void answer(const struct pool *c, struct block *b, struct names *names)
 {
     b->answer.bytes.n = 0;
     b->answer.status = MSIM_OK;
-    b->status = answer_all(c, b, &b->answer);
+    b->status = answer_all(c, b, names, &b->answer);
     if (b->status == MSIM_OK)
         b->status = b->answer.status;
 }
 
 /* Answer the next block that is filled; false where there is none. The caller
  * holds the lock, which is released while the block is answered. */
-static bool answer_next(struct pool *c)
+static bool answer_next(struct pool *c, struct names *names)
 {
     struct block *b;
 
@@ -375,7 +384,7 @@ static bool answer_next(struct pool *c)
         return false;
     b = &c->blocks[c->taken++ % BLOCKS];
     pthread_mutex_unlock(&c->lock);
-    answer(c, b);
+    answer(c, b, names);
     pthread_mutex_lock(&c->lock);
     b->answered = true;
     pthread_cond_signal(&c->answered_one);
@@ -385,10 +394,11 @@ static bool answer_next(struct pool *c)
 static void *work(void *arg)
 {
     struct pool *c = arg;
+    struct names names = {0};
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
-        if (answer_next(c))
+        if (answer_next(c, &names))
             continue;
         if (c->ended)
             break;
@@ -479,7 +489,7 @@ static enum msim_status write_block(struct pool *c, uint64_t which)
 
     pthread_mutex_lock(&c->lock);
     while (!b->answered)
-        if (!answer_next(c))
+        if (!answer_next(c, c->names))
             pthread_cond_wait(&c->answered_one, &c->lock);
     pthread_mutex_unlock(&c->lock);
     msim_guard_sum(c->count, &b->count);
@@ -542,12 +552,14 @@ msim_op_rows(const struct msim_platform *p, const struct msim_row_map *map,
              struct msim_csv *csv, const struct msim_op_output *out,
              struct msim_guard_count *count, struct msim_error *err)
 {
+    struct names names = {0};
     struct pool c = {.p = p,
                      .map = map,
                      .csv = csv,
                      .out = out,
                      .count = count,
                      .columns = msim_csv_columns(csv),
+                     .names = &names,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .filled_one = PTHREAD_COND_INITIALIZER,
                      .answered_one = PTHREAD_COND_INITIALIZER};
