@@ -245,6 +245,48 @@ static enum msim_status field(struct msim_csv *c, int *end,
     return MSIM_OK;
 }
 
+static bool start_field(struct msim_csv *c, uint32_t at)
+{
+    if (c->n == c->starts_capacity)
+        return false;
+    c->starts[c->n++] = at;
+    return true;
+}
+
+/* Most rows: a line that the buffer has whole, without quotes, and not empty.
+ * False, and nothing is taken, where it is none or there is no room yet. */
+static bool take_line(struct msim_csv *c)
+{
+    const char *from = (const char *)c->buffer + c->at, *end = NULL;
+    uint32_t n, at = 0;
+    bool room;
+    char *comma;
+
+    if (c->at < c->filled)
+        end = memchr(from, '\n', (size_t)(c->filled - c->at));
+    n = end ? (uint32_t)(end - from) : 0;
+    if (!n || n >= c->text_capacity || memchr(from, '"', n) ||
+        memchr(from, '\'', n) || memchr(from, '\r', n))
+        return false;
+    memcpy(c->text, from, n);
+    c->text[n] = '\0';
+    room = start_field(c, 0);
+    while (room && (comma = memchr(c->text + at, ',', n - at))) {
+        *comma = '\0';
+        at = (uint32_t)(comma + 1 - c->text);
+        room = start_field(c, at);
+    }
+    if (!room) {
+        c->n = 0;
+        return false;
+    }
+    c->text_length = n + 1;
+    c->at += (int)n + 1;
+    c->offset += n + 1;
+    c->line++;
+    return true;
+}
+
 /* One row into text and starts; `*found` is false at the end. */
 static enum msim_status read_row(struct msim_csv *c, bool *found,
                                  struct msim_error *err)
@@ -255,6 +297,9 @@ static enum msim_status read_row(struct msim_csv *c, bool *found,
         c->row_line = c->line;
         c->n = 0;
         c->text_length = 0;
+        *found = take_line(c);
+        if (*found)
+            return MSIM_OK;
         do {
             MSIM_TRY(field(c, &end, err));
         } while (end == ',');
@@ -391,20 +436,35 @@ uint64_t msim_csv_line(const struct msim_csv *c)
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Most cells: nothing in them has a meaning. */
+/* Characters without a meaning, as most cells have; a zero ends a cell. */
+static const bool PLAIN[256] = {[' ' ... '!'] = true,
+                                ['#' ... '+'] = true,
+                                ['-' ... ':'] = true,
+                                ['<' ... '~'] = true};
+
+static bool begins_plainly(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
 static bool is_plain(const char *text, size_t n)
 {
-    static const bool PLAIN[256] = {[' ' ... '!'] = true,
-                                    ['#' ... '+'] = true,
-                                    ['-' ... ':'] = true,
-                                    ['<' ... '~'] = true};
-
     for (size_t i = 0; i < n; i++)
         if (!PLAIN[(unsigned char)text[i]])
             return false;
-    if ((*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z'))
-        return true;
-    return !is_formula(text + strspn(text, " ")) || is_number(text);
+    return begins_plainly(*text) || !is_formula(text + strspn(text, " ")) ||
+           is_number(text);
+}
+
+bool msim_csv_are_plain(const char *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (cells[i] && (i == 0 || !cells[i - 1]) && !begins_plainly(cells[i]))
+            return false;
+        if (cells[i] && !PLAIN[(unsigned char)cells[i]])
+            return false;
+    }
+    return true;
 }
 
 static const char *inside_quotes(char c)

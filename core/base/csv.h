@@ -18,6 +18,7 @@
 #define MSIM_CORE_BASE_CSV_H
 #include "core/base/write_file.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct msim_csv; /* opaque */
@@ -58,6 +59,10 @@ void msim_csv_write(FILE *out, const char *field);
 /* The same to anywhere, by a function as a printer's (core/base/print.h). */
 void msim_csv_write_to(void (*bytes)(void *ctx, const char *bytes, size_t n),
                        void *ctx, const char *field);
+
+/* Whether cells, each ended by a zero, are written as they are: they begin with
+ * digits or small letters, and have nothing with a meaning. */
+bool msim_csv_are_plain(const char *cells, size_t n);
 
 /* Take back, in place, what a written field has in front of formulas: for
  * readers that cut lines themselves. */

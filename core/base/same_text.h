@@ -9,7 +9,7 @@
 
 static inline bool msim_same_text(const char *a, const char *b)
 {
-    return *a == *b && strcmp(a, b) == 0;
+    return *a == *b && (!*a || (a[1] == b[1] && strcmp(a, b) == 0));
 }
 
 #endif

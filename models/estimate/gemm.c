@@ -52,7 +52,8 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
         keys[n++] = "fp8";
     if (msim_same_text(first, "sq"))
         keys[n++] = "int8_wo";
-    if (!msim_same_text(first, "fp32") && !msim_same_text(first, "fp64"))
+    if (!msim_same_text(first, "fp32") && !msim_same_text(first, "fp64") &&
+        !msim_same_text(first, "half"))
         keys[n++] = "half";
     keys[n++] = "fp32";
     return msim_fit_pick(p, msim_law_of(MSIM_FAMILY_GEMM, p->is_host),

@@ -176,16 +176,45 @@ static void predict_row(const struct pool *c, char *const *fields,
              *err.text ? err.text : "no prediction");
 }
 
+/* Bytes of a row, whose fields lie in memory one behind the other. */
+static uint32_t bytes_of(char *const *fields, uint32_t columns)
+{
+    const char *last = columns ? fields[columns - 1] : NULL;
+
+    return last ? (uint32_t)(last + strlen(last) + 1 - fields[0]) : 0;
+}
+
+static void put_commas(char *text, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        text[i] = text[i] ? text[i] : ',';
+}
+
+/* A row as it was, and a comma behind each field. */
+static void write_fields(char *const *fields, uint32_t columns,
+                         struct text *out)
+{
+    uint32_t n = bytes_of(fields, columns);
+
+    if (n && msim_csv_are_plain(fields[0], n)) {
+        put_bytes(out, fields[0], n);
+        if (out->status == MSIM_OK)
+            put_commas((char *)out->bytes.data + out->bytes.n - n, n);
+        return;
+    }
+    for (uint32_t i = 0; i < columns; i++) {
+        msim_csv_write_to(put_bytes, out, fields[i]);
+        put_text(out, ",");
+    }
+}
+
 static void write_csv(const struct pool *c, char *const *fields,
                       const struct row *row, struct text *out)
 {
     const struct msim_estimate *e = &row->e;
     char words[MSIM_GUARD_WORDS];
 
-    for (uint32_t i = 0; i < c->columns; i++) {
-        msim_csv_write_to(put_bytes, out, fields[i]);
-        put_text(out, ",");
-    }
+    write_fields(fields, c->columns, out);
     if (*row->why) {
         put_text(out, ",,,");
         msim_csv_write_to(put_bytes, out, row->why);
@@ -410,12 +439,10 @@ static void *work(void *arg)
 
 /* ---- reading and writing ------------------------------------------------- */
 
-/* A row, whose fields lie in memory one behind the other. */
 static enum msim_status add_row(struct block *b, char *const *fields,
                                 uint32_t columns)
 {
-    const char *last = columns ? fields[columns - 1] : NULL;
-    uint32_t n = last ? (uint32_t)(last + strlen(last) + 1 - fields[0]) : 0;
+    uint32_t n = bytes_of(fields, columns);
 
     while (b->used + n > b->cap_text)
         MSIM_TRY(msim_grow((void **)&b->text, &b->cap_text, b->cap_text, 1));
