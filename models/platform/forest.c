@@ -15,6 +15,7 @@
 #define NODES_MAX    65536
 #define LEAVES_MAX   32 /* of a tree that has masks */
 #define AT_ONCE      16
+#define DIGITS_MOST  9
 
 /*
  * The trees as masks (QuickScorer: Lucchese et al., SIGIR 2015). A tree's mask
@@ -290,23 +291,22 @@ static inline uint32_t digit(char c)
 }
 
 /* The next whole number of a text; false at its end, or where no number is. */
-static bool next_int(const char **at, int *out)
+static inline bool next_int(const char **at, int *out)
 {
-    const char *c = *at;
+    const char *c = *at, *first;
     bool minus;
-    int v = 0;
+    int v;
 
     while (*c == ' ')
         c++;
     minus = *c == '-';
     c += minus;
-    if (digit(*c) > 9)
+    v = (int)digit(*c);
+    if (v < 0 || v > 9)
         return false;
-    for (; digit(*c) <= 9; c++) {
-        if (v > 100000000)
-            return false;
-        v = v * 10 + (int)digit(*c);
-    }
+    first = c;
+    for (uint32_t d; (d = digit(*++c)) <= 9 && c - first < DIGITS_MOST;)
+        v = v * 10 + (int)d;
     *out = minus ? -v : v;
     *at = c;
     return *c == ' ' || *c == '\0';
@@ -348,39 +348,42 @@ struct reading {
     uint32_t n_leaves, tree_leaves;
 };
 
-static bool read_leaf(struct msim_forest *f, struct reading *r)
+/* What splits may be at: 1 + feature * 64 + cut. */
+static void note_codes(const struct msim_forest *f, bool *codes)
 {
-    int leaf;
+    for (uint32_t i = 0; i < f->n_features; i++)
+        memset(codes + 1 + (size_t)i * CUTS, 1, f->n_cuts[i]);
+}
 
-    if (!next_int(&r->leaves, &leaf))
-        return false;
-    f->leaves[r->n_leaves++] = (float)leaf;
-    r->tree_leaves++;
-    if (--r->open)
-        return true;
+static void end_tree(struct msim_forest *f, struct reading *r)
+{
     f->n_trees++;
     if (r->tree_leaves > f->most_leaves)
         f->most_leaves = r->tree_leaves;
     r->tree_leaves = 0;
     r->open = 1;
-    return true;
 }
 
 /* False where it is no number that can stand there. */
-static bool read_node(struct msim_forest *f, struct reading *r)
+static inline bool read_node(struct msim_forest *f, struct reading *r,
+                             const bool *codes)
 {
-    uint32_t feature;
-    int code;
+    int code, leaf;
 
-    if (!next_int(&r->splits, &code) || code < 0)
+    if (!next_int(&r->splits, &code))
         return false;
     f->splits[f->n_nodes++] = (uint16_t)code;
-    if (!code)
-        return read_leaf(f, r);
-    feature = (uint32_t)(code - 1) / CUTS;
-    r->open++;
-    return feature < f->n_features &&
-           (uint32_t)(code - 1) % CUTS < f->n_cuts[feature];
+    if (code) {
+        r->open++;
+        return code > 0 && code <= FEATURES_MAX * CUTS && codes[code];
+    }
+    if (!next_int(&r->leaves, &leaf))
+        return false;
+    f->leaves[r->n_leaves++] = (float)leaf;
+    r->tree_leaves++;
+    if (--r->open == 0)
+        end_tree(f, r);
+    return true;
 }
 
 static bool more(const char **text)
@@ -395,6 +398,7 @@ static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json)
     struct reading r = {.splits = msim_json_get_text(json, "splits"),
                         .leaves = msim_json_get_text(json, "leaves"),
                         .open = 1};
+    bool codes[FEATURES_MAX * CUTS + 1] = {false};
     size_t most;
 
     if (!r.splits || !r.leaves)
@@ -405,10 +409,11 @@ static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json)
     f->masks = calloc(1, sizeof(*f->masks));
     if (!f->splits || !f->leaves || !f->masks)
         return MSIM_ENOMEM;
+    note_codes(f, codes);
     while (more(&r.splits)) {
         if (f->n_nodes == NODES_MAX)
             return MSIM_ELIMIT;
-        if (!read_node(f, &r))
+        if (!read_node(f, &r, codes))
             return MSIM_EFORMAT;
     }
     return r.open == 1 && !r.tree_leaves && !*r.leaves ? MSIM_OK : MSIM_EFORMAT;
