@@ -8,6 +8,8 @@
 #include "models/law/gather.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* A group ends at GROWTH times its first rank: three groups for a factor of 2.
  */
@@ -40,28 +42,80 @@ static void popularity_make(struct popularity *p, double table, double skew)
         p->share[i] /= sum;
 }
 
-/* The expected number of distinct rows of `lookups` look-ups. */
-static double distinct(const struct popularity *p, double lookups)
+/* The expected number of distinct rows of `lookups` look-ups; `*rises` by a
+ * look-up more, if not NULL. */
+static double distinct(const struct popularity *p, double lookups,
+                       double *rises)
 {
-    double rows = 0;
+    double rows = 0, more = 0;
 
-    for (int i = 0; i < p->n; i++)
-        rows -= p->rows[i] * expm1(-lookups * p->share[i]);
+    for (int i = 0; i < p->n; i++) {
+        double seen = -expm1(-lookups * p->share[i]);
+
+        rows += p->rows[i] * seen;
+        more += p->rows[i] * p->share[i] * (1 - seen);
+    }
+    if (rises)
+        *rises = more;
     return rows;
 }
 
+/* Look-ups below `few` have fewer distinct rows than some number, those above
+ * `many` have more, whatever is lost to rounding. */
+struct bracket {
+    double few, many;
+};
+
+#define STEPS_MOST 12
+#define ROUNDING   1e-12 /* of a sum of up to GROUPS_MAX shares, and more */
+
+/*
+ * distinct() rises, ever more slowly, and no faster than look-ups do: Newton's
+ * steps from `cached` look-ups stay below the answer and come close to it soon.
+ */
+static struct bracket bracket_of(const struct popularity *p, double cached)
+{
+    struct bracket b = {0, INFINITY};
+    double at = cached, rises = 1, beyond;
+
+    for (int i = 0; i < STEPS_MOST; i++) {
+        double missing = cached - distinct(p, at, &rises);
+
+        if (!(missing > ROUNDING * cached) || !(rises > 0))
+            break;
+        at += missing / rises;
+    }
+    beyond = 4 * ROUNDING * cached / rises;
+    if (distinct(p, at - beyond, NULL) < (1 - ROUNDING) * cached)
+        b.few = at - beyond;
+    if (distinct(p, at + beyond, NULL) > (1 + ROUNDING) * cached)
+        b.many = at + beyond;
+    return b;
+}
+
+static bool has_fewer(const struct popularity *p, const struct bracket *b,
+                      double lookups, double cached)
+{
+    return lookups < b->few ||
+           (lookups < b->many && distinct(p, lookups, NULL) < cached);
+}
+
 /* Che's characteristic time: the number of look-ups with `cached` distinct
- * rows, which is how long a row stays in the cache; by bisection. */
+ * rows, which is how long a row stays in the cache; by bisection, of which most
+ * is known from the bracket. */
 static double stay(const struct popularity *p, double cached)
 {
+    const struct bracket b = bracket_of(p, cached);
     double low = 0, high = 1;
 
-    while (distinct(p, high) < cached && high < 1e300)
+    while (high < 1e300 && has_fewer(p, &b, high, cached))
         high *= 2;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (low + high) / 2;
 
-        if (distinct(p, middle) < cached)
+        if (middle == low || middle == high)
+            break;
+        if (has_fewer(p, &b, middle, cached))
             low = middle;
         else
             high = middle;
@@ -89,7 +143,7 @@ double msim_gather_hits(double lookups, double table, double cached,
     if (!(lookups > 0) || !(table >= 1) || !(cached > 0))
         return 0;
     popularity_make(&p, floor(table), skew);
-    hits = 1 - distinct(&p, lookups) / lookups;
+    hits = 1 - distinct(&p, lookups, NULL) / lookups;
     if (cached < floor(table))
         hits = fmin(hits, repeated(&p, stay(&p, cached)));
     return fmax(hits, 0);

@@ -36,6 +36,19 @@ static void test_gather__edges(void)
     CHECK(msim_gather_hits(1e9, 1e12, 1e6, 0) < 0.01);
 }
 
+/* Where all rows are equally popular, those that are cached are a share of the
+ * hits: exactly so, of few and of nearly all rows. */
+static void test_gather__share_of_equals(void)
+{
+    static const double SHARES[] = {1e-3, 0.07, 0.5, 0.93, 0.999, 1 - 1e-6};
+
+    for (double table = 1e3; table < 1e9; table *= 7)
+        for (size_t i = 0; i < sizeof(SHARES) / sizeof(*SHARES); i++)
+            CHECK_REL(msim_gather_hits(1e18, floor(table),
+                                       SHARES[i] * floor(table), 0),
+                      SHARES[i], 1e-11);
+}
+
 static void test_gather__order(void)
 {
     double last = 0;
@@ -58,6 +71,7 @@ int main(void)
 {
     RUN(test_gather__as_played);
     RUN(test_gather__edges);
+    RUN(test_gather__share_of_equals);
     RUN(test_gather__order);
     return check_summary();
 }
