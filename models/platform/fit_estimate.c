@@ -133,9 +133,10 @@ static void by_kriging(const struct msim_platform *p,
     out->high *= a.sd_ratio;
 }
 
+/* `outside`: how far the features are (models/platform/interval.h). */
 static void correct(const struct msim_platform *p, const struct msim_pick *pick,
-                    const struct msim_work *w, const double *x, double law_us,
-                    struct correction *out)
+                    const struct msim_work *w, const double *x, double outside,
+                    double law_us, struct correction *out)
 {
     const struct msim_fit *c = pick->fit;
 
@@ -147,9 +148,8 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
         return;
     }
     if (pick->trees)
-        out->log =
-            msim_forest_eval(&c->forest, x) *
-            exp(-msim_interval_outside(c, x) / MSIM_FACT(NULL, OUTSIDE_FADE));
+        out->log = msim_forest_eval(&c->forest, x) *
+                   exp(-outside / MSIM_FACT(NULL, OUTSIDE_FADE));
     msim_interval_base(c, corrected_us(c, pick->bare, law_us, out->log),
                        &out->low, &out->high);
 }
@@ -189,7 +189,8 @@ void msim_fit_estimate(const struct msim_platform *p,
     t = at = law_time(c->law, usual, w, params,
                       a->least_us * msim_platform_clock_ratio(p));
     c->law->describe(usual, w, x);
-    correct(p, pick, w, x, t.us, &by);
+    outside = msim_interval_outside(c, x);
+    correct(p, pick, w, x, outside, t.us, &by);
     out->us = corrected_us(c, pick->bare, t.us, by.log);
     if (is_clocked(p)) {
         at = clocked(p, c->law, w, params, a->least_us);
@@ -200,9 +201,8 @@ void msim_fit_estimate(const struct msim_platform *p,
     out->us = out->us * a->factor + more * at.start_us;
     out->source = by.source;
     out->family = w->family;
-    outside =
-        fmin(MSIM_FACT(NULL, OUTSIDE_LOG_SD) * msim_interval_outside(c, x),
-             MSIM_FACT(NULL, OUTSIDE_LOG_SD_MOST));
+    outside = fmin(MSIM_FACT(NULL, OUTSIDE_LOG_SD) * outside,
+                   MSIM_FACT(NULL, OUTSIDE_LOG_SD_MOST));
     msim_interval_set(out, by.low, by.high,
                       sqrt(a->log_sd * a->log_sd + by.log_sd * by.log_sd +
                            outside * outside + by_clock * by_clock +
@@ -254,7 +254,7 @@ void msim_fit_explain(const struct msim_platform *p,
                    params[i], c->law->params[i].unit);
     c->law->describe(usual, w, x);
     law_us = c->law->time_us(usual, w, params);
-    correct(p, pick, w, x, law_us, &by);
+    correct(p, pick, w, x, msim_interval_outside(c, x), law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);
     if (c->gap.least_us > 0)
         msim_print(out,

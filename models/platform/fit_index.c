@@ -144,6 +144,22 @@ static int by_key(const void *pa, const void *pb)
     return MSIM_ORDER(a->order, b->order);
 }
 
+static uint32_t bucket_of(uint64_t key)
+{
+    return (uint32_t)(key >> 56);
+}
+
+static void note_begins(struct msim_fit_index *index)
+{
+    uint32_t i = 0;
+
+    for (uint32_t b = 0; b < MSIM_FIT_BUCKETS; b++) {
+        while (i < index->n && bucket_of(index->entries[i].key) < b)
+            i++;
+        index->begins[b] = i;
+    }
+}
+
 static void note_least(struct msim_fit_index *index)
 {
     for (uint32_t i = index->n; i-- > 0;) {
@@ -173,6 +189,7 @@ enum msim_status msim_fit_index_make(struct msim_platform *p,
     add_shared_laws(p);
     qsort(p->index.entries, p->index.n, sizeof(*p->index.entries), by_key);
     note_least(&p->index);
+    note_begins(&p->index);
     return MSIM_OK;
 }
 
@@ -187,18 +204,11 @@ void msim_fit_index_release(struct msim_fit_index *index)
 /* The first entry whose key is not below `key`. */
 static uint32_t first_of(const struct msim_fit_index *index, uint64_t key)
 {
-    uint32_t low = 0;
-    uint32_t high = index->n;
+    uint32_t i = index->begins[bucket_of(key)];
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (index->entries[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    while (i < index->n && index->entries[i].key < key)
+        i++;
+    return i;
 }
 
 static double key_log_sd(const struct msim_law *law, const char *wanted,

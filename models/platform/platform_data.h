@@ -24,9 +24,13 @@ struct msim_fit_index_entry {
     double least_behind; /* variance, of its key from this entry on */
 };
 
+#define MSIM_FIT_BUCKETS 256 /* by the first eight bits of a key */
+
 struct msim_fit_index {
     struct msim_fit_index_entry *entries; /* sorted by key, then order */
     uint32_t n;
+    uint32_t begins[MSIM_FIT_BUCKETS]; /* the first whose key begins so, or
+                                          with more */
 };
 
 struct msim_platform {

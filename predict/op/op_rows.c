@@ -268,7 +268,7 @@ static enum msim_status write_json(const struct pool *c, char *const *fields,
     return msim_json_end(&j);
 }
 
-#define SEEN   16384 /* counters of kinds, by their hashes */
+#define SEEN   65536 /* counters of kinds, by their hashes */
 #define ORDERS 1024
 
 /* What holding rows against each other needs. */
