@@ -33,6 +33,12 @@ struct msim_forest_masks {
     int32_t *values;              /* LEAVES_MAX a lane */
 };
 
+struct msim_forest_made {
+    struct msim_forest_masks
+        *_Atomic masks; /* NULL: not yet, or there are none */
+    atomic_bool begun;
+};
+
 typedef uint32_t lanes4 __attribute__((vector_size(16)));
 
 /*
@@ -171,33 +177,31 @@ static struct msim_forest_masks *make_masks(const struct msim_forest *f)
     return m;
 }
 
-/* Made by the thread that is first to ask; two may make them at once. */
+/* Made by the thread that is first to ask; until then, others go without. */
 static const struct msim_forest_masks *masks_of(const struct msim_forest *f)
 {
+    struct msim_forest_made *made = f->made;
     struct msim_forest_masks *m =
-        atomic_load_explicit(f->masks, memory_order_acquire);
-    struct msim_forest_masks *made;
+        atomic_load_explicit(&made->masks, memory_order_acquire);
 
-    if (m)
+    if (m || atomic_load_explicit(&made->begun, memory_order_relaxed) ||
+        atomic_exchange(&made->begun, true))
         return m;
-    made = make_masks(f);
-    if (made && !atomic_compare_exchange_strong(f->masks, &m, made)) {
-        free_masks(made);
-        return m;
-    }
-    return made;
+    m = make_masks(f);
+    atomic_store_explicit(&made->masks, m, memory_order_release);
+    return m;
 }
 
 /* The leaves of AT_ONCE trees, from `tree` on, added up. */
 static int64_t add_leaves(const struct msim_forest_masks *m, uint32_t tree,
-                          const uint32_t *const *rows)
+                          const uint32_t *const *rows, uint32_t n)
 {
     lanes4 left[AT_ONCE / 4];
     uint32_t bits[AT_ONCE];
     int64_t sum = 0;
 
     memset(left, 0xff, sizeof(left));
-    for (uint32_t u = 0; u < m->n_used; u++) {
+    for (uint32_t u = 0; u < n; u++) {
         const lanes4 *row = (const lanes4 *)(const void *)(rows[u] + tree);
 
         for (uint32_t i = 0; i < AT_ONCE / 4; i++)
@@ -213,15 +217,18 @@ static int64_t add_leaves(const struct msim_forest_masks *m, uint32_t tree,
 static int64_t by_masks(const struct msim_forest *f,
                         const struct msim_forest_masks *m, const double *x)
 {
-    const uint32_t *rows[FEATURES_MAX];
+    const uint32_t *rows[FEATURES_MAX + 1];
+    uint32_t n = 0;
     int64_t sum = 0;
 
-    for (uint32_t u = 0; u < m->n_used; u++)
-        rows[u] = m->rows + (size_t)(m->first[u] +
-                                     rank_of(f, m->used[u], x[m->used[u]])) *
-                                m->lanes;
+    for (uint32_t u = 0; u < m->n_used; u++) {
+        uint32_t rank = rank_of(f, m->used[u], x[m->used[u]]);
+
+        rows[n] = m->rows + (size_t)(m->first[u] + rank) * m->lanes;
+        n += rank > 0; /* rank 0 rules out no leaf */
+    }
     for (uint32_t t = 0; t < m->lanes; t += AT_ONCE)
-        sum += add_leaves(m, t, rows);
+        sum += add_leaves(m, t, rows, n);
     return sum;
 }
 
@@ -273,9 +280,9 @@ double msim_forest_eval(const struct msim_forest *f, const double *x)
 
 void msim_forest_release(struct msim_forest *f)
 {
-    if (f->masks)
-        free_masks(atomic_load(f->masks));
-    free(f->masks);
+    if (f->made)
+        free_masks(atomic_load(&f->made->masks));
+    free(f->made);
     free(f->splits);
     free(f->leaves);
     free(f->cuts);
@@ -406,8 +413,8 @@ static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json)
     most = strlen(r.splits) / 2 + 1; /* numbers in it */
     f->splits = malloc(most * sizeof(*f->splits));
     f->leaves = malloc(most * sizeof(*f->leaves));
-    f->masks = calloc(1, sizeof(*f->masks));
-    if (!f->splits || !f->leaves || !f->masks)
+    f->made = calloc(1, sizeof(*f->made));
+    if (!f->splits || !f->leaves || !f->made)
         return MSIM_ENOMEM;
     note_codes(f, codes);
     while (more(&r.splits)) {

@@ -29,15 +29,15 @@
 #define MSIM_FOREST_CUTS 63
 #define MSIM_FOREST_UNIT 1e-4
 
-struct msim_forest_masks;
+struct msim_forest_made;
 
 struct msim_forest {
     uint16_t *splits; /* as in the file */
     float *leaves;    /* whole numbers */
     float *cuts;      /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
     uint8_t *n_cuts;  /* of each feature */
-    /* What the first evaluation makes of them; copies share it. */
-    struct msim_forest_masks *_Atomic *masks;
+    struct msim_forest_made
+        *made; /* by the first evaluation; copies share it */
     uint32_t n_nodes, n_trees, n_features, most_leaves;
     double low, high;
 };

@@ -154,7 +154,7 @@ static const struct name *look_up(struct names *names, const char *text)
 static void predict_row(const struct pool *c, char *const *fields,
                         struct row *row, struct names *names)
 {
-    struct msim_error err = {0};
+    struct msim_error err;
     struct msim_work *w = &row->w;
 
     if (msim_row_work(c->map, fields, w, row->why, REASON))
@@ -169,6 +169,8 @@ static void predict_row(const struct pool *c, char *const *fields,
             return;
         }
     }
+    err.status = MSIM_OK;
+    *err.text = '\0';
     if (refusal(c->p, w, row->why, REASON) ||
         msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
         return;
