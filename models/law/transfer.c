@@ -59,7 +59,8 @@ static struct group group_of(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *p)
 {
     struct group g = {.sheet = s, .p = p, .what = w->u.coll.collective};
-    double link = msim_transfer_leaves_pair(s, w) ? s->pcie : s->link;
+    bool leaves = msim_transfer_leaves_pair(s, w);
+    double link = leaves ? s->pcie : s->link;
     double sharing;
 
     g.ranks = w->u.coll.ranks > 1 ? w->u.coll.ranks : 2;
@@ -71,7 +72,7 @@ static struct group group_of(const struct msim_data_sheet *s,
     if (s->mesh > 0)
         g.link *= fmin(fmax(g.inside - 1, 1), s->mesh) / s->mesh;
     /* GPUs, or bridged pairs of GPUs, share the rate of a PCIe tree. */
-    sharing = msim_transfer_leaves_pair(s, w) ? g.inside / 2 : g.inside;
+    sharing = leaves ? g.inside / 2 : g.inside;
     if (sharing > 2 && msim_transfer_on_pcie(s, w))
         g.link /= pow(sharing / 2, p[MSIM_TRANSFER_CROWD]);
     return g;
