@@ -34,8 +34,7 @@ struct msim_forest_masks {
 };
 
 struct msim_forest_made {
-    struct msim_forest_masks
-        *_Atomic masks; /* NULL: not yet, or there are none */
+    struct msim_forest_masks *_Atomic masks; /* NULL: none, or not yet */
     atomic_bool begun;
 };
 

@@ -36,8 +36,7 @@ struct msim_forest {
     float *leaves;    /* whole numbers */
     float *cuts;      /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
     uint8_t *n_cuts;  /* of each feature */
-    struct msim_forest_made
-        *made; /* by the first evaluation; copies share it */
+    struct msim_forest_made *made; /* by evaluations; copies share it */
     uint32_t n_nodes, n_trees, n_features, most_leaves;
     double low, high;
 };

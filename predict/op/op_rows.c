@@ -11,13 +11,11 @@
 #include "predict/op/op_rows.h"
 
 #include "core/base/decimal.h"
-#include "core/base/hash.h"
-#include "core/base/same_text.h"
 #include "core/base/vec.h"
 #include "core/work/axes.h"
-#include "core/work/opmap/known_name.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/model.h"
+#include "predict/op/op_names.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -59,7 +57,7 @@ struct pool {
     pthread_cond_t filled_one, answered_one;
     uint64_t filled, taken; /* blocks so far */
     bool ended;
-    struct names *names; /* of the main thread */
+    struct msim_op_names *names; /* of the main thread */
 };
 
 /* ---- answering ----------------------------------------------------------- */
@@ -118,60 +116,27 @@ struct row {
     char why[256]; /* there is no prediction; "" */
 };
 
-#define REASON 128 /* bytes, of what a table's row lacks */
-#define NAMES  64
-
-/* What is known of the name of an operator. */
-struct name {
-    char text[64]; /* "": of none */
-    bool known, nearest;
-    char why[REASON]; /* where it is not known */
-};
-
-/* Tables have few names, of which each thread keeps some: by their hashes, and
- * behind them a long one. */
-struct names {
-    struct name of[NAMES + 1];
-};
-
-static const struct name *look_up(struct names *names, const char *text)
-{
-    bool is_short = strlen(text) < sizeof(names->of->text);
-    struct name *n =
-        &names->of[is_short ? msim_hash_text(MSIM_HASH_START, text) % NAMES
-                            : NAMES];
-
-    if (is_short && msim_same_text(n->text, text))
-        return n;
-    snprintf(n->text, sizeof(n->text), "%s", text);
-    n->known = msim_vector_name_known(text);
-    n->nearest = n->known && msim_vector_name_nearest(text);
-    if (!n->known)
-        msim_vector_name_unknown(text, n->why, sizeof(n->why));
-    return n;
-}
-
 static void predict_row(const struct pool *c, char *const *fields,
-                        struct row *row, struct names *names)
+                        struct row *row, struct msim_op_names *names)
 {
     struct msim_error err;
     struct msim_work *w = &row->w;
 
-    if (msim_row_work(c->map, fields, w, row->why, REASON))
+    if (msim_row_work(c->map, fields, w, row->why, MSIM_OP_REASON))
         return;
     w->asked = true;
     if (c->map->table == MSIM_TABLE_VECTOR) {
-        const struct name *n = look_up(names, w->variant);
+        const struct msim_op_name *n = msim_op_name_find(names, w->variant);
 
         w->nearest = n->nearest;
         if (!n->known) {
-            memcpy(row->why, n->why, REASON);
+            memcpy(row->why, n->why, MSIM_OP_REASON);
             return;
         }
     }
     err.status = MSIM_OK;
     *err.text = '\0';
-    if (refusal(c->p, w, row->why, REASON) ||
+    if (refusal(c->p, w, row->why, MSIM_OP_REASON) ||
         msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
         return;
     snprintf(row->why, sizeof(row->why), "%.250s",
@@ -360,7 +325,8 @@ static void fields_of(const struct pool *c, const struct block *b, uint32_t row,
 
 static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct row *rows, char **fields,
-                                    struct names *names, struct text *out)
+                                    struct msim_op_names *names,
+                                    struct text *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
 
@@ -383,7 +349,8 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
 }
 
 static enum msim_status answer_all(const struct pool *c, struct block *b,
-                                   struct names *names, struct text *out)
+                                   struct msim_op_names *names,
+                                   struct text *out)
 {
     char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
     struct row *rows = malloc((ROWS + 1) * sizeof(*rows));
@@ -396,7 +363,8 @@ static enum msim_status answer_all(const struct pool *c, struct block *b,
     return status;
 }
 
-static void answer(const struct pool *c, struct block *b, struct names *names)
+static void answer(const struct pool *c, struct block *b,
+                   struct msim_op_names *names)
 {
     b->answer.bytes.n = 0;
     b->answer.status = MSIM_OK;
@@ -407,7 +375,7 @@ static void answer(const struct pool *c, struct block *b, struct names *names)
 
 /* Answer the next block that is filled; false where there is none. The caller
  * holds the lock, which is released while the block is answered. */
-static bool answer_next(struct pool *c, struct names *names)
+static bool answer_next(struct pool *c, struct msim_op_names *names)
 {
     struct block *b;
 
@@ -425,7 +393,7 @@ static bool answer_next(struct pool *c, struct names *names)
 static void *work(void *arg)
 {
     struct pool *c = arg;
-    struct names names = {0};
+    struct msim_op_names names = {0};
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
@@ -581,7 +549,7 @@ msim_op_rows(const struct msim_platform *p, const struct msim_row_map *map,
              struct msim_csv *csv, const struct msim_op_output *out,
              struct msim_guard_count *count, struct msim_error *err)
 {
-    struct names names = {0};
+    struct msim_op_names names = {0};
     struct pool c = {.p = p,
                      .map = map,
                      .csv = csv,
