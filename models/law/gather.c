@@ -7,6 +7,7 @@
  */
 #include "models/law/gather.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,8 +67,8 @@ struct bracket {
     double few, many;
 };
 
-#define STEPS_MOST 12
-#define ROUNDING   1e-12 /* of a sum of up to GROUPS_MAX shares, and more */
+/* Of a sum over groups, and more. */
+#define ROUNDING (GROUPS_MAX * 16 * DBL_EPSILON)
 
 /*
  * distinct() rises, ever more slowly, and no faster than look-ups do: Newton's
@@ -78,7 +79,7 @@ static struct bracket bracket_of(const struct popularity *p, double cached)
     struct bracket b = {0, INFINITY};
     double at = cached, rises = 1, beyond;
 
-    for (int i = 0; i < STEPS_MOST; i++) {
+    for (int i = 0; i < HALVINGS; i++) {
         double missing = cached - distinct(p, at, &rises);
 
         if (!(missing > ROUNDING * cached) || !(rises > 0))

@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,9 +14,8 @@
 #define FEATURES_MAX 64
 #define CUTS         (MSIM_FOREST_CUTS + 1) /* room of a feature */
 #define NODES_MAX    65536
-#define LEAVES_MAX   32 /* of a tree that has masks */
+#define LEAVES_MAX   (CHAR_BIT * sizeof(uint32_t)) /* of a tree with a mask */
 #define AT_ONCE      16
-#define DIGITS_MOST  9
 
 /*
  * The trees as masks (QuickScorer: Lucchese et al., SIGIR 2015). A tree's mask
@@ -299,7 +299,7 @@ static inline uint32_t digit(char c)
 /* The next whole number of a text; false at its end, or where no number is. */
 static inline bool next_int(const char **at, int *out)
 {
-    const char *c = *at, *first;
+    const char *c = *at;
     bool minus;
     int v;
 
@@ -310,9 +310,9 @@ static inline bool next_int(const char **at, int *out)
     v = (int)digit(*c);
     if (v < 0 || v > 9)
         return false;
-    first = c;
-    for (uint32_t d; (d = digit(*++c)) <= 9 && c - first < DIGITS_MOST;)
-        v = v * 10 + (int)d;
+    for (uint32_t d; (d = digit(*++c)) <= 9; v = v * 10 + (int)d)
+        if (v > 100000000)
+            return false;
     *out = minus ? -v : v;
     *at = c;
     return *c == ' ' || *c == '\0';

@@ -24,7 +24,7 @@ struct msim_fit_index_entry {
     double least_behind; /* variance, of its key from this entry on */
 };
 
-#define MSIM_FIT_BUCKETS 256 /* by the first eight bits of a key */
+#define MSIM_FIT_BUCKETS (UINT8_MAX + 1) /* by the first bits of a key */
 
 struct msim_fit_index {
     struct msim_fit_index_entry *entries; /* sorted by key, then order */

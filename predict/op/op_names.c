@@ -14,8 +14,9 @@ const struct msim_op_name *msim_op_name_find(struct msim_op_names *names,
                                              const char *text)
 {
     bool is_short = strlen(text) < sizeof(names->of->text);
-    uint64_t at = msim_hash_text(MSIM_HASH_START, text) % MSIM_OP_NAMES;
-    struct msim_op_name *n = &names->of[is_short ? at : MSIM_OP_NAMES];
+    uint64_t at = msim_hash_text(MSIM_HASH_START, text) %
+                  (sizeof(names->of) / sizeof(*names->of));
+    struct msim_op_name *n = is_short ? &names->of[at] : &names->is_long;
 
     if (is_short && msim_same_text(n->text, text))
         return n;

@@ -7,19 +7,16 @@
 #define MSIM_PREDICT_OP_OP_NAMES_H
 #include <stdbool.h>
 
-#define MSIM_OP_NAMES  64
-#define MSIM_OP_REASON 128 /* bytes, of what a row lacks */
-
 struct msim_op_name {
-    char text[64];            /* "": of none */
-    bool known, nearest;      /* core/work/opmap/known_name.h */
-    char why[MSIM_OP_REASON]; /* where it is not known */
+    char text[64];       /* "": of none */
+    bool known, nearest; /* core/work/opmap/known_name.h */
+    char why[128];       /* where it is not known */
 };
 
-/* Some names, by their hashes, and behind them a long one; all zero: none. A
- * thread has its own. */
+/* Some names, by their hashes, and a long one; all zero: none. A thread has its
+ * own. */
 struct msim_op_names {
-    struct msim_op_name of[MSIM_OP_NAMES + 1];
+    struct msim_op_name of[64], is_long;
 };
 
 /* What is known of a name; it stays until the next call. */

@@ -122,7 +122,7 @@ static void predict_row(const struct pool *c, char *const *fields,
     struct msim_error err;
     struct msim_work *w = &row->w;
 
-    if (msim_row_work(c->map, fields, w, row->why, MSIM_OP_REASON))
+    if (msim_row_work(c->map, fields, w, row->why, sizeof(names->of->why)))
         return;
     w->asked = true;
     if (c->map->table == MSIM_TABLE_VECTOR) {
@@ -130,13 +130,13 @@ static void predict_row(const struct pool *c, char *const *fields,
 
         w->nearest = n->nearest;
         if (!n->known) {
-            memcpy(row->why, n->why, MSIM_OP_REASON);
+            memcpy(row->why, n->why, sizeof(names->of->why));
             return;
         }
     }
     err.status = MSIM_OK;
     *err.text = '\0';
-    if (refusal(c->p, w, row->why, MSIM_OP_REASON) ||
+    if (refusal(c->p, w, row->why, sizeof(names->of->why)) ||
         msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
         return;
     snprintf(row->why, sizeof(row->why), "%.250s",
@@ -235,16 +235,15 @@ static enum msim_status write_json(const struct pool *c, char *const *fields,
     return msim_json_end(&j);
 }
 
-#define SEEN   65536 /* counters of kinds, by their hashes */
-#define ORDERS 1024
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* What holding rows against each other needs. */
 struct beside {
     msim_guard_marks marks[ROWS + 1];
-    uint8_t seen[SEEN];
+    uint8_t seen[1 << 16]; /* how often, by the hashes of kinds */
     struct {
         uint64_t kind, order;
-    } orders[ORDERS];
+    } orders[1 << 10];
     struct msim_guard_answer a[(ROWS + 1) * MSIM_WORK_AXES]; /* not cleared */
 };
 
@@ -256,7 +255,7 @@ static uint32_t find_axes(struct beside *b, const struct row *rows, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         n_axes = *rows[i].why ? 0 : msim_work_axes(&rows[i].w, axes);
         for (uint32_t k = 0; k < n_axes; k++) {
-            uint8_t *seen = &b->seen[axes[k].kind % SEEN];
+            uint8_t *seen = &b->seen[axes[k].kind % COUNT(b->seen)];
 
             *seen = *seen ? 2 : 1;
             b->a[found++] = (struct msim_guard_answer){
@@ -270,7 +269,7 @@ static uint32_t find_axes(struct beside *b, const struct row *rows, uint32_t n)
 static uint64_t order_of(struct beside *b, uint64_t kind,
                          const struct msim_work *w, uint32_t axis)
 {
-    uint32_t at = kind / SEEN % ORDERS;
+    uint32_t at = kind / COUNT(b->seen) % COUNT(b->orders);
 
     if (b->orders[at].kind != kind) {
         b->orders[at].kind = kind;
@@ -289,7 +288,7 @@ static uint32_t keep_pairs(struct beside *b, const struct row *rows, uint32_t n)
 
         axis = a.index == last ? axis + 1 : 0;
         last = a.index;
-        if (b->seen[a.kind % SEEN] < 2)
+        if (b->seen[a.kind % COUNT(b->seen)] < 2)
             continue;
         a.kind = order_of(b, a.kind, &rows[a.index].w, axis);
         b->a[kept++] = a;

@@ -67,7 +67,8 @@ enum msim_status __wrap_msim_program_run(char **output, size_t *n,
 
 /* ---- forests ------------------------------------------------------------- */
 
-/* Those of kept JSON, by the place of their JSON and by that of their splits. */
+/* Those of kept JSON, by the place of their JSON and by that of their splits.
+ */
 static struct shipped_forest {
     const void *key;
     struct msim_forest *forest; /* NULL: not read yet */
