@@ -69,7 +69,7 @@ static const char *parse(const char *before, const char *features,
     if (status != MSIM_OK) {
         CHECK_INT(status, MSIM_EFORMAT);
         CHECK_STR(err.file, "m.json");
-        CHECK(!m.violation.nodes && !m.next.nodes && m.n_columns == 0);
+        CHECK(!m.violation.splits && !m.next.splits && m.n_columns == 0);
     }
     cJSON_Delete(json);
     return err.text;
