@@ -276,7 +276,7 @@ static void test_journal__writes(void)
     struct stat st;
     mode_t mask = umask(0);
     char path[64], text[2048] = "", *at = text;
-    FILE *f;
+    FILE *f = NULL;
 
     (void)umask(mask);
     REQUIRE(make_path(path));
