@@ -5,6 +5,7 @@
 #
 #     scripts/accuracy/liger.py --kernels FOLDER --out tests/accuracy/liger.csv
 . "$(dirname "$0")/lib.bash"
+in_turn models data/laws data/platforms
 
 kernels=$MSIM_TRACES/kernels
 if [ ! -d "$kernels" ]; then

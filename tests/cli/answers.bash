@@ -11,7 +11,6 @@
 #   sums NAME FOLDER          checksums of the files there: what is too long to keep
 
 . "$(dirname "$0")/hold.bash"
-sanitized_in_turn
 
 answer() {
     local name=$1

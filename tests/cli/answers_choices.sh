@@ -3,6 +3,7 @@
 # do not, all with all, of a trace that names its GPU and of one that does not. A line
 # has the exit code, the messages and a checksum of the answer.
 . "$(dirname "$0")/answers.bash"
+in_turn predict models/host models/platform core/run
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 step=$folder/step.json named=$folder/named.json
 python3 "$(dirname "$0")/small_step.py" "$step"

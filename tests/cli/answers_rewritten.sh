@@ -2,6 +2,7 @@
 # Rewritten steps: what every change of training makes of small ones of every kind, as
 # figures and as the traces that are written of them.
 . "$(dirname "$0")/answers.bash"
+in_turn core/rewrite core/reshape core/sizes predict/scenario predict/write
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 
 cat >"$folder/changes.json" <<'JSON'

@@ -2,6 +2,7 @@
 # Serving: what `serve`, `size`, `apps`, `watch` and `learn` say of applications that
 # have every member, and of tables of served models.
 . "$(dirname "$0")/answers.bash"
+in_turn serving
 
 serve() { # NAME ARGUMENT...: without what a clock says
     local name=$1

@@ -2,6 +2,7 @@
 # What backends answer is not believed: in calibrate and replay alike the id, the
 # number of lines, the order of the times, and how long it may take.
 . "$(dirname "$0")/lib.bash"
+in_turn profilers/ask calibrate/measure replay/run
 
 here=$(cd "$(dirname "$0")" && pwd)
 sample=$here/../../data/traces/dlrm/et/rank-0.json.gz

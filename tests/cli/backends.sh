@@ -2,7 +2,7 @@
 # Every backend that was built: all that its greeting offers can be timed, alone
 # or beside a collective, and a table that it lacks is left out in so many words.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn profilers
 
 programs=$(dirname "$sim")
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -2,19 +2,9 @@
 # capture.py, end to end, on models of a few thousand weights: both files of
 # each rank, joined by record function ids, nothing of this machine in them,
 # and a program that reads them. Skipped without PyTorch.
-set -euo pipefail
-
-python=${PYTHON:-python3}
+# shellcheck source=tests/torch.bash
+source "${SOURCE_DIR:?the source folder}/tests/torch.bash"
 capture=$SOURCE_DIR/scripts/capture.py
-
-if ! "$python" -c 'import torch' 2>/dev/null; then
-    echo "no PyTorch: skipped (pip install torch==2.13.0)"
-    exit 77
-fi
-
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out"
 
 fail() {
     echo "capture: $*" >&2

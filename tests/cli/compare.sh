@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # compare A B: what changed, and that the rows of a table sum to its change.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 samples=${SOURCE_DIR:?the source folder}/data/traces
 sample=$samples/dlrm-ddp-2ranks/kineto

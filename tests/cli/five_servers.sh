@@ -4,6 +4,7 @@
 # servers under that plan, and `watch` reads their counters from a pipe and
 # names the one that becomes slow.
 . "$(dirname "$0")/lib.bash"
+in_turn serving/explore serving/size serving/watch
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 servers=$(dirname "$0")/five_servers.py
 

@@ -3,7 +3,6 @@
 # itself, the answer is marked, counted and not recommended. The cases that a
 # review found, and random points: MSIM_GUARD_POINTS of them [default: 3000].
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 samples=${SOURCE_DIR:?the source folder}/data/traces

@@ -4,7 +4,6 @@
 # spreadsheet, and a terminal only shows it. What is drawn, planned and written
 # lies where it was asked for, and nowhere else. MSIM_HOSTILE_SEED draws other names.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 python=${MSIM_PYTHON:-python3}
 if ! "$python" -c '' 2>/dev/null; then

@@ -2,7 +2,7 @@
 # What became of the records of a file: all are accounted for, and what is not
 # read is named.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn core/read core/trace core/stream
 command -v python3 >/dev/null || exit 77
 samples=${SOURCE_DIR:?the source folder}/data/traces
 

@@ -4,13 +4,15 @@
 #   want_rc N              the exit code
 #   want_out TEXT          standard output holds TEXT (want_no_out: it is empty)
 #   want_err TEXT          standard error holds TEXT
-#   in_turn, sanitized_in_turn   a long test: tests/turn.bash
+#   in_turn                a long test: tests/turn.bash
 #
 # Every line on standard error must begin with the program's name, and a run
-# under the sanitizers must not report anything: run checks both.
+# under the sanitizers must not report anything: run checks both. There scripts take
+# turns; unit tests and fuzzers look at memory for each commit.
 
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../turn.bash"
+[ "${MSIM_SANITIZE:-0}" != 1 ] || in_turn
 sim=${MYSTIQUE_SIM:?the program to test}
 folder=$(mktemp -d)
 complaints=$(mktemp) # a line each, so that those of a subshell count

@@ -3,7 +3,6 @@
 # way and not of the other correct the law: 200 random jobs, three ways each, on
 # GPUs with many measured jobs; no answer has a mark for it.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 python3 - "$folder/rows.csv" <<'PY'
 import csv, random, sys

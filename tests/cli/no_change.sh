@@ -2,7 +2,6 @@
 # A change that asks for what is so already is none: the scenario has the figures
 # of the base to the last digit, and the ratio 1 with no width.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 same() { # ARGUMENT... -- CHANGE...: each alone changes nothing
     local arguments=()

@@ -3,7 +3,7 @@
 # noise, the same bytes come out, but for the warning that noise has no room on
 # its stream, and for what shapes say that was measured.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn models predict
 
 [ -n "${MSIM_TRACES:-}" ] || { echo "no real traces"; exit 77; }
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }

@@ -4,7 +4,7 @@
 # moment, steps that fail or hang, and what comes back. What is made of that is in
 # on_gpu_finish.sh.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn scripts/on_gpu.sh scripts/gpu tests/cli/fake_machine.bash
 
 scripts=${SOURCE_DIR:?the source folder}/scripts
 last=on_gpu.sh

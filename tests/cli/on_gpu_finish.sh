@@ -3,7 +3,7 @@
 # page and rows that are held without one. The GPU is the one that is made up, the
 # jobs are samples; so nothing of it may go into the checkout.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn scripts/on_gpu.sh scripts/gpu
 
 scripts=${SOURCE_DIR:?the source folder}/scripts
 profiler=${BUILD_DIR:?the build folder}/fake_gpu/mystique-prof-cuda

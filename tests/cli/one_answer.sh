@@ -2,7 +2,6 @@
 # A described job has one answer: by a table of jobs, a plan, a what-if of the
 # model, and a prediction of the traces that synth writes of it.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 python3 "$(dirname "$0")/one_answer.py" "$sim" "$folder" 8 || complain "verbs disagree"
 

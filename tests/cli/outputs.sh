@@ -3,7 +3,7 @@
 # that is full and a kill at any moment leave what was there, and the next run
 # removes what the killed one left.
 . "$(dirname "$0")/lib.bash"
-in_turn
+in_turn core/base
 
 here=$(cd "$(dirname "$0")" && pwd)
 traces=$here/../../data/traces

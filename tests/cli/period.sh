@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The time from one iteration to the next where the host runs ahead of the GPU.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 command -v python3 >/dev/null || exit 77
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # plan: every way to train a described model on the GPUs of a spec.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 spec() { # MEMBERS: a spec in $folder/spec.json
     echo "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"platforms\": [

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # plan: every way to run a traced step on the GPUs of a spec.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 trace=${SOURCE_DIR:?the source folder}/tests/accuracy/resnet50_adam.et.json.gz
 mkdir "$folder/sub"

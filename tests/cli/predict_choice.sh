@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Parts of a job: what predict is to give time to.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 traces=${SOURCE_DIR:?the source folder}/data/traces
 
 # parts TRACE OPTIONS...: the whole as 0.json, each part as 1.json and on.

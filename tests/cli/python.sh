@@ -3,6 +3,8 @@
 # is there. Without pytest it skips; tests that want PyTorch or pandas do so alone.
 set -euo pipefail
 
+. "$(dirname "$0")/../turn.bash"
+in_turn python
 python=${PYTHON:-python3}
 [ "${MSIM_SANITIZE:-0}" != 1 ] || exit 77 # the program's tests are others
 if ! "$python" -m pytest --version >/dev/null 2>&1; then

@@ -2,7 +2,6 @@
 # replay: a step runs in the CPU backend; its trace is read by the other verbs;
 # parts add up; broken inputs are refused before anything runs.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 [ -x "${BUILD_DIR:?the build folder}/mystique-prof-cpu" ] ||
     { echo "no mystique-prof-cpu: skipped"; exit 77; }

@@ -3,7 +3,7 @@
 # recommends, validate --rows, whatif of the model, and predict of what synth
 # wrote ("the graph takes by itself") say the same of a step and a peak.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn plan/simulate
 
 python3 - "$sim" "$folder" <<'PY' || complain "verbs simulate other graphs"
 import csv, json, pathlib, subprocess, sys

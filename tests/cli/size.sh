@@ -3,7 +3,7 @@
 # stated, and of one that a program explores; what explorers do wrong; and
 # promises that no number of replicas keeps.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn serving/size serving/explore
 
 # Two stages in series, exponential services of 10 and 5 ms. Without any queue
 # the sum is above 60 ms with chance 2 exp(-6) - exp(-12) = 0.5 %.

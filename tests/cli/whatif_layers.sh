@@ -3,7 +3,6 @@
 # layers is.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/scenarios.bash"
-sanitized_in_turn
 
 write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": true, \"gated\": true,

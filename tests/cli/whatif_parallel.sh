@@ -2,7 +2,7 @@
 # whatif: a recorded step on other stages and copies, beside what is written of
 # the job that is trained so.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
+in_turn core/rewrite/split core/rewrite/repeat
 
 cat >"$folder/tiny.json" <<'JSON'
 {"name": "tiny", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # whatif: a step that is made of a recorded one takes what its operators took.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 traces=${MSIM_TRACES:-}
 [ -d "$traces/traces/vgg13-h100" ] || {

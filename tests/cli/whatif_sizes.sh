@@ -3,7 +3,6 @@
 # vocabulary is what a step of such a model is.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/scenarios.bash"
-sanitized_in_turn
 
 write() { # DIR HIDDEN HEADS KV FFN VOCAB: the trace of a step of such a model
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": $tied, \"gated\": $gated,

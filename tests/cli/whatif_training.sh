@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # whatif: other ways to train, made of one traced step.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 trace=$MSIM_DATA/traces/resnet
 figures() { # NAME: all figures of that scenario

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # whatif --write: what scenarios predict, as execution traces that predict the same.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 figures() { # NAME FILE: period, kernels and peak of that line
     awk -F, -v name="$1" '$1 == name { print $2, $8, $16 }' "$2"

@@ -2,7 +2,6 @@
 # whatif of traces that synth wrote: a changed job takes what measured jobs like
 # the changed one take, in the scenario, and in what is written of it.
 . "$(dirname "$0")/lib.bash"
-sanitized_in_turn
 
 model() { # LAYERS HIDDEN HEADS FFN VOCAB
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": true, \"gated\": false,

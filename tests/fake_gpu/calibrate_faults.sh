@@ -2,6 +2,7 @@
 # calibrate on a made-up GPU where calls fail once, always, or hang: it ends in
 # time, says what is missing, and has the rows of the other tables.
 . "$(dirname "$0")/../cli/lib.bash"
+in_turn profilers calibrate/measure tests/fake_gpu
 
 prof=${BUILD_DIR:?the build folder}/fake_gpu/mystique-prof-cuda
 export ASAN_OPTIONS=detect_leaks=0
