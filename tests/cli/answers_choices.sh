@@ -17,9 +17,12 @@ json.dump(trace, open(sys.argv[2], "w", encoding="utf-8"))
 PYTHON
 
 line() { # ARGUMENT...
+    local sum said
     run "$@" --json
-    echo "$* = $rc [$(to_eight_digits <"$folder/out" | cksum | cut -d' ' -f1)] $(tr '\n' ' ' <"$folder/err")" |
-        sed "s|$folder/||g; s/ *$//"
+    read -r sum _ < <(to_eight_digits <"$folder/out" | cksum)
+    said="$* = $rc [$sum] ${err//$'\n'/ }"
+    said=${said//"$folder/"/}
+    echo "${said%"${said##*[! ]}"}" # without spaces at its end
 }
 each() { # TRACE: costs, platforms, sources, clocks
     local costs platform source clock

@@ -16,7 +16,9 @@ begun=$(date -u +%F)
 
 # Of libraries of mathematics the last digits differ, and today's date from day to day.
 to_eight_digits() {
-    sed "s#$folder#FOLDER#g; s#$data#DATA#g; s#$begun#TODAY#g; s#$(date -u +%F)#TODAY#g" | awk '{
+    local today
+    TZ=UTC printf -v today '%(%F)T'
+    sed "s#$folder#FOLDER#g; s#$data#DATA#g; s#$begun#TODAY#g; s#$today#TODAY#g" | awk '{
         rest = $0
         line = ""
         while (match(rest, /[0-9]+\.[0-9]+(e[-+]?[0-9]+)?/)) {
