@@ -14,7 +14,7 @@ digit_of() { # PATH
     digit=0
     for ((i = 0; i < ${#name}; i++)); do
         printf -v letter %d "'${name:i:1}"
-        digit=$(((digit * 31 + letter) % 100003))
+        digit=$(((digit * 2381 + letter) % 100003))
     done
     digit=$(((digit + 5 * ${MSIM_SANITIZE:-0}) % 10))
 }

@@ -2,6 +2,7 @@
 # A described job has one answer: by a table of jobs, a plan, a what-if of the
 # model, and a prediction of the traces that synth writes of it.
 . "$(dirname "$0")/lib.bash"
+in_turn plan
 
 python3 "$(dirname "$0")/one_answer.py" "$sim" "$folder" 8 || complain "verbs disagree"
 

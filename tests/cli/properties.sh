@@ -4,6 +4,7 @@
 # from the command itself. On a made-up trace full of ties, on samples, and on
 # real traces where there are some.
 . "$(dirname "$0")/lib.bash"
+in_turn core
 
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 sim=$(realpath "$sim")

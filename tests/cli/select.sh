@@ -2,6 +2,7 @@
 # select DIR...: which files are jobs, whatever their order; what the chosen
 # ones weigh; and that they are better than chosen at random.
 . "$(dirname "$0")/lib.bash"
+in_turn replay/fleet
 
 samples=${SOURCE_DIR:?the source folder}/data/traces
 kineto=kineto/rank-0.json.gz
