@@ -378,8 +378,9 @@ static enum msim_status fit_all(struct msim_steps_run *r, const char *out,
     return status;
 }
 
-static int usage(void)
+static int usage(struct msim_step_samples *s) /* of tables before */
 {
+    msim_step_samples_release(s);
     fputs("usage: msim-fit-steps DATA JOBS.csv... [--out STEPS.json] "
           "[--errors ERRORS.csv] [--fits FITS.csv]\n",
           stderr);
@@ -402,7 +403,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--fits") == 0 && i + 1 < argc)
             fits = argv[++i];
         else if (argv[i][0] == '-')
-            return usage();
+            return usage(&r.s);
         else if (!data)
             data = argv[i];
         else {
@@ -411,7 +412,7 @@ int main(int argc, char **argv)
         }
     }
     if (status == MSIM_OK && r.s.n == 0)
-        return usage();
+        return usage(&r.s);
     if (status == MSIM_OK && errors && !(r.errors = fopen(errors, "w")))
         status = msim_fail(&err, MSIM_EWRITE, errors, MSIM_OFFSET_NONE,
                            "cannot be written");
