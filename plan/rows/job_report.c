@@ -168,9 +168,9 @@ static void list_row(const struct report *r, const struct msim_job_row *row,
     if (!r->o->csv)
         msim_job_list_add(
             r->out, r->rows,
-            &(struct msim_job_line){job, row->reason, row->step_ms, e->us,
-                                    e->low_us, e->high_us, peak->gib,
-                                    msim_fits_text(peak->fits)});
+            &(struct msim_listed_job){job, row->reason, row->step_ms, e->us,
+                                      e->low_us, e->high_us, peak->gib,
+                                      msim_fits_text(peak->fits)});
 }
 
 static enum msim_status write_text(struct report *r)

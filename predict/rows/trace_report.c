@@ -103,10 +103,10 @@ static void list_jobs(const struct msim_trace_rows *t, FILE *out)
         put_job(job, sizeof(job), &t->rows[i], s->settings.platform);
         msim_job_list_add(
             out, i + 1,
-            &(struct msim_job_line){job, s->reason, t->rows[i].step_ms,
-                                    s->period.predicted, s->period.low,
-                                    s->period.high, s->memory.peak / MSIM_GIB,
-                                    s->memory.fits});
+            &(struct msim_listed_job){job, s->reason, t->rows[i].step_ms,
+                                      s->period.predicted, s->period.low,
+                                      s->period.high, s->memory.peak / MSIM_GIB,
+                                      s->memory.fits});
     }
     msim_job_list_end(out, t->n);
 }

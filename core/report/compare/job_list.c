@@ -15,7 +15,7 @@ void msim_job_list_begin(FILE *out)
 }
 
 void msim_job_list_add(FILE *out, uint64_t number,
-                       const struct msim_job_line *line)
+                       const struct msim_listed_job *line)
 {
     char cells[4][MSIM_CELL], interval[2 * MSIM_CELL + 8], error[32] = "-";
     char gib[MSIM_CELL] = "-";

@@ -9,7 +9,7 @@
 
 #define MSIM_JOB_LIST_ROWS 20 /* what fits on a screen */
 
-struct msim_job_line {
+struct msim_listed_job {
     const char *job;    /* which model, how many GPUs, how */
     const char *reason; /* why there is no prediction; "" */
     double measured_ms; /* a step; 0: not measured */
@@ -22,7 +22,7 @@ struct msim_job_line {
 void msim_job_list_begin(FILE *out);
 /* Row `number` of the table, from 1; nothing beyond the first rows. */
 void msim_job_list_add(FILE *out, uint64_t number,
-                       const struct msim_job_line *line);
+                       const struct msim_listed_job *line);
 /* How many rows of `n` the list has left out. */
 void msim_job_list_end(FILE *out, uint64_t n);
 

@@ -243,8 +243,8 @@ static void test_trace_report__text(void)
 
     make_table(&x);
     text = report(&x, false, 0, MSIM_OK, &err);
-    CHECK(strstr(text, "2 of 3 jobs predicted\nthe first without a prediction: "
-                       "it has no batch\n") == text);
+    CHECK(strstr(text, "\n\n2 of 3 jobs predicted\nthe first without a "
+                       "prediction: it has no batch\n"));
     CHECK(strstr(text, "10.0") && strstr(text, "25.0"));
     free(text);
     /* past a limit of the mean error, in percent */
@@ -252,8 +252,7 @@ static void test_trace_report__text(void)
     free(report(&x, false, 9.5, MSIM_ECHECK, &err));
     x.rows[0].step_ms = x.rows[0].memory_gib = 0;
     text = report(&x, false, 0, MSIM_OK, &err);
-    CHECK(strstr(text, "no row has a measured time; --csv prints the "
-                       "predictions\n") != NULL);
+    CHECK(strstr(text, "no row has a measured time\n"));
     free(text);
 }
 
@@ -269,8 +268,8 @@ static void test_trace_report__nothing_predicted(void)
         snprintf(x.scenarios[i].reason, sizeof(x.scenarios[i].reason), "why %d",
                  i);
     text = report(&x, false, 0, MSIM_ECHECK, &err);
-    CHECK(strstr(text, "0 of 3 jobs predicted\nthe first without a prediction: "
-                       "why 0\n") == text);
+    CHECK(strstr(text, "\n\n0 of 3 jobs predicted\nthe first without a "
+                       "prediction: why 0\n"));
     CHECK(strstr(err.text, "0 of 3 jobs") != NULL);
     free(text);
 }

@@ -15,6 +15,7 @@
         NAN, NAN, NAN, NAN, NAN, NAN                                           \
     }
 
+static const struct msim_recorded_pass scan = {.file = "scan.json"};
 static struct msim_stage stages[] = {
     {.name = "web", .kind = MSIM_STAGE_MEASURED, .call = MSIM_CALL_RPC},
     {.name = "tool", .kind = MSIM_STAGE_TOOL, .call = MSIM_CALL_QUEUE},
@@ -23,7 +24,11 @@ static struct msim_stage stages[] = {
      .model = "m8",
      .platform = "h100",
      .call = MSIM_CALL_RPC},
-    {.name = "ocr", .kind = MSIM_STAGE_MODEL, .call = MSIM_CALL_QUEUE}};
+    {.name = "ocr",
+     .kind = MSIM_STAGE_MODEL,
+     .platform = "a10",
+     .prefill = {&scan, 1},
+     .call = MSIM_CALL_QUEUE}};
 static const struct msim_assumed assumed[] = {{"a.b", "5", "not stated"}};
 static const struct msim_app app = {.name = "shop",
                                     .stages = stages,
@@ -98,8 +103,8 @@ static const char JSON[] =
     "'tool': 'service as stated',"
     "'llm': 'steps of m8 on h100 as data/laws/serving.json prices them, 90 % "
     "within x 2',"
-    "'ocr': 'steps of a model on a platform as data/laws/serving.json prices "
-    "them, 90 % within x 1'},"
+    "'ocr': 'steps of scan.json on a10 as predict prices them, x 1.5 by 2 "
+    "recorded passes, 90 % within x 1'},"
     "'defaults': [{'member': 'a.b', 'value': '5', 'why': 'not stated'}],"
     "'warnings': ['a \\'b\\''],"
     "'events': 123,"
@@ -143,7 +148,10 @@ static void test_outcome_json__whole(void)
                                       .tokens = {100, 0, 0, 0, 90, 110},
                                       .half = log(2),
                                       .saturated = true},
-                                     {.name = "ocr", .queue = N, .self = N}};
+                                     {.name = "ocr",
+                                      .queue = N,
+                                      .self = N,
+                                      .recorded.prefill = {1.5, 0, 2}}};
     const struct msim_stage_run runs[4] = {
         [2].llm = {true, 1, 0.5, 2, 0.25, 6, 7}};
     char *warnings[] = {(char[]){"a \"b\""}};
