@@ -237,13 +237,14 @@ static enum msim_status update(struct ddp *c, uint32_t s)
 {
     struct msim_weave *w = c->w;
     const struct msim_draft_how how = {.at = msim_weave_place(w, s),
-                                       .share = c->r->world};
+                                       .share = msim_rewrite_copies(c->r)};
 
     MSIM_TRY(msim_weave_copy_as(w, s, &how));
     if (!msim_weave_is_step(w, s) ||
         (s + 1 < w->a.n && w->a.rows[s + 1].role == MSIM_ANATOMY_OPTIMIZER))
         return MSIM_OK;
-    return msim_shard_units_gather(&c->u, c->r->world, how.at, &c->sequence);
+    return msim_shard_units_gather(&c->u, msim_rewrite_copies(c->r), how.at,
+                                   &c->sequence);
 }
 
 static enum msim_status visit(void *ctx, uint32_t s)
@@ -270,7 +271,7 @@ static enum msim_status open(struct ddp *c)
 {
     size_t n = (size_t)c->w->a.n + 1;
 
-    MSIM_TRY(msim_weave_spread(c->w, c->r->world));
+    MSIM_TRY(msim_weave_spread(c->w, msim_rewrite_copies(c->r)));
     if (c->r->offload_states && c->r->shard == MSIM_SHARD_ZERO1)
         return msim_weave_refuse(c->w, "\"offload\" is not known of "
                                        "\"zero1\"; want it with \"fsdp\" or "

@@ -4,6 +4,7 @@
 #include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/gpu_form.h"
+#include "core/rewrite/split/context.h"
 #include "core/rewrite/split/joined.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/tensor.h"
@@ -36,6 +37,23 @@ static enum msim_status share_out(struct msim_trace **out,
     return msim_tensor_split_new(out, t, strings, &r->parallel, err);
 }
 
+static enum msim_status share_sequence(struct msim_trace **out,
+                                       const struct msim_trace *t,
+                                       struct msim_strtab *strings,
+                                       const struct msim_rewrite *r,
+                                       struct msim_error *err)
+{
+    return msim_context_shorten_new(out, t, strings, r->parallel.cp, err);
+}
+
+static enum msim_status exchange_keys(struct msim_weave *w,
+                                      const struct msim_rewrite *r)
+{
+    const struct msim_split *p = &r->parallel;
+
+    return msim_context_exchange(w, p->cp, p->recorded ? p->recorded : 1);
+}
+
 /* One change, and whether it is asked for. */
 struct stage {
     msim_stage_fn *run; /* NULL: `whole` does it */
@@ -44,18 +62,18 @@ struct stage {
     whole_fn *whole;
 };
 
-#define N_STAGES 14
+#define N_STAGES 16
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
 {
     return r->shard == MSIM_SHARD_DDP || r->shard == MSIM_SHARD_ZERO1 ||
-           (r->world > 1 && r->shard == MSIM_SHARD_NONE);
+           (msim_rewrite_copies(r) > 1 && r->shard == MSIM_SHARD_NONE);
 }
 
 static bool is_split(const struct msim_split *p)
 {
-    return p->pp > 1 || p->dp > 1 || p->micro_batches;
+    return p->pp > 1 || p->cp > 1 || p->dp > 1 || p->micro_batches;
 }
 
 static bool repeats(const struct msim_rewrite *r)
@@ -72,14 +90,17 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
     const struct stage all[N_STAGES] = {
         {NULL, r->parallel.joins > 1, true, join_ranks},
         {msim_stage_repeat, repeats(r), true, NULL},
+        {NULL, r->parallel.cp > 1, true, share_sequence},
         {NULL, r->parallel.tp > 1, true, share_out},
+        {exchange_keys, r->parallel.cp > 1, true, NULL},
         {msim_stage_mixed, r->autocast || r->mixed, false, NULL},
         {msim_stage_fp8, r->fp8, false, NULL},
         {msim_stage_recompute, r->recompute_every > 0, false, NULL},
         {msim_stage_offload_activations, r->offload_activations, false, NULL},
         {msim_stage_accumulate, r->accumulate || r->anew, false, NULL},
         {msim_stage_pipeline, is_split(&r->parallel), true, NULL},
-        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1, NULL},
+        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1 || r->parallel.cp > 1,
+         NULL},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false, NULL},
         {msim_stage_optimizer_bits, r->optimizer_8bit, false, NULL},
         {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1,

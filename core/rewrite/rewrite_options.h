@@ -42,6 +42,7 @@ enum msim_turns_order {
 /* How ranks split the model. 0: as recorded. */
 struct msim_split {
     uint32_t tp, pp, vp;
+    uint32_t cp;            /* ranks that share every sequence */
     uint32_t dp;            /* as msim_rewrite.world, which is as many */
     uint32_t micro_batches; /* of a step, each of the recorded batch */
     bool rows;      /* with tp: tokens are shared out between products, too */
@@ -95,5 +96,14 @@ struct msim_rewrite {
     bool in_backward;    /* a parameter is updated when its gradient is there
                           */
 };
+
+/* Ranks that have the same parameters: those of a sequence, too, reduce
+ * gradients. */
+static inline uint32_t msim_rewrite_copies(const struct msim_rewrite *r)
+{
+    uint32_t cp = r->parallel.cp ? r->parallel.cp : 1;
+
+    return (r->world ? r->world : 1) * cp;
+}
 
 #endif

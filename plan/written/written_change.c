@@ -153,6 +153,8 @@ static void change_split(struct making *k)
     }
     if (p->joins > 1)
         set(k, MSIM_GIVEN_tp, k->whole->tp / p->joins);
+    if (p->cp > 1)
+        set(k, MSIM_GIVEN_cp, p->cp);
     if (p->pp > 1) {
         k->is &= k->whole->pp == 1 && is_by_rule(k, p);
         set(k, MSIM_GIVEN_pp, p->pp);
@@ -192,7 +194,7 @@ static void settle(struct making *k)
     int64_t gpus = 1;
 
 #define PARTS(name) (given >> MSIM_GIVEN_##name & 1 ? s->name : was->name)
-    gpus = PARTS(tp) * PARTS(pp) * was->cp;
+    gpus = PARTS(tp) * PARTS(pp) * PARTS(cp);
     set(k, MSIM_GIVEN_dp, PARTS(dp));
     set(k, MSIM_GIVEN_micro_batch, PARTS(micro_batch));
     set(k, MSIM_GIVEN_grad_accum, PARTS(grad_accum));

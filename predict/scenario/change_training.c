@@ -249,9 +249,13 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
     read_stages(r, &in, p);
+    p->cp = read_parts(&in, "cp");
     p->dp = read_copies(&in);
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);
+    if ((int64_t)p->cp * (p->dp ? p->dp : 1) > RANKS_MOST)
+        msim_field_refuse(&in, "cp",
+                          "at most 1,000,000 ranks with those of \"dp\"");
     if (differ(p->dp, w->world))
         msim_change_contradicts(r, &in, "dp", "as many as \"world\"");
     if (differ(p->micro_batches, w->accumulate))
@@ -260,14 +264,11 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     refuse_split(&in, "ep",
                  "1: a recorded step does not say which tokens go to which "
                  "expert");
-    refuse_split(&in, "cp",
-                 "1: a recorded attention reads the keys of all of its "
-                 "sequence");
     msim_fields_close(r->f, &in);
     if (p->dp > 1)
         w->world = p->dp;
     r->row->other_target |=
-        p->tp > 0 || p->pp > 1 || p->dp > 1 || p->micro_batches;
+        p->tp > 0 || p->pp > 1 || p->cp > 1 || p->dp > 1 || p->micro_batches;
 }
 
 #define STRATEGIES                                                             \

@@ -66,7 +66,7 @@ static enum msim_status drop_micro_batches(struct msim_rewrite *r,
                                            struct msim_error *err)
 {
     struct msim_split *p = &r->parallel;
-    bool spread = p->tp > 1 || p->pp > 1 || p->dp > 1;
+    bool spread = p->tp > 1 || p->pp > 1 || p->cp > 1 || p->dp > 1;
     enum msim_status status;
     uint32_t n;
 
@@ -92,9 +92,9 @@ static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
 {
     struct msim_split *p = &r->parallel;
 
-    if (!p->dp && (p->tp > 1 || p->pp > 1 || p->micro_batches))
+    if (!p->dp && (p->tp > 1 || p->pp > 1 || p->cp > 1 || p->micro_batches))
         p->dp = r->world;
-    if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 &&
+    if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 && p->cp <= 1 &&
         !p->micro_batches && msim_job_world(job) <= 1)
         p->dp = 0; /* "world" has the number, too */
 }

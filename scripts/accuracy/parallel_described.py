@@ -14,6 +14,7 @@ its limit; with --check also where it is not that of the committed file.
 import argparse
 import csv
 import json
+import math
 import pathlib
 import shutil
 import statistics
@@ -39,7 +40,7 @@ MODELS = {
 }
 SEQUENCE, PASSES = 2048, 8
 
-# tp, pp, vp, dp, schedule
+# tp, pp, vp, dp, schedule; and cp, where ranks share sequences
 STRATEGIES = {
     "8 x 4096": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 1, "1f1b"), (1, 8, 1, 1, "1f1b"),
@@ -49,23 +50,37 @@ STRATEGIES = {
         (2, 2, 1, 1, "1f1b"), (4, 2, 1, 1, "1f1b"), (8, 2, 1, 1, "1f1b"),
         (2, 4, 2, 1, "interleaved"), (2, 2, 1, 1, "zero-bubble"),
         (2, 1, 1, 2, "1f1b"), (2, 1, 1, 4, "1f1b"), (2, 2, 1, 2, "1f1b"),
-        (8, 1, 1, 8, "1f1b")],
+        (8, 1, 1, 8, "1f1b"),
+        (1, 1, 1, 1, "1f1b", 2), (1, 1, 1, 1, "1f1b", 4), (1, 1, 1, 4, "1f1b", 2),
+        (2, 1, 1, 1, "1f1b", 2), (1, 2, 1, 1, "1f1b", 2), (2, 2, 1, 2, "1f1b", 2),
+        (1, 2, 2, 1, "interleaved", 2), (1, 2, 1, 1, "zero-bubble", 2)],
     "12 x 2048": [
         (1, 3, 1, 1, "1f1b"), (1, 12, 1, 1, "1f1b"), (1, 2, 3, 1, "interleaved"),
         (1, 3, 1, 1, "zero-bubble"), (1, 1, 1, 8, "1f1b"), (2, 3, 1, 1, "1f1b"),
-        (4, 1, 1, 2, "1f1b"), (2, 6, 1, 1, "zero-bubble"), (8, 4, 1, 2, "1f1b")],
+        (4, 1, 1, 2, "1f1b"), (2, 6, 1, 1, "zero-bubble"), (8, 4, 1, 2, "1f1b"),
+        (1, 1, 1, 1, "1f1b", 2), (1, 1, 1, 1, "1f1b", 4), (2, 3, 1, 1, "1f1b", 2),
+        (1, 3, 1, 1, "1f1b", 4)],
     "gpt": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 2, "1f1b"), (2, 1, 1, 1, "1f1b"), (4, 1, 1, 1, "1f1b"),
-        (2, 2, 1, 1, "1f1b"), (1, 4, 3, 1, "interleaved")],
+        (2, 2, 1, 1, "1f1b"), (1, 4, 3, 1, "interleaved"),
+        (1, 1, 1, 1, "1f1b", 2), (1, 2, 1, 1, "1f1b", 2), (2, 1, 1, 1, "1f1b", 2)],
     "experts": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 1, "1f1b"), (1, 2, 2, 1, "interleaved"),
         (1, 2, 1, 1, "zero-bubble"), (1, 1, 1, 4, "1f1b"), (1, 4, 1, 2, "1f1b")],
 }
 
 
+PARTS = ("tp", "pp", "vp", "dp", "schedule", "cp")
+
+
+def parts_of(split):
+    return dict(zip(PARTS, (*split, 1)))
+
+
 def name_of(split):
-    tp, pp, vp, dp, schedule = split
-    return f"tp{tp}-pp{pp}-vp{vp}-dp{dp}-{schedule}"
+    of = parts_of(split)
+    shared = f"-cp{of['cp']}" if of["cp"] > 1 else ""
+    return f"tp{of['tp']}-pp{of['pp']}-vp{of['vp']}-dp{of['dp']}-{of['schedule']}{shared}"
 
 
 class Asking:
@@ -80,12 +95,12 @@ class Asking:
         return done.stdout
 
     def write(self, model, name, split):
-        tp, pp, vp, dp, schedule = split
-        strategy = {"gpus": tp * pp * dp, "tp": tp, "pp": pp, "vp": vp, "dp": dp,
-                    "global_batch": PASSES * dp, "micro_batch": 1, "sequence": SEQUENCE,
-                    "precision": "bf16"}
-        if schedule == "zero-bubble":
-            strategy["schedule"] = schedule
+        strategy = parts_of(split)
+        strategy |= {"gpus": math.prod(strategy[k] for k in ("tp", "pp", "cp", "dp")),
+                     "global_batch": PASSES * strategy["dp"], "micro_batch": 1,
+                     "sequence": SEQUENCE, "precision": "bf16"}
+        if strategy["schedule"] != "zero-bubble":
+            del strategy["schedule"]
         at = self.folder / name
         shutil.rmtree(at, ignore_errors=True)
         (self.folder / "m.json").write_text(json.dumps(dict(model, name="m")))
@@ -100,8 +115,7 @@ class Asking:
                 max(rank["memory_bytes"]["peak"] for rank in told["ranks_detail"]))
 
     def change(self, at, splits):
-        rows = [{"name": name_of(s), "changes": [{"parallel": dict(
-            zip(("tp", "pp", "vp", "dp", "schedule"), s))}]} for s in splits]
+        rows = [{"name": name_of(s), "changes": [{"parallel": parts_of(s)}]} for s in splits]
         (self.folder / "w.json").write_text(json.dumps({"scenarios": rows}))
         to = at.with_name(at.name + "-changed")
         self.run("whatif", "--platform", "h100", self.folder / "w.json", at, "--write", to)

@@ -40,6 +40,8 @@ write shares '"gpus": 2, "tp": 2, "global_batch": 8'
 write both '"gpus": 4, "tp": 2, "pp": 2, "global_batch": 8'
 write late '"gpus": 4, "tp": 2, "pp": 2, "schedule": "zero-bubble", "global_batch": 8'
 write copies '"gpus": 4, "pp": 2, "dp": 2, "global_batch": 16'
+write parts '"gpus": 4, "pp": 2, "cp": 2, "global_batch": 8'
+write pieces '"gpus": 8, "tp": 2, "pp": 2, "cp": 2, "global_batch": 8'
 cat >"$folder/p.json" <<'JSON'
 {"scenarios": [
   {"name": "none", "changes": [{"parallel": {"tp": 1, "pp": 1, "vp": 1, "dp": 1}}]},
@@ -53,6 +55,8 @@ cat >"$folder/p.json" <<'JSON'
   {"name": "gpipe", "changes": [{"parallel": {"pp": 2, "schedule": "gpipe"}}]},
   {"name": "long", "changes": [{"parallel": {"pp": 2, "micro_batches": 16}}]},
   {"name": "copies", "changes": [{"parallel": {"pp": 2, "dp": 2}}]},
+  {"name": "parts", "changes": [{"parallel": {"pp": 2, "cp": 2}}]},
+  {"name": "pieces", "changes": [{"parallel": {"tp": 2, "pp": 2, "cp": 2}}]},
   {"name": "shares", "changes": [{"parallel": {"tp": 2}}]},
   {"name": "plain", "changes": [{"parallel": {"tp": 2, "sequence_parallel": false}}]},
   {"name": "both", "changes": [{"parallel": {"tp": 2, "pp": 2}}]},
@@ -65,7 +69,7 @@ run whatif --platform h100 --csv "$folder/p.json" "$folder/one" --write "$folder
 want_rc 0
 cp "$folder/out" "$folder/out.csv"
 [ "$(row none period_us)" = "$(row base period_us)" ] || complain "nothing is changed, and something is"
-for name in two four chunks gaps long copies; do
+for name in two four chunks gaps long copies parts pieces; do
     close_to "time of $name" "$(row $name period_us)" "$(figure $name period_us)" 0.01
     close_to "memory of $name" "$(row $name peak_bytes)" "$(figure $name memory_bytes)" 0.005
 done
@@ -77,13 +81,13 @@ for order in '{"parallel": {"pp": 2}}, {"world": 2}' '{"world": 2}, {"parallel":
     grep -qxF "$(grep ^copies, "$folder/out.csv")" "$folder/out" || complain "world is no copies: $out"
 done
 # Messages of every rank, in order: kinds and sizes.
-messages() { # TRACE: one a line
-    python3 - "$1" <<'PY'
+messages() { # TRACE [GROUP]: one a line; those of the groups called so
+    python3 - "$1" "${2:-}" <<'PY'
 import json, sys
 for node in sorted(json.load(open(sys.argv[1]))["nodes"], key=lambda n: n["id"]):
     told = {a["name"]: a.get("value") for a in node["attrs"]}
     kind = told.get("collective_name", "wait").replace("_", "").replace("base", "")
-    if kind != "wait":
+    if kind != "wait" and str(told.get("pg_name", "")).startswith(sys.argv[2]):
         print(kind, told["in_msg_nelems"], told["out_msg_nelems"])
 PY
 }
@@ -92,6 +96,14 @@ for name in two four chunks gaps long shares both late; do
         rank=$(basename "$file")
         [ "$(messages "$file")" = "$(messages "$folder/changed/$name/$rank")" ] ||
             complain "messages of $name, $rank"
+    done
+done
+# Copies reduce by buckets, and synth layer by layer: of those that share sequences what they exchange.
+for name in parts pieces; do
+    for file in "$folder/$name"/rank-*.et.json; do
+        there=$(messages "$folder/changed/$name/$(basename "$file")" context)
+        [ -n "$there" ] && [ "$(messages "$file" context)" = "$there" ] ||
+            complain "messages of $name, $file: $there"
     done
 done
 for name in shares both; do
@@ -148,7 +160,8 @@ refuse '{"pp": 2, "schedule": "dualpipe"}' 'parallel.schedule'
 refuse '{"pp": 2, "schedule": "interleaved"}' 'parallel.schedule'
 refuse '{"vp": 2}' 'parallel.vp'
 refuse '{"ep": 2}' 'parallel.ep'
-refuse '{"cp": 2}' 'parallel.cp'
+refuse '{"cp": 0}' 'parallel.cp is 0'
+refuse '{"cp": 4096, "dp": 1000}' 'parallel.cp is 4096, want at most 1,000,000 ranks with those of "dp"'
 
 no_answer() { # DIR CHANGES WANT: a scenario without one says why
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/x.json"
@@ -160,6 +173,11 @@ no_answer() { # DIR CHANGES WANT: a scenario without one says why
 no_answer shares '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
     'parallel.sequence_parallel is false, but the recorded 2 tensor parallel ranks share tokens'
 no_answer both '[{"parallel": {"tp": 1}}]' 'parallel.tp is less than recorded: the trace is of one stage'
+no_answer two '[{"parallel": {"cp": 2}}]' \
+    'parallel.cp is 2: the trace is of a job of 2 ranks, of which 0 are tensor parallel'
+# Sequences that do not divide, and more ranks than tokens.
+no_answer one '[{"parallel": {"cp": 3}}]' 'parallel.cp is 3: sequence of 1024 times 1 / 3 is no whole'
+no_answer one '[{"parallel": {"cp": 2048}}]' 'parallel.cp is 2048: sequence of 1024 times'
 no_answer two '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1, but the trace is of one stage'
 
 # Fewer tensor parallel ranks are what is written of so many, and there and back is where it began.
@@ -209,4 +227,5 @@ grep -q "^none.*no trace is of rank 2" "$folder/out.csv" || complain "no reason 
 sed -i 's/"vocab": 32000}/"vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1024}}/' "$folder/tiny.json"
 write experts '"gpus": 1, "global_batch": 1'
 no_answer experts '[{"parallel": {"tp": 2}}]' 'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
+no_answer experts '[{"parallel": {"cp": 2}}]' 'parallel.cp is 2: operator [0-9]*, aten::bmm, has no size that'
 finish

@@ -45,6 +45,7 @@ cat >"$folder/changes.json" <<'JSON'
   {"name": "dp", "changes": [{"parallel": {"dp": 8}}]},
   {"name": "zero", "changes": [{"world": 16}, {"shard": "zero3"}, {"recompute": "full"}]},
   {"name": "tp", "changes": [{"parallel": {"tp": 2}}]},
+  {"name": "cp", "changes": [{"parallel": {"cp": 2, "dp": 2}}]},
   {"name": "stages", "changes": [{"parallel": {"pp": 2, "vp": 2, "micro_batches": 4, "dp": 2}}]},
   {"name": "all", "changes": [{"hidden": 1536}, {"layers": 8}, {"parallel": {"tp": 2, "dp": 2}}]}]}
 JSON
@@ -67,6 +68,7 @@ batch|4 768 12 3072 50304|"gpus": 1, "micro_batch": 4, "grad_accum": 2
 dp|4 768 12 3072 50304|"gpus": 8, "micro_batch": 2
 zero|4 768 12 3072 50304|"gpus": 16, "micro_batch": 2, "zero": 3, "recompute": "full"
 tp|4 768 12 3072 50304|"gpus": 2, "tp": 2, "micro_batch": 2
+cp|4 768 12 3072 50304|"gpus": 4, "cp": 2, "micro_batch": 2
 stages|4 768 12 3072 50304|"gpus": 4, "pp": 2, "vp": 2, "micro_batch": 2, "grad_accum": 4
 all|8 1536 12 6144 50304|"gpus": 4, "tp": 2, "micro_batch": 2
 JOBS

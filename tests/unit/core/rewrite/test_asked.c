@@ -19,6 +19,7 @@ static void test_asked__is_none(void)
         {{.parallel.joins = 2}, false},
         {{.parallel.tp = 2}, false},
         {{.parallel.pp = 2}, false},
+        {{.parallel.cp = 2}, false},
         {{.parallel.dp = 2}, false},
         {{.parallel.micro_batches = 1}, false},
         {{.autocast = MSIM_DT_F16}, false},
@@ -39,7 +40,7 @@ static void test_asked__is_none(void)
         {{.layers = 0}, true},
         {{.n_more_layers = 2, .more_layers = {{0, "a"}, {0, "b"}}}, true},
         {{.more_layers = {{2, "b"}}}, true},
-        {{.parallel = {.joins = 1, .tp = 1, .pp = 1, .dp = 1}}, true},
+        {{.parallel = {.joins = 1, .tp = 1, .pp = 1, .cp = 1, .dp = 1}}, true},
         {{.parallel = {.rows = true, .vp = 2, .recorded = 2}}, true},
         {{.world = 1}, true},
         {{.bucket_mib = 5, .bucket_views = true}, true},
@@ -133,6 +134,7 @@ static void test_asked__forward_alone(void)
         {{.layers = 4, .layers_block = "other"}, true},
         {{.parallel.tp = 2}, true},
         {{.parallel.pp = 7}, true},
+        {{.parallel.cp = 2}, true},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -274,9 +274,11 @@ static void test_parallel__refuses(void)
     check_change_refused("{\"parallel\":{\"ep\":2}}",
                          "parallel.ep is 2, want 1: a recorded step does not "
                          "say which tokens go to which expert");
-    check_change_refused("{\"parallel\":{\"cp\":2}}",
-                         "parallel.cp is 2, want 1: a recorded attention "
-                         "reads the keys of all of its sequence");
+    check_change_refused("{\"parallel\":{\"cp\":4097}}",
+                         "parallel.cp is 4097, want at most 4096");
+    check_change_refused("{\"parallel\":{\"cp\":2,\"dp\":500001}}",
+                         "parallel.cp is 2, want at most 1,000,000 ranks with "
+                         "those of \"dp\"");
     snprintf(want, sizeof(want), "parallel.stages is [1]%s", STAGES);
     check_change_refused("{\"parallel\":{\"stages\":[1]}}", want);
     snprintf(want, sizeof(want), "parallel.stages is [1,2]%s", STAGES);
