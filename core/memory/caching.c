@@ -22,8 +22,6 @@
 void msim_caching_release(struct msim_caching *c)
 {
     free(c->blocks);
-    free(c->pools[0].rows);
-    free(c->pools[1].rows);
     *c = (struct msim_caching){0};
 }
 
@@ -34,50 +32,103 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 
 /* ---- free blocks -------------------------------------------------------- */
 
-/* The place of the first free block that is not before (size, block). */
-static uint32_t place_of(const struct msim_caching *c, bool small,
-                         uint64_t size, uint32_t block)
+/*
+ * A treap (Seidel and Aragon, "Randomized Search Trees", 1996): ordered by
+ * size, then number, and a heap by weights that look random, so that it is
+ * about as deep as the logarithm of its blocks whatever their order.
+ */
+static bool outweighs(uint32_t a, uint32_t b)
 {
-    const uint32_t *rows = c->pools[small].rows;
-    uint32_t low = 0, high = c->pools[small].n;
+    uint64_t x = (a + (uint64_t)1) * 0x9e3779b97f4a7c15u;
+    uint64_t y = (b + (uint64_t)1) * 0x9e3779b97f4a7c15u;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        uint64_t here = c->blocks[rows[middle]].size;
-
-        if (here < size || (here == size && rows[middle] < block))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return x > y; /* an odd factor: no two are equal */
 }
 
-static enum msim_status list(struct msim_caching *c, uint32_t block)
+static bool is_before(const struct msim_caching *c, uint32_t a, uint64_t size,
+                      uint32_t b)
+{
+    return c->blocks[a].size < size || (c->blocks[a].size == size && a < b);
+}
+
+/* The tree `of` in two: what is before `block`, and what is behind. */
+static void cut(struct msim_caching *c, uint32_t of, uint32_t block,
+                uint32_t *less, uint32_t *more)
+{
+    while (of != MSIM_NONE)
+        if (is_before(c, of, c->blocks[block].size, block)) {
+            *less = of;
+            less = &c->blocks[of].more;
+            of = *less;
+        } else {
+            *more = of;
+            more = &c->blocks[of].less;
+            of = *more;
+        }
+    *less = *more = MSIM_NONE;
+}
+
+/* All of `less` is before all of `more`; both go to `*at`. */
+static void join(struct msim_caching *c, uint32_t *at, uint32_t less,
+                 uint32_t more)
+{
+    while (less != MSIM_NONE && more != MSIM_NONE)
+        if (outweighs(less, more)) {
+            *at = less;
+            at = &c->blocks[less].more;
+            less = *at;
+        } else {
+            *at = more;
+            at = &c->blocks[more].less;
+            more = *at;
+        }
+    *at = less != MSIM_NONE ? less : more;
+}
+
+/* Where the tree has `block`, or would have it: below all that weigh more. */
+static uint32_t *place_of(struct msim_caching *c, uint32_t block)
+{
+    const struct msim_caching_block *b = &c->blocks[block];
+    uint32_t *at = &c->pools[b->small];
+
+    while (*at != MSIM_NONE && outweighs(*at, block))
+        at = is_before(c, *at, b->size, block) ? &c->blocks[*at].more
+                                               : &c->blocks[*at].less;
+    return at;
+}
+
+static void list(struct msim_caching *c, uint32_t block)
 {
     struct msim_caching_block *b = &c->blocks[block];
-    uint32_t at = place_of(c, b->small, b->size, block), n;
+    uint32_t *at = place_of(c, block);
 
-    MSIM_TRY(msim_grow((void **)&c->pools[b->small].rows,
-                       &c->pools[b->small].cap, c->pools[b->small].n,
-                       sizeof(uint32_t)));
-    n = c->pools[b->small].n++ - at;
-    memmove(c->pools[b->small].rows + at + 1, c->pools[b->small].rows + at,
-            n * sizeof(uint32_t));
-    c->pools[b->small].rows[at] = block;
+    cut(c, *at, block, &b->less, &b->more);
+    *at = block;
     b->free = true;
-    return MSIM_OK;
 }
 
 static void unlist(struct msim_caching *c, uint32_t block)
 {
     struct msim_caching_block *b = &c->blocks[block];
-    uint32_t at = place_of(c, b->small, b->size, block);
-    uint32_t n = --c->pools[b->small].n - at;
 
-    memmove(c->pools[b->small].rows + at, c->pools[b->small].rows + at + 1,
-            n * sizeof(uint32_t));
+    join(c, place_of(c, block), b->less, b->more);
     b->free = false;
+}
+
+/* The smallest free block of at least `size`, of these the first; NONE. */
+static uint32_t smallest(const struct msim_caching *c, bool small,
+                         uint64_t size)
+{
+    uint32_t at = c->pools[small], best = MSIM_NONE;
+
+    while (at != MSIM_NONE)
+        if (c->blocks[at].size < size) {
+            at = c->blocks[at].more;
+        } else {
+            best = at;
+            at = c->blocks[at].less;
+        }
+    return best;
 }
 
 /* ---- take --------------------------------------------------------------- */
@@ -122,7 +173,8 @@ static enum msim_status split(struct msim_caching *c, uint32_t block,
         c->blocks[after].before = rest;
     c->blocks[block].after = rest;
     c->blocks[block].size = size;
-    return list(c, rest);
+    list(c, rest);
+    return MSIM_OK;
 }
 
 enum msim_status msim_caching_take(struct msim_caching *c, uint64_t bytes,
@@ -130,19 +182,18 @@ enum msim_status msim_caching_take(struct msim_caching *c, uint64_t bytes,
 {
     uint64_t size;
     bool small;
-    uint32_t at;
 
     if (bytes > MOST || c->reserved > MOST)
         return MSIM_ELIMIT;
+    if (!c->n)
+        c->pools[0] = c->pools[1] = MSIM_NONE;
     size = bytes < ROUND ? ROUND : round_up(bytes, ROUND);
     small = size <= SMALL;
-    at = place_of(c, small, size, 0);
-    if (at < c->pools[small].n) {
-        *block = c->pools[small].rows[at];
+    *block = smallest(c, small, size);
+    if (*block != MSIM_NONE)
         unlist(c, *block);
-    } else {
+    else
         MSIM_TRY(add_segment(c, size, block));
-    }
     MSIM_TRY(split(c, *block, size));
     c->allocated += c->blocks[*block].size;
     return MSIM_OK;
@@ -168,7 +219,7 @@ static void absorb(struct msim_caching *c, uint32_t block, uint32_t gone)
     }
 }
 
-enum msim_status msim_caching_give(struct msim_caching *c, uint32_t block)
+void msim_caching_give(struct msim_caching *c, uint32_t block)
 {
     uint32_t before = c->blocks[block].before, after = c->blocks[block].after;
 
@@ -177,5 +228,5 @@ enum msim_status msim_caching_give(struct msim_caching *c, uint32_t block)
         absorb(c, block, before);
     if (after != MSIM_NONE && c->blocks[after].free)
         absorb(c, block, after);
-    return list(c, block);
+    list(c, block);
 }

@@ -24,17 +24,16 @@
 struct msim_caching_block {
     uint64_t size;
     uint32_t before, after; /* neighbours in the segment, or NONE */
+    uint32_t less, more; /* while it is free: subtrees of its pool, or NONE */
     bool free, small;
 };
 
 struct msim_caching {
     struct msim_caching_block *blocks;
     uint32_t n, cap;
-    /* Free blocks of the large and the small pool, by size, then number. */
-    struct {
-        uint32_t *rows;
-        uint32_t n, cap;
-    } pools[2];
+    /* Free blocks of the large and the small pool, by size, then number: the
+     * roots of two trees, or NONE, once there are blocks. */
+    uint32_t pools[2];
     uint64_t allocated, reserved; /* bytes */
 };
 
@@ -46,7 +45,6 @@ void msim_caching_release(struct msim_caching *c);
 MSIM_MUST_CHECK
 enum msim_status msim_caching_take(struct msim_caching *c, uint64_t bytes,
                                    uint32_t *block);
-MSIM_MUST_CHECK
-enum msim_status msim_caching_give(struct msim_caching *c, uint32_t block);
+void msim_caching_give(struct msim_caching *c, uint32_t block);
 
 #endif

@@ -11,16 +11,12 @@
 /* Blocks count anew in each pass, so that a unit is the same in all. */
 uint32_t msim_shard_units_of(const struct msim_shard_units *u, uint32_t s)
 {
-    const struct msim_anatomy *a = &u->w->a;
-    uint32_t block = a->rows[s].block, first = block;
+    uint32_t block = u->w->a.rows[s].block;
 
     if (u->norm && u->norm[s] != MSIM_NONE)
         return u->norm[s];
-    if (block == MSIM_NONE)
-        return 0;
-    while (first && a->blocks[first - 1].pass == a->blocks[block].pass)
-        first--;
-    return block - first + 1 < u->n ? block - first + 1 : 0;
+    return block == MSIM_NONE || u->in_pass[block] >= u->n ? 0
+                                                           : u->in_pass[block];
 }
 
 struct msim_shard_span *msim_shard_units_span(const struct msim_shard_units *u,
@@ -36,6 +32,20 @@ static uint32_t count_units(const struct msim_anatomy *a)
     for (uint32_t i = 0; i < a->n_blocks; i++)
         n += a->blocks[i].pass == a->blocks[0].pass;
     return n;
+}
+
+static enum msim_status number_blocks(struct msim_shard_units *u)
+{
+    const struct msim_anatomy *a = &u->w->a;
+
+    u->in_pass = malloc(((size_t)a->n_blocks + 1) * sizeof(*u->in_pass));
+    if (!u->in_pass)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < a->n_blocks; i++)
+        u->in_pass[i] = i && a->blocks[i - 1].pass == a->blocks[i].pass
+                            ? u->in_pass[i - 1] + 1
+                            : 1;
+    return MSIM_OK;
 }
 
 /* ---- batch norms ---------------------------------------------------------
@@ -174,19 +184,21 @@ static enum msim_status find_parameters(struct msim_shard_units *u)
 
 static enum msim_status list_members(struct msim_shard_units *u)
 {
-    uint32_t lives = u->w->d.lives.n, n = 0;
+    uint32_t lives = u->w->d.lives.n;
 
     u->members = malloc(((size_t)lives + 1) * sizeof(*u->members));
-    u->first = calloc((size_t)u->n + 1, sizeof(*u->first));
+    u->first = calloc((size_t)u->n + 2, sizeof(*u->first));
     if (!u->members || !u->first)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < u->n; i++) {
-        u->first[i] = n;
-        for (uint32_t k = 0; k < lives; k++)
-            if (u->of[k] == i)
-                u->members[n++] = k;
-    }
-    u->first[u->n] = n;
+    /* first[i + 1] is where unit i goes on, and in the end where it ends. */
+    for (uint32_t k = 0; k < lives; k++)
+        if (u->of[k] != MSIM_NONE)
+            u->first[u->of[k] + 2]++;
+    for (uint32_t i = 2; i <= u->n; i++)
+        u->first[i] += u->first[i - 1];
+    for (uint32_t k = 0; k < lives; k++)
+        if (u->of[k] != MSIM_NONE)
+            u->members[u->first[u->of[k] + 1]++] = k;
     return MSIM_OK;
 }
 
@@ -257,6 +269,7 @@ enum msim_status msim_shard_units_find(struct msim_shard_units *u,
     int64_t elems = 0;
 
     *u = (struct msim_shard_units){.w = w, .n = count_units(&w->a)};
+    MSIM_TRY(number_blocks(u));
     if (norms)
         MSIM_TRY(find_norms(u));
     u->rows = calloc(u->n, sizeof(*u->rows));
@@ -284,6 +297,7 @@ void msim_shard_units_release(struct msim_shard_units *u)
 {
     free(u->rows);
     free(u->of);
+    free(u->in_pass);
     free(u->norm);
     free(u->members);
     free(u->first);

@@ -26,6 +26,7 @@ struct msim_shard_units {
     struct msim_shard_unit *rows;
     uint32_t n;
     uint32_t *of;              /* by life: of a parameter, else NONE */
+    uint32_t *in_pass;         /* by block: its number in its pass, from 1 */
     uint32_t *norm;            /* by statement: the unit of a batch norm, or
                                   NONE */
     uint32_t *members, *first; /* lives of unit i: [first[i], first[i + 1]) */

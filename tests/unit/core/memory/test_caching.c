@@ -21,7 +21,7 @@ static uint32_t take(struct msim_caching *c, uint64_t bytes)
 
 static void give(struct msim_caching *c, uint32_t block)
 {
-    CHECK(msim_caching_give(c, block) == MSIM_OK);
+    msim_caching_give(c, block);
 }
 
 static void test_caching__segments(void)
