@@ -114,9 +114,13 @@ static uint32_t current(const struct walk *w, const struct named *x)
 
 static enum msim_status enter_input(struct walk *w, const struct named *x)
 {
-    if (current(w, x) == MSIM_NONE)
+    uint32_t life = current(w, x);
+
+    if (life == MSIM_NONE) {
         MSIM_TRY(begin(w, x, MSIM_NONE));
-    join(w, x, current(w, x));
+        life = current(w, x);
+    }
+    join(w, x, life);
     return MSIM_OK;
 }
 

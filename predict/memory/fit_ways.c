@@ -23,6 +23,10 @@ struct finding {
     struct msim_fit_ways *out;
     double capacity;
     int64_t batch; /* 0: not known */
+    /* A rank's trace, and as it is with the layers that the job was asked for:
+     * every change begins with it. NULL: none yet. */
+    const struct msim_trace *origin;
+    struct msim_trace *layered;
 };
 
 bool msim_rank_memory_exceeds(const struct msim_rank_memory *m)
@@ -64,6 +68,32 @@ static bool join(struct msim_fit_change *out, const struct msim_fit_change *a,
     return true;
 }
 
+/* Layers come first, whatever else is changed: `t` with those of `r`, which is
+ * what is left then. */
+static enum msim_status begin(struct finding *f, const struct msim_trace **t,
+                              struct msim_rewrite *r)
+{
+    struct msim_rewrite layers = {.layers = r->layers,
+                                  .n_more_layers = r->n_more_layers,
+                                  .parallel.joins = r->parallel.joins};
+    struct msim_error why = {0};
+
+    memcpy(layers.layers_block, r->layers_block, sizeof(r->layers_block));
+    memcpy(layers.more_layers, r->more_layers, sizeof(r->more_layers));
+    if (msim_rewrite_is_none(&layers))
+        return MSIM_OK;
+    if (f->origin != *t) {
+        msim_trace_free(f->layered);
+        f->origin = NULL;
+        MSIM_TRY(msim_rewritten_new(&f->layered, *t, f->job->strings, &layers,
+                                    &why));
+        f->origin = *t;
+    }
+    r->layers = r->n_more_layers = r->parallel.joins = 0;
+    *t = f->layered;
+    return MSIM_OK;
+}
+
 static enum msim_status rewrite_one(struct msim_memory_peak *peak,
                                     const struct finding *f,
                                     const struct msim_trace *t,
@@ -82,16 +112,19 @@ static enum msim_status rewrite_one(struct msim_memory_peak *peak,
 }
 
 static enum msim_status change_one(struct msim_memory_peak *peak,
-                                   const struct finding *f,
+                                   struct finding *f,
                                    const struct msim_trace *t,
                                    const struct msim_fit_change *c)
 {
+    struct msim_rewrite r = c->rewrite;
     struct msim_error why = {0};
     struct msim_trace *view;
     enum msim_status status;
 
-    if (msim_reshape_is_none(&c->reshape))
-        return rewrite_one(peak, f, t, &c->rewrite);
+    if (msim_reshape_is_none(&c->reshape)) {
+        MSIM_TRY(begin(f, &t, &r));
+        return rewrite_one(peak, f, t, &r);
+    }
     MSIM_TRY(msim_reshaped_new(&view, t, &c->reshape, &why));
     status = rewrite_one(peak, f, view, &c->rewrite);
     msim_reshaped_free(view);
@@ -100,7 +133,7 @@ static enum msim_status change_one(struct msim_memory_peak *peak,
 
 /* Of the ranks that do not fit as they are; EUSAGE where they cannot be changed
  * so. */
-static enum msim_status held_with(struct held *held, const struct finding *f,
+static enum msim_status held_with(struct held *held, struct finding *f,
                                   const struct msim_fit_change *c)
 {
     const struct msim_rank_memory *m = f->job->memory;
@@ -352,21 +385,31 @@ static enum msim_status try_two(struct finding *f, struct tried *tried,
 
 /* ---- all ----------------------------------------------------------------- */
 
-enum msim_status msim_fit_ways_find(struct msim_fit_ways *out,
-                                    const struct msim_fit_job *job)
+static enum msim_status try_all(struct finding *f)
 {
-    struct finding f = {job, out, job->memory->capacity, 0};
     const struct msim_fit_change none = {0};
     struct tried tried[SWITCHES_N];
     size_t n;
+
+    MSIM_TRY(try_batch(f, none, ""));
+    MSIM_TRY(try_switches(f, tried, &n));
+    return any_fits(f) ? MSIM_OK : try_two(f, tried, n);
+}
+
+enum msim_status msim_fit_ways_find(struct msim_fit_ways *out,
+                                    const struct msim_fit_job *job)
+{
+    struct finding f = {
+        .job = job, .out = out, .capacity = job->memory->capacity};
+    enum msim_status status;
 
     out->n = 0;
     if (!msim_rank_memory_exceeds(job->memory))
         return MSIM_OK;
     f.batch = msim_axis_batch_of(job->ranks[job->memory->most]);
-    MSIM_TRY(try_batch(&f, none, ""));
-    MSIM_TRY(try_switches(&f, tried, &n));
-    return any_fits(&f) ? MSIM_OK : try_two(&f, tried, n);
+    status = try_all(&f);
+    msim_trace_free(f.layered);
+    return status;
 }
 
 enum msim_status msim_fit_ways_note(const struct msim_fit_ways *w,

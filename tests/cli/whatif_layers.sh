@@ -6,8 +6,8 @@
 
 write() { # DIR LAYERS MEMBERS: the traces of a step of so many layers
     echo "{\"name\": \"tiny\", \"type\": \"decoder\", \"tied_embeddings\": true, \"gated\": true,
-      \"norm\": \"rmsnorm\", \"positions\": \"rope\", \"bias\": false, \"layers\": $2, \"hidden\": 512,
-      \"heads\": 8, \"kv_heads\": 4, \"ffn\": 1024, \"vocab\": 32000}" >"$folder/$1.json"
+      \"norm\": \"rmsnorm\", \"positions\": \"rope\", \"bias\": false, \"layers\": $2, \"hidden\": ${hidden:-512},
+      \"heads\": ${heads:-8}, \"kv_heads\": 4, \"ffn\": 1024, \"vocab\": 32000}" >"$folder/$1.json"
     echo "{$3, \"micro_batch\": 1, \"sequence\": 512, \"precision\": \"bf16\"}" >"$folder/s.json"
     run synth "$folder/$1.json" --strategy "$folder/s.json" -o "$folder/$1"
     want_rc 0
@@ -63,6 +63,21 @@ for job in '"gpus": 2, "zero": 3, "global_batch": 2' \
     [ -n "$deeper" ] && [ "$(figures base)" = "$deeper" ] ||
         complain "9 layers of 6: $deeper, want $(figures base)"
 done
+
+# What would make so many layers fit is what would a step that has them.
+rm -rf "$folder/four" "$folder/forty"
+hidden=8192 heads=64
+write four 4 '"gpus": 1, "global_batch": 1'
+write forty 40 '"gpus": 1, "global_batch": 1'
+hidden='' heads=''
+echo '{"scenarios": [{"name": "x", "changes": [{"layers": 40}]}]}' >"$folder/s.json"
+run whatif "$folder/s.json" "$folder/four" --platform h100 --csv
+deeper=$(figures x)
+[[ $deeper == *"offload the optimizer"*GiB* ]] || complain "nothing would make 40 layers fit: $deeper"
+run whatif "$folder/s.json" "$folder/forty" --platform h100 --csv
+[ "$(figures base)" = "$deeper" ] || complain "40 layers of 4: $deeper, want $(figures base)"
+rm -rf "$folder/four"
+write four 4 '"gpus": 1, "global_batch": 1'
 
 # A stage of a pipeline has some of the layers.
 rm -rf "$folder/stages"
