@@ -230,7 +230,8 @@ static enum msim_status find_memory(struct predicting *p)
                                    b->costs, &b->memory, p->err));
     msim_step_factor_apply(&b->factor, b->graph, b->costs, &b->memory);
     job.origins = job.ranks;
-    if (origin && msim_rewrite_stages(&origin->rewrite) > 1)
+    if (origin && (msim_rewrite_stages(&origin->rewrite) > 1 ||
+                   origin->rewrite.parallel.whole))
         return MSIM_OK; /* a change is of one rank: the stages are several */
     if (origin && !p->asked.views) {
         job.origins = origin->ranks;

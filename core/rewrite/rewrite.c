@@ -119,7 +119,7 @@ bool msim_rewrite_is_none(const struct msim_rewrite *r)
     for (int i = 0; i < N_STAGES; i++)
         if (stages[i].asked)
             return false;
-    return true;
+    return !r->parallel.whole;
 }
 
 uint32_t msim_rewrite_stages(const struct msim_rewrite *r)

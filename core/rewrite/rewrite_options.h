@@ -50,6 +50,7 @@ struct msim_split {
     uint8_t order;  /* enum msim_turns_order */
     const uint32_t *blocks; /* of layers, by stage: `pp` numbers; NULL: evenly.
                                Whoever sets it owns it */
+    bool whole;             /* recorded stages of a pipeline become one rank */
     uint32_t joins;    /* recorded tensor parallel ranks that become one; 0, 1:
                           none do */
     uint32_t recorded; /* ranks of the recorded job; 0: one */

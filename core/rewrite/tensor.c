@@ -24,7 +24,6 @@
 
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/emit.h"
-#include "core/trace/meets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -381,11 +380,6 @@ enum msim_status msim_tensor_check_recorded(const struct msim_trace *t,
     bool rows;
     uint32_t ranks = msim_shares_recorded_ranks(t, &rows);
 
-    if (how->pp == 1 && msim_has_messages(t))
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "parallel.pp is 1, but the trace is of one stage of "
-                         "a pipeline (it sends and receives), which has some "
-                         "of the layers; want the trace of one that has all");
     if (ranks && how->tp && how->tp < ranks && ranks % how->tp)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "parallel.tp is %u, but the trace is of one of %u "

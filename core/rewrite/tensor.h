@@ -17,8 +17,8 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
                                        struct msim_error *err);
 
 /* Can a trace of ranks that split the model already be what is asked for?
- * EUSAGE where fewer ranks or stages would have what it has a share of, or
- * tokens are shared out otherwise than recorded. */
+ * EUSAGE where ranks do not divide, or tokens are shared out otherwise than
+ * recorded. */
 MSIM_MUST_CHECK
 enum msim_status msim_tensor_check_recorded(const struct msim_trace *t,
                                             const struct msim_split *how,

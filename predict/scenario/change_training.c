@@ -268,7 +268,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     if (p->dp > 1)
         w->world = p->dp;
     r->row->other_target |=
-        p->tp > 0 || p->pp > 1 || p->cp > 1 || p->dp > 1 || p->micro_batches;
+        p->tp > 0 || p->pp > 0 || p->cp > 1 || p->dp > 1 || p->micro_batches;
 }
 
 #define STRATEGIES                                                             \

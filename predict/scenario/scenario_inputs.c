@@ -4,6 +4,8 @@
  */
 #include "predict/scenario/scenario_inputs.h"
 
+#include "core/rewrite/split/whole.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +30,10 @@ static enum msim_status make_ranks(struct msim_scenario_inputs *x,
     uint32_t stages = msim_rewrite_stages(&r);
     uint32_t joins = r.parallel.joins ? r.parallel.joins : 1;
 
-    r.parallel.recorded =
-        r.parallel.tp > 1 ? r.parallel.tp : msim_job_world(x->in.job) / joins;
+    r.parallel.recorded = r.parallel.tp > 1 ? r.parallel.tp
+                          : n == 1 && ranks[0]->world_size == 1
+                              ? 1
+                              : msim_job_world(x->in.job) / joins;
     x->job.ranks = calloc((size_t)n * stages + 1, sizeof(*x->job.ranks));
     if (!x->job.ranks)
         return MSIM_ENOMEM;
@@ -42,6 +46,27 @@ static enum msim_status make_ranks(struct msim_scenario_inputs *x,
     return MSIM_OK;
 }
 
+/* Recorded stages become one rank, of which all else is made. */
+static enum msim_status make_whole(struct msim_scenario_inputs *x,
+                                   struct msim_trace *const *ranks, uint32_t n,
+                                   struct msim_error *err)
+{
+    struct msim_rewrite *r = &x->settings.rewrite;
+    const struct msim_trace *const *ts =
+        (const struct msim_trace *const *)ranks;
+    const struct msim_trace *first;
+    struct msim_trace *whole;
+    enum msim_status status;
+
+    MSIM_TRY(msim_whole_new(&whole, ts, n, x->in.job->strings, err));
+    r->parallel.whole = false;
+    r->anew |= msim_rewrite_is_none(r);
+    first = whole;
+    status = make_ranks(x, &first, 1, err);
+    msim_trace_free(whole);
+    return status;
+}
+
 static enum msim_status rewrite(struct msim_scenario_inputs *x,
                                 struct msim_trace *const *ranks,
                                 struct msim_error *err)
@@ -50,7 +75,9 @@ static enum msim_status rewrite(struct msim_scenario_inputs *x,
     const struct msim_trace **kept = calloc((size_t)n + 1, sizeof(*kept));
     enum msim_status status = MSIM_ENOMEM;
 
-    if (kept)
+    if (kept && x->settings.rewrite.parallel.whole)
+        status = make_whole(x, ranks, n, err);
+    else if (kept)
         status = make_ranks(
             x, kept,
             keep_first(kept, ranks, n, x->settings.rewrite.parallel.joins),

@@ -5,6 +5,7 @@
 
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/tensor.h"
+#include "core/trace/meets.h"
 
 /* Is a product, a convolution or attention of the job in 32 bits? */
 static enum msim_status multiplies_wide(bool *wide,
@@ -125,6 +126,9 @@ enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
     if (in->job->n_ranks)
         MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
                                             &s->rewrite.parallel, err));
+    s->rewrite.parallel.whole = s->rewrite.parallel.pp == 1 &&
+                                in->job->n_ranks &&
+                                msim_has_messages(in->job->ranks[0]);
     settle_shares(&s->rewrite.parallel, in->job);
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)

@@ -178,7 +178,28 @@ no_answer two '[{"parallel": {"cp": 2}}]' \
 # Sequences that do not divide, and more ranks than tokens.
 no_answer one '[{"parallel": {"cp": 3}}]' 'parallel.cp is 3: sequence of 1024 times 1 / 3 is no whole'
 no_answer one '[{"parallel": {"cp": 2048}}]' 'parallel.cp is 2048: sequence of 1024 times'
-no_answer two '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1, but the trace is of one stage'
+# Stages that are all there become one rank, and there and back is where it began.
+echo '{"scenarios": [{"name": "alone", "changes": [{"parallel": {"pp": 1}}]}]}' >"$folder/back.json"
+for name in two four changed/two changed/front changed/gpipe; do
+    run whatif --platform h100 --csv "$folder/back.json" "$folder/$name" --write "$folder/joined"
+    want_rc 0
+    cp "$folder/out" "$folder/out.csv"
+    close_to "one rank of $name" "$(row alone period_us)" "$(figure one period_us)" 0.001
+    close_to "memory of one rank of $name" "$(row alone peak_bytes)" "$(figure one memory_bytes)" 0.001
+    for op in mm _scaled_dot_product_flash_attention_backward nll_loss_forward add_ _to_copy; do
+        [ "$(grep -c "\"aten::$op\"" "$folder/joined/alone/rank-0.et.json")" = \
+            "$(grep -c "\"aten::$op\"" "$folder/one/rank-0.et.json")" ] || complain "$op of $name as one rank"
+    done
+    [ -z "$(messages "$folder/joined/alone/rank-0.et.json")" ] || complain "one rank of $name exchanges messages"
+done
+mkdir "$folder/lone" "$folder/gap"
+cp "$folder/two/rank-0.et.json" "$folder/lone"
+cp "$folder/four"/rank-[013].et.json "$folder/gap"
+no_answer lone '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: no trace is of the stage of rank 1, which exchanges messages with rank 0'
+no_answer gap '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: 3 traces are there, and none is of the stage behind that of rank 1'
+no_answer both '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: rank 0 exchanges more than messages of stages'
+no_answer chunks '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: backward of micro batch 0 reads what forward of 2 made'
+no_answer gaps '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: between messages a stage has 8 pieces of forward and 15 of backward'
 
 # Fewer tensor parallel ranks are what is written of so many, and there and back is where it began.
 write quarters '"gpus": 4, "tp": 4, "global_batch": 8'

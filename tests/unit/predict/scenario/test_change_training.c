@@ -214,8 +214,9 @@ static void test_parallel__is_read(void)
 static void test_parallel__other_target(void)
 {
     check_other("{\"parallel\":{}}", false);
-    check_other("{\"parallel\":{\"pp\":1,\"dp\":1}}", false);
+    check_other("{\"parallel\":{\"vp\":1,\"dp\":1}}", false);
     check_other("{\"parallel\":{\"tp\":1}}", true);
+    check_other("{\"parallel\":{\"pp\":1}}", true);
     check_other("{\"parallel\":{\"pp\":2}}", true);
     check_other("{\"parallel\":{\"dp\":2}}", true);
     check_other("{\"parallel\":{\"micro_batches\":1}}", true);
