@@ -99,12 +99,12 @@ struct msim_rewrite {
 };
 
 /* Ranks that have the same parameters: those of a sequence, too, reduce
- * gradients. */
+ * gradients. 0: not said. */
 static inline uint32_t msim_rewrite_copies(const struct msim_rewrite *r)
 {
     uint32_t cp = r->parallel.cp ? r->parallel.cp : 1;
 
-    return (r->world ? r->world : 1) * cp;
+    return r->world || cp > 1 ? (r->world ? r->world : 1) * cp : 0;
 }
 
 #endif
