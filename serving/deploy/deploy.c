@@ -144,11 +144,11 @@ static enum msim_status correct_side(struct msim_deploy *d, struct part *p,
                                      struct msim_error *err)
 {
     if (side == &p->side[0])
-        MSIM_TRY(msim_recorded_prompts(&p->recorded.prefill, s, platform,
-                                       d->recorder, llm, err));
+        MSIM_TRY(msim_recorded_steps(&p->recorded.prefill, s, false, platform,
+                                     d->recorder, llm, err));
     if (side == &p->side[1] || !s->disaggregated)
-        MSIM_TRY(msim_recorded_decoding(&p->recorded.decode, s, platform,
-                                        d->recorder, llm, err));
+        MSIM_TRY(msim_recorded_steps(&p->recorded.decode, s, true, platform,
+                                     d->recorder, llm, err));
     side->setup.prompt_factor = p->recorded.prefill.factor;
     side->setup.decode_factor = p->recorded.decode.factor;
     return MSIM_OK;

@@ -79,26 +79,16 @@ static enum msim_status pass_us(double *us, void *pass,
     return MSIM_OK;
 }
 
-enum msim_status msim_recorded_prompts(struct msim_recorded_ratio *out,
-                                       const struct msim_stage *s,
-                                       const char *platform,
-                                       const struct msim_recorder *recorder,
-                                       struct msim_llm *llm,
-                                       struct msim_error *err)
+enum msim_status msim_recorded_steps(struct msim_recorded_ratio *out,
+                                     const struct msim_stage *s, bool decoding,
+                                     const char *platform,
+                                     const struct msim_recorder *recorder,
+                                     struct msim_llm *llm,
+                                     struct msim_error *err)
 {
-    return msim_recorded_ratio_find(out, &s->prefill, platform, recorder,
-                                    prompts_us, llm, err);
-}
-
-enum msim_status msim_recorded_decoding(struct msim_recorded_ratio *out,
-                                        const struct msim_stage *s,
-                                        const char *platform,
-                                        const struct msim_recorder *recorder,
-                                        struct msim_llm *llm,
-                                        struct msim_error *err)
-{
-    return msim_recorded_ratio_find(out, &s->decode, platform, recorder,
-                                    decoding_us, llm, err);
+    return msim_recorded_ratio_find(
+        out, decoding ? &s->decode : &s->prefill, platform, recorder,
+        decoding ? decoding_us : prompts_us, llm, err);
 }
 
 enum msim_status msim_recorded_passes(struct msim_recorded_ratio *out,

@@ -14,23 +14,16 @@ struct msim_recorded_law {
     struct msim_recorded_ratio prefill, decode;
 };
 
-/* Passes of `s` against steps of `llm` on `platform`: those of prompts, those
- * of decoding. EFORMAT, ELIMIT where a pass is no such step, and as
+/* Passes of `s` against steps of `llm` on `platform`: those of prompts, or
+ * those of `decoding`. EFORMAT where a pass is no such step, and as
  * msim_recorded_ratio_find(). */
 MSIM_MUST_CHECK
-enum msim_status msim_recorded_prompts(struct msim_recorded_ratio *out,
-                                       const struct msim_stage *s,
-                                       const char *platform,
-                                       const struct msim_recorder *recorder,
-                                       struct msim_llm *llm,
-                                       struct msim_error *err);
-MSIM_MUST_CHECK
-enum msim_status msim_recorded_decoding(struct msim_recorded_ratio *out,
-                                        const struct msim_stage *s,
-                                        const char *platform,
-                                        const struct msim_recorder *recorder,
-                                        struct msim_llm *llm,
-                                        struct msim_error *err);
+enum msim_status msim_recorded_steps(struct msim_recorded_ratio *out,
+                                     const struct msim_stage *s, bool decoding,
+                                     const char *platform,
+                                     const struct msim_recorder *recorder,
+                                     struct msim_llm *llm,
+                                     struct msim_error *err);
 
 /* Likewise of a model stage, against passes of its model. */
 MSIM_MUST_CHECK

@@ -177,21 +177,25 @@ static void test_recorded__a_step_takes_what_was_recorded(void)
     struct msim_llm *m = llm_of(1, 1), *after;
     struct msim_recorded_ratio prefill, decode;
 
-    CHECK_INT(msim_recorded_prompts(&prefill, &s, "h100", &RECORDER, m, &err),
-              MSIM_OK);
-    CHECK_INT(msim_recorded_decoding(&decode, &s, "h100", &RECORDER, m, &err),
-              MSIM_OK);
+    CHECK_INT(
+        msim_recorded_steps(&prefill, &s, false, "h100", &RECORDER, m, &err),
+        MSIM_OK);
+    CHECK_INT(
+        msim_recorded_steps(&decode, &s, true, "h100", &RECORDER, m, &err),
+        MSIM_OK);
     after = llm_of(prefill.factor, decode.factor);
     CHECK_REL(step_us(after, 16, 0), 30000, 1e-9);
     s.decode.of = &long_token;
     err = (struct msim_error){0};
-    CHECK_INT(msim_recorded_decoding(&decode, &s, "h100", &RECORDER, m, &err),
-              MSIM_EFORMAT);
+    CHECK_INT(
+        msim_recorded_steps(&decode, &s, true, "h100", &RECORDER, m, &err),
+        MSIM_EFORMAT);
     CHECK(strstr(err.text, "has 2 tokens a sample"));
     err = (struct msim_error){0};
     s.decode.of = &odd;
-    CHECK_INT(msim_recorded_decoding(&decode, &s, "h100", &RECORDER, m, &err),
-              MSIM_EFORMAT);
+    CHECK_INT(
+        msim_recorded_steps(&decode, &s, true, "h100", &RECORDER, m, &err),
+        MSIM_EFORMAT);
     CHECK(strstr(err.text, "context"));
     msim_llm_free(after);
     msim_llm_free(m);
