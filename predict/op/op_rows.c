@@ -489,6 +489,8 @@ static enum msim_status write_block(struct pool *c, uint64_t which)
             pthread_cond_wait(&c->answered_one, &c->lock);
     pthread_mutex_unlock(&c->lock);
     msim_guard_sum(c->count, &b->count);
+    if (!b->answer.bytes.n) /* nor is there a place then */
+        return b->status;
     /* A failure (a closed pipe) stays in `out`, where the caller looks. */
     if (c->out->json)
         write_values(c->out->json, &b->answer);
