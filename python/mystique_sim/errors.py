@@ -59,6 +59,4 @@ def of_run(code: int, stderr: str) -> MystiqueError:
     # The sentence comes last; what stands before it are notes and warnings.
     said = [line for line in lines if not line.startswith(("warning: ", "note: "))]
     text = said[-1] if said else f"mystique-sim ended with code {code}"
-    if len(said) > 1 and "did you mean '" in said[-2]:
-        text = "\n".join(said[-2:])
     return BY_CODE.get(code, InternalError)(text, code, lines)
