@@ -6,7 +6,8 @@
 #include <math.h>
 
 /* Half of the 90 % interval of a time that few recorded passes correct, beside
- * what they disagree by. */
+ * what they disagree by. Set by hand: no table has recorded passes of a model
+ * at several sizes, from which it could be found. */
 #define FEW_HALF 0.2
 
 /* So many times the law's, or that part of it, takes no pass of these sizes. */

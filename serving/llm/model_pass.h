@@ -49,7 +49,8 @@ bool msim_model_pass_has_tokens(const struct msim_model_pass *pass);
 /* Multiply all times: recorded passes over the law's. */
 void msim_model_pass_correct(struct msim_model_pass *pass, double factor);
 
-/* Half of the 90 % interval of the logarithm of a pass by the law alone. */
+/* Half of the 90 % interval of the logarithm of a pass by the law alone. Set by
+ * hand: no table has measured passes of served encoders. */
 #define MSIM_MODEL_PASS_HALF 0.5
 
 #endif
