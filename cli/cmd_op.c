@@ -8,7 +8,7 @@
 #include "predict/op/op_table.h"
 
 struct settings {
-    const char *platform;
+    const char *platform, *network;
     struct msim_clock_wish clock;
     bool json;
 };
@@ -37,6 +37,14 @@ static const struct msim_option OPTIONS[] = {
      .help = "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
              "'gpu' is copied, but does not choose "
              "it; " MSIM_PLATFORM_STACK_HELP},
+    {.name = "network",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, network),
+     .metavar = "NAME|FILE",
+     .help = "network between nodes, of collectives: one of data/networks, or "
+             "a\nfile of the kind",
+     .dflt = "the network that the platform was measured on, else that of its\n"
+             "maker's machines"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "json",
@@ -94,12 +102,17 @@ static enum msim_status run(const struct settings *s, const char *path,
                             struct msim_error *err)
 {
     char data[1024];
+    struct msim_network network;
     struct msim_platform *p;
     enum msim_status status = MSIM_OK;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    if (s->network)
+        MSIM_TRY(msim_network_load(&network, data, s->network, err));
     MSIM_TRY(msim_platform_load(&p, data, s->platform, err));
-    if (msim_clock_is_asked(&s->clock))
+    if (s->network)
+        status = msim_platform_connect(p, &network, data, err);
+    if (status == MSIM_OK && msim_clock_is_asked(&s->clock))
         status = msim_platform_set_clock(p, &s->clock, err);
     if (status == MSIM_OK)
         status = answer(s, p, path, err);

@@ -59,6 +59,16 @@ void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
  * of by those of `p`. `links` must live as long as `p` is used. */
 void msim_platform_link(struct msim_platform *p,
                         const struct msim_platform *links);
+/*
+ * Both, by what the file of `n` has: its cards, what was measured over it, or
+ * each. `p` owns what is read for it (from `n->path`, whose errors these are);
+ * collectives of `p` are as before on failure.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_connect(struct msim_platform *p,
+                                       const struct msim_network *n,
+                                       const char *data_dir,
+                                       struct msim_error *err);
 
 /*
  * Set the clock of the SMs of `p`, or a power cap. Statuses as those of

@@ -346,6 +346,22 @@ static enum msim_status load_links(struct msim_platform *p,
     return MSIM_OK;
 }
 
+enum msim_status msim_platform_connect(struct msim_platform *p,
+                                       const struct msim_network *n,
+                                       const char *data_dir,
+                                       struct msim_error *err)
+{
+    if (n->card_rate > 0)
+        msim_platform_join(p, n);
+    if (!n->measured)
+        return MSIM_OK;
+    msim_platform_free(p->named_links);
+    p->named_links = NULL;
+    MSIM_TRY(load_file(&p->named_links, n->path, data_dir, err));
+    msim_platform_link(p, p->named_links);
+    return MSIM_OK;
+}
+
 enum msim_status msim_platform_load(struct msim_platform **out,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err)

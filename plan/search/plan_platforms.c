@@ -33,8 +33,9 @@ static enum msim_status load_one(struct msim_plan_platforms *out,
     MSIM_TRY(name_member(
         msim_network_load(&out->networks[i], data_dir, p->network, err), spec,
         i, ".network", err));
-    msim_platform_join(out->of[i], &out->networks[i]);
-    return MSIM_OK;
+    return name_member(msim_platform_connect(out->of[i], &out->networks[i],
+                                             data_dir, err),
+                       spec, i, ".network", err);
 }
 
 enum msim_status msim_plan_platforms_load(struct msim_plan_platforms *out,

@@ -17,7 +17,6 @@
 struct machine {
     char platform[256], network[256];
     struct msim_platform *on;
-    struct msim_network joined;
     struct msim_pricer pricer;
 };
 
@@ -43,10 +42,12 @@ static void free_machine(struct machine *m)
 static enum msim_status load_machine(struct machine *m, const char *data_dir,
                                      struct msim_error *err)
 {
+    struct msim_network joined;
+
     MSIM_TRY(msim_platform_load(&m->on, data_dir, m->platform, err));
     if (*m->network) {
-        MSIM_TRY(msim_network_load(&m->joined, data_dir, m->network, err));
-        msim_platform_join(m->on, &m->joined);
+        MSIM_TRY(msim_network_load(&joined, data_dir, m->network, err));
+        MSIM_TRY(msim_platform_connect(m->on, &joined, data_dir, err));
     }
     m->pricer.platform = m->on;
     return MSIM_OK;
