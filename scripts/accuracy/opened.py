@@ -116,12 +116,16 @@ def ask_operators(program, rows):
 
 # ---- jobs: milliseconds, GiB -------------------------------------------------
 
-def write_model(text, folder):
-    """A model as opened_jobs.csv has it: a name, or sizes."""
+def asked_model(text, folder):
+    """Columns of a model as opened_jobs.csv has it: a name, or sizes. A GPT of a
+    paper older than fused attention (May 2022) is asked by its numbers, which
+    docs/jobs.md keeps for those."""
     kind, _, sizes = text.partition(":")
     if not sizes:
-        return text
+        return {"model": text}
     sizes = list(map(int, sizes.split("x")))
+    if kind == "megatron":
+        return {"model": "", **dict(zip(("layers", "hidden", "heads"), sizes))}
     if kind == "gpt":
         layers, hidden, heads, vocab = sizes
         model = {"layers": layers, "hidden": hidden, "heads": heads,
@@ -134,7 +138,7 @@ def write_model(text, folder):
                  "kv_heads": kv_heads, "ffn": ffn, "vocab": vocab}
     path = pathlib.Path(folder) / (text.replace(":", "-") + ".json")
     path.write_text(json.dumps(model))
-    return str(path)
+    return {"model": str(path)}
 
 
 def flops_of(job, figure):
@@ -143,7 +147,7 @@ def flops_of(job, figure):
     sizes = list(map(int, sizes.split("x")))
     layers, hidden, vocab = sizes[0], sizes[1], sizes[-1]
     s, tokens = int(job["sequence"]), int(job["global_batch"]) * int(job["sequence"])
-    if kind == "gpt":
+    if kind != "llama":
         weights = 12 * layers * hidden**2 + vocab * hidden
     else:
         heads, kv, ffn = sizes[2:5]
@@ -173,7 +177,7 @@ def measured_job(row, job):
     return value
 
 
-JOB = ("model platform gpus nodes tp pp vp cp ep zero micro_batch global_batch "
+JOB = ("model layers hidden heads platform gpus nodes tp pp vp cp ep zero micro_batch global_batch "
        "sequence precision recompute framework lora_rank lora_targets base_bits "
        "loss_chunks compile").split()
 
@@ -183,7 +187,7 @@ def ask_jobs(program, rows):
     with open(HERE / "opened_jobs.csv", newline="", encoding="utf-8") as f:
         jobs = [j for j in csv.DictReader(f) if j["id"] in by_id]
     with tempfile.TemporaryDirectory() as folder:
-        asked = [dict(j, model=write_model(j["model"], folder)) for j in jobs]
+        asked = [{**j, **asked_model(j["model"], folder)} for j in jobs]
         # of activations: what half the micro batch takes less
         halves = [dict(a, micro_batch=int(a["micro_batch"]) // 2,
                        global_batch=int(a["global_batch"]) // 2)
