@@ -75,6 +75,40 @@ static bool is_joined(const struct msim_platform *p, const struct msim_work *w)
     return p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect;
 }
 
+/* Whether `c` is of collectives between nodes as `w`, over any of the links. */
+static bool is_between_nodes(const struct msim_fit *c,
+                             const struct msim_work *w)
+{
+    char link[MSIM_FIT_KEY], key[MSIM_FIT_KEY];
+
+    snprintf(link, sizeof(link), "%.*s", (int)strcspn(c->key, "/"), c->key);
+    msim_collective_key(key, sizeof(key), link, "", w);
+    return c->law == &MSIM_LAW_COLLECTIVE && strcmp(c->key, key) == 0;
+}
+
+/*
+ * A platform's file may have several machines of its GPU. A group over nodes
+ * that the first of them did not run, and another did, is the other's: nobody
+ * said which machine it is.
+ */
+static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
+{
+    const struct msim_platform *of = pick->platform;
+
+    if (!of || w->u.coll.nodes < 2 || w->u.coll.interconnect ||
+        msim_curves_measured(&pick->fit->curves, w))
+        return;
+    for (uint32_t i = 0; i < of->n_fits; i++) {
+        const struct msim_fit *c = &of->fits[i];
+
+        if (is_between_nodes(c, w) && msim_curves_measured(&c->curves, w) &&
+            strcmp(c->framework, pick->fit->framework) == 0) {
+            pick->fit = c;
+            return;
+        }
+    }
+}
+
 /* Keys without the algorithm follow, for an algorithm that has no fit. */
 static bool collective_pick(const struct msim_platform *p,
                             const struct msim_work *w, struct msim_pick *out)
@@ -104,10 +138,13 @@ static bool collective_pick(const struct msim_platform *p,
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];
     keys[n] = NULL;
-    return n > 0 &&
-           msim_fit_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER, keys,
-                         out) &&
-           is_machines_own(p, w, out);
+    if (n == 0 ||
+        !msim_fit_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER, keys,
+                       out) ||
+        !is_machines_own(p, w, out))
+        return false;
+    prefer_measured(w, out);
+    return true;
 }
 
 /* The platform whose fits of collectives are used: p->links where it has a fit
@@ -181,6 +218,35 @@ static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
     e->high_us *= factor;
 }
 
+/*
+ * Of a group that nobody ran: no more than was measured where it was spread
+ * wider. Not where GPUs of a node share PCIe, so that more of them are slower.
+ * Lowers `e`, and says to that over how many nodes; 0: it was no more.
+ */
+static uint32_t lower_to_wider(const struct msim_platform *p,
+                               const struct msim_work *w,
+                               struct msim_estimate *e)
+{
+    struct msim_work wider;
+    struct msim_estimate f;
+    struct msim_pick pick;
+    uint32_t i = 0, lowered = 0;
+
+    if (w->u.coll.nodes < 2 || e->source == MSIM_SOURCE_TABLE ||
+        !collective_pick(p, w, &pick) || msim_transfer_on_pcie(&p->sheet, w))
+        return 0;
+    while (msim_curves_wider(&pick.fit->curves, w, &i, &wider)) {
+        msim_fit_estimate(p, &pick, &wider, NULL, &f);
+        if (f.us >= e->us)
+            continue;
+        e->us = f.us;
+        e->low_us = fmin(e->low_us, f.low_us);
+        e->high_us = f.high_us;
+        lowered = wider.u.coll.nodes;
+    }
+    return lowered;
+}
+
 static void estimate_alone(const struct msim_platform *p,
                            const struct msim_work *w, struct msim_estimate *out)
 {
@@ -188,6 +254,7 @@ static void estimate_alone(const struct msim_platform *p,
 
     if (collective_pick(p, w, &pick)) {
         msim_fit_estimate(p, &pick, w, NULL, out);
+        (void)lower_to_wider(p, w, out);
         follow_log(&pick, w, out);
     } else {
         from_data_sheet(p, w, out);
@@ -250,6 +317,16 @@ static uint32_t raise_to_fewer(const struct msim_platform *p,
     return raised;
 }
 
+/* What was raised, to what was measured wider: but where it was raised by links
+ * inside a node that are another machine's. */
+static uint32_t lower_again(const struct msim_platform *p,
+                            const struct msim_work *w, struct msim_estimate *e)
+{
+    const struct msim_platform *by = with_fits(p, w);
+
+    return p->links && by != p->links ? 0 : lower_to_wider(by, w, e);
+}
+
 /* Both ends of a message are one transfer: the sender's. */
 static struct msim_work one_end(const struct msim_work *w)
 {
@@ -267,7 +344,8 @@ static enum msim_status collective_predict(const struct msim_platform *p,
     const struct msim_work sent = one_end(w);
 
     estimate_alone(with_fits(p, &sent), &sent, out);
-    (void)raise_to_fewer(p, &sent, out);
+    if (raise_to_fewer(p, &sent, out))
+        (void)lower_again(p, &sent, out);
     return MSIM_OK;
 }
 
@@ -314,15 +392,18 @@ static void collective_explain(const struct msim_platform *p,
     double params[MSIM_TRANSFER_PARAMS];
     struct msim_pick pick;
     struct msim_estimate e;
-    uint32_t raised;
+    uint32_t raised, lowered;
     bool picked;
     const struct msim_work sent = one_end(w);
 
     w = &sent;
     p = with_fits(p, w);
+    picked = collective_pick(p, w, &pick);
     estimate_alone(p, w, &e);
     raised = raise_to_fewer(whole, w, &e);
-    picked = collective_pick(p, w, &pick);
+    if (picked && !raised)
+        msim_fit_estimate(p, &pick, w, NULL, &e);
+    lowered = lower_again(whole, w, &e);
     typical(params);
     if (picked)
         memcpy(params, pick.fit->params, sizeof(params));
@@ -352,6 +433,11 @@ static void collective_explain(const struct msim_platform *p,
             "raised: the estimate over %u node%s is longer, and more nodes "
             "cost no less\n",
             raised, raised == 1 ? "" : "s");
+    if (lowered)
+        msim_print(out,
+                   "lowered: the same was measured over %u nodes, where it "
+                   "took less\n",
+                   lowered);
 }
 
 const struct msim_model MSIM_MODEL_COLLECTIVE = {

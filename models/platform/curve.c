@@ -183,6 +183,48 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     return true;
 }
 
+static bool is_measured(const struct msim_curve *c, const struct msim_work *w)
+{
+    return c->measured && c->collective == w->u.coll.collective;
+}
+
+bool msim_curves_measured(const struct msim_curves *c,
+                          const struct msim_work *w)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->list[i].ranks == w->u.coll.ranks &&
+            c->list[i].nodes == w->u.coll.nodes && is_measured(&c->list[i], w))
+            return true;
+    return false;
+}
+
+/* Over more nodes, and the bytes between the points. */
+static bool is_wider(const struct msim_curve *c, const struct msim_work *w)
+{
+    double bytes = (double)w->u.coll.bytes;
+
+    return c->nodes > w->u.coll.nodes && c->ranks >= w->u.coll.ranks &&
+           (uint64_t)c->ranks * w->u.coll.nodes <=
+               (uint64_t)w->u.coll.ranks * c->nodes &&
+           bytes >= c->bytes[0] && bytes <= c->bytes[c->n - 1];
+}
+
+bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,
+                       uint32_t *i, struct msim_work *out)
+{
+    while (*i < c->n) {
+        const struct msim_curve *at = &c->list[(*i)++];
+
+        if (!is_measured(at, w) || !is_wider(at, w))
+            continue;
+        *out = *w;
+        out->u.coll.ranks = at->ranks;
+        out->u.coll.nodes = at->nodes;
+        return true;
+    }
+    return false;
+}
+
 static void explain_one(const struct msim_curve *c, const struct msim_work *w,
                         FILE *out)
 {

@@ -78,6 +78,19 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
                      const struct msim_data_sheet *sheet, const double *params,
                      const struct msim_work *w, struct msim_curve_answer *out);
 
+/* Whether the collective of `w` was measured in its group, in any size. */
+bool msim_curves_measured(const struct msim_curves *c,
+                          const struct msim_work *w);
+
+/*
+ * Work `w` in a group that is spread wider, and was measured with its bytes
+ * between the points: over more nodes, of no fewer ranks in all and no more on
+ * a node. The next such curve from `*i` on, which starts at 0; false behind the
+ * last.
+ */
+bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,
+                       uint32_t *i, struct msim_work *out);
+
 /* Write a line that names the curves that answer for work `w`. */
 void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
                          FILE *out);

@@ -167,7 +167,7 @@ static void test_collective__has_one_end(void)
 /*
  * An H100's network and an L40S's links inside a node, which are slower. Over
  * more nodes a group takes no less than as many a node over fewer, and than all
- * of it where eight a node are enough: 16 on two nodes as 8 on one, 8 on two
+ * of it where eight a node are enough: 24 on three nodes as 8 on one, 8 on two
  * and on four as 8 on one. A message is not compared.
  */
 static void test_collective__costs_no_less_over_more_nodes(void)
@@ -176,7 +176,7 @@ static void test_collective__costs_no_less_over_more_nodes(void)
         enum msim_collective what;
         uint32_t ranks, nodes, as; /* ranks on one node; 0: it is longer */
     } CASE[] = {
-        {MSIM_COLL_ALL_REDUCE, 16, 2, 8}, {MSIM_COLL_ALL_REDUCE, 8, 2, 8},
+        {MSIM_COLL_ALL_REDUCE, 24, 3, 8}, {MSIM_COLL_ALL_REDUCE, 8, 2, 8},
         {MSIM_COLL_ALL_REDUCE, 8, 4, 8},  {MSIM_COLL_ALL_REDUCE, 32, 4, 8},
         {MSIM_COLL_ALL_REDUCE, 9, 3, 3},  {MSIM_COLL_ALL_REDUCE, 8, 8, 8},
         {MSIM_COLL_SEND, 2, 2, 0}};
@@ -203,6 +203,37 @@ static void test_collective__costs_no_less_over_more_nodes(void)
     }
     msim_platform_free(p);
     msim_platform_free(slow);
+}
+
+/*
+ * An H100's file has machines of two and of ten nodes. What nobody ran over
+ * three takes no more than over ten with as many on each; the group that the
+ * other machine ran is that machine's, whose name says the same.
+ */
+static void test_collective__costs_no_more_than_spread_wider(void)
+{
+    struct msim_platform *p = load("h100");
+    struct msim_work three = coll(MSIM_COLL_ALL_REDUCE, 12, 3);
+    struct msim_work ten = coll(MSIM_COLL_ALL_REDUCE, 40, 10);
+    struct msim_work two = coll(MSIM_COLL_ALL_REDUCE, 16, 2);
+    struct msim_work named;
+    struct msim_estimate e, wide;
+
+    three.u.coll.bytes = ten.u.coll.bytes = two.u.coll.bytes = 1 << 30;
+    e = predict(p, &three);
+    wide = predict(p, &ten);
+    CHECK_REL(e.us, wide.us, 1e-12);
+    CHECK_REL(e.high_us, wide.high_us, 1e-12);
+    CHECK(e.low_us <= wide.low_us && e.low_us > 0);
+    CHECK(explains(p, &three,
+                   "lowered: the same was measured over 10 nodes, where it "
+                   "took less\n"));
+    CHECK(!explains(p, &ten, "lowered: "));
+    named = two;
+    named.u.coll.interconnect = "NVLink4+IB-NDR";
+    CHECK_REL(predict(p, &two).us, predict(p, &named).us, 0);
+    CHECK(predict(p, &two).us < 0.5 * wide.us);
+    msim_platform_free(p);
 }
 
 /* ---- what is in words ---------------------------------------------------- */
@@ -318,6 +349,7 @@ int main(void)
     RUN(test_collective__over_a_network);
     RUN(test_collective__has_one_end);
     RUN(test_collective__costs_no_less_over_more_nodes);
+    RUN(test_collective__costs_no_more_than_spread_wider);
     RUN(test_collective__says_its_links);
     RUN(test_collective__on_another_network);
     RUN(test_collective__takes_other_links);

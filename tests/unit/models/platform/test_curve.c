@@ -63,6 +63,53 @@ static struct msim_curve_answer ask(const struct msim_curves *c,
     return a;
 }
 
+#define NODES                                                                  \
+    "{\"curves\":[{\"collective\":\"all_reduce\",\"ranks\":20,\"nodes\":10,"   \
+    "\"measured\":true,\"bytes\":[1024,4096],\"us\":[10,40],"                  \
+    "\"spread\":[0.1,0.3]},{\"collective\":\"all_reduce\",\"ranks\":64,"       \
+    "\"nodes\":16,\"measured\":false,\"bytes\":[1024,4096],\"us\":[30,50],"    \
+    "\"spread\":[0.5,0.5]}]}"
+
+/* 2 GPUs on each of 10 nodes were measured, 4 on each of 16 inferred. Wider is
+ * over more nodes, of no fewer in all and no more on each. */
+static void test_curve__spread_wider(void)
+{
+    static const struct {
+        uint32_t ranks, nodes;
+        uint64_t bytes;
+        bool wider, measured;
+    } CASE[] = {{4, 2, 1024, true, false},   {16, 8, 4096, true, false},
+                {16, 4, 2048, true, false},  {20, 10, 2048, false, true},
+                {20, 10, 1023, false, true}, {4, 2, 1023, false, false},
+                {4, 2, 4097, false, false},  {2, 2, 2048, false, false},
+                {24, 6, 2048, false, false}, {22, 11, 2048, false, false},
+                {20, 9, 2048, true, false},  {64, 16, 2048, false, false}};
+    struct msim_curves c;
+
+    REQUIRE(read(&c, NODES) == MSIM_OK);
+    for (size_t i = 0; i < sizeof(CASE) / sizeof(*CASE); i++) {
+        struct msim_work w =
+            work(MSIM_COLL_ALL_REDUCE, CASE[i].ranks, CASE[i].bytes);
+        struct msim_work other = w, wider = {.kernels = 0};
+        uint32_t at = 0;
+
+        other.u.coll.collective = MSIM_COLL_ALL_GATHER;
+        w.u.coll.nodes = other.u.coll.nodes = CASE[i].nodes;
+        CHECK_INT(msim_curves_measured(&c, &w), CASE[i].measured);
+        CHECK(!msim_curves_measured(&c, &other));
+        CHECK_INT(msim_curves_wider(&c, &w, &at, &wider), CASE[i].wider);
+        if (CASE[i].wider) {
+            CHECK_INT(wider.u.coll.ranks, 20);
+            CHECK_INT(wider.u.coll.nodes, 10);
+            CHECK_INT(wider.u.coll.bytes, CASE[i].bytes);
+        }
+        CHECK(!msim_curves_wider(&c, &w, &at, &wider));
+        at = 0;
+        CHECK(!msim_curves_wider(&c, &other, &at, &wider));
+    }
+    msim_curves_release(&c);
+}
+
 /* At 2048 bytes, half way on the logarithm, between log 1 and log 4: log 2. */
 static void test_curve__between_points(void)
 {
@@ -232,6 +279,7 @@ static void test_curve__refuses(void)
 int main(void)
 {
     RUN(test_curve__between_points);
+    RUN(test_curve__spread_wider);
     RUN(test_curve__beyond_the_ends);
     RUN(test_curve__between_ranks);
     RUN(test_curve__another_collective_stands_in);
