@@ -2,12 +2,15 @@
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
 #include "core/base/print.h"
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
 #include "models/law/attention_law.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
+
+#include <math.h>
 
 static bool attention_covers(const struct msim_platform *p,
                              const struct msim_work *w)
@@ -43,6 +46,16 @@ static bool is_large(const struct msim_platform *p, const struct msim_work *w)
            (double)w->u.attention.head_dim > MSIM_FACT(NULL, FLASH_HEAD);
 }
 
+/* Rows of masked attention stand in for unmasked: this stack's have more. */
+static double unmasked(const struct msim_work *w, const struct msim_pick *pick)
+{
+    return w->u.attention.phase == MSIM_ATTENTION_ENCODER &&
+                   msim_same_text(pick->fit->key, "prefill") &&
+                   msim_same_text(pick->fit->framework, "vllm")
+               ? exp(-MSIM_FACT(NULL, ATTENTION_UNMASKED))
+               : 1;
+}
+
 static enum msim_status attention_predict(const struct msim_platform *p,
                                           const struct msim_work *w,
                                           struct msim_estimate *out)
@@ -56,12 +69,13 @@ static enum msim_status attention_predict(const struct msim_platform *p,
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
+    adjust.factor = unmasked(&work, &pick);
     /* a fit of this very GPU has its stack's own start */
     if (pick.platform != p)
         adjust.least_us = p->sheet.attention_us;
     /* the flops of a backward pass, 2.5 times as many, are counted */
     if (w->u.attention.backward) {
-        adjust.factor = 1 / MSIM_FACT(NULL, ATTENTION_BACKWARD_RATE);
+        adjust.factor /= MSIM_FACT(NULL, ATTENTION_BACKWARD_RATE);
         adjust.log_sd = MSIM_FACT(NULL, ATTENTION_BACKWARD_LOG_SD);
     }
     if (is_large(p, w)) {
@@ -100,8 +114,12 @@ static void attention_explain(const struct msim_platform *p,
                 MSIM_FACT(NULL, LARGE_HEAD_FACTOR),
                 MSIM_FACT(NULL, FLASH_HEAD));
     msim_work_count(&work);
-    if (attention_pick(p, w, &pick))
-        msim_fit_explain(p, &pick, &work, out);
+    if (!attention_pick(p, w, &pick))
+        return;
+    if (unmasked(w, &pick) < 1)
+        fprintf(out, "times: %.3g, since the rows are of masked attention\n",
+                unmasked(w, &pick));
+    msim_fit_explain(p, &pick, &work, out);
 }
 
 const struct msim_model MSIM_MODEL_ATTENTION = {
