@@ -55,8 +55,11 @@ struct msim_predict_settings {
     /* The target. */
     const char *platform;        /* name or file; NULL: from the trace */
     const char *source_platform; /* that the trace ran on; NULL: likewise */
-    const char *host;    /* name or file; NULL: the trace's own, else generic */
-    const char *network; /* name or file; NULL: the platform's own */
+    const char *host; /* name or file; NULL: the trace's own, else generic */
+    const char *host_gpu; /* the GPU that a host without recorded times is as
+                             old as; NULL: the platform. Where GPUs are
+                             compared, all have one host */
+    const char *network;  /* name or file; NULL: the platform's own */
     enum msim_cost_mode costs;
     struct msim_clock_wish clock;
     double index_skew; /* of look-ups into tables; 0: uniform */

@@ -409,7 +409,9 @@ enum msim_status msim_target_choose(struct msim_target *t,
     MSIM_TRY(set_network(&c));
     MSIM_TRY(set_index_skew(&c));
     if (t->platform)
-        msim_host_set_gpu(t->host, msim_platform_name(t->platform));
+        msim_host_set_gpu(t->host, s->host_gpu
+                                       ? s->host_gpu
+                                       : msim_platform_name(t->platform));
     return set_clock(&c);
 }
 

@@ -287,6 +287,11 @@ enum msim_status msim_traced_points_open(struct msim_traced_points *out,
     out->settings.paths = out->paths;
     MSIM_TRY(check_platforms(spec, data_dir, err));
     status = msim_predict_load(&in, &to, &out->settings, err);
+    if (status == MSIM_OK && to.platform && !*spec->host) {
+        snprintf(out->first_gpu, sizeof(out->first_gpu), "%s",
+                 msim_platform_name(to.platform));
+        out->settings.host_gpu = out->first_gpu;
+    }
     if (status == MSIM_OK)
         status = look(out, spec, &in, err);
     msim_target_release(&to);

@@ -18,6 +18,7 @@ struct msim_traced_points {
     const struct msim_spec *spec;
     struct msim_predict_settings settings; /* of the base */
     const char *paths[MSIM_SPEC_TRACES];
+    char first_gpu[64]; /* of the spec: all GPUs stand beside its host */
     struct msim_plan_traced about;
 };
 

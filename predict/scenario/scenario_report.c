@@ -146,6 +146,21 @@ static void explain(const struct msim_scenario_row *r, FILE *out)
 }
 
 /* What does not fit, and what would make it fit. */
+/* Whether a scenario is on a GPU other than the base's, and names no host. */
+static bool any_other_gpu(const struct msim_scenarios *s)
+{
+    const struct msim_predict_settings *base = &s->base.settings;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct msim_predict_settings *own = &s->rows[i].settings;
+
+        if (base->platform && own->platform && own->host == base->host &&
+            strcmp(own->platform, base->platform) != 0)
+            return true;
+    }
+    return false;
+}
+
 static void explain_memory(const struct msim_scenarios *s, FILE *out)
 {
     if (any_marked(s, '?'))
@@ -180,6 +195,9 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         text_row(&s->rows[i], width, out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
+    if (any_other_gpu(s))
+        fputs("another GPU stands beside the base's host; \"host\" names one\n",
+              out);
     msim_report_step_text(&s->base.step, step);
     if (*step)
         msim_print(out, "measured jobs take %s\n", step);

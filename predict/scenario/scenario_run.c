@@ -113,6 +113,7 @@ struct formed {
 /* The job as it is: what scenarios start from and are compared with. */
 struct base {
     const struct msim_target *to;
+    const char *host; /* as its settings have it */
     struct msim_prediction_run run;
     struct msim_deviating *deviating; /* from its prediction on */
     struct formed *formed;
@@ -232,18 +233,31 @@ static const uint8_t *states_of(const struct base *base,
                : NULL;
 }
 
+/* Another GPU stands beside the host of the base, unless a scenario names one.
+ */
+static const char *gpu_of_host(const struct msim_predict_settings *s,
+                               const struct base *base)
+{
+    return base && base->to->platform && s->host == base->host
+               ? msim_platform_name(base->to->platform)
+               : s->host_gpu;
+}
+
 /* A target and a graph of its own; beside `base`, unless that is NULL. */
 static enum msim_status run_on(struct msim_scenario_row *row,
-                               const struct msim_predict_settings *s,
+                               const struct msim_predict_settings *settings,
                                const struct base *base,
                                const struct msim_inputs *in,
                                struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
     struct msim_basis *basis = NULL, *own = NULL;
+    struct msim_predict_settings at = *settings;
+    const struct msim_predict_settings *s = &at;
     struct msim_target to;
     enum msim_status status = msim_target_load(&to, s, err);
 
+    at.host_gpu = gpu_of_host(settings, base);
     if (status == MSIM_OK)
         status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
@@ -481,7 +495,8 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     struct msim_error *err)
 {
     struct formed formed = {0};
-    struct base base = {.to = to, .formed = &formed};
+    struct base base = {
+        .to = to, .host = s->base.settings.host, .formed = &formed};
     enum msim_status status;
 
     s->shelf.job = in->job;

@@ -157,6 +157,8 @@ enum msim_status msim_sweep_run(struct msim_sweep *w, const char *list,
         struct msim_predict_settings own =
             settings_of(s, msim_platform_name(w->rows[i].to.platform));
 
+        /* which GPU is asked: all stand beside one host, that of the first */
+        own.host_gpu = msim_platform_name(w->rows[0].to.platform);
         MSIM_TRY(predict(w, &w->rows[i], &own, err));
     }
     qsort(w->rows, w->n, sizeof(*w->rows), best_first);
@@ -229,6 +231,20 @@ static void put_key(const struct msim_sweep *w, FILE *out)
         fputs("?: not sure to fit into the memory of the GPU\n", out);
 }
 
+/* The host of all, where it follows from the GPU that was named first. */
+static void put_host(const struct msim_sweep *w, FILE *out)
+{
+    const struct msim_sweep_row *first = w->rows;
+
+    while (first->index)
+        first++;
+    if (first->prediction->host_speed > 0)
+        msim_print(out,
+                   "host: one for all, '%s' x %.2f, for hosts as old as %s\n",
+                   first->prediction->host, first->prediction->host_speed,
+                   first->prediction->platform);
+}
+
 enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
 {
     const struct msim_prediction *first = w->rows[0].prediction;
@@ -272,6 +288,7 @@ enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
         put_rates(p, out);
     }
     put_key(w, out);
+    put_host(w, out);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 
