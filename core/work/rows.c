@@ -206,13 +206,15 @@ static int64_t number(struct row *r, enum column c, int64_t least,
     return least;
 }
 
-static void refuse(struct row *r, enum column c)
+/* `want`: the words that the column takes; NULL: too many to say. */
+static void refuse(struct row *r, enum column c, const char *want)
 {
     const char *t = text(r, c);
 
     if (!*r->reason)
-        snprintf(r->reason, r->size, "%s '%.40s' is not known", COLUMN_TEXT[c],
-                 t ? t : "");
+        snprintf(r->reason, r->size, "%s '%.40s' is not known%s%s",
+                 COLUMN_TEXT[c], t ? t : "", want ? ", want " : "",
+                 want ? want : "");
 }
 
 /* `variant` may be NULL: only plain dtypes are taken. */
@@ -222,7 +224,10 @@ static enum msim_dtype dtype(struct row *r, enum column c, const char **variant)
     enum msim_dtype found = t ? msim_dtype_parse(t, &packed) : MSIM_DT_UNKNOWN;
 
     if (found == MSIM_DT_UNKNOWN || (packed && !variant)) {
-        refuse(r, c);
+        refuse(r, c,
+               variant ? "fp32, tf32, fp16, bf16, fp8, fp8_block, nvfp4, int8, "
+                         "int8_wo or int4_wo"
+                       : "fp32, fp16, bf16, fp8 or int8");
         return MSIM_DT_UNKNOWN;
     }
     if (packed)
@@ -260,7 +265,7 @@ static void attention_row(struct row *r, struct msim_work *w)
     else if (phase && strncmp(phase, "encoder", 7) == 0)
         w->u.attention.phase = MSIM_ATTENTION_ENCODER;
     else
-        refuse(r, COL_PHASE);
+        refuse(r, COL_PHASE, "prefill, decode or encoder");
     w->u.attention.batch = number(r, COL_BATCH, 1, 0);
     w->u.attention.heads = number(r, COL_HEADS, 1, 0);
     w->u.attention.kv_heads = number(r, COL_KV_HEADS, 1, w->u.attention.heads);
@@ -275,7 +280,7 @@ static void attention_row(struct row *r, struct msim_work *w)
     if (pass && strcmp(pass, "backward") == 0)
         w->u.attention.backward = true;
     else if (pass && strcmp(pass, "forward") != 0)
-        refuse(r, COL_PASS);
+        refuse(r, COL_PASS, "forward or backward");
     msim_work_count(w);
 }
 
@@ -293,6 +298,8 @@ static double one_size(const char *t, const char **end)
     return v;
 }
 
+#define SHAPES "sizes with x between, as 4096x1024, below 1e15 elements"
+
 /* "1000x18x128": elements, and the last size as columns. */
 static void vector_shape(struct row *r, struct msim_work *w)
 {
@@ -305,12 +312,12 @@ static void vector_shape(struct row *r, struct msim_work *w)
         elems *= last;
         if (end == at || (*end && *end != 'x') || !(last >= 1) ||
             !(elems < 1e15)) {
-            refuse(r, COL_SHAPE);
+            refuse(r, COL_SHAPE, SHAPES);
             return;
         }
     }
     if (!t)
-        refuse(r, COL_SHAPE);
+        refuse(r, COL_SHAPE, SHAPES);
     w->u.vector.elems = (int64_t)elems;
     w->u.vector.cols = (int64_t)last;
     w->u.vector.rows = (int64_t)(elems / last);
@@ -322,7 +329,7 @@ static void vector_row(struct row *r, struct msim_work *w)
     double bytes, table_rows;
 
     if (!op) {
-        refuse(r, COL_OP);
+        refuse(r, COL_OP, NULL);
         return;
     }
     w->dtype = dtype(r, COL_DTYPE, NULL);
@@ -346,7 +353,9 @@ static enum msim_collective collective(struct row *r, struct msim_work *w)
     if (t)
         found = msim_collective_parse(t);
     if (found == MSIM_COLL_UNKNOWN)
-        refuse(r, COL_COLLECTIVE);
+        refuse(r, COL_COLLECTIVE,
+               "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "
+               "reduce, gather, scatter or send_recv");
     return found;
 }
 
@@ -379,7 +388,7 @@ static void conv_row(struct row *r, struct msim_work *w)
         text(r, COL_DTYPE) ? dtype(r, COL_DTYPE, &w->variant) : MSIM_DT_F32;
     w->u.conv.pass = MSIM_CONV_FORWARD;
     if (op && !msim_conv_pass_parse(op, &w->u.conv.pass))
-        refuse(r, COL_OP);
+        refuse(r, COL_OP, NULL);
     w->u.conv.n = number(r, COL_N, 1, 0);
     w->u.conv.c = number(r, COL_C, 1, 0);
     w->u.conv.h = number(r, COL_H, 1, 0);
@@ -393,6 +402,9 @@ static void conv_row(struct row *r, struct msim_work *w)
     w->u.conv.groups = number(r, COL_GROUPS, 1, 1);
     msim_work_count(w);
 }
+
+#define DISTRIBUTIONS                                                          \
+    "random, balanced or power_law_ with a number above 0, at most 8"
 
 static void routing(struct row *r, struct msim_moe_routing *out)
 {
@@ -408,9 +420,9 @@ static void routing(struct row *r, struct msim_moe_routing *out)
         out->kind = MSIM_ROUTING_POWER_LAW;
         out->alpha = strtod(t + sizeof(POWER_LAW) - 1, &end);
         if (*end != '\0' || !(out->alpha > 0 && out->alpha <= 8))
-            refuse(r, COL_DISTRIBUTION);
+            refuse(r, COL_DISTRIBUTION, DISTRIBUTIONS);
     } else {
-        refuse(r, COL_DISTRIBUTION);
+        refuse(r, COL_DISTRIBUTION, DISTRIBUTIONS);
     }
     out->tokens = number(r, COL_TOKENS, 1, 0);
     out->topk = number(r, COL_TOPK, 1, 0);
@@ -458,7 +470,8 @@ static void dispatch_row(struct row *r, struct msim_work *w)
     w->family = MSIM_FAMILY_DISPATCH;
     if (!kind || strncmp(t, PREFIX, sizeof(PREFIX) - 1) != 0 ||
         (strcmp(kind, "_dispatch") != 0 && strcmp(kind, "_combine") != 0)) {
-        refuse(r, COL_COLLECTIVE);
+        refuse(r, COL_COLLECTIVE,
+               "deepep_ or deepep_ll_ with dispatch or combine");
         return;
     }
     w->u.dispatch.combine = strcmp(kind, "_combine") == 0;

@@ -5,6 +5,7 @@
 
 #include "core/base/same_text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -53,28 +54,38 @@ enum msim_dtype msim_dtype_parse(const char *word, const char **variant)
     return MSIM_DT_UNKNOWN;
 }
 
+/* As NCCL, PyTorch and people write it: AllReduce, all-reduce, all_reduce. */
+static bool is_spelling(const char *word, const char *plain)
+{
+    for (; *word; word++)
+        if (*word != '_' && *word != '-' &&
+            tolower((unsigned char)*word) != *plain++)
+            return false;
+    return !*plain;
+}
+
 enum msim_collective msim_collective_parse(const char *word)
 {
     static const struct {
-        const char *text;
+        const char *text; /* small letters alone */
         enum msim_collective collective;
     } WORDS[] = {
-        {"all_reduce", MSIM_COLL_ALL_REDUCE},
-        {"all_gather", MSIM_COLL_ALL_GATHER},
-        {"reduce_scatter", MSIM_COLL_REDUCE_SCATTER},
+        {"allreduce", MSIM_COLL_ALL_REDUCE},
+        {"allgather", MSIM_COLL_ALL_GATHER},
+        {"reducescatter", MSIM_COLL_REDUCE_SCATTER},
         {"alltoall", MSIM_COLL_ALL_TO_ALL},
-        {"all_to_all", MSIM_COLL_ALL_TO_ALL},
         {"broadcast", MSIM_COLL_BROADCAST},
         {"reduce", MSIM_COLL_REDUCE},
         {"gather", MSIM_COLL_GATHER},
         {"scatter", MSIM_COLL_SCATTER},
-        {"send_recv", MSIM_COLL_SEND},
         {"sendrecv", MSIM_COLL_SEND},
+        {"send", MSIM_COLL_SEND},
+        {"recv", MSIM_COLL_SEND},
         {"barrier", MSIM_COLL_BARRIER},
     };
 
     for (size_t i = 0; i < COUNT(WORDS); i++)
-        if (msim_same_text(WORDS[i].text, word))
+        if (is_spelling(word, WORDS[i].text))
             return WORDS[i].collective;
     return MSIM_COLL_UNKNOWN;
 }

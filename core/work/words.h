@@ -18,8 +18,9 @@
  */
 enum msim_dtype msim_dtype_parse(const char *word, const char **variant);
 
-/* MSIM_COLL_UNKNOWN for no known word. Both halves of a point-to-point
- * transfer ("send_recv") are MSIM_COLL_SEND. */
+/* MSIM_COLL_UNKNOWN for no known word; "all_reduce", "all-reduce" and
+ * "AllReduce" are one. Both halves of a point-to-point transfer ("send_recv")
+ * are MSIM_COLL_SEND. */
 enum msim_collective msim_collective_parse(const char *word);
 
 /* False, and `*pass` untouched, for no known word. */

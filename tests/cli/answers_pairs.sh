@@ -32,7 +32,7 @@ pairs described whatif changes.json tiny.json --strategy strategy.json -- --plat
 pairs compare compare step.json step.json -- --platform=a100,h100 --costs=model,measured --host=generic --clock=0.8 \
     --power-cap=200 --ops=step.json --iteration=1 --communication='nccl*' --salvage --fail-above=5 --json --csv --markdown --html=%
 printf 'm,n,k,dtype\n512,512,512,fp16\n' >works.csv
-pairs op op works.csv -- --platform=a100 --clock=0.8 --power-cap=200 --json
+pairs op op works.csv -- --platform=a100 --network=ethernet-100 --clock=0.8 --power-cap=200 --json
 pairs info info step.json -- --json --communication='nccl*' --salvage
 pairs select select step.json step.json -- --weight=traced,job --json --csv --communication='nccl*' --salvage --threads=1
 pairs generate generate "$data/traces/llama-block" -o % -- --iteration=1 --subtree='ProfilerStep*' --range=1..9 --kind=compute --ops='aten::*' \

@@ -7,6 +7,19 @@
 
 #include <unistd.h>
 
+#define WANT_DTYPE                                                             \
+    ", want fp32, tf32, fp16, bf16, fp8, fp8_block, nvfp4, int8, int8_wo or "  \
+    "int4_wo"
+#define WANT_PLAIN ", want fp32, fp16, bf16, fp8 or int8"
+#define WANT_SHAPE                                                             \
+    ", want sizes with x between, as 4096x1024, below 1e15 elements"
+#define WANT_COLLECTIVE                                                        \
+    ", want all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "   \
+    "reduce, gather, scatter or send_recv"
+#define WANT_DISTRIBUTION                                                      \
+    ", want random, balanced or power_law_ with a number above 0, at most 8"
+#define WANT_DISPATCH ", want deepep_ or deepep_ll_ with dispatch or combine"
+
 /* The work of the first row of a table, as a text; "" where the header is of
  * none, else why it is no work. */
 static void row_of(struct works_text *x, const char *header, const char *row,
@@ -88,11 +101,11 @@ static void test_rows__gemm(void)
         {"3,7,,fp32,,,,,,", "k is '', want a whole number from 1"},
         {"3,7,1e15,fp32,,,,,,",
          "k is '1e15', want a whole number from 1 to below 1e15"},
-        {"3,7,5,fp33,,,,,,", "dtype 'fp33' is not known"},
-        {"3,7,5,,,,,,,", "dtype '' is not known"},
+        {"3,7,5,fp33,,,,,,", "dtype 'fp33' is not known" WANT_DTYPE},
+        {"3,7,5,,,,,,,", "dtype '' is not known" WANT_DTYPE},
         {"3,7,5,fp32,0,,,,,", "batch is '0', want a whole number from 1"},
         /* the first fault is told */
-        {"x,y,5,fp33,,,,,,", "dtype 'fp33' is not known"},
+        {"x,y,5,fp33,,,,,,", "dtype 'fp33' is not known" WANT_DTYPE},
         {"3,7,5,fp8_block,,,,,,", "gemm:fp8_block fp8 3x7x5 210/50/42"},
     };
 
@@ -126,16 +139,18 @@ static void test_rows__attention(void)
          "13200/2244/1320"},
         {"prefill,2,6,3,5,7,11,fp16,11,fp16,0,forward",
          "attention fp16 prefill 2 of 6/3 heads 5x7 of 11 13200/3168/1320"},
-        {"prefix,2,6,3,5,7,11,fp16,,,,", "phase 'prefix' is not known"},
+        {"prefix,2,6,3,5,7,11,fp16,,,,",
+         "phase 'prefix' is not known, want prefill, decode or encoder"},
         {"prefill,2,6,3,5,7,11,fp16,,,,sideward",
-         "pass 'sideward' is not known"},
+         "pass 'sideward' is not known, want forward or backward"},
         {"prefill,2,6,3,5,7,11,fp16,,,-1,",
          "window is '-1', want a whole number from 0"},
         {"prefill,2,6,0,5,7,11,fp16,,,,",
          "kv_heads is '0', want a whole number from 1"},
-        {"prefill,2,6,3,5,7,11,fp16,,fp9,,", "kv_dtype 'fp9' is not known"},
+        {"prefill,2,6,3,5,7,11,fp16,,fp9,,",
+         "kv_dtype 'fp9' is not known" WANT_PLAIN},
         {"prefill,2,6,3,5,7,11,fp8_block,,,,",
-         "dtype 'fp8_block' is not known"},
+         "dtype 'fp8_block' is not known" WANT_PLAIN},
     };
 
     ROWS("phase,batch,heads,kv_heads,q_len,kv_len,head_dim,dtype,v_head_dim,"
@@ -153,11 +168,11 @@ static void test_rows__vectors(void)
         {"emb,fp16,3x5,,1000",
          "embedding:emb fp16 3x5 lookups 3 of 1000 row_bytes 10 0/54/30"},
         {",fp32,3x5,,", "op '' is not known"},
-        {"add,fp32,,,", "shape '' is not known"},
-        {"add,fp32,3x,,", "shape '3x' is not known"},
-        {"add,fp32,3y5,,", "shape '3y5' is not known"},
-        {"add,fp32,3x0,,", "shape '3x0' is not known"},
-        {"add,fp32,1e15,,", "shape '1e15' is not known"},
+        {"add,fp32,,,", "shape '' is not known" WANT_SHAPE},
+        {"add,fp32,3x,,", "shape '3x' is not known" WANT_SHAPE},
+        {"add,fp32,3y5,,", "shape '3y5' is not known" WANT_SHAPE},
+        {"add,fp32,3x0,,", "shape '3x0' is not known" WANT_SHAPE},
+        {"add,fp32,1e15,,", "shape '1e15' is not known" WANT_SHAPE},
         {"add,fp32,3x5,-1,", "bytes is '-1', want a whole number from 0"},
         {"emb,fp16,3x5,,0", "table_rows is '0', want a whole number from 1"},
     };
@@ -179,8 +194,9 @@ static void test_rows__collectives(void)
          "collective unknown 1 of 40 over 8 on 1 custom 0/0/0"},
         {"all_reduce_custom,8,40,,,mine,,",
          "collective unknown 1 of 40 over 8 on 1 mine 0/0/0"},
-        {"all_around,8,40,,,,,", "collective 'all_around' is not known"},
-        {",8,40,,,,,", "collective '' is not known"},
+        {"all_around,8,40,,,,,",
+         "collective 'all_around' is not known" WANT_COLLECTIVE},
+        {",8,40,,,,,", "collective '' is not known" WANT_COLLECTIVE},
         {"all_reduce,8,,,,,,", "bytes is '', want a whole number from 0"},
         {"all_reduce,0,40,,,,,", "ranks is '0', want a whole number from 1"},
         {"all_reduce,8,40,0,,,,", "nodes is '0', want a whole number from 1"},
@@ -242,12 +258,13 @@ static void test_rows__experts(void)
         {"16,64,48,2,8,bf16,,,power_law_8,,",
          "moe bfloat16 16 to 2/8 of 64x48 tp 1 ep 1 power 8 589824/0/0"},
         {"16,64,48,2,8,bf16,,,power_law_8.1,,",
-         "distribution 'power_law_8.1' is not known"},
+         "distribution 'power_law_8.1' is not known" WANT_DISTRIBUTION},
         {"16,64,48,2,8,bf16,,,power_law_0,,",
-         "distribution 'power_law_0' is not known"},
+         "distribution 'power_law_0' is not known" WANT_DISTRIBUTION},
         {"16,64,48,2,8,bf16,,,power_law_1x,,",
-         "distribution 'power_law_1x' is not known"},
-        {"16,64,48,2,8,bf16,,,any,,", "distribution 'any' is not known"},
+         "distribution 'power_law_1x' is not known" WANT_DISTRIBUTION},
+        {"16,64,48,2,8,bf16,,,any,,",
+         "distribution 'any' is not known" WANT_DISTRIBUTION},
         {"16,64,48,2,8,bf16,0,,,,", "tp is '0', want a whole number from 1"},
         {"16,64,48,2,8,bf16,,0,,,", "ep is '0', want a whole number from 1"},
         {"16,64,48,,8,bf16,,,,,", "topk is '', want a whole number from 1"},
@@ -268,10 +285,11 @@ static void test_rows__dispatches(void)
         {"deepep_ll_dispatch,16,64,2,8,4,0",
          "dispatch unknown there fast 16 of 64 to 2/8 over 4 by 0 0/0/0"},
         {"deepex_dispatch,16,64,2,8,,",
-         "collective 'deepex_dispatch' is not known"},
+         "collective 'deepex_dispatch' is not known" WANT_DISPATCH},
         {"deepep_scatter,16,64,2,8,,",
-         "collective 'deepep_scatter' is not known"},
-        {"dispatch,16,64,2,8,,", "collective 'dispatch' is not known"},
+         "collective 'deepep_scatter' is not known" WANT_DISPATCH},
+        {"dispatch,16,64,2,8,,",
+         "collective 'dispatch' is not known" WANT_DISPATCH},
         {"deepep_dispatch,16,64,2,8,0,",
          "ranks is '0', want a whole number from 1"},
         {"deepep_dispatch,16,64,2,8,,-1",

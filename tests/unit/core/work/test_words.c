@@ -24,7 +24,16 @@ static void test_words__collectives(void)
     CHECK_INT(msim_collective_parse("alltoall"), MSIM_COLL_ALL_TO_ALL);
     CHECK_INT(msim_collective_parse("all_to_all"), MSIM_COLL_ALL_TO_ALL);
     CHECK_INT(msim_collective_parse("sendrecv"), MSIM_COLL_SEND);
+    CHECK_INT(msim_collective_parse("AllReduce"), MSIM_COLL_ALL_REDUCE);
+    CHECK_INT(msim_collective_parse("all-gather"), MSIM_COLL_ALL_GATHER);
+    CHECK_INT(msim_collective_parse("Reduce_Scatter"),
+              MSIM_COLL_REDUCE_SCATTER);
+    CHECK_INT(msim_collective_parse("send"), MSIM_COLL_SEND);
+    CHECK_INT(msim_collective_parse("allreduces"), MSIM_COLL_UNKNOWN);
+    CHECK_INT(msim_collective_parse("allreduc"), MSIM_COLL_UNKNOWN);
+    CHECK_INT(msim_collective_parse("all reduce"), MSIM_COLL_UNKNOWN);
     CHECK_INT(msim_collective_parse(""), MSIM_COLL_UNKNOWN);
+    CHECK_INT(msim_collective_parse("_"), MSIM_COLL_UNKNOWN);
 }
 
 /* What is written is read as the same pass. */
