@@ -171,11 +171,29 @@ static double hidden_start_us(const struct msim_platform *p,
     return strstr(k->frameworks, word) ? k->graph_start_us : 0;
 }
 
+/*
+ * What stacks differ by in 8 and 4 bits, where which of them is not said: each
+ * has kernels of its own, as in 16 bits they have not.
+ */
+static double narrow_log_sd(const struct msim_pick *pick)
+{
+    const char *kind = pick->fit->key;
+
+    if (!pick->bare || pick->fit->law != &MSIM_LAW_GEMM)
+        return 0;
+    if (msim_same_text(kind, "nvfp4"))
+        return MSIM_FACT(NULL, NARROW_PRODUCT_FP4_LOG_SD);
+    return msim_same_text(kind, "fp8") || msim_same_text(kind, "fp8_block")
+               ? MSIM_FACT(NULL, NARROW_PRODUCT_FP8_LOG_SD)
+               : 0;
+}
+
 /* By one fit. */
 static void by_pick(const struct msim_platform *p, const struct msim_work *w,
                     const struct msim_pick *pick, struct msim_estimate *out)
 {
-    const struct msim_adjust adjust = {.factor = 1};
+    const struct msim_adjust adjust = {.factor = 1,
+                                       .log_sd = narrow_log_sd(pick)};
     struct msim_work work;
     double parts = pick->bare ? parts_of(p, w) : 1;
 

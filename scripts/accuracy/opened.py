@@ -237,8 +237,11 @@ def network_of(row):
         bert = re.match(r"(BERT-large) HF\D*b(\d+) s(\d+) (\w+)", text)
     if bert:
         name, batch, length, kind = bert.groups()
+        # run_squad.py of DeepLearningExamples has no autocast: its 16 bits are
+        # those of the whole network (level O2 of Apex)
+        half = "dtype=fp16" if "squad" in text else "precision=fp16"
         return (f"{name.lower().replace('-', '__')}_train_{batch}_{length}",
-                "" if kind == "fp32" else "precision=fp16", int(batch))
+                "" if kind == "fp32" else half, int(batch))
     cnn = re.match(r"(\w+) (train|fwdbwd|infer) b(\d+) (\w+)", text)
     if cnn is None and text.startswith("ResNet-50 DDP"):
         cnn = re.match(r"ResNet-50 DDP 8 GPUs b(\d+) (\w+)", text)
