@@ -7,16 +7,15 @@
 #include "core/base/quantile.h"
 #include "core/base/sort.h"
 #include "core/base/vec.h"
+#include "core/work/kernel_fact.h"
 #include "models/law/transfer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A log is misconfigured where its median time over the lower quartile of all
- * is above this. Known logs are below 1.3 or above 1.38. */
-#define MISCONFIGURED 1.35
-/* That median is over sizes that this many logs have; so many sizes at least.
+/* A log's factor is the median of its times over the lower quartile of all,
+ * over sizes that this many logs have; so many sizes at least.
  */
 #define LOGS_MIN  3
 #define SIZES_MIN 20
@@ -371,7 +370,8 @@ static enum msim_status fill_group(struct msim_coll_points *p, uint32_t group)
     for (uint32_t i = before; i < p->n_logs; i++)
         MSIM_TRY(compare_log(p, i));
     for (uint32_t i = before; i < p->n_logs; i++)
-        p->logs[i].misconfigured = p->logs[i].factor > MISCONFIGURED;
+        p->logs[i].misconfigured =
+            p->logs[i].factor > MSIM_FACT(NULL, NETWORK_MISCONFIGURED);
     return each_size(p, group, p, add_one_size);
 }
 

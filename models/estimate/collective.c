@@ -220,8 +220,10 @@ static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
 
 /*
  * Of a group that nobody ran: no more than was measured where it was spread
- * wider. Not where GPUs of a node share PCIe, so that more of them are slower.
- * Lowers `e`, and says to that over how many nodes; 0: it was no more.
+ * wider; of one that was run, where it took so much more that its machines were
+ * misconfigured, and nobody names these. Not where GPUs of a node share PCIe,
+ * so that more of them are slower. Lowers `e`, and says to that over how many
+ * nodes; 0: it was no more.
  */
 static uint32_t lower_to_wider(const struct msim_platform *p,
                                const struct msim_work *w,
@@ -231,13 +233,17 @@ static uint32_t lower_to_wider(const struct msim_platform *p,
     struct msim_estimate f;
     struct msim_pick pick;
     uint32_t i = 0, lowered = 0;
+    double most;
 
-    if (w->u.coll.nodes < 2 || e->source == MSIM_SOURCE_TABLE ||
-        !collective_pick(p, w, &pick) || msim_transfer_on_pcie(&p->sheet, w))
+    if (w->u.coll.nodes < 2 || !collective_pick(p, w, &pick) ||
+        msim_transfer_on_pcie(&p->sheet, w))
         return 0;
+    most = e->source != MSIM_SOURCE_TABLE ? 1
+           : w->u.coll.interconnect       ? INFINITY
+                                    : MSIM_FACT(NULL, NETWORK_MISCONFIGURED);
     while (msim_curves_wider(&pick.fit->curves, w, &i, &wider)) {
         msim_fit_estimate(p, &pick, &wider, NULL, &f);
-        if (f.us >= e->us)
+        if (f.us * most >= e->us)
             continue;
         e->us = f.us;
         e->low_us = fmin(e->low_us, f.low_us);

@@ -198,15 +198,20 @@ bool msim_curves_measured(const struct msim_curves *c,
     return false;
 }
 
-/* Over more nodes, and the bytes between the points. */
+/* Of messages, more ranks send as many of them over the same links; of other
+ * collectives those of more nodes have fewer links each. */
 static bool is_wider(const struct msim_curve *c, const struct msim_work *w)
 {
+    uint64_t ranks = (uint64_t)c->ranks * w->u.coll.nodes;
+    uint64_t of = (uint64_t)w->u.coll.ranks * c->nodes;
+    bool more = c->nodes > w->u.coll.nodes && ranks <= of;
     double bytes = (double)w->u.coll.bytes;
 
-    return c->nodes > w->u.coll.nodes && c->ranks >= w->u.coll.ranks &&
-           (uint64_t)c->ranks * w->u.coll.nodes <=
-               (uint64_t)w->u.coll.ranks * c->nodes &&
-           bytes >= c->bytes[0] && bytes <= c->bytes[c->n - 1];
+    if (c->collective == MSIM_COLL_SEND)
+        more = c->nodes >= w->u.coll.nodes && c->nodes > 1 &&
+               (c->ranks > w->u.coll.ranks || c->nodes > w->u.coll.nodes);
+    return more && c->ranks >= w->u.coll.ranks && bytes >= c->bytes[0] &&
+           bytes <= c->bytes[c->n - 1];
 }
 
 bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,

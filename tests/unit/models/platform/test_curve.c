@@ -110,6 +110,36 @@ static void test_curve__spread_wider(void)
     msim_curves_release(&c);
 }
 
+#define MESSAGES                                                               \
+    "{\"curves\":[{\"collective\":\"send\",\"ranks\":4,\"nodes\":2,"           \
+    "\"measured\":true,\"bytes\":[1024,4096],\"us\":[10,40],"                  \
+    "\"spread\":[0.1,0.3]}]}"
+
+/* Of messages, more ranks over the same nodes send more over the same links. */
+static void test_curve__messages_spread_wider(void)
+{
+    static const struct {
+        uint32_t ranks, nodes;
+        bool wider;
+    } CASE[] = {{2, 2, true},
+                {3, 2, true},
+                {4, 2, false},
+                {5, 2, false},
+                {2, 3, false}};
+    struct msim_curves c;
+
+    REQUIRE(read(&c, MESSAGES) == MSIM_OK);
+    for (size_t i = 0; i < sizeof(CASE) / sizeof(*CASE); i++) {
+        struct msim_work w = work(MSIM_COLL_SEND, CASE[i].ranks, 2048);
+        struct msim_work wider;
+        uint32_t at = 0;
+
+        w.u.coll.nodes = CASE[i].nodes;
+        CHECK_INT(msim_curves_wider(&c, &w, &at, &wider), CASE[i].wider);
+    }
+    msim_curves_release(&c);
+}
+
 /* At 2048 bytes, half way on the logarithm, between log 1 and log 4: log 2. */
 static void test_curve__between_points(void)
 {
@@ -280,6 +310,7 @@ int main(void)
 {
     RUN(test_curve__between_points);
     RUN(test_curve__spread_wider);
+    RUN(test_curve__messages_spread_wider);
     RUN(test_curve__beyond_the_ends);
     RUN(test_curve__between_ranks);
     RUN(test_curve__another_collective_stands_in);
