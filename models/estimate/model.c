@@ -145,6 +145,26 @@ static void by_launches(const struct msim_work *w, struct msim_estimate *e)
         multiply(step / e->us, e);
 }
 
+/*
+ * The factor of whole programs for a work that takes `us` by its law. What they
+ * do is bound by arithmetic: products that take less than the law says are no
+ * faster than device memory, at the rate of a product with a vector, gives what
+ * the cache does not hold.
+ */
+static double program_factor(const struct msim_platform *p,
+                             const struct msim_work *w, double us)
+{
+    double factor = msim_program_factor(&p->programs, w);
+    double bytes = w->bytes_read + w->bytes_written;
+    double least =
+        bytes * 1e6 / (p->sheet.bandwidth * MSIM_FACT(NULL, GEMV_BANDWIDTH));
+
+    if (factor >= 1 || w->family != MSIM_FAMILY_GEMM ||
+        bytes <= p->sheet.l2_bytes)
+        return factor;
+    return fmin(fmax(factor, least / us), 1);
+}
+
 /* A type that the GPU lacks is priced as what computes it, `as`. */
 static enum msim_status by_model(const struct msim_platform *p,
                                  const struct msim_work *w,
@@ -156,7 +176,7 @@ static enum msim_status by_model(const struct msim_platform *p,
     if (!p->is_host)
         by_launches(w, out);
     if (is_bare(w) && !p->is_host)
-        multiply(msim_program_factor(&p->programs, w), out);
+        multiply(program_factor(p, w, out->us), out);
     if (is_bare(w))
         by_evidence(p, w, out);
     msim_emulated_widen(msim_emulation_of(p, w), out);

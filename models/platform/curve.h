@@ -85,8 +85,8 @@ bool msim_curves_measured(const struct msim_curves *c,
 /*
  * Work `w` in a group that is spread wider, and was measured with its bytes
  * between the points: over more nodes, of no fewer ranks in all and no more on
- * a node; of messages, of more ranks or nodes. The next such curve from `*i` on, which starts at 0; false behind the
- * last.
+ * a node; of messages, of more ranks or nodes. The next such curve from `*i`
+ * on, which starts at 0; false behind the last.
  */
 bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,
                        uint32_t *i, struct msim_work *out);

@@ -33,9 +33,9 @@ static enum msim_status load_one(struct msim_plan_platforms *out,
     MSIM_TRY(name_member(
         msim_network_load(&out->networks[i], data_dir, p->network, err), spec,
         i, ".network", err));
-    return name_member(msim_platform_connect(out->of[i], &out->networks[i],
-                                             data_dir, err),
-                       spec, i, ".network", err);
+    return name_member(
+        msim_platform_connect(out->of[i], &out->networks[i], data_dir, err),
+        spec, i, ".network", err);
 }
 
 enum msim_status msim_plan_platforms_load(struct msim_plan_platforms *out,
