@@ -101,6 +101,28 @@ static void test_attention__of_another_stack(void)
     CHECK_REL(us(before, &w), us(now, &w), 1e-12);
 }
 
+/* An A100 has rows of vLLM's masked attention, which say too much of unmasked;
+ * an H100 has rows of both, and SGLang's say none too much. */
+static void test_attention__unmasked_by_masked_rows(void)
+{
+    static const char SAYS[] =
+        "times: 0.787, since the rows are of masked attention\n";
+    struct msim_platform *h100;
+    struct msim_work w = attention(MSIM_DT_F16), masked = w;
+    double bare = us(now, &w);
+
+    REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    masked.u.attention.phase = MSIM_ATTENTION_PREFILL;
+    CHECK(explains(now, &w, SAYS));
+    CHECK(!explains(now, &masked, "times: "));
+    CHECK(!explains(h100, &w, "times: "));
+    w.framework = "sglang";
+    CHECK(!explains(now, &w, "times: "));
+    /* pair by pair it would be twice the masked one's, less what starts */
+    CHECK(bare > us(now, &masked) && bare < 0.85 * 2 * us(now, &masked));
+    msim_platform_free(h100);
+}
+
 /* Sizes of a broken trace, whose products no whole number holds. */
 static void test_attention__survives_any_size(void)
 {
@@ -126,6 +148,7 @@ int main(void)
     RUN(test_attention__parts);
     RUN(test_attention__computes_what_a_mask_hides);
     RUN(test_attention__of_another_stack);
+    RUN(test_attention__unmasked_by_masked_rows);
     RUN(test_attention__survives_any_size);
     msim_platform_free(now);
     msim_platform_free(before);
