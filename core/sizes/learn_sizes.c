@@ -65,7 +65,11 @@ static bool is_another(const struct msim_size_learning *l,
     return v->made && !inside && v->given_to != l->op;
 }
 
-/* The value of a tensor with row `id`: one more, or the one that it was. */
+/* The value of a tensor with row `id`: one more, or the one that it was. One
+ * piece of memory, read in one way, is one tensor, whatever numbers it goes by:
+ * a change has those that were recorded, or its own. Of a square the one that
+ * is turned is another one; where the trace does not say which are, numbers do.
+ */
 static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
                                  const struct msim_arg *a, bool made,
                                  uint32_t *value)
@@ -75,10 +79,10 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
     const int64_t *dims = msim_arg_dims(t, a);
     uint64_t shape =
         msim_hash_bytes(MSIM_HASH_START, dims, a->n * sizeof(*dims));
-    /* What a change brings has one number for all views of its memory; of a
-     * square the one that is turned is another one. */
-    const uint32_t who[] = {life, t->tensor_ids[id].tensor, a->n,
-                            a->layout == MSIM_LAYOUT_TURNED};
+    int64_t offset = t->tensor_ids[id].offset;
+    const int64_t who[] = {
+        life, offset, a->n, a->layout,
+        l->laid_out && life != MSIM_NONE ? 0 : t->tensor_ids[id].tensor};
     uint64_t key = msim_hash_bytes(shape, who, sizeof(who));
     uint32_t *row, place;
 
@@ -94,7 +98,7 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
                                      .n = a->n,
                                      .op = l->op,
                                      .given_to = MSIM_NONE,
-                                     .offset = t->tensor_ids[id].offset,
+                                     .offset = offset,
                                      .elems = msim_arg_elems(t, a),
                                      .shape = shape,
                                      .made = made};
@@ -268,10 +272,22 @@ static enum msim_status learn_calls(struct msim_size_learning *l)
     return status;
 }
 
+/* Does the trace say in which order tensors lie? Where none is turned it may
+ * not. */
+static bool is_laid_out(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_args; i++)
+        if (t->args[i].kind == MSIM_ARG_TENSOR &&
+            t->args[i].layout == MSIM_LAYOUT_TURNED)
+            return true;
+    return false;
+}
+
 static enum msim_status learn_all(struct msim_size_learning *l)
 {
     struct msim_sizes *s = l->s;
 
+    l->laid_out = is_laid_out(s->t);
     MSIM_TRY(learn_calls(l));
     MSIM_TRY(msim_size_tie_heads(l));
     MSIM_TRY(msim_size_flat(l));

@@ -38,6 +38,7 @@ struct msim_size_learning {
     struct msim_size_value *values;
     uint32_t cap_parent, n_values, cap_values;
     uint32_t op;
+    bool laid_out; /* the trace says which tensors are turned */
     struct msim_size_tensor *tensors; /* of the call */
     uint32_t cap_tensors;
     struct msim_size_heads *heads;

@@ -195,6 +195,39 @@ static void test_sizes__hidden_result(void)
     msim_job_free(job);
 }
 
+/* As many tokens as the model is wide, and a reader that names them by another
+ * number, as in a step where a layer was left out. Where the trace says which
+ * tensors are turned, this one is not. */
+static void test_sizes__another_number(void)
+{
+    static const struct made_node NODES[] = {
+        {1, 0, "aten::embedding", 0, -1, "1:100x8 2:8", "3:8x8"},
+        {2, 0, "aten::linear", 0, -1, "3:8x8 4:24x8", "5:8x24"},
+        {3, 0, "aten::t", 0, -1, "4:24x8", "4:8x24"},
+    };
+
+    for (int turned = 0; turned < 2; turned++) {
+        struct msim_job *job = made_nodes(NODES, 3);
+        struct msim_error err = {0};
+        struct msim_trace *t;
+        struct msim_sizes s;
+
+        REQUIRE(job != NULL);
+        t = job->ranks[0];
+        t->tensor_ids[t->ops[1].ids].tensor++;
+        if (turned)
+            t->args[t->blocks[t->ops[2].outs].first].layout =
+                MSIM_LAYOUT_TURNED;
+        CHECK_INT(msim_sizes_learn(&s, t, &err), MSIM_OK);
+        for (uint32_t k = 0; k < 2; k++)
+            CHECK_INT(msim_size_class_of(&s, t->ops[0].out_ids, k) ==
+                          msim_size_class_of(&s, t->ops[1].ids, k),
+                      turned);
+        msim_sizes_release(&s);
+        msim_job_free(job);
+    }
+}
+
 /* Roles of a trace: size and name, in the order of classes. */
 static void test_sizes__roles(void)
 {
@@ -256,6 +289,7 @@ int main(void)
     RUN(test_sizes__refused);
     RUN(test_sizes__divided_again);
     RUN(test_sizes__hidden_result);
+    RUN(test_sizes__another_number);
     RUN(test_sizes__roles);
     RUN(test_sizes__shared_out);
     return check_summary();
