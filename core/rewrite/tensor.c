@@ -107,13 +107,19 @@ static enum msim_status send(struct sharing *c, struct msim_draft_place at,
     return msim_emit_recorded_wait(&c->w.d, at, c->calls++);
 }
 
-/* All of a tensor, or one rank's `share` of its rows. */
-static struct rows rows_of(const struct sharing *c, const struct msim_arg *a,
-                           uint32_t storage, bool share)
+/* All of a tensor, or one rank's `share` of its rows. Whoever reads it first
+ * may see it turned, with tokens last. */
+static struct rows rows_of(const struct sharing *c,
+                           const struct msim_lives_each *e, uint32_t storage,
+                           bool share)
 {
+    const struct msim_arg *a = e->arg;
     int64_t elems = (int64_t)msim_arg_elems(c->w.t, a);
     int64_t width = a->n ? msim_arg_dims(c->w.t, a)[a->n - 1] : 1;
 
+    if (a->n > 1 && width > 1 &&
+        msim_shares_tokens(&c->s, e->id - 1, a->n) == a->n - 1)
+        width = elems / width;
     if (width < 1)
         width = 1;
     return (struct rows){{elems / width / (share ? c->s.ranks : 1), width},
@@ -151,8 +157,8 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
     if (c->since[e->life] != half_of(c, s)) {
         c->since[e->life] = half_of(c, s);
         c->gathered[e->life] = msim_draft_fresh(d);
-        in = rows_of(c, e->arg, d->storage[e->life], true);
-        out = rows_of(c, e->arg, c->gathered[e->life], false);
+        in = rows_of(c, e, d->storage[e->life], true);
+        out = rows_of(c, e, c->gathered[e->life], false);
         MSIM_TRY(place_of(c, s, true, &at));
         MSIM_TRY(make(c, at, &out));
         MSIM_TRY(send(c, at, "nccl:_all_gather_base", MSIM_COLL_ALL_GATHER, &in,
@@ -209,13 +215,13 @@ static enum msim_status sum(struct sharing *c, uint32_t s,
                             const struct msim_lives_each *e)
 {
     struct msim_draft *d = &c->w.d;
-    struct rows in = rows_of(c, e->arg, d->storage[e->life], false), out;
+    struct rows in = rows_of(c, e, d->storage[e->life], false), out;
     struct msim_draft_place at;
 
     MSIM_TRY(place_of(c, s, false, &at));
     if (!c->s.rows[e->life])
         return send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &in, &in);
-    out = rows_of(c, e->arg, c->own[e->life], true);
+    out = rows_of(c, e, c->own[e->life], true);
     MSIM_TRY(make(c, at, &out));
     return send(c, at, "nccl:_reduce_scatter_base", MSIM_COLL_REDUCE_SCATTER,
                 &in, &out);
@@ -231,7 +237,7 @@ static enum msim_status sum_rows(struct sharing *c, uint32_t s, uint32_t op,
 
     if (!msim_lives_next(&e) || !e.arg->n)
         return MSIM_OK;
-    x = rows_of(c, e.arg, msim_draft_fresh(&c->w.d), false);
+    x = rows_of(c, &e, msim_draft_fresh(&c->w.d), false);
     x.dims[1] = 1;
     MSIM_TRY(place_of(c, s, false, &at));
     MSIM_TRY(make(c, at, &x));
