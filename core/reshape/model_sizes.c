@@ -188,7 +188,22 @@ static bool is_asked(const struct asking *a, const struct msim_size_class *k)
     return true;
 }
 
-/* Is it a product or a sum of others, which say what it is? */
+/* Are all terms of a tie but class `c`, which it has once, known by a role? */
+static bool is_last_unknown(const struct msim_sizes *s,
+                            const struct msim_size_tie *tie, uint32_t c)
+{
+    const uint32_t *terms = s->terms + tie->first;
+    uint32_t own = 0, unknown = 0;
+
+    for (uint32_t k = 0; k < tie->n_left + tie->n_right; k++) {
+        own += terms[k] == c;
+        unknown += !s->classes[terms[k]].role;
+    }
+    return own == 1 && unknown == 1 && !tie->share;
+}
+
+/* Is it a product or a sum of others, or what is left of one, which say what it
+ * is? */
 static bool is_made(const struct msim_sizes *s, uint32_t c)
 {
     for (uint32_t i = 0; i < s->n_ties; i++) {
@@ -197,7 +212,8 @@ static bool is_made(const struct msim_sizes *s, uint32_t c)
 
         if ((tie->n_left == 1 && terms[0] == c &&
              (tie->n_right > 1 || tie->sum)) ||
-            (tie->n_right == 1 && tie->n_left > 1 && terms[tie->n_left] == c))
+            (tie->n_right == 1 && tie->n_left > 1 && terms[tie->n_left] == c) ||
+            is_last_unknown(s, tie, c))
             return true;
     }
     return false;
