@@ -4,6 +4,7 @@
 #include "predict/scenario/scenario_same.h"
 
 #include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/whole.h"
 #include "core/rewrite/tensor.h"
 #include "core/trace/meets.h"
 
@@ -33,7 +34,8 @@ static enum msim_status multiplies_wide(bool *wide,
     return status;
 }
 
-/* As many layers as there are, are none. */
+/* As many layers as there are, are none. A stage has some of them: those of all
+ * are counted once they are one rank. */
 static enum msim_status drop_repeat(uint32_t *to, const char *block,
                                     const struct msim_job *job,
                                     struct msim_error *err)
@@ -53,6 +55,8 @@ static enum msim_status drop_layers(struct msim_rewrite *r,
                                     const struct msim_job *job,
                                     struct msim_error *err)
 {
+    if (r->parallel.whole)
+        return MSIM_OK;
     MSIM_TRY(drop_repeat(&r->layers, r->layers_block, job, err));
     for (uint32_t i = 0; i < r->n_more_layers; i++)
         MSIM_TRY(drop_repeat(&r->more_layers[i].to, r->more_layers[i].block,
@@ -100,6 +104,35 @@ static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
         p->dp = 0; /* "world" has the number, too */
 }
 
+/* One stage of a recorded pipeline's, or as many as there are, in the order in
+ * which they are. */
+static void settle_stages(struct msim_split *p, const struct msim_job *job)
+{
+    uint32_t stages = msim_whole_stages(
+        (const struct msim_trace *const *)job->ranks, job->n_ranks);
+
+    p->whole = stages && p->pp == 1;
+    if (p->pp == stages && p->vp <= 1 && !p->blocks &&
+        p->order == MSIM_TURNS_1F1B)
+        p->pp = 0;
+}
+
+/* Copies of the recorded shares, which reduce gradients: as many as there are.
+ */
+static void settle_copies(struct msim_rewrite *r, const struct msim_job *job)
+{
+    struct msim_split *p = &r->parallel;
+    const struct msim_trace *t = job->n_ranks ? job->ranks[0] : NULL;
+    bool rows;
+    uint32_t ranks = t ? msim_shares_recorded_ranks(t, &rows) : 0;
+
+    if (!t || p->dp <= 1 || r->shard || msim_has_messages(t) ||
+        msim_shares_recorded_copies(t) != p->dp ||
+        msim_job_world(job) != p->dp * (ranks ? ranks : 1))
+        return;
+    p->dp = r->world = 0;
+}
+
 /* Of as many tensor parallel ranks as are recorded, or fewer. */
 static void settle_shares(struct msim_split *p, const struct msim_job *job)
 {
@@ -126,9 +159,8 @@ enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
     if (in->job->n_ranks)
         MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
                                             &s->rewrite.parallel, err));
-    s->rewrite.parallel.whole = s->rewrite.parallel.pp == 1 &&
-                                in->job->n_ranks &&
-                                msim_has_messages(in->job->ranks[0]);
+    settle_stages(&s->rewrite.parallel, in->job);
+    settle_copies(&s->rewrite, in->job);
     settle_shares(&s->rewrite.parallel, in->job);
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&
         !s->rewrite.parallel.dp)

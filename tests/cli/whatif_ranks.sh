@@ -52,7 +52,7 @@ refused 1 "parallel.tp is 2, but the trace is of a job of 2 ranks"
 
 # A stage has some of the layers, and exchanges with those that have the others.
 write stage '"gpus": 2, "pp": 2, "global_batch": 4'
-ask stage '{"parallel": {"pp": 2}}' '{"parallel": {"micro_batches": 2}}' '{"parallel": {"dp": 2}}'
+ask stage '{"parallel": {"pp": 4}}' '{"parallel": {"micro_batches": 2}}' '{"parallel": {"dp": 2}}'
 refused 1 "the trace is of one stage of a pipeline already"
 refused 2 "the trace is of one stage of a pipeline already"
 [ -n "$(row 3 period_us)" ] || complain "no copies of stages"

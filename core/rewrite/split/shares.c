@@ -51,6 +51,23 @@ uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows)
     return c ? t->groups[c->group].size : 0;
 }
 
+uint32_t msim_shares_recorded_copies(const struct msim_trace *t)
+{
+    const struct msim_comm *shared = first_sum(t);
+    uint32_t group = MSIM_NONE;
+
+    for (uint32_t i = 0; i < t->n_comms; i++) {
+        const struct msim_comm *c = &t->comms[i];
+
+        if (!sums_tensor(c) || (shared && c->group == shared->group))
+            continue;
+        if (group != MSIM_NONE && c->group != group)
+            return 0;
+        group = c->group;
+    }
+    return group == MSIM_NONE ? 0 : t->groups[group].size;
+}
+
 uint32_t msim_shares_recorded_group(const struct msim_trace *t)
 {
     return first_sum(t)->group;

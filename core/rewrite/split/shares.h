@@ -35,6 +35,10 @@ struct msim_shares {
  * makes; copies reduce gradients alone. */
 uint32_t msim_shares_recorded_ranks(const struct msim_trace *t, bool *rows);
 
+/* How many copies of it, which reduce gradients, a rank is one of already; 0:
+ * of none, or of different numbers. */
+uint32_t msim_shares_recorded_copies(const struct msim_trace *t);
+
 /* Their group; only where there are such ranks. */
 uint32_t msim_shares_recorded_group(const struct msim_trace *t);
 

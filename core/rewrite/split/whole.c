@@ -81,6 +81,22 @@ static int64_t before(const struct msim_trace *t)
     return -1;
 }
 
+uint32_t msim_whole_stages(const struct msim_trace *const *ts, uint32_t n)
+{
+    int64_t last = -1;
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = 0;
+
+        while (i < n && (before(ts[i]) != last || !msim_has_messages(ts[i])))
+            i++;
+        if (i == n)
+            return k;
+        last = ts[i]->rank;
+    }
+    return n;
+}
+
 static enum msim_status order_stages(struct joining *c)
 {
     for (uint32_t k = 0; k < c->n; k++) {

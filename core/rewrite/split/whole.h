@@ -13,6 +13,10 @@
 #define MSIM_CORE_REWRITE_SPLIT_WHOLE_H
 #include "core/trace/trace.h"
 
+/* How many stages of one pipeline are among traces `ts`, each with a message
+ * to the next; 0: none are. */
+uint32_t msim_whole_stages(const struct msim_trace *const *ts, uint32_t n);
+
 /* That of traces `ts`, one a stage, in whatever order. On success the caller
  * owns `*out` (msim_trace_free()). EUSAGE where they are not all stages of one
  * pipeline, or exchange more than messages, with the reason in `err`; ENOMEM,
