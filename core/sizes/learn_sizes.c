@@ -77,11 +77,11 @@ static enum msim_status value_of(struct msim_size_learning *l, uint32_t id,
     const struct msim_trace *t = l->s->t;
     uint32_t life = l->s->lives.of[id];
     const int64_t *dims = msim_arg_dims(t, a);
-    uint64_t shape =
-        msim_hash_bytes(MSIM_HASH_START, dims, a->n * sizeof(*dims));
+    uint64_t shape = msim_hash_bytes(msim_hash_mix(MSIM_HASH_START, a->layout),
+                                     dims, a->n * sizeof(*dims));
     int64_t offset = t->tensor_ids[id].offset;
     const int64_t who[] = {
-        life, offset, a->n, a->layout,
+        life, offset, a->n,
         l->laid_out && life != MSIM_NONE ? 0 : t->tensor_ids[id].tensor};
     uint64_t key = msim_hash_bytes(shape, who, sizeof(who));
     uint32_t *row, place;

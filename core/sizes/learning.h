@@ -15,7 +15,7 @@ struct msim_size_value {
     uint32_t at; /* its first place */
     uint32_t life, n, op;
     int64_t offset;
-    uint64_t elems, shape; /* a hash of its sizes */
+    uint64_t elems, shape; /* a hash of its sizes and of how they lie */
     bool made;             /* an operator made it: `op` */
     uint32_t given_to;     /* the last that it was given to */
 };

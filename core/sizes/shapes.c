@@ -403,6 +403,20 @@ static enum msim_status indexed(struct msim_size_learning *l,
     return MSIM_OK;
 }
 
+/* As many of dimension `dim` as the index has. */
+static enum msim_status index_select(struct msim_size_learning *l,
+                                     const struct msim_size_call *c)
+{
+    uint32_t dim = c->n_in ? dim_of(c, 1, c->in[0].n, 0) : MSIM_NONE;
+
+    if (c->n_in != 2 || !has_both(c) || c->in[0].n != c->out[0].n)
+        return MSIM_OK;
+    unite_run(l, c->in[0].at, c->out[0].at, c->in[0].n);
+    if (dim != MSIM_NONE && c->in[1].at != MSIM_NONE && c->in[1].n == 1)
+        msim_size_unite(l, c->in[1].at, c->out[0].at + dim);
+    return MSIM_OK;
+}
+
 /* What is gathered is a piece as often as there are ranks. */
 static enum msim_status tie_message(struct msim_size_learning *l,
                                     const struct msim_size_tensor *a,
@@ -509,6 +523,7 @@ static const struct {
     {"aten::norm", reduce},
     {"aten::linalg_vector_norm", reduce},
     {"aten::index", indexed},
+    {"aten::index_select", index_select},
     {"record_param_comms", message},
 };
 

@@ -61,7 +61,6 @@ static const struct {
     {"aten::adaptive_avg_pool2d", "nc.", "nc."},
     {"aten::upsample_nearest2d", "nc.", "nc."},
     {"aten::upsample_bilinear2d", "nc.", "nc."},
-    {"aten::index_select", "*,,.", "*"},
     {"aten::index_put_", "*,.,.", "*"},
     {"aten::_index_put_impl_", "*,.,.", "*"},
     {"aten::index_add_", "*,,.,.", "*"},
