@@ -335,7 +335,8 @@ void msim_synth_scores(struct msim_synth_walk *w, const struct msim_part_op *op)
 
         a = msim_synth_given(w, batch * m, k->u.gemm.k);
         b = msim_synth_given(w, batch * k->u.gemm.k, n);
-        w->cur = msim_synth_bmm(w, batch, m, k->u.gemm.k, n, &a, &b);
+        w->cur = msim_synth_bmm(w, MSIM_SYNTH_NONE_TURNED, batch, m,
+                                k->u.gemm.k, n, &a, &b);
         return;
     }
     a = msim_synth_given(w, k->u.vector.elems / w->y->s->sequence,

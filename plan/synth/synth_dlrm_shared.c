@@ -137,7 +137,8 @@ struct msim_etw_tensor msim_dlrm_interact(struct msim_synth_dlrm *d)
     struct msim_etw_tensor parts[2], dots, by[3], out;
     struct msim_etw_arg in[2];
 
-    dots = msim_synth_bmm(&d->w, d->batch, v, dim, v, &d->vectors, &d->vectors);
+    dots = msim_synth_bmm(&d->w, MSIM_SYNTH_NONE_TURNED, d->batch, v, dim, v,
+                          &d->vectors, &d->vectors);
     pairs(d, by);
     in[0] = msim_etw_of(&dots);
     in[1] = (struct msim_etw_arg){MSIM_ETW_TENSORS, 3, {.tensors = by}};
@@ -190,8 +191,10 @@ static struct msim_etw_tensor products_back(struct msim_synth_dlrm *d,
     struct msim_etw_arg in[3];
 
     msim_etw_backward(d->y.e, "BmmBackward0");
-    a = msim_synth_bmm(&d->w, d->batch, dim, v, v, &d->vectors, grad);
-    b = msim_synth_bmm(&d->w, d->batch, v, v, dim, grad, &d->vectors);
+    a = msim_synth_bmm(&d->w, MSIM_SYNTH_NONE_TURNED, d->batch, dim, v, v,
+                       &d->vectors, grad);
+    b = msim_synth_bmm(&d->w, MSIM_SYNTH_NONE_TURNED, d->batch, v, v, dim, grad,
+                       &d->vectors);
     msim_etw_close(d->y.e, NULL, 0);
     a = msim_etw_view(d->y.e, &a, 3, d->batch, v, dim);
     in[0] = msim_etw_of(&b);

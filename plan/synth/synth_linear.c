@@ -411,7 +411,7 @@ static struct msim_etw_tensor experts_forward(struct msim_synth_walk *w,
     kept->in = x;
     kept->extra.id = 0;
     if (!is_narrow(op)) {
-        out = msim_synth_bmm(w, local, m, k, n, &x,
+        out = msim_synth_bmm(w, MSIM_SYNTH_SECOND_TURNED, local, m, k, n, &x,
                              &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
         return msim_synth_view2(w, &out, m * local, n);
     }
@@ -443,7 +443,8 @@ static struct msim_etw_tensor experts_weights(struct msim_synth_walk *w,
     struct msim_etw_tensor g, x, d;
 
     if (!is_narrow(op))
-        return msim_synth_bmm(w, local, out, rows, in, grad, &w->kept[at].in);
+        return msim_synth_bmm(w, MSIM_SYNTH_FIRST_TURNED, local, out, rows, in,
+                              grad, &w->kept[at].in);
     g = narrow_gradient(w, at, grad);
     g = turned_of(w, &g);
     x = turned_of(w, &w->kept[at].in);
@@ -464,8 +465,8 @@ static struct msim_etw_tensor experts_inputs(struct msim_synth_walk *w,
     struct msim_etw_tensor g, t, d;
 
     if (!is_narrow(op)) {
-        d = msim_synth_bmm(w, local, rows, out, in, grad,
-                           &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
+        d = msim_synth_bmm(w, MSIM_SYNTH_NONE_TURNED, local, rows, out, in,
+                           grad, &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
         return msim_synth_view2(w, &d, rows * local, in);
     }
     g = narrow_gradient(w, at, grad);
@@ -474,6 +475,13 @@ static struct msim_etw_tensor experts_inputs(struct msim_synth_walk *w,
     d = msim_synth_new2(w, rows * local, in);
     scaled_grouped(w, local, &g, &t, &d);
     return d;
+}
+
+/* Gradients of what experts made, to where these are; and those of what they
+ * were given, back. */
+static bool is_named(const struct msim_part_op *op, const char *name)
+{
+    return !strcmp(op->name, name);
 }
 
 void msim_synth_experts_backward(struct msim_synth_walk *w,
@@ -485,6 +493,12 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
         op[-1].kind == MSIM_PART_OP_EXPERT && op[-1].pass == MSIM_PASS_BACKWARD;
     struct msim_etw_tensor grad = gradient_of(w, rows, f->u.gemm.n, at), d;
 
+    if (weight && w->half != MSIM_SYNTH_WEIGHTS &&
+        is_named(op, "expert_down")) {
+        w->cur = grad;
+        msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
+        grad = w->cur;
+    }
     if (weight && w->half == MSIM_SYNTH_INPUTS) {
         w->kept[at].grad = w->cur = grad;
         return;
@@ -499,6 +513,6 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
     msim_etw_close(w->y->e, NULL, 0);
     if (weight)
         msim_synth_accumulate(w, &d, &w->l->own[at][MSIM_SYNTH_WEIGHT]);
-    else if (!strcmp(op->name, "expert_up"))
+    else if (is_named(op, "expert_up"))
         msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
 }

@@ -198,6 +198,7 @@ struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
 }
 
 struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
+                                      enum msim_synth_turned turned,
                                       int64_t batch, int64_t m, int64_t k,
                                       int64_t n,
                                       const struct msim_etw_tensor *a_of,
@@ -209,6 +210,8 @@ struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
         msim_etw_new(w->y->e, w->y->dtype, 3, batch, m, n);
     struct msim_etw_arg in[] = {msim_etw_of(&a), msim_etw_of(&b)};
 
+    a.transposed = turned == MSIM_SYNTH_FIRST_TURNED;
+    b.transposed = turned == MSIM_SYNTH_SECOND_TURNED;
     msim_etw_leaf(w->y->e, "aten::bmm",
                   "aten::bmm(Tensor self, Tensor mat2) -> Tensor", in, 2, &out,
                   1);

@@ -53,7 +53,14 @@ struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
 struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
                                      const struct msim_etw_tensor *a,
                                      const struct msim_etw_tensor *b);
+/* Which of two tensors of matrices is read in the other order. */
+enum msim_synth_turned {
+    MSIM_SYNTH_NONE_TURNED,
+    MSIM_SYNTH_FIRST_TURNED,
+    MSIM_SYNTH_SECOND_TURNED
+};
 struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
+                                      enum msim_synth_turned turned,
                                       int64_t batch, int64_t m, int64_t k,
                                       int64_t n,
                                       const struct msim_etw_tensor *a_of,
