@@ -244,9 +244,17 @@ awk -v a="$(row slow period_us)" -v b="$(row x period_us)" 'BEGIN { exit !(a > 1
     complain "a slow stage: $(row slow period_us) of $(row x period_us)"
 grep -q "^none.*no trace is of rank 2" "$folder/out.csv" || complain "no reason for a rank that is none"
 
-# Weights of experts, all at once, have no share.
+# Experts are whole on tensor parallel ranks, which give them their own tokens; sequences are not followed
+# through them.
 sed -i 's/"vocab": 32000}/"vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1024}}/' "$folder/tiny.json"
 write experts '"gpus": 1, "global_batch": 1'
-no_answer experts '[{"parallel": {"tp": 2}}]' 'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
+write spread '"gpus": 2, "tp": 2, "global_batch": 1'
+echo '{"scenarios": [{"name": "spread", "changes": [{"parallel": {"tp": 2}}]}]}' >"$folder/x.json"
+run whatif --platform h100 --csv "$folder/x.json" "$folder/experts"
+cp "$folder/out" "$folder/out.csv"
+close_to "time of spread" "$(row spread period_us)" "$(figure spread period_us)" 0.005
+close_to "memory of spread" "$(row spread peak_bytes)" "$(figure spread memory_bytes)" 0.000001
+no_answer experts '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
+    'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
 no_answer experts '[{"parallel": {"cp": 2}}]' 'parallel.cp is 2: operator [0-9]*, aten::bmm, has no size that'
 finish

@@ -3,6 +3,7 @@
  */
 #include "core/rewrite/split/shares.h"
 
+#include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -107,7 +108,22 @@ static enum msim_status share_vocabulary(struct msim_shares *s,
     return MSIM_OK;
 }
 
-static enum msim_status share(struct msim_shares *s, struct msim_error *err)
+/* Experts stay whole, and are given the tokens of a rank alone. */
+static enum msim_status share_experts(struct msim_shares *s, bool rows,
+                                      struct msim_error *err)
+{
+    static const enum msim_expert_size ROWS[] = {MSIM_EXPERT_EACH,
+                                                 MSIM_EXPERT_ROWS};
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS) && rows; i++)
+        MSIM_TRY(msim_expert_sizes_scale(&s->experts, ROWS[i], 1, s->ranks,
+                                         s->to, err));
+    return msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_COUNT, 1, 1, s->to,
+                                   err);
+}
+
+static enum msim_status share(struct msim_shares *s, bool rows,
+                              struct msim_error *err)
 {
     static const enum msim_size_role DIVIDED[] = {MSIM_SIZE_HEADS,
                                                   MSIM_SIZE_FFN};
@@ -125,6 +141,7 @@ static enum msim_status share(struct msim_shares *s, struct msim_error *err)
     MSIM_TRY(share_vocabulary(s, err));
     for (size_t i = 0; i < sizeof(KEPT) / sizeof(*KEPT); i++)
         MSIM_TRY(msim_sizes_scale(&s->sizes, KEPT[i], 1, 1, s->to, &n, err));
+    MSIM_TRY(share_experts(s, rows, err));
     if (!found)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "no operator of the trace says which of its sizes are "
@@ -136,6 +153,7 @@ static enum msim_status share(struct msim_shares *s, struct msim_error *err)
 void msim_shares_release(struct msim_shares *s)
 {
     msim_resized_free(s->view);
+    msim_expert_sizes_release(&s->experts);
     msim_sizes_release(&s->sizes);
     free(s->to);
     free(s->rows);
@@ -247,6 +265,8 @@ enum msim_shares_meet msim_shares_meet_at(const struct msim_shares *s,
     static const char *const LOSSES[] = {"aten::nll_loss_forward",
                                          "aten::nll_loss2d_forward", NULL};
 
+    if (s->experts.product[op])
+        return MSIM_SHARES_NOT;
     if (is_named(s, op, PRODUCTS))
         return divided_at(s, op, 0, false) ? MSIM_SHARES_SUM
                : has_divided(s, op)        ? MSIM_SHARES_WHOLE
@@ -276,29 +296,32 @@ static bool is_kept(const struct msim_shares *s, uint32_t id)
 }
 
 /* Weights of several layers at once that no size of a share goes through: each
- * rank would multiply all tokens by all of them. */
-static enum msim_status check_experts(const struct msim_shares *s,
+ * rank would multiply all tokens by all of them, unless it is known which rows
+ * are tokens, of which each has its own. */
+static enum msim_status check_experts(const struct msim_shares *s, bool rows,
                                       struct msim_error *err)
 {
-    static const char *const BATCHED[] = {"aten::bmm", "aten::_grouped_mm",
-                                          NULL};
     const struct msim_arg *a;
     uint32_t id;
 
     for (uint32_t op = 0; op < s->view->n_ops; op++) {
+        bool known = s->experts.product[op];
         const int64_t *dims;
 
-        if (!is_named(s, op, BATCHED) || !tensor_of(s, op, 1, &a, &id) ||
-            a->n != 3 || has_divided(s, op) || !is_kept(s, id))
+        if (!msim_is_batched_product(s->view, op) ||
+            !tensor_of(s, op, 1, &a, &id) || a->n != 3 || !is_kept(s, id) ||
+            (known ? rows : has_divided(s, op)))
             continue;
         dims = msim_arg_dims(s->view, a);
         return msim_fail(
             err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
             "operator %u, %s, multiplies by weights of [%lld, %lld, %lld], as "
-            "experts have them, of which no size is shared out; want a model "
-            "without experts, or one that is described",
+            "experts have them, of which no size is shared out; want %s",
             op, msim_trace_text(s->view, s->view->ops[op].name),
-            (long long)dims[0], (long long)dims[1], (long long)dims[2]);
+            (long long)dims[0], (long long)dims[1], (long long)dims[2],
+            known ? "\"sequence_parallel\", so that ranks have tokens of their "
+                    "own"
+                  : "a step that updates them, or a model that is described");
     }
     return MSIM_OK;
 }
@@ -316,21 +339,23 @@ static enum msim_status name_member(enum msim_status status, uint32_t ranks,
 
 enum msim_status msim_shares_find(struct msim_shares *s,
                                   const struct msim_trace *t, uint32_t ranks,
-                                  struct msim_error *err)
+                                  bool rows, struct msim_error *err)
 {
     struct msim_error why = {0};
     enum msim_status status;
 
     *s = (struct msim_shares){.ranks = ranks};
     status = msim_sizes_learn(&s->sizes, t, &why);
+    if (status == MSIM_OK)
+        status = msim_expert_sizes_find(&s->experts, &s->sizes);
     if (status == MSIM_OK) {
         s->to = calloc((size_t)s->sizes.n_classes + 1, sizeof(*s->to));
-        status = s->to ? share(s, &why) : MSIM_ENOMEM;
+        status = s->to ? share(s, rows, &why) : MSIM_ENOMEM;
     }
     if (status == MSIM_OK)
         status = msim_resized_new(&s->view, &s->sizes, s->to);
     if (status == MSIM_OK)
-        status = check_experts(s, &why);
+        status = check_experts(s, rows, &why);
     return name_member(status, ranks, &why, err);
 }
 
@@ -346,13 +371,14 @@ static bool is_wide(const struct msim_shares *s, uint32_t id, uint32_t n)
 }
 
 /* As wide as the model, with tokens, and undivided; or of `more`, what is made
- * beside such a tensor: the statistics of a normalisation. */
+ * beside such a tensor or of one: the statistics of a normalisation, what a
+ * router says of tokens. */
 static bool has_rows(const struct msim_shares *s,
                      const struct msim_lives_each *e, bool more)
 {
     uint32_t id = e->id - 1;
 
-    return (more || is_wide(s, id, e->arg->n)) &&
+    return ((more && e->arg->n > 1) || is_wide(s, id, e->arg->n)) &&
            !msim_shares_is_divided(s, id, e->arg->n) &&
            msim_shares_tokens(s, id, e->arg->n) != MSIM_NONE;
 }
@@ -375,10 +401,46 @@ static void note_uneven(struct msim_shares *s, const struct msim_lives_each *e)
         s->uneven = tokens;
 }
 
+/* Is it given rows that it does not want whole? */
+static bool takes_rows(const struct msim_shares *s, const struct msim_weave *w,
+                       uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, op);
+
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && s->rows[e.life])
+            return msim_shares_meet_at(s, op) == MSIM_SHARES_NOT;
+    return false;
+}
+
+/* A sum over tokens, of which one factor has a share, is of that share of the
+ * other one, too. */
+static void mark_factors(struct msim_shares *s, const struct msim_weave *w,
+                         uint32_t op)
+{
+    static const char *const PRODUCTS[] = {"aten::mm", NULL};
+    struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, op), a;
+
+    if (!takes_rows(s, w, op) || !is_named(s, op, PRODUCTS) ||
+        !msim_lives_next(&e))
+        return;
+    a = e;
+    if (!msim_lives_next(&e) || a.arg->n != 2 ||
+        msim_shares_tokens(s, a.id - 1, 2) != 1)
+        return;
+    for (const struct msim_lives_each *x = &a;; x = &e) {
+        if (x->life != MSIM_NONE && has_rows(s, x, true) &&
+            w->d.lives.rows[x->life].born != MSIM_NONE)
+            s->rows[x->life] = 1;
+        if (x == &e)
+            return;
+    }
+}
+
 static void mark_rows(struct msim_shares *s, const struct msim_weave *w,
                       uint32_t op)
 {
-    for (int more = 0; more < 2; more++) {
+    for (int more = takes_rows(s, w, op); more < 2; more++) {
         struct msim_lives_each e = msim_lives_outputs(&w->d.lives, w->t, op);
         bool any = false;
 
@@ -404,8 +466,10 @@ enum msim_status msim_shares_rows(struct msim_shares *s, struct msim_weave *w)
     if (!s->rows)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < w->t->n_ops; i++)
-        if (is_made_in_pass(w, i))
+        if (is_made_in_pass(w, i)) {
             mark_rows(s, w, i);
+            mark_factors(s, w, i);
+        }
     if (s->uneven)
         return msim_weave_refuse(
             w,

@@ -17,11 +17,12 @@
  */
 #ifndef MSIM_CORE_REWRITE_SPLIT_SHARES_H
 #define MSIM_CORE_REWRITE_SPLIT_SHARES_H
+#include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/weave/weave.h"
-#include "core/sizes/sizes.h"
 
 struct msim_shares {
     struct msim_sizes sizes;
+    struct msim_expert_sizes experts;
     int64_t *to;             /* by class */
     struct msim_trace *view; /* the trace with these sizes */
     uint32_t ranks;
@@ -43,14 +44,15 @@ uint32_t msim_shares_recorded_copies(const struct msim_trace *t);
 uint32_t msim_shares_recorded_group(const struct msim_trace *t);
 
 /*
- * The sizes of `t` over `ranks`. Release in any case. EUSAGE where they do not
- * divide, or the trace does not say which they are, with the reason in `err`;
- * ENOMEM, ELIMIT.
+ * The sizes of `t` over `ranks`. In sequence parallelism, `rows`, each has all
+ * experts and gives them its own tokens. Release in any case. EUSAGE where they
+ * do not divide, or the trace does not say which they are, with the reason in
+ * `err`; ENOMEM, ELIMIT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shares_find(struct msim_shares *s,
                                   const struct msim_trace *t, uint32_t ranks,
-                                  struct msim_error *err);
+                                  bool rows, struct msim_error *err);
 /* Which lives of `w`, a weave of the view, have a share of the tokens. EUSAGE
  * where these do not divide; ENOMEM. */
 MSIM_MUST_CHECK

@@ -122,8 +122,10 @@ static struct msim_arg_block block;
 static struct msim_op op;
 static struct msim_trace view = {
     .ops = &op, .n_ops = 1, .args = args, .blocks = &block};
+static uint8_t experts[1];
 static struct msim_shares shares = {
     .view = &view,
+    .experts = {.product = experts},
     .to = to,
     .sizes = {
         .of_id = of_id, .places = places, .classes = classes, .n_classes = 6}};
@@ -207,6 +209,11 @@ static void test_shares__meet(void)
         if (i == 0) { /* a tensor without ids is none */
             op.ids = MSIM_NONE;
             CHECK_INT(msim_shares_meet_at(&shares, 0), MSIM_SHARES_NOT);
+        }
+        if (!strcmp(cases[i].name, "aten::bmm")) { /* all have all experts */
+            experts[0] = 1;
+            CHECK_INT(msim_shares_meet_at(&shares, 0), MSIM_SHARES_NOT);
+            experts[0] = 0;
         }
     }
     msim_strtab_free(strings);
@@ -364,7 +371,7 @@ static void check_sizes(size_t nodes, uint32_t ranks, const char *want)
     struct spelled got = {"", 0};
 
     REQUIRE(job != NULL);
-    if (msim_shares_find(&s, job->ranks[0], ranks, &err) != MSIM_OK)
+    if (msim_shares_find(&s, job->ranks[0], ranks, true, &err) != MSIM_OK)
         spell(&got, "%s", err.text);
     else
         for (uint32_t i = 0; i < 2; i++) {
@@ -400,8 +407,8 @@ static void test_shares__sizes(void)
     check_sizes(4, 2,
                 "parallel.tp is 2: operator 3, aten::bmm, multiplies by "
                 "weights of [3, 7, 9], as experts have them, of which no size "
-                "is shared out; want a model without experts, or one that is "
-                "described");
+                "is shared out; want a step that updates them, or a model that "
+                "is described");
 }
 
 int main(void)

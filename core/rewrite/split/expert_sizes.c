@@ -1,0 +1,205 @@
+/*
+ * core/rewrite/split/expert_sizes.c - sizes of experts, by what multiplies by
+ * their weights.
+ */
+#include "core/rewrite/split/expert_sizes.h"
+
+#include "core/rewrite/split/expert_lives.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of(const struct msim_trace *t, uint32_t op)
+{
+    return msim_trace_text(t, t->ops[op].name);
+}
+
+static uint32_t class_at(const struct msim_expert_sizes *x,
+                         const struct msim_lives_each *e, uint32_t dim)
+{
+    return dim < e->arg->n ? msim_size_class_of(x->s, e->id - 1, dim)
+                           : MSIM_NONE;
+}
+
+static bool is_weight(const struct msim_expert_sizes *x, uint32_t class)
+{
+    return class != MSIM_NONE && x->s->classes[class].weight;
+}
+
+static void name_size(struct msim_expert_sizes *x, uint32_t class,
+                      enum msim_expert_size kind)
+{
+    if (class != MSIM_NONE && !x->of[class])
+        x->of[class] = (uint8_t)kind;
+}
+
+static bool is_in_step(const struct msim_trace *t, uint32_t op)
+{
+    for (; op != MSIM_NONE; op = t->ops[op].parent)
+        if (!strncmp(name_of(t, op), "Optimizer.", 10))
+            return true;
+    return false;
+}
+
+/* Matrices that are there before the step, which updates them. */
+static bool are_weights(const struct msim_expert_sizes *x,
+                        const struct msim_lives_each *b)
+{
+    const struct msim_life *life =
+        b->life == MSIM_NONE ? NULL : &x->s->lives.rows[b->life];
+
+    return life && b->arg->n == 3 && life->born == MSIM_NONE &&
+           is_in_step(x->s->t, life->last);
+}
+
+/* Of a product with weights: how many experts, and how many rows each. */
+static void look_at_weights(struct msim_expert_sizes *x, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_inputs(&x->s->lives, x->s->t, op), a;
+
+    if (!msim_lives_next(&e))
+        return;
+    a = e;
+    if (!msim_lives_next(&e) || !are_weights(x, &e))
+        return;
+    name_size(x, class_at(x, &e, 0), MSIM_EXPERT_COUNT);
+    if (a.arg->n == 3 && class_at(x, &a, 1) == MSIM_NONE)
+        x->lone = op;
+    else if (a.arg->n == 3)
+        name_size(x, class_at(x, &a, 1), MSIM_EXPERT_EACH);
+    else if (a.arg->n == 2)
+        name_size(x, class_at(x, &a, 0), MSIM_EXPERT_ROWS);
+}
+
+/* ---- products, and what they are of ---------------------------------------
+ */
+
+static bool counts_experts(const struct msim_expert_sizes *x,
+                           const struct msim_lives_each *e)
+{
+    uint32_t class = e->arg->n == 3 ? class_at(x, e, 0) : MSIM_NONE;
+
+    return class != MSIM_NONE && x->of[class] == MSIM_EXPERT_COUNT;
+}
+
+/* What is not a parameter's, or its gradient's, has rows. */
+static void note_rows(struct msim_expert_sizes *x,
+                      const struct msim_lives_each *e)
+{
+    bool weights = e->arg->n == 3 && is_weight(x, class_at(x, e, 1)) &&
+                   is_weight(x, class_at(x, e, 2));
+
+    if (e->life != MSIM_NONE && e->arg->n > 1 && !weights && !are_weights(x, e))
+        x->rows[e->life] = msim_arg_elems(x->s->t, e->arg);
+}
+
+static void look_at_product(struct msim_expert_sizes *x, uint32_t op)
+{
+    const struct msim_trace *t = x->s->t;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int out = 0; out < 2; out++) {
+            struct msim_lives_each e =
+                out ? msim_lives_outputs(&x->s->lives, t, op)
+                    : msim_lives_inputs(&x->s->lives, t, op);
+
+            while (msim_lives_next(&e)) {
+                if (!pass)
+                    x->product[op] |= counts_experts(x, &e);
+                else if (x->product[op])
+                    note_rows(x, &e);
+            }
+        }
+    if (x->product[op] && x->op == MSIM_NONE)
+        x->op = op;
+}
+
+/* Whoever else names such memory as a matrix has all rows in it. */
+static void name_rows(struct msim_expert_sizes *x, uint32_t op)
+{
+    const struct msim_trace *t = x->s->t;
+
+    for (int out = 0; out < 2; out++) {
+        struct msim_lives_each e = out ? msim_lives_outputs(&x->s->lives, t, op)
+                                       : msim_lives_inputs(&x->s->lives, t, op);
+
+        while (msim_lives_next(&e))
+            if (e.life != MSIM_NONE && e.arg->n == 2 && x->rows[e.life] &&
+                x->rows[e.life] == msim_arg_elems(t, e.arg))
+                name_size(x, class_at(x, &e, 0), MSIM_EXPERT_ROWS);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------
+ */
+
+enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
+                                        const struct msim_sizes *s)
+{
+    uint32_t n = s->t->n_ops;
+
+    *x = (struct msim_expert_sizes){.s = s, .op = MSIM_NONE, .lone = MSIM_NONE};
+    x->of = calloc((size_t)s->n_classes + 1, 1);
+    x->product = calloc((size_t)n + 1, 1);
+    x->rows = calloc((size_t)s->lives.n + 1, sizeof(*x->rows));
+    if (!x->of || !x->product || !x->rows)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        if (msim_is_batched_product(s->t, i))
+            look_at_weights(x, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (msim_is_batched_product(s->t, i))
+            look_at_product(x, i);
+    for (uint32_t i = 0; i < n && x->op != MSIM_NONE; i++)
+        name_rows(x, i);
+    return MSIM_OK;
+}
+
+void msim_expert_sizes_release(struct msim_expert_sizes *x)
+{
+    free(x->of);
+    free(x->product);
+    free(x->rows);
+    *x = (struct msim_expert_sizes){0};
+}
+
+static enum msim_status refuse(const struct msim_expert_sizes *x, uint32_t op,
+                               const char *why, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "operator %u, %s, %s", op, name_of(x->s->t, op), why);
+}
+
+enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
+                                         enum msim_expert_size kind,
+                                         int64_t num, int64_t den, int64_t *to,
+                                         struct msim_error *err)
+{
+    static const char *const WORDS[] = {"", "experts", "rows of each expert",
+                                        "rows of experts"};
+    char why[128];
+
+    if (num != den && kind == MSIM_EXPERT_EACH && x->lone != MSIM_NONE)
+        return refuse(x, x->lone,
+                      "gives one row to each expert, a size that says nothing",
+                      err);
+    for (uint32_t c = 0; c < x->s->n_classes; c++) {
+        int64_t size = x->s->classes[c].size;
+
+        if (x->of[c] != kind)
+            continue;
+        if (num != den && x->s->classes[c].role)
+            return refuse(x, x->op,
+                          "gives experts as many rows as there are tokens, so "
+                          "that the two cannot be told apart",
+                          err);
+        snprintf(why, sizeof(why),
+                 "has %lld %s, which times %lld / %lld is no whole number",
+                 (long long)size, WORDS[kind], (long long)num, (long long)den);
+        if (__builtin_mul_overflow(size, num, &size) || size % den != 0)
+            return refuse(x, x->op, why, err);
+        to[c] = size / den;
+    }
+    return MSIM_OK;
+}
