@@ -20,8 +20,57 @@ struct halving {
     uint8_t *needed; /* by life: an operator of inputs reads it */
 };
 
-/* Does it make what nothing of inputs reads, or change that? What makes nothing
- * and changes nothing takes no time: it stays with inputs. */
+/* One tensor, by its number and by how it is read: a change has one number for
+ * all views of some memory. */
+static bool is_same(const struct msim_trace *t, const struct msim_lives_each *a,
+                    const struct msim_lives_each *b)
+{
+    return t->tensor_ids[a->id - 1].tensor == t->tensor_ids[b->id - 1].tensor &&
+           a->arg->layout == b->arg->layout && a->arg->n == b->arg->n &&
+           !memcmp(msim_arg_dims(t, a->arg), msim_arg_dims(t, b->arg),
+                   a->arg->n * sizeof(int64_t));
+}
+
+/* Is a view that `op` makes read behind it in its statement, by operators of
+ * weights alone? */
+static bool is_read_for_weights(const struct halving *h, uint32_t op)
+{
+    const struct msim_trace *t = h->w->t;
+    const struct msim_lives *l = &h->w->d.lives;
+    struct msim_lives_each view = msim_lives_outputs(l, t, op);
+    bool any = false;
+
+    if (!msim_lives_next(&view))
+        return false;
+    for (uint32_t i = t->ops[op].end; i < t->ops[msim_op_topmost(t, op)].end;
+         i++) {
+        struct msim_lives_each in = msim_lives_inputs(l, t, i);
+
+        while (msim_lives_next(&in)) {
+            if (!is_same(t, &view, &in))
+                continue;
+            if (h->half[i] != MSIM_HALF_WEIGHTS)
+                return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Does anything behind its statement read what `op` makes on `life`? Of a
+ * product somebody does, whether that is recorded or not. */
+static bool is_read(const struct halving *h, uint32_t op, uint32_t life)
+{
+    const struct msim_trace *t = h->w->t;
+    uint32_t last = h->w->d.lives.rows[life].last;
+
+    return msim_places_is_product(h->w, op) ||
+           msim_op_topmost(t, last) != msim_op_topmost(t, op);
+}
+
+/* Does it make what is read, and not by inputs, or change that? What makes
+ * nothing and changes nothing is for whoever reads it, and where nobody does
+ * for inputs. */
 static bool is_for_weights(const struct halving *h, uint32_t op)
 {
     const struct msim_lives *l = &h->w->d.lives;
@@ -36,9 +85,9 @@ static bool is_for_weights(const struct halving *h, uint32_t op)
             continue;
         if (h->wanted[out.life])
             return false;
-        makes = true;
+        makes |= is_read(h, op, out.life);
     }
-    return makes;
+    return makes || is_read_for_weights(h, op);
 }
 
 static int64_t elems_made(const struct halving *h, uint32_t op)
@@ -140,6 +189,22 @@ static void look_at_pass(struct halving *h, const struct msim_anatomy_pass *p)
     }
 }
 
+/* What keeps a gradient runs where that is made: a norm makes its own with that
+ * of its input. */
+static void keep_where_made(struct halving *h, uint32_t s)
+{
+    const struct msim_weave *w = h->w;
+    struct msim_weave_given g;
+    uint32_t born;
+
+    if (w->gradient[s] == MSIM_NONE || !msim_weave_find_given(w, s, &g))
+        return;
+    born = w->d.lives.rows[g.life].born;
+    if (born != MSIM_NONE && h->half[born] == MSIM_HALF_INPUTS)
+        memset(&h->half[w->a.rows[s].op], MSIM_HALF_INPUTS,
+               msim_anatomy_end(&w->a, s) - w->a.rows[s].op);
+}
+
 enum msim_status msim_halves_find(const struct msim_weave *w, uint8_t *half)
 {
     size_t lives = (size_t)w->d.lives.n + 1;
@@ -149,6 +214,8 @@ enum msim_status msim_halves_find(const struct msim_weave *w, uint8_t *half)
     memset(half, MSIM_HALF_BOTH, w->t->n_ops);
     for (uint32_t p = 0; p < w->a.n_passes && room; p++)
         look_at_pass(&h, &w->a.passes[p]);
+    for (uint32_t s = 0; s < w->a.n && room; s++)
+        keep_where_made(&h, s);
     free(h.wanted);
     free(h.needed);
     return room ? MSIM_OK : MSIM_ENOMEM;

@@ -94,7 +94,8 @@ static void test_halves__casts_and_sums(void)
                "55:1 56:1 60:2 61:2 70:2 71:2 90:3 91:3 92:3");
 }
 
-/* One operator that makes both is for inputs, with all below it. */
+/* One operator that makes both is for inputs, with all below it, and so is what
+ * keeps what it made. */
 static void test_halves__one_piece_of_work(void)
 {
     static const struct made_node ONE[NODES] = {
@@ -112,8 +113,33 @@ static void test_halves__one_piece_of_work(void)
         {71, 70, "aten::detach", 0, -1, "35:5x6", "35:5x6"},
         STEP};
 
-    hold(ONE, "10:3 11:3 12:3 20:1 21:1 40:1 41:1 42:1 43:1 50:2 51:2 60:2 "
+    hold(ONE, "10:3 11:3 12:3 20:1 21:1 40:1 41:1 42:1 43:1 50:1 51:1 60:2 "
               "61:2 70:2 71:2 90:3 91:3 92:3");
+}
+
+/* A view is for whoever reads it: of a node that makes a weight's gradient
+ * alone nothing is left for inputs. What nobody reads is no gradient. */
+static void test_halves__views_and_dead_ends(void)
+{
+    static const struct made_node TURNED[NODES] = {
+        FORWARD,
+        {40, 0, "MmBackward", 1, 2, "", ""},
+        {41, 40, "aten::t", 0, -1, "30:4x7", "30:7x4"},
+        {42, 40, "aten::mm", 0, -1, "30:7x4 20:4x6", "33:7x6"},
+        {45, 0, "MmBackward", 1, 2, "", ""},
+        {46, 45, "aten::t", 0, -1, "2:6x7", "2:7x6"},
+        {47, 45, "aten::mm", 0, -1, "30:4x7 2:7x6", "32:4x6"},
+        {50, 0, "torch::autograd::AccumulateGrad", 1, -1, "33:7x6", ""},
+        {51, 50, "aten::detach", 0, -1, "33:7x6", "33:7x6"},
+        {55, 0, "aten::index_select", 0, -1, "32:4x6 37:9", "38:9x6"},
+        {60, 0, "MmBackward", 1, 1, "", ""},
+        {61, 60, "aten::mm", 0, -1, "3:5x4 32:4x6", "35:5x6"},
+        {70, 0, "torch::autograd::AccumulateGrad", 1, -1, "35:5x6", ""},
+        {71, 70, "aten::detach", 0, -1, "35:5x6", "35:5x6"},
+        STEP};
+
+    hold(TURNED, "10:3 11:3 12:3 20:1 21:1 40:2 41:2 42:2 45:1 46:1 47:1 50:2 "
+                 "51:2 55:1 60:2 61:2 70:2 71:2 90:3 91:3 92:3");
 }
 
 int main(void)
@@ -121,5 +147,6 @@ int main(void)
     RUN(test_halves__products);
     RUN(test_halves__casts_and_sums);
     RUN(test_halves__one_piece_of_work);
+    RUN(test_halves__views_and_dead_ends);
     return check_summary();
 }
