@@ -15,9 +15,13 @@
  * where a stage of a pipeline goes back through several micro batches in it,
  * the last of these. What the stage before waits for is sent before the sums
  * are waited for.
+ *
+ * Where ranks have different experts, gradients of these have buckets of their
+ * own, which the ranks reduce that have the same ones.
  */
 #include "core/base/bytes.h"
 #include "core/rewrite/shard_units.h"
+#include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
 #include "core/trace/meets.h"
@@ -32,10 +36,17 @@ struct placed {
     struct msim_emit_flat gradient;
     uint32_t bucket; /* NONE: none */
     bool closes;     /* the bucket is full with it */
+    bool expert;
 };
 
 struct bucket {
     struct msim_emit_flat flat;
+};
+
+/* Ranks that have the same parameters: of all, or of experts. */
+struct copies {
+    uint32_t ranks, group;
+    int64_t sequence;
 };
 
 struct ddp {
@@ -46,8 +57,9 @@ struct ddp {
     /* Of the pass at hand: buckets, and the statement behind which what they
      * sum is waited for. */
     uint32_t pass, n_buckets, end;
-    uint32_t *last; /* by life: the last statement of a pass that keeps it */
-    int64_t sequence;
+    uint32_t *last;  /* by life: the last statement of a pass that keeps it */
+    uint8_t *expert; /* by life: other ranks have the same; NULL: none has */
+    struct copies copies[2];   /* by whether it is */
     struct msim_shard_units u; /* ZeRO 1 */
 };
 
@@ -82,14 +94,38 @@ static bool sends(const struct msim_weave *w, uint32_t p)
     return end == w->a.n;
 }
 
+/* A bucket that is being filled, and the last statement that did. */
+struct filling {
+    uint32_t bucket, last; /* NONE: there is none */
+    double bytes;
+};
+
+/* Into the bucket that is open, or a new one of the `*n`. */
+static void fill(const struct ddp *c, struct filling *f, uint32_t s,
+                 uint32_t *n)
+{
+    struct placed *x = &c->placed[s];
+    double cap = c->r->bucket_mib > 0 ? c->r->bucket_mib : DEFAULT_MIB;
+
+    if (f->bucket == MSIM_NONE)
+        *f = (struct filling){.bucket = (*n)++};
+    x->bucket = f->bucket;
+    f->last = s;
+    f->bytes += (double)x->gradient.elems *
+                msim_dtype_bytes((enum msim_dtype)x->gradient.dtype);
+    if (f->bytes < (f->bucket ? cap : FIRST_MIB) * MSIM_MIB)
+        return;
+    x->closes = true;
+    f->bucket = MSIM_NONE;
+}
+
 /* Buckets are the same memory in all passes: the storage of bucket i of one
  * pass is that of another. */
 static void place(struct ddp *c, uint32_t p)
 {
     const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
-    double cap = c->r->bucket_mib > 0 ? c->r->bucket_mib : DEFAULT_MIB;
-    uint32_t n = 0, last = MSIM_NONE;
-    double bytes = 0;
+    struct filling open[2] = {{.bucket = MSIM_NONE}, {.bucket = MSIM_NONE}};
+    uint32_t n = 0;
 
     for (uint32_t s = pass->backward; s < pass->tail; s++)
         if (c->w->gradient[s] != MSIM_NONE)
@@ -99,18 +135,13 @@ static void place(struct ddp *c, uint32_t p)
 
         if (!gradient_of(c, s, &x->gradient) || c->last[c->w->gradient[s]] != s)
             continue;
-        x->bucket = n;
-        bytes += (double)x->gradient.elems *
-                 msim_dtype_bytes((enum msim_dtype)x->gradient.dtype);
-        last = s;
-        if (bytes < (n ? cap : FIRST_MIB) * MSIM_MIB)
-            continue;
-        x->closes = true;
-        bytes = 0;
-        n++;
+        x->expert = c->expert && c->expert[c->w->gradient[s]];
+        if (c->copies[x->expert].ranks > 1)
+            fill(c, &open[x->expert], s, &n);
     }
-    if (last != MSIM_NONE)
-        c->placed[last].closes = true;
+    for (int k = 0; k < 2; k++)
+        if (open[k].bucket != MSIM_NONE)
+            c->placed[open[k].last].closes = true;
 }
 
 static bool sends_message(const struct msim_weave *w, uint32_t s)
@@ -186,10 +217,13 @@ static enum msim_status send(struct ddp *c, uint32_t s)
     struct bucket *b = &c->buckets[x->bucket];
     struct msim_emit_flat from = own_gradient(c, s), to = from;
     struct msim_draft_place at = msim_weave_place(c->w, s);
+    struct copies *among = &c->copies[x->expert];
+    uint32_t group = d->group;
+    enum msim_status status;
     struct msim_weave_given g;
     struct msim_emit_message m = {"c10d::allreduce_",
                                   MSIM_COLL_ALL_REDUCE,
-                                  c->sequence + 1,
+                                  among->sequence + 1,
                                   b->flat,
                                   b->flat,
                                   0};
@@ -208,8 +242,23 @@ static enum msim_status send(struct ddp *c, uint32_t s)
         d->storage[c->w->gradient[s]] = to.storage;
     if (!x->closes)
         return MSIM_OK;
-    c->sequence++;
-    return msim_emit_collective(d, at, &m);
+    among->sequence++;
+    d->group = among->group;
+    status = msim_emit_collective(d, at, &m);
+    d->group = group;
+    return status;
+}
+
+static enum msim_status wait_for(struct ddp *c, const struct copies *among,
+                                 struct msim_draft_place at)
+{
+    uint32_t group = c->w->d.group;
+    enum msim_status status;
+
+    c->w->d.group = among->group;
+    status = msim_emit_wait(&c->w->d, at, among->sequence);
+    c->w->d.group = group;
+    return status;
 }
 
 /* After the last: what was summed goes back to the gradients. */
@@ -218,7 +267,9 @@ static enum msim_status finish(struct ddp *c)
     const struct msim_anatomy_pass *pass = &c->w->a.passes[c->pass];
     struct msim_draft_place at = msim_weave_place(c->w, c->end);
 
-    MSIM_TRY(msim_emit_wait(&c->w->d, at, c->sequence));
+    for (int k = 0; k < 2; k++)
+        if (c->copies[k].sequence)
+            MSIM_TRY(wait_for(c, &c->copies[k], at));
     for (uint32_t s = pass->backward; s < pass->tail && !c->r->bucket_views;
          s++) {
         struct msim_emit_flat to, from;
@@ -232,19 +283,38 @@ static enum msim_status finish(struct ddp *c)
     return MSIM_OK;
 }
 
+/* The shares of other ranks. */
+static enum msim_status gather(struct ddp *c, bool experts,
+                               struct msim_draft_place at)
+{
+    struct copies *among = &c->copies[experts];
+    uint32_t group = c->w->d.group;
+    enum msim_status status;
+
+    if (among->ranks <= 1)
+        return MSIM_OK;
+    c->w->d.group = among->group;
+    status = msim_shard_units_gather(&c->u, experts, among->ranks, at,
+                                     &among->sequence);
+    c->w->d.group = group;
+    return status;
+}
+
 /* ZeRO 1: one share of the step, then the other ranks' shares. */
 static enum msim_status update(struct ddp *c, uint32_t s)
 {
     struct msim_weave *w = c->w;
     const struct msim_draft_how how = {.at = msim_weave_place(w, s),
-                                       .share = msim_rewrite_copies(c->r)};
+                                       .share = c->copies[0].ranks,
+                                       .other_share = c->copies[1].ranks,
+                                       .others = c->expert};
 
     MSIM_TRY(msim_weave_copy_as(w, s, &how));
     if (!msim_weave_is_step(w, s) ||
         (s + 1 < w->a.n && w->a.rows[s + 1].role == MSIM_ANATOMY_OPTIMIZER))
         return MSIM_OK;
-    return msim_shard_units_gather(&c->u, msim_rewrite_copies(c->r), how.at,
-                                   &c->sequence);
+    MSIM_TRY(gather(c, false, how.at));
+    return gather(c, true, how.at);
 }
 
 static enum msim_status visit(void *ctx, uint32_t s)
@@ -267,17 +337,47 @@ static enum msim_status visit(void *ctx, uint32_t s)
     return s == c->end ? finish(c) : MSIM_OK;
 }
 
+/* Ranks that have had experts of their own and have the same ones now reduce
+ * gradients of these; what else they reduce is recorded. */
+static enum msim_status find_joined(struct ddp *c)
+{
+    const struct msim_trace *t = c->w->t;
+    uint32_t group = msim_experts_data_group(t);
+    bool reduces = false;
+
+    for (uint32_t i = 0; i < t->n_comms; i++)
+        reduces |= group != MSIM_NONE && t->comms[i].group == group;
+    if (group != MSIM_NONE && !reduces)
+        c->copies[1] = (struct copies){t->groups[group].size, group, 0};
+    return msim_expert_lives_find(&c->expert, c->w);
+}
+
+static enum msim_status find_copies(struct ddp *c)
+{
+    uint32_t copies = msim_rewrite_copies(c->r), ep = c->r->parallel.ep;
+
+    if (c->r->parallel.experts_join > 1 && copies <= 1)
+        return find_joined(c);
+    MSIM_TRY(msim_weave_spread(c->w, copies));
+    c->copies[0] = (struct copies){copies, c->w->d.group, 0};
+    if (ep <= 1)
+        return MSIM_OK;
+    c->copies[1] =
+        (struct copies){copies / ep, msim_experts_data_group(c->w->t), 0};
+    return msim_expert_lives_find(&c->expert, c->w);
+}
+
 static enum msim_status open(struct ddp *c)
 {
     size_t n = (size_t)c->w->a.n + 1;
 
-    MSIM_TRY(msim_weave_spread(c->w, msim_rewrite_copies(c->r)));
+    MSIM_TRY(find_copies(c));
     if (c->r->offload_states && c->r->shard == MSIM_SHARD_ZERO1)
         return msim_weave_refuse(c->w, "\"offload\" is not known of "
                                        "\"zero1\"; want it with \"fsdp\" or "
                                        "\"ddp\"");
     if (c->r->shard == MSIM_SHARD_ZERO1)
-        MSIM_TRY(msim_shard_units_find(&c->u, c->w, false));
+        MSIM_TRY(msim_shard_units_find(&c->u, c->w, false, c->expert));
     c->placed = malloc(n * sizeof(*c->placed));
     c->buckets = calloc(n, sizeof(*c->buckets));
     c->last = calloc((size_t)c->w->d.lives.n + 1, sizeof(*c->last));
@@ -298,11 +398,13 @@ enum msim_status msim_stage_ddp(struct msim_weave *w,
 
     if (status == MSIM_OK)
         status = msim_weave_walk(w, &c, visit);
-    if (status == MSIM_OK && !c.sequence && trains(w, 0))
+    if (status == MSIM_OK && !c.copies[0].sequence && c.copies[0].ranks > 1 &&
+        trains(w, 0))
         status = msim_weave_refuse(w, "no operator of the trace keeps a "
                                       "gradient (AccumulateGrad), so that "
                                       "none can be all-reduced");
     msim_shard_units_release(&c.u);
+    free(c.expert);
     free(c.placed);
     free(c.buckets);
     free(c.last);

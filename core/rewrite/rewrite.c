@@ -5,6 +5,8 @@
 
 #include "core/rewrite/gpu_form.h"
 #include "core/rewrite/split/context.h"
+#include "core/rewrite/split/experts.h"
+#include "core/rewrite/split/experts_joined.h"
 #include "core/rewrite/split/joined.h"
 #include "core/rewrite/stages.h"
 #include "core/rewrite/tensor.h"
@@ -46,6 +48,29 @@ static enum msim_status share_sequence(struct msim_trace **out,
     return msim_context_shorten_new(out, t, strings, r->parallel.cp, err);
 }
 
+static enum msim_status join_experts(struct msim_trace **out,
+                                     const struct msim_trace *t,
+                                     struct msim_strtab *strings,
+                                     const struct msim_rewrite *r,
+                                     struct msim_error *err)
+{
+    return msim_experts_joined_new(out, t, strings, r->parallel.experts_join,
+                                   err);
+}
+
+static enum msim_status spread_experts(struct msim_trace **out,
+                                       const struct msim_trace *t,
+                                       struct msim_strtab *strings,
+                                       const struct msim_rewrite *r,
+                                       struct msim_error *err)
+{
+    const struct msim_split *p = &r->parallel;
+    const struct msim_experts_how how = {p->ep, p->dp ? p->dp : 1,
+                                         p->cp ? p->cp : 1};
+
+    return msim_experts_spread_new(out, t, strings, &how, err);
+}
+
 static enum msim_status exchange_keys(struct msim_weave *w,
                                       const struct msim_rewrite *r)
 {
@@ -62,12 +87,13 @@ struct stage {
     whole_fn *whole;
 };
 
-#define N_STAGES 16
+#define N_STAGES 18
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
 {
-    return r->shard == MSIM_SHARD_DDP || r->shard == MSIM_SHARD_ZERO1 ||
+    return r->parallel.experts_join > 1 || r->shard == MSIM_SHARD_DDP ||
+           r->shard == MSIM_SHARD_ZERO1 ||
            (msim_rewrite_copies(r) > 1 && r->shard == MSIM_SHARD_NONE);
 }
 
@@ -88,18 +114,22 @@ static bool repeats(const struct msim_rewrite *r)
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
+        {NULL, r->parallel.experts_join > 1, true, join_experts},
         {NULL, r->parallel.joins > 1, true, join_ranks},
         {msim_stage_repeat, repeats(r), true, NULL},
         {NULL, r->parallel.cp > 1, true, share_sequence},
         {NULL, r->parallel.tp > 1, true, share_out},
         {exchange_keys, r->parallel.cp > 1, true, NULL},
+        {NULL, r->parallel.ep > 1, true, spread_experts},
         {msim_stage_mixed, r->autocast || r->mixed, false, NULL},
         {msim_stage_fp8, r->fp8, false, NULL},
         {msim_stage_recompute, r->recompute_every > 0, false, NULL},
         {msim_stage_offload_activations, r->offload_activations, false, NULL},
         {msim_stage_accumulate, r->accumulate || r->anew, false, NULL},
         {msim_stage_pipeline, is_split(&r->parallel), true, NULL},
-        {msim_stage_ddp, is_ddp(r), r->parallel.dp > 1 || r->parallel.cp > 1,
+        {msim_stage_ddp, is_ddp(r),
+         r->parallel.dp > 1 || r->parallel.cp > 1 ||
+             r->parallel.experts_join > 1,
          NULL},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false, NULL},
         {msim_stage_optimizer_bits, r->optimizer_8bit, false, NULL},

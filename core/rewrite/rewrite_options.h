@@ -44,6 +44,8 @@ struct msim_split {
     uint32_t tp, pp, vp;
     uint32_t cp;            /* ranks that share every sequence */
     uint32_t dp;            /* as msim_rewrite.world, which is as many */
+    uint32_t ep;            /* of the copies, ranks that have different experts
+                             */
     uint32_t micro_batches; /* of a step, each of the recorded batch */
     bool rows;      /* with tp: tokens are shared out between products, too */
     bool rows_said; /* that is stated */
@@ -51,10 +53,12 @@ struct msim_split {
     const uint32_t *blocks; /* of layers, by stage: `pp` numbers; NULL: evenly.
                                Whoever sets it owns it */
     bool whole;             /* recorded stages of a pipeline become one rank */
-    uint32_t joins;    /* recorded tensor parallel ranks that become one; 0, 1:
-                          none do */
-    uint32_t recorded; /* ranks of the recorded job; 0: one */
-    uint32_t stage;    /* whose trace is made, from 0 */
+    uint32_t joins; /* recorded tensor parallel ranks that become one; 0, 1:
+                       none do */
+    uint32_t experts_join; /* recorded ranks whose experts one has; 0, 1: as
+                              recorded */
+    uint32_t recorded;     /* ranks of the recorded job; 0: one */
+    uint32_t stage;        /* whose trace is made, from 0 */
 };
 
 /* Repetitions of one trace that are changed beside the first. */

@@ -418,7 +418,7 @@ static enum msim_status update(struct sharding *c, uint32_t s)
     for (uint32_t i = 0; i < c->u.n; i++)
         c->held[i].gradient = 0;
     return c->r->shard == MSIM_SHARD_ZERO2 && msim_weave_is_step(w, s)
-               ? msim_shard_units_gather(&c->u, c->r->world, how.at,
+               ? msim_shard_units_gather(&c->u, false, c->r->world, how.at,
                                          &c->sequence)
                : MSIM_OK;
 }
@@ -448,7 +448,7 @@ static enum msim_status open(struct sharding *c)
             c->w, "what is offloaded must be shared out; want \"offload\" with "
                   "\"fsdp\" or \"shard_grad_op\" of several ranks, with "
                   "\"ddp\", or alone");
-    MSIM_TRY(msim_shard_units_find(&c->u, c->w, c->r->mixed != 0));
+    MSIM_TRY(msim_shard_units_find(&c->u, c->w, c->r->mixed != 0, NULL));
     c->held = calloc((size_t)c->u.n + 1, sizeof(*c->held));
     if (!c->held)
         return MSIM_ENOMEM;

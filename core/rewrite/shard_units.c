@@ -15,8 +15,9 @@ uint32_t msim_shard_units_of(const struct msim_shard_units *u, uint32_t s)
 
     if (u->norm && u->norm[s] != MSIM_NONE)
         return u->norm[s];
-    return block == MSIM_NONE || u->in_pass[block] >= u->n ? 0
-                                                           : u->in_pass[block];
+    return block == MSIM_NONE || u->in_pass[block] >= u->together
+               ? 0
+               : u->in_pass[block];
 }
 
 struct msim_shard_span *msim_shard_units_span(const struct msim_shard_units *u,
@@ -121,6 +122,7 @@ static void note_parameter(struct msim_shard_units *u, struct seen *seen,
 {
     uint8_t role = u->w->a.rows[s].role;
     struct seen *x = &seen[e->life];
+    uint32_t first;
 
     x->device = e->arg->device;
     if (role == MSIM_ANATOMY_OPTIMIZER) {
@@ -129,10 +131,11 @@ static void note_parameter(struct msim_shard_units *u, struct seen *seen,
     }
     if (role != MSIM_ANATOMY_FORWARD)
         return;
+    first = u->apart && u->apart[e->life] ? u->together : 0;
     if (!x->computed)
-        u->of[e->life] = msim_shard_units_of(u, s);
-    else if (u->of[e->life] != msim_shard_units_of(u, s))
-        u->of[e->life] = 0;
+        u->of[e->life] = first + msim_shard_units_of(u, s);
+    else if (u->of[e->life] != first + msim_shard_units_of(u, s))
+        u->of[e->life] = first;
     x->computed = e->arg->dtype;
 }
 
@@ -263,15 +266,20 @@ static enum msim_status find_spans(struct msim_shard_units *u)
  */
 
 enum msim_status msim_shard_units_find(struct msim_shard_units *u,
-                                       struct msim_weave *w, bool norms)
+                                       struct msim_weave *w, bool norms,
+                                       const uint8_t *apart)
 {
     size_t lives = (size_t)w->d.lives.n + 1;
     int64_t elems = 0;
 
-    *u = (struct msim_shard_units){.w = w, .n = count_units(&w->a)};
+    *u = (struct msim_shard_units){
+        .w = w, .n = count_units(&w->a), .apart = apart};
     MSIM_TRY(number_blocks(u));
     if (norms)
         MSIM_TRY(find_norms(u));
+    u->together = u->n;
+    if (apart)
+        u->n *= 2;
     u->rows = calloc(u->n, sizeof(*u->rows));
     u->of = malloc(lives * sizeof(*u->of));
     if (!u->rows || !u->of)
@@ -325,12 +333,13 @@ enum msim_status msim_shard_units_view(struct msim_shard_units *u,
     return MSIM_OK;
 }
 
-enum msim_status msim_shard_units_gather(struct msim_shard_units *u,
+enum msim_status msim_shard_units_gather(struct msim_shard_units *u, bool apart,
                                          uint32_t ranks,
                                          struct msim_draft_place at,
                                          int64_t *sequence)
 {
-    for (uint32_t i = 0; i < u->n; i++) {
+    for (uint32_t i = apart ? u->together : 0; i < (apart ? u->n : u->together);
+         i++) {
         const struct msim_shard_unit *row = &u->rows[i];
         struct msim_emit_message m = {
             "c10d::_allgather_base_",

@@ -25,10 +25,12 @@ struct msim_shard_units {
     struct msim_weave *w;
     struct msim_shard_unit *rows;
     uint32_t n;
-    uint32_t *of;              /* by life: of a parameter, else NONE */
-    uint32_t *in_pass;         /* by block: its number in its pass, from 1 */
-    uint32_t *norm;            /* by statement: the unit of a batch norm, or
-                                  NONE */
+    uint32_t together;    /* unit i + together has what of unit i is apart */
+    const uint8_t *apart; /* by life; NULL: none is, and there are no such */
+    uint32_t *of;         /* by life: of a parameter, else NONE */
+    uint32_t *in_pass;    /* by block: its number in its pass, from 1 */
+    uint32_t *norm;       /* by statement: the unit of a batch norm, or
+                             NONE */
     uint32_t *members, *first; /* lives of unit i: [first[i], first[i + 1]) */
     struct msim_shard_span *span; /* by pass and unit */
 };
@@ -36,12 +38,14 @@ struct msim_shard_units {
 /*
  * With `norms` each batch norm is a unit of its own, as FSDP's automatic
  * wrapping makes it under mixed precision (MixedPrecision:
- * _module_classes_to_ignore). Release in any case. EUSAGE where no parameter is
- * found; ENOMEM.
+ * _module_classes_to_ignore). Parameters that are marked in `apart`, by life,
+ * which other ranks share, are units of their own. Release in any case. EUSAGE
+ * where no parameter is found; ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shard_units_find(struct msim_shard_units *u,
-                                       struct msim_weave *w, bool norms);
+                                       struct msim_weave *w, bool norms,
+                                       const uint8_t *apart);
 void msim_shard_units_release(struct msim_shard_units *u);
 
 /* Name every unit as a whole: its parameters are views of one tensor. */
@@ -54,11 +58,12 @@ void msim_shard_units_put(struct msim_shard_units *u, uint32_t unit,
                           uint32_t storage);
 
 /*
- * Each of `ranks` has updated one share of every unit, which is whole on all of
- * them: all-gather the shares, and wait. `*sequence` counts collectives.
+ * Each of `ranks` has updated one share of every unit, of those that are apart
+ * or of the others, which is whole on all of them: all-gather the shares, and
+ * wait. `*sequence` counts collectives.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_shard_units_gather(struct msim_shard_units *u,
+enum msim_status msim_shard_units_gather(struct msim_shard_units *u, bool apart,
                                          uint32_t ranks,
                                          struct msim_draft_place at,
                                          int64_t *sequence);

@@ -155,6 +155,8 @@ static void change_split(struct making *k)
         set(k, MSIM_GIVEN_tp, k->whole->tp / p->joins);
     if (p->cp > 1)
         set(k, MSIM_GIVEN_cp, p->cp);
+    if (p->ep > 1)
+        set(k, MSIM_GIVEN_ep, p->ep);
     if (p->pp > 1) {
         k->is &= k->whole->pp == 1 && is_by_rule(k, p);
         set(k, MSIM_GIVEN_pp, p->pp);

@@ -168,14 +168,6 @@ static uint32_t read_copies(struct msim_fields *in)
     return (uint32_t)n;
 }
 
-/* A split that no recorded step can be given. */
-static void refuse_split(struct msim_fields *in, const char *key,
-                         const char *lacks)
-{
-    if (msim_field_int(in, key, 1, 1) != 1)
-        msim_field_refuse(in, key, lacks);
-}
-
 /* Blocks of layers of each stage, of which there are `pp`. */
 static void read_stages(struct msim_change_reader *r, struct msim_fields *in,
                         struct msim_split *p)
@@ -250,6 +242,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     p->vp = read_parts(&in, "vp");
     read_stages(r, &in, p);
     p->cp = read_parts(&in, "cp");
+    p->ep = read_parts(&in, "ep");
     p->dp = read_copies(&in);
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);
@@ -261,14 +254,11 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     if (differ(p->micro_batches, w->accumulate))
         msim_change_contradicts(r, &in, "micro_batches",
                                 "as many as \"accumulate\"");
-    refuse_split(&in, "ep",
-                 "1: a recorded step does not say which tokens go to which "
-                 "expert");
     msim_fields_close(r->f, &in);
     if (p->dp > 1)
         w->world = p->dp;
-    r->row->other_target |=
-        p->tp > 0 || p->pp > 0 || p->cp > 1 || p->dp > 1 || p->micro_batches;
+    r->row->other_target |= p->tp > 0 || p->pp > 0 || p->cp > 1 || p->ep > 0 ||
+                            p->dp > 1 || p->micro_batches;
 }
 
 #define STRATEGIES                                                             \

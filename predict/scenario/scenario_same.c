@@ -3,6 +3,7 @@
  */
 #include "predict/scenario/scenario_same.h"
 
+#include "core/rewrite/split/experts_joined.h"
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/split/whole.h"
 #include "core/rewrite/tensor.h"
@@ -71,7 +72,7 @@ static enum msim_status drop_micro_batches(struct msim_rewrite *r,
                                            struct msim_error *err)
 {
     struct msim_split *p = &r->parallel;
-    bool spread = p->tp > 1 || p->pp > 1 || p->cp > 1 || p->dp > 1;
+    bool spread = p->tp > 1 || p->pp > 1 || p->cp > 1 || p->dp > 1 || p->ep > 1;
     enum msim_status status;
     uint32_t n;
 
@@ -97,10 +98,13 @@ static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
 {
     struct msim_split *p = &r->parallel;
 
-    if (!p->dp && (p->tp > 1 || p->pp > 1 || p->cp > 1 || p->micro_batches))
+    if (p->ep > 1 && !p->dp && !r->world)
+        r->world = p->ep; /* each with tokens of its own */
+    if (!p->dp &&
+        (p->ep > 1 || p->tp > 1 || p->pp > 1 || p->cp > 1 || p->micro_batches))
         p->dp = r->world;
-    if (r->shard > MSIM_SHARD_ZERO1 && p->tp <= 1 && p->pp <= 1 && p->cp <= 1 &&
-        !p->micro_batches && msim_job_world(job) <= 1)
+    if (r->shard > MSIM_SHARD_ZERO1 && p->ep <= 1 && p->tp <= 1 && p->pp <= 1 &&
+        p->cp <= 1 && !p->micro_batches && msim_job_world(job) <= 1)
         p->dp = 0; /* "world" has the number, too */
 }
 
@@ -146,6 +150,28 @@ static void settle_shares(struct msim_split *p, const struct msim_job *job)
     p->tp = 0;
 }
 
+/* Experts on as many ranks as are recorded, or on fewer. */
+static enum msim_status settle_experts(struct msim_split *p,
+                                       const struct msim_job *job,
+                                       struct msim_error *err)
+{
+    uint32_t ranks;
+
+    if (!p->ep || !job->n_ranks)
+        return MSIM_OK;
+    MSIM_TRY(msim_experts_recorded_ranks(&ranks, job->ranks[0]));
+    if (!ranks || ranks < p->ep)
+        return MSIM_OK;
+    if (ranks % p->ep)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "parallel.ep is %u, but experts of the trace are on "
+                         "%u ranks; want a number that divides these",
+                         p->ep, ranks);
+    p->experts_join = ranks / p->ep;
+    p->ep = 0;
+    return MSIM_OK;
+}
+
 enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
                                          const struct msim_inputs *in,
                                          const struct msim_target *to,
@@ -160,6 +186,7 @@ enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
         MSIM_TRY(msim_tensor_check_recorded(in->job->ranks[0],
                                             &s->rewrite.parallel, err));
     settle_stages(&s->rewrite.parallel, in->job);
+    MSIM_TRY(settle_experts(&s->rewrite.parallel, in->job, err));
     settle_copies(&s->rewrite, in->job);
     settle_shares(&s->rewrite.parallel, in->job);
     if (s->rewrite.world == msim_job_world(in->job) && !s->rewrite.shard &&

@@ -40,7 +40,8 @@ MODELS = {
 }
 SEQUENCE, PASSES = 2048, 8
 
-# tp, pp, vp, dp, schedule; and cp, where ranks share sequences
+# tp, pp, vp, dp, schedule; cp, where ranks share sequences; ep, where they have different
+# experts; zero
 STRATEGIES = {
     "8 x 4096": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 1, "1f1b"), (1, 8, 1, 1, "1f1b"),
@@ -66,21 +67,35 @@ STRATEGIES = {
         (1, 1, 1, 1, "1f1b", 2), (1, 2, 1, 1, "1f1b", 2), (2, 1, 1, 1, "1f1b", 2)],
     "experts": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 1, "1f1b"), (1, 2, 2, 1, "interleaved"),
-        (1, 2, 1, 1, "zero-bubble"), (1, 1, 1, 4, "1f1b"), (1, 4, 1, 2, "1f1b")],
+        (1, 2, 1, 1, "zero-bubble"), (1, 1, 1, 4, "1f1b"), (1, 4, 1, 2, "1f1b"),
+        (2, 1, 1, 1, "1f1b"), (2, 2, 1, 2, "1f1b"),
+        (1, 1, 1, 2, "1f1b", 1, 2), (1, 1, 1, 4, "1f1b", 1, 4), (1, 1, 1, 8, "1f1b", 1, 8),
+        (1, 1, 1, 4, "1f1b", 1, 2), (1, 2, 1, 2, "1f1b", 1, 2), (1, 4, 1, 4, "1f1b", 1, 4),
+        (1, 2, 2, 2, "interleaved", 1, 2), (1, 2, 1, 2, "zero-bubble", 1, 2),
+        (2, 1, 1, 2, "1f1b", 1, 2), (4, 1, 1, 8, "1f1b", 1, 8), (2, 2, 1, 2, "zero-bubble", 1, 2),
+        (1, 1, 1, 2, "1f1b", 1, 2, 1), (1, 1, 1, 4, "1f1b", 1, 2, 1),
+        (2, 2, 1, 4, "1f1b", 1, 2, 1)],
 }
 
 
-PARTS = ("tp", "pp", "vp", "dp", "schedule", "cp")
+PARTS = ("tp", "pp", "vp", "dp", "schedule", "cp", "ep", "zero")
+USUAL = (1, 1, 1, 1, "1f1b", 1, 1, 0)
 
 
 def parts_of(split):
-    return dict(zip(PARTS, (*split, 1)))
+    return dict(zip(PARTS, (*split, *USUAL[len(split):])))
+
+
+def changes_of(split):
+    parts = parts_of(split)
+    zero = parts.pop("zero")
+    return [{"parallel": parts}, *([{"shard": f"zero{zero}"}] if zero else [])]
 
 
 def name_of(split):
     of = parts_of(split)
-    shared = f"-cp{of['cp']}" if of["cp"] > 1 else ""
-    return f"tp{of['tp']}-pp{of['pp']}-vp{of['vp']}-dp{of['dp']}-{of['schedule']}{shared}"
+    more = "".join(f"-{k}{of[k]}" for k in ("cp", "ep", "zero") if of[k] != USUAL[PARTS.index(k)])
+    return f"tp{of['tp']}-pp{of['pp']}-vp{of['vp']}-dp{of['dp']}-{of['schedule']}{more}"
 
 
 class Asking:
@@ -115,7 +130,7 @@ class Asking:
                 max(rank["memory_bytes"]["peak"] for rank in told["ranks_detail"]))
 
     def change(self, at, splits):
-        rows = [{"name": name_of(s), "changes": [{"parallel": parts_of(s)}]} for s in splits]
+        rows = [{"name": name_of(s), "changes": changes_of(s)} for s in splits]
         (self.folder / "w.json").write_text(json.dumps({"scenarios": rows}))
         to = at.with_name(at.name + "-changed")
         self.run("whatif", "--platform", "h100", self.folder / "w.json", at, "--write", to)

@@ -159,7 +159,7 @@ refuse '{"vp": 2, "stages": [7, 1]}' 'parallel.stages[1] is 1, want a whole numb
 refuse '{"pp": 2, "schedule": "dualpipe"}' 'parallel.schedule'
 refuse '{"pp": 2, "schedule": "interleaved"}' 'parallel.schedule'
 refuse '{"vp": 2}' 'parallel.vp'
-refuse '{"ep": 2}' 'parallel.ep'
+refuse '{"ep": 0}' 'parallel.ep is 0'
 refuse '{"cp": 0}' 'parallel.cp is 0'
 refuse '{"cp": 4096, "dp": 1000}' 'parallel.cp is 4096, want at most 1,000,000 ranks with those of "dp"'
 

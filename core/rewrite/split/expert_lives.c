@@ -9,7 +9,8 @@
 uint32_t msim_experts_data_group(const struct msim_trace *t)
 {
     for (uint32_t i = 0; i < t->n_groups; i++)
-        if (!strncmp(msim_trace_text(t, t->groups[i].name),
+        if (t->groups[i].size > 1 &&
+            !strncmp(msim_trace_text(t, t->groups[i].name),
                      MSIM_EXPERTS_DATA_GROUP, strlen(MSIM_EXPERTS_DATA_GROUP)))
             return i;
     return MSIM_NONE;

@@ -9,7 +9,8 @@
 /* The group of ranks that have the same experts: its name. */
 #define MSIM_EXPERTS_DATA_GROUP "expert data"
 
-/* That group of `t`; NONE: no other rank has the same. */
+/* That group of `t`; NONE: no other rank has the same, or a rank is a group of
+ * its own. */
 uint32_t msim_experts_data_group(const struct msim_trace *t);
 
 /*

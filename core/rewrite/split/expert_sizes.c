@@ -63,6 +63,8 @@ static void look_at_weights(struct msim_expert_sizes *x, uint32_t op)
     a = e;
     if (!msim_lives_next(&e) || !are_weights(x, &e))
         return;
+    if (class_at(x, &e, 0) == MSIM_NONE)
+        x->single = op;
     name_size(x, class_at(x, &e, 0), MSIM_EXPERT_COUNT);
     if (a.arg->n == 3 && class_at(x, &a, 1) == MSIM_NONE)
         x->lone = op;
@@ -115,7 +117,13 @@ static void look_at_product(struct msim_expert_sizes *x, uint32_t op)
         x->op = op;
 }
 
-/* Whoever else names such memory as a matrix has all rows in it. */
+static bool counts_rows(const struct msim_expert_sizes *x, uint32_t class)
+{
+    return class != MSIM_NONE && x->of[class] == MSIM_EXPERT_ROWS;
+}
+
+/* Whoever else names such memory as a matrix has all rows in it; turned, they
+ * are last. */
 static void name_rows(struct msim_expert_sizes *x, uint32_t op)
 {
     const struct msim_trace *t = x->s->t;
@@ -126,8 +134,11 @@ static void name_rows(struct msim_expert_sizes *x, uint32_t op)
 
         while (msim_lives_next(&e))
             if (e.life != MSIM_NONE && e.arg->n == 2 && x->rows[e.life] &&
-                x->rows[e.life] == msim_arg_elems(t, e.arg))
-                name_size(x, class_at(x, &e, 0), MSIM_EXPERT_ROWS);
+                x->rows[e.life] == msim_arg_elems(t, e.arg) &&
+                !counts_rows(x, class_at(x, &e, 1)))
+                name_size(x,
+                          class_at(x, &e, e.arg->layout == MSIM_LAYOUT_TURNED),
+                          MSIM_EXPERT_ROWS);
     }
 }
 
@@ -139,7 +150,8 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
 {
     uint32_t n = s->t->n_ops;
 
-    *x = (struct msim_expert_sizes){.s = s, .op = MSIM_NONE, .lone = MSIM_NONE};
+    *x = (struct msim_expert_sizes){
+        .s = s, .op = MSIM_NONE, .lone = MSIM_NONE, .single = MSIM_NONE};
     x->of = calloc((size_t)s->n_classes + 1, 1);
     x->product = calloc((size_t)n + 1, 1);
     x->rows = calloc((size_t)s->lives.n + 1, sizeof(*x->rows));

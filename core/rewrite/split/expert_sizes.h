@@ -29,8 +29,9 @@ struct msim_expert_sizes {
     uint64_t *rows;   /* by life of the sizes: elements of what experts are
                          given or make; 0: it is none */
     uint32_t op;      /* the first such; NONE: there are no experts */
-    uint32_t lone; /* one whose experts are given one row each, a size that is
-                      in no class; NONE: none is */
+    uint32_t lone;    /* one whose experts are given one row each, a size that
+                         is in no class; NONE: none is */
+    uint32_t single;  /* likewise one that has one expert */
 };
 
 /* `s` must live as long. Release in any case. ENOMEM. */

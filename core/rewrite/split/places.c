@@ -150,12 +150,14 @@ static void spread(const struct spreading *x, uint32_t from, uint32_t to,
     }
 }
 
-/* Is the statement there for the one behind it? */
+/* Is the statement there for the one behind it? Memory is, too, which stands
+ * for a gradient where a writer of traces does not say how that is made. */
 static bool is_for_next(const struct msim_weave *w, uint32_t s)
 {
     const char *name = msim_trace_text(w->t, w->t->ops[w->a.rows[s].op].name);
 
-    return !strcmp(name, MSIM_EMIT_GATHER) || !strcmp(name, MSIM_EMIT_AGAIN);
+    return !strcmp(name, MSIM_EMIT_GATHER) || !strcmp(name, MSIM_EMIT_AGAIN) ||
+           !strcmp(name, MSIM_EMIT_DISPATCH) || !strcmp(name, "aten::empty");
 }
 
 static void spread_pass(struct spreading *x, uint32_t pass)

@@ -247,17 +247,28 @@ static uint8_t type_of(const struct msim_draft *d, const struct msim_arg *a,
     return how->from != how->to && a->dtype == how->from ? how->to : a->dtype;
 }
 
+static uint32_t share_of(const struct msim_draft *d, uint32_t id,
+                         const struct msim_draft_how *how)
+{
+    uint32_t life = id == MSIM_NONE ? MSIM_NONE : d->lives.of[id];
+
+    return how->others && life != MSIM_NONE && how->others[life]
+               ? how->other_share
+               : how->share;
+}
+
 /* Tensor `id` of the recorded list, as the copy has it. */
 static enum msim_status change_tensor(struct msim_draft *d, struct msim_arg *a,
                                       uint32_t id,
                                       const struct msim_draft_how *how)
 {
-    bool whole = how->share <= 1;
+    uint32_t share = share_of(d, id, how);
+    bool whole = share <= 1;
 
     a->dtype = type_of(d, a, id, how);
     MSIM_TRY(resize(d, a, id, how, &whole));
-    if (how->share > 1)
-        MSIM_TRY(cut(d, a, how->share));
+    if (share > 1)
+        MSIM_TRY(cut(d, a, share));
     if (how->device)
         a->device = how->device;
     return id == MSIM_NONE ? MSIM_OK : copy_id(d, id, whole);
@@ -362,8 +373,9 @@ static enum msim_status add_comm(struct msim_draft *d,
 
 static bool is_plain(const struct msim_draft_how *how)
 {
-    return how->share <= 1 && how->from == how->to && !how->device &&
-           !how->types && !how->pick && !how->kept && !how->resize;
+    return how->share <= 1 && !how->others && how->from == how->to &&
+           !how->device && !how->types && !how->pick && !how->kept &&
+           !how->resize;
 }
 
 static enum msim_status copy_side(struct msim_draft *d, uint32_t *block,

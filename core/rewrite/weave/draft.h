@@ -80,8 +80,10 @@ typedef void msim_draft_resize_fn(void *ctx, const struct msim_arg *arg,
 /* How a copy differs. */
 struct msim_draft_how {
     struct msim_draft_place at;
-    uint32_t share;   /* above 1: its tensors are one share of so many, flat,
-                         the rest rounded up */
+    uint32_t share; /* above 1: its tensors are one share of so many, flat,
+                       the rest rounded up */
+    uint32_t other_share;  /* likewise of those that are marked in `others` */
+    const uint8_t *others; /* by life; NULL: none is */
     uint8_t from, to; /* enum msim_dtype: tensors of `from` are of `to`; both
                          UNKNOWN: as they are */
     uint8_t device;   /* enum msim_device of its tensors; UNKNOWN: as it is */

@@ -14,11 +14,13 @@
 #define MSIM_EMIT_BEHIND_GRADIENT                                              \
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 
-/* What runs in backward, so that it counts as that: forward once more, and rows
- * that are gathered, both for the statement behind. */
+/* What runs in backward, so that it counts as that: forward once more, rows
+ * that are gathered and rows that go to experts, all for the statement behind.
+ */
 #define MSIM_EMIT_BACKWARD "autograd::engine::evaluate_function: "
 #define MSIM_EMIT_AGAIN    MSIM_EMIT_BACKWARD "CheckpointBackward"
 #define MSIM_EMIT_GATHER   MSIM_EMIT_BACKWARD "TensorParallelGather"
+#define MSIM_EMIT_DISPATCH MSIM_EMIT_BACKWARD "ExpertParallelDispatch"
 
 struct msim_emit_flat {
     int64_t elems;

@@ -181,7 +181,7 @@ static void test_parallel__is_read(void)
 {
     struct made_change m = made_change(
         "{\"parallel\":{\"tp\":4096,\"pp\":3,\"vp\":2,\"stages\":[2,10000,4],"
-        "\"dp\":1000000,\"micro_batches\":4096,\"ep\":1,\"cp\":1,"
+        "\"dp\":1000000,\"micro_batches\":4096,\"ep\":6,\"cp\":1,"
         "\"schedule\":\"interleaved\",\"sequence_parallel\":false}}");
     const struct msim_split *p = &m.settings->rewrite.parallel;
 
@@ -190,6 +190,7 @@ static void test_parallel__is_read(void)
     CHECK_UINT(p->pp, 3);
     CHECK_UINT(p->vp, 2);
     CHECK_UINT(p->dp, 1000000);
+    CHECK_UINT(p->ep, 6);
     CHECK_UINT(p->micro_batches, 4096);
     CHECK_UINT(m.settings->rewrite.world, 1000000);
     CHECK(!p->rows && p->rows_said);
@@ -219,6 +220,7 @@ static void test_parallel__other_target(void)
     check_other("{\"parallel\":{\"pp\":1}}", true);
     check_other("{\"parallel\":{\"pp\":2}}", true);
     check_other("{\"parallel\":{\"dp\":2}}", true);
+    check_other("{\"parallel\":{\"ep\":1}}", true);
     check_other("{\"parallel\":{\"micro_batches\":1}}", true);
 }
 
@@ -272,9 +274,10 @@ static void test_parallel__refuses(void)
                          "parallel.pp is 0, want a whole number from 1");
     check_change_refused("{\"parallel\":{\"dp\":0}}",
                          "parallel.dp is 0, want a whole number from 1");
-    check_change_refused("{\"parallel\":{\"ep\":2}}",
-                         "parallel.ep is 2, want 1: a recorded step does not "
-                         "say which tokens go to which expert");
+    check_change_refused("{\"parallel\":{\"ep\":4097}}",
+                         "parallel.ep is 4097, want at most 4096");
+    check_change_refused("{\"parallel\":{\"ep\":0}}",
+                         "parallel.ep is 0, want a whole number from 1");
     check_change_refused("{\"parallel\":{\"cp\":4097}}",
                          "parallel.cp is 4097, want at most 4096");
     check_change_refused("{\"parallel\":{\"cp\":2,\"dp\":500001}}",

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# whatif: experts on several ranks, beside what is written of the job that is trained so, and back.
+. "$(dirname "$0")/lib.bash"
+in_turn core/rewrite/split core/rewrite/ddp.c plan/synth
+
+cat >"$folder/m.json" <<'JSON'
+{"name": "experts", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
+ "positions": "rope", "bias": false, "layers": 4, "hidden": 2048, "heads": 16, "kv_heads": 8,
+ "ffn": 5632, "vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1408}}
+JSON
+write() { # DIR MEMBERS: the traces of such a strategy, without their description
+    echo "{$2, \"micro_batch\": 1, \"sequence\": 2048, \"precision\": \"bf16\"}" >"$folder/s.json"
+    run synth "$folder/m.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+    rm -f "$folder/$1/synth.json"
+}
+figure() { # DIR FIGURE: what predict --json says of it
+    "$MYSTIQUE_SIM" --platform h100 --json "$folder/$1" 2>/dev/null |
+        grep -oE "\"$2\": (\{\"predicted\": |\{\"peak\": )?[0-9.e+]+" |
+        head -1 | grep -oE '[0-9.e+]+$'
+}
+change() { # DIR NAME CHANGES: into DIR.NAME
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $3}]}" >"$folder/w.json"
+    run whatif --platform h100 "$folder/w.json" "$folder/$1" --write "$folder/all"
+    want_rc 0
+    mv "$folder/all/x" "$folder/$1.$2" || complain "nothing is written of $3: $out"
+    rm -r "$folder/all"
+}
+close_to() { # DIR DIR SHARE OF_MEMORY
+    for what in period_us:$3 memory_bytes:$4; do
+        awk -v a="$(figure "$1" "${what%:*}")" -v b="$(figure "$2" "${what%:*}")" -v s="${what#*:}" \
+            'BEGIN { exit !(a > b * (1 - s) && a < b * (1 + s)) }' ||
+            complain "${what%:*} of $1: $(figure "$1" "${what%:*}"), of $2 $(figure "$2" "${what%:*}")"
+    done
+}
+# Products of experts with their sizes, and what ranks exchange for them, in order.
+steps() { # TRACE
+    python3 - "$1" <<'PY'
+import json, sys
+for node in sorted(json.load(open(sys.argv[1]))["nodes"], key=lambda n: n["id"]):
+    told = {a["name"]: a.get("value") for a in node["attrs"]}
+    if "bmm" in node["name"]:
+        print(*node["inputs"]["shapes"])
+    elif str(told.get("collective_name", "")).replace("_", "").startswith("alltoall"):
+        print(told["in_msg_nelems"], told["out_msg_nelems"], told["pg_size"])
+PY
+}
+same_steps() { # DIR DIR
+    for file in "$folder/$2"/rank-*.et.json; do
+        there=$(steps "$folder/$1/$(basename "$file")")
+        [ -n "$there" ] && [ "$there" = "$(steps "$file")" ] || complain "products and exchanges of $1, $file"
+    done
+}
+
+write one '"gpus": 1, "global_batch": 8'
+write two '"gpus": 2, "dp": 2, "ep": 2, "global_batch": 16'
+write pairs '"gpus": 4, "dp": 4, "ep": 2, "zero": 1, "global_batch": 32'
+write stages '"gpus": 4, "pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble", "global_batch": 16'
+write shares '"gpus": 4, "tp": 2, "dp": 2, "ep": 2, "global_batch": 16'
+change one two '[{"parallel": {"ep": 2}}]'
+change one pairs '[{"parallel": {"dp": 4, "ep": 2}}, {"shard": "zero1"}]'
+change one stages '[{"parallel": {"pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble"}}]'
+change one shares '[{"parallel": {"tp": 2, "dp": 2, "ep": 2}}]'
+for name in two pairs stages shares; do
+    close_to one.$name $name 0.01 0.003
+    same_steps one.$name $name
+done
+# Experts are half, and so are gradients and states of them; with two of four copies the same experts, these
+# reduce and gather among themselves.
+groups() { # TRACE NAME: how often a group of that name exchanges how many numbers in all
+    python3 - "$1" "$2" <<'PY'
+import json, sys
+of = [n for n in json.load(open(sys.argv[1]))["nodes"] if n["name"].startswith("c10d::")]
+told = [{a["name"]: a.get("value") for a in n["attrs"]} for n in of]
+print(sum(t["in_msg_nelems"] for t in told if str(t["pg_name"]).startswith(sys.argv[2]) and
+          "reduce" in t["collective_name"]))
+PY
+}
+experts=$((4 * 4 * 3 * 2048 * 1408)) # numbers of four experts of four layers
+[ "$(groups "$folder/one.pairs/rank-0.et.json" "expert data")" = $experts ] ||
+    complain "gradients of experts: $(groups "$folder/one.pairs/rank-0.et.json" "expert data"), want $experts"
+[ "$(groups "$folder/one.two/rank-0.et.json" expert)" = 0 ] || complain "gradients of experts that nobody else has"
+
+# Back, from what is written and from what was changed.
+write copies '"gpus": 2, "dp": 2, "global_batch": 16'
+change two back '[{"parallel": {"ep": 1}}]'
+change one.two back '[{"parallel": {"ep": 1}}]'
+for name in two.back one.two.back; do
+    close_to $name copies 0.01 0.001
+    same_steps $name copies
+    [ "$(groups "$folder/$name/rank-0.et.json" "expert data")" = $((2 * experts)) ] ||
+        complain "gradients of experts that both have: $(groups "$folder/$name/rank-0.et.json" "expert data")"
+done
+write four '"gpus": 4, "dp": 4, "ep": 4, "global_batch": 32'
+write half '"gpus": 4, "dp": 4, "ep": 2, "global_batch": 32'
+change four back '[{"parallel": {"ep": 2}}]'
+close_to four.back half 0.01 0.001
+same_steps four.back half
+same() { # DIR CHANGES: nothing is changed
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
+    run whatif --platform h100 --csv "$folder/w.json" "$folder/$1"
+    want_rc 0
+    [ "$(grep ^base, "$folder/out" | cut -d, -f2-)" = "$(grep ^x, "$folder/out" | cut -d, -f2-)" ] ||
+        complain "$2 changes $1: $out"
+}
+same two '[{"parallel": {"ep": 2}}]'
+same two '[{"parallel": {"dp": 2, "ep": 2}}]'
+same one '[{"parallel": {"ep": 1}}]'
+
+no_answer() { # DIR CHANGES WANT: a scenario without one says why
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
+    run whatif --platform h100 "$folder/w.json" "$folder/$1"
+    want_rc 1
+    grep -q "no prediction: $3" "$folder/out" || complain "no reason '$3': $out"
+}
+no_answer one '[{"parallel": {"ep": 3}}]' \
+    'parallel.ep is 3: operator [0-9]*, aten::bmm, has 8 experts, which times 1 / 3 is no whole number'
+no_answer one '[{"parallel": {"dp": 6, "ep": 4}}]' \
+    'parallel.ep is 4: dp x cp is 6 x 1, which 4 ranks with different experts do not divide'
+no_answer two '[{"parallel": {"ep": 4}}]' 'parallel.ep is 4: the trace is of a job of 2 ranks already'
+no_answer four '[{"parallel": {"ep": 3}}]' 'parallel.ep is 3, but experts of the trace are on 4 ranks'
+no_answer pairs '[{"parallel": {"ep": 1}}]' 'parallel.ep is less than recorded: ranks share out states'
+write single '"gpus": 8, "dp": 8, "ep": 8, "global_batch": 8'
+same single '[{"parallel": {"ep": 8}}]'
+no_answer single '[{"parallel": {"ep": 4}}]' 'parallel.ep is less than recorded: .* the weights of one expert'
+no_answer one '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
+    'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
+sed -i 's/, "moe": {[^}]*}//' "$folder/m.json"
+write dense '"gpus": 1, "global_batch": 1'
+no_answer dense '[{"parallel": {"ep": 2}}]' 'parallel.ep is 2: no operator of the trace multiplies by weights of several'
+# The description of the job goes with it.
+sed -i 's/"vocab": 32000/"vocab": 32000, "moe": {"experts": 8, "topk": 1, "ffn": 1408}/' "$folder/m.json"
+echo '{"gpus": 1, "global_batch": 1, "micro_batch": 1, "sequence": 2048}' >"$folder/s.json"
+run synth "$folder/m.json" --strategy "$folder/s.json" -o "$folder/told"
+change told two '[{"parallel": {"ep": 2}}]'
+grep -q '"ep": 2' "$folder/told.two/synth.json" || complain "the description has no ep: $(cat "$folder/told.two/synth.json")"
+no_answer told '[{"parallel": {"tp": 2}}]' 'parallel.tp is 2: .* as many rows as there are tokens'
+finish
