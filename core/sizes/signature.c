@@ -14,6 +14,8 @@
  * whose numbers differ are not tied (channels of groups, heads of keys): rows
  * of attention come twice, once with the heads of keys apart.
  */
+#define TRANSPOSED " transposed" /* convolutions whose argument says so */
+
 static const struct {
     const char *name, *in, *out;
 } ROWS[] = {
@@ -39,14 +41,20 @@ static const struct {
     {"aten::conv1d", "ni.,oi.,o", "no."},
     {"aten::conv2d", "ni.,oi.,o", "no."},
     {"aten::conv3d", "ni.,oi.,o", "no."},
+    {"aten::conv_transpose1d", "ni.,io.,o", "no."},
+    {"aten::conv_transpose2d", "ni.,io.,o", "no."},
+    {"aten::conv_transpose3d", "ni.,io.,o", "no."},
     {"aten::convolution", "ni.,oi.,o", "no."},
+    {"aten::convolution" TRANSPOSED, "ni.,io.,o", "no."},
     {"aten::_convolution", "ni.,oi.,o", "no."},
+    {"aten::_convolution" TRANSPOSED, "ni.,io.,o", "no."},
     {"aten::cudnn_convolution", "ni.,oi.", "no."},
     {"aten::miopen_convolution", "ni.,oi.", "no."},
     {"aten::mkldnn_convolution", "ni.,oi.,o", "no."},
     {"aten::thnn_conv2d", "ni.,oi.,,o", "no."},
     {"aten::_slow_conv2d_forward", "ni.,oi.,,o", "no."},
     {"aten::convolution_backward", "no.,ni.,oi.", "ni.,oi.,o"},
+    {"aten::convolution_backward" TRANSPOSED, "no.,ni.,io.", "ni.,io.,o"},
     {"aten::batch_norm", "nc*,c,c,c,c", "nc*"},
     {"aten::native_batch_norm", "nc*,c,c,c,c", "nc*,c,c"},
     {"aten::cudnn_batch_norm", "nc*,c,c,c,c", "nc*,c,c"},
@@ -248,15 +256,36 @@ static void tie_terms(struct msim_size_learning *l, struct letters *k,
     }
 }
 
+/* The argument that says so stands behind stride, padding and dilation, and
+ * behind the sizes of a bias going back. */
+static bool is_transposed(const struct msim_size_call *c)
+{
+    uint32_t at = strstr(c->name, "convolution_backward") ? 7 : 6;
+    const struct msim_arg *a = strstr(c->name, "convolution")
+                                   ? msim_args_get(c->t, c->op->args, at)
+                                   : NULL;
+
+    return a && a->kind == MSIM_ARG_BOOL && a->v.i;
+}
+
+/* Is the row of that name, and of that kind of convolution? */
+static bool is_row_of(const char *row, const char *name, bool transposed)
+{
+    size_t n = strlen(name);
+
+    return strncmp(row, name, n) == 0 &&
+           strcmp(row + n, transposed ? TRANSPOSED : "") == 0;
+}
+
 bool msim_size_signature(struct msim_size_learning *l,
                          const struct msim_size_call *c)
 {
-    bool found = false;
+    bool found = false, transposed = is_transposed(c);
 
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
         struct letters k;
 
-        if (strcmp(ROWS[i].name, c->name) != 0)
+        if (!is_row_of(ROWS[i].name, c->name, transposed))
             continue;
         memset(&k, 0xff, sizeof(k));
         tie_terms(l, &k, c->out, c->n_out, ROWS[i].out);

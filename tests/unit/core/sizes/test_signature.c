@@ -99,6 +99,30 @@ static void test_signature__attention(void)
     HOLD(CASES);
 }
 
+/* Channels of a transposed convolution stand in its weight the other way round,
+ * also where they are as many. */
+static void test_signature__transposed(void)
+{
+    static const struct told CASES[] = {
+        {"aten::conv_transpose2d", "f32[2,8,5,5] f32[8,4,3,3] f32[4]",
+         "f32[2,4,7,7]", "abcd,befg,e->aehi"},
+        {"aten::convolution",
+         "f32[2,4,5,5] f32[4,4,3,3] f32[4] (1 1) (1 1) (1 1) true",
+         "f32[2,4,7,7]", "abcd,befg,e->aehi"},
+        {"aten::convolution",
+         "f32[2,4,5,5] f32[4,4,3,3] f32[4] (1 1) (1 1) (1 1) false",
+         "f32[2,4,7,7]", "abcd,ebfg,e->aehi"},
+        {"aten::_convolution",
+         "f32[2,8,5,5] f32[8,4,3,3] f32[4] (1 1) (1 1) (1 1) true",
+         "f32[2,4,7,7]", "abcd,befg,e->aehi"},
+        {"aten::convolution_backward",
+         "f32[2,4,7,7] f32[2,8,5,5] f32[8,4,3,3] (4) (1 1) (1 1) (1 1) true",
+         "f32[2,8,5,5] f32[8,4,3,3] f32[4]", "abcd,aefg,ebhi->aejk,eblm,b"},
+    };
+
+    HOLD(CASES);
+}
+
 /* Sixteen sizes of a star are tied, from the right. */
 static void test_signature__many_sizes(void)
 {
@@ -148,6 +172,7 @@ int main(void)
     RUN(test_signature__letters);
     RUN(test_signature__what_does_not_fit);
     RUN(test_signature__attention);
+    RUN(test_signature__transposed);
     RUN(test_signature__many_sizes);
     RUN(test_signature__no_row);
     RUN(test_signature__spread);
