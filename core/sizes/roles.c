@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of sizes: a layer makes them; they are as wide as a table, whatever layers
+ * are; a layer takes them, or what they are a part of. */
+enum { MADE = 1, LOOKED_UP = 2, TAKEN = 4 };
+
 struct finding {
     struct msim_sizes *s;
     uint32_t *normed;   /* by class: normalisations of it */
@@ -14,12 +18,12 @@ struct finding {
     uint8_t *back;      /* by class: a layer takes it to the width */
     uint8_t *from;      /* by class: a layer makes it of the width */
     uint8_t *onward;    /* by class: a layer takes it, to whatever */
+    uint8_t *layered;   /* by class: MADE, LOOKED_UP, TAKEN */
     uint32_t op, end;   /* where the backward pass of an operator ends */
     bool forward;       /* the operator is outside */
 };
 
-/* ---- tensors by their place -----------------------------------------------
- */
+/* ---- tensors by their place ---- */
 
 struct seen {
     const int64_t *dims;
@@ -61,8 +65,7 @@ static uint32_t class_at(const struct msim_sizes *s, const struct seen *x,
                : MSIM_NONE;
 }
 
-/* ---- naming ----------------------------------------------------------------
- */
+/* ---- naming ---- */
 
 /* The first role stays; another one that cannot be is kept beside it. One head
  * alone is as wide as the model. */
@@ -94,8 +97,7 @@ static bool has_role(const struct finding *f, uint32_t c,
     return c != MSIM_NONE && f->s->classes[c].role == role;
 }
 
-/* ---- attention -------------------------------------------------------------
- */
+/* ---- attention ---- */
 
 /* Samples, heads, tokens, channels; or tokens before heads. */
 static void name_attention(struct finding *f, bool tokens_first)
@@ -205,8 +207,7 @@ static void name_repeated(struct finding *f)
     }
 }
 
-/* ---- width and vocabulary ---------------------------------------------------
- */
+/* ---- width and vocabulary ---- */
 
 static bool is_norm(const char *name)
 {
@@ -302,14 +303,14 @@ static bool loss_classes(const struct msim_sizes *s, uint32_t op,
 }
 
 /* Others that are as wide, in an encoder beside a decoder, are so for the same
- * reason. */
-static void name_width(struct finding *f)
+ * reason. False: neither norms nor tables say it. */
+static bool name_width(struct finding *f)
 {
     struct msim_sizes *s = f->s;
     uint32_t width = main_width(f);
 
     if (width == MSIM_NONE)
-        return;
+        return false;
     name_class(f, width, MSIM_SIZE_HIDDEN);
     for (uint32_t c = 0; c < s->n_classes; c++)
         if (f->normed[c] && s->classes[c].size == s->classes[width].size)
@@ -321,6 +322,7 @@ static void name_width(struct finding *f)
             x.dims[1] == s->classes[width].size)
             name_free(f, class_at(s, &x, 1), MSIM_SIZE_HIDDEN);
     }
+    return true;
 }
 
 /* Rows of a table that are as many as a loss tells apart; of the largest where
@@ -353,8 +355,7 @@ static void name_vocabulary(struct finding *f)
     name_free(f, largest, MSIM_SIZE_VOCAB);
 }
 
-/* ---- what is between linear layers ------------------------------------------
- */
+/* ---- what is between linear layers ---- */
 
 static void find_activated(struct finding *f, const char *name)
 {
@@ -377,21 +378,28 @@ static void find_activated(struct finding *f, const char *name)
         }
 }
 
-/* A layer, from `in` to `out`: products of the forward pass. */
+/* A layer, from `in` to `out`: products of the forward pass. NONE: a size of
+ * one. */
 static bool is_layer(const struct finding *f, const char *name, uint32_t *in,
                      uint32_t *out)
 {
     static const struct {
         const char *name;
         uint32_t a, b;
-        int out;
-    } LAYERS[] = {{"aten::linear", 0, 1, 0},
-                  {"aten::mm", 0, 1, -1},
-                  {"aten::addmm", 1, 2, -1},
-                  {"aten::bmm", 0, 1, -1},
-                  {"aten::_grouped_mm", 0, 1, -1},
-                  {"aten::_scaled_mm", 0, 1, -1},
-                  {"aten::_scaled_grouped_mm", 0, 1, -1}};
+        int in, out;
+    } LAYERS[] = {{"aten::linear", 0, 1, -1, 0},
+                  {"aten::mm", 0, 1, -1, -1},
+                  {"aten::addmm", 1, 2, -1, -1},
+                  {"aten::bmm", 0, 1, -1, -1},
+                  {"aten::_grouped_mm", 0, 1, -1, -1},
+                  {"aten::_scaled_mm", 0, 1, -1, -1},
+                  {"aten::_scaled_grouped_mm", 0, 1, -1, -1},
+                  {"aten::conv1d", 0, 1, 1, 0},
+                  {"aten::conv2d", 0, 1, 1, 0},
+                  {"aten::conv3d", 0, 1, 1, 0},
+                  {"aten::conv_transpose1d", 0, 1, 1, 1},
+                  {"aten::conv_transpose2d", 0, 1, 1, 1},
+                  {"aten::conv_transpose3d", 0, 1, 1, 1}};
 
     for (size_t i = 0; i < sizeof(LAYERS) / sizeof(*LAYERS); i++) {
         struct seen a, b;
@@ -400,9 +408,9 @@ static bool is_layer(const struct finding *f, const char *name, uint32_t *in,
             !argument(f->s, f->op, LAYERS[i].a, &a) ||
             !argument(f->s, f->op, LAYERS[i].b, &b))
             continue;
-        *in = class_at(f->s, &a, -1);
+        *in = class_at(f->s, &a, LAYERS[i].in);
         *out = class_at(f->s, &b, LAYERS[i].out);
-        return *in != MSIM_NONE && *out != MSIM_NONE;
+        return true;
     }
     return false;
 }
@@ -420,7 +428,8 @@ static void find_layer(struct finding *f, const char *name)
 {
     uint32_t in, out;
 
-    if (!f->forward || !is_layer(f, name, &in, &out))
+    if (!f->forward || !is_layer(f, name, &in, &out) || in == MSIM_NONE ||
+        out == MSIM_NONE)
         return;
     note_layer(f, in);
     note_layer(f, out);
@@ -447,7 +456,7 @@ static void name_layers(struct finding *f)
         if (s->classes[c].role == MSIM_SIZE_HIDDEN)
             width = s->classes[c].size;
     for (uint32_t c = 0; c < s->n_classes; c++) {
-        if (!f->activated[c])
+        if (!f->activated[c] || f->layered[c] & LOOKED_UP)
             continue;
         f->op = s->classes[c].op;
         if (f->back[c])
@@ -457,9 +466,6 @@ static void name_layers(struct finding *f)
             name_free(f, c, MSIM_SIZE_INNER);
     }
 }
-
-/* ---- all of it
- * ---------------------------------------------------------------- */
 
 static bool is_backward(const struct msim_op *op, const char *name)
 {
@@ -483,6 +489,78 @@ static void each(struct finding *f,
     }
 }
 
+static void mark(struct finding *f, uint32_t c, uint8_t how)
+{
+    if (c != MSIM_NONE)
+        f->layered[c] |= how;
+}
+
+/* What layers make and take, and how often they take as much as they make. */
+static void count_squares(struct finding *f, const char *name)
+{
+    const struct msim_size_class *k = f->s->classes;
+    uint32_t in, out;
+    struct seen x;
+
+    if (strstr(name, "embedding_bag") && argument(f->s, f->op, 0, &x))
+        mark(f, class_at(f->s, &x, -1), LOOKED_UP);
+    if (!f->forward || !is_layer(f, name, &in, &out))
+        return;
+    mark(f, out, MADE);
+    mark(f, in, TAKEN);
+    if (in != MSIM_NONE && out != MSIM_NONE)
+        f->normed[in] += k[in].size == k[out].size;
+}
+
+/* A layer takes what it is a part of: channels of two beside each other, or of
+ * pictures in a row. */
+static void pass_taken(struct finding *f, const struct msim_size_tie *tie)
+{
+    const uint32_t *terms = f->s->terms + tie->first;
+    uint32_t n = tie->n_left + tie->n_right, one = tie->n_left == 1 ? 0 : n - 1;
+
+    for (uint32_t k = 0; k < n && (!one || tie->n_right == 1); k++)
+        mark(f, terms[k], f->layered[terms[one]] & TAKEN);
+}
+
+/* The size that most layers take and give, of as many the smallest; 0: none. */
+static int64_t square_size(const struct finding *f)
+{
+    const struct msim_size_class *k = f->s->classes;
+    uint64_t most = 0, n;
+    int64_t best = 0;
+
+    for (uint32_t c = 0; c < f->s->n_classes; c++) {
+        n = 0;
+        for (uint32_t d = 0; d < f->s->n_classes && f->normed[c]; d++)
+            n += k[d].size == k[c].size ? f->normed[d] : 0;
+        if (n > most || (n && n == most && k[c].size < best))
+            best = k[c].size;
+        most = n > most ? n : most;
+    }
+    return best;
+}
+
+/* MLPs and convolutions without norms and tables are as wide as most of their
+ * layers, which take and give one size. What another one makes and another one
+ * takes is so, or is of the width's making. */
+static void name_layered(struct finding *f)
+{
+    const struct msim_size_class *k = f->s->classes;
+    int64_t width;
+
+    each(f, count_squares);
+    for (uint32_t i = 0; i < f->s->n_ties; i++)
+        pass_taken(f, &f->s->ties[i]);
+    width = square_size(f);
+    for (uint32_t c = 0; c < f->s->n_classes; c++) {
+        f->op = k[c].op;
+        if (f->layered[c] == (MADE | TAKEN) && are_multiples(k[c].size, width))
+            name_free(f, c,
+                      k[c].size == width ? MSIM_SIZE_HIDDEN : MSIM_SIZE_INNER);
+    }
+}
+
 static void name_all(struct finding *f)
 {
     each(f, find_attention);
@@ -491,7 +569,8 @@ static void name_all(struct finding *f)
     each(f, find_tokens);
     each(f, count_norms);
     f->op = 0;
-    name_width(f);
+    if (!name_width(f))
+        name_layered(f);
     name_vocabulary(f);
     each(f, find_activated);
     each(f, find_layer);
@@ -503,13 +582,14 @@ enum msim_status msim_size_roles(struct msim_sizes *s)
     size_t n = (size_t)s->n_classes + 1;
     struct finding f = {.s = s,
                         .normed = calloc(n, sizeof(*f.normed)),
-                        .activated = calloc(n, 4)};
+                        .activated = calloc(n, 5)};
     enum msim_status status = MSIM_ENOMEM;
 
     if (f.normed && f.activated) {
         f.back = f.activated + n;
         f.from = f.back + n;
         f.onward = f.from + n;
+        f.layered = f.onward + n;
         name_all(&f);
         status = MSIM_OK;
     }

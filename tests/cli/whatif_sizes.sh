@@ -84,7 +84,7 @@ for wrong in 0 -3 '"12"' '{"from": 256}' '{"to": 0}' '{"to": 4, "of": 3}' 200000
 done
 
 # Without ids of tensors nothing can be followed.
-echo '{"scenarios": [{"name": "x", "changes": [{"hidden": 512}]}]}' >"$folder/s.json"
+echo '{"scenarios": [{"name": "x", "changes": [{"heads": 512}]}]}' >"$folder/s.json"
 run whatif "$folder/s.json" "$MSIM_DATA/traces/resnet" --platform a100 --csv
 want_rc 1
 [[ $(reason x) == *"ids of tensors"* || $(reason x) == *"no operator of the trace says"* ]] ||

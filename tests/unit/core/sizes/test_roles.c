@@ -225,6 +225,63 @@ static void test_roles__layers(void)
     hold(other, "8 hidden");
 }
 
+/* Where neither norms nor tables say the width, the size does that most layers
+ * take and give; what one makes and another takes is its multiple. */
+static void test_roles__layers_alone(void)
+{
+    static const struct made_node MLP[NODES] = {
+        {1, 0, "aten::linear", 0, -1, "1:5x3 2:8x3", "3:5x8"},
+        {2, 0, "aten::linear", 0, -1, "3:5x8 4:8x8", "5:5x8"},
+        {3, 0, "aten::linear", 0, -1, "5:5x8 6:16x8", "7:5x16"},
+        {4, 0, "aten::linear", 0, -1, "7:5x16 8:6x16", "9:5x6"},
+        {5, 0, "aten::linear", 0, -1, "9:5x6 10:1x6", "11:5x1"}};
+    /* as many of 16 as of 8, and more of it */
+    static const struct made_node TWO[NODES] = {
+        {1, 0, "aten::linear", 0, -1, "1:5x16 2:16x16", "3:5x16"},
+        {2, 0, "aten::linear", 0, -1, "3:5x16 4:8x16", "5:5x8"},
+        {3, 0, "aten::linear", 0, -1, "5:5x8 6:8x8", "7:5x8"},
+        {4, 0, "aten::linear", 0, -1, "7:5x8 8:16x8", "9:5x16"},
+        {5, 0, "aten::linear", 0, -1, "9:5x16 10:16x16", "11:5x16"},
+        {6, 0, "aten::linear", 0, -1, "11:5x16 12:3x16", "13:5x3"}};
+    static const struct made_node LOOKED_UP[NODES] = {
+        {1, 0, "aten::linear", 0, -1, "1:5x3 2:8x3", "3:5x8"},
+        {2, 0, "aten::linear", 0, -1, "3:5x8 4:4x8", "5:5x4"},
+        {3, 0, "aten::relu", 0, -1, "5:5x4", "6:5x4"},
+        {4, 0, "aten::embedding_bag", 0, -1, "7:100x4 8:9", "9:5x4"},
+        {5, 0, "aten::add", 0, -1, "6:5x4 9:5x4", "10:5x4"},
+        {6, 0, "aten::linear", 0, -1, "10:5x4 11:8x4", "12:5x8"},
+        {7, 0, "aten::linear", 0, -1, "12:5x8 13:8x8", "14:5x8"},
+        {8, 0, "aten::linear", 0, -1, "14:5x8 15:1x8", "16:5x1"}};
+    static const struct made_node PICTURES[NODES] = {
+        {1, 0, "aten::conv2d", 0, -1, "1:2x3x9x9 2:4x3x3x3", "3:2x4x7x7"},
+        {2, 0, "aten::conv2d", 0, -1, "3:2x4x7x7 4:4x4x3x3", "5:2x4x5x5"},
+        {3, 0, "aten::conv2d", 0, -1, "5:2x4x5x5 6:8x4x3x3", "7:2x8x3x3"},
+        {4, 0, "aten::conv_transpose2d", 0, -1, "7:2x8x3x3 8:8x4x3x3",
+         "9:2x4x5x5"},
+        {5, 0, "aten::view", 0, -1, "9:2x4x5x5", "9:2x100"},
+        {6, 0, "aten::linear", 0, -1, "9:2x100 10:6x100", "11:2x6"}};
+    struct made_node other[NODES];
+
+    hold(MLP, "8 hidden, 8 hidden, 16 inner");
+    hold(LOOKED_UP, "8 hidden, 8 hidden, 8 hidden");
+    hold(PICTURES, "4 hidden, 4 hidden, 8 inner, 4 hidden");
+    hold(TWO, "16 hidden, 8 inner, 8 inner, 16 hidden, 16 hidden");
+    memcpy(other, TWO, sizeof(other));
+    other[4] = (struct made_node){
+        5, 0, "aten::linear", 0, -1, "9:5x16 10:3x16", "11:5x3"};
+    other[5] = (struct made_node){0};
+    hold(other, "16 inner, 8 hidden, 8 hidden, 16 inner");
+    /* no layer gives what it takes */
+    memcpy(other, MLP, sizeof(other));
+    other[1].name = "aten::dropout";
+    hold(other, "");
+    /* going back */
+    memcpy(other, MLP, sizeof(other));
+    for (int i = 1; i < 5; i++)
+        other[i].scope = 1;
+    hold(other, "");
+}
+
 /* Each of them activates; the first size of a convolution is a batch. */
 static void test_roles__operators_by_name(void)
 {
@@ -303,6 +360,7 @@ int main(void)
     RUN(test_roles__tables);
     RUN(test_roles__norms);
     RUN(test_roles__layers);
+    RUN(test_roles__layers_alone);
     RUN(test_roles__operators_by_name);
     RUN(test_roles__two_at_once);
     RUN(test_roles__refused);
