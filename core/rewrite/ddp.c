@@ -20,6 +20,7 @@
  * own, which the ranks reduce that have the same ones.
  */
 #include "core/base/bytes.h"
+#include "core/rewrite/repeat/bucketed.h"
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/stages.h"
@@ -27,9 +28,6 @@
 #include "core/trace/meets.h"
 
 #include <stdlib.h>
-
-#define FIRST_MIB   1.0  /* kDefaultFirstBucketBytes of PyTorch's reducer */
-#define DEFAULT_MIB 25.0 /* bucket_cap_mb */
 
 /* Of a gradient, by the place of its statement. */
 struct placed {
@@ -105,7 +103,7 @@ static void fill(const struct ddp *c, struct filling *f, uint32_t s,
                  uint32_t *n)
 {
     struct placed *x = &c->placed[s];
-    double cap = c->r->bucket_mib > 0 ? c->r->bucket_mib : DEFAULT_MIB;
+    double cap = c->r->bucket_mib > 0 ? c->r->bucket_mib : MSIM_BUCKET_MIB;
 
     if (f->bucket == MSIM_NONE)
         *f = (struct filling){.bucket = (*n)++};
@@ -113,7 +111,7 @@ static void fill(const struct ddp *c, struct filling *f, uint32_t s,
     f->last = s;
     f->bytes += (double)x->gradient.elems *
                 msim_dtype_bytes((enum msim_dtype)x->gradient.dtype);
-    if (f->bytes < (f->bucket ? cap : FIRST_MIB) * MSIM_MIB)
+    if (f->bytes < (f->bucket ? cap : MSIM_BUCKET_FIRST_MIB) * MSIM_MIB)
         return;
     x->closes = true;
     f->bucket = MSIM_NONE;

@@ -4,6 +4,7 @@
 #include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/gpu_form.h"
+#include "core/rewrite/repeat/reducer.h"
 #include "core/rewrite/split/context.h"
 #include "core/rewrite/split/experts.h"
 #include "core/rewrite/split/experts_joined.h"
@@ -180,9 +181,9 @@ static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
 
 /* Repetition after repetition. */
 static enum msim_status
-run_repeats(struct msim_trace **out, const struct msim_trace *t,
-            struct msim_strtab *strings, const struct stage *stage,
-            const struct msim_rewrite *r, struct msim_error *err)
+run_each(struct msim_trace **out, const struct msim_trace *t,
+         struct msim_strtab *strings, const struct stage *stage,
+         const struct msim_rewrite *r, struct msim_error *err)
 {
     struct msim_rewrite one = *r;
     struct msim_trace *last = NULL, *next = NULL;
@@ -205,6 +206,28 @@ run_repeats(struct msim_trace **out, const struct msim_trace *t,
     }
     *out = last;
     return MSIM_OK;
+}
+
+/* With DDP's buckets apart meanwhile, where there are some. */
+static enum msim_status
+run_repeats(struct msim_trace **out, const struct msim_trace *t,
+            struct msim_strtab *strings, const struct stage *stage,
+            const struct msim_rewrite *r, struct msim_error *err)
+{
+    struct msim_bucket_caps caps;
+    struct msim_trace *apart, *made = NULL;
+    enum msim_status status;
+
+    *out = NULL;
+    MSIM_TRY(msim_reducer_apart(&apart, t, strings, &caps, err));
+    if (!apart)
+        return run_each(out, t, strings, stage, r, err);
+    status = run_each(&made, apart, strings, stage, r, err);
+    if (status == MSIM_OK)
+        status = msim_reducer_together(out, made, strings, &caps, err);
+    msim_trace_free(apart);
+    msim_trace_free(made);
+    return status;
 }
 
 enum msim_status msim_rewritten_new(struct msim_trace **out,

@@ -424,6 +424,8 @@ static enum msim_status put_part(struct msim_draft *d, struct msim_arg *a,
         a->n = (uint32_t)x->count;
         a->v.i = x->count;
     }
+    if (a->kind == MSIM_ARG_INT && x->moved)
+        a->v.i = x->at;
     if (a->kind != MSIM_ARG_TENSOR)
         return MSIM_OK;
     if (x->count) {
@@ -437,7 +439,7 @@ static enum msim_status put_part(struct msim_draft *d, struct msim_arg *a,
                    x->storage          ? x->storage
                    : life == MSIM_NONE ? 0
                                        : d->storage[life],
-                   t->tensor_ids[x->id].offset,
+                   x->moved ? x->at : t->tensor_ids[x->id].offset,
                    t->n_tensor_strides && !x->count ? t->tensor_strides[x->id]
                                                     : MSIM_NONE);
 }

@@ -111,6 +111,9 @@ struct msim_draft_part {
     uint32_t storage; /* of a tensor; 0: what its life has */
     int64_t count;    /* of a list of tensors: how many there are; of a tensor
                          of one dimension: its size; 0: as recorded */
+    bool moved;       /* `at` counts: where in its storage a tensor begins; of a
+                         number what it is */
+    int64_t at;
 };
 
 /* Both lists of a copy, part by part. */

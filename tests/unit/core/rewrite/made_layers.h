@@ -7,7 +7,7 @@
 #include "tests/unit/core/rewrite/trained_step.h"
 
 #define LAYERS_MOST 8
-#define NODES_A     12 /* of one layer */
+#define NODES_A     20 /* of one layer */
 
 /* Storages of layer i, from 0. */
 #define WEIGHT   (100 + i)
@@ -17,12 +17,15 @@
 #define GRAD_OUT (401 + i)
 #define GRAD_MID (420 + i)
 #define GRAD     (440 + i)
+#define BUCKET   (500 + k) /* k: which one */
 
 /* The nodes of a step of several layers, and their texts. */
 struct layered {
     struct made_node nodes[NODES_A * LAYERS_MOST + 8];
-    char texts[2 * NODES_A * LAYERS_MOST + 16][256];
+    char texts[3 * NODES_A * LAYERS_MOST + 16][256];
     size_t n, n_texts;
+    unsigned per; /* gradients in a bucket of DDP; 0: there are none */
+    bool strays;  /* the backend's thread sends below what goes on meanwhile */
 };
 
 MSIM_PRINTF(2, 3)
@@ -62,15 +65,71 @@ static inline void layered_forward(struct layered *l, unsigned i)
                 layered_text(l, "%u:4000", RESULT));
 }
 
-static inline void layered_backward(struct layered *l, unsigned i)
+/* Bucket k, of a step of n layers. */
+static inline const char *layered_bucket(struct layered *l, unsigned n,
+                                         unsigned k, const char *fmt)
+{
+    unsigned left = n - k * l->per;
+
+    return layered_text(l, fmt, BUCKET, 4000 * (left < l->per ? left : l->per));
+}
+
+/* Gradient i into its bucket, under the statement `top`; which is sent. */
+static inline void layered_reduce(struct layered *l, unsigned n, unsigned i,
+                                  unsigned top)
+{
+    unsigned place = n - 1 - i, k = place / l->per, in = place % l->per;
+    const char *part = layered_text(l, "%u+%u:4000", BUCKET, 4000 * in);
+
+    layered_add(l, top, "torch::distributed::reducer::mul_out", 0, -1, part,
+                "");
+    layered_add(l, (unsigned)l->n + 9, "aten::mul", 0, -1,
+                layered_text(l, "%u:4000 %s", GRAD, part), part);
+    if (in + 1 < l->per && i)
+        return;
+    layered_add(l, top, "c10d::allreduce_", 0, -1,
+                layered_bucket(l, n, k, "[%u:%u]"), "");
+    if (!l->strays || !i)
+        layered_add(l, (unsigned)l->n + 9, "gloo:all_reduce", 0, -1,
+                    layered_bucket(l, n, k, "%u:%u"), "");
+}
+
+/* Sums go back to gradients, bucket by bucket. */
+static inline void layered_behind(struct layered *l, unsigned n)
+{
+    for (unsigned k = 0; l->per && k * l->per < n; k++)
+        for (int copies = 0; copies < 2; copies++)
+            for (unsigned in = 0; in < l->per && k * l->per + in < n; in++) {
+                unsigned i = n - 1 - k * l->per - in;
+                const char *part =
+                    layered_text(l, "%u+%u:4000", BUCKET, 4000 * in);
+
+                if (copies)
+                    layered_add(l, 0, "aten::copy_", 0, -1,
+                                layered_text(l, "%u:4000 %s", GRAD, part), "");
+                else
+                    layered_add(l, 0, "aten::as_strided", 0, -1,
+                                layered_text(l, "%s #%u",
+                                             layered_bucket(l, n, k, "%u:%u"),
+                                             4000 * in),
+                                part);
+            }
+}
+
+static inline void layered_backward(struct layered *l, unsigned n, unsigned i)
 {
     unsigned at = (unsigned)l->n + 10;
 
     layered_add(l, 0, "autograd::engine::evaluate_function: R", 0, -1, "", "");
     layered_add(l, at, "ReluBackward", 1, (int)(2 * i + 2), "", "");
+    if (l->strays && l->per && i + 1 < n && (n - 1 - i) % l->per == 0)
+        layered_add(l, at + 1, "gloo:all_reduce", 0, -1,
+                    layered_bucket(l, n, (n - 1 - i) / l->per - 1, "%u:%u"),
+                    "");
     layered_add(l, at + 1, "aten::threshold_backward", 0, -1,
                 layered_text(l, "%u:4000 %u:4000", GRAD_OUT, RESULT),
                 layered_text(l, "%u:4000", GRAD_MID));
+    at = (unsigned)l->n + 7;
     layered_add(l, 0, "autograd::engine::evaluate_function: L", 0, -1, "", "");
     layered_add(l, at + 3, "LinearBackward", 1, (int)(2 * i + 1), "", "");
     layered_add(l, at + 4, "aten::linear_backward", 0, -1,
@@ -83,6 +142,8 @@ static inline void layered_backward(struct layered *l, unsigned i)
     layered_add(l, at + 7, "aten::detach", 0, -1,
                 layered_text(l, "%u:4000", GRAD),
                 layered_text(l, "%u:4000", GRAD));
+    if (l->per)
+        layered_reduce(l, n, i, at + 6);
 }
 
 static inline void layered_list(char *to, size_t size, unsigned n,
@@ -114,7 +175,8 @@ static inline void made_layers(struct layered *l, unsigned n, bool lists)
                 layered_text(l, "24:1 %u:4000", layered_given(n)),
                 layered_text(l, "%u:4000", 400 + n));
     for (unsigned i = n; i-- > 0;)
-        layered_backward(l, i);
+        layered_backward(l, n, i);
+    layered_behind(l, n);
     at = (unsigned)l->n + 10;
     layered_add(l, 0, "Optimizer.step#Adam.step", 7, -1, "", "");
     for (unsigned i = 0; i < n && !lists; i++)

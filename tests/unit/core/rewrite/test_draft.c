@@ -303,14 +303,20 @@ static void test_draft__parts(void)
     REQUIRE(open());
     t = job->ranks[0];
     first = t->blocks[t->ops[1].args].first;
-    in[0] = (struct msim_draft_part){first, MSIM_NONE, 0, 2};
-    in[1] = (struct msim_draft_part){first + 2, t->ops[1].ids + 1, 0, 7};
-    in[2] = (struct msim_draft_part){first + 1, t->ops[1].ids, 777, 0};
+    in[0] = (struct msim_draft_part){.arg = first, .id = MSIM_NONE, .count = 2};
+    in[1] = (struct msim_draft_part){
+        .arg = first + 2, .id = t->ops[1].ids + 1, .count = 7};
+    in[2] = (struct msim_draft_part){.arg = first + 1,
+                                     .id = t->ops[1].ids,
+                                     .storage = 777,
+                                     .moved = true,
+                                     .at = 3};
     CHECK_INT(msim_draft_copy_parts(&d, 1, &how, &parts), MSIM_OK);
     check_side(d.out->ops[0].args, d.out->ops[0].ids,
                "L2:2 " F("7") " " F("10") "; 2 new");
     check_side(d.out->ops[0].outs, d.out->ops[0].out_ids, ";");
     CHECK_UINT(d.out->tensor_ids[1].storage, 777);
+    CHECK_INT(d.out->tensor_ids[1].offset, 3);
     CHECK_UINT(d.out->ops[0].parent, 4);
     CHECK_INT(d.out->ops[0].seq, 7);
     CHECK_UINT(d.placed[1], 0);

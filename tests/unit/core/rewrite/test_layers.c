@@ -4,6 +4,9 @@
  */
 #include "tests/unit/core/rewrite/made_layers.h"
 
+static unsigned per; /* gradients in a bucket; 0: there are none */
+static bool strays;
+
 /* `from` layers made `to`. */
 static bool change(struct made_changed *m, unsigned from, uint32_t to,
                    bool lists)
@@ -11,8 +14,31 @@ static bool change(struct made_changed *m, unsigned from, uint32_t to,
     const struct msim_rewrite r = {.layers = to};
     static struct layered l;
 
+    l.per = per;
+    l.strays = strays;
     made_layers(&l, from, lists);
     return change_nodes(m, l.nodes, l.n, &r);
+}
+
+/* What operator `i` of both is given: numbers, and sizes of tensors. */
+static void check_given(const struct msim_trace *a, const struct msim_trace *b,
+                        uint32_t i)
+{
+    uint32_t x = a->ops[i].args, y = b->ops[i].args;
+
+    if (!CHECK_INT(x == MSIM_NONE, y == MSIM_NONE) || x == MSIM_NONE ||
+        !CHECK_UINT(a->blocks[x].count, b->blocks[y].count))
+        return;
+    for (uint32_t k = 0; k < b->blocks[y].count; k++) {
+        const struct msim_arg *m = &a->args[a->blocks[x].first + k];
+        const struct msim_arg *n = &b->args[b->blocks[y].first + k];
+
+        CHECK_INT(m->kind, n->kind);
+        if (n->kind == MSIM_ARG_INT)
+            CHECK_INT(m->v.i, n->v.i);
+        if (n->kind == MSIM_ARG_TENSOR)
+            CHECK_UINT(msim_arg_elems(a, m), msim_arg_elems(b, n));
+    }
 }
 
 /* Is the changed trace, operator by operator and life by life, that of a step
@@ -24,6 +50,7 @@ static void check_is(const struct made_changed *m, unsigned n, bool lists)
     struct msim_job *job;
     const struct msim_trace *t;
 
+    l.per = per;
     made_layers(&l, n, lists);
     job = made_nodes(l.nodes, l.n);
     REQUIRE(job != NULL);
@@ -36,14 +63,20 @@ static void check_is(const struct made_changed *m, unsigned n, bool lists)
         CHECK_STR(msim_trace_text(m->t, m->t->ops[i].name),
                   msim_trace_text(t, t->ops[i].name));
         CHECK_INT(m->t->ops[i].seq, t->ops[i].seq);
+        check_given(m->t, t, i);
     }
     for (uint32_t i = 0; i < lives.n && i < m->lives.n; i++) {
         CHECK_UINT(m->lives.rows[i].born, lives.rows[i].born);
         CHECK_UINT(m->lives.rows[i].first, lives.rows[i].first);
         CHECK_UINT(m->lives.rows[i].last, lives.rows[i].last);
     }
-    for (uint32_t i = 0; i < t->n_tensor_ids && i < m->t->n_tensor_ids; i++)
+    for (uint32_t i = 0; i < t->n_tensor_ids && i < m->t->n_tensor_ids; i++) {
         CHECK_UINT(m->lives.of[i], lives.of[i]);
+        CHECK_INT(m->t->tensor_ids[i].offset, t->tensor_ids[i].offset);
+    }
+    CHECK_UINT(m->t->n_comms, t->n_comms);
+    for (uint32_t i = 0; i < t->n_comms && i < m->t->n_comms; i++)
+        CHECK_UINT(m->t->comms[i].in_elems, t->comms[i].in_elems);
     msim_lives_release(&lives);
     msim_job_free(job);
 }
@@ -65,6 +98,60 @@ static void test_layers__more_and_fewer(void)
         check_is(&m, 4, lists);
         done_step(&m);
     }
+}
+
+/* Gradients of two layers are sent together: buckets are filled anew, as large
+ * as they were, also where the backend's thread is seen to send elsewhere. */
+static void test_layers__buckets(void)
+{
+    static const unsigned PAIRS[][2] = {{4, 7}, {7, 4}, {5, 6}, {6, 3}, {8, 8}};
+
+    for (per = 2; per < 4; per++)
+        for (int i = 0; i < 20; i++) {
+            const unsigned *of = PAIRS[i / 4];
+            struct made_changed m;
+
+            strays = i & 2;
+            REQUIRE(change(&m, of[0], of[1], i & 1));
+            check_is(&m, of[1], i & 1);
+            done_step(&m);
+        }
+    per = 0;
+    strays = false;
+}
+
+/* A hook that works on whole buckets is not known; messages keep their order.
+ */
+static void test_layers__other_buckets(void)
+{
+    const struct msim_rewrite r = {.layers = 6};
+    static struct layered l;
+    struct msim_error err = {0};
+    struct msim_trace *out;
+    struct msim_job *job;
+
+    l.per = 2;
+    made_layers(&l, 4, true);
+    job = made_nodes(l.nodes, l.n);
+    REQUIRE(job != NULL);
+    for (uint32_t i = 0; i < job->ranks[0]->n_comms; i++)
+        job->ranks[0]->comms[i].sequence = 7 + i;
+    CHECK_INT(msim_rewritten_new(&out, job->ranks[0], job->strings, &r, &err),
+              MSIM_OK);
+    REQUIRE(out != NULL);
+    for (uint32_t i = 0; i < out->n_comms; i++)
+        CHECK_INT(out->comms[i].sequence, 7 + i);
+    msim_trace_free(out);
+    msim_job_free(job);
+    for (size_t i = 0; i < l.n; i++)
+        if (strcmp(l.nodes[i].name, "aten::copy_") == 0)
+            l.nodes[i].in = "500:8000";
+    job = made_nodes(l.nodes, l.n);
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_rewritten_new(&out, job->ranks[0], job->strings, &r, &err),
+              MSIM_EUSAGE);
+    CHECK(strstr(err.text, "in one bucket (DDP)"));
+    msim_job_free(job);
 }
 
 /* Changes of several repetitions are made one after the other. */
@@ -127,6 +214,8 @@ static void test_layers__reasons(void)
 int main(void)
 {
     RUN(test_layers__more_and_fewer);
+    RUN(test_layers__buckets);
+    RUN(test_layers__other_buckets);
     RUN(test_layers__one_after_the_other);
     RUN(test_layers__reasons);
     return check_summary();

@@ -64,14 +64,15 @@ static inline void spell_list_type(struct spelled *s, const char *at,
     spell(s, "]\"");
 }
 
-/* One part of one side of a node; brackets are lists. */
+/* One part of one side of a node; brackets are lists, "7+20:5" is behind 20 of
+ * storage 7, and "#3" is a number. */
 static inline void spell_part(struct spelled *s, int part, const char *tensors)
 {
     const char *between = "";
 
     for (const char *at = tensors; *at;) {
         char *end, sizes[64] = "";
-        unsigned long storage, elems = 1;
+        unsigned long storage, offset = 0, elems = 1;
 
         if (*at == '[' || *at == ']' || *at == ' ') {
             if (part == 2 && *at == '[')
@@ -86,7 +87,20 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors)
             at++;
             continue;
         }
+        if (*at == '#') {
+            spell(s, "%s", between);
+            spell(s,
+                  part == 2 ? "\"Int\""
+                  : part    ? "[]"
+                            : "%ld",
+                  strtol(at + 1, &end, 10));
+            between = ",";
+            at = end;
+            continue;
+        }
         storage = strtoul(at, &end, 10);
+        if (*end == '+')
+            offset = strtoul(end + 1, &end, 10);
         do { /* a size, and behind an x the next */
             size_t used = strlen(sizes);
             unsigned long size = strtoul(end + 1, &end, 10);
@@ -97,8 +111,8 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors)
         } while (*end == 'x');
         spell(s, "%s", between);
         if (part == 0)
-            spell(s, "[%lu,%lu,0,%lu,4,\"cuda:0\"]", 100000 + storage, storage,
-                  elems);
+            spell(s, "[%lu,%lu,%lu,%lu,4,\"cuda:0\"]",
+                  100000 + storage + 1000 * offset, storage, offset, elems);
         else if (part == 1)
             spell(s, "[%s]", sizes);
         else
