@@ -328,6 +328,100 @@ static enum msim_status count_again(struct walk *w)
     return MSIM_OK;
 }
 
+/* ---- what a gather fills ------------------------------------------------- */
+
+/*
+ * Memory that a gather fills, and of which nothing was read before, begins with
+ * what names it first: PyTorch's FSDP takes it and gives it back where no
+ * operator shows it. Before the gather it is cut into the ranks' pieces.
+ */
+struct filled {
+    uint32_t place; /* of the first gather, NONE: none fills it */
+    bool read;      /* before that */
+};
+
+static bool is_gather(const struct msim_trace *t, uint32_t op)
+{
+    const char *name = msim_trace_text(t, t->ops[op].name);
+
+    return strncmp(name, "c10d::", 6) == 0 && strstr(name, "allgather");
+}
+
+/* A view of one life, which reads nothing. */
+static bool is_view(const struct msim_lives *l, const struct msim_trace *t,
+                    uint32_t op, uint32_t life)
+{
+    const char *name = msim_trace_text(t, t->ops[op].name);
+    struct msim_lives_each out = msim_lives_outputs(l, t, op);
+    bool is = false;
+
+    while (msim_lives_next(&out)) {
+        if (out.life != life)
+            return false;
+        is = true;
+    }
+    return is && name[strlen(name) - 1] != '_';
+}
+
+/* Of both that a gather is given the larger is what it fills, in one piece or
+ * in those of all ranks. */
+static uint32_t filled_by(const struct msim_lives *l,
+                          const struct msim_trace *t, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_inputs(l, t, op);
+    uint32_t lives[2] = {MSIM_NONE, MSIM_NONE};
+    uint64_t elems[2] = {0, 0};
+
+    while (msim_lives_next(&e)) {
+        int which = lives[0] != MSIM_NONE && lives[0] != e.life;
+
+        lives[which] = e.life;
+        elems[which] += msim_arg_elems(t, e.arg);
+    }
+    return elems[0] == elems[1] ? MSIM_NONE : lives[elems[1] > elems[0]];
+}
+
+static void note_gather(const struct msim_lives *l, const struct msim_trace *t,
+                        uint32_t op, struct filled *filled)
+{
+    uint32_t life = is_gather(t, op) ? filled_by(l, t, op) : MSIM_NONE;
+
+    if (life != MSIM_NONE && l->place[op] < filled[life].place)
+        filled[life].place = l->place[op];
+}
+
+static void note_reads(const struct msim_lives *l, const struct msim_trace *t,
+                       uint32_t op, struct filled *filled)
+{
+    struct msim_lives_each e = msim_lives_inputs(l, t, op);
+
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && l->place[op] < filled[e.life].place &&
+            !is_view(l, t, op, e.life))
+            filled[e.life].read = true;
+}
+
+static enum msim_status begin_filled(struct msim_lives *l,
+                                     const struct msim_trace *t)
+{
+    struct filled *filled = calloc((size_t)l->n + 1, sizeof(*filled));
+
+    if (!filled)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->n; i++)
+        filled[i].place = MSIM_NONE;
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        note_gather(l, t, i, filled);
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        note_reads(l, t, i, filled);
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->rows[i].born == MSIM_NONE && filled[i].place != MSIM_NONE &&
+            !filled[i].read)
+            l->rows[i].born = l->rows[i].first;
+    free(filled);
+    return MSIM_OK;
+}
+
 /* ---- the order of entry ------------------------------------------------- */
 
 static bool earlier(const void *ctx, uint32_t a, uint32_t b)
@@ -397,6 +491,8 @@ enum msim_status msim_lives_find(struct msim_lives *out,
     }
     if (status == MSIM_OK && w.moved)
         status = count_again(&w);
+    if (status == MSIM_OK && t->n_comms)
+        status = begin_filled(out, t);
     msim_idmap_release(&w.storages);
     free(w.stamps);
     if (status != MSIM_OK)

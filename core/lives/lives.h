@@ -36,8 +36,9 @@
  * operators are looked at, theirs are the first and the last, too.
  */
 struct msim_life {
-    uint32_t born;        /* innermost op whose output began it; MSIM_NONE: it
-                             was there before the trace */
+    uint32_t born;        /* innermost op whose output began it; of what a
+                             gather is the first to fill, the first that names
+                             it; MSIM_NONE: it was there before the trace */
     uint32_t first, last; /* first and last op that names it */
     uint64_t bytes;       /* the furthest that a tensor on it reaches: by its
                              strides, else offset and elements; 0 where no

@@ -76,15 +76,22 @@ static void put_side(struct made_et *m, const char *name, const char *tensors)
     put(m, "]}");
 }
 
+static void named(struct made_et *m, unsigned id, unsigned parent,
+                  unsigned thread, const char *name, const char *in,
+                  const char *out)
+{
+    put(m, "%s{\"id\":%u,\"name\":\"%s\",\"ctrl_deps\":%u",
+        m->len ? "," : "{\"schema\":\"1.1.1\",\"nodes\":[", id, name, parent);
+    put_side(m, "inputs", in);
+    put_side(m, "outputs", out);
+    put(m, ",\"attrs\":[{\"name\":\"tid\",\"value\":%u}]}", thread);
+}
+
 /* A node; its parent is 0 where it has none. */
 static void node(struct made_et *m, unsigned id, unsigned parent,
                  unsigned thread, const char *in, const char *out)
 {
-    put(m, "%s{\"id\":%u,\"name\":\"op\",\"ctrl_deps\":%u",
-        m->len ? "," : "{\"schema\":\"1.1.1\",\"nodes\":[", id, parent);
-    put_side(m, "inputs", in);
-    put_side(m, "outputs", out);
-    put(m, ",\"attrs\":[{\"name\":\"tid\",\"value\":%u}]}", thread);
+    named(m, id, parent, thread, "op", in, out);
 }
 
 struct found {
@@ -362,6 +369,47 @@ static void test_lives__bytes_by_strides(void)
     msim_job_free(job);
 }
 
+/* Memory that a gather fills begins there, and with the pieces into which it is
+ * cut before; what was read before was there, and so was what is sent: the
+ * smaller of both. */
+static void test_lives__filled_by_a_gather(void)
+{
+    static const struct {
+        const char *name, *in, *out;
+        unsigned born;
+    } FIRST[] = {{"aten::chunk", "9:8", "9:4 9:4@4", 10},
+                 {"aten::add_", "9:8 1:8", "9:8", 0},
+                 {"aten::mul_", "9:8", "9:8", 0},
+                 {"aten::mm", "9:8 1:8", "3:8", 0},
+                 {"aten::mm", "9:8", "3:8 9:8", 0}};
+
+    for (size_t i = 0; i < sizeof(FIRST) / sizeof(*FIRST); i++) {
+        struct made_et m = {0};
+        struct found f;
+
+        named(&m, 10, 0, 1, FIRST[i].name, FIRST[i].in, FIRST[i].out);
+        named(&m, 20, 0, 1, "c10d::allgather_", "9:4 9:4@4 5:4", "9:4");
+        named(&m, 30, 0, 1, "aten::mm", "9:8 1:8", "2:8");
+        named(&m, 40, 0, 1, "c10d::_allgather_base_", "9:8 5:4", "9:8");
+        REQUIRE(find(&m, &f));
+        CHECK_LIFE(&f, in(&f, 20, 0), FIRST[i].born, 10, 40);
+        CHECK_LIFE(&f, in(&f, 20, 2), 0, 20, 40);
+        done(&f);
+    }
+    for (int alike = 0; alike < 2; alike++) {
+        unsigned born = alike ? 0 : 10;
+        struct made_et m = {0};
+        struct found f;
+
+        named(&m, 10, 0, 1, "c10d::_allgather_base_",
+              alike ? "5:8 9:8" : "5:3 9:8", "");
+        REQUIRE(find(&m, &f));
+        CHECK_LIFE(&f, in(&f, 10, 0), 0, 10, 10);
+        CHECK_LIFE(&f, in(&f, 10, 1), born, 10, 10);
+        done(&f);
+    }
+}
+
 static void test_lives__nothing(void)
 {
     struct msim_trace t = {0};
@@ -485,6 +533,7 @@ int main(void)
     RUN(test_lives__two_threads);
     RUN(test_lives__lists_of_thousands);
     RUN(test_lives__bytes_by_strides);
+    RUN(test_lives__filled_by_a_gather);
     RUN(test_lives__nothing);
     RUN(test_lives__hold_every_tensor);
     return check_summary();
