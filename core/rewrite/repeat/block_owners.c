@@ -15,6 +15,7 @@
 #define BY_FORWARD  1
 #define BY_GRADIENT 5
 #define BY_LENGTH   20
+#define BY_SIZES    30
 #define UNKNOWN     UINT8_MAX
 
 /* ---- what is known --------------------------------------------------------
@@ -352,6 +353,92 @@ static void guess_places(struct msim_block_owners *o,
         }
 }
 
+static bool all_alike(const struct msim_block_owners *o,
+                      const struct msim_block_owners_lists *row)
+{
+    for (uint32_t i = 1; i < row->n; i++)
+        if (!same_size(o, row, 0, i))
+            return false;
+    return true;
+}
+
+/* The members of lists of operator `row->op` are of these places. */
+static void note_guess(struct msim_block_owners *o,
+                       const struct msim_block_owners_lists *row,
+                       const struct msim_lists *f)
+{
+    const uint32_t *places = &o->pool[row->at];
+    bool guessed = false;
+
+    for (uint32_t i = 0; i < row->n; i++)
+        guessed |= places[i] != 0;
+    for (uint32_t k = 0; k < f->n && guessed; k++)
+        for (uint32_t i = 0; i < row->n && f->rows[k].n == row->n; i++)
+            note(o, o->w->d.lives.of[f->rows[k].id + i],
+                 places[i] ? places[i] : MSIM_BLOCK_OWNERS_FRAME, BY_SIZES);
+}
+
+/* What operator `op` of the step says of lists of which nothing is known, and
+ * so of what stands beside their members elsewhere. */
+static enum msim_status guess_op(struct msim_block_owners *o, uint32_t op)
+{
+    struct msim_lists f = {.of = 0};
+    struct msim_block_owners_lists row = {
+        .op = op, .at = o->n_pool, .chunk = MSIM_NONE};
+
+    msim_lists_look(&f, o->w->t, op);
+    row.n = f.n ? f.rows[0].n : 0;
+    if (row.n < o->blocks || is_known(o, &f, row.n) || all_alike(o, &row))
+        return MSIM_OK;
+    for (uint32_t i = 0; i < row.n; i++)
+        MSIM_TRY(add_place(o, 0));
+    guess_places(o, &row);
+    note_guess(o, &row, &f);
+    o->n_pool = row.at;
+    return MSIM_OK;
+}
+
+/* Has the statement lists of some of the members alone? */
+static bool is_piece(const struct msim_block_owners *o, uint32_t s)
+{
+    for (uint32_t i = 0; i < o->chunks.n; i++) {
+        const struct msim_chunk_row *c = &o->chunks.rows[i];
+
+        if (s >= c->first && s < c->end && c->size < c->members)
+            return true;
+    }
+    return false;
+}
+
+/* Forget of members of lists that they are of no block: units are gathered from
+ * shares where no block is. False: blocks of some are known. */
+static bool forget_frame(struct msim_block_owners *o)
+{
+    uint32_t n = o->w->d.lives.n;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (o->listed[i] && o->of[i] && o->of[i] != MSIM_BLOCK_OWNERS_FRAME)
+            return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (o->listed[i]) {
+            o->of[i] = 0;
+            o->rank[i] = UNKNOWN;
+        }
+    return true;
+}
+
+static enum msim_status guess_all(struct msim_block_owners *o)
+{
+    const struct msim_anatomy *a = &o->w->a;
+
+    if (!forget_frame(o))
+        return MSIM_OK;
+    for (uint32_t s = 0; s < a->n; s++)
+        if (a->rows[s].role == MSIM_ANATOMY_OPTIMIZER && !is_piece(o, s))
+            MSIM_TRY(guess_op(o, a->rows[s].op));
+    return MSIM_OK;
+}
+
 /* Keep a row whose members are of several blocks. */
 static enum msim_status keep_row(struct msim_block_owners *o,
                                  struct msim_block_owners_lists row)
@@ -416,6 +503,22 @@ static enum msim_status keep_chunks(struct msim_block_owners *o)
 /* ---- all of it ------------------------------------------------------------
  */
 
+static void spread_all(struct msim_block_owners *o)
+{
+    const struct msim_anatomy *a = &o->w->a;
+
+    for (int i = 0; i < ROUNDS && o->changed; i++) {
+        bool all = i > 0;
+
+        o->changed = false;
+        spread(o);
+        all |= !o->changed;
+        for (uint32_t s = 0; all && s < a->n; s++)
+            if (is_after(a->rows[s].role))
+                liken(o, s);
+    }
+}
+
 enum msim_status msim_block_owners_find(struct msim_block_owners *o,
                                         const struct msim_weave *w,
                                         uint32_t blocks, const uint32_t *place)
@@ -432,14 +535,10 @@ enum msim_status msim_block_owners_find(struct msim_block_owners *o,
     memset(o->rank, UNKNOWN, n);
     memset(o->lists, 0xff, ops * sizeof(*o->lists));
     note_passes(o, place);
-    for (int i = 0; i < ROUNDS && o->changed; i++) {
-        o->changed = false;
-        spread(o);
-        for (uint32_t s = 0; i && s < w->a.n; s++)
-            if (is_after(w->a.rows[s].role))
-                liken(o, s);
-    }
+    spread_all(o);
     MSIM_TRY(msim_chunks_find(&o->chunks, w));
+    MSIM_TRY(guess_all(o));
+    spread_all(o);
     MSIM_TRY(keep_chunks(o));
     for (uint32_t s = 0; s < w->a.n; s++)
         for (uint32_t i = w->a.rows[s].op;

@@ -7,7 +7,7 @@
 #include "tests/unit/core/rewrite/trained_step.h"
 
 #define LAYERS_MOST 8
-#define NODES_A     20 /* of one layer */
+#define NODES_A     24 /* of one layer */
 
 /* Storages of layer i, from 0. */
 #define WEIGHT   (100 + i)
@@ -25,6 +25,7 @@ struct layered {
     char texts[3 * NODES_A * LAYERS_MOST + 16][256];
     size_t n, n_texts;
     unsigned per; /* gradients in a bucket of DDP; 0: there are none */
+    bool shares;  /* are gathered first */
     bool strays;  /* the backend's thread sends below what goes on meanwhile */
 };
 
@@ -157,13 +158,30 @@ static inline void layered_list(char *to, size_t size, unsigned n,
     snprintf(to + used, size - used, "]");
 }
 
+/* `first` + i for 2 x n members, of so many elements by turns. */
+static inline void layered_pairs(char *to, size_t size, unsigned n,
+                                 unsigned first, unsigned a, unsigned b)
+{
+    size_t used = (size_t)snprintf(to, size, "[");
+
+    for (unsigned i = 0; i < 2 * n; i++)
+        used += (size_t)snprintf(to + used, size - used, "%s%u:%u",
+                                 i ? " " : "", first + i, i % 2 ? b : a);
+    snprintf(to + used, size - used, "]");
+}
+
 /* `n` layers, a loss, and a step: one operator a parameter, or on lists. */
 static inline void made_layers(struct layered *l, unsigned n, bool lists)
 {
-    char p[128], g[128], m[128], d[128];
+    char p[256], g[128], m[128], d[128];
     unsigned at;
 
     l->n = l->n_texts = 0;
+    if (l->shares) {
+        layered_pairs(p, sizeof(p), n, 600, 2000, 500);
+        layered_add(l, 0, "aten::cat", 0, -1, layered_text(l, "%s", p),
+                    layered_text(l, "690:%u", n * 2500));
+    }
     for (unsigned i = 0; i < n; i++)
         layered_forward(l, i);
     layered_add(l, 0, "aten::mse_loss", 0, (int)(2 * n + 1),
@@ -196,6 +214,35 @@ static inline void made_layers(struct layered *l, unsigned n, bool lists)
         layered_add(l, at, "aten::_foreach_addcdiv_", 0, -1,
                     layered_text(l, "%s %s %s", p, g, d), "");
     }
+}
+
+/* The same, whose step is of shares that no pass names (FSDP): two a layer,
+ * with states and counts of steps, which are read one by one. */
+static inline void made_shares(struct layered *l, unsigned n)
+{
+    char p[256], m[256], t[256];
+    unsigned at;
+
+    l->shares = true;
+    made_layers(l, n, true);
+    l->shares = false;
+    l->n -= 3;
+    at = (unsigned)l->n + 9;
+    layered_pairs(p, sizeof(p), n, 600, 2000, 500);
+    layered_pairs(m, sizeof(m), n, 620, 2000, 500);
+    layered_pairs(t, sizeof(t), n, 640, 1, 1);
+    layered_add(l, at, "aten::_foreach_add_", 0, -1, layered_text(l, "%s", t),
+                "");
+    layered_add(l, at, "aten::_foreach_mul_", 0, -1, layered_text(l, "%s", p),
+                "");
+    for (unsigned i = 0; i < 2 * n; i++)
+        layered_add(l, at, "aten::item", 0, -1,
+                    layered_text(l, "%u:1", 640 + i), "");
+    for (unsigned i = 0; i < 2 * n; i++)
+        layered_add(l, at, "aten::item", 0, -1,
+                    layered_text(l, "%u:1", 640 + i), "");
+    layered_add(l, at, "aten::_foreach_sqrt_", 0, -1, layered_text(l, "%s", m),
+                "");
 }
 
 #endif

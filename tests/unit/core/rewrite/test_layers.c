@@ -5,7 +5,15 @@
 #include "tests/unit/core/rewrite/made_layers.h"
 
 static unsigned per; /* gradients in a bucket; 0: there are none */
-static bool strays;
+static bool strays, shares;
+
+static void make(struct layered *l, unsigned n, bool lists)
+{
+    if (shares)
+        made_shares(l, n);
+    else
+        made_layers(l, n, lists);
+}
 
 /* `from` layers made `to`. */
 static bool change(struct made_changed *m, unsigned from, uint32_t to,
@@ -16,7 +24,7 @@ static bool change(struct made_changed *m, unsigned from, uint32_t to,
 
     l.per = per;
     l.strays = strays;
-    made_layers(&l, from, lists);
+    make(&l, from, lists);
     return change_nodes(m, l.nodes, l.n, &r);
 }
 
@@ -51,7 +59,7 @@ static void check_is(const struct made_changed *m, unsigned n, bool lists)
     const struct msim_trace *t;
 
     l.per = per;
-    made_layers(&l, n, lists);
+    make(&l, n, lists);
     job = made_nodes(l.nodes, l.n);
     REQUIRE(job != NULL);
     t = job->ranks[0];
@@ -118,6 +126,21 @@ static void test_layers__buckets(void)
         }
     per = 0;
     strays = false;
+}
+
+/* Of shares sizes say which layer they are of, and so does what stands beside
+ * them: counts, which are as large for all. */
+static void test_layers__shares(void)
+{
+    shares = true;
+    for (unsigned to = 3; to < 8; to++) {
+        struct made_changed m;
+
+        REQUIRE(change(&m, 5, to, true));
+        check_is(&m, to, true);
+        done_step(&m);
+    }
+    shares = false;
 }
 
 /* A hook that works on whole buckets is not known; messages keep their order.
@@ -216,6 +239,7 @@ int main(void)
     RUN(test_layers__more_and_fewer);
     RUN(test_layers__buckets);
     RUN(test_layers__other_buckets);
+    RUN(test_layers__shares);
     RUN(test_layers__one_after_the_other);
     RUN(test_layers__reasons);
     return check_summary();
