@@ -72,6 +72,28 @@ static enum msim_status spread_experts(struct msim_trace **out,
     return msim_experts_spread_new(out, t, strings, &how, err);
 }
 
+/* Buckets that other sizes fill otherwise. */
+static enum msim_status refill(struct msim_trace **out,
+                               const struct msim_trace *t,
+                               struct msim_strtab *strings,
+                               const struct msim_rewrite *r,
+                               struct msim_error *err)
+{
+    struct msim_bucket_caps caps = {r->bucket_first, r->bucket_others};
+    struct msim_trace *apart;
+    enum msim_status status;
+
+    *out = NULL;
+    MSIM_TRY(msim_reducer_apart(&apart, t, strings, &caps, err));
+    if (!apart)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "buckets of gradients (DDP) cannot be filled anew "
+                         "with these sizes");
+    status = msim_reducer_together(out, apart, strings, &caps, err);
+    msim_trace_free(apart);
+    return status;
+}
+
 static enum msim_status exchange_keys(struct msim_weave *w,
                                       const struct msim_rewrite *r)
 {
@@ -88,7 +110,7 @@ struct stage {
     whole_fn *whole;
 };
 
-#define N_STAGES 18
+#define N_STAGES 19
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -118,6 +140,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {NULL, r->parallel.experts_join > 1, true, join_experts},
         {NULL, r->parallel.joins > 1, true, join_ranks},
         {msim_stage_repeat, repeats(r), true, NULL},
+        {NULL, r->bucket_first > 0 && !repeats(r), true, refill},
         {NULL, r->parallel.cp > 1, true, share_sequence},
         {NULL, r->parallel.tp > 1, true, share_out},
         {exchange_keys, r->parallel.cp > 1, true, NULL},
@@ -214,7 +237,7 @@ run_repeats(struct msim_trace **out, const struct msim_trace *t,
             struct msim_strtab *strings, const struct stage *stage,
             const struct msim_rewrite *r, struct msim_error *err)
 {
-    struct msim_bucket_caps caps;
+    struct msim_bucket_caps caps = {r->bucket_first, r->bucket_others};
     struct msim_trace *apart, *made = NULL;
     enum msim_status status;
 
@@ -307,6 +330,22 @@ enum msim_status msim_rewrite_count_layers(uint32_t *out,
     msim_repeats_release(&all);
     msim_weave_close(&w);
     return status;
+}
+
+enum msim_status msim_rewrite_settle_buckets(struct msim_rewrite *r,
+                                             const struct msim_trace *t,
+                                             const struct msim_trace *view,
+                                             struct msim_strtab *strings)
+{
+    struct msim_bucket_caps caps;
+    bool differ;
+
+    MSIM_TRY(msim_reducer_differ(&differ, &caps, t, view, strings));
+    if (!differ && !repeats(r))
+        return MSIM_OK;
+    r->bucket_first = caps.first;
+    r->bucket_others = caps.others;
+    return MSIM_OK;
 }
 
 static bool has_fused(const char *name)

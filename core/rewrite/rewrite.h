@@ -57,6 +57,17 @@ enum msim_status msim_rewrite_count_layers(uint32_t *out,
                                            struct msim_error *err);
 
 /*
+ * Where DDP's buckets of `t` would have other gradients with the sizes of
+ * `view`, a view of it, or `r` changes layers, too, `r` fills them anew.
+ * ENOMEM, ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_rewrite_settle_buckets(struct msim_rewrite *r,
+                                             const struct msim_trace *t,
+                                             const struct msim_trace *view,
+                                             struct msim_strtab *strings);
+
+/*
  * A trace that was captured on a CPU, as a GPU runs it (gpu_form.c). Where it
  * would be no different `*out` is NULL: not of a CPU, without ids of tensors or
  * backward, without what the two run in different ways. ENOMEM, ELIMIT.

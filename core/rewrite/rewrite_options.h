@@ -92,7 +92,10 @@ struct msim_rewrite {
                             above 1 without `shard`: DDP */
     enum msim_shard shard;
     struct msim_split parallel;
-    double bucket_mib;        /* of DDP's buckets; 0: 25 */
+    double bucket_mib; /* of DDP's buckets; 0: 25 */
+    /* Bytes at which recorded ones are full, which are filled anew: the first,
+     * and others (msim_rewrite_settle_buckets()). 0: as they are */
+    int64_t bucket_first, bucket_others;
     bool bucket_views;        /* gradients are views of DDP's buckets */
     bool offload_activations; /* what backward reads waits on the host */
     bool offload_states; /* the optimizer runs on the host, with its states;

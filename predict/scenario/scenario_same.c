@@ -172,6 +172,23 @@ static enum msim_status settle_experts(struct msim_split *p,
     return MSIM_OK;
 }
 
+/* A model of other sizes fills DDP's buckets otherwise. */
+static enum msim_status settle_buckets(struct msim_predict_settings *s,
+                                       const struct msim_job *job,
+                                       struct msim_error *err)
+{
+    struct msim_trace *view;
+    enum msim_status status;
+
+    if (!s->reshape.n_sizes || !job->n_ranks)
+        return MSIM_OK;
+    MSIM_TRY(msim_reshaped_new(&view, job->ranks[0], &s->reshape, err));
+    status = msim_rewrite_settle_buckets(&s->rewrite, job->ranks[0], view,
+                                         job->strings);
+    msim_reshaped_free(view);
+    return status;
+}
+
 enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
                                          const struct msim_inputs *in,
                                          const struct msim_target *to,
@@ -195,6 +212,7 @@ enum msim_status msim_scenario_drop_same(struct msim_scenario_row *row,
     MSIM_TRY(drop_layers(&s->rewrite, in->job, err));
     MSIM_TRY(drop_micro_batches(&s->rewrite, in->job, err));
     name_copies(&s->rewrite, in->job);
+    MSIM_TRY(settle_buckets(s, in->job, err));
     if (!s->reshape.dtype)
         return MSIM_OK;
     MSIM_TRY(multiplies_wide(&wide, in, to, err));

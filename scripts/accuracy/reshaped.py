@@ -79,6 +79,8 @@ def questions():
     for name, _, _ in WAYS:
         yield name, "layers", "base", "deep"
         yield name, "fewer layers", "deep", "base"
+    yield "vit ddp", "hidden", "base", "wide"
+    yield "vit ddp", "smaller hidden", "wide", "base"
 
 
 def changes(model, change, found):

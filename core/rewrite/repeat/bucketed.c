@@ -142,7 +142,8 @@ static enum msim_status look_at(struct msim_bucketed *r, uint32_t s)
         return MSIM_OK;
     g = &r->gradients[r->of[s]];
     MSIM_TRY(msim_idmap_put(&r->parts_of, msim_idmap_pair(g->life, g->offset),
-                            0, &row));
+                            r->of[s], &row));
+    r->clash |= *row != r->of[s] && r->gradients[*row].pass == g->pass;
     *row = r->of[s];
     return MSIM_OK;
 }
@@ -212,15 +213,16 @@ int64_t msim_bucketed_sent(const struct msim_bucketed *r, uint32_t message,
     return 0;
 }
 
-/* Does gradient `i` stand in bucket `b` behind the one before? */
+/* May gradient `i` stand in bucket `b` behind the one before? Where sizes have
+ * changed, places are only roughly where they were. */
 static bool goes_on(const struct msim_bucketed *r,
                     const struct msim_bucketed_one *b, uint32_t i)
 {
-    const struct msim_bucketed_gradient *g = &r->gradients[i],
-                                        *first = &r->gradients[b->first];
+    const struct msim_bucketed_gradient *g = &r->gradients[i];
+    const struct msim_bucketed_gradient *first = &r->gradients[b->first];
 
     return g->pass == b->pass && g->life == first->life &&
-           g->offset == b->elems && g->dtype == first->dtype;
+           g->dtype == first->dtype && (b->n || g->offset == 0);
 }
 
 /* Does operator `op` name whole buckets, or parts that are no gradient's? */
@@ -229,15 +231,16 @@ static bool names_more(const struct msim_bucketed *r, uint32_t op)
     const struct msim_lives *l = &r->w->d.lives;
     struct msim_lives_each e[2] = {msim_lives_inputs(l, r->w->t, op),
                                    msim_lives_outputs(l, r->w->t, op)};
+    bool strided = msim_bucketed_is_strided(r, op);
 
-    for (int side = msim_bucketed_is_strided(r, op); side < 2; side++)
+    for (int side = strided; side < 2; side++)
         while (msim_lives_next(&e[side])) {
             uint32_t g = msim_bucketed_part(r, e[side].id - 1);
+            int64_t elems = (int64_t)msim_arg_elems(r->w->t, e[side].arg);
 
             if (e[side].life != MSIM_NONE && r->is_bucket[e[side].life] &&
                 (g == MSIM_NONE ||
-                 r->gradients[g].elems !=
-                     (int64_t)msim_arg_elems(r->w->t, e[side].arg)))
+                 (!strided && r->gradients[g].elems != elems)))
                 return true;
         }
     return false;
@@ -264,7 +267,7 @@ enum msim_status msim_bucketed_recorded(struct msim_bucketed *r, bool *are)
     struct msim_bucketed_one b = {0};
     uint32_t life;
 
-    *are = r->n > 0;
+    *are = r->n > 0 && !r->clash;
     for (uint32_t i = 0; i < r->n && *are; i++) {
         struct msim_bucketed_gradient *g = &r->gradients[i];
 

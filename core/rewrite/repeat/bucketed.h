@@ -47,6 +47,7 @@ struct msim_bucketed {
                      below whatever goes on meanwhile */
     bool *is_bucket;            /* by life */
     struct msim_idmap parts_of; /* life and place -> the gradient there */
+    bool clash;                 /* two of a pass are at one place */
 };
 
 /* Gradients of `r->w`, an open weave; all else is zero. Release in any case.

@@ -277,6 +277,17 @@ static void release(struct reducing *r)
     free(r->parts[1]);
 }
 
+/* The buckets of an open weave as they are recorded, and what fills them. */
+static enum msim_status look(struct reducing *r, struct msim_bucket_caps *caps,
+                             bool *are)
+{
+    *are = false;
+    MSIM_TRY(msim_bucketed_find(&r->b));
+    MSIM_TRY(msim_bucketed_recorded(&r->b, are));
+    *are = *are && (caps->first || msim_bucketed_caps(&r->b, caps));
+    return MSIM_OK;
+}
+
 enum msim_status msim_reducer_apart(struct msim_trace **out,
                                     const struct msim_trace *t,
                                     struct msim_strtab *strings,
@@ -289,10 +300,8 @@ enum msim_status msim_reducer_apart(struct msim_trace **out,
 
     *out = NULL;
     if (status == MSIM_OK)
-        status = msim_bucketed_find(&r.b);
-    if (status == MSIM_OK)
-        status = msim_bucketed_recorded(&r.b, &are);
-    if (status == MSIM_OK && are && msim_bucketed_caps(&r.b, caps))
+        status = look(&r, caps, &are);
+    if (status == MSIM_OK && are)
         status = make(&r, out);
     release(&r);
     return status;
@@ -316,4 +325,45 @@ enum msim_status msim_reducer_together(struct msim_trace **out,
         status = make(&r, out);
     release(&r);
     return status;
+}
+
+/* Buckets of `view` as they are, and behind them as they would be filled. */
+static enum msim_status refill(struct reducing *r,
+                               struct msim_bucket_caps *caps, bool *differ)
+{
+    uint32_t n;
+    bool are;
+
+    MSIM_TRY(look(r, caps, &are));
+    n = r->b.n_buckets;
+    if (!are)
+        return MSIM_OK;
+    MSIM_TRY(msim_bucketed_fill(&r->b, caps));
+    *differ = r->b.n_buckets != 2 * n;
+    for (uint32_t i = 0; i < n && !*differ; i++)
+        *differ = r->b.buckets[i].n != r->b.buckets[n + i].n;
+    return MSIM_OK;
+}
+
+enum msim_status msim_reducer_differ(bool *differ,
+                                     struct msim_bucket_caps *caps,
+                                     const struct msim_trace *t,
+                                     const struct msim_trace *view,
+                                     struct msim_strtab *strings)
+{
+    const struct msim_trace *both[2] = {t, view};
+    enum msim_status status = MSIM_OK;
+
+    *caps = (struct msim_bucket_caps){0, 0};
+    *differ = false;
+    for (int i = 0; i < 2 && status == MSIM_OK && (!i || caps->first); i++) {
+        struct reducing r = {.b.w = &r.w};
+        bool are;
+
+        status = msim_weave_open_forward(&r.w, both[i], strings, NULL);
+        if (status == MSIM_OK)
+            status = i ? refill(&r, caps, differ) : look(&r, caps, &are);
+        release(&r);
+    }
+    return status == MSIM_EUSAGE ? MSIM_OK : status;
 }

@@ -24,9 +24,9 @@
 
 /*
  * `t` with buckets of one gradient each; `*out` NULL where it has no buckets of
- * several gradients, or none that are filled by the rule. The caller owns
- * `*out` (msim_trace_free()); EUSAGE where `t` is no training step; ENOMEM,
- * ELIMIT.
+ * several gradients, or none that are filled by the rule. `caps` 0: they are
+ * found. The caller owns `*out` (msim_trace_free()); EUSAGE where `t` is no
+ * training step; ENOMEM, ELIMIT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_reducer_apart(struct msim_trace **out,
@@ -42,5 +42,17 @@ enum msim_status msim_reducer_together(struct msim_trace **out,
                                        struct msim_strtab *strings,
                                        const struct msim_bucket_caps *caps,
                                        struct msim_error *err);
+
+/*
+ * Would buckets of `t` have other gradients with the sizes of `view`, a view of
+ * it? `*caps` are those of `t`; 0: it has none that are filled by the rule.
+ * ENOMEM, ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_reducer_differ(bool *differ,
+                                     struct msim_bucket_caps *caps,
+                                     const struct msim_trace *t,
+                                     const struct msim_trace *view,
+                                     struct msim_strtab *strings);
 
 #endif

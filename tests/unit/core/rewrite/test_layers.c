@@ -128,6 +128,41 @@ static void test_layers__buckets(void)
     strays = false;
 }
 
+/* Buckets of another size are filled anew where that is asked for: where other
+ * sizes of the model would, or layers change as well. */
+static void test_layers__refilled(void)
+{
+    struct msim_rewrite r = {.bucket_first = 40000, .bucket_others = 40000};
+    static struct layered l;
+    struct made_changed m;
+    struct msim_job *two, *three;
+
+    l.per = 2;
+    made_layers(&l, 7, true);
+    CHECK(!msim_rewrite_is_none(&r));
+    REQUIRE(change_nodes(&m, l.nodes, l.n, &r));
+    per = 3;
+    check_is(&m, 7, true);
+    per = 0;
+    done_step(&m);
+    two = made_nodes(l.nodes, l.n);
+    l.per = 3;
+    made_layers(&l, 7, true);
+    three = made_nodes(l.nodes, l.n);
+    REQUIRE(two && three);
+    for (int i = 0; i < 3; i++) {
+        r = (struct msim_rewrite){.layers = i == 1 ? 4 : 0};
+        CHECK_INT(msim_rewrite_settle_buckets(
+                      &r, two->ranks[0],
+                      i == 2 ? three->ranks[0] : two->ranks[0], two->strings),
+                  MSIM_OK);
+        CHECK_INT(r.bucket_first, i ? 31457 : 0);
+        CHECK_INT(r.bucket_others, r.bucket_first);
+    }
+    msim_job_free(two);
+    msim_job_free(three);
+}
+
 /* Of shares sizes say which layer they are of, and so does what stands beside
  * them: counts, which are as large for all. */
 static void test_layers__shares(void)
@@ -239,6 +274,7 @@ int main(void)
     RUN(test_layers__more_and_fewer);
     RUN(test_layers__buckets);
     RUN(test_layers__other_buckets);
+    RUN(test_layers__refilled);
     RUN(test_layers__shares);
     RUN(test_layers__one_after_the_other);
     RUN(test_layers__reasons);
