@@ -14,13 +14,16 @@
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/write_file.h"
+#include "serving/learn/learn_again.h"
 #include "serving/learn/learn_report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTS 4 /* of the runs; each is held back once */
+#define VISITS  1.5e8 /* of stages, simulated: a minute or two */
+#define THREADS 2
+#define PARTS   4 /* of the runs; each is held back once */
 
 struct learning {
     const char *out, *data; /* data: NULL for a model of all applications */
@@ -99,8 +102,12 @@ static enum msim_status learn_one(struct learning *l)
         return status;
     l->table.width = msim_runs_width(&app, true);
     l->table.part = MSIM_NONE;
+    l->table.observe = true;
     status = msim_runs_add_folder(&l->table, &app, l->data ? &l->general : NULL,
                                   l->pairs[1], l->horizon_s, &n, l->err);
+    if (status == MSIM_OK)
+        status = msim_runs_repeat(&l->table, &app, l->data ? &l->general : NULL,
+                                  l->horizon_s, VISITS, THREADS, l->err);
     if (status == MSIM_OK)
         status = fit(l, &app);
     msim_app_release(&app);

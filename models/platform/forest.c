@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEATURES_MAX 64
+#define FEATURES_MAX 128
 #define CUTS         (MSIM_FOREST_CUTS + 1) /* room of a feature */
 #define NODES_MAX    65536
 #define LEAVES_MAX   (CHAR_BIT * sizeof(uint32_t)) /* of a tree with a mask */

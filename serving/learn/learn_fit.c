@@ -16,7 +16,10 @@
 #include <string.h>
 
 #define COLUMNS_MOST (MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES)
-#define FEW_ROWS     200 /* seconds: below, no trees */
+#define COLUMNS_FEW                                                            \
+    7                /* of recorded runs alone: each more is noise to split    \
+                      */
+#define FEW_ROWS 200 /* seconds: below, no trees */
 
 /* Small trees and a slow rate: neighbouring seconds are nearly the same, so
  * that there are far fewer independent rows than rows. */
@@ -35,6 +38,14 @@ static const struct msim_boost_options VIOLATION_OF_ONE = {.trees = 70,
                                                            .least = 20,
                                                            .clip = 1,
                                                            .logistic = true};
+/* Where runs were simulated again, there are as many as it takes. */
+static const struct msim_boost_options VIOLATION_OF_MANY = {.trees = 120,
+                                                            .leaves = 8,
+                                                            .rate = 0.05,
+                                                            .penalty = 10,
+                                                            .least = 10,
+                                                            .clip = 1,
+                                                            .logistic = true};
 static const struct msim_boost_options NEXT = {.trees = 120,
                                                .leaves = 8,
                                                .rate = 0.08,
@@ -46,6 +57,11 @@ static const struct msim_boost_options NEXT = {.trees = 120,
 static bool is_held(const struct msim_runs_row *r, uint32_t held, uint32_t of)
 {
     return of > 0 && r->part % of == held;
+}
+
+static bool any_simulated(const struct msim_runs_table *t)
+{
+    return t->rows.n > 0 && msim_runs_row(t, t->rows.n - 1)->simulated;
 }
 
 /* A change of replicas is a decision that counters do not foretell. */
@@ -105,7 +121,7 @@ static enum msim_status choose(struct msim_watch_model *m,
                                const struct msim_app *app, uint32_t held,
                                uint32_t of)
 {
-    uint32_t n = app->n_stages * MSIM_STAGE_FEATURES;
+    uint32_t n = app->n_stages * MSIM_STAGE_FEATURES, most;
     struct choice *all = calloc(n, sizeof(*all));
 
     if (!all)
@@ -115,7 +131,8 @@ static enum msim_status choose(struct msim_watch_model *m,
             (struct choice){{i / MSIM_STAGE_FEATURES, i % MSIM_STAGE_FEATURES},
                             correlation(t, MSIM_FEATURES + i, held, of)};
     qsort(all, n, sizeof(*all), best_first);
-    m->n_columns = n < COLUMNS_MOST ? n : COLUMNS_MOST;
+    most = any_simulated(t) ? COLUMNS_MOST : COLUMNS_FEW;
+    m->n_columns = n < most ? n : most;
     for (uint32_t i = 0; i < m->n_columns; i++)
         m->columns[i] = all[i].column;
     free(all);
@@ -335,7 +352,7 @@ static enum msim_status check_rows(const struct msim_runs_table *t,
     for (uint32_t i = 0; i < t->rows.n; i++) {
         const struct msim_runs_row *r = msim_runs_row(t, i);
 
-        if (isnan(violation_of(r)) || is_held(r, held, of))
+        if (isnan(violation_of(r)) || is_held(r, held, of) || r->simulated)
             continue;
         n++;
         yes += r->violation > 0;
@@ -366,7 +383,9 @@ enum msim_status msim_runs_fit(cJSON **out, const struct msim_runs_table *t,
         status = fit_odds(*out, t, &m, horizon_s);
     if (status == MSIM_OK)
         status = fit_forest(*out, "violation", t, &m, held, of, violation_of,
-                            app ? &VIOLATION_OF_ONE : &VIOLATION);
+                            !app               ? &VIOLATION
+                            : any_simulated(t) ? &VIOLATION_OF_MANY
+                                               : &VIOLATION_OF_ONE);
     if (status == MSIM_OK)
         status = fit_forest(*out, "next", t, &m, held, of, next_of, &NEXT);
     if (status != MSIM_OK) {
@@ -433,7 +452,7 @@ static enum msim_status find_majority(struct majority *out,
     for (uint32_t i = 0; i < t->rows.n; i++) {
         const struct msim_runs_row *r = msim_runs_row(t, i);
 
-        if (is_held(r, held, of))
+        if (is_held(r, held, of) || r->simulated)
             continue;
         if (r->calm && !isnan(r->violation)) {
             calm++;
@@ -490,7 +509,8 @@ static enum msim_status judge_part(struct judged *j,
     if (status == MSIM_OK)
         status = find_majority(&major, t, held, of);
     for (uint32_t i = 0; status == MSIM_OK && i < t->rows.n; i++)
-        if (is_held(msim_runs_row(t, i), held, of))
+        if (is_held(msim_runs_row(t, i), held, of) &&
+            !msim_runs_row(t, i)->simulated)
             ask(j, t, &m, i, &major);
     msim_watch_model_release(&m);
     return status;
@@ -520,7 +540,8 @@ enum msim_status msim_runs_judge(struct msim_runs_figures *out,
     struct judged j;
     enum msim_status status = judged_init(&j, t->rows.n);
 
-    *out = (struct msim_runs_figures){.runs = t->n_runs, .parts = parts};
+    *out = (struct msim_runs_figures){
+        .runs = t->n_runs, .simulated = t->n_simulated, .parts = parts};
     for (uint32_t held = 0; held < parts && status == MSIM_OK; held++)
         status = judge_part(&j, t, app, held, parts, horizon_s, err);
     if (status == MSIM_OK)

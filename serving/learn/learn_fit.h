@@ -10,7 +10,8 @@
 
 /* Of predictions on calm seconds of runs held back; NAN: not to be said. */
 struct msim_runs_figures {
-    uint32_t runs, parts; /* each part of the runs is held back once */
+    uint32_t runs, simulated;
+    uint32_t parts; /* each part of the runs is held back once */
     uint32_t seconds, calm, violating; /* calm ones before a violation */
     double auc, auc_last; /* of the trees, of the last p99 (persistence) */
     double calibration, calibration_majority;

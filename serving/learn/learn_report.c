@@ -33,6 +33,11 @@ void msim_runs_text(FILE *out, const struct msim_runs_figures *f,
                "%u runs in %u parts, each held back once: %u seconds, %u of "
                "them calm, %u of those before a violation within %g s\n\n",
                f->runs, f->parts, f->seconds, f->calm, f->violating, horizon_s);
+    if (f->simulated > 0)
+        msim_print(out,
+                   "learned from %u simulated runs besides, each of which "
+                   "repeats one of these and is held back with it\n\n",
+                   f->simulated);
     msim_print(out, "%-36s%14s%14s%14s\n", "", "trees", "persistence",
                "majority");
     row(out, "AUC on calm seconds", 1, "",
@@ -63,6 +68,7 @@ enum msim_status msim_runs_json(FILE *out, const struct msim_runs_figures *f,
     msim_json_text(&j, "schema", "mystique-sim/learned/1");
     msim_json_number(&j, "horizon_s", horizon_s);
     msim_json_unsigned(&j, "runs", f->runs);
+    msim_json_unsigned(&j, "simulated_runs", f->simulated);
     msim_json_unsigned(&j, "parts", f->parts);
     msim_json_unsigned(&j, "held_seconds", f->seconds);
     msim_json_unsigned(&j, "calm_seconds", f->calm);

@@ -67,8 +67,8 @@ static enum msim_status add_second(struct msim_runs_table *t,
 }
 
 /* What came after each of the rows from `first` on, a run. */
-static void look_ahead(struct msim_runs_table *t, uint32_t first,
-                       double horizon_s)
+void msim_runs_look_ahead(struct msim_runs_table *t, uint32_t first,
+                          double horizon_s)
 {
     struct msim_runs_row *r = t->rows.data;
     uint32_t end = t->rows.n;
@@ -93,21 +93,55 @@ static void look_ahead(struct msim_runs_table *t, uint32_t first,
         r[i].next = i + 1 < end ? r[i + 1].log_p99 : NAN;
 }
 
+enum msim_status msim_runs_take(struct msim_runs_table *t, struct msim_watch *w,
+                                const struct msim_counters_row *row)
+{
+    struct msim_verdict v;
+
+    return msim_watch_add(w, row, &v) ? add_second(t, w) : MSIM_OK;
+}
+
+/* `kept`: the rows, where they are to be observed. */
 static enum msim_status read_rows(struct msim_runs_table *t,
                                   struct msim_watch *w, struct msim_counters *c,
-                                  struct msim_error *err)
+                                  struct msim_vec *kept, struct msim_error *err)
 {
     struct msim_counters_row row;
-    struct msim_verdict v;
     bool found;
 
     for (;;) {
         MSIM_TRY(msim_counters_next(c, &row, &found, err));
         if (!found)
             return MSIM_OK;
-        if (msim_watch_add(w, &row, &v))
-            MSIM_TRY(add_second(t, w));
+        MSIM_TRY(msim_runs_take(t, w, &row));
+        if (t->observe) {
+            struct msim_counters_row *to = msim_vec_add(kept, sizeof(*to));
+
+            if (!to)
+                return MSIM_ENOMEM;
+            *to = row;
+        }
     }
+}
+
+/* What the rows tell of the application, if it is all. */
+static enum msim_status observe(struct msim_runs_table *t,
+                                const struct msim_app *app,
+                                const struct msim_vec *rows)
+{
+    struct msim_observed o, *to;
+    bool whole;
+    enum msim_status status =
+        msim_observed_make(&o, &whole, app, rows->data, rows->n);
+
+    o.part = t->part == MSIM_NONE ? t->n_runs : t->part;
+    to = status == MSIM_OK && whole ? msim_vec_add(&t->observed, sizeof(*to))
+                                    : NULL;
+    if (to)
+        *to = o;
+    else
+        msim_observed_release(&o);
+    return status == MSIM_OK && whole && !to ? MSIM_ENOMEM : status;
 }
 
 static const char **names_of(const struct msim_app *app)
@@ -127,6 +161,7 @@ enum msim_status msim_runs_add_run(struct msim_runs_table *t,
 {
     struct msim_counters *c = NULL;
     struct msim_watch w;
+    struct msim_vec rows = {0};
     const char **names = names_of(app);
     uint32_t first = t->rows.n;
     enum msim_status status =
@@ -139,12 +174,15 @@ enum msim_status msim_runs_add_run(struct msim_runs_table *t,
     if (status == MSIM_OK)
         status = msim_counters_open(&c, path, names, app->n_stages, err);
     if (status == MSIM_OK)
-        status = read_rows(t, &w, c, err);
+        status = read_rows(t, &w, c, &rows, err);
+    if (status == MSIM_OK && t->observe)
+        status = observe(t, app, &rows);
     if (status == MSIM_OK)
-        look_ahead(t, first, horizon_s);
+        msim_runs_look_ahead(t, first, horizon_s);
     t->n_runs++;
     msim_counters_close(c);
     msim_watch_release(&w);
+    free(rows.data);
     free(names);
     return status;
 }
@@ -198,5 +236,8 @@ void msim_runs_table_release(struct msim_runs_table *t)
 {
     free(t->rows.data);
     free(t->x.data);
+    for (uint32_t i = 0; i < t->observed.n; i++)
+        msim_observed_release((struct msim_observed *)t->observed.data + i);
+    free(t->observed.data);
     memset(t, 0, sizeof(*t));
 }

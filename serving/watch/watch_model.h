@@ -24,7 +24,7 @@
 #include "serving/watch/watch_features.h"
 
 #define MSIM_WATCH_MODEL_SCHEMA "mystique-sim/watch-model/1"
-#define MSIM_WATCH_COLUMNS_MAX  64 /* what trees can split */
+#define MSIM_WATCH_COLUMNS_MAX  128 /* what trees can split */
 
 /* A number of one stage. */
 struct msim_watch_column {

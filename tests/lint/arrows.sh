@@ -104,7 +104,7 @@ serving/size         : core/base serving/draw serving/app serving/explore servin
 serving/apps         : core/base core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
-serving/learn        : core/base models/platform calibrate/stat serving/app serving/draw serving/counters serving/watch : cjson/ cJSON.h
+serving/learn        : core/base core/turns models/platform calibrate/stat serving/app serving/draw serving/sim serving/counters serving/watch : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
