@@ -135,17 +135,34 @@ static double repeated(const struct popularity *p, double last)
     return share;
 }
 
-double msim_gather_hits(double lookups, double table, double cached,
-                        double skew)
+/* Where all rows are alike, a full cache has any of them with one probability.
+ */
+static double hits_alike(double lookups, double table, double cached)
+{
+    double distinct = -table * expm1(-lookups / table);
+
+    return fmin(1 - distinct / lookups, fmin(cached / table, 1));
+}
+
+static double hits_by_groups(double lookups, double table, double cached,
+                             double skew)
 {
     struct popularity p;
     double hits;
 
+    popularity_make(&p, table, skew);
+    hits = 1 - distinct(&p, lookups, NULL) / lookups;
+    return cached < table ? fmin(hits, repeated(&p, stay(&p, cached))) : hits;
+}
+
+double msim_gather_hits(double lookups, double table, double cached,
+                        double skew)
+{
+    double rows = floor(table);
+
     if (!(lookups > 0) || !(table >= 1) || !(cached > 0))
         return 0;
-    popularity_make(&p, floor(table), skew);
-    hits = 1 - distinct(&p, lookups, NULL) / lookups;
-    if (cached < floor(table))
-        hits = fmin(hits, repeated(&p, stay(&p, cached)));
-    return fmax(hits, 0);
+    return fmax(skew == 0 ? hits_alike(lookups, rows, cached)
+                          : hits_by_groups(lookups, rows, cached, skew),
+                0);
 }
