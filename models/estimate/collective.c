@@ -75,6 +75,65 @@ static bool is_joined(const struct msim_platform *p, const struct msim_work *w)
     return p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect;
 }
 
+static bool is_between_two(const struct msim_work *w)
+{
+    return w->u.coll.collective == MSIM_COLL_SEND ||
+           w->u.coll.collective == MSIM_COLL_RECV;
+}
+
+/* Keys without the algorithm follow, for an algorithm that has no fit. */
+static bool pick_of_links(const struct msim_platform *p,
+                          const struct msim_work *w, const char *const *links,
+                          size_t n_links, struct msim_pick *out)
+{
+    static const char *const PREFER[] = {"nccl", NULL};
+    struct msim_work like_all_to_all = *w;
+    char text[3 * LINKS_MAX][MSIM_FIT_KEY];
+    const char *keys[3 * LINKS_MAX + 1];
+    size_t n = 0;
+
+    like_all_to_all.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
+    for (size_t l = 0; l < n_links; l++) {
+        if (w->u.coll.algorithm)
+            msim_collective_key(text[n++], sizeof(text[0]), links[l],
+                                w->u.coll.algorithm, w);
+        msim_collective_key(text[n++], sizeof(text[0]), links[l], "", w);
+        if (is_between_two(w)) /* all others have one key */
+            msim_collective_key(text[n++], sizeof(text[0]), links[l], "",
+                                &like_all_to_all);
+    }
+    for (size_t i = 0; i < n; i++)
+        keys[i] = text[i];
+    keys[n] = NULL;
+    return n > 0 && msim_fit_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER,
+                                  keys, out);
+}
+
+/* Whether no fit of another key is better: it has a larger variance for that
+ * alone. */
+static bool is_best(const struct msim_platform *p, const struct msim_pick *pick)
+{
+    double log_sd = MSIM_FACT(NULL, OTHER_KEY_LOG_SD);
+
+    return pick->platform == p && pick->variance < log_sd * log_sd;
+}
+
+static bool collective_pick(const struct msim_platform *p,
+                            const struct msim_work *w, struct msim_pick *out)
+{
+    const char *links[LINKS_MAX];
+    size_t n;
+    bool found;
+
+    if (is_joined(p, w))
+        return false;
+    n = links_for(p, w, links);
+    /* the link of the work itself, mostly */
+    found = n > 1 && pick_of_links(p, w, links, 1, out) && is_best(p, out);
+    return (found || pick_of_links(p, w, links, n, out)) &&
+           is_machines_own(p, w, out);
+}
+
 /* Whether `c` is of collectives between nodes as `w`, over any of the links. */
 static bool is_between_nodes(const struct msim_fit *c,
                              const struct msim_work *w)
@@ -109,54 +168,26 @@ static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
     }
 }
 
-/* Keys without the algorithm follow, for an algorithm that has no fit. */
-static bool collective_pick(const struct msim_platform *p,
-                            const struct msim_work *w, struct msim_pick *out)
-{
-    static const char *const PREFER[] = {"nccl", NULL};
-    struct msim_work like_all_to_all = *w;
-    char text[3 * LINKS_MAX][MSIM_FIT_KEY];
-    const char *keys[3 * LINKS_MAX + 1];
-    const char *links[LINKS_MAX];
-    bool between_two = w->u.coll.collective == MSIM_COLL_SEND ||
-                       w->u.coll.collective == MSIM_COLL_RECV;
-    size_t n = 0, n_links;
+/* What estimates a group: a fit of a platform, or its data sheet. */
+struct by {
+    const struct msim_platform *p;
+    struct msim_pick pick;
+    bool picked;
+};
 
-    if (is_joined(p, w))
-        return false;
-    like_all_to_all.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
-    n_links = links_for(p, w, links);
-    for (size_t l = 0; l < n_links; l++) {
-        if (w->u.coll.algorithm)
-            msim_collective_key(text[n++], sizeof(text[0]), links[l],
-                                w->u.coll.algorithm, w);
-        msim_collective_key(text[n++], sizeof(text[0]), links[l], "", w);
-        if (between_two) /* all others have one key */
-            msim_collective_key(text[n++], sizeof(text[0]), links[l], "",
-                                &like_all_to_all);
-    }
-    for (size_t i = 0; i < n; i++)
-        keys[i] = text[i];
-    keys[n] = NULL;
-    if (n == 0 ||
-        !msim_fit_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER, keys,
-                       out) ||
-        !is_machines_own(p, w, out))
-        return false;
-    prefer_measured(w, out);
-    return true;
-}
-
-/* The platform whose fits of collectives are used: p->links where it has a fit
- * for such a group. Links that the file names know no other network. */
-static const struct msim_platform *with_fits(const struct msim_platform *p,
-                                             const struct msim_work *w)
+/* The platform whose fits of collectives are used is p->links where it has a
+ * fit for such a group. Links that the file names know no other network. */
+static void choose(const struct msim_platform *p, const struct msim_work *w,
+                   struct by *by)
 {
     bool joined = p->links == p->named_links && is_joined(p, w);
-    struct msim_pick pick;
 
-    return p->links && !joined && collective_pick(p->links, w, &pick) ? p->links
-                                                                      : p;
+    by->p = p->links;
+    by->picked = p->links && !joined && collective_pick(by->p, w, &by->pick);
+    if (by->picked)
+        return;
+    by->p = p;
+    by->picked = collective_pick(p, w, &by->pick);
 }
 
 static void typical(double params[MSIM_TRANSFER_PARAMS])
@@ -199,10 +230,10 @@ static void from_data_sheet(const struct msim_platform *p,
 double msim_collective_shortfall(const struct msim_platform *p,
                                  const struct msim_work *w)
 {
-    const struct msim_platform *by = with_fits(p, w);
-    struct msim_pick pick;
+    struct by by;
 
-    return w->u.coll.nodes < 2 || collective_pick(by, w, &pick)
+    choose(p, w, &by);
+    return w->u.coll.nodes < 2 || by.picked
                ? 1
                : exp(MSIM_FACT(NULL, NETWORK_MIDDLE));
 }
@@ -218,6 +249,15 @@ static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
     e->high_us *= factor;
 }
 
+/* The pick of a group: `by` has that of all groups of its kind. */
+static struct msim_pick pick_for(const struct by *by, const struct msim_work *w)
+{
+    struct msim_pick pick = by->pick;
+
+    prefer_measured(w, &pick);
+    return pick;
+}
+
 /*
  * Of a group that nobody ran: no more than was measured where it was spread
  * wider; of one that was run, where it took so much more that its machines were
@@ -225,8 +265,7 @@ static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
  * so that more of them are slower. Lowers `e`, and says to that over how many
  * nodes; 0: it was no more.
  */
-static uint32_t lower_to_wider(const struct msim_platform *p,
-                               const struct msim_work *w,
+static uint32_t lower_to_wider(const struct by *by, const struct msim_work *w,
                                struct msim_estimate *e)
 {
     struct msim_work wider;
@@ -235,14 +274,15 @@ static uint32_t lower_to_wider(const struct msim_platform *p,
     uint32_t i = 0, lowered = 0;
     double most;
 
-    if (w->u.coll.nodes < 2 || !collective_pick(p, w, &pick) ||
-        msim_transfer_on_pcie(&p->sheet, w))
+    if (w->u.coll.nodes < 2 || !by->picked ||
+        msim_transfer_on_pcie(&by->p->sheet, w))
         return 0;
+    pick = pick_for(by, w);
     most = e->source != MSIM_SOURCE_TABLE ? 1
            : w->u.coll.interconnect       ? INFINITY
                                     : MSIM_FACT(NULL, NETWORK_MISCONFIGURED);
     while (msim_curves_wider(&pick.fit->curves, w, &i, &wider)) {
-        msim_fit_estimate(p, &pick, &wider, NULL, &f);
+        msim_fit_estimate(by->p, &pick, &wider, NULL, &f);
         if (f.us * most >= e->us)
             continue;
         e->us = f.us;
@@ -253,18 +293,19 @@ static uint32_t lower_to_wider(const struct msim_platform *p,
     return lowered;
 }
 
-static void estimate_alone(const struct msim_platform *p,
-                           const struct msim_work *w, struct msim_estimate *out)
+static void estimate_alone(const struct by *by, const struct msim_work *w,
+                           struct msim_estimate *out)
 {
     struct msim_pick pick;
 
-    if (collective_pick(p, w, &pick)) {
-        msim_fit_estimate(p, &pick, w, NULL, out);
-        (void)lower_to_wider(p, w, out);
-        follow_log(&pick, w, out);
-    } else {
-        from_data_sheet(p, w, out);
+    if (!by->picked) {
+        from_data_sheet(by->p, w, out);
+        return;
     }
+    pick = pick_for(by, w);
+    msim_fit_estimate(by->p, &pick, w, NULL, out);
+    (void)lower_to_wider(by, w, out);
+    follow_log(&pick, w, out);
 }
 
 /* ---- more nodes cost no less --------------------------------------------- */
@@ -287,6 +328,29 @@ static bool on_fewer(const struct msim_platform *p, const struct msim_work *w,
            !msim_transfer_on_pcie(&p->sheet, w);
 }
 
+/* Whether it is known, without its interval, that a group takes no longer. */
+static bool is_no_longer(const struct by *by, const struct msim_work *w,
+                         double us)
+{
+    struct msim_pick pick;
+
+    if (!by->picked)
+        return false;
+    pick = pick_for(by, w);
+    return msim_fit_us(by->p, &pick, w) *
+               msim_curves_log_factor(&pick.fit->curves, w) <=
+           us;
+}
+
+/* Groups with one choice, as keys of fits go: on several nodes, of two ranks on
+ * one, of more. */
+enum kind { NODES, PAIR, NODE, KINDS };
+
+static enum kind kind_of(const struct msim_work *w)
+{
+    return w->u.coll.nodes > 1 ? NODES : w->u.coll.ranks > 2 ? NODE : PAIR;
+}
+
 /* Curves of more nodes than that do not cross those of fewer. */
 #define FEWER_MOST 64
 
@@ -294,26 +358,36 @@ static bool on_fewer(const struct msim_platform *p, const struct msim_work *w,
  * Curves of several numbers of nodes come from different days and places of a
  * cluster, so that they cross. What nobody ran over these nodes takes no less
  * than the same over fewer: 1, 2, 4, ... of them. Raises `e`, and says over how
- * many nodes that is; 0: it was no less.
+ * many nodes that is; 0: it was no less. `by` made `e`.
  */
 static uint32_t raise_to_fewer(const struct msim_platform *p,
-                               const struct msim_work *w,
+                               const struct msim_work *w, const struct by *by,
                                struct msim_estimate *e)
 {
+    struct by of[KINDS];
+    bool chosen[KINDS] = {[NODES] = true};
     uint32_t raised = 0;
     struct msim_work fewer;
     struct msim_estimate f;
 
     if (w->u.coll.nodes < 2 || e->source == MSIM_SOURCE_TABLE ||
-        w->u.coll.collective == MSIM_COLL_SEND ||
-        w->u.coll.collective == MSIM_COLL_RECV)
+        is_between_two(w))
         return 0;
+    of[NODES] = *by;
     for (uint32_t nodes = 1; nodes < w->u.coll.nodes && nodes <= FEWER_MOST;
          nodes *= 2)
         for (int same_ranks = 0; same_ranks < 2; same_ranks++) {
+            enum kind kind;
+
             if (!on_fewer(p, w, nodes, same_ranks, &fewer))
                 continue;
-            estimate_alone(with_fits(p, &fewer), &fewer, &f);
+            kind = kind_of(&fewer);
+            if (!chosen[kind])
+                choose(p, &fewer, &of[kind]);
+            chosen[kind] = true;
+            if (is_no_longer(&of[kind], &fewer, e->us))
+                continue;
+            estimate_alone(&of[kind], &fewer, &f);
             if (f.us <= e->us)
                 continue;
             e->us = f.us;
@@ -325,12 +399,10 @@ static uint32_t raise_to_fewer(const struct msim_platform *p,
 
 /* What was raised, to what was measured wider: but where it was raised by links
  * inside a node that are another machine's. */
-static uint32_t lower_again(const struct msim_platform *p,
+static uint32_t lower_again(const struct msim_platform *p, const struct by *by,
                             const struct msim_work *w, struct msim_estimate *e)
 {
-    const struct msim_platform *by = with_fits(p, w);
-
-    return p->links && by != p->links ? 0 : lower_to_wider(by, w, e);
+    return p->links && by->p != p->links ? 0 : lower_to_wider(by, w, e);
 }
 
 /* Both ends of a message are one transfer: the sender's. */
@@ -348,10 +420,12 @@ static enum msim_status collective_predict(const struct msim_platform *p,
                                            struct msim_estimate *out)
 {
     const struct msim_work sent = one_end(w);
+    struct by by;
 
-    estimate_alone(with_fits(p, &sent), &sent, out);
-    if (raise_to_fewer(p, &sent, out))
-        (void)lower_again(p, &sent, out);
+    choose(p, &sent, &by);
+    estimate_alone(&by, &sent, out);
+    if (raise_to_fewer(p, &sent, &by, out))
+        (void)lower_again(p, &by, &sent, out);
     return MSIM_OK;
 }
 
@@ -360,18 +434,19 @@ void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
 {
     struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE, .variant = ""};
     const struct msim_platform *of;
-    struct msim_pick pick;
     const char *where;
+    struct by by;
 
     w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
     w.u.coll.bytes = 1 << 26;
     w.u.coll.ranks = ranks;
     w.u.coll.nodes = nodes;
-    of = with_fits(p, &w);
+    choose(p, &w, &by);
+    of = by.p;
     where = nodes > 1 ? of->sheet.internode : of->sheet.interconnect;
-    if (collective_pick(of, &w, &pick))
-        snprintf(text, size, "as measured on %s%s", pick.fit->table,
-                 pick.platform == of ? "" : ", which stands in");
+    if (by.picked)
+        snprintf(text, size, "as measured on %s%s", by.pick.fit->table,
+                 by.pick.platform == of ? "" : ", which stands in");
     else if (nodes > 1)
         snprintf(text, size,
                  "assumed: %.3g GB/s a card, %.3g cards a GPU, %.3g us",
@@ -393,25 +468,27 @@ void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
 static void collective_explain(const struct msim_platform *p,
                                const struct msim_work *w, FILE *out)
 {
-    const struct msim_platform *whole = p;
     struct msim_transfer way;
     double params[MSIM_TRANSFER_PARAMS];
-    struct msim_pick pick;
     struct msim_estimate e;
+    struct msim_pick pick;
     uint32_t raised, lowered;
-    bool picked;
     const struct msim_work sent = one_end(w);
+    struct by by;
 
     w = &sent;
-    p = with_fits(p, w);
-    picked = collective_pick(p, w, &pick);
-    estimate_alone(p, w, &e);
-    raised = raise_to_fewer(whole, w, &e);
-    if (picked && !raised)
-        msim_fit_estimate(p, &pick, w, NULL, &e);
-    lowered = lower_again(whole, w, &e);
+    choose(p, w, &by);
+    estimate_alone(&by, w, &e);
+    raised = raise_to_fewer(p, w, &by, &e);
+    if (by.picked) {
+        pick = pick_for(&by, w);
+        if (!raised)
+            msim_fit_estimate(by.p, &pick, w, NULL, &e);
+    }
+    lowered = lower_again(p, &by, w, &e);
+    p = by.p;
     typical(params);
-    if (picked)
+    if (by.picked)
         memcpy(params, pick.fit->params, sizeof(params));
     way = msim_transfer_choose(&p->sheet, w, params);
     msim_print(
@@ -421,7 +498,7 @@ static void collective_explain(const struct msim_platform *p,
         "inputs: %s of %llu bytes over %u ranks on %u nodes\n",
         way.algorithm, way.protocol, msim_collective_text(w->u.coll.collective),
         (unsigned long long)w->u.coll.bytes, w->u.coll.ranks, w->u.coll.nodes);
-    if (picked) {
+    if (by.picked) {
         msim_fit_explain(p, &pick, w, out);
         if (pick.platform)
             msim_curves_explain(&pick.fit->curves, w, out);

@@ -235,16 +235,17 @@ static struct msim_transfer between_nodes(const struct group *g)
     double hops =
         network_steps(g) * g->p[MSIM_TRANSFER_NET_HOP] * g->sheet->latency_us;
     double net = g->bytes * node_share(g) / node_rate(g);
-    double in = 0;
+    double in = 0, both;
 
     if (g->inside > 1 && !is_send(g->what)) {
         in = g->bytes * wire_share(g->what, g->inside) /
              (g->link * g->p[MSIM_TRANSFER_LINK]);
         hops += steps_inside(g) * g->p[MSIM_TRANSFER_HOP];
     }
+    both = msim_norm2(net, in, 4);
     /* half of what LL sends is flags */
-    offer(&best, algorithm, "LL", hops + msim_norm2(2 * net, 2 * in, 4));
-    offer(&best, algorithm, "Simple", 2 * hops + msim_norm2(net, in, 4));
+    offer(&best, algorithm, "LL", hops + 2 * both);
+    offer(&best, algorithm, "Simple", 2 * hops + both);
     return best;
 }
 

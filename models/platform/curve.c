@@ -7,6 +7,7 @@
 #include "core/work/kernel_fact.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,41 +43,49 @@ static double log_inside(uint32_t ranks, uint32_t nodes)
     return log((double)ranks / (nodes > 1 ? nodes : 1));
 }
 
+#define SAME_DISTANCE 1e-9 /* but for rounding */
+
 /* Curves of several nodes are chosen by their ranks a node first; those of the
  * work are `inside`, a logarithm. */
 static double distance(const struct msim_curve *c, double inside)
 {
-    return c->nodes > 1 ? fabs(log_inside(c->ranks, c->nodes) - inside) : 0;
+    return c->nodes > 1 ? fabs(c->log_inside - inside) : 0;
 }
 
-static bool is_like(const struct msim_curve *c, enum msim_collective what,
-                    const struct msim_work *w)
+static const struct msim_curve *curve_at(const struct msim_curves *all,
+                                         uint32_t place)
 {
-    return c->collective == what && (c->nodes > 1) == (w->u.coll.nodes > 1);
+    return place ? &all->list[place - 1] : NULL;
+}
+
+/* Take `c` where it is the nearest below, or above. */
+static void take(struct between *out, const struct msim_curve *c,
+                 uint32_t ranks)
+{
+    if (c->ranks <= ranks && (!out->below || c->ranks > out->below->ranks))
+        out->below = c;
+    if (c->ranks >= ranks && (!out->above || c->ranks < out->above->ranks))
+        out->above = c;
 }
 
 static bool find(const struct msim_curves *all, enum msim_collective what,
                  const struct msim_work *w, struct between *out)
 {
-    double inside =
-        w->u.coll.nodes > 1 ? log_inside(w->u.coll.ranks, w->u.coll.nodes) : 0;
-    double least = INFINITY;
+    uint32_t ranks = w->u.coll.ranks, nodes = w->u.coll.nodes;
+    double inside = nodes > 1 ? log_inside(ranks, nodes) : 0, least = INFINITY;
+    const struct msim_curve *c = curve_at(all, all->first[what][nodes > 1]);
 
     *out = (struct between){0};
-    for (uint32_t i = 0; i < all->n && least > 0; i++)
-        if (is_like(&all->list[i], what, w))
-            least = fmin(least, distance(&all->list[i], inside));
-    for (uint32_t i = 0; i < all->n; i++) {
-        const struct msim_curve *c = &all->list[i];
+    for (; c; c = curve_at(all, c->other)) {
+        double d = distance(c, inside);
 
-        if (!is_like(c, what, w) || distance(c, inside) > least + 1e-9)
+        if (d > least + SAME_DISTANCE)
             continue;
-        if (c->ranks <= w->u.coll.ranks &&
-            (!out->below || c->ranks > out->below->ranks))
-            out->below = c;
-        if (c->ranks >= w->u.coll.ranks &&
-            (!out->above || c->ranks < out->above->ranks))
-            out->above = c;
+        if (d < least - SAME_DISTANCE)
+            *out = (struct between){0};
+        least = fmin(d, least);
+        for (const struct msim_curve *at = c; at; at = curve_at(all, at->next))
+            take(out, at, ranks);
     }
     return out->below || out->above;
 }
@@ -90,9 +99,8 @@ struct question {
     const struct msim_work *work;
 };
 
-/* The correction at point `i` of a curve. */
-static double at_point(const struct question *q, const struct msim_curve *c,
-                       uint32_t i)
+static double correction_at(const struct question *q,
+                            const struct msim_curve *c, uint32_t i)
 {
     struct msim_work w = *q->work;
 
@@ -101,6 +109,52 @@ static double at_point(const struct question *q, const struct msim_curve *c,
     w.u.coll.nodes = c->nodes;
     w.u.coll.bytes = (uint64_t)c->bytes[i];
     return log(c->us[i] / q->law->time_us(q->sheet, &w, q->params));
+}
+
+/*
+ * Corrections at all points of a curve. They depend on the question by its data
+ * sheet, and by what its work says of links and algorithm: nothing, mostly. So
+ * those of the first such question answer for all that follow on that GPU.
+ */
+struct msim_curve_law {
+    struct msim_data_sheet sheet;
+    double correction[];
+};
+
+static struct msim_curve_law *make_law(const struct question *q,
+                                       const struct msim_curve *c)
+{
+    struct msim_curve_law *law =
+        malloc(sizeof(*law) + c->n * sizeof(*law->correction));
+
+    if (!law)
+        return NULL;
+    memcpy(&law->sheet, q->sheet, sizeof(law->sheet));
+    for (uint32_t i = 0; i < c->n; i++)
+        law->correction[i] = correction_at(q, c, i);
+    return law;
+}
+
+/* NULL where the question has to be answered by itself. */
+static const struct msim_curve_law *law_of(const struct question *q,
+                                           const struct msim_curve *c)
+{
+    /* what is made on the way is no part of what the curve says */
+    struct msim_curve_law *_Atomic *place =
+        (struct msim_curve_law * _Atomic *)&c->law;
+    struct msim_curve_law *law = atomic_load(place), *made;
+
+    if (!q->sheet || q->work->u.coll.interconnect || q->work->u.coll.algorithm)
+        return NULL;
+    if (!law) {
+        made = make_law(q, c);
+        if (atomic_compare_exchange_strong(place, &law, made))
+            law = made;
+        else
+            free(made);
+    }
+    return law && memcmp(&law->sheet, q->sheet, sizeof(law->sheet)) == 0 ? law
+                                                                         : NULL;
 }
 
 /* What is added to the half width of the interval (a logarithm, in quadrature)
@@ -118,22 +172,24 @@ static struct msim_curve_answer on_curve(const struct question *q,
 {
     double bytes = fmax((double)q->work->u.coll.bytes, 1);
     struct msim_curve_answer a = {.measured = c->measured};
+    const struct msim_curve_law *law = law_of(q, c);
     uint32_t i = 0;
-    double part;
+    double part, here, after;
 
     while (i + 1 < c->n && c->bytes[i + 1] < bytes)
         i++;
+    here = law ? law->correction[i] : correction_at(q, c, i);
     if (bytes <= c->bytes[0] || i + 1 == c->n) {
         a.measured &= bytes >= c->bytes[0] && bytes <= c->bytes[i];
-        a.correction = at_point(q, c, i);
+        a.correction = here;
         a.half_width =
             widened(c->half_width[i], MSIM_FACT(NULL, CURVE_LOG_SD_BYTES) *
                                           fabs(log2(bytes / c->bytes[i])));
         return a;
     }
     part = log(bytes / c->bytes[i]) / log(c->bytes[i + 1] / c->bytes[i]);
-    a.correction =
-        (1 - part) * at_point(q, c, i) + part * at_point(q, c, i + 1);
+    after = law ? law->correction[i + 1] : correction_at(q, c, i + 1);
+    a.correction = (1 - part) * here + part * after;
     a.half_width = (1 - part) * c->half_width[i] + part * c->half_width[i + 1];
     return a;
 }
@@ -157,9 +213,12 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     struct question q = {law, sheet, params, w};
     struct msim_curve_answer a, b;
     struct between at;
-    bool own = find(c, w->u.coll.collective, w, &at);
+    bool own;
     double part;
 
+    if (!c->n) /* nor is the work a collective, mostly */
+        return false;
+    own = find(c, w->u.coll.collective, w, &at);
     if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return false;
     a = on_curve(&q, at.below ? at.below : at.above);
@@ -249,8 +308,11 @@ void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
                          FILE *out)
 {
     struct between at;
-    bool own = find(c, w->u.coll.collective, w, &at);
+    bool own;
 
+    if (!c->n)
+        return;
+    own = find(c, w->u.coll.collective, w, &at);
     if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return;
     fprintf(out, "curves: ");
@@ -330,6 +392,25 @@ static enum msim_status read_curve(struct msim_curve *c, const cJSON *json)
                : MSIM_EFORMAT;
 }
 
+/* Note which curves are of one kind, and which of these have as many ranks a
+ * node, in the order of the list. */
+static void link_kinds(struct msim_curves *c)
+{
+    memset(c->first, 0, sizeof(c->first));
+    for (uint32_t i = c->n; i-- > 0;) {
+        struct msim_curve *at = &c->list[i];
+        uint32_t *place = &c->first[at->collective][at->nodes > 1];
+
+        at->log_inside = log_inside(at->ranks, at->nodes);
+        while (*place &&
+               distance(&c->list[*place - 1], at->log_inside) > SAME_DISTANCE)
+            place = &c->list[*place - 1].other;
+        at->next = *place;
+        at->other = *place ? c->list[*place - 1].other : 0;
+        *place = i + 1;
+    }
+}
+
 static enum msim_status read_curves(struct msim_curves *c, const cJSON *array)
 {
     uint32_t n = (uint32_t)cJSON_GetArraySize(array);
@@ -340,6 +421,7 @@ static enum msim_status read_curves(struct msim_curves *c, const cJSON *array)
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(item, array)
         MSIM_TRY(read_curve(&c->list[c->n++], item));
+    link_kinds(c);
     return MSIM_OK;
 }
 
@@ -467,10 +549,16 @@ double msim_curves_log_factor(const struct msim_curves *c,
     return 1;
 }
 
+static void release_curve(struct msim_curve *c)
+{
+    free(c->bytes);
+    free(c->law);
+}
+
 void msim_curves_release(struct msim_curves *c)
 {
     for (uint32_t i = 0; i < c->n; i++)
-        free(c->list[i].bytes);
+        release_curve(&c->list[i]);
     free(c->list);
     free(c->variants);
     free(c->logs);
@@ -485,6 +573,7 @@ void msim_curves_keep_measured(struct msim_curves *c)
         if (c->list[i].measured)
             c->list[kept++] = c->list[i];
         else
-            free(c->list[i].bytes);
+            release_curve(&c->list[i]);
     c->n = kept;
+    link_kinds(c);
 }

@@ -25,11 +25,19 @@
 
 #include <stdio.h>
 
+struct msim_curve_law;
+
 struct msim_curve {
     enum msim_collective collective;
     uint32_t ranks, nodes, n;
     bool measured;
     double *bytes, *us, *half_width; /* n each, one allocation, of `bytes` */
+    /* Of curves that were read: */
+    double log_inside; /* the logarithm of its ranks a node */
+    uint32_t next;     /* 1 + the next curve of its kind with as many ranks a
+                          node; 0: there is none */
+    uint32_t other;    /* of the first of these: of those with as many others */
+    struct msim_curve_law *_Atomic law; /* by the first question; NULL: none */
 };
 
 /* A log of a misconfigured cluster; `factor` is its times over the usual ones.
@@ -55,6 +63,9 @@ uint32_t msim_variant_bin(uint64_t bytes);
 
 struct msim_curves {
     struct msim_curve *list;
+    /* 1 + the first curve of a kind: of a collective, on one node and on
+     * several; 0: there is none. Of curves that were read. */
+    uint32_t first[MSIM_COLL_WAIT][2];
     struct msim_curve_variant *variants;
     struct msim_curve_log *logs;
     uint32_t n, n_variants, n_logs;

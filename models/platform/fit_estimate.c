@@ -209,6 +209,25 @@ void msim_fit_estimate(const struct msim_platform *p,
                            pick->variance));
 }
 
+/* What of the features and the interval is not needed is left out where curves
+ * correct the law. */
+double msim_fit_us(const struct msim_platform *p, const struct msim_pick *pick,
+                   const struct msim_work *w)
+{
+    double params[MSIM_LAW_PARAMS];
+    struct msim_estimate e;
+    struct correction by;
+    struct law_time t;
+
+    if (is_clocked(p) || w->kernels > 1 || !by_curves(p, pick, w, &by)) {
+        msim_fit_estimate(p, pick, w, NULL, &e);
+        return e.us;
+    }
+    carry(p, pick, params);
+    t = law_time(pick->fit->law, msim_platform_usual(p), w, params, 0);
+    return corrected_us(pick->fit, pick->bare, t.us, by.log);
+}
+
 static void explain_clock(const struct msim_platform *p,
                           const struct msim_law *law, const struct msim_work *w,
                           const double *params, double usual_us, FILE *out)

@@ -21,6 +21,10 @@ void msim_fit_estimate(const struct msim_platform *p,
                        const struct msim_adjust *adjust,
                        struct msim_estimate *out);
 
+/* The time alone of that estimate, microseconds, without `adjust`. */
+double msim_fit_us(const struct msim_platform *p, const struct msim_pick *pick,
+                   const struct msim_work *w);
+
 /* For --explain: write the fit, its constants, its rows and its errors. */
 void msim_fit_explain(const struct msim_platform *p,
                       const struct msim_pick *pick, const struct msim_work *w,

@@ -211,6 +211,42 @@ static void test_curve__another_collective_stands_in(void)
     msim_curves_release(&c);
 }
 
+/* A law that goes by the data sheet and by what the work says of its link. */
+static double by_sheet(const struct msim_data_sheet *s,
+                       const struct msim_work *w, const double *p)
+{
+    (void)p;
+    return s->link * (w->u.coll.interconnect ? 3 : 1) *
+           (w->u.coll.algorithm ? 5 : 1);
+}
+
+/* The law at a curve's points is kept, but not for another data sheet, nor for
+ * a work that names its link or algorithm. */
+static void test_curve__keeps_a_law_of_one_sheet(void)
+{
+    static const struct msim_law law = {.name = "sheet", .time_us = by_sheet};
+    const struct msim_data_sheet one = {.link = 10}, other = {.link = 20};
+    struct msim_work plain = work(MSIM_COLL_ALL_REDUCE, 2, 1024);
+    struct msim_work link = plain, algorithm = plain;
+    struct msim_curve_answer a;
+    struct msim_curves c;
+
+    link.u.coll.interconnect = "x";
+    algorithm.u.coll.algorithm = "y";
+    REQUIRE(read(&c, FIT) == MSIM_OK);
+    for (int again = 0; again < 2; again++) {
+        CHECK(msim_curves_ask(&c, &law, &one, NULL, &plain, &a));
+        CHECK_REL(a.correction, log(10 / 10.0), 1e-12);
+        CHECK(msim_curves_ask(&c, &law, &other, NULL, &plain, &a));
+        CHECK_REL(a.correction, log(10 / 20.0), 1e-12);
+        CHECK(msim_curves_ask(&c, &law, &one, NULL, &link, &a));
+        CHECK_REL(a.correction, log(10 / 30.0), 1e-12);
+        CHECK(msim_curves_ask(&c, &law, &one, NULL, &algorithm, &a));
+        CHECK_REL(a.correction, log(10 / 50.0), 1e-12);
+    }
+    msim_curves_release(&c);
+}
+
 static void says(const struct msim_curves *c, struct msim_work w,
                  const char *want)
 {
@@ -314,6 +350,7 @@ int main(void)
     RUN(test_curve__beyond_the_ends);
     RUN(test_curve__between_ranks);
     RUN(test_curve__another_collective_stands_in);
+    RUN(test_curve__keeps_a_law_of_one_sheet);
     RUN(test_curve__explains);
     RUN(test_curve__variants_and_logs);
     RUN(test_curve__refuses);
