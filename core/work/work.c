@@ -203,7 +203,6 @@ static void count_moe(struct msim_work *w)
     double in = input_bytes(w);
     double tokens = (double)w->u.moe.routing.tokens;
 
-    msim_moe_load_make(&w->u.moe.load, &w->u.moe.routing);
     w->flops = 2 * matrices * load->pairs * hidden * inter;
     w->bytes_read =
         load->active * matrices * hidden * inter * msim_work_weight_bytes(w) +
@@ -213,7 +212,7 @@ static void count_moe(struct msim_work *w)
         load->pairs * (hidden * 2 + inter * in) + tokens * hidden * 2;
 }
 
-void msim_work_count(struct msim_work *w)
+static void count(struct msim_work *w)
 {
     if (w->family == MSIM_FAMILY_GEMM)
         count_gemm(w);
@@ -225,12 +224,20 @@ void msim_work_count(struct msim_work *w)
         count_moe(w);
 }
 
+void msim_work_count(struct msim_work *w)
+{
+    if (w->family == MSIM_FAMILY_MOE)
+        msim_moe_load_make(&w->u.moe.load, &w->u.moe.routing);
+    count(w);
+}
+
 struct msim_work msim_work_counted(const struct msim_work *w)
 {
     struct msim_work all = *w;
 
-    if (w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_ATTENTION ||
-        w->family == MSIM_FAMILY_CONV || w->family == MSIM_FAMILY_MOE)
+    if (w->family == MSIM_FAMILY_MOE && !(w->u.moe.load.pairs > 0))
         msim_work_count(&all);
+    else
+        count(&all);
     return all;
 }

@@ -171,7 +171,8 @@ double msim_work_repeats(const struct msim_work *w);
  * weights below the size of the dtype. */
 double msim_work_weight_bytes(const struct msim_work *w);
 
-/* With its flops and bytes, which laws count themselves. */
+/* With its flops and bytes, which laws count themselves. A load of experts that
+ * is filled in is that of its routing. */
 struct msim_work msim_work_counted(const struct msim_work *w);
 
 /* Whether an operator of that name writes its first operand ("add_"). */

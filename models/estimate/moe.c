@@ -3,6 +3,7 @@
  */
 #include "core/base/join_text.h"
 #include "core/base/print.h"
+#include "core/base/same_text.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/law/moe_law.h"
@@ -43,16 +44,21 @@ static const char *const *types_for(const struct msim_work *w)
     return LIKE[0];
 }
 
-/* How far the work's model is from those that a fit saw: the sum of the
- * logarithms of hidden size, experts and experts a token, beyond their ranges.
- */
-static double model_distance(const struct msim_fit *c,
-                             const struct msim_work *w)
+/* What identifies the work's model: logarithms of hidden size, experts, experts
+ * a token, the first features of the law. */
+static void model_of(const struct msim_work *w, double x[MSIM_MOE_NAMES])
 {
     const struct msim_moe_routing *r = &w->u.moe.routing;
-    const double x[MSIM_MOE_NAMES] = {log((double)w->u.moe.hidden),
-                                      log((double)r->experts),
-                                      log((double)r->topk)};
+
+    x[0] = log((double)w->u.moe.hidden);
+    x[1] = log((double)r->experts);
+    x[2] = log((double)r->topk);
+}
+
+/* How far a model is from those that a fit saw: the sum of what is beyond their
+ * ranges. */
+static double model_distance(const struct msim_fit *c, const double *x)
+{
     double sum = 0;
 
     for (int i = 0; i < MSIM_MOE_NAMES; i++)
@@ -64,35 +70,59 @@ static double model_distance(const struct msim_fit *c,
 #define SAME_DISTANCE 1e-3
 
 static bool is_better(const struct msim_fit *c, const struct msim_fit *than,
-                      const struct msim_work *w)
+                      const double *x)
 {
-    double a = model_distance(c, w), b = model_distance(than, w);
+    double a = model_distance(c, x), b = model_distance(than, x);
 
     return fabs(a - b) > SAME_DISTANCE ? a < b : c->rows > than->rows;
 }
 
-/* The kernels that a framework runs for the nearest models in a type, of those
- * the ones with most rows; NULL: there are none. A framework chooses kernels by
- * the model: MXFP4 experts of gpt-oss by Triton's, of others by Marlin's. */
-static const char *most_used(const struct msim_platform *p,
-                             const char *framework, const char *type,
-                             const struct msim_work *w)
+static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
+/* Stacks that are asked for kernels: the work's own, and these. */
+#define PREFERRED (sizeof(PREFER) / sizeof(*PREFER))
+
+/* The rank of a stack among those that are asked: the work's own first. */
+static uint32_t rank_of(const struct msim_fit *c, const struct msim_work *w)
 {
-    const struct msim_fit *best = NULL;
-    size_t n = strlen(type);
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < p->n_fits; i++) {
-        const struct msim_fit *c = &p->fits[i];
-
-        if (c->law == &MSIM_LAW_MOE && strcmp(c->framework, framework) == 0 &&
-            strncmp(c->key, type, n) == 0 && c->key[n] == '/' &&
-            (!best || is_better(c, best, w)))
-            best = c;
-    }
-    return best ? best->key + n + 1 : NULL;
+    if (w->framework && strcmp(c->framework, w->framework) == 0)
+        return 0;
+    while (PREFER[i] && !msim_same_text(PREFER[i], c->framework))
+        i++;
+    return i + 1;
 }
 
-static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
+/*
+ * The kernels that stacks run for the nearest models in a type, of those the
+ * ones with most rows; of the first stack that has any. NULL: none has. A stack
+ * chooses kernels by the model: MXFP4 experts of gpt-oss by Triton's, of others
+ * by Marlin's.
+ */
+static const char *most_used(const struct msim_platform *p, const char *type,
+                             const struct msim_work *w)
+{
+    const struct msim_fit *best[PREFERRED + 1] = {NULL};
+    double x[MSIM_MOE_NAMES];
+    size_t n = strlen(type);
+    uint32_t first = 0;
+
+    model_of(w, x);
+    for (uint32_t i = 0; i < p->n_fits; i++) {
+        const struct msim_fit *c = &p->fits[i];
+        uint32_t rank;
+
+        if (c->law != &MSIM_LAW_MOE || strncmp(c->key, type, n) != 0 ||
+            c->key[n] != '/')
+            continue;
+        rank = rank_of(c, w);
+        if (!best[rank] || is_better(c, best[rank], x))
+            best[rank] = c;
+    }
+    while (first < PREFERRED && !best[first])
+        first++;
+    return first < PREFERRED ? best[first]->key + n + 1 : NULL;
+}
 
 /* For works that do not tell their kernels: those that a framework chose for
  * such models on this GPU, or on the first platform that stands in for it. */
@@ -101,12 +131,8 @@ static const char *usual_kernels(const struct msim_platform *p,
 {
     const char *found = NULL;
 
-    for (; p && !found; p = p->next) {
-        if (w->framework)
-            found = most_used(p, w->framework, msim_moe_type(w), w);
-        for (size_t i = 0; !found && PREFER[i]; i++)
-            found = most_used(p, PREFER[i], msim_moe_type(w), w);
-    }
+    for (; p && !found; p = p->next)
+        found = most_used(p, msim_moe_type(w), w);
     return found;
 }
 
@@ -150,17 +176,17 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
 /* A fit has rows of one model or two, and the work is of another one. */
 static bool is_other_model(const struct msim_fit *c, const struct msim_work *w)
 {
-    const struct msim_moe_routing *r = &w->u.moe.routing;
-    const double x[MSIM_MOE_NAMES] = {log((double)w->u.moe.hidden),
-                                      log((double)r->experts),
-                                      log((double)r->topk)};
+    double x[MSIM_MOE_NAMES];
     bool known = true;
 
+    if (!c->models)
+        return false;
+    model_of(w, x);
     /* both ends of a range are of these models; ranges have five digits */
     for (int i = 0; i < MSIM_MOE_NAMES; i++)
         known = known && (fabs(x[i] - c->range_low[i]) < 1e-3 ||
                           fabs(x[i] - c->range_high[i]) < 1e-3);
-    return c->models > 0 && !known;
+    return !known;
 }
 
 static enum msim_status moe_predict(const struct msim_platform *p,

@@ -99,11 +99,32 @@ static void test_work__survives_any_sizes(void)
     CHECK(!isnan(w.flops));
 }
 
+/* Of a load that is there flops and bytes follow; where none is, it is made. */
+static void test_work__keeps_a_load(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_MOE, .dtype = MSIM_DT_BF16}, c;
+    double pairs;
+
+    w.u.moe.hidden = w.u.moe.inter = 1024;
+    w.u.moe.routing = (struct msim_moe_routing){
+        .tokens = 64, .topk = 2, .experts = 8, .ep = 1};
+    c = msim_work_counted(&w);
+    pairs = c.u.moe.load.pairs;
+    CHECK(pairs > 0);
+    CHECK_REL(c.flops, 2 * 3 * pairs * 1024 * 1024, 1e-12);
+    w.u.moe.load.pairs = 7;
+    c = msim_work_counted(&w);
+    CHECK_REL(c.flops, 2.0 * 3 * 7 * 1024 * 1024, 1e-12);
+    msim_work_count(&w);
+    CHECK_REL(w.u.moe.load.pairs, pairs, 0);
+}
+
 int main(void)
 {
     RUN(test_work__counts_gemm);
     RUN(test_work__counts_pairs);
     RUN(test_work__counts_conv);
     RUN(test_work__survives_any_sizes);
+    RUN(test_work__keeps_a_load);
     return check_summary();
 }
