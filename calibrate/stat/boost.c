@@ -57,7 +57,7 @@ static enum msim_status set_options(BoosterHandle booster,
     return set_number(booster, "min_child_weight", o->least);
 }
 
-/* XGBoost compares floats, as models/platform/forest.c does. */
+/* XGBoost compares floats, as models/forest/forest.c does. */
 static enum msim_status make_data(DMatrixHandle *data, const double *x,
                                   const double *y, uint32_t n,
                                   uint32_t features)

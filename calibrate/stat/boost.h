@@ -1,5 +1,5 @@
 /*
- * calibrate/stat/boost.h - growing the trees of models/platform/forest.h with
+ * calibrate/stat/boost.h - growing the trees of models/forest/forest.h with
  * XGBoost.
  *
  * Gradient boosting on the pseudo-Huber loss of log(measured / law), or on the
@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_CALIBRATE_STAT_BOOST_H
 #define MSIM_CALIBRATE_STAT_BOOST_H
-#include "models/platform/forest.h"
+#include "models/forest/forest.h"
 
 struct msim_boost_options {
     uint32_t trees, leaves;

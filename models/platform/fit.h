@@ -6,7 +6,7 @@
 #define MSIM_MODELS_PLATFORM_FIT_H
 #include "models/law/law.h"
 #include "models/platform/curve.h"
-#include "models/platform/forest.h"
+#include "models/forest/forest.h"
 #include "models/platform/kriging.h"
 
 #include <stdio.h>

@@ -21,7 +21,7 @@
  * In a platform file, "nearby" has "reach" (an object: the length scale of each
  * feature, in the unit of the feature), "rows" (a text: these features of one
  * row after the other), "weights" (a text: one a row), "noise", and "low" and
- * "high" as in models/platform/forest.h.
+ * "high" as in models/forest/forest.h.
  */
 #ifndef MSIM_MODELS_PLATFORM_KRIGING_H
 #define MSIM_MODELS_PLATFORM_KRIGING_H

@@ -2,7 +2,7 @@
  * serving/watch/watch_model.h - trees that say how likely a violation is, and
  * what the next second's p99 will be.
  *
- * Two forests (models/platform/forest.h) of the same numbers of a second: the
+ * Two forests (models/forest/forest.h) of the same numbers of a second: the
  * log odds of a violation within the horizon, and the logarithm of the next
  * second's p99 over the mean of the last three. The first numbers are those of
  * watch_features.h; a model of one application goes on with numbers of single
@@ -20,7 +20,7 @@
  */
 #ifndef MSIM_SERVING_WATCH_WATCH_MODEL_H
 #define MSIM_SERVING_WATCH_WATCH_MODEL_H
-#include "models/platform/forest.h"
+#include "models/forest/forest.h"
 #include "serving/watch/watch_features.h"
 
 #define MSIM_WATCH_MODEL_SCHEMA "mystique-sim/watch-model/1"

@@ -52,7 +52,8 @@ core/report/compare  : core/base core/trace core/job core/report/analyse core/re
 core/report/markdown : core/base core/guard core/report/analyse core/report/write core/report/compare :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
-models/platform      : core/base core/json core/trace core/work models/law models/factor : gsl/
+models/forest        : core/base : gsl/
+models/platform      : core/base core/json core/trace core/work models/law models/factor models/forest : gsl/
 models/factor        : core/base core/trace core/work : cJSON.h cjson/ gsl/
 models/estimate      : core/base core/guard core/trace core/work models/law models/factor models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
@@ -103,18 +104,18 @@ serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
 serving/apps         : core/base core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
-serving/watch        : core/base core/json models/platform serving/app serving/draw serving/counters : cjson/ cJSON.h
-serving/learn        : core/base core/turns models/platform calibrate/stat serving/app serving/draw serving/sim serving/counters serving/watch : cjson/ cJSON.h
+serving/watch        : core/base core/json models/forest serving/app serving/draw serving/counters : cjson/ cJSON.h
+serving/learn        : core/base core/turns models/forest models/platform calibrate/stat serving/app serving/draw serving/sim serving/counters serving/watch : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
 profilers/cuda       : core/base core/work profilers profilers/cuda/ : cuda cublas cudnn cupti nccl
 profilers/cuda/cupti : core/base profilers : cuda cupti
 profilers/cuda/kernels : core/base core/work profilers : cuda
-calibrate/stat       : core/base models/platform : gsl/
+calibrate/stat       : core/base models/forest : gsl/
 calibrate/rows       : core/base core/work models/law calibrate/stat : gsl/
-calibrate/fit        : core/base core/trace core/work models/law models/platform calibrate/stat calibrate/rows : gsl/
-calibrate/collective : core/base core/work models/law models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
+calibrate/fit        : core/base core/trace core/work models/law models/forest models/platform calibrate/stat calibrate/rows : gsl/
+calibrate/collective : core/base core/work models/law models/forest models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
 calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
 calibrate/factors    : core/base core/trace core/job core/work/ models/ : gsl/
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/

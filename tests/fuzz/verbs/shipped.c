@@ -7,8 +7,8 @@
  */
 #include "core/base/json.h"
 #include "core/report/write/run_program.h"
+#include "models/forest/forest.h"
 #include "models/host/host.h"
-#include "models/platform/forest.h"
 #include "models/platform/platform.h"
 #include "plan/memory/steps_read.h"
 

@@ -1,5 +1,5 @@
 /*
- * models/platform/forest.h - regression trees that correct a law.
+ * models/forest/forest.h - regression trees that correct a law.
  *
  * The sum of the trees is log(measured / law). There are at most some 200 trees
  * of about 30 leaves. Their values are whole numbers, so that every fit writes
@@ -19,27 +19,9 @@
  *   leaves  the values of the leaves in the same order, in ten-thousandths
  *   low, high  bounds of the sum: the residuals of the rows fitted on
  */
-#ifndef MSIM_MODELS_PLATFORM_FOREST_H
-#define MSIM_MODELS_PLATFORM_FOREST_H
-#include "core/base/json.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#define MSIM_FOREST_CUTS 63
-#define MSIM_FOREST_UNIT 1e-4
-
-struct msim_forest_made;
-
-struct msim_forest {
-    uint16_t *splits; /* as in the file */
-    float *leaves;    /* whole numbers */
-    float *cuts;      /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
-    uint8_t *n_cuts;  /* of each feature */
-    struct msim_forest_made *made; /* by evaluations; copies share it */
-    uint32_t n_nodes, n_trees, n_features, most_leaves;
-    double low, high;
-};
+#ifndef MSIM_MODELS_FOREST_FOREST_H
+#define MSIM_MODELS_FOREST_FOREST_H
+#include "models/forest/forest_data.h"
 
 /* The sum of the trees for the features `x`, limited to low..high; 0 where
  * there are no trees. */
@@ -53,6 +35,15 @@ double msim_forest_eval(const struct msim_forest *f, const double *x);
 MSIM_MUST_CHECK
 enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,
                                   uint32_t n_features);
+/*
+ * The same, but the texts are read when they are needed, mostly never: they
+ * have to stay, and to hold whole trees. ENOMEM. Of such a forest the numbers
+ * of trees and nodes are 0; where there is no memory to read it, it has no
+ * trees.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_forest_read_later(struct msim_forest *f,
+                                        const cJSON *json, uint32_t n_features);
 void msim_forest_release(struct msim_forest *f);
 
 #endif

@@ -2,7 +2,7 @@
  * Trees of a platform file: they add up within bounds, features and cuts are
  * compared as floats, and broken trees are refused.
  */
-#include "models/platform/forest.h"
+#include "models/forest/forest.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -87,7 +87,8 @@ static void check_chain(uint32_t n)
              cuts, splits, leaves);
     json = cJSON_Parse(text);
     REQUIRE(msim_forest_read(&f, json, 2) == MSIM_OK);
-    for (uint32_t i = 0; i < n; i++) {
+    /* more rows than are walked node by node */
+    for (uint32_t i = 0, round = 0; round < 9; round += ++i == n, i %= n) {
         uint32_t left = i < 3 ? 1000 : 2000, right = i < 2 ? 3000 : 4000;
 
         CHECK_REL(msim_forest_eval(&f, (const double[]){i + 0.5, 4}),
@@ -109,6 +110,97 @@ static void test_forest__finds_each_leaf(void)
     check_chain(32);
     check_chain(33);
     check_chain(60);
+}
+
+static int drawn(void)
+{
+    static uint32_t state = 1;
+
+    state = state * 1664525 + 1013904223;
+    return (int)(state >> 8);
+}
+
+/* `n` trees of random splits and leaves at three features. */
+static cJSON *random_trees(uint32_t n, int most)
+{
+    static char text[1 << 17];
+    static char splits[1 << 15], leaves[1 << 15];
+    size_t s = 0, l = 0;
+
+    for (uint32_t tree = 0; tree < n; tree++)
+        for (int open = 1, left = 30; open > 0; left--) {
+            int code = left > open && drawn() % 3 ? 1 + drawn() % 3 * 64 : 0;
+
+            code += code ? drawn() % (code == 65 ? 63 : 9) : 0;
+            open += code ? 1 : -1;
+            s += (size_t)snprintf(splits + s, sizeof(splits) - s, "%d ", code);
+            if (!code)
+                l +=
+                    (size_t)snprintf(leaves + l, sizeof(leaves) - l, " %d",
+                                     most > 9000 ? most - drawn() % 9
+                                                 : drawn() % (2 * most) - most);
+        }
+    l = (size_t)snprintf(text, sizeof(text),
+                         "{\"low\":-1e9,\"high\":1e9,\"cuts\":\"");
+    for (int f = 0; f < 3; f++) {
+        for (int i = 0; i < (f == 1 ? 63 : 9); i++)
+            l += (size_t)snprintf(text + l, sizeof(text) - l, "%g ",
+                                  i / 4.0 - 1);
+        l += (size_t)snprintf(text + l, sizeof(text) - l, ";");
+    }
+    snprintf(text + l, sizeof(text) - l,
+             "\",\"splits\":\"%s\",\"leaves\":\"%s\"}", splits, leaves);
+    return cJSON_Parse(text);
+}
+
+/* Node by node, as the first rows are, and by masks: whatever the features are,
+ * of trees that fill vectors and that do not, and of leaves that an int does
+ * not hold the sum of. */
+static void test_forest__one_answer_both_ways(void)
+{
+    static const double ODD[] = {-2, -1, 0, 0.25, 14.5, 99, INFINITY, NAN};
+
+    for (uint32_t n = 1; n < 70; n += 23) {
+        cJSON *json = random_trees(n, n == 24 ? 90000000 : 9000);
+
+        for (uint32_t i = 0; i < 8 * 8 * 8; i++) {
+            const double x[] = {ODD[i % 8], ODD[i / 8 % 8], ODD[i / 64]};
+            struct msim_forest f;
+            double first, last = NAN;
+
+            REQUIRE(msim_forest_read(&f, json, 3) == MSIM_OK);
+            CHECK_UINT(f.n_trees, n);
+            first = msim_forest_eval(&f, x);
+            for (int again = 0; again < 20; again++)
+                last = msim_forest_eval(&f, x);
+            CHECK_REL(last, first, 0);
+            msim_forest_release(&f);
+        }
+        cJSON_Delete(json);
+    }
+}
+
+/* Read when they are asked for, with the same answers. */
+static void test_forest__later(void)
+{
+    cJSON *json = random_trees(40, 9000);
+    struct msim_forest now, later;
+
+    REQUIRE(msim_forest_read(&now, json, 3) == MSIM_OK);
+    REQUIRE(msim_forest_read_later(&later, json, 3) == MSIM_OK);
+    CHECK_UINT(later.n_trees, 0);
+    for (int i = 0; i < 40; i++) {
+        const double x[] = {i / 10.0 - 1, 1 - i / 20.0, i};
+
+        CHECK_REL(msim_forest_eval(&later, x), msim_forest_eval(&now, x), 0);
+    }
+    CHECK(fabs(msim_forest_eval(&later, (const double[]){0, 0, 0})) > 0);
+    msim_forest_release(&now);
+    msim_forest_release(&later);
+    cJSON_Delete(json);
+    json = cJSON_Parse("{\"cuts\":\"1;\",\"splits\":\"0\"}");
+    CHECK_INT(msim_forest_read_later(&later, json, 1), MSIM_EFORMAT);
+    cJSON_Delete(json);
 }
 
 static void test_forest__refuses_broken_trees(void)
@@ -151,6 +243,8 @@ int main(void)
     RUN(test_forest__compares_floats);
     RUN(test_forest__adds_all_trees_up);
     RUN(test_forest__finds_each_leaf);
+    RUN(test_forest__one_answer_both_ways);
+    RUN(test_forest__later);
     RUN(test_forest__refuses_broken_trees);
     return check_summary();
 }
