@@ -11,6 +11,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,7 @@ enum msim_status msim_fit_index_make(struct msim_platform *p,
         most += at->n_fits;
     msim_fit_index_release(&p->index);
     p->index.entries = malloc(most * sizeof(*p->index.entries));
+    p->index.kept = calloc(MSIM_PICKS_KEPT, sizeof(*p->index.kept));
     if (!p->index.entries)
         return MSIM_ENOMEM;
     for (const struct msim_platform *at = p; at; at = at->next)
@@ -195,6 +197,9 @@ enum msim_status msim_fit_index_make(struct msim_platform *p,
 
 void msim_fit_index_release(struct msim_fit_index *index)
 {
+    for (uint32_t i = 0; index->kept && i < MSIM_PICKS_KEPT; i++)
+        free(index->kept[i]);
+    free(index->kept);
     free(index->entries);
     memset(index, 0, sizeof(*index));
 }
@@ -307,11 +312,11 @@ static void choose(const struct wish *w, uint64_t key, double log_sd,
     }
 }
 
-bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
-                   const char *framework, const char *const *prefer,
-                   const char *const *keys, struct msim_pick *out)
+static bool pick(const struct msim_platform *p, const struct msim_law *law,
+                 const char *framework, const char *const *prefer,
+                 const char *const *keys, struct msim_pick *out)
 {
-    bool bare = !framework || msim_same_text(framework, "pytorch");
+    bool bare = !framework;
     struct wish wish = {p, law, prefer, bare,
                         bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
@@ -339,6 +344,109 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                               .trees = best.entry->trees,
                               .variance = best.added + best.entry->added};
     return true;
+}
+
+/* ---- answers that are kept ----------------------------------------------- */
+
+#define QUESTION_MAX 248 /* bytes; longer ones are answered again */
+
+/* What a pick hangs on, beside the platform: stack and keys are texts. */
+struct question {
+    const struct msim_law *law;
+    const char *const *prefer;
+    uint32_t n;              /* bytes of text; QUESTION_MAX: too many */
+    char text[QUESTION_MAX]; /* each ended by a zero, and so are eights */
+};
+
+struct msim_pick_kept {
+    struct msim_pick pick;
+    bool found;
+    struct question asked;
+};
+
+static void add_text(struct question *q, const char *text)
+{
+    char *at = q->text + q->n, *end = q->text + QUESTION_MAX - 8;
+
+    while (at < end && (*at = *text++))
+        at++;
+    q->n = at < end ? (uint32_t)(at + 1 - q->text) : QUESTION_MAX;
+}
+
+static void make_question(struct question *q, const struct msim_law *law,
+                          const char *framework, const char *const *prefer,
+                          const char *const *keys)
+{
+    q->law = law;
+    q->prefer = prefer;
+    q->n = 0;
+    add_text(q, framework ? framework : "");
+    for (; *keys && q->n < QUESTION_MAX; keys++)
+        add_text(q, *keys);
+    if (q->n < QUESTION_MAX)
+        memset(q->text + q->n, 0, 8); /* the last eight bytes of a hash */
+}
+
+static uint64_t hash_of(const struct question *q)
+{
+    uint64_t h = msim_hash_mix((uintptr_t)q->law, (uintptr_t)q->prefer), v;
+
+    for (uint32_t i = 0; i < q->n; i += sizeof(v)) {
+        memcpy(&v, q->text + i, sizeof(v));
+        h = msim_hash_mix(h, v);
+    }
+    return h;
+}
+
+static bool is_asked(const struct msim_pick_kept *kept,
+                     const struct question *q)
+{
+    return kept->asked.law == q->law && kept->asked.prefer == q->prefer &&
+           kept->asked.n == q->n &&
+           memcmp(kept->asked.text, q->text, q->n) == 0;
+}
+
+/* The first question of a place stays; there may be no memory for it. */
+static void keep(struct msim_pick_kept *_Atomic *place,
+                 const struct question *q, bool found,
+                 const struct msim_pick *answer)
+{
+    struct msim_pick_kept *none = NULL, *made = malloc(sizeof(*made));
+
+    if (!made)
+        return;
+    made->found = found;
+    made->pick = *answer;
+    made->asked = *q;
+    if (!atomic_compare_exchange_strong(place, &none, made))
+        free(made);
+}
+
+bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
+                   const char *framework, const char *const *prefer,
+                   const char *const *keys, struct msim_pick *out)
+{
+    struct msim_pick_kept *_Atomic *place;
+    const struct msim_pick_kept *kept;
+    struct question q;
+    bool found;
+
+    if (framework && msim_same_text(framework, "pytorch"))
+        framework = NULL;
+    make_question(&q, law, framework, prefer, keys);
+    if (q.n == QUESTION_MAX || !p->index.kept)
+        return pick(p, law, framework, prefer, keys, out);
+    place = &p->index.kept[hash_of(&q) / 2 % MSIM_PICKS_KEPT];
+    kept = atomic_load_explicit(place, memory_order_acquire);
+    if (kept && is_asked(kept, &q)) {
+        *out = kept->pick;
+        return kept->found;
+    }
+    *out = (struct msim_pick){0};
+    found = pick(p, law, framework, prefer, keys, out);
+    if (!kept)
+        keep(place, &q, found, out);
+    return found;
 }
 
 bool msim_fit_has_key(const struct msim_platform *p, const struct msim_law *law,

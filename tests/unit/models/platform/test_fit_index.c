@@ -147,6 +147,36 @@ static void test_pick__prefers_less_variance(void)
     msim_platform_free(p);
 }
 
+/* An answer that is kept is that of its own question: another stack, key or
+ * order of keys is another one, and so is one after the index is made again. */
+static void test_pick__keeps_answers(void)
+{
+    struct msim_platform *p = load("new");
+    char longest[400];
+    struct msim_pick first, c;
+
+    REQUIRE(p != NULL);
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    REQUIRE(pick(p, "X", "mul", "add", &first));
+    for (int again = 0; again < 2; again++) {
+        REQUIRE(pick(p, "X", "mul", "add", &c));
+        CHECK(c.fit == first.fit && c.platform == p && !c.other_key);
+        REQUIRE(pick(p, "X", "add", "mul", &c));
+        CHECK_STR(c.platform->name, "sibling");
+        REQUIRE(pick(p, "Z", "add", NULL, &c));
+        CHECK(c.platform == NULL);
+        CHECK(!pick(p, "X", "sub", NULL, &c));
+        REQUIRE(pick(p, longest, "mul", NULL, &c));
+        CHECK(c.platform == p && c.other_framework);
+        CHECK(!pick(p, "X", longest, NULL, &c));
+    }
+    p->n_fits = 0;
+    REQUIRE(msim_fit_index_make(p, NULL) == MSIM_OK);
+    CHECK(!pick(p, "X", "mul", "add", &c) || c.platform != p);
+    msim_platform_free(p);
+}
+
 static void test_pick__other_generation(void)
 {
     struct msim_platform *p = load("alone");
@@ -260,6 +290,7 @@ int main(void)
         return 1;
     }
     RUN(test_pick__prefers_less_variance);
+    RUN(test_pick__keeps_answers);
     RUN(test_pick__other_generation);
     RUN(test_pick__partner);
     RUN(test_pick__carries_trees_within_a_generation);
