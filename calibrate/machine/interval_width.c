@@ -36,7 +36,8 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, true, "the fit", err));
+        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, MSIM_TREES_READ,
+                               "the fit", err));
         p->n_fits++;
     }
     return MSIM_OK;

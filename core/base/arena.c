@@ -22,15 +22,31 @@ void msim_arena_init(struct msim_arena *a)
     memset(a, 0, sizeof(*a));
 }
 
+static void free_chunks(struct msim_arena_chunk *chunk)
+{
+    while (chunk) {
+        struct msim_arena_chunk *next = chunk->next;
+
+        free(chunk);
+        chunk = next;
+    }
+}
+
 void msim_arena_release(struct msim_arena *a)
 {
-    while (a->chunks) {
-        struct msim_arena_chunk *next = a->chunks->next;
-
-        free(a->chunks);
-        a->chunks = next;
-    }
+    free_chunks(a->chunks);
     msim_arena_init(a);
+}
+
+void msim_arena_reset(struct msim_arena *a)
+{
+    if (!a->chunks)
+        return;
+    free_chunks(a->chunks->next);
+    a->chunks->next = NULL;
+    memset(a->chunks + 1, 0, a->used);
+    a->used = 0;
+    a->total = sizeof(*a->chunks) + a->size;
 }
 
 void msim_arena_absorb(struct msim_arena *a, struct msim_arena *from)

@@ -20,6 +20,9 @@ struct msim_arena {
 void msim_arena_init(struct msim_arena *a);
 void msim_arena_release(struct msim_arena *a);
 
+/* Empty it; the newest chunk, which is the largest, stays for what follows. */
+void msim_arena_reset(struct msim_arena *a);
+
 /* What `from` holds is `a`'s from now on, where it stands; `from` is empty. */
 void msim_arena_absorb(struct msim_arena *a, struct msim_arena *from);
 

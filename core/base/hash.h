@@ -13,6 +13,7 @@
 #define MSIM_CORE_BASE_HASH_H
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MSIM_HASH_START UINT64_C(14695981039346656037)
 #define MSIM_HASH_PRIME UINT64_C(1099511628211)
@@ -37,6 +38,33 @@ static inline uint64_t msim_hash_mix(uint64_t hash, uint64_t v)
 {
     hash = ((hash + 0x9e3779b97f4a7c15u) ^ v) * 0xff51afd7ed558ccdu;
     return (hash ^ (hash >> 33)) | 1;
+}
+
+static inline uint64_t msim_hash_word(uint64_t hash, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    hash = (hash ^ v) * MSIM_HASH_PRIME;
+    return hash ^ hash >> 32;
+}
+
+/* Of long texts, in an eighth of the steps: words of eight bytes, the first one
+ * lowest, and zeros behind the last byte. */
+static inline uint64_t msim_hash_words(const char *text, size_t n)
+{
+    uint64_t hash = n, v = 0;
+    size_t i = 0;
+
+    for (; n - i >= sizeof(v); i += sizeof(v)) {
+        memcpy(&v, text + i, sizeof(v));
+        hash = msim_hash_word(hash, v);
+    }
+    v = 0;
+    if (i == n)
+        return hash;
+    memcpy(&v, text + i, n - i);
+    return msim_hash_word(hash, v);
 }
 
 static inline uint64_t msim_hash_text(uint64_t hash, const char *text)

@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/files_read.h"
+#include "core/base/hash.h"
 #include "core/base/json_out.h"
 #include "core/base/print.h"
 #include "core/lex/json_lexer.h"
@@ -16,17 +17,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define JSON_LIMIT  (64u << 20)
 #define DEPTH_MOST  500
 #define DIGITS_MOST 62 /* that cJSON looks at */
 
+/* Room for all of `f`, its end and a zero, where it says how much that is. */
+static size_t size_of(FILE *f)
+{
+    struct stat file;
+
+    return fstat(fileno(f), &file) == 0 && file.st_size > 0 &&
+                   file.st_size <= JSON_LIMIT
+               ? (size_t)file.st_size + 2
+               : 1 << 16;
+}
+
+/* All pages of new memory at once: one by one they take as long as the rest. */
+static void take_pages(char *data, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)data + page - 1) / page * page;
+    uintptr_t to = ((uintptr_t)data + size) / page * page;
+
+    if (to > from)
+        (void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+    (void)data;
+    (void)size;
+#endif
+}
+
 /* The whole of `f`, NUL-terminated, in `*text` (owned by the caller). */
 static enum msim_status read_all(FILE *f, char **text, size_t *length)
 {
-    size_t size = 1 << 16;
+    size_t size = size_of(f);
     size_t used = 0;
     char *data = malloc(size);
+
+    if (data)
+        take_pages(data, size);
 
     errno = 0;
     while (data) {
@@ -63,16 +97,30 @@ struct tree {
         *open[DEPTH_MOST + 1]; /* those that are not closed; below: the root */
     char *key;                 /* of the next node */
     bool failed;
+    /* Of a block: where nodes go, and the text, in which strings stay. */
+    struct msim_arena *nodes;
+    char *text;
 };
 
+static cJSON *new_node(struct tree *t, int type)
+{
+    cJSON *node = t->nodes ? msim_arena_alloc(t->nodes, sizeof(*node))
+                           : cJSON_CreateNull();
+
+    if (node)
+        node->type = type;
+    return node;
+}
+
+/* In a block the quote behind it, which is passed, becomes its end. */
 static char *text_copy(struct tree *t, const char *text, size_t len)
 {
-    char *copy = cJSON_malloc(len + 1);
+    char *copy = t->nodes ? t->text + (text - t->text) : cJSON_malloc(len + 1);
 
-    if (copy) {
+    if (copy && !t->nodes)
         memcpy(copy, text, len);
+    if (copy)
         copy[len] = '\0';
-    }
     t->failed = t->failed || !copy;
     return copy;
 }
@@ -104,45 +152,53 @@ static cJSON *number_node(struct tree *t)
     cJSON *node = NULL;
 
     if (l->len <= DIGITS_MOST && msim_decimal_real(l->text, l->len, &value))
-        node = cJSON_CreateNumber(value);
+        node = new_node(t, cJSON_Number);
+    if (node)
+        (void)cJSON_SetNumberHelper(node, value);
     return node;
 }
 
 static cJSON *string_node(struct tree *t)
 {
-    cJSON *node = cJSON_CreateNull();
+    cJSON *node = new_node(t, cJSON_String);
 
-    if (!node)
-        return NULL;
-    node->type = cJSON_String;
-    node->valuestring = text_copy(t, t->lexer.text, t->lexer.len);
+    if (node)
+        node->valuestring = text_copy(t, t->lexer.text, t->lexer.len);
     return node;
 }
 
 /* One with escapes, or of more than ASCII: cJSON decodes it. */
-static cJSON *odd_node(struct tree *t)
+static char *odd_text(struct tree *t)
 {
     const char *quote = memchr(t->lexer.text, '"', t->lexer.len);
     size_t before = (size_t)(quote - t->lexer.text);
+    cJSON *node = cJSON_ParseWithLength(quote, t->lexer.len - before);
+    char *text = NULL;
 
-    return cJSON_ParseWithLength(quote, t->lexer.len - before);
-}
-
-static void take_odd_key(struct tree *t)
-{
-    cJSON *node = odd_node(t);
-
-    t->failed = t->failed || !node;
-    if (!node)
-        return;
-    t->key = node->valuestring;
-    node->valuestring = NULL;
+    if (node && t->nodes) {
+        /* of the arena, which says const: nobody else has it */
+        text = (char *)msim_arena_text(t->nodes, node->valuestring);
+    } else if (node) {
+        text = node->valuestring;
+        node->valuestring = NULL;
+    }
     cJSON_Delete(node);
+    t->failed = t->failed || !text;
+    return text;
 }
 
-static cJSON *true_node(void)
+static cJSON *odd_node(struct tree *t)
 {
-    cJSON *node = cJSON_CreateTrue();
+    cJSON *node = new_node(t, cJSON_String);
+
+    if (node)
+        node->valuestring = odd_text(t);
+    return node;
+}
+
+static cJSON *true_node(struct tree *t)
+{
+    cJSON *node = new_node(t, cJSON_True);
 
     if (node)
         node->valueint = 1; /* as where cJSON reads it */
@@ -153,11 +209,11 @@ static cJSON *node_of(struct tree *t, enum msim_token token)
 {
     switch (token) {
     case MSIM_TOKEN_NULL:
-        return cJSON_CreateNull();
+        return new_node(t, cJSON_NULL);
     case MSIM_TOKEN_TRUE:
-        return true_node();
+        return true_node(t);
     case MSIM_TOKEN_FALSE:
-        return cJSON_CreateFalse();
+        return new_node(t, cJSON_False);
     case MSIM_TOKEN_NUMBER:
         return number_node(t);
     case MSIM_TOKEN_STRING:
@@ -165,9 +221,9 @@ static cJSON *node_of(struct tree *t, enum msim_token token)
     case MSIM_TOKEN_ODD_STRING:
         return odd_node(t);
     case MSIM_TOKEN_MAP:
-        return cJSON_CreateObject();
+        return new_node(t, cJSON_Object);
     case MSIM_TOKEN_ARRAY:
-        return cJSON_CreateArray();
+        return new_node(t, cJSON_Array);
     default:
         return NULL;
     }
@@ -184,7 +240,7 @@ static void take_token(struct tree *t, enum msim_token token)
     if (token == MSIM_TOKEN_KEY) {
         t->key = text_copy(t, l->text, l->len);
     } else if (token == MSIM_TOKEN_ODD_KEY) {
-        take_odd_key(t);
+        t->key = odd_text(t);
     } else {
         node = node_of(t, token);
         add_node(t, parent, node);
@@ -195,11 +251,16 @@ static void take_token(struct tree *t, enum msim_token token)
         msim_lexer_pass(l, token);
 }
 
-/* The tree, or NULL where cJSON is to read it. */
-static cJSON *plain_tree(const char *text, size_t n)
+/* The tree, or NULL where cJSON is to read it. `block`, which may be NULL, has
+ * the text, which is not what it was then. */
+static cJSON *plain_tree(const char *text, size_t n,
+                         struct msim_json_block *block)
 {
     cJSON root = {0};
-    struct tree t = {.lexer = {.at = text, .end = text + n}, .open = {&root}};
+    struct tree t = {.lexer = {.at = text, .end = text + n},
+                     .open = {&root},
+                     .nodes = block ? &block->nodes : NULL,
+                     .text = block ? block->text : NULL};
     enum msim_token token;
 
     while (!t.failed && (token = msim_lexer_next(&t.lexer)) != MSIM_TOKEN_CUT) {
@@ -209,10 +270,12 @@ static cJSON *plain_tree(const char *text, size_t n)
     }
     while (t.lexer.at < t.lexer.end && isspace((unsigned char)*t.lexer.at))
         t.lexer.at++;
-    cJSON_free(t.key);
+    if (!block)
+        cJSON_free(t.key);
     if (!t.failed && t.lexer.at == t.lexer.end && t.lexer.depth == 0)
         return root.child;
-    cJSON_Delete(root.child);
+    if (!block)
+        cJSON_Delete(root.child);
     return NULL;
 }
 
@@ -223,7 +286,7 @@ enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
 {
     const char *end = NULL;
 
-    *out = plain_tree(text, n);
+    *out = plain_tree(text, n, NULL);
     if (*out) {
         if (at)
             *at = n;
@@ -244,38 +307,89 @@ enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
     return MSIM_ESYNTAX;
 }
 
-enum msim_status msim_json_read(cJSON **out, const char *path,
-                                struct msim_error *err)
+/* The whole of a file, in `*text`, the caller's. */
+static enum msim_status read_text(const char *path, char **text, size_t *length,
+                                  struct msim_error *err)
 {
     enum msim_status status;
-    char *text = NULL;
-    size_t length = 0, at = 0;
     FILE *f = fopen(path, "rb");
     int why = 0;
 
-    *out = NULL;
+    *text = NULL;
     if (!f)
         return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
                          "cannot be opened: %s", strerror(errno));
     status = msim_files_read_note(path, err);
     if (status == MSIM_OK) {
-        status = read_all(f, &text, &length);
+        status = read_all(f, text, length);
         why = errno;
     }
-    if (status == MSIM_OK)
-        status = msim_json_parse(out, text, length, &at);
     if (status == MSIM_EIO && why)
         (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
                         why == EISDIR ? "is a directory, want a file"
                                       : strerror(why));
-    else if (status == MSIM_ESYNTAX)
+    else if (status != MSIM_OK)
+        (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
+                        msim_status_text(status));
+    fclose(f);
+    if (status != MSIM_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+enum msim_status msim_json_read(cJSON **out, const char *path,
+                                struct msim_error *err)
+{
+    enum msim_status status;
+    char *text;
+    size_t length = 0, at = 0;
+
+    *out = NULL;
+    MSIM_TRY(read_text(path, &text, &length, err));
+    status = msim_json_parse(out, text, length, &at);
+    if (status == MSIM_ESYNTAX)
         (void)msim_fail(err, status, path, at, "not well-formed JSON");
     else if (status != MSIM_OK)
         (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
                         msim_status_text(status));
     free(text);
-    fclose(f);
     return status;
+}
+
+/* All but the memory for nodes. */
+static void release_file(struct msim_json_block *b)
+{
+    if (!b->plain)
+        cJSON_Delete(b->json);
+    free(b->text);
+    b->json = NULL;
+    b->text = NULL;
+    b->plain = false;
+    msim_arena_reset(&b->nodes);
+}
+
+enum msim_status msim_json_block_read(struct msim_json_block *b,
+                                      const char *path, struct msim_error *err)
+{
+    size_t length = 0;
+
+    release_file(b);
+    MSIM_TRY(read_text(path, &b->text, &length, err));
+    b->hash = msim_hash_words(b->text, length);
+    b->json = plain_tree(b->text, length, b);
+    b->plain = b->json != NULL;
+    if (b->plain)
+        return MSIM_OK;
+    release_file(b);
+    return msim_json_read(&b->json, path, err); /* its text is changed */
+}
+
+void msim_json_block_release(struct msim_json_block *b)
+{
+    release_file(b);
+    msim_arena_release(&b->nodes);
 }
 
 enum msim_status msim_json_check_our(const cJSON *json, const char *path,

@@ -7,10 +7,12 @@
  */
 #ifndef MSIM_CORE_BASE_JSON_H
 #define MSIM_CORE_BASE_JSON_H
+#include "core/base/arena.h"
 #include "core/base/status.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -41,6 +43,27 @@ enum msim_status msim_json_read_our(cJSON **out, const char *path,
 MSIM_MUST_CHECK
 enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
                                  size_t *at);
+
+/*
+ * A tree that is released as a whole, for files of many nodes: what
+ * msim_json_read() takes for them, one by one, is most of its time. Never
+ * cJSON_Delete() any of it.
+ */
+struct msim_json_block {
+    cJSON *json;
+    char *text; /* of the file; texts of the tree stand there, if */
+    bool plain; /* it is so: else they are cJSON's */
+    struct msim_arena nodes; /* of such a tree */
+    uint64_t hash;           /* msim_hash_words() of the text */
+};
+
+/* Read `path`, as msim_json_read() does, with its errors. `b` is all zero, or
+ * of an earlier file, which is released and leaves its memory. Release with
+ * msim_json_block_release(), after a failure, too. */
+MSIM_MUST_CHECK
+enum msim_status msim_json_block_read(struct msim_json_block *b,
+                                      const char *path, struct msim_error *err);
+void msim_json_block_release(struct msim_json_block *b);
 
 /* The text of member `key` of `o`, or NULL where it is absent or no text. */
 const char *msim_json_get_text(const cJSON *o, const char *key);

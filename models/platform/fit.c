@@ -81,15 +81,17 @@ static bool read_bins(struct msim_fit *c, const cJSON *json)
 
 /* The correction: trees, or kriging, or none. */
 static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
-                                     bool trees, const char *file,
-                                     struct msim_error *err)
+                                     enum msim_fit_trees trees,
+                                     const char *file, struct msim_error *err)
 {
     const cJSON *forest = cJSON_GetObjectItemCaseSensitive(json, "forest");
     const cJSON *kriging = cJSON_GetObjectItemCaseSensitive(json, "nearby");
     enum msim_status status = MSIM_OK;
 
-    if (forest && trees)
+    if (forest && trees == MSIM_TREES_READ)
         status = msim_forest_read(&c->forest, forest, c->law->n_features);
+    else if (forest && trees == MSIM_TREES_LATER)
+        status = msim_forest_read_later(&c->forest, forest, c->law->n_features);
     if (status == MSIM_EFORMAT)
         return bad(c, file, "'forest' does not hold whole trees", err);
     if (status == MSIM_OK && kriging)
@@ -103,7 +105,7 @@ static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
 }
 
 enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
-                               bool trees, const char *file,
+                               enum msim_fit_trees trees, const char *file,
                                struct msim_error *err)
 {
     const char *law = msim_json_get_text(json, "law");

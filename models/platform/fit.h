@@ -4,9 +4,9 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_FIT_H
 #define MSIM_MODELS_PLATFORM_FIT_H
+#include "models/forest/forest.h"
 #include "models/law/law.h"
 #include "models/platform/curve.h"
-#include "models/forest/forest.h"
 #include "models/platform/kriging.h"
 
 #include <stdio.h>
@@ -41,14 +41,22 @@ struct msim_fit {
     double error, heldout; /* mean |predicted / measured - 1| */
 };
 
+/* What becomes of a fit's trees, which take most of the time to read. */
+enum msim_fit_trees {
+    MSIM_TREES_LEFT, /* it has none */
+    MSIM_TREES_READ,
+    MSIM_TREES_LATER, /* read when they are needed: texts of `json` stay, and
+                         were looked at before */
+};
+
 /*
- * Read a fit of a platform file, or of a file of shared laws, with or without
- * its trees, which take most of the time. EFORMAT, naming `file`, where it is
- * not valid; on failure `c` is empty. Release with msim_fit_release().
+ * Read a fit of a platform file, or of a file of shared laws. EFORMAT, naming
+ * `file`, where it is not valid; on failure `c` is empty. Release with
+ * msim_fit_release().
  */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
-                               bool trees, const char *file,
+                               enum msim_fit_trees trees, const char *file,
                                struct msim_error *err);
 void msim_fit_release(struct msim_fit *c);
 

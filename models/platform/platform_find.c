@@ -96,6 +96,7 @@ struct table {
 enum column {
     PLATFORM,
     BYTES,
+    HASH,
     KIND,
     NAME,
     MEMORY_FROM,
@@ -115,7 +116,8 @@ static void next(struct table *t)
 static void open_table(struct table *t, const char *data_dir)
 {
     static const char *const HEADER[COLUMNS] = {
-        "platform", "bytes", "kind", "name", "memory_from", "memory_to", "sms"};
+        "platform", "bytes",       "hash",      "kind",
+        "name",     "memory_from", "memory_to", "sms"};
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/platforms/names.csv", data_dir);
@@ -166,6 +168,21 @@ static bool is_of_file(const struct table *t, const char *data_dir,
     return t->row && strcmp(t->row[PLATFORM], platform) == 0 &&
            stat(path, &file) == 0 &&
            strtoll(t->row[BYTES], NULL, 10) == (long long)file.st_size;
+}
+
+bool msim_platform_is_shipped(const char *data_dir, const char *platform,
+                              uint64_t hash)
+{
+    struct table t = {0};
+    bool is = false;
+
+    open_table(&t, data_dir);
+    while (t.row && strcmp(t.row[PLATFORM], platform) < 0)
+        next(&t);
+    if (t.row && strcmp(t.row[PLATFORM], platform) == 0)
+        is = strtoull(t.row[HASH], NULL, 16) == hash;
+    msim_csv_close(t.csv);
+    return is;
 }
 
 /* From the table where it has rows of that very file, else from the file. Both

@@ -23,7 +23,8 @@
 #define STAND_INS_MAX 16
 
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
-                                  bool trees, struct msim_error *err)
+                                  enum msim_fit_trees trees,
+                                  struct msim_error *err)
 {
     const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
     const cJSON *fit;
@@ -67,13 +68,49 @@ static double read_slowdown(struct msim_fields *f)
     return v;
 }
 
-/* All but the data sheet, which can take figures from a platform that stands
- * in. Trees hold within a generation: those of a platform that stands in for
- * one of another generation than its own (`of`; NULL: for none) are not read.
+/* Where a file comes from, and whom it stands in for. */
+struct source {
+    const char *data_dir;
+    const char *of;            /* the generation; NULL: for none */
+    struct msim_json_block *b; /* for one file after the other */
+};
+
+/* Of files that are as they were shipped, trees are read when they are needed.
  */
-static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
-                                  const char *of, struct msim_error *err)
+static bool is_shipped(const struct msim_platform *p, const struct source *from)
 {
+    const char *slash = strrchr(p->path, '/');
+    const char *name = slash ? slash + 1 : p->path;
+    const char *point = strrchr(name, '.');
+    char platform[sizeof(p->name)];
+
+    snprintf(platform, sizeof(platform), "%.*s",
+             point ? (int)(point - name) : (int)strlen(name), name);
+    return from->b->plain &&
+           msim_platform_is_shipped(from->data_dir, platform, from->b->hash);
+}
+
+/* Trees hold within a generation: those of a platform that stands in for one of
+ * another are not read. The text has to stay where they are read later. */
+static enum msim_fit_trees trees_of(struct msim_platform *p,
+                                    const struct source *from)
+{
+    if (from->of && strcmp(from->of, p->sheet.generation) != 0)
+        return MSIM_TREES_LEFT;
+    if (!is_shipped(p, from))
+        return MSIM_TREES_READ;
+    p->text = from->b->text;
+    from->b->text = NULL;
+    return MSIM_TREES_LATER;
+}
+
+/* All but the data sheet, which can take figures from a platform that stands
+ * in. */
+static enum msim_status read_head(struct msim_platform *p,
+                                  const struct source *from,
+                                  struct msim_error *err)
+{
+    const cJSON *json = from->b->json;
     static const char *const KINDS[] = {"gpu", "cpu", NULL};
     struct msim_fields f = msim_fields_of(json, p->path, err), more;
 
@@ -96,7 +133,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     (void)msim_field_array(&f, "stand_ins");
     (void)msim_field_array(&f, "cells");
     MSIM_TRY(f.status);
-    return read_fits(p, json, !of || strcmp(of, p->sheet.generation) == 0, err);
+    return read_fits(p, json, trees_of(p, from), err);
 }
 
 static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
@@ -117,10 +154,12 @@ static bool is_measured_network(const cJSON *json)
            cJSON_HasObjectItem(json, "generation");
 }
 
-static enum msim_status open_file(struct msim_platform **out, cJSON **json,
-                                  const char *path, const char *of,
+static enum msim_status open_file(struct msim_platform **out, const char *path,
+                                  const struct source *from,
                                   struct msim_error *err)
 {
+    struct msim_json_block *b = from->b;
+
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return MSIM_ENOMEM;
@@ -128,22 +167,21 @@ static enum msim_status open_file(struct msim_platform **out, cJSON **json,
         sizeof((*out)->path))
         return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
                          "the path is too long");
-    MSIM_TRY(msim_json_read(json, path, err));
-    if (!is_measured_network(*json))
-        MSIM_TRY(msim_json_check_our(*json, path, "platform", err));
-    return read_head(*out, *json, of, err);
+    MSIM_TRY(msim_json_block_read(b, path, err));
+    if (!is_measured_network(b->json))
+        MSIM_TRY(msim_json_check_our(b->json, path, "platform", err));
+    return read_head(*out, from, err);
 }
 
 /* A file by itself, without the platforms that stand in for it. */
 static enum msim_status load_alone(struct msim_platform **out, const char *path,
-                                   const char *of, struct msim_error *err)
+                                   const struct source *from,
+                                   struct msim_error *err)
 {
-    cJSON *json = NULL;
-    enum msim_status status = open_file(out, &json, path, of, err);
+    enum msim_status status = open_file(out, path, from, err);
 
     if (status == MSIM_OK)
-        status = read_sheet(*out, json, NULL, err);
-    cJSON_Delete(json);
+        status = read_sheet(*out, from->b->json, NULL, err);
     if (status != MSIM_OK) {
         msim_platform_free(*out);
         *out = NULL;
@@ -157,8 +195,8 @@ static enum msim_status load_alone(struct msim_platform **out, const char *path,
  * from data_dir. */
 static enum msim_status add_stand_in(struct msim_platform *p,
                                      struct msim_platform **end,
-                                     const char *data_dir, const char *name,
-                                     struct msim_error *err)
+                                     const struct source *from,
+                                     const char *name, struct msim_error *err)
 {
     char path[sizeof(p->path) + 64];
     const char *slash = strrchr(p->path, '/');
@@ -166,13 +204,15 @@ static enum msim_status add_stand_in(struct msim_platform *p,
 
     snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, name);
     if (access(path, F_OK) != 0)
-        snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir, name);
-    return load_alone(end, path, p->sheet.generation, err);
+        snprintf(path, sizeof(path), "%s/platforms/%s.json", from->data_dir,
+                 name);
+    return load_alone(end, path, from, err);
 }
 
 /* Add the platforms that the file names. */
-static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
-                                  const cJSON *names, struct msim_error *err)
+static enum msim_status add_named(struct msim_platform *p,
+                                  const struct source *from, const cJSON *names,
+                                  struct msim_error *err)
 {
     struct msim_platform **end = &p->next;
     const cJSON *name;
@@ -185,7 +225,7 @@ static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
         if (!cJSON_IsString(name))
             return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
                              "'stand_ins' wants names of platforms");
-        MSIM_TRY(add_stand_in(p, end, data_dir, name->valuestring, err));
+        MSIM_TRY(add_stand_in(p, end, from, name->valuestring, err));
         end = &(*end)->next;
     }
     return MSIM_OK;
@@ -193,7 +233,7 @@ static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
 
 /* Add all platforms of the same generation. */
 static enum msim_status add_generation(struct msim_platform *p,
-                                       const char *data_dir,
+                                       const struct source *from,
                                        struct msim_error *err)
 {
     struct msim_platform **end = &p->next;
@@ -203,14 +243,14 @@ static enum msim_status add_generation(struct msim_platform *p,
     enum msim_status status;
 
     msim_arena_init(&arena);
-    status = msim_platform_calls(&arena, data_dir, &rows, &n, err);
+    status = msim_platform_calls(&arena, from->data_dir, &rows, &n, err);
     for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MAX;
          i++) {
         if (rows[i].kind != MSIM_CALLED_GENERATION ||
             strcmp(rows[i].name, p->sheet.generation) != 0 ||
             strcmp(rows[i].platform, p->name) == 0)
             continue;
-        status = add_stand_in(p, end, data_dir, rows[i].platform, err);
+        status = add_stand_in(p, end, from, rows[i].platform, err);
         if (status == MSIM_OK)
             end = &(*end)->next;
         added++;
@@ -289,9 +329,13 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
                                 const char *data_dir, struct msim_error *err)
 {
     const cJSON *names = cJSON_GetObjectItemCaseSensitive(json, "stand_ins");
+    struct msim_json_block b = {0};
+    const struct source from = {data_dir, p->sheet.generation, &b};
+    enum msim_status status =
+        names ? add_named(p, &from, names, err) : add_generation(p, &from, err);
 
-    MSIM_TRY(names ? add_named(p, data_dir, names, err)
-                   : add_generation(p, data_dir, err));
+    msim_json_block_release(&b);
+    MSIM_TRY(status);
     MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
     inherit_types(p);
     MSIM_TRY(read_shared_laws(p, json, data_dir, err));
@@ -312,12 +356,13 @@ static void set_stack(struct msim_platform *p, const struct msim_stack *stack)
 static enum msim_status load_file(struct msim_platform **out, const char *path,
                                   const char *data_dir, struct msim_error *err)
 {
-    cJSON *json = NULL;
-    enum msim_status status = open_file(out, &json, path, NULL, err);
+    struct msim_json_block b = {0};
+    const struct source from = {data_dir, NULL, &b};
+    enum msim_status status = open_file(out, path, &from, err);
 
     if (status == MSIM_OK)
-        status = inherit(*out, json, data_dir, err);
-    cJSON_Delete(json);
+        status = inherit(*out, b.json, data_dir, err);
+    msim_json_block_release(&b);
     if (status != MSIM_OK) {
         msim_platform_free(*out);
         *out = NULL;
@@ -433,6 +478,7 @@ void msim_platform_free(struct msim_platform *p)
         for (uint32_t i = 0; i < p->n_fits; i++)
             msim_fit_release(&p->fits[i]);
         free(p->fits);
+        free(p->text);
         msim_shared_laws_release(&p->shared);
         msim_evidence_release(&p->evidence);
         msim_fit_index_release(&p->index);

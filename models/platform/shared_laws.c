@@ -32,7 +32,8 @@ static enum msim_status read_fits(struct msim_shared_laws *c, const cJSON *json,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, false, file, err));
+        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, MSIM_TREES_LEFT, file,
+                               err));
         c->n_fits++;
     }
     return MSIM_OK;
@@ -65,18 +66,20 @@ static enum msim_status read_sd(struct msim_shared_laws *c, const cJSON *json,
 enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
                                        const char *file, struct msim_error *err)
 {
-    cJSON *json = NULL;
+    struct msim_json_block b = {0};
     enum msim_status status;
 
     memset(c, 0, sizeof(*c));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
-    status = msim_json_read_our(&json, file, "laws", err);
+    status = msim_json_block_read(&b, file, err);
     if (status == MSIM_OK)
-        status = read_fits(c, json, file, err);
+        status = msim_json_check_our(b.json, file, "laws", err);
     if (status == MSIM_OK)
-        status = read_sd(c, json, file, err);
-    cJSON_Delete(json);
+        status = read_fits(c, b.json, file, err);
+    if (status == MSIM_OK)
+        status = read_sd(c, b.json, file, err);
+    msim_json_block_release(&b);
     return status;
 }
 

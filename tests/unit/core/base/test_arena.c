@@ -191,6 +191,28 @@ static void test_vec__text(void)
     free(v.data);
 }
 
+/* Emptied, it gives zeroed memory again, and its largest chunk. */
+static void test_arena__resets(void)
+{
+    struct msim_arena a;
+    char *first, *again;
+
+    msim_arena_init(&a);
+    msim_arena_reset(&a);
+    for (int i = 0; i < 300; i++) {
+        first = msim_arena_alloc(&a, 1000);
+        REQUIRE(first != NULL);
+        memset(first, 7, 1000);
+    }
+    msim_arena_reset(&a);
+    CHECK(a.total < 300 * 1000);
+    again = msim_arena_alloc(&a, 1000);
+    REQUIRE(again != NULL);
+    for (int i = 0; i < 1000; i++)
+        CHECK(!again[i]);
+    msim_arena_release(&a);
+}
+
 static void test_arena__text(void)
 {
     struct msim_arena a;
@@ -211,6 +233,7 @@ int main(void)
     RUN(test_arena__chunks);
     RUN(test_arena__large);
     RUN(test_arena__absorbs);
+    RUN(test_arena__resets);
     RUN(test_arena__text);
     RUN(test_vec__grows);
     RUN(test_vec__limits);

@@ -28,9 +28,20 @@ static void test_hash__is_chained(void)
                UINT64_C(0xaf63dc4c8601ec8c));
 }
 
+/* As scripts/platform_names.py has it. */
+static void test_hash__of_words(void)
+{
+    CHECK_UINT(msim_hash_words("", 0), 0);
+    CHECK_UINT(msim_hash_words("a", 1), UINT64_C(0x000060000000c320));
+    CHECK_UINT(msim_hash_words("12345678", 8), UINT64_C(0xb90355670bfd03bc));
+    CHECK_UINT(msim_hash_words("hello, world", 12),
+               UINT64_C(0x719586497335deeb));
+}
+
 int main(void)
 {
     RUN(test_hash__is_fnv_1a);
     RUN(test_hash__is_chained);
+    RUN(test_hash__of_words);
     return check_summary();
 }

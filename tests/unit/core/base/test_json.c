@@ -4,6 +4,8 @@
  */
 #include "core/base/json.h"
 
+#include "core/base/hash.h"
+
 #include "tests/check.h"
 
 #include <ctype.h>
@@ -181,6 +183,49 @@ static void test_json__kind_of_file(void)
     unlink(path);
 }
 
+/* A file as a block is the same tree, whatever was read into it before. */
+static void test_json__blocks(void)
+{
+    static const char *const TEXTS[] = {
+        "{\"a\":[1,-2.5e3,true,false,null],\"b\":{\"c\":\"text\"}}",
+        "{\"k\\u00e9y\":\"caf\\u00e9\", \"\":\"\xc3\xa9\",\"d\":\"plain\"}",
+        "[]",
+        "\"one\"",
+        "[1,2,\"a\"]  \n",
+        /* cJSON alone reads it */
+        "[1.00000000000000000000000000000000000000000000000000000000000000]",
+    };
+    struct msim_json_block b = {0};
+    struct msim_error err;
+    char path[] = "msim-json-XXXXXX";
+    int fd = mkstemp(path);
+
+    REQUIRE(fd >= 0);
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
+        size_t n = strlen(TEXTS[i]);
+        cJSON *want;
+
+        REQUIRE(ftruncate(fd, 0) == 0 &&
+                pwrite(fd, TEXTS[i], n, 0) == (ssize_t)n);
+        REQUIRE(msim_json_read(&want, path, NULL) == MSIM_OK);
+        CHECK_INT(msim_json_block_read(&b, path, NULL), MSIM_OK);
+        CHECK(same(b.json, want));
+        CHECK_INT(b.plain, i + 1 < sizeof(TEXTS) / sizeof(*TEXTS));
+        CHECK(b.hash == msim_hash_words(TEXTS[i], n) || !b.plain);
+        cJSON_Delete(want);
+    }
+    REQUIRE(ftruncate(fd, 0) == 0 && pwrite(fd, "[\"a\",}", 6, 0) == 6);
+    err = (struct msim_error){0};
+    CHECK_INT(msim_json_block_read(&b, path, &err), MSIM_ESYNTAX);
+    CHECK_UINT(err.offset, 5);
+    CHECK(!b.json);
+    msim_json_block_release(&b);
+    close(fd);
+    unlink(path);
+    CHECK_INT(msim_json_block_read(&b, path, NULL), MSIM_EIO);
+    msim_json_block_release(&b);
+}
+
 int main(void)
 {
     RUN(test_json__all_of_the_text);
@@ -188,5 +233,6 @@ int main(void)
     RUN(test_json__depth);
     RUN(test_json__without_memory);
     RUN(test_json__kind_of_file);
+    RUN(test_json__blocks);
     return check_summary();
 }

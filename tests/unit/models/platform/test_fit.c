@@ -17,7 +17,8 @@
 #define WHOLE HEAD CONSTANTS "}"
 
 static enum msim_status read_fit(struct msim_fit *f, const char *text,
-                                 bool trees, struct msim_error *err)
+                                 enum msim_fit_trees trees,
+                                 struct msim_error *err)
 {
     cJSON *json = cJSON_Parse(text);
     enum msim_status status;

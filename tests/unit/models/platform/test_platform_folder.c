@@ -62,7 +62,7 @@ static void done(void)
     "\"sms\":5},{\"sms\":7},{\"name\":\"Any\"}]}"
 #define FILE_B "{\"name\":\"b\",\"aliases\":[\"bee\"]}"
 #define FILE_C "{\"name\":\"c\",\"generation\":\"new\"}"
-#define HEAD   "platform,bytes,kind,name,memory_from,memory_to,sms\n"
+#define HEAD   "platform,bytes,hash,kind,name,memory_from,memory_to,sms\n"
 
 /* All rows as text: "a generation old 0 inf 0; ". */
 static const char *called(void)
@@ -120,15 +120,15 @@ static void test_folder__names_of_the_table(void)
     } CASE[] = {
         {HEAD, "", "", "", 0, OF_A TOLD_B TOLD_C},
         {HEAD, "", "", "", 1, OF_A OF_B TOLD_C},
-        {HEAD, "aa,1,alias,x,,,\n", "", "", 0, OF_A TOLD_B TOLD_C},
-        {HEAD, "", "bb,1,alias,x,,,\nbb,1,alias,y,,,\n", "", 1,
+        {HEAD, "aa,1,,alias,x,,,\n", "", "", 0, OF_A TOLD_B TOLD_C},
+        {HEAD, "", "bb,1,,alias,x,,,\nbb,1,,alias,y,,,\n", "", 1,
          OF_A OF_B TOLD_C},
-        {"platform,bytes,kind,name,memory_from,memory_to,SMs\n", "", "", "", 0,
+        {"platform,bytes,hash,kind,name,memory_from,memory_to,SMs\n", "", "",
+         "", 0, OF_A OF_B OF_C},
+        {"platform,bytes,hash,kind,name,memory_from,memory_to\n", "", "", "", 0,
          OF_A OF_B OF_C},
-        {"platform,bytes,kind,name,memory_from,memory_to\n", "", "", "", 0,
-         OF_A OF_B OF_C},
-        {"platform,bytes,kind,name,memory_from,memory_to,sms,more\n", "", "",
-         ",", 0, OF_A OF_B OF_C},
+        {"platform,bytes,hash,kind,name,memory_from,memory_to,sms,more\n", "",
+         "", ",", 0, OF_A OF_B OF_C},
     };
     char text[512];
 
@@ -140,14 +140,30 @@ static void test_folder__names_of_the_table(void)
         bytes = put("b.json", FILE_B) + (size_t)CASE[i].wrong;
         (void)put("c.json", FILE_C);
         snprintf(text, sizeof(text),
-                 "%s%sb,%zu,alias,told,,,%s\nb,%zu,device,d,1,2,3%s\n%s"
-                 "c,%zu,generation,newer,,,%s\n",
+                 "%s%sb,%zu,,alias,told,,,%s\nb,%zu,,device,d,1,2,3%s\n%s"
+                 "c,%zu,,generation,newer,,,%s\n",
                  CASE[i].head, CASE[i].before, bytes, CASE[i].more, bytes,
                  CASE[i].more, CASE[i].between, strlen(FILE_C), CASE[i].more);
         (void)put("names.csv", text);
         CHECK_STR(called(), CASE[i].says);
         done();
     }
+}
+
+/* A file is as it was shipped where its bytes have the hash of its rows. */
+static void test_folder__knows_what_is_shipped(void)
+{
+    begin();
+    CHECK(!msim_platform_is_shipped(folder, "b", 0));
+    (void)put("names.csv", HEAD "a,1,10,alias,x,,,\nb,1,ffffffffffffffff,"
+                                "alias,y,,,\nb,1,ffffffffffffffff,alias,z,,,"
+                                "\n");
+    CHECK(msim_platform_is_shipped(folder, "a", 16));
+    CHECK(!msim_platform_is_shipped(folder, "a", 10));
+    CHECK(msim_platform_is_shipped(folder, "b", UINT64_MAX));
+    CHECK(!msim_platform_is_shipped(folder, "b", 16));
+    CHECK(!msim_platform_is_shipped(folder, "c", 16));
+    done();
 }
 
 static void test_folder__finds(void)
@@ -434,6 +450,7 @@ int main(void)
 {
     RUN(test_folder__names_of_files);
     RUN(test_folder__names_of_the_table);
+    RUN(test_folder__knows_what_is_shipped);
     RUN(test_folder__finds);
     RUN(test_folder__matches);
     RUN(test_folder__loads_stand_ins);
