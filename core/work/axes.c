@@ -161,7 +161,8 @@ uint32_t msim_work_axes(const struct msim_work *w,
 
     memcpy(v, &rest, sizeof(v));
     for (size_t i = 0; i < WORDS; i++)
-        all += share(i * sizeof(*v), v[i]);
+        if (v[i])
+            all += share(i * sizeof(*v), v[i]);
     for (uint32_t i = 0; i < n; i++)
         axes[i] = (struct msim_work_axis){
             mix(mix(MSIM_HASH_START, i),

@@ -58,6 +58,8 @@ struct pool {
     uint64_t filled, taken; /* blocks so far */
     bool ended;
     struct msim_op_names *names; /* of the main thread */
+    pthread_t ids[THREADS_MAX];  /* of the others, where there are many rows */
+    uint32_t started;
 };
 
 /* ---- answering ----------------------------------------------------------- */
@@ -157,13 +159,14 @@ static void put_commas(char *text, uint32_t n)
         text[i] = text[i] ? text[i] : ',';
 }
 
-/* A row as it was, and a comma behind each field. */
-static void write_fields(char *const *fields, uint32_t columns,
+/* A row as it was, and a comma behind each field. `plain`: all of them are
+ * known to be, as cells are mostly. */
+static void write_fields(char *const *fields, uint32_t columns, bool plain,
                          struct text *out)
 {
     uint32_t n = bytes_of(fields, columns);
 
-    if (n && msim_csv_are_plain(fields[0], n)) {
+    if (n && (plain || msim_csv_are_plain(fields[0], n))) {
         put_bytes(out, fields[0], n);
         if (out->status == MSIM_OK)
             put_commas((char *)out->bytes.data + out->bytes.n - n, n);
@@ -175,13 +178,13 @@ static void write_fields(char *const *fields, uint32_t columns,
     }
 }
 
-static void write_csv(const struct pool *c, char *const *fields,
+static void write_csv(const struct pool *c, char *const *fields, bool plain,
                       const struct row *row, struct text *out)
 {
     const struct msim_estimate *e = &row->e;
     char words[MSIM_GUARD_WORDS];
 
-    write_fields(fields, c->columns, out);
+    write_fields(fields, c->columns, plain, out);
     if (*row->why) {
         put_text(out, ",,,");
         msim_csv_write_to(put_bytes, out, row->why);
@@ -328,6 +331,7 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
                                     struct text *out)
 {
     uint32_t n = c->columns ? b->n_fields / c->columns : 0;
+    bool plain = msim_csv_are_plain(b->text, b->used); /* of all cells */
 
     for (uint32_t r = 0; r < n; r++) {
         fields_of(c, b, r, fields);
@@ -339,7 +343,7 @@ static enum msim_status answer_rows(const struct pool *c, struct block *b,
         if (c->out->json)
             MSIM_TRY(write_json(c, fields, &rows[r], out));
         else
-            write_csv(c, fields, &rows[r], out);
+            write_csv(c, fields, plain, &rows[r], out);
         b->count.asked++;
         if (!*rows[r].why)
             msim_guard_add(&b->count, rows[r].e.marks);
@@ -499,6 +503,21 @@ static enum msim_status write_block(struct pool *c, uint64_t which)
     return b->status;
 }
 
+static uint32_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (uint32_t)n;
+}
+
+/* The main thread is one of them; where no other starts it answers all. */
+static void start(struct pool *c)
+{
+    while (c->started + 1 < cores() &&
+           pthread_create(&c->ids[c->started], NULL, work, c) == 0)
+        c->started++;
+}
+
 static enum msim_status run(struct pool *c, struct msim_csv *csv,
                             struct msim_error *err)
 {
@@ -510,6 +529,8 @@ static enum msim_status run(struct pool *c, struct msim_csv *csv,
         if (c->filled - written == BLOCKS)
             answered = write_block(c, written++);
         status = fill(c, &c->blocks[c->filled % BLOCKS], csv, &more, err);
+        if (more && !c->filled)
+            start(c);
         pthread_mutex_lock(&c->lock);
         c->filled++;
         pthread_cond_signal(&c->filled_one);
@@ -520,21 +541,14 @@ static enum msim_status run(struct pool *c, struct msim_csv *csv,
     return status == MSIM_OK ? answered : status;
 }
 
-static uint32_t cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (uint32_t)n;
-}
-
-static void end(struct pool *c, pthread_t *ids, uint32_t started)
+static void end(struct pool *c)
 {
     pthread_mutex_lock(&c->lock);
     c->ended = true;
     pthread_cond_broadcast(&c->filled_one);
     pthread_mutex_unlock(&c->lock);
-    while (started > 0)
-        pthread_join(ids[--started], NULL);
+    while (c->started > 0)
+        pthread_join(c->ids[--c->started], NULL);
     for (uint32_t i = 0; i < BLOCKS; i++) {
         free(c->blocks[i].text);
         free(c->blocks[i].field);
@@ -561,15 +575,8 @@ msim_op_rows(const struct msim_platform *p, const struct msim_row_map *map,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .filled_one = PTHREAD_COND_INITIALIZER,
                      .answered_one = PTHREAD_COND_INITIALIZER};
-    pthread_t ids[THREADS_MAX];
-    uint32_t started = 0;
-    enum msim_status status;
+    enum msim_status status = run(&c, csv, err);
 
-    /* The main thread is one of them; where no other starts it answers all. */
-    while (started + 1 < cores() &&
-           pthread_create(&ids[started], NULL, work, &c) == 0)
-        started++;
-    status = run(&c, csv, err);
-    end(&c, ids, started);
+    end(&c);
     return status;
 }

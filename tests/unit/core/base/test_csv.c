@@ -241,6 +241,34 @@ static void test_csv__refuses_columns_of_one_name(void)
     msim_csv_close(c);
 }
 
+/* Cells, each ended by a zero: many at once, and one by one. */
+static void test_csv__cells_that_are_plain(void)
+{
+    static const char PLAIN[] = "1\0abc 1.5\0\0z[]{}|~!#$%&'()*+-./:<=>?@^_`";
+    static const char ODD_BEGINS[] = "=+-@ANZ _/:`{~",
+                      ODD[] = "\",;\t\n\x7f\x80";
+    char cells[sizeof(PLAIN) + 2];
+
+    CHECK(msim_csv_are_plain(PLAIN, sizeof(PLAIN)));
+    CHECK(msim_csv_are_plain(PLAIN, 0));
+    for (size_t at = 0; at < sizeof(PLAIN); at++) {
+        for (const char *c = ODD; *c; c++) {
+            memcpy(cells, PLAIN, sizeof(PLAIN));
+            cells[at] = *c;
+            CHECK(!msim_csv_are_plain(cells, sizeof(PLAIN)));
+        }
+        for (const char *c = ODD_BEGINS; *c; c++) {
+            bool begins = at == 0 || !PLAIN[at - 1];
+
+            memcpy(cells, PLAIN, sizeof(PLAIN));
+            cells[at] = *c;
+            CHECK_INT(msim_csv_are_plain(cells, sizeof(PLAIN)),
+                      !begins && (PLAIN[at] || at + 1 == sizeof(PLAIN) ||
+                                  PLAIN[at + 1] != '='));
+        }
+    }
+}
+
 int main(void)
 {
     int fd = mkstemp(path);
@@ -255,6 +283,7 @@ int main(void)
     RUN(test_csv__fields_are_no_formulas);
     RUN(test_csv__other_fields_stay_as_they_are);
     RUN(test_csv__fields_drive_no_terminal);
+    RUN(test_csv__cells_that_are_plain);
     RUN(test_csv__refuses_columns_of_one_name);
     unlink(path);
     return check_summary();
