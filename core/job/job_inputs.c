@@ -4,9 +4,9 @@
  */
 #include "core/job/job_inputs.h"
 
-#include "core/job/memory.h"
 #include "core/job/read_file.h"
 #include "core/read/nsys/nsys.h"
+#include "core/stream/memory.h"
 #include "core/turns/turns.h"
 
 #include <pthread.h>
@@ -44,6 +44,12 @@ enum msim_status msim_open_input(struct msim_input **out, char **text,
 
 struct pool;
 
+/* Apart, so that what was taken takes no room. */
+struct found {
+    struct msim_read_result read;
+    struct msim_error err;
+};
+
 /* One input, from when it is read until it is taken. */
 struct reading {
     struct pool *pool;
@@ -51,9 +57,8 @@ struct reading {
     bool lasting; /* it can be read again from its beginning */
     uint64_t size;
     struct msim_strtab *strings; /* the pool's where it is alone */
-    struct msim_read_result read;
+    struct found *found;         /* NULL: nothing was read */
     enum msim_status status;
-    struct msim_error err;
     bool done;        /* as are those below, guarded by the lock */
     uint64_t counted; /* of its bytes, in the progress of all */
 };
@@ -67,6 +72,7 @@ struct pool {
     void *ctx;
     uint64_t size;        /* of all */
     pthread_mutex_t lock; /* guards what follows, and `strings` */
+    pthread_cond_t took;
     uint32_t taken;
     enum msim_status status; /* of what was taken last */
     uint64_t counted;
@@ -94,9 +100,10 @@ static enum msim_status read_once(struct reading *x, bool repair,
     char *text = NULL;
     enum msim_status status;
 
-    x->err = (struct msim_error){0};
-    MSIM_TRY(msim_open_input(&in, &text, x->from, opt, &x->err));
-    status = msim_read_file(&x->read, in, x->strings, opt, repair, &x->err);
+    x->found->err = (struct msim_error){0};
+    MSIM_TRY(msim_open_input(&in, &text, x->from, opt, &x->found->err));
+    status = msim_read_file(&x->found->read, in, x->strings, opt, repair,
+                            &x->found->err);
     msim_input_close(in);
     free(text);
     return status;
@@ -109,6 +116,9 @@ static enum msim_status read_input(struct reading *x)
     struct msim_load_options opt = *x->pool->opt;
     enum msim_status status;
 
+    x->found = calloc(1, sizeof(*x->found));
+    if (!x->found)
+        return MSIM_ENOMEM;
     if (x->pool->n > 1)
         MSIM_TRY(msim_strtab_new(&x->strings));
     else
@@ -121,10 +131,10 @@ static enum msim_status read_input(struct reading *x)
         opt.progress_ctx = x;
     }
     status = read_once(x, !x->lasting, &opt);
-    if (x->lasting &&
-        (status == MSIM_ESYNTAX ||
-         (x->read.salvaged && x->read.damage.status == MSIM_ESYNTAX))) {
-        msim_read_result_release(&x->read);
+    if (x->lasting && (status == MSIM_ESYNTAX ||
+                       (x->found->read.salvaged &&
+                        x->found->read.damage.status == MSIM_ESYNTAX))) {
+        msim_read_result_release(&x->found->read);
         status = read_once(x, true, &opt);
     }
     return status;
@@ -136,7 +146,7 @@ static enum msim_status read_input(struct reading *x)
 static enum msim_status join_strings(struct reading *x,
                                      struct msim_strtab *strings)
 {
-    struct msim_read_result *r = &x->read;
+    struct msim_read_result *r = &x->found->read;
     uint32_t *number;
 
     if (x->strings == strings || !r->trace)
@@ -154,7 +164,10 @@ static enum msim_status join_strings(struct reading *x,
 
 static void release(struct reading *x)
 {
-    msim_read_result_release(&x->read);
+    if (x->found)
+        msim_read_result_release(&x->found->read);
+    free(x->found);
+    x->found = NULL;
     if (x->strings != x->pool->strings)
         msim_strtab_free(x->strings);
     x->strings = NULL;
@@ -165,9 +178,11 @@ static enum msim_status take_next(struct pool *p, uint32_t i)
     struct reading *x = &p->all[i];
     enum msim_status status;
 
+    if (!x->found)
+        return x->status;
     if (x->status == MSIM_OK)
         x->status = join_strings(x, p->strings);
-    status = p->take(p->ctx, i, x->status, &x->read, &x->err);
+    status = p->take(p->ctx, i, x->status, &x->found->read, &x->found->err);
     release(x);
     return status;
 }
@@ -182,8 +197,20 @@ static enum msim_status hand_over(struct pool *p, uint32_t i)
     while (p->status == MSIM_OK && p->taken < p->n && p->all[p->taken].done)
         p->status = take_next(p, p->taken++);
     status = p->status;
+    pthread_cond_broadcast(&p->took);
     pthread_mutex_unlock(&p->lock);
     return status;
+}
+
+/* Memory is that of what is read and not taken: no more than one a thread, or
+ * others would run ahead of one that takes longer. The next to be taken never
+ * waits. */
+static void wait_turn(struct pool *p, uint32_t i)
+{
+    pthread_mutex_lock(&p->lock);
+    while (p->status == MSIM_OK && i > p->taken && i - p->taken >= p->threads)
+        pthread_cond_wait(&p->took, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 static enum msim_status work(struct msim_turns *t, void *ctx,
@@ -194,6 +221,7 @@ static enum msim_status work(struct msim_turns *t, void *ctx,
 
     (void)err;
     while (msim_turns_next(t, &i)) {
+        wait_turn(p, i);
         p->all[i].status = read_input(&p->all[i]);
         MSIM_TRY(hand_over(p, i));
     }
@@ -239,7 +267,9 @@ enum msim_status msim_job_inputs_read(const struct msim_job_text *from,
         return MSIM_ENOMEM;
     look(&p, from);
     pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.took, NULL);
     status = msim_turns_run(n, p.threads, work, &p, NULL);
+    pthread_cond_destroy(&p.took);
     pthread_mutex_destroy(&p.lock);
     for (uint32_t i = p.taken; i < n; i++)
         release(&p.all[i]);

@@ -7,11 +7,11 @@
  */
 #include "core/job/read_file.h"
 
-#include "core/job/memory.h"
 #include "core/job/read_top.h"
 #include "core/job/record_search.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/read/chakra/read_chakra.h"
+#include "core/stream/memory.h"
 #include "core/stream/unpack.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@ core/stream/input.c              : what is a trace is noted by core/job
 core/read/nsys/nsys.c            : what is a trace is noted by core/job
 core/job/job_files.c             : notes folders that are given
 core/job/comm_groups.c           : looks for lists of groups beside traces; notes the one it takes
-core/job/memory.c                : /proc
+core/stream/memory.c                : /proc
 models/platform/data_path.c      : names of files, for messages
 plan/describe/describe.c         : names of files, for messages
 plan/search/plan_parts.c         : parts, which are written again

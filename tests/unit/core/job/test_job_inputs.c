@@ -3,7 +3,7 @@
  * memory there is for what a database becomes, and files read by threads.
  */
 #include "core/job/job_inputs.h"
-#include "core/job/memory.h"
+#include "core/stream/memory.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * core/job/memory.c - how much memory there is, by the words of Linux.
+ * core/stream/memory.c - how much memory there is, by the words of Linux.
  */
-#include "core/job/memory.h"
+#include "core/stream/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /*
- * core/job/memory.h - how much memory there is, and how much this process has.
+ * core/stream/memory.h - how much memory there is, and how much of it this
+ * process has.
  */
-#ifndef MSIM_CORE_JOB_MEMORY_H
-#define MSIM_CORE_JOB_MEMORY_H
+#ifndef MSIM_CORE_STREAM_MEMORY_H
+#define MSIM_CORE_STREAM_MEMORY_H
 #include <stdint.h>
 
 /* Bytes of this process that are in memory now; 0: the system does not say. */
