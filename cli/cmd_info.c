@@ -75,6 +75,7 @@ int msim_cmd_info(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
+    s.load.fold = s.output != MSIM_OUTPUT_CSV; /* whose rows are of ranks */
     status = msim_load_job(&job, &files, &s.load, &err);
     if (status == MSIM_OK)
         status = print(job, s.output);

@@ -335,6 +335,19 @@ static enum msim_status check_operands(const struct msim_predict_options *o,
     return MSIM_OK;
 }
 
+/* Does what is asked for hang on no rank's number? Then ranks that are equal
+ * are read once. */
+static bool may_fold(const struct msim_predict_options *o)
+{
+    const struct msim_predict_settings *s = &o->settings;
+
+    return !o->timeline && !o->html && !o->explain && !s->usage && !s->ranks &&
+           !s->nodes && !s->n_scales && !s->source_trace && !s->described &&
+           msim_choice_is_all(&s->choice) &&
+           msim_reshape_is_none(&s->reshape) &&
+           !(s->platform && strchr(s->platform, ','));
+}
+
 static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
@@ -346,6 +359,7 @@ static enum msim_status load_and_predict(struct msim_predict_options *o,
     MSIM_TRY(check_operands(o, data, err));
     o->settings.data = data;
     status = msim_written_settings(&job, &o->settings, err);
+    o->settings.load.fold = may_fold(o);
     if (status == MSIM_OK)
         status = o->model ? predict_model(o, err) : predict_traces(o, err);
     msim_written_job_release(&job);

@@ -69,18 +69,22 @@ void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
 }
 
 /* Keep that an estimate was bounded, for a warning an operator. */
-static void note_bounded(struct msim_costs *c, const char *name,
+static void note_bounded(const struct msim_costing *k, const char *name,
                          enum msim_bounded why)
 {
-    uint32_t i = 0;
+    struct msim_costs *c = k->c;
+    uint32_t i = 0, alike = msim_job_alike(k->g->job, k->rank);
 
     while (i < c->n_bounded && i < MSIM_COST_BOUNDED_MAX &&
            (c->bounded[i].why != why || strcmp(c->bounded[i].name, name) != 0))
         i++;
     if (i < c->n_bounded && i < MSIM_COST_BOUNDED_MAX)
-        c->bounded[i].times++;
-    else if (c->n_bounded++ < MSIM_COST_BOUNDED_MAX)
-        c->bounded[i] = (struct msim_cost_bounded){name, why, 1};
+        c->bounded[i].times += alike;
+    else if (i < MSIM_COST_BOUNDED_MAX)
+        c->bounded[c->n_bounded++] =
+            (struct msim_cost_bounded){name, why, alike};
+    else
+        c->n_bounded += alike;
 }
 
 /* Do operators of a family deviate together? Not where the trace tells how far
@@ -104,7 +108,7 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
         MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform, &w,
                                              k->opt->strict, &e, k->err));
         if (e.bounded)
-            note_bounded(k->c, name, e.bounded);
+            note_bounded(k, name, e.bounded);
         k->c->marks |= e.marks & MSIM_GUARD_BIT(MEMORY);
         if (deviates(k))
             msim_whole_job_widen(k->opt->platform, &w, k->alone, &e);

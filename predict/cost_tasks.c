@@ -200,8 +200,9 @@ static enum msim_status cost_messages(struct msim_costing *k)
     for (uint32_t t = 0; t < g->n_tasks; t++) {
         if (!is_guess(k, t))
             continue;
-        if (!k->c->n_unsized++)
+        if (!k->c->n_unsized)
             k->c->unsized = name_of(k, t);
+        k->c->n_unsized += msim_job_alike(g->job, g->refs[t].rank);
         if (k->opt->strict)
             return msim_fail(k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                              "the size of transfer '%s' is not recorded; "

@@ -37,6 +37,9 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   const struct msim_predict_settings *s,
                                   struct msim_error *err)
 {
+    struct msim_load_options whole = s->load;
+
+    whole.fold = false;
     memset(in, 0, sizeof(*in));
     MSIM_TRY(
         s->texts
@@ -47,7 +50,7 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
     MSIM_TRY(msim_job_check_steps(in->job, err));
     if (s->source_trace)
         MSIM_TRY(
-            msim_job_load(&in->source_job, &s->source_trace, 1, &s->load, err));
+            msim_job_load(&in->source_job, &s->source_trace, 1, &whole, err));
     MSIM_TRY(load_ops(&in->ops[0], in->job, s->ops, err));
     return load_ops(&in->ops[1], in->source_job, s->ops, err);
 }

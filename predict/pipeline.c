@@ -544,6 +544,7 @@ static enum msim_status read_off(struct predicting *p)
     if (p->to->platform)
         msim_warn_emulated(p->in->job, p->to->platform, run->costs);
     msim_run_guard(p->in->job, run->graph, run->costs, run->prediction);
+    MSIM_TRY(msim_prediction_list_ranks(run->prediction, p->in->job));
     return keep_warnings(p);
 }
 

@@ -138,7 +138,7 @@ static void warn_compiled(const struct warning *w)
     for (uint32_t i = 0; i < w->job->n_ranks; i++)
         if (w->job->ranks[i]->cpu_only &&
             msim_target_plans(w->to, w->job->ranks[i]))
-            n += compiled_regions(w->job->ranks[i]);
+            n += compiled_regions(w->job->ranks[i]) * msim_job_alike(w->job, i);
     if (n)
         msim_job_warn(w->job,
                       "%u compiled regions were recorded on a CPU, which does "
@@ -242,7 +242,7 @@ static void warn_captured(const struct warning *w)
  * at the same instant, however many do it. */
 static void warn_folded(const struct warning *w)
 {
-    uint32_t traced = w->job->n_ranks;
+    uint32_t traced = msim_job_traced(w->job);
 
     if (w->s->ranks <= traced)
         return;
@@ -272,14 +272,15 @@ static uint32_t count_unsized(const struct msim_graph *g, uint32_t *n)
     for (uint32_t i = 0; i < g->n_tasks; i++) {
         const struct msim_task_ref *ref = &g->refs[i];
         const struct msim_trace *t = g->job->ranks[ref->rank];
-        uint32_t comm;
+        uint32_t comm, alike = msim_job_alike(g->job, ref->rank);
 
         if (g->kind[i] != MSIM_TASK_COMM || ref->index == MSIM_NONE)
             continue;
         comm = t->gpu[ref->index].comm;
-        unsized += comm == MSIM_NONE ||
-                   !(t->comms[comm].in_elems | t->comms[comm].out_elems);
-        ++*n;
+        if (comm == MSIM_NONE ||
+            !(t->comms[comm].in_elems | t->comms[comm].out_elems))
+            unsized += alike;
+        *n += alike;
     }
     return unsized;
 }
@@ -375,9 +376,10 @@ static struct excess excess_of(const struct msim_graph *g,
     struct excess x = {0};
 
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        double more = (double)c->limits[t].tensor +
-                      (double)c->limits[t].vector -
-                      (double)c->mid[t] / MSIM_PS_PER_US;
+        double more =
+            msim_job_alike(g->job, g->refs[t].rank) *
+            ((double)c->limits[t].tensor + (double)c->limits[t].vector -
+             (double)c->mid[t] / MSIM_PS_PER_US);
 
         if (more > 0 && c->made_by[t] == MSIM_FAMILY_CONV)
             x.convolutions += more;

@@ -84,7 +84,7 @@ static double gpu_work(const struct msim_graph *g, const msim_ps *dur)
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (g->kind[t] >= MSIM_TASK_KERNEL && g->kind[t] < MSIM_TASK_COMM &&
             dur[t] > 0)
-            sum += (double)dur[t];
+            sum += (double)dur[t] * msim_job_alike(g->job, g->refs[t].rank);
     return sum;
 }
 

@@ -257,6 +257,16 @@ struct msim_graph_options {
 
 void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 
+/* How many ranks have the edge from `task` to `to`: those that are like the one
+ * of its tasks that is a rank's (struct msim_job_member). */
+static inline uint32_t msim_graph_alike(const struct msim_graph *g,
+                                        uint32_t task, uint32_t to)
+{
+    uint32_t of = g->lane[task] == MSIM_NONE ? to : task;
+
+    return msim_job_alike(g->job, g->refs[of].rank);
+}
+
 /* The operator that a task belongs to; of what no operator launched, the label
  * that its call is in; or NONE. */
 uint32_t msim_graph_around(const struct msim_graph *g, uint32_t task);

@@ -25,14 +25,17 @@ static void warn_lost_kernels(struct msim_job *job)
 
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         const struct msim_trace *t = job->ranks[r];
+        uint64_t started = 0, none = 0;
 
         for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++) {
-            all += launches(&t->calls[i]) && t->calls[i].gpu != MSIM_NONE;
-            if (t->calls[i].lost && !lost++) {
+            started += launches(&t->calls[i]) && t->calls[i].gpu != MSIM_NONE;
+            if (t->calls[i].lost && !none++ && !first) {
                 first = t;
                 example = i;
             }
         }
+        all += started * msim_job_alike(job, r);
+        lost += none * msim_job_alike(job, r);
     }
     all += lost;
     if (!first || (double)lost < LOST_MIN * (double)all)
@@ -56,8 +59,8 @@ static void warn_unrecorded(struct msim_job *job)
 
         for (uint32_t i = 0; i < t->n_calls && !t->has_gpu_events; i++)
             own += t->calls[i].lost;
-        lost += own;
-        ranks += own > 0;
+        lost += own * msim_job_alike(job, r);
+        ranks += own > 0 ? msim_job_alike(job, r) : 0;
     }
     if (ranks)
         msim_job_warn(job,
@@ -66,7 +69,8 @@ static void warn_unrecorded(struct msim_job *job)
                       "traced are the host's alone and do not say what bounds "
                       "the job",
                       (unsigned long long)lost,
-                      ranks < job->n_ranks ? " on some of the ranks" : "");
+                      ranks < msim_job_traced(job) ? " on some of the ranks"
+                                                   : "");
 }
 
 static void warn_unlaunched(struct msim_job *job)
@@ -76,9 +80,9 @@ static void warn_unlaunched(struct msim_job *job)
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         const struct msim_trace *t = job->ranks[r];
 
-        n += t->unlinked_gpu;
-        all += t->n_gpu;
-        early += t->import.rows[MSIM_IMPORT_EARLY].n;
+        n += t->unlinked_gpu * msim_job_alike(job, r);
+        all += (uint64_t)t->n_gpu * msim_job_alike(job, r);
+        early += t->import.rows[MSIM_IMPORT_EARLY].n * msim_job_alike(job, r);
     }
     if (early)
         msim_job_warn(job,
@@ -302,11 +306,11 @@ void msim_warn_missing_ranks(struct msim_job *job, bool stand_for_all)
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->world_size > world)
             world = job->ranks[i]->world_size;
-    if (world > job->n_ranks && !stand_for_all)
+    if (world > msim_job_traced(job) && !stand_for_all)
         msim_job_warn(job,
                       "traces of %u of %u ranks: the others are known only by "
                       "when they arrive",
-                      job->n_ranks, world);
+                      msim_job_traced(job), world);
     warn_strangers(job);
 }
 

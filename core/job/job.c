@@ -42,6 +42,8 @@ void msim_job_free(struct msim_job *job)
     for (i = 0; i < job->n_ranks; i++)
         msim_trace_free(job->ranks[i]);
     free(job->ranks);
+    free(job->members);
+    free(job->alike);
     free(job->files);
     free(job->warnings);
     msim_strtab_free(job->strings);
@@ -51,7 +53,7 @@ void msim_job_free(struct msim_job *job)
 
 uint32_t msim_job_world(const struct msim_job *job)
 {
-    uint32_t n = job->n_ranks;
+    uint32_t n = msim_job_traced(job);
 
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->world_size > n)

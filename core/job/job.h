@@ -51,11 +51,23 @@ struct msim_file_info {
     struct msim_recorded_list memory; /* as measured, in all of the file */
 };
 
+/* A rank that was read: its trace is that of ranks[of], but for its number. */
+struct msim_job_member {
+    int64_t rank;
+    uint32_t of;
+};
+
 struct msim_job {
     struct msim_arena arena;
     struct msim_strtab *strings;
     struct msim_trace **ranks; /* by rank number, unknown first */
     uint32_t n_ranks;
+    /* With msim_load_options.fold, where all ranks are equal: those that were
+     * read, by number, of which `ranks` has but one of each kind, the first.
+     * NULL: each has a trace of its own. */
+    struct msim_job_member *members;
+    uint32_t n_members;
+    uint32_t *alike; /* of each of `ranks`, how many members */
     struct msim_file_info *files;
     uint32_t n_files;
     bool partial;    /* launches or kernels in its iterations are not recorded:
@@ -75,6 +87,26 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
                                uint32_t n, const struct msim_load_options *opt,
                                struct msim_error *err);
+
+/* How many ranks were read. */
+static inline uint32_t msim_job_traced(const struct msim_job *job)
+{
+    return job->members ? job->n_members : job->n_ranks;
+}
+
+/* Number `i` of those. */
+static inline struct msim_job_member msim_job_member(const struct msim_job *job,
+                                                     uint32_t i)
+{
+    return job->members ? job->members[i]
+                        : (struct msim_job_member){job->ranks[i]->rank, i};
+}
+
+/* How many of those ranks[rank] is the trace of. */
+static inline uint32_t msim_job_alike(const struct msim_job *job, uint32_t rank)
+{
+    return job->alike ? job->alike[rank] : 1;
+}
 
 /* The ranks of the job, whether traced or known of by those that are. */
 uint32_t msim_job_world(const struct msim_job *job);

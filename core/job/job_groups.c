@@ -87,7 +87,7 @@ static uint32_t most_ranks(const struct msim_job *job,
     for (uint32_t i = 0; i < t->n_groups; i++)
         if (t->groups[i].size > most && t->groups[i].size <= 1u << 24)
             most = t->groups[i].size;
-    return most && most < job->n_ranks ? job->n_ranks : most;
+    return most && most < msim_job_traced(job) ? msim_job_traced(job) : most;
 }
 
 /* A single group of unknown size that all ranks have spans the job. */
@@ -96,7 +96,8 @@ static enum msim_status size_groups(struct msim_job *job, struct msim_trace *t)
     if (t->has_gpu_events && !t->has_times)
         MSIM_TRY(size_generated(job, t));
     if (t->n_groups == 1 && t->groups[0].size == 0) {
-        t->groups[0].size = t->world_size ? t->world_size : job->n_ranks;
+        t->groups[0].size =
+            t->world_size ? t->world_size : msim_job_traced(job);
         msim_import_add(&t->import, MSIM_IMPORT_GROUP_SIZE, 1);
     }
     if (t->world_size == 0)

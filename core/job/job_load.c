@@ -4,12 +4,12 @@
  */
 #include "core/base/files_read.h"
 #include "core/base/sort.h"
-#include "core/base/vec.h"
 #include "core/job/comm_groups.h"
 #include "core/job/import.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/job_inputs.h"
+#include "core/job/job_parts.h"
 #include "core/job/link.h"
 #include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
@@ -22,19 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was read, before it becomes a rank or a part of one. */
-struct part {
-    struct msim_read_result read;
-    struct msim_file_info info;
-    bool taken;
-};
-
 struct loading {
     struct msim_job *job;
     const struct msim_load_options *opt;
     struct msim_error *err;
-    struct part *parts;
-    uint32_t n, cap;
+    struct msim_job_parts parts;
     struct msim_trace_clock *clocks; /* by rank */
     const char *groups; /* a file that lists them was named; or NULL */
     struct msim_job_files files;
@@ -42,76 +34,6 @@ struct loading {
 };
 
 /* ---- one file ----------------------------------------------------------- */
-
-static uint64_t count_comms(const struct msim_trace *t)
-{
-    uint64_t n = 0;
-    uint32_t i;
-
-    for (i = 0; i < t->n_comms; i++)
-        n += t->comms[i].collective != MSIM_COLL_WAIT;
-    for (i = 0; i < t->n_gpu; i++)
-        n += t->gpu[i].kind == MSIM_GPU_COMM && t->gpu[i].comm == MSIM_NONE;
-    return n;
-}
-
-static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
-{
-    uint32_t i;
-
-    for (i = 0; i < t->n_ops; i++)
-        info->ops += t->ops[i].kind == MSIM_OP_OPERATOR;
-    for (i = 0; i < t->n_gpu; i++)
-        info->kernels += t->gpu[i].kind == MSIM_GPU_KERNEL ||
-                         t->gpu[i].kind == MSIM_GPU_COMM;
-    info->steps = t->n_steps;
-    info->gpus = t->gpus;
-    info->linked = NAN;
-    if (t->n_gpu)
-        info->linked = 1.0 - (double)t->unlinked_gpu / (double)t->n_gpu;
-}
-
-static enum msim_status describe(struct loading *l, struct part *p,
-                                 const char *path)
-{
-    const struct msim_strtab *strings = l->job->strings;
-    const struct msim_trace *t = p->read.trace;
-
-    p->info = (struct msim_file_info){
-        .path = msim_arena_text(&l->job->arena, path),
-        .format = p->read.format,
-        .version = msim_strtab_text(strings, p->read.version),
-        .gpu = msim_strtab_text(strings, t->gpu_properties.name),
-        .events = t->import.records,
-        .salvaged = p->read.salvaged,
-        .rank = p->read.rank,
-    };
-    if (!p->info.path)
-        return MSIM_ENOMEM;
-    count_rows(t, &p->info);
-    return msim_recorded_memory_find(t, &MSIM_TIME_RANGE_ALL, 1, &l->job->arena,
-                                     &p->info.memory);
-}
-
-/* `trace` becomes the part's. */
-static enum msim_status add_trace(struct loading *l,
-                                  const struct msim_read_result *read,
-                                  struct msim_trace **trace, const char *path)
-{
-    bool further = trace != &read->trace;
-    struct part *p;
-
-    MSIM_TRY(msim_grow((void **)&l->parts, &l->cap, l->n, sizeof(*l->parts)));
-    p = &l->parts[l->n++];
-    *p = (struct part){.read = *read};
-    p->read.trace = *trace;
-    p->read.others = NULL;
-    p->read.n_others = 0;
-    *trace = NULL;
-    MSIM_TRY(describe(l, p, path));
-    p->info.further = further;
-    return MSIM_OK;
-}
 
 /* A file into which several processes were merged is that many ranks. */
 static enum msim_status keep_processes(struct loading *l,
@@ -128,10 +50,11 @@ static enum msim_status keep_processes(struct loading *l,
         read->rank = 0;
     msim_import_warn_file(l->job, path, read);
     MSIM_TRY(msim_import_of_file(read, l->job->strings, &read->trace->import));
-    MSIM_TRY(add_trace(l, read, &read->trace, path));
+    MSIM_TRY(msim_job_parts_add(&l->parts, l->job, read, &read->trace, path));
     for (uint32_t i = 0; i < read->n_others; i++) {
         other.rank = (int64_t)i + 1;
-        MSIM_TRY(add_trace(l, &other, &read->others[i], path));
+        MSIM_TRY(msim_job_parts_add(&l->parts, l->job, &other, &read->others[i],
+                                    path));
     }
     return MSIM_OK;
 }
@@ -161,25 +84,25 @@ static enum msim_status take_file(void *ctx, uint32_t i,
 {
     struct loading *l = ctx;
     const struct msim_job_file *file = &l->files.all[i];
-    uint32_t before = l->n;
+    uint32_t before = l->parts.n;
 
     if (status == MSIM_OK && read->trace)
         status = keep_processes(l, read, file->path);
     if (!file->named && status != MSIM_OK && status != MSIM_ENOMEM &&
         !msim_job_looks_like_trace(file->path))
         return MSIM_OK;
-    if (!file->named && status == MSIM_EFORMAT && l->n == before) {
+    if (!file->named && status == MSIM_EFORMAT && l->parts.n == before) {
         msim_job_warn(l->job, "%s: left out: %s", file->path, err->text);
         return MSIM_OK;
     }
-    if (status == MSIM_OK && l->n == before && file->named &&
+    if (status == MSIM_OK && l->parts.n == before && file->named &&
         msim_comm_groups_is(file->path))
         l->groups = msim_arena_text(&l->job->arena, file->path);
-    else if (status == MSIM_OK && l->n == before && file->named)
+    else if (status == MSIM_OK && l->parts.n == before && file->named)
         status = msim_fail(err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "
                            "'traceEvents' (Kineto)");
-    if (status == MSIM_OK && l->n > before)
+    if (status == MSIM_OK && l->parts.n > before)
         status = note_read(file, err);
     if (status != MSIM_OK && l->err && l->err->status == MSIM_OK)
         *l->err = *err;
@@ -222,17 +145,18 @@ static enum msim_status take_text(void *ctx, uint32_t i,
     " (recordings of other steps or stages are jobs of their own)"
 
 /* Were several processes merged into it? */
-static bool is_merged(const struct loading *l, const struct part *p)
+static bool is_merged(const struct loading *l, const struct msim_job_part *p)
 {
-    for (uint32_t i = 0; i < l->n; i++)
-        if (l->parts[i].info.further &&
-            !strcmp(l->parts[i].info.path, p->info.path))
+    for (uint32_t i = 0; i < l->parts.n; i++)
+        if (l->parts.all[i].info.further &&
+            !strcmp(l->parts.all[i].info.path, p->info.path))
             return true;
     return false;
 }
 
-static enum msim_status fail_twice(struct loading *l, const struct part *a,
-                                   const struct part *b)
+static enum msim_status fail_twice(struct loading *l,
+                                   const struct msim_job_part *a,
+                                   const struct msim_job_part *b)
 {
     static const char *const KINDS[] = {"an ET", "a Kineto", "a Chakra"};
     const char *kind = KINDS[b->info.format];
@@ -266,7 +190,7 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct msim_job_part *x = a, *y = b;
 
     if (x->info.rank != y->info.rank)
         return MSIM_ORDER(x->info.rank, y->info.rank);
@@ -274,7 +198,8 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* A Chakra trace is a whole rank: nothing goes with it. */
-static bool same_part(const struct part *a, const struct part *b)
+static bool same_part(const struct msim_job_part *a,
+                      const struct msim_job_part *b)
 {
     return a->info.rank == b->info.rank &&
            (a->info.format == b->info.format ||
@@ -284,20 +209,20 @@ static bool same_part(const struct part *a, const struct part *b)
 /* Some files have a rank and one has none: it could be any. */
 static enum msim_status check_unknown(struct loading *l)
 {
-    uint32_t last = l->n - 1;
-    const struct part *p = &l->parts[0];
+    uint32_t last = l->parts.n - 1;
+    const struct msim_job_part *p = &l->parts.all[0];
 
-    if (p->info.rank >= 0 || l->parts[last].info.rank < 0)
+    if (p->info.rank >= 0 || l->parts.all[last].info.rank < 0)
         return MSIM_OK;
-    if (!p->info.kernels && l->parts[last].info.kernels)
+    if (!p->info.kernels && l->parts.all[last].info.kernels)
         return msim_fail(l->err, MSIM_EFORMAT, p->info.path, MSIM_OFFSET_NONE,
                          "says no rank and has no work of a GPU, as a front "
                          "end's trace beside those of the ranks: leave it out");
     return msim_fail(
-        l->err, MSIM_EFORMAT, l->parts[0].info.path, MSIM_OFFSET_NONE,
+        l->err, MSIM_EFORMAT, l->parts.all[0].info.path, MSIM_OFFSET_NONE,
         "says no rank, and '%s' is rank %lld; want rank-N in its "
         "name",
-        l->parts[last].info.path, (long long)l->parts[last].info.rank);
+        l->parts.all[last].info.path, (long long)l->parts.all[last].info.rank);
 }
 
 /* Parts are sorted by rank and kind here. */
@@ -305,9 +230,9 @@ static enum msim_status check_twice(struct loading *l)
 {
     uint32_t i;
 
-    for (i = 1; i < l->n; i++)
-        if (same_part(&l->parts[i - 1], &l->parts[i]))
-            return fail_twice(l, &l->parts[i - 1], &l->parts[i]);
+    for (i = 1; i < l->parts.n; i++)
+        if (same_part(&l->parts.all[i - 1], &l->parts.all[i]))
+            return fail_twice(l, &l->parts.all[i - 1], &l->parts.all[i]);
     return MSIM_OK;
 }
 
@@ -316,9 +241,11 @@ static uint64_t ranks_known(const struct loading *l)
 {
     uint64_t known = 0;
 
-    for (uint32_t i = 0; i < l->n; i++) {
-        const struct msim_trace *t = l->parts[i].read.trace;
+    for (uint32_t i = 0; i < l->parts.n; i++) {
+        const struct msim_trace *t = l->parts.all[i].trace;
 
+        if (!t) /* as another that has one */
+            continue;
         known = t->world_size > known ? t->world_size : known;
         for (uint32_t g = 0; g < t->n_groups; g++)
             if (t->groups[g].size > known)
@@ -333,21 +260,23 @@ static uint64_t ranks_known(const struct loading *l)
 /* Of files that record no rank. */
 static enum msim_status ranks_of_names(struct loading *l)
 {
-    struct msim_rank_name *names = calloc(l->n, sizeof(*names));
+    struct msim_rank_name *names = calloc(l->parts.n, sizeof(*names));
     enum msim_status status;
 
     if (!names)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < l->n; i++)
-        names[i] = (struct msim_rank_name){.path = l->parts[i].info.path,
-                                           .kind = (int)l->parts[i].info.format,
-                                           .rank = l->parts[i].info.rank};
-    status = msim_rank_names_settle(names, l->n, MSIM_RANK_ALL, ranks_known(l));
-    for (uint32_t i = 0; i < l->n && status == MSIM_OK; i++) {
-        struct part *p = &l->parts[i];
+    for (uint32_t i = 0; i < l->parts.n; i++)
+        names[i] =
+            (struct msim_rank_name){.path = l->parts.all[i].info.path,
+                                    .kind = (int)l->parts.all[i].info.format,
+                                    .rank = l->parts.all[i].info.rank};
+    status = msim_rank_names_settle(names, l->parts.n, MSIM_RANK_ALL,
+                                    ranks_known(l));
+    for (uint32_t i = 0; i < l->parts.n && status == MSIM_OK; i++) {
+        struct msim_job_part *p = &l->parts.all[i];
 
-        msim_import_add(&p->read.trace->import, MSIM_IMPORT_RANK_NAME,
-                        p->info.rank < 0 && names[i].rank >= 0);
+        if (p->info.rank < 0 && names[i].rank >= 0)
+            msim_import_add(&p->trace->import, MSIM_IMPORT_RANK_NAME, 1);
         p->info.rank = names[i].rank;
     }
     free(names);
@@ -357,9 +286,9 @@ static enum msim_status ranks_of_names(struct loading *l)
 /* One ET and one Kineto file are a pair, unless both have ranks that differ. */
 static void pair_two(struct loading *l)
 {
-    struct part *a = &l->parts[0], *b = &l->parts[1];
+    struct msim_job_part *a = &l->parts.all[0], *b = &l->parts.all[1];
 
-    if (l->n != 2 || a->info.format == b->info.format ||
+    if (l->parts.n != 2 || a->info.format == b->info.format ||
         a->info.format == MSIM_FORMAT_CHAKRA ||
         b->info.format == MSIM_FORMAT_CHAKRA)
         return;
@@ -370,18 +299,18 @@ static void pair_two(struct loading *l)
 }
 
 /* The trace of one rank out of its one or two files. */
-static enum msim_status build_rank(struct loading *l, struct part *kineto,
-                                   struct part *et, uint32_t at)
+static enum msim_status build_rank(struct loading *l,
+                                   struct msim_job_part *kineto,
+                                   struct msim_job_part *et, uint32_t at)
 {
-    struct part *main_part = kineto ? kineto : et;
-    struct msim_trace *t = main_part->read.trace;
+    struct msim_job_part *main_part = kineto ? kineto : et;
+    struct msim_trace *t = main_part->trace;
     uint64_t linked = 0, total = 0;
 
     if (kineto && et) {
         msim_job_warn_other_steps(l->job, main_part->info.path, t,
-                                  et->info.path, et->read.trace);
-        MSIM_TRY(
-            msim_link_et(t, et->read.trace, l->job->strings, &linked, &total));
+                                  et->info.path, et->trace);
+        MSIM_TRY(msim_link_et(t, et->trace, l->job->strings, &linked, &total));
         et->info.linked = total ? (double)linked / (double)total : NAN;
         msim_import_add(&t->import, MSIM_IMPORT_NO_NODE, total - linked);
         MSIM_TRY(msim_job_check_pair(l->job, &kineto->info, &et->info, linked,
@@ -389,18 +318,44 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     }
     t->rank = main_part->info.rank;
     if (et && !t->gpus)
-        t->gpus = et->read.trace->gpus;
+        t->gpus = et->trace->gpus;
     t->cpu_only = msim_order_cpu_only(t);
     if (kineto && et && l->opt->details) {
-        t->et = et->read.trace;
+        t->et = et->trace;
         et->taken = true;
     }
-    l->clocks[at] = (struct msim_trace_clock){main_part->read.has_origin,
-                                              main_part->read.origin_us,
-                                              main_part->read.origin_ps};
+    l->clocks[at] = main_part->clock;
     main_part->taken = true;
     l->job->ranks[at] = t;
     l->job->n_ranks = at + 1;
+    return MSIM_OK;
+}
+
+/* The ranks of the job are the first of each kind, by number. */
+static enum msim_status build_folded(struct loading *l)
+{
+    struct msim_job *job = l->job;
+    uint32_t place[MSIM_FOLD_KINDS];
+
+    memset(place, 0xff, sizeof(place));
+    job->members = calloc(l->parts.n, sizeof(*job->members));
+    job->alike = calloc(l->parts.n, sizeof(*job->alike));
+    if (!job->members || !job->alike)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->parts.n; i++) {
+        struct msim_job_part *p = &l->parts.all[i], kept = *p;
+        uint32_t *at = &place[p->kind];
+
+        kept.trace = msim_job_part_trace(&l->parts, p);
+        if (*at == MSIM_NONE) {
+            *at = job->n_ranks;
+            MSIM_TRY(build_rank(l, &kept, NULL, *at));
+        }
+        p->taken = p->trace != NULL;
+        job->members[i] = (struct msim_job_member){p->info.rank, *at};
+        job->alike[*at]++;
+    }
+    job->n_members = l->parts.n;
     return MSIM_OK;
 }
 
@@ -408,14 +363,16 @@ static enum msim_status build_ranks(struct loading *l)
 {
     uint32_t i, at = 0;
 
-    l->job->ranks = calloc(l->n, sizeof(*l->job->ranks));
-    l->job->files = calloc(l->n, sizeof(*l->job->files));
-    l->clocks = calloc(l->n, sizeof(*l->clocks));
+    l->job->ranks = calloc(l->parts.n, sizeof(*l->job->ranks));
+    l->job->files = calloc(l->parts.n, sizeof(*l->job->files));
+    l->clocks = calloc(l->parts.n, sizeof(*l->clocks));
     if (!l->job->ranks || !l->job->files || !l->clocks)
         return MSIM_ENOMEM;
-    for (i = 0; i < l->n; i++) {
-        struct part *p = &l->parts[i], *next = p + 1;
-        bool pair = i + 1 < l->n && next->info.rank == p->info.rank;
+    if (msim_job_parts_are_folded(&l->parts))
+        MSIM_TRY(build_folded(l));
+    for (i = 0; i < l->parts.n && !msim_job_parts_are_folded(&l->parts); i++) {
+        struct msim_job_part *p = &l->parts.all[i], *next = p + 1;
+        bool pair = i + 1 < l->parts.n && next->info.rank == p->info.rank;
 
         if (p->info.format != MSIM_FORMAT_ET)
             MSIM_TRY(build_rank(l, p, NULL, at++));
@@ -423,9 +380,9 @@ static enum msim_status build_ranks(struct loading *l)
             MSIM_TRY(build_rank(l, pair ? next : NULL, p, at++));
         i += pair;
     }
-    for (i = 0; i < l->n; i++)
-        l->job->files[i] = l->parts[i].info;
-    l->job->n_files = l->n;
+    for (i = 0; i < l->parts.n; i++)
+        l->job->files[i] = l->parts.all[i].info;
+    l->job->n_files = l->parts.n;
     return MSIM_OK;
 }
 
@@ -434,32 +391,50 @@ static enum msim_status build_ranks(struct loading *l)
 /* What is in the logs now that all is linked. */
 static enum msim_status keep_imports(struct loading *l)
 {
-    for (uint32_t i = 0; i < l->n; i++) {
-        struct msim_trace *t = l->parts[i].read.trace;
+    for (uint32_t i = 0; i < l->parts.n; i++) {
+        struct msim_trace *t = l->parts.all[i].trace;
 
-        msim_import_add(&t->import, MSIM_IMPORT_STEP,
-                        t->has_times && !t->n_steps);
-        MSIM_TRY(
-            msim_import_keep(l->job, &t->import, &l->job->files[i].import));
+        if (t)
+            msim_import_add(&t->import, MSIM_IMPORT_STEP,
+                            t->has_times && !t->n_steps);
+    }
+    for (uint32_t i = 0; i < l->parts.n; i++) {
+        struct msim_import_log log =
+            msim_job_part_log(&l->parts, &l->parts.all[i]);
+
+        MSIM_TRY(msim_import_keep(l->job, &log, &l->job->files[i].import));
     }
     msim_job_warn_import(l->job);
     return MSIM_OK;
 }
 
+static uint64_t count_comms(const struct msim_trace *t)
+{
+    uint64_t n = 0;
+    uint32_t i;
+
+    for (i = 0; i < t->n_comms; i++)
+        n += t->comms[i].collective != MSIM_COLL_WAIT;
+    for (i = 0; i < t->n_gpu; i++)
+        n += t->gpu[i].kind == MSIM_GPU_COMM && t->gpu[i].comm == MSIM_NONE;
+    return n;
+}
+
 /* Once it is known which kernels are communication. */
 static void count_collectives(struct loading *l)
 {
-    for (uint32_t i = 0; i < l->n; i++)
-        l->job->files[i].collectives = count_comms(l->parts[i].read.trace);
+    for (uint32_t i = 0; i < l->parts.n; i++)
+        l->job->files[i].collectives =
+            count_comms(msim_job_part_trace(&l->parts, &l->parts.all[i]));
 }
 
 static enum msim_status assemble(struct loading *l)
 {
-    if (l->n == 0)
+    if (l->parts.n == 0)
         return MSIM_OK;
     MSIM_TRY(ranks_of_names(l));
     pair_two(l);
-    qsort(l->parts, l->n, sizeof(*l->parts), by_rank);
+    qsort(l->parts.all, l->parts.n, sizeof(*l->parts.all), by_rank);
     MSIM_TRY(check_twice(l));
     MSIM_TRY(check_unknown(l));
     MSIM_TRY(build_ranks(l));
@@ -484,6 +459,7 @@ static enum msim_status assemble(struct loading *l)
 static enum msim_status begin(struct loading *l, struct msim_error *err)
 {
     l->err = err;
+    l->parts.folds = l->opt->fold;
     l->job = calloc(1, sizeof(*l->job));
     if (!l->job)
         return MSIM_ENOMEM;
@@ -495,12 +471,7 @@ static enum msim_status begin(struct loading *l, struct msim_error *err)
 static enum msim_status end(struct loading *l, enum msim_status status,
                             struct msim_job **out)
 {
-    uint32_t i;
-
-    for (i = 0; i < l->n; i++)
-        if (!l->parts[i].taken)
-            msim_trace_free(l->parts[i].read.trace);
-    free(l->parts);
+    msim_job_parts_release(&l->parts);
     free(l->clocks);
     if (status != MSIM_OK) {
         msim_fail(l->err, status, NULL, MSIM_OFFSET_NONE, "%s",
@@ -538,7 +509,7 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
         status = msim_job_files_find(&l.files, paths, n, err);
     if (status == MSIM_OK)
         status = load_files(&l);
-    if (status == MSIM_OK && l.n == 0)
+    if (status == MSIM_OK && l.parts.n == 0)
         status = fail_empty(&l, n ? paths[0] : NULL, l.files.n);
     msim_job_files_release(&l.files);
     if (status == MSIM_OK)
@@ -559,7 +530,7 @@ enum msim_status msim_job_load_texts(struct msim_job **out,
     if (status == MSIM_OK)
         status =
             msim_job_inputs_read(texts, n, l.job->strings, opt, take_text, &l);
-    if (status == MSIM_OK && l.n == 0)
+    if (status == MSIM_OK && l.parts.n == 0)
         status = msim_fail(err, MSIM_EFORMAT, n ? texts[0].name : NULL,
                            MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "

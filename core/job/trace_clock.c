@@ -219,7 +219,7 @@ enum msim_status msim_job_match_lost(struct msim_job *job,
         origins[i] = first < n && close_clocks(&clocks[first], &clocks[i])
                          ? difference(&clocks[first], &clocks[i])
                          : MSIM_TIME_NONE;
-    status = msim_match_lost(job->ranks, n, origins);
+    status = msim_match_lost(job->ranks, n, msim_job_traced(job), origins);
     free(origins);
     return status;
 }
@@ -390,7 +390,8 @@ static enum msim_status align(struct alignment *a)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         if (a->job->ranks[i]->has_times)
-            MSIM_TRY(collect(a->job->ranks[i], n, &a->ranks[i].ends));
+            MSIM_TRY(collect(a->job->ranks[i], msim_job_traced(a->job),
+                             &a->ranks[i].ends));
     return place_all(a);
 }
 

@@ -540,7 +540,7 @@ static enum msim_status number_groups(struct calls *all)
 }
 
 enum msim_status msim_match_lost(struct msim_trace *const *ranks, uint32_t n,
-                                 const msim_ps *origins)
+                                 uint32_t n_traced, const msim_ps *origins)
 {
     struct calls all = {.ranks = ranks, .n_ranks = n, .origins = origins};
     enum msim_status status = MSIM_OK;
@@ -548,7 +548,7 @@ enum msim_status msim_match_lost(struct msim_trace *const *ranks, uint32_t n,
     if (n < 2)
         return MSIM_OK;
     for (uint32_t r = 0; r < n && status == MSIM_OK; r++)
-        status = msim_match_rank_calls(ranks[r], r, n, &all.of);
+        status = msim_match_rank_calls(ranks[r], r, n_traced, &all.of);
     if (status == MSIM_OK && all.of.n) {
         qsort(all.of.data, all.of.n, sizeof(struct msim_match_call), by_span);
         status = number_groups(&all);

@@ -16,6 +16,8 @@ struct msim_load_options {
     bool salvage;       /* keep the complete records of a broken file */
     bool stand_for_all; /* ranks that are not there do as these do */
     bool keep_source;   /* keep a Chakra file's messages for writing it again */
+    bool fold;          /* keep the trace of ranks that are all equal once:
+                           struct msim_job_member of core/job/job.h */
     bool details;       /* of an ET: schemas, strides and value ranges, which
                            replay needs and costs do not */
     uint64_t memory;    /* bytes that may be taken; 0: half the machine's, since

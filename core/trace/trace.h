@@ -299,6 +299,7 @@ struct msim_comm {
     uint32_t op;                  /* its record_param_comms op, or NONE */
     uint8_t collective, dtype;
     bool by_place; /* the peer is a place in the group, not a rank of the job */
+    uint8_t zero;  /* no byte is left over: core/fold/twin.h compares rows */
 };
 
 struct msim_group {

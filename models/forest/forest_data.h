@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MSIM_FOREST_FEATURES 64
+#define MSIM_FOREST_FEATURES 128
 #define MSIM_FOREST_CUTS     63
 #define MSIM_FOREST_ROOM     (MSIM_FOREST_CUTS + 1) /* cuts of a feature */
 #define MSIM_FOREST_UNIT     1e-4

@@ -23,7 +23,8 @@ core/read/kineto     : core/base core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/link            : core/base core/trace :
 core/match           : core/base core/trace :
-core/job             : core/base core/turns core/stream core/trace core/read/ core/link core/match :
+core/fold            : core/base core/trace :
+core/job             : core/base core/turns core/stream core/trace core/fold core/read/ core/link core/match :
 core/lives           : core/base core/trace :
 core/pipeline        : core/base :
 core/memory          : core/base core/trace core/lives :

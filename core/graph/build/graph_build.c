@@ -209,10 +209,25 @@ static void sum_copied(struct msim_graph *g)
 
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (g->kind[t] != MSIM_TASK_JOIN && g->traced[t] > 0)
-            g->copied[OF_KIND[g->kind[t]]] += g->traced[t];
+            g->copied[OF_KIND[g->kind[t]]] +=
+                g->traced[t] * msim_job_alike(g->job, g->refs[t].rank);
     g->copied[MSIM_COPIED_CALL] -= g->copied[MSIM_COPIED_RETURN];
     g->copied[MSIM_COPIED_GAP] -=
         g->copied[MSIM_COPIED_HANDOVER] + g->copied[MSIM_COPIED_LOADER];
+}
+
+/* What was counted of a rank since `before` is of all that are like it. */
+static void count_alike(struct msim_graph *g, const struct msim_graph *before,
+                        uint32_t rank)
+{
+    uint32_t n = msim_job_alike(g->job, rank);
+
+    for (int k = 0; k < MSIM_COPIED_KINDS; k++)
+        g->copied[k] += (g->copied[k] - before->copied[k]) * (n - 1);
+    g->n_unexplained += (g->n_unexplained - before->n_unexplained) * (n - 1);
+    g->queued_idle.n += (g->queued_idle.n - before->queued_idle.n) * (n - 1);
+    g->queued_idle.total +=
+        (g->queued_idle.total - before->queued_idle.total) * (n - 1);
 }
 
 static enum msim_status build(struct msim_graph_builder *b)
@@ -225,11 +240,13 @@ static enum msim_status build(struct msim_graph_builder *b)
     for (uint32_t rank = 0; rank < b->job->n_ranks; rank++) {
         const struct msim_launch_plan *plan =
             b->opt->launch_plans ? b->opt->launch_plans[rank] : NULL;
+        const struct msim_graph before = *b->g;
 
         if (plan)
             MSIM_TRY(msim_graph_launch_plan(b, rank, plan));
         else
             MSIM_TRY(build_timed(b, rank));
+        count_alike(b->g, &before, rank);
     }
     MSIM_TRY(msim_graph_begin(b));
     MSIM_TRY(msim_graph_comm(b));

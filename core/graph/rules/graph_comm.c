@@ -31,7 +31,7 @@ uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
 
     return comm == MSIM_NONE
                ? 0
-               : msim_meeting_key(t, &t->comms[comm], b->job->n_ranks);
+               : msim_meeting_key(t, &t->comms[comm], msim_job_traced(b->job));
 }
 
 static const struct msim_comm *comm_of(const struct msim_graph_builder *b,
@@ -133,8 +133,8 @@ static enum msim_status find_shortest(struct msim_graph_builder *b)
 
 static bool has_trace(const struct msim_graph_builder *b, int64_t rank)
 {
-    for (uint32_t r = 0; r < b->job->n_ranks; r++)
-        if (b->job->ranks[r]->rank == rank)
+    for (uint32_t i = 0; i < msim_job_traced(b->job); i++)
+        if (msim_job_member(b->job, i).rank == rank)
             return true;
     return false;
 }
@@ -155,7 +155,7 @@ static bool has_all_traces(const struct msim_graph_builder *b,
         if (!has_trace(b, t->group_ranks[g->first + i]))
             return false;
     return (g && g->count) ||
-           (t->world_size && t->world_size <= b->job->n_ranks);
+           (t->world_size && t->world_size <= msim_job_traced(b->job));
 }
 
 /* A call that meets none. Where a rank lost its own, it is not the one that
@@ -182,7 +182,7 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
         return MSIM_OK;
     b->g->traced[m->transfer] = own;
     waited = end - own - b->tstart[m->arrive];
-    b->g->copied[MSIM_COPIED_PEERS] += waited;
+    b->g->copied[MSIM_COPIED_PEERS] += waited * msim_job_alike(b->job, m->rank);
     switch (peers) {
     case MSIM_PEERS_TOGETHER:
         return MSIM_OK;
@@ -250,12 +250,23 @@ static enum msim_status join(struct msim_graph_builder *b,
     return MSIM_OK;
 }
 
+/* How many ranks meet in [0, n). */
+static uint32_t count_ranks(const struct msim_graph_builder *b,
+                            const struct msim_meeting *m, uint32_t n)
+{
+    uint32_t ranks = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        ranks += msim_job_alike(b->job, m[i].rank);
+    return ranks;
+}
+
 /* Meetings [0, n) share a group and an ordinal. */
 static enum msim_status meet(struct msim_graph_builder *b,
                              const struct msim_meeting *m, uint32_t n,
                              enum msim_peers peers)
 {
-    if (n > 1 && m->group)
+    if (m->group && count_ranks(b, m, n) > 1)
         return join(b, m, n);
     for (uint32_t i = 0; i < n; i++)
         MSIM_TRY(absent_peers(b, &m[i], peers));

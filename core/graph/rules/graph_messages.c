@@ -85,7 +85,7 @@ static enum msim_status find(const struct msim_job *job, uint32_t rank,
             continue;
         m->all[m->n++] = (struct message){
             .moment = msim_moment(t, t->comms[i].op),
-            .key = msim_meeting_key(t, &t->comms[i], job->n_ranks),
+            .key = msim_meeting_key(t, &t->comms[i], msim_job_traced(job)),
             .comm = i,
             .peer = ends.from == t->rank ? ends.to : ends.from};
     }

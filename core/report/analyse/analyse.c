@@ -406,10 +406,11 @@ static enum msim_status analyse(struct analysis *a)
                                          .high = a->high};
     if (!a->o->totals_only)
         MSIM_TRY(find_causes(a));
-    a->p->ranks = a->g->job->n_ranks;
+    a->p->ranks = msim_job_traced(a->g->job);
     a->p->gpus = 0;
     for (uint32_t r = 0; r < a->g->job->n_ranks; r++)
-        a->p->gpus += msim_trace_gpus(a->g->job->ranks[r]);
+        a->p->gpus +=
+            msim_trace_gpus(a->g->job->ranks[r]) * msim_job_alike(a->g->job, r);
     MSIM_TRY(rank_rows(a, &slowest));
     if (slowest == UINT32_MAX)
         return MSIM_EUNKNOWN;

@@ -15,6 +15,7 @@
 /* One call: its ranks' arrivals. */
 struct meeting {
     uint32_t row, ranks, last_rank;
+    uint32_t calls; /* 1; where no rank meets another, of all that are alike */
     msim_ps first, last;
     msim_ps base, sum; /* one arrival; sum of all arrivals after it */
 };
@@ -111,7 +112,8 @@ static uint32_t join_of(const struct msim_graph *g, uint32_t arrive)
     return MSIM_NONE;
 }
 
-static void arrive(struct meeting *m, uint32_t rank, msim_ps at)
+/* A rank arrives, and `n` - 1 that are like it. */
+static void arrive(struct meeting *m, uint32_t rank, uint32_t n, msim_ps at)
 {
     if (!m->ranks || at > m->last) {
         m->last = at;
@@ -119,16 +121,16 @@ static void arrive(struct meeting *m, uint32_t rank, msim_ps at)
     }
     m->first = !m->ranks || at < m->first ? at : m->first;
     m->base = m->ranks ? m->base : at;
-    m->sum += at - m->base;
-    m->ranks++;
+    m->sum += (at - m->base) * n;
+    m->ranks += n;
 }
 
 /* A call is named by the first of its ranks. */
 static enum msim_status find_meeting(struct comms *a, uint32_t task,
-                                     const struct msim_comm *c,
+                                     uint32_t join, const struct msim_comm *c,
                                      struct meeting **m)
 {
-    uint32_t join = join_of(a->f->g, task), row;
+    uint32_t row;
     uint32_t *slot, fresh = a->n_meetings;
 
     if (join != MSIM_NONE) {
@@ -139,7 +141,7 @@ static enum msim_status find_meeting(struct comms *a, uint32_t task,
         MSIM_TRY(find_row(a, task, c, &row));
         MSIM_TRY(msim_grow((void **)&a->meetings, &a->cap_meetings,
                            a->n_meetings, sizeof(*a->meetings)));
-        a->meetings[a->n_meetings++] = (struct meeting){.row = row};
+        a->meetings[a->n_meetings++] = (struct meeting){.row = row, .calls = 1};
     }
     *m = &a->meetings[fresh];
     return MSIM_OK;
@@ -150,15 +152,18 @@ static enum msim_status add_transfer(struct comms *a, uint32_t task)
     const struct msim_graph *g = a->f->g;
     const struct msim_run *run = &a->f->o->mid;
     const struct msim_comm *c = comm_of(g, task);
-    uint32_t from = msim_arrival(g, task);
+    uint32_t from = msim_arrival(g, task), rank = g->refs[task].rank;
+    uint32_t n = msim_job_alike(g->job, rank);
+    uint32_t join = join_of(g, from);
     struct meeting *m;
 
     if (!c)
         return MSIM_OK;
-    MSIM_TRY(find_meeting(a, from, c, &m));
-    arrive(m, g->refs[task].rank, run->start[from]);
-    a->rows[m->row].transfer += run->dur[task];
-    a->rows[m->row].wait += run->start[task] - run->start[from];
+    MSIM_TRY(find_meeting(a, from, join, c, &m));
+    m->calls = join == MSIM_NONE ? n : 1;
+    arrive(m, rank, join == MSIM_NONE ? 1 : n, run->start[from]);
+    a->rows[m->row].transfer += run->dur[task] * n;
+    a->rows[m->row].wait += (run->start[task] - run->start[from]) * n;
     return MSIM_OK;
 }
 
@@ -167,7 +172,7 @@ static void add_meeting(struct comms *a, const struct meeting *m)
     uint32_t n_ranks = a->f->g->job->n_ranks;
     struct row *row = &a->rows[m->row];
 
-    row->calls++;
+    row->calls += m->calls;
     row->ranks = m->ranks > row->ranks ? m->ranks : row->ranks;
     if (m->ranks < 2)
         return;

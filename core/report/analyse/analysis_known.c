@@ -21,11 +21,13 @@ enum msim_status msim_analyse_edges(const struct msim_findings *f)
                                                sizeof(*p->edges));
     if (!p->edges)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < g->n_edges; i++)
-        count[g->edge_kind[i]]++;
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++)
+            count[g->edge_kind[i]] += msim_graph_alike(g, t, g->edges[i].to);
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (msim_hold_of(g, f->binding->by[t]) < MSIM_EDGE_KINDS)
-            binding[g->edge_kind[f->binding->by[t]]]++;
+            binding[g->edge_kind[f->binding->by[t]]] +=
+                g->lane[t] == MSIM_NONE ? 1 : msim_graph_alike(g, t, t);
     for (unsigned kind = 0; kind < MSIM_EDGE_KINDS; kind++)
         for (unsigned source = 0; source < MSIM_EDGE_SOURCES; source++) {
             uint8_t byte = MSIM_EDGE_BYTE(kind, source);

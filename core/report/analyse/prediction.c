@@ -24,6 +24,46 @@ struct msim_rated msim_prediction_rated(const struct msim_prediction *p)
         .gpus = gpus};
 }
 
+/* The row of the rank whose trace a member has, as its own; false: none. */
+static bool row_of(const struct msim_rank_row *rows, uint32_t n, int64_t rank,
+                   int64_t member, struct msim_rank_row *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (rows[i].rank != rank)
+            continue;
+        *out = rows[i];
+        out->rank = member;
+        if (out->memory.rank == rank)
+            out->memory.rank = member;
+        return true;
+    }
+    return false;
+}
+
+enum msim_status msim_prediction_list_ranks(struct msim_prediction *p,
+                                            const struct msim_job *job)
+{
+    const struct msim_rank_row *kept = p->ranks_detail;
+    uint32_t n = 0;
+    struct msim_rank_row *rows;
+
+    if (!job->members)
+        return MSIM_OK;
+    rows = msim_arena_alloc(&p->arena,
+                            ((size_t)job->n_members + 1) * sizeof(*rows));
+    if (!rows)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < job->n_members; i++) {
+        const struct msim_job_member *m = &job->members[i];
+
+        n += row_of(kept, p->n_ranks_detail, job->ranks[m->of]->rank, m->rank,
+                    &rows[n]);
+    }
+    p->ranks_detail = rows;
+    p->n_ranks_detail = n;
+    return MSIM_OK;
+}
+
 void msim_prediction_free(struct msim_prediction *p)
 {
     if (!p)

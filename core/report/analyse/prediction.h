@@ -10,6 +10,7 @@
 #ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #include "core/guard/guard.h"
+#include "core/job/job.h"
 #include "core/trace/recorded_memory.h"
 
 struct msim_file_info;
@@ -476,6 +477,12 @@ struct msim_rated {
     double gpus;
 };
 struct msim_rated msim_prediction_rated(const struct msim_prediction *p);
+
+/* Give each rank that was read a row, where the job has ranks that are equal
+ * once. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_prediction_list_ranks(struct msim_prediction *p,
+                                            const struct msim_job *job);
 
 void msim_prediction_free(struct msim_prediction *p); /* accepts NULL */
 void msim_timeline_free(struct msim_timeline *t);     /* accepts NULL */

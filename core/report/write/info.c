@@ -137,14 +137,16 @@ static bool describe(const struct msim_job *job, enum finding f,
     struct number_list list = {.text = ranks, .size = sizeof(ranks)};
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        if (lacks(job->ranks[i], f)) {
-            list_add(&list, job->ranks[i]->rank);
+    for (uint32_t i = 0; i < msim_job_traced(job); i++) {
+        struct msim_job_member m = msim_job_member(job, i);
+
+        if (lacks(job->ranks[m.of], f)) {
+            list_add(&list, m.rank);
             n++;
         }
     }
     list_flush(&list);
-    if (n == job->n_ranks)
+    if (n == msim_job_traced(job))
         snprintf(text, TEXT_MAX, "%s", sentence_of(f));
     else
         snprintf(text, TEXT_MAX, "%s (rank %s)", sentence_of(f), ranks);
@@ -156,15 +158,15 @@ static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
 {
     char ranks[256] = "";
     struct number_list list = {.text = ranks, .size = sizeof(ranks)};
-    uint32_t world = 0, absent = 0;
+    uint32_t world = 0, absent = 0, traced = msim_job_traced(job);
     int64_t next = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->world_size > world)
             world = job->ranks[i]->world_size;
-    if (world <= job->n_ranks)
+    if (world <= traced)
         return false;
-    absent = world - job->n_ranks;
+    absent = world - traced;
     /* A rank that is not known cannot be told from the absent ones. */
     if (job->n_ranks && job->ranks[0]->rank < 0) {
         snprintf(text, TEXT_MAX, "traces of %u of the job's %u ranks", absent,
@@ -172,9 +174,9 @@ static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
         return true;
     }
     /* Those between the ones that are there, which are in order. */
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        list_add_range(&list, next, job->ranks[i]->rank - 1);
-        next = job->ranks[i]->rank + 1;
+    for (uint32_t i = 0; i < traced; i++) {
+        list_add_range(&list, next, msim_job_member(job, i).rank - 1);
+        next = msim_job_member(job, i).rank + 1;
     }
     list_add_range(&list, next, (int64_t)world - 1);
     list_flush(&list);
@@ -188,8 +190,8 @@ static bool describe_unlinked(const struct msim_job *job, char text[TEXT_MAX])
     uint64_t unlinked = 0, all = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++) {
-        unlinked += job->ranks[i]->unlinked_gpu;
-        all += job->ranks[i]->n_gpu;
+        unlinked += job->ranks[i]->unlinked_gpu * msim_job_alike(job, i);
+        all += (uint64_t)job->ranks[i]->n_gpu * msim_job_alike(job, i);
     }
     snprintf(text, TEXT_MAX,
              "the launches of %" PRIu64 " of %" PRIu64 " GPU activities",
@@ -230,7 +232,7 @@ static void print_summary(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_files; i++)
         files += !job->files[i].further;
     msim_print(out, "%u file%s, %u rank%s\n", files, files == 1 ? "" : "s",
-               job->n_ranks, job->n_ranks == 1 ? "" : "s");
+               msim_job_traced(job), msim_job_traced(job) == 1 ? "" : "s");
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         const struct msim_trace *t = job->ranks[i];
         const struct msim_gpu_properties *gpu = &t->gpu_properties;
@@ -288,7 +290,7 @@ static void print_steps(const struct msim_job *job, FILE *out)
                 (double)high / 1e9);
     else
         fprintf(out, ", %.3f ms", (double)low / 1e9);
-    if (job->n_ranks > 1 && t->rank >= 0)
+    if (msim_job_traced(job) > 1 && t->rank >= 0)
         fprintf(out, " (rank %" PRId64 ")", t->rank);
     fputc('\n', out);
 }
@@ -311,7 +313,7 @@ static void print_memory(const struct msim_job *job, FILE *out)
         return;
     fputs("\nmemory recorded: ", out);
     msim_report_put_recorded(&most->memory, out);
-    if (job->n_ranks > 1 && most->rank >= 0)
+    if (msim_job_traced(job) > 1 && most->rank >= 0)
         fprintf(out, " (rank %" PRId64 ")", most->rank);
     fputc('\n', out);
 }
@@ -494,7 +496,7 @@ enum msim_status msim_info_json(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_files; i++)
         write_file(&j, &job->files[i]);
     msim_json_close(&j);
-    msim_json_unsigned(&j, "ranks", job->n_ranks);
+    msim_json_unsigned(&j, "ranks", msim_job_traced(job));
     msim_json_open(&j, "missing", '[', true);
     for (unsigned i = 0; missing(job, i, text); i++)
         msim_json_text(&j, NULL, text);

@@ -76,7 +76,7 @@ static void call(int rank, uint32_t span, const char *letters)
 
 static void match(uint32_t n)
 {
-    CHECK_INT(msim_match_lost(traces, n, origins), MSIM_OK);
+    CHECK_INT(msim_match_lost(traces, n, n, origins), MSIM_OK);
 }
 
 /* Each digit is the number of a call, '-' none. */
