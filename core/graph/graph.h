@@ -262,9 +262,10 @@ void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 static inline uint32_t msim_graph_alike(const struct msim_graph *g,
                                         uint32_t task, uint32_t to)
 {
-    uint32_t of = g->lane[task] == MSIM_NONE ? to : task;
-
-    return msim_job_alike(g->job, g->refs[of].rank);
+    if (!g->job->alike)
+        return 1;
+    return msim_job_alike(g->job,
+                          g->refs[g->lane[task] == MSIM_NONE ? to : task].rank);
 }
 
 /* The operator that a task belongs to; of what no operator launched, the label

@@ -11,6 +11,24 @@
 
 /* ---- edges -------------------------------------------------------------- */
 
+/* How many edges there are by kind and source, of all ranks. */
+static void count_edges(const struct msim_graph *g, uint32_t *count)
+{
+    for (uint32_t i = 0; !g->job->alike && i < g->n_edges; i++)
+        count[g->edge_kind[i]]++;
+    for (uint32_t t = 0; g->job->alike && t < g->n_tasks; t++)
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++)
+            count[g->edge_kind[i]] += msim_graph_alike(g, t, g->edges[i].to);
+}
+
+/* How many tasks are held as this one is: that in which ranks meet is one. */
+static uint32_t held_alike(const struct msim_graph *g, uint32_t task)
+{
+    return g->job->alike && g->lane[task] == MSIM_NONE
+               ? 1
+               : msim_graph_alike(g, task, task);
+}
+
 enum msim_status msim_analyse_edges(const struct msim_findings *f)
 {
     const struct msim_graph *g = f->g;
@@ -21,13 +39,10 @@ enum msim_status msim_analyse_edges(const struct msim_findings *f)
                                                sizeof(*p->edges));
     if (!p->edges)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < g->n_tasks; t++)
-        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++)
-            count[g->edge_kind[i]] += msim_graph_alike(g, t, g->edges[i].to);
+    count_edges(g, count);
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (msim_hold_of(g, f->binding->by[t]) < MSIM_EDGE_KINDS)
-            binding[g->edge_kind[f->binding->by[t]]] +=
-                g->lane[t] == MSIM_NONE ? 1 : msim_graph_alike(g, t, t);
+            binding[g->edge_kind[f->binding->by[t]]] += held_alike(g, t);
     for (unsigned kind = 0; kind < MSIM_EDGE_KINDS; kind++)
         for (unsigned source = 0; source < MSIM_EDGE_SOURCES; source++) {
             uint8_t byte = MSIM_EDGE_BYTE(kind, source);
