@@ -147,6 +147,8 @@ struct msim_work {
             uint32_t ranks, nodes;
             const char *interconnect, *algorithm; /* NULL: the platform's */
             const char *setting; /* of a cluster, as its logs name it; NULL */
+            bool as_fitted; /* by the platform's first machine alone, as the
+                               constants of described jobs were fitted */
         } coll;
         struct { /* MOE: one rank's share of a layer of experts */
             int64_t hidden, inter; /* of the model; inter is split over tp */

@@ -155,7 +155,7 @@ static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
     const struct msim_platform *of = pick->platform;
 
     if (!of || w->u.coll.nodes < 2 || w->u.coll.interconnect ||
-        msim_curves_measured(&pick->fit->curves, w))
+        w->u.coll.as_fitted || msim_curves_measured(&pick->fit->curves, w))
         return;
     for (uint32_t i = 0; i < of->n_fits; i++) {
         const struct msim_fit *c = &of->fits[i];
@@ -274,7 +274,7 @@ static uint32_t lower_to_wider(const struct by *by, const struct msim_work *w,
     uint32_t i = 0, lowered = 0;
     double most;
 
-    if (w->u.coll.nodes < 2 || !by->picked ||
+    if (w->u.coll.nodes < 2 || w->u.coll.as_fitted || !by->picked ||
         msim_transfer_on_pcie(&by->p->sheet, w))
         return 0;
     pick = pick_for(by, w);

@@ -58,6 +58,7 @@ static struct msim_work collective_work(const struct msim_pricer *p,
     w.u.coll.collective = c;
     w.u.coll.bytes = (uint64_t)msim_whole(fmax(bytes, 1));
     w.u.coll.ranks = (uint32_t)ranks;
+    w.u.coll.as_fitted = true;
     if (in_node < 1)
         in_node = 1;
     w.u.coll.nodes = (uint32_t)((ranks + in_node - 1) / in_node);
