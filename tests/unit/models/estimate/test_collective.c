@@ -233,6 +233,11 @@ static void test_collective__costs_no_more_than_spread_wider(void)
     named.u.coll.interconnect = "NVLink4+IB-NDR";
     CHECK_REL(predict(p, &two).us, predict(p, &named).us, 0);
     CHECK_INT(predict(p, &two).source, MSIM_SOURCE_TABLE);
+    /* constants of described jobs were fitted without either */
+    three.u.coll.as_fitted = two.u.coll.as_fitted = true;
+    CHECK(predict(p, &three).us > 1.2 * wide.us);
+    CHECK(predict(p, &two).us > 1.2 * wide.us);
+    two.u.coll.as_fitted = false;
     /* what was run, by machines whose network was misconfigured */
     two.u.coll.collective = named.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
     named.u.coll.interconnect = "NVLink4-NVSwitch+IB";

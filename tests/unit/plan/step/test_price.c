@@ -42,6 +42,7 @@ static struct msim_work collective(enum msim_collective c, uint64_t bytes,
     w.u.coll.bytes = bytes;
     w.u.coll.ranks = ranks;
     w.u.coll.nodes = nodes;
+    w.u.coll.as_fitted = true;
     return w;
 }
 

@@ -50,8 +50,8 @@ static void test_sweep__refuses_lists(void)
     }
 }
 
-/* The fastest first, as each is predicted by itself; ratios are to it, and its
- * own is 1. */
+/* The fastest first, as each is predicted by itself beside the host of the GPU
+ * that is named first; ratios are to the fastest, and its own is 1. */
 static void test_sweep__puts_the_best_first(void)
 {
     static const char *const BY[] = {"h100", "a100", "t4"};
@@ -70,6 +70,7 @@ static void test_sweep__puts_the_best_first(void)
         CHECK_STR(r->prediction->platform, BY[i]);
         CHECK_INT(r->index, i == 0 ? 1 : i == 1 ? 2 : 0);
         own.platform = BY[i];
+        own.host_gpu = "t4";
         if (CHECK_INT(msim_predict_load(&in, &to, &own, NULL), MSIM_OK) &&
             CHECK_INT(msim_predict(&run, &own, &in, &to, NULL), MSIM_OK)) {
             CHECK_REL(r->prediction->period.us.predicted,
