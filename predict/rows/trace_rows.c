@@ -174,6 +174,7 @@ static enum msim_status read_all(struct msim_trace_rows *t,
         return msim_fail(t->err, MSIM_EFORMAT, t->path, MSIM_OFFSET_NONE,
                          "there is a header alone, want rows");
     MSIM_TRY(msim_change_rows(&to, t->n, s));
+    t->scenarios.own_hosts = true;
     for (uint32_t i = 0; i < t->n; i++)
         MSIM_TRY(read_row(t, i));
     choose_base(t);

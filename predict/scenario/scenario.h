@@ -104,6 +104,8 @@ struct msim_scenarios {
     struct msim_shelf shelf;
     const struct msim_file_info *files; /* of the job, which outlives them */
     uint32_t n_files;
+    bool own_hosts; /* a GPU stands beside a host as old as it, as jobs that
+                       were run; else beside the base's */
 };
 
 /*

@@ -114,6 +114,7 @@ struct formed {
 struct base {
     const struct msim_target *to;
     const char *host; /* as its settings have it */
+    bool one_host;    /* for other GPUs, too */
     struct msim_prediction_run run;
     struct msim_deviating *deviating; /* from its prediction on */
     struct formed *formed;
@@ -238,7 +239,7 @@ static const uint8_t *states_of(const struct base *base,
 static const char *gpu_of_host(const struct msim_predict_settings *s,
                                const struct base *base)
 {
-    return base && base->to->platform && s->host == base->host
+    return base && base->one_host && base->to->platform && s->host == base->host
                ? msim_platform_name(base->to->platform)
                : s->host_gpu;
 }
@@ -495,8 +496,10 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     struct msim_error *err)
 {
     struct formed formed = {0};
-    struct base base = {
-        .to = to, .host = s->base.settings.host, .formed = &formed};
+    struct base base = {.to = to,
+                        .host = s->base.settings.host,
+                        .one_host = !s->own_hosts,
+                        .formed = &formed};
     enum msim_status status;
 
     s->shelf.job = in->job;
