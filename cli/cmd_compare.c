@@ -356,12 +356,10 @@ static bool is_file(const char *path)
 }
 
 /* Most sides are traces: a file is read as a prediction only where it is none,
- * and where it has our schema. Its GPU stands beside the host of `beside`;
- * NULL: beside its own. */
+ * and where it has our schema. */
 static enum msim_status load_side(struct msim_side **side,
                                   const struct settings *settings, int which,
-                                  const char *path, const char *beside,
-                                  struct msim_error *err)
+                                  const char *path, struct msim_error *err)
 {
     struct msim_predict_settings s = settings_of(settings, which, &path);
     struct msim_error no_trace = {0};
@@ -371,7 +369,6 @@ static enum msim_status load_side(struct msim_side **side,
     enum msim_status status = msim_written_settings(&job, &s, &no_trace);
     bool is_trace;
 
-    s.host_gpu = beside;
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, &s, &no_trace);
     is_trace = in.job != NULL;
@@ -514,8 +511,7 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
     if (status == MSIM_OK)
         status = check(paths, err);
     for (int i = 0; i < 2 && status == MSIM_OK; i++)
-        status = load_side(&side[i], s, i, paths[i],
-                           i && s->platform[1] ? side[0]->platform : NULL, err);
+        status = load_side(&side[i], s, i, paths[i], err);
     if (status == MSIM_OK)
         status = report(s, side, failed, err);
     msim_side_free(side[0]);

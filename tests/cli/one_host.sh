@@ -45,11 +45,6 @@ want_rc 0
 own=$(awk '$1 == "own" { print $2 }' "$folder/out")
 same "b200 beside its own host" "$(alone b200)" "$own"
 
-run compare --platform h100,b200 "$trace" "$trace"
-want_rc 0
-same "b200 of a comparison" "$(listed b200)" \
-    "$(awk '$1 == "period" { print $3 }' "$folder/out")"
-
 printf '{"trace": "%s", "samples": 1e6, "gpus": [1],
   "platforms": ["h100", "b200", "a100"]}' "$trace" >"$folder/spec.json"
 run plan --json "$folder/spec.json"

@@ -23,7 +23,7 @@ want_out '"a, ""b""",4096,4096,4096,bfloat16,'
 sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
     complain "no prediction: $out"
 want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
-want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
+want_out "y,4096,4096,4096,no such type,,,,\"dtype 'no such type' is not known, want fp32,"
 
 printf 'm,n,k,dtype\n1e15,8,8,fp32\n' >"$folder/most.csv"
 run op --platform a100 "$folder/most.csv"

@@ -46,7 +46,7 @@ same() { # NAME COLUMN OPTION...: the period that predict --csv prints
     cp "$folder/all.csv" "$folder/out"
 }
 same half --platform a100 --scale kernels=0.5
-same h100 --platform h100
+same h100 --platform a100,h100 # beside the host of the first
 
 run whatif --platform a100 "$folder/some.json" "$trace" --json
 want_out '"schema": "mystique-sim/whatif/1"'
