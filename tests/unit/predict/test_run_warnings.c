@@ -236,12 +236,15 @@ static msim_guard_marks guarded(struct made *m, float other, bool told,
     struct msim_limits limits[] = {{.tensor = 30, .vector = 10},
                                    {.tensor = other}};
     struct msim_costs c = {.mid = mid, .made_by = made_by, .limits = limits};
+    struct msim_task_ref refs[2] = {{.rank = 0}};
 
     *p = (struct msim_prediction){.mfu = 1.5};
     p->period.us = p->iteration_us = p->kernel_us =
         (struct msim_figure){20, 15, 25, NAN};
     m->g.n_tasks = 2;
+    m->g.refs = refs;
     msim_run_guard(told ? &m->job : NULL, &m->g, &c, p);
+    m->g.refs = NULL;
     CHECK(isnan(p->mfu));
     return p->marks;
 }

@@ -154,6 +154,7 @@ static void test_pick__keeps_answers(void)
     struct msim_platform *p = load("new");
     char longest[400];
     struct msim_pick first, c;
+    uint32_t n;
 
     REQUIRE(p != NULL);
     memset(longest, 'x', sizeof(longest) - 1);
@@ -171,9 +172,11 @@ static void test_pick__keeps_answers(void)
         CHECK(c.platform == p && c.other_framework);
         CHECK(!pick(p, "X", longest, NULL, &c));
     }
+    n = p->n_fits;
     p->n_fits = 0;
     REQUIRE(msim_fit_index_make(p, NULL) == MSIM_OK);
     CHECK(!pick(p, "X", "mul", "add", &c) || c.platform != p);
+    p->n_fits = n;
     msim_platform_free(p);
 }
 
