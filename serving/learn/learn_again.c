@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Set by hand; no command finds these. */
 #define COPIES_MOST 16   /* of one run */
 #define LOAD        0.08 /* more or fewer requests of a copy, at most */
 #define LONG_S      2e4  /* longer runs are left out */

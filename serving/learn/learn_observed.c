@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bursts rise over seconds; what differs within two is chance. */
+/* Set by hand; no command finds these. Bursts rise over seconds; what differs
+ * within two is chance. */
 #define SMOOTH_S  2.0
 #define BATCHES_S 1.0 /* in which enough batches end */
 #define MOST_S    0.4 /* a window: a p99 of longer ones is another figure */

@@ -11,7 +11,9 @@
 #include "core/base/idmap.h"
 #include "core/rewrite/weave/weave.h"
 
-#define MSIM_BUCKET_FIRST_MIB 1.0  /* kDefaultFirstBucketBytes of PyTorch */
+/* PyTorch's defaults, as torch/csrc/distributed/c10d/reducer.hpp and the
+ * documentation of DistributedDataParallel state them. */
+#define MSIM_BUCKET_FIRST_MIB 1.0  /* kDefaultFirstBucketBytes */
 #define MSIM_BUCKET_MIB       25.0 /* bucket_cap_mb */
 
 /* Bytes at which a bucket is full: the first one of a pass, and others. */
