@@ -101,7 +101,7 @@ void msim_plan_page_steps(const struct msim_plan *plan,
                           const struct msim_spec *spec, FILE *out)
 {
     struct rows r = rows_of(plan);
-    char time[32];
+    char time[32], exchange[MSIM_PLAN_EXCHANGE_TEXT];
 
     if (!r.n)
         return;
@@ -115,6 +115,10 @@ void msim_plan_page_steps(const struct msim_plan *plan,
         fputs("</div>\n", out);
     }
     put_key(&r, plan->step_parts, step_share, step_text, out);
+    msim_plan_exchange_text(spec, r.of[0], exchange, sizeof(exchange));
+    if (*exchange)
+        msim_html_print(out, "<p>Exchange of the first bar: %s.</p>\n",
+                        exchange);
     msim_html_print(
         out, "<p class=soft>The recommended way%s.%s</p></section>\n",
         r.n > 1 ? ", then the others of the frontier" : "", whose(&r));

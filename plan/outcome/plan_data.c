@@ -255,6 +255,12 @@ static void json_point(struct msim_json *j, const char *key,
         msim_plan_line_json(j, plan, p, spec);
     msim_json_close(j);
     json_parts(j, "parts_us", plan->step_parts, p->part_us, 1);
+    msim_json_open(j, "exchange_us", '{', false);
+    msim_json_number(j, "in_flight", p->exchange.in_flight);
+    msim_json_number(j, "waits", p->exchange.waits);
+    msim_json_number(j, "waits_low", p->exchange.low);
+    msim_json_number(j, "waits_high", p->exchange.high);
+    msim_json_close(j);
     msim_json_text(j, "fits",
                    isnan(p->peak_gib) ? NULL : msim_fits_text(p->fits));
     msim_json_number(j, rate, p->rate);

@@ -87,13 +87,19 @@ static void write_memory(const struct msim_plan_point *p, FILE *out)
 }
 
 static void write_parts(const struct msim_plan *plan,
+                        const struct msim_spec *spec,
                         const struct msim_plan_point *p, FILE *out)
 {
+    char exchange[MSIM_PLAN_EXCHANGE_TEXT];
+
     fputs("  a step is  ", out);
     for (uint32_t i = 0; plan->step_parts[i]; i++)
         msim_print(out, "%s %s %.0f%s", i ? "," : "", plan->step_parts[i],
                    100 * p->part_us[i] / p->us, i ? "" : " %");
     putc('\n', out);
+    msim_plan_exchange_text(spec, p, exchange, sizeof(exchange));
+    if (*exchange)
+        msim_print(out, "  exchange    %s\n", exchange);
 }
 
 static void write_best(const struct msim_plan *plan,
@@ -125,7 +131,7 @@ static void write_best(const struct msim_plan *plan,
                    msim_spec_is_hourly(spec) ? " an hour" : "");
     }
     write_memory(p, out);
-    write_parts(plan, p, out);
+    write_parts(plan, spec, p, out);
     msim_print(out,
                "  because     it is expected to cost least%s of all that "
                "%sfit%s\n",

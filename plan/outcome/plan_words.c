@@ -220,6 +220,27 @@ void msim_plan_time_text(double us, char *text, size_t size)
         snprintf(text, size, "%.3g ms", us / 1e3);
 }
 
+void msim_plan_exchange_text(const struct msim_spec *spec,
+                             const struct msim_plan_point *p, char *text,
+                             size_t size)
+{
+    const struct msim_plan_exchange *e = &p->exchange;
+    double share = 100 / p->us;
+    int used;
+
+    text[0] = '\0';
+    if (!(e->in_flight > 0))
+        return;
+    used = snprintf(text, size,
+                    "%s %.0f %% of the step before overlap, of which it waits "
+                    "for %.0f %%",
+                    spec->traced ? "communication" : "gradients",
+                    share * e->in_flight, share * e->waits);
+    if (!isnan(e->high))
+        snprintf(text + used, size - (size_t)used, " [%.0f-%.0f]",
+                 share * e->low, share * e->high);
+}
+
 const char *msim_plan_step_word(const struct msim_spec *spec)
 {
     return spec->unit == MSIM_SPEC_UNIT_REQUESTS ? "latency" : "step";

@@ -49,6 +49,14 @@ void msim_plan_time_text(double us, char *text, size_t size);
 /* "12.3", "0.57", "-" */
 void msim_plan_days_text(double days, char *text, size_t size);
 
+/* What GPUs exchange before overlap, and what the step waits of it: "gradients
+ * 12 % of the step before overlap, of which it waits for 0 % [0-9]"; "" where
+ * nothing is exchanged. */
+void msim_plan_exchange_text(const struct msim_spec *spec,
+                             const struct msim_plan_point *p, char *text,
+                             size_t size);
+#define MSIM_PLAN_EXCHANGE_TEXT 128
+
 /* "step", or "latency" of a traced step that answers requests. */
 const char *msim_plan_step_word(const struct msim_spec *spec);
 

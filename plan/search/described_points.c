@@ -138,6 +138,9 @@ static bool step(void *thread, struct msim_plan_point *p,
                                            e.parts.bubble, e.parts.gradients,
                                            e.parts.copies, e.parts.optimizer},
            sizeof(p->part_us));
+    p->exchange = (struct msim_plan_exchange){
+        e.exchange.in_flight, e.parts.gradients, e.exchange.waits_low,
+        e.exchange.waits_high};
     return true;
 }
 

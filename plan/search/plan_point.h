@@ -11,6 +11,12 @@
 
 #define MSIM_PLAN_PARTS 8
 
+/* What GPUs exchange in a step, us: in flight, whether compute hides it or not,
+ * and what the step waits of it, with its 90 % interval. NAN: not known. */
+struct msim_plan_exchange {
+    double in_flight, waits, low, high;
+};
+
 struct msim_plan_point {
     uint64_t number; /* in the spec's order */
     uint32_t platform;
@@ -21,6 +27,8 @@ struct msim_plan_point {
     double us, low_us, high_us;         /* of a step */
     double part_us[MSIM_PLAN_PARTS];    /* where it goes, by the predictor's
                                            names */
+    struct msim_plan_exchange exchange; /* of gradients; of a traced step all
+                                           communication */
     double peak_gib, low_gib, high_gib; /* of the rank that needs most; NAN: not
                                            known */
     double room_gib; /* of the GPU, beside CUDA's context and NCCL's buffers */

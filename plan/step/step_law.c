@@ -251,33 +251,53 @@ static double once_us(const struct msim_terms *t,
            left_us(factor * t->gather_us, next);
 }
 
-/* The exchange of gradients and weights that no compute hides, us. */
-static double exchange_us(const struct msim_terms *t,
-                          const struct msim_step_constants *c,
-                          const struct layer *l, double layers)
+/* Are weights gathered, and gradients summed, in shards of each micro batch? */
+static bool is_sharded(const struct msim_terms *t)
 {
-    double factor = exchange_factor(t, c), us;
+    return t->zero >= 2 && t->exchanges_each;
+}
+
+/* Once all gradients and weights that are exchanged, us; exchanges take
+ * `factor` times their estimate. */
+static double all_us(const struct msim_terms *t, double layers, double factor)
+{
+    double gathers = t->zero == 3 ? 2 : 1;
 
     if (t->dp < 2)
         return 0;
-    if (t->zero >= 2 && t->exchanges_each) {
-        double gathers = t->zero == 3 ? 2 : 1;
-        double step = factor * layers *
-                      (gathers * t->layer_gather_us + t->layer_scatter_us);
+    if (is_sharded(t))
+        return factor * layers *
+               (gathers * t->layer_gather_us + t->layer_scatter_us);
+    return factor * (t->zero == 0 ? t->sum_us : t->scatter_us + t->gather_us);
+}
+
+/* How many times that is in a step. Megatron-LM summed all gradients after the
+ * last backward before it had an option to overlap them (2023). */
+static double times_of(const struct msim_terms *t)
+{
+    return t->exchanges_each && (is_sharded(t) || !t->unfused)
+               ? t->micro_batches
+               : 1;
+}
+
+/* What of it no compute hides, us a step. */
+static double exchange_us(const struct msim_terms *t,
+                          const struct msim_step_constants *c,
+                          const struct layer *l, double layers, double factor)
+{
+    double us = all_us(t, layers, factor);
+
+    if (t->dp < 2)
+        return 0;
+    if (is_sharded(t)) {
         double hidden = c->hidden_shard * layers * l->us;
 
         /* The first layer's gather and the last one's scatter wait alone. */
-        return t->micro_batches * fmax(step - hidden, 0) +
+        return times_of(t) * fmax(us - hidden, 0) +
                factor * (t->layer_gather_us + t->layer_scatter_us);
     }
-    us = factor * (t->zero == 0 ? t->sum_us : t->scatter_us + t->gather_us);
-    /* Megatron-LM summed all gradients after the last backward before it had
-     * an option to overlap them (2023). */
-    if (t->unfused)
-        return us;
-    if (t->exchanges_each)
-        return us * t->micro_batches;
-    return once_us(t, c, l, layers, factor);
+    return t->unfused || t->exchanges_each ? times_of(t) * us
+                                           : once_us(t, c, l, layers, factor);
 }
 
 /*
@@ -319,7 +339,7 @@ double msim_step_us(const struct msim_terms *t,
                                 c->p2p * t->p2p_us, c->add * t->add_us);
     double busy = t->micro_batches * s.busiest;
     double bubble = fmax(s.all - s.busiest, 0) / t->vp * bubble_share(t);
-    double exchange = exchange_us(t, c, &l, s.layers);
+    double exchange = exchange_us(t, c, &l, s.layers, exchange_factor(t, c));
     double end = end_us(t, c, &l, s.layers);
 
     if (parts) {
@@ -338,4 +358,18 @@ double msim_step_us(const struct msim_terms *t,
         parts->optimizer = end;
     }
     return busy + bubble + exchange + end;
+}
+
+struct msim_step_exchange
+msim_step_exchange_of(const struct msim_terms *t,
+                      const struct msim_step_constants *c, double spread)
+{
+    struct layer l = layer_of(t, c);
+    double layers = stages_of(t, l.us, 0, 0, 0, 0).layers;
+    double factor = exchange_factor(t, c);
+
+    return (struct msim_step_exchange){
+        .in_flight = times_of(t) * all_us(t, layers, factor),
+        .waits_low = exchange_us(t, c, &l, layers, factor / spread),
+        .waits_high = exchange_us(t, c, &l, layers, factor * spread)};
 }

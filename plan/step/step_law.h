@@ -69,4 +69,17 @@ double msim_step_us(const struct msim_terms *t,
                     const struct msim_step_constants *c,
                     struct msim_step_parts *parts);
 
+/* The exchange of gradients and weights of a step, us. */
+struct msim_step_exchange {
+    double in_flight; /* in all, whether compute hides it or not */
+    /* What the step waits of it, where exchanges are so much faster, or
+     * slower, than estimated beside the same compute. */
+    double waits_low, waits_high;
+};
+
+/* `spread` >= 1: of the exchange's time, over that of compute. */
+struct msim_step_exchange
+msim_step_exchange_of(const struct msim_terms *t,
+                      const struct msim_step_constants *c, double spread);
+
 #endif

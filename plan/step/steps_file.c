@@ -236,6 +236,20 @@ static void set_interval(struct msim_step_estimate *e,
     e->high_us = e->us * high;
 }
 
+/* Measured steps tell of compute and exchange together: one may be off beside
+ * the other as far as their sum is. */
+static void set_exchange(struct msim_step_estimate *e,
+                         const struct msim_terms *t,
+                         const struct msim_step_fit *fit)
+{
+    double spread = fmax(e->us / e->low_us, e->high_us / e->us);
+
+    e->exchange = msim_step_exchange_of(t, &fit->constants, spread);
+    e->exchange.in_flight *= e->correction;
+    e->exchange.waits_low *= e->correction;
+    e->exchange.waits_high *= e->correction;
+}
+
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit)
 {
@@ -253,6 +267,7 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
     for (size_t i = 0; i < sizeof(e.parts) / sizeof(double); i++)
         parts[i] *= factor;
     set_interval(&e, t, evidence, fit);
+    set_exchange(&e, t, fit);
     return e;
 }
 

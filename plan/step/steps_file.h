@@ -72,7 +72,8 @@ bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source);
 struct msim_step_estimate {
     double us, low_us, high_us;
     struct msim_step_parts parts;
-    double flops;      /* a rank and step */
+    struct msim_step_exchange exchange; /* 90 % of what waits for it */
+    double flops;                       /* a rank and step */
     double correction; /* what neighbours make of the law's time, a factor */
     bool near;         /* some row of the fit is like it */
     enum msim_step_class class; /* whose interval it has, or more */

@@ -398,6 +398,8 @@ static bool step(void *thread, struct msim_plan_point *p,
            (const double[MSIM_PLAN_PARTS]){b->compute, b->communication,
                                            b->memory_copy, b->host, b->idle},
            sizeof(p->part_us));
+    p->exchange = (struct msim_plan_exchange){row->transfer_us,
+                                              b->communication, NAN, NAN};
     if (p->us > 0)
         return true;
     snprintf(why, MSIM_PLAN_WHY, "the trace has no work that takes time");

@@ -147,6 +147,12 @@ static void json_breakdown(struct msim_json *j,
     msim_json_number(j, "gradients", p->gradients);
     msim_json_number(j, "optimizer", p->optimizer);
     msim_json_close(j);
+    msim_json_open(j, "exchange_us", '{', false);
+    msim_json_number(j, "in_flight", r->step.exchange.in_flight);
+    msim_json_number(j, "waits", p->gradients);
+    msim_json_number(j, "waits_low", r->step.exchange.waits_low);
+    msim_json_number(j, "waits_high", r->step.exchange.waits_high);
+    msim_json_close(j);
 }
 
 static void json_row(struct msim_json *j, const char *key,

@@ -43,6 +43,7 @@ static inline struct msim_plan_point made_plan_point(int64_t gpus, double us)
         .low_us = 0.8 * us,
         .high_us = 1.5 * us,
         .part_us = {us / 2, us / 4, us / 4},
+        .exchange = {us / 2, us / 4, us / 8, us},
         .peak_gib = 40,
         .low_gib = 36,
         .high_gib = 44,

@@ -430,8 +430,50 @@ static void test_terms__attention_by_its_kernels(void)
     }
 }
 
+/* In flight is all, hidden or not; what waits is of exchanges that are half as
+ * long, and twice. */
+static void check_exchange(const struct msim_terms *t,
+                           const struct msim_step_constants *c,
+                           double in_flight, double low, double high)
+{
+    struct msim_step_exchange e = msim_step_exchange_of(t, c, 2);
+
+    CHECK_REL(e.in_flight, in_flight, TIGHT);
+    CHECK_REL(e.waits_low, low, TIGHT);
+    CHECK_REL(e.waits_high, high, TIGHT);
+}
+
+static void test_step__exchange_before_overlap(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+
+    t.sum_us = 600;
+    check_exchange(&t, &c, 0, 0, 0); /* one rank */
+    t.dp = 4;
+    check_exchange(&t, &c, 600, 300, 1200);
+    c.hidden = 1; /* beside 800 us of backward; a tenth always waits */
+    check_exchange(&t, &c, 600, 30, 400);
+    t.exchanges_each = true;
+    check_exchange(&t, &c, 1800, 900, 3600);
+    t.unfused = true; /* once, after the last */
+    check_exchange(&t, &c, 600, 300, 1200);
+    t.zero = 1;
+    t.scatter_us = 100;
+    t.gather_us = 50;
+    check_exchange(&t, &c, 150, 75, 300);
+    t.zero = 3;
+    t.layer_gather_us = 50;
+    t.layer_scatter_us = 40;
+    c.hidden_shard = 0.5; /* of 1200 us, of 560 a micro batch; 90 wait alone */
+    check_exchange(&t, &c, 1680, 45, 3 * 520 + 180);
+    t.zero = 2; /* gathered once: 360 a micro batch */
+    check_exchange(&t, &c, 1080, 45, 3 * 120 + 180);
+}
+
 int main(void)
 {
+    RUN(test_step__exchange_before_overlap);
     RUN(test_terms__attention_by_its_kernels);
     RUN(test_step__one_stage);
     RUN(test_step__recomputes);

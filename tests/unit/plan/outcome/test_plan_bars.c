@@ -40,6 +40,9 @@ static void test_plan_bars__steps(void)
           "idle, 25.0 %" WIDTH "25.00" COLOR ORANGE "\"></i>" PIECE            \
           "exchanges, 25.0 %" WIDTH "25.00" COLOR GREEN "\"></i>"              \
           "</div>\n"
+#define EXCHANGE                                                               \
+    "<p>Exchange of the first bar: gradients 50 % of the step before "         \
+    "overlap, of which it waits for 25 % [12-100].</p>\n"
     made_plan_begin();
     CHECK_STR(steps(),
               "<section><h2>Where a step goes</h2>\n" BAR
@@ -47,12 +50,13 @@ static void test_plan_bars__steps(void)
               "16 &times; a100: 3.00 s" SPLIT OTHER STACK SHARES
               "<p class=key>" KEY BLUE "\"></i>compute 50 %</span>\n" KEY ORANGE
               "\"></i>idle 25 %</span>\n" KEY GREEN
-              "\"></i>exchanges 25 %</span>\n</p><p class=soft>The recommended "
+              "\"></i>exchanges 25 %</span>\n</p>" EXCHANGE
+              "<p class=soft>The recommended "
               "way, then the others of the frontier. Figures in the key are "
               "those of the first bar.</p></section>\n");
     made_plan.plan.n_frontier = 0;
     steps();
-    has("</p><p class=soft>The recommended way.</p></section>\n");
+    has("</p>" EXCHANGE "<p class=soft>The recommended way.</p></section>\n");
     made_plan.plan.best = UINT32_MAX; /* there is nothing to show */
     CHECK_STR(steps(), "");
     CHECK_STR(memory(), "");

@@ -14,7 +14,9 @@
     "2147483648, \"room\": 64424509440" by "}"
 #define BY ", \"by\": {\"weights\": 32212254720, \"the_rest\": 10737418240}"
 #define KNOWS(fits)                                                            \
-    "\"fits\": " fits ", \"tokens_per_second\": 0.25, \"mfu\": 0.4, \"days\":" \
+    "\"exchange_us\": {\"in_flight\": 2000000, \"waits\": 1000000, "           \
+    "\"waits_low\": 500000, \"waits_high\": 4000000}, \"fits\": " fits         \
+    ", \"tokens_per_second\": 0.25, \"mfu\": 0.4, \"days\":"                   \
     " null, \"cost\": null, \"kwh\": null, \"chance\": null, \"correction\": " \
     "1, \"guards\": []}"
 #define EIGHT                                                                  \

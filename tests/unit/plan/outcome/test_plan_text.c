@@ -17,7 +17,11 @@
     "  memory      40.0 GiB a GPU [36.0 GiB to 44.0 GiB] of the 60.0 GiB "     \
     "that "                                                                    \
     "CUDA's context (1.0 GiB) and NCCL's buffers (2.0 GiB) leave"
-#define PARTS   "\n  a step is   compute 50 %, idle 25, exchanges 25\n"
+#define EXCHANGE                                                               \
+    " 50 % of the step before overlap, of which it waits for 25 % [12-100]"
+#define PARTS                                                                  \
+    "\n  a step is   compute 50 %, idle 25, exchanges 25\n  exchange    "      \
+    "gradients" EXCHANGE "\n"
 #define BECAUSE "  because     it is expected to cost least"
 #define FRONTIER                                                               \
     "\nfrontier: shorter or cheaper than all others (? memory is not sure to " \

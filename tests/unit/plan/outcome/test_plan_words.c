@@ -83,6 +83,26 @@ static void test_plan_words__words(void)
     CHECK_STR(text, "h100");
 }
 
+/* Of a described model with an interval; nothing where nothing is sent. */
+static void test_plan_words__exchange(void)
+{
+    static struct msim_spec spec;
+    struct msim_plan_point p = {.us = 200, .exchange = {50, 4, 2, 31}};
+
+    msim_plan_exchange_text(&spec, &p, text, sizeof(text));
+    CHECK_STR(text, "gradients 25 % of the step before overlap, of which it "
+                    "waits for 2 % [1-16]");
+    spec.traced = true;
+    p.exchange.low = p.exchange.high = NAN;
+    msim_plan_exchange_text(&spec, &p, text, sizeof(text));
+    CHECK_STR(text, "communication 25 % of the step before overlap, of which "
+                    "it waits for 2 %");
+    p.exchange.in_flight = 0;
+    msim_plan_exchange_text(&spec, &p, text, sizeof(text));
+    CHECK_STR(text, "");
+    spec.traced = false;
+}
+
 /* ---- strategies ---------------------------------------------------------- */
 
 static const char *strategy(const struct msim_spec *spec,
@@ -238,6 +258,7 @@ int main(void)
     RUN(test_plan_words__figures);
     RUN(test_plan_words__intervals);
     RUN(test_plan_words__words);
+    RUN(test_plan_words__exchange);
     RUN(test_plan_words__strategies);
     RUN(test_plan_words__traced_strategies);
     RUN(test_plan_words__nothing);

@@ -16,6 +16,7 @@ static struct msim_job_scenario scenario(const char *name, double us)
 {
     struct msim_job_scenario s = {
         .step = {.us = us,
+                 .exchange = {0.5 * us, 0.07 * us, 0.2 * us},
                  .low_us = 0.75 * us,
                  .high_us = 1.5 * us,
                  .parts = {.compute = 0.3 * us,
@@ -133,7 +134,9 @@ static void as_json(const struct msim_job_whatif *of, FILE *out)
     "200},\n    \"parts_us\": {\"layers\": 300, \"host\": 130, "               \
     "\"tensor_parallel\": 50, \"context_parallel\": 40, "                      \
     "\"expert_parallel\": 30, \"copies\": 70, \"bubble\": 200, "               \
-    "\"gradients\": 80, \"optimizer\": 100},\n    \"tokens_per_second\": "     \
+    "\"gradients\": 80, \"optimizer\": 100},\n    \"exchange_us\": "           \
+    "{\"in_flight\": 500, \"waits\": 80, \"waits_low\": 70, "                  \
+    "\"waits_high\": 200},\n    \"tokens_per_second\": "                       \
     "64000,\n    \"memory_bytes\": {\"peak\": 4294967296, \"low\": "           \
     "3221225472, \"high\": 5368709120, \"cuda_context\": 11, "                 \
     "\"nccl_buffers\": 22, \"capacity\": 33, \"fits\": \"edge\"}\n  }"
