@@ -12,6 +12,7 @@
 #include "core/base/decimal.h"
 #include "core/base/print.h"
 #include "core/base/write_folder.h"
+#include "core/stream/input.h"
 #include "plan/describe/describe.h"
 #include "plan/outcome/plan_report.h"
 #include "plan/outcome/plan_words.h"
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct settings {
     const char *folder;
@@ -220,21 +222,63 @@ static const char *member_of(const char *operand)
     return msim_described_is_path(operand) ? NULL : "model";
 }
 
-/* The spec is read once: it may come from a pipe. The caller's in any case. */
-static enum msim_status read_spec(cJSON **json, const char *operand,
-                                  const char *member, const struct settings *s,
+/* What a file holds that is no spec, likewise. A spec may have "nodes", too,
+ * which are numbers. */
+static const char *member_held(const cJSON *json)
+{
+    const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(json, "nodes");
+
+    return (cJSON_IsArray(nodes) && cJSON_IsObject(nodes->child)) ||
+                   cJSON_HasObjectItem(json, "traceEvents")
+               ? "trace"
+           : msim_described_looks(json) ? "model"
+                                        : NULL;
+}
+
+/* A spec, or what the file holds instead: what is packed, or longer than any
+ * spec, is a trace. */
+static enum msim_status read_file(cJSON **json, const char **member,
+                                  const char *operand, struct msim_error *err)
+{
+    enum msim_status status = msim_json_read(json, operand, err);
+
+    if (status == MSIM_ELIMIT ||
+        (status == MSIM_ESYNTAX && msim_path_is_packed(operand))) {
+        *err = (struct msim_error){0};
+        *member = "trace";
+        return MSIM_OK;
+    }
+    if (status == MSIM_OK)
+        *member = member_held(*json);
+    return status;
+}
+
+/* The spec that `--set` says of a model or trace. */
+static enum msim_status spec_of(cJSON **json, const char *member,
+                                const char *operand)
+{
+    cJSON_Delete(*json);
+    *json = cJSON_CreateObject();
+    return *json && (!member || cJSON_AddStringToObject(*json, member, operand))
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+/* The spec is read once: it may come from a pipe. `*file` is what messages
+ * name.
+ * `*json` is the caller's in any case. */
+static enum msim_status read_spec(cJSON **json, const char **file,
+                                  const char *operand, const struct settings *s,
                                   struct msim_error *err)
 {
+    const char *member = operand ? member_of(operand) : NULL;
     const cJSON *set;
 
-    if (operand && !member) {
-        MSIM_TRY(msim_json_read(json, operand, err));
-    } else {
-        *json = cJSON_CreateObject();
-        if (!*json ||
-            (member && !cJSON_AddStringToObject(*json, member, operand)))
-            return MSIM_ENOMEM;
-    }
+    if (operand && !member)
+        MSIM_TRY(read_file(json, &member, operand, err));
+    *file = operand && !member ? operand : OPTIONS_ALONE;
+    if (!*json || member)
+        MSIM_TRY(spec_of(json, member, operand));
     cJSON_ArrayForEach(set, s->set)
         MSIM_TRY(msim_set_option(*json, set->valuestring, err));
     return MSIM_OK;
@@ -244,8 +288,7 @@ static enum msim_status plan(const char *operand, const struct settings *s,
                              struct msim_error *err)
 {
     const struct msim_plan_serving_how how = {s->folder, s->threads, s->json};
-    const char *member = operand ? member_of(operand) : NULL;
-    const char *file = operand && !member ? operand : OPTIONS_ALONE;
+    const char *file = OPTIONS_ALONE;
     struct msim_described model;
     char data[1024];
     cJSON *json = NULL;
@@ -253,12 +296,12 @@ static enum msim_status plan(const char *operand, const struct settings *s,
 
     if (!operand && !s->set)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "want a spec, a model of data/models, a folder of "
-                         "traces, or '--set'");
+                         "want a spec, a model, traces, or '--set'");
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    if (member && strcmp(member, "model") == 0) /* before all that it lacks */
+    if (operand && !msim_described_is_path(operand) &&
+        access(operand, F_OK) != 0) /* before all that it lacks */
         MSIM_TRY(msim_described_find(&model, operand, data, NULL, err));
-    status = read_spec(&json, operand, member, s, err);
+    status = read_spec(&json, &file, operand, s, err);
     if (status == MSIM_OK && msim_serving_spec_is(json))
         return msim_plan_serving(json, file, data, &how, err);
     if (status == MSIM_OK)

@@ -431,6 +431,21 @@ const char *msim_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool msim_path_is_packed(const char *path)
+{
+    unsigned char bytes[MSIM_UNPACK_SNIFF];
+    struct msim_unpack *unpack = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : 0;
+    bool is = n > 0 && msim_unpack_new(&unpack, bytes, (size_t)n) == MSIM_OK &&
+              unpack;
+
+    msim_unpack_free(unpack);
+    if (fd >= 0)
+        (void)close(fd);
+    return is;
+}
+
 const char *msim_input_name(const struct msim_input *in)
 {
     return in->name;

@@ -49,6 +49,10 @@ const char *msim_input_note(const struct msim_input *in);
 /* The part of `path` behind its last slash. */
 const char *msim_path_name(const char *path);
 
+/* Whether a file begins as what is read packed does; false where it cannot be
+ * read. */
+bool msim_path_is_packed(const char *path);
+
 const char *msim_input_name(const struct msim_input *in);
 
 /* Bytes of the file read so far, and its size (0: not known). */

@@ -211,16 +211,20 @@ static void read_own(struct msim_described *m, struct msim_fields *f)
 
 /* ---- both ---------------------------------------------------------------- */
 
-static void name_of(struct msim_described *m, const struct msim_fields *f,
-                    const char *path)
+/* Its own, else the file's, or that of the member that holds it. */
+static void name_of(struct msim_described *m, const struct msim_fields *f)
 {
     const char *name = msim_json_get_text(f->object, "name");
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(f->file, '/');
 
-    snprintf(m->name, sizeof(m->name), "%s",
-             name    ? name
-             : slash ? slash + 1
-                     : path);
+    if (!name && *f->path)
+        snprintf(m->name, sizeof(m->name), "%.*s", (int)strlen(f->path) - 1,
+                 f->path);
+    else
+        snprintf(m->name, sizeof(m->name), "%s",
+                 name    ? name
+                 : slash ? slash + 1
+                         : f->file);
 }
 
 /* The member's name in this file. */
@@ -259,6 +263,13 @@ static void check(struct msim_described *m, struct msim_fields *f)
                           "a divisor of \"heads\"");
 }
 
+bool msim_described_looks(const cJSON *object)
+{
+    return cJSON_IsObject(object) && (msim_described_is_hub(object) ||
+                                      (cJSON_HasObjectItem(object, "hidden") &&
+                                       cJSON_HasObjectItem(object, "heads")));
+}
+
 enum msim_status msim_described_parse(struct msim_described *m,
                                       const cJSON *object, const char *file,
                                       struct msim_error *err)
@@ -270,14 +281,20 @@ enum msim_status msim_described_parse(struct msim_described *m,
     if (!f.object)
         return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                          "this is not a JSON object, want one model");
-    if (msim_described_is_hub(object))
-        msim_described_read_hub(m, &f);
-    else
-        read_own(m, &f);
-    if (f.status == MSIM_OK)
-        check(m, &f);
-    name_of(m, &f, file);
+    msim_described_take(m, &f);
     return f.status;
+}
+
+void msim_described_take(struct msim_described *m, struct msim_fields *f)
+{
+    *m = (struct msim_described){0};
+    if (msim_described_is_hub(f->object))
+        msim_described_read_hub(m, f);
+    else
+        read_own(m, f);
+    if (f->status == MSIM_OK)
+        check(m, f);
+    name_of(m, f);
 }
 
 enum msim_status msim_described_read(struct msim_described *m, const char *path,

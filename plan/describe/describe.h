@@ -28,6 +28,14 @@ enum msim_status msim_described_parse(struct msim_described *m,
                                       const struct cJSON *object,
                                       const char *file, struct msim_error *err);
 
+struct msim_fields;
+/* The same of an object within a file, whose path errors begin with: "model.".
+ * A model without a name has that of its member. Errors stay in `f`. */
+void msim_described_take(struct msim_described *m, struct msim_fields *f);
+
+/* Whether an object has the members of a model, ours or Hugging Face's. */
+bool msim_described_looks(const struct cJSON *object);
+
 /* Whether it is the path of a file: it holds a '/' or ends in .json. */
 bool msim_described_is_path(const char *name);
 

@@ -322,11 +322,13 @@ static int folder_before(const struct msim_fields *f, const char *path)
 /* A file beside the spec is meant before one where the program runs. */
 static void read_model(struct msim_spec *spec, struct msim_fields *f)
 {
-    const char *model = msim_field_text(f, "model");
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, "model");
+    const char *model = cJSON_GetStringValue(item);
 
-    if (!model)
-        msim_field_refuse(
-            f, "model", "a name of data/models, or a file; or want \"trace\"");
+    if (!model && !cJSON_IsObject(item))
+        msim_field_refuse(f, "model",
+                          "a name of data/models, a file, or an object with "
+                          "the model's numbers; or want \"trace\"");
     snprintf(spec->name, sizeof(spec->name), "%.*s%s", folder_before(f, model),
              f->file ? f->file : "", model ? model : "");
     if (!model || !msim_described_is_path(model) ||
@@ -381,6 +383,24 @@ static void read_trace(struct msim_spec *spec, struct msim_fields *f)
     }
 }
 
+/* The numbers of the model: those of the spec itself, or of a file. */
+static void find_model(struct msim_spec *spec, struct msim_fields *f,
+                       const char *data_dir)
+{
+    if (cJSON_IsObject(msim_field_json(f, "model"))) {
+        struct msim_fields own = msim_fields_open(f, "model");
+
+        msim_described_take(&spec->model, &own);
+        msim_fields_close(f, &own);
+    } else {
+        f->status = msim_described_find(&spec->model, spec->name, data_dir,
+                                        NULL, f->err);
+    }
+    if (f->status == MSIM_OK)
+        check_model(spec, f);
+    snprintf(spec->name, sizeof(spec->name), "%s", spec->model.name);
+}
+
 static void read_spec(struct msim_spec *spec, struct msim_fields *f,
                       const char *data_dir)
 {
@@ -396,13 +416,8 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
     msim_spec_dimensions_read(spec->values, spec->traced, f);
     read_limits(spec, f);
     check(spec, f);
-    if (f->status != MSIM_OK || spec->traced)
-        return;
-    f->status =
-        msim_described_find(&spec->model, spec->name, data_dir, NULL, f->err);
-    if (f->status == MSIM_OK)
-        check_model(spec, f);
-    snprintf(spec->name, sizeof(spec->name), "%s", spec->model.name);
+    if (f->status == MSIM_OK && !spec->traced)
+        find_model(spec, f, data_dir);
 }
 
 enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,

@@ -34,11 +34,43 @@ want_rc 0
 cp "$folder/out" "$folder/want"
 run plan "$SOURCE_DIR/data/traces/gpt2" "${traced[@]}"
 cmp -s "$folder/out" "$folder/want" || complain "another answer by the folder"
+# So is one file of them, packed or not, and a description of a model: ours, Hugging Face's.
+et=$(ls "$SOURCE_DIR"/data/traces/gpt2/et/*.json.gz)
+gunzip -c "$et" >"$folder/et.json"
+sed 's/^/ /' "$SOURCE_DIR/data/models/llama3-8b.json" >"$folder/own.json"
+echo '{"model_type": "llama", "name": "llama3-8b", "hidden_size": 4096, "intermediate_size": 14336,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32,
+    "vocab_size": 128256, "tie_word_embeddings": false}' >"$folder/config.json"
+for file in "$et" "$folder/et.json"; do
+    run plan "$file" "${traced[@]}"
+    want_rc 0
+    want_out '"trace": "'"${file##*/}"'"'
+done
+described=(--set platforms=h100 --set gpus=8 --set global_batch=64 --law-only --json)
+run plan llama3-8b "${described[@]}"
+cp "$folder/out" "$folder/want"
+for file in own.json config.json; do
+    run plan "$folder/$file" "${described[@]}"
+    cmp -s "$folder/out" "$folder/want" || complain "another answer by $file"
+done
+# And its numbers may stand in the spec itself.
+echo "{\"model\": $(cat "$folder/config.json"), \"platforms\": \"h100\", \"gpus\": 8,
+    \"global_batch\": 64}" >"$folder/within.json"
+run plan "$folder/within.json" --law-only --json
+cmp -s "$folder/out" "$folder/want" || complain "another answer by numbers in the spec"
+sed -i 's/"num_attention_heads": 32/"num_attention_heads": 31/' "$folder/within.json"
+run plan "$folder/within.json"
+want_rc 3
+want_err 'within.json: model.num_attention_heads is 31, want a divisor of "hidden"'
+printf '{"model": "llama3-8b", ' >"$folder/cut.json"
+run plan "$folder/cut.json"
+want_rc 3
+want_err "cut.json:22: not well-formed JSON"
 run synth "$folder" -o "$folder/x"
 want_rc 3
 want_err "$folder: is a directory, want a file"
 
-usage_error "want a spec, a model of data/models, a folder of traces, or '--set'" plan
+usage_error "want a spec, a model, traces, or '--set'" plan
 usage_error "want a member of the spec and its value" plan llama3-8b --set gpus
 usage_error "no model 'lama3-8b' (did you mean llama3-8b?)" plan lama3-8b --set gpus=8
 run plan llama3-8b --set gpus=8

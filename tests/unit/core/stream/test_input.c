@@ -6,6 +6,8 @@
 #include "tests/check.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -192,8 +194,35 @@ static void test_input__closes_early(void)
     free(bytes);
 }
 
+static bool held_packed(const void *bytes, size_t n)
+{
+    char path[] = "test_input.XXXXXX";
+    int fd = mkstemp(path);
+    bool is;
+
+    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    is = msim_path_is_packed(path);
+    (void)close(fd);
+    (void)unlink(path);
+    return is;
+}
+
+static void test_input__tells_packed_files(void)
+{
+    unsigned char packed[200];
+
+    CHECK(held_packed(packed, pack("{}", 2, packed, sizeof(packed))));
+    CHECK(
+        held_packed(packed, ZSTD_compress(packed, sizeof(packed), "{}", 2, 1)));
+    CHECK(!held_packed("{}", 2));
+    CHECK(!held_packed("", 0));
+    CHECK(!msim_path_is_packed("/no/such/file"));
+    CHECK(!msim_path_is_packed("/"));
+}
+
 int main(void)
 {
+    RUN(test_input__tells_packed_files);
     RUN(test_input__plain_and_packed);
     RUN(test_input__in_a_second_thread);
     RUN(test_input__damage);

@@ -189,7 +189,8 @@ static void test_spec__refuses(void)
     static const struct refused CASES[] = {
         {"[]", "this is not a JSON object, want a plan's spec"},
         {"{'global_batch': 1, 'gpus': 8, " ON "}",
-         "model is missing, want a name of data/models, or a file; or want "
+         "model is missing, want a name of data/models, a file, or an object "
+         "with the model's numbers; or want "
          "\"trace\""},
         {"{'model': 'llama3-8b', 'gpus': 8, " ON "}",
          "global_batch is missing, want a whole number from 1"},
