@@ -50,24 +50,6 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
-/* Arithmetic that has a higher rate than plain fp32 is the tensor cores'. */
-void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
-                     const struct msim_work *w)
-{
-    const struct msim_data_sheet *s = msim_platform_usual(p);
-    const struct msim_work as = msim_emulated_work(p, w);
-    double peak = msim_data_sheet_peak_per_us(s, &as);
-    float us = (float)(w->flops / peak);
-
-    if (peak > s->rate[MSIM_RATE_FP32] * 1e-6)
-        sum->tensor += us;
-    else
-        sum->vector += us;
-    sum->memory +=
-        (float)((w->bytes_read + w->bytes_written) / s->bandwidth * 1e6);
-    sum->latency += (float)s->floor_us;
-}
-
 /* Keep that an estimate was bounded, for a warning an operator. */
 static void note_bounded(const struct msim_costing *k, const char *name,
                          enum msim_bounded why)
@@ -171,24 +153,42 @@ static double traced_us(const struct msim_costing *k, uint32_t task)
     return (double)k->g->traced[task] / PS_PER_US;
 }
 
-/* One task, `share` of the work that takes `to` on the target and `from` on the
- * source. */
+/* One task of the `n` that do the work which takes `to` on the target and
+ * `from` on the source; all `n` were measured at `whole_us`. */
 static void set_share(struct msim_costing *k, uint32_t task,
                       const struct msim_demand_estimate *to,
-                      const struct msim_estimate *from, double share)
+                      const struct msim_estimate *from, uint32_t n,
+                      double whole_us)
 {
     const struct msim_scaling s = {k->opt->source, k->opt->platform, *from,
-                                   to->e, is_reshaped(k)};
+                                   to->e,          is_reshaped(k),   whole_us};
+    double share = 1.0 / n;
     struct msim_demand_estimate d = {.flops = to->flops * share,
                                      .limits =
                                          msim_limits_share(&to->limits, share)};
 
-    if (!has_time(k, task)) {
+    if (!has_time(k, task) || (s.reshaped && !(whole_us > 0))) {
         msim_costing_set(k, task, to, share);
         return;
     }
     msim_scaled_by_model(&s, traced_us(k, task), &d.e);
     msim_costing_set(k, task, &d, 1);
+}
+
+/* What the `n` kernels of the rank at hand took together; those without a time
+ * as long as the others. */
+static double whole_us(const struct msim_costing *k, const uint32_t *kernels,
+                       uint32_t n)
+{
+    double us = 0;
+    uint32_t timed = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (has_time(k, k->task_of[kernels[i]])) {
+            us += traced_us(k, k->task_of[kernels[i]]);
+            timed++;
+        }
+    return timed ? us * n / timed : 0;
 }
 
 /* `name` is the operator's, or the event's where no operator launched it. */
@@ -202,7 +202,8 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     MSIM_TRY(estimate(k, name, to, 1, &d));
     correct(k, name, &d.e);
     MSIM_TRY(estimate_source(k, name, from, 1, &source));
-    set_share(k, task, &d, &source, 1);
+    set_share(k, task, &d, &source, 1,
+              has_time(k, task) ? traced_us(k, task) : 0);
     return MSIM_OK;
 }
 
@@ -378,9 +379,11 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     struct msim_estimate source;
     enum msim_opmap_result r;
     uint32_t n_traced;
+    double whole;
 
     if (begin == end)
         return MSIM_OK;
+    whole = whole_us(k, l->gpu + begin, end - begin);
     r = msim_works_of(k->opt->works[k->rank], i, &works, &n);
     (void)msim_works_of(is_reshaped(k) ? k->opt->works_traced[k->rank]
                                        : k->opt->works[k->rank],
@@ -403,8 +406,8 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
                              n ? n_traced : 0, &source));
     for (uint32_t j = begin; j < end; j++)
         if (n)
-            set_share(k, k->task_of[l->gpu[j]], &d, &source,
-                      1.0 / (end - begin));
+            set_share(k, k->task_of[l->gpu[j]], &d, &source, end - begin,
+                      whole);
         else
             MSIM_TRY(cost_unknown(k, i, l->gpu[j]));
     return MSIM_OK;

@@ -3,6 +3,9 @@
  */
 #include "predict/costing.h"
 
+#include "models/estimate/emulated.h"
+#include "models/platform/platform_data.h"
+
 #include <math.h>
 
 #define PS_PER_US 1e6
@@ -24,6 +27,24 @@ struct msim_limits msim_limits_share(const struct msim_limits *l, double share)
 
     return (struct msim_limits){l->tensor * s, l->vector * s, l->memory * s,
                                 l->latency * s};
+}
+
+/* Arithmetic that has a higher rate than plain fp32 is the tensor cores'. */
+void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
+                     const struct msim_work *w)
+{
+    const struct msim_data_sheet *s = msim_platform_usual(p);
+    const struct msim_work as = msim_emulated_work(p, w);
+    double peak = msim_data_sheet_peak_per_us(s, &as);
+    float us = (float)(w->flops / peak);
+
+    if (peak > s->rate[MSIM_RATE_FP32] * 1e-6)
+        sum->tensor += us;
+    else
+        sum->vector += us;
+    sum->memory +=
+        (float)((w->bytes_read + w->bytes_written) / s->bandwidth * 1e6);
+    sum->latency += (float)s->floor_us;
 }
 
 void msim_costing_set(struct msim_costing *k, uint32_t task,

@@ -82,19 +82,20 @@ static struct msim_estimate measured(double us, enum msim_source source,
 
 /*
  * An operator of another size than was traced: the models' time at the new
- * size, times what is left of the traced one's error. How much is left is not
+ * size, times what is left of the traced one's error, which all kernels of the
+ * operator show together. How much is left is not
  * fitted: all of it where the time is the same, half of it (as a logarithm)
  * where it doubles or halves, as kernels change with sizes.
  */
-static void set_resized(const struct msim_estimate *a,
-                        const struct msim_estimate *b, double us,
+static void set_resized(const struct msim_scaling *s, double us,
                         struct msim_estimate *out)
 {
+    const struct msim_estimate *a = &s->from, *b = &s->to;
     double left = exp2(-fabs(log2(b->us / a->us)));
     double new = sqrt(1 - left * left);
-    double error = us > 0 ? log(us / a->us) : 0;
+    double error = log(s->whole_us / a->us);
 
-    out->us = b->us * exp(left * error);
+    out->us = b->us * exp(left * error) * us / s->whole_us;
     out->low_us = out->us * pow(b->low_us / b->us, new);
     out->high_us = out->us * pow(b->high_us / b->us, new);
 }
@@ -112,7 +113,7 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
     if (b->source == MSIM_SOURCE_NEAREST)
         out->source = b->source;
     if (s->reshaped && same_gpu(s->source, s->target)) {
-        set_resized(a, b, us, out);
+        set_resized(s, us, out);
         return;
     }
     /* The ratio is low where the target's is and the source's is high. */

@@ -18,6 +18,9 @@ struct msim_scaling {
     const struct msim_platform *source, *target;
     struct msim_estimate from, to; /* us above 0 */
     bool reshaped;                 /* they are of other sizes, or types */
+    /* Measured, of all kernels that do the work, each of which keeps its part;
+     * above 0 where it is reshaped. */
+    double whole_us;
 };
 
 /* `us` measured on the source, on the target. */

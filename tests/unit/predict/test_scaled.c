@@ -2,6 +2,7 @@
  * predict/carry/scaled.c, predict/carry/kernel_class.c and what predict/cost.c
  * makes of them: times measured on one GPU, carried to another.
  */
+#include "core/reshape/reshape.h"
 #include "predict/carry/scaled.h"
 
 #include "models/estimate/model.h"
@@ -205,26 +206,47 @@ static struct made made_mixture(void)
     return m;
 }
 
-static struct msim_costs *costs(const struct made_job *j,
-                                const struct msim_platform *from,
-                                const struct msim_platform *to)
+static struct msim_works **works_of(struct msim_trace *const *ranks, uint32_t n)
+{
+    struct msim_works **works = NULL;
+
+    CHECK_INT(msim_works_new_ranks(&works, ranks, n, NULL, false), MSIM_OK);
+    return works;
+}
+
+/* `views`: the ranks with other sizes; NULL: as traced. */
+static struct msim_costs *costs_of(const struct made_job *j,
+                                   const struct msim_platform *from,
+                                   const struct msim_platform *to,
+                                   struct msim_trace *const *views)
 {
     struct msim_cost_options opt = {.platform = to, .source = from};
+    uint32_t n = j->job->n_ranks;
     struct msim_costs *c = NULL;
-    struct msim_works **works;
+    struct msim_works **works, **traced = NULL;
     struct msim_host *host;
 
     if (!CHECK(msim_host_load(&host, MSIM_DATA, "generic", NULL) == MSIM_OK))
         return NULL;
-    CHECK_INT(msim_works_new_ranks(&works, j->job->ranks, j->job->n_ranks, NULL,
-                                   false),
-              MSIM_OK);
+    works = works_of(views ? views : j->job->ranks, n);
+    if (views)
+        traced = works_of(j->job->ranks, n);
     opt.host = host;
     opt.works = works;
+    opt.works_traced = traced;
     CHECK_INT(msim_costs_new(&c, j->graph, &opt, NULL), MSIM_OK);
-    msim_works_free_ranks(works, j->job->n_ranks);
+    msim_works_free_ranks(works, n);
+    if (traced)
+        msim_works_free_ranks(traced, n);
     msim_host_free(host);
     return c;
+}
+
+static struct msim_costs *costs(const struct made_job *j,
+                                const struct msim_platform *from,
+                                const struct msim_platform *to)
+{
+    return costs_of(j, from, to, NULL);
 }
 
 /* Same GPU on both sides: measured, to the picosecond, without doubt. */
@@ -257,14 +279,14 @@ static double ratio(const struct made_job *j, const struct msim_costs *c,
     return (double)c->mid[t] / (double)j->graph->traced[t];
 }
 
-static double model_us(const struct msim_platform *p)
+static double model_us(const struct msim_platform *p, int64_t m)
 {
     const struct msim_work w = {
         .family = MSIM_FAMILY_GEMM,
         .dtype = MSIM_DT_F16,
         .variant = "",
         .kernels = 2,
-        .u.gemm = {.m = 4096, .n = 2048, .k = 1024, .batch = 1}};
+        .u.gemm = {.m = m, .n = 2048, .k = 1024, .batch = 1}};
     struct msim_estimate e = {0};
 
     CHECK_INT(msim_model_predict(p, &w, true, &e, NULL), MSIM_OK);
@@ -286,7 +308,8 @@ static void test_scaled__other_gpu(void)
     c = costs(&j, from, to);
     REQUIRE(c != NULL);
     CHECK_REL(ratio(&j, c, "gemm_a"), ratio(&j, c, "gemm_b"), 1e-6);
-    CHECK_REL(ratio(&j, c, "gemm_a"), model_us(to) / model_us(from), 0.02);
+    CHECK_REL(ratio(&j, c, "gemm_a"), model_us(to, 4096) / model_us(from, 4096),
+              0.02);
     /* 2.5 floors of 2.0 us against 1.3 us; 2039 against 3350 GB/s. */
     CHECK_REL(ratio(&j, c, "elementwise"),
               (5 * 1.3 / 2 + 40 * 2039.0 / 3350) / 45, 1e-6);
@@ -305,6 +328,45 @@ static void test_scaled__other_gpu(void)
     msim_costs_free(c);
     msim_platform_free(from);
     msim_platform_free(to);
+    made_unload(&j);
+}
+
+/* An operator of other sizes takes the model's time at these, times what is
+ * left of the traced one's error: an eighth of its logarithm where the model
+ * says an eighth. Its two kernels show the error together, and keep their
+ * parts. */
+static void test_scaled__other_sizes_of_several_kernels(void)
+{
+    const struct msim_reshape eighth = {.axes = {{.from = 4096, .to = 512}},
+                                        .n_axes = 1};
+    struct made m = made_mixture();
+    struct msim_platform *p = load("a100");
+    struct msim_trace **views;
+    struct made_job j;
+    struct msim_costs *c;
+    double before, after, left, want;
+
+    REQUIRE(made_load(&j, &m, 1));
+    (void)made_run(&j, (struct made_what){0});
+    REQUIRE(msim_reshaped_ranks(&views, j.job->ranks, 1, &eighth, NULL) ==
+            MSIM_OK);
+    c = costs_of(&j, p, p, views);
+    REQUIRE(c != NULL);
+    before = model_us(p, 4096);
+    after = model_us(p, 512);
+    left = exp2(-fabs(log2(after / before)));
+    want = after * pow((101 + 53) / before, left);
+    CHECK(left <
+          0.25); /* a sum of kernels that each were the whole is not it */
+    CHECK_REL(((double)c->mid[made_task(&j, "gemm_a")] +
+               (double)c->mid[made_task(&j, "gemm_b")]) /
+                  1e6,
+              want, 1e-6);
+    CHECK_REL(ratio(&j, c, "gemm_a"), ratio(&j, c, "gemm_b"), 1e-6);
+    CHECK_REL(ratio(&j, c, "elementwise"), 1, 1e-12);
+    msim_costs_free(c);
+    msim_reshaped_free_ranks(views, 1);
+    msim_platform_free(p);
     made_unload(&j);
 }
 
@@ -382,6 +444,7 @@ int main(void)
     RUN(test_scaled__model_ratio);
     RUN(test_scaled__same_gpu_is_measured);
     RUN(test_scaled__other_gpu);
+    RUN(test_scaled__other_sizes_of_several_kernels);
     RUN(test_scaled__shares_between_jobs);
     return check_summary();
 }
