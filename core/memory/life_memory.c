@@ -6,6 +6,7 @@
 
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
+#include "core/lives/weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct picture {
     struct msim_memory_picture *out;
     struct msim_lives lives;
     struct use *uses; /* by life */
+    uint8_t *weight;  /* likewise: operators take it as one */
     uint32_t *step;   /* by operator: the step around it, plus one; 0: none */
     uint32_t n_steps; /* of optimizers */
     uint32_t *zero;   /* places where gradients are set to zero */
@@ -145,6 +147,24 @@ static enum msim_status note_gradient(struct picture *p, uint32_t op)
     return MSIM_OK;
 }
 
+/* The second matrix of a product, where it was there before and nothing is
+ * differentiated, is a weight, whichever layer multiplies. */
+static void note_product(struct picture *p, uint32_t op)
+{
+    const struct msim_trace *t = p->t;
+    struct msim_lives_each e = msim_lives_inputs(&p->lives, t, op);
+    uint32_t place = is(t, op, "aten::mm") ? 1 : 2;
+    const struct msim_arg *a;
+
+    if (place == 2 && !is(t, op, "aten::addmm") &&
+        !is(t, op, "aten::_addmm_activation"))
+        return;
+    a = msim_args_get(t, t->ops[op].args, place);
+    while (a && msim_lives_next(&e))
+        if (e.arg == a && e.life != MSIM_NONE)
+            p->weight[e.life] = 1;
+}
+
 static enum msim_status note_all(struct picture *p)
 {
     const struct msim_trace *t = p->t;
@@ -156,6 +176,7 @@ static enum msim_status note_all(struct picture *p)
         note_block(p, i, op->outs, op->out_ids);
         if (is(t, i, "torch::autograd::AccumulateGrad") && op->ids != MSIM_NONE)
             MSIM_TRY(note_gradient(p, i));
+        note_product(p, i);
     }
     for (uint32_t i = 0; i < p->lives.n; i++)
         if (p->lives.rows[i].born != MSIM_NONE)
@@ -192,6 +213,13 @@ static enum msim_status find_parameters(struct picture *p)
     return MSIM_OK;
 }
 
+/* Are there no gradients, which would tell parameters, nor a step that names
+ * them? */
+static bool is_forward(const struct picture *p)
+{
+    return !p->sizes.count && !p->n_steps;
+}
+
 static enum msim_held held_from_before(const struct picture *p, uint32_t life)
 {
     const struct use *u = &p->uses[life];
@@ -200,7 +228,7 @@ static enum msim_held held_from_before(const struct picture *p, uint32_t life)
         return MSIM_HELD_GRADIENT;
     if (u->step && !u->outside)
         return MSIM_HELD_STATE;
-    if (u->parameter)
+    if (u->parameter || (is_forward(p) && p->weight[life] && !u->sent))
         return MSIM_HELD_PARAMETER;
     return u->sent ? MSIM_HELD_COMMUNICATION : MSIM_HELD_INPUT;
 }
@@ -304,6 +332,7 @@ static enum msim_status draw(struct picture *p)
     p->step = calloc((size_t)p->t->n_ops + 1, sizeof(*p->step));
     if (!p->uses || !p->step)
         return MSIM_ENOMEM;
+    MSIM_TRY(msim_weights_by_life(&p->weight, &p->lives, p->t));
     MSIM_TRY(find_marks(p));
     MSIM_TRY(note_all(p));
     MSIM_TRY(find_parameters(p));
@@ -332,6 +361,7 @@ enum msim_status msim_memory_picture_find(struct msim_memory_picture *out,
     msim_lives_release(&p.lives);
     msim_idmap_release(&p.sizes);
     msim_idmap_release(&p.found);
+    free(p.weight);
     free(p.uses);
     free(p.step);
     free(p.zero);

@@ -2,19 +2,20 @@
  * core/memory/life_memory.h - how much memory the tensors of an execution trace
  * hold, from their lives.
  *
- *     there before the trace     held to its end
- *     optimizer state            from its first step on
- *     a gradient                 until gradients are next set to zero (the
- *                                optimizer's own mark), without one to the end
- *     all else                   until the last operator that names it has
- *                                returned
+ *     there before the trace     held to its end; data from its first use to
+ * the last: custom functions do not say what they return, which seems to have
+ * been there, too optimizer state            from its first step on a gradient
+ * until gradients are next set to zero (the optimizer's own mark), without one
+ * to the end all else                   until the last operator that names it
+ * has returned
  *
  * Python may hold a tensor for longer than that: no operator says so.
  *
  * A gradient is what AccumulateGrad keeps: the tensor that it is given, or the
  * one that it adds or copies it to. What only an optimizer's step names is
  * state. Of what was there and is read elsewhere, too, parameters are the first
- * of each size, as many as a step has gradients of it.
+ * of each size, as many as a step has gradients of it; of a step without any,
+ * what operators take as weights (core/lives/weights.h).
  */
 #ifndef MSIM_CORE_MEMORY_LIFE_MEMORY_H
 #define MSIM_CORE_MEMORY_LIFE_MEMORY_H

@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_CORE_RESHAPE_AXIS_H
 #define MSIM_CORE_RESHAPE_AXIS_H
-#include "core/reshape/weights.h"
+#include "core/lives/weights.h"
 
 struct msim_axis {
     int64_t from, to; /* sizes, at least 1 */

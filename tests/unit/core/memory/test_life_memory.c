@@ -26,8 +26,9 @@ static void put_step(struct made_et *m)
     et_op(m, 111, "aten::zeros() -> Tensor", "", "7:3000");
 }
 
-static bool peak_of(struct msim_memory_peak *peak,
-                    const struct msim_memory_options *o)
+static bool peak_of_step(struct msim_memory_peak *peak,
+                         const struct msim_memory_options *o,
+                         void (*put)(struct made_et *m))
 {
     struct made_et m = {0};
     struct msim_memory_picture picture;
@@ -35,7 +36,7 @@ static bool peak_of(struct msim_memory_peak *peak,
     struct msim_job *job;
     bool ok;
 
-    put_step(&m);
+    put(&m);
     et_put(&m, "]}");
     job = load_text(m.text, true, &err);
     free(m.text);
@@ -47,6 +48,41 @@ static bool peak_of(struct msim_memory_peak *peak,
     msim_memory_picture_release(&picture);
     msim_job_free(job);
     return ok;
+}
+
+static bool peak_of(struct msim_memory_peak *peak,
+                    const struct msim_memory_options *o)
+{
+    return peak_of_step(peak, o, put_step);
+}
+
+/* Data 1 and three layers of 10 x 10 floats, each read once: by its name, by a
+ * product of a transposed matrix, by one with a bias. 20 is what a custom
+ * function returned and did not say. */
+static void put_forward(struct made_et *m)
+{
+    et_op(m, 101, "aten::linear(Tensor input, Tensor weight) -> Tensor",
+          "1:4x10 11:10x10", "2:4x10");
+    et_op(m, 102, "aten::t(Tensor self) -> Tensor", "12:10x10", "12:10x10");
+    et_op(m, 103, "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+          "2:4x10 12:10x10", "3:4x10");
+    et_op(m, 104,
+          "aten::addmm(Tensor self, Tensor mat1, Tensor mat2) -> Tensor",
+          "13:10 20:4x10 14:10x10", "5:4x10");
+    et_op(m, 105, "aten::relu(Tensor self) -> Tensor", "5:4x10", "6:4x10");
+}
+
+/* Weights of a forward pass are there all the time, data while it is used: at
+ * the first product its data and result. */
+static void test_life_memory__forward(void)
+{
+    struct msim_memory_peak peak;
+
+    REQUIRE(peak_of_step(&peak, &(struct msim_memory_options){0}, put_forward));
+    CHECK_INT(peak.by[MSIM_HELD_PARAMETER], 3 * 400 + 40);
+    CHECK_INT(peak.by[MSIM_HELD_INPUT], 160);
+    CHECK_INT(peak.by[MSIM_HELD_ACTIVATION], 160);
+    CHECK_INT(peak.allocated, 1560);
 }
 
 /* At the end: nothing has set the gradient to zero. */
@@ -92,6 +128,7 @@ static void test_life_memory__order(void)
 int main(void)
 {
     RUN(test_life_memory__kinds);
+    RUN(test_life_memory__forward);
     RUN(test_life_memory__as_on_a_gpu);
     RUN(test_life_memory__order);
     return check_summary();

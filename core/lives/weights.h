@@ -1,5 +1,5 @@
 /*
- * core/reshape/weights.h - which tensors of a trace are weights, or their
+ * core/lives/weights.h - which tensors of a trace are weights, or their
  * gradients, states and copies: they keep their sizes whatever the batch.
  *
  * Where a trace has ids of tensors, a weight is known by its memory: what an
@@ -12,9 +12,9 @@
  * Without ids the shape must do: what is shaped as a weight somewhere, or as
  * its transpose, is one everywhere.
  */
-#ifndef MSIM_CORE_RESHAPE_WEIGHTS_H
-#define MSIM_CORE_RESHAPE_WEIGHTS_H
-#include "core/trace/trace.h"
+#ifndef MSIM_CORE_LIVES_WEIGHTS_H
+#define MSIM_CORE_LIVES_WEIGHTS_H
+#include "core/lives/lives.h"
 
 struct msim_weights {
     const struct msim_trace *t;
@@ -27,6 +27,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_weights_find(struct msim_weights *out,
                                    const struct msim_trace *t);
 void msim_weights_release(struct msim_weights *w);
+
+/* By life of `t`: is it a weight? `*out` is the caller's to free. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_weights_by_life(uint8_t **out, const struct msim_lives *l,
+                                      const struct msim_trace *t);
 
 /* Is tensor `a`, with row `id` of trace->tensor_ids (NONE: none), a weight? */
 bool msim_weights_have(const struct msim_weights *w, const struct msim_arg *a,

@@ -1,19 +1,16 @@
 /*
- * core/reshape/weights.c - which tensors of a trace are weights.
+ * core/lives/weights.c - which tensors of a trace are weights.
  */
-#include "core/reshape/weights.h"
+#include "core/lives/weights.h"
 
 #include "core/base/idmap.h"
-#include "core/lives/lives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CASTS_MOST 8 /* of one weight, one after the other */
 
-/* ---- what is taken as one
- * --------------------------------------------------------------
- */
+/* ---- what is taken as one ----------------------------------------------- */
 
 /* The arguments that operators of a name take as weights: a bit each. */
 struct weights_of {
@@ -86,8 +83,7 @@ static uint32_t weights_of(const struct msim_trace *t, const struct msim_op *op,
     return weights_of_product(t, op, name);
 }
 
-/* ---- by shape -------------------------------------------------------------
- */
+/* ---- by shape ------------------------------------------------------------ */
 
 static void mark(struct msim_weights *w, const struct msim_arg *a,
                  const struct msim_arg *end)
@@ -151,13 +147,12 @@ static enum msim_status mark_transposed(struct msim_weights *w)
     return status;
 }
 
-/* ---- by life --------------------------------------------------------------
- */
+/* ---- by life ------------------------------------------------------------- */
 
 /* Tensors that are known by what they are, not by their shape alone. */
 struct marking {
     const struct msim_trace *t;
-    struct msim_lives lives;
+    const struct msim_lives *lives;
     uint8_t *is_weight; /* by life */
 };
 
@@ -171,7 +166,7 @@ static void mark_all(struct marking *m, struct msim_lives_each e)
 static void mark_argument(struct marking *m, uint32_t op, uint32_t i)
 {
     const struct msim_arg *a = msim_args_get(m->t, m->t->ops[op].args, i);
-    struct msim_lives_each e = msim_lives_inputs(&m->lives, m->t, op);
+    struct msim_lives_each e = msim_lives_inputs(m->lives, m->t, op);
 
     while (msim_lives_next(&e))
         if (e.arg == a && e.life != MSIM_NONE)
@@ -199,8 +194,8 @@ static void mark_lives(struct marking *m)
         if (i >= end && holds_weights(name))
             end = t->ops[i].end;
         if (i < end || is_optimizer(name)) {
-            mark_all(m, msim_lives_inputs(&m->lives, t, i));
-            mark_all(m, msim_lives_outputs(&m->lives, t, i));
+            mark_all(m, msim_lives_inputs(m->lives, t, i));
+            mark_all(m, msim_lives_outputs(m->lives, t, i));
             continue;
         }
         for (uint32_t k = 0; which >> k; k++)
@@ -223,8 +218,8 @@ static bool is_copy(const char *name)
 /* The lives of a copy: of what, and of the copy; each of as many elements. */
 static uint32_t ends_of(const struct marking *m, uint32_t op, uint32_t ends[4])
 {
-    struct msim_lives_each e[2] = {msim_lives_inputs(&m->lives, m->t, op),
-                                   msim_lives_outputs(&m->lives, m->t, op)};
+    struct msim_lives_each e[2] = {msim_lives_inputs(m->lives, m->t, op),
+                                   msim_lives_outputs(m->lives, m->t, op)};
     uint64_t elems = 0;
     uint32_t n = 0;
 
@@ -243,7 +238,7 @@ static uint32_t ends_of(const struct marking *m, uint32_t op, uint32_t ends[4])
 static bool comes_out(const struct marking *m, uint32_t op,
                       const uint32_t *lives, uint32_t n)
 {
-    struct msim_lives_each e = msim_lives_outputs(&m->lives, m->t, op);
+    struct msim_lives_each e = msim_lives_outputs(m->lives, m->t, op);
 
     while (msim_lives_next(&e))
         for (uint32_t k = 0; k < n; k++)
@@ -290,31 +285,40 @@ static bool spread(struct marking *m)
     return more;
 }
 
+enum msim_status msim_weights_by_life(uint8_t **out, const struct msim_lives *l,
+                                      const struct msim_trace *t)
+{
+    struct marking m = {.t = t, .lives = l};
+
+    *out = m.is_weight = calloc((size_t)l->n + 1, 1);
+    if (!m.is_weight)
+        return MSIM_ENOMEM;
+    mark_lives(&m);
+    for (int k = 0; k < CASTS_MOST && spread(&m); k++)
+        ;
+    return MSIM_OK;
+}
+
 static enum msim_status find_by_life(struct msim_weights *w)
 {
-    struct marking m = {.t = w->t};
-    enum msim_status status = msim_lives_find(&m.lives, w->t);
+    struct msim_lives lives;
+    uint8_t *is_weight = NULL;
+    enum msim_status status = msim_lives_find(&lives, w->t);
 
+    if (status == MSIM_OK)
+        status = msim_weights_by_life(&is_weight, &lives, w->t);
     if (status == MSIM_OK) {
-        m.is_weight = calloc((size_t)m.lives.n + 1, 1);
         w->of_id = calloc((size_t)w->t->n_tensor_ids + 1, 1);
-        status = m.is_weight && w->of_id ? MSIM_OK : MSIM_ENOMEM;
+        status = w->of_id ? MSIM_OK : MSIM_ENOMEM;
     }
-    if (status == MSIM_OK) {
-        mark_lives(&m);
-        for (int k = 0; k < CASTS_MOST && spread(&m); k++)
-            ;
-        for (uint32_t i = 0; i < w->t->n_tensor_ids; i++)
-            w->of_id[i] =
-                m.lives.of[i] != MSIM_NONE && m.is_weight[m.lives.of[i]];
-    }
-    msim_lives_release(&m.lives);
-    free(m.is_weight);
+    for (uint32_t i = 0; status == MSIM_OK && i < w->t->n_tensor_ids; i++)
+        w->of_id[i] = lives.of[i] != MSIM_NONE && is_weight[lives.of[i]];
+    msim_lives_release(&lives);
+    free(is_weight);
     return status;
 }
 
-/* ---- all of it ------------------------------------------------------------
- */
+/* ---- all of it ----------------------------------------------------------- */
 
 enum msim_status msim_weights_find(struct msim_weights *out,
                                    const struct msim_trace *t)
