@@ -142,7 +142,7 @@ static bool is_between_nodes(const struct msim_fit *c,
 
     snprintf(link, sizeof(link), "%.*s", (int)strcspn(c->key, "/"), c->key);
     msim_collective_key(key, sizeof(key), link, "", w);
-    return c->law == &MSIM_LAW_COLLECTIVE && strcmp(c->key, key) == 0;
+    return strcmp(c->key, key) == 0;
 }
 
 /*
@@ -153,14 +153,15 @@ static bool is_between_nodes(const struct msim_fit *c,
 static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
 {
     const struct msim_platform *of = pick->platform;
+    const struct msim_fit *c;
 
     if (!of || w->u.coll.nodes < 2 || w->u.coll.interconnect ||
         w->u.coll.as_fitted || msim_curves_measured(&pick->fit->curves, w))
         return;
-    for (uint32_t i = 0; i < of->n_fits; i++) {
-        const struct msim_fit *c = &of->fits[i];
-
-        if (is_between_nodes(c, w) && msim_curves_measured(&c->curves, w) &&
+    for (uint32_t i = of->over_nodes; i; i = c->over_nodes) {
+        c = &of->fits[i - 1];
+        /* few fits have curves of the group: texts are looked at last */
+        if (msim_curves_measured(&c->curves, w) && is_between_nodes(c, w) &&
             strcmp(c->framework, pick->fit->framework) == 0) {
             pick->fit = c;
             return;

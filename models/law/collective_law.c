@@ -5,6 +5,7 @@
 #include "models/law/collective_law.h"
 
 #include "core/base/join_text.h"
+#include "core/base/same_text.h"
 #include "models/law/transfer.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 
 static const char *const FEATURES[] = {"log_bytes", "log_ranks", "log_nodes"};
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
+
+#define NODES "/nodes" /* at the end of a key */
 
 static double collective_time(const struct msim_data_sheet *s,
                               const struct msim_work *w, const double *p)
@@ -45,9 +48,16 @@ void msim_collective_key(char *text, size_t size, const char *interconnect,
 
     MSIM_JOIN_TEXT(text, size, interconnect, *algorithm ? "/" : "", algorithm,
                    between_two ? "/send" : "",
-                   w->u.coll.nodes > 1 ? "/nodes"
+                   w->u.coll.nodes > 1 ? NODES
                    : leaves_pair       ? "/beyond-pair"
                                        : "");
+}
+
+bool msim_collective_key_is_over_nodes(const char *key)
+{
+    const char *end = strrchr(key, '/');
+
+    return end && msim_same_text(end, NODES);
 }
 
 static void collective_key(const struct msim_work *w, char *text, size_t size)

@@ -12,4 +12,7 @@
 void msim_collective_key(char *text, size_t size, const char *interconnect,
                          const char *algorithm, const struct msim_work *w);
 
+/* Whether a key is of groups on several nodes. */
+bool msim_collective_key_is_over_nodes(const char *key);
+
 #endif

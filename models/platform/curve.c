@@ -242,17 +242,19 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     return true;
 }
 
-static bool is_measured(const struct msim_curve *c, const struct msim_work *w)
-{
-    return c->measured && c->collective == w->u.coll.collective;
-}
-
 bool msim_curves_measured(const struct msim_curves *c,
                           const struct msim_work *w)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->list[i].ranks == w->u.coll.ranks &&
-            c->list[i].nodes == w->u.coll.nodes && is_measured(&c->list[i], w))
+    uint32_t ranks = w->u.coll.ranks, nodes = w->u.coll.nodes;
+    bool several = nodes > 1;
+    const struct msim_curve *at =
+        curve_at(c, c->first[w->u.coll.collective][several]);
+    double inside = at && several ? log_inside(ranks, nodes) : 0;
+
+    while (at && distance(at, inside) > SAME_DISTANCE)
+        at = curve_at(c, at->other);
+    for (; at; at = curve_at(c, at->next))
+        if (at->ranks == ranks && at->nodes == nodes && at->measured)
             return true;
     return false;
 }
@@ -276,17 +278,18 @@ static bool is_wider(const struct msim_curve *c, const struct msim_work *w)
 bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,
                        uint32_t *i, struct msim_work *out)
 {
-    while (*i < c->n) {
-        const struct msim_curve *at = &c->list[(*i)++];
+    const struct msim_curve *at;
 
-        if (!is_measured(at, w) || !is_wider(at, w))
-            continue;
-        *out = *w;
-        out->u.coll.ranks = at->ranks;
-        out->u.coll.nodes = at->nodes;
-        return true;
-    }
-    return false;
+    do {
+        *i = *i ? c->list[*i - 1].later : c->earliest[w->u.coll.collective];
+        at = curve_at(c, *i);
+    } while (at && !(at->measured && is_wider(at, w)));
+    if (!at)
+        return false;
+    *out = *w;
+    out->u.coll.ranks = at->ranks;
+    out->u.coll.nodes = at->nodes;
+    return true;
 }
 
 static void explain_one(const struct msim_curve *c, const struct msim_work *w,
@@ -397,6 +400,7 @@ static enum msim_status read_curve(struct msim_curve *c, const cJSON *json)
 static void link_kinds(struct msim_curves *c)
 {
     memset(c->first, 0, sizeof(c->first));
+    memset(c->earliest, 0, sizeof(c->earliest));
     for (uint32_t i = c->n; i-- > 0;) {
         struct msim_curve *at = &c->list[i];
         uint32_t *place = &c->first[at->collective][at->nodes > 1];
@@ -408,6 +412,9 @@ static void link_kinds(struct msim_curves *c)
         at->next = *place;
         at->other = *place ? c->list[*place - 1].other : 0;
         *place = i + 1;
+        at->later = c->earliest[at->collective];
+        if (at->nodes > 1)
+            c->earliest[at->collective] = i + 1;
     }
 }
 

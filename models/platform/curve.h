@@ -37,6 +37,8 @@ struct msim_curve {
     uint32_t next;     /* 1 + the next curve of its kind with as many ranks a
                           node; 0: there is none */
     uint32_t other;    /* of the first of these: of those with as many others */
+    uint32_t later;    /* on several nodes: 1 + the next of its collective in
+                          the order of the list */
     struct msim_curve_law *_Atomic law; /* by the first question; NULL: none */
 };
 
@@ -66,6 +68,7 @@ struct msim_curves {
     /* 1 + the first curve of a kind: of a collective, on one node and on
      * several; 0: there is none. Of curves that were read. */
     uint32_t first[MSIM_COLL_WAIT][2];
+    uint32_t earliest[MSIM_COLL_WAIT]; /* the same of msim_curve.later */
     struct msim_curve_variant *variants;
     struct msim_curve_log *logs;
     uint32_t n, n_variants, n_logs;
@@ -96,8 +99,8 @@ bool msim_curves_measured(const struct msim_curves *c,
 /*
  * Work `w` in a group that is spread wider, and was measured with its bytes
  * between the points: over more nodes, of no fewer ranks in all and no more on
- * a node; of messages, of more ranks or nodes. The next such curve from `*i`
- * on, which starts at 0; false behind the last.
+ * a node; of messages, of more ranks or nodes. The next such curve behind
+ * `*i`, which starts at 0; false behind the last.
  */
 bool msim_curves_wider(const struct msim_curves *c, const struct msim_work *w,
                        uint32_t *i, struct msim_work *out);

@@ -35,9 +35,11 @@ struct msim_fit {
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_fit_bin bins[MSIM_FIT_BINS];
     uint32_t n_bins, rows;
-    uint32_t models; /* in the rows, where these are one or two; else 0, and
-                        the held-out rows were whole models */
-    char table[48];  /* the column `gpu` of the rows */
+    uint32_t models;     /* in the rows, where these are one or two; else 0, and
+                            the held-out rows were whole models */
+    char table[48];      /* the column `gpu` of the rows */
+    uint32_t over_nodes; /* 1 + the next fit of the platform's collectives over
+                            nodes, whatever links join them; 0: none */
     double error, heldout; /* mean |predicted / measured - 1| */
 };
 

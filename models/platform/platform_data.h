@@ -58,6 +58,7 @@ struct msim_platform {
     struct msim_platform *named_links; /* that platform; owned */
     struct msim_fit *fits;
     uint32_t n_fits;
+    uint32_t over_nodes; /* 1 + the first of msim_fit.over_nodes */
     char *text; /* of the file, where trees are read later; else NULL */
     /* The platforms that stand in where it has no fit, a list in order of
      * preference; owned. */

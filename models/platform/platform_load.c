@@ -10,6 +10,7 @@
 #include "core/base/arena.h"
 #include "core/json/fields.h"
 #include "core/work/stack.h"
+#include "models/law/collective_law.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -21,6 +22,20 @@
 #include <unistd.h>
 
 #define STAND_INS_MAX 16
+
+/* In the order of the file. */
+static void link_over_nodes(struct msim_platform *p)
+{
+    for (uint32_t i = p->n_fits; i-- > 0;) {
+        struct msim_fit *c = &p->fits[i];
+
+        if (c->law != &MSIM_LAW_COLLECTIVE ||
+            !msim_collective_key_is_over_nodes(c->key))
+            continue;
+        c->over_nodes = p->over_nodes;
+        p->over_nodes = i + 1;
+    }
+}
 
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
                                   enum msim_fit_trees trees,
@@ -37,6 +52,7 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
         MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, trees, p->path, err));
         p->n_fits++;
     }
+    link_over_nodes(p);
     return MSIM_OK;
 }
 
