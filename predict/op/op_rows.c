@@ -194,7 +194,7 @@ static void write_csv(const struct pool *c, char *const *fields, bool plain,
     put_number(e->us, out);
     put_number(e->low_us, out);
     put_number(e->high_us, out);
-    msim_csv_write_to(put_bytes, out, msim_family_text(e->family));
+    put_text(out, msim_family_text(e->family));
     if (e->source == MSIM_SOURCE_NOT_RUN)
         put_text(out, " (ranks not run)");
     if (e->source == MSIM_SOURCE_NEAREST)
