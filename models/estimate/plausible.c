@@ -73,17 +73,34 @@ static double waits_us(const struct msim_platform *p, const struct msim_work *w)
     return vector ? fmax(msim_sm_pace_us(&p->sheet, w), 0) : 0;
 }
 
+/* By all multiprocessors. */
+static double work_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    double bytes = fmax(w->bytes_read + w->bytes_written, 0);
+
+    return bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w);
+}
+
 /* On the multiprocessors that its blocks fill; a block takes a load at least.
  */
 static double explained_us(const struct msim_platform *p,
                            const struct msim_work *w)
 {
     double waves = fmax(blocks(w), 1) / p->sheet.sms;
-    double bytes = fmax(w->bytes_read + w->bytes_written, 0);
 
     return kernels_us(p, w) + msim_conv_way_us(p, w, w) + waits_us(p, w) +
-           waves * MSIM_FACT(NULL, LOAD_US) +
-           (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
+           waves * MSIM_FACT(NULL, LOAD_US) + work_us(p, w) / fmin(waves, 1);
+}
+
+/* Whether `us` is beyond `times` what explains it, `*most`. Mostly a part of
+ * that says that it is not. */
+static bool is_beyond(const struct msim_platform *p, const struct msim_work *w,
+                      double times, double us, double *most)
+{
+    if (us <= times * (kernels_us(p, w) + work_us(p, w)))
+        return false;
+    *most = times * explained_us(p, w);
+    return us > *most;
 }
 
 /* Of so many bytes, those that device memory moves: a cache may still hold, or
@@ -181,7 +198,6 @@ void msim_plausible_bound(const struct msim_platform *p,
         return;
     w = msim_work_counted(asked);
     least = floor_us(p, &w);
-    most = times * explained_us(p, &w);
     if (exceeds_memory(p, &w)) {
         e->marks |= MSIM_GUARD_BIT(MEMORY);
         if (!asked->asked && !asked->possible) {
@@ -193,7 +209,7 @@ void msim_plausible_bound(const struct msim_platform *p,
         e->us = e->low_us = least;
         e->high_us = fmax(e->high_us, 8 * least);
         set_bound(MSIM_BOUNDED_BELOW, e);
-    } else if (e->us > most) {
+    } else if (is_beyond(p, &w, times, e->us, &most)) {
         e->high_us = e->us;
         e->us = most;
         e->low_us = most / times;
