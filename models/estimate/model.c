@@ -25,9 +25,10 @@ extern const struct msim_model MSIM_MODEL_DISPATCH;
 extern const struct msim_model MSIM_MODEL_BOUND;
 
 static const struct msim_model *const MODELS[] = {
-    &MSIM_MODEL_GEMM,     &MSIM_MODEL_ATTENTION, &MSIM_MODEL_CONV,
-    &MSIM_MODEL_VECTOR,   &MSIM_MODEL_MOE,       &MSIM_MODEL_COLLECTIVE,
-    &MSIM_MODEL_DISPATCH, &MSIM_MODEL_BOUND,
+    &MSIM_MODEL_GEMM,   &MSIM_MODEL_ATTENTION,  &MSIM_MODEL_CONV,
+    &MSIM_MODEL_MOE,    &MSIM_MODEL_COLLECTIVE, &MSIM_MODEL_DISPATCH,
+    &MSIM_MODEL_VECTOR, /* which has to look at fits for it */
+    &MSIM_MODEL_BOUND,
 };
 
 static const struct msim_model *find(const struct msim_platform *p,

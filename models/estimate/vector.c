@@ -111,13 +111,19 @@ struct kin {
     bool pass;                /* passes_by() */
 };
 
+/* A norm of what does not lie side by side. */
+static bool is_over_others(const char *variant)
+{
+    return (*variant == 'b' && strncmp(variant, "batch_norm", 10) == 0) ||
+           (*variant == 'g' && strncmp(variant, "group_norm", 10) == 0);
+}
+
 static struct kin kin_of(const struct msim_platform *p,
                          const struct msim_work *w)
 {
     struct kin k = {.pass = passes_by(p, w)};
 
-    if (k.pass || strncmp(msim_work_variant(w), "batch_norm", 10) == 0 ||
-        strncmp(msim_work_variant(w), "group_norm", 10) == 0)
+    if (k.pass || is_over_others(msim_work_variant(w)))
         k.s = &PASSES;
     for (size_t i = 0; !k.s && i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
