@@ -100,20 +100,18 @@ static uint32_t rank_of(const struct msim_fit *c, const struct msim_work *w)
  * by Marlin's.
  */
 static const char *most_used(const struct msim_platform *p, const char *type,
-                             const struct msim_work *w)
+                             const struct msim_work *w, const double *x)
 {
     const struct msim_fit *best[PREFERRED + 1] = {NULL};
-    double x[MSIM_MOE_NAMES];
     size_t n = strlen(type);
     uint32_t first = 0;
 
-    model_of(w, x);
     for (uint32_t i = 0; i < p->n_fits; i++) {
         const struct msim_fit *c = &p->fits[i];
         uint32_t rank;
 
-        if (c->law != &MSIM_LAW_MOE || strncmp(c->key, type, n) != 0 ||
-            c->key[n] != '/')
+        if (c->law != &MSIM_LAW_MOE || *c->key != *type ||
+            strncmp(c->key, type, n) != 0 || c->key[n] != '/')
             continue;
         rank = rank_of(c, w);
         if (!best[rank] || is_better(c, best[rank], x))
@@ -130,9 +128,11 @@ static const char *usual_kernels(const struct msim_platform *p,
                                  const struct msim_work *w)
 {
     const char *found = NULL;
+    double x[MSIM_MOE_NAMES];
 
+    model_of(w, x);
     for (; p && !found; p = p->next)
-        found = most_used(p, msim_moe_type(w), w);
+        found = most_used(p, msim_moe_type(w), w, x);
     return found;
 }
 
