@@ -243,6 +243,7 @@ static const struct narrow_stack NARROW_STACKS[] = {
     {"sglang", NULL, false},
     {"sglang", "fp8_block", false},
     {"vllm", NULL, true}};
+#define N_NARROW_STACKS (sizeof(NARROW_STACKS) / sizeof(*NARROW_STACKS))
 
 static bool is_narrow(const struct msim_platform *p, const struct msim_work *w)
 {
@@ -306,21 +307,21 @@ static bool by_narrow_stacks(const struct msim_platform *p,
                              struct msim_estimate *out,
                              const struct narrow_stack **by)
 {
-    size_t n = sizeof(NARROW_STACKS) / sizeof(NARROW_STACKS[0]);
+    struct msim_pick picks[N_NARROW_STACKS];
     double variance = INFINITY;
-    struct msim_pick pick;
-    bool found = false;
+    bool found = false, has_rows[N_NARROW_STACKS];
 
-    for (size_t i = 0; i < n; i++)
-        if (pick_stack(p, w, &NARROW_STACKS[i], &pick))
-            variance = fmin(variance, pick.variance);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < N_NARROW_STACKS; i++) {
+        has_rows[i] = pick_stack(p, w, &NARROW_STACKS[i], &picks[i]);
+        if (has_rows[i])
+            variance = fmin(variance, picks[i].variance);
+    }
+    for (size_t i = 0; i < N_NARROW_STACKS; i++) {
         struct msim_estimate e = {0};
 
-        if (!pick_stack(p, w, &NARROW_STACKS[i], &pick) ||
-            pick.variance > variance)
+        if (!has_rows[i] || picks[i].variance > variance)
             continue;
-        by_pick(p, w, &pick, &e);
+        by_pick(p, w, &picks[i], &e);
         if (NARROW_STACKS[i].casts)
             take_off(cast_us(p, w), &e);
         if (found && e.us >= out->us)
