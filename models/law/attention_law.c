@@ -101,6 +101,20 @@ static void describe_groups(const struct msim_data_sheet *s,
     x[8] = log(ceil(blocks / splits) * ceil(full));
 }
 
+static void attention_sizes(const struct msim_data_sheet *s,
+                            const struct msim_work *w, double *x)
+{
+    (void)s;
+    x[0] = log((double)w->u.attention.batch);
+    x[1] = log((double)w->u.attention.heads);
+    x[2] = log((double)w->u.attention.kv_heads);
+    x[3] = log((double)w->u.attention.q_len);
+    x[4] = log((double)w->u.attention.kv_len);
+    x[5] = log(w->flops);
+    x[6] = log(w->bytes_read + w->bytes_written);
+    x[7] = log((double)w->u.attention.head_dim);
+}
+
 static void attention_describe(const struct msim_data_sheet *s,
                                const struct msim_work *w, double *x)
 {
@@ -113,14 +127,7 @@ static void attention_describe(const struct msim_data_sheet *s,
     double window = (double)w->u.attention.window;
     size_t f = 14;
 
-    x[0] = log(batch);
-    x[1] = log(heads);
-    x[2] = log(kv_heads);
-    x[3] = log(q);
-    x[4] = log(kv);
-    x[5] = log(w->flops);
-    x[6] = log(w->bytes_read + w->bytes_written);
-    x[7] = log((double)w->u.attention.head_dim);
+    attention_sizes(s, w, x);
     x[8] = log(heads / kv_heads);
     x[9] = log(msim_attention_pairs(w) / q);
     x[10] = window > 0 ? log(window) : 20;
@@ -185,5 +192,6 @@ const struct msim_law MSIM_LAW_ATTENTION = {
     .carry = attention_carry,
     .time_us = attention_time,
     .describe = attention_describe,
+    .sizes = attention_sizes,
     .key = attention_key,
 };

@@ -369,6 +369,18 @@ static double tile_waste(const struct msim_conv_shape *s, double tile)
     return ceil(s->p / tile) * tile * ceil(s->q / tile) * tile / (s->p * s->q);
 }
 
+static void conv_sizes(const struct msim_data_sheet *sheet,
+                       const struct msim_work *w, double *x)
+{
+    (void)sheet;
+    x[0] = log((double)w->u.conv.n);
+    x[1] = log((double)w->u.conv.c);
+    x[2] = log((double)w->u.conv.h * (double)w->u.conv.w);
+    x[3] = log((double)w->u.conv.k);
+    x[4] = log(w->flops);
+    x[5] = log(w->bytes_read + w->bytes_written);
+}
+
 static void conv_describe(const struct msim_data_sheet *sheet,
                           const struct msim_work *w, double *x)
 {
@@ -377,12 +389,7 @@ static void conv_describe(const struct msim_data_sheet *sheet,
     size_t f = 10;
 
     msim_conv_shape_of(w, &s);
-    x[0] = log((double)w->u.conv.n);
-    x[1] = log((double)w->u.conv.c);
-    x[2] = log((double)w->u.conv.h * (double)w->u.conv.w);
-    x[3] = log((double)w->u.conv.k);
-    x[4] = log(w->flops);
-    x[5] = log(w->bytes_read + w->bytes_written);
+    conv_sizes(sheet, w, x);
     x[6] = log(s.n * s.p * s.q);
     x[7] = log(s.c * s.r * s.s);
     x[8] = log(s.r * s.s);
@@ -431,5 +438,6 @@ const struct msim_law MSIM_LAW_CONV = {
     .stack_log_sd = 0.2,
     .time_us = conv_time,
     .describe = conv_describe,
+    .sizes = conv_sizes,
     .key = conv_key,
 };

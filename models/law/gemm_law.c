@@ -111,6 +111,18 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
+static void gemm_sizes(const struct msim_data_sheet *s,
+                       const struct msim_work *w, double *x)
+{
+    (void)s;
+    x[0] = log((double)w->u.gemm.m);
+    x[1] = log((double)w->u.gemm.n);
+    x[2] = log((double)w->u.gemm.k);
+    x[3] = log((double)w->u.gemm.batch);
+    x[4] = log(w->flops);
+    x[5] = log(w->bytes_read + w->bytes_written);
+}
+
 static void gemm_describe(const struct msim_data_sheet *s,
                           const struct msim_work *w, double *x)
 {
@@ -122,12 +134,7 @@ static void gemm_describe(const struct msim_data_sheet *s,
     double batch = (double)w->u.gemm.batch;
     size_t f = 9;
 
-    x[0] = log(m);
-    x[1] = log(n);
-    x[2] = log(k);
-    x[3] = log(batch);
-    x[4] = log(w->flops);
-    x[5] = log(w->bytes_read + w->bytes_written);
+    gemm_sizes(s, w, x);
     x[6] = log(m * n * batch);
     x[7] = log(n * k);
     x[8] = log(m * k);
@@ -197,5 +204,6 @@ const struct msim_law MSIM_LAW_GEMM = {
     .key_log_sd = gemm_key_log_sd,
     .time_us = gemm_time,
     .describe = gemm_describe,
+    .sizes = gemm_sizes,
     .key = gemm_key,
 };

@@ -67,5 +67,8 @@ double msim_norm2(double a, double b, double p)
     double most = a > b ? a : b;
     double least = a > b ? b : a;
 
-    return most > 0 ? most * pow(1 + pow(least / most, p), 1 / p) : 0;
+    if (!(most > 0))
+        return 0;
+    /* of many works one of both is nothing */
+    return least == 0 ? most : most * pow(1 + pow(least / most, p), 1 / p);
 }

@@ -63,6 +63,10 @@ struct msim_law {
     /* Fill the `n_features` features `x`. */
     void (*describe)(const struct msim_data_sheet *s, const struct msim_work *w,
                      double *x);
+    /* Fill the first `n_sizes` of these alone, which most works need where
+     * nothing corrects the law; NULL: there are few others. */
+    void (*sizes)(const struct msim_data_sheet *s, const struct msim_work *w,
+                  double *x);
     /* The key of the work's fit among those of one law and framework, at most
      * `size` bytes. */
     void (*key)(const struct msim_work *w, char *text, size_t size);

@@ -115,6 +115,24 @@ static double waves(const struct msim_data_sheet *s, double tiles,
     return tiles * ceil(columns / 128) / s->sms;
 }
 
+static void moe_sizes(const struct msim_data_sheet *s,
+                      const struct msim_work *w, double *x)
+{
+    const struct msim_moe_load *load = &w->u.moe.load;
+    const struct msim_moe_routing *r = &w->u.moe.routing;
+
+    (void)s;
+    x[0] = log((double)w->u.moe.hidden);
+    x[1] = log((double)r->experts);
+    x[2] = log((double)r->topk);
+    x[3] = log((double)r->tokens);
+    x[4] = log(inter_of(w));
+    x[5] = log(load->local);
+    x[6] = log(load->pairs);
+    x[7] = log(w->flops);
+    x[8] = log(w->bytes_read + w->bytes_written);
+}
+
 static void moe_describe(const struct msim_data_sheet *s,
                          const struct msim_work *w, double *x)
 {
@@ -122,17 +140,9 @@ static void moe_describe(const struct msim_data_sheet *s,
     const struct msim_moe_routing *r = &w->u.moe.routing;
     double into = 2 * inter_of(w);
     double full = waves(s, load->tiles[2], into);
-    size_t f = 3;
+    size_t f = 9;
 
-    x[0] = log((double)w->u.moe.hidden);
-    x[1] = log((double)r->experts);
-    x[2] = log((double)r->topk);
-    x[f++] = log((double)r->tokens);
-    x[f++] = log(inter_of(w));
-    x[f++] = log(load->local);
-    x[f++] = log(load->pairs);
-    x[f++] = log(w->flops);
-    x[f++] = log(w->bytes_read + w->bytes_written);
+    moe_sizes(s, w, x);
     x[f++] = log(load->active);
     x[f++] = log(load->most);
     x[f++] = log(load->pairs / load->active);
@@ -194,5 +204,6 @@ const struct msim_law MSIM_LAW_MOE = {
     .stack_log_sd = 0.45, /* mean differences of 31 % */
     .time_us = moe_time,
     .describe = moe_describe,
+    .sizes = moe_sizes,
     .key = moe_key,
 };

@@ -202,14 +202,21 @@ static double vector_time(const struct msim_data_sheet *s,
                               rows_time(s, w, p), p[NORM]);
 }
 
+static void vector_sizes(const struct msim_data_sheet *s,
+                         const struct msim_work *w, double *x)
+{
+    (void)s;
+    x[0] = log(msim_vector_bytes(w));
+    x[1] = log(w->u.vector.elems > 0 ? (double)w->u.vector.elems : 1);
+}
+
 static void vector_describe(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)
 {
     int64_t cols = cols_of(w);
     double blocks = msim_vector_bytes(w) / 8192 / s->sms;
 
-    x[0] = log(msim_vector_bytes(w));
-    x[1] = log(w->u.vector.elems > 0 ? (double)w->u.vector.elems : 1);
+    vector_sizes(s, w, x);
     x[2] = log(rows_of(w));
     x[3] = log((double)cols);
     x[4] = log(msim_vector_bytes(w) / s->l2_bytes);
@@ -258,5 +265,6 @@ const struct msim_law MSIM_LAW_VECTOR = {
     .key_log_sd = vector_key_log_sd,
     .time_us = vector_time,
     .describe = vector_describe,
+    .sizes = vector_sizes,
     .key = vector_key,
 };

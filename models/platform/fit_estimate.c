@@ -133,6 +133,20 @@ static void by_kriging(const struct msim_platform *p,
     out->high *= a.sd_ratio;
 }
 
+/* The features that a fit is asked by: sizes alone where nothing learned
+ * corrects the law. */
+static void describe(const struct msim_pick *pick,
+                     const struct msim_data_sheet *s, const struct msim_work *w,
+                     double *x)
+{
+    const struct msim_law *law = pick->fit->law;
+
+    if (pick->trees || !law->sizes)
+        law->describe(s, w, x);
+    else
+        law->sizes(s, w, x);
+}
+
 /* `outside`: how far the features are (models/platform/interval.h). */
 static void correct(const struct msim_platform *p, const struct msim_pick *pick,
                     const struct msim_work *w, const double *x, double outside,
@@ -188,7 +202,7 @@ void msim_fit_estimate(const struct msim_platform *p,
     /* callers give least_us at the clock of `p` */
     t = at = law_time(c->law, usual, w, params,
                       a->least_us * msim_platform_clock_ratio(p));
-    c->law->describe(usual, w, x);
+    describe(pick, usual, w, x);
     outside = msim_interval_outside(c, x);
     correct(p, pick, w, x, outside, t.us, &by);
     out->us = corrected_us(c, pick->bare, t.us, by.log);
@@ -271,7 +285,7 @@ void msim_fit_explain(const struct msim_platform *p,
     for (uint32_t i = 0; i < c->law->n_params; i++)
         msim_print(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
                    params[i], c->law->params[i].unit);
-    c->law->describe(usual, w, x);
+    describe(pick, usual, w, x);
     law_us = c->law->time_us(usual, w, params);
     correct(p, pick, w, x, msim_interval_outside(c, x), law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);

@@ -49,6 +49,53 @@ static void test_law__by_family(void)
     }
 }
 
+/* Sizes are the first features, to the last bit, and no more of them. */
+static void test_law__sizes_are_the_first_features(void)
+{
+    static const struct msim_data_sheet SHEET = {
+        .sms = 108, .l2_bytes = 4e7, .bandwidth = 2e12};
+    struct msim_work works[] = {
+        {.family = MSIM_FAMILY_GEMM,
+         .dtype = MSIM_DT_F16,
+         .u.gemm = {.batch = 2, .m = 3, .n = 5, .k = 7}},
+        {.family = MSIM_FAMILY_ATTENTION,
+         .dtype = MSIM_DT_F16,
+         .u.attention = {.batch = 2,
+                         .heads = 12,
+                         .kv_heads = 3,
+                         .q_len = 5,
+                         .kv_len = 7,
+                         .head_dim = 64}},
+        {.family = MSIM_FAMILY_CONV,
+         .dtype = MSIM_DT_F16,
+         .u.conv = {.n = 2, .c = 3, .h = 5, .w = 7, .k = 11, .r = 1, .s = 1}},
+        {.family = MSIM_FAMILY_MOE,
+         .dtype = MSIM_DT_F16,
+         .u.moe = {.routing = {.tokens = 5, .topk = 2, .experts = 8},
+                   .hidden = 64,
+                   .inter = 96}},
+        {.family = MSIM_FAMILY_POINTWISE,
+         .dtype = MSIM_DT_F16,
+         .u.vector = {.elems = 35, .rows = 5, .cols = 7}},
+    };
+
+    for (size_t i = 0; i < sizeof(works) / sizeof(*works); i++) {
+        const struct msim_law *law = msim_law_of(works[i].family, false);
+        double all[MSIM_LAW_FEATURES], x[MSIM_LAW_FEATURES];
+
+        for (uint32_t f = 0; f < MSIM_LAW_FEATURES; f++)
+            x[f] = -1e9;
+        msim_work_count(&works[i]);
+        works[i].bytes_read += 6;
+        law->describe(&SHEET, &works[i], all);
+        law->sizes(&SHEET, &works[i], x);
+        for (uint32_t f = 0; f < law->n_sizes; f++)
+            CHECK(x[f] == all[f]);
+        for (uint32_t f = law->n_sizes; f < MSIM_LAW_FEATURES; f++)
+            CHECK(x[f] == -1e9);
+    }
+}
+
 static void test_norm2__is_a_smooth_maximum(void)
 {
     CHECK_REL(msim_norm2(3, 4, 2), 5, 1e-12);
@@ -96,6 +143,7 @@ int main(void)
     RUN(test_gap__share_is_the_slope);
     RUN(test_law__by_family);
     RUN(test_law__by_name);
+    RUN(test_law__sizes_are_the_first_features);
     RUN(test_norm2__is_a_smooth_maximum);
     return check_summary();
 }
