@@ -34,7 +34,7 @@ void msim_limits_add(struct msim_limits *sum, const struct msim_platform *p,
                      const struct msim_work *w)
 {
     const struct msim_data_sheet *s = msim_platform_usual(p);
-    const struct msim_work as = msim_emulated_work(p, w);
+    const struct msim_work as = msim_emulated_work(msim_emulation_of(p, w), w);
     double peak = msim_data_sheet_peak_per_us(s, &as);
     float us = (float)(w->flops / peak);
 

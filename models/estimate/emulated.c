@@ -74,12 +74,12 @@ void msim_emulation_text(enum msim_emulation e, const struct msim_platform *p,
              e == MSIM_EMULATED_BF16 ? ": computed in fp32" : "");
 }
 
-struct msim_work msim_emulated_work(const struct msim_platform *p,
+struct msim_work msim_emulated_work(enum msim_emulation e,
                                     const struct msim_work *w)
 {
     struct msim_work as = *w;
 
-    if (msim_emulation_of(p, w) == MSIM_EMULATED_BF16)
+    if (e == MSIM_EMULATED_BF16)
         as.dtype = MSIM_DT_F32;
     return as;
 }

@@ -38,8 +38,9 @@ bool msim_emulation_is_refused(enum msim_emulation e);
 void msim_emulation_text(enum msim_emulation e, const struct msim_platform *p,
                          char *text, size_t size);
 
-/* The work that stands for an emulated one; `w` itself where it is none. */
-struct msim_work msim_emulated_work(const struct msim_platform *p,
+/* The work that stands for `w`, which runs as `e`; `w` itself where it is not
+ * emulated. */
+struct msim_work msim_emulated_work(enum msim_emulation e,
                                     const struct msim_work *w);
 
 /* Make the estimate of that work one of the emulated work. */

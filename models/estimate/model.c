@@ -180,7 +180,6 @@ static enum msim_status by_model(const struct msim_platform *p,
         multiply(program_factor(p, w, out->us), out);
     if (is_bare(w))
         by_evidence(p, w, out);
-    msim_emulated_widen(msim_emulation_of(p, w), out);
     return MSIM_OK;
 }
 
@@ -189,15 +188,15 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                                     struct msim_estimate *out,
                                     struct msim_error *err)
 {
-    const struct msim_work as = msim_emulated_work(p, w);
-    enum msim_status status = MSIM_OK;
+    const enum msim_emulation emulation = msim_emulation_of(p, w);
+    const struct msim_work as = msim_emulated_work(emulation, w);
 
-    if (w->user.us > 0)
+    if (w->user.us > 0) {
         by_user(w, out);
-    else
-        status = by_model(p, w, &as, strict, out, err);
-    if (status != MSIM_OK)
-        return status;
+    } else {
+        MSIM_TRY(by_model(p, w, &as, strict, out, err));
+        msim_emulated_widen(emulation, out);
+    }
     by_nearest(w, out);
     msim_plausible_bound(p, &as, out);
     if (w->user.interval_factor > 1)
@@ -211,8 +210,8 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out)
 {
-    const struct msim_work as = msim_emulated_work(p, w);
     enum msim_emulation emulation = msim_emulation_of(p, w);
+    const struct msim_work as = msim_emulated_work(emulation, w);
     const struct msim_model *m = find(p, &as);
     struct msim_estimate e = {0};
     struct msim_error ignored;

@@ -99,24 +99,22 @@ static void put_number(double v, struct text *out)
     put_bytes(out, text, n + 1);
 }
 
-/* Why no library runs a work on the GPU, in `text`; NULL where one does. */
-static const char *refusal(const struct msim_platform *p,
-                           const struct msim_work *w, char *text, size_t size)
-{
-    enum msim_emulation e = msim_emulation_of(p, w);
-
-    if (!msim_emulation_is_refused(e))
-        return NULL;
-    msim_emulation_text(e, p, text, size);
-    return text;
-}
-
 /* One row, answered. */
 struct row {
     struct msim_work w;
+    enum msim_emulation emulation;
     struct msim_estimate e;
     char why[256]; /* there is no prediction; "" */
 };
+
+/* Whether no library runs the row's work on the GPU; then it says why. */
+static bool is_refused(const struct msim_platform *p, struct row *row)
+{
+    if (!msim_emulation_is_refused(row->emulation))
+        return false;
+    msim_emulation_text(row->emulation, p, row->why, sizeof(row->why));
+    return true;
+}
 
 static void predict_row(const struct pool *c, char *const *fields,
                         struct row *row, struct msim_op_names *names)
@@ -138,7 +136,8 @@ static void predict_row(const struct pool *c, char *const *fields,
     }
     err.status = MSIM_OK;
     *err.text = '\0';
-    if (refusal(c->p, w, row->why, sizeof(names->of->why)) ||
+    row->emulation = msim_emulation_of(c->p, w);
+    if (is_refused(c->p, row) ||
         msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
         return;
     snprintf(row->why, sizeof(row->why), "%.250s",
@@ -199,7 +198,7 @@ static void write_csv(const struct pool *c, char *const *fields, bool plain,
         put_text(out, " (ranks not run)");
     if (e->source == MSIM_SOURCE_NEAREST)
         put_text(out, " (nearest)");
-    if (msim_emulation_of(c->p, &row->w) != MSIM_EMULATED_NO)
+    if (row->emulation != MSIM_EMULATED_NO)
         put_text(out, " (emulated)");
     if (e->marks) {
         msim_guard_words(e->marks, words);
@@ -229,9 +228,7 @@ static enum msim_status write_json(const struct pool *c, char *const *fields,
     msim_json_number(&j, "high_us", known ? e->high_us : (double)NAN);
     msim_json_text(&j, "model", known ? msim_family_text(e->family) : NULL);
     msim_json_text(&j, "source", known ? msim_source_text(e->source) : NULL);
-    msim_json_bool(&j, "emulated",
-                   known &&
-                       msim_emulation_of(c->p, &row->w) != MSIM_EMULATED_NO);
+    msim_json_bool(&j, "emulated", known && row->emulation != MSIM_EMULATED_NO);
     msim_guard_json(&j, known ? e->marks : 0);
     msim_json_text(&j, "reason", known ? NULL : row->why);
     msim_json_close(&j);
@@ -419,11 +416,11 @@ static enum msim_status add_row(struct block *b, char *const *fields,
 
     while (b->used + n > b->cap_text)
         MSIM_TRY(msim_grow((void **)&b->text, &b->cap_text, b->cap_text, 1));
-    for (uint32_t i = 0; i < columns; i++) {
-        MSIM_TRY(msim_grow((void **)&b->field, &b->cap_fields, b->n_fields,
+    while (b->n_fields + columns > b->cap_fields)
+        MSIM_TRY(msim_grow((void **)&b->field, &b->cap_fields, b->cap_fields,
                            sizeof(*b->field)));
+    for (uint32_t i = 0; i < columns; i++)
         b->field[b->n_fields++] = b->used + (uint32_t)(fields[i] - fields[0]);
-    }
     if (n)
         memcpy(b->text + b->used, fields[0], n);
     b->used += n;

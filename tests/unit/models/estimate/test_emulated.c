@@ -126,7 +126,7 @@ static void test_emulated__stands_for(void)
     for (size_t i = 0; i < N_ROWS; i++) {
         struct msim_work w =
             work(MSIM_FAMILY_GEMM, ROWS[i].dtype, ROWS[i].variant);
-        struct msim_work as = msim_emulated_work(&p, &w);
+        struct msim_work as = msim_emulated_work(msim_emulation_of(&p, &w), &w);
 
         CHECK_INT(as.dtype, ROWS[i].is == MSIM_EMULATED_BF16 ? MSIM_DT_F32
                                                              : ROWS[i].dtype);
