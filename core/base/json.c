@@ -367,7 +367,6 @@ static void release_file(struct msim_json_block *b)
     b->json = NULL;
     b->text = NULL;
     b->plain = false;
-    msim_arena_reset(&b->nodes);
 }
 
 enum msim_status msim_json_block_read(struct msim_json_block *b,
@@ -376,6 +375,7 @@ enum msim_status msim_json_block_read(struct msim_json_block *b,
     size_t length = 0;
 
     release_file(b);
+    msim_arena_reset(&b->nodes);
     MSIM_TRY(read_text(path, &b->text, &length, err));
     b->hash = msim_hash_words(b->text, length);
     b->json = plain_tree(b->text, length, b);
