@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct msim_job_platform {
-    char name[256];
+    char name[256], network[256];   /* "": none is named */
     struct msim_platform *platform; /* NULL: it cannot be loaded */
     char reason[256];
     struct msim_pricer pricer;
@@ -29,16 +29,29 @@ void msim_job_prices_release(struct msim_job_prices *p)
     p->n = p->cap = 0;
 }
 
+static enum msim_status load(struct msim_job_platform *to, const char *data_dir,
+                             struct msim_error *why)
+{
+    struct msim_network network;
+
+    MSIM_TRY(msim_platform_load(&to->platform, data_dir, to->name, why));
+    if (!*to->network)
+        return MSIM_OK;
+    MSIM_TRY(msim_network_load(&network, data_dir, to->network, why));
+    return msim_platform_connect(to->platform, &network, data_dir, why);
+}
+
 static enum msim_status find_platform(struct msim_job_platform **out,
                                       struct msim_job_prices *p,
-                                      const char *name)
+                                      const char *name, const char *network)
 {
     struct msim_error why = {0};
     struct msim_job_platform *new;
 
     for (uint32_t i = 0; i < p->n; i++) {
         *out = &p->platforms[i];
-        if (strcmp((*out)->name, name) == 0)
+        if (strcmp((*out)->name, name) == 0 &&
+            strcmp((*out)->network, network) == 0)
             return MSIM_OK;
     }
     MSIM_TRY(msim_grow((void **)&p->platforms, &p->cap, p->n,
@@ -46,8 +59,9 @@ static enum msim_status find_platform(struct msim_job_platform **out,
     *out = new = &p->platforms[p->n++];
     *new = (struct msim_job_platform){0};
     snprintf(new->name, sizeof(new->name), "%s", name);
-    if (msim_platform_load(&new->platform, p->data_dir, name, &why) !=
-        MSIM_OK) {
+    snprintf(new->network, sizeof(new->network), "%s", network);
+    if (load(new, p->data_dir, &why) != MSIM_OK) {
+        msim_platform_free(new->platform);
         new->platform = NULL;
         msim_cut_text(new->reason, sizeof(new->reason), why.text);
         return MSIM_OK;
@@ -87,7 +101,7 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
                  "no platform: want a column 'platform' or --platform");
         return MSIM_OK;
     }
-    MSIM_TRY(find_platform(&on, p, name));
+    MSIM_TRY(find_platform(&on, p, name, row->network ? row->network : ""));
     if (!on->platform) {
         snprintf(row->reason, sizeof(row->reason), "%s", on->reason);
         return MSIM_OK;

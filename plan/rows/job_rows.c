@@ -25,12 +25,13 @@ enum {
     STEP_MS,
     ITERATION_MS,
     MEMORY_GIB,
+    NETWORK,
     COLUMNS
 };
 
 static const char *const MORE[] = {
-    "model",  "platform", "hidden",  "heads",        "layers",
-    "source", "status",   "step_ms", "iteration_ms", "memory_gib"};
+    "model",  "platform", "hidden",       "heads",      "layers", "source",
+    "status", "step_ms",  "iteration_ms", "memory_gib", "network"};
 
 static const char *column_text(uint32_t i)
 {
@@ -216,6 +217,8 @@ enum msim_status msim_job_rows_next(struct msim_job_rows *t,
         return MSIM_OK;
     text = field(t, *fields, PLATFORM);
     row->platform = *text ? text : NULL;
+    text = field(t, *fields, NETWORK);
+    row->network = *text ? text : NULL;
     text = field(t, *fields, SOURCE);
     row->source = *text ? text : NULL;
     text = field(t, *fields, STATUS);

@@ -2,11 +2,12 @@
  * plan/rows/job_rows.h - rows of a table of training jobs: what was run, and
  * what was measured of it.
  *
- * Columns are model, platform, those of a strategy (plan/describe/strategy.h),
- * precision, recompute, offload, framework; or hidden, heads, layers instead of
- * a model: a GPT by its numbers, as Megatron-LM trained it before 2023.
- * Optional and never read for a prediction: source, status, step_ms,
- * iteration_ms, memory_gib. Any other column is an error.
+ * Columns are model, platform, network (between nodes: of data/networks, or a
+ * file), those of a strategy (plan/describe/strategy.h), precision, recompute,
+ * offload, framework; or hidden, heads, layers instead of a model: a GPT by its
+ * numbers, as Megatron-LM trained it before 2023. Optional and never read for a
+ * prediction: source, status, step_ms, iteration_ms, memory_gib. Any other
+ * column is an error.
  */
 #ifndef MSIM_PLAN_ROWS_JOB_ROWS_H
 #define MSIM_PLAN_ROWS_JOB_ROWS_H
@@ -33,10 +34,11 @@ struct msim_job_row {
     struct msim_strategy strategy;    /* not complete */
     uint32_t given;                   /* of it */
     const char *platform;             /* NULL: the row names none */
-    const char *source;               /* NULL: none */
-    bool failed;                      /* its status is not "ok" */
-    double step_ms, memory_gib;       /* measured; 0: not */
-    char reason[256];                 /* why it cannot be predicted; "" */
+    const char *network;        /* NULL: the platform's own, else its maker's */
+    const char *source;         /* NULL: none */
+    bool failed;                /* its status is not "ok" */
+    double step_ms, memory_gib; /* measured; 0: not */
+    char reason[256];           /* why it cannot be predicted; "" */
 };
 
 /* `data_dir` must live as long. Release in any case. EFORMAT names a column

@@ -70,6 +70,30 @@ static void test_job_prices__on_platforms(void)
     CHECK_INT(prices.n, 2);
 }
 
+/* A network that the row names joins its nodes; each pair is loaded once. */
+static void test_job_prices__over_networks(void)
+{
+    static const char *const NETWORKS[] = {NULL, "ethernet-100", NULL};
+    uint32_t before = prices.n;
+    double us[3];
+
+    for (int i = 0; i < 3; i++) {
+        begin();
+        row.strategy.nodes = 2;
+        row.network = NETWORKS[i];
+        CHECK_STR(price("h100", NULL), "");
+        us[i] = out.terms.sum_us;
+    }
+    CHECK(us[1] > 2 * us[0]);
+    CHECK_REL(us[2], us[0], 0);
+    CHECK_INT(prices.n, before + 1);
+    begin();
+    row.network = "ethernet-1";
+    CHECK(strstr(price("h100", NULL), "'ethernet-1'") != NULL);
+    CHECK(!out.on);
+    CHECK_INT(prices.n, before + 2);
+}
+
 /* Megatron-LM's vocabularies are whole multiples of 128 on each tensor parallel
  * rank; not those of rows of one node, nor of models that are named. */
 static void test_job_prices__pad_vocabularies(void)
@@ -117,7 +141,7 @@ static void test_job_prices__refuse(void)
         CHECK(strstr(price("h1", NULL), "'h1'") != NULL);
         CHECK(!out.on);
     }
-    CHECK_INT(prices.n, 3);
+    CHECK_INT(prices.n, 5);
     begin();
     row.model = &dlrm;
     CHECK_STR(price("h100", NULL),
@@ -139,6 +163,7 @@ int main(void)
         MSIM_OK)
         return 1;
     RUN(test_job_prices__on_platforms);
+    RUN(test_job_prices__over_networks);
     RUN(test_job_prices__pad_vocabularies);
     RUN(test_job_prices__refuse);
     msim_job_prices_release(&prices);
