@@ -128,22 +128,42 @@ static uint32_t gather(struct task *k, enum origin from, int class)
     return n;
 }
 
+static bool is_unlike(int class)
+{
+    return class % 2 == 1;
+}
+
+/* As far as sources were off that were held out as a whole: nothing tells that
+ * a job unlike all rows is not of one more of them. */
+static void widen_to_sources(struct msim_step_interval *out, struct task *k,
+                             int class)
+{
+    uint32_t n = gather(k, OF_SOURCES, class);
+
+    if (n == 0)
+        return;
+    out->low[class] = fmax(out->low[class], -quantile(k->w, n, 0.05));
+    out->high[class] = fmax(out->high[class], quantile(k->w, n, 0.95));
+}
+
 static void of_class(struct msim_step_interval *out, struct task *k, int class)
 {
     uint32_t n = 0;
     int from = OF_CLASS;
 
+    out->low[class] = out->high[class] = 0;
     while (from < ORIGINS && (n = gather(k, (enum origin)from, class)) == 0)
         from++;
     out->rows[class] = n;
     if (n == 0) {
         out->low[class] = out->high[class] = UNKNOWN;
     } else if (from == OF_SOURCES) {
-        out->low[class] = fmax(-quantile(k->w, n, 0.05), 0);
-        out->high[class] = fmax(quantile(k->w, n, 0.95), 0);
+        widen_to_sources(out, k, class);
     } else {
         out->low[class] = out->high[class] =
             quantile(k->w, n, fmin(0.9 * (1 + 1.0 / n), 1));
+        if (is_unlike(class))
+            widen_to_sources(out, k, class);
     }
 }
 

@@ -8,8 +8,9 @@
  * 0.9 (1 + 1/n) of n rows (Lei et al., "Distribution-free predictive inference
  * for regression", 2018). Of a class without such rows: of the same kind of
  * program, near or not. Of a kind that no row is of: the 5 % and 95 % points of
- * sources that were held out as a whole, where those count alike. Experts are
- * unlike all else: a factor of 2.
+ * sources that were held out as a whole, where those count alike; a class
+ * unlike all rows is no narrower than these. Experts are unlike all else: a
+ * factor of 2.
  *
  * Whoever judges a row leaves its model out; for a source that a fit did not
  * see, residuals are of other sources, predicted without both where a whole

@@ -210,22 +210,45 @@ static double link_log_sd(const struct msim_data_sheet *s,
                : MSIM_FACT(NULL, LINK_LOG_SD);
 }
 
+/*
+ * By how much networks fall short of the rates of their cards, a logarithm:
+ * rings and trees the less, the larger the part of a message that a rank sends
+ * at once; messages to single ranks (all-to-all, send and receive) at any size.
+ * Between both ends it falls more slowly than the time of the wire grows, so
+ * that more bytes never take less.
+ */
+static double network_middle(const struct msim_work *w)
+{
+    double part = (double)w->u.coll.bytes / w->u.coll.ranks;
+    double small = MSIM_FACT(NULL, NETWORK_SMALL);
+    double large = MSIM_FACT(NULL, NETWORK_LARGE);
+    bool single =
+        is_between_two(w) || w->u.coll.collective == MSIM_COLL_ALL_TO_ALL;
+
+    if (single)
+        part = small;
+    return MSIM_FACT(NULL, NETWORK_START) *
+           log(large / fmin(fmax(part, small), large)) / log(large / small);
+}
+
 /* Without a fit for the link: the constants that fits start from, which are
  * typical, and a wide interval. */
 static void from_data_sheet(const struct msim_platform *p,
                             const struct msim_work *w,
                             struct msim_estimate *out)
 {
-    double params[MSIM_TRANSFER_PARAMS], half;
+    double params[MSIM_TRANSFER_PARAMS], low = 0, high = 0;
 
     typical(params);
     out->us = MSIM_LAW_COLLECTIVE.time_us(&p->sheet, w, params);
-    if (w->u.coll.nodes > 1)
-        out->us *= exp(MSIM_FACT(NULL, NETWORK_MIDDLE));
     out->source = p->sheet.no_link ? MSIM_SOURCE_NOT_RUN : MSIM_SOURCE_LAW;
     out->family = MSIM_FAMILY_COLLECTIVE;
-    half = w->u.coll.nodes > 1 ? MSIM_FACT(NULL, NETWORK_HALF) : 0;
-    msim_interval_set(out, -half, half, link_log_sd(&p->sheet, w));
+    if (w->u.coll.nodes > 1) {
+        out->us *= exp(network_middle(w));
+        low = -MSIM_FACT(NULL, NETWORK_FASTER);
+        high = MSIM_FACT(NULL, NETWORK_SLOWER);
+    }
+    msim_interval_set(out, low, high, link_log_sd(&p->sheet, w));
 }
 
 double msim_collective_shortfall(const struct msim_platform *p,
@@ -234,9 +257,7 @@ double msim_collective_shortfall(const struct msim_platform *p,
     struct by by;
 
     choose(p, w, &by);
-    return w->u.coll.nodes < 2 || by.picked
-               ? 1
-               : exp(MSIM_FACT(NULL, NETWORK_MIDDLE));
+    return w->u.coll.nodes < 2 || by.picked ? 1 : exp(network_middle(w));
 }
 
 /* Apply the factor of a misconfigured log where the work names it. */

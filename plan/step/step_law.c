@@ -205,10 +205,11 @@ static struct stages stages_of(const struct msim_terms *t, double layer_us,
 static double exchange_factor(const struct msim_terms *t,
                               const struct msim_step_constants *c)
 {
+    double far = t->waits_for_weights ? c->dp_far_waits : c->dp_far;
+
     if (!t->dp_far)
         return c->dp_near;
-    return t->network_shortfall > 1 ? fmax(c->dp_far / t->network_shortfall, 1)
-                                    : c->dp_far;
+    return t->network_shortfall > 1 ? fmax(far / t->network_shortfall, 1) : far;
 }
 
 /*

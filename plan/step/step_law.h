@@ -30,6 +30,7 @@
     X(p2p, 1, "activations to the next stage")                                 \
     X(dp_near, 1, "gradients inside a node")                                   \
     X(dp_far, 1, "gradients across nodes")                                     \
+    X(dp_far_waits, 1, "the same where the next step waits for weights")       \
     X(hidden, 1, "share of a pass that hides gradients, or weights")           \
     X(hidden_waits, 0.3, "the same where the next step waits for weights")     \
     X(hidden_shard, 0.5, "share of a micro batch that hides shards")           \

@@ -5,8 +5,8 @@
 # their GPUs. Without OUT the shipped files are written: data/laws/steps.json,
 # tests/accuracy/training.csv and fits.csv.
 #
-# Which program a source ran is in frameworks.csv beside this file: the tables
-# of jobs do not say it.
+# Which program a source ran, over which network, is in frameworks.csv beside
+# this file: the tables of jobs do not say it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 traces=${1:?the folder that holds jobs/ and opdata/}
@@ -18,8 +18,11 @@ trap 'rm -rf "$tables"' EXIT
 ln -s "$(realpath -- "$traces")/jobs/models" "$tables/models"
 python3 "$root/scripts/accuracy/with_framework.py" \
     "$traces/jobs/training_jobs.csv.gz" >"$tables/training_jobs.csv"
+python3 "$root/scripts/accuracy/with_framework.py" \
+    "$traces/opdata/training_steps.csv.gz" training_steps \
+    >"$tables/training_steps.csv"
 "${MSIM_FIT_STEPS:-$root/build/msim-fit-steps}" "$root/data" \
     "$tables/training_jobs.csv" \
-    "$traces/opdata/training_steps.csv.gz" \
+    "$tables/training_steps.csv" \
     --out "$laws/steps.json" --errors "$errors/training.csv" \
     --fits "$errors/fits.csv"

@@ -232,6 +232,10 @@ static void test_step__exchanges_gradients(void)
     check_us(&t, &c, busy + 2000);
     t.dp_far = true;
     check_us(&t, &c, busy + 3000);
+    t.waits_for_weights = true; /* such a program has a factor of its own */
+    c.dp_far_waits = 4;
+    check_us(&t, &c, busy + 4000);
+    t.waits_for_weights = false;
     t.dp_far = false;
     t.zero = 1;
     check_us(&t, &c, busy + 1400);

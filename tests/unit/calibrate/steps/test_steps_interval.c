@@ -71,6 +71,25 @@ static void test_interval__falls_back(void)
     CHECK_REL(v.high[MSIM_STEP_CLASS_EXPERTS], log(2), 1e-3);
 }
 
+/* A class unlike all rows is no narrower than whole sources were off; one that
+ * some row is near has its own. */
+static void test_interval__unlike_rows_as_wide_as_sources(void)
+{
+    struct msim_step_interval v;
+
+    fill(false, MSIM_NO_SOURCE);
+    for (uint32_t i = 0; i < 121; i++) {
+        of[i].class = i % 2 ? MSIM_STEP_CLASS_USUAL_FAR : MSIM_STEP_CLASS_USUAL;
+        of[i].residual = 0.05;
+    }
+    of[119].whole = true;
+    of[119].residual = 0.3;
+    v = interval(MSIM_NO_SOURCE, UINT32_MAX);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_USUAL_FAR], 0.3, 1e-9);
+    CHECK_REL(v.low[MSIM_STEP_CLASS_USUAL_FAR], 0.05, 1e-9);
+    CHECK_REL(v.high[MSIM_STEP_CLASS_USUAL], 0.05, 1e-9);
+}
+
 /* A fit without a source has intervals of models of other sources, and of
  * whole sources only those that were predicted without both. */
 static void test_interval__without_a_source(void)
@@ -87,6 +106,7 @@ int main(void)
 {
     RUN(test_interval__models_count_alike);
     RUN(test_interval__falls_back);
+    RUN(test_interval__unlike_rows_as_wide_as_sources);
     RUN(test_interval__without_a_source);
     return check_summary();
 }

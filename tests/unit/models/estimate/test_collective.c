@@ -131,17 +131,43 @@ static void test_collective__without_rows(void)
     msim_platform_free(p);
 }
 
-/* Clusters take exp(0.87) of that over the network, from exp(-1.11) to
- * exp(1.11) of what is predicted. */
+/* Clusters take exp(0.55) of that over the network where a rank's part is at
+ * most 1 MiB, that from 64 MiB on, and half of exp(0.55) in between; from
+ * exp(-0.7) to exp(1.35) of what is predicted. More bytes never take less. */
 static void test_collective__over_a_network(void)
 {
+    static const struct {
+        uint64_t part;
+        double middle;
+    } CASES[] = {{1 << 10, 0.55},
+                 {1 << 20, 0.55},
+                 {1 << 23, 0.275},
+                 {1 << 26, 0.0},
+                 {1 << 28, 0.0}};
     struct msim_platform *p = load("m40");
     struct msim_work w = coll(MSIM_COLL_ALL_REDUCE, 4, 2);
     struct msim_estimate e = predict(p, &w);
+    double before = 0;
 
-    CHECK_REL(e.us, typical_us(p, &w) * exp(0.87), 1e-12);
-    CHECK_REL(e.low_us, e.us * exp(-1.11), 1e-9);
-    CHECK_REL(e.high_us, e.us * exp(1.11), 1e-9);
+    CHECK_REL(e.low_us, e.us * exp(-0.7), 1e-9);
+    CHECK_REL(e.high_us, e.us * exp(1.35), 1e-9);
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        w.u.coll.bytes = 4 * CASES[i].part;
+        CHECK_REL(predict(p, &w).us, typical_us(p, &w) * exp(CASES[i].middle),
+                  1e-12);
+        CHECK_REL(msim_collective_shortfall(p, &w), exp(CASES[i].middle),
+                  1e-12);
+    }
+    w.u.coll.collective = MSIM_COLL_ALL_TO_ALL; /* single ranks' messages */
+    CHECK_REL(msim_collective_shortfall(p, &w), exp(0.55), 1e-12);
+    w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    for (w.u.coll.bytes = 1 << 10; w.u.coll.bytes <= 1u << 30;
+         w.u.coll.bytes += w.u.coll.bytes / 8) {
+        e = predict(p, &w);
+        CHECK(e.us >= before);
+        before = e.us;
+    }
+    w = coll(MSIM_COLL_ALL_REDUCE, 4, 2);
     CHECK(explains(p, &w, "typical constants on the data sheet's 12.5 GB/s"));
     CHECK(!explains(p, &w, "raised"));
     msim_platform_free(p);
@@ -285,8 +311,9 @@ static void test_collective__says_its_links(void)
         CHECK_STR(text, CASE[i].says);
         CHECK_INT(explains(p, &w, "rows: none"), !measured);
         /* rows of the network are what it reaches; the data sheet is more */
+        w.u.coll.bytes = 1 << 10;
         CHECK_REL(msim_collective_shortfall(p, &w),
-                  CASE[i].nodes > 1 && !measured ? exp(0.87) : 1, 1e-12);
+                  CASE[i].nodes > 1 && !measured ? exp(0.55) : 1, 1e-12);
         msim_platform_free(p);
     }
     p = load("m40");
