@@ -66,12 +66,24 @@ static struct msim_synth_walk walk_of(struct msim_synth *y,
         .y = y, .l = l, .kept = l->kept + (size_t)b * l->part->n_ops};
 }
 
-static void run_forward(struct msim_synth_walk *w, bool selective)
+/* Operators of forward, or those alone that are computed again; the first of
+ * these is given what `from` is then. */
+static void run_forward(struct msim_synth_walk *w, bool selective,
+                        struct msim_etw_tensor *from)
 {
-    for (uint32_t i = 0; i < w->l->part->n_ops; i++)
-        if (w->l->part->ops[i].pass == MSIM_PASS_FORWARD &&
-            (!selective || w->l->part->ops[i].selective))
-            emit(w, i);
+    const struct msim_part *p = w->l->part;
+    bool met = false;
+
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (p->ops[i].pass != MSIM_PASS_FORWARD ||
+            (selective && !p->ops[i].selective))
+            continue;
+        if (p->ops[i].selective && from && !met) {
+            *from = w->cur;
+            met = true;
+        }
+        emit(w, i);
+    }
 }
 
 struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
@@ -79,9 +91,10 @@ struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
                                           uint32_t b, struct msim_etw_tensor x)
 {
     struct msim_synth_walk w = walk_of(y, l, b);
+    bool whole = y->s->recompute == MSIM_RECOMPUTE_FULL;
 
     l->inputs[b] = w.cur = w.stream = w.last = x;
-    run_forward(&w, false);
+    run_forward(&w, false, whole ? NULL : &l->inputs[b]);
     return w.cur;
 }
 
@@ -98,7 +111,7 @@ static void recompute(struct msim_synth_walk *w, uint32_t b)
     if (how == MSIM_RECOMPUTE_NONE || !is_layer(w->l->part))
         return;
     w->cur = w->stream = w->l->inputs[b];
-    run_forward(w, how != MSIM_RECOMPUTE_FULL);
+    run_forward(w, how != MSIM_RECOMPUTE_FULL, NULL);
 }
 
 /* The second of a linear layer's products backward. */

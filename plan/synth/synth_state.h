@@ -88,7 +88,8 @@ struct msim_synth_layer {
     const struct msim_part *part;
     struct msim_synth_parameter (*own)[MSIM_SYNTH_OWN];
     struct msim_synth_kept *kept;   /* of micro batch b from b * n_ops on */
-    struct msim_etw_tensor *inputs; /* of each micro batch */
+    struct msim_etw_tensor *inputs; /* by micro batch: what is computed again
+                                       is given */
 };
 
 static inline struct msim_synth_parameter *
