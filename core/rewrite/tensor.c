@@ -16,9 +16,9 @@
  * on the left with sequence parallelism. What was gathered in forward is not
  * kept: backward gathers again (Korthikanti et al., "Reducing Activation
  * Recomputation in Large Transformer Models", 2022), once for all statements
- * that read it. A vocabulary that is shared out takes three reductions of one
- * number a token in the loss: maximum, sum, and what its target has (Shoeybi et
- * al., "Megatron-LM", 2019, 3).
+ * that read it, and so does what is computed again. A vocabulary that is shared
+ * out takes three reductions of one number a token in the loss: maximum, sum,
+ * and what its target has (Shoeybi et al., "Megatron-LM", 2019, 3).
  */
 #include "core/rewrite/tensor.h"
 
@@ -33,7 +33,7 @@ struct sharing {
     struct msim_shares s;
     bool rows;          /* sequence parallel */
     uint32_t *gathered; /* by life: the storage of all rows; 0: none */
-    uint32_t *since;    /* by life: in which half of a pass it was */
+    uint32_t *since;    /* by life: in which part of a pass it was */
     uint8_t *whole;     /* by life: the statement at hand has all rows of it */
     uint32_t *own;      /* by such a life: the storage of its rows */
     uint32_t *list, n;  /* such lives */
@@ -131,11 +131,15 @@ static struct rows rows_of(const struct sharing *c,
 /* ---- rows to whole tensors -----------------------------------------------
  */
 
-static uint32_t half_of(const struct sharing *c, uint32_t s)
+/* Forward, what backward computes again, or backward, of all passes. Each gives
+ * back what it gathered. */
+static uint32_t part_of(const struct sharing *c, uint32_t s)
 {
     const struct msim_anatomy_statement *row = &c->w.a.rows[s];
+    bool back = row->role == MSIM_ANATOMY_BACKWARD;
 
-    return 2 * row->pass + (row->role == MSIM_ANATOMY_BACKWARD) + 1;
+    return 3 * row->pass + back +
+           (back && msim_anatomy_is_autograd(&c->w.a, s)) + 1;
 }
 
 /* From here to the end of the statement `life` is whole, in `storage`. */
@@ -154,8 +158,8 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
     struct msim_draft_place at;
     struct rows in, out;
 
-    if (c->since[e->life] != half_of(c, s)) {
-        c->since[e->life] = half_of(c, s);
+    if (c->since[e->life] != part_of(c, s)) {
+        c->since[e->life] = part_of(c, s);
         c->gathered[e->life] = msim_draft_fresh(d);
         in = rows_of(c, e, d->storage[e->life], true);
         out = rows_of(c, e, c->gathered[e->life], false);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # whatif: experts on several ranks, beside what is written of the job that is trained so, and back.
 . "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/described.bash"
 in_turn core/rewrite/split core/rewrite/ddp.c plan/synth
 
 cat >"$folder/m.json" <<'JSON'
@@ -8,31 +9,6 @@ cat >"$folder/m.json" <<'JSON'
  "positions": "rope", "bias": false, "layers": 4, "hidden": 2048, "heads": 16, "kv_heads": 8,
  "ffn": 5632, "vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1408}}
 JSON
-write() { # DIR MEMBERS: the traces of such a strategy, without their description
-    echo "{$2, \"micro_batch\": 1, \"sequence\": 2048, \"precision\": \"bf16\"}" >"$folder/s.json"
-    run synth "$folder/m.json" --strategy "$folder/s.json" -o "$folder/$1"
-    want_rc 0
-    rm -f "$folder/$1/synth.json"
-}
-figure() { # DIR FIGURE: what predict --json says of it
-    "$MYSTIQUE_SIM" --platform h100 --json "$folder/$1" 2>/dev/null |
-        grep -oE "\"$2\": (\{\"predicted\": |\{\"peak\": )?[0-9.e+]+" |
-        head -1 | grep -oE '[0-9.e+]+$'
-}
-change() { # DIR NAME CHANGES: into DIR.NAME
-    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $3}]}" >"$folder/w.json"
-    run whatif --platform h100 "$folder/w.json" "$folder/$1" --write "$folder/all"
-    want_rc 0
-    mv "$folder/all/x" "$folder/$1.$2" || complain "nothing is written of $3: $out"
-    rm -r "$folder/all"
-}
-close_to() { # DIR DIR SHARE OF_MEMORY
-    for what in period_us:$3 memory_bytes:$4; do
-        awk -v a="$(figure "$1" "${what%:*}")" -v b="$(figure "$2" "${what%:*}")" -v s="${what#*:}" \
-            'BEGIN { exit !(a > b * (1 - s) && a < b * (1 + s)) }' ||
-            complain "${what%:*} of $1: $(figure "$1" "${what%:*}"), of $2 $(figure "$2" "${what%:*}")"
-    done
-}
 # Products of experts with their sizes, and what ranks exchange for them, in order.
 steps() { # TRACE
     python3 - "$1" <<'PY'

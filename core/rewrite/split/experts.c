@@ -102,17 +102,6 @@ static bool has_product(const struct spreading *c, uint32_t s)
     return false;
 }
 
-/* Is it autograd's? What is computed again is not. */
-static bool is_back(const struct spreading *c, uint32_t s)
-{
-    const struct msim_anatomy *a = &c->w.a;
-
-    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
-        if (c->w.t->ops[i].scope == 1)
-            return true;
-    return false;
-}
-
 /* Another layer's, where blocks are not known? */
 static bool has_attention(const struct spreading *c, uint32_t from, uint32_t to)
 {
@@ -132,7 +121,8 @@ static bool goes_on(const struct spreading *c, const struct region *r,
                                         *b = &c->w.a.rows[s];
 
     return a->pass == b->pass && a->role == b->role && a->block == b->block &&
-           r->back == is_back(c, s) && !has_attention(c, r->last, s);
+           r->back == msim_anatomy_is_autograd(&c->w.a, s) &&
+           !has_attention(c, r->last, s);
 }
 
 static uint32_t statement_of(const struct msim_weave *w, uint32_t op)
@@ -190,7 +180,8 @@ static void find_regions(struct spreading *c)
             continue;
         if (!r || !goes_on(c, r, s)) {
             r = &c->regions[c->n_regions++];
-            *r = (struct region){.first = s, .back = is_back(c, s)};
+            *r = (struct region){.first = s,
+                                 .back = msim_anatomy_is_autograd(&c->w.a, s)};
         }
         r->last = s;
     }

@@ -31,6 +31,15 @@ uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement)
     return a->t->ops[a->rows[statement].op].end;
 }
 
+bool msim_anatomy_is_autograd(const struct msim_anatomy *a, uint32_t statement)
+{
+    for (uint32_t i = a->rows[statement].op; i < msim_anatomy_end(a, statement);
+         i++)
+        if (a->t->ops[i].scope == 1)
+            return true;
+    return begins(a->t, a->rows[statement].op, EVALUATE);
+}
+
 /* The first of its operators that autograd numbered. */
 int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement)
 {

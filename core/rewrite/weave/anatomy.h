@@ -75,6 +75,9 @@ bool msim_anatomy_steps_before(const struct msim_anatomy *a, uint32_t p);
 /* One past the last operator of a statement, which begins with its own. */
 uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement);
 
+/* Is it autograd's? What a block computes again in backward is not. */
+bool msim_anatomy_is_autograd(const struct msim_anatomy *a, uint32_t statement);
+
 /* The sequence number of a backward statement, -1: none. */
 int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement);
 

@@ -129,13 +129,25 @@ static uint32_t reads_of(const struct msim_anatomy *a,
     return last;
 }
 
+/* One past statement `s`, or past all that follow it of what a block computes
+ * again: each by itself may read no more than what the block before made. */
+static uint32_t stretch_end(const struct msim_anatomy *a, uint32_t s,
+                            uint32_t end)
+{
+    if (msim_anatomy_is_autograd(a, s))
+        return s + 1;
+    while (s < end && !msim_anatomy_is_autograd(a, s))
+        s++;
+    return s;
+}
+
 /* Without numbers: what a backward operator reads of forward says where it
  * belongs; they go from the last statement to the first. */
 static enum msim_status place_by_data(struct msim_anatomy *a,
                                       const struct msim_anatomy_pass *p)
 {
     struct named *names = calloc((size_t)a->lives->n + 1, sizeof(*names));
-    uint32_t at = p->backward;
+    uint32_t at = p->backward, end;
 
     if (!names)
         return MSIM_ENOMEM;
@@ -143,12 +155,20 @@ static enum msim_status place_by_data(struct msim_anatomy *a,
         if (a->t->ops[i].comm != MSIM_NONE)
             note_sent(a, i, names);
     note_names(a, p, names);
-    for (uint32_t s = p->backward; s < p->tail; s++) {
-        uint32_t last = reads_of(a, names, s);
+    for (uint32_t s = p->backward; s < p->tail; s = end) {
+        uint32_t last = 0;
 
+        end = stretch_end(a, s, p->tail);
+        for (uint32_t i = s; i < end; i++) {
+            uint32_t here = reads_of(a, names, i);
+
+            last = here > last ? here : last;
+        }
         if (last && last < at)
             at = last;
-        a->rows[s].block = at > p->forward ? a->rows[at - 1].block : MSIM_NONE;
+        for (uint32_t i = s; i < end; i++)
+            a->rows[i].block =
+                at > p->forward ? a->rows[at - 1].block : MSIM_NONE;
     }
     free(names);
     return MSIM_OK;
