@@ -92,6 +92,17 @@ static enum msim_status drop_micro_batches(struct msim_rewrite *r,
     return MSIM_OK;
 }
 
+/* The fewest copies, each on all ranks that share sequences, on which experts
+ * are spread; 0: no copies. */
+static uint32_t copies_of_experts(const struct msim_split *p)
+{
+    uint64_t cp = p->cp ? p->cp : 1, dp = 1;
+
+    while (dp * cp % p->ep)
+        dp++;
+    return dp > 1 ? (uint32_t)dp : 0;
+}
+
 /* "world" is the copies of a rank's shares and stages; those of one that is
  * trained alone and whole are it alone: they can share parameters. */
 static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
@@ -99,7 +110,7 @@ static void name_copies(struct msim_rewrite *r, const struct msim_job *job)
     struct msim_split *p = &r->parallel;
 
     if (p->ep > 1 && !p->dp && !r->world)
-        r->world = p->ep; /* each with tokens of its own */
+        r->world = copies_of_experts(p); /* each with tokens of its own */
     if (!p->dp &&
         (p->ep > 1 || p->tp > 1 || p->pp > 1 || p->cp > 1 || p->micro_batches))
         p->dp = r->world;

@@ -33,11 +33,15 @@ write two '"gpus": 2, "dp": 2, "ep": 2, "global_batch": 16'
 write pairs '"gpus": 4, "dp": 4, "ep": 2, "zero": 1, "global_batch": 32'
 write stages '"gpus": 4, "pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble", "global_batch": 16'
 write shares '"gpus": 4, "tp": 2, "dp": 2, "ep": 2, "global_batch": 16'
+write parts '"gpus": 4, "cp": 4, "ep": 4, "global_batch": 8'
+write pieces '"gpus": 4, "pp": 2, "cp": 2, "ep": 2, "global_batch": 8'
 change one two '[{"parallel": {"ep": 2}}]'
 change one pairs '[{"parallel": {"dp": 4, "ep": 2}}, {"shard": "zero1"}]'
 change one stages '[{"parallel": {"pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble"}}]'
 change one shares '[{"parallel": {"tp": 2, "dp": 2, "ep": 2}}]'
-for name in two pairs stages shares; do
+change one parts '[{"parallel": {"cp": 4, "ep": 4}}]'
+change one pieces '[{"parallel": {"pp": 2, "cp": 2, "ep": 2}}]'
+for name in two pairs stages shares parts pieces; do
     close_to one.$name $name 0.01 0.003
     same_steps one.$name $name
 done
@@ -93,6 +97,8 @@ no_answer one '[{"parallel": {"ep": 3}}]' \
     'parallel.ep is 3: operator [0-9]*, aten::bmm, has 8 experts, which times 1 / 3 is no whole number'
 no_answer one '[{"parallel": {"dp": 6, "ep": 4}}]' \
     'parallel.ep is 4: dp x cp is 6 x 1, which 4 ranks with different experts do not divide'
+no_answer one '[{"parallel": {"cp": 1024}}]' \
+    'parallel.cp is 1024: operator [0-9]*, aten::bmm, has 512 rows of each expert, which times 1 / 1024 is no whole'
 no_answer two '[{"parallel": {"ep": 4}}]' 'parallel.ep is 4: the trace is of a job of 2 ranks already'
 no_answer four '[{"parallel": {"ep": 3}}]' 'parallel.ep is 3, but experts of the trace are on 4 ranks'
 no_answer pairs '[{"parallel": {"ep": 1}}]' 'parallel.ep is less than recorded: ranks share out states'

@@ -256,5 +256,4 @@ close_to "time of spread" "$(row spread period_us)" "$(figure spread period_us)"
 close_to "memory of spread" "$(row spread peak_bytes)" "$(figure spread memory_bytes)" 0.000001
 no_answer experts '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
     'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
-no_answer experts '[{"parallel": {"cp": 2}}]' 'parallel.cp is 2: operator [0-9]*, aten::bmm, has no size that'
 finish

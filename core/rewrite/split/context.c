@@ -8,6 +8,7 @@
 #include "core/rewrite/split/context.h"
 
 #include "core/base/units.h"
+#include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/places.h"
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/emit.h"
@@ -80,6 +81,21 @@ static enum msim_status check_products(const struct dividing *c,
     return MSIM_OK;
 }
 
+/* Experts are given the rows of a rank's tokens. */
+static enum msim_status divide_rows(struct dividing *c, struct msim_error *err)
+{
+    struct msim_expert_sizes x;
+    enum msim_status status = msim_expert_sizes_find(&x, &c->sizes);
+
+    for (int kind = MSIM_EXPERT_COUNT;
+         status == MSIM_OK && kind <= MSIM_EXPERT_ROWS; kind++)
+        status = msim_expert_sizes_scale(
+            &x, (enum msim_expert_size)kind, 1,
+            kind == MSIM_EXPERT_COUNT ? 1 : c->ranks, c->to, err);
+    msim_expert_sizes_release(&x);
+    return status;
+}
+
 static enum msim_status divide(struct dividing *c, struct msim_error *err)
 {
     uint32_t n, found = 0;
@@ -96,6 +112,7 @@ static enum msim_status divide(struct dividing *c, struct msim_error *err)
                          "no operator of the trace says which of its sizes is "
                          "the sequence, want attention in one operator "
                          "(scaled_dot_product_attention)");
+    MSIM_TRY(divide_rows(c, err));
     MSIM_TRY(msim_sizes_solve(&c->sizes, c->to, err));
     MSIM_TRY(check_weights(c, err));
     return check_products(c, err);

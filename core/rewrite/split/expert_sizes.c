@@ -201,16 +201,16 @@ enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
 
         if (x->of[c] != kind)
             continue;
-        if (num != den && x->s->classes[c].role)
-            return refuse(x, x->op,
-                          "gives experts as many rows as there are tokens, so "
-                          "that the two cannot be told apart",
-                          err);
         snprintf(why, sizeof(why),
                  "has %lld %s, which times %lld / %lld is no whole number",
                  (long long)size, WORDS[kind], (long long)num, (long long)den);
         if (__builtin_mul_overflow(size, num, &size) || size % den != 0)
             return refuse(x, x->op, why, err);
+        if (x->s->classes[c].role && to[c] != size / den)
+            return refuse(x, x->op,
+                          "gives experts as many rows as there are tokens, so "
+                          "that the two cannot be told apart",
+                          err);
         to[c] = size / den;
     }
     return MSIM_OK;

@@ -41,8 +41,8 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
 void msim_expert_sizes_release(struct msim_expert_sizes *x);
 
 /* All sizes of kind `kind` times num / den into `to`, which has one a class.
- * EUSAGE where one is no whole number then, or has another meaning: of one
- * expert a token rows are tokens. */
+ * EUSAGE where one is no whole number then, or has a role that `to` has another
+ * size for already: of one expert a token rows are tokens. */
 MSIM_MUST_CHECK
 enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
                                          enum msim_expert_size kind,
