@@ -38,6 +38,9 @@ MODELS = {
             "kv_heads": 16, "ffn": 6144, "vocab": 50304},
     "experts": dict(DENSE, layers=8, hidden=2048, heads=16, kv_heads=8, ffn=5632, vocab=32000,
                     moe={"experts": 8, "topk": 2, "ffn": 2816}),
+    "shared": dict(DENSE, layers=8, hidden=2048, heads=16, kv_heads=8, ffn=5632, vocab=32000,
+                   moe={"experts": 8, "topk": 2, "ffn": 1408, "shared_experts": 2,
+                        "dense_layers": 2}),
 }
 SEQUENCE, PASSES = 2048, 8
 
@@ -84,6 +87,9 @@ STRATEGIES = {
         (1, 2, 1, 1, "1f1b", FULL), (1, 2, 1, 1, "zero-bubble", FULL),
         (2, 1, 1, 1, "1f1b", FULL), (2, 2, 1, 2, "1f1b", FULL),
         (2, 1, 1, 2, "1f1b", 1, 2, FULL), (1, 4, 1, 1, "1f1b", SELECTIVE)],
+    "shared": [
+        (2, 1, 1, 1, "1f1b"), (4, 1, 1, 1, "1f1b"), (1, 2, 1, 1, "1f1b"),
+        (2, 2, 1, 2, "1f1b", 1, 2), (1, 1, 1, 1, "1f1b", 2, 2), (2, 1, 1, 1, "1f1b", FULL)],
 }
 
 

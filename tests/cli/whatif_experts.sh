@@ -7,7 +7,7 @@ in_turn core/rewrite/split core/rewrite/ddp.c plan/synth
 cat >"$folder/m.json" <<'JSON'
 {"name": "experts", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
  "positions": "rope", "bias": false, "layers": 4, "hidden": 2048, "heads": 16, "kv_heads": 8,
- "ffn": 5632, "vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1408}}
+ "ffn": 5632, "vocab": 32000, "moe": {"experts": 8, "topk": 2, "ffn": 1408, "shared_experts": 1}}
 JSON
 # Products of experts with their sizes, and what ranks exchange for them, in order.
 steps() { # TRACE
@@ -33,13 +33,13 @@ write two '"gpus": 2, "dp": 2, "ep": 2, "global_batch": 16'
 write pairs '"gpus": 4, "dp": 4, "ep": 2, "zero": 1, "global_batch": 32'
 write stages '"gpus": 4, "pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble", "global_batch": 16'
 write shares '"gpus": 4, "tp": 2, "dp": 2, "ep": 2, "global_batch": 16'
-write parts '"gpus": 4, "cp": 4, "ep": 4, "global_batch": 8'
+write parts '"gpus": 2, "cp": 2, "ep": 2, "global_batch": 8'
 write pieces '"gpus": 4, "pp": 2, "cp": 2, "ep": 2, "global_batch": 8'
 change one two '[{"parallel": {"ep": 2}}]'
 change one pairs '[{"parallel": {"dp": 4, "ep": 2}}, {"shard": "zero1"}]'
 change one stages '[{"parallel": {"pp": 2, "dp": 2, "ep": 2, "schedule": "zero-bubble"}}]'
 change one shares '[{"parallel": {"tp": 2, "dp": 2, "ep": 2}}]'
-change one parts '[{"parallel": {"cp": 4, "ep": 4}}]'
+change one parts '[{"parallel": {"cp": 2, "ep": 2}}]'
 change one pieces '[{"parallel": {"pp": 2, "cp": 2, "ep": 2}}]'
 for name in two pairs stages shares parts pieces; do
     close_to one.$name $name 0.01 0.003

@@ -142,6 +142,87 @@ static void name_rows(struct msim_expert_sizes *x, uint32_t op)
     }
 }
 
+/* ---- an MLP beside experts ------------------------------------------------
+ */
+
+enum { GIVEN = 1, MADE = 2 };
+
+/* Does an operator that is no product of experts make rows of theirs? */
+static bool makes_rows(const struct msim_expert_sizes *x, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_outputs(&x->s->lives, x->s->t, op);
+
+    while (!x->product[op] && msim_lives_next(&e))
+        if (e.life != MSIM_NONE && x->rows[e.life] &&
+            x->s->lives.rows[e.life].born == op)
+            return true;
+    return false;
+}
+
+static bool reads(const struct msim_expert_sizes *x, uint32_t op,
+                  const uint8_t *marks, uint8_t mark)
+{
+    struct msim_lives_each e = msim_lives_inputs(&x->s->lives, x->s->t, op);
+
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && marks[e.life] & mark)
+            return true;
+    return false;
+}
+
+/* What rows are made of, or what a layer makes of that. */
+static void mark(const struct msim_expert_sizes *x, struct msim_lives_each e,
+                 uint8_t *marks, uint8_t mark)
+{
+    while (msim_lives_next(&e))
+        if (e.life != MSIM_NONE && !x->rows[e.life])
+            marks[e.life] |= mark;
+}
+
+static bool is_layer(const struct msim_trace *t, uint32_t op)
+{
+    static const char *const NAMES[] = {"aten::linear", "aten::mm",
+                                        "aten::addmm", "aten::_scaled_mm"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+        if (!strcmp(NAMES[i], name_of(t, op)))
+            return true;
+    return false;
+}
+
+static void name_inside(struct msim_expert_sizes *x, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_outputs(&x->s->lives, x->s->t, op);
+
+    while (msim_lives_next(&e))
+        for (uint32_t d = 0; d < e.arg->n; d++) {
+            uint32_t class = class_at(x, &e, d);
+
+            if (class != MSIM_NONE &&
+                x->s->classes[class].role == MSIM_SIZE_FFN)
+                name_size(x, class, MSIM_EXPERT_BESIDE);
+        }
+}
+
+/* Of tokens that experts are given a layer makes what is activated. */
+static void name_beside(struct msim_expert_sizes *x, uint8_t *marks)
+{
+    const struct msim_trace *t = x->s->t;
+    uint32_t end = 0;
+
+    while (end < t->n_ops && t->ops[end].scope != 1)
+        end++; /* backward */
+    for (uint32_t i = 0; i < end; i++)
+        if (makes_rows(x, i))
+            mark(x, msim_lives_inputs(&x->s->lives, t, i), marks, GIVEN);
+    for (uint32_t i = 0; i < end; i++) {
+        if (reads(x, i, marks, MADE))
+            name_inside(x, i);
+        if (is_layer(t, i) && reads(x, i, marks, GIVEN))
+            mark(x, msim_lives_outputs(&x->s->lives, t, i), marks, MADE);
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------
  */
 
@@ -149,6 +230,7 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
                                         const struct msim_sizes *s)
 {
     uint32_t n = s->t->n_ops;
+    uint8_t *marks;
 
     *x = (struct msim_expert_sizes){
         .s = s, .op = MSIM_NONE, .lone = MSIM_NONE, .single = MSIM_NONE};
@@ -163,8 +245,15 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
     for (uint32_t i = 0; i < n; i++)
         if (msim_is_batched_product(s->t, i))
             look_at_product(x, i);
-    for (uint32_t i = 0; i < n && x->op != MSIM_NONE; i++)
+    if (x->op == MSIM_NONE)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < n; i++)
         name_rows(x, i);
+    marks = calloc((size_t)s->lives.n + 1, 1);
+    if (!marks)
+        return MSIM_ENOMEM;
+    name_beside(x, marks);
+    free(marks);
     return MSIM_OK;
 }
 
@@ -189,7 +278,8 @@ enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
                                          struct msim_error *err)
 {
     static const char *const WORDS[] = {"", "experts", "rows of each expert",
-                                        "rows of experts"};
+                                        "rows of experts",
+                                        "inside of an MLP beside experts"};
     char why[128];
 
     if (num != den && kind == MSIM_EXPERT_EACH && x->lone != MSIM_NONE)

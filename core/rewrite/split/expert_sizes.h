@@ -18,7 +18,9 @@ enum msim_expert_size {
     MSIM_EXPERT_NONE,
     MSIM_EXPERT_COUNT, /* experts */
     MSIM_EXPERT_EACH,  /* rows of each */
-    MSIM_EXPERT_ROWS   /* rows of all */
+    MSIM_EXPERT_ROWS,  /* rows of all */
+    MSIM_EXPERT_BESIDE /* the inside of an MLP that is given the same tokens,
+                          such as a shared expert */
 };
 
 struct msim_expert_sizes {

@@ -108,7 +108,8 @@ static enum msim_status share_vocabulary(struct msim_shares *s,
     return MSIM_OK;
 }
 
-/* Experts stay whole, and are given the tokens of a rank alone. */
+/* Experts stay whole, and are given the tokens of a rank alone; so is an MLP
+ * beside them. */
 static enum msim_status share_experts(struct msim_shares *s, bool rows,
                                       struct msim_error *err)
 {
@@ -118,6 +119,9 @@ static enum msim_status share_experts(struct msim_shares *s, bool rows,
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS) && rows; i++)
         MSIM_TRY(msim_expert_sizes_scale(&s->experts, ROWS[i], 1, s->ranks,
                                          s->to, err));
+    for (uint32_t c = 0; c < s->sizes.n_classes && rows; c++)
+        if (s->experts.of[c] == MSIM_EXPERT_BESIDE)
+            s->to[c] = s->sizes.classes[c].size;
     return msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_COUNT, 1, 1, s->to,
                                    err);
 }
