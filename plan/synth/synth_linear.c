@@ -171,7 +171,7 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
     const struct msim_etw_tensor *bias =
         &msim_synth_own(w->l, at, MSIM_SYNTH_BIAS)->weight;
     struct msim_etw_tensor x, t, narrow;
-    struct msim_etw_arg in[3];
+    struct msim_etw_arg in[3]; /* written once it is closed */
 
     msim_synth_first_tokens(w, op);
 
@@ -191,16 +191,16 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
                   "aten::linear(Tensor input, Tensor weight, Tensor? "
                   "bias=None) -> Tensor",
                   in, 3);
+    kept->in = x;
     if (is_narrow(op)) {
-        x = msim_synth_to_type(w, &x, MSIM_DT_F8);
+        kept->in = msim_synth_to_type(w, &x, MSIM_DT_F8);
         narrow = narrow_weight(w, at, false);
         t = msim_synth_transposed(w, &narrow);
-        w->cur = scaled_mm(w, bias, &x, &t);
+        w->cur = scaled_mm(w, bias, &kept->in, &t);
     } else {
         t = msim_synth_transposed(w, weight);
         w->cur = msim_synth_addmm(w, bias, &x, &t);
     }
-    kept->in = x;
     kept->extra.id = 0;
     msim_etw_close(w->y->e, &w->cur, 1);
     if (msim_synth_makes_sum(op))
