@@ -172,6 +172,25 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
     return MSIM_OK;
 }
 
+/* A cast that the statement makes itself cannot be gathered before it. */
+static bool is_made_in(const struct sharing *c, uint32_t s, uint32_t life)
+{
+    uint32_t born = c->w.d.lives.rows[life].born;
+
+    return born != MSIM_NONE && born > c->w.a.rows[s].op &&
+           born < msim_anatomy_end(&c->w.a, s);
+}
+
+static enum msim_status refuse_made(struct sharing *c, uint32_t op)
+{
+    return msim_weave_refuse(
+        &c->w,
+        "parallel.tp is %u: operator %u, %s, is given tokens that its caller "
+        "cast; want a step in 16 bits, and \"dtype\": \"fp8\" beside, or "
+        "\"sequence_parallel\": false",
+        c->s.ranks, op, msim_trace_text(c->w.t, c->w.t->ops[op].name));
+}
+
 /* What operators of statement `s` want whole, and is there in rows. */
 static enum msim_status gather_all(struct sharing *c, uint32_t s)
 {
@@ -183,9 +202,13 @@ static enum msim_status gather_all(struct sharing *c, uint32_t s)
 
         if (meet != MSIM_SHARES_WHOLE && meet != MSIM_SHARES_SUM)
             continue;
-        while (msim_lives_next(&e))
-            if (e.life != MSIM_NONE && c->s.rows[e.life] && !c->whole[e.life])
-                MSIM_TRY(gather(c, s, &e));
+        while (msim_lives_next(&e)) {
+            if (e.life == MSIM_NONE || !c->s.rows[e.life] || c->whole[e.life])
+                continue;
+            if (e.arg->dtype == MSIM_DT_F8 && is_made_in(c, s, e.life))
+                return refuse_made(c, i);
+            MSIM_TRY(gather(c, s, &e));
+        }
     }
     return MSIM_OK;
 }

@@ -47,6 +47,7 @@ SEQUENCE, PASSES = 2048, 8
 # tp, pp, vp, dp, schedule; cp, where ranks share sequences; ep, where they have different
 # experts; zero. What the trace of one GPU is trained with, too, stands last
 FULL, SELECTIVE = {"recompute": "full"}, {"recompute": "selective"}
+NARROW = {"precision": "fp8"}
 STRATEGIES = {
     "8 x 4096": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 1, "1f1b"), (1, 8, 1, 1, "1f1b"),
@@ -67,7 +68,9 @@ STRATEGIES = {
         (1, 3, 1, 1, "zero-bubble"), (1, 1, 1, 8, "1f1b"), (2, 3, 1, 1, "1f1b"),
         (4, 1, 1, 2, "1f1b"), (2, 6, 1, 1, "zero-bubble"), (8, 4, 1, 2, "1f1b"),
         (1, 1, 1, 1, "1f1b", 2), (1, 1, 1, 1, "1f1b", 4), (2, 3, 1, 1, "1f1b", 2),
-        (1, 3, 1, 1, "1f1b", 4)],
+        (1, 3, 1, 1, "1f1b", 4),
+        (1, 3, 1, 1, "1f1b", NARROW), (1, 2, 3, 1, "interleaved", NARROW),
+        (1, 1, 1, 4, "1f1b", NARROW), (1, 2, 1, 1, "1f1b", 2, NARROW)],
     "gpt": [
         (1, 2, 1, 1, "1f1b"), (1, 4, 1, 2, "1f1b"), (2, 1, 1, 1, "1f1b"), (4, 1, 1, 1, "1f1b"),
         (2, 2, 1, 1, "1f1b"), (1, 4, 3, 1, "interleaved"),
@@ -86,7 +89,8 @@ STRATEGIES = {
         (1, 1, 1, 2, "1f1b", 2, 2, 1), (1, 2, 1, 1, "zero-bubble", 2, 2),
         (1, 2, 1, 1, "1f1b", FULL), (1, 2, 1, 1, "zero-bubble", FULL),
         (2, 1, 1, 1, "1f1b", FULL), (2, 2, 1, 2, "1f1b", FULL),
-        (2, 1, 1, 2, "1f1b", 1, 2, FULL), (1, 4, 1, 1, "1f1b", SELECTIVE)],
+        (2, 1, 1, 2, "1f1b", 1, 2, FULL), (1, 4, 1, 1, "1f1b", SELECTIVE),
+        (1, 4, 1, 1, "1f1b", NARROW)],
     "shared": [
         (2, 1, 1, 1, "1f1b"), (4, 1, 1, 1, "1f1b"), (1, 2, 1, 1, "1f1b"),
         (2, 2, 1, 2, "1f1b", 1, 2), (1, 1, 1, 1, "1f1b", 2, 2), (2, 1, 1, 1, "1f1b", FULL)],

@@ -2,8 +2,8 @@
 # Steps of a described model, $folder/m.json, beside those that changes make of one:
 # . tests/cli/described.bash, behind lib.bash.
 
-write() { # DIR MEMBERS: the traces of such a strategy, without their description
-    echo "{$2, \"micro_batch\": 1, \"sequence\": 2048, \"precision\": \"bf16\"}" >"$folder/s.json"
+write() { # DIR MEMBERS: the traces of such a strategy, in $precision, without their description
+    echo "{$2, \"micro_batch\": 1, \"sequence\": 2048, \"precision\": \"${precision:-bf16}\"}" >"$folder/s.json"
     run synth "$folder/m.json" --strategy "$folder/s.json" -o "$folder/$1"
     want_rc 0
     rm -f "$folder/$1/synth.json"

@@ -107,7 +107,19 @@ same single '[{"parallel": {"ep": 8}}]'
 no_answer single '[{"parallel": {"ep": 4}}]' 'parallel.ep is less than recorded: .* the weights of one expert'
 no_answer one '[{"parallel": {"tp": 2, "sequence_parallel": false}}]' \
     'parallel.tp is 2: operator [0-9]*, aten::bmm, multiplies by weights of'
+# In 8 bits experts are multiplied by casts of weights, which say nothing of rows.
+precision=fp8 write narrow '"gpus": 1, "global_batch": 1'
+for what in ep cp tp; do
+    no_answer narrow "[{\"parallel\": {\"$what\": 2}}]" \
+        "parallel.$what is 2: operator [0-9]*, aten::_scaled_grouped_mm, multiplies by casts of experts' weights"
+done
 sed -i 's/, "moe": {[^}]*}//' "$folder/m.json"
+precision=fp8 write narrow '"gpus": 1, "global_batch": 4'
+precision=fp8 write halves '"gpus": 2, "pp": 2, "global_batch": 4'
+change narrow halves '[{"parallel": {"pp": 2}}]'
+close_to narrow.halves halves 0.01 0.001
+no_answer narrow '[{"parallel": {"tp": 2}}]' \
+    'parallel.tp is 2: operator [0-9]*, aten::_scaled_mm, is given tokens that its caller cast'
 write dense '"gpus": 1, "global_batch": 1'
 no_answer dense '[{"parallel": {"ep": 2}}]' 'parallel.ep is 2: no operator of the trace multiplies by weights of several'
 # The description of the job goes with it.

@@ -87,6 +87,8 @@ static enum msim_status divide_rows(struct dividing *c, struct msim_error *err)
     struct msim_expert_sizes x;
     enum msim_status status = msim_expert_sizes_find(&x, &c->sizes);
 
+    if (status == MSIM_OK)
+        status = msim_expert_sizes_told(&x, err);
     for (int kind = MSIM_EXPERT_COUNT;
          status == MSIM_OK && kind <= MSIM_EXPERT_ROWS; kind++)
         status = msim_expert_sizes_scale(

@@ -232,13 +232,19 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
     uint32_t n = s->t->n_ops;
     uint8_t *marks;
 
-    *x = (struct msim_expert_sizes){
-        .s = s, .op = MSIM_NONE, .lone = MSIM_NONE, .single = MSIM_NONE};
+    *x = (struct msim_expert_sizes){.s = s,
+                                    .op = MSIM_NONE,
+                                    .lone = MSIM_NONE,
+                                    .single = MSIM_NONE,
+                                    .narrow = MSIM_NONE};
     x->of = calloc((size_t)s->n_classes + 1, 1);
     x->product = calloc((size_t)n + 1, 1);
     x->rows = calloc((size_t)s->lives.n + 1, sizeof(*x->rows));
     if (!x->of || !x->product || !x->rows)
         return MSIM_ENOMEM;
+    for (uint32_t i = n; i-- > 0;)
+        if (!strcmp(name_of(s->t, i), "aten::_scaled_grouped_mm"))
+            x->narrow = i;
     for (uint32_t i = 0; i < n; i++)
         if (msim_is_batched_product(s->t, i))
             look_at_weights(x, i);
@@ -270,6 +276,17 @@ static enum msim_status refuse(const struct msim_expert_sizes *x, uint32_t op,
 {
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "operator %u, %s, %s", op, name_of(x->s->t, op), why);
+}
+
+enum msim_status msim_expert_sizes_told(const struct msim_expert_sizes *x,
+                                        struct msim_error *err)
+{
+    return x->narrow == MSIM_NONE
+               ? MSIM_OK
+               : refuse(x, x->narrow,
+                        "multiplies by casts of experts' weights, which do not "
+                        "say what rows are; want the step in 16 bits",
+                        err);
 }
 
 enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,

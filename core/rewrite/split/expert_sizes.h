@@ -34,6 +34,8 @@ struct msim_expert_sizes {
     uint32_t lone;    /* one whose experts are given one row each, a size that
                          is in no class; NONE: none is */
     uint32_t single;  /* likewise one that has one expert */
+    uint32_t narrow;  /* the first product of experts in 8 bits: its weights are
+                         casts, and say nothing of whose they are; NONE */
 };
 
 /* `s` must live as long. Release in any case. ENOMEM. */
@@ -41,6 +43,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
                                         const struct msim_sizes *s);
 void msim_expert_sizes_release(struct msim_expert_sizes *x);
+
+/* EUSAGE where experts are multiplied by in 8 bits: their rows are not told. */
+MSIM_MUST_CHECK
+enum msim_status msim_expert_sizes_told(const struct msim_expert_sizes *x,
+                                        struct msim_error *err);
 
 /* All sizes of kind `kind` times num / den into `to`, which has one a class.
  * EUSAGE where one is no whole number then, or has a role that `to` has another

@@ -71,6 +71,7 @@ static enum msim_status divide(struct spreading *c, struct msim_error *err)
 {
     uint32_t n;
 
+    MSIM_TRY(msim_expert_sizes_told(&c->x, err));
     if (c->x.op == MSIM_NONE)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "no operator of the trace multiplies by weights of "

@@ -116,6 +116,7 @@ static enum msim_status share_experts(struct msim_shares *s, bool rows,
     static const enum msim_expert_size ROWS[] = {MSIM_EXPERT_EACH,
                                                  MSIM_EXPERT_ROWS};
 
+    MSIM_TRY(msim_expert_sizes_told(&s->experts, err));
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS) && rows; i++)
         MSIM_TRY(msim_expert_sizes_scale(&s->experts, ROWS[i], 1, s->ranks,
                                          s->to, err));
