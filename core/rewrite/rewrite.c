@@ -253,6 +253,32 @@ run_repeats(struct msim_trace **out, const struct msim_trace *t,
     return status;
 }
 
+/* What of stages [first, end) is asked for, one after the other; `*out` is NULL
+ * where nothing is. */
+static enum msim_status
+run_all(struct msim_trace **out, const struct msim_trace *t,
+        struct msim_strtab *strings, const struct stage *first,
+        const struct stage *end, const struct msim_rewrite *r,
+        struct msim_error *err)
+{
+    struct msim_trace *last = NULL, *next;
+
+    *out = NULL;
+    for (const struct stage *s = first; s < end; s++) {
+        enum msim_status status;
+
+        if (!s->asked)
+            continue;
+        status = (s->run == msim_stage_repeat ? run_repeats : run)(
+            &next, last ? last : t, strings, s, r, err);
+        msim_trace_free(last);
+        MSIM_TRY(status);
+        last = next;
+    }
+    *out = last;
+    return MSIM_OK;
+}
+
 enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     const struct msim_trace *t,
                                     struct msim_strtab *strings,
@@ -260,23 +286,39 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     struct msim_error *err)
 {
     struct stage stages[N_STAGES];
-    struct msim_trace *last = NULL, *next;
 
-    *out = NULL;
     list(stages, r);
-    for (int i = 0; i < N_STAGES; i++) {
-        enum msim_status status;
+    return run_all(out, t, strings, stages, stages + N_STAGES, r, err);
+}
 
-        if (!stages[i].asked)
-            continue;
-        status = (stages[i].run == msim_stage_repeat ? run_repeats : run)(
-            &next, last ? last : t, strings, &stages[i], r, err);
-        msim_trace_free(last);
-        MSIM_TRY(status);
-        last = next;
+enum msim_status msim_rewritten_stages_new(struct msim_trace **out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           const struct msim_rewrite *r,
+                                           struct msim_error *err)
+{
+    struct stage stages[N_STAGES], *cut = stages;
+    struct msim_rewrite one = *r;
+    struct msim_trace *whole;
+    enum msim_status status;
+    uint32_t n = msim_rewrite_stages(r);
+
+    list(stages, r);
+    memset(out, 0, n * sizeof(*out));
+    while (n > 1 && cut->run != msim_stage_pipeline)
+        cut++;
+    status = run_all(&whole, t, strings, stages, cut, r, err);
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++) {
+        one.parallel.stage = i;
+        status = run_all(&out[i], whole ? whole : t, strings, cut,
+                         stages + N_STAGES, &one, err);
     }
-    *out = last;
-    return MSIM_OK;
+    msim_trace_free(whole);
+    for (uint32_t i = 0; i < n && status != MSIM_OK; i++) {
+        msim_trace_free(out[i]);
+        out[i] = NULL;
+    }
+    return status;
 }
 
 /* Passes of every step, where all have as many. */

@@ -33,6 +33,16 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     const struct msim_rewrite *r,
                                     struct msim_error *err);
 
+/* Those of all stages, msim_rewrite_stages() of them, whatever
+ * r->parallel.stage: what comes before stages is done once. After a failure all
+ * of `out` is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_rewritten_stages_new(struct msim_trace **out,
+                                           const struct msim_trace *t,
+                                           struct msim_strtab *strings,
+                                           const struct msim_rewrite *r,
+                                           struct msim_error *err);
+
 /*
  * How many micro batches a step of `t` has: forward passes up to the first step
  * of the optimizer; 0: steps have different numbers, or there is no such step.

@@ -29,6 +29,8 @@ static enum msim_status make_ranks(struct msim_scenario_inputs *x,
     struct msim_rewrite r = x->settings.rewrite;
     uint32_t stages = msim_rewrite_stages(&r);
     uint32_t joins = r.parallel.joins ? r.parallel.joins : 1;
+    struct msim_trace **made = calloc(stages, sizeof(*made));
+    enum msim_status status = made ? MSIM_OK : MSIM_ENOMEM;
 
     r.parallel.recorded = r.parallel.tp > 1 ? r.parallel.tp
                           : n == 1 && ranks[0]->world_size == 1
@@ -36,14 +38,16 @@ static enum msim_status make_ranks(struct msim_scenario_inputs *x,
                               : msim_job_world(x->in.job) / joins;
     x->job.ranks = calloc((size_t)n * stages + 1, sizeof(*x->job.ranks));
     if (!x->job.ranks)
-        return MSIM_ENOMEM;
-    x->job.n_ranks = n * stages;
-    for (uint32_t i = 0; i < x->job.n_ranks; i++) {
-        r.parallel.stage = i / n;
-        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i % n],
-                                    x->in.job->strings, &r, err));
+        status = MSIM_ENOMEM;
+    x->job.n_ranks = x->job.ranks ? n * stages : 0;
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++) {
+        status = msim_rewritten_stages_new(made, ranks[i], x->in.job->strings,
+                                           &r, err);
+        for (uint32_t k = 0; k < stages; k++)
+            x->job.ranks[k * n + i] = made[k];
     }
-    return MSIM_OK;
+    free(made);
+    return status;
 }
 
 /* Recorded stages become one rank, of which all else is made. */

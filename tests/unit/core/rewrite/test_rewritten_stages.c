@@ -312,9 +312,45 @@ static void test_rewritten__no_buckets(void)
     done_step(&m);
 }
 
+/* All stages at a time are what they are one by one, also behind a change that
+ * comes before; after a failure none is there. */
+static void test_rewritten__all_stages(void)
+{
+    struct msim_rewrite r = {.accumulate = 2,
+                             .parallel = {.pp = 2, .vp = 1, .recorded = 1}};
+    struct msim_job *job =
+        made_nodes(REWRITTEN, sizeof(REWRITTEN) / sizeof(*REWRITTEN));
+    struct msim_trace *all[3], *one;
+    struct msim_error err = {0};
+
+    CHECK_INT(
+        msim_rewritten_stages_new(all, job->ranks[0], job->strings, &r, &err),
+        MSIM_OK);
+    for (uint32_t k = 0; k < 2 && all[k]; k++) {
+        r.parallel.stage = k;
+        CHECK_INT(
+            msim_rewritten_new(&one, job->ranks[0], job->strings, &r, &err),
+            MSIM_OK);
+        CHECK_INT(all[k]->rank, one->rank);
+        CHECK_INT(all[k]->n_ops, one->n_ops);
+        for (uint32_t i = 0; i < one->n_ops && i < all[k]->n_ops; i++)
+            CHECK_STR(msim_trace_text(all[k], all[k]->ops[i].name),
+                      msim_trace_text(one, one->ops[i].name));
+        msim_trace_free(one);
+        msim_trace_free(all[k]);
+    }
+    r.parallel.pp = 3;
+    CHECK_INT(
+        msim_rewritten_stages_new(all, job->ranks[0], job->strings, &r, &err),
+        MSIM_EUSAGE);
+    CHECK(!all[0] && !all[1] && !all[2]);
+    msim_job_free(job);
+}
+
 int main(void)
 {
     RUN(test_rewritten__two_stages);
+    RUN(test_rewritten__all_stages);
     RUN(test_rewritten__zero_bubble);
     RUN(test_rewritten__copies);
     RUN(test_rewritten__shared_table);
