@@ -10,10 +10,12 @@
 #include "core/base/units.h"
 #include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/places.h"
+#include "core/rewrite/split/resizing.h"
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +24,14 @@
 
 struct dividing {
     const struct msim_trace *t;
-    struct msim_sizes sizes;
-    int64_t *to; /* by class */
+    struct msim_resizing r;
     uint32_t ranks;
-    struct msim_trace *view;
-    struct msim_weave w;
 };
 
 static bool is_divided(const struct dividing *c, uint32_t class)
 {
-    return class != MSIM_NONE && c->to[class] != c->sizes.classes[class].size;
+    return class != MSIM_NONE &&
+           c->r.to[class] != c->r.sizes.classes[class].size;
 }
 
 /* A table that has a row for each position has one for each of a rank's, or for
@@ -39,8 +39,8 @@ static bool is_divided(const struct dividing *c, uint32_t class)
 static enum msim_status check_weights(const struct dividing *c,
                                       struct msim_error *err)
 {
-    for (uint32_t i = 0; i < c->sizes.n_classes; i++) {
-        const struct msim_size_class *k = &c->sizes.classes[i];
+    for (uint32_t i = 0; i < c->r.sizes.n_classes; i++) {
+        const struct msim_size_class *k = &c->r.sizes.classes[i];
 
         if (k->weight && is_divided(c, i))
             return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
@@ -62,7 +62,8 @@ static enum msim_status check_products(const struct dividing *c,
                                         "aten::_grouped_mm", NULL};
 
     for (uint32_t i = 0; i < c->t->n_ops; i++) {
-        struct msim_lives_each e = msim_lives_inputs(&c->sizes.lives, c->t, i);
+        struct msim_lives_each e =
+            msim_lives_inputs(&c->r.sizes.lives, c->t, i);
         const char *name = msim_trace_text(c->t, c->t->ops[i].name);
         bool is = false, any = false;
 
@@ -71,7 +72,7 @@ static enum msim_status check_products(const struct dividing *c,
         while (is && msim_lives_next(&e))
             for (uint32_t d = 0; d < e.arg->n; d++)
                 any |=
-                    is_divided(c, msim_size_class_of(&c->sizes, e.id - 1, d));
+                    is_divided(c, msim_size_class_of(&c->r.sizes, e.id - 1, d));
         if (is && !any)
             return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                              "operator %u, %s, has no size that is known to "
@@ -85,7 +86,7 @@ static enum msim_status check_products(const struct dividing *c,
 static enum msim_status divide_rows(struct dividing *c, struct msim_error *err)
 {
     struct msim_expert_sizes x;
-    enum msim_status status = msim_expert_sizes_find(&x, &c->sizes);
+    enum msim_status status = msim_expert_sizes_find(&x, &c->r.sizes);
 
     if (status == MSIM_OK)
         status = msim_expert_sizes_told(&x, err);
@@ -93,7 +94,7 @@ static enum msim_status divide_rows(struct dividing *c, struct msim_error *err)
          status == MSIM_OK && kind <= MSIM_EXPERT_ROWS; kind++)
         status = msim_expert_sizes_scale(
             &x, (enum msim_expert_size)kind, 1,
-            kind == MSIM_EXPERT_COUNT ? 1 : c->ranks, c->to, err);
+            kind == MSIM_EXPERT_COUNT ? 1 : c->ranks, c->r.to, err);
     msim_expert_sizes_release(&x);
     return status;
 }
@@ -105,8 +106,8 @@ static enum msim_status divide(struct dividing *c, struct msim_error *err)
     for (int role = MSIM_SIZE_NONE + 1; role < MSIM_SIZE_ROLES; role++) {
         bool tokens = role == MSIM_SIZE_SEQUENCE || role == MSIM_SIZE_TOKENS;
 
-        MSIM_TRY(msim_sizes_scale(&c->sizes, (enum msim_size_role)role, 1,
-                                  tokens ? c->ranks : 1, c->to, &n, err));
+        MSIM_TRY(msim_sizes_scale(&c->r.sizes, (enum msim_size_role)role, 1,
+                                  tokens ? c->ranks : 1, c->r.to, &n, err));
         found += role == MSIM_SIZE_SEQUENCE ? n : 0;
     }
     if (!found)
@@ -115,7 +116,7 @@ static enum msim_status divide(struct dividing *c, struct msim_error *err)
                          "the sequence, want attention in one operator "
                          "(scaled_dot_product_attention)");
     MSIM_TRY(divide_rows(c, err));
-    MSIM_TRY(msim_sizes_solve(&c->sizes, c->to, err));
+    MSIM_TRY(msim_sizes_solve(&c->r.sizes, c->r.to, err));
     MSIM_TRY(check_weights(c, err));
     return check_products(c, err);
 }
@@ -139,22 +140,18 @@ static enum msim_status copy(void *ctx, uint32_t s)
 {
     struct dividing *c = ctx;
 
-    return msim_weave_copy(&c->w, s);
+    return msim_weave_copy(&c->r.w, s);
 }
 
 static enum msim_status shorten(struct dividing *c, struct msim_strtab *strings,
                                 struct msim_trace **out, struct msim_error *err)
 {
     MSIM_TRY(check_recorded(c->t, err));
-    MSIM_TRY(msim_sizes_learn(&c->sizes, c->t, err));
-    c->to = calloc((size_t)c->sizes.n_classes + 1, sizeof(*c->to));
-    if (!c->to)
-        return MSIM_ENOMEM;
+    MSIM_TRY(msim_resizing_learn(&c->r, c->t, err));
     MSIM_TRY(divide(c, err));
-    MSIM_TRY(msim_resized_new(&c->view, &c->sizes, c->to));
-    MSIM_TRY(msim_weave_open_forward(&c->w, c->view, strings, err));
-    MSIM_TRY(msim_weave_walk(&c->w, c, copy));
-    return msim_weave_finish(&c->w, out);
+    MSIM_TRY(msim_resizing_open(&c->r, strings, err));
+    MSIM_TRY(msim_weave_walk(&c->r.w, c, copy));
+    return msim_weave_finish(&c->r.w, out);
 }
 
 enum msim_status msim_context_shorten_new(struct msim_trace **out,
@@ -165,18 +162,13 @@ enum msim_status msim_context_shorten_new(struct msim_trace **out,
 {
     struct dividing c = {.t = t, .ranks = ranks};
     struct msim_error why = {0};
+    char asked[64];
     enum msim_status status;
 
     *out = NULL;
     status = shorten(&c, strings, out, &why);
-    msim_weave_close(&c.w);
-    msim_resized_free(c.view);
-    msim_sizes_release(&c.sizes);
-    free(c.to);
-    if (status == MSIM_EUSAGE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "parallel.cp is %u: %.220s", ranks, why.text);
-    return status;
+    snprintf(asked, sizeof(asked), "parallel.cp is %u", ranks);
+    return msim_resizing_end(&c.r, status, asked, &why, err);
 }
 
 /* ---- attention -----------------------------------------------------------

@@ -11,9 +11,11 @@
 
 #include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/split/expert_sizes.h"
+#include "core/rewrite/split/resizing.h"
 #include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/emit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,12 +29,9 @@ struct region {
 
 struct spreading {
     const struct msim_trace *t;
-    struct msim_sizes sizes;
+    struct msim_resizing r;
     struct msim_expert_sizes x;
-    int64_t *to; /* by class */
     uint32_t ranks, tp;
-    struct msim_trace *view;
-    struct msim_weave w;
     struct region *regions;
     uint32_t n_regions;
     uint32_t *region;  /* by statement, NONE: of none */
@@ -52,10 +51,10 @@ struct spreading {
 static enum msim_status check_layers(const struct spreading *c,
                                      struct msim_error *err)
 {
-    for (uint32_t i = 0; i < c->sizes.n_classes; i++) {
-        const struct msim_size_class *k = &c->sizes.classes[i];
+    for (uint32_t i = 0; i < c->r.sizes.n_classes; i++) {
+        const struct msim_size_class *k = &c->r.sizes.classes[i];
 
-        if (k->layer && k->weight && c->to[i] != k->size &&
+        if (k->layer && k->weight && c->r.to[i] != k->size &&
             c->x.of[i] == MSIM_EXPERT_NONE)
             return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                              "operator %u, %s, has a size of %lld that nothing "
@@ -78,15 +77,15 @@ static enum msim_status divide(struct spreading *c, struct msim_error *err)
                          "several experts at once (aten::bmm, "
                          "aten::_grouped_mm); want a model that has some");
     for (int role = MSIM_SIZE_NONE + 1; role < MSIM_SIZE_ROLES; role++)
-        MSIM_TRY(msim_sizes_scale(&c->sizes, (enum msim_size_role)role, 1, 1,
-                                  c->to, &n, err));
+        MSIM_TRY(msim_sizes_scale(&c->r.sizes, (enum msim_size_role)role, 1, 1,
+                                  c->r.to, &n, err));
     MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_COUNT, 1, c->ranks,
-                                     c->to, err));
+                                     c->r.to, err));
     MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_EACH, c->ranks, 1,
-                                     c->to, err));
+                                     c->r.to, err));
     MSIM_TRY(
-        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, 1, 1, c->to, err));
-    MSIM_TRY(msim_sizes_solve(&c->sizes, c->to, err));
+        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, 1, 1, c->r.to, err));
+    MSIM_TRY(msim_sizes_solve(&c->r.sizes, c->r.to, err));
     return check_layers(c, err);
 }
 
@@ -95,7 +94,7 @@ static enum msim_status divide(struct spreading *c, struct msim_error *err)
 
 static bool has_product(const struct spreading *c, uint32_t s)
 {
-    const struct msim_anatomy *a = &c->w.a;
+    const struct msim_anatomy *a = &c->r.w.a;
 
     for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
         if (c->x.product[i])
@@ -106,11 +105,11 @@ static bool has_product(const struct spreading *c, uint32_t s)
 /* Another layer's, where blocks are not known? */
 static bool has_attention(const struct spreading *c, uint32_t from, uint32_t to)
 {
-    const struct msim_anatomy *a = &c->w.a;
+    const struct msim_anatomy *a = &c->r.w.a;
 
     for (uint32_t s = from; s < to; s++)
         for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
-            if (msim_weave_contains(&c->w, i, "attention"))
+            if (msim_weave_contains(&c->r.w, i, "attention"))
                 return true;
     return false;
 }
@@ -118,11 +117,11 @@ static bool has_attention(const struct spreading *c, uint32_t from, uint32_t to)
 static bool goes_on(const struct spreading *c, const struct region *r,
                     uint32_t s)
 {
-    const struct msim_anatomy_statement *a = &c->w.a.rows[r->last],
-                                        *b = &c->w.a.rows[s];
+    const struct msim_anatomy_statement *a = &c->r.w.a.rows[r->last],
+                                        *b = &c->r.w.a.rows[s];
 
     return a->pass == b->pass && a->role == b->role && a->block == b->block &&
-           r->back == msim_anatomy_is_autograd(&c->w.a, s) &&
+           r->back == msim_anatomy_is_autograd(&c->r.w.a, s) &&
            !has_attention(c, r->last, s);
 }
 
@@ -136,7 +135,7 @@ static uint32_t statement_of(const struct msim_weave *w, uint32_t op)
 /* Where a life was made; NONE: no operator was seen to. */
 static uint32_t maker_of(const struct spreading *c, uint32_t life)
 {
-    return statement_of(&c->w, c->w.d.lives.rows[life].born);
+    return statement_of(&c->r.w, c->r.w.d.lives.rows[life].born);
 }
 
 static bool is_made_in(const struct spreading *c, const struct region *r,
@@ -149,7 +148,7 @@ static bool is_made_in(const struct spreading *c, const struct region *r,
 
 static bool has_rows(const struct spreading *c, const struct msim_lives_each *e)
 {
-    uint32_t life = c->sizes.lives.of[e->id - 1];
+    uint32_t life = c->r.sizes.lives.of[e->id - 1];
 
     return e->life != MSIM_NONE && life != MSIM_NONE && c->x.rows[life];
 }
@@ -159,10 +158,10 @@ static bool has_rows(const struct spreading *c, const struct msim_lives_each *e)
 static bool adds_up(const struct spreading *c, const struct region *r,
                     uint32_t s)
 {
-    uint32_t op = c->w.a.rows[s].op, n = 0;
-    struct msim_lives_each e = msim_lives_inputs(&c->w.d.lives, c->w.t, op);
+    uint32_t op = c->r.w.a.rows[s].op, n = 0;
+    struct msim_lives_each e = msim_lives_inputs(&c->r.w.d.lives, c->r.w.t, op);
 
-    if (!msim_weave_begins(&c->w, op, "aten::add"))
+    if (!msim_weave_begins(&c->r.w, op, "aten::add"))
         return false;
     for (; msim_lives_next(&e); n++)
         if (!is_made_in(c, r, e.life))
@@ -172,7 +171,7 @@ static bool adds_up(const struct spreading *c, const struct region *r,
 
 static void find_regions(struct spreading *c)
 {
-    const struct msim_anatomy *a = &c->w.a;
+    const struct msim_anatomy *a = &c->r.w.a;
     struct region *r = NULL;
 
     for (uint32_t s = 0; s < a->n; s++) {
@@ -181,8 +180,8 @@ static void find_regions(struct spreading *c)
             continue;
         if (!r || !goes_on(c, r, s)) {
             r = &c->regions[c->n_regions++];
-            *r = (struct region){.first = s,
-                                 .back = msim_anatomy_is_autograd(&c->w.a, s)};
+            *r = (struct region){
+                .first = s, .back = msim_anatomy_is_autograd(&c->r.w.a, s)};
         }
         r->last = s;
     }
@@ -197,7 +196,7 @@ static void find_regions(struct spreading *c)
 
 static void find_readers(struct spreading *c)
 {
-    const struct msim_weave *w = &c->w;
+    const struct msim_weave *w = &c->r.w;
 
     for (uint32_t s = 0; s < w->a.n; s++)
         for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s);
@@ -223,8 +222,8 @@ static enum msim_status exchange(struct spreading *c, uint32_t s,
                                  const struct msim_lives_each *e,
                                  uint32_t storage)
 {
-    struct msim_draft *d = &c->w.d;
-    struct msim_emit_flat in = {(int64_t)msim_arg_elems(c->w.t, e->arg),
+    struct msim_draft *d = &c->r.w.d;
+    struct msim_emit_flat in = {(int64_t)msim_arg_elems(c->r.w.t, e->arg),
                                 d->storage[e->life], e->arg->dtype,
                                 e->arg->device};
     struct msim_emit_message m = {.name = "nccl:all_to_allv",
@@ -235,7 +234,7 @@ static enum msim_status exchange(struct spreading *c, uint32_t s,
     struct msim_draft_place at;
 
     m.out.storage = storage;
-    MSIM_TRY(msim_weave_hold(&c->w, name, msim_weave_place(&c->w, s), &at));
+    MSIM_TRY(msim_weave_hold(&c->r.w, name, msim_weave_place(&c->r.w, s), &at));
     MSIM_TRY(msim_emit_empty(d, at, &m.out));
     MSIM_TRY(msim_emit_collective(d, at, &m));
     return msim_emit_recorded_wait(d, at, m.sequence);
@@ -248,7 +247,7 @@ typedef enum msim_status each_fn(struct spreading *c, const struct region *r,
 static enum msim_status each_given(struct spreading *c, const struct region *r,
                                    each_fn *visit)
 {
-    const struct msim_weave *w = &c->w;
+    const struct msim_weave *w = &c->r.w;
 
     for (uint32_t i = w->a.rows[r->first].op;
          i < msim_anatomy_end(&w->a, r->last); i++) {
@@ -268,7 +267,7 @@ static enum msim_status dispatch(struct spreading *c, const struct region *r,
     if (c->sent[e->life] || is_made_in(c, r, e->life) ||
         (r->back && c->forward[e->life]))
         return MSIM_OK;
-    c->sent[e->life] = msim_draft_fresh(&c->w.d);
+    c->sent[e->life] = msim_draft_fresh(&c->r.w.d);
     return exchange(c, r->first,
                     r->back ? MSIM_EMIT_DISPATCH : "ExpertParallelDispatch", e,
                     c->sent[e->life]);
@@ -277,9 +276,9 @@ static enum msim_status dispatch(struct spreading *c, const struct region *r,
 /* In the region experts' rows stand for a rank's own, and `sent` has these. */
 static void swap(struct spreading *c, uint32_t life)
 {
-    uint32_t own = c->w.d.storage[life];
+    uint32_t own = c->r.w.d.storage[life];
 
-    c->w.d.storage[life] = c->sent[life];
+    c->r.w.d.storage[life] = c->sent[life];
     c->sent[life] = own;
     c->swapped[life] = !c->swapped[life];
 }
@@ -306,19 +305,19 @@ static enum msim_status swap_out(struct spreading *c, const struct region *r,
 static enum msim_status combine(struct spreading *c, const struct region *r,
                                 const struct msim_lives_each *e)
 {
-    uint32_t storage = msim_draft_fresh(&c->w.d);
+    uint32_t storage = msim_draft_fresh(&c->r.w.d);
 
     MSIM_TRY(exchange(c, r->last,
                       r->back ? MSIM_EMIT_BACKWARD "ExpertParallelCombine"
                               : "ExpertParallelCombine",
                       e, storage));
-    c->w.d.storage[e->life] = storage;
+    c->r.w.d.storage[e->life] = storage;
     return MSIM_OK;
 }
 
 static enum msim_status combine_all(struct spreading *c, const struct region *r)
 {
-    const struct msim_weave *w = &c->w;
+    const struct msim_weave *w = &c->r.w;
 
     for (uint32_t i = w->a.rows[r->first].op;
          i < msim_anatomy_end(&w->a, r->last); i++) {
@@ -342,7 +341,7 @@ static enum msim_status visit(void *ctx, uint32_t s)
         MSIM_TRY(each_given(c, r, dispatch));
         MSIM_TRY(each_given(c, r, swap_in));
     }
-    MSIM_TRY(msim_weave_copy(&c->w, s));
+    MSIM_TRY(msim_weave_copy(&c->r.w, s));
     if (!r || s != r->last)
         return MSIM_OK;
     MSIM_TRY(each_given(c, r, swap_out));
@@ -357,18 +356,18 @@ static enum msim_status visit(void *ctx, uint32_t s)
 static enum msim_status begin_ranks(struct spreading *c,
                                     const struct msim_experts_how *how)
 {
-    struct msim_trace *o = c->w.d.out;
+    struct msim_trace *o = c->r.w.d.out;
     uint32_t step = c->tp, group;
     uint32_t copies = how->dp * how->cp;
     int64_t rank = o->rank < 0 ? 0 : o->rank;
 
     o->world_size = step * copies;
     if (copies > c->ranks)
-        MSIM_TRY(msim_draft_add_group(&c->w.d, MSIM_EXPERTS_DATA_GROUP,
+        MSIM_TRY(msim_draft_add_group(&c->r.w.d, MSIM_EXPERTS_DATA_GROUP,
                                       copies / c->ranks, rank,
                                       (int64_t)step * c->ranks, &group));
-    return msim_draft_add_group(&c->w.d, GROUP, c->ranks, rank, step,
-                                &c->w.d.group);
+    return msim_draft_add_group(&c->r.w.d, GROUP, c->ranks, rank, step,
+                                &c->r.w.d.group);
 }
 
 /* Tensor parallel ranks, and those that share sequences, are there by now. */
@@ -400,8 +399,8 @@ static enum msim_status check(struct spreading *c,
 
 static enum msim_status take_memory(struct spreading *c)
 {
-    size_t lives = (size_t)c->w.d.lives.n + 1,
-           statements = (size_t)c->w.a.n + 1;
+    size_t lives = (size_t)c->r.w.d.lives.n + 1,
+           statements = (size_t)c->r.w.a.n + 1;
 
     c->regions = calloc(statements, sizeof(*c->regions));
     c->region = malloc(statements * sizeof(*c->region));
@@ -421,21 +420,17 @@ static enum msim_status spread(struct spreading *c,
                                struct msim_strtab *strings,
                                struct msim_trace **out, struct msim_error *err)
 {
-    MSIM_TRY(msim_sizes_learn(&c->sizes, c->t, err));
-    MSIM_TRY(msim_expert_sizes_find(&c->x, &c->sizes));
-    c->to = calloc((size_t)c->sizes.n_classes + 1, sizeof(*c->to));
-    if (!c->to)
-        return MSIM_ENOMEM;
+    MSIM_TRY(msim_resizing_learn(&c->r, c->t, err));
+    MSIM_TRY(msim_expert_sizes_find(&c->x, &c->r.sizes));
     MSIM_TRY(divide(c, err));
     MSIM_TRY(check(c, how, err));
-    MSIM_TRY(msim_resized_new(&c->view, &c->sizes, c->to));
-    MSIM_TRY(msim_weave_open_forward(&c->w, c->view, strings, err));
+    MSIM_TRY(msim_resizing_open(&c->r, strings, err));
     MSIM_TRY(take_memory(c));
     find_regions(c);
     find_readers(c);
     MSIM_TRY(begin_ranks(c, how));
-    MSIM_TRY(msim_weave_walk(&c->w, c, visit));
-    return msim_weave_finish(&c->w, out);
+    MSIM_TRY(msim_weave_walk(&c->r.w, c, visit));
+    return msim_weave_finish(&c->r.w, out);
 }
 
 enum msim_status msim_experts_spread_new(struct msim_trace **out,
@@ -446,23 +441,18 @@ enum msim_status msim_experts_spread_new(struct msim_trace **out,
 {
     struct spreading c = {.t = t, .ranks = how->ranks};
     struct msim_error why = {0};
+    char asked[64];
     enum msim_status status = spread(&c, how, strings, out, &why);
 
     if (status != MSIM_OK)
         *out = NULL;
-    msim_weave_close(&c.w);
-    msim_resized_free(c.view);
     msim_expert_sizes_release(&c.x);
-    msim_sizes_release(&c.sizes);
-    free(c.to);
     free(c.regions);
     free(c.region);
     free(c.forward);
     free(c.swapped);
     free(c.outside);
     free(c.sent);
-    if (status == MSIM_EUSAGE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "parallel.ep is %u: %.220s", how->ranks, why.text);
-    return status;
+    snprintf(asked, sizeof(asked), "parallel.ep is %u", how->ranks);
+    return msim_resizing_end(&c.r, status, asked, &why, err);
 }

@@ -6,6 +6,7 @@
 #include "core/base/vec.h"
 #include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/split/expert_sizes.h"
+#include "core/rewrite/split/resizing.h"
 #include "core/rewrite/weave/weave.h"
 
 #include <stdlib.h>
@@ -13,11 +14,8 @@
 
 struct joining {
     const struct msim_trace *t;
-    struct msim_sizes sizes;
+    struct msim_resizing r;
     struct msim_expert_sizes x;
-    int64_t *to; /* by class */
-    struct msim_trace *view;
-    struct msim_weave w;
     uint32_t group;  /* that exchanges rows */
     uint32_t copies; /* that has the same experts; NONE: nobody has */
     uint32_t ratio;
@@ -103,18 +101,20 @@ static enum msim_status check_shares(const struct joining *c,
 /* What copies reduce, where it is memory of its own, is as much larger. */
 static void scale_sums(struct joining *c, uint32_t op)
 {
-    struct msim_lives_each e = msim_lives_inputs(&c->sizes.lives, c->t, op);
+    struct msim_lives_each e = msim_lives_inputs(&c->r.sizes.lives, c->t, op);
 
     while (msim_lives_next(&e)) {
-        uint32_t k = e.arg->n == 1 ? msim_size_class_of(&c->sizes, e.id - 1, 0)
-                                   : MSIM_NONE;
+        uint32_t k = e.arg->n == 1
+                         ? msim_size_class_of(&c->r.sizes, e.id - 1, 0)
+                         : MSIM_NONE;
 
         if (k != MSIM_NONE && e.life != MSIM_NONE &&
-            c->sizes.lives.rows[e.life].born != MSIM_NONE &&
-            strstr(msim_trace_text(
-                       c->t, c->t->ops[c->sizes.lives.rows[e.life].born].name),
-                   "empty"))
-            c->to[k] = c->sizes.classes[k].size * c->ratio;
+            c->r.sizes.lives.rows[e.life].born != MSIM_NONE &&
+            strstr(
+                msim_trace_text(
+                    c->t, c->t->ops[c->r.sizes.lives.rows[e.life].born].name),
+                "empty"))
+            c->r.to[k] = c->r.sizes.classes[k].size * c->ratio;
     }
 }
 
@@ -129,18 +129,18 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
                          one, msim_trace_text(c->t, c->t->ops[one].name));
     MSIM_TRY(check_shares(c, err));
     for (int role = MSIM_SIZE_NONE + 1; role < MSIM_SIZE_ROLES; role++)
-        MSIM_TRY(msim_sizes_scale(&c->sizes, (enum msim_size_role)role, 1, 1,
-                                  c->to, &n, err));
+        MSIM_TRY(msim_sizes_scale(&c->r.sizes, (enum msim_size_role)role, 1, 1,
+                                  c->r.to, &n, err));
     MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_COUNT, c->ratio, 1,
-                                     c->to, err));
+                                     c->r.to, err));
     MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_EACH, 1, c->ratio,
-                                     c->to, err));
+                                     c->r.to, err));
     MSIM_TRY(
-        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, 1, 1, c->to, err));
+        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, 1, 1, c->r.to, err));
     for (uint32_t i = 0; i < c->t->n_ops && c->copies != MSIM_NONE; i++)
         if (is_of(c->t, i, c->copies))
             scale_sums(c, i);
-    return msim_sizes_solve(&c->sizes, c->to, err);
+    return msim_sizes_solve(&c->r.sizes, c->r.to, err);
 }
 
 /* ---- statements -----------------------------------------------------------
@@ -150,12 +150,12 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
 static bool ends_of(const struct joining *c, uint32_t op, uint32_t *from,
                     uint32_t *to)
 {
-    const struct msim_lives *l = &c->w.d.lives;
+    const struct msim_lives *l = &c->r.w.d.lives;
 
     *from = *to = MSIM_NONE;
     for (int out = 0; out < 2; out++) {
-        struct msim_lives_each e = out ? msim_lives_outputs(l, c->w.t, op)
-                                       : msim_lives_inputs(l, c->w.t, op);
+        struct msim_lives_each e = out ? msim_lives_outputs(l, c->r.w.t, op)
+                                       : msim_lives_inputs(l, c->r.w.t, op);
 
         while (msim_lives_next(&e)) {
             if (e.life == MSIM_NONE)
@@ -187,7 +187,7 @@ static void find_others(struct joining *c)
 /* Is it of the exchange, or the memory for one? */
 static bool is_left_out(const struct joining *c, uint32_t s)
 {
-    const struct msim_weave *w = &c->w;
+    const struct msim_weave *w = &c->r.w;
     uint32_t first = w->a.rows[s].op;
     struct msim_lives_each e = msim_lives_outputs(&w->d.lives, w->t, first);
 
@@ -201,7 +201,7 @@ static bool is_left_out(const struct joining *c, uint32_t s)
 static enum msim_status visit(void *ctx, uint32_t s)
 {
     struct joining *c = ctx;
-    struct msim_weave *w = &c->w;
+    struct msim_weave *w = &c->r.w;
     uint32_t first = w->a.rows[s].op, from, to;
 
     /* groups are others now, and listed by whoever writes the trace */
@@ -230,7 +230,7 @@ static int64_t apart(const struct joining *c)
 /* Groups are listed anew: fewer exchange, more have the same experts. */
 static enum msim_status begin_ranks(struct joining *c)
 {
-    struct msim_draft *d = &c->w.d;
+    struct msim_draft *d = &c->r.w.d;
     struct msim_trace *o = d->out;
     uint32_t left = c->t->groups[c->group].size / c->ratio, made;
     uint32_t same = c->copies == MSIM_NONE ? 1 : c->t->groups[c->copies].size;
@@ -254,21 +254,17 @@ static enum msim_status begin_ranks(struct joining *c)
 static enum msim_status join(struct joining *c, struct msim_strtab *strings,
                              struct msim_trace **out, struct msim_error *err)
 {
-    MSIM_TRY(msim_sizes_learn(&c->sizes, c->t, err));
-    MSIM_TRY(msim_expert_sizes_find(&c->x, &c->sizes));
-    c->to = calloc((size_t)c->sizes.n_classes + 1, sizeof(*c->to));
-    if (!c->to)
-        return MSIM_ENOMEM;
+    MSIM_TRY(msim_resizing_learn(&c->r, c->t, err));
+    MSIM_TRY(msim_expert_sizes_find(&c->x, &c->r.sizes));
     MSIM_TRY(scale(c, err));
-    MSIM_TRY(msim_resized_new(&c->view, &c->sizes, c->to));
-    MSIM_TRY(msim_weave_open_forward(&c->w, c->view, strings, err));
-    c->other = calloc((size_t)c->w.d.lives.n + 1, 1);
+    MSIM_TRY(msim_resizing_open(&c->r, strings, err));
+    c->other = calloc((size_t)c->r.w.d.lives.n + 1, 1);
     if (!c->other)
         return MSIM_ENOMEM;
     find_others(c);
     MSIM_TRY(begin_ranks(c));
-    MSIM_TRY(msim_weave_walk(&c->w, c, visit));
-    return msim_weave_finish(&c->w, out);
+    MSIM_TRY(msim_weave_walk(&c->r.w, c, visit));
+    return msim_weave_finish(&c->r.w, out);
 }
 
 enum msim_status msim_experts_joined_new(struct msim_trace **out,
@@ -286,14 +282,8 @@ enum msim_status msim_experts_joined_new(struct msim_trace **out,
     *out = NULL;
     c.alone = t->groups[c.group].size == ratio;
     status = join(&c, strings, out, &why);
-    msim_weave_close(&c.w);
-    msim_resized_free(c.view);
     msim_expert_sizes_release(&c.x);
-    msim_sizes_release(&c.sizes);
-    free(c.to);
     free(c.other);
-    if (status == MSIM_EUSAGE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "parallel.ep is less than recorded: %.220s", why.text);
-    return status;
+    return msim_resizing_end(&c.r, status, "parallel.ep is less than recorded",
+                             &why, err);
 }

@@ -8,6 +8,7 @@
 #include "core/rewrite/split/joined.h"
 
 #include "core/rewrite/split/places.h"
+#include "core/rewrite/split/resizing.h"
 #include "core/rewrite/split/shares.h"
 #include "core/trace/meets.h"
 
@@ -16,10 +17,7 @@
 
 struct joining {
     const struct msim_trace *t;
-    struct msim_sizes sizes;
-    int64_t *to; /* by class */
-    struct msim_trace *view;
-    struct msim_weave w;
+    struct msim_resizing r;
     uint32_t group, ratio;
     bool alone; /* one rank remains */
 };
@@ -63,17 +61,17 @@ static bool ends_of(const struct msim_trace *t, const struct msim_lives *lives,
 
 static void set_rows(struct joining *c, uint32_t id)
 {
-    uint32_t k = msim_size_class_of(&c->sizes, id, 0);
+    uint32_t k = msim_size_class_of(&c->r.sizes, id, 0);
 
     if (k != MSIM_NONE)
-        c->to[k] = c->sizes.classes[k].size * c->ratio;
+        c->r.to[k] = c->r.sizes.classes[k].size * c->ratio;
 }
 
 /* The rows that each rank has of what all exchange, and the memory that was
  * made for them. */
 static void scale_rows(struct joining *c, uint32_t op)
 {
-    const struct msim_lives *lives = &c->sizes.lives;
+    const struct msim_lives *lives = &c->r.sizes.lives;
     struct msim_lives_each small, large, made;
     uint32_t born;
 
@@ -94,7 +92,8 @@ static enum msim_status check_one_head(const struct joining *c,
                                        struct msim_error *err)
 {
     for (uint32_t i = 0; i < c->t->n_ops; i++) {
-        struct msim_lives_each e = msim_lives_inputs(&c->sizes.lives, c->t, i);
+        struct msim_lives_each e =
+            msim_lives_inputs(&c->r.sizes.lives, c->t, i);
         const char *name = msim_trace_text(c->t, c->t->ops[i].name);
         int64_t heads[2] = {0};
 
@@ -116,10 +115,10 @@ static void untie(struct joining *c)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < c->sizes.n_ties; i++)
-        if (!is_theirs(c, c->sizes.ties[i].op))
-            c->sizes.ties[kept++] = c->sizes.ties[i];
-    c->sizes.n_ties = kept;
+    for (uint32_t i = 0; i < c->r.sizes.n_ties; i++)
+        if (!is_theirs(c, c->r.sizes.ties[i].op))
+            c->r.sizes.ties[kept++] = c->r.sizes.ties[i];
+    c->r.sizes.n_ties = kept;
 }
 
 static enum msim_status scale(struct joining *c, struct msim_error *err)
@@ -135,8 +134,8 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
     uint32_t n[MSIM_SIZE_ROLES];
 
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(*ROLES); i++)
-        MSIM_TRY(msim_sizes_scale(&c->sizes, ROLES[i].role,
-                                  ROLES[i].share ? c->ratio : 1, 1, c->to,
+        MSIM_TRY(msim_sizes_scale(&c->r.sizes, ROLES[i].role,
+                                  ROLES[i].share ? c->ratio : 1, 1, c->r.to,
                                   &n[ROLES[i].role], err));
     if (!n[MSIM_SIZE_HEADS] || !n[MSIM_SIZE_FFN] || !n[MSIM_SIZE_VOCAB])
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
@@ -150,20 +149,20 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
         if (is_theirs(c, i))
             scale_rows(c, i);
     untie(c);
-    return msim_sizes_solve(&c->sizes, c->to, err);
+    return msim_sizes_solve(&c->r.sizes, c->r.to, err);
 }
 
 /* What goes in and comes out is as large as its tensors. */
 static void size_messages(struct joining *c)
 {
-    for (uint32_t i = 0; i < c->view->n_comms; i++) {
-        struct msim_comm *m = &c->view->comms[i];
+    for (uint32_t i = 0; i < c->r.view->n_comms; i++) {
+        struct msim_comm *m = &c->r.view->comms[i];
         struct msim_lives_each small, large;
         bool gathers = m->collective == MSIM_COLL_ALL_GATHER;
         uint64_t most, least;
 
         if (m->op == MSIM_NONE || !is_theirs(c, m->op) ||
-            !ends_of(c->t, &c->sizes.lives, m->op, &small, &large))
+            !ends_of(c->t, &c->r.sizes.lives, m->op, &small, &large))
             continue;
         most = msim_arg_elems(c->t, large.arg);
         least = msim_arg_elems(c->t, small.arg) * c->ratio;
@@ -178,7 +177,7 @@ static void size_messages(struct joining *c)
 /* One rank has what it would exchange: what comes out is what goes in. */
 static void let_be(struct joining *c, uint32_t op)
 {
-    struct msim_draft *d = &c->w.d;
+    struct msim_draft *d = &c->r.w.d;
     struct msim_lives_each small, large;
     bool gathers =
         c->t->comms[c->t->ops[op].comm].collective == MSIM_COLL_ALL_GATHER;
@@ -195,7 +194,7 @@ static void let_be(struct joining *c, uint32_t op)
 static enum msim_status visit(void *ctx, uint32_t s)
 {
     struct joining *c = ctx;
-    struct msim_weave *w = &c->w;
+    struct msim_weave *w = &c->r.w;
     uint32_t end = msim_anatomy_end(&w->a, s), first = w->a.rows[s].op;
     bool any = false;
 
@@ -225,7 +224,7 @@ static enum msim_status visit(void *ctx, uint32_t s)
 /* Tensor parallel ranks follow each other: one stands for `ratio`. */
 static void number_ranks(struct joining *c)
 {
-    struct msim_trace *o = c->w.d.out;
+    struct msim_trace *o = c->r.w.d.out;
     struct msim_group *g = &o->groups[c->group];
 
     for (uint32_t i = 0; i < o->n_group_ranks; i++)
@@ -253,17 +252,14 @@ static enum msim_status join(struct joining *c, struct msim_strtab *strings,
                          "the trace is of one stage of a pipeline (it sends "
                          "and receives), which has some of the layers; want "
                          "one of all");
-    MSIM_TRY(msim_sizes_learn(&c->sizes, c->t, err));
-    c->to = calloc((size_t)c->sizes.n_classes + 1, sizeof(*c->to));
-    if (!c->to)
-        return MSIM_ENOMEM;
+    MSIM_TRY(msim_resizing_learn(&c->r, c->t, err));
     MSIM_TRY(scale(c, err));
-    MSIM_TRY(msim_resized_new(&c->view, &c->sizes, c->to));
+    MSIM_TRY(msim_resized_new(&c->r.view, &c->r.sizes, c->r.to));
     size_messages(c);
-    MSIM_TRY(msim_weave_open_forward(&c->w, c->view, strings, err));
+    MSIM_TRY(msim_weave_open_forward(&c->r.w, c->r.view, strings, err));
     number_ranks(c);
-    MSIM_TRY(msim_weave_walk(&c->w, c, visit));
-    return msim_weave_finish(&c->w, out);
+    MSIM_TRY(msim_weave_walk(&c->r.w, c, visit));
+    return msim_weave_finish(&c->r.w, out);
 }
 
 enum msim_status msim_joined_new(struct msim_trace **out,
@@ -279,12 +275,6 @@ enum msim_status msim_joined_new(struct msim_trace **out,
     *out = NULL;
     c.alone = t->groups[c.group].size == ratio;
     status = join(&c, strings, out, &why);
-    msim_weave_close(&c.w);
-    msim_resized_free(c.view);
-    msim_sizes_release(&c.sizes);
-    free(c.to);
-    if (status == MSIM_EUSAGE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "parallel.tp is less than recorded: %.220s", why.text);
-    return status;
+    return msim_resizing_end(&c.r, status, "parallel.tp is less than recorded",
+                             &why, err);
 }
