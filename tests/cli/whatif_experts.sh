@@ -76,6 +76,11 @@ write half '"gpus": 4, "dp": 4, "ep": 2, "global_batch": 32'
 change four back '[{"parallel": {"ep": 2}}]'
 close_to four.back half 0.01 0.001
 same_steps four.back half
+# Experts have the tokens of all tensor parallel ranks that become one.
+write split '"gpus": 2, "tp": 2, "global_batch": 8'
+change split back '[{"parallel": {"tp": 1}}]'
+close_to split.back one 0.0001 0.0001
+same_steps split.back one
 same() { # DIR CHANGES: nothing is changed
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
     run whatif --platform h100 --csv "$folder/w.json" "$folder/$1"

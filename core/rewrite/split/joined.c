@@ -7,6 +7,7 @@
  */
 #include "core/rewrite/split/joined.h"
 
+#include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/places.h"
 #include "core/rewrite/split/resizing.h"
 #include "core/rewrite/split/shares.h"
@@ -18,6 +19,7 @@
 struct joining {
     const struct msim_trace *t;
     struct msim_resizing r;
+    struct msim_expert_sizes x;
     uint32_t group, ratio;
     bool alone; /* one rank remains */
 };
@@ -121,6 +123,22 @@ static void untie(struct joining *c)
     c->r.sizes.n_ties = kept;
 }
 
+/* Experts are whole on each rank, as is an MLP beside them, and have the tokens
+ * of more ranks. */
+static enum msim_status scale_experts(struct joining *c, struct msim_error *err)
+{
+    MSIM_TRY(msim_expert_sizes_told(&c->x, err));
+    for (uint32_t k = 0; k < c->r.sizes.n_classes; k++)
+        if (c->x.of[k] == MSIM_EXPERT_BESIDE)
+            c->r.to[k] = c->r.sizes.classes[k].size;
+    MSIM_TRY(
+        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_COUNT, 1, 1, c->r.to, err));
+    MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_EACH, c->ratio, 1,
+                                     c->r.to, err));
+    return msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, c->ratio, 1,
+                                   c->r.to, err);
+}
+
 static enum msim_status scale(struct joining *c, struct msim_error *err)
 {
     static const struct {
@@ -137,13 +155,15 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
         MSIM_TRY(msim_sizes_scale(&c->r.sizes, ROLES[i].role,
                                   ROLES[i].share ? c->ratio : 1, 1, c->r.to,
                                   &n[ROLES[i].role], err));
-    if (!n[MSIM_SIZE_HEADS] || !n[MSIM_SIZE_FFN] || !n[MSIM_SIZE_VOCAB])
+    if (!n[MSIM_SIZE_HEADS] || !n[MSIM_SIZE_VOCAB] ||
+        (!n[MSIM_SIZE_FFN] && c->x.op == MSIM_NONE))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "operators of the trace say of %u sizes that they are "
                          "heads, of %u the inside of an MLP, of %u the "
                          "vocabulary; want all three, which may be shares",
                          n[MSIM_SIZE_HEADS], n[MSIM_SIZE_FFN],
                          n[MSIM_SIZE_VOCAB]);
+    MSIM_TRY(scale_experts(c, err));
     MSIM_TRY(check_one_head(c, err));
     for (uint32_t i = 0; i < c->t->n_ops; i++)
         if (is_theirs(c, i))
@@ -253,6 +273,7 @@ static enum msim_status join(struct joining *c, struct msim_strtab *strings,
                          "and receives), which has some of the layers; want "
                          "one of all");
     MSIM_TRY(msim_resizing_learn(&c->r, c->t, err));
+    MSIM_TRY(msim_expert_sizes_find(&c->x, &c->r.sizes));
     MSIM_TRY(scale(c, err));
     MSIM_TRY(msim_resized_new(&c->r.view, &c->r.sizes, c->r.to));
     size_messages(c);
@@ -275,6 +296,7 @@ enum msim_status msim_joined_new(struct msim_trace **out,
     *out = NULL;
     c.alone = t->groups[c.group].size == ratio;
     status = join(&c, strings, out, &why);
+    msim_expert_sizes_release(&c.x);
     return msim_resizing_end(&c.r, status, "parallel.tp is less than recorded",
                              &why, err);
 }
