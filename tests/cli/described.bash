@@ -27,3 +27,9 @@ close_to() { # DIR DIR SHARE OF_MEMORY
             complain "${what%:*} of $1: $(figure "$1" "${what%:*}"), of $2 $(figure "$2" "${what%:*}")"
     done
 }
+no_answer() { # DIR CHANGES WANT: a scenario without one says why
+    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
+    run whatif --platform h100 "$folder/w.json" "$folder/$1"
+    want_rc 1
+    grep -q "no prediction: $3" "$folder/out" || complain "no reason '$3': $out"
+}

@@ -92,12 +92,6 @@ same two '[{"parallel": {"ep": 2}}]'
 same two '[{"parallel": {"dp": 2, "ep": 2}}]'
 same one '[{"parallel": {"ep": 1}}]'
 
-no_answer() { # DIR CHANGES WANT: a scenario without one says why
-    echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
-    run whatif --platform h100 "$folder/w.json" "$folder/$1"
-    want_rc 1
-    grep -q "no prediction: $3" "$folder/out" || complain "no reason '$3': $out"
-}
 no_answer one '[{"parallel": {"ep": 3}}]' \
     'parallel.ep is 3: operator [0-9]*, aten::bmm, has 8 experts, which times 1 / 3 is no whole number'
 no_answer one '[{"parallel": {"dp": 6, "ep": 4}}]' \

@@ -22,4 +22,7 @@ for how in full selective; do
     both $how halves '"pp": 2, "schedule": "zero-bubble"'
     both $how shares '"tp": 2'
 done
+# Of stages one rank is not made: what is computed again is told from no pass of its own.
+write cut '"gpus": 2, "pp": 2, "global_batch": 4, "recompute": "full"'
+no_answer cut '[{"parallel": {"pp": 1}}]' 'parallel.pp is 1: between messages a stage has .* pieces of forward'
 finish
