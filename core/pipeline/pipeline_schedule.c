@@ -4,19 +4,11 @@
  */
 #include "core/pipeline/pipeline_schedule.h"
 
-#include "core/base/sort.h"
-
 #include <stdlib.h>
-
-/* A pass, from when to when it runs. */
-struct pass {
-    uint64_t start, end;
-    struct msim_turn turn;
-};
 
 /* What a stage has done so far. */
 struct stage {
-    struct pass *passes;
+    struct msim_turn *passes;
     uint64_t n;
     uint64_t next;    /* of its forward and backward passes, in their order */
     uint64_t weights; /* passes of those that it has run */
@@ -108,7 +100,7 @@ static void add(struct job *j, uint32_t stage, const struct msim_turn *t,
     struct stage *s = &j->stages[stage];
     uint64_t end = start + (t->back && !j->of.split ? 2 : 1);
 
-    s->passes[s->n++] = (struct pass){start, end, *t};
+    s->passes[s->n++] = *t;
     s->free = end;
     if (t->kind == MSIM_TURN_WEIGHTS) {
         s->weights++;
@@ -187,106 +179,22 @@ static void run_all(struct job *j)
 /* ---- one stage's turns ----------------------------------------------------
  */
 
-/* A transfer sorts by its time, then alike on both of its ends. A pass sorts by
- * its start, behind transfers of that time. */
-struct keyed {
-    uint64_t time, number;
-    struct msim_turn turn;
-};
-
-static int by_time(const void *a, const void *b)
+/* Does the pass receive what it begins with, or send what it made? */
+static bool transfers(const struct job *j, uint32_t stage,
+                      const struct msim_turn *t, enum msim_turn_kind kind)
 {
-    const struct keyed *x = a, *y = b;
+    uint32_t place = t->chunk * j->of.stages + stage;
+    bool ahead = (kind == MSIM_TURN_SEND) != t->back;
 
-    if (x->time != y->time)
-        return MSIM_ORDER(x->time, y->time);
-    return MSIM_ORDER(x->number, y->number);
+    return j->of.stages > 1 && t->kind == MSIM_TURN_RUN &&
+           (ahead ? place + 1 < places(j) : place > 0);
 }
 
-/* Behind all numbers of transfers. */
-#define PASSES UINT64_MAX
-
-/* How much longer the pass takes that a stage is in at `time`. */
-static uint64_t rest(const struct stage *s, uint64_t time)
+static void put(struct msim_pipeline_schedule *s, struct msim_turn t,
+                enum msim_turn_kind kind)
 {
-    uint64_t low = 0, high = s->n; /* passes that began before it */
-
-    while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
-
-        if (s->passes[mid].start < time)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && s->passes[low - 1].end > time ? s->passes[low - 1].end - time
-                                                : 0;
-}
-
-#define LOOK_AHEAD 16 /* times that are tried */
-
-/*
- * When a pass hands on what it made: from its end to the start of the one that
- * needs it, as soon as neither of both stages would have to wait long for the
- * other to end what it is in.
- */
-static uint64_t meeting(const struct job *j, bool back, uint32_t place,
-                        uint32_t to, uint32_t batch)
-{
-    const struct stage *a = &j->stages[place % j->of.stages];
-    const struct stage *b = &j->stages[to % j->of.stages];
-    uint64_t from = *end_of(j, back, place, batch), best = from, least = 0;
-    uint64_t until =
-        *end_of(j, back, to, batch) - (back && !j->of.split ? 2 : 1);
-
-    for (uint64_t t = from; t <= until && t < from + LOOK_AHEAD; t++) {
-        uint64_t x = rest(a, t), y = rest(b, t), wait = x < y ? y - x : x - y;
-
-        if (t == from || wait < least) {
-            best = t;
-            least = wait;
-        }
-    }
-    return best;
-}
-
-/* What goes from `place` when its pass has ended, as this stage sees it. */
-static uint64_t add_transfer(const struct job *j, struct keyed *out,
-                             enum msim_turn_kind kind, bool back,
-                             uint32_t place, uint32_t batch)
-{
-    uint32_t to = back ? place - 1 : place + 1;
-    uint32_t mine = kind == MSIM_TURN_SEND ? place : to;
-
-    if (back ? place == 0 : to == places(j))
-        return 0;
-    *out = (struct keyed){meeting(j, back, place, to, batch),
-                          ((uint64_t)back * places(j) + place) * j->of.batches +
-                              batch,
-                          {kind, back, mine / j->of.stages, batch}};
-    return 1;
-}
-
-/* All that a stage sends and receives. */
-static uint64_t add_transfers(const struct job *j, uint32_t stage,
-                              struct keyed *out)
-{
-    uint32_t stages = j->of.stages;
-    uint64_t n = 0;
-
-    for (uint32_t place = 0; stages > 1 && place < places(j); place++)
-        for (uint32_t batch = 0; batch < j->of.batches; batch++)
-            for (int back = 0; back < 2; back++) {
-                uint32_t to = (place + (back ? stages - 1 : 1)) % stages;
-
-                if (place % stages == stage)
-                    n += add_transfer(j, out + n, MSIM_TURN_SEND, back, place,
-                                      batch);
-                if (to == stage)
-                    n += add_transfer(j, out + n, MSIM_TURN_RECEIVE, back,
-                                      place, batch);
-            }
-    return n;
+    t.kind = kind;
+    s->turns[s->n++] = t;
 }
 
 /* Micro batches of one chunk between forward and the last of backward. */
@@ -311,26 +219,23 @@ static enum msim_status fill(struct msim_pipeline_schedule *s,
                              const struct job *j, uint32_t stage)
 {
     const struct stage *of = &j->stages[stage];
-    uint64_t n = of->n;
-    struct keyed *all = calloc(n + 4 * j->each, sizeof(*all));
     uint32_t *in_flight = calloc(j->of.chunks, sizeof(*in_flight));
 
-    s->turns = calloc(n + 4 * j->each, sizeof(*s->turns));
-    if (!all || !in_flight || !s->turns) {
-        free(all);
+    s->turns = calloc(3 * of->n, sizeof(*s->turns));
+    if (!in_flight || !s->turns) {
         free(in_flight);
         return MSIM_ENOMEM;
     }
-    for (uint64_t i = 0; i < n; i++)
-        all[i] =
-            (struct keyed){of->passes[i].start, PASSES, of->passes[i].turn};
-    n += add_transfers(j, stage, all + n);
-    qsort(all, n, sizeof(*all), by_time);
-    for (uint64_t i = 0; i < n; i++)
-        s->turns[i] = all[i].turn;
-    s->n = (uint32_t)n;
+    for (uint64_t i = 0; i < of->n; i++) {
+        const struct msim_turn *t = &of->passes[i];
+
+        if (transfers(j, stage, t, MSIM_TURN_RECEIVE))
+            put(s, *t, MSIM_TURN_RECEIVE);
+        put(s, *t, t->kind);
+        if (transfers(j, stage, t, MSIM_TURN_SEND))
+            put(s, *t, MSIM_TURN_SEND);
+    }
     s->kept = most_kept(s, j->of.split, in_flight);
-    free(all);
     free(in_flight);
     return MSIM_OK;
 }
@@ -355,7 +260,7 @@ enum msim_status msim_pipeline_schedule_make(struct msim_pipeline_schedule *s,
     j.end = calloc(2 * j.each * of->stages, sizeof(*j.end));
     j.stages = calloc(of->stages, sizeof(*j.stages));
     for (uint32_t i = 0; j.stages && i < of->stages; i++) {
-        j.stages[i].passes = calloc(3 * j.each, sizeof(struct pass));
+        j.stages[i].passes = calloc(3 * j.each, sizeof(struct msim_turn));
         all &= j.stages[i].passes != NULL;
     }
     if (j.end && j.stages && all) {

@@ -21,10 +21,15 @@
  * wait: no more micro batches are in flight than the first stage has with one
  * forward, one backward.
  *
- * Sends and receives wait for each other. Those of all stages are in one order,
- * by when the results would be there if each of forward, gradients of inputs
- * and gradients of weights took as long, so that no two stages wait for each
- * other's next one.
+ * A stage receives right before the pass that begins with it, sends right
+ * behind the pass that made it, and goes on meanwhile, as PyTorch's schedules
+ * and Megatron-LM's do:
+ *
+ *     3 stages, 1F1B, stage 1:  receive F0 send  receive F1 send  receive B0
+ *                               send  receive F2 send  receive B1 send ...
+ *
+ * What a stage sends one way goes to one other stage, which receives it in the
+ * same order, so that no two stages wait for each other.
  */
 #ifndef MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
 #define MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
@@ -33,11 +38,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum msim_turn_kind {
-    MSIM_TURN_RUN,
-    MSIM_TURN_WEIGHTS,
-    MSIM_TURN_SEND,
-    MSIM_TURN_RECEIVE
+enum msim_turn_kind { /* passes, then messages */
+                      MSIM_TURN_RUN,
+                      MSIM_TURN_WEIGHTS,
+                      MSIM_TURN_SEND,
+                      MSIM_TURN_RECEIVE
 };
 
 /* A pass of one chunk on one micro batch, or its gradients of weights; or what

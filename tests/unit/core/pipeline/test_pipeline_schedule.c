@@ -2,12 +2,21 @@
 #include "core/pipeline/pipeline_schedule.h"
 #include "tests/check.h"
 
-#define STAGES 8
+#define STAGES   8
+#define MESSAGES 128 /* most that a stage sends one way */
+
+/* What a stage sends one way, in its order: all goes to one other stage. */
+struct link {
+    struct msim_turn turns[MESSAGES]; /* as the receiver has them */
+    uint64_t at[MESSAGES];            /* when each was sent */
+    uint32_t sent, received;
+};
 
 /* All stages together. Times are of passes: forward 1, gradients of inputs and
  * of weights 1 each. */
 struct job {
     struct msim_pipeline_schedule of[STAGES];
+    struct link links[STAGES][2]; /* by sender, then way */
     uint32_t stages, chunks, at[STAGES];
     bool split;
     uint64_t busy[STAGES]; /* until when a stage runs */
@@ -33,42 +42,48 @@ static const struct msim_turn *turn(const struct job *j, uint32_t stage)
                                          : NULL;
 }
 
-/* The stage that takes what `t` of `stage` sends, and its turn of it. */
-static uint32_t other(const struct job *j, uint32_t stage,
-                      const struct msim_turn *t, struct msim_turn *receive)
+static void send(struct job *j, uint32_t stage, const struct msim_turn *t)
 {
     uint32_t place = t->chunk * j->stages + stage;
     uint32_t to = t->back ? place - 1 : place + 1;
+    struct link *link = &j->links[stage][t->back];
 
-    *receive = (struct msim_turn){MSIM_TURN_RECEIVE, t->back, to / j->stages,
-                                  t->batch};
-    return to % j->stages;
+    CHECK(link->sent < MESSAGES);
+    link->at[link->sent] = j->busy[stage];
+    link->turns[link->sent++] = (struct msim_turn){MSIM_TURN_RECEIVE, t->back,
+                                                   to / j->stages, t->batch};
 }
 
-/* One turn of a stage, if it can be: a send and its receive meet. */
+/* Whether what the stage receives has been sent: then, it is the next one that
+ * comes from there. */
+static bool receive(struct job *j, uint32_t stage, const struct msim_turn *t)
+{
+    uint32_t n = j->stages, from = (stage + (t->back ? 1 : n - 1)) % n;
+    struct link *link = &j->links[from][t->back];
+    const struct msim_turn *u = &link->turns[link->received];
+
+    if (link->received == link->sent)
+        return false;
+    CHECK_UINT(u->chunk, t->chunk);
+    CHECK_UINT(u->batch, t->batch);
+    if (j->busy[stage] < link->at[link->received])
+        j->busy[stage] = link->at[link->received];
+    link->received++;
+    return true;
+}
+
+/* One turn of a stage, if it can be. */
 static bool step(struct job *j, uint32_t s)
 {
-    const struct msim_turn *t = turn(j, s), *u;
-    struct msim_turn want;
-    uint32_t peer;
+    const struct msim_turn *t = turn(j, s);
 
-    if (!t || t->kind == MSIM_TURN_RECEIVE)
+    if (!t || (t->kind == MSIM_TURN_RECEIVE && !receive(j, s, t)))
         return false;
-    if (t->kind == MSIM_TURN_RUN || t->kind == MSIM_TURN_WEIGHTS) {
+    if (t->kind == MSIM_TURN_SEND)
+        send(j, s, t);
+    else if (t->kind != MSIM_TURN_RECEIVE)
         j->busy[s] += t->back && !j->split ? 2 : 1;
-        j->at[s]++;
-        return true;
-    }
-    peer = other(j, s, t, &want);
-    u = turn(j, peer);
-    if (!u || u->kind != want.kind || u->back != want.back ||
-        u->chunk != want.chunk || u->batch != want.batch)
-        return false;
-    if (j->busy[s] < j->busy[peer])
-        j->busy[s] = j->busy[peer];
-    j->busy[peer] = j->busy[s];
     j->at[s]++;
-    j->at[peer]++;
     return true;
 }
 
@@ -146,6 +161,24 @@ static void test_schedule__interleaves(void)
     CHECK(end < 2 * time_of(4, 1, 8, false));
 }
 
+/* What a stage does, such as "rF0.1 F0.1 sF0.1 ". */
+static void write_turns(char *text, size_t size, const struct msim_pipeline *p,
+                        uint32_t stage, bool messages)
+{
+    static const char *const KINDS[] = {"", "w", "s", "r"};
+    struct msim_pipeline_schedule s;
+    size_t n = 0;
+
+    CHECK(msim_pipeline_schedule_make(&s, p, stage) == MSIM_OK);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (messages || s.turns[i].kind < MSIM_TURN_SEND)
+            n += (size_t)snprintf(text + n, size - n, "%s%c%u.%u ",
+                                  KINDS[s.turns[i].kind],
+                                  s.turns[i].back ? 'B' : 'F', s.turns[i].chunk,
+                                  s.turns[i].batch);
+    msim_pipeline_schedule_release(&s);
+}
+
 /* The first stage of 2 with 2 chunks and 4 micro batches: a group of 2 through
  * both chunks, then one forward, one backward from the last chunk on. */
 static void test_schedule__goes_in_groups(void)
@@ -154,18 +187,25 @@ static void test_schedule__goes_in_groups(void)
         "F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 F0.3 B1.1 F1.2 B0.0 F1.3 B0.1 B1.2 B1.3 "
         "B0.2 B0.3 ";
     const struct msim_pipeline p = {.stages = 2, .chunks = 2, .batches = 4};
-    struct msim_pipeline_schedule s;
     char text[512] = "";
-    size_t n = 0;
 
-    CHECK(msim_pipeline_schedule_make(&s, &p, 0) == MSIM_OK);
-    for (uint32_t i = 0; i < s.n; i++)
-        if (s.turns[i].kind == MSIM_TURN_RUN)
-            n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%u.%u ",
-                                  s.turns[i].back ? 'B' : 'F', s.turns[i].chunk,
-                                  s.turns[i].batch);
+    write_turns(text, sizeof(text), &p, 0, false);
     CHECK_STR(text, WANT);
-    msim_pipeline_schedule_release(&s);
+}
+
+/* Messages as PyTorch's Schedule1F1B has them, of the second stage of 3, as
+ * recorded by scripts/accuracy/parallel_captures.py: each is received right
+ * before its pass, and sent right behind it. */
+static void test_schedule__sends_in_order(void)
+{
+    static const char *const WANT =
+        "rF0.0 F0.0 sF0.0 rF0.1 F0.1 sF0.1 rB0.0 B0.0 sB0.0 rF0.2 F0.2 sF0.2 "
+        "rB0.1 B0.1 sB0.1 rB0.2 B0.2 sB0.2 ";
+    const struct msim_pipeline p = {.stages = 3, .chunks = 1, .batches = 3};
+    char text[512] = "";
+
+    write_turns(text, sizeof(text), &p, 1, true);
+    CHECK_STR(text, WANT);
 }
 
 /* A stage keeps as many micro batches as stages follow it, and its own. */
@@ -218,6 +258,7 @@ int main(void)
     RUN(test_schedule__has_the_known_bubble);
     RUN(test_schedule__interleaves);
     RUN(test_schedule__goes_in_groups);
+    RUN(test_schedule__sends_in_order);
     RUN(test_schedule__keeps_what_is_in_flight);
     RUN(test_schedule__goes_back_at_last);
     RUN(test_schedule__fills_bubbles);
