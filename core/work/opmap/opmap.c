@@ -108,6 +108,19 @@ static bool launches_below(const struct msim_opmap_ctx *c,
     return false;
 }
 
+static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
+{
+    return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
+}
+
+/* What a subclass of tensors makes of an operator stands below such a label,
+ * and the operator around it runs nothing: of a DTensor it has the sizes of all
+ * ranks, what is below those of this one. */
+static bool is_subclass(const struct msim_opmap_ctx *c, uint32_t op)
+{
+    return named(c, op, "PythonSubclass");
+}
+
 /* An operator that calls its other form (out=, in place, a scalar as tensor)
  * has a child of the same row. */
 static bool calls_itself(const struct msim_opmap_ctx *c,
@@ -117,15 +130,10 @@ static bool calls_itself(const struct msim_opmap_ctx *c,
     const struct msim_op *ops = c->t->ops;
 
     for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
-        if (ops[j].name == c->op->name ||
+        if (ops[j].name == c->op->name || is_subclass(c, j) ||
             (row && msim_opmap_row_of(c->t, user, j) == row))
             return true;
     return false;
-}
-
-static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
-{
-    return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
 }
 
 /* Operators that call others on a CPU, and are one operator of a library or one
@@ -192,7 +200,7 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c,
 
     if (number && p != MSIM_NONE && named(c, p, "aten::_to_copy"))
         return true;
-    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
+    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE && !is_subclass(c, p);
          up++, below = p, p = ops[p].parent) {
         /* its own other form inside it does the work */
         if (ops[p].name != ops[below].name && one_kernel(c, user, p))
@@ -215,7 +223,7 @@ static bool inside_another(const struct msim_opmap_ctx *c,
     const struct msim_op *ops = c->t->ops;
     uint32_t p = c->op->parent, below = c->index;
 
-    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
+    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE && !is_subclass(c, p);
          up++, below = p, p = ops[p].parent) {
         const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
 

@@ -49,6 +49,32 @@ static void test_opmap_place__on_a_gpu(void)
     build_release(&b);
 }
 
+/* Of a DTensor the operator itself has the sizes of all ranks, and the one that
+ * its subclass calls has those of this rank, wherever they run. */
+static void test_opmap_place__subclass(void)
+{
+    static const enum msim_opmap_place PLACES[] = {
+        MSIM_OPMAP_AS_TRACED, MSIM_OPMAP_ON_CPU, MSIM_OPMAP_ON_GPU};
+
+    for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
+        const char *all = i ? "f32[8,4]@ f32[4,6]@" : "f32[8,4] f32[4,6]";
+        const char *own = i ? "f32[8,4]@ f32[4,3]@" : "f32[8,4] f32[4,3]";
+
+        build_init(&b);
+        build_op(&b, 0, "aten::mm", all, NULL);
+        build_op(&b, 1, "PythonSubclass", all, NULL);
+        build_op(&b, 2, "aten::mm", own, NULL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, PLACES[i], w, &n),
+                  MSIM_OPMAP_NO_KERNEL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, PLACES[i], w, &n),
+                  MSIM_OPMAP_NO_KERNEL);
+        CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, PLACES[i], w, &n),
+                  MSIM_OPMAP_WORKS);
+        CHECK_INT(w[0].u.gemm.n, 3);
+        build_release(&b);
+    }
+}
+
 /* Lists are one operator on a GPU and go one by one on a CPU. A list of step
  * counters stays on the host. */
 static void test_opmap_place__lists(void)
@@ -336,6 +362,7 @@ int main(void)
 {
     RUN(test_opmap_place__on_a_gpu);
     RUN(test_opmap_place__on_a_cpu);
+    RUN(test_opmap_place__subclass);
     RUN(test_opmap_place__lists);
     RUN(test_opmap_place__a_convolution_alone);
     RUN(test_opmap_place__one_operator_on_a_gpu);
