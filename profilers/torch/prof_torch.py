@@ -577,7 +577,8 @@ def say(line):
     print(json.dumps(line), flush=True)
 
 
-def serve(gpu):
+def serve(answered):
+    """`answered` gives what is known of an experiment, or why it is not."""
     for number, text in enumerate(sys.stdin, 1):
         if not text.strip():
             continue
@@ -590,7 +591,7 @@ def serve(gpu):
                      "an experiment")
         out = {"id": experiment.get("id", 0)}
         try:
-            out.update(answer(experiment, gpu))
+            out.update(answered(experiment))
         except Unsupported as why:
             out.update(error=str(why), unsupported=True)
         except NotImplementedError as why:
@@ -602,6 +603,12 @@ def serve(gpu):
         say(out)
 
 
+def die_with_parent():
+    """Whoever asks may be killed: what goes on then would disturb what is timed
+    next (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", choices=["cpu", "cuda"],
@@ -609,9 +616,7 @@ def main():
     parser.add_argument("--threads", type=int, default=0,
                         help="on a CPU [default: as many as cores]")
     options = parser.parse_args()
-    # Whoever asks may be killed: what goes on then would disturb what is timed
-    # next (PR_SET_PDEATHSIG).
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    die_with_parent()
     global DEVICE, OPERANDS
     DEVICE = torch.device(options.device)
     if options.device == "cuda" and not torch.cuda.is_available():
@@ -629,7 +634,7 @@ def main():
          "left_out": {"collective": "torch.distributed is not timed here",
                       "latency": "the C backends time these"}})
     with torch.inference_mode():
-        serve(gpu)
+        serve(lambda experiment: answer(experiment, gpu))
 
 
 DEVICE = torch.device("cpu")

@@ -134,7 +134,7 @@ if name == "mpi":
             print(f"{name}: {e}: {answer}", file=sys.stderr)
             failed = True
 # and what nobody has is refused, without an end
-if name in ("cpu", "mpi", "torch"):
+if name in ("cpu", "mpi", "torch", "gloo"):
     p.stdin.write('{"id": 0, "table": "gemm", "dtype": "fp32", "m": 1, "n": 1, '
                   '"k": 1, "beside": {"table": "gemm", "dtype": "fp32", '
                   '"m": 1, "n": 1, "k": 1}}\n')
@@ -173,6 +173,9 @@ python=${MSIM_PYTHON:-python3}
 if "$python" -c 'import torch' 2>/dev/null; then
     tried=$((tried + 1))
     check torch "$python" "$here/profilers/torch/prof_torch.py" --device cpu
+    for ranks in 2 4; do
+        check gloo "$python" "$here/profilers/torch/prof_gloo.py" --ranks $ranks
+    done
     # Operands of a run never overlap, wherever in its area it begins.
     PYTHONPATH=$here/profilers/torch${PYTHONPATH:+:$PYTHONPATH} "$python" - <<'PYTHON' || complain "overlap"
 import prof_torch, torch
