@@ -21,7 +21,7 @@ while IFS=: read -r script path; do
 done < <(project_files 'tests/*.sh' 'tests/*.bash' | of_files awk '
     /^ *in_turn /, !/\\$/ {
         for (i = 1; i <= NF; i++)
-            if ($i !~ /^(in_turn|\\|"\$0")$/)
+            if ($i !~ /^(in_turn|\\|"\$[0@]")$/)
                 print FILENAME ":" $i
     }')
 
