@@ -13,19 +13,21 @@ static const char MORE[] =
     "'name': 'one', 'slo': [{'class': 'all', 'metric': 'e2e', "
     "'percentile': 99, 'limit_ms': 200}], 'classes': [{'name': 'all', "
     "'share': 1}], 'arrivals': {'process': 'poisson', 'rate': 400}, ";
-static const char STAGES[] =
-    "'only': {'kind': 'measured', 'call': 'queue', 'service': 20}";
+#define ONLY "'only': {'kind': 'measured', 'call': 'queue', 'service': 20"
+static const char SHARED[] = ONLY "}";
+static const char ONE_EACH[] = ONLY ", 'routing': 'round'}";
 
 /* What is asked for of a stage of 12 replicas after `seconds` of `rate`, which
  * differs by 1 % from one second to the next. */
-static void ask(int64_t *n, double (*rate)(double t), int seconds)
+static void ask(int64_t *n, double (*rate)(double t), int seconds,
+                const char *stages, double p99_ms)
 {
     struct msim_app app;
     struct msim_watch w;
     struct msim_advice a;
     struct msim_verdict v;
 
-    REQUIRE(made_read(&app, MORE, STAGES, "'start': 'only'") == MSIM_OK);
+    REQUIRE(made_read(&app, MORE, stages, "'start': 'only'") == MSIM_OK);
     REQUIRE(msim_watch_init(&w, &app, NULL, NULL, 5, NULL) == MSIM_OK);
     REQUIRE(msim_advice_init(&a, &w) == MSIM_OK);
     for (int i = 0; i < seconds; i++) {
@@ -36,7 +38,7 @@ static void ask(int64_t *n, double (*rate)(double t), int seconds)
             r.v[c] = NAN;
         r.v[MSIM_COUNTER_ARRIVALS] = arrivals;
         r.v[MSIM_COUNTER_MEAN_MS] = r.v[MSIM_COUNTER_SELF_MS] = 20;
-        r.v[MSIM_COUNTER_P99_MS] = 90;
+        r.v[MSIM_COUNTER_P99_MS] = p99_ms;
         r.v[MSIM_COUNTER_REPLICAS] = 12;
         r.v[MSIM_COUNTER_BUSY] = arrivals * 0.02 / 12;
         r.v[MSIM_COUNTER_QUEUE] = 0;
@@ -72,16 +74,34 @@ static void test_advice__foresees_growth_on_any_day(void)
 {
     int64_t level = 0, wave = 0;
 
-    ask(&level, on_a_level, 123);
+    ask(&level, on_a_level, 123, SHARED, 90);
     CHECK(level >= 14);
-    ask(&wave, on_a_wave, 123);
+    ask(&wave, on_a_wave, 123, SHARED, 90);
     CHECK_UINT(wave, level);
+}
+
+static double the_same(double t)
+{
+    return 380 + 0 * t;
+}
+
+/* Requests take 210 ms of 200 without any queue, so that no more than 9 ms are
+ * left for queues. 7.6 workers are held; queues of one replica each add
+ * 3 x 20 x 7.6 / (n - 7.6) ms to the p99: 9 ms with 59 replicas. The 20th takes
+ * 3.2 ms off, the 21st 2.7, which is less than 0.015 of the limit. */
+static void test_advice__leaves_what_does_little(void)
+{
+    int64_t n = 0;
+
+    ask(&n, the_same, 60, ONE_EACH, 210);
+    CHECK_INT(n, 20);
 }
 
 int main(void)
 {
     made_begin();
     RUN(test_advice__foresees_growth_on_any_day);
+    RUN(test_advice__leaves_what_does_little);
     made_end(FILES);
     return check_summary();
 }
