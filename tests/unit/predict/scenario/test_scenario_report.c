@@ -180,6 +180,19 @@ static void test_scenario_report__kernels(void)
     check_has(text, "{\"name\": \"gone\", \"kind\": \"other\", \"calls\": 6, "
                     "\"predicted_us\": 60}");
     free(text);
+    /* Time without names is of operators made anew; without time all are gone.
+     */
+    rows[0].n_kernels_by = 0;
+    text = written(&s, 't');
+    check_has(text,
+              "\nshorter: its operators are made anew, which does not say "
+              "kernels by name\n");
+    CHECK(!strstr(text, "kernels an iteration"));
+    free(text);
+    rows[0].kernels.predicted = 0;
+    text = written(&s, 't');
+    check_has(text, "          4      40.0 us          0       0.0 us  gone\n");
+    free(text);
 }
 
 static void test_scenario_report__csv(void)
