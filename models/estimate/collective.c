@@ -376,18 +376,20 @@ static enum kind kind_of(const struct msim_work *w)
 /* Curves of more nodes than that do not cross those of fewer. */
 #define FEWER_MOST 64
 
-/* Were links named beside the platform, and not by its file? */
-static bool has_others_links(const struct msim_platform *p)
+/* Of a rank a node, where the links inside one were named beside the platform:
+ * they are another machine's, and nothing passes them. */
+static bool passes_no_link(const struct msim_platform *p,
+                           const struct msim_work *w)
 {
-    return p->links && strcmp(p->links->name, p->links_of) != 0;
+    return p->links && strcmp(p->links->name, p->links_of) != 0 &&
+           w->u.coll.ranks == w->u.coll.nodes;
 }
 
 /*
  * Curves of several numbers of nodes come from different days and places of a
  * cluster, so that they cross. What nobody ran over these nodes takes no less
- * than the same over fewer: 1, 2, 4, ... of them; not than inside one whose
- * links were named beside the platform, which are another machine's. Raises
- * `e`, and says over how many nodes that is; 0: it was no less. `by` made `e`.
+ * than the same over fewer: 1, 2, 4, ... of them. Raises `e`, and says over how
+ * many nodes that is; 0: it was no less. `by` made `e`.
  */
 static uint32_t raise_to_fewer(const struct msim_platform *p,
                                const struct msim_work *w, const struct by *by,
@@ -400,11 +402,11 @@ static uint32_t raise_to_fewer(const struct msim_platform *p,
     struct msim_estimate f;
 
     if (w->u.coll.nodes < 2 || e->source == MSIM_SOURCE_TABLE ||
-        is_between_two(w))
+        is_between_two(w) || passes_no_link(p, w))
         return 0;
     of[NODES] = *by;
-    for (uint32_t nodes = has_others_links(p) ? 2 : 1;
-         nodes < w->u.coll.nodes && nodes <= FEWER_MOST; nodes *= 2)
+    for (uint32_t nodes = 1; nodes < w->u.coll.nodes && nodes <= FEWER_MOST;
+         nodes *= 2)
         for (int same_ranks = 0; same_ranks < 2; same_ranks++) {
             enum kind kind;
 
