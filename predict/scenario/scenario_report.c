@@ -76,18 +76,19 @@ static void text_kernel(const struct msim_kernel_row *was,
                is ? is->calls : 0, b, name);
 }
 
-/* Operators that were made anew take their time, and have no kernels by name.
- */
-static bool has_names(const struct msim_scenario_row *r)
+/* Operators that were made anew take their time, and have no kernels by name,
+ * where the base has. */
+static bool lost_names(const struct msim_scenario_row *base,
+                       const struct msim_scenario_row *r)
 {
-    return r->n_kernels_by || !(r->kernels.predicted > 0);
+    return base->n_kernels_by && !r->n_kernels_by && r->kernels.predicted > 0;
 }
 
 /* Kernels whose number or time is not the base's. */
 static void text_kernels(const struct msim_scenario_row *base,
                          const struct msim_scenario_row *r, FILE *out)
 {
-    if (!has_names(r)) {
+    if (lost_names(base, r)) {
         msim_print(out,
                    "\n%s: its operators are made anew, which does not say "
                    "kernels by name\n",

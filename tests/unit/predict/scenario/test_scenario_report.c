@@ -189,6 +189,11 @@ static void test_scenario_report__kernels(void)
               "kernels by name\n");
     CHECK(!strstr(text, "kernels an iteration"));
     free(text);
+    s.base.n_kernels_by = 0; /* of a trace without GPU activities */
+    text = written(&s, 't');
+    CHECK(!strstr(text, "made anew"));
+    free(text);
+    s.base.n_kernels_by = 4;
     rows[0].kernels.predicted = 0;
     text = written(&s, 't');
     check_has(text, "          4      40.0 us          0       0.0 us  gone\n");
