@@ -20,7 +20,7 @@
  * it. Where the limit is near what requests take without any queue, no number
  * of replicas makes enough room, and many that do nothing were asked for. Set
  * by hand: the largest with no day above 2 % late of 24 others than those that
- * advice is judged on (seeds 2 and 3 of scripts/accuracy/serving_watch.py). */
+ * advice is judged on (scripts/accuracy/serving_watch.py --days 2,3). */
 #define WORTH         0.015
 #define PATIENCE      12 /* seconds of less need until replicas go */
 #define REPLICAS_MOST 1e6
