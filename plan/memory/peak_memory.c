@@ -282,13 +282,14 @@ static double weight_bytes(const struct msim_strategy *s, const struct held *h,
                            double each, double all, double owned)
 {
     double bits = (double)s->technique.base_bits;
-    /* Shards of weights come together for two layers at a time. */
+    /* Shards of weights come together for two layers at a time, in the bits
+     * that they are stored in. */
     double held = s->zero == 3 ? owned + fmin(2 * h->a_layer, all) : all;
-    double here = s->zero == 3 ? owned / all : 1;
 
     if (s->offload == MSIM_OFFLOAD_WEIGHTS)
         return each * fmin(2 * h->a_layer, all);
-    return each * held - h->narrow * here * (each - bits / 8 - 1.0 / 64);
+    return each * held -
+           h->narrow * (held / all) * (each - bits / 8 - 1.0 / 64);
 }
 
 /*

@@ -89,6 +89,21 @@ static void widen(struct msim_parts_maker *k, const char *name, double elems)
               k->each + more);
 }
 
+/*
+ * The input that a layer in few bits keeps, though its weights are frozen:
+ * bitsandbytes did before 0.43.2 (its pull request 1270), and peaks are higher
+ * than predicted with it, so that what we say is not too much for later ones.
+ * Compiled programs (torchao) keep the weights alone. An adapter keeps the
+ * input anyway, and attention its own result.
+ */
+static double input_kept(const struct msim_parts_maker *k, const char *name,
+                         double elems)
+{
+    bool kept = is_target(k, name) || strcmp(name, "out") == 0;
+
+    return is_plain(k) && !kept ? elems * k->each : 0;
+}
+
 void msim_parts_adapted(struct msim_parts_maker *k, const char *name,
                         double rows, double in, double out)
 {
@@ -97,6 +112,7 @@ void msim_parts_adapted(struct msim_parts_maker *k, const char *name,
     if (bits > 0 && bits < 16 && strcmp(name, "logits") != 0) {
         widen(k, name, in * out);
         k->part->narrow += in * out;
+        k->part->saved += input_kept(k, name, rows * in);
     }
     msim_parts_product(k, name, MSIM_PASS_FORWARD, rows, out, in);
     msim_parts_product(k, name, MSIM_PASS_BACKWARD, rows, in, out);
