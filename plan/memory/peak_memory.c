@@ -100,7 +100,7 @@ static struct stage stage_of(const struct msim_described *m,
 struct held {
     double dense, experts, a_layer;
     double trained, trained_experts; /* all, without adapters */
-    double narrow;                   /* frozen, in few bits */
+    double narrow, a_narrow;         /* frozen, in few bits: all, in a layer */
     double table;                    /* of the embedding or the head */
 };
 
@@ -127,6 +127,7 @@ static struct held parameters_of(const struct msim_parts *p,
                 fmax(h.a_layer, part->parameters + part->expert_parameters);
             h.trained += part->adapters * part->layers * share;
             h.narrow += part->narrow * part->layers * share;
+            h.a_narrow = fmax(h.a_narrow, part->narrow);
         } else if (part->kind == MSIM_PART_EMBEDDING ? of->embedding
                                                      : of->head) {
             h.dense += part->parameters;
@@ -284,12 +285,14 @@ static double weight_bytes(const struct msim_strategy *s, const struct held *h,
     double bits = (double)s->technique.base_bits;
     /* Shards of weights come together for two layers at a time, in the bits
      * that they are stored in. */
-    double held = s->zero == 3 ? owned + fmin(2 * h->a_layer, all) : all;
+    double here = s->zero == 3 ? owned / all : 1;
+    double gathered = s->zero == 3 ? fmin(2 * h->a_layer, all) : 0;
+    double narrow = h->narrow * here + gathered / h->a_layer * h->a_narrow;
 
     if (s->offload == MSIM_OFFLOAD_WEIGHTS)
         return each * fmin(2 * h->a_layer, all);
-    return each * held -
-           h->narrow * (held / all) * (each - bits / 8 - 1.0 / 64);
+    return each * (all * here + gathered) -
+           narrow * (each - bits / 8 - 1.0 / 64);
 }
 
 /*

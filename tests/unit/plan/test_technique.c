@@ -162,6 +162,44 @@ static void test_memory__falls_with_adapters(void)
     CHECK_REL(lora - memory(&s).peak, (2 - 0.5 - 1.0 / 64) * (n - table), 0.01);
 }
 
+/* Shards of ZeRO 3 come together in the bits that they are stored in: an eighth
+ * of the layers on each GPU, and two of 28. */
+static void test_memory__gathers_few_bits(void)
+{
+    struct msim_strategy s = plain();
+    double n = msim_described_parameters(&LLAMA), table = 3072.0 * 128256;
+    double layer = (n - table) / 28, saved, wide;
+
+    s.gpus = s.dp = 8;
+    s.global_batch *= 8;
+    s.zero = 3;
+    s.technique.lora_rank = 8;
+    wide = memory(&s).parameters;
+    s.technique.base_bits = 4;
+    saved = wide - memory(&s).parameters;
+    CHECK_REL(saved, (2 - 0.5 - 1.0 / 64) * (28 * layer / 8 + 2 * layer), 0.03);
+}
+
+/* Operator by operator, a layer in 4 bits keeps the inputs of `up` and `down`,
+ * which have no adapter here; those of adapters and attention's result are kept
+ * in 16 bits, too. */
+static void test_memory__keeps_inputs_of_few_bits(void)
+{
+    struct msim_strategy s = plain();
+    double kept[2][2];
+
+    s.technique.lora_rank = 8;
+    s.technique.lora_targets = MSIM_LORA_ATTENTION;
+    for (int plainly = 0; plainly < 2; plainly++)
+        for (int few = 0; few < 2; few++) {
+            s.technique.compile = plainly ? MSIM_STATED_NO : MSIM_STATED_YES;
+            s.technique.base_bits = few ? 4 : 16;
+            kept[plainly][few] = memory(&s).activations;
+        }
+    CHECK_REL(kept[0][1], kept[0][0], 1e-9);
+    CHECK_REL(kept[1][1] - kept[1][0], 28.0 * 8192 * 2 * (3072 + 8192), 1e-3);
+}
+
 /* Frozen: 4 FLOPs a parameter and token, not 6. */
 static void test_parts__drop_gradients_of_frozen_weights(void)
 {
@@ -296,6 +334,8 @@ int main(void)
     RUN(test_memory__counts_what_a_program_keeps);
     RUN(test_memory__cuts_the_loss);
     RUN(test_memory__falls_with_adapters);
+    RUN(test_memory__gathers_few_bits);
+    RUN(test_memory__keeps_inputs_of_few_bits);
     RUN(test_parts__drop_gradients_of_frozen_weights);
     RUN(test_step__moves_as_physics_says);
     RUN(test_step__waits_less_without_bubbles);
