@@ -210,6 +210,13 @@ static double link_log_sd(const struct msim_data_sheet *s,
                : MSIM_FACT(NULL, LINK_LOG_SD);
 }
 
+/* 1 up to `small` bytes, 0 from `large` on; between them in proportion to the
+ * logarithm. */
+static double smallness(double bytes, double small, double large)
+{
+    return log(large / fmin(fmax(bytes, small), large)) / log(large / small);
+}
+
 /*
  * By how much networks fall short of the rates of their cards, a logarithm:
  * rings and trees the less, the larger the part of a message that a rank sends
@@ -219,16 +226,35 @@ static double link_log_sd(const struct msim_data_sheet *s,
  */
 static double network_middle(const struct msim_work *w)
 {
-    double part = (double)w->u.coll.bytes / w->u.coll.ranks;
     double small = MSIM_FACT(NULL, NETWORK_SMALL);
-    double large = MSIM_FACT(NULL, NETWORK_LARGE);
     bool single =
         is_between_two(w) || w->u.coll.collective == MSIM_COLL_ALL_TO_ALL;
+    double part = single ? small : (double)w->u.coll.bytes / w->u.coll.ranks;
 
-    if (single)
-        part = small;
     return MSIM_FACT(NULL, NETWORK_START) *
-           log(large / fmin(fmax(part, small), large)) / log(large / small);
+           smallness(part, small, MSIM_FACT(NULL, NETWORK_LARGE));
+}
+
+/*
+ * Rows are of one machine. Others with the same GPU and links take as long for
+ * large messages, and up to twice as long, or half, for small ones. So who asks
+ * for a GPU by its name, and names no links, gets an interval that has both.
+ */
+static void widen_for_any_machine(const struct msim_pick *pick,
+                                  const struct msim_work *w,
+                                  struct msim_estimate *e)
+{
+    double large = MSIM_FACT(NULL, MACHINE_LARGE_LOG_SD);
+    double small = MSIM_FACT(NULL, MACHINE_SMALL_LOG_SD);
+    double share;
+
+    if (!w->asked || w->u.coll.nodes > 1 || w->u.coll.interconnect ||
+        !pick->platform || !pick->platform->is_named)
+        return;
+    share = smallness((double)w->u.coll.bytes, MSIM_FACT(NULL, MACHINE_SMALL),
+                      MSIM_FACT(NULL, MACHINE_LARGE));
+    msim_interval_set(e, log(e->low_us / e->us), log(e->high_us / e->us),
+                      large + (small - large) * share);
 }
 
 /* Without a fit for the link: the constants that fits start from, which are
@@ -326,6 +352,7 @@ static void estimate_alone(const struct by *by, const struct msim_work *w,
     }
     pick = pick_for(by, w);
     msim_fit_estimate(by->p, &pick, w, NULL, out);
+    widen_for_any_machine(&pick, w, out);
     (void)lower_to_wider(by, w, out);
     follow_log(&pick, w, out);
 }

@@ -50,6 +50,7 @@ struct msim_platform {
      * same arithmetic: the data gradient with a stride, the weight gradient. */
     double conv_strided_data, conv_weight;
     double slowdown; /* msim_platform_slowdown() */
+    bool is_named;   /* a name was asked for, not a file: of no one machine */
     bool is_host;    /* a CPU */
     bool is_copy;    /* only its index is its own */
     bool joined;     /* by a network that its fits were not measured with */

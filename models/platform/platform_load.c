@@ -11,6 +11,7 @@
 #include "core/json/fields.h"
 #include "core/work/stack.h"
 #include "models/law/collective_law.h"
+#include "models/platform/data_path.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -439,6 +440,7 @@ enum msim_status msim_platform_load(struct msim_platform **out,
              (int)(in ? in - 1 - name : (ptrdiff_t)strlen(name)), name);
     MSIM_TRY(msim_platform_find(path, sizeof(path), data_dir, plain, err));
     MSIM_TRY(load_file(out, path, data_dir, err));
+    (*out)->is_named = !msim_data_is_path(plain);
     status = load_links(*out, data_dir, err);
     if (status != MSIM_OK) {
         msim_platform_free(*out);

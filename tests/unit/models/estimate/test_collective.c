@@ -367,6 +367,41 @@ static void test_collective__takes_other_links(void)
     msim_platform_free(of);
 }
 
+/* high / low of a collective of so many bytes that is asked of `p`. */
+static double width(const struct msim_platform *p, uint64_t bytes,
+                    const char *links, bool asked)
+{
+    struct msim_work w = coll(MSIM_COLL_ALL_REDUCE, 8, 1);
+    struct msim_estimate e;
+
+    w.u.coll.bytes = bytes;
+    w.u.coll.interconnect = links;
+    w.asked = asked;
+    e = predict(p, &w);
+    CHECK(e.low_us <= e.us && e.us <= e.high_us);
+    return e.high_us / e.low_us;
+}
+
+/* Machines differ in small messages: who names none gets all of them. */
+static void test_collective__of_any_machine(void)
+{
+    struct msim_platform *p = load("b200"),
+                         *own = load(MSIM_DATA "/platforms/b200.json");
+    const char *links = p->sheet.interconnect;
+
+    for (uint64_t bytes = 1 << 10; bytes <= (uint64_t)1 << 32; bytes <<= 11) {
+        double row = width(p, bytes, links, true);
+
+        CHECK_REL(width(p, bytes, NULL, false), row, 1e-9);
+        CHECK_REL(width(own, bytes, NULL, true), row, 1e-9);
+        CHECK(width(p, bytes, NULL, true) >
+              row * (bytes <= 1 << 20 ? 2 : 1.005));
+        CHECK(width(p, bytes, NULL, true) < row * (bytes < 1 << 24 ? 5 : 1.2));
+    }
+    msim_platform_free(p);
+    msim_platform_free(own);
+}
+
 static void test_collective__explains_inputs(void)
 {
     struct msim_platform *p = load("a100");
@@ -392,6 +427,7 @@ int main(void)
     RUN(test_collective__says_its_links);
     RUN(test_collective__on_another_network);
     RUN(test_collective__takes_other_links);
+    RUN(test_collective__of_any_machine);
     RUN(test_collective__explains_inputs);
     return check_summary();
 }
