@@ -219,7 +219,7 @@ static const char *member_of(const char *operand)
 
     if (stat(operand, &of) == 0)
         return S_ISDIR(of.st_mode) ? "trace" : NULL;
-    return msim_described_is_path(operand) ? NULL : "model";
+    return msim_described_may_be_name(operand) ? "model" : NULL;
 }
 
 /* What a file holds that is no spec, likewise. A spec may have "nodes", too,
@@ -298,7 +298,7 @@ static enum msim_status plan(const char *operand, const struct settings *s,
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "want a spec, a model, traces, or '--set'");
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    if (operand && !msim_described_is_path(operand) &&
+    if (operand && msim_described_may_be_name(operand) &&
         access(operand, F_OK) != 0) /* before all that it lacks */
         MSIM_TRY(msim_described_find(&model, operand, data, NULL, err));
     status = read_spec(&json, &file, operand, s, err);

@@ -7,6 +7,7 @@
 #include "core/json/fields.h"
 #include "plan/describe/describe_dlrm.h"
 #include "plan/describe/describe_hub.h"
+#include "plan/describe/model_names.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -317,6 +318,16 @@ bool msim_described_is_path(const char *name)
     return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".json") == 0);
 }
 
+bool msim_described_may_be_name(const char *name)
+{
+    const char *slash = strchr(name, '/');
+
+    if (!msim_described_is_path(name))
+        return true;
+    return slash && slash > name && *name != '.' && !strchr(slash + 1, '/') &&
+           !msim_described_is_path(slash + 1) && access(name, F_OK) != 0;
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -356,6 +367,18 @@ static void list_models(char *text, size_t size, char *near, size_t near_size,
     }
 }
 
+/* Whether the name means one of our models: as makers and people write it. */
+static bool is_meant(char *path, size_t size, const char *name,
+                     const char *data_dir)
+{
+    struct msim_error why = {0};
+    char folder[1024];
+
+    snprintf(folder, sizeof(folder), "%s/models", data_dir);
+    return msim_model_name_find(path, size, folder, data_dir, name,
+                                MSIM_MODEL_REST_KNOWN, &why) == MSIM_OK;
+}
+
 /* The file of a model. */
 static enum msim_status find(char *path, size_t size, const char *name,
                              const char *data_dir, const char *beside,
@@ -363,13 +386,14 @@ static enum msim_status find(char *path, size_t size, const char *name,
 {
     char known[800], near[100];
 
-    snprintf(path, size, "%s", name);
-    if (msim_described_is_path(name))
+    if (!msim_described_may_be_name(name)) {
+        snprintf(path, size, "%s", name);
         return MSIM_OK;
+    }
     snprintf(path, size, "%s/models/%s.json", data_dir, name);
     if (access(path, R_OK) != 0 && beside)
         snprintf(path, size, "%s/%s.json", beside, name);
-    if (access(path, R_OK) == 0)
+    if (access(path, R_OK) == 0 || is_meant(path, size, name, data_dir))
         return MSIM_OK;
     snprintf(path, size, "%s/models", data_dir);
     list_models(known, sizeof(known), near, sizeof(near), path, name);
@@ -413,10 +437,9 @@ bool msim_described_is(const char *name, const char *data_dir)
     cJSON *json;
     bool is;
 
-    if (stat(name, &info) != 0) {
-        snprintf(path, sizeof(path), "%s/models/%s.json", data_dir, name);
-        return !msim_described_is_path(name) && access(path, R_OK) == 0;
-    }
+    if (stat(name, &info) != 0)
+        return msim_described_may_be_name(name) &&
+               is_meant(path, sizeof(path), name, data_dir);
     if (!S_ISREG(info.st_mode) || info.st_size > MODEL_MOST ||
         msim_json_read(&json, name, &why) != MSIM_OK)
         return false;

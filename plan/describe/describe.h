@@ -39,10 +39,15 @@ bool msim_described_looks(const struct cJSON *object);
 /* Whether it is the path of a file: it holds a '/' or ends in .json. */
 bool msim_described_is_path(const char *name);
 
+/* Whether it may be a model's name: no path, or one that is not there and has
+ * an organisation in front ("Qwen/Qwen3-8B"). */
+bool msim_described_may_be_name(const char *name);
+
 /*
  * The model that `name` stands for: a path, else NAME.json in
- * `data_dir`/models, else in `beside` (may be NULL). EUNKNOWN lists the known
- * names.
+ * `data_dir`/models, else in `beside` (may be NULL), else what it means of the
+ * first ("meta-llama/Llama-3.1-8B-Instruct": plan/describe/model_names.h).
+ * EUNKNOWN lists the known names.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_described_find(struct msim_described *m, const char *name,

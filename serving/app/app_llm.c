@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- settings of engines ------------------------------------------------- */
 
@@ -289,10 +290,14 @@ static void read_model(struct msim_app *app, struct msim_stage *s,
                               "were recorded");
         return;
     }
-    if (model && msim_described_is_path(model))
-        s->model = msim_app_join(app, f, model);
-    else
-        s->model = msim_app_copy(app, f, model);
+    s->model = msim_app_copy(app, f, model);
+    if (model && msim_described_is_path(model)) {
+        const char *beside = msim_app_join(app, f, model);
+
+        if (!msim_described_may_be_name(model) ||
+            (beside && access(beside, F_OK) == 0))
+            s->model = beside;
+    }
     if (!model || !*model)
         msim_field_refuse(f, "model",
                           "a config.json, or a name of data/models");

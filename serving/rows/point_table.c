@@ -8,7 +8,7 @@
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/model_find.h"
+#include "plan/describe/model_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static void read_model(const struct reader *r, struct msim_point_model *m)
     struct msim_error why = {0};
     char path[1024];
     enum msim_status status =
-        msim_llm_model_find(path, sizeof(path), r->models, m->name, &why);
+        msim_model_name_find(path, sizeof(path), r->models, r->data_dir,
+                             m->name, MSIM_MODEL_REST_ANY, &why);
 
     if (status == MSIM_OK)
         status = msim_described_read(&m->described, path, &why);

@@ -19,7 +19,7 @@ core/stream/memory.c                : /proc
 models/platform/data_path.c      : names of files, for messages
 plan/describe/describe.c         : names of files, for messages
 plan/search/plan_parts.c         : parts, which are written again
-serving/llm/model_find.c         : finds the file of a model by its name
+plan/describe/model_names.c         : finds the file of a model by its name
 serving/counters/counters_read.c : notes what it reads; a stream that goes on is no file
 calibrate/platform/platform_merge.c : a report that is brought up to date
 calibrate/measure/journal.c      : is appended to, under a lock

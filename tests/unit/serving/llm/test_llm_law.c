@@ -2,9 +2,9 @@
  */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
+#include "plan/describe/model_names.h"
 #include "serving/llm/closed_loop.h"
 #include "serving/llm/llm.h"
-#include "serving/llm/model_find.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -102,12 +102,14 @@ static void test_llm_law__finds_models(void)
     char path[4096];
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
-        REQUIRE(msim_llm_model_find(path, sizeof(path), MSIM_DATA "/models",
-                                    CASES[i].name, &err) == MSIM_OK);
+        REQUIRE(msim_model_name_find(path, sizeof(path), MSIM_DATA "/models",
+                                     MSIM_DATA, CASES[i].name,
+                                     MSIM_MODEL_REST_ANY, &err) == MSIM_OK);
         CHECK_STR(strrchr(path, '/') + 1, CASES[i].file);
     }
-    CHECK(msim_llm_model_find(path, sizeof(path), MSIM_DATA "/models",
-                              "nobody/Other-7B", &err) == MSIM_EUNKNOWN);
+    CHECK(msim_model_name_find(path, sizeof(path), MSIM_DATA "/models",
+                               MSIM_DATA, "nobody/Other-7B",
+                               MSIM_MODEL_REST_ANY, &err) == MSIM_EUNKNOWN);
 }
 
 int main(void)

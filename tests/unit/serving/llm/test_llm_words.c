@@ -1,7 +1,7 @@
-/* serving/llm/llm_words.c and model_find.c: every word of engines, of types of
- * weights, and what names of models stand for. */
+/* serving/llm/llm_words.c and plan/describe/model_names.c: every word of
+ * engines, of types of weights, and what names of models stand for. */
+#include "plan/describe/model_names.h"
 #include "serving/llm/llm_words.h"
-#include "serving/llm/model_find.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -87,7 +87,8 @@ static const char *found(const char *name)
     static char path[256];
 
     err = (struct msim_error){0};
-    if (msim_llm_model_find(path, sizeof(path), folder, name, &err) != MSIM_OK)
+    if (msim_model_name_find(path, sizeof(path), folder, MSIM_DATA, name,
+                             MSIM_MODEL_REST_ANY, &err) != MSIM_OK)
         return "";
     CHECK(strncmp(path, folder, strlen(folder)) == 0);
     return strrchr(path, '/') + 1;
