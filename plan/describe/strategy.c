@@ -14,10 +14,11 @@ static const char *const GIVEN[] = {
 #define X(name, missing) #name,
     MSIM_STRATEGY_MAP(X)
 #undef X
-        "precision",
-    "recompute", "offload",
+#define X(name, values) #name,
+        MSIM_STRATEGY_WORD_MAP(X)
+#undef X
 #define X(name, accepted) #name,
-    MSIM_TECHNIQUE_MAP(X)
+            MSIM_TECHNIQUE_MAP(X)
 #undef X
 };
 
@@ -68,16 +69,6 @@ const char *msim_given_text(enum msim_given g)
     return GIVEN[g];
 }
 
-const char *msim_precision_text(enum msim_precision p)
-{
-    return PRECISIONS[p];
-}
-
-const char *msim_recompute_text(enum msim_recompute r)
-{
-    return RECOMPUTES[r];
-}
-
 static int64_t *member(struct msim_strategy *s, enum msim_given g)
 {
     switch (g) {
@@ -88,6 +79,37 @@ static int64_t *member(struct msim_strategy *s, enum msim_given g)
 #undef X
     default:
         return NULL;
+    }
+}
+
+/* The words of a member, and how many; NULL: it is none of words. */
+static const char *const *words_of(enum msim_given g, int *n)
+{
+    switch (g) {
+#define X(name, values)                                                        \
+    case MSIM_GIVEN_##name:                                                    \
+        *n = MSIM_##values##_COUNT;                                            \
+        return values##S;
+        MSIM_STRATEGY_WORD_MAP(X)
+#undef X
+    default:
+        return NULL;
+    }
+}
+
+/* The index of a member's word; `to` (may be NULL) is what it is set to. */
+static int64_t word_at(struct msim_strategy *s, enum msim_given g,
+                       const int64_t *to)
+{
+    switch (g) {
+#define X(name, values)                                                        \
+    case MSIM_GIVEN_##name:                                                    \
+        s->name = to ? (enum msim_##name) * to : s->name;                      \
+        return (int64_t)s->name;
+        MSIM_STRATEGY_WORD_MAP(X)
+#undef X
+    default:
+        return 0;
     }
 }
 
@@ -142,28 +164,24 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
                               const char *text, uint32_t *given, char *reason,
                               size_t size)
 {
-    int i = 0;
+    const char *const *words;
+    int n, i;
 
     if (!*text)
         return NULL;
+    words = words_of(g, &n);
     if (member(s, g)) {
         if (set_number(s, g, text, reason, size))
             return reason;
-    } else if (g == MSIM_GIVEN_precision) {
-        i = set_word(g, text, PRECISIONS, MSIM_PRECISION_COUNT, reason, size);
-        s->precision = (enum msim_precision)i;
-    } else if (g == MSIM_GIVEN_recompute) {
-        i = set_word(g, text, RECOMPUTES, MSIM_RECOMPUTE_COUNT, reason, size);
-        s->recompute = (enum msim_recompute)i;
-    } else if (g == MSIM_GIVEN_offload) {
-        i = set_word(g, text, OFFLOADS, MSIM_OFFLOAD_COUNT, reason, size);
-        s->offload = (enum msim_offload)i;
+    } else if (words) {
+        i = set_word(g, text, words, n, reason, size);
+        if (i < 0)
+            return reason;
+        msim_strategy_put(s, g, i);
     } else if (msim_technique_set(&s->technique, technique_of(g), text, reason,
                                   size)) {
         return reason;
     }
-    if (i < 0)
-        return reason;
     *given |= 1u << g;
     return NULL;
 }
@@ -173,26 +191,23 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
 int64_t msim_strategy_value(const struct msim_strategy *s, enum msim_given g)
 {
     struct msim_strategy copy = *s;
+    int n;
 
     if (member(&copy, g))
         return *member(&copy, g);
-    return g == MSIM_GIVEN_precision   ? (int64_t)s->precision
-           : g == MSIM_GIVEN_recompute ? (int64_t)s->recompute
-           : g == MSIM_GIVEN_offload
-               ? (int64_t)s->offload
+    return words_of(g, &n)
+               ? word_at(&copy, g, NULL)
                : msim_technique_value(&s->technique, technique_of(g));
 }
 
 void msim_strategy_put(struct msim_strategy *s, enum msim_given g, int64_t v)
 {
+    int n;
+
     if (member(s, g))
         *member(s, g) = v;
-    else if (g == MSIM_GIVEN_precision)
-        s->precision = (enum msim_precision)v;
-    else if (g == MSIM_GIVEN_recompute)
-        s->recompute = (enum msim_recompute)v;
-    else if (g == MSIM_GIVEN_offload)
-        s->offload = (enum msim_offload)v;
+    else if (words_of(g, &n))
+        (void)word_at(s, g, &v);
     else
         msim_technique_put(&s->technique, technique_of(g), v);
 }
@@ -201,17 +216,36 @@ void msim_strategy_value_text(enum msim_given g, int64_t v, char *text,
                               size_t size)
 {
     struct msim_strategy none = {0};
+    int n;
 
     if (member(&none, g))
         snprintf(text, size, "%lld", (long long)v);
-    else if (g == MSIM_GIVEN_precision)
-        snprintf(text, size, "%s", PRECISIONS[v]);
-    else if (g == MSIM_GIVEN_recompute)
-        snprintf(text, size, "%s", RECOMPUTES[v]);
-    else if (g == MSIM_GIVEN_offload)
-        snprintf(text, size, "%s", OFFLOADS[v]);
+    else if (words_of(g, &n))
+        snprintf(text, size, "%s", words_of(g, &n)[v]);
     else
         msim_technique_value_text(technique_of(g), v, text, size);
+}
+
+void msim_strategy_text(const struct msim_strategy *s, enum msim_given g,
+                        char *text, size_t size)
+{
+    msim_strategy_value_text(g, msim_strategy_value(s, g), text, size);
+}
+
+void msim_strategy_json(struct msim_json *j, const struct msim_strategy *s)
+{
+    char text[64];
+
+    for (int g = 0; g < MSIM_GIVEN_ALWAYS; g++) {
+        struct msim_strategy copy = *s;
+        const int64_t *number = member(&copy, (enum msim_given)g);
+
+        msim_strategy_text(s, (enum msim_given)g, text, sizeof(text));
+        if (number)
+            msim_json_integer(j, GIVEN[g], *number);
+        else
+            msim_json_text(j, GIVEN[g], text);
+    }
 }
 
 /* ---- reading ------------------------------------------------------------- */

@@ -11,8 +11,8 @@
 #include "plan/describe/describe.h"
 #include "plan/describe/technique.h"
 
-/* X(member and column, what it is where nothing says it; 0: it follows from
- * others) */
+/* Numbers. X(member and column, what it is where nothing says it; 0: it follows
+ * from others) */
 #define MSIM_STRATEGY_MAP(X)                                                   \
     X(gpus, 0)                                                                 \
     X(nodes, 0)                                                                \
@@ -27,6 +27,12 @@
     X(grad_accum, 0)                                                           \
     X(global_batch, 0)                                                         \
     X(sequence, 2048)
+
+/* Words. X(member, column and enum, its values) */
+#define MSIM_STRATEGY_WORD_MAP(X)                                              \
+    X(precision, PRECISION)                                                    \
+    X(recompute, RECOMPUTE)                                                    \
+    X(offload, OFFLOAD)
 
 /* X(name, the word): fp32 alone, with products in TF32, 16 bits, autocast from
  * fp32, and from AMP_FP8 on layers whose linear products are in 8 or 4 bits. */
@@ -101,9 +107,9 @@ struct msim_strategy {
 #define X(name, missing) int64_t name;
     MSIM_STRATEGY_MAP(X)
 #undef X
-    enum msim_precision precision;
-    enum msim_recompute recompute;
-    enum msim_offload offload;
+#define X(name, values) enum msim_##name name;
+    MSIM_STRATEGY_WORD_MAP(X)
+#undef X
     struct msim_techniques technique;
     /* Members of a file alone: no columns of tables. */
     enum msim_optimizer optimizer;
@@ -120,26 +126,28 @@ enum msim_given {
 #define X(name, missing) MSIM_GIVEN_##name,
     MSIM_STRATEGY_MAP(X)
 #undef X
-        MSIM_GIVEN_precision,
-    MSIM_GIVEN_recompute,
-    MSIM_GIVEN_offload,
-#define X(name, accepted) MSIM_GIVEN_##name,
-    MSIM_TECHNIQUE_MAP(X)
+#define X(name, values) MSIM_GIVEN_##name,
+        MSIM_STRATEGY_WORD_MAP(X)
 #undef X
-        MSIM_GIVEN_COUNT
+#define X(name, accepted) MSIM_GIVEN_##name,
+            MSIM_TECHNIQUE_MAP(X)
+#undef X
+                MSIM_GIVEN_COUNT
 };
+
+/* Members before this one are stated of every strategy; it and those that
+ * follow, where they are other than usual. */
+#define MSIM_GIVEN_ALWAYS MSIM_GIVEN_offload
 
 _Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
 
 /* The column's name. */
 const char *msim_given_text(enum msim_given g);
 
-const char *msim_precision_text(enum msim_precision p);
 /* Whether weights and activations are in 32 bits. */
 bool msim_precision_is_full(enum msim_precision p);
 /* Whether linear layers of a block multiply in 8 or 4 bits. */
 bool msim_precision_is_narrow(enum msim_precision p);
-const char *msim_recompute_text(enum msim_recompute r);
 const char *msim_optimizer_text(enum msim_optimizer o);
 
 /*
@@ -157,6 +165,13 @@ void msim_strategy_put(struct msim_strategy *s, enum msim_given g, int64_t v);
 /* Such a number as a column has it. */
 void msim_strategy_value_text(enum msim_given g, int64_t v, char *text,
                               size_t size);
+/* Both: a member as a column has it. */
+void msim_strategy_text(const struct msim_strategy *s, enum msim_given g,
+                        char *text, size_t size);
+
+struct msim_json; /* core/base/json_out.h */
+/* Members before MSIM_GIVEN_ALWAYS, into an object that is open. */
+void msim_strategy_json(struct msim_json *j, const struct msim_strategy *s);
 
 /*
  * Read a JSON object whose members are those above: {"gpus": 8, "tp": 2,

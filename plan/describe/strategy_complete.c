@@ -212,6 +212,7 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
                           char *text, size_t size)
 {
     size_t used = 0;
+    char value[32];
 
     text[0] = '\0';
 #define X(name, missing)                                                       \
@@ -223,13 +224,14 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
     if (!(given >> MSIM_GIVEN_zero & 1) && used < size)
         used += (size_t)snprintf(text + used, size - used, "%szero=0",
                                  used ? " " : "");
-    if (!(given >> MSIM_GIVEN_precision & 1) && used < size)
-        used += (size_t)snprintf(text + used, size - used, "%sprecision=bf16",
-                                 used ? " " : "");
-    if (!(given >> MSIM_GIVEN_recompute & 1) && used < size)
-        used += (size_t)snprintf(text + used, size - used, "%srecompute=%s",
+    for (int g = MSIM_GIVEN_precision; g < MSIM_GIVEN_ALWAYS; g++) {
+        if ((given >> g & 1) || used >= size)
+            continue;
+        msim_strategy_text(s, (enum msim_given)g, value, sizeof(value));
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s",
                                  used ? " " : "",
-                                 msim_recompute_text(s->recompute));
+                                 msim_given_text((enum msim_given)g), value);
+    }
     if (!(given >> MSIM_GIVEN_framework & 1) && used < size)
         (void)snprintf(text + used, size - used, "%sframework=%s",
                        used ? " " : "", msim_framework_of(s)->name);

@@ -30,8 +30,8 @@ static const char *column_of(const struct msim_spec_dimension *d)
 }
 
 /*
- * Has a dimension a column of its own? Those of a described strategy stand in
- * MSIM_STRATEGY_MAP; techniques have columns where the spec names them.
+ * Has a dimension a column of its own? Those that every described strategy has
+ * are there already; others have columns where the spec names them.
  */
 static bool has_column(const struct msim_spec *spec, uint32_t i)
 {
@@ -41,7 +41,7 @@ static bool has_column(const struct msim_spec *spec, uint32_t i)
     bool named = values->n > 1 || values->v[0] != 0;
 
     if (!spec->traced)
-        return d->place >= MSIM_GIVEN_offload && named;
+        return d->place >= MSIM_GIVEN_ALWAYS && named;
     if (d->place == MSIM_GIVEN_tp || d->place == MSIM_GIVEN_pp)
         return values->n > 1 || values->v[0] != 1;
     if (d->place > MSIM_SPEC_BITS)
@@ -79,12 +79,11 @@ static void csv_strategy(const struct msim_plan_point *p,
         fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, p->strategy.gpus,
                 p->strategy.micro_batch, p->strategy.grad_accum);
     } else {
-#define X(name, missing) fprintf(out, ",%" PRId64, p->strategy.name);
-        MSIM_STRATEGY_MAP(X)
-#undef X
-        msim_csv_print(out, ",%s,%s",
-                       msim_precision_text(p->strategy.precision),
-                       msim_recompute_text(p->strategy.recompute));
+        for (int g = 0; g < MSIM_GIVEN_ALWAYS; g++) {
+            msim_strategy_text(&p->strategy, (enum msim_given)g, value,
+                               sizeof(value));
+            msim_csv_add(out, value);
+        }
     }
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++) {
         if (!has_column(spec, i))
@@ -127,10 +126,8 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     if (spec->traced) {
         fputs(",gpus,micro_batch,grad_accum", out);
     } else {
-#define X(name, missing) fputs("," #name, out);
-        MSIM_STRATEGY_MAP(X)
-#undef X
-        fputs(",precision,recompute", out);
+        for (int g = 0; g < MSIM_GIVEN_ALWAYS; g++)
+            msim_csv_add(out, msim_given_text((enum msim_given)g));
     }
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++)
         if (has_column(spec, i))
@@ -185,13 +182,7 @@ static void json_strategy(struct msim_json *j, const struct msim_plan_point *p,
         msim_json_integer(j, "micro_batch", p->strategy.micro_batch);
         msim_json_integer(j, "grad_accum", p->strategy.grad_accum);
     } else {
-#define X(name, missing) msim_json_integer(j, #name, p->strategy.name);
-        MSIM_STRATEGY_MAP(X)
-#undef X
-        msim_json_text(j, "precision",
-                       msim_precision_text(p->strategy.precision));
-        msim_json_text(j, "recompute",
-                       msim_recompute_text(p->strategy.recompute));
+        msim_strategy_json(j, &p->strategy);
     }
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++) {
         int64_t v;

@@ -80,9 +80,15 @@ static void describe_model(struct words *w, const struct msim_spec *spec,
         if (v != MEMBERS[i].usual)
             add_number(w, MEMBERS[i].name, v);
     }
-    add(w, "recompute", msim_recompute_text(s->recompute));
-    add(w, msim_precision_text(s->precision), "");
-    for (int g = MSIM_GIVEN_offload; g < MSIM_GIVEN_COUNT; g++) {
+    /* Words: types are known as such. */
+    for (int g = MSIM_GIVEN_ALWAYS - 1; g >= MSIM_GIVEN_precision; g--) {
+        msim_strategy_text(s, (enum msim_given)g, value, sizeof(value));
+        add(w,
+            g == MSIM_GIVEN_precision ? ""
+                                      : msim_given_text((enum msim_given)g),
+            value);
+    }
+    for (int g = MSIM_GIVEN_ALWAYS; g < MSIM_GIVEN_COUNT; g++) {
         int64_t v = msim_strategy_value(s, (enum msim_given)g);
 
         msim_strategy_value_text((enum msim_given)g, v, value, sizeof(value));

@@ -44,9 +44,7 @@ static void write_description(struct msim_json *j,
 
         if (!(o->given >> g & 1))
             continue;
-        msim_strategy_value_text((enum msim_given)g,
-                                 msim_strategy_value(s, (enum msim_given)g),
-                                 text, sizeof(text));
+        msim_strategy_text(s, (enum msim_given)g, text, sizeof(text));
         msim_json_text(j, msim_given_text((enum msim_given)g), text);
     }
     msim_json_text(j, "optimizer", msim_optimizer_text(s->optimizer));
@@ -69,11 +67,7 @@ enum msim_status msim_synth_manifest(struct msim_folder *folder,
     msim_json_text(&j, "version", MSIM_VERSION);
     msim_json_text(&j, "model", o->model->name);
     msim_json_open(&j, "strategy", '{', false);
-#define X(name, missing) msim_json_integer(&j, #name, s->name);
-    MSIM_STRATEGY_MAP(X)
-#undef X
-    msim_json_text(&j, "precision", msim_precision_text(s->precision));
-    msim_json_text(&j, "recompute", msim_recompute_text(s->recompute));
+    msim_strategy_json(&j, s);
     msim_json_text(&j, "optimizer", msim_optimizer_text(s->optimizer));
     msim_json_close(&j);
     msim_json_integer(&j, "ranks", s->gpus);
