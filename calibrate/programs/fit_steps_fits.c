@@ -7,7 +7,6 @@
 #include "plan/memory/job_memory.h"
 #include "plan/rows/job_prices.h"
 
-#include <math.h>
 #include <string.h>
 
 enum split { ALL, MODEL, SOURCE, SPLITS };
@@ -55,23 +54,16 @@ static void count(struct counting *k, const struct msim_job_row *row,
                   const struct msim_memory_gpu *gpu)
 {
     struct counts *c = counts_of(k, row->source ? row->source : "unnamed");
-    /* Recomputation that nobody states may be any. */
-    bool any = !(row->given >> MSIM_GIVEN_recompute & 1);
 
     for (int split = 0; c && split < SPLITS; split++) {
-        struct msim_job_memory m, least;
-        struct msim_strategy full = row->strategy;
-        const struct msim_memory_fit *fit;
         int called = REFUSED;
 
-        if (!*row->reason) {
-            fit = fit_for(k->run, (enum split)split, row->model->name);
-            full.recompute = MSIM_RECOMPUTE_FULL;
-            m = msim_job_memory_of(row->model, &row->strategy, fit, gpu);
-            least = msim_job_memory_of(row->model, &full, fit, gpu);
-            called = (int)msim_memory_fits(any ? fmin(m.low, least.low) : m.low,
-                                           m.high, m.room);
-        }
+        if (!*row->reason)
+            called =
+                (int)msim_job_memory_given(
+                    row->model, &row->strategy, row->given,
+                    fit_for(k->run, (enum split)split, row->model->name), gpu)
+                    .fits;
         c->n[split][row->failed][called]++;
     }
 }

@@ -96,9 +96,10 @@ static bool is_near_duplicate(const struct msim_step_sample *a,
 
     return a->source == b->source && strcmp(a->model, b->model) == 0 &&
            a->terms.platform == b->terms.platform &&
-           x->precision == y->precision && x->recompute == y->recompute &&
-           x->tp == y->tp && x->pp == y->pp && x->zero == y->zero &&
-           x->micro_batch == y->micro_batch && x->sequence == y->sequence;
+           a->terms.again_word == b->terms.again_word &&
+           x->precision == y->precision && x->tp == y->tp && x->pp == y->pp &&
+           x->zero == y->zero && x->micro_batch == y->micro_batch &&
+           x->sequence == y->sequence;
 }
 
 struct task {

@@ -29,7 +29,7 @@ static const char *const PRECISIONS[] = {
 };
 
 static const char *const RECOMPUTES[] = {
-#define X(name, text) text,
+#define X(name, text, again) text,
     MSIM_RECOMPUTE_MAP(X)
 #undef X
 };

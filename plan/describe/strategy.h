@@ -55,15 +55,15 @@ enum msim_precision {
         MSIM_PRECISION_COUNT
 };
 
-/* X(name, the word) */
+/* X(name, the word, enum msim_again) */
 #define MSIM_RECOMPUTE_MAP(X)                                                  \
-    X(NONE, "none")                                                            \
-    X(FULL, "full")                                                            \
-    X(SELECTIVE, "selective")                                                  \
-    X(SELECTIVE_OP, "selective-op")
+    X(NONE, "none", NOTHING)                                                   \
+    X(FULL, "full", LAYERS)                                                    \
+    X(SELECTIVE, "selective", OPERATORS)                                       \
+    X(SELECTIVE_OP, "selective-op", OPERATORS)
 
 enum msim_recompute {
-#define X(name, text) MSIM_RECOMPUTE_##name,
+#define X(name, text, again) MSIM_RECOMPUTE_##name,
     MSIM_RECOMPUTE_MAP(X)
 #undef X
         MSIM_RECOMPUTE_COUNT

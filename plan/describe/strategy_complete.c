@@ -3,6 +3,7 @@
  * whether a model can be trained so.
  */
 #include "plan/describe/framework.h"
+#include "plan/describe/strategy_again.h"
 
 #include <stdio.h>
 
@@ -68,25 +69,26 @@ static const char *check_dlrm(const struct msim_strategy *s, char *reason,
 {
     const struct {
         int64_t value;
-        const char *name, *want;
-    } MEMBERS[] = {{s->tp - 1, "tp", "1"},
-                   {s->pp - 1, "pp", "1"},
-                   {s->vp - 1, "vp", "1"},
-                   {s->cp - 1, "cp", "1"},
-                   {s->ep - 1, "ep", "1"},
-                   {s->zero, "zero", "0"},
-                   {s->grad_accum - 1, "grad_accum", "1"},
-                   {(int64_t)s->recompute, "recompute", "none"},
-                   {(int64_t)s->offload, "offload", "none"},
-                   {msim_precision_is_narrow(s->precision), "precision",
-                    "one of 16 or 32 bits"}};
+        enum msim_given member;
+        const char *want;
+    } MEMBERS[] = {{s->tp - 1, MSIM_GIVEN_tp, "1"},
+                   {s->pp - 1, MSIM_GIVEN_pp, "1"},
+                   {s->vp - 1, MSIM_GIVEN_vp, "1"},
+                   {s->cp - 1, MSIM_GIVEN_cp, "1"},
+                   {s->ep - 1, MSIM_GIVEN_ep, "1"},
+                   {s->zero, MSIM_GIVEN_zero, "0"},
+                   {s->grad_accum - 1, MSIM_GIVEN_grad_accum, "1"},
+                   {(int64_t)msim_again_of(s), MSIM_GIVEN_recompute, "none"},
+                   {(int64_t)s->offload, MSIM_GIVEN_offload, "none"},
+                   {msim_precision_is_narrow(s->precision),
+                    MSIM_GIVEN_precision, "one of 16 or 32 bits"}};
 
     for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(*MEMBERS); i++)
         if (MEMBERS[i].value) {
             snprintf(reason, size,
                      "%s is not %s, but the model is a dlrm: its tables are "
                      "spread over all GPUs, the rest is data parallel",
-                     MEMBERS[i].name, MEMBERS[i].want);
+                     msim_given_text(MEMBERS[i].member), MEMBERS[i].want);
             return reason;
         }
     return NULL;
@@ -199,15 +201,6 @@ static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
     return NULL;
 }
 
-/* Megatron-LM's runs on several nodes recomputed whole layers (Narayanan et
- * al., "Efficient Large-Scale Language Model Training on GPU Clusters", 2021):
- * attention in parts keeps more than a GPU has. */
-static enum msim_recompute usual_recompute(const struct msim_strategy *s)
-{
-    return s->unfused && s->nodes > 1 ? MSIM_RECOMPUTE_FULL
-                                      : MSIM_RECOMPUTE_NONE;
-}
-
 static void name_defaults(const struct msim_strategy *s, uint32_t given,
                           char *text, size_t size)
 {
@@ -279,7 +272,7 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
     if (check_techniques(s, m, reason, size))
         return reason;
     if (!(given >> MSIM_GIVEN_recompute & 1))
-        s->recompute = usual_recompute(s);
+        msim_again_set_usual(s);
     name_defaults(s, given, defaults, defaults_size);
     return check_split(s, m, reason, size);
 }

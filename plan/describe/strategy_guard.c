@@ -4,22 +4,17 @@
 #include "plan/describe/strategy_guard.h"
 
 #include "core/base/hash.h"
+#include "plan/describe/strategy_again.h"
 
 #include <stdlib.h>
 
-enum axis { RECOMPUTE, GPUS, MICRO_BATCH, GRAD_ACCUM, SEQUENCE, AXES };
+enum axis { AGAIN, GPUS, MICRO_BATCH, GRAD_ACCUM, SEQUENCE, AXES };
 
 static const enum msim_guard GUARDS[AXES] = {
-    [RECOMPUTE] = MSIM_GUARD_RECOMPUTE, [GPUS] = MSIM_GUARD_SCALING,
-    [MICRO_BATCH] = MSIM_GUARD_LARGER,  [GRAD_ACCUM] = MSIM_GUARD_LARGER,
+    [AGAIN] = MSIM_GUARD_RECOMPUTE,    [GPUS] = MSIM_GUARD_SCALING,
+    [MICRO_BATCH] = MSIM_GUARD_LARGER, [GRAD_ACCUM] = MSIM_GUARD_LARGER,
     [SEQUENCE] = MSIM_GUARD_LARGER,
 };
-
-/* How much is computed again. */
-static double again(enum msim_recompute r)
-{
-    return r == MSIM_RECOMPUTE_NONE ? 0 : r == MSIM_RECOMPUTE_FULL ? 2 : 1;
-}
 
 /* Set what differs along the axis to 0; its size. */
 static double take_size(struct msim_strategy *s, enum axis axis)
@@ -27,9 +22,9 @@ static double take_size(struct msim_strategy *s, enum axis axis)
     double size = 0;
 
     switch (axis) {
-    case RECOMPUTE:
-        size = again(s->recompute);
-        s->recompute = MSIM_RECOMPUTE_NONE;
+    case AGAIN:
+        size = (double)msim_again_of(s);
+        msim_again_set_nothing(s);
         break;
     case GPUS:
         size = (double)s->gpus;
@@ -74,7 +69,7 @@ enum msim_status msim_strategy_guard(const struct msim_strategy_answer *of,
 
     if (!a)
         return MSIM_ENOMEM;
-    for (enum axis axis = RECOMPUTE; axis < AXES; axis++) {
+    for (enum axis axis = AGAIN; axis < AXES; axis++) {
         bool differ = false;
 
         for (uint32_t i = 0; i < n; i++) {

@@ -3,6 +3,8 @@
  */
 #include "plan/memory/job_line.h"
 
+#include "plan/describe/strategy_again.h"
+
 #include <math.h>
 
 struct drawing {
@@ -55,7 +57,7 @@ void msim_job_line_find(struct msim_job_line *out, const struct msim_memory *m,
                         .m = m,
                         .most = (double)first,
                         .backward =
-                            s->recompute == MSIM_RECOMPUTE_FULL ? 3 : 2};
+                            msim_again_of(s) == MSIM_AGAIN_LAYERS ? 3 : 2};
 
     *out = (struct msim_job_line){.batches = n};
     out->held = m->peak - fmax(m->activations + m->loss, m->temporary);

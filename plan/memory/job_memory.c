@@ -3,6 +3,8 @@
  */
 #include "plan/memory/job_memory.h"
 
+#include "plan/describe/strategy_again.h"
+
 #include <math.h>
 
 /* `ranks` that lie `apart` GPUs from each other: ranks of a tensor parallel
@@ -53,6 +55,22 @@ struct msim_job_memory msim_job_memory_of(const struct msim_described *m,
     j.low = j.at.most / j.interval.low;
     j.high = j.at.most * j.interval.high;
     j.room = gpu->usable - msim_beside_bytes(&j.beside);
+    j.fits = msim_memory_fits(j.low, j.high, j.room);
+    return j;
+}
+
+struct msim_job_memory msim_job_memory_given(const struct msim_described *m,
+                                             const struct msim_strategy *s,
+                                             uint32_t given,
+                                             const struct msim_memory_fit *fit,
+                                             const struct msim_memory_gpu *gpu)
+{
+    struct msim_job_memory j = msim_job_memory_of(m, s, fit, gpu);
+    struct msim_strategy least = *s;
+
+    if (given >> MSIM_GIVEN_recompute & 1 || !msim_again_most(&least, NULL, 0))
+        return j;
+    j.low = fmin(j.low, msim_job_memory_of(m, &least, fit, gpu).low);
     j.fits = msim_memory_fits(j.low, j.high, j.room);
     return j;
 }

@@ -38,4 +38,12 @@ struct msim_job_memory msim_job_memory_of(const struct msim_described *m,
                                           const struct msim_memory_fit *fit,
                                           const struct msim_memory_gpu *gpu);
 
+/* The same of a job of which nobody states what is computed again (no bit of it
+ * in `given`): `low` and `fits` are then those of whatever it may be. */
+struct msim_job_memory msim_job_memory_given(const struct msim_described *m,
+                                             const struct msim_strategy *s,
+                                             uint32_t given,
+                                             const struct msim_memory_fit *fit,
+                                             const struct msim_memory_gpu *gpu);
+
 #endif

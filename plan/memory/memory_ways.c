@@ -5,6 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/sort.h"
+#include "plan/describe/strategy_again.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,27 +25,8 @@ struct search {
 
 /* ---- one change ---------------------------------------------------------- */
 
-/* X(name): each makes `s` hold less, and says how; false: it cannot. */
-#define CHANGES(X)                                                             \
-    X(recompute)                                                               \
-    X(shard)                                                                   \
-    X(shard_all)                                                               \
-    X(micro_batch)                                                             \
-    X(tensor_parallel)                                                         \
-    X(pipeline)                                                                \
-    X(offload)                                                                 \
-    X(gpus)
-
+/* Makes `s` hold less, and says how; false: it cannot. */
 typedef bool change_fn(struct msim_strategy *s, char *text, size_t size);
-
-static bool change_recompute(struct msim_strategy *s, char *text, size_t size)
-{
-    if (s->recompute == MSIM_RECOMPUTE_FULL)
-        return false;
-    s->recompute = MSIM_RECOMPUTE_FULL;
-    snprintf(text, size, "recompute full");
-    return true;
-}
 
 static bool set_zero(struct msim_strategy *s, int64_t zero, char *text,
                      size_t size)
@@ -109,9 +91,10 @@ static bool change_gpus(struct msim_strategy *s, char *text, size_t size)
 }
 
 static change_fn *const FUNCTIONS[] = {
-#define X(name) change_##name,
-    CHANGES(X)
-#undef X
+    msim_again_most,        change_shard,
+    change_shard_all,       change_micro_batch,
+    change_tensor_parallel, change_pipeline,
+    change_offload,         change_gpus,
 };
 #define N_FUNCTIONS (sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]))
 #define MORE_GPUS   (N_FUNCTIONS - 1) /* the last */

@@ -5,6 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "plan/describe/framework.h"
+#include "plan/describe/strategy_again.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
     const struct msim_techniques *t = &s->technique;
 
     if (!msim_framework_of(s)->fitted || s->zero >= 2 ||
-        s->recompute != MSIM_RECOMPUTE_NONE ||
+        msim_again_of(s) != MSIM_AGAIN_NOTHING ||
         s->offload != MSIM_OFFLOAD_NONE ||
         msim_precision_is_narrow(s->precision) || s->cp > 1 || s->ep > 1 ||
         t->lora_rank || t->optimizer_bits || t->loss_chunks ||
@@ -147,9 +148,9 @@ static double kept(const struct msim_part *part, const struct msim_strategy *s,
 {
     double all = part->saved - (1 - fmin(c->gathered, 1)) * part->gathered;
 
-    if (s->recompute == MSIM_RECOMPUTE_FULL)
+    if (msim_again_of(s) == MSIM_AGAIN_LAYERS)
         return part->input;
-    if (s->recompute != MSIM_RECOMPUTE_NONE)
+    if (msim_again_of(s) != MSIM_AGAIN_NOTHING)
         all -= part->saved_selective;
     return all * c->activations;
 }
@@ -201,7 +202,7 @@ static struct activations activations_of(const struct msim_parts *p,
     /* One layer is copied while the next is computed. */
     if (s->offload == MSIM_OFFLOAD_ACTIVATIONS)
         a.waiting = fmin(a.waiting, 2 * a.a_layer);
-    if (s->recompute == MSIM_RECOMPUTE_FULL)
+    if (msim_again_of(s) == MSIM_AGAIN_LAYERS)
         a.whole = whole * c->activations;
     return a;
 }

@@ -200,24 +200,13 @@ static enum msim_status write_text(struct report *r)
 static struct peak peak_of(struct report *r, const struct msim_job_row *row,
                            const struct msim_memory_gpu *gpu)
 {
-    struct msim_job_memory m =
-        msim_job_memory_of(row->model, &row->strategy, &r->memory, gpu);
+    struct msim_job_memory m = msim_job_memory_given(
+        row->model, &row->strategy, row->given, &r->memory, gpu);
     struct peak p = {.gib = m.at.most / MSIM_GIB,
-                     .low_gib = m.at.most / m.interval.low / MSIM_GIB,
-                     .high_gib = m.at.most * m.interval.high / MSIM_GIB,
+                     .low_gib = m.low / MSIM_GIB,
+                     .high_gib = m.high / MSIM_GIB,
                      .fits = m.fits};
 
-    /* Recomputation that nobody states may be any. */
-    if (!(row->given >> MSIM_GIVEN_recompute & 1)) {
-        struct msim_strategy full = row->strategy;
-        struct msim_job_memory least;
-
-        full.recompute = MSIM_RECOMPUTE_FULL;
-        least = msim_job_memory_of(row->model, &full, &r->memory, gpu);
-        p.low_gib =
-            fmin(p.low_gib, least.at.most / least.interval.low / MSIM_GIB);
-        p.fits = msim_memory_fits(fmin(m.low, least.low), m.high, m.room);
-    }
     r->called[row->failed][p.fits]++;
     return p;
 }

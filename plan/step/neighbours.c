@@ -27,12 +27,9 @@ static uint32_t hash(const uint32_t *words, size_t n)
 
 struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
 {
-    uint32_t words[] = {t->platform,
-                        t->unfused,
-                        (uint32_t)t->recompute,
-                        t->zero < 2 ? 1 : (uint32_t)t->zero,
-                        (uint32_t)t->tp,
-                        (uint32_t)t->pp,
+    uint32_t words[] = {t->platform,     t->unfused,
+                        t->again_word,   t->zero < 2 ? 1 : (uint32_t)t->zero,
+                        (uint32_t)t->tp, (uint32_t)t->pp,
                         (uint32_t)t->ep};
     const double sizes[MSIM_NEIGHBOUR_SIZES] = {t->hidden,   t->layers,
                                                 t->sequence, t->micro_batch,
@@ -44,8 +41,7 @@ struct msim_neighbour msim_neighbour_of(const struct msim_terms *t)
     for (int i = 0; i < MSIM_NEIGHBOUR_SIZES; i++)
         out.size[i] = (float)log(sizes[i]);
     for (int i = 1; i < MSIM_RECOMPUTE_COUNT; i++) {
-        words[2] =
-            ((uint32_t)t->recompute + (uint32_t)i) % MSIM_RECOMPUTE_COUNT;
+        words[2] = (t->again_word + (uint32_t)i) % MSIM_RECOMPUTE_COUNT;
         out.others[i - 1] = hash(words, sizeof(words) / sizeof(words[0]));
     }
     return out;

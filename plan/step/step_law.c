@@ -119,7 +119,7 @@ static double host_us(const struct msim_terms *t,
     if (p->us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] > 0)
         us += c->host_expert_us;
     us *= 1 + c->host_wait * log2(t->tp);
-    return t->recompute == MSIM_RECOMPUTE_FULL ? us * 4 / 3 : us;
+    return t->again == MSIM_AGAIN_LAYERS ? us * 4 / 3 : us;
 }
 
 /* Whichever is longer; both together a little more, since neither is steady. */
@@ -152,12 +152,12 @@ static struct layer layer_of(const struct msim_terms *t,
     struct layer l = {.pass = both(t, MSIM_PLACE_LAYER, c)};
     double host = host_us(t, c);
 
-    if (t->recompute == MSIM_RECOMPUTE_FULL) {
+    if (t->again == MSIM_AGAIN_LAYERS) {
         struct pass again = pass_of(t, MSIM_PLACE_LAYER, MSIM_PASS_FORWARD, c);
 
         add_pass(&l.pass, &again);
         add_pass(&back, &again);
-    } else if (t->recompute != MSIM_RECOMPUTE_NONE) {
+    } else if (t->again != MSIM_AGAIN_NOTHING) {
         l.pass.compute += t->at[MSIM_PLACE_LAYER].again_us;
         back.compute += t->at[MSIM_PLACE_LAYER].again_us;
     }

@@ -113,7 +113,8 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->zero = s->zero;
     t->exchanges_each = msim_exchanges_each_micro_batch(s);
     t->waits_for_weights = msim_framework_of(s)->waits_for_weights;
-    t->recompute = s->recompute;
+    t->again = msim_again_of(s);
+    t->again_word = (uint32_t)msim_strategy_value(s, MSIM_GIVEN_recompute);
     t->zero_bubble = s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
     t->updates_in_backward =
         s->technique.optimizer_in_backward == MSIM_STATED_YES;

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_PLAN_STEP_TERMS_H
 #define MSIM_PLAN_STEP_TERMS_H
+#include "plan/describe/strategy_again.h"
 #include "plan/step/price.h"
 
 /* Where a term stands: in a layer (the mean of all layers), in the embedding,
@@ -41,9 +42,10 @@ struct msim_terms {
     int64_t zero;
     bool exchanges_each;    /* gradients, after every micro batch */
     bool waits_for_weights; /* that the optimizer's step left in shards */
-    enum msim_recompute recompute;
-    double p2p_us; /* activations to the next stage, one way */
-    double sum_us; /* gradients of a stage summed over dp (zero 0) */
+    enum msim_again again;  /* in backward */
+    uint32_t again_word;    /* by which the job says so */
+    double p2p_us;          /* activations to the next stage, one way */
+    double sum_us;          /* gradients of a stage summed over dp (zero 0) */
     double scatter_us, gather_us;             /* the same in halves (zero 1) */
     double layer_scatter_us, layer_gather_us; /* of one layer (zero 2, 3) */
     /* Half of the 90 % interval of the network's logarithm; 0: one node. */

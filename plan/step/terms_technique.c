@@ -115,6 +115,7 @@ static enum msim_status price_copy(double *us, struct msim_pricer *p,
 static double kept_of(const struct msim_parts *parts,
                       const struct msim_strategy *s, double layers)
 {
+    enum msim_again again = msim_again_of(s);
     double sum = 0;
 
     for (uint32_t i = 0; i < parts->n; i++) {
@@ -122,9 +123,9 @@ static double kept_of(const struct msim_parts *parts,
 
         if (part->kind == MSIM_PART_DENSE || part->kind == MSIM_PART_EXPERTS)
             sum += part->layers / layers *
-                   (s->recompute == MSIM_RECOMPUTE_FULL
+                   (again == MSIM_AGAIN_LAYERS
                         ? part->input
-                        : part->saved - (s->recompute == MSIM_RECOMPUTE_NONE
+                        : part->saved - (again == MSIM_AGAIN_NOTHING
                                              ? 0
                                              : part->saved_selective));
     }

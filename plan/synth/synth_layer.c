@@ -3,6 +3,7 @@
  */
 #include "plan/synth/synth_layer.h"
 
+#include "plan/describe/strategy_again.h"
 #include "plan/synth/synth_walk.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@ struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
                                           uint32_t b, struct msim_etw_tensor x)
 {
     struct msim_synth_walk w = walk_of(y, l, b);
-    bool whole = y->s->recompute == MSIM_RECOMPUTE_FULL;
+    bool whole = msim_again_of(y->s) == MSIM_AGAIN_LAYERS;
 
     l->inputs[b] = w.cur = w.stream = w.last = x;
     run_forward(&w, false, whole ? NULL : &l->inputs[b]);
@@ -103,15 +104,14 @@ static bool is_layer(const struct msim_part *p)
     return p->kind == MSIM_PART_DENSE || p->kind == MSIM_PART_EXPERTS;
 }
 
-/* What the strategy computes again. */
-static void recompute(struct msim_synth_walk *w, uint32_t b)
+static void run_again(struct msim_synth_walk *w, uint32_t b)
 {
-    enum msim_recompute how = w->y->s->recompute;
+    enum msim_again again = msim_again_of(w->y->s);
 
-    if (how == MSIM_RECOMPUTE_NONE || !is_layer(w->l->part))
+    if (again == MSIM_AGAIN_NOTHING || !is_layer(w->l->part))
         return;
     w->cur = w->stream = w->l->inputs[b];
-    run_forward(w, how != MSIM_RECOMPUTE_FULL, NULL);
+    run_forward(w, again != MSIM_AGAIN_LAYERS, NULL);
 }
 
 /* The second of a linear layer's products backward. */
@@ -135,7 +135,7 @@ struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
 
     w.half = half;
     if (half != MSIM_SYNTH_WEIGHTS)
-        recompute(&w, b);
+        run_again(&w, b);
     w.cur = w.stream = grad;
     w.normed.id = w.last.id = 0;
     for (uint32_t i = l->part->n_ops; i-- > 0;)

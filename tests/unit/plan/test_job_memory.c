@@ -1,6 +1,7 @@
 /*
  * tests/unit/plan/test_job_memory.c - tests of plan/memory/job_memory.h.
  */
+#include "plan/describe/strategy_again.h"
 #include "plan/memory/job_memory.h"
 
 #include "core/base/bytes.h"
@@ -111,8 +112,32 @@ static void test_job_memory__fits_by_the_interval(void)
     }
 }
 
+/* A job that nobody says it of may compute layers again: it is on the edge
+ * where that alone fits. */
+static void test_job_memory__may_compute_again(void)
+{
+    struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
+    struct msim_strategy s = split(1, 1, 1, 1, 1, 8), least = s;
+    struct msim_memory_gpu gpu = GPU;
+    struct msim_job_memory j, again;
+
+    for (int c = 0; c < MSIM_MEMORY_CLASSES; c++)
+        fit.interval[c] = (struct msim_memory_interval){1.01, 1.01};
+    CHECK(msim_again_most(&least, NULL, 0));
+    again = msim_job_memory_of(&MODEL, &least, &fit, &gpu);
+    gpu.usable = again.high + msim_beside_bytes(&again.beside);
+    j = msim_job_memory_given(&MODEL, &s, 1u << MSIM_GIVEN_recompute, &fit,
+                              &gpu);
+    CHECK_INT(j.fits, MSIM_FITS_NO);
+    j = msim_job_memory_given(&MODEL, &s, 0, &fit, &gpu);
+    CHECK_INT(j.fits, MSIM_FITS_EDGE);
+    CHECK_REL(j.low, again.low, 0);
+    CHECK_REL(j.high, msim_job_memory_of(&MODEL, &s, &fit, &gpu).high, 0);
+}
+
 int main(void)
 {
+    RUN(test_job_memory__may_compute_again);
     RUN(test_job_memory__knows_its_communicators);
     RUN(test_job_memory__fits_by_the_interval);
     return check_summary();

@@ -92,9 +92,9 @@ static void test_step__recomputes(void)
 
     t.at[MSIM_PLACE_LAYER].again_us = 20;
     check_us(&t, &c, 3 * (4 * 300 + 40));
-    t.recompute = MSIM_RECOMPUTE_SELECTIVE;
+    t.again = MSIM_AGAIN_OPERATORS;
     check_us(&t, &c, 3 * (4 * 320 + 40));
-    t.recompute = MSIM_RECOMPUTE_FULL;
+    t.again = MSIM_AGAIN_LAYERS;
     check_us(&t, &c, 3 * (4 * 400 + 40));
 }
 
@@ -110,9 +110,9 @@ static void test_step__waits_for_the_host(void)
     check_us(&t, &c, 3 * (4 * 9000 + 40));
     (void)msim_step_us(&t, &c, &p);
     CHECK_REL(p.host, 3 * 4 * (9000 - 300), TIGHT);
-    t.recompute = MSIM_RECOMPUTE_FULL;
+    t.again = MSIM_AGAIN_LAYERS;
     check_us(&t, &c, 3 * (4 * 12000 + 40));
-    t.recompute = MSIM_RECOMPUTE_NONE;
+    t.again = MSIM_AGAIN_NOTHING;
     t.tp = 4;
     c.host_wait = 0.5;
     check_us(&t, &c, 3 * (4 * 18000 + 40));
@@ -149,7 +149,7 @@ static void test_step__sends_in_layers(void)
     CHECK_REL(p.tp, 12 * 30, TIGHT);
     CHECK_REL(p.cp, 12 * 100, TIGHT);
     CHECK_REL(p.ep, 12 * 7, TIGHT);
-    t.recompute = MSIM_RECOMPUTE_FULL; /* forward's once more */
+    t.again = MSIM_AGAIN_LAYERS; /* forward's once more */
     check_us(&t, &c, 3 * (4 * (400 + 60 + 100 + 14) + 40));
 }
 

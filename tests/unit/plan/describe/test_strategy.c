@@ -1,7 +1,7 @@
 /* plan/describe/strategy.c: every member by its text, its place and its JSON,
  * at its limits. */
 #include "core/base/json.h"
-#include "plan/describe/strategy.h"
+#include "plan/describe/strategy_again.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -218,8 +218,36 @@ static void test_strategy__of_a_file(void)
     CHECK_INT(msim_strategy_read(&s, &given, path, &err), MSIM_EIO);
 }
 
+/* What each word computes again; the most is layers, and is said once. */
+static void test_strategy__again(void)
+{
+    static const enum msim_again AGAIN[MSIM_RECOMPUTE_COUNT] = {
+        [MSIM_RECOMPUTE_FULL] = MSIM_AGAIN_LAYERS,
+        [MSIM_RECOMPUTE_SELECTIVE] = MSIM_AGAIN_OPERATORS,
+        [MSIM_RECOMPUTE_SELECTIVE_OP] = MSIM_AGAIN_OPERATORS};
+    struct msim_strategy s = {0};
+    char text[32] = "";
+
+    for (int i = 0; i < MSIM_RECOMPUTE_COUNT; i++) {
+        s.recompute = (enum msim_recompute)i;
+        CHECK_INT(msim_again_of(&s), AGAIN[i]);
+    }
+    CHECK(msim_again_most(&s, text, sizeof(text)));
+    CHECK_STR(text, "recompute full");
+    CHECK(!msim_again_most(&s, text, sizeof(text)));
+    msim_again_set_nothing(&s);
+    CHECK_INT(msim_again_of(&s), MSIM_AGAIN_NOTHING);
+    msim_again_set_usual(&s);
+    CHECK_INT(msim_again_of(&s), MSIM_AGAIN_NOTHING);
+    s.unfused = true;
+    s.nodes = 2;
+    msim_again_set_usual(&s);
+    CHECK_INT(msim_again_of(&s), MSIM_AGAIN_LAYERS);
+}
+
 int main(void)
 {
+    RUN(test_strategy__again);
     RUN(test_strategy__members_by_place);
     RUN(test_strategy__words);
     RUN(test_strategy__limits);
