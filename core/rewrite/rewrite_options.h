@@ -105,6 +105,14 @@ struct msim_rewrite {
                           */
 };
 
+/* How much of forward is computed again: 0 nothing, 1 a part, 2 all of it. */
+static inline int msim_rewrite_again(const struct msim_rewrite *r)
+{
+    return !r->recompute_every                           ? 0
+           : r->recompute_every > 1 || *r->recompute_ops ? 1
+                                                         : 2;
+}
+
 /* Ranks that have the same parameters: those of a sequence, too, reduce
  * gradients. 0: not said. */
 static inline uint32_t msim_rewrite_copies(const struct msim_rewrite *r)

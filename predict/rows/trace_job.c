@@ -337,30 +337,22 @@ static void read_autocast(struct reading *r)
     change_text(r, "dtype", type);
 }
 
-static void read_memory_for_time(struct reading *r)
+/* Memory for time: a column that has a change's name and words, or an older
+ * one, `flagged`, that is a flag for one of them. */
+static void read_memory_for_time(struct reading *r, enum msim_trace_column c,
+                                 enum msim_trace_column flagged,
+                                 const char *word, const char *kind)
 {
-    enum msim_trace_column c =
-        either(r, MSIM_TRACE_COLUMN_recompute,
-               MSIM_TRACE_COLUMN_activation_checkpointing);
-    const char *text = field(r, c);
+    enum msim_trace_column there = either(r, c, flagged);
+    const char *text = field(r, there);
 
-    if (c == MSIM_TRACE_COLUMN_activation_checkpointing)
-        text = flag(r, c) ? "full" : "none";
+    if (there == flagged)
+        text = flag(r, there) ? word : "";
     else if (!*text)
-        assume(r, c, "none");
+        assume(r, there, "none");
     if (*text && strcmp(text, "none") != 0) {
-        add_kind(r, "recomputed");
-        change_text(r, "recompute", text);
-    }
-    c = either(r, MSIM_TRACE_COLUMN_offload, MSIM_TRACE_COLUMN_cpu_offload);
-    text = field(r, c);
-    if (c == MSIM_TRACE_COLUMN_cpu_offload)
-        text = flag(r, c) ? "optimizer" : "";
-    else if (!*text)
-        assume(r, c, "none");
-    if (*text && strcmp(text, "none") != 0) {
-        add_kind(r, "offloaded");
-        change_text(r, "offload", text);
+        add_kind(r, kind);
+        change_text(r, msim_trace_column_names[c], text);
     }
 }
 
@@ -395,7 +387,12 @@ void msim_trace_job_read(struct msim_trace_job *job,
         add_kind(&r, "amp");
     read_sizes(&r);
     read_batch(&r);
-    read_memory_for_time(&r);
+    read_memory_for_time(&r, MSIM_TRACE_COLUMN_recompute,
+                         MSIM_TRACE_COLUMN_activation_checkpointing, "full",
+                         "recomputed");
+    read_memory_for_time(&r, MSIM_TRACE_COLUMN_offload,
+                         MSIM_TRACE_COLUMN_cpu_offload, "optimizer",
+                         "offloaded");
     read_optimizer(&r);
     msim_change_end(to);
 }

@@ -44,9 +44,7 @@ static double size_of(const struct msim_scenario_row *row, int axis,
     case 1:
         return w->accumulate ? w->accumulate : 1;
     default:
-        return !w->recompute_every                             ? 1
-               : w->recompute_every == 1 && !*w->recompute_ops ? 3
-                                                               : 2;
+        return 1 + msim_rewrite_again(w);
     }
 }
 
