@@ -5,6 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/compare/job_list.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/memory/steps_read.h"
@@ -45,18 +46,14 @@ struct report {
 
 static void write_header(const struct report *r)
 {
-    for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
-        msim_csv_write(r->out, msim_csv_header(r->table.csv, i));
-        putc(',', r->out);
-    }
-    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
-          "defaults,reason",
-          r->out);
+    for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++)
+        msim_csv_print(r->out, "%s,", msim_csv_header(r->table.csv, i));
+    msim_job_answer_head(r->out);
     if (r->o->would_fit)
-        fputs(",would_fit", r->out);
+        msim_csv_add(r->out, "would_fit");
     if (r->o->simulate)
-        fputs(",simulated_ms,simulated_memory_gib", r->out);
-    fputs(",guards\n", r->out);
+        msim_csv_print(r->out, ",simulated_ms,simulated_memory_gib");
+    msim_csv_print(r->out, ",guards\n");
 }
 
 static void write_row(const struct report *r, char *const *fields,
@@ -64,20 +61,20 @@ static void write_row(const struct report *r, char *const *fields,
                       const struct msim_step_estimate *e,
                       const struct peak *peak, const char *defaults, FILE *out)
 {
-    for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
-        msim_csv_write(out, fields[i]);
-        putc(',', out);
-    }
-    if (*row->reason) {
-        fputs(",,,,,,", out);
-    } else {
-        bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
+    bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
 
-        msim_csv_print(out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
-                       e->low_us / 1e3, e->high_us / 1e3, peak->gib,
-                       msim_fits_text(peak->fits), uses);
-    }
-    msim_csv_print(out, "%s,%s", defaults, row->reason);
+    msim_record_csv_fields(out, (const char *const *)fields,
+                           msim_csv_columns(r->table.csv));
+    putc(',', out);
+    msim_job_answer_csv(
+        out, &(struct msim_job_answer){.ms = e->us / 1e3,
+                                       .low_ms = e->low_us / 1e3,
+                                       .high_ms = e->high_us / 1e3,
+                                       .gib = peak->gib,
+                                       .fits = msim_fits_text(peak->fits),
+                                       .uses_rows = uses ? "1" : "0",
+                                       .defaults = defaults,
+                                       .reason = row->reason});
     if (r->o->would_fit)
         msim_csv_add(out, *row->reason ? "" : peak->would_fit);
     if (!r->o->simulate)
@@ -177,17 +174,9 @@ static enum msim_status write_text(struct report *r)
 {
     char marked[MSIM_GUARD_SENTENCE];
 
-    msim_job_list_end(r->out, r->rows);
-    fprintf(r->out, "%llu of %llu jobs predicted\n",
-            (unsigned long long)r->predicted, (unsigned long long)r->rows);
-    if (r->predicted < r->rows)
-        msim_print(r->out, "the first without a prediction: %s\n",
-                   r->first_reason);
-    if (r->judged.n == 0)
-        fputs("no row has a measured time\n", r->out);
-    else
-        MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on,
-                                   r, r->out));
+    msim_job_list_end(r->out, r->predicted, r->rows, r->first_reason);
+    MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on, r,
+                               r->out));
     write_fits(r);
     msim_guard_sentence(&r->marks.count, "jobs", marked);
     if (*marked)

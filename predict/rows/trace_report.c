@@ -4,7 +4,9 @@
 #include "predict/rows/trace_report.h"
 
 #include "core/base/bytes.h"
+#include "core/base/csv.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/compare/job_list.h"
 
 #include <inttypes.h>
@@ -12,45 +14,36 @@
 
 #define MS_US 1e3
 
-static void write_figures(const struct msim_scenario_row *s, FILE *out)
+static void write_row(const struct msim_trace_rows *t, uint32_t i, FILE *out)
 {
+    const struct msim_scenario_row *s = &t->scenarios.rows[i];
     const struct msim_memory_note *m = &s->memory;
+    char guards[MSIM_GUARD_WORDS];
 
-    fprintf(out, "%.6g,%.6g,%.6g,", s->period.predicted / MS_US,
-            s->period.low / MS_US, s->period.high / MS_US);
-    if (m->peak > 0)
-        fprintf(out, "%.4g", m->peak / MSIM_GIB);
+    msim_record_csv_fields(out, t->rows[i].fields, t->n_columns);
     putc(',', out);
-    msim_csv_print(out, "%s,0,", m->fits ? m->fits : "");
+    msim_job_answer_csv(
+        out, &(struct msim_job_answer){.ms = s->period.predicted / MS_US,
+                                       .low_ms = s->period.low / MS_US,
+                                       .high_ms = s->period.high / MS_US,
+                                       .gib = m->peak > 0 ? m->peak / MSIM_GIB
+                                                          : (double)NAN,
+                                       .fits = m->fits,
+                                       .uses_rows = "0",
+                                       .defaults = t->rows[i].defaults,
+                                       .reason = s->reason});
+    msim_guard_words(*s->reason ? 0 : s->marks, guards);
+    msim_csv_print(out, ",%s\n", guards);
 }
 
 static void write_csv(const struct msim_trace_rows *t, FILE *out)
 {
-    for (uint32_t c = 0; c < t->n_columns; c++) {
-        msim_csv_write(out, t->columns[c]);
-        putc(',', out);
-    }
-    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
-          "defaults,reason,guards\n",
-          out);
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct msim_scenario_row *s = &t->scenarios.rows[i];
-        char guards[MSIM_GUARD_WORDS];
-
-        for (uint32_t c = 0; c < t->n_columns; c++) {
-            msim_csv_write(out, t->rows[i].fields[c]);
-            putc(',', out);
-        }
-        if (*s->reason)
-            fputs(",,,,,,", out);
-        else
-            write_figures(s, out);
-        msim_csv_write(out, t->rows[i].defaults);
-        msim_csv_add(out, s->reason);
-        msim_guard_words(*s->reason ? 0 : s->marks, guards);
-        msim_csv_add(out, guards);
-        putc('\n', out);
-    }
+    msim_record_csv_fields(out, t->columns, t->n_columns);
+    putc(',', out);
+    msim_job_answer_head(out);
+    fputs(",guards\n", out);
+    for (uint32_t i = 0; i < t->n; i++)
+        write_row(t, i, out);
 }
 
 static enum msim_status judge(struct msim_judged_groups *g,
@@ -95,11 +88,15 @@ static void put_job(char *text, size_t size, const struct msim_trace_row *row,
 
 static void list_jobs(const struct msim_trace_rows *t, FILE *out)
 {
+    const char *why = NULL;
+
     msim_job_list_begin(out);
     for (uint32_t i = 0; i < t->n; i++) {
         const struct msim_scenario_row *s = &t->scenarios.rows[i];
         char job[160];
 
+        if (*s->reason && !why)
+            why = s->reason;
         put_job(job, sizeof(job), &t->rows[i], s->settings.platform);
         msim_job_list_add(
             out, i + 1,
@@ -108,7 +105,7 @@ static void list_jobs(const struct msim_trace_rows *t, FILE *out)
                                       s->period.high, s->memory.peak / MSIM_GIB,
                                       s->memory.fits});
     }
-    msim_job_list_end(out, t->n);
+    msim_job_list_end(out, predicted_of(t), t->n, why);
 }
 
 static enum msim_status write_text(const struct msim_trace_rows *t,
@@ -116,22 +113,9 @@ static enum msim_status write_text(const struct msim_trace_rows *t,
                                    FILE *out)
 {
     char marked[MSIM_GUARD_SENTENCE];
-    const char *why = NULL;
 
-    for (uint32_t i = 0; i < t->n; i++) {
-        const char *reason = t->scenarios.rows[i].reason;
-
-        if (*reason && !why)
-            why = reason;
-    }
     list_jobs(t, out);
-    fprintf(out, "%u of %u jobs predicted\n", predicted_of(t), t->n);
-    if (why)
-        msim_print(out, "the first without a prediction: %s\n", why);
-    if (g->n == 0)
-        fputs("no row has a measured time\n", out);
-    else
-        MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
+    MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
     msim_guard_sentence(&t->scenarios.marked, "predictions", marked);
     if (*marked)
         msim_print(out, "\n%s\n", marked);

@@ -16,6 +16,7 @@ core/turns           : core/base :
 core/json            : core/base : cjson/ cJSON.h
 core/stream          : core/base core/lex : zlib.h zstd.h
 core/trace           : core/base :
+core/record          : core/base :
 core/read            : core/base core/stream core/trace : zlib.h
 core/read/et         : core/base core/stream core/trace core/read :
 core/read/nsys       : core/base : sqlite3.h
@@ -45,11 +46,11 @@ core/graph/contention : core/base core/trace core/graph core/graph/rules :
 core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/work core/graph :
 core/report/analyse  : core/base core/guard core/trace core/job core/graph core/run :
-core/report/write    : core/base core/guard core/trace core/read core/job core/report/analyse : zlib.h
+core/report/write    : core/base core/record core/guard core/trace core/read core/job core/report/analyse : zlib.h
 core/report/usage    : core/base core/trace core/job core/graph core/report/analyse :
 core/report/words    : core/base :
 core/report/page     : core/base core/trace core/job core/graph core/report/analyse core/report/write : zlib.h
-core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
+core/report/compare  : core/base core/record core/trace core/job core/report/analyse core/report/write :
 core/report/markdown : core/base core/guard core/report/analyse core/report/write core/report/compare :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
@@ -78,7 +79,7 @@ plan/describe        : core/base core/guard core/json core/pipeline : cjson/ cJS
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/guard core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts plan/step : cjson/ cJSON.h
-plan/rows            : core/base core/guard core/trace core/work core/memory core/report/compare core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
+plan/rows            : core/base core/record core/guard core/trace core/work core/memory core/report/compare core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate :
 plan/search          : core/base core/guard core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/traced          : core/ models/platform predict predict/memory predict/rows predict/scenario plan/describe plan/search plan/written :
 plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :

@@ -125,6 +125,11 @@ msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
 
     if (!errors)
         return MSIM_ENOMEM;
+    if (!g->n) {
+        free(errors);
+        msim_print(out, "no row has a measured time\n");
+        return MSIM_OK;
+    }
     msim_print(out,
                "\nerr. %% %-*s   jobs   mean median    p90  worst inside%s%s\n",
                width, group_head, note ? "  " : "", note ? note_head : "");

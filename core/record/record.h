@@ -1,0 +1,68 @@
+/*
+ * core/record/record.h - columns of records, declared once: lines of CSV and
+ * tables of text follow from them.
+ *
+ *     struct row { const char *name; uint32_t calls; double us; };
+ *     static const struct msim_column COLUMNS[] = {
+ *         MSIM_COLUMN(struct row, name, "name", .heading = "operator",
+ *                     .type = MSIM_COLUMN_TEXT, .width = -12),
+ *         MSIM_COLUMN(struct row, us, "us", .heading = "ms", .width = 9,
+ *                     .unit = 1e-3, .decimals = 3)};
+ *
+ * In CSV a number has the column's own unit, and is empty where it is not
+ * finite; in text it is times `unit`, and "-" then. A column without a key has
+ * no place in CSV, one without a heading none in text.
+ *
+ * Thread-safe; nothing is allocated.
+ */
+#ifndef MSIM_CORE_RECORD_RECORD_H
+#define MSIM_CORE_RECORD_RECORD_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum msim_column_type {
+    MSIM_COLUMN_REAL,  /* double */
+    MSIM_COLUMN_COUNT, /* int64_t; MSIM_COLUMN_NO_COUNT: empty */
+    MSIM_COLUMN_TEXT,  /* const char *; NULL: empty */
+    MSIM_COLUMN_CELL   /* char[], which ends with a zero */
+};
+
+#define MSIM_COLUMN_NO_COUNT INT64_MIN
+
+struct msim_column {
+    const char *key;     /* in the header of CSV */
+    const char *heading; /* above a table of text */
+    const char *under;   /* on a second line there, or NULL */
+    enum msim_column_type type;
+    size_t offset; /* in a record */
+    int gap;       /* blanks before it in text */
+    int width;     /* at least; below 0: to the left */
+    int most;      /* bytes of a text, in text; 0: any */
+    double unit;   /* 0 counts as 1 */
+    int decimals;
+    char style; /* 0: decimals; '+': with a sign; 'g': significant digits */
+    const char *after; /* the number, inside the width: "%"; or NULL */
+    int digits;        /* significant, in CSV; 0: all that a double has */
+};
+
+#define MSIM_COLUMN(record, member, name, ...)                                 \
+    {                                                                          \
+        .key = (name), .offset = offsetof(record, member), __VA_ARGS__         \
+    }
+#define MSIM_COLUMNS(columns) (columns), sizeof(columns) / sizeof(*(columns))
+
+/* Names, and fields, with commas between; the line goes on. */
+void msim_record_csv_head(FILE *out, const struct msim_column *c, size_t n);
+void msim_record_csv(FILE *out, const struct msim_column *c, size_t n,
+                     const void *record);
+
+/* Likewise fields that are texts already. */
+void msim_record_csv_fields(FILE *out, const char *const *fields, uint32_t n);
+
+/* Headings, one or two lines, and a line of a table. */
+void msim_record_text_head(FILE *out, const struct msim_column *c, size_t n);
+void msim_record_text(FILE *out, const struct msim_column *c, size_t n,
+                      const void *record);
+
+#endif
