@@ -277,25 +277,36 @@ static const struct word WORDS[] = {
                   "peers, so it is not an error."},
 };
 
-/* Words of `text`, broken into lines that begin at `indent`. */
-static void print_wrapped(FILE *out, const char *text, unsigned used,
-                          unsigned indent)
+/* Bytes of `text` that a line of `columns` has room for: whole words. */
+static size_t line_of(const char *text, size_t columns)
 {
-    while (*text) {
-        unsigned n = (unsigned)strcspn(text, " ");
+    size_t n = strcspn(text, " ");
 
-        if (used > indent && used + 1 + n > COLUMNS) {
-            msim_print(out, "\n%*s", (int)indent, "");
-            used = indent;
-        } else if (used > indent) {
-            fputc(' ', out);
-            used++;
-        }
-        msim_print(out, "%.*s", (int)n, text);
-        used += n;
-        text += n + strspn(text + n, " ");
+    while (text[n]) {
+        size_t more = 1 + strcspn(text + n + 1, " ");
+
+        if (n + more > columns)
+            break;
+        n += more;
     }
-    fputc('\n', out);
+    return n;
+}
+
+/* A word that is too long for its column has a line of its own. */
+static void print_word(const struct word *w, FILE *out)
+{
+    const char *label = w->word;
+
+    if (strlen(label) + 4 > LABEL) {
+        msim_print(out, "  %s\n", label);
+        label = "";
+    }
+    for (const char *at = w->meaning; *at; label = "") {
+        size_t n = line_of(at, COLUMNS - LABEL);
+
+        msim_print(out, "  %-*s%.*s\n", LABEL - 2, label, (int)n, at);
+        at += n + strspn(at + n, " ");
+    }
 }
 
 enum msim_status msim_report_words(FILE *out)
@@ -304,15 +315,7 @@ enum msim_status msim_report_words(FILE *out)
           "iteration, a\nmean over iterations; of several ranks those of the "
           "slowest.\n\n",
           out);
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
-        unsigned n = (unsigned)strlen(WORDS[i].word);
-
-        msim_print(out, "  %s", WORDS[i].word);
-        if (n + 4 > LABEL)
-            msim_print(out, "\n%*s", LABEL, "");
-        else
-            msim_print(out, "%*s", (int)(LABEL - 2 - n), "");
-        print_wrapped(out, WORDS[i].meaning, LABEL, LABEL);
-    }
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        print_word(&WORDS[i], out);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
