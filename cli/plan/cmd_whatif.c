@@ -7,7 +7,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/plan/grid_option.h"
+#include "cli/plan/option_values.h"
 #include "cli/written.h"
 #include "core/base/json.h"
 #include "core/base/write_folder.h"

@@ -2,8 +2,6 @@
  * cli/plan/grid_option.c - an axis of a grid of scenarios from the command
  * line.
  */
-#include "cli/plan/grid_option.h"
-
 #include "cli/plan/option_values.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /*
  * cli/plan/set_option.c - a member of a spec from the command line.
  */
-#include "cli/plan/set_option.h"
-
 #include "cli/plan/option_values.h"
 
 #include <stdio.h>

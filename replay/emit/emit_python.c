@@ -8,8 +8,8 @@
 #include "core/base/print.h"
 #include "core/base/write_folder.h"
 #include "replay/emit/bench_template.h"
-#include "replay/emit/python_body.h"
 #include "replay/emit/python_data.h"
+#include "replay/emit/python_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,10 @@
  * replay/emit/python_body.c - the statements of a program as Python text: names
  * given and let go, loops, sections.
  */
-#include "replay/emit/python_body.h"
+#include "replay/emit/python_state.h"
 
 #include "core/base/sort.h"
-#include "replay/emit/python_call.h"
-#include "replay/emit/python_line.h"
+#include "replay/emit/python_operand.h"
 #include "replay/program/callable.h"
 
 #include <stdlib.h>

@@ -6,9 +6,8 @@
  * Arguments that are what the signature gives them anyway are left out. Numbers
  * keep their type, since 1 and 1.0 make other operators run.
  */
-#include "replay/emit/python_call.h"
-
 #include "replay/emit/python_operand.h"
+
 #include "replay/emit/python_scalar.h"
 #include "replay/program/callable.h"
 

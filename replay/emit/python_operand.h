@@ -27,4 +27,13 @@ void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v);
 bool msim_body_row(struct msim_body *b, struct msim_text *out,
                    const struct msim_statement *s, uint32_t first, uint32_t n);
 
+/* ---- the call of a statement: python_call.c ------------------------------ */
+
+/* The call of a statement, from the operator's name on. */
+void msim_body_call(struct msim_body *b, struct msim_text *out,
+                    struct msim_body_place at);
+/* The call of a collective. */
+void msim_body_collective(struct msim_body *b, struct msim_text *out,
+                          struct msim_body_place at);
+
 #endif

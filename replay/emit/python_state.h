@@ -30,4 +30,18 @@ struct msim_body {
 uint32_t msim_body_list(struct msim_body *b, const int64_t *numbers,
                         uint32_t n);
 
+/* ---- lines: python_line.c ------------------------------------------------ */
+
+/* Add a line as far indented as the program is. */
+void msim_body_line(struct msim_body *b, const char *s);
+/* The same; frees `line`, and keeps its failure. */
+void msim_body_take_line(struct msim_body *b, struct msim_text *line);
+
+/* ---- all statements: python_body.c --------------------------------------- */
+
+/* The whole of step(). ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_body_write(struct msim_body *b);
+void msim_body_release(struct msim_body *b);
+
 #endif

@@ -6,9 +6,8 @@
 
 #include "core/base/sort.h"
 #include "core/trace/step.h"
+#include "replay/program/program_build.h"
 #include "replay/program/program_collective.h"
-#include "replay/program/program_roles.h"
-#include "replay/program/program_units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -60,4 +60,41 @@ struct msim_tensor_key msim_tensor_key_of(const struct msim_builder *b,
 enum msim_status msim_builder_schema(struct msim_builder *b, uint32_t i,
                                      uint32_t *schema);
 
+/* ---- which operators are called: program_units.c ------------------------- */
+
+/* All statements, bound, with what is opened by now. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_round(struct msim_builder *b);
+
+/* ---- what no machine can run: program_check.c ---------------------------- */
+
+/*
+ * EFORMAT with the node where a tensor of op `op` has more than 2^46 elements
+ * or bytes, or begins before its memory (sums of sizes fit in 64 bits
+ * otherwise), or where one that signature `schema` asks for was never made.
+ * Backward operators take none for gradients that nobody wants.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_check(const struct msim_builder *b, uint32_t op,
+                                    uint32_t schema);
+
+/* ---- which result a tensor is: program_bind.c ---------------------------- */
+
+/* Add the call of `op`, which has that schema. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_call(struct msim_builder *b, uint32_t op,
+                                   uint32_t schema);
+/* Op `i` is a step of PyTorch's engine: part of a backward statement. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_backward(struct msim_builder *b, uint32_t i);
+
+/* ---- what tensors from outside are for: program_roles.c ------------------ */
+
+/* Roles and storage of the tensors from outside. `*known` is false where the
+ * parameters are not those that backward made gradients for: then nothing else
+ * has been done. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_roles(struct msim_builder *b, bool *known);
+
 #endif

@@ -16,7 +16,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_ET_H
 #define MSIM_TESTS_UNIT_MADE_ET_H
-#include "replay/emit/python_body.h"
+#include "replay/emit/python_state.h"
 #include "replay/program/make_program.h"
 
 #include "tests/unit/loaded.h"

@@ -1,7 +1,7 @@
 /*
  * Axes of a grid of scenarios from the command line.
  */
-#include "cli/plan/grid_option.h"
+#include "cli/plan/option_values.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Members of a spec from the command line.
  */
-#include "cli/plan/set_option.h"
+#include "cli/plan/option_values.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * Lines, scalars and lists of numbers of a Python program.
  */
-#include "replay/emit/python_line.h"
 #include "replay/emit/python_scalar.h"
+#include "replay/emit/python_state.h"
 
 #include "tests/check.h"
 

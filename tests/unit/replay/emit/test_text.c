@@ -2,7 +2,7 @@
  * tests/unit/replay/emit/test_text.c - tests of replay/emit/text.h: what comes
  * from a trace stays a string, or is a word, or nothing is written.
  */
-#include "replay/emit/python_line.h"
+#include "replay/emit/python_state.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
