@@ -11,9 +11,7 @@
 #include "core/job/job_inputs.h"
 #include "core/job/job_parts.h"
 #include "core/job/link.h"
-#include "core/job/own_comms.h"
 #include "core/job/rank_name.h"
-#include "core/job/whole_steps.h"
 #include "core/link/link_et.h"
 #include "core/trace/order.h"
 

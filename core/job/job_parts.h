@@ -1,6 +1,6 @@
 /*
  * core/job/job_parts.h - the traces of a job's files, before they become ranks
- * or parts of one. For job_load.c.
+ * or parts of one, and what is done to all of them then. For job_load.c.
  *
  * With msim_load_options.fold a trace that is equal to another is let go as it
  * comes (core/fold/fold.h); where one comes that is not, all have one again.
@@ -8,6 +8,7 @@
 #ifndef MSIM_CORE_JOB_JOB_PARTS_H
 #define MSIM_CORE_JOB_JOB_PARTS_H
 #include "core/fold/fold.h"
+#include "core/job/job.h"
 #include "core/job/link.h"
 #include "core/read/reader.h"
 
@@ -56,5 +57,34 @@ msim_job_part_trace(const struct msim_job_parts *parts,
 /* What became of the records of a part's file, as of now. */
 struct msim_import_log msim_job_part_log(const struct msim_job_parts *parts,
                                          const struct msim_job_part *p);
+
+/* ---- kernels that a user's patterns name as communication ---------------- */
+
+/*
+ * Count as communication the kernels of all ranks whose names match a pattern
+ * of `opt` (`*`, `?`, `[...]` as in a shell). What waits in them cannot be told
+ * from what they transfer. A pattern that matches no kernel is a warning of the
+ * job.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_own_comms(struct msim_job *job,
+                                    const struct msim_load_options *opt);
+
+/* ---- steps whose GPU work is recorded ------------------------------------ */
+
+/*
+ * Leave out the steps in which no rank began anything, and warn; unless all are
+ * such. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_keep_busy(struct msim_job *job);
+
+/*
+ * Leave out the steps in which more than one in twenty launches has no kernel
+ * on some rank, or a graph's launch, and warn; unless no step is left on some
+ * rank. What remains partial is noted (job->partial). ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_keep_whole(struct msim_job *job);
 
 #endif

@@ -6,7 +6,7 @@
  * And the recording ends within a step, or the file does: its last step then is
  * the beginning of one.
  */
-#include "core/job/whole_steps.h"
+#include "core/job/job_parts.h"
 
 #include "core/base/idmap.h"
 #include "core/base/vec.h"

@@ -2,9 +2,9 @@
  * plan/outcome/plan_answer.c - the first section of the report: question and
  * answer.
  */
-#include "plan/outcome/plan_limits.h"
 #include "plan/outcome/plan_page.h"
 #include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>

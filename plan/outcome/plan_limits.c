@@ -1,10 +1,9 @@
 /*
  * plan/outcome/plan_limits.c - which limit of a plan is in the way.
  */
-#include "plan/outcome/plan_limits.h"
+#include "plan/outcome/plan_words.h"
 
 #include "core/base/print.h"
-#include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "core/base/print.h"
 #include "plan/outcome/plan_report.h"
 
-#include "plan/outcome/plan_limits.h"
 #include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>

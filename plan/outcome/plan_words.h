@@ -78,4 +78,14 @@ const char *msim_plan_none_word(const struct msim_plan *plan);
 const char *msim_plan_none_text(const struct msim_plan *plan,
                                 const struct msim_spec *spec);
 
+/* ---- which limit of a plan is in the way --------------------------------- */
+
+/*
+ * Of a plan whose feasible points all break a limit, a line for each limit of
+ * time, cost, throughput and GPUs: how many points keep it, and what comes
+ * nearest. One more where each is kept, but not all at once.
+ */
+void msim_plan_limits_text(const struct msim_plan *plan,
+                           const struct msim_spec *spec, FILE *out);
+
 #endif

@@ -5,7 +5,6 @@
 
 #include "core/base/hash.h"
 #include "profilers/ask/experiment_members.h"
-#include "replay/run/step_ops.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -78,4 +78,15 @@ msim_plan_experiment(const struct msim_replay_plan *p, uint32_t i)
     return (struct msim_experiment *)p->experiments.data + i;
 }
 
+/* ---- the operators of one step, as they began ---------------------------- */
+
+/*
+ * The operators of `step` (of trace->steps, or NONE: the whole trace) that are
+ * in the choice: themselves, or through an operator around them whose name is
+ * wanted. `ops` gets their indices as uint32_t. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_step_ops(struct msim_vec *ops, const struct msim_trace *t,
+                               uint32_t step, const struct msim_choice *choice);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * replay/run/step_ops.c - the operators of one step.
  */
-#include "replay/run/step_ops.h"
+#include "replay/run/replay_plan.h"
 
 #include "core/base/sort.h"
 #include "core/trace/step.h"

@@ -3,7 +3,7 @@
  * file beside the traces, and kernels that are communication by their names.
  */
 #include "core/job/comm_groups.h"
-#include "core/job/own_comms.h"
+#include "core/job/job_parts.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Figures of a replay whose times were made up, and the operators of a step.
  */
 #include "replay/run/replay_figures.h"
-#include "replay/run/step_ops.h"
+#include "replay/run/replay_plan.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_job.h"

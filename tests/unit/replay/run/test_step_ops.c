@@ -1,7 +1,7 @@
 /*
  * The operators of a step, in the order in which they began.
  */
-#include "replay/run/step_ops.h"
+#include "replay/run/replay_plan.h"
 
 #include "tests/unit/made_ops.h"
 
