@@ -97,7 +97,7 @@ static void write_loops(struct msim_json *j, const struct msim_loops *found)
     msim_json_close(j);
 }
 
-static void write_left_out(struct msim_json *j, const struct msim_program *p)
+void msim_emit_left_out(struct msim_json *j, const struct msim_program *p)
 {
     msim_json_open(j, "left_out", '[', true);
     for (uint32_t i = 0; i < p->left_out.n; i++) {
@@ -131,7 +131,7 @@ static void write_program(struct msim_json *j, const struct msim_program *p,
         write_outside(j, p, i);
     msim_json_close(j);
     write_loops(j, loops);
-    write_left_out(j, p);
+    msim_emit_left_out(j, p);
     msim_json_open(j, "inferred", '[', true);
     for (uint32_t i = 0; i < p->notes.n; i++)
         msim_json_text(j, NULL, ((char **)p->notes.data)[i]);

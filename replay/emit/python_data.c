@@ -4,6 +4,7 @@
 #include "replay/emit/python_data.h"
 
 #include "core/base/json_out.h"
+#include "replay/emit/emit_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,18 +201,7 @@ static void write_coverage(struct msim_json *j, const struct msim_program *p)
     msim_json_unsigned(j, "selected",
                        p->statements.n - p->n_waits + p->left_out.n);
     msim_json_text(j, "device_time", NULL);
-    msim_json_open(j, "left_out", '[', true);
-    for (uint32_t i = 0; i < p->left_out.n; i++) {
-        const struct msim_left_out *l = msim_program_left_out(p, i);
-        const struct msim_op *op = &p->trace->ops[l->op];
-
-        msim_json_open(j, NULL, '{', false);
-        msim_json_unsigned(j, "node", op->et_id);
-        msim_json_text(j, "name", msim_trace_text(p->trace, op->name));
-        msim_json_text(j, "reason", l->reason);
-        msim_json_close(j);
-    }
-    msim_json_close(j);
+    msim_emit_left_out(j, p);
     msim_json_close(j);
 }
 

@@ -422,8 +422,7 @@ static enum msim_status take_back_last(struct msim_builder *b)
 
 static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
 {
-    struct msim_statement *s;
-    struct msim_program_input loss, *in;
+    struct msim_program_input loss;
 
     if (!finds_ones(b, &loss)) {
         b->p->why_direct = "backward does not begin at one loss";
@@ -432,18 +431,7 @@ static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
     }
     MSIM_TRY(take_back_last(b));
     MSIM_TRY(msim_builder_wait_all(b));
-    s = msim_vec_add(&b->p->statements, sizeof(*s));
-    in = msim_vec_add(&b->p->operands, sizeof(*in));
-    if (!s || !in)
-        return MSIM_ENOMEM;
-    *in = loss;
-    *s = (struct msim_statement){.op = op,
-                                 .schema = MSIM_NONE,
-                                 .first_in = b->p->operands.n - 1,
-                                 .n_in = 1,
-                                 .first_out = b->p->values.n,
-                                 .comm = MSIM_NONE,
-                                 .kind = MSIM_STATEMENT_BACKWARD};
+    MSIM_TRY(msim_builder_add(b, MSIM_STATEMENT_BACKWARD, op, loss));
     b->backward_open = true;
     return MSIM_OK;
 }

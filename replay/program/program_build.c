@@ -79,3 +79,23 @@ struct msim_tensor_key msim_tensor_key_of(const struct msim_builder *b,
     key.exact = msim_hash_bytes(key.look, &tensor, sizeof(tensor));
     return key;
 }
+
+enum msim_status msim_builder_add(struct msim_builder *b,
+                                  enum msim_statement_kind kind, uint32_t op,
+                                  struct msim_program_input operand)
+{
+    struct msim_statement *s = msim_vec_add(&b->p->statements, sizeof(*s));
+    struct msim_program_input *in = msim_vec_add(&b->p->operands, sizeof(*in));
+
+    if (!s || !in)
+        return MSIM_ENOMEM;
+    *in = operand;
+    *s = (struct msim_statement){.op = op,
+                                 .schema = MSIM_NONE,
+                                 .first_in = b->p->operands.n - 1,
+                                 .n_in = 1,
+                                 .first_out = b->p->values.n,
+                                 .comm = MSIM_NONE,
+                                 .kind = kind};
+    return MSIM_OK;
+}

@@ -56,6 +56,13 @@ bool msim_tensor_next(const struct msim_trace *t, uint32_t block,
 struct msim_tensor_key msim_tensor_key_of(const struct msim_builder *b,
                                           const struct msim_tensor_at *at);
 
+/* Add a statement of ours, which calls no operator: of one operand, without a
+ * result, in place of `op`. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_add(struct msim_builder *b,
+                                  enum msim_statement_kind kind, uint32_t op,
+                                  struct msim_program_input operand);
+
 /* The schema of op `i`, read once; NONE where it has none. */
 enum msim_status msim_builder_schema(struct msim_builder *b, uint32_t i,
                                      uint32_t *schema);

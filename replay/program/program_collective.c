@@ -52,20 +52,10 @@ static enum msim_status add_wait(struct msim_builder *b, uint32_t i,
 {
     const struct msim_statement *of =
         msim_program_statement(b->p, pending(b, i)->statement);
-    struct msim_program_input work = {MSIM_INPUT_VALUE, of->first_out}, *in;
-    struct msim_statement *s = msim_vec_add(&b->p->statements, sizeof(*s));
 
-    in = msim_vec_add(&b->p->operands, sizeof(*in));
-    if (!s || !in)
-        return MSIM_ENOMEM;
-    *in = work;
-    *s = (struct msim_statement){.op = op,
-                                 .schema = MSIM_NONE,
-                                 .first_in = b->p->operands.n - 1,
-                                 .n_in = 1,
-                                 .first_out = b->p->values.n,
-                                 .comm = MSIM_NONE,
-                                 .kind = MSIM_STATEMENT_WAIT};
+    MSIM_TRY(msim_builder_add(
+        b, MSIM_STATEMENT_WAIT, op,
+        (struct msim_program_input){MSIM_INPUT_VALUE, of->first_out}));
     memmove(pending(b, i), pending(b, i + 1),
             (--b->pending.n - i) * sizeof(struct msim_pending));
     return MSIM_OK;
