@@ -16,6 +16,7 @@
 #include "core/base/sort.h"
 #include "core/base/vec.h"
 #include "core/stream/input.h"
+#include "models/platform/timed_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -355,6 +356,54 @@ static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
     }
 }
 
+/* ---- rows themselves ----------------------------------------------------- */
+
+/* Deciles of the runs and the visits, whichever are farther. */
+static struct msim_estimate took_of(const struct msim_cal_entry *e)
+{
+    struct msim_estimate t = {.us = msim_cal_entry_us(e)};
+
+    t.low_us = t.high_us = t.us;
+    if (e->answer.low_us > 0)
+        t.low_us = fmin(t.us, e->answer.low_us);
+    if (e->answer.high_us > 0)
+        t.high_us = fmax(t.us, e->answer.high_us);
+    for (uint32_t i = 0; i < e->timed; i++) {
+        t.low_us = fmin(t.low_us, e->us[i]);
+        t.high_us = fmax(t.high_us, e->us[i]);
+    }
+    return t;
+}
+
+static void write_timed_row(cJSON *list, const struct msim_cal_entry *e,
+                            bool host)
+{
+    const struct msim_work *w = msim_cal_work(&e->experiment);
+    struct msim_estimate took;
+    cJSON *o;
+
+    if (!w || !msim_cal_entry_is_row(e) || e->experiment.timed.warm)
+        return;
+    o = msim_timed_row_new(w, host);
+    if (!o)
+        return;
+    took = took_of(e);
+    msim_number_add(o, "bytes", w->bytes_read + w->bytes_written);
+    msim_number_add(o, "us", took.us);
+    msim_number_add(o, "low_us", took.low_us);
+    msim_number_add(o, "high_us", took.high_us);
+    cJSON_AddItemToArray(list, o);
+}
+
+/* What was timed is its own answer, whatever laws make of it. */
+static void write_timed(cJSON *platform, const struct msim_cal_journal *j)
+{
+    cJSON *list = cJSON_AddArrayToObject(platform, "timed");
+
+    for (uint32_t i = 0; list && i < j->n; i++)
+        write_timed_row(list, &j->entries[i], is_cpu(j));
+}
+
 /* ---- provenance ---------------------------------------------------------- */
 
 static void copy_member(cJSON *to, const cJSON *from, const char *key)
@@ -509,6 +558,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
             status = write_concurrent(*out, j);
         if (status == MSIM_OK)
             status = write_sustained(*out, j);
+        write_timed(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

@@ -9,6 +9,7 @@
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
 #include "core/work/words.h"
+#include "core/work/work_shape.h"
 #include "models/platform/fit.h"
 
 #include <math.h>
@@ -90,33 +91,31 @@ static const char *vector_name(const struct msim_work *w,
     }
 }
 
-/* Of look-ups works have what is fetched in rows of a thousand. */
-static bool has_table(const struct msim_work *w)
+/* A backend would clear a table of its own choice. */
+static bool clears_unknown(const struct msim_experiment *e)
 {
-    return w->u.vector.table_rows >= 1 && w->u.vector.row_bytes > 0;
+    enum msim_vector_op op = msim_vector_op_parse(e->op);
+
+    return op < MSIM_VOP_COUNT &&
+           msim_vector_op_kind(op) == MSIM_VECTOR_SCATTER &&
+           e->u.vector.table_rows < 1;
 }
 
 static bool vector_of(struct msim_experiment *e, const struct msim_work *w,
                       const struct msim_law *law)
 {
-    int64_t cols = w->u.vector.cols, rows = w->u.vector.rows;
+    int64_t cols, rows;
 
-    if (has_table(w)) {
-        rows = (int64_t)w->u.vector.lookups;
-        cols = (int64_t)(w->u.vector.row_bytes / msim_dtype_bytes(w->dtype));
+    msim_work_rows(w, &rows, &cols);
+    if (msim_work_has_table(w))
         e->u.vector.table_rows = (int64_t)w->u.vector.table_rows;
-    }
-    if (cols < 1 || rows < 1) {
-        rows = 1;
-        cols = w->u.vector.elems;
-    }
     e->op = vector_name(w, law);
     e->work.u.vector.rows = rows;
     e->work.u.vector.cols = cols;
     e->work.u.vector.elems = rows * cols;
     if (strcmp(e->op, "sum") == 0 || strcmp(e->op, "dropout") == 0)
         e->u.vector.bytes = w->bytes_read + w->bytes_written;
-    return cols >= 1;
+    return cols >= 1 && !clears_unknown(e);
 }
 
 /* MSIM_TABLE_COUNT: collectives and the rest depend on more than a shape. */

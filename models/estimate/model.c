@@ -93,14 +93,28 @@ static void multiply(double times, struct msim_estimate *e)
     e->start_us *= times;
 }
 
+/* What was timed is no answer at another clock than the usual one, nor of one
+ * of a pair, whose ratio wants laws on both sides. */
+static bool is_timed(const struct msim_platform *p, const struct msim_work *w,
+                     struct msim_estimate *out)
+{
+    double clock = msim_platform_clock_ratio(p);
+
+    return !p->paired && !(clock < 1) && !(clock > 1) &&
+           msim_timed_rows_ask(&p->timed, p->is_host, w, out);
+}
+
 static enum msim_status by_law(const struct msim_platform *p,
                                const struct msim_work *w, bool strict,
                                struct msim_estimate *out,
                                struct msim_error *err)
 {
-    const struct msim_model *m = find(p, w);
+    const struct msim_model *m;
     enum msim_status status;
 
+    if (is_timed(p, w, out))
+        return MSIM_OK;
+    m = find(p, w);
     *out = (struct msim_estimate){0};
     if (m == &MSIM_MODEL_BOUND && strict)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
@@ -236,6 +250,9 @@ void msim_model_explain(const struct msim_platform *p,
     if (*kind)
         msim_print(out, "kind: %s\n", kind);
     m->explain(p, &as, out);
+    if (is_timed(p, &as, &e))
+        msim_print(out, "timed: exactly this, %.4g us, on this machine\n",
+                   e.us);
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         msim_print(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n",
                    e.us, e.low_us, e.high_us, msim_source_text(e.source));

@@ -11,6 +11,7 @@
 #include "models/platform/job_spread.h"
 #include "models/platform/shared_laws.h"
 #include "models/platform/sm_clock.h"
+#include "models/platform/timed_rows.h"
 
 struct msim_fit_index_entry {
     uint64_t key, framework; /* hashes */
@@ -59,7 +60,9 @@ struct msim_platform {
     struct msim_platform *named_links; /* that platform; owned */
     struct msim_fit *fits;
     uint32_t n_fits;
-    uint32_t over_nodes; /* 1 + the first of msim_fit.over_nodes */
+    struct msim_timed_rows timed; /* of this machine itself */
+    bool paired;                  /* by msim_platform_pair() */
+    uint32_t over_nodes;          /* 1 + the first of msim_fit.over_nodes */
     char *text; /* of the file, where trees are read later; else NULL */
     /* The platforms that stand in where it has no fit, a list in order of
      * preference; owned. */

@@ -150,6 +150,7 @@ static enum msim_status read_head(struct msim_platform *p,
     (void)msim_field_array(&f, "stand_ins");
     (void)msim_field_array(&f, "cells");
     MSIM_TRY(f.status);
+    MSIM_TRY(msim_timed_rows_read(&p->timed, json, p->path, err));
     return read_fits(p, json, trees_of(p, from), err);
 }
 
@@ -454,6 +455,7 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 enum msim_status msim_platform_pair(struct msim_platform *a,
                                     struct msim_platform *b)
 {
+    a->paired = b->paired = true;
     MSIM_TRY(msim_fit_index_make(a, b));
     return msim_fit_index_make(b, a);
 }
@@ -469,6 +471,7 @@ enum msim_status msim_platform_copy(struct msim_platform **out,
         return MSIM_ENOMEM;
     *copy = *p;
     copy->is_copy = true;
+    copy->paired = false;
     copy->index = (struct msim_fit_index){0};
     status = msim_fit_index_make(copy, NULL);
     if (status == MSIM_OK)
@@ -496,6 +499,7 @@ void msim_platform_free(struct msim_platform *p)
         for (uint32_t i = 0; i < p->n_fits; i++)
             msim_fit_release(&p->fits[i]);
         free(p->fits);
+        msim_timed_rows_release(&p->timed);
         free(p->text);
         msim_shared_laws_release(&p->shared);
         msim_evidence_release(&p->evidence);

@@ -113,6 +113,55 @@ static void test_fit__finds_the_machine(void)
     unlink(path);
 }
 
+/* One row of a kind makes no law, and is its own answer. */
+static void test_fit__keeps_what_was_timed(void)
+{
+    static const char LINE[] =
+        "{\"table\":\"vector\",\"op\":\"addcmul_\",\"dtype\":\"fp32\","
+        "\"shape\":\"1x128\"}";
+    cJSON *line = cJSON_Parse(LINE), *answer = cJSON_CreateObject();
+    const cJSON *row, *found = NULL;
+    struct msim_cal_experiment e;
+    struct msim_cal_journal j;
+    cJSON *platform;
+    char path[64], held[80];
+
+    REQUIRE(open_journal(&j, path));
+    REQUIRE(add_rows(&j, "made-up", 100, 1));
+    cJSON_AddNumberToObject(answer, "time_us", 7);
+    cJSON_AddNumberToObject(answer, "low_us", 6);
+    cJSON_AddNumberToObject(answer, "high_us", 9);
+    msim_cal_experiment_read(&e, line);
+    REQUIRE(msim_cal_journal_add(&j, "made-up", &e, answer, 0.1, NULL) ==
+            MSIM_OK);
+    snprintf(held, sizeof(held), "%s.held", path);
+    REQUIRE(msim_cal_fit(&platform, &j,
+                         &(struct msim_cal_fit_options){
+                             .name = "mine", .held = held, .threads = 1},
+                         NULL, NULL) == MSIM_OK);
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(platform, "timed"))
+    {
+        if (strcmp(msim_json_get_text(row, "key"), "addcmul_") == 0)
+            found = row;
+    }
+    REQUIRE(found != NULL);
+    CHECK_STR(msim_json_get_text(found, "law"), "cpu_vector");
+    CHECK_STR(msim_json_get_text(found, "framework"), "made-up");
+    CHECK_REL(msim_json_get_number(found, "us", 0), 7, 0);
+    CHECK_REL(msim_json_get_number(found, "low_us", 0), 6, 0);
+    CHECK_REL(msim_json_get_number(found, "high_us", 0), 9, 0);
+    /* three are read, and the first is written */
+    CHECK_REL(msim_json_get_number(found, "bytes", 0), 4 * 4 * 128, 0);
+    CHECK_INT(
+        cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(found, "sizes")),
+        2);
+    cJSON_Delete(platform);
+    cJSON_Delete(line);
+    msim_cal_journal_close(&j);
+    unlink(held);
+    unlink(path);
+}
+
 /* Nothing can be said of a machine of which there are no rows. */
 static void test_fit__wants_rows(void)
 {
@@ -211,6 +260,7 @@ static void test_trace__asks_what_is_offered(void)
 int main(void)
 {
     RUN(test_fit__finds_the_machine);
+    RUN(test_fit__keeps_what_was_timed);
     RUN(test_fit__wants_rows);
     RUN(test_compare__pairs_experiments);
     RUN(test_trace__works_are_experiments);
