@@ -47,6 +47,8 @@ enum msim_vector_kind {
     X(SQRT, "sqrt", UNARY)                                                     \
     X(CLAMP_MIN_IN, "clamp_min_", CHANGED)                                     \
     X(MULU_IN, "mulu_", CHANGED)                                               \
+    X(ADDU_IN, "addu_", CHANGED)                                               \
+    X(DIVU_IN, "divu_", CHANGED)                                               \
     X(ADD, "add", BINARY)                                                      \
     X(SUB, "sub", BINARY)                                                      \
     X(MUL, "mul", BINARY)                                                      \

@@ -233,6 +233,8 @@ VECTOR = {
         g, y, -1, g.dtype)),
     "add_": (2, lambda a, b: a.add_(b)),
     "mulu_": (1, lambda a: a.mul_(-1.0)),
+    "addu_": (1, lambda a: a.add_(1e-8)),
+    "divu_": (1, lambda a: a.div_(-1.0)),
     "lerp_": (2, lambda a, b: a.lerp_(b, 0.1)),
     "addcmul_": (3, lambda a, b, c: a.addcmul_(b, c, value=1e-3)),
     "addcdiv_": (3, lambda a, b, c: a.addcdiv_(b, c, value=1e-3)),
@@ -340,8 +342,8 @@ OFFERED = ("copy", "fill", "divu", "sqrt", "relu", "gelu", "tanh", "silu",
            "batch_norm_backward", "index_select")
 # On a CPU new memory may be pages that the system hands out first. A GPU drops
 # out in one kernel, and clears a table's gradient by an operator of its own.
-ON_CPU = ("add_", "mulu_", "lerp_", "addcmul_", "addcdiv_", "clamp_min_",
-          "copy_", "fill_", "bernoulli_", "embedding_backward")
+ON_CPU = ("add_", "addu_", "mulu_", "divu_", "lerp_", "addcmul_", "addcdiv_",
+          "clamp_min_", "copy_", "fill_", "bernoulli_", "embedding_backward")
 ON_GPU = ("dropout",)
 
 

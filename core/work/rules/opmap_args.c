@@ -173,9 +173,20 @@ uint32_t msim_opmap_ints(const struct msim_opmap_ctx *c, uint32_t k, int64_t *v,
 
 /* ---- works ------------------------------------------------------------ */
 
+/* By its name, or since the operator that calls it is that name in place:
+ * mul_() of a number calls mul() with its own first operand as the result. */
 static bool is_in_place(const struct msim_opmap_ctx *c, uint32_t op)
 {
-    return msim_work_is_in_place(msim_trace_text(c->t, c->t->ops[op].name));
+    const char *name = msim_trace_text(c->t, c->t->ops[op].name), *caller;
+    uint32_t parent = c->t->ops[op].parent;
+    size_t n = strlen(name);
+
+    if (msim_work_is_in_place(name))
+        return true;
+    caller = parent == MSIM_NONE
+                 ? ""
+                 : msim_trace_text(c->t, c->t->ops[parent].name);
+    return strncmp(caller, name, n) == 0 && strcmp(caller + n, "_") == 0;
 }
 
 /* zeros() calls empty() and zero_(), which calls fill_(): the memory is new. */

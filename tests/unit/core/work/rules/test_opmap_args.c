@@ -203,6 +203,7 @@ static void test_opmap_args__in_place(void)
         {NULL, NULL, "aten::fill_", true},
         {NULL, "Optimizer.step", "aten::fill_", true}, /* its first child */
         {NULL, NULL, "aten::fill", false},
+        {NULL, NULL, "aten::zero", true}, /* for the caller's own operand */
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
