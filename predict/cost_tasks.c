@@ -67,6 +67,22 @@ static bool waits(enum msim_call_kind kind)
     }
 }
 
+/*
+ * On a CPU an operator with works is timed as it is called: what it takes of
+ * the host itself, and what all that it calls takes, is in that time.
+ */
+static bool is_in_work(const struct msim_works *works,
+                       const struct msim_trace *t, uint32_t op)
+{
+    const struct msim_work *list;
+    uint32_t n;
+
+    for (; op != MSIM_NONE; op = t->ops[op].parent)
+        if (msim_works_of(works, op, &list, &n) == MSIM_OPMAP_WORKS)
+            return true;
+    return false;
+}
+
 static void cost_ops(struct msim_costing *k, uint32_t task)
 {
     const struct msim_task_ref *ref = &k->g->refs[task];
@@ -76,8 +92,10 @@ static void cost_ops(struct msim_costing *k, uint32_t task)
         !k->opt->platform || !msim_platform_is_host(k->opt->platform);
 
     for (uint32_t i = ref->index; i < ref->op_end; i++) {
+        bool timed = !launches && is_in_work(k->opt->works[ref->rank], t, i);
         struct msim_estimate e =
-            msim_host_dispatch(k->opt->host, t, i, launches);
+            timed ? msim_host_pause(k->opt->host, t, i)
+                  : msim_host_dispatch(k->opt->host, t, i, launches);
 
         msim_costing_add(&sum, &e);
     }

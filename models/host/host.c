@@ -408,6 +408,13 @@ static double rest_us(const struct msim_host *h, const struct msim_trace *t,
     return calls;
 }
 
+/* Times of a run that nobody records over those of recorded ones. */
+static double unrecorded(const struct msim_host *h, const struct msim_trace *t,
+                         uint32_t op)
+{
+    return h->bare * (msim_host_is_in_backward(t, op) ? h->gains : 1);
+}
+
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,
                                         bool calls)
@@ -423,13 +430,27 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     d = find_whole(h, t, op, class, calls && !recorded);
     out.us = d.self;
     if (!recorded)
-        out.us = h->bare * (msim_host_is_in_backward(t, op) ? h->gains : 1) *
+        out.us = unrecorded(h, t, op) *
                  (out.us + rest_us(h, t, op, class,
                                    calls && !(bytes > 0) ? d.calls : 0));
     if (!recorded && h->memory > 0)
         out.us += bytes / h->memory;
     out.low_us = out.us * (recorded || d.own ? d.low : h->bare_low);
     out.high_us = out.us * (recorded || d.own ? d.high : h->bare_high);
+    return out;
+}
+
+struct msim_estimate msim_host_pause(const struct msim_host *h,
+                                     const struct msim_trace *t, uint32_t op)
+{
+    enum msim_host_class class = msim_host_op_class(t, op);
+    struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
+
+    if (class == MSIM_HOST_NOTHING || t->has_gpu_events)
+        return out;
+    out.us = unrecorded(h, t, op) * rest_us(h, t, op, class, 0);
+    out.low_us = out.us * h->bare_low;
+    out.high_us = out.us * h->bare_high;
     return out;
 }
 

@@ -46,6 +46,10 @@ void msim_host_set_gpu(struct msim_host *h, const char *platform);
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,
                                         bool calls);
+/* Of that time the pause behind a topmost operator alone, where the operator
+ * itself is timed as a CPU calls it: its own share is in that time. */
+struct msim_estimate msim_host_pause(const struct msim_host *h,
+                                     const struct msim_trace *t, uint32_t op);
 /* The time of a runtime call, without waiting. */
 struct msim_estimate msim_host_call(const struct msim_host *h,
                                     enum msim_call_kind kind);

@@ -7,9 +7,11 @@
 #include "tests/unit/made_remake.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static struct made_remake m;
-static struct msim_platform *a100;
+static struct msim_platform *a100, *cpu;
 static struct msim_host *host;
 
 static msim_ps ps_of(double us)
@@ -173,6 +175,40 @@ static void test_cost_tasks__of_operators(void)
     }
 }
 
+/* On a CPU an operator with works was timed as it is called, with what it
+ * calls: of the host there remain pauses, and operators without works. */
+static void test_cost_tasks__of_operators_on_a_cpu(void)
+{
+    struct msim_works **works = NULL;
+    struct msim_costs *c = NULL;
+    double us;
+
+    remake_new(&m, 1);
+    (void)build_op(&m.b, 0, "aten::mul_", "f32[8] f32[8]", "f32[8]");
+    (void)build_op(&m.b, 1, "aten::to", "f32[8]", "f32[8]");
+    (void)build_op(&m.b, 0, "aten::view", "f32[8,8]", "f32[64]");
+    m.refs[remake_task(&m, MSIM_TASK_HOST, 0, 0)] =
+        (struct msim_task_ref){.index = 0, .op_end = 3};
+    m.traced[0] = MSIM_TIME_NONE;
+    REQUIRE(remake_begin(&m) == MSIM_OK);
+    REQUIRE(msim_works_new_ranks(&works, m.ranks, 1, NULL, true) == MSIM_OK);
+    CHECK_INT(msim_costs_new(&c, &m.g,
+                             &(struct msim_cost_options){
+                                 .platform = cpu, .works = works, .host = host},
+                             NULL),
+              MSIM_OK);
+    us = msim_host_pause(host, &m.traces[0], 0).us +
+         msim_host_pause(host, &m.traces[0], 1).us +
+         msim_host_dispatch(host, &m.traces[0], 2, false).us;
+    CHECK(us < msim_host_dispatch(host, &m.traces[0], 0, false).us +
+                   msim_host_dispatch(host, &m.traces[0], 2, false).us);
+    if (c)
+        CHECK_INT(c->mid[0], ps_of(us));
+    msim_costs_free(c);
+    msim_works_free_ranks(works, 1);
+    remake_done(&m);
+}
+
 /* Whoever is strict wants a law of every kernel: the error names the operator's
  * and what there is. */
 static void test_cost_tasks__are_covered(void)
@@ -269,19 +305,46 @@ static void test_cost_tasks__has_words(void)
     }
 }
 
+/* What counts of it is that it is a CPU. */
+static enum msim_status load_cpu(void)
+{
+    char path[] = "./msim-test-cpu-XXXXXX.json";
+    enum msim_status status;
+    int fd = mkstemps(path, 5);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
+
+    if (!f)
+        return MSIM_EIO;
+    fputs("{\"name\":\"x\",\"kind\":\"cpu\",\"generation\":\"g\","
+          "\"data_sheet\":{\"fp32_flops\":{\"value\":1e11},"
+          "\"sms\":{\"value\":1},\"memory_bytes\":1e10,\"l2_bytes\":1e6,"
+          "\"memory_bandwidth\":1e10,\"kernel_floor_us\":2,"
+          "\"pcie_bandwidth\":1e10,\"pageable_bandwidth\":5e9,"
+          "\"link_bandwidth\":1e11,\"network_bandwidth\":1e10,"
+          "\"trace_factor\":1.5}}",
+          f);
+    fclose(f);
+    status = msim_platform_load(&cpu, MSIM_DATA, path, NULL);
+    unlink(path);
+    return status;
+}
+
 int main(void)
 {
     if (!CHECK_INT(msim_platform_load(&a100, MSIM_DATA, "a100", NULL),
                    MSIM_OK) ||
+        !CHECK_INT(load_cpu(), MSIM_OK) ||
         !CHECK_INT(msim_host_load(&host, MSIM_DATA, "generic", NULL), MSIM_OK))
         return check_summary();
     RUN(test_cost_tasks__as_traced);
     RUN(test_cost_tasks__of_calls);
     RUN(test_cost_tasks__of_operators);
+    RUN(test_cost_tasks__of_operators_on_a_cpu);
     RUN(test_cost_tasks__are_covered);
     RUN(test_cost_tasks__overlaid);
     RUN(test_cost_tasks__has_words);
     msim_platform_free(a100);
+    msim_platform_free(cpu);
     msim_host_free(host);
     return check_summary();
 }

@@ -254,6 +254,12 @@ static void test_host__without_gpu_events_the_rest_is_added(void)
     CHECK_REL(us(h, &m, top), 3 + 1 + 10, 1e-12);
     CHECK_REL(us(h, &m, mm), 11 + 7, 1e-12);
     CHECK_REL(us(h, &m, engine), 5 + 0 + 3, 1e-12);
+    CHECK_REL(msim_host_pause(h, &m.t, label).us, 0, 0);
+    CHECK_REL(msim_host_pause(h, &m.t, top).us, 10, 1e-12);
+    CHECK_REL(msim_host_pause(h, &m.t, mm).us, 0, 0);
+    CHECK_REL(msim_host_pause(h, &m.t, engine).us, 3, 1e-12);
+    m.t.has_gpu_events = true; /* which has the pauses */
+    CHECK_REL(msim_host_pause(h, &m.t, top).us, 0, 0);
     msim_strtab_free(m.strings);
     msim_host_free(h);
 }
