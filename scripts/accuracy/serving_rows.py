@@ -29,6 +29,7 @@ BARS = {
     ("vLLM run", "e2e_ms"): 8,
     ("vLLM run", "tpot_ms"): 8,
     ("below the knee", "ttft_ms"): 20,
+    ("below the knee", "requests/s"): 2,
     ("capacity", "tokens/s"): 18,
 }
 LEAST_ANSWERED = 0.99
@@ -132,13 +133,15 @@ def vllm_run(binary, serving, folder):
 
 
 def below_the_knee(binary, serving, folder):
-    """Medians of runs; prompts repeat, so their prefixes are cached."""
+    """Medians of runs, and their requests a second; prompts repeat, so their
+    prefixes are cached. Stages of load are judged up to 0.8 of max_num_seqs at
+    once, as the table of the measured runs says."""
     pairs = collections.defaultdict(list)
     path = os.path.join(serving, "inference-perf", "runs.csv")
     with open(path, encoding="utf-8") as runs:
         rows = [r for r in csv.DictReader(runs)
                 if float(r["rate_rps"]) * float(r["e2e_mean_ms"]) / 1e3 <
-                0.5 * float(r["max_num_seqs"])]
+                0.8 * float(r["max_num_seqs"])]
     for r in rows:
         prompt = {"shared_tokens": int(r["system_prompt_len"]),
                   "groups": int(r["num_groups"]), "distinct_prompts": 100}
@@ -150,8 +153,11 @@ def below_the_knee(binary, serving, folder):
             "max_num_seqs", "max_num_batched_tokens", "max_model_len")}
         app = application(serving, folder, "llama-2-7b", r["gpu"], settings,
                           traffic, None)
-        out = run(binary, [app, "--num-requests", "3000", "--json"], folder)
+        out = run(binary, [app, "--num-requests", r["requests"], "--json"],
+                  folder)
         figures = json.loads(out)["classes"]["all"]
+        pairs["below the knee", "requests/s"].append(
+            (figures["throughput_rps"], float(r["requests_per_s"])))
         for figure in ("e2e", "ttft", "tpot"):
             pairs["below the knee", figure + "_ms"].append(
                 (figures[figure + "_ms"]["p50"],
