@@ -3,16 +3,23 @@
 against what they take on this machine.
 
     PYTHONPATH=TORCH scripts/accuracy/parallel_times.py record DIR
-    mystique-sim calibrate --backend "prof_torch.py --device cpu --threads 1,prof_gloo.py" \\
-        --for DIR/alone-4 --budget 30 --out DIR/cpu.json
+    for job in changed/tp-2 alone-4 alone-4-shared; do
+        mystique-sim calibrate --backend "prof_torch.py --device cpu --threads 1" \\
+            --for DIR/$job --budget 5 --measure-only --out DIR/cpu.json
+    done
+    mystique-sim calibrate --backend prof_gloo.py --budget 1 --out DIR/cpu.json
     PYTHONPATH=TORCH scripts/accuracy/parallel_times.py measure mystique-sim DIR
 
-The first command records the single process. The last one times it and each job
-in turn, in rounds, so that what else the machine does meets them alike, and
-prints medians beside predictions on DIR/cpu.json. A rank has one thread, and wants
-a core of its own: where two ranks share one, a step takes what both compute.
+The first command records the single process. The shapes of shares are those of
+what "whatif --write DIR/changed" makes of it. The last command times the single
+process and each job in turn, in rounds, so that what else the machine does meets
+them alike, and prints medians beside predictions on DIR/cpu.json. Of each job
+those rounds count in which threads of its ranks waited least for a core. A rank
+has one thread, and wants a core of its own: where two ranks share one, a step
+takes what both compute.
 """
 
+import glob
 import json
 import os
 import statistics
@@ -25,17 +32,37 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-ROUNDS, STEPS = 8, 3
+ROUNDS, STEPS = 20, 10
+QUIETEST = 5  # of the rounds
 NAMES = ("1f1b-2", "gpipe-2", "interleaved-2", "tp-2")
 
 
+def waited():
+    """Seconds that threads of this process were ready, and had no core; 0 where
+    the kernel does not count them."""
+    seconds = 0
+    for path in glob.glob("/proc/self/task/*/schedstat"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                seconds += int(file.read().split()[1]) * 1e-9
+        except OSError:  # it ended
+            pass
+    return seconds
+
+
 def timed(step):
+    """Seconds of STEPS in a row, and the share of them that threads of a rank
+    waited for a core. All ranks call it together; some have no step."""
+    begin, before = time.perf_counter(), waited()
     times = []
-    for _ in range(STEPS):
-        begin = time.perf_counter()
+    for _ in range(STEPS if step else 0):
+        at = time.perf_counter()
         step()
-        times.append(time.perf_counter() - begin)
-    return times
+        times.append(time.perf_counter() - at)
+    share = (waited() - before) / (time.perf_counter() - begin)
+    most = torch.tensor([share if step else 0.0])
+    dist.all_reduce(most, dist.ReduceOp.MAX)
+    return times, most.item()
 
 
 def ranks(rank, folder):
@@ -49,15 +76,16 @@ def ranks(rank, folder):
         job = captures.JOBS[name]
         steps[name] = captures.stepping(*captures.spread(job, rank), lists=job.tp == 1)
     times = {name: [] for name in steps}
-    for _ in range(ROUNDS + 1):
+    for turn in range(ROUNDS + 1):
         for name, step in steps.items():
             dist.barrier()
-            if name not in bases or rank == 0:
-                with captures.loss_parallel():
-                    times[name] += timed(step)
+            with captures.loss_parallel():
+                took, share = timed(step if name not in bases or rank == 0 else None)
+            if turn:
+                times[name].append((share, took))
     if rank == 0:
         with open(f"{folder}/times.json", "w", encoding="utf-8") as file:
-            json.dump({name: t[STEPS:] for name, t in times.items()}, file)
+            json.dump(times, file)
     dist.barrier()
     dist.destroy_process_group()
 
@@ -94,16 +122,20 @@ def main():
     binary, folder = rest[0], os.path.abspath(rest[1])
     mp.spawn(ranks, args=(folder,), nprocs=2)
     with open(f"{folder}/times.json", encoding="utf-8") as file:
-        times = {name: statistics.median(t) * 1e3 for name, t in json.load(file).items()}
+        rounds = json.load(file)
+    times = {name: 1e3 * statistics.median(
+        seconds for _, took in sorted(r)[:QUIETEST] for seconds in took)
+             for name, r in rounds.items()}
     ratios, alone = predicted(binary, folder)
     for base, ms in alone.items():
         print(f"{base}: {times[base]:.1f} ms, predicted {ms:.1f}: "
               f"{100 * (ms / times[base] - 1):+.1f} %")
     for name, ratio in ratios.items():
         base = captures.JOBS[name].base
-        is_ = times[name] / times[base]
-        print(f"{name}: {times[name]:.1f} ms, x {is_:.3f}, predicted x {ratio:.3f}: "
-              f"{100 * (ratio / is_ - 1):+.1f} %")
+        ms = ratio * alone[base]
+        print(f"{name}: {times[name]:.1f} ms, predicted {ms:.1f}: "
+              f"{100 * (ms / times[name] - 1):+.1f} % "
+              f"(x {times[name] / times[base]:.3f}, predicted x {ratio:.3f})")
 
 
 if __name__ == "__main__":
