@@ -31,6 +31,8 @@ static void test_bytes__of_vector_operators(void)
         {"fill", 120},
         {"fill_", 120},
         {"mulu_", 120},
+        {"addu_", 120},
+        {"divu_", 120},
         {"clamp_min_", 120},
         {"copy", 240},
         {"relu", 240},

@@ -186,6 +186,27 @@ static void test_of_work__shapes(void)
     CHECK(strstr(line_of(&w, false), "\"dtype\":\"fp32\""));
 }
 
+/* A backend clears the whole table of a gradient: one of unknown size is no
+ * experiment, where a look-up in one takes the size that backends take. */
+static void test_trace_experiments__tables(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_EMBEDDING,
+                          .dtype = MSIM_DT_F32,
+                          .variant = "embedding_backward",
+                          .u.vector = {.elems = 256, .rows = 2, .cols = 128}};
+    struct msim_cal_experiment e;
+
+    CHECK(!msim_cal_of_work(&e, &w, true));
+    w.u.vector.lookups = 2;
+    w.u.vector.table_rows = 40;
+    w.u.vector.row_bytes = 512;
+    CHECK(msim_cal_of_work(&e, &w, true));
+    CHECK_INT(e.timed.u.vector.table_rows, 40);
+    w.u.vector.table_rows = 0;
+    w.variant = "index_select";
+    CHECK(msim_cal_of_work(&e, &w, true));
+}
+
 static bool has_line(const struct msim_cal_shapes *s, const char *want)
 {
     char text[128];
@@ -326,6 +347,7 @@ int main(void)
     RUN(test_of_work__attention);
     RUN(test_of_work__vectors);
     RUN(test_of_work__shapes);
+    RUN(test_trace_experiments__tables);
     RUN(test_trace_shapes__in_order);
     RUN(test_expected__roofline);
     RUN(test_expected__of_no_work);
