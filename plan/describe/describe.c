@@ -395,6 +395,10 @@ static enum msim_status find(char *path, size_t size, const char *name,
         snprintf(path, size, "%s/%s.json", beside, name);
     if (access(path, R_OK) == 0 || is_meant(path, size, name, data_dir))
         return MSIM_OK;
+    if (msim_described_is_path(name)) { /* rather a file that is not there */
+        snprintf(path, size, "%s", name);
+        return MSIM_OK;
+    }
     snprintf(path, size, "%s/models", data_dir);
     list_models(known, sizeof(known), near, sizeof(near), path, name);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,

@@ -96,8 +96,8 @@ static void test_model_names__or_paths(void)
     CHECK(!msim_described_is("nobody/Other-7B", MSIM_DATA));
     err = (struct msim_error){0};
     CHECK_INT(msim_described_find(&m, "nobody/Other-7B", MSIM_DATA, NULL, &err),
-              MSIM_EUNKNOWN);
-    CHECK(strncmp(err.text, "no model 'nobody/Other-7B'", 26) == 0);
+              MSIM_EIO);
+    CHECK_STR(err.file, "nobody/Other-7B");
 }
 
 int main(void)
