@@ -48,6 +48,11 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+static bool has_strides(const struct msim_trace *t, const struct named *x)
+{
+    return t->n_tensor_strides && t->tensor_strides[x->id] != MSIM_NONE;
+}
+
 /* One past the furthest element of a tensor with elements. */
 static uint64_t reach(const struct msim_trace *t, const struct named *x)
 {
@@ -55,7 +60,7 @@ static uint64_t reach(const struct msim_trace *t, const struct named *x)
     const int64_t *dims = msim_arg_dims(t, x->arg), *strides;
     uint64_t end = offset > 0 ? (uint64_t)offset : 0;
 
-    if (!t->n_tensor_strides || t->tensor_strides[x->id] == MSIM_NONE)
+    if (!has_strides(t, x))
         return add(end, msim_arg_elems(t, x->arg));
     strides = t->dims + t->tensor_strides[x->id];
     for (uint32_t i = 0; i < x->arg->n; i++)
@@ -89,20 +94,38 @@ static enum msim_status begin(struct walk *w, const struct named *x,
     return MSIM_OK;
 }
 
+/*
+ * A view with gaps may have more elements than its memory (a bias expanded to
+ * the rows that it is added to), or reach further than they go: without its
+ * strides it counts where nothing else says how large the memory is.
+ */
+static void grow_life(const struct walk *w, const struct named *x,
+                      struct msim_life *row)
+{
+    uint64_t bytes = multiply(reach(w->t, x),
+                              msim_dtype_bytes((enum msim_dtype)x->arg->dtype));
+    bool guess = x->arg->layout == MSIM_LAYOUT_GAPS && !has_strides(w->t, x);
+
+    if (guess && row->bytes && !row->guessed)
+        return;
+    if (!guess && row->guessed)
+        row->bytes = 0;
+    row->guessed = guess;
+    if (bytes > row->bytes)
+        row->bytes = bytes;
+}
+
 /* `x` is on the life that its storage has now. */
 static void join(struct walk *w, const struct named *x, uint32_t life)
 {
     struct msim_life *row = &w->out->rows[life];
-    uint64_t bytes = multiply(reach(w->t, x),
-                              msim_dtype_bytes((enum msim_dtype)x->arg->dtype));
 
     w->out->of[x->id] = life;
     if (w->out->place[x->op] < w->out->place[row->first])
         row->first = x->op;
     if (w->out->place[x->op] > w->out->place[row->last])
         row->last = x->op;
-    if (bytes > row->bytes)
-        row->bytes = bytes;
+    grow_life(w, x, row);
     if (row->device == MSIM_DEV_UNKNOWN)
         row->device = x->arg->device;
 }

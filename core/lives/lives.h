@@ -43,6 +43,8 @@ struct msim_life {
     uint64_t bytes;       /* the furthest that a tensor on it reaches: by its
                              strides, else offset and elements; 0 where no
                              dtype is known */
+    bool guessed;         /* only views with gaps say so, of which no strides
+                             are kept */
     uint8_t device;       /* enum msim_device */
 };
 

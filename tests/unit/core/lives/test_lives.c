@@ -369,6 +369,41 @@ static void test_lives__bytes_by_strides(void)
     msim_job_free(job);
 }
 
+/*
+ * Without strides a view with gaps says how large its memory is where nothing
+ * else does: 3 rows of a bias of 5 are the bias; 2 x 3 elements, 10 apart, are
+ * all that is known of theirs until the 12 are named, a part of which they are.
+ */
+static void test_lives__bytes_of_views_with_gaps(void)
+{
+    static const char text[] =
+        "{\"schema\":\"1.1.1\",\"nodes\":["
+        "{\"id\":3,\"name\":\"op\",\"ctrl_deps\":2,"
+        "\"inputs\":{\"values\":[[5,6,0,5,8,\"cpu\"],[7,8,1,6,4,\"cpu\"],"
+        "[9,10,2,6,4,\"cpu\"]],\"shapes\":[[5],[2,3],[2,3]],"
+        "\"types\":[\"Tensor(long int)\",\"Tensor(float)\",\"Tensor(float)\"]"
+        ",\"strides\":[[1],[10,1],[10,1]]},"
+        "\"outputs\":{\"values\":[[11,6,0,15,8,\"cpu\"]],\"shapes\":[[3,5]],"
+        "\"types\":[\"Tensor(long int)\"],\"strides\":[[0,1]]},"
+        "\"attrs\":[{\"name\":\"tid\",\"value\":1}]},"
+        "{\"id\":4,\"name\":\"op\",\"ctrl_deps\":2,"
+        "\"inputs\":{\"values\":[[12,10,0,12,4,\"cpu\"]],\"shapes\":[[12]],"
+        "\"types\":[\"Tensor(float)\"],\"strides\":[[1]]},"
+        "\"attrs\":[{\"name\":\"tid\",\"value\":1}]}]}";
+    struct msim_lives l;
+    struct msim_error err;
+    struct msim_job *job = load_text(text, true, &err);
+
+    REQUIRE(job);
+    REQUIRE(msim_lives_find(&l, job->ranks[0]) == MSIM_OK && l.n == 3);
+    CHECK_UINT(l.rows[0].bytes, 5 * 8);
+    CHECK_UINT(l.rows[1].bytes, (1 + 6) * 4);
+    CHECK_UINT(l.rows[2].bytes, 12 * 4);
+    CHECK(!l.rows[0].guessed && l.rows[1].guessed && !l.rows[2].guessed);
+    msim_lives_release(&l);
+    msim_job_free(job);
+}
+
 /* Memory that a gather fills begins there, and with the pieces into which it is
  * cut before; what was read before was there, and so was what is sent: the
  * smaller of both. */
@@ -533,6 +568,7 @@ int main(void)
     RUN(test_lives__two_threads);
     RUN(test_lives__lists_of_thousands);
     RUN(test_lives__bytes_by_strides);
+    RUN(test_lives__bytes_of_views_with_gaps);
     RUN(test_lives__filled_by_a_gather);
     RUN(test_lives__nothing);
     RUN(test_lives__hold_every_tensor);
