@@ -3,6 +3,7 @@
  */
 #include "core/reshape/axis.h"
 
+#include "core/base/idmap.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -124,6 +125,104 @@ static enum msim_status keep_tokens(struct msim_axis_sizes *s,
     return MSIM_OK;
 }
 
+/* ---- rows that data choose ------------------------------------------------
+ *
+ * How many rows an expert has, or a bag, follows from the values of data. It
+ * goes with the axis as a share of it does.
+ */
+
+/* First size of tensor `i` of a list, if that has so many sizes; else 0. */
+static int64_t rows_of(const struct msim_trace *t, uint32_t block, uint32_t i,
+                       uint32_t sizes)
+{
+    const struct msim_arg *a = msim_args_get(t, block, i);
+
+    return a && a->kind == MSIM_ARG_TENSOR && a->n == sizes && sizes
+               ? msim_arg_dims(t, a)[0]
+               : 0;
+}
+
+static bool has_axis(const struct msim_axis_sizes *s, const struct msim_arg *a)
+{
+    if (!a || a->kind != MSIM_ARG_TENSOR)
+        return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (msim_axis_times(s, msim_arg_dims(s->t, a)[i]))
+            return true;
+    return false;
+}
+
+/* How many rows `op` chooses from data with the axis; 0: none. */
+static int64_t chosen_rows(const struct msim_axis_sizes *s,
+                           const struct msim_op *op)
+{
+    const char *name = msim_trace_text(s->t, op->name);
+    int64_t bags;
+
+    if (!strcmp(name, "aten::nonzero"))
+        return has_axis(s, msim_args_get(s->t, op->args, 0))
+                   ? rows_of(s->t, op->outs, 0, 2)
+                   : 0;
+    if (s->axis.every || strcmp(name, "aten::embedding_bag") != 0)
+        return 0;
+    bags = rows_of(s->t, op->args, 2, 1);
+    return bags == s->axis.from || bags == s->axis.from + 1 /* last offset */
+               ? rows_of(s->t, op->args, 1, 1)
+               : 0;
+}
+
+/* Sizes of weights, which no data may change; but those of a bias that is
+ * expanded to rows of data. */
+static enum msim_status find_weight_sizes(const struct msim_axis_sizes *s,
+                                          struct msim_idmap *sizes)
+{
+    const struct msim_trace *t = s->t;
+    uint32_t *slot;
+
+    for (uint32_t op = 0; op < t->n_ops; op++) {
+        const struct msim_arg_block none = {0, 0};
+        uint32_t list = t->ops[op].args, id = t->ops[op].ids;
+        const struct msim_arg_block b =
+            list == MSIM_NONE ? none : t->blocks[list];
+
+        for (uint32_t i = b.first; i < b.first + b.count; i++) {
+            const struct msim_arg *a = &t->args[i];
+
+            if (a->kind != MSIM_ARG_TENSOR)
+                continue;
+            if (a->layout != MSIM_LAYOUT_GAPS &&
+                msim_weights_have(&s->weights, a, id))
+                for (uint32_t k = 0; k < a->n; k++)
+                    MSIM_TRY(msim_idmap_put(
+                        sizes, (uint64_t)msim_arg_dims(t, a)[k], 1, &slot));
+            id += id != MSIM_NONE;
+        }
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status keep_chosen(struct msim_axis_sizes *s)
+{
+    struct msim_idmap weights = {0};
+    enum msim_status status = MSIM_OK;
+    bool known = false;
+
+    for (uint32_t i = 0; i < s->t->n_ops && status == MSIM_OK; i++) {
+        int64_t rows = chosen_rows(s, &s->t->ops[i]);
+
+        if (rows < 2)
+            continue;
+        if (!known)
+            status = find_weight_sizes(s, &weights);
+        known = true;
+        if (status == MSIM_OK &&
+            msim_idmap_get(&weights, (uint64_t)rows) == MSIM_NONE)
+            status = keep(s, rows, 1);
+    }
+    msim_idmap_release(&weights);
+    return status;
+}
+
 static enum msim_status find_flat(struct msim_axis_sizes *s)
 {
     MSIM_TRY(keep(s, s->axis.from, 1));
@@ -134,7 +233,7 @@ static enum msim_status find_flat(struct msim_axis_sizes *s)
         MSIM_TRY(keep_list(s, op->args, op->ids));
         MSIM_TRY(keep_list(s, op->outs, op->out_ids));
     }
-    return MSIM_OK;
+    return keep_chosen(s);
 }
 
 enum msim_status msim_axis_sizes_find(struct msim_axis_sizes *out,
@@ -186,12 +285,14 @@ int64_t msim_axis_changed(const struct msim_axis *a, int64_t size,
                           uint32_t times)
 {
     for (uint32_t i = 0; i < times; i++) {
-        int64_t rest = size / a->from;
+        int64_t whole = size / a->from, rest = size % a->from, part;
 
-        if (__builtin_mul_overflow(rest, a->to, &size))
+        if (__builtin_mul_overflow(whole, a->to, &size) ||
+            __builtin_mul_overflow(rest, a->to, &part) ||
+            __builtin_add_overflow(size, part / a->from, &size))
             return INT64_MAX;
     }
-    return size;
+    return size ? size : 1;
 }
 
 /* ---- the batch ------------------------------------------------------------

@@ -9,9 +9,11 @@
  *     [344, 512]     has it inside 344, which is 8 x 43 of the tensor above
  *     [512, 128]     is a weight, although 8 divides 512
  *
- * So three things are learned: what is a weight and keeps its sizes
- * (weights.h); sizes equal to the axis; and products of neighbouring sizes with
- * one of those among them, which flattening makes.
+ * So four things are learned: what is a weight and keeps its sizes
+ * (weights.h); sizes equal to the axis; products of neighbouring sizes with
+ * one of those among them, which flattening makes; and how many rows of data
+ * with the axis are chosen by its values (aten::nonzero: the tokens of an
+ * expert; indices of embedding_bag), which go with it in proportion.
  */
 #ifndef MSIM_CORE_RESHAPE_AXIS_H
 #define MSIM_CORE_RESHAPE_AXIS_H
@@ -67,7 +69,8 @@ bool msim_axis_doubtful(const struct msim_axis_sizes *s, uint32_t *op,
 /* How often `size` holds the axis; 0: not at all. */
 uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size);
 
-/* `size`, which holds the axis `times` times, with the axis as it is to be. */
+/* `size`, which holds the axis `times` times, with the axis as it is to be; of
+ * what is no multiple of the axis the part as well, at least 1. */
 int64_t msim_axis_changed(const struct msim_axis *a, int64_t size,
                           uint32_t times);
 

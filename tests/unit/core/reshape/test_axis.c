@@ -169,6 +169,50 @@ static void test_axis__attention(void)
                 "16:1 32:1 64:1 80:1 128:1 160:1 256:2 512:2 640:1 2560:2");
 }
 
+/* Indices of embedding_bag go with the batch, if bags do, unless a weight has
+ * as many rows. */
+static void test_axis__looked_up(void)
+{
+    static const struct called bags[] = {
+        {"aten::embedding_bag", "[[100,6],[37],[8]]"},
+        {"aten::embedding_bag", "[[100,6],[41],[9]]"},
+        {"aten::embedding_bag", "[[100,6],[43],[10]]"},
+        {"aten::embedding_bag", "[[100,6],[100],[8]]"}};
+
+    check_sizes(bags, 4, (struct msim_axis){8, 16, false}, "8:1 37:1 41:1");
+    check_sizes(bags, 4, (struct msim_axis){8, 16, true}, "8:1");
+}
+
+/* So do rows that nonzero chooses from data with the axis. */
+static void test_axis__chosen(void)
+{
+    static const char text[] =
+        "{\"schema\":\"1.1.1\",\"nodes\":["
+        "{\"id\":3,\"name\":\"aten::nonzero\",\"ctrl_deps\":2,"
+        "\"inputs\":{\"values\":[[5,6,0,16,1,\"cpu\"]],\"shapes\":[[8,2]],"
+        "\"types\":[\"Tensor(bool)\"]},"
+        "\"outputs\":{\"values\":[[7,8,0,10,8,\"cpu\"]],\"shapes\":[[5,2]],"
+        "\"types\":[\"Tensor(long int)\"]},"
+        "\"attrs\":[{\"name\":\"tid\",\"value\":1}]},"
+        "{\"id\":4,\"name\":\"aten::nonzero\",\"ctrl_deps\":2,"
+        "\"inputs\":{\"values\":[[9,10,0,7,1,\"cpu\"]],\"shapes\":[[7]],"
+        "\"types\":[\"Tensor(bool)\"]},"
+        "\"outputs\":{\"values\":[[11,12,0,3,8,\"cpu\"]],\"shapes\":[[3,1]],"
+        "\"types\":[\"Tensor(long int)\"]},"
+        "\"attrs\":[{\"name\":\"tid\",\"value\":1}]}]}";
+    const struct msim_axis axis = {8, 16, false};
+    struct msim_axis_sizes s;
+    struct msim_error err;
+    struct msim_job *job = load_text(text, true, &err);
+
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_axis_sizes_find(&s, job->ranks[0], &axis), MSIM_OK);
+    CHECK_UINT(msim_axis_times(&s, 5), 1);
+    CHECK_UINT(msim_axis_times(&s, 3), 0);
+    msim_axis_sizes_release(&s);
+    msim_job_free(job);
+}
+
 static void test_axis__changed(void)
 {
     const struct msim_axis a = {8, 24, false};
@@ -177,6 +221,8 @@ static void test_axis__changed(void)
     CHECK_INT(msim_axis_changed(&a, 344, 1), 43 * 24);
     CHECK_INT(msim_axis_changed(&a, 64, 2), 24 * 24);
     CHECK_INT(msim_axis_changed(&a, INT64_MAX / 2, 1), INT64_MAX);
+    CHECK_INT(msim_axis_changed(&a, 13, 1), 39); /* of what data choose */
+    CHECK_INT(msim_axis_changed(&(struct msim_axis){8, 1, false}, 5, 1), 1);
 }
 
 int main(void)
@@ -185,6 +231,8 @@ int main(void)
     RUN(test_axis__batch_of_several);
     RUN(test_axis__sizes);
     RUN(test_axis__attention);
+    RUN(test_axis__looked_up);
+    RUN(test_axis__chosen);
     RUN(test_axis__changed);
     return check_summary();
 }
