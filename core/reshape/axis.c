@@ -3,7 +3,6 @@
  */
 #include "core/reshape/axis.h"
 
-#include "core/base/idmap.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -171,6 +170,49 @@ static int64_t chosen_rows(const struct msim_axis_sizes *s,
                : 0;
 }
 
+/* ---- shards ---------------------------------------------------------------
+ */
+
+/* The first tensor of a list; NULL: none. */
+static const struct msim_arg *first_tensor(const struct msim_trace *t,
+                                           uint32_t block)
+{
+    const struct msim_arg *a = msim_args_get(t, block, 0);
+    const struct msim_arg *end = a ? a + t->blocks[block].count : a;
+
+    while (a < end && a->kind != MSIM_ARG_TENSOR)
+        a++;
+    return a < end ? a : NULL;
+}
+
+/* A collective that gathers rows, or scatters them, has a part on one side of
+ * what holds the axis on the other: a rank's tokens beside those of all. */
+static enum msim_status keep_shards(struct msim_axis_sizes *s,
+                                    const struct msim_op *op)
+{
+    const struct msim_arg *a, *b;
+    int64_t part, all;
+
+    if (op->comm == MSIM_NONE)
+        return MSIM_OK;
+    a = first_tensor(s->t, op->args);
+    b = first_tensor(s->t, op->outs);
+    if (!a || !b || a->n < 2 || a->n != b->n)
+        return MSIM_OK;
+    part = msim_arg_dims(s->t, a)[0];
+    all = msim_arg_dims(s->t, b)[0];
+    if (part > all) {
+        int64_t swap = part;
+
+        part = all;
+        all = swap;
+    }
+    return part > 1 && part < all && all % part == 0 &&
+                   msim_axis_times(s, all) == 1
+               ? keep(s, part, 1)
+               : MSIM_OK;
+}
+
 /* Sizes of weights, which no data may change; but those of a bias that is
  * expanded to rows of data. */
 static enum msim_status find_weight_sizes(const struct msim_axis_sizes *s,
@@ -233,7 +275,87 @@ static enum msim_status find_flat(struct msim_axis_sizes *s)
         MSIM_TRY(keep_list(s, op->args, op->ids));
         MSIM_TRY(keep_list(s, op->outs, op->out_ids));
     }
+    for (uint32_t i = 0; i < s->t->n_ops; i++)
+        MSIM_TRY(keep_shards(s, &s->t->ops[i]));
     return keep_chosen(s);
+}
+
+/* ---- features -------------------------------------------------------------
+ */
+
+/* Which argument of these has a layer's sizes. */
+static const struct {
+    const char *name;
+    uint32_t argument, least; /* sizes of it */
+} LAYERS[] = {{"aten::linear", 1, 2},     {"aten::addmm", 2, 2},
+              {"aten::layer_norm", 2, 1}, {"aten::native_layer_norm", 2, 1},
+              {"aten::rms_norm", 2, 1},   {"aten::_fused_rms_norm", 2, 1}};
+
+static enum msim_status keep_features(struct msim_axis_sizes *s,
+                                      const struct msim_op *op)
+{
+    const struct msim_trace *t = s->t;
+    const char *name = msim_trace_text(t, op->name);
+    uint32_t *slot;
+
+    for (size_t i = 0; i < sizeof(LAYERS) / sizeof(*LAYERS); i++) {
+        const struct msim_arg *a =
+            !strcmp(name, LAYERS[i].name)
+                ? msim_args_get(t, op->args, LAYERS[i].argument)
+                : NULL;
+
+        if (!a || a->kind != MSIM_ARG_TENSOR || a->n < LAYERS[i].least)
+            continue;
+        /* A sum of products of data is no layer. */
+        if (i == 1 && rows_of(t, op->args, 0, 1) == 0)
+            continue;
+        for (uint32_t k = 0; k < a->n; k++)
+            MSIM_TRY(msim_idmap_put(
+                &s->features, (uint64_t)msim_arg_dims(t, a)[k], 1, &slot));
+    }
+    return MSIM_OK;
+}
+
+/* Have these as many columns as rows, both of tokens, or rows in another order
+ * than the layout says, which old traces do not record? */
+static bool is_turning(const char *name)
+{
+    static const char *const NAMES[] = {"aten::bmm",     "aten::baddbmm",
+                                        "aten::t",       "aten::transpose",
+                                        "aten::permute", NULL};
+
+    for (const char *const *n = NAMES; *n; n++)
+        if (!strcmp(name, *n))
+            return true;
+    return strstr(name, "softmax") || strstr(name, "scaled_dot_product");
+}
+
+static bool is_number(const struct msim_arg *a)
+{
+    switch (a->dtype) {
+    case MSIM_DT_F64:
+    case MSIM_DT_F32:
+    case MSIM_DT_F16:
+    case MSIM_DT_BF16:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t msim_axis_feature(const struct msim_axis_sizes *s,
+                           const struct msim_arg *a, const char *name)
+{
+    bool turned = a->layout == MSIM_LAYOUT_TURNED;
+    uint32_t i = turned ? 0 : a->n - 1;
+
+    if ((a->n != 2 && (a->n != 3 || turned)) || !is_number(a) ||
+        is_turning(name))
+        return MSIM_NONE;
+    return msim_idmap_get(&s->features, (uint64_t)msim_arg_dims(s->t, a)[i]) ==
+                   MSIM_NONE
+               ? MSIM_NONE
+               : i;
 }
 
 enum msim_status msim_axis_sizes_find(struct msim_axis_sizes *out,
@@ -245,12 +367,15 @@ enum msim_status msim_axis_sizes_find(struct msim_axis_sizes *out,
     if (!out->seen)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_weights_find(&out->weights, t));
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        MSIM_TRY(keep_features(out, &t->ops[i]));
     return find_flat(out);
 }
 
 void msim_axis_sizes_release(struct msim_axis_sizes *s)
 {
     msim_weights_release(&s->weights);
+    msim_idmap_release(&s->features);
     free(s->seen);
     free(s->flat);
     *s = (struct msim_axis_sizes){0};

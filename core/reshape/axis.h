@@ -9,14 +9,16 @@
  *     [344, 512]     has it inside 344, which is 8 x 43 of the tensor above
  *     [512, 128]     is a weight, although 8 divides 512
  *
- * So four things are learned: what is a weight and keeps its sizes
- * (weights.h); sizes equal to the axis; products of neighbouring sizes with
- * one of those among them, which flattening makes; and how many rows of data
- * with the axis are chosen by its values (aten::nonzero: the tokens of an
- * expert; indices of embedding_bag), which go with it in proportion.
+ * So five things are learned: what is a weight and keeps its sizes
+ * (weights.h); what layers take and give, which is no axis; sizes equal to it;
+ * products of neighbouring sizes with one of those among them, which flattening
+ * makes; and how many rows of data with the axis are chosen by its values
+ * (aten::nonzero: the tokens of an expert; indices of embedding_bag), which go
+ * with it in proportion.
  */
 #ifndef MSIM_CORE_RESHAPE_AXIS_H
 #define MSIM_CORE_RESHAPE_AXIS_H
+#include "core/base/idmap.h"
 #include "core/lives/weights.h"
 
 struct msim_axis {
@@ -38,6 +40,7 @@ struct msim_axis_sizes {
     uint8_t *seen; /* by index of trace->args: its products are among `flat` */
     struct msim_axis_size *flat; /* products, in order of size */
     uint32_t n, cap;
+    struct msim_idmap features; /* sizes that layers take and give */
 };
 
 /* Learn the sizes of `axis` in `t`, which must live as long. Release in any
@@ -68,6 +71,15 @@ bool msim_axis_doubtful(const struct msim_axis_sizes *s, uint32_t *op,
 
 /* How often `size` holds the axis; 0: not at all. */
 uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size);
+
+/*
+ * Which size of tensor `a` of an operator of that name is of features, and does
+ * not hold the axis: the last one of rows of numbers, or of transposed rows the
+ * first, where layers take or give as many; NONE: any may hold it. 8 x 64
+ * tokens of width 512 are [8, 64, 512], and [512, 512].
+ */
+uint32_t msim_axis_feature(const struct msim_axis_sizes *s,
+                           const struct msim_arg *a, const char *name);
 
 /* `size`, which holds the axis `times` times, with the axis as it is to be; of
  * what is no multiple of the axis the part as well, at least 1. */

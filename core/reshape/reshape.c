@@ -54,21 +54,22 @@ static bool is_spread(const int64_t *dims, uint32_t n)
  * more that is a multiple (samples times heads).
  */
 static uint64_t changes(const struct reshaping *g, const struct msim_arg *a,
-                        bool weight)
+                        bool weight, const char *name)
 {
     const struct msim_axis_sizes *s = &g->axis;
     const int64_t *d = msim_arg_dims(g->t, a);
     uint64_t equal = 0;
+    uint32_t feature = msim_axis_feature(s, a, name);
 
     if (a->n > RANK_MOST || weight || (!s->axis.every && is_spread(d, a->n)))
         return 0;
     for (uint32_t i = 0; i < a->n; i++)
-        if (d[i] == s->axis.from && (s->axis.every || !equal))
+        if (i != feature && d[i] == s->axis.from && (s->axis.every || !equal))
             equal |= UINT64_C(1) << i;
     if (equal)
         return equal;
     for (uint32_t i = 0; i < a->n; i++)
-        if (msim_axis_times(s, d[i]))
+        if (i != feature && msim_axis_times(s, d[i]))
             return UINT64_C(1) << i;
     return a->n >= 3 && !s->axis.every && s->axis.from > 1 &&
                    d[0] % s->axis.from == 0
@@ -165,7 +166,7 @@ static enum msim_status put_tensors(struct reshaping *g, const char *name,
         if (a->kind != MSIM_ARG_TENSOR)
             continue;
         if (g->axis.t && !(product && (i == p.a || i == p.b)))
-            MSIM_TRY(put_dims(g, a, changes(g, a, g->weight[i])));
+            MSIM_TRY(put_dims(g, a, changes(g, a, g->weight[i], name)));
         g->changed |= g->tf32 && is_float32(a);
         if (g->dtype && is_float32(a) && !g->optimizer) {
             a->dtype = (uint8_t)g->dtype;

@@ -57,6 +57,27 @@ for model in "true false layernorm" "false true rmsnorm"; do
     done
 done
 
+# Ranks that share layers hold parts of the tokens between them, which go with the sequence and the batch.
+tied=false gated=true norm=rmsnorm
+for job in "shared 64 1" "longer 96 1" "more 64 3"; do
+    read -r name tokens batch <<<"$job"
+    echo "{\"gpus\": 2, \"tp\": 2, \"global_batch\": $batch, \"micro_batch\": $batch, \"sequence\": $tokens}" \
+        >"$folder/s.json"
+    write "$name" 256 4 2 384 512
+done
+echo '{"scenarios": [{"name": "longer", "changes": [{"sequence": {"from": 64, "to": 96}}]},
+  {"name": "more", "changes": [{"batch": 3}]}]}' >"$folder/tokens.json"
+run whatif "$folder/tokens.json" "$folder/shared" --platform a100 --csv
+want_rc 0
+cp "$folder/out" "$folder/answers"
+for name in longer more; do
+    run whatif "$folder/nothing.json" "$folder/$name" --platform a100 --csv
+    want_rc 0
+    want=$(sed -n 's/^base,//p' "$folder/out" | cut -d, -f9)
+    got=$(sed -n "s/^$name,//p" "$folder/answers" | cut -d, -f9)
+    [ -n "$want" ] && [ "$got" = "$want" ] || complain "shared, $name: $got us on the wire, want $want"
+done
+
 # A described model has the same changes, with the same meaning.
 echo '{"gpus": 8, "dp": 8, "global_batch": 64, "micro_batch": 1, "sequence": 512, "precision": "bf16"}' \
     >"$folder/s.json"

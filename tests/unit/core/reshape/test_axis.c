@@ -213,6 +213,37 @@ static void test_axis__chosen(void)
     msim_job_free(job);
 }
 
+/* Rows of numbers as wide as a layer's, transposed or not. */
+static void test_axis__feature(void)
+{
+    static const struct called ops[] = {
+        {"aten::linear", "[[3,8],[24,8],[24]]"},
+        {"aten::add", "[[5,24],[5,9],[2,5,24],[2,2,5,24],[24]]"}};
+    const struct msim_axis axis = {8, 16, false};
+    struct msim_job *job = kineto(ops, 2);
+    struct msim_axis_sizes s;
+    struct msim_arg a[5];
+
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_axis_sizes_find(&s, job->ranks[0], &axis), MSIM_OK);
+    for (uint32_t i = 0; i < 5; i++)
+        a[i] = *msim_args_get(s.t, s.t->ops[1].args, i);
+    CHECK_UINT(msim_axis_feature(&s, &a[0], "aten::add"), 1);
+    CHECK_UINT(msim_axis_feature(&s, &a[0], "aten::t"), MSIM_NONE);
+    CHECK_UINT(msim_axis_feature(&s, &a[1], "aten::add"), MSIM_NONE);
+    CHECK_UINT(msim_axis_feature(&s, &a[2], "aten::add"), 2);
+    CHECK_UINT(msim_axis_feature(&s, &a[2], "aten::_softmax"), MSIM_NONE);
+    CHECK_UINT(msim_axis_feature(&s, &a[3], "aten::add"), MSIM_NONE);
+    CHECK_UINT(msim_axis_feature(&s, &a[4], "aten::add"), MSIM_NONE);
+    a[0].dtype = MSIM_DT_I64;
+    CHECK_UINT(msim_axis_feature(&s, &a[0], "aten::add"), MSIM_NONE);
+    a[1].layout = a[2].layout = MSIM_LAYOUT_TURNED;
+    CHECK_UINT(msim_axis_feature(&s, &a[1], "aten::add"), MSIM_NONE);
+    CHECK_UINT(msim_axis_feature(&s, &a[2], "aten::add"), MSIM_NONE);
+    msim_axis_sizes_release(&s);
+    msim_job_free(job);
+}
+
 static void test_axis__changed(void)
 {
     const struct msim_axis a = {8, 24, false};
@@ -233,6 +264,7 @@ int main(void)
     RUN(test_axis__attention);
     RUN(test_axis__looked_up);
     RUN(test_axis__chosen);
+    RUN(test_axis__feature);
     RUN(test_axis__changed);
     return check_summary();
 }

@@ -313,6 +313,50 @@ static void test_reshape__square(void)
     msim_job_free(job);
 }
 
+/* 8 samples of 64 tokens and a width of 64, in layers of 512. */
+static const struct made_call AS_MANY[] = {
+    {"aten::linear", "[[8, 64, 64], [512, 64], [512]]", F3},
+    {"aten::relu", "[[8, 64, 512]]", F1},
+    {"aten::add", "[[8, 24, 512], [8, 64, 64]]", F2},
+    {"aten::mul", "[[40, 512], [64, 64]]", F2},
+    {"aten::t", "[[40, 512]]", F1},
+    {"aten::softmax", "[[32, 64, 64]]", F1},
+};
+
+/* What layers take and give is no axis of data where it comes last. */
+static void test_reshape__features(void)
+{
+    static const struct {
+        const char *name, *sequence, *batch;
+    } want[] = {
+        {"aten::linear", "8,128,64 512,64 512 ", "16,64,64 512,64 512 "},
+        {"aten::relu", "8,128,512 ", "16,64,512 "},
+        {"aten::add", "8,24,512 8,128,64 ", "16,24,512 16,64,64 "},
+        {"aten::mul", "40,512 128,64 ", "40,512 64,64 "},
+        {"aten::t", "40,1024 ", "40,1024 "},
+        {"aten::softmax", "32,128,128 ", "64,64,64 "},
+    };
+    const struct msim_reshape r[] = {
+        {.axes = {{.from = 64, .to = 128, .every = true}}, .n_axes = 1},
+        {.axes = {{.from = 8, .to = 16}}, .n_axes = 1}};
+    struct msim_error err;
+    struct msim_job *job = load_text(
+        trace_text(AS_MANY, sizeof(AS_MANY) / sizeof(*AS_MANY)), false, &err);
+
+    REQUIRE(job != NULL);
+    for (int k = 0; k < 2; k++) {
+        struct msim_trace *v = NULL;
+
+        CHECK_INT(msim_reshaped_new(&v, job->ranks[0], &r[k], &err), MSIM_OK);
+        REQUIRE(v != NULL);
+        for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+            CHECK_STR(sizes_of(v, find_op(v, want[i].name, 0)),
+                      k ? want[i].batch : want[i].sequence);
+        msim_reshaped_free(v);
+    }
+    msim_job_free(job);
+}
+
 static void check_doubt(const struct made_call *calls, size_t n,
                         struct msim_axis axis, const char *text)
 {
@@ -357,6 +401,7 @@ int main(void)
     msim_job_free(job);
     test_recorded_at_both();
     RUN(test_reshape__square);
+    RUN(test_reshape__features);
     RUN(test_reshape__doubt);
     return check_summary();
 }
