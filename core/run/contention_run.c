@@ -14,7 +14,8 @@
 struct active {
     double left; /* work in ps at rate 1 */
     double rate;
-    msim_ps since;         /* when `left` was true */
+    msim_ps since; /* when `left` was true */
+    msim_ps begun;
     msim_ps took;          /* once ended */
     uint32_t before, next; /* in the list that it is in, or NONE */
 };
@@ -55,7 +56,6 @@ struct msim_contention_run {
     struct device *devices;
     const msim_ps *dur;
     const uint8_t *removed;
-    msim_ps *start;
     uint32_t *held_by;
 };
 
@@ -95,13 +95,12 @@ void msim_contention_run_free(struct msim_contention_run *r)
 
 void msim_contention_run_begin(struct msim_contention_run *r,
                                const msim_ps *dur, const uint8_t *removed,
-                               msim_ps *start, uint32_t *held_by)
+                               uint32_t *held_by)
 {
     const struct list empty = {MSIM_NONE, MSIM_NONE};
 
     r->dur = dur;
     r->removed = removed;
-    r->start = start;
     r->held_by = held_by;
     msim_evq_clear(&r->queue);
     memset(r->states, 0, r->s->n_demands);
@@ -165,9 +164,11 @@ static uint32_t seq_of(const struct msim_contention_run *r, uint32_t d)
 /* When a running demand will have `left` ps of its work left. */
 static msim_ps time_at(const struct active *a, double left)
 {
-    double ps = (a->left - left) / a->rate;
+    double ps = a->left - left;
     msim_ps whole;
 
+    if (a->rate != 1) /* most have no need of a division */
+        ps /= a->rate;
     if (ps >=
         (double)MSIM_RUN_MAX) /* the engine ends a run that lasts so long */
         return a->since + MSIM_RUN_MAX;
@@ -372,9 +373,7 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     const struct msim_demand *demand = &r->s->demands[d];
     struct device *dev = &r->devices[demand->device];
     struct active *a = &r->active[d];
-    uint32_t edge = r->graph->edge_begin[demand->task];
 
-    r->start[demand->task] = now;
     if (demand->kind == MSIM_DEMAND_ARRIVE)
         arrive(r, d);
     else if (msim_demand_is_transfer(demand->kind))
@@ -385,13 +384,12 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
         .left = demand->alone * (double)r->dur[demand->task],
         .rate = rate_of(r, demand->device, (enum msim_demand_kind)demand->kind),
         .since = now,
+        .begun = now,
     };
     r->states[d] |= RUNNING;
     msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
     rate_device(r, demand->device, (enum msim_demand_kind)demand->kind, now);
     append(r, running_of(r, d), d);
-    __builtin_prefetch(&r->graph->edges[edge]); /* asked for at its end */
-    __builtin_prefetch(&r->graph->edge_kind[edge]);
 }
 
 /* Kinds some of which are held. */
@@ -460,7 +458,7 @@ static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
 
     take_out(r, running_of(r, d), d);
     r->states[d] &= (uint8_t)~RUNNING;
-    a->took = now - r->start[demand->task];
+    a->took = now - a->begun;
     if (demand->kind != MSIM_DEMAND_ARRIVE)
         dev->load.n[demand->kind]--;
     rate_device(r, demand->device, (enum msim_demand_kind)demand->kind, now);
@@ -477,7 +475,7 @@ void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
     msim_evq_push(&r->queue, at, seq_of(r, demand));
 }
 
-uint32_t msim_contention_run_next(struct msim_contention_run *r)
+uint32_t msim_contention_run_next(struct msim_contention_run *r, msim_ps *at)
 {
     while (r->queue.length) {
         struct msim_event e = msim_evq_pop(&r->queue);
@@ -487,7 +485,8 @@ uint32_t msim_contention_run_next(struct msim_contention_run *r)
             admit_held(r, e.seq, e.time);
         } else if (r->states[d] & RUNNING) {
             end(r, d, e.time);
-            return r->s->demands[d].task;
+            *at = e.time;
+            return d;
         } else {
             admit(r, d, e.time);
         }

@@ -23,21 +23,20 @@ void msim_contention_run_free(struct msim_contention_run *r); /* accepts NULL */
 
 /*
  * Begin a run with the durations `dur` and without the tasks that `removed`
- * marks (may be NULL). start[task] will get a task's start, and held_by[task]
- * (may be NULL) the task that held it up; both have one entry a task and are
- * the caller's.
+ * marks (may be NULL). held_by[task] (may be NULL) will get the task that held
+ * a task up; all have one entry a task and are the caller's.
  */
 void msim_contention_run_begin(struct msim_contention_run *r,
                                const msim_ps *dur, const uint8_t *removed,
-                               msim_ps *start, uint32_t *held_by);
+                               uint32_t *held_by);
 
 /* All predecessors of a demand's task let it start at `at`. */
 void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
                                msim_ps at);
 
-/* Let time pass until a task ends. Returns that task, or NONE when nothing
- * runs. */
-uint32_t msim_contention_run_next(struct msim_contention_run *r);
+/* Let time pass until a task ends. Returns its demand, or NONE when nothing
+ * runs; `*end`: when that is. */
+uint32_t msim_contention_run_next(struct msim_contention_run *r, msim_ps *end);
 
 /* The time that the task of a demand took; only once it has ended. */
 msim_ps msim_contention_run_took(const struct msim_contention_run *r,

@@ -4,29 +4,30 @@
 #include "core/run/engine.h"
 
 #include "core/graph/graph_cycle.h"
+#include "core/run/chains.h"
 #include "core/run/contention_run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Where nothing is shared and all edges ascend, a run needs no more than the
+ * tasks by their numbers. Else it walks over chains of them: what is ready is
+ * visited, and what becomes ready by that; where nothing is shared the next run
+ * needs the order alone that the first one came to them in.
+ */
 struct msim_engine {
     const struct msim_graph *graph;
-    uint32_t *missing; /* predecessors that have not been visited yet */
-    uint32_t *ready;   /* a stack: tasks to visit, whose ends are known */
+    bool by_number; /* nothing below is needed, unless a run is laid */
+    struct msim_chains chains;
+    msim_ps *line;          /* tasks as if they came one by one: n_tasks + 1 */
+    msim_ps *start, *takes; /* of each chain */
+    uint32_t *missing;      /* predecessors that have not been visited yet */
+    uint32_t *ready;        /* a stack: chains to visit, whose ends are known */
     uint32_t n_ready;
-    uint32_t *roots; /* tasks without predecessors */
-    uint32_t n_roots;
-    /* One a task: it leads to the next one alone, which waits for nothing else
-     * and shares nothing. Most of a host's tasks do. */
-    bool *leads;
-    /*
-     * Where nothing is shared no run needs more than the tasks, each behind all
-     * of its predecessors: as their numbers have them where all edges ascend,
-     * else as the first run came to them.
-     */
-    bool sweeps;
-    uint32_t *order; /* n_ordered of them; NULL: their numbers, or no sweep */
+    uint32_t *order; /* of chains, once all have been visited: n_ordered */
     uint32_t n_ordered;
     bool too_long;                      /* the run does not end by RUN_MAX */
     struct msim_contention_run *shared; /* NULL: the graph shares nothing */
@@ -53,51 +54,23 @@ static bool ascends(const struct msim_graph *g)
     return does;
 }
 
-static bool is_led(const struct msim_graph *g, uint32_t task)
-{
-    uint32_t edge = g->edge_begin[task - 1];
-
-    return g->edge_begin[task] - edge == 1 && g->edges[edge].to == task &&
-           g->n_preds[task] == 1 &&
-           !(g->sharing && g->sharing->of_task[task] != MSIM_NONE);
-}
-
 static enum msim_status take_memory(struct msim_engine *e)
 {
-    const struct msim_graph *g = e->graph;
-    size_t n = (size_t)g->n_tasks + 1;
+    size_t n;
 
+    MSIM_TRY(msim_chains_find(&e->chains, e->graph));
+    n = (size_t)e->chains.n + 1;
+    e->line = malloc(((size_t)e->graph->n_tasks + 1) * sizeof(*e->line));
+    e->start = malloc(n * sizeof(*e->start));
+    e->takes = malloc(n * sizeof(*e->takes));
     e->missing = malloc(n * sizeof(*e->missing));
     e->ready = malloc(n * sizeof(*e->ready));
-    e->roots = malloc(((size_t)e->n_roots + 1) * sizeof(*e->roots));
-    e->leads = calloc(n, sizeof(*e->leads));
-    if (!e->missing || !e->ready || !e->roots || !e->leads)
+    if (!e->line || !e->start || !e->takes || !e->missing || !e->ready)
         return MSIM_ENOMEM;
-    if (g->sharing)
-        return msim_contention_run_new(&e->shared, g);
+    if (e->graph->sharing)
+        return msim_contention_run_new(&e->shared, e->graph);
     e->order = malloc(n * sizeof(*e->order));
     return e->order ? MSIM_OK : MSIM_ENOMEM;
-}
-
-/* What all runs walk alike. */
-static enum msim_status find_ways(struct msim_engine *e)
-{
-    const struct msim_graph *g = e->graph;
-
-    e->sweeps = !g->sharing && ascends(g);
-    if (e->sweeps)
-        return MSIM_OK;
-    for (uint32_t t = 0; t < g->n_tasks; t++)
-        e->n_roots += !g->n_preds[t];
-    MSIM_TRY(take_memory(e));
-    e->n_roots = 0;
-    for (uint32_t t = g->n_tasks; t-- > 0;) {
-        if (!g->n_preds[t])
-            e->roots[e->n_roots++] = t;
-        if (t > 0)
-            e->leads[t - 1] = is_led(g, t);
-    }
-    return MSIM_OK;
 }
 
 enum msim_status msim_engine_new(struct msim_engine **out,
@@ -109,7 +82,8 @@ enum msim_status msim_engine_new(struct msim_engine **out,
     if (!e)
         return MSIM_ENOMEM;
     e->graph = g;
-    if (find_ways(e) != MSIM_OK) {
+    e->by_number = !g->sharing && ascends(g);
+    if (!e->by_number && take_memory(e) != MSIM_OK) {
         msim_engine_free(e);
         return MSIM_ENOMEM;
     }
@@ -121,10 +95,12 @@ void msim_engine_free(struct msim_engine *e)
 {
     if (!e)
         return;
+    msim_chains_release(&e->chains);
+    free(e->line);
+    free(e->start);
+    free(e->takes);
     free(e->missing);
     free(e->ready);
-    free(e->roots);
-    free(e->leads);
     free(e->order);
     msim_contention_run_free(e->shared);
     free(e);
@@ -146,6 +122,14 @@ static void fill_lags(struct lags *l, const struct msim_scenario *s)
     }
 }
 
+/* Are any tasks removed, of `n`? */
+static bool removes(const struct msim_scenario *s, uint32_t n)
+{
+    const uint8_t *r = s->removed;
+
+    return r && n && (r[0] || memcmp(r, r + 1, n - 1));
+}
+
 static bool is_out(const struct msim_scenario *s, uint32_t task)
 {
     return s->removed && s->removed[task];
@@ -159,189 +143,282 @@ static bool from_peers(uint8_t byte)
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT;
 }
 
-/* The demand of a task that shares something in this scenario, or NONE. */
-static uint32_t demand_of(const struct msim_engine *e,
-                          const struct msim_scenario *s, uint32_t task)
+/* When an edge lets its successor start, a task. A removed one is not delayed,
+ * and does not wait for a peer at all. */
+static msim_ps edge_time_any(const struct msim_scenario *s,
+                             const struct lags *l, uint8_t byte, msim_ps lag,
+                             uint32_t to, msim_ps end)
 {
-    return !e->shared || is_out(s, task) ? MSIM_NONE
-                                         : e->graph->sharing->of_task[task];
+    if (is_out(s, to))
+        return from_peers(byte) ? 0 : end;
+    if (l->stretch[byte] == 1)
+        return end + l->fixed[byte] + (lag & l->own[byte]);
+    return end + llround((double)lag * l->stretch[byte]);
 }
 
-/* All predecessors of a task have been visited. Its start is known now, or
- * depends on the tasks that it shares with. */
-static void make_ready(struct msim_engine *e, const struct msim_scenario *s,
-                       uint32_t task, msim_ps start)
+static inline msim_ps edge_time(const struct msim_scenario *s,
+                                const struct lags *l, uint8_t byte, msim_ps lag,
+                                uint32_t to, msim_ps end)
 {
-    uint32_t demand = demand_of(e, s, task);
-
-    if (demand == MSIM_NONE)
-        e->ready[e->n_ready++] = task;
-    else
-        msim_contention_run_ready(e->shared, demand, start);
+    if (!l->simple)
+        return edge_time_any(s, l, byte, lag, to, end);
+    return end + l->fixed[byte] + (lag & l->own[byte]);
 }
 
-static msim_ps took(const struct msim_engine *e, const struct msim_scenario *s,
-                    uint32_t task)
-{
-    uint32_t demand = demand_of(e, s, task);
+/* ---- tasks by their numbers ---------------------------------------------- */
 
-    if (demand != MSIM_NONE)
-        return msim_contention_run_took(e->shared, demand);
-    return is_out(s, task) ? 0 : s->dur[task];
-}
-
-/* `start` holds each task's earliest start as known so far. */
 static void begin_times(const struct msim_graph *g,
-                        const struct msim_scenario *s,
-                        const struct msim_times *times)
+                        const struct msim_scenario *s, msim_ps *start)
 {
-    memset(times->start, 0, (size_t)g->n_tasks * sizeof(*times->start));
-    if (times->held_by)
-        memset(times->held_by, 0xff,
-               (size_t)g->n_tasks * sizeof(*times->held_by));
+    memset(start, 0, (size_t)g->n_tasks * sizeof(*start));
     for (uint32_t i = 0; i < g->n_releases; i++) {
         const struct msim_release *r = &g->releases[i];
 
-        if (times->start[r->task] < r->at && !is_out(s, r->task))
-            times->start[r->task] = r->at;
+        if (start[r->task] < r->at && !is_out(s, r->task))
+            start[r->task] = r->at;
     }
-}
-
-static void begin_walk(struct msim_engine *e, const struct msim_scenario *s,
-                       const struct msim_times *times)
-{
-    const struct msim_graph *g = e->graph;
-
-    memcpy(e->missing, g->n_preds, (size_t)g->n_tasks * sizeof(*e->missing));
-    if (e->shared)
-        msim_contention_run_begin(e->shared, s->dur, s->removed, times->start,
-                                  times->held_by);
-    e->n_ready = e->n_ordered = 0;
-    for (uint32_t i = 0; i < e->n_roots; i++)
-        make_ready(e, s, e->roots[i], times->start[e->roots[i]]);
-}
-
-/* When edge `i` lets its successor start. A removed successor is not delayed,
- * and does not wait for a peer at all. */
-static msim_ps edge_time_any(const struct msim_graph *g,
-                             const struct msim_scenario *s,
-                             const struct lags *l, uint32_t i, msim_ps end)
-{
-    uint8_t byte = g->edge_kind[i];
-
-    if (is_out(s, g->edges[i].to))
-        return from_peers(byte) ? 0 : end;
-    if (l->stretch[byte] == 1)
-        return end + l->fixed[byte] + (g->edges[i].lag & l->own[byte]);
-    return end + llround((double)g->edges[i].lag * l->stretch[byte]);
-}
-
-static inline msim_ps edge_time(const struct msim_graph *g,
-                                const struct msim_scenario *s,
-                                const struct lags *l, uint32_t i, msim_ps end)
-{
-    uint8_t byte = g->edge_kind[i];
-
-    if (!l->simple)
-        return edge_time_any(g, s, l, i, end);
-    return end + l->fixed[byte] + (g->edges[i].lag & l->own[byte]);
-}
-
-/* Visit what a task leads to; returns the last of it, and when that ends. */
-static uint32_t follow(struct msim_engine *e, const struct msim_scenario *s,
-                       const struct lags *lags, msim_ps *start, uint32_t task,
-                       msim_ps *end)
-{
-    const struct msim_graph *g = e->graph;
-
-    while (e->leads[task] && *end <= MSIM_RUN_MAX) {
-        msim_ps at = edge_time(g, s, lags, g->edge_begin[task], *end);
-
-        task++;
-        if (start[task] < at)
-            start[task] = at;
-        *end = start[task] + (is_out(s, task) ? 0 : s->dur[task]);
-    }
-    return task;
-}
-
-/* Visit all tasks that are ready, and those that become ready by that; returns
- * how many. Stops when the run gets too long. */
-static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
-                      const struct lags *lags, msim_ps *start)
-{
-    const struct msim_graph *g = e->graph;
-    uint32_t visited = 0;
-
-    while (e->n_ready > 0) {
-        uint32_t first = e->ready[--e->n_ready];
-        msim_ps end = start[first] + took(e, s, first);
-        uint32_t t = follow(e, s, lags, start, first, &end);
-
-        if (end > MSIM_RUN_MAX) {
-            e->too_long = true;
-            break;
-        }
-        visited += t - first + 1;
-        for (uint32_t i = first; e->order && i <= t; i++)
-            e->order[e->n_ordered++] = i;
-        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
-            uint32_t to = g->edges[i].to;
-            msim_ps at = edge_time(g, s, lags, i, end);
-
-            if (start[to] < at)
-                start[to] = at;
-            if (!--e->missing[to])
-                make_ready(e, s, to, start[to]);
-        }
-    }
-    return visited;
-}
-
-static uint32_t walk(struct msim_engine *e, const struct msim_scenario *s,
-                     const struct lags *lags, const struct msim_times *times)
-{
-    uint32_t visited, t;
-
-    begin_walk(e, s, times);
-    visited = visit(e, s, lags, times->start);
-    while (e->shared && !e->too_long &&
-           (t = msim_contention_run_next(e->shared)) != MSIM_NONE) {
-        e->ready[e->n_ready++] = t;
-        visited += visit(e, s, lags, times->start);
-    }
-    e->sweeps = e->order && visited == e->graph->n_tasks;
-    return visited;
 }
 
 /* False: the run gets too long. */
-static bool sweep_over(const struct msim_engine *e,
-                       const struct msim_scenario *s, const struct lags *lags,
-                       msim_ps *start)
+static bool sweep_tasks(const struct msim_graph *g,
+                        const struct msim_scenario *s, const struct lags *lags,
+                        msim_ps *start)
 {
-    const struct msim_graph *g = e->graph;
-
-    for (uint32_t n = 0; n < g->n_tasks; n++) {
-        uint32_t t = e->order ? e->order[n] : n;
+    begin_times(g, s, start);
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
         msim_ps end = start[t] + (is_out(s, t) ? 0 : s->dur[t]);
 
         if (end > MSIM_RUN_MAX)
             return false;
         for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
-            msim_ps *to = &start[g->edges[i].to];
-            msim_ps at = edge_time(g, s, lags, i, end);
+            const struct msim_edge *edge = &g->edges[i];
+            msim_ps at =
+                edge_time(s, lags, g->edge_kind[i], edge->lag, edge->to, end);
 
-            *to = *to < at ? at : *to;
+            if (start[edge->to] < at)
+                start[edge->to] = at;
         }
     }
     return true;
 }
 
-static uint32_t sweep(struct msim_engine *e, const struct msim_scenario *s,
-                      const struct lags *lags, msim_ps *start)
+/* ---- chains -------------------------------------------------------------- */
+
+/* The demand of a chain that shares something in this scenario, or NONE. */
+static uint32_t demand_of(const struct msim_engine *e,
+                          const struct msim_scenario *s, uint32_t chain)
 {
-    e->too_long = !sweep_over(e, s, lags, start);
-    return e->graph->n_tasks;
+    uint32_t first = e->chains.first[chain];
+
+    return !e->shared || is_out(s, first) ? MSIM_NONE
+                                          : e->graph->sharing->of_task[first];
+}
+
+/* What passes from the start of a task to that of the next one of its chain. */
+static msim_ps passes(const struct msim_engine *e,
+                      const struct msim_scenario *s, msim_ps step,
+                      uint32_t task)
+{
+    const uint32_t *of = e->chains.of_task;
+    bool more = task + 1 < e->graph->n_tasks && of[task + 1] == of[task];
+
+    return (is_out(s, task) ? 0 : s->dur[task]) +
+           (more && !is_out(s, task + 1) ? step : 0);
+}
+
+/* Where tasks are as if all came one behind another, modulo the largest number.
+ * Returns the longest of the times that these are sums of. */
+static msim_ps line_up(struct msim_engine *e, const struct msim_scenario *s,
+                       msim_ps step)
+{
+    bool plain = !s->removed && !step;
+    msim_ps most = 0;
+    uint64_t at = 0;
+    uint32_t t;
+
+    for (t = 0; t < e->graph->n_tasks; t++) {
+        msim_ps by = plain ? s->dur[t] : passes(e, s, step, t);
+
+        e->line[t] = (msim_ps)at;
+        at += (uint64_t)by;
+        most = by > most ? by : most;
+    }
+    e->line[t] = (msim_ps)at;
+    return most;
+}
+
+/* More than RUN_MAX: too long. */
+static msim_ps sum_chain(const struct msim_engine *e,
+                         const struct msim_scenario *s, msim_ps step,
+                         uint32_t chain)
+{
+    const uint32_t *first = e->chains.first;
+    msim_ps sum = 0;
+
+    for (uint32_t t = first[chain]; t < first[chain + 1] && sum <= MSIM_RUN_MAX;
+         t++)
+        sum += passes(e, s, step, t);
+    return sum;
+}
+
+/* What chains take that share nothing. */
+static void find_takes(struct msim_engine *e, const struct msim_scenario *s,
+                       const struct lags *lags)
+{
+    msim_ps step = lags->fixed[MSIM_EDGE_PROGRAM];
+    bool fits =
+        line_up(e, s, step) < MSIM_RUN_MAX / ((msim_ps)e->graph->n_tasks + 1);
+    const uint32_t *first = e->chains.first;
+
+    for (uint32_t c = 0; c < e->chains.n; c++)
+        e->takes[c] = fits ? (msim_ps)((uint64_t)e->line[first[c + 1]] -
+                                       (uint64_t)e->line[first[c]])
+                           : sum_chain(e, s, step, c);
+}
+
+/* `start` holds each chain's earliest start as known so far. */
+static void begin_chains(struct msim_engine *e, const struct msim_scenario *s)
+{
+    const struct msim_graph *g = e->graph;
+
+    memset(e->start, 0, (size_t)e->chains.n * sizeof(*e->start));
+    for (uint32_t i = 0; i < g->n_releases; i++) {
+        const struct msim_release *r = &g->releases[i];
+        msim_ps *start = &e->start[e->chains.of_release[i]];
+
+        if (*start < r->at && !is_out(s, r->task))
+            *start = r->at;
+    }
+}
+
+/* All predecessors of a chain have been visited. Its start is known now, or
+ * depends on the tasks that it shares with. */
+static void make_ready(struct msim_engine *e, const struct msim_scenario *s,
+                       uint32_t chain)
+{
+    uint32_t demand = demand_of(e, s, chain);
+
+    if (demand == MSIM_NONE)
+        e->ready[e->n_ready++] = chain;
+    else
+        msim_contention_run_ready(e->shared, demand, e->start[chain]);
+}
+
+/* What a chain that ends lets start. */
+static void leave(struct msim_engine *e, const struct msim_scenario *s,
+                  const struct lags *lags, uint32_t chain, msim_ps end)
+{
+    const struct msim_chains *c = &e->chains;
+
+    for (uint32_t i = c->edge_begin[chain]; i < c->edge_begin[chain + 1]; i++) {
+        const struct msim_chain_edge *x = &c->edges[i];
+        msim_ps at = edge_time(s, lags, x->kind, x->lag, c->first[x->to], end);
+
+        if (e->start[x->to] < at)
+            e->start[x->to] = at;
+        if (!--e->missing[x->to])
+            make_ready(e, s, x->to);
+    }
+}
+
+/* Visit all chains that are ready, and those that become ready by that; returns
+ * how many. Stops when the run gets too long. */
+static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
+                      const struct lags *lags)
+{
+    uint32_t visited = 0;
+
+    while (e->n_ready > 0) {
+        uint32_t c = e->ready[--e->n_ready];
+        msim_ps end = e->start[c] + e->takes[c];
+
+        if (end > MSIM_RUN_MAX) {
+            e->too_long = true;
+            break;
+        }
+        visited++;
+        if (e->order)
+            e->order[e->n_ordered++] = c;
+        leave(e, s, lags, c, end);
+    }
+    return visited;
+}
+
+static uint32_t walk(struct msim_engine *e, const struct msim_scenario *s,
+                     const struct lags *lags)
+{
+    const struct msim_chains *c = &e->chains;
+    uint32_t visited, d;
+    msim_ps end;
+
+    memcpy(e->missing, c->n_preds, (size_t)c->n * sizeof(*e->missing));
+    e->n_ready = e->n_ordered = 0;
+    for (uint32_t i = c->n; i-- > 0;)
+        if (!c->n_preds[i])
+            make_ready(e, s, i);
+    visited = visit(e, s, lags);
+    while (e->shared && !e->too_long &&
+           (d = msim_contention_run_next(e->shared, &end)) != MSIM_NONE) {
+        uint32_t chain = c->of_demand[d];
+
+        e->too_long = end > MSIM_RUN_MAX;
+        e->takes[chain] = msim_contention_run_took(e->shared, d);
+        e->start[chain] = end - e->takes[chain];
+        visited++;
+        leave(e, s, lags, chain, end);
+        visited += visit(e, s, lags);
+    }
+    return visited;
+}
+
+/* In the order of the first run. */
+static uint32_t sweep_chains(struct msim_engine *e,
+                             const struct msim_scenario *s,
+                             const struct lags *lags)
+{
+    const struct msim_chains *c = &e->chains;
+
+    for (uint32_t n = 0; n < e->n_ordered && !e->too_long; n++) {
+        uint32_t chain = e->order[n];
+        msim_ps end = e->start[chain] + e->takes[chain];
+
+        e->too_long = end > MSIM_RUN_MAX;
+        for (uint32_t i = c->edge_begin[chain]; i < c->edge_begin[chain + 1];
+             i++) {
+            const struct msim_chain_edge *x = &c->edges[i];
+            msim_ps at =
+                edge_time(s, lags, x->kind, x->lag, c->first[x->to], end);
+
+            if (e->start[x->to] < at)
+                e->start[x->to] = at;
+        }
+    }
+    return e->n_ordered;
+}
+
+/* When every task starts. */
+static void spread(const struct msim_engine *e, msim_ps *start)
+{
+    const struct msim_chains *c = &e->chains;
+
+    for (uint32_t t = 0; t < e->graph->n_tasks; t++) {
+        uint32_t chain = c->of_task[t];
+
+        start[t] = (msim_ps)((uint64_t)e->start[chain] + (uint64_t)e->line[t] -
+                             (uint64_t)e->line[c->first[chain]]);
+    }
+}
+
+/* Returns whether all chains have been visited. */
+static bool run_chains(struct msim_engine *e, const struct msim_scenario *s,
+                       const struct lags *lags, uint32_t *held_by)
+{
+    begin_chains(e, s);
+    if (e->shared)
+        msim_contention_run_begin(e->shared, s->dur, s->removed, held_by);
+    return (e->order && e->n_ordered == e->chains.n
+                ? sweep_chains(e, s, lags)
+                : walk(e, s, lags)) == e->chains.n;
 }
 
 /* What every task took. */
@@ -362,26 +439,76 @@ static void set_durations(const struct msim_engine *e,
     }
 }
 
-enum msim_status msim_engine_simulate(struct msim_engine *e,
-                                      const struct msim_scenario *s,
-                                      const struct msim_times *times,
-                                      struct msim_error *err)
+/* What became of a run. */
+static enum msim_status judge(const struct msim_engine *e, bool visited,
+                              struct msim_error *err)
 {
-    uint32_t visited;
-    struct lags lags;
-
-    fill_lags(&lags, s);
-    begin_times(e->graph, s, times);
-    e->too_long = false;
-    visited =
-        e->sweeps ? sweep(e, s, &lags, times->start) : walk(e, s, &lags, times);
     if (e->too_long)
         return msim_fail(err, MSIM_ELIMIT, NULL, MSIM_OFFSET_NONE,
                          "the simulated run lasts more than 26 days; want "
                          "shorter durations or a smaller '--scale'");
-    if (visited < e->graph->n_tasks)
-        return msim_cycle_fail(e->graph, err);
+    return visited ? MSIM_OK : msim_cycle_fail(e->graph, err);
+}
+
+/* The scenario as a run asks it: as a rule nothing is removed. */
+static struct msim_scenario begin(struct msim_engine *e,
+                                  const struct msim_scenario *scenario,
+                                  struct lags *lags)
+{
+    struct msim_scenario s = *scenario;
+
+    if (!removes(&s, e->graph->n_tasks))
+        s.removed = NULL;
+    fill_lags(lags, &s);
+    e->too_long = false;
+    return s;
+}
+
+enum msim_status msim_engine_lay(struct msim_engine *e,
+                                 const struct msim_scenario *scenario,
+                                 bool anew, struct msim_laid *laid,
+                                 struct msim_error *err)
+{
+    struct lags lags;
+    struct msim_scenario s = begin(e, scenario, &lags);
+
+    assert(!lags.fixed[MSIM_EDGE_PROGRAM]);
+    if (!e->chains.n)
+        MSIM_TRY(take_memory(e));
+    if (anew)
+        find_takes(e, &s, &lags);
+    MSIM_TRY(judge(e, run_chains(e, &s, &lags, NULL), err));
+    *laid = (struct msim_laid){.of_task = e->chains.of_task,
+                               .first = e->chains.first,
+                               .line = e->line,
+                               .starts = e->start,
+                               .takes = e->takes};
+    return MSIM_OK;
+}
+
+enum msim_status msim_engine_simulate(struct msim_engine *e,
+                                      const struct msim_scenario *scenario,
+                                      const struct msim_times *times,
+                                      struct msim_error *err)
+{
+    const struct msim_graph *g = e->graph;
+    bool visited = true;
+    struct lags lags;
+    struct msim_scenario s = begin(e, scenario, &lags);
+
+    if (times->held_by)
+        memset(times->held_by, 0xff,
+               (size_t)g->n_tasks * sizeof(*times->held_by));
+    if (e->by_number) {
+        e->too_long = !sweep_tasks(g, &s, &lags, times->start);
+    } else {
+        find_takes(e, &s, &lags);
+        visited = run_chains(e, &s, &lags, times->held_by);
+    }
+    MSIM_TRY(judge(e, visited, err));
+    if (!e->by_number)
+        spread(e, times->start);
     if (times->dur)
-        set_durations(e, s, times->dur);
+        set_durations(e, &s, times->dur);
     return MSIM_OK;
 }

@@ -6,8 +6,9 @@
  * same, without a queue: in that of their numbers where all edges ascend, else
  * in the order that an engine's first run found. Only tasks that share a device
  * (core/graph/contention.h) go through a queue of events in the order of time;
- * tasks between them are still visited as soon as their start is known. No
- * allocation while it runs.
+ * tasks between them are still visited as soon as their start is known, those
+ * that only follow each other as one (core/run/chains.h). No allocation while
+ * it runs.
  *
  * Removed is not short: a removed task loses its latencies and its waiting for
  * peers, too, and keeps the order that passes through it. So without GPU work a
@@ -60,5 +61,46 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
                                       const struct msim_scenario *s,
                                       const struct msim_times *times,
                                       struct msim_error *err);
+
+/*
+ * A run without an entry for each task: tasks that only follow each other, most
+ * of a host's, are chains (core/run/chains.h), and a run says of chains alone
+ * when they start. It is the engine's, until its next run.
+ */
+struct msim_laid {
+    const uint32_t *of_task, *first; /* a task's chain, a chain's first task */
+    const msim_ps *line;   /* n_tasks + 1: as if tasks came one by one */
+    const msim_ps *starts; /* of chains */
+    const msim_ps *takes;  /* likewise; of a task that shares, what it took */
+};
+
+/*
+ * The run of msim_engine_simulate(), told in this way. `anew`: durations of
+ * tasks that share nothing differ from those of the engine's last run, and from
+ * its first run on; else they are not read. Program order must have the lags
+ * that the graph has. Errors likewise.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_lay(struct msim_engine *e,
+                                 const struct msim_scenario *s, bool anew,
+                                 struct msim_laid *laid,
+                                 struct msim_error *err);
+
+static inline msim_ps msim_laid_start(const struct msim_laid *l, uint32_t task)
+{
+    uint32_t c = l->of_task[task];
+
+    return l->starts[c] + l->line[task] - l->line[l->first[c]];
+}
+
+/* What a task took. */
+static inline msim_ps msim_laid_took(const struct msim_laid *l, uint32_t task)
+{
+    uint32_t c = l->of_task[task];
+
+    return l->first[c + 1] - l->first[c] == 1
+               ? l->takes[c]
+               : l->line[task + 1] - l->line[task];
+}
 
 #endif

@@ -131,6 +131,46 @@ static void test_engine__sweeps_again_as_it_walked(void)
     }
 }
 
+/* Chains say of each task what its longest path does, where edges ascend or
+ * not; `anew` false: no duration has changed since. */
+static void test_engine__lays_what_it_simulates(void)
+{
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct made_graph m =
+            made_graph_new(TURNED, 1 + (uint32_t)(seed % 3), seed);
+        struct made_graph of[2];
+        msim_ps want[TURNED];
+
+        made_graph_mix(&m, seed + 1, 1 + (uint32_t)(seed % 9));
+        m.g.n_releases = 0;
+        if (seed % 3 == 0)
+            memset(m.g.edge_kind, MSIM_EDGE_PROGRAM, m.g.n_edges);
+        made_graph_longest(&m, want);
+        of[0] = m;
+        of[1] = turned(&m);
+        for (int k = 0; k < 2; k++) {
+            struct msim_scenario s = made_graph_scenario(&of[k]);
+            struct msim_engine *e;
+            struct msim_laid laid;
+
+            REQUIRE(msim_engine_new(&e, &of[k].g) == MSIM_OK);
+            for (int again = 0; again < 3; again++) {
+                REQUIRE(msim_engine_lay(e, &s, !again, &laid, NULL) == MSIM_OK);
+                for (uint32_t t = 0; t < TURNED; t++) {
+                    uint32_t at = k ? turned_at(t) : t;
+
+                    CHECK_INT(msim_laid_start(&laid, at), want[t]);
+                    CHECK_INT(msim_laid_took(&laid, at),
+                              m.removed[t] ? 0 : m.dur[t]);
+                }
+            }
+            msim_engine_free(e);
+        }
+        made_graph_free(&of[1]);
+        made_graph_free(&m);
+    }
+}
+
 /*
  * Task 1 is a collective: its stream gives it work at 10 ns over a lag of 2,
  * its peers at 50, and it is released at 99. Taken out it passes on the 10.
@@ -293,15 +333,38 @@ static void test_engine__refuses_what_takes_too_long(void)
     msim_engine_free(e);
 }
 
+/* A chain of nine tasks of 20 days: their sum is more than 64 bits hold. */
+static void test_engine__refuses_a_chain_that_takes_too_long(void)
+{
+    struct made_graph m = made_graph_new(9, 1, 1);
+    struct msim_scenario s = made_graph_scenario(&m);
+    struct msim_laid laid;
+    struct msim_engine *e;
+
+    for (uint32_t t = 0; t < 9; t++) {
+        m.g.edges[t] = (struct msim_edge){t + 1, 0};
+        m.g.edge_begin[t] = t;
+        m.g.n_preds[t] = t > 0;
+        m.dur[t] = MSIM_RUN_MAX - 1;
+    }
+    m.g.edge_begin[9] = m.g.n_edges = 8;
+    REQUIRE(msim_engine_new(&e, &m.g) == MSIM_OK);
+    CHECK_INT(msim_engine_lay(e, &s, true, &laid, NULL), MSIM_ELIMIT);
+    msim_engine_free(e);
+    made_graph_free(&m);
+}
+
 int main(void)
 {
     RUN(test_engine__agrees_with_longest_path);
     RUN(test_engine__agrees_with_tasks_out);
     RUN(test_engine__sweeps_again_as_it_walked);
+    RUN(test_engine__lays_what_it_simulates);
     RUN(test_engine__takes_a_task_out);
     RUN(test_engine__honours_releases);
     RUN(test_engine__overrides_lags_by_kind);
     RUN(test_engine__names_a_cycle);
     RUN(test_engine__refuses_what_takes_too_long);
+    RUN(test_engine__refuses_a_chain_that_takes_too_long);
     return check_summary();
 }
