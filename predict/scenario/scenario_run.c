@@ -427,7 +427,7 @@ static enum msim_status run_durations(struct msim_turns *t, void *ctx,
     struct msim_arena arena;
 
     (void)err;
-    MSIM_TRY(msim_deviating_new(&own.deviating, &side));
+    MSIM_TRY(msim_deviating_new(&own.deviating, &side, NULL));
     msim_arena_init(&arena);
     take_rows(k, t, &own, &arena);
     msim_deviating_free(own.deviating);
@@ -481,7 +481,7 @@ static enum msim_status predict_base(struct base *base,
     row->ratio = (struct msim_figure){1, 1, 1, NAN};
     MSIM_TRY(take_figures(row, base->run.prediction));
     side = side_of(&base->run);
-    return msim_deviating_new(&base->deviating, &side);
+    return msim_deviating_new(&base->deviating, &side, NULL);
 }
 
 /* The traced batch; 0: not known. */

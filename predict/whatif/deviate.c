@@ -9,12 +9,22 @@
 
 #define N_WHAT (MSIM_DEVIATE_OTHERS + 1)
 
+/* What runs of one graph need, for one job at a time. */
+struct workspace {
+    struct msim_engine *engine;
+    struct msim_period_finder *finder;
+    const struct msim_deviating *of; /* whose middle durations `dur` holds */
+    msim_ps *dur;
+    bool lined;       /* the engine has those of tasks that share nothing */
+    uint8_t *made_by; /* as costs.made_by of that job, */
+    uint32_t *tasks;  /* by which these are sorted: from begin[family] on */
+    uint32_t begin[UINT8_MAX + 2];
+};
+
 struct msim_deviating {
     struct msim_ratio_side side;
-    struct msim_engine *engine; /* from the first simulation on */
-    struct msim_period_finder *finder;
-    msim_ps *dur;
-    struct msim_times times;
+    struct workspace *w;  /* NULL until a run is asked for */
+    bool borrows;         /* it is another one's */
     double middle_us;     /* NaN: not asked for yet */
     double us[N_WHAT][2]; /* likewise; low, high */
     uint32_t others[2];   /* families of us[OTHERS] */
@@ -69,17 +79,14 @@ void msim_deviations_choose(struct msim_deviations *d,
 /* ---- one deviating run ----------------------------------------------------
  */
 
-static bool deviates(const struct msim_deviating *x,
-                     const struct msim_deviations *d, uint32_t task,
+static bool deviates(const struct msim_deviations *d, unsigned family,
                      unsigned what)
 {
-    const struct msim_ratio_side *s = &x->side;
-
     if (what == MSIM_DEVIATE_GPU)
-        return s->outcome->graph->kind[task] == MSIM_TASK_KERNEL;
-    if (what == MSIM_DEVIATE_OTHERS)
-        return d->others & 1u << s->costs->made_by[task];
-    return s->costs->made_by[task] == what;
+        return true;
+    return what == MSIM_DEVIATE_OTHERS
+               ? family < MSIM_MADE_BY_MAX && d->others & 1u << family
+               : family == what;
 }
 
 static msim_ps deviated(const struct msim_costs *c,
@@ -102,43 +109,154 @@ static msim_ps deviated(const struct msim_costs *c,
     return mid > 0 ? mid : 0;
 }
 
-/* Does any duration differ from its middle one? */
-static bool set_durations(struct msim_deviating *x,
-                          const struct msim_deviations *d, unsigned what,
-                          bool high)
+static bool shares(const struct msim_graph *g, uint32_t task)
+{
+    return g->sharing && g->sharing->of_task[task] != MSIM_NONE;
+}
+
+/* What differs from the middle durations. */
+struct differences {
+    bool any, alone; /* one of a task that shares nothing */
+};
+
+static void set_family(struct msim_deviating *x,
+                       const struct msim_deviations *d, unsigned family,
+                       unsigned what, bool high, struct differences *differ)
+{
+    const struct msim_costs *c = x->side.costs;
+    const struct msim_graph *g = x->side.outcome->graph;
+    struct workspace *w = x->w;
+
+    for (uint32_t i = w->begin[family]; i < w->begin[family + 1]; i++) {
+        uint32_t t = w->tasks[i];
+
+        if (what == MSIM_DEVIATE_GPU && g->kind[t] != MSIM_TASK_KERNEL)
+            continue;
+        w->dur[t] = deviated(c, d, t, what, high);
+        if (w->dur[t] != c->mid[t]) {
+            differ->any = true;
+            differ->alone |= !shares(g, t);
+        }
+    }
+}
+
+static struct differences set_durations(struct msim_deviating *x,
+                                        const struct msim_deviations *d,
+                                        unsigned what, bool high)
+{
+    struct differences differ = {false, false};
+
+    for (unsigned f = 0; f <= UINT8_MAX; f++)
+        if (deviates(d, f, what))
+            set_family(x, d, f, what, high, &differ);
+    return differ;
+}
+
+static void set_middle(struct msim_deviating *x,
+                       const struct msim_deviations *d, unsigned what)
+{
+    struct workspace *w = x->w;
+
+    for (unsigned f = 0; f <= UINT8_MAX; f++)
+        for (uint32_t i = w->begin[f];
+             deviates(d, f, what) && i < w->begin[f + 1]; i++)
+            w->dur[w->tasks[i]] = x->side.costs->mid[w->tasks[i]];
+}
+
+static enum msim_status simulate(struct msim_deviating *x, bool anew,
+                                 struct msim_laid *laid, struct msim_error *err)
+{
+    const struct msim_costs *c = x->side.costs;
+    struct msim_scenario scenario = {.dur = x->w->dur, .removed = c->removed};
+
+    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    return msim_engine_lay(x->w->engine, &scenario, anew, laid, err);
+}
+
+/* ---- the workspace -------------------------------------------------------
+ */
+
+static void workspace_free(struct workspace *w)
+{
+    if (!w)
+        return;
+    msim_engine_free(w->engine);
+    msim_period_finder_free(w->finder);
+    free(w->dur);
+    free(w->made_by);
+    free(w->tasks);
+    free(w);
+}
+
+static enum msim_status workspace_new(struct workspace **out,
+                                      const struct msim_ratio_side *side)
+{
+    size_t n = (size_t)side->outcome->graph->n_tasks + 1;
+    struct workspace *w = calloc(1, sizeof(*w));
+    enum msim_status status = MSIM_ENOMEM;
+
+    *out = NULL;
+    if (w) {
+        w->dur = malloc(n * sizeof(*w->dur));
+        w->made_by = malloc(n);
+        w->tasks = malloc(n * sizeof(*w->tasks));
+    }
+    if (w && w->dur && w->made_by && w->tasks)
+        status = msim_engine_new(&w->engine, side->outcome->graph);
+    if (status == MSIM_OK)
+        status =
+            msim_period_finder_new(&w->finder, side->outcome, side->iteration);
+    if (status == MSIM_OK)
+        *out = w;
+    else
+        workspace_free(w);
+    return status;
+}
+
+static void sort_tasks(struct workspace *w, uint32_t n)
+{
+    uint32_t next[UINT8_MAX + 1];
+
+    memset(w->begin, 0, sizeof(w->begin));
+    for (uint32_t t = 0; t < n; t++)
+        w->begin[w->made_by[t] + 1]++;
+    for (unsigned f = 0; f <= UINT8_MAX; f++) {
+        next[f] = w->begin[f];
+        w->begin[f + 1] += w->begin[f];
+    }
+    for (uint32_t t = 0; t < n; t++)
+        w->tasks[next[w->made_by[t]]++] = t;
+}
+
+/* It is this job's from now on. */
+static enum msim_status take_workspace(struct msim_deviating *x)
 {
     const struct msim_costs *c = x->side.costs;
     uint32_t n = x->side.outcome->graph->n_tasks;
-    bool differs = false;
+    struct workspace *w;
 
-    memcpy(x->dur, c->mid, n * sizeof(*x->dur));
-    for (uint32_t t = 0; t < n; t++)
-        if (deviates(x, d, t, what)) {
-            x->dur[t] = deviated(c, d, t, what, high);
-            differs |= x->dur[t] != c->mid[t];
-        }
-    return differs;
-}
-
-static enum msim_status simulate(struct msim_deviating *x,
-                                 struct msim_error *err)
-{
-    const struct msim_costs *c = x->side.costs;
-    struct msim_scenario scenario = {.dur = x->dur, .removed = c->removed};
-
-    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
-    if (!x->engine)
-        MSIM_TRY(msim_engine_new(&x->engine, x->side.outcome->graph));
-    return msim_engine_simulate(x->engine, &scenario, &x->times, err);
+    if (!x->w)
+        MSIM_TRY(workspace_new(&x->w, &x->side));
+    w = x->w;
+    if (w->of == x)
+        return MSIM_OK;
+    memcpy(w->dur, c->mid, n * sizeof(*w->dur));
+    if (!w->begin[UINT8_MAX + 1] || memcmp(w->made_by, c->made_by, n)) {
+        memcpy(w->made_by, c->made_by, n);
+        sort_tasks(w, n);
+    }
+    w->of = x;
+    w->lined = false;
+    return MSIM_OK;
 }
 
 /* ---- periods --------------------------------------------------------------
  */
 
 enum msim_status msim_deviating_new(struct msim_deviating **out,
-                                    const struct msim_ratio_side *side)
+                                    const struct msim_ratio_side *side,
+                                    struct msim_deviating *beside)
 {
-    size_t n = (size_t)side->outcome->graph->n_tasks + 1;
     struct msim_deviating *x = calloc(1, sizeof(*x));
 
     *out = NULL;
@@ -148,14 +266,14 @@ enum msim_status msim_deviating_new(struct msim_deviating **out,
     x->middle_us = (double)NAN;
     for (int what = 0; what < N_WHAT; what++)
         x->us[what][0] = x->us[what][1] = (double)NAN;
-    x->dur = malloc(n * sizeof(*x->dur));
-    x->times.start = malloc(n * sizeof(*x->times.start));
-    x->times.dur = malloc(n * sizeof(*x->times.dur));
-    if (!x->dur || !x->times.start || !x->times.dur ||
-        msim_period_finder_new(&x->finder, side->outcome, side->iteration) !=
-            MSIM_OK) {
-        msim_deviating_free(x);
-        return MSIM_ENOMEM;
+    if (beside && beside->side.outcome->graph == side->outcome->graph &&
+        beside->side.iteration == side->iteration) {
+        if (!beside->w && workspace_new(&beside->w, &beside->side) != MSIM_OK) {
+            free(x);
+            return MSIM_ENOMEM;
+        }
+        x->w = beside->w;
+        x->borrows = true;
     }
     *out = x;
     return MSIM_OK;
@@ -165,11 +283,10 @@ void msim_deviating_free(struct msim_deviating *x)
 {
     if (!x)
         return;
-    msim_engine_free(x->engine);
-    msim_period_finder_free(x->finder);
-    free(x->dur);
-    free(x->times.start);
-    free(x->times.dur);
+    if (x->borrows && x->w->of == x)
+        x->w->of = NULL;
+    if (!x->borrows)
+        workspace_free(x->w);
     free(x);
 }
 
@@ -181,9 +298,11 @@ msim_deviating_side(const struct msim_deviating *x)
 
 enum msim_status msim_deviating_middle(struct msim_deviating *x, double *us)
 {
-    if (isnan(x->middle_us))
-        MSIM_TRY(msim_period_finder_find(x->finder, &x->side.outcome->mid,
+    if (isnan(x->middle_us)) {
+        MSIM_TRY(take_workspace(x));
+        MSIM_TRY(msim_period_finder_find(x->w->finder, &x->side.outcome->mid,
                                          &x->middle_us));
+    }
     *us = x->middle_us;
     return MSIM_OK;
 }
@@ -194,13 +313,21 @@ static enum msim_status find_period(struct msim_deviating *x,
                                     struct msim_error *err)
 {
     struct msim_run run = x->side.outcome->mid;
+    struct differences differ;
+    struct msim_laid laid;
+    enum msim_status status;
 
-    if (!set_durations(x, d, what, high))
+    MSIM_TRY(take_workspace(x));
+    differ = set_durations(x, d, what, high);
+    if (!differ.any)
         return msim_deviating_middle(x, us);
-    MSIM_TRY(simulate(x, err));
-    run.start = x->times.start;
-    run.dur = x->times.dur;
-    return msim_period_finder_find(x->finder, &run, us);
+    status = simulate(x, differ.alone || !x->w->lined, &laid, err);
+    x->w->lined = status == MSIM_OK && !differ.alone;
+    set_middle(x, d, what);
+    MSIM_TRY(status);
+    run.start = run.dur = NULL;
+    run.laid = &laid;
+    return msim_period_finder_find(x->w->finder, &run, us);
 }
 
 enum msim_status msim_deviating_period(struct msim_deviating *x,

@@ -43,11 +43,14 @@ void msim_deviations_choose(struct msim_deviations *d,
 /* A job while it deviates: what its runs need, and the periods found. */
 struct msim_deviating; /* opaque */
 
-/* What `side` points to must outlive it. On success `*out` is owned by the
- * caller; ENOMEM. */
+/* What `side` points to must outlive it, and so must `beside`: another job, or
+ * NULL. Where both are of one graph and iteration, with the same states, it
+ * runs with what that one runs with, by turns. On success `*out` is owned by
+ * the caller; ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_deviating_new(struct msim_deviating **out,
-                                    const struct msim_ratio_side *side);
+                                    const struct msim_ratio_side *side,
+                                    struct msim_deviating *beside);
 void msim_deviating_free(struct msim_deviating *x); /* accepts NULL */
 const struct msim_ratio_side *
 msim_deviating_side(const struct msim_deviating *x);

@@ -60,7 +60,7 @@ enum msim_status msim_ratio_find(struct msim_deviating *base,
         return MSIM_OK;
     }
     msim_deviations_choose(&p.d, sides, 2);
-    MSIM_TRY(msim_deviating_new(&p.changed, changed));
+    MSIM_TRY(msim_deviating_new(&p.changed, changed, base));
     status = add_parts(&p, err);
     msim_deviating_free(p.changed);
     *ratio = (struct msim_figure){p.ratio, fmax(p.ratio - sqrt(p.down), 0),
@@ -118,7 +118,7 @@ enum msim_status msim_ratio_parts_find(struct msim_ratio_parts *out,
     if (of->exact)
         return MSIM_OK;
     msim_deviations_choose(&m.d, &of, 1);
-    MSIM_TRY(msim_deviating_new(&m.job, of));
+    MSIM_TRY(msim_deviating_new(&m.job, of, NULL));
     status = add_moves(out, &m, err);
     msim_deviating_free(m.job);
     return status;

@@ -287,7 +287,7 @@ static enum msim_status against_baseline(struct msim_prediction_run *run,
     struct msim_figure ratio;
     enum msim_status status;
 
-    MSIM_TRY(msim_deviating_new(&deviating, &base));
+    MSIM_TRY(msim_deviating_new(&deviating, &base, NULL));
     status = msim_ratio_find(deviating, &changed, &ratio, err);
     msim_deviating_free(deviating);
     MSIM_TRY(status);

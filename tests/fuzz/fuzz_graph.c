@@ -298,8 +298,11 @@ static void check_report(const struct trial *k, const struct msim_outcome *o)
 
 static struct msim_run run_of(const struct trial *k)
 {
-    return (struct msim_run){k->times.start, k->times.dur, k->scenario.lag,
-                             k->scenario.removed, k->times.held_by};
+    return (struct msim_run){.start = k->times.start,
+                             .dur = k->times.dur,
+                             .lag = k->scenario.lag,
+                             .removed = k->scenario.removed,
+                             .held_by = k->times.held_by};
 }
 
 static void check_outcome(const struct trial *k, bool measured)

@@ -14,128 +14,6 @@
 
 #define ALL_SIDES ((1u << MSIM_PERIOD_SIDES) - 1)
 
-/* ---- what lanes do in them ----------------------------------------------- */
-
-/* The window that tasks of a host's lane are in, as they come in the order of
- * time. */
-struct place {
-    uint32_t next; /* window that may follow it */
-    msim_ps begin, end;
-    bool counts;
-};
-
-static void go_on(const struct msim_period_finding *k, uint32_t lane,
-                  struct place *p)
-{
-    const struct msim_graph *g = k->g;
-    const struct msim_range *spans = k->sides[MSIM_PERIOD_MID].spans;
-
-    while (p->next < g->n_windows &&
-           g->windows[p->next].rank != g->lanes[lane].rank)
-        p->next++;
-    if (p->next == g->n_windows) {
-        *p = (struct place){p->next, INT64_MAX, INT64_MAX, false};
-        return;
-    }
-    *p =
-        (struct place){p->next + 1, spans[p->next].host_begin,
-                       spans[p->next].host_end, msim_period_counts(k, p->next)};
-}
-
-/* Does a task of the host begin in a window that counts? */
-static bool host_counts(const struct msim_period_finding *k, uint32_t task,
-                        struct place *places)
-{
-    struct place *p = &places[k->g->lane[task]];
-    msim_ps at = k->f->o->mid.start[task];
-
-    while (p->end <= at)
-        go_on(k, k->g->lane[task], p);
-    return p->begin <= at && p->counts;
-}
-
-static bool is_work(const struct msim_period_finding *k, uint32_t task)
-{
-    const struct msim_graph *g = k->g;
-
-    if (g->kind[task] == MSIM_TASK_GAP) /* as in the breakdown */
-        return g->lane[task] == k->main_lanes[g->refs[task].rank];
-    return g->kind[task] != MSIM_TASK_JOIN && g->lane[task] != MSIM_NONE;
-}
-
-/* Marks the work in windows that count. */
-static enum msim_status mark_work(struct msim_period_finding *k)
-{
-    const struct msim_graph *g = k->g;
-    struct place *places = calloc((size_t)g->n_lanes + 1, sizeof(*places));
-    bool *counts = calloc((size_t)g->n_windows + 1, sizeof(*counts));
-
-    for (uint32_t l = 0; places && l < g->n_lanes; l++)
-        places[l].end = INT64_MIN;
-    for (uint32_t w = 0; counts && w < g->n_windows; w++)
-        counts[w] = msim_period_counts(k, w);
-    for (uint32_t i = 0; places && counts && i < k->n_works; i++) {
-        uint32_t t = k->works[i];
-
-        if (g->kind[t] < MSIM_TASK_KERNEL)
-            k->counted[i] = host_counts(k, t, places);
-        else
-            k->counted[i] = g->window[t] != MSIM_NONE && counts[g->window[t]];
-    }
-    free(places);
-    free(counts);
-    return places && counts ? MSIM_OK : MSIM_ENOMEM;
-}
-
-static double work_of(const struct msim_period_finding *k,
-                      const struct msim_run *run, uint32_t task)
-{
-    msim_ps traced = k->g->traced[task];
-
-    if (run)
-        return run->removed && run->removed[task] ? 0 : (double)run->dur[task];
-    return traced == MSIM_TIME_NONE ? 0 : (double)traced;
-}
-
-/* Marked work by lane, of a run or (NULL) of the trace. */
-static void sum_work(struct msim_period_finding *k, const struct msim_run *run,
-                     double *by_lane)
-{
-    uint32_t lane = 0;
-    double sum;
-
-    memset(by_lane, 0, k->g->n_lanes * sizeof(*by_lane));
-    sum = by_lane[lane];
-    for (uint32_t i = 0; i < k->n_works; i++) {
-        uint32_t t = k->works[i];
-
-        if (k->g->lane[t] != lane) { /* most tasks follow one of their lane */
-            by_lane[lane] = sum;
-            lane = k->g->lane[t];
-            sum = by_lane[lane];
-        }
-        sum += k->counted[i] ? work_of(k, run, t) : 0;
-    }
-    by_lane[lane] = sum;
-}
-
-static enum msim_status find_work(struct msim_period_finding *k)
-{
-    MSIM_TRY(mark_work(k));
-    for (int i = MSIM_PERIOD_MID; i < MSIM_PERIOD_TRACED; i++) {
-        enum msim_period_side side = (enum msim_period_side)i;
-
-        if (msim_period_is_mid(k, side))
-            memcpy(k->sides[side].work, k->sides[MSIM_PERIOD_MID].work,
-                   k->g->n_lanes * sizeof(double));
-        else if (k->wanted & 1u << side)
-            sum_work(k, msim_period_run(k, side), k->sides[side].work);
-    }
-    if (k->wanted & 1u << MSIM_PERIOD_TRACED)
-        sum_work(k, NULL, k->sides[MSIM_PERIOD_TRACED].work);
-    return MSIM_OK;
-}
-
 /* ---- periods --------------------------------------------------------------
  */
 
@@ -234,6 +112,20 @@ static enum msim_status rank_period(const struct msim_period_finding *k,
     return MSIM_OK;
 }
 
+/* Is this the arrival of an absent rank that keeps its time? */
+static bool paces(const struct msim_release *r)
+{
+    return r->external && r->at != MSIM_TIME_NONE;
+}
+
+static bool may_pace(const struct msim_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_releases; i++)
+        if (paces(&g->releases[i]))
+            return true;
+    return false;
+}
+
 /* Does an iteration that counts meet absent ranks that keep their times? */
 static bool is_paced(const struct msim_period_finding *k, uint32_t rank)
 {
@@ -244,9 +136,8 @@ static bool is_paced(const struct msim_period_finding *k, uint32_t rank)
         const struct msim_release *r = &g->releases[i];
         uint32_t w = g->window[r->task];
 
-        if (r->external && r->at != MSIM_TIME_NONE && w != MSIM_NONE &&
-            g->windows[w].rank == rank && msim_period_counts(k, w) &&
-            !(removed && removed[r->task]))
+        if (paces(r) && w != MSIM_NONE && g->windows[w].rank == rank &&
+            msim_period_counts(k, w) && !(removed && removed[r->task]))
             return true;
     }
     return false;
@@ -430,17 +321,13 @@ static void fill_states(struct msim_period_finding *k)
 static enum msim_status prepare(struct msim_period_finding *k)
 {
     const struct msim_graph *g = k->g;
-    size_t n = (size_t)g->n_tasks + 1;
 
     k->main_lanes = msim_main_lanes(g);
     k->states = calloc((size_t)g->n_iterations + 1, 1);
-    k->works = malloc(n * sizeof(*k->works));
-    k->counted = malloc(n);
-    if (!k->main_lanes || !k->states || !k->works || !k->counted)
+    k->lane_at = malloc(((size_t)g->n_lanes + 1) * sizeof(*k->lane_at));
+    if (!k->main_lanes || !k->states || !k->lane_at)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < g->n_tasks; t++)
-        if (is_work(k, t))
-            k->works[k->n_works++] = t;
+    MSIM_TRY(msim_period_find_stretches(k));
     return msim_period_prepare(k);
 }
 
@@ -450,7 +337,7 @@ static enum msim_status find_all(struct msim_period_finding *k)
     for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_TRACED; side++)
         MSIM_TRY(msim_period_find_side(k, (enum msim_period_side)side));
     MSIM_TRY(msim_period_find_states(k));
-    MSIM_TRY(find_work(k));
+    msim_period_find_work(k);
     return find_launches(k);
 }
 
@@ -458,8 +345,8 @@ static void release(struct msim_period_finding *k)
 {
     msim_period_release(k);
     free(k->states);
-    free(k->works);
-    free(k->counted);
+    free(k->stretches);
+    free(k->lane_at);
     free(k->launch_from);
     free(k->main_lanes);
 }
@@ -523,10 +410,11 @@ enum msim_status msim_period_finder_new(struct msim_period_finder **out,
     x->mid = calloc((size_t)o->graph->n_windows + 1, sizeof(*x->mid));
     x->f = (struct msim_findings){
         .o = &x->o, .g = o->graph, .iteration = iteration, .mid = x->mid};
-    x->k = (struct msim_period_finding){.f = &x->f,
-                                        .g = o->graph,
-                                        .wanted = 1u << MSIM_PERIOD_MID |
-                                                  1u << MSIM_PERIOD_TRACED};
+    x->k = (struct msim_period_finding){
+        .f = &x->f,
+        .g = o->graph,
+        .wanted = 1u << MSIM_PERIOD_MID |
+                  (may_pace(o->graph) ? 1u << MSIM_PERIOD_TRACED : 0)};
     if (!x->mid || prepare(&x->k) != MSIM_OK) {
         msim_period_finder_free(x);
         return MSIM_ENOMEM;

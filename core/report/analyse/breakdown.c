@@ -49,13 +49,14 @@ static void span_whole(const struct msim_graph *g, const struct msim_run *run,
     uint32_t rank = UINT32_MAX;
 
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        msim_ps end = run->start[t] + run->dur[t];
+        msim_ps start = msim_run_start(run, t);
+        msim_ps end = start + msim_run_took(run, t);
 
         if (g->refs[t].rank != rank) /* tasks come rank by rank */
             win = whole(g, w, rank = g->refs[t].rank);
         if (!win)
             continue;
-        win->begin = run->start[t] < win->begin ? run->start[t] : win->begin;
+        win->begin = start < win->begin ? start : win->begin;
         win->end = end > win->end ? end : win->end;
     }
 }
@@ -64,11 +65,11 @@ static void span_whole(const struct msim_graph *g, const struct msim_run *run,
 static msim_ps comes_to(const struct msim_graph *g, const struct msim_run *run,
                         uint32_t task)
 {
-    msim_ps at = run->start[task], end;
+    msim_ps at = msim_run_start(run, task), end;
 
     if (!task || g->lane[task - 1] != g->lane[task])
         return at;
-    end = run->start[task - 1] + run->dur[task - 1];
+    end = msim_run_start(run, task - 1) + msim_run_took(run, task - 1);
     return end < at ? end : at;
 }
 
@@ -86,7 +87,8 @@ void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
         if (win->first == MSIM_NONE)
             continue;
         w[i].begin = comes_to(g, run, win->first);
-        w[i].end = run->start[win->last] + run->dur[win->last];
+        w[i].end =
+            msim_run_start(run, win->last) + msim_run_took(run, win->last);
     }
     if (any_whole)
         span_whole(g, run, w);

@@ -9,6 +9,7 @@
 #define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
 #include "core/graph/graph.h"
 #include "core/report/analyse/prediction.h"
+#include "core/run/engine.h"
 
 #include <math.h>
 
@@ -24,7 +25,20 @@ struct msim_run {
     /* One a task: the task that held it where no edge did (both need one
      * resource), or NONE; NULL: nothing is shared. */
     const uint32_t *held_by;
+    /* Or, for the period alone, the run told by chains; no `start`, `dur`. */
+    const struct msim_laid *laid;
 };
+
+static inline msim_ps msim_run_start(const struct msim_run *r, uint32_t task)
+{
+    return r->laid ? msim_laid_start(r->laid, task) : r->start[task];
+}
+
+/* A task that is removed takes no time. */
+static inline msim_ps msim_run_took(const struct msim_run *r, uint32_t task)
+{
+    return r->laid ? msim_laid_took(r->laid, task) : r->dur[task];
+}
 
 /* What work takes at least by the data sheet, in us, for each unit that it
  * keeps busy. The largest is what limits it. */

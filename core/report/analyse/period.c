@@ -1,11 +1,12 @@
 /*
  * core/report/analyse/period.c - what each iteration took, and which of them
  * are settled: the rule, then what it is asked of, the windows of the runs and
- * of the trace.
+ * of the trace, and what lanes do in them.
  */
 #include "core/report/analyse/period.h"
 
 #include "core/base/sort.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ bool msim_period_activity(const struct msim_period_finding *k,
         return true;
     }
     run = msim_period_run(k, side);
-    a->start = run->start[arrival];
+    a->start = msim_run_start(run, arrival);
     a->end = msim_run_end(run, task);
     if (k->launch_from && k->launch_from[arrival] != MSIM_NONE)
         a->launched = msim_run_end(run, k->launch_from[arrival]);
@@ -362,6 +363,150 @@ enum msim_status msim_period_find_states(struct msim_period_finding *k)
                                        k->states));
     choose_level(k);
     return MSIM_OK;
+}
+
+/* ---- what lanes do in them ----------------------------------------------- */
+
+static bool is_work(const struct msim_period_finding *k, uint32_t task)
+{
+    const struct msim_graph *g = k->g;
+
+    if (g->kind[task] == MSIM_TASK_GAP) /* as in the breakdown */
+        return g->lane[task] == k->main_lanes[g->refs[task].rank];
+    return g->kind[task] != MSIM_TASK_JOIN && g->lane[task] != MSIM_NONE;
+}
+
+/* Is a task of a lane's stretch on the GPU, and in which window then? */
+static uint32_t stretch_of(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] < MSIM_TASK_KERNEL ? MSIM_PERIOD_ON_HOST
+                                            : g->window[task];
+}
+
+/* Tasks that lanes work on, as stretches. */
+enum msim_status msim_period_find_stretches(struct msim_period_finding *k)
+{
+    const struct msim_graph *g = k->g;
+    struct msim_stretch *last = NULL;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        uint32_t window = stretch_of(g, t);
+
+        if (window == MSIM_NONE || !is_work(k, t))
+            continue;
+        if (last && last->end == t && last->lane == g->lane[t] &&
+            last->window == window) {
+            last->end++;
+            continue;
+        }
+        MSIM_TRY(msim_grow((void **)&k->stretches, &k->cap_stretches,
+                           k->n_stretches, sizeof(*k->stretches)));
+        last = &k->stretches[k->n_stretches++];
+        *last = (struct msim_stretch){t, t + 1, g->lane[t], window};
+    }
+    return MSIM_OK;
+}
+
+/* What the tasks from `t` to before `end` take, of a run or (NULL) traced. */
+static double sum_tasks(const struct msim_period_finding *k,
+                        const struct msim_run *run, uint32_t t, uint32_t end)
+{
+    double traced = 0;
+    msim_ps sum = 0; /* they are one behind another in a run that ends */
+
+    if (t == end)
+        return 0;
+    if (run && run->laid && k->g->kind[t] < MSIM_TASK_KERNEL)
+        return (double)(run->laid->line[end] - run->laid->line[t]);
+    for (; run && t < end; t++)
+        sum += msim_run_took(run, t);
+    for (; t < end; t++)
+        traced +=
+            k->g->traced[t] == MSIM_TIME_NONE ? 0 : (double)k->g->traced[t];
+    return (double)sum + traced;
+}
+
+/* The first task of a stretch from `t` on that begins at `at` or later. */
+static uint32_t first_from(const struct msim_run *run, uint32_t t, uint32_t end,
+                           msim_ps at)
+{
+    while (t < end) {
+        uint32_t mid = t + (end - t) / 2;
+
+        if (msim_run_start(run, mid) < at)
+            t = mid + 1;
+        else
+            end = mid;
+    }
+    return t;
+}
+
+/* The first of the rank's windows from `w` on that ends behind `at`. */
+static uint32_t window_from(const struct msim_period_finding *k, uint32_t w,
+                            uint32_t rank, msim_ps at)
+{
+    const struct msim_range *spans = k->sides[MSIM_PERIOD_MID].spans;
+
+    while (w < k->g->n_windows &&
+           (k->g->windows[w].rank != rank || spans[w].host_end <= at))
+        w++;
+    return w;
+}
+
+/* Those of the host count that begin in a window that counts: a thread's tasks
+ * come in the order of time. `*w`: the window that its lane is in. */
+static double sum_host(const struct msim_period_finding *k,
+                       const struct msim_run *run, const struct msim_stretch *s,
+                       uint32_t *w)
+{
+    const struct msim_run *mid = &k->f->o->mid;
+    uint32_t rank = k->g->lanes[s->lane].rank;
+    double sum = 0;
+
+    for (uint32_t t = s->begin, from; t < s->end;) {
+        const struct msim_range *span;
+
+        *w = window_from(k, *w, rank, msim_run_start(mid, t));
+        if (*w == k->g->n_windows)
+            break;
+        span = &k->sides[MSIM_PERIOD_MID].spans[*w];
+        from = first_from(mid, t, s->end, span->host_begin);
+        t = first_from(mid, from, s->end, span->host_end);
+        if (msim_period_counts(k, *w))
+            sum += sum_tasks(k, run, from, t);
+    }
+    return sum;
+}
+
+/* Work in windows that count by lane, of a run or (NULL) of the trace. */
+static void sum_work(const struct msim_period_finding *k,
+                     const struct msim_run *run, double *by_lane)
+{
+    memset(by_lane, 0, k->g->n_lanes * sizeof(*by_lane));
+    memset(k->lane_at, 0, k->g->n_lanes * sizeof(*k->lane_at));
+    for (uint32_t i = 0; i < k->n_stretches; i++) {
+        const struct msim_stretch *s = &k->stretches[i];
+
+        if (s->window == MSIM_PERIOD_ON_HOST)
+            by_lane[s->lane] += sum_host(k, run, s, &k->lane_at[s->lane]);
+        else if (msim_period_counts(k, s->window))
+            by_lane[s->lane] += sum_tasks(k, run, s->begin, s->end);
+    }
+}
+
+void msim_period_find_work(struct msim_period_finding *k)
+{
+    for (int i = MSIM_PERIOD_MID; i < MSIM_PERIOD_TRACED; i++) {
+        enum msim_period_side side = (enum msim_period_side)i;
+
+        if (msim_period_is_mid(k, side))
+            memcpy(k->sides[side].work, k->sides[MSIM_PERIOD_MID].work,
+                   k->g->n_lanes * sizeof(double));
+        else if (k->wanted & 1u << side)
+            sum_work(k, msim_period_run(k, side), k->sides[side].work);
+    }
+    if (k->wanted & 1u << MSIM_PERIOD_TRACED)
+        sum_work(k, NULL, k->sides[MSIM_PERIOD_TRACED].work);
 }
 
 /* ---- what all runs share ------------------------------------------------- */

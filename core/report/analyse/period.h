@@ -112,6 +112,15 @@ struct msim_side_times {
     double *work;             /* ps of each lane in the windows that count */
 };
 
+/* Work of one lane, whose tasks' numbers follow each other: the host's, which
+ * comes in the order of time, or GPU work of one window. */
+struct msim_stretch {
+    uint32_t begin, end;
+    uint32_t lane;
+    uint32_t window; /* or PERIOD_ON_HOST */
+};
+#define MSIM_PERIOD_ON_HOST (MSIM_NONE - 1)
+
 struct msim_period_finding {
     const struct msim_findings *f;
     const struct msim_graph *g;
@@ -121,9 +130,9 @@ struct msim_period_finding {
     uint8_t level;         /* state of the iterations that count */
     uint32_t *launch_from; /* one a task: the call that launched it, or NONE */
     uint32_t *main_lanes;  /* one a rank */
-    uint32_t *works;       /* tasks that lanes work on, ascending */
-    uint8_t *counted;      /* one each: is it in a window that counts? */
-    uint32_t n_works;
+    struct msim_stretch *stretches; /* tasks that lanes work on, ascending */
+    uint32_t n_stretches, cap_stretches;
+    uint32_t *lane_at;   /* the window that each lane has come to */
     uint32_t *on_gpu;    /* GPU work of windows, by window, ascending */
     uint32_t *gpu_begin; /* one a window and one more, into on_gpu */
     bool *undrained;     /* one a window */
@@ -175,6 +184,14 @@ enum msim_status msim_period_find_side(struct msim_period_finding *k,
 /* The states of iterations, and which of them count. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_period_find_states(struct msim_period_finding *k);
+
+/* Find the stretches of work of `k`, which has its main lanes. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_period_find_stretches(struct msim_period_finding *k);
+
+/* How much each lane works in the windows that count, on all sides that are
+ * wanted; once states are known. */
+void msim_period_find_work(struct msim_period_finding *k);
 
 /* Does the iteration of window `w` count? */
 static inline bool msim_period_counts(const struct msim_period_finding *k,

@@ -4,6 +4,7 @@
 #include "tests/unit/made_job.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define FAMILY 3u
 
@@ -55,7 +56,7 @@ static void set_up(struct deviating_job *x)
                                        .gpu_times = true};
     x->side = (struct msim_ratio_side){
         .outcome = &x->outcome, .costs = c, .iteration = UINT32_MAX};
-    REQUIRE(msim_deviating_new(&x->job, &x->side) == MSIM_OK);
+    REQUIRE(msim_deviating_new(&x->job, &x->side, NULL) == MSIM_OK);
     REQUIRE(msim_deviating_middle(x->job, &x->middle_us) == MSIM_OK);
 }
 
@@ -156,11 +157,45 @@ static void test_deviate__whole_gpu(void)
     clear(&x);
 }
 
+/* Two jobs of one graph that run by turns find what each finds alone, though
+ * the family of the second may take 30 us more, and its host 1 us. */
+static void test_deviate__by_turns(void)
+{
+    const struct msim_deviations d = {.separate = 1u << FAMILY};
+    struct deviating_job x, y;
+    struct msim_costs costs;
+    uint32_t n, k;
+
+    set_up(&x);
+    y = x;
+    n = x.made.graph->n_tasks;
+    k = first_kernel(x.made.graph);
+    costs = *x.made.costs;
+    costs.mid = malloc(n * sizeof(*costs.mid));
+    costs.high = malloc(n * sizeof(*costs.high));
+    REQUIRE(costs.mid && costs.high);
+    memcpy(costs.mid, x.made.costs->mid, n * sizeof(*costs.mid));
+    memcpy(costs.high, x.made.costs->high, n * sizeof(*costs.high));
+    costs.mid[0] += US; /* the host's first task: all starts 1 us later */
+    costs.high[k] = costs.mid[k] + 30 * US;
+    y.side.costs = &costs;
+    REQUIRE(msim_deviating_new(&y.job, &y.side, x.job) == MSIM_OK);
+    for (int high = 1; high >= 0; high--) {
+        CHECK_REL(moved(&x, &d, FAMILY, high), high ? 20 : -5, 1e-9);
+        CHECK_REL(moved(&y, &d, FAMILY, high), high ? 31 : -4, 1e-9);
+    }
+    msim_deviating_free(y.job);
+    free(costs.mid);
+    free(costs.high);
+    clear(&x);
+}
+
 int main(void)
 {
     RUN(test_deviate__family_at_its_ends);
     RUN(test_deviate__others_by_their_share);
     RUN(test_deviate__most_alone);
     RUN(test_deviate__whole_gpu);
+    RUN(test_deviate__by_turns);
     return check_summary();
 }
