@@ -56,12 +56,13 @@ static enum msim_status take_memory(struct msim_chains *c,
             n_edges += g->edge_begin[t + 1] - g->edge_begin[t];
     c->first = malloc(n * sizeof(*c->first));
     c->n_preds = malloc(n * sizeof(*c->n_preds));
+    c->demand = malloc(n * sizeof(*c->demand));
     c->edge_begin = malloc(n * sizeof(*c->edge_begin));
     c->edges = malloc((n_edges + 1) * sizeof(*c->edges));
     c->of_demand = malloc((n_demands + 1) * sizeof(*c->of_demand));
     c->of_release =
         malloc(((size_t)g->n_releases + 1) * sizeof(*c->of_release));
-    return c->first && c->n_preds && c->edge_begin && c->edges &&
+    return c->first && c->n_preds && c->demand && c->edge_begin && c->edges &&
                    c->of_demand && c->of_release
                ? MSIM_OK
                : MSIM_ENOMEM;
@@ -86,6 +87,7 @@ static void fill(struct msim_chains *c, const struct msim_graph *g,
         if (!t || of[t] != of[t - 1]) {
             c->first[of[t]] = t;
             c->n_preds[of[t]] = g->n_preds[t];
+            c->demand[of[t]] = g->sharing ? g->sharing->of_task[t] : MSIM_NONE;
         }
         if (ends_chain(g, of, t))
             add_edges(c, g, of, t);
@@ -116,6 +118,7 @@ void msim_chains_release(struct msim_chains *c)
     free(c->of_task);
     free(c->first);
     free(c->n_preds);
+    free(c->demand);
     free(c->edge_begin);
     free(c->edges);
     free(c->of_demand);

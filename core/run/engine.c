@@ -208,10 +208,8 @@ static bool sweep_tasks(const struct msim_graph *g,
 static uint32_t demand_of(const struct msim_engine *e,
                           const struct msim_scenario *s, uint32_t chain)
 {
-    uint32_t first = e->chains.first[chain];
-
-    return !e->shared || is_out(s, first) ? MSIM_NONE
-                                          : e->graph->sharing->of_task[first];
+    return is_out(s, e->chains.first[chain]) ? MSIM_NONE
+                                             : e->chains.demand[chain];
 }
 
 /* What passes from the start of a task to that of the next one of its chain. */
