@@ -6,7 +6,6 @@
 #include "core/base/print.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +72,36 @@ unsigned msim_json_escape(char text[16], const char *s)
     return n ? n : 1;
 }
 
+/* In decimals, of which there are `least` or more: printf() takes three times
+ * as long, and files of traces are numbers for the most part. */
+static void put_whole(struct msim_json *j, uint64_t value, int least)
+{
+    char text[20], *at = text + sizeof(text);
+
+    for (; least > 0 || value; least--, value /= 10)
+        *--at = (char)('0' + value % 10);
+    put(j, at, (size_t)(text + sizeof(text) - at));
+}
+
+static uint64_t put_sign(struct msim_json *j, int64_t value)
+{
+    if (value < 0)
+        put(j, "-", 1);
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+/* Most of what stands as it is. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
+/* Bytes of a character that stands as it is, but takes more than a look. */
+static unsigned other_length(const char *s)
+{
+    return *s == '"' || *s == '\\' ? 0 : msim_printable_length(s);
+}
+
 static void put_string(struct msim_json *j, const char *s)
 {
     char escape[16];
@@ -82,8 +111,8 @@ static void put_string(struct msim_json *j, const char *s)
         const char *plain = s;
         unsigned n;
 
-        while (*s != '"' && *s != '\\' && (n = msim_printable_length(s)) > 0)
-            s += n;
+        while (is_plain(*s) || (n = other_length(s)) > 0)
+            s += is_plain(*s) ? 1 : n;
         put(j, plain, (size_t)(s - plain));
         if (!*s)
             break;
@@ -186,20 +215,14 @@ void msim_json_number(struct msim_json *j, const char *key, double value)
 
 void msim_json_integer(struct msim_json *j, const char *key, int64_t value)
 {
-    char text[32];
-
     before_value(j, key);
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    put_text(j, text);
+    put_whole(j, put_sign(j, value), 1);
 }
 
 void msim_json_unsigned(struct msim_json *j, const char *key, uint64_t value)
 {
-    char text[32];
-
     before_value(j, key);
-    snprintf(text, sizeof(text), "%" PRIu64, value);
-    put_text(j, text);
+    put_whole(j, value, 1);
 }
 
 void msim_json_bool(struct msim_json *j, const char *key, bool value)
@@ -210,19 +233,17 @@ void msim_json_bool(struct msim_json *j, const char *key, bool value)
 
 void msim_json_time(struct msim_json *j, const char *key, msim_ps time)
 {
-    uint64_t ps = time < 0 ? 0 - (uint64_t)time : (uint64_t)time;
-    uint64_t us = ps / MSIM_PS_PER_US, rest = ps % MSIM_PS_PER_US;
-    const char *sign = time < 0 ? "-" : "";
-    char text[40];
+    uint64_t ps, rest;
 
     before_value(j, key);
+    ps = put_sign(j, time);
+    rest = ps % MSIM_PS_PER_US;
+    put_whole(j, ps / MSIM_PS_PER_US, 1);
+    put(j, ".", 1);
     if (rest % 1000)
-        snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, sign, us,
-                 rest);
+        put_whole(j, rest, 6);
     else
-        snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, sign, us,
-                 rest / 1000);
-    put_text(j, text);
+        put_whole(j, rest / 1000, 3);
 }
 
 enum msim_status msim_json_end(struct msim_json *j)

@@ -49,6 +49,21 @@ static void test_json_out__nests(void)
     free(text);
 }
 
+static void test_json_out__integers_to_their_ends(void)
+{
+    open_sink();
+    msim_json_open(&json, NULL, '[', false);
+    msim_json_integer(&json, NULL, 0);
+    msim_json_integer(&json, NULL, INT64_MIN);
+    msim_json_integer(&json, NULL, INT64_MAX);
+    msim_json_unsigned(&json, NULL, 0);
+    msim_json_unsigned(&json, NULL, 10);
+    msim_json_close(&json);
+    CHECK_INT(close_sink(), MSIM_OK);
+    CHECK_STR(text, "[0, -9223372036854775808, 9223372036854775807, 0, 10]\n");
+    free(text);
+}
+
 static void check_string(const char *from, const char *want)
 {
     open_sink();
@@ -156,6 +171,7 @@ static void test_json_out__keeps_a_failure(void)
 int main(void)
 {
     RUN(test_json_out__nests);
+    RUN(test_json_out__integers_to_their_ends);
     RUN(test_json_out__escapes);
     RUN(test_json_out__repairs_utf8);
     RUN(test_json_out__numbers_are_shortest);
