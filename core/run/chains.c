@@ -57,13 +57,14 @@ static enum msim_status take_memory(struct msim_chains *c,
     c->first = malloc(n * sizeof(*c->first));
     c->n_preds = malloc(n * sizeof(*c->n_preds));
     c->demand = malloc(n * sizeof(*c->demand));
+    c->roots = malloc(n * sizeof(*c->roots));
     c->edge_begin = malloc(n * sizeof(*c->edge_begin));
     c->edges = malloc((n_edges + 1) * sizeof(*c->edges));
     c->of_demand = malloc((n_demands + 1) * sizeof(*c->of_demand));
     c->of_release =
         malloc(((size_t)g->n_releases + 1) * sizeof(*c->of_release));
-    return c->first && c->n_preds && c->demand && c->edge_begin && c->edges &&
-                   c->of_demand && c->of_release
+    return c->first && c->n_preds && c->demand && c->roots && c->edge_begin &&
+                   c->edges && c->of_demand && c->of_release
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -87,6 +88,8 @@ static void fill(struct msim_chains *c, const struct msim_graph *g,
         if (!t || of[t] != of[t - 1]) {
             c->first[of[t]] = t;
             c->n_preds[of[t]] = g->n_preds[t];
+            if (!g->n_preds[t])
+                c->roots[c->n_roots++] = of[t];
             c->demand[of[t]] = g->sharing ? g->sharing->of_task[t] : MSIM_NONE;
         }
         if (ends_chain(g, of, t))
@@ -119,6 +122,7 @@ void msim_chains_release(struct msim_chains *c)
     free(c->first);
     free(c->n_preds);
     free(c->demand);
+    free(c->roots);
     free(c->edge_begin);
     free(c->edges);
     free(c->of_demand);

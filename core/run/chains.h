@@ -27,10 +27,12 @@ struct msim_chain_edge {
 
 struct msim_chains {
     uint32_t n;
-    uint32_t *of_task;    /* one a task: its chain */
-    uint32_t *first;      /* n + 1 */
-    uint32_t *n_preds;    /* one a chain */
-    uint32_t *demand;     /* likewise: index of g->sharing->demands, or NONE */
+    uint32_t *of_task; /* one a task: its chain */
+    uint32_t *first;   /* n + 1 */
+    uint32_t *n_preds; /* one a chain */
+    uint32_t *demand;  /* likewise: index of g->sharing->demands, or NONE */
+    uint32_t *roots;   /* those of no preds, ascending: n_roots */
+    uint32_t n_roots;
     uint32_t *edge_begin; /* n + 1, into edges */
     struct msim_chain_edge *edges;
     uint32_t *of_demand;  /* one a demand of g->sharing: its chain */

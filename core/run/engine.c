@@ -351,9 +351,8 @@ static uint32_t walk(struct msim_engine *e, const struct msim_scenario *s,
 
     memcpy(e->missing, c->n_preds, (size_t)c->n * sizeof(*e->missing));
     e->n_ready = e->n_ordered = 0;
-    for (uint32_t i = c->n; i-- > 0;)
-        if (!c->n_preds[i])
-            make_ready(e, s, i);
+    for (uint32_t i = c->n_roots; i-- > 0;)
+        make_ready(e, s, c->roots[i]);
     visited = visit(e, s, lags);
     while (e->shared && !e->too_long &&
            (d = msim_contention_run_next(e->shared, &end)) != MSIM_NONE) {

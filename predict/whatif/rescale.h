@@ -12,7 +12,7 @@
 struct msim_rescaler {
     const struct msim_prediction_run *run; /* outlives it */
     struct msim_engine *engine;
-    struct msim_times times;
+    struct msim_period_finder *finder;
     uint8_t *states;
     double base_us; /* the period as it is */
 };

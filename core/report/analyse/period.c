@@ -426,10 +426,15 @@ static double sum_tasks(const struct msim_period_finding *k,
     return (double)sum + traced;
 }
 
-/* The first task of a stretch from `t` on that begins at `at` or later. */
+/* The first task of a stretch from `t` on that begins at `at` or later: as a
+ * rule all do, or none. */
 static uint32_t first_from(const struct msim_run *run, uint32_t t, uint32_t end,
                            msim_ps at)
 {
+    if (t < end && msim_run_start(run, end - 1) < at)
+        return end;
+    if (t < end && msim_run_start(run, t) >= at)
+        return t;
     while (t < end) {
         uint32_t mid = t + (end - t) / 2;
 
