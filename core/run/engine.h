@@ -88,9 +88,18 @@ enum msim_status msim_engine_lay(struct msim_engine *e,
 
 static inline msim_ps msim_laid_start(const struct msim_laid *l, uint32_t task)
 {
+    uint32_t c = l->of_task[task], first = l->first[c];
+
+    return l->starts[c] + (task == first ? 0 : l->line[task] - l->line[first]);
+}
+
+static inline msim_ps msim_laid_end(const struct msim_laid *l, uint32_t task)
+{
     uint32_t c = l->of_task[task];
 
-    return l->starts[c] + l->line[task] - l->line[l->first[c]];
+    return l->starts[c] + (task + 1 == l->first[c + 1]
+                               ? l->takes[c]
+                               : l->line[task + 1] - l->line[l->first[c]]);
 }
 
 /* What a task took. */

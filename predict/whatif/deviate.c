@@ -18,7 +18,7 @@ struct workspace {
     bool lined;       /* the engine has those of tasks that share nothing */
     uint8_t *made_by; /* as costs.made_by of that job, */
     uint32_t *tasks;  /* by which these are sorted: from begin[family] on */
-    uint32_t begin[UINT8_MAX + 2];
+    uint32_t begin[MSIM_MADE_BY_MAX + 1];
 };
 
 struct msim_deviating {
@@ -146,7 +146,7 @@ static struct differences set_durations(struct msim_deviating *x,
 {
     struct differences differ = {false, false};
 
-    for (unsigned f = 0; f <= UINT8_MAX; f++)
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++)
         if (deviates(d, f, what))
             set_family(x, d, f, what, high, &differ);
     return differ;
@@ -157,7 +157,7 @@ static void set_middle(struct msim_deviating *x,
 {
     struct workspace *w = x->w;
 
-    for (unsigned f = 0; f <= UINT8_MAX; f++)
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++)
         for (uint32_t i = w->begin[f];
              deviates(d, f, what) && i < w->begin[f + 1]; i++)
             w->dur[w->tasks[i]] = x->side.costs->mid[w->tasks[i]];
@@ -215,12 +215,12 @@ static enum msim_status workspace_new(struct workspace **out,
 
 static void sort_tasks(struct workspace *w, uint32_t n)
 {
-    uint32_t next[UINT8_MAX + 1];
+    uint32_t next[MSIM_MADE_BY_MAX];
 
     memset(w->begin, 0, sizeof(w->begin));
     for (uint32_t t = 0; t < n; t++)
         w->begin[w->made_by[t] + 1]++;
-    for (unsigned f = 0; f <= UINT8_MAX; f++) {
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
         next[f] = w->begin[f];
         w->begin[f + 1] += w->begin[f];
     }
@@ -241,7 +241,7 @@ static enum msim_status take_workspace(struct msim_deviating *x)
     if (w->of == x)
         return MSIM_OK;
     memcpy(w->dur, c->mid, n * sizeof(*w->dur));
-    if (!w->begin[UINT8_MAX + 1] || memcmp(w->made_by, c->made_by, n)) {
+    if (!w->begin[MSIM_MADE_BY_MAX] || memcmp(w->made_by, c->made_by, n)) {
         memcpy(w->made_by, c->made_by, n);
         sort_tasks(w, n);
     }

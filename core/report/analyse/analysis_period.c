@@ -325,7 +325,8 @@ static enum msim_status prepare(struct msim_period_finding *k)
     k->main_lanes = msim_main_lanes(g);
     k->states = calloc((size_t)g->n_iterations + 1, 1);
     k->lane_at = malloc(((size_t)g->n_lanes + 1) * sizeof(*k->lane_at));
-    if (!k->main_lanes || !k->states || !k->lane_at)
+    k->counts = malloc((size_t)g->n_windows + 1);
+    if (!k->main_lanes || !k->states || !k->lane_at || !k->counts)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_period_find_stretches(k));
     return msim_period_prepare(k);
@@ -347,6 +348,7 @@ static void release(struct msim_period_finding *k)
     free(k->states);
     free(k->stretches);
     free(k->lane_at);
+    free(k->counts);
     free(k->launch_from);
     free(k->main_lanes);
 }

@@ -54,8 +54,8 @@ const char *msim_hold_source(const struct msim_graph *g, uint32_t by);
 /* When a task is over in a run. */
 static inline msim_ps msim_run_end(const struct msim_run *run, uint32_t task)
 {
-    return msim_run_start(run, task) +
-           (run->removed && run->removed[task] ? 0 : msim_run_took(run, task));
+    return run->start[task] +
+           (run->removed && run->removed[task] ? 0 : run->dur[task]);
 }
 
 /* One pass over tasks and edges. Release in any case. */

@@ -151,6 +151,11 @@ msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n)
 
 /* ---- when windows begin and end ------------------------------------------ */
 
+static inline msim_ps end_of(const struct msim_run *run, uint32_t task)
+{
+    return run->laid ? msim_laid_end(run->laid, task) : msim_run_end(run, task);
+}
+
 bool msim_period_activity(const struct msim_period_finding *k,
                           enum msim_period_side side, uint32_t task,
                           struct msim_activity *a)
@@ -175,9 +180,9 @@ bool msim_period_activity(const struct msim_period_finding *k,
     }
     run = msim_period_run(k, side);
     a->start = msim_run_start(run, arrival);
-    a->end = msim_run_end(run, task);
+    a->end = end_of(run, task);
     if (k->launch_from && k->launch_from[arrival] != MSIM_NONE)
-        a->launched = msim_run_end(run, k->launch_from[arrival]);
+        a->launched = end_of(run, k->launch_from[arrival]);
     return !run->removed || !run->removed[task];
 }
 
@@ -418,23 +423,21 @@ static double sum_tasks(const struct msim_period_finding *k,
         return 0;
     if (run && run->laid && k->g->kind[t] < MSIM_TASK_KERNEL)
         return (double)(run->laid->line[end] - run->laid->line[t]);
-    for (; run && t < end; t++)
-        sum += msim_run_took(run, t);
+    if (run) {
+        for (; t < end; t++)
+            sum += msim_run_took(run, t);
+        return (double)sum;
+    }
     for (; t < end; t++)
         traced +=
             k->g->traced[t] == MSIM_TIME_NONE ? 0 : (double)k->g->traced[t];
-    return (double)sum + traced;
+    return traced;
 }
 
-/* The first task of a stretch from `t` on that begins at `at` or later: as a
- * rule all do, or none. */
+/* The first task of a stretch from `t` on that begins at `at` or later. */
 static uint32_t first_from(const struct msim_run *run, uint32_t t, uint32_t end,
                            msim_ps at)
 {
-    if (t < end && msim_run_start(run, end - 1) < at)
-        return end;
-    if (t < end && msim_run_start(run, t) >= at)
-        return t;
     while (t < end) {
         uint32_t mid = t + (end - t) / 2;
 
@@ -466,18 +469,24 @@ static double sum_host(const struct msim_period_finding *k,
 {
     const struct msim_run *mid = &k->f->o->mid;
     uint32_t rank = k->g->lanes[s->lane].rank;
+    msim_ps last = msim_run_start(mid, s->end - 1);
     double sum = 0;
 
     for (uint32_t t = s->begin, from; t < s->end;) {
+        msim_ps at = msim_run_start(mid, t);
         const struct msim_range *span;
 
-        *w = window_from(k, *w, rank, msim_run_start(mid, t));
+        *w = window_from(k, *w, rank, at);
         if (*w == k->g->n_windows)
             break;
         span = &k->sides[MSIM_PERIOD_MID].spans[*w];
-        from = first_from(mid, t, s->end, span->host_begin);
-        t = first_from(mid, from, s->end, span->host_end);
-        if (msim_period_counts(k, *w))
+        from = at >= span->host_begin
+                   ? t
+                   : first_from(mid, t, s->end, span->host_begin);
+        t = last < span->host_end
+                ? s->end
+                : first_from(mid, from, s->end, span->host_end);
+        if (k->counts[*w])
             sum += sum_tasks(k, run, from, t);
     }
     return sum;
@@ -494,13 +503,15 @@ static void sum_work(const struct msim_period_finding *k,
 
         if (s->window == MSIM_PERIOD_ON_HOST)
             by_lane[s->lane] += sum_host(k, run, s, &k->lane_at[s->lane]);
-        else if (msim_period_counts(k, s->window))
+        else if (k->counts[s->window])
             by_lane[s->lane] += sum_tasks(k, run, s->begin, s->end);
     }
 }
 
 void msim_period_find_work(struct msim_period_finding *k)
 {
+    for (uint32_t w = 0; w < k->g->n_windows; w++)
+        k->counts[w] = msim_period_counts(k, w);
     for (int i = MSIM_PERIOD_MID; i < MSIM_PERIOD_TRACED; i++) {
         enum msim_period_side side = (enum msim_period_side)i;
 

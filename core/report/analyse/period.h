@@ -136,6 +136,7 @@ struct msim_period_finding {
     uint32_t *on_gpu;    /* GPU work of windows, by window, ascending */
     uint32_t *gpu_begin; /* one a window and one more, into on_gpu */
     bool *undrained;     /* one a window */
+    bool *counts;        /* likewise: does its iteration count? */
 };
 
 static inline const struct msim_run *

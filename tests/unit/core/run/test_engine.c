@@ -162,6 +162,8 @@ static void test_engine__lays_what_it_simulates(void)
                     CHECK_INT(msim_laid_start(&laid, at), want[t]);
                     CHECK_INT(msim_laid_took(&laid, at),
                               m.removed[t] ? 0 : m.dur[t]);
+                    CHECK_INT(msim_laid_end(&laid, at),
+                              want[t] + (m.removed[t] ? 0 : m.dur[t]));
                 }
             }
             msim_engine_free(e);
