@@ -235,26 +235,23 @@ static double network_middle(const struct msim_work *w)
            smallness(part, small, MSIM_FACT(NULL, NETWORK_LARGE));
 }
 
-/*
- * Rows are of one machine. Others with the same GPU and links take as long for
- * large messages, and up to twice as long, or half, for small ones. So who asks
- * for a GPU by its name, and names no links, gets an interval that has both.
- */
-static void widen_for_any_machine(const struct msim_pick *pick,
-                                  const struct msim_work *w,
-                                  struct msim_estimate *e)
+void msim_collective_of_any_machine(const struct msim_platform *p,
+                                    const struct msim_work *w,
+                                    struct msim_estimate *e)
 {
     double large = MSIM_FACT(NULL, MACHINE_LARGE_LOG_SD);
     double small = MSIM_FACT(NULL, MACHINE_SMALL_LOG_SD);
-    double share;
+    double half;
 
-    if (!w->asked || w->u.coll.nodes > 1 || w->u.coll.interconnect ||
-        !pick->platform || !pick->platform->is_named)
+    if (w->family != MSIM_FAMILY_COLLECTIVE || w->u.coll.nodes > 1 ||
+        w->u.coll.interconnect || !p->is_named)
         return;
-    share = smallness((double)w->u.coll.bytes, MSIM_FACT(NULL, MACHINE_SMALL),
-                      MSIM_FACT(NULL, MACHINE_LARGE));
-    msim_interval_set(e, log(e->low_us / e->us), log(e->high_us / e->us),
-                      large + (small - large) * share);
+    half = MSIM_Z90 * (large + (small - large) *
+                                   smallness((double)w->u.coll.bytes,
+                                             MSIM_FACT(NULL, MACHINE_SMALL),
+                                             MSIM_FACT(NULL, MACHINE_LARGE)));
+    e->low_us = fmin(e->low_us, e->us * exp(-half));
+    e->high_us = fmax(e->high_us, e->us * exp(half));
 }
 
 /* Without a fit for the link: the constants that fits start from, which are
@@ -352,7 +349,6 @@ static void estimate_alone(const struct by *by, const struct msim_work *w,
     }
     pick = pick_for(by, w);
     msim_fit_estimate(by->p, &pick, w, NULL, out);
-    widen_for_any_machine(&pick, w, out);
     (void)lower_to_wider(by, w, out);
     follow_log(&pick, w, out);
 }

@@ -56,6 +56,19 @@ void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
 double msim_collective_shortfall(const struct msim_platform *p,
                                  const struct msim_work *w);
 
+/*
+ * Widen the estimate of a collective inside a node that stands by itself.
+ * Rows are of one machine; others with the same GPU and links take as long for
+ * large messages, and up to twice as long, or half, for small ones. So who asks
+ * for a GPU by its name, and names no links, gets an interval that has both, at
+ * least.
+ * What jobs deviate by has that of their machines already
+ * (models/estimate/whole_job.h).
+ */
+void msim_collective_of_any_machine(const struct msim_platform *p,
+                                    const struct msim_work *w,
+                                    struct msim_estimate *e);
+
 /* Append to `out` how the estimate for `w` on `p` is made, and the estimate. */
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out);

@@ -137,9 +137,12 @@ static void predict_row(const struct pool *c, char *const *fields,
     err.status = MSIM_OK;
     *err.text = '\0';
     row->emulation = msim_emulation_of(c->p, w);
-    if (is_refused(c->p, row) ||
-        msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK)
+    if (is_refused(c->p, row))
         return;
+    if (msim_model_predict(c->p, w, false, &row->e, &err) == MSIM_OK) {
+        msim_collective_of_any_machine(c->p, w, &row->e);
+        return;
+    }
     snprintf(row->why, sizeof(row->why), "%.250s",
              *err.text ? err.text : "no prediction");
 }
