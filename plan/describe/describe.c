@@ -401,9 +401,10 @@ static enum msim_status find(char *path, size_t size, const char *name,
     }
     snprintf(path, size, "%s/models", data_dir);
     list_models(known, sizeof(known), near, sizeof(near), path, name);
-    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "no model '%.64s'%s, want a file or one of:%s", name, near,
-                     known);
+    return msim_fail(
+        err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+        "no model '%.64s'%s, want a file or %s%s", name, near,
+        *near ? "a name of data/models" : "one of:", *near ? "" : known);
 }
 
 enum msim_status msim_described_find(struct msim_described *m, const char *name,

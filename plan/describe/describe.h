@@ -47,7 +47,7 @@ bool msim_described_may_be_name(const char *name);
  * The model that `name` stands for: a path, else NAME.json in
  * `data_dir`/models, else in `beside` (may be NULL), else what it means of the
  * first ("meta-llama/Llama-3.1-8B-Instruct": plan/describe/model_names.h).
- * EUNKNOWN lists the known names.
+ * EUNKNOWN says which is near, else lists the known names.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_described_find(struct msim_described *m, const char *name,

@@ -23,8 +23,8 @@ want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_ro
     complain "the second row uses rows, or is not predicted: $out"
 [[ $(sed -n 4p "$folder/out") == *",,,,,,"*"gpus 6 cannot be split by tp x pp x cp 4", ]] ||
     complain "the third row has no reason: $out"
-[[ $(sed -n 5p "$folder/out") == *"no model 'llama3-80b'"*llama3-8b* ]] ||
-    complain "the fourth row names no models: $out"
+[[ $(sed -n 5p "$folder/out") == *"no model 'llama3-80b' (did you mean llama3-70b?)"* ]] ||
+    complain "the fourth row names no model: $out"
 [[ $(sed -n 6p "$folder/out") == *h101* ]] || complain "no reason: $out"
 
 # What would make the second row fit without tensor parallel ranks, and nothing
