@@ -338,16 +338,38 @@ static uint32_t lower_to_wider(const struct by *by, const struct msim_work *w,
     return lowered;
 }
 
+/*
+ * Whether the one machine that has rows of GPUs which share PCIe takes so much
+ * longer for large messages than such links usually do that it went through the
+ * host's memory. Who asks for the GPU by its name, and names no links, has
+ * another machine, of which typical constants are nearer.
+ */
+static bool is_slow_machine(const struct by *by, const struct msim_pick *pick,
+                            const struct msim_work *w)
+{
+    struct msim_estimate usual = {0};
+    struct msim_work large = *w;
+
+    if (!by->p->is_named || w->u.coll.nodes > 1 || w->u.coll.ranks <= 2 ||
+        w->u.coll.interconnect || !msim_transfer_on_pcie(&by->p->sheet, w))
+        return false;
+    large.u.coll.bytes = (uint64_t)MSIM_FACT(NULL, NETWORK_LARGE);
+    from_data_sheet(by->p, &large, &usual);
+    return msim_fit_us(by->p, pick, &large) >
+           usual.us * MSIM_FACT(NULL, NETWORK_MISCONFIGURED);
+}
+
 static void estimate_alone(const struct by *by, const struct msim_work *w,
                            struct msim_estimate *out)
 {
     struct msim_pick pick;
 
-    if (!by->picked) {
+    if (by->picked)
+        pick = pick_for(by, w);
+    if (!by->picked || is_slow_machine(by, &pick, w)) {
         from_data_sheet(by->p, w, out);
         return;
     }
-    pick = pick_for(by, w);
     msim_fit_estimate(by->p, &pick, w, NULL, out);
     (void)lower_to_wider(by, w, out);
     follow_log(&pick, w, out);

@@ -404,6 +404,33 @@ static void test_collective__of_any_machine(void)
     msim_platform_free(own);
 }
 
+/* The L40S of our rows goes through the host's memory: another that is asked
+ * for by its name has typical links, and that machine, a pair, and who names
+ * its links have the rows. */
+static void test_collective__passes_by_a_slow_machine(void)
+{
+    struct msim_platform *p = load("l40s"), *pro = load("rtx-pro-6000"),
+                         *own = load(MSIM_DATA "/platforms/l40s.json"),
+                         *pro_own =
+                             load(MSIM_DATA "/platforms/rtx-pro-6000.json");
+
+    for (uint32_t ranks = 2; ranks <= 8; ranks *= 2) {
+        struct msim_work w = coll(MSIM_COLL_ALL_REDUCE, ranks, 1);
+        double rows = predict(own, &w).us;
+
+        CHECK_REL(predict(p, &w).us, ranks > 2 ? typical_us(p, &w) : rows,
+                  1e-9);
+        CHECK(ranks == 2 || rows > 1.5 * predict(p, &w).us);
+        CHECK_REL(predict(pro, &w).us, predict(pro_own, &w).us, 1e-9);
+        w.u.coll.interconnect = p->sheet.interconnect;
+        CHECK_REL(predict(p, &w).us, rows, 1e-9);
+    }
+    msim_platform_free(p);
+    msim_platform_free(pro);
+    msim_platform_free(own);
+    msim_platform_free(pro_own);
+}
+
 static void test_collective__explains_inputs(void)
 {
     struct msim_platform *p = load("a100");
@@ -430,6 +457,7 @@ int main(void)
     RUN(test_collective__on_another_network);
     RUN(test_collective__takes_other_links);
     RUN(test_collective__of_any_machine);
+    RUN(test_collective__passes_by_a_slow_machine);
     RUN(test_collective__explains_inputs);
     return check_summary();
 }
