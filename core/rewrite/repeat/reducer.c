@@ -265,6 +265,7 @@ static enum msim_status visit(void *ctx, uint32_t s)
 static enum msim_status make(struct reducing *r, struct msim_trace **out)
 {
     place(r);
+    r->w.elsewhere = r->b.strays; /* copied with their messages */
     MSIM_TRY(msim_weave_walk(&r->w, r, visit));
     return msim_weave_finish(&r->w, out);
 }

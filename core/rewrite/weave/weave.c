@@ -186,6 +186,8 @@ enum msim_status msim_weave_walk(struct msim_weave *w, void *ctx,
     for (uint32_t k = 0; k < w->t->n_ops; k++) {
         uint32_t op = w->a.order[k], top = msim_op_topmost(w->t, op);
 
+        if (top == MSIM_NONE && w->elsewhere && w->elsewhere[op])
+            continue;
         if (top == MSIM_NONE)
             MSIM_TRY(
                 msim_draft_copy(&w->d, op,

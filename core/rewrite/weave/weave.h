@@ -31,6 +31,8 @@ struct msim_weave {
     uint8_t *kind;      /* by life: enum msim_life_kind */
     uint32_t *gradient; /* by statement: the life that its AccumulateGrad keeps,
                            or NONE */
+    const bool *elsewhere; /* by operator, or NULL: what stands outside of all
+                              statements and is made with one of them */
     struct msim_error *err;
 };
 
