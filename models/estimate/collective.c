@@ -239,9 +239,8 @@ void msim_collective_of_any_machine(const struct msim_platform *p,
                                     const struct msim_work *w,
                                     struct msim_estimate *e)
 {
-    double large = MSIM_FACT(NULL, MACHINE_LARGE_LOG_SD);
+    double large = MSIM_FACT(NULL, MACHINE_LARGE_LOG_SD), half;
     double small = MSIM_FACT(NULL, MACHINE_SMALL_LOG_SD);
-    double half;
 
     if (w->family != MSIM_FAMILY_COLLECTIVE || w->u.coll.nodes > 1 ||
         w->u.coll.interconnect || !p->is_named)
@@ -338,11 +337,9 @@ static uint32_t lower_to_wider(const struct by *by, const struct msim_work *w,
     return lowered;
 }
 
-/*
- * Whether the one machine that has rows of GPUs which share PCIe takes so much
- * longer for large messages than such links usually do that it went through the
- * host's memory. Who asks for the GPU by its name, and names no links, has
- * another machine, of which typical constants are nearer.
+/* Whether the one machine that has rows of GPUs which share PCIe is so much
+ * slower than such links usually are that it went through the host's memory:
+ * who names the GPU alone has another, to which typical constants are nearer.
  */
 static bool is_slow_machine(const struct by *by, const struct msim_pick *pick,
                             const struct msim_work *w)
