@@ -26,7 +26,8 @@ struct layered {
     size_t n, n_texts;
     unsigned per; /* gradients in a bucket of DDP; 0: there are none */
     bool shares;  /* are gathered first */
-    bool strays;  /* the backend's thread sends below what goes on meanwhile */
+    bool strays;  /* the backend's thread sends below what goes on meanwhile, */
+    bool outside; /* or below nothing, as a label */
 };
 
 MSIM_PRINTF(2, 3)
@@ -124,9 +125,9 @@ static inline void layered_backward(struct layered *l, unsigned n, unsigned i)
     layered_add(l, 0, "autograd::engine::evaluate_function: R", 0, -1, "", "");
     layered_add(l, at, "ReluBackward", 1, (int)(2 * i + 2), "", "");
     if (l->strays && l->per && i + 1 < n && (n - 1 - i) % l->per == 0)
-        layered_add(l, at + 1, "gloo:all_reduce", 0, -1,
-                    layered_bucket(l, n, (n - 1 - i) / l->per - 1, "%u:%u"),
-                    "");
+        layered_add(
+            l, l->outside ? 0 : at + 1, "gloo:all_reduce", l->outside ? 7 : 0,
+            -1, layered_bucket(l, n, (n - 1 - i) / l->per - 1, "%u:%u"), "");
     layered_add(l, at + 1, "aten::threshold_backward", 0, -1,
                 layered_text(l, "%u:4000 %u:4000", GRAD_OUT, RESULT),
                 layered_text(l, "%u:4000", GRAD_MID));

@@ -5,7 +5,7 @@
 #include "tests/unit/core/rewrite/made_layers.h"
 
 static unsigned per; /* gradients in a bucket; 0: there are none */
-static bool strays, shares;
+static bool strays, outside, shares;
 
 static void make(struct layered *l, unsigned n, bool lists)
 {
@@ -24,6 +24,7 @@ static bool change(struct made_changed *m, unsigned from, uint32_t to,
 
     l.per = per;
     l.strays = strays;
+    l.outside = outside;
     make(&l, from, lists);
     return change_nodes(m, l.nodes, l.n, &r);
 }
@@ -115,17 +116,18 @@ static void test_layers__buckets(void)
     static const unsigned PAIRS[][2] = {{4, 7}, {7, 4}, {5, 6}, {6, 3}, {8, 8}};
 
     for (per = 2; per < 4; per++)
-        for (int i = 0; i < 20; i++) {
-            const unsigned *of = PAIRS[i / 4];
+        for (int i = 0; i < 40; i++) {
+            const unsigned *of = PAIRS[i / 8];
             struct made_changed m;
 
             strays = i & 2;
+            outside = i & 4;
             REQUIRE(change(&m, of[0], of[1], i & 1));
             check_is(&m, of[1], i & 1);
             done_step(&m);
         }
     per = 0;
-    strays = false;
+    strays = outside = false;
 }
 
 /* Buckets of another size are filled anew where that is asked for: where other
