@@ -12,12 +12,11 @@ sqrt(2). The medians over pairs are in data/laws/kernels.csv
 """
 import argparse
 import collections
-import csv
-import gzip
-import itertools
 import math
 import pathlib
 import statistics
+
+from stack_pairs import logs_of_pairs
 
 RANGES = ((20, "up to 1 MiB"), (26, "up to 64 MiB"), (99, "beyond"))
 ROWS = 3 # that a pair has in common, at least
@@ -26,17 +25,11 @@ ALIKE = {"A100-SXM-40GB": "A100", "A100-SXM-80GB": "A100",
          "H100-SXM-80GB": "H100", "H200-SXM-141GB": "H100"}
 
 
-def read(path):
-    """{collective of a size: {source: times}}"""
-    found = collections.defaultdict(lambda: collections.defaultdict(list))
-    with gzip.open(path, "rt", encoding="utf-8") as f:
-        for r in csv.DictReader(f):
-            if r["framework"] != "nccl" or r["nodes"] != "1" or "pairwise" in r["interconnect"]:
-                continue
-            octave = round(2 * math.log2(float(r["bytes"]))) / 2
-            key = (ALIKE.get(r["gpu"], r["gpu"]), r["collective"], r["ranks"], octave)
-            found[key][r["source"]].append(float(r["time_us"]))
-    return found
+def collective(row):
+    if row["framework"] != "nccl" or row["nodes"] != "1" or "pairwise" in row["interconnect"]:
+        return None
+    octave = round(2 * math.log2(float(row["bytes"]))) / 2
+    return ALIKE.get(row["gpu"], row["gpu"]), octave, row["collective"], row["ranks"]
 
 
 def main():
@@ -44,11 +37,9 @@ def main():
     a.add_argument("--opdata", required=True)
     pairs = collections.defaultdict(list)
     path = pathlib.Path(a.parse_args().opdata) / "collective.csv.gz"
-    for (gpu, _, _, octave), sources in read(path).items():
+    for (gpu, octave, *_), one, other, log in logs_of_pairs(path, collective, "source"):
         size = next(name for most, name in RANGES if octave <= most)
-        for one, other in itertools.combinations(sorted(sources), 2):
-            pairs[size, gpu, one, other].append(
-                math.log(statistics.median(sources[one]) / statistics.median(sources[other])))
+        pairs[size, gpu, one, other].append(log)
     print("| size | GPU | sources | rows | mean | deviation of one |")
     print("|---|---|---|---|---|---|")
     deviations = collections.defaultdict(list)

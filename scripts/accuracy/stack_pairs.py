@@ -20,24 +20,31 @@ import statistics
 ROWS = 20 # that a pair has in common, at least
 
 
-def read(path):
-    """{product: {stack: times}}"""
+def logs_of_pairs(path, what, who):
+    """(what, one, other, log(time / time of the other)) of all that two have in
+    common; `what` and `who` are made of a row, None: it is left out."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     with gzip.open(path, "rt", encoding="utf-8") as f:
         for r in csv.DictReader(f):
-            product = tuple(r[c] for c in ("dtype", "gpu", "m", "n", "k", "batch"))
-            found[product][r["framework"]].append(float(r["time_us"]))
-    return found
+            if what(r) is not None:
+                found[what(r)][r[who]].append(float(r["time_us"]))
+    for key, times in found.items():
+        for one, other in itertools.combinations(sorted(times), 2):
+            yield key, one, other, math.log(statistics.median(times[one]) /
+                                            statistics.median(times[other]))
+
+
+def product(row):
+    return tuple(row[c] for c in ("dtype", "gpu", "m", "n", "k", "batch"))
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     a.add_argument("--opdata", required=True)
     pairs = collections.defaultdict(list)
-    for product, stacks in read(pathlib.Path(a.parse_args().opdata) / "gemm.csv.gz").items():
-        for one, other in itertools.combinations(sorted(stacks), 2):
-            pairs[product[:2] + (one, other)].append(
-                math.log(statistics.median(stacks[one]) / statistics.median(stacks[other])))
+    path = pathlib.Path(a.parse_args().opdata) / "gemm.csv.gz"
+    for key, one, other, log in logs_of_pairs(path, product, "framework"):
+        pairs[key[:2] + (one, other)].append(log)
     print("| type | GPU | stacks | products | mean | standard deviation |")
     print("|---|---|---|---|---|---|")
     deviations = collections.defaultdict(list)
