@@ -48,7 +48,30 @@ static enum msim_status parse_set(void *settings, const char *value,
                : MSIM_ENOMEM;
 }
 
+/* The spec's platforms by the word that other verbs have for them. */
+static enum msim_status parse_platform(void *settings, const char *value,
+                                       struct msim_error *err)
+{
+    struct settings *s = settings;
+    char *text = NULL;
+    cJSON *item;
+
+    (void)err;
+    if (!s->set)
+        s->set = cJSON_CreateArray();
+    if (asprintf(&text, "platforms=%s", value) < 0)
+        return MSIM_ENOMEM;
+    item = cJSON_CreateString(text);
+    free(text);
+    return cJSON_AddItemToArray(s->set, item) ? MSIM_OK : MSIM_ENOMEM;
+}
+
 static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_platform,
+     .metavar = "NAME|FILE[,...]",
+     .help = "the spec's platforms: --set platforms=NAME"},
     {.name = "set",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_set,
@@ -75,7 +98,7 @@ static const struct msim_option OPTIONS[] = {
 
 static const char *const EXAMPLES[] = {
     "mystique-sim plan spec.json -o plan",
-    "mystique-sim plan llama3-8b --set platforms=h100,b200 --set gpus=64 "
+    "mystique-sim plan llama3-8b --platform h100,b200 --set gpus=64 "
     "--set global_batch=512 --set tokens=1e12",
     "mpirun -n 4 mystique-sim plan spec.json -o plan",
     NULL,

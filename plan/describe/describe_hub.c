@@ -2,9 +2,11 @@
  * plan/describe/describe_hub.c - the config.json of a Hugging Face model.
  *
  * What a file leaves out is what the classes of that model_type have
- * (transformers, configuration_bert.py and others).
+ * (transformers, configuration_bert.py and others): data/models/types.csv.
  */
 #include "plan/describe/describe_hub.h"
+
+#include "plan/describe/model_family.h"
 
 #include <string.h>
 
@@ -45,11 +47,12 @@ static bool is_one_of(const char *word, const char *const *words)
 /* ---- decoders ------------------------------------------------------------ */
 
 /* Shared experts as whole ones of an expert's width, where a file has their
- * width alone. */
+ * width alone; `untold` where it has neither. */
 static int64_t shared_experts(const struct msim_described *m,
-                              struct msim_fields *f)
+                              struct msim_fields *f, int64_t untold)
 {
-    int64_t width = msim_field_int(f, "shared_expert_intermediate_size", 0, 0);
+    int64_t width = msim_field_int(f, "shared_expert_intermediate_size", 0,
+                                   untold * m->moe.ffn);
 
     if (m->moe.ffn < 1)
         return 0;
@@ -70,7 +73,8 @@ static int64_t dense_layers(const struct msim_described *m,
                           m->layers - m->layers / every + listed);
 }
 
-static void read_moe(struct msim_described *m, struct msim_fields *f)
+static void read_moe(struct msim_described *m, struct msim_fields *f,
+                     const struct msim_model_family *family)
 {
     m->moe.experts =
         INT_OF(f, 0, "num_local_experts", "num_experts", "n_routed_experts");
@@ -79,7 +83,7 @@ static void read_moe(struct msim_described *m, struct msim_fields *f)
     m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token");
     m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
                         "intermediate_size");
-    m->moe.shared_experts = shared_experts(m, f);
+    m->moe.shared_experts = shared_experts(m, f, family->shared_experts);
     m->moe.dense_layers = dense_layers(m, f);
     if (m->moe.topk > m->moe.experts)
         msim_field_refuse(f, "num_experts_per_tok",
@@ -107,9 +111,11 @@ static void read_mla(struct msim_described *m, struct msim_fields *f)
 /* "gelu", "gelu_new", "gelu_fast" are one kernel. */
 static enum msim_activation activation_of(const struct msim_fields *f)
 {
-    const char *word = msim_json_get_text(f->object, "hidden_act");
+    static const char *const KEYS[] = {"hidden_act", "activation_function",
+                                       "hidden_activation", "activation", NULL};
+    const char *word = msim_json_get_text(f->object, first_of(f, KEYS));
 
-    return IS(word, "relu")            ? MSIM_ACTIVATION_RELU
+    return IS(word, "relu", "relu2")   ? MSIM_ACTIVATION_RELU
            : IS(word, "silu", "swish") ? MSIM_ACTIVATION_SILU
                                        : MSIM_ACTIVATION_GELU;
 }
@@ -170,116 +176,79 @@ static double share_of(const struct msim_fields *f, const char *key,
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* Keys and values, where they have fewer heads: Falcon's and StarCoder's files
+ * say by a flag that there is one of each, or that another member counts. */
+static int64_t kv_heads_of(const struct msim_described *m,
+                           struct msim_fields *f)
+{
+    if (msim_json_get_true(f->object, "new_decoder_architecture"))
+        return INT_OF(f, m->heads, "num_kv_heads");
+    if (msim_json_get_true(f->object, "multi_query"))
+        return 1;
+    return INT_OF(f, m->heads, "num_key_value_heads");
+}
+
+/* Members by their names today, and before. */
 static void read_sizes(struct msim_described *m, struct msim_fields *f)
 {
-    m->layers = INT_OF(f, MSIM_FIELD_WANTED, "num_hidden_layers", "n_layer");
-    m->hidden = INT_OF(f, MSIM_FIELD_WANTED, "hidden_size", "n_embd");
-    m->heads = INT_OF(f, MSIM_FIELD_WANTED, "num_attention_heads", "n_head");
-    m->kv_heads = INT_OF(f, m->heads, "num_key_value_heads");
+    m->layers = INT_OF(f, MSIM_FIELD_WANTED, "num_hidden_layers", "n_layer",
+                       "n_layers", "num_layers");
+    m->hidden = INT_OF(f, MSIM_FIELD_WANTED, "hidden_size", "n_embd", "n_embed",
+                       "dim", "d_model");
+    m->heads = INT_OF(f, MSIM_FIELD_WANTED, "num_attention_heads", "n_head",
+                      "n_heads", "num_heads");
+    m->kv_heads = kv_heads_of(m, f);
     m->head_dim = INT_OF(f, 0, "head_dim");
-    m->ffn = INT_OF(f, 4 * m->hidden, "intermediate_size", "n_inner");
+    m->ffn =
+        INT_OF(f, 4 * m->hidden, "intermediate_size_mlp", "intermediate_size",
+               "ffn_hidden_size", "ffn_dim", "hidden_dim", "n_inner");
     if (m->type != MSIM_MODEL_VIT)
         m->vocab = INT_OF(f, MSIM_FIELD_WANTED, "vocab_size");
 }
 
-/* What is a stack of layers with these members: Llama's, and what its
- * successors added. */
-static const char *const DECODERS[] = {"llama",
-                                       "mistral",
-                                       "ministral",
-                                       "mistral3",
-                                       "mixtral",
-                                       "qwen2",
-                                       "qwen2_moe",
-                                       "qwen3",
-                                       "qwen3_moe",
-                                       "qwen3_next",
-                                       "qwen3_5",
-                                       "qwen3_5_text",
-                                       "qwen3_5_moe",
-                                       "qwen3_5_moe_text",
-                                       "qwen2_vl",
-                                       "qwen2_5_vl",
-                                       "qwen3_vl",
-                                       "qwen3_vl_moe",
-                                       "deepseek_v2",
-                                       "deepseek_v3",
-                                       "deepseek_v32",
-                                       "kimi_k2",
-                                       "kimi_k25",
-                                       "glm",
-                                       "glm4",
-                                       "glm4_moe",
-                                       "glm4_moe_lite",
-                                       "glm_moe_dsa",
-                                       "gpt_oss",
-                                       "minimax_m2",
-                                       "gemma",
-                                       "gemma2",
-                                       "gemma3",
-                                       "gemma3_text",
-                                       "phi3",
-                                       "olmo2",
-                                       "olmo3",
-                                       "granite",
-                                       "smollm3",
-                                       "starcoder2",
-                                       "exaone4",
-                                       "seed_oss",
-                                       "gpt2",
-                                       "opt",
-                                       "gpt_neox",
-                                       "hunyuan_v1_moe",
-                                       "ernie4_5",
-                                       "ernie4_5_moe",
-                                       "bailing_moe_v2",
-                                       "dots1",
-                                       "mimo",
-                                       "internlm2",
-                                       "internlm3",
-                                       "yi",
-                                       "baichuan",
-                                       "stablelm",
-                                       NULL};
-
-/* Models with two stacks, with parts that no member here describes, or of a
- * type that nobody looked at. */
-static void refuse_others(struct msim_fields *f, const char *type)
+/* The row of the file's type. A stack of layers alone: not a model of two, nor
+ * one of a type that nobody looked at. */
+static const struct msim_model_family *family_of(struct msim_fields *f)
 {
+    const char *type = msim_json_get_text(f->object, "model_type");
+    const struct msim_model_family *family = msim_model_family_find(type);
+
     if (msim_json_get_true(f->object, "is_encoder_decoder"))
         msim_field_refuse(f, "is_encoder_decoder",
                           "false: a model is one stack of layers");
-    if (type && !is_one_of(type, DECODERS) &&
-        !IS(type, "bert", "roberta", "xlm-roberta", "camembert", "vit"))
+    if (!family)
         msim_field_refuse(f, "model_type",
-                          "a decoder's with the members of Llama's or GPT-2's, "
-                          "bert, roberta, xlm-roberta or vit");
+                          "one of data/models/types.csv: llama, mistral, "
+                          "qwen3, gemma3, gpt2, bert, vit, ...");
+    return family;
 }
 
 static void read_stack(struct msim_described *m, struct msim_fields *f,
                        struct msim_fields *outer)
 {
-    const char *type = msim_json_get_text(f->object, "model_type");
-    bool gpt2 = IS(type, "gpt2"), vit = IS(type, "vit");
-    bool bert = IS(type, "bert", "roberta", "xlm-roberta", "camembert");
-    bool old = gpt2 || bert || vit || IS(type, "opt", "gpt_neox");
+    const struct msim_model_family *family = family_of(f);
 
-    refuse_others(f, type);
-    m->encoder = bert || vit;
-    m->gated = !old;
-    m->layernorm = m->bias = old;
-    m->positions = gpt2 || bert ? MSIM_POSITIONS_LEARNED : MSIM_POSITIONS_ROPE;
-    m->tied = msim_field_bool(f, "tie_word_embeddings",
-                              gpt2 || bert || IS(type, "gemma", "gemma2"));
+    if (!family)
+        return;
+    m->encoder = family->stack == MSIM_FAMILY_STACK_BERT ||
+                 family->stack == MSIM_FAMILY_STACK_VIT;
+    m->gated = family->gated;
+    m->layernorm = family->layernorm;
+    m->bias = family->bias;
+    m->qk_norm = family->qk_norm;
+    m->positions = family->positions;
+    m->tied = msim_field_bool(f, "tie_word_embeddings", family->tied);
     m->activation = activation_of(f);
-    if (bert)
+    if (family->stack == MSIM_FAMILY_STACK_BERT)
         read_encoder(m, f);
-    if (vit)
+    if (family->stack == MSIM_FAMILY_STACK_VIT)
         read_vit(m, f);
     if (m->encoder)
-        m->dropout = share_of(f, "hidden_dropout_prob", bert ? 0.1 : 0);
+        m->dropout =
+            share_of(f, "hidden_dropout_prob",
+                     family->stack == MSIM_FAMILY_STACK_BERT ? 0.1 : 0);
     read_sizes(m, f);
-    read_moe(m, f);
+    read_moe(m, f, family);
     read_mla(m, f);
     m->mtp_layers =
         msim_field_int(f, "num_nextn_predict_layers", 0,
@@ -293,14 +262,20 @@ static void read_stack(struct msim_described *m, struct msim_fields *f,
 void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
 {
     const cJSON *text = cJSON_GetObjectItem(f->object, "text_config");
+    const struct msim_model_family *family = family_of(f);
     struct msim_fields in;
 
-    if (!cJSON_HasObjectItem(text, "num_hidden_layers")) {
+    if (!family)
+        return;
+    if (family->stack != MSIM_FAMILY_STACK_WITHIN &&
+        !cJSON_HasObjectItem(text, "num_hidden_layers")) {
         read_stack(m, f, f);
         return;
     }
-    refuse_others(f, msim_json_get_text(f->object, "model_type"));
     in = msim_fields_open(f, "text_config");
-    read_stack(m, &in, f);
+    if (in.object)
+        read_stack(m, &in, f);
+    else
+        msim_field_refuse(f, "text_config", "the stack of layers that reads");
     msim_fields_close(f, &in);
 }

@@ -42,6 +42,15 @@ static int64_t layers_of(const struct msim_described *m,
     return n > 0 ? n * m->layers / size : n;
 }
 
+/* Windows of `n` layers, as wide as member `key` says. */
+static void set_windows(struct msim_described *m, struct msim_fields *f,
+                        const char *key, int64_t n)
+{
+    m->window = msim_field_int(f, key, 1, 0);
+    m->window_layers = n < m->layers ? n : 0;
+    m->window_every = (int64_t)llround((double)m->layers / (double)n);
+}
+
 /* Does no member say that windows are off? */
 static bool has_windows(const struct msim_fields *f)
 {
@@ -51,20 +60,36 @@ static bool has_windows(const struct msim_fields *f)
     return cJSON_IsNumber(window) && !cJSON_IsFalse(use);
 }
 
+/* Llama 4's chunks: a token sees those of its chunk before it. All layers but
+ * every fourth, which has no positions either. */
+static void read_chunks(struct msim_described *m, struct msim_fields *f)
+{
+    int64_t n = layers_of(m, f, "chunked_attention");
+    int64_t every = msim_field_int(f, "no_rope_layer_interval", 1, 4);
+
+    if (n < 0)
+        n = m->layers - m->layers / every;
+    if (n > 0)
+        set_windows(m, f, "attention_chunk_size", n);
+}
+
 static void read_windows(struct msim_described *m, struct msim_fields *f)
 {
     int64_t n = layers_of(m, f, "sliding_attention"), every;
 
+    if (cJSON_IsNumber(
+            cJSON_GetObjectItem(f->object, "attention_chunk_size"))) {
+        read_chunks(m, f);
+        return;
+    }
     if (!has_windows(f) || n == 0)
         return;
     /* Gemma 3 before it listed layers: all but every n-th. */
     every = msim_field_int(f, "sliding_window_pattern", 1, 0);
     if (n < 0)
         n = every > 1 ? m->layers - m->layers / every : m->layers;
-    m->window = msim_field_int(f, "sliding_window", 1, 0);
-    m->window_layers = n;
-    m->window_every =
-        n > 0 ? (int64_t)llround((double)m->layers / (double)n) : 0;
+    if (n > 0)
+        set_windows(m, f, "sliding_window", n);
 }
 
 static void read_linear(struct msim_described *m, struct msim_fields *f)
@@ -89,16 +114,6 @@ static void read_index(struct msim_described *m, struct msim_fields *f)
     m->index.topk = msim_field_int(f, "index_topk", 1, 0);
     m->index.heads = msim_field_int(f, "index_n_heads", 1, MSIM_FIELD_WANTED);
     m->index.dim = msim_field_int(f, "index_head_dim", 1, MSIM_FIELD_WANTED);
-}
-
-/* Of models whose files do not say it. */
-static bool has_qk_norm(const struct msim_fields *f)
-{
-    const char *type = msim_json_get_text(f->object, "model_type");
-
-    return msim_json_get_true(f->object, "use_qk_norm") ||
-           (type && (strncmp(type, "qwen3", 5) == 0 ||
-                     strncmp(type, "gemma3", 6) == 0));
 }
 
 /* ---- how weights are stored ---------------------------------------------- */
@@ -236,7 +251,8 @@ void msim_described_read_served(struct msim_described *m, struct msim_fields *f,
     read_linear(m, f);
     read_index(m, f);
     read_context(m, f);
-    m->qk_norm = m->qk_norm || has_qk_norm(f);
+    m->qk_norm = m->qk_norm || msim_json_get_true(f->object, "use_qk_norm") ||
+                 msim_json_get_true(f->object, "qk_layernorm");
     m->gated_attention = msim_json_get_true(f->object, "attn_output_gate");
     read_stored(m, f);
     if (m->stored.bits == 0 && outer != f)

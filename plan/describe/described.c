@@ -30,6 +30,27 @@ int64_t msim_described_sequence(const struct msim_described *m, int64_t wanted)
     return bounded && wanted > m->max_positions ? m->max_positions : wanted;
 }
 
+int64_t msim_described_usual_sequence(const struct msim_described *m,
+                                      int64_t usual)
+{
+    return m->context && m->context < usual ? m->context : usual;
+}
+
+/* Of `n` first layers, those that see a window, evenly spread. */
+static int64_t windowed_before(const struct msim_described *m, int64_t n)
+{
+    if (!m->window)
+        return 0;
+    return m->window_layers ? n * m->window_layers / m->layers
+                            : (n + m->window_every - 1) / m->window_every;
+}
+
+int64_t msim_described_windowed(const struct msim_described *m, int64_t from,
+                                int64_t to)
+{
+    return windowed_before(m, to) - windowed_before(m, from);
+}
+
 int64_t msim_described_moe_layers(const struct msim_described *m)
 {
     return m->moe.experts ? m->layers - m->moe.dense_layers : 0;

@@ -79,8 +79,9 @@ struct msim_described {
     int64_t vocab;
     enum msim_attention_kernel attention;
     int64_t window, window_every; /* keys that every n-th layer sees; 0: all */
-    int64_t window_layers; /* that see so many, where a file lists layers, and
-                              window_every is the nearest; 0: by window_every */
+    int64_t window_layers; /* that see so many, evenly spread, where a file
+                              lists layers, and window_every is the nearest; 0:
+                              by window_every */
     bool gated_attention;  /* what attention gives is gated, by a product as
                               wide as the queries' */
     struct { /* layers whose attention keeps a state of one size, of the gated
@@ -138,6 +139,15 @@ int64_t msim_described_image_tokens(const struct msim_described *m);
 /* The tokens of a sequence where `wanted` are asked for: images make as many as
  * they make, and a table of positions has no more than its rows. */
 int64_t msim_described_sequence(const struct msim_described *m, int64_t wanted);
+
+/* `usual` tokens, or as many as a decoder's configuration states where they are
+ * fewer: of a sequence that nobody asks for. */
+int64_t msim_described_usual_sequence(const struct msim_described *m,
+                                      int64_t usual);
+
+/* Layers that see a window alone, of those from `from` to before `to`. */
+int64_t msim_described_windowed(const struct msim_described *m, int64_t from,
+                                int64_t to);
 
 /* Layers that have experts. */
 int64_t msim_described_moe_layers(const struct msim_described *m);

@@ -184,7 +184,8 @@ static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
                                      char *reason, size_t size)
 {
     bool said = *given >> MSIM_GIVEN_sequence & 1;
-    int64_t tokens = msim_described_sequence(m, s->sequence);
+    int64_t tokens = msim_described_sequence(
+        m, said ? s->sequence : msim_described_usual_sequence(m, s->sequence));
 
     if (said && s->sequence != tokens) {
         snprintf(reason, size, "sequence is %lld, but the model has %s %lld",

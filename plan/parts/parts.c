@@ -348,21 +348,20 @@ static void layers(struct msim_parts_maker *k, struct msim_parts *p,
         expert_half(k);
 }
 
-/* Every n-th layer sees a window. */
+/* Layers from `from` to before `to`, of which some see a window. */
 static void split_by_window(struct msim_parts_maker *k, struct msim_parts *p,
-                            enum msim_part_kind kind, double count)
+                            enum msim_part_kind kind, int64_t from, int64_t to)
 {
-    double windowed =
-        k->m->window ? floor(count / (double)k->m->window_every) : 0;
+    int64_t windowed = msim_described_windowed(k->m, from, to);
 
-    layers(k, p, kind, count - windowed, false);
-    layers(k, p, kind, windowed, true);
+    layers(k, p, kind, (double)(to - from - windowed), false);
+    layers(k, p, kind, (double)windowed, true);
 }
 
 void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
                      const struct msim_strategy *s)
 {
-    double experts = (double)msim_described_moe_layers(m);
+    int64_t dense = m->layers - msim_described_moe_layers(m);
     struct msim_parts_maker k = {.m = m, .s = s};
 
     memset(&p->n, 0, sizeof(*p) - offsetof(struct msim_parts, n));
@@ -376,8 +375,8 @@ void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
         s->unfused ? k.tokens : k.tokens / (double)s->tp;
     begin(&k, p, MSIM_PART_EMBEDDING, 1);
     (m->encoder ? msim_parts_encoder_input : msim_parts_embedding)(&k);
-    split_by_window(&k, p, MSIM_PART_DENSE, (double)m->layers - experts);
-    split_by_window(&k, p, MSIM_PART_EXPERTS, experts);
+    split_by_window(&k, p, MSIM_PART_DENSE, 0, dense);
+    split_by_window(&k, p, MSIM_PART_EXPERTS, dense, m->layers);
     begin(&k, p, MSIM_PART_HEAD, 1);
     (m->encoder ? msim_parts_encoder_head : msim_parts_head)(&k);
 }

@@ -294,7 +294,11 @@ static void read_currency(struct msim_spec *spec, struct msim_fields *f)
 /* What can be asked of the model itself. */
 static void check_model(struct msim_spec *spec, struct msim_fields *f)
 {
-    int64_t tokens = msim_described_sequence(&spec->model, spec->sequence);
+    bool said = cJSON_HasObjectItem(f->object, "sequence");
+    int64_t tokens = msim_described_sequence(
+        &spec->model,
+        said ? spec->sequence
+             : msim_described_usual_sequence(&spec->model, spec->sequence));
     char want[96];
 
     if (spec->model.type == MSIM_MODEL_DLRM)
@@ -303,7 +307,7 @@ static void check_model(struct msim_spec *spec, struct msim_fields *f)
                           "predict takes them");
     (void)snprintf(want, sizeof(want), "what the model takes, %lld, or nothing",
                    (long long)tokens);
-    if (tokens != spec->sequence && cJSON_HasObjectItem(f->object, "sequence"))
+    if (tokens != spec->sequence && said)
         msim_field_refuse(f, "sequence", want);
     spec->sequence = tokens;
 }

@@ -205,8 +205,8 @@ static struct folded fold_layers(const struct msim_job_graph_ask *ask)
     const struct msim_strategy *s = ask->strategy;
     int64_t chunks = s->pp * s->vp, few = 2 * chunks, more = 3 * chunks;
     struct folded f = {m->layers, m->layers, m->layers};
-    bool alike = m->moe.dense_layers == 0 &&
-                 (!m->window || m->window_every <= 1) && !m->mtp_layers;
+    bool alike = m->moe.dense_layers == 0 && !m->mtp_layers &&
+                 msim_described_windowed(m, 0, m->layers) % m->layers == 0;
 
     if (ask->whole || !alike || more >= f.of || !is_even(m, s, f.of) ||
         !is_even(m, s, few) || !is_even(m, s, more))

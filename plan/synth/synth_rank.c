@@ -22,17 +22,15 @@ static const struct msim_part *part_of(const struct msim_parts *p,
     return found;
 }
 
-/* The part that layer `i` of the model is; layers with a window come every
- * `window_every`. */
+/* The part that layer `i` of the model is. */
 static const struct msim_part *layer_part(const struct msim_synth_rank *r,
                                           int64_t i)
 {
     const struct msim_described *m = r->y.m;
     bool experts = m->moe.experts && i >= m->moe.dense_layers;
-    bool windowed = m->window && m->window_every && i % m->window_every == 0;
 
     return part_of(&r->parts, experts ? MSIM_PART_EXPERTS : MSIM_PART_DENSE,
-                   windowed);
+                   msim_described_windowed(m, i, i + 1) > 0);
 }
 
 /* Chunk c of stage s is number c x pp + s on a micro batch's way. */

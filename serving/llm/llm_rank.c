@@ -199,10 +199,7 @@ static void set_layers(struct msim_llm_rank *r)
     double layers = (double)m->layers;
 
     r->linear_layers = (double)m->linear.layers;
-    if (m->window)
-        r->window_layers = m->window_layers > 0
-                               ? (double)m->window_layers
-                               : (double)(m->layers / m->window_every);
+    r->window_layers = (double)msim_described_windowed(m, 0, m->layers);
     r->full_layers = layers - r->linear_layers - r->window_layers;
     r->moe_layers = (double)msim_described_moe_layers(m);
     r->dense_layers = layers - r->moe_layers;

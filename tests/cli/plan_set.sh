@@ -16,6 +16,8 @@ cmp -s "$folder/out" "$folder/want" || complain "another answer than by the file
 run plan --set model=llama3-8b --set 'platforms=["h100","a100"]' --set gpus=1 --set gpus=8,16 \
     --set global_batch=64 "${rest[@]}"
 cmp -s "$folder/out" "$folder/want" || complain "another answer without an operand"
+run plan llama3-8b --platform h100,a100 --set gpus=8,16 --set global_batch=64 "${rest[@]}"
+cmp -s "$folder/out" "$folder/want" || complain "another answer by --platform"
 # What it says comes before what the file says.
 sed 's/2048/4096/; s/"full"/"none"/' "$folder/spec.json" >"$folder/other.json"
 run plan "$folder/other.json" --set sequence=2048 --set recompute=full --law-only --json

@@ -233,7 +233,7 @@ static void test_describe__names_what_is_wrong(void)
         {"{\"model_type\": \"llama9\", \"vocab_size\": 9, "
          "\"hidden_size\": 8, \"num_hidden_layers\": 1, "
          "\"num_attention_heads\": 1}",
-         "model_type is \"llama9\", want a decoder's"},
+         "model_type is \"llama9\", want one of data/models/types.csv"},
         {"{\"model_type\": \"t5\", \"vocab_size\": 9, \"d_model\": 8, "
          "\"is_encoder_decoder\": true}",
          "is_encoder_decoder is true, want false"},

@@ -45,9 +45,9 @@ static const struct {
      "hidden 64, heads 2, kv_heads 2, head_dim 32, ffn 100, vocab "
      "100, context 9, dropout 0"},
     {"{'model_type': 'opt', 'hidden_act': 'relu'" USUAL,
-     "layernorm 1, bias 1, activation 1, layers 12, hidden 64, "
-     "heads 4, kv_heads 4, head_dim 16, ffn 128, vocab 100, "
-     "dropout 0"},
+     "tied 1, layernorm 1, bias 1, positions 1, activation 1, "
+     "layers 12, hidden 64, heads 4, kv_heads 4, head_dim 16, ffn "
+     "128, vocab 100, dropout 0"},
     {"{'model_type': 'gpt_neox', 'hidden_act': 'gelu_fast'" USUAL,
      "layernorm 1, bias 1, layers 12, hidden 64, heads 4, kv_heads"
      " 4, head_dim 16, ffn 128, vocab 100, dropout 0"},
@@ -59,8 +59,8 @@ static const struct {
      "head_dim 16, ffn 128, vocab 100, dropout 0"},
     {"{'model_type': 'mixtral', 'num_local_experts': 8, "
      "'num_experts_per_tok': 2" USUAL,
-     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
-     " 16, ffn 128, vocab 100, moe.experts 8, moe.topk 2, moe.ffn "
+     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim "
+     "16, ffn 128, vocab 100, moe.experts 8, moe.topk 2, moe.ffn "
      "128, dropout 0"},
     {"{'model_type': 'gpt_oss', 'num_local_experts': 8, "
      "'experts_per_token': 4, 'moe_intermediate_size': 32" USUAL,
@@ -108,9 +108,9 @@ static const struct {
      "128, moe.dense_layers 9, dropout 0"},
     {"{'model_type': 'dots1', 'n_routed_experts': 8, "
      "'moe_layer_freq': 1" USUAL,
-     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
-     " 16, ffn 128, vocab 100, moe.experts 8, moe.topk 2, moe.ffn "
-     "128, dropout 0"},
+     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
+     "4, head_dim 16, ffn 128, vocab 100, moe.experts 8, moe.topk "
+     "2, moe.ffn 128, dropout 0"},
     {"{'model_type': 'mixtral', 'num_local_experts': 8, "
      "'num_experts_per_tok': 8, 'first_k_dense_replace': 12" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
@@ -124,9 +124,8 @@ static const struct {
      "first_k_dense_replace is 13, want at most "
      "\"num_hidden_layers\""},
     {"{'model_type': 'mistral', 'sliding_window': 64" USUAL,
-     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
-     " 16, ffn 128, vocab 100, window 64, window_every 1, "
-     "window_layers 12, dropout 0"},
+     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim "
+     "16, ffn 128, vocab 100, window 64, window_every 1, dropout 0"},
     {"{'model_type': 'mistral', 'use_sliding_window': true" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
      " 16, ffn 128, vocab 100, dropout 0"},
@@ -136,24 +135,24 @@ static const struct {
      " 16, ffn 128, vocab 100, dropout 0"},
     {"{'model_type': 'gemma3', 'sliding_window': 64, "
      "'sliding_window_pattern': 6" USUAL,
-     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
-     "4, head_dim 16, ffn 128, vocab 100, window 64, window_every "
-     "1, window_layers 10, dropout 0"},
+     "tied 1, gated 1, qk_norm 1, layers 12, hidden 64, heads 4, "
+     "kv_heads 4, head_dim 16, ffn 128, vocab 100, window 64, "
+     "window_every 1, window_layers 10, dropout 0"},
     {"{'model_type': 'gemma3_text', 'sliding_window': 64, "
      "'sliding_window_pattern': 1" USUAL,
-     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
-     "4, head_dim 16, ffn 128, vocab 100, window 64, window_every "
-     "1, window_layers 12, dropout 0"},
+     "tied 1, gated 1, qk_norm 1, layers 12, hidden 64, heads 4, "
+     "kv_heads 4, head_dim 16, ffn 128, vocab 100, window 64, "
+     "window_every 1, dropout 0"},
     {"{'model_type': 'olmo3', 'sliding_window': 64, 'layer_types':"
      " ['sliding_attention', 'sliding_attention', "
      "'full_attention']" USUAL,
-     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
-     " 16, ffn 128, vocab 100, window 64, window_every 2, "
-     "window_layers 8, dropout 0"},
+     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
+     "4, head_dim 16, ffn 128, vocab 100, window 64, window_every "
+     "2, window_layers 8, dropout 0"},
     {"{'model_type': 'olmo3', 'sliding_window': 64, 'layer_types':"
      " ['full_attention']" USUAL,
-     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
-     " 16, ffn 128, vocab 100, dropout 0"},
+     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
+     "4, head_dim 16, ffn 128, vocab 100, dropout 0"},
     {"{'model_type': 'gpt_oss', 'sliding_window': 64, "
      "'layer_types': ['sliding_attention', 'sliding_attention', "
      "'sliding_attention', 'sliding_attention', "
@@ -230,8 +229,8 @@ static const struct {
      "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
      "4, head_dim 16, ffn 128, vocab 100, dropout 0"},
     {"{'model_type': 'gemma3'" USUAL,
-     "gated 1, qk_norm 1, layers 12, hidden 64, heads 4, kv_heads "
-     "4, head_dim 16, ffn 128, vocab 100, dropout 0"},
+     "tied 1, gated 1, qk_norm 1, layers 12, hidden 64, heads 4, "
+     "kv_heads 4, head_dim 16, ffn 128, vocab 100, dropout 0"},
     {"{'model_type': 'llama', 'quantization_config': "
      "{'quant_method': 'fp8'}" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
@@ -407,8 +406,8 @@ static const struct {
      "head 3, classes 10, image.size 64, image.patch 8, "
      "image.channels 1, dropout 0.1"},
     {"{'model_type': 't5'" USUAL,
-     "model_type is \"t5\", want a decoder's with the members of "
-     "Llama's or GPT-2's, bert, roberta, xlm-roberta or vit"},
+     "model_type is \"t5\", want one of data/models/types.csv: "
+     "llama, mistral, qwen3, gemma3, gpt2, bert, vit, ..."},
     {"{'model_type': 'llama', 'is_encoder_decoder': true" USUAL,
      "is_encoder_decoder is true, want false: a model is one stack"
      " of layers"},
@@ -439,8 +438,38 @@ static const struct {
      "'vocab_size': 100, 'intermediate_size': 128, 'model_type': "
      "'llama'}"
      "}",
-     "model_type is \"llava\", want a decoder's with the members "
-     "of Llama's or GPT-2's, bert, roberta, xlm-roberta or vit"},
+     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim "
+     "16, ffn 128, vocab 100, dropout 0"},
+    {"{'model_type': 'llava', 'text_config': {'model_type': 'llama'}" USUAL,
+     "text_config.num_hidden_layers is missing, want a whole number from 1"},
+    {"{'model_type': 'llava'" USUAL,
+     "text_config is missing, want the stack of layers that reads"},
+    {"{'model_type': 'falcon', 'multi_query': true" USUAL,
+     "tied 1, layernorm 1, layers 12, hidden 64, heads 4, kv_heads 1, "
+     "head_dim 16, ffn 128, vocab 100, dropout 0"},
+    {"{'model_type': 'falcon', 'multi_query': true, 'num_kv_heads': 2, "
+     "'new_decoder_architecture': true" USUAL,
+     "tied 1, layernorm 1, layers 12, hidden 64, heads 4, kv_heads 2, "
+     "head_dim 16, ffn 128, vocab 100, dropout 0"},
+    {"{'model_type': 'gpt_neo', 'num_layers': 3, 'num_heads': 2, "
+     "'hidden_size': 64, 'vocab_size': 100, 'activation_function': 'relu', "
+     "'max_position_embeddings': 9"
+     "}",
+     "tied 1, layernorm 1, bias 1, positions 1, activation 1, layers 3, "
+     "hidden 64, heads 2, kv_heads 2, head_dim 32, ffn 256, vocab 100, "
+     "context 9, dropout 0"},
+    {"{'model_type': 'bloom', 'n_layer': 3, 'n_head': 2, 'n_embed': 64, "
+     "'vocab_size': 100"
+     "}",
+     "tied 1, layernorm 1, bias 1, positions 2, layers 3, hidden 64, heads "
+     "2, kv_heads 2, head_dim 32, ffn 256, vocab 100, dropout 0"},
+    {"{'model_type': 'llama4_text', 'num_local_experts': 8, "
+     "'num_experts_per_tok': 1, 'intermediate_size_mlp': 256, "
+     "'interleave_moe_layer_step': 2, 'attention_chunk_size': 64" USUAL,
+     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim 16, ffn "
+     "256, vocab 100, window 64, window_every 1, window_layers 9, "
+     "moe.experts 8, moe.topk 1, moe.ffn 128, moe.shared_experts 1, "
+     "moe.dense_layers 6, dropout 0"},
     {"{'model_type': 'mistral3', 'text_config': {}" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
      " 16, ffn 128, vocab 100, dropout 0"},

@@ -45,13 +45,13 @@ static void test_describe_served__windows(void)
     "\"full_attention\"]"
     static const struct row CASES[] = {
         {"\"x\": 0", "0 0 0"},
-        {"\"sliding_window\": 64", "64 12 1"},
+        {"\"sliding_window\": 64", "64 0 1"},
         {"\"sliding_window\": null, \"use_sliding_window\": true", "0 0 0"},
         {"\"sliding_window\": 64, \"use_sliding_window\": false", "0 0 0"},
-        {"\"sliding_window\": 64, \"use_sliding_window\": true", "64 12 1"},
+        {"\"sliding_window\": 64, \"use_sliding_window\": true", "64 0 1"},
         {"\"sliding_window\": 64, \"sliding_window_pattern\": 6", "64 10 1"},
         {"\"sliding_window\": 64, \"sliding_window_pattern\": 2", "64 6 2"},
-        {"\"sliding_window\": 64, \"sliding_window_pattern\": 1", "64 12 1"},
+        {"\"sliding_window\": 64, \"sliding_window_pattern\": 1", "64 0 1"},
         {"\"sliding_window\": 64, " THIRD, "64 4 3"}, /* and so on */
         {"\"sliding_window\": 64, \"layer_types\": [\"full_attention\"]",
          "0 0 0"},

@@ -127,6 +127,11 @@ static void test_described__sequences(void)
     CHECK_INT(msim_described_sequence(&m, 29), 29);
     m.max_positions = 0;
     CHECK_INT(msim_described_sequence(&m, 31), 31);
+    CHECK_INT(msim_described_usual_sequence(&m, 31), 31);
+    m.context = 30;
+    CHECK_INT(msim_described_sequence(&m, 31), 31);
+    CHECK_INT(msim_described_usual_sequence(&m, 31), 30);
+    CHECK_INT(msim_described_usual_sequence(&m, 29), 29);
 }
 
 /* Two kinds of tables, 2 of 100 rows and 3 of 7; vectors of 4; networks from 5
@@ -160,10 +165,32 @@ static void test_described__types(void)
         CHECK_STR(msim_model_type_text((enum msim_model_type)i), WORDS[i]);
 }
 
+/* Layers that see a window: every n-th, or so many, evenly. */
+static void test_described__windows(void)
+{
+    struct msim_described m = {.layers = 34};
+
+    CHECK_INT(msim_described_windowed(&m, 0, 34), 0);
+    m.window = 64;
+    m.window_every = 2;
+    CHECK_INT(msim_described_windowed(&m, 0, 34), 17);
+    CHECK_INT(msim_described_windowed(&m, 0, 1), 1);
+    CHECK_INT(msim_described_windowed(&m, 1, 2), 0);
+    CHECK_INT(msim_described_windowed(&m, 3, 34), 15);
+    m.window_every = 1;
+    CHECK_INT(msim_described_windowed(&m, 0, 34), 34);
+    m.window_layers = 29;
+    CHECK_INT(msim_described_windowed(&m, 0, 34), 29);
+    CHECK_INT(msim_described_windowed(&m, 0, 1), 0);
+    CHECK_INT(msim_described_windowed(&m, 0, 17), 14);
+    CHECK_INT(msim_described_windowed(&m, 17, 34), 15);
+}
+
 int main(void)
 {
     RUN(test_described__decoders);
     RUN(test_described__latent_attention);
+    RUN(test_described__windows);
     RUN(test_described__encoders);
     RUN(test_described__images);
     RUN(test_described__sequences);
