@@ -291,6 +291,26 @@ static void read_currency(struct msim_spec *spec, struct msim_fields *f)
                  text ? text : "USD");
 }
 
+#define EP_MOST 64 /* that is tried where the file does not say */
+
+/* Experts are spread over as many ranks as divide them, by powers of two. */
+static void usual_experts(struct msim_spec *spec, struct msim_fields *f)
+{
+    int64_t experts = spec->model.moe.experts;
+
+    if (experts == 0 || cJSON_HasObjectItem(f->object, "ep"))
+        return;
+    for (uint32_t d = 0; d < msim_spec_dimension_count(false); d++) {
+        struct msim_spec_values *values = &spec->values[d];
+
+        if (msim_spec_dimension_at(false, d)->place != MSIM_GIVEN_ep)
+            continue;
+        values->n = 0;
+        for (int64_t ep = 1; ep <= EP_MOST && experts % ep == 0; ep *= 2)
+            values->v[values->n++] = ep;
+    }
+}
+
 /* What can be asked of the model itself. */
 static void check_model(struct msim_spec *spec, struct msim_fields *f)
 {
@@ -310,6 +330,7 @@ static void check_model(struct msim_spec *spec, struct msim_fields *f)
     if (tokens != spec->sequence && said)
         msim_field_refuse(f, "sequence", want);
     spec->sequence = tokens;
+    usual_experts(spec, f);
 }
 
 /* ---- the workload -------------------------------------------------------- */
@@ -419,9 +440,9 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
     read_platforms(spec, f);
     msim_spec_dimensions_read(spec->values, spec->traced, f);
     read_limits(spec, f);
-    check(spec, f);
     if (f->status == MSIM_OK && !spec->traced)
         find_model(spec, f, data_dir);
+    check(spec, f);
 }
 
 enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,

@@ -89,6 +89,39 @@ static void test_spec__of_a_model(void)
     CHECK_REL(msim_spec_points(&spec), 4 * 5 * 2 * 4 * 2, 0);
 }
 
+/* Values of "ep" as text. */
+static const char *spread(const char *model, const char *members)
+{
+    static char text[256];
+    uint32_t d = 0;
+
+    snprintf(text, sizeof(text),
+             "{'model': '%s', 'global_batch': 64, 'gpus': 8, " ON "%s}", model,
+             members);
+    CHECK_STR(read_as("dir/spec.json", text), "");
+    while (msim_spec_dimension_at(false, d)->place != MSIM_GIVEN_ep)
+        d++;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < spec.values[d].n; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " %lld",
+                 (long long)spec.values[d].v[i]);
+    return text;
+}
+
+static void test_spec__experts(void)
+{
+    CHECK_STR(spread("llama3-8b", ""), " 1");
+    CHECK_STR(spread("mixtral-8x7b", ""), " 1 2 4 8");
+    CHECK_STR(spread("qwen3-30b-a3b", ""), " 1 2 4 8 16 32 64");
+    CHECK_STR(spread("qwen3-30b-a3b", ", 'ep': [1, 5]"), " 1 5");
+    /* They count as points. */
+    CHECK_STR(spread("mixtral-8x7b", ", 'most_points': 1280"), " 1 2 4 8");
+    CHECK(strstr(read_as("dir/spec.json",
+                         "{'model': 'mixtral-8x7b', 'global_batch': 64, "
+                         "'gpus': 8, " ON ", 'most_points': 1279}"),
+                 "the spec has 1280 points") != NULL);
+}
+
 static void test_spec__members(void)
 {
     CHECK_STR(
@@ -410,6 +443,7 @@ int main(void)
 {
     RUN(test_spec__of_a_model);
     RUN(test_spec__members);
+    RUN(test_spec__experts);
     RUN(test_spec__is_limited);
     RUN(test_spec__refuses_of_models);
     RUN(test_spec__refuses);
