@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/serving/pass_reader.h"
+#include "cli/serving/served_app.h"
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "serving/outcome/serving_outcome.h"
@@ -19,6 +20,7 @@
 #define DEFAULT_REQUESTS 20000
 #define REQUESTS_MOST    5e7  /* 3 GB of them */
 #define DEFAULT_LLM      1000 /* where steps of engines are simulated */
+#define ROUNDS           10   /* of each client, at least */
 #define GOODPUTS_MOST    16
 
 struct settings {
@@ -28,6 +30,8 @@ struct settings {
     const char *rows, *models;
     struct msim_promise goodput[GOODPUTS_MOST];
     uint32_t n_goodput;
+    struct msim_served_words words;
+    cJSON *set; /* that words.set lends */
     uint32_t threads;
     enum msim_output output;
 };
@@ -69,8 +73,26 @@ NUMBER(requests, "num-requests", requests, 1, REQUESTS_MOST, true,
 NUMBER(seconds, "seconds", seconds, 1e-6, 1e7, false,
        "seconds, above 0 and at most 1e7")
 NUMBER(warmup, "warmup", warmup, 0, 1e7, false, "seconds, from 0 to 1e7")
+NUMBER(input, "input-tokens", words.input_tokens, 1, 1e7, true,
+       "tokens, from 1 to 10000000")
+NUMBER(output, "output-tokens", words.output_tokens, 1, 1e7, true,
+       "tokens, from 1 to 10000000")
 NUMBER(seed, "seed", seed, 0, 9007199254740992.0, true,
        "a whole number, from 0")
+
+/* It is said of the application once that is read. */
+static enum msim_status parse_set(void *settings, const char *value,
+                                  struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    (void)err;
+    if (!s->set)
+        s->words.set = s->set = cJSON_CreateArray();
+    return cJSON_AddItemToArray(s->set, cJSON_CreateStringReference(value))
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
 
 /* "ttft:500": a promise to every class. */
 static enum msim_status parse_goodput(void *settings, const char *value,
@@ -107,6 +129,23 @@ static enum msim_status parse_goodput(void *settings, const char *value,
     }
 
 static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, words.platform),
+     .metavar = "NAME|FILE",
+     .help = "of a model: the GPU that serves it"},
+    NUMBER_ROW("input-tokens", parse_input, "N",
+               "of a model: tokens of a prompt [default: 1024]"),
+    NUMBER_ROW("output-tokens", parse_output, "N",
+               "of a model: tokens of an answer [default: 128]"),
+    {.name = "set",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_set,
+     .metavar = "MEMBER=VALUE",
+     .help = "a member of the application, also instead of the file's "
+             "(stages.answer.tp=2); of a model, of its stage: tp=2, "
+             "engine=sglang, precision=fp8, replicas=4. May be given "
+             "repeatedly"},
     NUMBER_ROW("rate", parse_rate, "R",
                "requests a second, instead of the application's"),
     NUMBER_ROW("request-rate", parse_rate, "R", "the same as --rate"),
@@ -122,8 +161,8 @@ static const struct msim_option OPTIONS[] = {
      .help = "requests as that log has them (csv or jsonl), at --rate if that "
              "is given"},
     NUMBER_ROW("num-requests", parse_requests, "N",
-               "requests that arrive [default: until --seconds, or 20000; 1000 "
-               "where a stage is an LLM]"),
+               "requests that arrive [default: until --seconds, or 20000, 1000 "
+               "where a stage is an LLM, and ten of each client]"),
     NUMBER_ROW("num-prompts", parse_requests, "N",
                "the same as --num-requests"),
     NUMBER_ROW("seconds", parse_seconds, "S", "how long requests arrive"),
@@ -199,6 +238,7 @@ static const struct msim_option OPTIONS[] = {
 };
 
 static const char *const EXAMPLES[] = {
+    "mystique-sim serve llama3-8b --platform h100 --rate 10",
     "mystique-sim serve app.json --rate 200",
     "mystique-sim serve app.json --num-requests 200000 --json",
     "mystique-sim serve app.json --free rerank",
@@ -208,10 +248,11 @@ static const char *const EXAMPLES[] = {
 
 static const struct msim_command COMMAND = {
     .name = "serve",
-    .operands = "[APP.json]",
+    .operands = "[APP.json|MODEL]",
     .summary =
         "Simulate the requests of an application, stage by stage: latencies, "
-        "promises,\nthe stage to blame, capacity.\n\n"
+        "promises,\nthe stage to blame, capacity. A model, by its name or its "
+        "config.json, is an\napplication of one replica (docs/serving.md).\n\n"
         "  arrival     the request reaches the first stage; latencies begin "
         "here\n"
         "  TTFT        first output token minus arrival\n"
@@ -331,7 +372,9 @@ static enum msim_status wish_of(const struct settings *s,
         .counterfactuals = s->output != MSIM_OUTPUT_CSV,
         .capacities = s->output != MSIM_OUTPUT_CSV};
     if (s->requests <= 0 && s->seconds <= 0 && !from_log(s, app))
-        w->how.requests = has_llm(app) ? DEFAULT_LLM : DEFAULT_REQUESTS;
+        w->how.requests =
+            (uint64_t)fmax(has_llm(app) ? DEFAULT_LLM : DEFAULT_REQUESTS,
+                           ROUNDS * s->concurrency);
     MSIM_TRY(check_seconds(s, app, err));
     if (!s->free_stage)
         return MSIM_OK;
@@ -458,7 +501,7 @@ static enum msim_status serve(const char *path, const struct settings *s,
     enum msim_status status;
 
     MSIM_TRY(check(s, err));
-    MSIM_TRY(msim_app_read(&app, path, err));
+    MSIM_TRY(msim_served_app_read(&app, path, &s->words, err));
     status = serve_app(&app, s, err);
     msim_app_release(&app);
     return status;
@@ -472,7 +515,7 @@ static enum msim_status check_operands(const struct settings *s, int n,
     const char *wrong = NULL;
 
     if (!s->rows && n == 0)
-        wrong = "want APP.json, or --rows POINTS.csv";
+        wrong = "want APP.json, a model, or --rows POINTS.csv";
     else if (s->rows && n > 0)
         wrong = "--rows takes no application";
     else if (s->rows && s->output == MSIM_OUTPUT_JSON)
@@ -512,5 +555,6 @@ int msim_cmd_serve(int argc, char **argv)
     if (status == MSIM_OK)
         status =
             s.rows ? serve_rows(&s, &err) : serve(files.items[0], &s, &err);
+    cJSON_Delete(s.set);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -238,6 +238,10 @@ void msim_app_release(struct msim_app *app);
 uint32_t msim_app_stage_find(const struct msim_app *app, const char *name);
 uint32_t msim_app_class_find(const struct msim_app *app, const char *name);
 
+/* Which member of a stage holds an engine's argument `name` ("tp", "tp_size":
+ * "parallel"; "max_num_seqs": "batching"); NULL: none does. */
+const char *msim_app_engine_member(const char *name);
+
 /* Edges of stage `from`, in order: `*n` of them from the first one on. */
 const struct msim_flow_edge *msim_app_edges_of(const struct msim_app *app,
                                                uint32_t from, uint32_t *n);

@@ -70,6 +70,24 @@ static const struct argument {
 };
 #define N_ARGUMENTS (sizeof(ARGUMENTS) / sizeof(*ARGUMENTS))
 
+/* By threes: ours, vLLM's, SGLang's. */
+static const char *const DEGREES[] = {"tp", "tensor_parallel_size",   "tp_size",
+                                      "pp", "pipeline_parallel_size", "pp_size",
+                                      "dp", "data_parallel_size",     "dp_size",
+                                      "ep", "expert_parallel_size",   "ep_size",
+                                      NULL};
+
+const char *msim_app_engine_member(const char *name)
+{
+    for (size_t i = 0; DEGREES[i]; i++)
+        if (strcmp(DEGREES[i], name) == 0)
+            return "parallel";
+    for (size_t i = 0; i < N_ARGUMENTS; i++)
+        if (strcmp(ARGUMENTS[i].name, name) == 0)
+            return "batching";
+    return NULL;
+}
+
 static void read_order(struct msim_engine_settings *s, struct msim_fields *f,
                        const char *name)
 {
@@ -253,20 +271,14 @@ static int64_t read_degree(struct msim_fields *f, const char *const *names)
 
 static void read_parallel(struct msim_parallel *p, struct msim_fields *f)
 {
-    static const char *const KEYS[] = {
-        "tp", "tensor_parallel_size",   "tp_size",
-        "pp", "pipeline_parallel_size", "pp_size",
-        "dp", "data_parallel_size",     "dp_size",
-        "ep", "expert_parallel_size",   "ep_size",
-        NULL};
     struct msim_fields in = msim_fields_open(f, "parallel");
     int64_t n[4];
 
     if (in.object)
-        msim_fields_only(&in, KEYS);
+        msim_fields_only(&in, DEGREES);
     for (int i = 0; i < 4; i++) {
-        const char *names[] = {KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2],
-                               NULL};
+        const char *names[] = {DEGREES[3 * i], DEGREES[3 * i + 1],
+                               DEGREES[3 * i + 2], NULL};
 
         n[i] = read_degree(&in, names);
     }

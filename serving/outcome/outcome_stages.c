@@ -95,6 +95,15 @@ static double asked_rate(const struct msim_serving_wish *w)
                : w->app->arrivals.rate;
 }
 
+static int64_t clients_of(const struct msim_serving_wish *w)
+{
+    const struct msim_arrivals *a = &w->app->arrivals;
+
+    if (w->how.concurrency > 0 || w->how.rate > 0 || w->how.log)
+        return w->how.concurrency;
+    return a->process == MSIM_ARRIVAL_CLOSED ? a->concurrency : 0;
+}
+
 enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
                                      const struct msim_serving_wish *w)
 {
@@ -123,6 +132,7 @@ enum msim_status msim_outcome_stages(struct msim_serving_outcome *o,
     name_callees(o);
     o->rate = (double)o->run.n_requests / o->run.end_s;
     o->asked = asked_rate(w);
+    o->clients = clients_of(w);
     return MSIM_OK;
 }
 

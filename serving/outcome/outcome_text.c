@@ -24,12 +24,30 @@ static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
     return cell;
 }
 
+/* Clients send as fast as they are answered: the rate is that of what ends. */
+static void put_clients(const struct msim_serving_outcome *o, FILE *out)
+{
+    double rate = 0;
+
+    for (uint32_t i = 0; i < o->app->n_classes; i++)
+        if (isfinite(o->classes[i].throughput_rps))
+            rate += o->classes[i].throughput_rps;
+    if (rate > 0)
+        msim_print(out, "%.4g requests/s of ", rate);
+    msim_print(out, "%lld client%s", (long long)o->clients,
+               o->clients == 1 ? "" : "s");
+}
+
 /* "50 requests/s (51.5 arrived)". What was asked is what a reader looks for; a
  * run has no rate where all came at once. */
 static void put_rate(const struct msim_serving_outcome *o, FILE *out)
 {
     char asked[MSIM_CELL], arrived[MSIM_CELL];
 
+    if (o->clients > 0) {
+        put_clients(o, out);
+        return;
+    }
     snprintf(asked, sizeof(asked), "%.4g", o->asked);
     snprintf(arrived, sizeof(arrived), "%.4g", o->rate);
     if (isfinite(o->asked) && isfinite(o->rate) && strcmp(asked, arrived) != 0)

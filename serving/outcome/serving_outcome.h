@@ -70,7 +70,9 @@ struct msim_serving_outcome {
     uint32_t capacity_by;                /* stage; MSIM_NONE */
     double rate;                         /* of what arrived */
     double asked;                        /* rate; NAN: none was */
-    bool promised;                       /* something, to some class */
+    int64_t
+        clients;   /* of a closed loop, which sends again what ends; 0: open */
+    bool promised; /* something, to some class */
     bool saturated;
     bool counterfactuals; /* they were asked for, and not too long */
     char **warnings;

@@ -133,7 +133,7 @@ cli/schema           : core/ cli :
 cli/plan             : core/ models/ predict predict/page predict/scenario predict/write plan/ serving/plan cli :
 cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
-cli/serving          : core/ models/ predict serving/ cli cli/calibrate :
+cli/serving          : core/ models/ plan/describe predict serving/ cli cli/calibrate cli/plan :
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
 tests                : core/ models/ predict predict/carry predict/edit predict/groups predict/learn predict/memory predict/op predict/page predict/rows predict/scenario predict/scenario/list predict/usage predict/whatif predict/write profilers/ calibrate/ replay/ plan/ serving/ cli/ tests/ : cuda cupti cublasLt.h cudnn.h nccl.h library_types.h cjson/ cJSON.h zlib.h zstd.h sqlite3.h gsl/ chakra.pb-c.h yajl/
 '
