@@ -27,10 +27,31 @@ static const char *first_of(const struct msim_fields *f,
     return keys[keys[i] ? i : 0];
 }
 
+/* One number, or the same for each layer (Hunyuan's). */
+static int64_t same_of(struct msim_fields *f, const char *key, int64_t missing)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, key), *item;
+
+    if (!cJSON_IsArray(list) || !cJSON_IsNumber(list->child))
+        return msim_field_int(f, key, 1, missing);
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsNumber(item) ||
+            item->valuedouble != list->child->valuedouble ||
+            !(item->valuedouble >= 1) || item->valuedouble > INT32_MAX) {
+            msim_field_refuse(f, key,
+                              "a whole number from 1, or the same of "
+                              "every layer");
+            return missing;
+        }
+    }
+    return (int64_t)list->child->valuedouble;
+}
+
 static int64_t int_of(struct msim_fields *f, int64_t missing,
                       const char *const *keys)
 {
-    return msim_field_int(f, first_of(f, keys), 1, missing);
+    return same_of(f, first_of(f, keys), missing);
 }
 #define INT_OF(f, missing, ...)                                                \
     int_of(f, missing, (const char *const[]){__VA_ARGS__, NULL})
@@ -51,36 +72,63 @@ static bool is_one_of(const char *word, const char *const *words)
 static int64_t shared_experts(const struct msim_described *m,
                               struct msim_fields *f, int64_t untold)
 {
+    static const char *const KEYS[] = {"n_shared_experts", "num_shared_experts",
+                                       "num_shared_expert",
+                                       "moe_num_shared_experts", NULL};
+    const char *key = first_of(f, KEYS);
     int64_t width = msim_field_int(f, "shared_expert_intermediate_size", 0,
                                    untold * m->moe.ffn);
+    int64_t n = m->moe.ffn > 0 ? (width + m->moe.ffn - 1) / m->moe.ffn : 0;
 
-    if (m->moe.ffn < 1)
-        return 0;
-    return msim_field_int(f, "n_shared_experts", 0,
-                          (width + m->moe.ffn - 1) / m->moe.ffn);
+    return cJSON_IsArray(cJSON_GetObjectItem(f->object, key))
+               ? same_of(f, key, n)
+               : msim_field_int(f, key, 0, n);
 }
 
 /* Every n-th layer has experts, but for those that a list names. */
 static int64_t dense_layers(const struct msim_described *m,
                             struct msim_fields *f)
 {
+    static const char *const FIRST[] = {"first_k_dense_replace",
+                                        "moe_layer_start_index", NULL};
     int64_t every = INT_OF(f, 1, "decoder_sparse_step",
                            "interleave_moe_layer_step", "moe_layer_freq");
     int listed =
         cJSON_GetArraySize(cJSON_GetObjectItem(f->object, "mlp_only_layers"));
 
-    return msim_field_int(f, "first_k_dense_replace", 0,
+    return msim_field_int(f, first_of(f, FIRST), 0,
                           m->layers - m->layers / every + listed);
+}
+
+/* Experts by a name that nobody knows are no dense layers. */
+static void refuse_experts(struct msim_fields *f)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, f->object)
+    {
+        if (cJSON_IsNumber(item) && item->valuedouble > 1 && item->string &&
+            strstr(item->string, "experts") &&
+            !strstr(item->string, "experts_per_tok")) {
+            msim_field_refuse(f, item->string,
+                              "experts as num_experts, num_local_experts, "
+                              "n_routed_experts or moe_num_experts");
+            return;
+        }
+    }
 }
 
 static void read_moe(struct msim_described *m, struct msim_fields *f,
                      const struct msim_model_family *family)
 {
-    m->moe.experts =
-        INT_OF(f, 0, "num_local_experts", "num_experts", "n_routed_experts");
-    if (m->moe.experts == 0)
+    m->moe.experts = INT_OF(f, 0, "num_local_experts", "num_experts",
+                            "n_routed_experts", "moe_num_experts");
+    if (m->moe.experts == 0) {
+        refuse_experts(f);
         return;
-    m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token");
+    }
+    m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token",
+                         "moe_k", "moe_topk");
     m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
                         "intermediate_size");
     m->moe.shared_experts = shared_experts(m, f, family->shared_experts);

@@ -444,6 +444,13 @@ static const struct {
      "text_config.num_hidden_layers is missing, want a whole number from 1"},
     {"{'model_type': 'llava'" USUAL,
      "text_config is missing, want the stack of layers that reads"},
+    {"{'model_type': 'llama', 'n_fine_experts': 8" USUAL,
+     "n_fine_experts is 8, want experts as num_experts, num_local_experts, "
+     "n_routed_experts or moe_num_experts"},
+    {"{'model_type': 'hunyuan_v1_moe', 'num_experts': 8, 'moe_topk': [2, "
+     "3]" USUAL,
+     "moe_topk is [2,3], want a whole number from 1, or the same of every "
+     "layer"},
     {"{'model_type': 'falcon', 'multi_query': true" USUAL,
      "tied 1, layernorm 1, layers 12, hidden 64, heads 4, kv_heads 1, "
      "head_dim 16, ffn 128, vocab 100, dropout 0"},

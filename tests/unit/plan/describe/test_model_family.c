@@ -75,6 +75,27 @@ static const struct {
      "'decoder_sparse_step': 1, 'vocab_size': 151936, "
      "'tie_word_embeddings': false}",
      14.3},
+    {"{'model_type': 'ernie4_5_moe', 'hidden_size': 2560, "
+     "'intermediate_size': 12288, 'num_hidden_layers': 28, "
+     "'num_attention_heads': 20, 'num_key_value_heads': 4, 'head_dim': 128, "
+     "'vocab_size': 103424, 'moe_num_experts': 64, 'moe_k': 6, "
+     "'moe_intermediate_size': 1536, 'moe_num_shared_experts': 2, "
+     "'moe_layer_start_index': 1, 'tie_word_embeddings': true}",
+     21.8},
+    {"{'model_type': 'bailing_moe_v2', 'hidden_size': 2048, "
+     "'intermediate_size': 5120, 'num_hidden_layers': 20, "
+     "'num_attention_heads': 16, 'num_key_value_heads': 4, 'head_dim': 128, "
+     "'vocab_size': 157184, 'num_experts': 256, 'num_experts_per_tok': 8, "
+     "'moe_intermediate_size': 512, 'num_shared_experts': 1, "
+     "'first_k_dense_replace': 1}",
+     16.26},
+    {"{'model_type': 'hunyuan_v1_moe', 'hidden_size': 4096, "
+     "'intermediate_size': 3072, 'num_hidden_layers': 32, "
+     "'num_attention_heads': 32, 'num_key_value_heads': 8, 'head_dim': 128, "
+     "'vocab_size': 128167, 'num_experts': 64, 'moe_topk': [8, 8], "
+     "'moe_intermediate_size': [3072, 3072], 'num_shared_expert': [1, 1], "
+     "'tie_word_embeddings': true}",
+     80.4},
     {"{'model_type': 'llama4', 'text_config': {'model_type': "
      "'llama4_text', 'hidden_size': 5120, 'intermediate_size': 8192, "
      "'intermediate_size_mlp': 16384, 'num_hidden_layers': 48, "
