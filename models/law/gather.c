@@ -137,11 +137,16 @@ static double repeated(const struct popularity *p, double last)
 
 /* Where all rows are alike, a full cache has any of them with one probability.
  */
+static double distinct_alike(double lookups, double table)
+{
+    return -table * expm1(-lookups / table);
+}
+
 static double hits_alike(double lookups, double table, double cached)
 {
-    double distinct = -table * expm1(-lookups / table);
+    double repeated = 1 - distinct_alike(lookups, table) / lookups;
 
-    return fmin(1 - distinct / lookups, fmin(cached / table, 1));
+    return fmin(repeated, fmin(cached / table, 1));
 }
 
 static double hits_by_groups(double lookups, double table, double cached,
@@ -165,4 +170,17 @@ double msim_gather_hits(double lookups, double table, double cached,
     return fmax(skew == 0 ? hits_alike(lookups, rows, cached)
                           : hits_by_groups(lookups, rows, cached, skew),
                 0);
+}
+
+double msim_gather_distinct(double lookups, double table, double skew)
+{
+    struct popularity p;
+    double rows = floor(table);
+
+    if (!(lookups > 0) || !(table >= 1))
+        return 0;
+    if (skew == 0)
+        return distinct_alike(lookups, rows);
+    popularity_make(&p, rows, skew);
+    return distinct(&p, lookups, NULL);
 }

@@ -17,4 +17,10 @@
 double msim_gather_hits(double lookups, double table, double cached,
                         double skew);
 
+/*
+ * How many different rows `lookups` such look-ups fetch; 0 where a count is not
+ * above 0.
+ */
+double msim_gather_distinct(double lookups, double table, double skew);
+
 #endif

@@ -11,6 +11,7 @@
 #include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/counted_pace.h"
+#include "models/law/gather.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,6 +309,32 @@ static bool is_lookup(const char *variant)
            msim_same_text(variant, "index_select");
 }
 
+/*
+ * The gradient of a table: rows are added in the order of their sorted indices,
+ * those of one index in parts of several, a thread an element of a part. The
+ * sum of a part is written, read again and added to the others of its index.
+ * Where the table is not known, as if each came twice.
+ */
+static double added_rows_us(const struct msim_data_sheet *s,
+                            const struct msim_work *w)
+{
+    double lookups = w->u.vector.lookups;
+    double most = MSIM_FACT(s, ADDED_ROWS_PART);
+    double distinct =
+        msim_gather_distinct(lookups, w->u.vector.table_rows, s->index_skew);
+    double parts = 0.5; /* a look-up */
+
+    /* the last part of an index is half full in the mean */
+    if (distinct > 0)
+        parts =
+            fmax(distinct, (lookups + (most - 1) / 2 * distinct) / most) /
+            lookups;
+    return cycles_us(s, (double)w->u.vector.elems *
+                            (MSIM_FACT(s, ADDED_ROWS_ELEMENT) +
+                             MSIM_FACT(s, ADDED_ROWS_PART_ELEMENT) * parts) /
+                            (s->sms * lanes(s)));
+}
+
 /* By the variant alone. */
 static double named_us(const struct msim_data_sheet *s,
                        const struct msim_work *w, const char *variant)
@@ -326,9 +353,8 @@ static double named_us(const struct msim_data_sheet *s,
     /* a thread finds the row of each element by a division */
     if (is_lookup(variant))
         return elements_us(s, w, MSIM_FACT_LOOKUP_ELEMENTS);
-    /* added row by row, in order of the sorted indices */
     if (msim_same_text(variant, "embedding_backward"))
-        return elements_us(s, w, MSIM_FACT_LOOKUP_GRADIENT);
+        return added_rows_us(s, w);
     return 0;
 }
 

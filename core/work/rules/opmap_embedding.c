@@ -151,7 +151,7 @@ bool msim_rule_embedding_backward(struct msim_opmap_ctx *c,
     w = add_rows(c, row, grad.dtype, index.elems, cols, index.bytes);
     if (!w)
         return false;
-    w->kernels = 6;                   /* sort by index, segment, add */
+    w->kernels = 15; /* arange, five of a sort, seven of segments, two sums */
     if (!has_child(c, "aten::zeros")) /* which would have it */
         clear_table(c, row, index.elems, cols, w);
     return true;

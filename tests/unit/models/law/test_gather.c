@@ -69,11 +69,27 @@ static void test_gather__order(void)
     }
 }
 
+/* Rows that n look-ups fetch are n less those that hit where nothing is ever
+ * evicted. */
+static void test_gather__distinct(void)
+{
+    CHECK_REL(msim_gather_distinct(1000, 1e9, 0), 1000, 1e-5);
+    CHECK_REL(msim_gather_distinct(1e9, 1000, 0), 1000, 1e-9);
+    for (double skew = 0; skew < 1.5; skew += 0.5)
+        CHECK_REL(msim_gather_distinct(1e6, 1e6, skew),
+                  1e6 * (1 - msim_gather_hits(1e6, 1e6, 1e6, skew)), 1e-6);
+    CHECK(msim_gather_distinct(1e6, 1e6, 1) <
+          msim_gather_distinct(1e6, 1e6, 0.5));
+    CHECK_REL(msim_gather_distinct(0, 1000, 0), 0, 0);
+    CHECK_REL(msim_gather_distinct(1000, 0, 1), 0, 0);
+}
+
 int main(void)
 {
     RUN(test_gather__as_played);
     RUN(test_gather__edges);
     RUN(test_gather__share_of_equals);
     RUN(test_gather__order);
+    RUN(test_gather__distinct);
     return check_summary();
 }

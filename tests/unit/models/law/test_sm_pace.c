@@ -235,6 +235,31 @@ static void test_sm_pace__look_ups(void)
     CHECK_REL(msim_sm_pace_us(&H100_PCIE, &w), 50 * 132.0 / 114, 0.3);
 }
 
+/* Gradients of tables on an A100, 16,384 look-ups of 4,096 values of fp32
+ * (Liger; the whole pass less its forward one and what clears and adds up the
+ * table): the fewer rows the table has, the oftener one comes, and the fewer
+ * sums are written. */
+static void test_sm_pace__added_rows(void)
+{
+    static const struct {
+        double table, us;
+    } CASES[] = {{1024, 750}, {4096, 950}, {16384, 1650}};
+    struct msim_work w = norm("embedding_backward", 16384, 4096);
+    double unknown;
+
+    w.family = MSIM_FAMILY_EMBEDDING;
+    unknown = msim_sm_pace_us(&A100, &w);
+    w.u.vector.lookups = 16384;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        w.u.vector.table_rows = CASES[i].table;
+        CHECK_REL(msim_sm_pace_us(&A100, &w), CASES[i].us, 0.35);
+    }
+    w.u.vector.table_rows = 1024;
+    CHECK(msim_sm_pace_us(&A100, &w) < 0.6 * unknown);
+    w.u.vector.table_rows = 1e9; /* hardly a row twice */
+    CHECK(msim_sm_pace_us(&A100, &w) > 1.5 * unknown);
+}
+
 /* Gradients of maximum pools in traces: 32 x 64 x 112 x 112 by windows of 3
  * with stride 2 on an A100, recorded or not, and 512 x 64 x 224 x 224 by
  * windows of 2 with stride 2 on an H100. */
@@ -428,6 +453,7 @@ int main(void)
     RUN(test_sm_pace__softmax_over_channels);
     RUN(test_sm_pace__rows_pass_by);
     RUN(test_sm_pace__look_ups);
+    RUN(test_sm_pace__added_rows);
     RUN(test_sm_pace__addresses);
     RUN(test_sm_pace__copies);
     RUN(test_sm_pace__pool_gradients);
