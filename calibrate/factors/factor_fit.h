@@ -18,10 +18,6 @@ struct msim_factor_fit {
     double error_laws, error_fitted, error_held_out;
 };
 
-/* Kinds that tables of operators have rows of on that very GPU: these tell
- * their times better than whole programs do. A bit each, 1 << kind. */
-uint32_t msim_factor_kinds_with_rows(const struct msim_platform *p);
-
 /*
  * Fit the factors of platform `platform` of `s`: least sum over groups of a
  * robust loss of the logarithm of predicted over measured, with a pull of each

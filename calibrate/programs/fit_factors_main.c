@@ -17,6 +17,7 @@
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/rows/tables.h"
 #include "core/base/print.h"
+#include "models/platform/factor_kinds.h"
 #include "models/platform/platform_data.h"
 
 #include <gsl/gsl_errno.h>
@@ -60,6 +61,7 @@ static enum msim_status add_platform(cJSON *all,
         msim_factor_fit_make(fit, s, platform, msim_factor_kinds_with_rows(p)));
     o = cJSON_AddObjectToObject(all, p->name);
     cJSON_AddStringToObject(o, "generation", p->sheet.generation);
+    cJSON_AddNumberToObject(o, "tensor", msim_factor_tensor(&p->sheet));
     msim_platform_free(p);
     add_sources(o, s, platform);
     cJSON_AddNumberToObject(o, "times", fit->rows);
@@ -94,8 +96,7 @@ static enum msim_status add_factors(cJSON *json, struct found *f,
     cJSON_ArrayForEach(p, all)
     {
         MSIM_TRY(msim_program_factors_of_others(
-            &f->unknown[i++], json, "these programs", p->string,
-            msim_json_get_text(p, "generation"), err));
+            &f->unknown[i++], json, "these programs", p->string, err));
     }
     return MSIM_OK;
 }

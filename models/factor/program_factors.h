@@ -55,25 +55,40 @@ struct msim_program_factors {
     double time[MSIM_FACTOR_COUNT]; /* measured over the law's, above 0 */
 };
 
+/* Whose factors are asked for. */
+struct msim_factor_gpu {
+    const char *name, *generation;
+    double tensor; /* FLOPs a cycle and SM in half precision; 0: not known */
+    uint32_t with_rows; /* kinds that its own rows tell; a bit each, 1 << kind */
+};
+
+/* Those FLOPs; 0 where the data sheet lacks a clock. */
+double msim_factor_tensor(const struct msim_data_sheet *s);
+
 /*
- * The factors of platform `name` of `generation` from `json`, which is what
- * `file` holds. A factor that it does not give for the platform is the
- * geometric mean of its generation, of at least two GPUs, or of all where it
- * carries; else 1, also where `json` is NULL, for there is no such file.
- * EFORMAT.
+ * The factors of a GPU from `json`, which is what `file` holds. One that it
+ * does not give for the GPU is the geometric mean of its generation, of at
+ * least two GPUs. Else it is what is expected of any GPU: the mean of all where
+ * the factor carries, or 1; where one GPU of the generation with tensor cores
+ * as wide is known, it is half way there. GPUs of one generation whose tensor
+ * cores are half as wide reach another share of what a law expects (their power
+ * bounds others), so that products in half precision take factors of those with
+ * as wide ones alone. Kinds that rows of its own tell have 1, and all where
+ * `json` is NULL, for there is no such file. EFORMAT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_factors_read(struct msim_program_factors *f,
                                            const cJSON *json, const char *file,
-                                           const char *name,
-                                           const char *generation,
+                                           const struct msim_factor_gpu *gpu,
                                            struct msim_error *err);
 
-/* Those that it would have if it were not in `json`. EFORMAT. */
+/* Those that GPU `name` of `json` would have if it were not in it. EFORMAT. */
 MSIM_MUST_CHECK
-enum msim_status msim_program_factors_of_others(
-    struct msim_program_factors *f, const cJSON *json, const char *file,
-    const char *name, const char *generation, struct msim_error *err);
+enum msim_status msim_program_factors_of_others(struct msim_program_factors *f,
+                                                const cJSON *json,
+                                                const char *file,
+                                                const char *name,
+                                                struct msim_error *err);
 
 /* The factor for a work. */
 double msim_program_factor(const struct msim_program_factors *f,

@@ -12,6 +12,7 @@
 #include "core/work/stack.h"
 #include "models/law/collective_law.h"
 #include "models/platform/data_path.h"
+#include "models/platform/factor_kinds.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -284,7 +285,10 @@ static enum msim_status read_programs(struct msim_platform *p,
                                       const char *data_dir,
                                       struct msim_error *err)
 {
-    const char *gpu = *p->base ? p->base : p->name;
+    const struct msim_factor_gpu gpu = {*p->base ? p->base : p->name,
+                                        p->sheet.generation,
+                                        msim_factor_tensor(&p->sheet),
+                                        msim_factor_kinds_with_rows(p)};
     enum msim_status status = MSIM_OK;
     cJSON *json = NULL;
     char path[1024];
@@ -293,10 +297,11 @@ static enum msim_status read_programs(struct msim_platform *p,
     if (access(path, F_OK) == 0)
         status = msim_json_read_our(&json, path, "programs", err);
     if (status == MSIM_OK)
-        status = msim_program_factors_read(&p->programs, json, path, gpu,
-                                           p->sheet.generation, err);
+        status =
+            msim_program_factors_read(&p->programs, json, path, &gpu, err);
     if (status == MSIM_OK)
-        status = msim_program_spread_read(&p->spread, json, path, gpu, err);
+        status =
+            msim_program_spread_read(&p->spread, json, path, gpu.name, err);
     cJSON_Delete(json);
     return status;
 }
