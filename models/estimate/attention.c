@@ -39,6 +39,39 @@ static bool attention_pick(const struct msim_platform *p,
                          KEYS[w->u.attention.phase], out);
 }
 
+/* Parts, of equally many heads each, in which no part has more heads of keys
+ * than rows of the fit had; 1 where there are none. */
+static int64_t head_parts(const struct msim_work *w, const struct msim_fit *fit)
+{
+    double most = fit->range_high[MSIM_ATTENTION_SIZE_KV_HEADS];
+    int64_t keys = w->u.attention.kv_heads;
+
+    /* sizes of a broken trace may be any */
+    if (w->u.attention.heads % keys || keys > INT16_MAX ||
+        w->u.attention.batch > INT32_MAX)
+        return 1;
+    for (int64_t parts = 1; parts <= keys; parts++)
+        if (keys % parts == 0 && log((double)(keys / parts)) < most + 1e-3)
+            return parts;
+    return 1;
+}
+
+/*
+ * Kernels that decode have blocks of their own for every head of keys of every
+ * sequence, so that heads beyond those of a stack's rows (vLLM's end at 8) are
+ * as sequences: 32 sequences of 32 heads as 128 of 8.
+ */
+static void fold_heads(struct msim_work *w, const struct msim_fit *fit)
+{
+    int64_t parts = 1;
+
+    if (w->u.attention.phase == MSIM_ATTENTION_DECODE)
+        parts = head_parts(w, fit);
+    w->u.attention.batch *= parts;
+    w->u.attention.heads /= parts;
+    w->u.attention.kv_heads /= parts;
+}
+
 /* Heads that flash kernels do not take. */
 static bool is_large(const struct msim_platform *p, const struct msim_work *w)
 {
@@ -68,6 +101,7 @@ static enum msim_status attention_predict(const struct msim_platform *p,
         return msim_attention_parts(p, w, out);
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
+    fold_heads(&work, pick.fit);
     msim_work_count(&work);
     adjust.factor = unmasked(&work, &pick);
     /* a fit of this very GPU has its stack's own start */
@@ -113,9 +147,17 @@ static void attention_explain(const struct msim_platform *p,
         fprintf(out, "times: %g, for heads beyond %.0f\n",
                 MSIM_FACT(NULL, LARGE_HEAD_FACTOR),
                 MSIM_FACT(NULL, FLASH_HEAD));
-    msim_work_count(&work);
     if (!attention_pick(p, w, &pick))
         return;
+    fold_heads(&work, pick.fit);
+    if (work.u.attention.batch != w->u.attention.batch)
+        msim_print(out,
+                   "heads: more than rows have, taken as %lld sequences with "
+                   "%lld over %lld\n",
+                   (long long)work.u.attention.batch,
+                   (long long)work.u.attention.heads,
+                   (long long)work.u.attention.kv_heads);
+    msim_work_count(&work);
     if (unmasked(w, &pick) < 1)
         fprintf(out, "times: %.3g, since the rows are of masked attention\n",
                 unmasked(w, &pick));

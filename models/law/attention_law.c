@@ -107,7 +107,7 @@ static void attention_sizes(const struct msim_data_sheet *s,
     (void)s;
     x[0] = log((double)w->u.attention.batch);
     x[1] = log((double)w->u.attention.heads);
-    x[2] = log((double)w->u.attention.kv_heads);
+    x[MSIM_ATTENTION_SIZE_KV_HEADS] = log((double)w->u.attention.kv_heads);
     x[3] = log((double)w->u.attention.q_len);
     x[4] = log((double)w->u.attention.kv_len);
     x[5] = log(w->flops);

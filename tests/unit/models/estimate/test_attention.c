@@ -101,6 +101,43 @@ static void test_attention__of_another_stack(void)
     CHECK_REL(us(before, &w), us(now, &w), 1e-12);
 }
 
+/* vLLM's rows of decoding have 8 heads of keys at most, SGLang's 64. */
+static void test_attention__decodes_heads_as_sequences(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_ATTENTION,
+                          .dtype = MSIM_DT_BF16,
+                          .framework = "vllm",
+                          .u.attention = {.phase = MSIM_ATTENTION_DECODE,
+                                          .batch = 32,
+                                          .heads = 64,
+                                          .kv_heads = 32,
+                                          .q_len = 1,
+                                          .kv_len = 700,
+                                          .head_dim = 128,
+                                          .kv_dtype = MSIM_DT_BF16}};
+    struct msim_work folded = w, prompts = w;
+    struct msim_platform *h100;
+
+    REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    folded.u.attention.batch = 128;
+    folded.u.attention.heads = 16;
+    folded.u.attention.kv_heads = 8;
+    CHECK_REL(us(h100, &w), us(h100, &folded), 1e-12);
+    CHECK(explains(h100, &w, "taken as 128 sequences with 16 over 8\n"));
+    CHECK(!explains(h100, &folded, "taken as"));
+    prompts.u.attention.phase = MSIM_ATTENTION_PREFILL;
+    CHECK(!explains(h100, &prompts, "taken as"));
+    w.framework = "sglang";
+    CHECK(!explains(h100, &w, "taken as"));
+    /* no parts: heads that no number divides, sizes of a broken trace */
+    w.framework = "vllm";
+    w.u.attention.kv_heads = 48;
+    CHECK(!explains(h100, &w, "taken as"));
+    w.u.attention.heads = w.u.attention.kv_heads = INT64_C(1) << 40;
+    CHECK(!explains(h100, &w, "taken as"));
+    msim_platform_free(h100);
+}
+
 /* An A100 has rows of vLLM's masked attention, which say too much of unmasked;
  * an H100 has rows of both, and SGLang's say none too much. */
 static void test_attention__unmasked_by_masked_rows(void)
@@ -148,6 +185,7 @@ int main(void)
     RUN(test_attention__parts);
     RUN(test_attention__computes_what_a_mask_hides);
     RUN(test_attention__of_another_stack);
+    RUN(test_attention__decodes_heads_as_sequences);
     RUN(test_attention__unmasked_by_masked_rows);
     RUN(test_attention__survives_any_size);
     msim_platform_free(now);
