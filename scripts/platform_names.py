@@ -6,9 +6,9 @@
 
 A program that looks for one GPU reads this table in place of every platform file. A
 row has the size of the file that it is of, so that an edited file is read itself, and
-a hash of its bytes (msim_hash_words() in core/base/hash.h): trees of a file that has
-another are looked at before they are needed. Run this behind msim-fit, which writes
-the files.
+a hash of its bytes (msim_hash_words() in core/base/hash.h): cells of a file that has
+another are looked at before they are needed. The first row is of the laws that all
+GPUs share. Run this behind msim-fit and msim-fit-shared, which write the files.
 """
 import csv
 import io
@@ -19,19 +19,30 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "data/platforms"
 TABLE = FOLDER / "names.csv"
+LAWS = FOLDER.parent / "laws/common.json"
 COLUMNS = ("platform", "bytes", "hash", "kind", "name", "memory_from", "memory_to", "sms")
 
 
+def times_prime(value):
+    return value * 1099511628211 & (1 << 64) - 1
+
+
 def hash_words(text):
+    behind = len(text) // 32 * 32
+    lanes = [0] * 4
+    for words in struct.iter_unpack("<4Q", text[:behind]):
+        lanes = [times_prime(lane ^ word) for lane, word in zip(lanes, words)]
+    rest = text[behind:] + bytes(-len(text) % 8)
     value = len(text)
-    padded = text + bytes(-len(text) % 8)
-    for (word,) in struct.iter_unpack("<Q", padded):
-        value = (value ^ word) * 1099511628211 & (1 << 64) - 1
+    for word in (*lanes, *(word for (word,) in struct.iter_unpack("<Q", rest))):
+        value = times_prime(value ^ word)
         value ^= value >> 32
     return f"{value:016x}"
 
 
 def rows():
+    text = LAWS.read_bytes()
+    yield "../laws/common", len(text), hash_words(text), "laws", "", "", "", ""
     for path in sorted(FOLDER.glob("*.json"), key=lambda path: path.stem.encode()):
         text = path.read_bytes()
         platform = json.loads(text)

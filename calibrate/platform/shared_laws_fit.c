@@ -36,11 +36,14 @@ static uint8_t generation_of(struct msim_shared_fit *k, uint32_t platform)
 
 /* A platform file has curves of collectives that were inferred from other GPUs.
  * They are dropped: a held-out GPU must not come back by them. */
-static void forget_inferred(struct msim_platform *p)
+static enum msim_status forget_inferred(struct msim_platform *p)
 {
     for (; p; p = p->next)
-        for (uint32_t i = 0; i < p->n_fits; i++)
+        for (uint32_t i = 0; i < p->n_fits; i++) {
+            MSIM_TRY(msim_fit_complete(&p->fits[i]));
             msim_curves_keep_measured(&p->fits[i].curves);
+        }
+    return MSIM_OK;
 }
 
 static enum msim_status load_platforms(struct msim_shared_fit *k,
@@ -58,7 +61,7 @@ static enum msim_status load_platforms(struct msim_shared_fit *k,
                              "data sheets want names, and at most %d platforms",
                              MSIM_SHARED_PLATFORMS);
         MSIM_TRY(msim_platform_load(&k->platforms[i], data, name, err));
-        forget_inferred(k->platforms[i]);
+        MSIM_TRY(forget_inferred(k->platforms[i]));
         k->n_platforms++;
         k->generation[i] = generation_of(k, i);
         if (k->n_generations > MSIM_SHARED_GENERATIONS)

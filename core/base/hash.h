@@ -42,28 +42,46 @@ static inline uint64_t msim_hash_mix(uint64_t hash, uint64_t v)
 
 static inline uint64_t msim_hash_word(uint64_t hash, uint64_t v)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
     hash = (hash ^ v) * MSIM_HASH_PRIME;
     return hash ^ hash >> 32;
 }
 
-/* Of long texts, in an eighth of the steps: words of eight bytes, the first one
- * lowest, and zeros behind the last byte. */
+/* The word of eight bytes at `text`, the first one lowest. */
+static inline uint64_t msim_hash_word_at(const char *text)
+{
+    uint64_t v;
+
+    memcpy(&v, text, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+#define MSIM_HASH_LANES 4
+
+/* Of long texts: four lanes, which a processor follows side by side, each of
+ * every fourth word; then the lanes, and the words behind them, the last of
+ * which has zeros behind the last byte. */
 static inline uint64_t msim_hash_words(const char *text, size_t n)
 {
-    uint64_t hash = n, v = 0;
+    uint64_t lane[MSIM_HASH_LANES] = {0}, hash = n, v = 0;
     size_t i = 0;
 
-    for (; n - i >= sizeof(v); i += sizeof(v)) {
-        memcpy(&v, text + i, sizeof(v));
-        hash = msim_hash_word(hash, v);
-    }
-    v = 0;
+    for (; n - i >= sizeof(lane); i += sizeof(lane))
+        for (size_t k = 0; k < MSIM_HASH_LANES; k++)
+            lane[k] = (lane[k] ^ msim_hash_word_at(text + i + 8 * k)) *
+                      MSIM_HASH_PRIME;
+    for (size_t k = 0; k < MSIM_HASH_LANES; k++)
+        hash = msim_hash_word(hash, lane[k]);
+    for (; n - i >= sizeof(v); i += sizeof(v))
+        hash = msim_hash_word(hash, msim_hash_word_at(text + i));
     if (i == n)
         return hash;
     memcpy(&v, text + i, n - i);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
     return msim_hash_word(hash, v);
 }
 

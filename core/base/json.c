@@ -100,6 +100,7 @@ struct tree {
     /* Of a block: where nodes go, and the text, in which strings stay. */
     struct msim_arena *nodes;
     char *text;
+    const char *left; /* the member whose objects are left; or NULL */
 };
 
 static cJSON *new_node(struct tree *t, int type)
@@ -229,6 +230,25 @@ static cJSON *node_of(struct tree *t, enum msim_token token)
     }
 }
 
+/* Behind the bracket of an object: is it to be left? */
+static bool is_left(const struct tree *t, const cJSON *parent)
+{
+    return t->left && t->lexer.depth == 3 && cJSON_IsArray(parent) &&
+           parent->string && strcmp(parent->string, t->left) == 0;
+}
+
+static cJSON *left_node(struct tree *t)
+{
+    const char *from = t->lexer.at - 1;
+    cJSON *node = new_node(t, cJSON_Raw);
+
+    if (!node || !msim_lexer_skip(&t->lexer))
+        return NULL;
+    node->valuestring = t->text + (from - t->text);
+    node->valueint = (int)(t->lexer.at - from);
+    return node;
+}
+
 static void take_token(struct tree *t, enum msim_token token)
 {
     struct msim_lexer *l = &t->lexer;
@@ -241,6 +261,8 @@ static void take_token(struct tree *t, enum msim_token token)
         t->key = text_copy(t, l->text, l->len);
     } else if (token == MSIM_TOKEN_ODD_KEY) {
         t->key = odd_text(t);
+    } else if (token == MSIM_TOKEN_MAP && is_left(t, parent)) {
+        add_node(t, parent, left_node(t));
     } else {
         node = node_of(t, token);
         add_node(t, parent, node);
@@ -251,16 +273,17 @@ static void take_token(struct tree *t, enum msim_token token)
         msim_lexer_pass(l, token);
 }
 
-/* The tree, or NULL where cJSON is to read it. `block`, which may be NULL, has
- * the text, which is not what it was then. */
-static cJSON *plain_tree(const char *text, size_t n,
-                         struct msim_json_block *block)
+/* The tree, or NULL where cJSON is to read it. With `nodes` it stands in
+ * `block`, the text, which is not what it was then; else both are NULL. */
+static cJSON *plain_tree(const char *text, size_t n, char *block,
+                         struct msim_arena *nodes, const char *left)
 {
     cJSON root = {0};
     struct tree t = {.lexer = {.at = text, .end = text + n},
                      .open = {&root},
-                     .nodes = block ? &block->nodes : NULL,
-                     .text = block ? block->text : NULL};
+                     .nodes = nodes,
+                     .text = block,
+                     .left = left};
     enum msim_token token;
 
     while (!t.failed && (token = msim_lexer_next(&t.lexer)) != MSIM_TOKEN_CUT) {
@@ -270,13 +293,18 @@ static cJSON *plain_tree(const char *text, size_t n,
     }
     while (t.lexer.at < t.lexer.end && isspace((unsigned char)*t.lexer.at))
         t.lexer.at++;
-    if (!block)
+    if (!nodes)
         cJSON_free(t.key);
     if (!t.failed && t.lexer.at == t.lexer.end && t.lexer.depth == 0)
         return root.child;
-    if (!block)
+    if (!nodes)
         cJSON_Delete(root.child);
     return NULL;
+}
+
+cJSON *msim_json_in_place(char *text, size_t n, struct msim_arena *nodes)
+{
+    return plain_tree(text, n, text, nodes, NULL);
 }
 
 /* cJSON says of both that there is no tree; malloc() leaves what it lacks in
@@ -286,7 +314,7 @@ enum msim_status msim_json_parse(cJSON **out, const char *text, size_t n,
 {
     const char *end = NULL;
 
-    *out = plain_tree(text, n, NULL);
+    *out = plain_tree(text, n, NULL, NULL, NULL);
     if (*out) {
         if (at)
             *at = n;
@@ -369,21 +397,33 @@ static void release_file(struct msim_json_block *b)
     b->plain = false;
 }
 
-enum msim_status msim_json_block_read(struct msim_json_block *b,
+enum msim_status msim_json_block_open(struct msim_json_block *b,
                                       const char *path, struct msim_error *err)
 {
-    size_t length = 0;
-
     release_file(b);
     msim_arena_reset(&b->nodes);
-    MSIM_TRY(read_text(path, &b->text, &length, err));
-    b->hash = msim_hash_words(b->text, length);
-    b->json = plain_tree(b->text, length, b);
+    MSIM_TRY(read_text(path, &b->text, &b->length, err));
+    b->hash = msim_hash_words(b->text, b->length);
+    return MSIM_OK;
+}
+
+enum msim_status msim_json_block_parse(struct msim_json_block *b,
+                                       const char *path, const char *left,
+                                       struct msim_error *err)
+{
+    b->json = plain_tree(b->text, b->length, b->text, &b->nodes, left);
     b->plain = b->json != NULL;
     if (b->plain)
         return MSIM_OK;
     release_file(b);
     return msim_json_read(&b->json, path, err); /* its text is changed */
+}
+
+enum msim_status msim_json_block_read(struct msim_json_block *b,
+                                      const char *path, struct msim_error *err)
+{
+    MSIM_TRY(msim_json_block_open(b, path, err));
+    return msim_json_block_parse(b, path, NULL, err);
 }
 
 void msim_json_block_release(struct msim_json_block *b)

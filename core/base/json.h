@@ -54,7 +54,8 @@ struct msim_json_block {
     char *text; /* of the file; texts of the tree stand there, if */
     bool plain; /* it is so: else they are cJSON's */
     struct msim_arena nodes; /* of such a tree */
-    uint64_t hash;           /* msim_hash_words() of the text */
+    size_t length;           /* of the text */
+    uint64_t hash;           /* msim_hash_words() of it */
 };
 
 /* Read `path`, as msim_json_read() does, with its errors. `b` is all zero, or
@@ -64,6 +65,26 @@ MSIM_MUST_CHECK
 enum msim_status msim_json_block_read(struct msim_json_block *b,
                                       const char *path, struct msim_error *err);
 void msim_json_block_release(struct msim_json_block *b);
+
+/*
+ * The same in two steps: the text, and its tree. Between them a caller may know
+ * the text by its hash, and name an array of the root whose objects are left as
+ * they are (NULL: none is). Each then is a node cJSON_Raw, with its text in
+ * `valuestring`, which nothing ends, and its length in `valueint`: for
+ * msim_json_in_place(). Where the tree is not plain, nothing is left.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_json_block_open(struct msim_json_block *b,
+                                      const char *path, struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_json_block_parse(struct msim_json_block *b,
+                                       const char *path, const char *left,
+                                       struct msim_error *err);
+
+/* A tree of `n` bytes of text, as that of a block: its texts stand in `text`,
+ * which is changed, the rest in `nodes`. NULL where it is not plain, or there
+ * is no memory. */
+cJSON *msim_json_in_place(char *text, size_t n, struct msim_arena *nodes);
 
 /* The text of member `key` of `o`, or NULL where it is absent or no text. */
 const char *msim_json_get_text(const cJSON *o, const char *key);

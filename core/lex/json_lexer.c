@@ -277,6 +277,52 @@ enum msim_token msim_lexer_next(struct msim_lexer *l)
     return l->place == MSIM_LEXER_NOTHING ? value(l, p) : fault(l, p);
 }
 
+/* Where a quote or a bracket is. */
+static inline const char *mark(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        const __m128i bytes = _mm_loadu_si128((const void *)p);
+        /* makes braces of square brackets */
+        const __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        __m128i is = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+        int mask;
+
+        is = _mm_or_si128(is, _mm_cmpeq_epi8(lower, _mm_set1_epi8('{')));
+        is = _mm_or_si128(is, _mm_cmpeq_epi8(lower, _mm_set1_epi8('}')));
+        mask = _mm_movemask_epi8(is);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (p < end && *p != '"' && (*p | 0x20) != '{' && (*p | 0x20) != '}')
+        p++;
+    return p;
+}
+
+/* Behind a string, `p` being behind the quote that opens it; or NULL. */
+static const char *behind_string(const char *p, const char *end)
+{
+    const char *quote = memchr(p, '"', (size_t)(end - p));
+
+    return quote && quote[-1] != '\\' ? quote + 1 : NULL;
+}
+
+bool msim_lexer_skip(struct msim_lexer *l)
+{
+    const char *p = l->at;
+
+    for (uint32_t open = 1; open; open += (*p++ | 0x20) == '{' ? 1 : -1u) {
+        while (p && (p = mark(p, l->end)) < l->end && *p == '"')
+            p = behind_string(p + 1, l->end);
+        if (!p || p == l->end)
+            return false;
+    }
+    l->depth--;
+    take(l, p, MSIM_LEXER_VALUE, MSIM_TOKEN_MAP_END);
+    return true;
+}
+
 void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd)
 {
     take(l, l->at + l->len, place_of(odd == MSIM_TOKEN_ODD_KEY), odd);

@@ -58,4 +58,12 @@ enum msim_token msim_lexer_next(struct msim_lexer *l);
 /* Go on behind an odd key or string. */
 void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd);
 
+/*
+ * Behind a bracket that opens: go on behind the one that closes it, without a
+ * look at what is between them. That is text which is known to be JSON; false,
+ * and nothing is passed, where it is cut or has a string that ends with an
+ * escape.
+ */
+bool msim_lexer_skip(struct msim_lexer *l);
+
 #endif

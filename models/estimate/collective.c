@@ -145,11 +145,9 @@ static bool is_between_nodes(const struct msim_fit *c,
     return strcmp(c->key, key) == 0;
 }
 
-/*
- * A platform's file may have several machines of its GPU. A group over nodes
+/* A platform's file may have several machines of its GPU. A group over nodes
  * that the first of them did not run, and another did, is the other's: nobody
- * said which machine it is.
- */
+ * said which machine it is. */
 static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
 {
     const struct msim_platform *of = pick->platform;
@@ -159,7 +157,9 @@ static void prefer_measured(const struct msim_work *w, struct msim_pick *pick)
         w->u.coll.as_fitted || msim_curves_measured(&pick->fit->curves, w))
         return;
     for (uint32_t i = of->over_nodes; i; i = c->over_nodes) {
-        c = &of->fits[i - 1];
+        c = msim_fit_whole(&of->fits[i - 1]);
+        if (!c)
+            return;
         /* few fits have curves of the group: texts are looked at last */
         if (msim_curves_measured(&c->curves, w) && is_between_nodes(c, w) &&
             strcmp(c->framework, pick->fit->framework) == 0) {

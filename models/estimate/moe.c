@@ -114,7 +114,8 @@ static const char *most_used(const struct msim_platform *p, const char *type,
             strncmp(c->key, type, n) != 0 || c->key[n] != '/')
             continue;
         rank = rank_of(c, w);
-        if (!best[rank] || is_better(c, best[rank], x))
+        c = msim_fit_whole(c);
+        if (c && (!best[rank] || is_better(c, best[rank], x)))
             best[rank] = c;
     }
     while (first < PREFERRED && !best[first])

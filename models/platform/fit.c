@@ -3,8 +3,14 @@
  */
 #include "models/platform/fit.h"
 
+#include "core/base/decimal.h"
+#include "core/lex/json_lexer.h"
+
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum msim_status bad(const struct msim_fit *c, const char *file,
@@ -58,12 +64,12 @@ static void read_range(struct msim_fit *c, const cJSON *json)
     }
 }
 
-static bool read_bins(struct msim_fit *c, const cJSON *json)
+bool msim_fit_read_bins(struct msim_fit *c, const cJSON *interval)
 {
-    const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "interval");
     const cJSON *bin;
 
-    cJSON_ArrayForEach(bin, o)
+    c->n_bins = 0;
+    cJSON_ArrayForEach(bin, interval)
     {
         struct msim_fit_bin *b = &c->bins[c->n_bins];
 
@@ -121,7 +127,8 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
     if (!read_params(c, json))
         return bad(c, file, "'constants' are missing or not above 0", err);
     read_range(c, json);
-    if (!read_bins(c, json))
+    if (!msim_fit_read_bins(c,
+                            cJSON_GetObjectItemCaseSensitive(json, "interval")))
         return bad(c, file, "'interval' wants bins with low <= high", err);
     c->rows = (uint32_t)msim_json_get_number(json, "rows", 0);
     c->models = (uint32_t)msim_json_get_number(json, "models", 0);
@@ -146,4 +153,227 @@ void msim_fit_release(struct msim_fit *c)
     msim_forest_release(&c->forest);
     msim_kriging_release(&c->kriging);
     msim_curves_release(&c->curves);
+}
+
+/* ---- fits that are left -------------------------------------------------- */
+
+struct msim_fit_left {
+    struct msim_fits_left *all;
+    char *text;
+    size_t n;
+    struct msim_fit *_Atomic read; /* NULL: not yet */
+};
+
+struct msim_fits_left {
+    pthread_mutex_t lock;    /* to read them */
+    struct msim_arena nodes; /* of the one that is being read */
+    enum msim_fit_trees trees;
+    bool intervals; /* are read at once */
+    uint32_t n;
+    struct msim_fit_left of[];
+};
+
+struct msim_fits_left *msim_fits_left_new(uint32_t n, enum msim_fit_trees trees,
+                                          bool intervals)
+{
+    struct msim_fits_left *all = calloc(1, sizeof(*all) + n * sizeof(*all->of));
+
+    if (!all)
+        return NULL;
+    pthread_mutex_init(&all->lock, NULL);
+    all->trees = trees;
+    all->intervals = intervals;
+    return all;
+}
+
+static void free_read(struct msim_fit_left *left)
+{
+    struct msim_fit *read = atomic_load(&left->read);
+
+    if (read)
+        msim_fit_release(read);
+    free(read);
+}
+
+void msim_fits_left_free(struct msim_fits_left *all)
+{
+    if (!all)
+        return;
+    for (uint32_t i = 0; i < all->n; i++)
+        free_read(&all->of[i]);
+    msim_arena_release(&all->nodes);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
+/* ---- what a choice goes by ----------------------------------------------- */
+
+/* A member of the object, not of what is in it. */
+struct member {
+    const char *key;
+    size_t key_len;
+    const struct msim_lexer *value;
+};
+
+static bool is_member(const struct member *m, const char *key)
+{
+    return strlen(key) == m->key_len && memcmp(m->key, key, m->key_len) == 0;
+}
+
+/* As snprintf() does. */
+static void copy_text(char *to, size_t size, const struct member *m)
+{
+    size_t n = m->value->len < size ? m->value->len : size - 1;
+
+    memcpy(to, m->value->text, n);
+    to[n] = '\0';
+}
+
+static void take_text(struct msim_fit *c, const struct member *m)
+{
+    char law[sizeof(c->framework)];
+
+    if (is_member(m, "framework"))
+        copy_text(c->framework, sizeof(c->framework), m);
+    if (is_member(m, "key"))
+        copy_text(c->key, sizeof(c->key), m);
+    if (!is_member(m, "law"))
+        return;
+    copy_text(law, sizeof(law), m);
+    c->law = msim_law_find(law);
+}
+
+static void take_rows(struct msim_fit *c, const struct member *m)
+{
+    double rows = 0;
+
+    if (is_member(m, "rows") &&
+        msim_decimal_real(m->value->text, m->value->len, &rows))
+        c->rows = (uint32_t)rows;
+}
+
+/* Pass an object or array, behind its bracket. */
+static bool pass(struct msim_fit *c, const struct member *m,
+                 struct msim_lexer *l, bool intervals)
+{
+    const char *from = l->at - 1;
+    cJSON *json = NULL;
+    bool is_read = msim_lexer_skip(l);
+
+    if (!intervals || !is_read || !is_member(m, "interval"))
+        return is_read;
+    is_read =
+        msim_json_parse(&json, from, (size_t)(l->at - from), NULL) == MSIM_OK &&
+        msim_fit_read_bins(c, json);
+    cJSON_Delete(json);
+    return is_read;
+}
+
+static bool has_all(const struct msim_fit *c)
+{
+    return c->law && *c->framework && *c->key && c->rows;
+}
+
+/* False without memory. */
+static bool read_head(struct msim_fit *c, const char *text, size_t n,
+                      bool intervals)
+{
+    struct msim_lexer l = {.at = text, .end = text + n};
+    enum msim_token token = msim_lexer_next(&l);
+    struct member m = {.value = &l};
+
+    while (l.depth && (intervals || !has_all(c))) {
+        token = msim_lexer_next(&l);
+        if (token == MSIM_TOKEN_KEY) {
+            m.key = l.text;
+            m.key_len = l.len;
+        } else if (token == MSIM_TOKEN_STRING) {
+            take_text(c, &m);
+        } else if (token == MSIM_TOKEN_NUMBER) {
+            take_rows(c, &m);
+        } else if (token == MSIM_TOKEN_ODD_KEY ||
+                   token == MSIM_TOKEN_ODD_STRING) {
+            msim_lexer_pass(&l, token);
+        } else if ((token == MSIM_TOKEN_MAP || token == MSIM_TOKEN_ARRAY) &&
+                   !pass(c, &m, &l, intervals)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum msim_status msim_fit_leave(struct msim_fit *c, struct msim_fits_left *all,
+                                const cJSON *json, const char *file,
+                                struct msim_error *err)
+{
+    struct msim_fit_left *left = &all->of[all->n];
+
+    memset(c, 0, sizeof(*c));
+    left->all = all;
+    left->text = json->valuestring;
+    left->n = (size_t)json->valueint;
+    if (!read_head(c, left->text, left->n, all->intervals))
+        return MSIM_ENOMEM;
+    if (!c->law || !*c->framework || !*c->key)
+        return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                         "fit '%s' of '%s': 'law' is no law of this program, "
+                         "or 'framework' or 'key' is missing",
+                         c->key, c->framework);
+    c->left = left;
+    all->n++;
+    return MSIM_OK;
+}
+
+/* ---- all else ------------------------------------------------------------ */
+
+/* Nothing but memory can be missing: the text was looked at. */
+static struct msim_fit *read_now(const struct msim_fit *c)
+{
+    struct msim_fits_left *all = c->left->all;
+    struct msim_fit *read = malloc(sizeof(*read));
+    cJSON *json;
+
+    msim_arena_reset(&all->nodes);
+    json = read ? msim_json_in_place(c->left->text, c->left->n, &all->nodes)
+                : NULL;
+    if (json && msim_fit_read(read, json, all->trees, "", NULL) == MSIM_OK) {
+        read->over_nodes = c->over_nodes;
+        return read;
+    }
+    free(read);
+    return NULL;
+}
+
+const struct msim_fit *msim_fit_whole(const struct msim_fit *c)
+{
+    struct msim_fit_left *left = c->left;
+    struct msim_fit *read;
+
+    if (!left)
+        return c;
+    read = atomic_load_explicit(&left->read, memory_order_acquire);
+    if (read)
+        return read;
+    pthread_mutex_lock(&left->all->lock);
+    read = atomic_load(&left->read);
+    if (!read) {
+        read = read_now(c);
+        atomic_store_explicit(&left->read, read, memory_order_release);
+    }
+    pthread_mutex_unlock(&left->all->lock);
+    return read;
+}
+
+enum msim_status msim_fit_complete(struct msim_fit *c)
+{
+    struct msim_fit_left *left = c->left;
+
+    if (!left)
+        return MSIM_OK;
+    if (!msim_fit_whole(c))
+        return MSIM_ENOMEM;
+    *c = *atomic_load(&left->read);
+    free(atomic_load(&left->read));
+    atomic_store(&left->read, NULL);
+    return MSIM_OK;
 }

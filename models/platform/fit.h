@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct msim_platform; /* models/platform/platform.h */
+struct msim_fit_left; /* below */
 
 #define MSIM_FIT_BINS 4
 #define MSIM_FIT_KEY  72 /* bytes of a key at most */
@@ -41,6 +42,10 @@ struct msim_fit {
     uint32_t over_nodes; /* 1 + the next fit of the platform's collectives over
                             nodes, whatever links join them; 0: none */
     double error, heldout; /* mean |predicted / measured - 1| */
+    /* Where it is not read yet, and has law, framework, key, rows, over_nodes
+     * and maybe bins alone: msim_fit_whole() has the rest; or
+     * NULL. */
+    struct msim_fit_left *left;
 };
 
 /* What becomes of a fit's trees, which take most of the time to read. */
@@ -61,5 +66,46 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
                                enum msim_fit_trees trees, const char *file,
                                struct msim_error *err);
 void msim_fit_release(struct msim_fit *c);
+
+/* Its "interval" alone; false where it is not valid. */
+bool msim_fit_read_bins(struct msim_fit *c, const cJSON *interval);
+
+/*
+ * ---- fits that are left ----------------------------------------------------
+ *
+ * A run asks for a few of a platform's fits, and those of up to five others
+ * stand in. So of files that are as they were shipped, loading looks at what a
+ * choice among fits goes by (law, framework, key, rows), and leaves all else as
+ * text: constants, ranges, intervals, curves, corrections. Files that users
+ * make are read at once, for they may have errors.
+ */
+struct msim_fits_left; /* opaque: of one platform */
+
+/* For up to `n` fits, with the trees of them that their reading reads, and
+ * whether the choice goes by their intervals, too; NULL without memory. Free
+ * behind the fits. */
+struct msim_fits_left *msim_fits_left_new(uint32_t n, enum msim_fit_trees trees,
+                                          bool intervals);
+/* Accepts NULL. */
+void msim_fits_left_free(struct msim_fits_left *all);
+
+/*
+ * Leave the fit of the text that `json` (cJSON_Raw) has, which stays and was
+ * looked at before: `c` has what the choice goes by, and nothing else. EFORMAT,
+ * naming `file`, where it lacks one of the first three; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_fit_leave(struct msim_fit *c, struct msim_fits_left *all,
+                                const cJSON *json, const char *file,
+                                struct msim_error *err);
+
+/* The fit with all that it has: `c` itself, or what its text is read to, by the
+ * first thread that asks; `c` owns it. NULL without memory. */
+const struct msim_fit *msim_fit_whole(const struct msim_fit *c);
+
+/* The same for good: `c` is the whole fit, for whoever changes it. ENOMEM. Not
+ * while another thread asks. */
+MSIM_MUST_CHECK
+enum msim_status msim_fit_complete(struct msim_fit *c);
 
 #endif

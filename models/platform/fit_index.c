@@ -128,7 +128,7 @@ static void add_platform(struct msim_platform *p,
 static void add_shared_laws(struct msim_platform *p)
 {
     for (uint32_t i = 0; i < p->shared.n_fits; i++) {
-        const struct msim_fit *c = &p->shared.fits[i];
+        const struct msim_fit *c = &p->shared.fits[i]; /* with its bins */
 
         add(&p->index, (struct msim_fit_index_entry){
                            .fit = c, .variance = interval_variance(c)});
@@ -266,10 +266,40 @@ static bool is_better(const struct wish *w, struct choice *a, struct choice *b)
            preference(w, a) < preference(w, b);
 }
 
+static bool is_of(const struct msim_fit_index *index, uint32_t i, uint64_t key)
+{
+    return i < index->n && index->entries[i].key == key;
+}
+
+/* The fits of one key. */
+struct of_key {
+    uint64_t key;
+    uint32_t begin;
+    bool looked, gapped; /* is_gapped(): was it asked, what it said */
+};
+
+/* Whether the wanted stack launches slowly. Few choices hang on it: its fits
+ * are read for these alone. */
+static bool is_gapped(const struct wish *w, struct of_key *of)
+{
+    const struct msim_fit_index *index = &w->p->index;
+
+    for (uint32_t i = of->begin; !of->looked && is_of(index, i, of->key); i++) {
+        const struct msim_fit_index_entry *e = &index->entries[i];
+        const struct msim_fit *fit =
+            e->framework == w->framework ? msim_fit_whole(e->fit) : NULL;
+
+        of->gapped |= fit && fit->gap.least_us > 0;
+    }
+    of->looked = true;
+    return of->gapped;
+}
+
 /* The variance for using another stack's fit. msim_law.stack_log_sd is known
  * for stacks on one GPU only. */
 static double stack_variance(const struct wish *w,
-                             const struct msim_fit_index_entry *e, bool gapped)
+                             const struct msim_fit_index_entry *e,
+                             struct of_key *of)
 {
     double v = w->law->stack_log_sd * w->law->stack_log_sd;
     double gap;
@@ -278,12 +308,7 @@ static double stack_variance(const struct wish *w,
         return v;
     gap = MSIM_FACT(NULL, SLOW_STACK_LOG_SD);
     return MSIM_FACT(NULL, OTHER_GPU_STACK_VARIANCE) * v +
-           (gapped ? gap * gap : 0);
-}
-
-static bool is_of(const struct msim_fit_index *index, uint32_t i, uint64_t key)
-{
-    return i < index->n && index->entries[i].key == key;
+           (is_gapped(w, of) ? gap * gap : 0);
 }
 
 /* Consider the fits of one key; `log_sd` is the standard deviation for it. */
@@ -291,21 +316,18 @@ static void choose(const struct wish *w, uint64_t key, double log_sd,
                    struct choice *best)
 {
     const struct msim_fit_index *index = &w->p->index;
-    uint32_t begin = first_of(index, key);
-    bool gapped = false; /* the wanted stack launches slowly */
-    double least = log_sd * log_sd + (w->bare ? stack_variance(w, NULL, 0) : 0);
+    struct of_key of = {.key = key, .begin = first_of(index, key)};
+    double least =
+        log_sd * log_sd + (w->bare ? stack_variance(w, NULL, NULL) : 0);
 
-    for (uint32_t i = begin; !w->bare && is_of(index, i, key); i++)
-        gapped |= index->entries[i].framework == w->framework &&
-                  index->entries[i].fit->gap.least_us > 0;
-    for (uint32_t i = begin; is_of(index, i, key); i++) {
+    for (uint32_t i = of.begin; is_of(index, i, key); i++) {
         struct choice c = {.entry = &index->entries[i]};
 
         if (best->entry && least + c.entry->least_behind > best->variance)
             break;
         c.exact = !w->bare && c.entry->framework == w->framework;
-        c.added = log_sd * log_sd +
-                  (c.exact ? 0 : stack_variance(w, c.entry, gapped));
+        c.added =
+            log_sd * log_sd + (c.exact ? 0 : stack_variance(w, c.entry, &of));
         c.variance = c.added + c.entry->variance;
         if (is_better(w, &c, best))
             *best = c;
@@ -321,6 +343,7 @@ static bool pick(const struct msim_platform *p, const struct msim_law *law,
                         bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
     uint64_t of_law = law_hash(law);
+    const struct msim_fit *fit;
 
     for (const char *const *key = keys; *key; key++) {
         double log_sd = key_log_sd(law, *keys, *key);
@@ -332,12 +355,12 @@ static bool pick(const struct msim_platform *p, const struct msim_law *law,
         if (best.entry && best.variance <= 0)
             break;
     }
-    if (!best.entry)
+    fit = best.entry ? msim_fit_whole(best.entry->fit) : NULL;
+    if (!fit)
         return false;
-    *out = (struct msim_pick){.fit = best.entry->fit,
+    *out = (struct msim_pick){.fit = fit,
                               .platform = best.entry->platform,
-                              .other_key =
-                                  !msim_same_text(best.entry->fit->key, *keys),
+                              .other_key = !msim_same_text(fit->key, *keys),
                               .other_framework = !bare && !best.exact,
                               /* a launch gap is of its own stack only */
                               .bare = !best.exact,
@@ -481,10 +504,14 @@ bool msim_fit_index_inherited(const struct msim_platform *p, uint32_t *at,
 {
     for (; *at < p->index.n; (*at)++) {
         const struct msim_fit_index_entry *e = &p->index.entries[*at];
+        const struct msim_fit *fit;
 
         if (e->platform == p || !is_best(&p->index, e))
             continue;
-        *out = (struct msim_pick){.fit = e->fit,
+        fit = msim_fit_whole(e->fit);
+        if (!fit)
+            return false;
+        *out = (struct msim_pick){.fit = fit,
                                   .platform = e->platform,
                                   .trees = e->trees,
                                   .variance = e->added};

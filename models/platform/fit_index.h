@@ -32,8 +32,9 @@ struct msim_pick {
  * among `keys` (ended by NULL, the wanted one first). `framework` NULL or
  * "pytorch": a bare kernel by any stack, those of `prefer` (ended by NULL)
  * first. Of equal variances the earlier key, platform and stack win. False
- * where there is no fit. The words of `prefer` are constants: the answer may be
- * one that was given for an array at the same place.
+ * where there is no fit, or no memory to read it. The words of `prefer` are
+ * constants: the answer may be one that was given for an array at the same
+ * place.
  */
 bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *framework, const char *const *prefer,

@@ -63,7 +63,9 @@ struct msim_platform {
     struct msim_timed_rows timed; /* of this machine itself */
     bool paired;                  /* by msim_platform_pair() */
     uint32_t over_nodes;          /* 1 + the first of msim_fit.over_nodes */
-    char *text; /* of the file, where trees are read later; else NULL */
+    /* Of a file whose fits are read later; else NULL. */
+    struct msim_fits_left *left;
+    char *text; /* where they stand */
     /* The platforms that stand in where it has no fit, a list in order of
      * preference; owned. */
     struct msim_platform *next;

@@ -60,7 +60,8 @@ enum msim_status msim_platform_find(char *path, size_t size,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err);
 
-/* Whether names.csv has `hash` (msim_hash_words()) for the file of `platform`:
+/* Whether names.csv has `hash` (msim_hash_words()) for the file of `platform`,
+ * a path from `data_dir`/platforms without its ".json":
  * it is as it was when the table was written, and looked at. */
 bool msim_platform_is_shipped(const char *data_dir, const char *platform,
                               uint64_t hash);

@@ -39,19 +39,32 @@ static void link_over_nodes(struct msim_platform *p)
     }
 }
 
+/* Now, or where they were left later. */
+static enum msim_status read_fit(struct msim_platform *p, const cJSON *json,
+                                 enum msim_fit_trees trees,
+                                 struct msim_error *err)
+{
+    struct msim_fit *fit = &p->fits[p->n_fits];
+
+    return cJSON_IsRaw(json) ? msim_fit_leave(fit, p->left, json, p->path, err)
+                             : msim_fit_read(fit, json, trees, p->path, err);
+}
+
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
                                   enum msim_fit_trees trees,
                                   struct msim_error *err)
 {
     const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    uint32_t n = (uint32_t)cJSON_GetArraySize(fits);
     const cJSON *fit;
 
-    p->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*p->fits));
-    if (!p->fits)
+    p->fits = calloc((size_t)n + 1, sizeof(*p->fits));
+    p->left = p->text ? msim_fits_left_new(n, trees, false) : NULL;
+    if (!p->fits || (p->text && !p->left))
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, trees, p->path, err));
+        MSIM_TRY(read_fit(p, fit, trees, err));
         p->n_fits++;
     }
     link_over_nodes(p);
@@ -93,8 +106,8 @@ struct source {
     struct msim_json_block *b; /* for one file after the other */
 };
 
-/* Of files that are as they were shipped, trees are read when they are needed.
- */
+/* Of files that are as they were shipped, fits and trees are read when they are
+ * needed. */
 static bool is_shipped(const struct msim_platform *p, const struct source *from)
 {
     const char *slash = strrchr(p->path, '/');
@@ -104,22 +117,34 @@ static bool is_shipped(const struct msim_platform *p, const struct source *from)
 
     snprintf(platform, sizeof(platform), "%.*s",
              point ? (int)(point - name) : (int)strlen(name), name);
-    return from->b->plain &&
-           msim_platform_is_shipped(from->data_dir, platform, from->b->hash);
+    return msim_platform_is_shipped(from->data_dir, platform, from->b->hash);
 }
 
 /* Trees hold within a generation: those of a platform that stands in for one of
- * another are not read. The text has to stay where they are read later. */
-static enum msim_fit_trees trees_of(struct msim_platform *p,
+ * another are not read. */
+static enum msim_fit_trees trees_of(const struct msim_platform *p,
                                     const struct source *from)
 {
     if (from->of && strcmp(from->of, p->sheet.generation) != 0)
         return MSIM_TREES_LEFT;
-    if (!is_shipped(p, from))
-        return MSIM_TREES_READ;
-    p->text = from->b->text;
-    from->b->text = NULL;
-    return MSIM_TREES_LATER;
+    return p->text ? MSIM_TREES_LATER : MSIM_TREES_READ;
+}
+
+/* Its fits are left, and the text stays, where nothing in them can be wrong. */
+static enum msim_status parse(struct msim_platform *p,
+                              const struct source *from, struct msim_error *err)
+{
+    struct msim_json_block *b = from->b;
+    bool shipped;
+
+    MSIM_TRY(msim_json_block_open(b, p->path, err));
+    shipped = is_shipped(p, from);
+    MSIM_TRY(msim_json_block_parse(b, p->path, shipped ? "cells" : NULL, err));
+    if (shipped && b->plain) {
+        p->text = b->text;
+        b->text = NULL;
+    }
+    return MSIM_OK;
 }
 
 /* All but the data sheet, which can take figures from a platform that stands
@@ -186,7 +211,7 @@ static enum msim_status open_file(struct msim_platform **out, const char *path,
         sizeof((*out)->path))
         return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE,
                          "the path is too long");
-    MSIM_TRY(msim_json_block_read(b, path, err));
+    MSIM_TRY(parse(*out, from, err));
     if (!is_measured_network(b->json))
         MSIM_TRY(msim_json_check_our(b->json, path, "platform", err));
     return read_head(*out, from, err);
@@ -314,7 +339,7 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
-    MSIM_TRY(msim_shared_laws_read(&p->shared, path, err));
+    MSIM_TRY(msim_shared_laws_read(&p->shared, path, data_dir, err));
     snprintf(path, sizeof(path), "%s/laws/kernels.json", data_dir);
     MSIM_TRY(msim_library_facts_read(&p->shared.kernels, path, err));
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
@@ -504,6 +529,7 @@ void msim_platform_free(struct msim_platform *p)
         for (uint32_t i = 0; i < p->n_fits; i++)
             msim_fit_release(&p->fits[i]);
         free(p->fits);
+        msim_fits_left_free(p->left);
         msim_timed_rows_release(&p->timed);
         free(p->text);
         msim_shared_laws_release(&p->shared);

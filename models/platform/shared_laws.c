@@ -4,6 +4,7 @@
 #include "models/platform/shared_laws.h"
 
 #include "core/json/fields.h"
+#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,15 +26,20 @@ static enum msim_status read_fits(struct msim_shared_laws *c, const cJSON *json,
                                   const char *file, struct msim_error *err)
 {
     const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    uint32_t n = (uint32_t)cJSON_GetArraySize(fits);
     const cJSON *fit;
 
-    c->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*c->fits));
-    if (!c->fits)
+    c->fits = calloc((size_t)n + 1, sizeof(*c->fits));
+    c->left = c->text ? msim_fits_left_new(n, MSIM_TREES_LEFT, true) : NULL;
+    if (!c->fits || (c->text && !c->left))
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, MSIM_TREES_LEFT, file,
-                               err));
+        struct msim_fit *to = &c->fits[c->n_fits];
+
+        MSIM_TRY(cJSON_IsRaw(fit)
+                     ? msim_fit_leave(to, c->left, fit, file, err)
+                     : msim_fit_read(to, fit, MSIM_TREES_LEFT, file, err));
         c->n_fits++;
     }
     return MSIM_OK;
@@ -63,8 +69,29 @@ static enum msim_status read_sd(struct msim_shared_laws *c, const cJSON *json,
     return MSIM_OK;
 }
 
+/* The row of names.csv that is of the file. */
+#define ROW "../laws/common"
+
+/* Its fits are left where nothing in them can be wrong. */
+static enum msim_status parse(struct msim_shared_laws *c,
+                              struct msim_json_block *b, const char *file,
+                              const char *data_dir, struct msim_error *err)
+{
+    bool shipped;
+
+    MSIM_TRY(msim_json_block_open(b, file, err));
+    shipped = data_dir && msim_platform_is_shipped(data_dir, ROW, b->hash);
+    MSIM_TRY(msim_json_block_parse(b, file, shipped ? "cells" : NULL, err));
+    if (shipped && b->plain) {
+        c->text = b->text;
+        b->text = NULL;
+    }
+    return MSIM_OK;
+}
+
 enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
-                                       const char *file, struct msim_error *err)
+                                       const char *file, const char *data_dir,
+                                       struct msim_error *err)
 {
     struct msim_json_block b = {0};
     enum msim_status status;
@@ -72,7 +99,7 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
     memset(c, 0, sizeof(*c));
     if (access(file, F_OK) != 0)
         return MSIM_OK;
-    status = msim_json_block_read(&b, file, err);
+    status = parse(c, &b, file, data_dir, err);
     if (status == MSIM_OK)
         status = msim_json_check_our(b.json, file, "laws", err);
     if (status == MSIM_OK)
@@ -134,6 +161,8 @@ void msim_shared_laws_release(struct msim_shared_laws *c)
     for (uint32_t i = 0; i < c->n_fits; i++)
         msim_fit_release(&c->fits[i]);
     free(c->fits);
+    msim_fits_left_free(c->left);
+    free(c->text);
     memset(c, 0, sizeof(*c));
 }
 

@@ -41,18 +41,23 @@ struct msim_shared_laws {
     struct msim_library_facts kernels;
     struct msim_fit *fits; /* without trees */
     uint32_t n_fits;
+    /* Of a file whose fits are read when they are needed, and where they stand;
+     * or NULL. */
+    struct msim_fits_left *left;
+    char *text;
     struct msim_shared_sd sd[MSIM_SHARED_LAWS];
     uint32_t n_sd;
 };
 
 /*
  * Read a file of shared laws. A file that does not exist is empty: a folder of
- * platforms can be used without. EFORMAT or ENOMEM; release with
- * msim_shared_laws_release(), also after a failure.
+ * platforms can be used without. Where it is as `data_dir` (NULL: none) was
+ * shipped with it, its fits are left (fit.h). EFORMAT or ENOMEM; release
+ * with msim_shared_laws_release(), also after a failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
-                                       const char *file,
+                                       const char *file, const char *data_dir,
                                        struct msim_error *err);
 /* Read the facts of kernels; likewise. */
 MSIM_MUST_CHECK

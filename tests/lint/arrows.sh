@@ -55,7 +55,7 @@ core/report/markdown : core/base core/guard core/report/analyse core/report/writ
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/forest        : core/base : gsl/
-models/platform      : core/base core/json core/trace core/work models/law models/factor models/forest : gsl/
+models/platform      : core/base core/json core/lex core/trace core/work models/law models/factor models/forest : gsl/
 models/factor        : core/base core/trace core/work : cJSON.h cjson/ gsl/
 models/estimate      : core/base core/guard core/trace core/work models/law models/factor models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/

@@ -32,10 +32,12 @@ static void test_hash__is_chained(void)
 static void test_hash__of_words(void)
 {
     CHECK_UINT(msim_hash_words("", 0), 0);
-    CHECK_UINT(msim_hash_words("a", 1), UINT64_C(0x000060000000c320));
-    CHECK_UINT(msim_hash_words("12345678", 8), UINT64_C(0xb90355670bfd03bc));
+    CHECK_UINT(msim_hash_words("a", 1), UINT64_C(0x12c7406d52b08cf1));
+    CHECK_UINT(msim_hash_words("12345678", 8), UINT64_C(0x7daeda32c6ce0126));
     CHECK_UINT(msim_hash_words("hello, world", 12),
-               UINT64_C(0x719586497335deeb));
+               UINT64_C(0xc945ad8e2bf44b7f));
+    CHECK_UINT(msim_hash_words("0123456789abcdefghijklmnopqrstuvwxyz", 36),
+               UINT64_C(0x3e3ab5438eae26a4));
 }
 
 int main(void)

@@ -226,6 +226,58 @@ static void test_json__blocks(void)
     msim_json_block_release(&b);
 }
 
+/* Objects in the array of that name, of the root alone, are left; a tree that
+ * is not plain has them. */
+static void test_json__left(void)
+{
+    static const char ONE[] = "{\"a\":[1,{\"q\":\"]}\"}],\"b\":{}}";
+    static const char PLAIN[] =
+        "{\"in\":{\"cells\":[{\"c\":1}]},\"cells\":[ {\"a\":[1,{\"q\":\"]}\"}],"
+        "\"b\":{}}, [{\"d\":2}],{}],\"last\":3}";
+    static const char *const ODD[] = {"{\"cells\":[{\"a\":\"\\\"\"}]}",
+                                      "{\"cells\":[{\"a\":\"\\\\\"}]}"};
+    struct msim_json_block b = {0};
+    struct msim_arena nodes = {0};
+    const cJSON *cells, *one;
+    char path[] = "msim-json-XXXXXX";
+    int fd = mkstemp(path);
+    cJSON *want, *tree;
+
+    REQUIRE(fd >= 0 &&
+            pwrite(fd, PLAIN, strlen(PLAIN), 0) == (ssize_t)strlen(PLAIN));
+    REQUIRE(msim_json_block_open(&b, path, NULL) == MSIM_OK);
+    CHECK(b.length == strlen(PLAIN) && !b.json);
+    REQUIRE(msim_json_block_parse(&b, path, "cells", NULL) == MSIM_OK);
+    CHECK(b.plain && msim_json_get_number(b.json, "last", 0) == 3);
+    one = cJSON_GetObjectItem(cJSON_GetObjectItem(b.json, "in"), "cells");
+    CHECK(msim_json_get_number(cJSON_GetArrayItem(one, 0), "c", 0) == 1);
+    cells = cJSON_GetObjectItem(b.json, "cells");
+    CHECK_INT(cJSON_GetArraySize(cells), 3);
+    CHECK(cJSON_IsArray(cJSON_GetArrayItem(cells, 1)));
+    one = cJSON_GetArrayItem(cells, 2);
+    CHECK(cJSON_IsRaw(one) && one->valueint == 2);
+    one = cJSON_GetArrayItem(cells, 0);
+    CHECK(cJSON_IsRaw(one) && one->valueint == (int)strlen(ONE) &&
+          memcmp(one->valuestring, ONE, strlen(ONE)) == 0);
+    tree = msim_json_in_place(one->valuestring, (size_t)one->valueint, &nodes);
+    want = cJSON_Parse(ONE);
+    CHECK(same(tree, want));
+    cJSON_Delete(want);
+    for (size_t i = 0; i < sizeof(ODD) / sizeof(*ODD); i++) {
+        REQUIRE(ftruncate(fd, 0) == 0 &&
+                pwrite(fd, ODD[i], strlen(ODD[i]), 0) > 0);
+        REQUIRE(msim_json_block_open(&b, path, NULL) == MSIM_OK);
+        REQUIRE(msim_json_block_parse(&b, path, "cells", NULL) == MSIM_OK);
+        want = cJSON_Parse(ODD[i]);
+        CHECK(!b.plain && same(b.json, want));
+        cJSON_Delete(want);
+    }
+    msim_arena_release(&nodes);
+    msim_json_block_release(&b);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     RUN(test_json__all_of_the_text);
@@ -234,5 +286,6 @@ int main(void)
     RUN(test_json__without_memory);
     RUN(test_json__kind_of_file);
     RUN(test_json__blocks);
+    RUN(test_json__left);
     return check_summary();
 }

@@ -29,7 +29,7 @@ static enum msim_status read_laws(struct msim_shared_laws *c, const char *text,
     enum msim_status status;
 
     *err = (struct msim_error){0};
-    status = msim_shared_laws_read(c, file_of(text), err);
+    status = msim_shared_laws_read(c, file_of(text), NULL, err);
     unlink("shared_laws_test.json");
     return status;
 }
@@ -102,7 +102,8 @@ static void test_shared_laws__no_file_is_empty(void)
 
     memset(&c, 0xff, sizeof(c));
     memset(&k, 0xff, sizeof(k));
-    CHECK_INT(msim_shared_laws_read(&c, "no/such/file.json", NULL), MSIM_OK);
+    CHECK_INT(msim_shared_laws_read(&c, "no/such/file.json", NULL, NULL),
+              MSIM_OK);
     CHECK(!c.fits && !c.n_fits && !c.n_sd);
     CHECK_INT(msim_library_facts_read(&k, "no/such/file.json", NULL), MSIM_OK);
     CHECK(k.graph_start_us == 0 && k.last_gradient == 0);
@@ -160,8 +161,8 @@ static void test_shared_laws__fits(void)
     struct msim_shared_laws c;
     struct msim_error err = {0};
 
-    REQUIRE(msim_shared_laws_read(&c, MSIM_DATA "/laws/common.json", &err) ==
-            MSIM_OK);
+    REQUIRE(msim_shared_laws_read(&c, MSIM_DATA "/laws/common.json", NULL,
+                                  &err) == MSIM_OK);
     CHECK(c.n_fits > 10);
     for (uint32_t i = 0; i < c.n_fits; i++) {
         CHECK(c.fits[i].law != NULL && c.fits[i].params[0] > 0);
