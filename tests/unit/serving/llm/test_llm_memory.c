@@ -147,10 +147,10 @@ static void test_llm_memory__windows(void)
     CHECK_INT(msim_llm_memory_sequence_tokens(&got), 100);
     got = memory_of(&m, (struct msim_llm_setup){.pp = 2});
     CHECK_REL(got.kv_sequence, 100 * 2 * 4 * 64 * 2, 0);
-    m.window_every = 5; /* of four layers none */
+    m.window_every = 5; /* of four layers the first */
     got = memory_of(&m, (struct msim_llm_setup){0});
-    CHECK_REL(got.kv_token, 4 * 2 * 4 * 64 * 2, 0);
-    CHECK_INT(got.kv_window, 0);
+    CHECK_REL(got.kv_token, 3 * 2 * 4 * 64 * 2, 0);
+    CHECK_INT(got.kv_window, 100);
     m.window_every = 1;
     got = memory_of(&m, (struct msim_llm_setup){0});
     CHECK_REL(got.kv_token, 4 * 2 * 4 * 64 * 2, 0);
