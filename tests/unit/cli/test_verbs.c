@@ -183,7 +183,7 @@ static void test_verbs__refuse(void)
         {"serve t --timeline a --counters a",
          "a: is what '--counters' and '--timeline' would both write; want two "
          "files"},
-        {"serve", "want APP.json, or --rows POINTS.csv"},
+        {"serve", "want APP.json, a model, or --rows POINTS.csv"},
         {"serve --rows r t", "--rows takes no application"},
         {"serve --rows r --json", "--rows is printed as text or CSV"},
         {"serve t --models m", "--models goes with --rows"},
