@@ -7,8 +7,9 @@
 A program that looks for one GPU reads this table in place of every platform file. A
 row has the size of the file that it is of, so that an edited file is read itself, and
 a hash of its bytes (msim_hash_words() in core/base/hash.h): cells of a file that has
-another are looked at before they are needed. The first row is of the laws that all
-GPUs share. Run this behind msim-fit and msim-fit-shared, which write the files.
+another are looked at before they are needed. The first rows are of the laws that all
+GPUs share and of the fits of steps. Run this behind msim-fit, msim-fit-shared and
+msim-fit-steps, which write the files.
 """
 import csv
 import io
@@ -19,7 +20,6 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "data/platforms"
 TABLE = FOLDER / "names.csv"
-LAWS = FOLDER.parent / "laws/common.json"
 COLUMNS = ("platform", "bytes", "hash", "kind", "name", "memory_from", "memory_to", "sms")
 
 
@@ -41,8 +41,9 @@ def hash_words(text):
 
 
 def rows():
-    text = LAWS.read_bytes()
-    yield "../laws/common", len(text), hash_words(text), "laws", "", "", "", ""
+    for name in ("../laws/common", "../laws/steps"):
+        text = (FOLDER / f"{name}.json").read_bytes()
+        yield name, len(text), hash_words(text), "laws", "", "", "", ""
     for path in sorted(FOLDER.glob("*.json"), key=lambda path: path.stem.encode()):
         text = path.read_bytes()
         platform = json.loads(text)

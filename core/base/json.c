@@ -302,9 +302,58 @@ static cJSON *plain_tree(const char *text, size_t n, char *block,
     return NULL;
 }
 
+/* Pass what is in a member. False at what is no JSON. */
+static bool pass_value(struct msim_lexer *l, enum msim_token token)
+{
+    if (token == MSIM_TOKEN_MAP || token == MSIM_TOKEN_ARRAY)
+        return msim_lexer_skip(l);
+    if (token == MSIM_TOKEN_ODD_KEY || token == MSIM_TOKEN_ODD_STRING)
+        msim_lexer_pass(l, token);
+    return token > MSIM_TOKEN_ODD;
+}
+
+bool msim_json_left_text(const cJSON *left, const char *key, char *text,
+                         size_t size)
+{
+    const char *at = left->valuestring;
+    struct msim_lexer l = {.at = at, .end = at + left->valueint};
+    enum msim_token token = msim_lexer_next(&l);
+    bool is_it = false;
+
+    while (l.depth) {
+        token = msim_lexer_next(&l);
+        if (is_it && token == MSIM_TOKEN_STRING && l.len < size) {
+            memcpy(text, l.text, l.len);
+            text[l.len] = '\0';
+            return true;
+        }
+        is_it = token == MSIM_TOKEN_KEY && strlen(key) == l.len &&
+                memcmp(l.text, key, l.len) == 0;
+        if (!pass_value(&l, token))
+            return false;
+    }
+    return false;
+}
+
 cJSON *msim_json_in_place(char *text, size_t n, struct msim_arena *nodes)
 {
     return plain_tree(text, n, text, nodes, NULL);
+}
+
+bool msim_json_left_read(cJSON *left, struct msim_arena *nodes)
+{
+    cJSON *tree;
+
+    if (!cJSON_IsRaw(left))
+        return true;
+    tree = msim_json_in_place(left->valuestring, (size_t)left->valueint, nodes);
+    if (!tree)
+        return false;
+    left->type = tree->type;
+    left->child = tree->child;
+    left->valuestring = NULL;
+    left->valueint = 0;
+    return true;
 }
 
 /* cJSON says of both that there is no tree; malloc() leaves what it lacks in

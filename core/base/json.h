@@ -81,6 +81,15 @@ enum msim_status msim_json_block_parse(struct msim_json_block *b,
                                        const char *path, const char *left,
                                        struct msim_error *err);
 
+/* Put the text of member `key` of an object that was left into `text`; false
+ * where it has none, or one with escapes or longer than `size` - 1. */
+bool msim_json_left_text(const cJSON *left, const char *key, char *text,
+                         size_t size);
+
+/* Make it the object that its text is, as msim_json_in_place() does; what was
+ * not left stays. False without memory. */
+bool msim_json_left_read(cJSON *left, struct msim_arena *nodes);
+
 /* A tree of `n` bytes of text, as that of a block: its texts stand in `text`,
  * which is changed, the rest in `nodes`. NULL where it is not plain, or there
  * is no memory. */

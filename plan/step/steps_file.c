@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "models/platform/platform.h"
+#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,6 +58,11 @@ enum msim_step_class msim_step_class_by(const struct msim_terms *t,
                                         double evidence)
 {
     return msim_step_class_of(t) + (evidence < LITTLE ? 1u : 0u);
+}
+
+bool msim_steps_are_shipped(const char *data_dir, uint64_t hash)
+{
+    return msim_platform_is_shipped(data_dir, "../laws/steps", hash);
 }
 
 static enum msim_status wrong(const char *path, const char *what,

@@ -54,6 +54,10 @@ struct msim_step_fit {
 
 void msim_step_fit_release(struct msim_step_fit *fit);
 
+/* Whether the steps file of `data_dir`, whose text has `hash`
+ * (msim_hash_words()), is as it was shipped. */
+bool msim_steps_are_shipped(const char *data_dir, uint64_t hash);
+
 /*
  * The fit without the rows of `without` (NULL or "": the one on all) from what
  * was read of `path`, a steps file (plan/memory/steps_read.h). EUNKNOWN lists

@@ -239,6 +239,7 @@ static void test_json__left(void)
     struct msim_json_block b = {0};
     struct msim_arena nodes = {0};
     const cJSON *cells, *one;
+    char text[4];
     char path[] = "msim-json-XXXXXX";
     int fd = mkstemp(path);
     cJSON *want, *tree;
@@ -259,6 +260,7 @@ static void test_json__left(void)
     one = cJSON_GetArrayItem(cells, 0);
     CHECK(cJSON_IsRaw(one) && one->valueint == (int)strlen(ONE) &&
           memcmp(one->valuestring, ONE, strlen(ONE)) == 0);
+    CHECK(!msim_json_left_text(one, "q", text, sizeof(text)));
     tree = msim_json_in_place(one->valuestring, (size_t)one->valueint, &nodes);
     want = cJSON_Parse(ONE);
     CHECK(same(tree, want));
@@ -278,6 +280,27 @@ static void test_json__left(void)
     unlink(path);
 }
 
+static void test_json__text_that_was_left(void)
+{
+    char of[] = "{\"n\":1,\"in\":{\"a\":\"no\"},\"b\":[\"a\",\"no\"],"
+                "\"\\u0061\":\"no\",\"c\":\"\\n\",\"a\":\"yes\"}";
+    cJSON one = {.type = cJSON_Raw, .valuestring = of};
+    struct msim_arena nodes = {0};
+    char text[4] = "";
+
+    one.valueint = (int)strlen(of);
+    CHECK(msim_json_left_text(&one, "a", text, sizeof(text)));
+    CHECK_STR(text, "yes");
+    CHECK(!msim_json_left_text(&one, "a", text, 3));
+    CHECK(!msim_json_left_text(&one, "n", text, sizeof(text)));
+    CHECK(!msim_json_left_text(&one, "c", text, sizeof(text)));
+    CHECK(!msim_json_left_text(&one, "d", text, sizeof(text)));
+    CHECK(msim_json_left_read(&one, &nodes) && cJSON_IsObject(&one));
+    CHECK_STR(msim_json_get_text(&one, "c"), "\n");
+    CHECK(msim_json_left_read(&one, &nodes));
+    msim_arena_release(&nodes);
+}
+
 int main(void)
 {
     RUN(test_json__all_of_the_text);
@@ -287,5 +310,6 @@ int main(void)
     RUN(test_json__kind_of_file);
     RUN(test_json__blocks);
     RUN(test_json__left);
+    RUN(test_json__text_that_was_left);
     return check_summary();
 }

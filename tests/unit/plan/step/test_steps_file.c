@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct msim_error err;
 static struct msim_step_fit fit;
@@ -238,6 +239,49 @@ static void test_steps_file__is_shipped(void)
     CHECK(strstr(err.file, "/no/laws/steps.json") != NULL);
 }
 
+static bool same_fit(const struct msim_step_fit *a,
+                     const struct msim_step_fit *b)
+{
+    return memcmp(&a->constants, &b->constants, sizeof(a->constants)) == 0 &&
+           memcmp(a->low, b->low, sizeof(a->low)) == 0 &&
+           memcmp(a->high, b->high, sizeof(a->high)) == 0 &&
+           a->n_sources == b->n_sources &&
+           memcmp(a->sources, b->sources, sizeof(a->sources)) == 0 &&
+           a->n_rows == b->n_rows &&
+           memcmp(a->rows, b->rows, a->n_rows * sizeof(*a->rows)) == 0;
+}
+
+/* Where names.csv knows the file, only the fit that is asked for is read: it is
+ * that of a file which nobody knows. */
+static void test_steps_file__one_fit_is_read(void)
+{
+    static const char *const WITHOUT[] = {NULL, "llm-foundry", "nanotron",
+                                          "training_steps", "nobody"};
+    char folder[] = "msim-test-steps-XXXXXX", laws[64];
+
+    CHECK(!msim_steps_are_shipped(MSIM_DATA, 1));
+    REQUIRE(mkdtemp(folder) != NULL);
+    snprintf(laws, sizeof(laws), "%s/laws", folder);
+    REQUIRE(symlink(MSIM_DATA "/laws", laws) == 0);
+    for (size_t i = 0; i < sizeof(WITHOUT) / sizeof(*WITHOUT); i++) {
+        struct msim_step_fit a, b;
+        struct msim_memory_fit m, n;
+        struct msim_error why = {0};
+        enum msim_status status;
+
+        err = (struct msim_error){0};
+        status = msim_steps_read(&a, &m, MSIM_DATA, WITHOUT[i], &err);
+        CHECK_INT(msim_steps_read(&b, &n, folder, WITHOUT[i], &why), status);
+        CHECK_INT(status, i < 4 ? MSIM_OK : MSIM_EUNKNOWN);
+        CHECK_STR(err.text, why.text);
+        CHECK(same_fit(&a, &b) && memcmp(&m, &n, sizeof(m)) == 0);
+        msim_step_fit_release(&a);
+        msim_step_fit_release(&b);
+    }
+    unlink(laws);
+    rmdir(folder);
+}
+
 /* ---- classes ------------------------------------------------------------- */
 
 /* A usual job; hidden size 2, all else 1. */
@@ -417,6 +461,7 @@ int main(void)
     RUN(test_steps_file__refuses);
     RUN(test_steps_file__has_sources);
     RUN(test_steps_file__is_shipped);
+    RUN(test_steps_file__one_fit_is_read);
     RUN(test_steps_file__classes);
     RUN(test_steps_file__predicts);
     RUN(test_steps_file__predicts_far_from_rows);
