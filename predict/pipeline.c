@@ -396,7 +396,7 @@ static enum msim_status simulate(struct predicting *p)
     struct msim_engine *e;
     enum msim_status status;
 
-    MSIM_TRY(msim_engine_new(&e, p->run->graph));
+    MSIM_TRY(msim_engine_on(&e, p->run->basis->course, p->run->graph));
     status = simulate_three(p, e);
     msim_engine_free(e);
     return status;

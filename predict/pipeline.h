@@ -33,6 +33,8 @@
 #include "predict/memory/rank_memory.h"
 #include "predict/target.h"
 
+struct msim_course; /* core/run/engine.h */
+
 /*
  * What all scenarios of a job on one target share: its graph, and the durations
  * of tasks before `--scale`. Inputs and target must live as long.
@@ -42,7 +44,8 @@ struct msim_basis {
         *plans; /* one a rank; NULL entries: from its events */
     uint32_t n_ranks;
     struct msim_graph *graph;
-    struct msim_task_groups *groups; /* NULL: no selection names one */
+    struct msim_task_groups *groups;  /* NULL: no selection names one */
+    const struct msim_course *course; /* of it, the caller's; or NULL */
     bool borrows_graph; /* and groups: they are another basis's, which
                            lives as long */
     struct msim_costs *costs;

@@ -22,6 +22,7 @@ struct msim_engine {
     const struct msim_graph *graph;
     bool by_number; /* nothing below is needed, unless a run is laid */
     struct msim_chains chains;
+    bool borrows;           /* the chains: they are a course's */
     msim_ps *line;          /* tasks as if they came one by one: n_tasks + 1 */
     msim_ps *start, *takes; /* of each chain */
     uint32_t *missing;      /* predecessors that have not been visited yet */
@@ -58,7 +59,8 @@ static enum msim_status take_memory(struct msim_engine *e)
 {
     size_t n;
 
-    MSIM_TRY(msim_chains_find(&e->chains, e->graph));
+    if (!e->borrows)
+        MSIM_TRY(msim_chains_find(&e->chains, e->graph));
     n = (size_t)e->chains.n + 1;
     e->line = malloc(((size_t)e->graph->n_tasks + 1) * sizeof(*e->line));
     e->start = malloc(n * sizeof(*e->start));
@@ -73,16 +75,59 @@ static enum msim_status take_memory(struct msim_engine *e)
     return e->order ? MSIM_OK : MSIM_ENOMEM;
 }
 
+struct msim_course {
+    const struct msim_graph *graph;
+    bool by_number;
+    struct msim_chains chains; /* none where by_number */
+};
+
+enum msim_status msim_course_new(struct msim_course **out,
+                                 const struct msim_graph *g)
+{
+    struct msim_course *c = calloc(1, sizeof(*c));
+
+    *out = NULL;
+    if (!c)
+        return MSIM_ENOMEM;
+    c->graph = g;
+    c->by_number = !g->sharing && ascends(g);
+    if (!c->by_number && msim_chains_find(&c->chains, g) != MSIM_OK) {
+        msim_course_free(c);
+        return MSIM_ENOMEM;
+    }
+    *out = c;
+    return MSIM_OK;
+}
+
+void msim_course_free(struct msim_course *c)
+{
+    if (!c)
+        return;
+    msim_chains_release(&c->chains);
+    free(c);
+}
+
 enum msim_status msim_engine_new(struct msim_engine **out,
                                  const struct msim_graph *g)
 {
+    return msim_engine_on(out, NULL, g);
+}
+
+enum msim_status msim_engine_on(struct msim_engine **out,
+                                const struct msim_course *c,
+                                const struct msim_graph *g)
+{
     struct msim_engine *e = calloc(1, sizeof(*e));
+    bool known = c && c->graph == g;
 
     *out = NULL;
     if (!e)
         return MSIM_ENOMEM;
     e->graph = g;
-    e->by_number = !g->sharing && ascends(g);
+    e->by_number = known ? c->by_number : !g->sharing && ascends(g);
+    e->borrows = known && !c->by_number;
+    if (e->borrows)
+        e->chains = c->chains;
     if (!e->by_number && take_memory(e) != MSIM_OK) {
         msim_engine_free(e);
         return MSIM_ENOMEM;
@@ -95,7 +140,8 @@ void msim_engine_free(struct msim_engine *e)
 {
     if (!e)
         return;
-    msim_chains_release(&e->chains);
+    if (!e->borrows)
+        msim_chains_release(&e->chains);
     free(e->line);
     free(e->start);
     free(e->takes);
@@ -470,7 +516,7 @@ enum msim_status msim_engine_lay(struct msim_engine *e,
     struct msim_scenario s = begin(e, scenario, &lags);
 
     assert(!lags.fixed[MSIM_EDGE_PROGRAM]);
-    if (!e->chains.n)
+    if (!e->line)
         MSIM_TRY(take_memory(e));
     if (anew)
         find_takes(e, &s, &lags);

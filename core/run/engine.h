@@ -52,6 +52,23 @@ enum msim_status msim_engine_new(struct msim_engine **out,
                                  const struct msim_graph *g);
 void msim_engine_free(struct msim_engine *e); /* accepts NULL */
 
+/* What engines of one graph need to know of it, found once for those that come
+ * one after another, or side by side: nothing changes it. */
+struct msim_course; /* opaque */
+
+/* `g` must live as long. ENOMEM; on failure `*out` is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_course_new(struct msim_course **out,
+                                 const struct msim_graph *g);
+void msim_course_free(struct msim_course *c); /* accepts NULL */
+
+/* msim_engine_new() by what `c` knows, which must live as long; where `c` is
+ * NULL or of another graph, without it. */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_on(struct msim_engine **out,
+                                const struct msim_course *c,
+                                const struct msim_graph *g);
+
 /*
  * Simulate. ECYCLE if some tasks never became ready; `err` names them. ELIMIT
  * if the run would last longer than RUN_MAX.

@@ -3,6 +3,7 @@
  */
 #include "core/base/cut_text.h"
 #include "core/report/write/report.h"
+#include "core/run/engine.h"
 #include "core/turns/turns.h"
 #include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
@@ -444,12 +445,18 @@ static enum msim_status run_all_durations(struct msim_scenarios *s,
                                           struct msim_error *err)
 {
     struct durations k = {.all = s, .base = base, .in = in, .to = to};
+    struct msim_basis *basis = base->run.own_basis;
+    struct msim_course *course;
     enum msim_status status;
 
+    MSIM_TRY(msim_course_new(&course, basis->graph));
+    basis->course = course;
     pthread_mutex_init(&k.lock, NULL);
     status = msim_turns_run(s->n, s->base.settings.load.threads, run_durations,
                             &k, err);
     pthread_mutex_destroy(&k.lock);
+    basis->course = NULL;
+    msim_course_free(course);
     return status;
 }
 

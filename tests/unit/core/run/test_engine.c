@@ -177,6 +177,40 @@ static void test_engine__lays_what_it_simulates(void)
  * Task 1 is a collective: its stream gives it work at 10 ns over a lag of 2,
  * its peers at 50, and it is released at 99. Taken out it passes on the 10.
  */
+/* Engines of one course are those of its graph, beside each other; that of
+ * another graph does without it. */
+static void test_engine__of_a_course(void)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint32_t n = (uint32_t)(seed * 7 % 200 + 2);
+        struct made_graph m = made_graph_new(n, (uint32_t)(seed % 7) + 1, seed);
+        struct made_graph other = made_graph_new(n, 3, seed + 1);
+        const struct made_graph *of[] = {&m, &m, &other};
+        struct msim_engine *e[3];
+        struct msim_course *course;
+
+        if (seed % 2)
+            made_graph_mix(&m, seed + 1, 2);
+        REQUIRE(msim_course_new(&course, &m.g) == MSIM_OK);
+        for (int i = 0; i < 3; i++)
+            REQUIRE(msim_engine_on(&e[i], course, &of[i]->g) == MSIM_OK);
+        for (int i = 0; i < 6; i++) { /* twice each */
+            struct msim_scenario s = made_graph_scenario(of[i % 3]);
+            msim_ps *got = malloc(n * sizeof(*got)), *want = run(of[i % 3]);
+
+            CHECK_INT(engine_starts(e[i % 3], &s, got, NULL), MSIM_OK);
+            CHECK(!memcmp(got, want, n * sizeof(*want)));
+            free(got);
+            free(want);
+        }
+        for (int i = 0; i < 3; i++)
+            msim_engine_free(e[i]);
+        msim_course_free(course);
+        made_graph_free(&other);
+        made_graph_free(&m);
+    }
+}
+
 static void test_engine__takes_a_task_out(void)
 {
     uint32_t begin[] = {0, 1, 2, 3, 3}, preds[] = {0, 2, 0, 1};
@@ -362,6 +396,7 @@ int main(void)
     RUN(test_engine__agrees_with_tasks_out);
     RUN(test_engine__sweeps_again_as_it_walked);
     RUN(test_engine__lays_what_it_simulates);
+    RUN(test_engine__of_a_course);
     RUN(test_engine__takes_a_task_out);
     RUN(test_engine__honours_releases);
     RUN(test_engine__overrides_lags_by_kind);
