@@ -310,15 +310,17 @@ static enum msim_status load_file(struct msim_host **out, const char *path,
 {
     struct msim_host *h = calloc(1, sizeof(*h));
     enum msim_status status;
-    cJSON *json = NULL;
+    struct msim_json_block b = {0};
 
     if (!h)
         return MSIM_ENOMEM;
     snprintf(h->path, sizeof(h->path), "%s", path);
-    status = msim_json_read_our(&json, path, "host", err);
+    status = msim_json_block_read(&b, path, err);
     if (status == MSIM_OK)
-        status = read_host(h, json, err);
-    cJSON_Delete(json);
+        status = msim_json_check_our(b.json, path, "host", err);
+    if (status == MSIM_OK)
+        status = read_host(h, b.json, err);
+    msim_json_block_release(&b);
     if (status != MSIM_OK) {
         msim_host_free(h);
         return status;

@@ -64,7 +64,7 @@ static void read_range(struct msim_fit *c, const cJSON *json)
     }
 }
 
-bool msim_fit_read_bins(struct msim_fit *c, const cJSON *interval)
+static bool read_bins(struct msim_fit *c, const cJSON *interval)
 {
     const cJSON *bin;
 
@@ -127,8 +127,7 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
     if (!read_params(c, json))
         return bad(c, file, "'constants' are missing or not above 0", err);
     read_range(c, json);
-    if (!msim_fit_read_bins(c,
-                            cJSON_GetObjectItemCaseSensitive(json, "interval")))
+    if (!read_bins(c, cJSON_GetObjectItemCaseSensitive(json, "interval")))
         return bad(c, file, "'interval' wants bins with low <= high", err);
     c->rows = (uint32_t)msim_json_get_number(json, "rows", 0);
     c->models = (uint32_t)msim_json_get_number(json, "models", 0);
@@ -252,21 +251,53 @@ static void take_rows(struct msim_fit *c, const struct member *m)
         c->rows = (uint32_t)rows;
 }
 
+/* A number of a bin. */
+static void take_bound(struct msim_fit_bin *b, const struct member *m)
+{
+    double *to = is_member(m, "upto_us") ? &b->upto_us
+                 : is_member(m, "low")   ? &b->low
+                 : is_member(m, "high")  ? &b->high
+                                         : NULL;
+
+    if (to)
+        (void)msim_decimal_real(m->value->text, m->value->len, to);
+}
+
+/* What read_bins() reads, behind the bracket that opens the array, where a bin
+ * has numbers alone. False where it does not. */
+static bool take_bins(struct msim_fit *c, struct msim_lexer *l)
+{
+    const uint32_t depth = l->depth;
+    struct member m = {.value = l};
+    struct msim_fit_bin *b = NULL;
+
+    while (l->depth >= depth) {
+        enum msim_token token = msim_lexer_next(l);
+
+        if (token == MSIM_TOKEN_MAP && l->depth == depth + 1 &&
+            c->n_bins < MSIM_FIT_BINS) {
+            b = &c->bins[c->n_bins++];
+            *b = (struct msim_fit_bin){INFINITY, NAN, NAN};
+        } else if (token == MSIM_TOKEN_KEY) {
+            m.key = l->text;
+            m.key_len = l->len;
+        } else if (token == MSIM_TOKEN_NUMBER && b) {
+            take_bound(b, &m);
+        } else if (token == MSIM_TOKEN_MAP_END
+                       ? !(b->low <= b->high)
+                       : token != MSIM_TOKEN_ARRAY_END) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Pass an object or array, behind its bracket. */
 static bool pass(struct msim_fit *c, const struct member *m,
                  struct msim_lexer *l, bool intervals)
 {
-    const char *from = l->at - 1;
-    cJSON *json = NULL;
-    bool is_read = msim_lexer_skip(l);
-
-    if (!intervals || !is_read || !is_member(m, "interval"))
-        return is_read;
-    is_read =
-        msim_json_parse(&json, from, (size_t)(l->at - from), NULL) == MSIM_OK &&
-        msim_fit_read_bins(c, json);
-    cJSON_Delete(json);
-    return is_read;
+    return intervals && is_member(m, "interval") ? take_bins(c, l)
+                                                 : msim_lexer_skip(l);
 }
 
 static bool has_all(const struct msim_fit *c)
@@ -274,7 +305,7 @@ static bool has_all(const struct msim_fit *c)
     return c->law && *c->framework && *c->key && c->rows;
 }
 
-/* False without memory. */
+/* False where what it reads is not as it has to be. */
 static bool read_head(struct msim_fit *c, const char *text, size_t n,
                       bool intervals)
 {
@@ -294,8 +325,9 @@ static bool read_head(struct msim_fit *c, const char *text, size_t n,
         } else if (token == MSIM_TOKEN_ODD_KEY ||
                    token == MSIM_TOKEN_ODD_STRING) {
             msim_lexer_pass(&l, token);
-        } else if ((token == MSIM_TOKEN_MAP || token == MSIM_TOKEN_ARRAY) &&
-                   !pass(c, &m, &l, intervals)) {
+        } else if (token <= MSIM_TOKEN_ODD ||
+                   ((token == MSIM_TOKEN_MAP || token == MSIM_TOKEN_ARRAY) &&
+                    !pass(c, &m, &l, intervals))) {
             return false;
         }
     }
@@ -313,7 +345,7 @@ enum msim_status msim_fit_leave(struct msim_fit *c, struct msim_fits_left *all,
     left->text = json->valuestring;
     left->n = (size_t)json->valueint;
     if (!read_head(c, left->text, left->n, all->intervals))
-        return MSIM_ENOMEM;
+        return bad(c, file, "is no JSON, or 'interval' is wrong", err);
     if (!c->law || !*c->framework || !*c->key)
         return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                          "fit '%s' of '%s': 'law' is no law of this program, "

@@ -67,9 +67,6 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
                                struct msim_error *err);
 void msim_fit_release(struct msim_fit *c);
 
-/* Its "interval" alone; false where it is not valid. */
-bool msim_fit_read_bins(struct msim_fit *c, const cJSON *interval);
-
 /*
  * ---- fits that are left ----------------------------------------------------
  *
@@ -92,7 +89,8 @@ void msim_fits_left_free(struct msim_fits_left *all);
 /*
  * Leave the fit of the text that `json` (cJSON_Raw) has, which stays and was
  * looked at before: `c` has what the choice goes by, and nothing else. EFORMAT,
- * naming `file`, where it lacks one of the first three; ENOMEM.
+ * naming `file`, where it lacks one of the first three, or an interval is
+ * wrong.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_leave(struct msim_fit *c, struct msim_fits_left *all,

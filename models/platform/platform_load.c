@@ -315,19 +315,22 @@ static enum msim_status read_programs(struct msim_platform *p,
                                         msim_factor_tensor(&p->sheet),
                                         msim_factor_kinds_with_rows(p)};
     enum msim_status status = MSIM_OK;
-    cJSON *json = NULL;
+    struct msim_json_block b = {0};
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
-    if (access(path, F_OK) == 0)
-        status = msim_json_read_our(&json, path, "programs", err);
+    if (access(path, F_OK) == 0) {
+        status = msim_json_block_read(&b, path, err);
+        if (status == MSIM_OK)
+            status = msim_json_check_our(b.json, path, "programs", err);
+    }
     if (status == MSIM_OK)
         status =
-            msim_program_factors_read(&p->programs, json, path, &gpu, err);
+            msim_program_factors_read(&p->programs, b.json, path, &gpu, err);
     if (status == MSIM_OK)
         status =
-            msim_program_spread_read(&p->spread, json, path, gpu.name, err);
-    cJSON_Delete(json);
+            msim_program_spread_read(&p->spread, b.json, path, gpu.name, err);
+    msim_json_block_release(&b);
     return status;
 }
 
