@@ -79,12 +79,19 @@ static bool is_large(const struct msim_platform *p, const struct msim_work *w)
            (double)w->u.attention.head_dim > MSIM_FACT(NULL, FLASH_HEAD);
 }
 
+/* LLMServingSim times the layers of vLLM (data/laws/kernels.csv). */
+static bool is_vllm(const char *framework)
+{
+    return msim_same_text(framework, "vllm") ||
+           msim_same_text(framework, "LLMServingSim");
+}
+
 /* Rows of masked attention stand in for unmasked: this stack's have more. */
 static double unmasked(const struct msim_work *w, const struct msim_pick *pick)
 {
     return w->u.attention.phase == MSIM_ATTENTION_ENCODER &&
                    msim_same_text(pick->fit->key, "prefill") &&
-                   msim_same_text(pick->fit->framework, "vllm")
+                   is_vllm(pick->fit->framework)
                ? exp(-MSIM_FACT(NULL, ATTENTION_UNMASKED))
                : 1;
 }

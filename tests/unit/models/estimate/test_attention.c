@@ -138,26 +138,32 @@ static void test_attention__decodes_heads_as_sequences(void)
     msim_platform_free(h100);
 }
 
-/* An A100 has rows of vLLM's masked attention, which say too much of unmasked;
- * an H100 has rows of both, and SGLang's say none too much. */
+/* An A100 has rows of vLLM's masked attention, which say too much of unmasked,
+ * and so has an RTX 4090, by LLMServingSim; an H100 has rows of both, and
+ * SGLang's say none too much. */
 static void test_attention__unmasked_by_masked_rows(void)
 {
     static const char SAYS[] =
         "times: 0.787, since the rows are of masked attention\n";
-    struct msim_platform *h100;
+    struct msim_platform *h100, *rtx4090;
     struct msim_work w = attention(MSIM_DT_F16), masked = w;
     double bare = us(now, &w);
 
     REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE(msim_platform_load(&rtx4090, MSIM_DATA, "rtx-4090", NULL) ==
+            MSIM_OK);
     masked.u.attention.phase = MSIM_ATTENTION_PREFILL;
     CHECK(explains(now, &w, SAYS));
     CHECK(!explains(now, &masked, "times: "));
     CHECK(!explains(h100, &w, "times: "));
+    CHECK(explains(rtx4090, &w, SAYS));
+    CHECK(!explains(rtx4090, &masked, "times: "));
     w.framework = "sglang";
     CHECK(!explains(now, &w, "times: "));
     /* pair by pair it would be twice the masked one's, less what starts */
     CHECK(bare > us(now, &masked) && bare < 0.85 * 2 * us(now, &masked));
     msim_platform_free(h100);
+    msim_platform_free(rtx4090);
 }
 
 /* Sizes of a broken trace, whose products no whole number holds. */
