@@ -22,7 +22,7 @@
  */
 #include "core/rewrite/tensor.h"
 
-#include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/parts.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -37,6 +37,7 @@ struct sharing {
     uint8_t *whole;     /* by life: the statement at hand has all rows of it */
     uint32_t *own;      /* by such a life: the storage of its rows */
     uint32_t *list, n;  /* such lives */
+    struct msim_parts parts;
     int64_t calls;
 };
 
@@ -172,6 +173,20 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
     return MSIM_OK;
 }
 
+/* What statement `s` has written in place is gathered anew. */
+static void forget_written(struct sharing *c, uint32_t s)
+{
+    const struct msim_weave *w = &c->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, i);
+
+        if (msim_weave_is_in_place(w, i) && msim_lives_next(&e) &&
+            e.life != MSIM_NONE)
+            c->since[e.life] = 0;
+    }
+}
+
 /* A cast that the statement makes itself cannot be gathered before it. */
 static bool is_made_in(const struct sharing *c, uint32_t s, uint32_t life)
 {
@@ -216,14 +231,6 @@ static enum msim_status gather_all(struct sharing *c, uint32_t s)
 /* ---- sums ----------------------------------------------------------------
  */
 
-/* What an operator makes a part of: the first tensor that comes out. */
-static bool made_by(const struct sharing *c, uint32_t op,
-                    struct msim_lives_each *e)
-{
-    *e = msim_lives_outputs(&c->w.d.lives, c->w.t, op);
-    return msim_lives_next(e) && e->life != MSIM_NONE;
-}
-
 /* Parts of sums in rows are made whole first. */
 static void prepare_sums(struct sharing *c, uint32_t s)
 {
@@ -232,8 +239,8 @@ static void prepare_sums(struct sharing *c, uint32_t s)
     for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
         struct msim_lives_each e;
 
-        if (msim_shares_meet_at(&c->s, i) == MSIM_SHARES_SUM &&
-            made_by(c, i, &e) && c->s.rows[e.life] && !c->whole[e.life])
+        if (msim_parts_makes(&c->parts, i, &e) && c->s.rows[e.life] &&
+            !c->whole[e.life])
             put_whole(c, e.life, msim_draft_fresh(&c->w.d));
     }
 }
@@ -281,8 +288,9 @@ static enum msim_status sum_all(struct sharing *c, uint32_t s)
         enum msim_shares_meet meet = msim_shares_meet_at(&c->s, i);
         struct msim_lives_each e;
 
-        if (meet == MSIM_SHARES_SUM && made_by(c, i, &e))
-            MSIM_TRY(sum(c, s, &e));
+        if (msim_parts_makes(&c->parts, i, &e))
+            MSIM_TRY(msim_parts_made(&c->parts, i, e.life) ? MSIM_OK
+                                                           : sum(c, s, &e));
         else if (meet == MSIM_SHARES_MAX || meet == MSIM_SHARES_ROWS)
             MSIM_TRY(sum_rows(c, s, i, meet == MSIM_SHARES_MAX ? 2 : 1));
     }
@@ -305,6 +313,24 @@ static void resize(void *ctx, const struct msim_arg *arg, uint32_t id,
         dims[at] /= c->s.ranks;
 }
 
+/* But for parts that wait for others. */
+static void end_whole(struct sharing *c)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t life = c->list[i];
+
+        if (c->parts.waits[life]) {
+            c->list[n++] = life;
+            continue;
+        }
+        c->w.d.storage[life] = c->own[life];
+        c->whole[life] = 0;
+    }
+    c->n = n;
+}
+
 static enum msim_status visit(void *ctx, uint32_t s)
 {
     struct sharing *c = ctx;
@@ -319,12 +345,8 @@ static enum msim_status visit(void *ctx, uint32_t s)
     prepare_sums(c, s);
     MSIM_TRY(msim_weave_copy_as(w, s, &how));
     MSIM_TRY(sum_all(c, s));
-    while (c->n) {
-        uint32_t life = c->list[--c->n];
-
-        w->d.storage[life] = c->own[life];
-        c->whole[life] = 0;
-    }
+    forget_written(c, s);
+    end_whole(c);
     return MSIM_OK;
 }
 
@@ -376,6 +398,7 @@ static enum msim_status split(struct sharing *c, struct msim_trace **out)
     if (c->rows)
         MSIM_TRY(msim_shares_rows(&c->s, &c->w));
     MSIM_TRY(take_memory(c));
+    MSIM_TRY(msim_parts_begin(&c->parts, &c->s, &c->w));
     MSIM_TRY(msim_weave_walk(&c->w, c, visit));
     return msim_weave_finish(&c->w, out);
 }
@@ -401,6 +424,7 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
     free(c.own);
     free(c.list);
     free(c.whole);
+    msim_parts_release(&c.parts);
     msim_weave_close(&c.w);
     msim_shares_release(&c.s);
     return status;

@@ -567,6 +567,7 @@ static void name_all(struct finding *f)
     each(f, find_head_size);
     name_repeated(f);
     each(f, find_tokens);
+    msim_size_name_tokens(f->s);
     each(f, count_norms);
     f->op = 0;
     if (!name_width(f))

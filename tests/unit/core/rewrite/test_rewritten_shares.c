@@ -45,18 +45,69 @@ static const struct made_node MLP[] = {
 };
 #define N_MLP (sizeof(MLP) / sizeof(*MLP))
 
-static void check_mlp(struct msim_split how, const char *want)
+/* A normalisation that two layers read, whose gradients are added, and the
+ * gradient of what is beside them, to which theirs is added in place. */
+static const struct made_node GATED[] = {
+    {10, 0, "aten::native_layer_norm", 0, 1, "3:32x64 8:64 9:64",
+     "20:32x64 21:32x1 22:32x1"},
+    {11, 0, "aten::mm", 0, 2, "20:32x64 1:64x96", "23:32x96"},
+    {12, 0, "aten::mm", 0, 3, "20:32x64 6:64x96", "24:32x96"},
+    {13, 0, "aten::gelu", 0, 4, "23:32x96", "25:32x96"},
+    {14, 0, "aten::mul", 0, 5, "25:32x96 24:32x96", "26:32x96"},
+    {15, 0, "aten::mm", 0, 6, "26:32x96 2:96x64", "27:32x64"},
+    {16, 0, "aten::add", 0, 7, "27:32x64 3:32x64", "28:32x64"},
+    {20, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {21, 20, "MmBackward0", 1, 6, "", ""},
+    {22, 21, "aten::t", 0, -1, "2:96x64", "2:64x96"},
+    {23, 21, "aten::mm", 0, -1, "28:32x64 2:64x96", "30:32x96"},
+    {30, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {31, 30, "MmBackward0", 1, 3, "", ""},
+    {32, 31, "aten::t", 0, -1, "6:64x96", "6:96x64"},
+    {33, 31, "aten::mm", 0, -1, "30:32x96 6:96x64", "31:32x64"},
+    {40, 0, "autograd::engine::evaluate_function: V", 0, -1, "", ""},
+    {41, 40, "ViewBackward0", 1, 3, "31:32x64", ""},
+    {42, 41, "aten::view", 0, -1, "31:32x64", "31:32x64"},
+    {50, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {51, 50, "MmBackward0", 1, 2, "", ""},
+    {52, 51, "aten::t", 0, -1, "1:64x96", "1:96x64"},
+    {53, 51, "aten::mm", 0, -1, "30:32x96 1:96x64", "32:32x64"},
+    {60, 0, "aten::add_", 0, -1, "31:32x64 32:32x64", "31:32x64"},
+    {70, 0, "autograd::engine::evaluate_function: N", 0, -1, "", ""},
+    {71, 70, "NativeLayerNormBackward0", 1, 1, "", ""},
+    {72, 71, "aten::native_layer_norm_backward", 0, -1,
+     "31:32x64 3:32x64 21:32x1 22:32x1 8:64", "33:32x64 34:64 35:64"},
+    {73, 0, "aten::add_", 0, -1, "28:32x64 33:32x64", "28:32x64"},
+    {74, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {75, 74, "MmBackward0", 1, 1, "", ""},
+    {76, 75, "aten::mm", 0, -1, "28:32x64 2:64x96", "36:32x96"},
+    {77, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {78, 77, "torch::autograd::AccumulateGrad", 1, -1, "34:64", ""},
+    {79, 78, "aten::detach", 0, -1, "34:64", "34:64"},
+    {80, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+    {81, 80, "aten::addcmul_", 0, -1, "10:64 34:64 34:64", ""},
+    {82, 80, "aten::addcdiv_", 0, -1, "8:64 10:64 11:64", ""},
+    {83, 80, "aten::addcdiv_", 0, -1, "1:64x96 12:64x96 13:64x96", ""},
+};
+#define N_GATED (sizeof(GATED) / sizeof(*GATED))
+
+static void check_nodes(const struct made_node *nodes, size_t n,
+                        struct msim_split how, const char *want)
 {
     const struct msim_rewrite r = {.parallel = how};
     struct made_changed m;
     char *text;
 
-    if (!change_nodes(&m, MLP, N_MLP, &r))
+    if (!change_nodes(&m, nodes, n, &r))
         return;
     text = rewritten_text(&m);
     CHECK_STR(text, want);
     free(text);
     done_step(&m);
+}
+
+static void check_mlp(struct msim_split how, const char *want)
+{
+    check_nodes(MLP, N_MLP, how, want);
 }
 
 /* The first layer by its columns, the second by its rows: what that makes is
@@ -131,6 +182,51 @@ static void test_rewritten__sequence_parallel(void)
         "t24x64 p64x24 (2 z24x64 A64x24 > }\n");
 }
 
+/* What was gathered once is reduced and scattered once; what was written in
+ * place is gathered anew. */
+static void test_rewritten__added_parts(void)
+{
+    check_nodes(GATED, N_GATED, (struct msim_split){.tp = 4, .rows = true},
+                "native_layer_norm a32x64 b64 c64 > d8x64 e8x1 f8x1\n"
+                "TensorParallelGather { empty > g32x64 record_param_comms "
+                "d8x64 g32x64 [3 #0 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #0 0 0] { nccl:wait } }\n"
+                "mm g32x64 h64x24 > i32x24\n"
+                "mm g32x64 j64x24 > k32x24\n"
+                "gelu i32x24 > l32x24\n"
+                "mul l32x24 k32x24 > m32x24\n"
+                "mm m32x24 n24x64 > o32x64\n"
+                "TensorParallelReduce { empty > p8x64 record_param_comms "
+                "o32x64 p8x64 [8 #1 2048 512] { nccl:_reduce_scatter_base } "
+                "record_param_comms [12 #1 0 0] { nccl:wait } }\n"
+                "add p8x64 a32x64 > q8x64\n"
+                ":TensorParallelGather { empty > r32x64 record_param_comms "
+                "q8x64 r32x64 [3 #2 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #2 0 0] { nccl:wait } }\n"
+                ":M > { MmBackward0 > { t n24x64 > n64x24 mm r32x64 n64x24 "
+                "> s32x24 } }\n"
+                ":M > { MmBackward0 > { t j64x24 > j24x64 mm s32x24 j24x64 "
+                "> t32x64 } }\n"
+                ":V > { ViewBackward0 t32x64 > { view t32x64 > t32x64 } }\n"
+                ":M > { MmBackward0 > { t h64x24 > h24x64 mm s32x24 h24x64 "
+                "> u32x64 } }\n"
+                "add_ t32x64 u32x64 > t32x64\n"
+                ":TensorParallelReduce { empty > v8x64 record_param_comms "
+                "t32x64 v8x64 [8 #3 2048 512] { nccl:_reduce_scatter_base } "
+                "record_param_comms [12 #3 0 0] { nccl:wait } }\n"
+                ":N > { NativeLayerNormBackward0 > { "
+                "native_layer_norm_backward v8x64 a32x64 e8x1 f8x1 b64 > "
+                "w8x64 x64 y64 } }\n"
+                "add_ q8x64 w8x64 > q8x64\n"
+                ":TensorParallelGather { empty > z32x64 record_param_comms "
+                "q8x64 z32x64 [3 #4 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #4 0 0] { nccl:wait } }\n"
+                ":M > { MmBackward0 > { mm z32x64 n64x24 > A32x24 } }\n"
+                ":A > { AccumulateGrad x64 > { detach x64 > x64 } }\n"
+                "Optimizer.step#Adam.step > { addcmul_ B64 x64 x64 > "
+                "addcdiv_ b64 B64 C64 > addcdiv_ h64x24 D64x24 E64x24 > }\n");
+}
+
 static void refuse(struct msim_split how, const char *want)
 {
     const struct msim_rewrite r = {.parallel = how};
@@ -156,6 +252,7 @@ int main(void)
 {
     RUN(test_rewritten__tensor_parallel);
     RUN(test_rewritten__sequence_parallel);
+    RUN(test_rewritten__added_parts);
     RUN(test_rewritten__shares_that_are_none);
     return check_summary();
 }

@@ -243,7 +243,7 @@ static void test_sizes__roles(void)
             spell(&got, "%lld %s, ", (long long)s.classes[c].size,
                   msim_size_role_text((enum msim_size_role)s.classes[c].role));
     CHECK_STR(got.text, "100 vocab, 8 hidden, 2 batch, 4 sequence, 2 heads, "
-                        "4 head size, 16 ffn, ");
+                        "4 head size, 8 tokens, 16 ffn, ");
     msim_sizes_release(&s);
     msim_job_free(job);
 }
