@@ -326,9 +326,8 @@ static double added_rows_us(const struct msim_data_sheet *s,
 
     /* the last part of an index is half full in the mean */
     if (distinct > 0)
-        parts =
-            fmax(distinct, (lookups + (most - 1) / 2 * distinct) / most) /
-            lookups;
+        parts = fmax(distinct, (lookups + (most - 1) / 2 * distinct) / most) /
+                lookups;
     return cycles_us(s, (double)w->u.vector.elems *
                             (MSIM_FACT(s, ADDED_ROWS_ELEMENT) +
                              MSIM_FACT(s, ADDED_ROWS_PART_ELEMENT) * parts) /

@@ -151,7 +151,8 @@ bool msim_rule_embedding_backward(struct msim_opmap_ctx *c,
     w = add_rows(c, row, grad.dtype, index.elems, cols, index.bytes);
     if (!w)
         return false;
-    w->kernels = 15; /* arange, five of a sort, seven of segments, two sums */
+    /* arange, five of a sort, seven of segments, two sums; few need no sort */
+    w->kernels = index.elems > MSIM_FACT(NULL, ADDED_ROWS_FEW) ? 15 : 1;
     if (!has_child(c, "aten::zeros")) /* which would have it */
         clear_table(c, row, index.elems, cols, w);
     return true;
