@@ -4,8 +4,6 @@
  */
 #include "calibrate/factors/factor_fit.h"
 
-#include "models/platform/platform_data.h"
-
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
 #include <math.h>

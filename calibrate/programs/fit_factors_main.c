@@ -17,7 +17,6 @@
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/rows/tables.h"
 #include "core/base/print.h"
-#include "models/platform/factor_kinds.h"
 #include "models/platform/platform_data.h"
 
 #include <gsl/gsl_errno.h>
@@ -37,6 +36,17 @@ static void add_sources(cJSON *o, const struct msim_program_sums *s,
                                      cJSON_CreateString(s->sources.text[k]));
                 break;
             }
+}
+
+/* The kinds of `kinds`, a bit each; none: nothing. */
+static void add_by_rows(cJSON *o, uint32_t kinds)
+{
+    cJSON *all = kinds ? cJSON_AddArrayToObject(o, "by_rows") : NULL;
+
+    for (int k = 0; k < MSIM_FACTOR_COUNT; k++)
+        if (kinds >> k & 1)
+            cJSON_AddItemToArray(
+                all, cJSON_CreateString(msim_factor_text((enum msim_factor)k)));
 }
 
 /* Everything that is found of the platforms, one each. */
@@ -62,6 +72,7 @@ static enum msim_status add_platform(cJSON *all,
     o = cJSON_AddObjectToObject(all, p->name);
     cJSON_AddStringToObject(o, "generation", p->sheet.generation);
     cJSON_AddNumberToObject(o, "tensor", msim_factor_tensor(&p->sheet));
+    add_by_rows(o, msim_factor_kinds_with_rows(p));
     msim_platform_free(p);
     add_sources(o, s, platform);
     cJSON_AddNumberToObject(o, "times", fit->rows);

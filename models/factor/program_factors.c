@@ -101,6 +101,7 @@ double msim_factor_tensor(const struct msim_data_sheet *s)
 struct sums {
     double log[MSIM_FACTOR_COUNT];
     uint32_t n[MSIM_FACTOR_COUNT];
+    bool by_rows[MSIM_FACTOR_COUNT]; /* of some GPU */
 };
 
 /* Kernels of this kind run on tensor cores in half precision. */
@@ -137,6 +138,21 @@ static enum msim_status add(struct sums *s, const cJSON *platform, int k,
 
 enum { OWN, GENERATION, ALIKE, ALL, N };
 
+/* Whether rows of its own tell a kind of `platform`: others of its generation
+ * have its law then. */
+static bool has_rows(const cJSON *platform, const char *kind)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(platform, "by_rows"),
+                *one;
+
+    cJSON_ArrayForEach(one, all)
+    {
+        if (cJSON_IsString(one) && strcmp(one->valuestring, kind) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether what `platform` says of kind `k` may be said of others: attention in
  * full precision is another kernel than in half. */
 static bool is_for_others(const cJSON *platform, int k)
@@ -154,9 +170,8 @@ static enum msim_status add_platform(struct sums *sums, const cJSON *platform,
     const char *generation = msim_json_get_text(platform, "generation");
     bool own = strcmp(platform->string, gpu->name) == 0;
     bool kin = generation && strcmp(generation, gpu->generation) == 0;
-    bool alike =
-        kin &&
-        as_wide(gpu->tensor, msim_json_get_number(platform, "tensor", 0));
+    bool alike = kin && as_wide(gpu->tensor,
+                                msim_json_get_number(platform, "tensor", 0));
 
     for (int k = 0; k < MSIM_FACTOR_COUNT; k++) {
         bool on_tensor_cores = is_on_tensor_cores((enum msim_factor)k);
@@ -166,10 +181,13 @@ static enum msim_status add_platform(struct sums *sums, const cJSON *platform,
         if (!own && !is_for_others(platform, k))
             continue;
         MSIM_TRY(add(&sums[ALL], platform, k, file, err));
-        if (on_tensor_cores ? alike : kin)
-            MSIM_TRY(add(&sums[GENERATION], platform, k, file, err));
+        if (!(on_tensor_cores ? alike : kin))
+            continue;
+        MSIM_TRY(add(&sums[GENERATION], platform, k, file, err));
         if (alike)
             MSIM_TRY(add(&sums[ALIKE], platform, k, file, err));
+        if (has_rows(platform, msim_factor_text((enum msim_factor)k)))
+            sums[ALIKE].by_rows[k] = true;
     }
     return MSIM_OK;
 }
@@ -187,8 +205,9 @@ static double factor_log(const struct sums *sums,
     if (sums[GENERATION].n[k] > 1)
         return sums[GENERATION].log[k] / sums[GENERATION].n[k];
     /* one GPU may be odd for itself */
-    return sums[ALIKE].n[k] > 0 ? (sums[ALIKE].log[k] + expected) / 2
-                                : expected;
+    return sums[ALIKE].n[k] > 0 && !sums[ALIKE].by_rows[k]
+               ? (sums[ALIKE].log[k] + expected) / 2
+               : expected;
 }
 
 /* `known` false: all but those of the GPU itself count. */

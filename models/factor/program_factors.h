@@ -59,7 +59,7 @@ struct msim_program_factors {
 struct msim_factor_gpu {
     const char *name, *generation;
     double tensor; /* FLOPs a cycle and SM in half precision; 0: not known */
-    uint32_t with_rows; /* kinds that its own rows tell; a bit each, 1 << kind */
+    uint32_t with_rows; /* kinds that its own rows tell: bits, 1 << kind */
 };
 
 /* Those FLOPs; 0 where the data sheet lacks a clock. */
@@ -70,11 +70,12 @@ double msim_factor_tensor(const struct msim_data_sheet *s);
  * does not give for the GPU is the geometric mean of its generation, of at
  * least two GPUs. Else it is what is expected of any GPU: the mean of all where
  * the factor carries, or 1; where one GPU of the generation with tensor cores
- * as wide is known, it is half way there. GPUs of one generation whose tensor
- * cores are half as wide reach another share of what a law expects (their power
- * bounds others), so that products in half precision take factors of those with
- * as wide ones alone. Kinds that rows of its own tell have 1, and all where
- * `json` is NULL, for there is no such file. EFORMAT.
+ * as wide is known, and none has rows of the kind, it is half way there. GPUs
+ * of one generation whose tensor cores are half as wide reach another share of
+ * what a law expects (their power bounds others), so that products in half
+ * precision take factors of those with as wide ones alone. Kinds that rows of
+ * its own tell have 1, and all where `json` is NULL, for there is no such file.
+ * EFORMAT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_factors_read(struct msim_program_factors *f,

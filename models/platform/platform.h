@@ -126,4 +126,9 @@ double msim_platform_trace_factor(const struct msim_platform *p);
  * alone, 1 or more; 0: not calibrated. */
 double msim_platform_slowdown(const struct msim_platform *p);
 
+/* Kinds (enum msim_factor) that tables of operators have rows of on that very
+ * GPU: these tell their times better than whole programs do. A bit each, 1 <<
+ * kind. */
+uint32_t msim_factor_kinds_with_rows(const struct msim_platform *p);
+
 #endif

@@ -12,7 +12,6 @@
 #include "core/work/stack.h"
 #include "models/law/collective_law.h"
 #include "models/platform/data_path.h"
-#include "models/platform/factor_kinds.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -310,10 +309,9 @@ static enum msim_status read_programs(struct msim_platform *p,
                                       const char *data_dir,
                                       struct msim_error *err)
 {
-    const struct msim_factor_gpu gpu = {*p->base ? p->base : p->name,
-                                        p->sheet.generation,
-                                        msim_factor_tensor(&p->sheet),
-                                        msim_factor_kinds_with_rows(p)};
+    const struct msim_factor_gpu gpu = {
+        *p->base ? p->base : p->name, p->sheet.generation,
+        msim_factor_tensor(&p->sheet), msim_factor_kinds_with_rows(p)};
     enum msim_status status = MSIM_OK;
     struct msim_json_block b = {0};
     char path[1024];

@@ -26,6 +26,9 @@ static enum msim_status read_text(struct msim_program_factors *f,
 
 static const char TEXT[] =
     "{\"platforms\":{"
+    "\"six\":{\"generation\":\"w\",\"time\":{\"norm\":4}},"
+    "\"seven\":{\"generation\":\"v\",\"time\":{\"norm\":4}},"
+    "\"eight\":{\"generation\":\"v\",\"by_rows\":[\"norm\"],\"time\":{}},"
     "\"one\":{\"generation\":\"x\",\"tensor\":1024,"
     "\"time\":{\"gemm_half\":0.5,\"vector\":2,\"conv_deep\":2,"
     "\"attention\":9},\"half_precision\":false},"
@@ -48,6 +51,8 @@ static void test_program_factors__whose(void)
     CHECK_REL(f.time[MSIM_FACTOR_VECTOR], sqrt(2 * 4), 1e-9);
     /* one has 2, and the mean of all of a kind that carries is 4 */
     CHECK_REL(f.time[MSIM_FACTOR_CONV_DEEP], sqrt(2 * 4), 1e-9);
+    /* its own rows tell it */
+    CHECK_REL(f.time[MSIM_FACTOR_RECURRENT], 1, 1e-9);
     CHECK_INT(read_text(&f, TEXT, "four", "x", 1000, NULL), MSIM_OK);
     CHECK_REL(f.time[MSIM_FACTOR_CONV_DEEP], sqrt(2 * 4), 1e-9);
     CHECK_INT(read_text(&f, TEXT, "four", "x", 500, NULL), MSIM_OK);
@@ -56,8 +61,11 @@ static void test_program_factors__whose(void)
     CHECK_REL(f.time[MSIM_FACTOR_ATTENTION], sqrt(0.25), 1e-9);
     CHECK_INT(read_text(&f, TEXT, "one", "x", 1024, NULL), MSIM_OK);
     CHECK_REL(f.time[MSIM_FACTOR_ATTENTION], 9, 1e-9);
-    /* its own rows tell it */
-    CHECK_REL(f.time[MSIM_FACTOR_RECURRENT], 1, 1e-9);
+    /* one of the generation; but another has rows, and so the law */
+    CHECK_INT(read_text(&f, TEXT, "four", "w", 0, NULL), MSIM_OK);
+    CHECK_REL(f.time[MSIM_FACTOR_NORM], 2, 1e-9);
+    CHECK_INT(read_text(&f, TEXT, "four", "v", 0, NULL), MSIM_OK);
+    CHECK_REL(f.time[MSIM_FACTOR_NORM], 1, 1e-9);
     /* none of its generation */
     CHECK_INT(read_text(&f, TEXT, "five", "z", 0, NULL), MSIM_OK);
     CHECK_REL(f.time[MSIM_FACTOR_CONV_DEEP], 4, 1e-9);
@@ -67,9 +75,8 @@ static void test_program_factors__whose(void)
 /* Products in half precision: of those with tensor cores as wide. */
 static void test_program_factors__tensor_cores(void)
 {
-    static const struct msim_data_sheet L20 = {.rate[MSIM_RATE_FP16] = 119.5e12,
-                                               .sms = 92,
-                                               .clock_hz = 2.52e9};
+    static const struct msim_data_sheet L20 = {
+        .rate[MSIM_RATE_FP16] = 119.5e12, .sms = 92, .clock_hz = 2.52e9};
     struct msim_program_factors f;
 
     CHECK_INT(read_text(&f, TEXT, "four", "x", 1011, NULL), MSIM_OK);
