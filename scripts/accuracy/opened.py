@@ -240,6 +240,7 @@ def network_of(row):
         # run_squad.py of DeepLearningExamples has no autocast: its 16 bits are
         # those of the whole network (level O2 of Apex)
         half = "dtype=fp16" if "squad" in text else "precision=fp16"
+        name += "-squad" if "squad" in text else ""
         return (f"{name.lower().replace('-', '__')}_train_{batch}_{length}",
                 "" if kind == "fp32" else half, int(batch))
     cnn = re.match(r"(\w+) (train|fwdbwd|infer) b(\d+) (\w+)", text)

@@ -22,41 +22,48 @@ PAST = 512 # tokens before the one that is decoded
 
 
 class BertLayer(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, biased):
         super().__init__()
-        self.heads = heads
+        self.heads, self.biased = heads, biased
         self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
         self.drop = nn.Dropout(0.1)
 
-    def forward(self, x):
+    def widened(self, x):
+        if self.biased:
+            return self.up(x)
+        return self.up.bias + F.linear(x, self.up.weight)
+
+    def forward(self, x, mask):
         n, s, w = x.shape
         q, k, v = (f(x).view(n, s, self.heads, -1).transpose(1, 2)
                    for f in (self.q, self.k, self.v))
-        scores = q @ k.transpose(-1, -2) / math.sqrt(w // self.heads)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(w // self.heads) + mask
         scores = self.drop(scores.softmax(-1))
         y = (scores @ v).transpose(1, 2).reshape(n, s, w)
         x = self.norms[0](x + self.drop(self.out(y)))
-        return self.norms[1](x + self.drop(self.down(F.gelu(self.up(x)))))
+        return self.norms[1](x + self.drop(self.down(F.gelu(self.widened(x)))))
 
 
 class Bert(nn.Module):
     """With the two ends of a span, as SQuAD asks."""
-    def __init__(self, layers, width, heads):
+    def __init__(self, layers, width, heads, biased=True):
         super().__init__()
         self.tokens, self.places = nn.Embedding(30522, width), nn.Embedding(512, width)
         self.kinds = nn.Embedding(2, width)
         self.norm, self.drop = nn.LayerNorm(width), nn.Dropout(0.1)
-        self.layers = nn.ModuleList(BertLayer(width, heads) for _ in range(layers))
+        self.layers = nn.ModuleList(BertLayer(width, heads, biased)
+                                    for _ in range(layers))
         self.span = nn.Linear(width, 2)
 
     def forward(self, tokens):
         place = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.tokens(tokens) + self.places(place) + self.kinds(torch.zeros_like(tokens))
         x = self.drop(self.norm(x))
+        mask = torch.zeros(tokens.shape, dtype=x.dtype, device=x.device)[:, None, None]
         for layer in self.layers:
-            x = layer(x)
+            x = layer(x, mask)
         return self.span(x)
 
 
@@ -185,8 +192,9 @@ def step(mode, model, inputs, loss, optimizer):
 def build(name):
     network, mode, batch, *sequence = name.replace("__", "-").split("_")
     batch, sequence = int(batch), int(sequence[0]) if sequence else 0
-    if network in BERTS:
-        return step(mode, Bert(*BERTS[network]), torch.zeros(batch, sequence, dtype=torch.long),
+    bert = network.removesuffix("-squad")
+    if bert in BERTS:
+        return step(mode, Bert(*BERTS[bert], biased=bert == network), torch.zeros(batch, sequence, dtype=torch.long),
                     span_loss, lambda p: torch.optim.AdamW(p, 3e-5))
     if network in LLAMAS:
         past = 0 if sequence else PAST
