@@ -22,7 +22,7 @@
  */
 #include "core/rewrite/tensor.h"
 
-#include "core/rewrite/split/parts.h"
+#include "core/rewrite/meet/part_sums.h"
 #include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct sharing {
     uint8_t *whole;     /* by life: the statement at hand has all rows of it */
     uint32_t *own;      /* by such a life: the storage of its rows */
     uint32_t *list, n;  /* such lives */
-    struct msim_parts parts;
+    struct msim_part_sums parts;
     int64_t calls;
 };
 
@@ -239,7 +239,7 @@ static void prepare_sums(struct sharing *c, uint32_t s)
     for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
         struct msim_lives_each e;
 
-        if (msim_parts_makes(&c->parts, i, &e) && c->s.rows[e.life] &&
+        if (msim_part_sums_makes(&c->parts, i, &e) && c->s.rows[e.life] &&
             !c->whole[e.life])
             put_whole(c, e.life, msim_draft_fresh(&c->w.d));
     }
@@ -288,9 +288,9 @@ static enum msim_status sum_all(struct sharing *c, uint32_t s)
         enum msim_shares_meet meet = msim_shares_meet_at(&c->s, i);
         struct msim_lives_each e;
 
-        if (msim_parts_makes(&c->parts, i, &e))
-            MSIM_TRY(msim_parts_made(&c->parts, i, e.life) ? MSIM_OK
-                                                           : sum(c, s, &e));
+        if (msim_part_sums_makes(&c->parts, i, &e))
+            MSIM_TRY(msim_part_sums_made(&c->parts, i, e.life) ? MSIM_OK
+                                                               : sum(c, s, &e));
         else if (meet == MSIM_SHARES_MAX || meet == MSIM_SHARES_ROWS)
             MSIM_TRY(sum_rows(c, s, i, meet == MSIM_SHARES_MAX ? 2 : 1));
     }
@@ -398,7 +398,7 @@ static enum msim_status split(struct sharing *c, struct msim_trace **out)
     if (c->rows)
         MSIM_TRY(msim_shares_rows(&c->s, &c->w));
     MSIM_TRY(take_memory(c));
-    MSIM_TRY(msim_parts_begin(&c->parts, &c->s, &c->w));
+    MSIM_TRY(msim_part_sums_begin(&c->parts, &c->s, &c->w));
     MSIM_TRY(msim_weave_walk(&c->w, c, visit));
     return msim_weave_finish(&c->w, out);
 }
@@ -424,7 +424,7 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
     free(c.own);
     free(c.list);
     free(c.whole);
-    msim_parts_release(&c.parts);
+    msim_part_sums_release(&c.parts);
     msim_weave_close(&c.w);
     msim_shares_release(&c.s);
     return status;

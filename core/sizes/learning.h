@@ -157,7 +157,7 @@ enum msim_status msim_size_unite_alike(struct msim_size_learning *l);
 /* roles.c: names for classes. */
 MSIM_MUST_CHECK
 enum msim_status msim_size_roles(struct msim_sizes *s);
-/* sizes.c: samples times tokens of each are tokens in a row. */
+/* tokens.c: samples times tokens of each are tokens in a row. */
 void msim_size_name_tokens(struct msim_sizes *s);
 
 #endif

@@ -31,8 +31,9 @@ core/pipeline        : core/base :
 core/memory          : core/base core/trace core/lives :
 core/reshape         : core/base core/trace core/lives core/sizes :
 core/sizes           : core/base core/trace core/lives :
-core/rewrite         : core/base core/trace core/lives core/sizes core/pipeline core/rewrite/weave core/rewrite/split core/rewrite/repeat :
+core/rewrite         : core/base core/trace core/lives core/sizes core/pipeline core/rewrite/weave core/rewrite/split core/rewrite/meet core/rewrite/repeat :
 core/rewrite/split   : core/base core/trace core/lives core/sizes core/pipeline core/rewrite/weave :
+core/rewrite/meet    : core/base core/trace core/lives core/sizes core/rewrite/split core/rewrite/weave :
 core/rewrite/repeat  : core/base core/trace core/lives core/rewrite/weave :
 core/rewrite/weave   : core/base core/trace core/lives :
 core/write_et        : core/base core/trace :

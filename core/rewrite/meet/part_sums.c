@@ -1,36 +1,37 @@
 /*
- * core/rewrite/split/parts.c - parts of sums that are added before they are
+ * core/rewrite/meet/part_sums.c - parts of sums that are added before they are
  * reduced.
  */
-#include "core/rewrite/split/parts.h"
+#include "core/rewrite/meet/part_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum msim_status msim_parts_begin(struct msim_parts *p,
-                                  const struct msim_shares *s,
-                                  const struct msim_weave *w)
+enum msim_status msim_part_sums_begin(struct msim_part_sums *p,
+                                      const struct msim_shares *s,
+                                      const struct msim_weave *w)
 {
-    *p = (struct msim_parts){
+    *p = (struct msim_part_sums){
         .s = s, .w = w, .waits = calloc((size_t)w->d.lives.n + 1, 1)};
     return p->waits ? MSIM_OK : MSIM_ENOMEM;
 }
 
-void msim_parts_release(struct msim_parts *p)
+void msim_part_sums_release(struct msim_part_sums *p)
 {
     free(p->waits);
-    *p = (struct msim_parts){0};
+    *p = (struct msim_part_sums){0};
 }
 
 /* What an operator makes a part of: the first tensor that comes out. */
-static bool made_by(const struct msim_parts *p, uint32_t op,
+static bool made_by(const struct msim_part_sums *p, uint32_t op,
                     struct msim_lives_each *e)
 {
     *e = msim_lives_outputs(&p->w->d.lives, p->w->t, op);
     return msim_lives_next(e) && e->life != MSIM_NONE;
 }
 
-static bool makes_part(const struct msim_parts *p, uint32_t op, uint32_t life)
+static bool makes_part(const struct msim_part_sums *p, uint32_t op,
+                       uint32_t life)
 {
     struct msim_lives_each e;
 
@@ -38,7 +39,7 @@ static bool makes_part(const struct msim_parts *p, uint32_t op, uint32_t life)
            made_by(p, op, &e) && e.life == life;
 }
 
-static bool is_added(const struct msim_parts *p, uint32_t op)
+static bool is_added(const struct msim_part_sums *p, uint32_t op)
 {
     const char *name = msim_trace_text(p->w->t, p->w->t->ops[op].name);
 
@@ -47,7 +48,7 @@ static bool is_added(const struct msim_parts *p, uint32_t op)
 
 /* Does `op` do something with `life`? Views of it do not, nor does what only
  * names it. */
-static bool reads(const struct msim_parts *p, uint32_t op, uint32_t life)
+static bool reads(const struct msim_part_sums *p, uint32_t op, uint32_t life)
 {
     const struct msim_lives *l = &p->w->d.lives;
     struct msim_lives_each in = msim_lives_inputs(l, p->w->t, op);
@@ -63,7 +64,8 @@ static bool reads(const struct msim_parts *p, uint32_t op, uint32_t life)
 
 /* Are all tensors that `op` adds parts of sums by then, of which operators from
  * `from` on make some? */
-static bool adds_parts(const struct msim_parts *p, uint32_t op, uint32_t from)
+static bool adds_parts(const struct msim_part_sums *p, uint32_t op,
+                       uint32_t from)
 {
     struct msim_lives_each e = msim_lives_inputs(&p->w->d.lives, p->w->t, op);
     uint32_t n = 0;
@@ -83,7 +85,7 @@ static bool adds_parts(const struct msim_parts *p, uint32_t op, uint32_t from)
 
 /* Is the part that `op` makes on `life` added to others before anything else
  * reads it? */
-static bool waits(const struct msim_parts *p, uint32_t op, uint32_t life)
+static bool waits(const struct msim_part_sums *p, uint32_t op, uint32_t life)
 {
     for (uint32_t i = op + 1; i <= p->w->d.lives.rows[life].last; i++)
         if (reads(p, i, life))
@@ -91,15 +93,15 @@ static bool waits(const struct msim_parts *p, uint32_t op, uint32_t life)
     return false;
 }
 
-bool msim_parts_makes(const struct msim_parts *p, uint32_t op,
-                      struct msim_lives_each *made)
+bool msim_part_sums_makes(const struct msim_part_sums *p, uint32_t op,
+                          struct msim_lives_each *made)
 {
     return (msim_shares_meet_at(p->s, op) == MSIM_SHARES_SUM ||
             adds_parts(p, op, op)) &&
            made_by(p, op, made);
 }
 
-bool msim_parts_made(struct msim_parts *p, uint32_t op, uint32_t life)
+bool msim_part_sums_made(struct msim_part_sums *p, uint32_t op, uint32_t life)
 {
     struct msim_lives_each e = msim_lives_inputs(&p->w->d.lives, p->w->t, op);
 
