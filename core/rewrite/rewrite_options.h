@@ -49,6 +49,7 @@ struct msim_split {
     uint32_t micro_batches; /* of a step, each of the recorded batch */
     bool rows;      /* with tp: tokens are shared out between products, too */
     bool rows_said; /* that is stated */
+    bool dtensor;   /* with tp: as PyTorch's parallelize_module does it */
     uint8_t order;  /* enum msim_turns_order */
     const uint32_t *blocks; /* of layers, by stage: `pp` numbers; NULL: evenly.
                                Whoever sets it owns it */

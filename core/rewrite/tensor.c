@@ -22,6 +22,7 @@
  */
 #include "core/rewrite/tensor.h"
 
+#include "core/rewrite/meet/dtensor.h"
 #include "core/rewrite/meet/part_sums.h"
 #include "core/rewrite/weave/emit.h"
 
@@ -31,7 +32,10 @@
 struct sharing {
     struct msim_weave w;
     struct msim_shares s;
+    struct msim_dtensor x;
     bool rows;          /* sequence parallel */
+    bool dtensor;       /* by PyTorch's DTensor */
+    uint8_t *partial;   /* by life: a gradient that ranks have parts of */
     uint32_t *gathered; /* by life: the storage of all rows; 0: none */
     uint32_t *since;    /* by life: in which part of a pass it was */
     uint8_t *whole;     /* by life: the statement at hand has all rows of it */
@@ -152,6 +156,15 @@ static void put_whole(struct sharing *c, uint32_t life, uint32_t storage)
     c->list[c->n++] = life;
 }
 
+/* DTensors keep for backward what was gathered in forward. */
+static bool is_gathered(const struct sharing *c, uint32_t s, uint32_t life)
+{
+    uint32_t since = c->since[life], part = part_of(c, s);
+
+    return since == part ||
+           (c->dtensor && since && (since - 1) / 3 == (part - 1) / 3);
+}
+
 static enum msim_status gather(struct sharing *c, uint32_t s,
                                const struct msim_lives_each *e)
 {
@@ -159,7 +172,7 @@ static enum msim_status gather(struct sharing *c, uint32_t s,
     struct msim_draft_place at;
     struct rows in, out;
 
-    if (c->since[e->life] != part_of(c, s)) {
+    if (!is_gathered(c, s, e->life)) {
         c->since[e->life] = part_of(c, s);
         c->gathered[e->life] = msim_draft_fresh(d);
         in = rows_of(c, e, d->storage[e->life], true);
@@ -313,6 +326,57 @@ static void resize(void *ctx, const struct msim_arg *arg, uint32_t id,
         dims[at] /= c->s.ranks;
 }
 
+static enum msim_status copy_as(struct sharing *c, uint32_t s,
+                                const struct msim_draft_how *how)
+{
+    return c->dtensor ? msim_dtensor_copy(&c->x, s, how)
+                      : msim_weave_copy_as(&c->w, s, how);
+}
+
+/* Ranks have parts of gradients that statement `s` makes of their rows alone,
+ * as a norm's. */
+static void note_partial(struct sharing *c, uint32_t s)
+{
+    const struct msim_weave *w = &c->w;
+
+    for (uint32_t i = w->a.rows[s].op; i < msim_anatomy_end(&w->a, s); i++) {
+        struct msim_lives_each in = msim_lives_inputs(&w->d.lives, w->t, i);
+        struct msim_lives_each e = msim_lives_outputs(&w->d.lives, w->t, i);
+        bool rows = false;
+
+        while (msim_lives_next(&in))
+            rows |= in.life != MSIM_NONE && c->s.rows[in.life] &&
+                    !c->whole[in.life];
+        while (rows && msim_lives_next(&e))
+            if (e.life != MSIM_NONE && w->kind[e.life] == MSIM_LIFE_GRADIENT &&
+                !msim_shares_is_divided(&c->s, e.id - 1, e.arg->n))
+                c->partial[e.life] = 1;
+    }
+}
+
+/* Behind backward. DTensor sums such a gradient for each operator that reads
+ * it, as often as that does. */
+static enum msim_status update(struct sharing *c, uint32_t s)
+{
+    struct msim_weave *w = &c->w;
+    struct msim_lives_each e =
+        msim_lives_inputs(&w->d.lives, w->t, w->a.rows[s].op);
+    const struct msim_draft_how how = {.at = msim_weave_place(w, s)};
+
+    while (c->dtensor && msim_lives_next(&e)) {
+        struct msim_draft_place at;
+        struct rows x;
+
+        if (e.life == MSIM_NONE || !c->partial[e.life])
+            continue;
+        x = rows_of(c, &e, msim_draft_fresh(&w->d), false);
+        MSIM_TRY(place_of(c, s, false, &at));
+        MSIM_TRY(make(c, at, &x));
+        MSIM_TRY(send(c, at, "nccl:all_reduce", MSIM_COLL_ALL_REDUCE, &x, &x));
+    }
+    return copy_as(c, s, &how);
+}
+
 /* But for parts that wait for others. */
 static void end_whole(struct sharing *c)
 {
@@ -340,10 +404,11 @@ static enum msim_status visit(void *ctx, uint32_t s)
 
     if (w->a.rows[s].pass == MSIM_NONE ||
         w->a.rows[s].role > MSIM_ANATOMY_BACKWARD)
-        return msim_weave_copy(w, s);
+        return update(c, s);
     MSIM_TRY(gather_all(c, s));
     prepare_sums(c, s);
-    MSIM_TRY(msim_weave_copy_as(w, s, &how));
+    MSIM_TRY(copy_as(c, s, &how));
+    note_partial(c, s);
     MSIM_TRY(sum_all(c, s));
     forget_written(c, s);
     end_whole(c);
@@ -385,9 +450,11 @@ static enum msim_status take_memory(struct sharing *c)
     c->own = calloc(n, sizeof(*c->own));
     c->list = calloc(n, sizeof(*c->list));
     c->whole = calloc(n, 1);
+    c->partial = calloc(n, 1);
     if (!c->s.rows)
         c->s.rows = calloc(n, 1);
-    return c->gathered && c->since && c->own && c->list && c->whole && c->s.rows
+    return c->gathered && c->since && c->own && c->list && c->whole &&
+                   c->partial && c->s.rows
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -399,6 +466,8 @@ static enum msim_status split(struct sharing *c, struct msim_trace **out)
         MSIM_TRY(msim_shares_rows(&c->s, &c->w));
     MSIM_TRY(take_memory(c));
     MSIM_TRY(msim_part_sums_begin(&c->parts, &c->s, &c->w));
+    if (c->dtensor)
+        MSIM_TRY(msim_dtensor_find(&c->x, &c->s, &c->w));
     MSIM_TRY(msim_weave_walk(&c->w, c, visit));
     return msim_weave_finish(&c->w, out);
 }
@@ -409,7 +478,7 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
                                        const struct msim_split *how,
                                        struct msim_error *err)
 {
-    struct sharing c = {.rows = how->rows};
+    struct sharing c = {.rows = how->rows, .dtensor = how->dtensor};
     enum msim_status status = check_alone(t, how->tp, err);
 
     *out = NULL;
@@ -425,6 +494,8 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
     free(c.list);
     free(c.whole);
     msim_part_sums_release(&c.parts);
+    free(c.partial);
+    msim_dtensor_release(&c.x);
     msim_weave_close(&c.w);
     msim_shares_release(&c.s);
     return status;

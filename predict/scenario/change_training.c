@@ -220,14 +220,31 @@ static void read_order(struct msim_fields *in, struct msim_split *p)
         msim_field_refuse(in, "vp", "1 without \"pp\" above 1");
 }
 
+/* Whose tensor parallelism it is. */
+static void read_implementation(struct msim_fields *in, struct msim_split *p)
+{
+    static const char *const WORDS[] = {"megatron", "dtensor", NULL};
+
+    p->dtensor = msim_field_word(in, "implementation", WORDS, 0) == 1;
+    if (p->dtensor && p->tp <= 1)
+        msim_field_refuse(in, "implementation",
+                          "\"dtensor\" with \"tp\" above 1");
+}
+
 /* How ranks split the model: stages of layers, and copies of all of them. */
 void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
 {
-    static const char *const KEYS[] = {"tp",       "pp",
-                                       "vp",       "stages",
-                                       "dp",       "ep",
-                                       "cp",       "micro_batches",
-                                       "schedule", "sequence_parallel",
+    static const char *const KEYS[] = {"tp",
+                                       "pp",
+                                       "vp",
+                                       "stages",
+                                       "dp",
+                                       "ep",
+                                       "cp",
+                                       "micro_batches",
+                                       "schedule",
+                                       "sequence_parallel",
+                                       "implementation",
                                        NULL};
     struct msim_rewrite *w = &r->row->settings.rewrite;
     struct msim_split *p = &w->parallel;
@@ -238,6 +255,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     p->tp = read_parts(&in, "tp");
     p->rows = msim_field_bool(&in, "sequence_parallel", true);
     p->rows_said = msim_field_json(&in, "sequence_parallel") != NULL;
+    read_implementation(&in, p);
     p->pp = read_parts(&in, "pp");
     p->vp = read_parts(&in, "vp");
     read_stages(r, &in, p);

@@ -55,7 +55,8 @@ class Job:
         return f"alone-{self.layers}{'-shared' * (self.tp > 1)}{'-rows' * self.rows}"
 
     def change(self):
-        how = {"tp": self.tp, "sequence_parallel": self.rows} if self.tp > 1 else {}
+        how = {"tp": self.tp, "sequence_parallel": self.rows,
+               "implementation": "dtensor"} if self.tp > 1 else {}
         if self.pp > 1:
             how |= {"pp": self.pp, "vp": self.vp, "schedule": self.schedule,
                     "micro_batches": self.parts}
@@ -254,12 +255,15 @@ def innermost(nodes):
     return [node for node in nodes if node["id"] not in around]
 
 
-def message_of(node):
-    """(kind, elements), or None."""
+def message_of(node, asked):
+    """(kind, elements), or None. Gloo reduces all where it is to scatter: `asked`
+    has what it was asked for and has not begun."""
     told = {a["name"]: a.get("value") for a in node["attrs"]}
     kind = told.get("collective_name") or ""
     if node["name"].startswith("gloo:"):
         kind, elems = node["name"][5:], 1
+        if kind == "all_reduce" and asked:
+            kind = asked.pop(0)
         for size in node["inputs"]["shapes"][0]:
             elems *= size
         return kind.replace("_", ""), elems
@@ -274,8 +278,11 @@ def read(path):
     nodes = sorted(json.load(open(path))["nodes"], key=lambda n: n["id"])
     posted, used, waits = [], [], {}
     counts = collections.Counter(node["name"] for node in innermost(nodes))
+    asked = []
     for node in nodes:
-        message = message_of(node)
+        if node["name"].startswith(("c10d::reduce_scatter", "c10d::allreduce")):
+            asked.append("reduce_scatter" if "scatter" in node["name"] else "all_reduce")
+        message = message_of(node, asked)
         for storage in storages(node["inputs"]["values"]):
             if message is None and node["name"].startswith("aten::"):
                 used += waits.pop(storage, [])

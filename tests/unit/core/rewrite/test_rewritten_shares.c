@@ -227,6 +227,175 @@ static void test_rewritten__added_parts(void)
                 "addcdiv_ b64 B64 C64 > addcdiv_ h64x24 D64x24 E64x24 > }\n");
 }
 
+/* By PyTorch's DTensor: what is dispatched, and around modules. */
+static void test_rewritten__dtensor(void)
+{
+    check_mlp((struct msim_split){.tp = 4, .dtensor = true},
+              "native_layer_norm a32x64 b64 c64 > d32x64 e32x1 f32x1\n"
+              "linear d32x64 g24x64 > h32x24 { _FromTorchTensor t g24x64 > "
+              "g64x24 { PythonSubclass { t g24x64 > g64x24 } } mm d32x64 "
+              "g64x24 > h32x24 { PythonSubclass { mm d32x64 g64x24 > h32x24 "
+              "} } Redistribute _ToTorchTensor }\n"
+              "gelu h32x24 > i32x24\n"
+              "linear i32x24 j64x24 > k32x64 { _FromTorchTensor t j64x24 > "
+              "j24x64 { PythonSubclass { t j64x24 > j24x64 } } mm i32x24 "
+              "j24x64 > k32x64 { PythonSubclass { mm i32x24 j24x64 > k32x64 "
+              "} } Redistribute _ToTorchTensor }\n"
+              "TensorParallelReduce { record_param_comms k32x64 k32x64 [1 "
+              "#0 2048 2048] { nccl:all_reduce } record_param_comms [12 #0 "
+              "0 0] { nccl:wait } }\n"
+              "add k32x64 a32x64 > l32x64\n"
+              ":M > { :_ToTorchTensorBackward { _ToTorchTensorBackward { "
+              "_FromTorchTensor } } :RedistributeBackward { "
+              "RedistributeBackward { NestedRedistribute } } MmBackward0 > "
+              "{ t l32x64 > l64x32 { PythonSubclass { t l32x64 > l64x32 } } "
+              "mm l64x32 i32x24 > m64x24 { PythonSubclass { mm l64x32 "
+              "i32x24 > m64x24 } } mm l32x64 j64x24 > n32x24 { "
+              "PythonSubclass { mm l32x64 j64x24 > n32x24 } } } "
+              ":_FromTorchTensorBackward { _FromTorchTensorBackward } }\n"
+              ":A > { AccumulateGrad m64x24 > { detach m64x24 > m64x24 { "
+              "PythonSubclass { detach m64x24 > m64x24 } } } }\n"
+              ":G > { GeluBackward0 > { gelu_backward n32x24 h32x24 > "
+              "o32x24 } }\n"
+              ":M > { :_ToTorchTensorBackward { _ToTorchTensorBackward { "
+              "_FromTorchTensor } } :RedistributeBackward { "
+              "RedistributeBackward { NestedRedistribute } } MmBackward0 > "
+              "{ t o32x24 > o24x32 { PythonSubclass { t o32x24 > o24x32 } } "
+              "mm o24x32 d32x64 > p24x64 { PythonSubclass { mm o24x32 "
+              "d32x64 > p24x64 } } mm o32x24 g24x64 > q32x64 { "
+              "PythonSubclass { mm o32x24 g24x64 > q32x64 } } } "
+              ":_FromTorchTensorBackward { _FromTorchTensorBackward } }\n"
+              ":TensorParallelReduce { record_param_comms q32x64 q32x64 [1 "
+              "#1 2048 2048] { nccl:all_reduce } record_param_comms [12 #1 "
+              "0 0] { nccl:wait } }\n"
+              ":A > { AccumulateGrad p24x64 > { detach p24x64 > p24x64 { "
+              "PythonSubclass { detach p24x64 > p24x64 } } } }\n"
+              ":N > { NativeLayerNormBackward0 > { "
+              "native_layer_norm_backward q32x64 a32x64 e32x1 f32x1 b64 > "
+              "r32x64 s64 t64 } }\n"
+              "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 g24x64 "
+              "j64x24 (2 p24x64 m64x24 (2 u24x64 v64x24 > { PythonSubclass "
+              "{ _foreach_addcdiv_ (2 g24x64 j64x24 (2 p24x64 m64x24 (2 "
+              "u24x64 v64x24 > } } }\n");
+}
+
+/* It keeps what it gathered in forward. */
+static void test_rewritten__dtensor_keeps(void)
+{
+    check_mlp((struct msim_split){.tp = 4, .rows = true, .dtensor = true},
+              "native_layer_norm a32x64 b64 c64 > d8x64 e8x1 f8x1\n"
+              "TensorParallelGather { empty > g32x64 record_param_comms "
+              "d8x64 g32x64 [3 #0 512 2048] { nccl:_all_gather_base } "
+              "record_param_comms [12 #0 0 0] { nccl:wait } }\n"
+              "linear g32x64 h24x64 > i32x24 { _FromTorchTensor t h24x64 > "
+              "h64x24 { PythonSubclass { t h24x64 > h64x24 } } mm g32x64 "
+              "h64x24 > i32x24 { PythonSubclass { mm g32x64 h64x24 > i32x24 "
+              "} } Redistribute _ToTorchTensor }\n"
+              "gelu i32x24 > j32x24\n"
+              "linear j32x24 k64x24 > l32x64 { _FromTorchTensor t k64x24 > "
+              "k24x64 { PythonSubclass { t k64x24 > k24x64 } } mm j32x24 "
+              "k24x64 > l32x64 { PythonSubclass { mm j32x24 k24x64 > l32x64 "
+              "} } Redistribute _ToTorchTensor }\n"
+              "TensorParallelReduce { empty > m8x64 record_param_comms "
+              "l32x64 m8x64 [8 #1 2048 512] { nccl:_reduce_scatter_base } "
+              "record_param_comms [12 #1 0 0] { nccl:wait } }\n"
+              "add m8x64 a32x64 > n8x64\n"
+              ":TensorParallelGather { empty > o64x32 record_param_comms "
+              "n16x32 o64x32 [3 #2 512 2048] { nccl:_all_gather_base } "
+              "record_param_comms [12 #2 0 0] { nccl:wait } }\n"
+              ":M > { :_ToTorchTensorBackward { _ToTorchTensorBackward { "
+              "_FromTorchTensor } } :RedistributeBackward { "
+              "RedistributeBackward { NestedRedistribute } } MmBackward0 > "
+              "{ t o32x64 > o64x32 { PythonSubclass { t o32x64 > o64x32 } } "
+              "mm o64x32 j32x24 > p64x24 { PythonSubclass { mm o64x32 "
+              "j32x24 > p64x24 } } mm o32x64 k64x24 > q32x24 { "
+              "PythonSubclass { mm o32x64 k64x24 > q32x24 } } } "
+              ":_FromTorchTensorBackward { _FromTorchTensorBackward } }\n"
+              ":A > { AccumulateGrad p64x24 > { detach p64x24 > p64x24 { "
+              "PythonSubclass { detach p64x24 > p64x24 } } } }\n"
+              ":G > { GeluBackward0 > { gelu_backward q32x24 i32x24 > "
+              "r32x24 } }\n"
+              ":M > { :_ToTorchTensorBackward { _ToTorchTensorBackward { "
+              "_FromTorchTensor } } :RedistributeBackward { "
+              "RedistributeBackward { NestedRedistribute } } MmBackward0 > "
+              "{ t r32x24 > r24x32 { PythonSubclass { t r32x24 > r24x32 } } "
+              "mm r24x32 g32x64 > s24x64 { PythonSubclass { mm r24x32 "
+              "g32x64 > s24x64 } } mm r32x24 h24x64 > t32x64 { "
+              "PythonSubclass { mm r32x24 h24x64 > t32x64 } } } "
+              ":_FromTorchTensorBackward { _FromTorchTensorBackward } }\n"
+              ":TensorParallelReduce { empty > u8x64 record_param_comms "
+              "t32x64 u8x64 [8 #3 2048 512] { nccl:_reduce_scatter_base } "
+              "record_param_comms [12 #3 0 0] { nccl:wait } }\n"
+              ":A > { AccumulateGrad s24x64 > { detach s24x64 > s24x64 { "
+              "PythonSubclass { detach s24x64 > s24x64 } } } }\n"
+              ":N > { NativeLayerNormBackward0 > { "
+              "native_layer_norm_backward u8x64 a32x64 e8x1 f8x1 b64 > "
+              "v8x64 w64 x64 } }\n"
+              "Optimizer.step#Adam.step > { _foreach_addcdiv_ (2 h24x64 "
+              "k64x24 (2 s24x64 p64x24 (2 y24x64 z64x24 > { PythonSubclass "
+              "{ _foreach_addcdiv_ (2 h24x64 k64x24 (2 s24x64 p64x24 (2 "
+              "y24x64 z64x24 > } } }\n");
+}
+
+/* It sums gradients of norms for each that reads them. */
+static void test_rewritten__dtensor_rows(void)
+{
+    check_nodes(GATED, N_GATED,
+                (struct msim_split){.tp = 4, .rows = true, .dtensor = true},
+                "native_layer_norm a32x64 b64 c64 > d8x64 e8x1 f8x1\n"
+                "TensorParallelGather { empty > g32x64 record_param_comms "
+                "d8x64 g32x64 [3 #0 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #0 0 0] { nccl:wait } }\n"
+                "mm g32x64 h64x24 > i32x24 { PythonSubclass { mm g32x64 "
+                "h64x24 > i32x24 } _FromTorchTensor Redistribute "
+                "_ToTorchTensor }\n"
+                "mm g32x64 j64x24 > k32x24\n"
+                "gelu i32x24 > l32x24\n"
+                "mul l32x24 k32x24 > m32x24\n"
+                "mm m32x24 n24x64 > o32x64\n"
+                "TensorParallelReduce { empty > p8x64 record_param_comms "
+                "o32x64 p8x64 [8 #1 2048 512] { nccl:_reduce_scatter_base } "
+                "record_param_comms [12 #1 0 0] { nccl:wait } }\n"
+                "add p8x64 a32x64 > q8x64\n"
+                ":TensorParallelGather { empty > r32x64 record_param_comms "
+                "q8x64 r32x64 [3 #2 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #2 0 0] { nccl:wait } }\n"
+                ":M > { MmBackward0 > { t n24x64 > n64x24 mm r32x64 n64x24 "
+                "> s32x24 } }\n"
+                ":M > { MmBackward0 > { t j64x24 > j24x64 mm s32x24 j24x64 "
+                "> t32x64 } }\n"
+                ":V > { ViewBackward0 t32x64 > { view t32x64 > t32x64 } }\n"
+                ":M > { :_ToTorchTensorBackward { _ToTorchTensorBackward { "
+                "_FromTorchTensor } } :RedistributeBackward { "
+                "RedistributeBackward { NestedRedistribute } } MmBackward0 "
+                "> { t h64x24 > h24x64 { PythonSubclass { t h64x24 > h24x64 "
+                "} } mm s32x24 h24x64 > u32x64 { PythonSubclass { mm s32x24 "
+                "h24x64 > u32x64 } } } :_FromTorchTensorBackward { "
+                "_FromTorchTensorBackward } }\n"
+                "add_ t32x64 u32x64 > t32x64\n"
+                ":TensorParallelReduce { empty > v8x64 record_param_comms "
+                "t32x64 v8x64 [8 #3 2048 512] { nccl:_reduce_scatter_base } "
+                "record_param_comms [12 #3 0 0] { nccl:wait } }\n"
+                ":N > { NativeLayerNormBackward0 > { "
+                "native_layer_norm_backward v8x64 a32x64 e8x1 f8x1 b64 > "
+                "w8x64 x64 y64 } }\n"
+                "add_ q8x64 w8x64 > q8x64\n"
+                ":TensorParallelGather { empty > z32x64 record_param_comms "
+                "q8x64 z32x64 [3 #4 512 2048] { nccl:_all_gather_base } "
+                "record_param_comms [12 #4 0 0] { nccl:wait } }\n"
+                ":M > { MmBackward0 > { mm z32x64 n64x24 > A32x24 } }\n"
+                ":A > { AccumulateGrad x64 > { detach x64 > x64 } }\n"
+                "Optimizer.step#Adam.step > { TensorParallelReduce { empty "
+                "> B1x64 record_param_comms B1x64 B1x64 [1 #5 64 64] { "
+                "nccl:all_reduce } record_param_comms [12 #5 0 0] { "
+                "nccl:wait } } TensorParallelReduce { empty > C1x64 "
+                "record_param_comms C1x64 C1x64 [1 #6 64 64] { "
+                "nccl:all_reduce } record_param_comms [12 #6 0 0] { "
+                "nccl:wait } } addcmul_ D64 x64 x64 > addcdiv_ b64 D64 E64 "
+                "> addcdiv_ h64x24 F64x24 G64x24 > { PythonSubclass { "
+                "addcdiv_ h64x24 F64x24 G64x24 > } } }\n");
+}
+
 static void refuse(struct msim_split how, const char *want)
 {
     const struct msim_rewrite r = {.parallel = how};
@@ -253,6 +422,9 @@ int main(void)
     RUN(test_rewritten__tensor_parallel);
     RUN(test_rewritten__sequence_parallel);
     RUN(test_rewritten__added_parts);
+    RUN(test_rewritten__dtensor);
+    RUN(test_rewritten__dtensor_keeps);
+    RUN(test_rewritten__dtensor_rows);
     RUN(test_rewritten__shares_that_are_none);
     return check_summary();
 }

@@ -209,7 +209,33 @@ static void test_parallel__is_read(void)
     CHECK_UINT(m.settings->rewrite.world, 0);
     CHECK_INT(p->order, MSIM_TURNS_1F1B);
     CHECK(m.row->other_target);
+    CHECK(!p->dtensor);
     made_change_free(&m);
+}
+
+static void test_parallel__whose_it_is(void)
+{
+    static const char *const WORDS[] = {"megatron", "dtensor"};
+
+    for (int i = 0; i < 2; i++) {
+        char text[96];
+        struct made_change m;
+
+        snprintf(text, sizeof(text),
+                 "{\"parallel\":{\"tp\":2,\"implementation\":\"%s\"}}",
+                 WORDS[i]);
+        m = made_change(text);
+        CHECK_INT(m.status, MSIM_OK);
+        CHECK_INT(m.settings->rewrite.parallel.dtensor, i);
+        made_change_free(&m);
+    }
+    check_change_refused(
+        "{\"parallel\":{\"pp\":2,\"implementation\":\"dtensor\"}}",
+        "parallel.implementation is \"dtensor\", want \"dtensor\" with \"tp\" "
+        "above 1");
+    check_change_refused(
+        "{\"parallel\":{\"tp\":2,\"implementation\":\"fsdp\"}}",
+        "parallel.implementation is \"fsdp\", want megatron or dtensor");
 }
 
 static void test_parallel__other_target(void)
@@ -495,6 +521,7 @@ int main(void)
     RUN(test_numbers__limits);
     RUN(test_parallel__agrees);
     RUN(test_parallel__is_read);
+    RUN(test_parallel__whose_it_is);
     RUN(test_parallel__other_target);
     RUN(test_parallel__points_of_a_grid);
     RUN(test_parallel__refuses);
