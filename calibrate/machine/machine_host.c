@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP   "step: " /* what kinds of whole models begin with */
-#define TAIL   0.95     /* upper end of a 90 % interval */
-#define US_MIN 0.05     /* where a logarithm is taken */
+#define STEP   "step: "   /* what kinds of whole models begin with */
+#define SHARED "shared: " /* and those that are beside operators of a step */
+#define TAIL   0.95       /* upper end of a 90 % interval */
+#define US_MIN 0.05       /* where a logarithm is taken */
 
 struct made {
     const struct msim_cal_journal *journal;
@@ -55,10 +56,19 @@ static uint32_t recording_of(struct made *m, const struct msim_cal_entry *e)
     return r;
 }
 
+/* What a subclass of tensors takes beside operators, which no other host file
+ * has, is in no recording. */
+static bool is_shared(const struct msim_cal_entry *e)
+{
+    const char *op = e->experiment.timed.op;
+
+    return op && strncmp(op, SHARED, strlen(SHARED)) == 0;
+}
+
 /* Entries with operators, of one backend. */
 static bool is_part(struct made *m, const struct msim_cal_entry *e)
 {
-    if (!has_operators(e))
+    if (!has_operators(e) || is_shared(e))
         return false;
     if (!m->backend)
         m->backend = e->backend;
@@ -238,6 +248,26 @@ static double within_of(const struct made *m, uint32_t key)
     return m->on_cpu && calls_of(m, key) > 0 ? m->result.factor_taken : 0;
 }
 
+/* As they were timed; they launch nothing themselves. */
+static void write_shared(cJSON *to, struct made *m)
+{
+    for (uint32_t i = 0; i < m->journal->n; i++) {
+        const struct msim_cal_entry *e = &m->journal->entries[i];
+
+        if (!has_operators(e) || !is_shared(e) ||
+            strcmp(m->backend, e->backend) != 0)
+            continue;
+        for (uint32_t k = 0; k < e->answer.n_operators; k++) {
+            const struct msim_cal_operator *op = &e->answer.operators[k];
+
+            if (cJSON_HasObjectItem(to, op->name))
+                continue;
+            write_operator(to, op->name, op->self_us, 0, 0, "timed");
+            m->result.timed++;
+        }
+    }
+}
+
 static void write_operators(cJSON *host, struct made *m)
 {
     cJSON *to = cJSON_AddObjectToObject(host, "operators");
@@ -250,6 +280,7 @@ static void write_operators(cJSON *host, struct made *m)
                        calls_of(m, k), within_of(m, k), "timed");
         m->result.timed++;
     }
+    write_shared(to, m);
     cJSON_ArrayForEach(
         o, cJSON_GetObjectItemCaseSensitive(m->generic, "operators"))
     {

@@ -13,6 +13,7 @@ import functools
 import statistics
 import time
 
+import prof_dtensor
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -250,6 +251,10 @@ MODELS = {"step: transformer": transformer, "step: convolutions": convolutions,
           "step: ranking": ranking}
 
 
+# Of these an answer has what is beside the operators of a step alone.
+SHARED = "shared: transformer"
+
+
 def step_call(make, device):
     module, batch, optimizer, loss = make(device)
 
@@ -311,10 +316,22 @@ def topmost(events):
     return [e for e in events if not e.is_user_annotation and not covered(e)]
 
 
+def with_pauses(events):
+    """(event, the pause before it where it is topmost)."""
+    ends, top = {}, {id(e) for e in topmost(events)}  # ends by thread
+    for e in events:
+        pause = 0
+        if id(e) in top:
+            pause = e.time_range.start - ends.get(e.thread, e.time_range.start)
+            ends[e.thread] = e.time_range.end
+        yield e, pause
+
+
 class Round:
     """One call of a kind, as it was recorded."""
 
     def __init__(self, events):
+        self.events = events
         self.operators = collections.defaultdict(list)  # by name
         for e in events:
             if is_operator(e):
@@ -332,7 +349,7 @@ class Recording:
         with profile(activities=activities) as prof:
             for i in range(ROUNDS):
                 for name, call in calls.items():
-                    if name in MODELS and i >= STEPS:
+                    if (name in MODELS or name == SHARED) and i >= STEPS:
                         continue
                     with record_function(LABEL + name):
                         call()
@@ -361,6 +378,9 @@ class Recording:
     def operators(self, kind):
         """Per call of each operator, the median over rounds."""
         rounds = self.rounds[LABEL + kind]
+        if kind == SHARED:
+            return prof_dtensor.operators([list(with_pauses(r.events))
+                                           for r in rounds])
         out = []
         for name in sorted({n for r in rounds for n in r.operators}):
             lists = [r.operators[name] for r in rounds if name in r.operators]
@@ -378,6 +398,8 @@ class Recording:
         return out
 
     def pauses(self, kind):
+        if kind == SHARED:
+            return {}
         found = collections.defaultdict(list)
         for r in self.rounds[LABEL + kind]:
             for what, us in r.pauses.items():
@@ -412,6 +434,8 @@ class Dispatch:
             self.others = list(self.calls.values())
             self.calls.update((name, step_call(make, device))
                               for name, make in MODELS.items())
+            if SHARED in kinds():
+                self.calls[SHARED] = prof_dtensor.step_call(device)
             self.turn()
             self.recording = None
 
@@ -445,4 +469,4 @@ class Dispatch:
 def kinds():
     names = forward_calls(torch.device("cpu"))
     return [*names, *(f"aten::{name}{BACKWARD}" for name in GRADIENTS),
-            *MODELS]
+            *MODELS, *([SHARED] if prof_dtensor.is_there() else [])]

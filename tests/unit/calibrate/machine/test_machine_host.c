@@ -54,6 +54,11 @@ static const struct row STEP = {
 static const struct row LAUNCH = {MSIM_TABLE_LATENCY, "launch",
                                   "{\"time_us\":3,\"low_us\":2,\"high_us\":5}"};
 
+static const struct row SHARED = {
+    MSIM_TABLE_DISPATCH, "shared: made up",
+    ANSWER(OPERATOR("PythonSubclass", 400, 0) "," OPERATOR("aten::mm", 90, 0),
+           ",\"pauses_us\":{\"operator\":99}")};
+
 static bool add_row(struct msim_cal_journal *j, const struct row *r)
 {
     const struct msim_cal_experiment e = {
@@ -136,6 +141,29 @@ static void test_host__says_what_was_timed_and_what_was_not(void)
     cJSON_Delete(host);
 }
 
+/* What is beside operators is in no recording: all else is as without it. */
+static void test_host__has_what_a_subclass_takes(void)
+{
+    const struct row *rows[] = {&SINGLE, &SHARED, &VIEW, &STEP, NULL};
+    struct msim_cal_host result, other;
+    cJSON *host = make(&result, GREETING("gpu"), rows);
+    const struct row *without[] = {&SINGLE, &VIEW, &STEP, NULL};
+    cJSON *plain = make(&other, GREETING("gpu"), without);
+
+    REQUIRE(host && plain);
+    CHECK_REL(number(host, "operators", "PythonSubclass", "self_us"), 400,
+              1e-9);
+    CHECK(!strcmp(source(host, "operators", "PythonSubclass"), "timed"));
+    CHECK_REL(number(host, "operators", "aten::mm", "self_us"), 10, 1e-5);
+    CHECK_REL(number(host, "after_topmost", "operator", "us"), 7, 1e-9);
+    CHECK_UINT(result.timed, other.timed + 1);
+    CHECK_UINT(result.recordings, other.recordings);
+    CHECK_REL(result.factor, other.factor, 1e-12);
+    CHECK_REL(result.speed, other.speed, 1e-12);
+    cJSON_Delete(host);
+    cJSON_Delete(plain);
+}
+
 /* Nothing is launched on a CPU: how long that takes is the general host's, and
  * what launches elsewhere is less sure. */
 static void test_host__of_a_cpu_knows_no_launches(void)
@@ -195,6 +223,7 @@ static void test_host__is_taken_by_its_reader(void)
 int main(void)
 {
     RUN(test_host__says_what_was_timed_and_what_was_not);
+    RUN(test_host__has_what_a_subclass_takes);
     RUN(test_host__of_a_cpu_knows_no_launches);
     RUN(test_host__wants_two_recordings);
     RUN(test_host__is_taken_by_its_reader);
