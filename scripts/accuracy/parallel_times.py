@@ -9,6 +9,7 @@ against what they take on this machine.
     done
     mystique-sim calibrate --backend prof_gloo.py --budget 1 --out DIR/cpu.json
     PYTHONPATH=TORCH scripts/accuracy/parallel_times.py measure mystique-sim DIR
+    PYTHONPATH=TORCH scripts/accuracy/parallel_times.py apart mystique-sim DIR
 
 The first command records the single process. The shapes of shares are those of
 what "whatif --write DIR/changed" makes of it. The last command times the single
@@ -16,7 +17,8 @@ process and each job in turn, in rounds, so that what else the machine does meet
 them alike, and prints medians beside predictions on DIR/cpu.json. Of each job
 those rounds count in which threads of its ranks waited least for a core. A rank
 has one thread, and wants a core of its own: where two ranks share one, a step
-takes what both compute.
+takes what both compute. "apart" times one rank of tp 2 whose messages go nowhere,
+beside the prediction without them: what computing and Python take.
 """
 
 import glob
@@ -90,21 +92,45 @@ def ranks(rank, folder):
     dist.destroy_process_group()
 
 
+def asked(binary, folder, name, changes, *options):
+    """Microseconds of the single process, and of a job that is changed from it."""
+    job = captures.JOBS[name]
+    path = f"{folder}/{name}.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"scenarios": [{"name": name,
+                                  "changes": [{"parallel": job.change()}, *changes]}]}, file)
+    done = subprocess.run(
+        [binary, "whatif", path, f"{folder}/{job.base}", "--json",
+         "--platform", f"{folder}/cpu.json", "--host", f"{folder}/cpu.host.json", *options],
+        capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout)
+    return [x["period_us"]["predicted"] for x in (said["base"], said["scenarios"][0])]
+
+
+def apart(binary, folder):
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    torch.set_num_threads(1)
+    dist.init_process_group("fake", rank=0, world_size=2, store=FakeStore())
+    step = captures.stepping(*captures.spread(captures.JOBS["tp-2"], 0), lists=False)
+    times = []
+    with captures.loss_parallel():
+        for _ in range(ROUNDS * STEPS):
+            at = time.perf_counter()
+            step()
+            times.append(1e3 * (time.perf_counter() - at))
+    took = statistics.median(times)
+    _, us = asked(binary, folder, "tp-2", [{"remove": {"select": "communication"}}])
+    print(f"a rank of tp-2 without messages: {took:.1f} ms, predicted {us / 1e3:.1f}: "
+          f"{100 * (us / 1e3 / took - 1):+.1f} %")
+
+
 def predicted(binary, folder):
     """{job: period over that of the single process}, and milliseconds of that."""
     ratios, alone = {}, {}
     for name in NAMES:
         job = captures.JOBS[name]
-        path = f"{folder}/{name}.json"
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"scenarios": [{"name": name, "changes": [{"parallel": job.change()}]}]}, file)
-        done = subprocess.run(
-            [binary, "whatif", path, f"{folder}/{job.base}", "--json",
-             "--platform", f"{folder}/cpu.json", "--host", f"{folder}/cpu.host.json",
-             "--network", f"{folder}/cpu.network.json"],
-            capture_output=True, text=True, check=True)
-        said = json.loads(done.stdout)
-        base, row = (x["period_us"]["predicted"] for x in (said["base"], said["scenarios"][0]))
+        base, row = asked(binary, folder, name, [],
+                          "--network", f"{folder}/cpu.network.json")
         ratios[name] = row / base
         alone[job.base] = base / 1e3
     return ratios, alone
@@ -120,6 +146,9 @@ def main():
                             captures.stepping(*captures.alone(job), lists=job.tp == 1))
         return
     binary, folder = rest[0], os.path.abspath(rest[1])
+    if what == "apart":
+        apart(binary, folder)
+        return
     mp.spawn(ranks, args=(folder,), nprocs=2)
     with open(f"{folder}/times.json", encoding="utf-8") as file:
         rounds = json.load(file)
