@@ -352,16 +352,21 @@ static enum msim_status find_joined(struct ddp *c)
 
 static enum msim_status find_copies(struct ddp *c)
 {
-    uint32_t copies = msim_rewrite_copies(c->r), ep = c->r->parallel.ep;
+    const struct msim_split *p = &c->r->parallel;
+    uint32_t copies = msim_rewrite_copies(c->r), group;
+    bool whole = p->tp > 1 && msim_split_expert_shares(p) == 1;
 
-    if (c->r->parallel.experts_join > 1 && copies <= 1)
+    if (p->experts_join > 1 && copies <= 1)
         return find_joined(c);
-    MSIM_TRY(msim_weave_spread(c->w, copies));
-    c->copies[0] = (struct copies){copies, c->w->d.group, 0};
-    if (ep <= 1)
+    if (copies > 1 || !whole) {
+        MSIM_TRY(msim_weave_spread(c->w, copies));
+        c->copies[0] = (struct copies){copies, c->w->d.group, 0};
+    }
+    if (p->ep <= 1 && !whole)
         return MSIM_OK;
-    c->copies[1] =
-        (struct copies){copies / ep, msim_experts_data_group(c->w->t), 0};
+    group = msim_experts_data_group(c->w->t);
+    c->copies[1] = (struct copies){
+        group == MSIM_NONE ? 1 : c->w->t->groups[group].size, group, 0};
     return msim_expert_lives_find(&c->expert, c->w);
 }
 

@@ -66,8 +66,12 @@ static enum msim_status spread_experts(struct msim_trace **out,
                                        struct msim_error *err)
 {
     const struct msim_split *p = &r->parallel;
-    const struct msim_experts_how how = {p->ep, p->dp ? p->dp : 1,
-                                         p->cp ? p->cp : 1};
+    const struct msim_experts_how how = {.ranks = p->ep > 1 ? p->ep : 1,
+                                         .dp = p->dp ? p->dp : 1,
+                                         .cp = p->cp ? p->cp : 1,
+                                         .tp = p->tp,
+                                         .shares = msim_split_expert_shares(p),
+                                         .said = p->etp > 0};
 
     return msim_experts_spread_new(out, t, strings, &how, err);
 }
@@ -112,12 +116,19 @@ struct stage {
 
 #define N_STAGES 19
 
+/* Have tensor parallel ranks whole experts, which some of them may share? */
+static bool has_whole_experts(const struct msim_split *p)
+{
+    return p->tp > 1 && msim_split_expert_shares(p) == 1;
+}
+
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
 {
     return r->parallel.experts_join > 1 || r->shard == MSIM_SHARD_DDP ||
            r->shard == MSIM_SHARD_ZERO1 ||
-           (msim_rewrite_copies(r) > 1 && r->shard == MSIM_SHARD_NONE);
+           ((msim_rewrite_copies(r) > 1 || has_whole_experts(&r->parallel)) &&
+            r->shard == MSIM_SHARD_NONE);
 }
 
 static bool is_split(const struct msim_split *p)
@@ -144,7 +155,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {NULL, r->parallel.cp > 1, true, share_sequence},
         {NULL, r->parallel.tp > 1, true, share_out},
         {exchange_keys, r->parallel.cp > 1, true, NULL},
-        {NULL, r->parallel.ep > 1, true, spread_experts},
+        {NULL, r->parallel.ep > 1 || r->parallel.tp > 1, true, spread_experts},
         {msim_stage_mixed, r->autocast || r->mixed, false, NULL},
         {msim_stage_fp8, r->fp8, false, NULL},
         {msim_stage_recompute, r->recompute_every > 0, false, NULL},
@@ -153,7 +164,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {msim_stage_pipeline, is_split(&r->parallel), true, NULL},
         {msim_stage_ddp, is_ddp(r),
          r->parallel.dp > 1 || r->parallel.cp > 1 ||
-             r->parallel.experts_join > 1,
+             r->parallel.experts_join > 1 || has_whole_experts(&r->parallel),
          NULL},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1, false, NULL},
         {msim_stage_optimizer_bits, r->optimizer_8bit, false, NULL},
@@ -271,6 +282,8 @@ run_all(struct msim_trace **out, const struct msim_trace *t,
             continue;
         status = (s->run == msim_stage_repeat ? run_repeats : run)(
             &next, last ? last : t, strings, s, r, err);
+        if (status == MSIM_OK && !next)
+            continue; /* it changes nothing */
         msim_trace_free(last);
         MSIM_TRY(status);
         last = next;

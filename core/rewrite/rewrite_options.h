@@ -46,6 +46,8 @@ struct msim_split {
     uint32_t dp;            /* as msim_rewrite.world, which is as many */
     uint32_t ep;            /* of the copies, ranks that have different experts
                              */
+    uint32_t etp;           /* ranks that share each expert: 1, or all of tp; 0:
+                               as msim_split_expert_shares() */
     uint32_t micro_batches; /* of a step, each of the recorded batch */
     bool rows;      /* with tp: tokens are shared out between products, too */
     bool rows_said; /* that is stated */
@@ -61,6 +63,20 @@ struct msim_split {
     uint32_t recorded;     /* ranks of the recorded job; 0: one */
     uint32_t stage;        /* whose trace is made, from 0 */
 };
+
+/*
+ * Ranks that share each expert where tp ranks are made: as many, if ep divides
+ * dp x cp (Megatron-Core's default); else ep takes tensor parallel ranks, too,
+ * and each has whole experts.
+ */
+static inline uint32_t msim_split_expert_shares(const struct msim_split *p)
+{
+    uint64_t copies = (uint64_t)(p->dp ? p->dp : 1) * (p->cp ? p->cp : 1);
+
+    if (p->etp)
+        return p->etp;
+    return p->tp > 1 && (p->ep <= 1 || copies % p->ep == 0) ? p->tp : 1;
+}
 
 /* Repetitions of one trace that are changed beside the first. */
 #define MSIM_REWRITE_REPEATS 3

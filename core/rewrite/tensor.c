@@ -483,7 +483,8 @@ enum msim_status msim_tensor_split_new(struct msim_trace **out,
 
     *out = NULL;
     if (status == MSIM_OK)
-        status = msim_shares_find(&c.s, t, how->tp, how->rows, err);
+        status = msim_shares_find(&c.s, t, how->tp, how->rows,
+                                  msim_split_expert_shares(how) > 1, err);
     if (status == MSIM_OK)
         status = msim_weave_open_forward(&c.w, c.s.view, strings, err);
     if (status == MSIM_OK)

@@ -2,9 +2,12 @@
  * plan/describe/strategy.h - how a described model is trained: on how many
  * GPUs, split in which way, in which precision.
  *
- * GPUs are dp x tp x pp x cp; experts are spread over ep of the dp x cp ranks.
- * A step is grad_accum micro batches of micro_batch sequences on every one of
- * dp groups: global_batch = dp x grad_accum x micro_batch.
+ * GPUs are dp x tp x pp x cp. Of the tp x cp x dp ranks of a stage ep x etp
+ * have all experts: ep ranks have different ones, and etp share each of these,
+ * the tensor parallel ranks (as Megatron-Core's expert-tensor-parallel-size,
+ * which is tp where nobody says otherwise) or 1, a rank by itself. A step is
+ * grad_accum micro batches of micro_batch sequences on every one of dp groups:
+ * global_batch = dp x grad_accum x micro_batch.
  */
 #ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
 #define MSIM_PLAN_DESCRIBE_STRATEGY_H
@@ -21,6 +24,7 @@
     X(vp, 1)                                                                   \
     X(cp, 1)                                                                   \
     X(ep, 1)                                                                   \
+    X(etp, 0)                                                                  \
     X(dp, 0)                                                                   \
     X(zero, 0)                                                                 \
     X(micro_batch, 1)                                                          \
@@ -141,6 +145,34 @@ enum msim_given {
 
 _Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
 
+/* Ranks that share each expert. A strategy that is not complete has 0 there: as
+ * tp. */
+static inline int64_t msim_expert_shares(const struct msim_strategy *s)
+{
+    return s->etp > 0 ? s->etp : s->tp;
+}
+
+/* How many GPUs those are apart that have the same experts, or the same share
+ * of each. */
+static inline int64_t msim_expert_copies_apart(const struct msim_strategy *s)
+{
+    return s->ep * msim_expert_shares(s);
+}
+
+/* Such ranks of a stage: of experts the data parallel ones. */
+static inline int64_t msim_expert_copies(const struct msim_strategy *s)
+{
+    int64_t n = s->tp * s->cp * s->dp / msim_expert_copies_apart(s);
+
+    return n > 0 ? n : 1;
+}
+
+/* Are those the same that share all other parameters? */
+static inline bool msim_expert_copies_are_usual(const struct msim_strategy *s)
+{
+    return s->ep == 1 && msim_expert_shares(s) == s->tp;
+}
+
 /* The column's name. */
 const char *msim_given_text(enum msim_given g);
 
@@ -203,8 +235,8 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
 /*
  * Fill in what was not given: what follows from the other members, then
  * defaults. `defaults` gets the members that were assumed ("recompute=none
- * zero=0"). Returns NULL, or why model and strategy do not fit together.
- * `gpus_a_node`: of the platform's usual server.
+ * zero=0"). An etp of 0 is not given. Returns NULL, or why model and strategy
+ * do not fit together. `gpus_a_node`: of the platform's usual server.
  */
 const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
                                    const struct msim_described *m,

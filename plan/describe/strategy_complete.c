@@ -94,6 +94,51 @@ static const char *check_dlrm(const struct msim_strategy *s, char *reason,
     return NULL;
 }
 
+/*
+ * Experts are split as layers are where ep divides dp x cp, as Megatron-Core
+ * does it; else ep takes tensor parallel ranks, too, of which each has whole
+ * experts. Of a model without experts it is tp, and says nothing.
+ */
+static void complete_experts(struct msim_strategy *s, uint32_t given)
+{
+    if ((given >> MSIM_GIVEN_etp & 1) && s->etp > 0)
+        return;
+    s->etp = s->dp * s->cp % s->ep == 0 ? s->tp : 1;
+}
+
+static const char *check_experts(const struct msim_strategy *s,
+                                 const struct msim_described *m, char *reason,
+                                 size_t size)
+{
+    bool whole = s->ep > 1;
+
+    if (!m->moe.experts && (whole || s->etp != s->tp)) {
+        snprintf(reason, size, "%s is %lld, but the model has no experts",
+                 whole ? "ep" : "etp", (long long)(whole ? s->ep : s->etp));
+        return reason;
+    }
+    if (s->etp != 1 && s->etp != s->tp) {
+        snprintf(reason, size,
+                 "etp is %lld, want 1 (experts are whole) or %lld, as tp "
+                 "(they are split as all else)",
+                 (long long)s->etp, (long long)s->tp);
+        return reason;
+    }
+    if (s->ep > 1 &&
+        (is_uneven(m->moe.experts, "experts", s->ep, "ep", reason, size) ||
+         is_uneven(s->dp * s->cp * s->tp / s->etp,
+                   s->etp == 1 ? "dp x cp x tp" : "dp x cp", s->ep, "ep",
+                   reason, size)))
+        return reason;
+    if (m->moe.experts &&
+        (is_uneven(m->moe.ffn, "ffn of an expert", s->etp, "etp", reason,
+                   size) ||
+         is_uneven(m->moe.ffn * m->moe.shared_experts, "ffn of shared experts",
+                   s->tp, "tp", reason, size)))
+        return reason;
+    return NULL;
+}
+
 /* Whether techniques go together, and with model and split. */
 static const char *check_techniques(const struct msim_strategy *s,
                                     const struct msim_described *m,
@@ -152,15 +197,7 @@ static const char *check_split(const struct msim_strategy *s,
         return reason;
     if (m->ffn && is_uneven(m->ffn, "ffn", s->tp, "tp", reason, size))
         return reason;
-    if (s->ep > 1 && !m->moe.experts) {
-        snprintf(reason, size, "ep is %lld, but the model has no experts",
-                 (long long)s->ep);
-        return reason;
-    }
-    if (s->ep > 1 &&
-        (is_uneven(m->moe.experts, "experts", s->ep, "ep", reason, size) ||
-         is_uneven(s->dp * s->cp * s->tp, "dp x cp x tp", s->ep, "ep", reason,
-                   size)))
+    if (check_experts(s, m, reason, size))
         return reason;
     /* Embedding and head may be a piece of their own. */
     if (s->pp * s->vp > m->layers + 2) {
@@ -268,6 +305,7 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
         return reason;
     if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
         return reason;
+    complete_experts(s, given);
     if (complete_nodes(s, gpus_a_node, reason, size))
         return reason;
     if (check_techniques(s, m, reason, size))

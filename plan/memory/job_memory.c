@@ -22,13 +22,15 @@ struct msim_beside msim_job_beside(const struct msim_strategy *s,
                                    const struct msim_memory_gpu *gpu)
 {
     double tp = (double)s->tp, ep = (double)s->ep, pp = (double)s->pp;
+    double apart = (double)msim_expert_copies_apart(s);
     double data = (double)(s->dp * s->cp);
     const struct msim_beside_group layer = group_of(tp, 1, s),
                                    contexts = group_of((double)s->cp, tp, s),
                                    shards = group_of(data, tp, s),
-                                   experts = group_of(ep, tp, s),
-                                   expert_shards =
-                                       group_of(data / ep, tp * ep, s),
+                                   experts = group_of(
+                                       ep, (double)msim_expert_shares(s), s),
+                                   expert_shards = group_of(
+                                       (double)msim_expert_copies(s), apart, s),
                                    stages = group_of(pp, tp * data, s);
     struct msim_beside b = {.context = MSIM_BESIDE_CONTEXT};
 
@@ -37,7 +39,7 @@ struct msim_beside msim_job_beside(const struct msim_strategy *s,
              msim_beside_collective(&shards, gpu->link) +
              msim_beside_messages(&experts, ep - 1, gpu->link) +
              msim_beside_messages(&stages, fmin(pp - 1, 2), gpu->link);
-    if (ep > 1)
+    if (!msim_expert_copies_are_usual(s))
         b.nccl += msim_beside_collective(&expert_shards, gpu->link);
     return b;
 }

@@ -324,7 +324,7 @@ static void set_states(struct msim_memory *out, const struct held *h,
                        const struct msim_memory_constants *c)
 {
     double shards = (double)(s->dp * s->cp);
-    double expert_shards = fmax(shards / (double)s->ep, 1);
+    double expert_shards = (double)msim_expert_copies(s);
     double all = h->dense + h->experts;
     double trained = h->trained + h->trained_experts;
     double owned =

@@ -80,6 +80,8 @@ static void describe_model(struct words *w, const struct msim_spec *spec,
         if (v != MEMBERS[i].usual)
             add_number(w, MEMBERS[i].name, v);
     }
+    if (msim_expert_shares(s) != s->tp)
+        add_number(w, "etp", msim_expert_shares(s));
     /* Words: types are known as such. */
     for (int g = MSIM_GIVEN_ALWAYS - 1; g >= MSIM_GIVEN_precision; g--) {
         msim_strategy_text(s, (enum msim_given)g, value, sizeof(value));

@@ -57,7 +57,7 @@ struct msim_part_comm {
 };
 
 #define MSIM_PART_OPS   128
-#define MSIM_PART_COMMS 12
+#define MSIM_PART_COMMS 20
 
 struct msim_part {
     enum msim_part_kind kind;
@@ -68,7 +68,7 @@ struct msim_part {
     uint32_t n_comms;
     /* Elements on one rank, of one layer. */
     double parameters;        /* spread over data parallel ranks alike */
-    double expert_parameters; /* of experts: spread over dp x cp / ep */
+    double expert_parameters; /* of experts: over msim_expert_copies() ranks */
     double adapters; /* of `parameters`: all that is trained, with LoRA */
     double narrow;   /* of `parameters`: frozen, in technique.base_bits */
     /* Bytes that forward of one micro batch keeps for backward, one layer: */

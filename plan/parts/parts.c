@@ -261,7 +261,7 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
         rows * experts * (in * (k->narrow ? 1 : k->each) + out * k->each);
 }
 
-/* Tokens to the ranks of their experts and back. */
+/* `rows` of a rank to the ranks of their experts and back. */
 static void expert_parallel(struct msim_parts_maker *k, double rows)
 {
     double bytes = rows * (double)k->m->hidden * k->each;
@@ -273,32 +273,67 @@ static void expert_parallel(struct msim_parts_maker *k, double rows)
                         (enum msim_pass)pass, bytes, 2); /* there and back */
 }
 
+/*
+ * Ranks that share each expert work on the rows of all of them, and add up what
+ * each made. Tokens come together before they are copied for their experts; or
+ * behind an all-to-all the rows that each rank was sent (Megatron-Core,
+ * transformer/moe/token_dispatcher.py: MoEAllGatherTokenDispatcher,
+ * MoEAlltoAllTokenDispatcher). Backward has the gradients of rows alone to
+ * gather: rows themselves were kept.
+ */
+static void expert_tensor_parallel(struct msim_parts_maker *k, double rows)
+{
+    double bytes = rows * (double)k->m->hidden * k->each;
+
+    if (msim_expert_shares(k->s) == 1)
+        return;
+    for (int pass = 0; pass < 2; pass++) {
+        msim_parts_comm(k, MSIM_COLL_ALL_GATHER, MSIM_PART_GROUP_TP,
+                        (enum msim_pass)pass, bytes, 1);
+        msim_parts_comm(k, MSIM_COLL_REDUCE_SCATTER, MSIM_PART_GROUP_TP,
+                        (enum msim_pass)pass, bytes, 1);
+    }
+}
+
+/* A feed-forward network beside the experts, split as all others are. */
+static void shared_experts(struct msim_parts_maker *k)
+{
+    double h = (double)k->m->hidden;
+    double width = (double)k->m->moe.ffn * (double)k->m->moe.shared_experts /
+                   (double)k->s->tp;
+
+    if (!k->m->moe.shared_experts)
+        return;
+    msim_parts_tensor_parallel(k);
+    msim_parts_linear(k, "shared_up", k->tokens, h,
+                      width * (k->m->gated ? 2 : 1));
+    activation(k, k->tokens, width);
+    msim_parts_linear(k, "shared_down", k->tokens, width, h);
+}
+
 static void expert_half(struct msim_parts_maker *k)
 {
     const struct msim_described *m = k->m;
     double h = (double)m->hidden, topk = (double)m->moe.topk;
     double local = (double)m->moe.experts / (double)k->s->ep;
-    double rows = k->seq_tokens * topk; /* on this rank, when spread evenly */
-    double ffn = (double)m->moe.ffn;
+    double ffn = (double)m->moe.ffn / (double)msim_expert_shares(k->s);
+    /* Of this rank, and of all that share its experts, when spread evenly. */
+    double own = k->seq_tokens * topk;
+    double rows = msim_expert_shares(k->s) > 1 ? k->tokens * topk : own;
+    double copied = k->s->ep > 1 ? own : rows;
 
     msim_parts_norm(k, "ffn_norm", k->seq_tokens, h);
     msim_parts_linear(k, "router", k->seq_tokens, h, (double)m->moe.experts);
-    expert_parallel(k, rows);
+    expert_parallel(k, own);
+    expert_tensor_parallel(k, k->s->ep > 1 ? rows : k->tokens);
     /* To the order of experts, and back with a weighted sum. */
     for (int pass = 0; pass < 2; pass++)
         msim_parts_pointwise(k, "permute", (enum msim_pass)pass, "add",
-                             rows * h, 1 + 1 / topk, 1 + 1 / topk);
+                             copied * h, 1 + 1 / topk, 1 + 1 / topk);
     grouped(k, "expert_up", rows / local, h, ffn * (m->gated ? 2 : 1), local);
     activation(k, rows, ffn);
     grouped(k, "expert_down", rows / local, ffn, h, local);
-    if (m->moe.shared_experts) {
-        double width = ffn * (double)m->moe.shared_experts;
-
-        msim_parts_linear(k, "shared_up", k->seq_tokens, h,
-                          width * (m->gated ? 2 : 1));
-        activation(k, k->seq_tokens, width);
-        msim_parts_linear(k, "shared_down", k->seq_tokens, width, h);
-    }
+    shared_experts(k);
     residual(k);
 }
 

@@ -24,7 +24,7 @@ void msim_parts_linear(struct msim_parts_maker *k, const char *name,
     kept = k->narrow ? 1 : k->each;
     k->part->saved += rows * in * kept;
     k->part->delayed += rows * (in * kept + out * k->each);
-    if (in == (double)k->m->hidden)
+    if (in == (double)k->m->hidden && rows > k->seq_tokens)
         k->part->gathered +=
             (rows - rows * k->seq_tokens / k->tokens) * in * kept;
 }

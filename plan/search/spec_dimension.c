@@ -14,6 +14,7 @@
     X(vp, 1)                                                                   \
     X(cp, 1)                                                                   \
     X(ep, 1)                                                                   \
+    X(etp, 0) /* as tp, where ep leaves it its ranks */                        \
     X(zero, 1, 3)                                                              \
     X(micro_batch, 1, 2, 4, 8)                                                 \
     X(recompute, MSIM_RECOMPUTE_NONE, MSIM_RECOMPUTE_FULL)                     \
@@ -98,7 +99,8 @@ void msim_spec_value_text(const struct msim_spec_dimension *d, int64_t v,
 static bool may_be_null(const struct msim_spec_dimension *d)
 {
     return (d->place > MSIM_GIVEN_offload && d->place < MSIM_GIVEN_COUNT) ||
-           d->place >= MSIM_SPEC_BITS || d->place == MSIM_GIVEN_nodes;
+           d->place >= MSIM_SPEC_BITS || d->place == MSIM_GIVEN_nodes ||
+           d->place == MSIM_GIVEN_etp;
 }
 
 /* The index of a word; -1: it is none. What is "" is not offered. */

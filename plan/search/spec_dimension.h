@@ -13,7 +13,7 @@
 #include "core/json/fields.h"
 #include "plan/describe/strategy.h"
 
-#define MSIM_SPEC_DIMENSIONS (12 + MSIM_TECHNIQUE_COUNT) /* at most */
+#define MSIM_SPEC_DIMENSIONS (13 + MSIM_TECHNIQUE_COUNT) /* at most */
 #define MSIM_SPEC_VALUES     24
 
 /* Places beside those of a strategy (enum msim_given): what a traced step alone

@@ -165,8 +165,8 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
         *us += each;
     }
     MSIM_TRY(msim_price_collective(&plain, p, c->collective,
-                                   c->bytes * (narrow ? 0.75 : 1), s->ep, 1,
-                                   err));
+                                   c->bytes * (narrow ? 0.75 : 1), s->ep,
+                                   msim_expert_shares(s), err));
     *us = fmin(*us, plain * c->count + cast);
     return MSIM_OK;
 }

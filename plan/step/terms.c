@@ -156,6 +156,27 @@ static double message_bytes(const struct msim_strategy *s, bool gradients)
     return bits ? (double)bits / 8 : msim_weight_bytes(s);
 }
 
+/* A collective of what data parallel ranks share and one of whole experts,
+ * which tensor parallel ranks share, too; else one of both. */
+static enum msim_status price_both(double *us, struct msim_pricer *p,
+                                   enum msim_collective c, double dense,
+                                   double experts,
+                                   const struct msim_strategy *s,
+                                   struct msim_error *err)
+{
+    bool one = msim_expert_shares(s) == s->tp;
+    double more;
+
+    MSIM_TRY(msim_price_collective(us, p, c, one ? dense + experts : dense,
+                                   s->dp * s->cp, s->tp, err));
+    if (one)
+        return MSIM_OK;
+    MSIM_TRY(msim_price_collective(&more, p, c, experts, msim_expert_copies(s),
+                                   msim_expert_copies_apart(s), err));
+    *us += more;
+    return MSIM_OK;
+}
+
 /* Gradients summed over data parallel ranks, or in halves; weights gathered. */
 static enum msim_status collectives(struct msim_terms *t, struct msim_pricer *p,
                                     const struct msim_stage_held *h,
@@ -167,11 +188,12 @@ static enum msim_status collectives(struct msim_terms *t, struct msim_pricer *p,
     double *const us[3] = {&t->sum_us, &t->scatter_us, &t->gather_us};
     double *const layer_us[3] = {NULL, &t->layer_scatter_us,
                                  &t->layer_gather_us};
-    int64_t group = s->dp * s->cp;
-    int64_t experts = group / s->ep > 0 ? group / s->ep : 1;
+    int64_t group = s->dp * s->cp, experts = msim_expert_copies(s);
+    bool shared = group > 1 || (h->experts > 0 && experts > 1);
     double stage_layers = t->layers / t->pp;
-    double layers[3] = {0, (h->trained + h->trained_experts) / stage_layers,
-                        (h->dense + h->experts) / stage_layers};
+    double layers[3] = {0, h->trained / stage_layers, h->dense / stage_layers};
+    double expert_layers[3] = {0, h->trained_experts / stage_layers,
+                               h->experts / stage_layers};
 
     for (int i = 0; i < 3; i++) {
         int64_t bits =
@@ -186,18 +208,19 @@ static enum msim_status collectives(struct msim_terms *t, struct msim_pricer *p,
                                        group, s->tp, err));
         MSIM_TRY(msim_price_collective(&us_experts, p, KINDS[i],
                                        each * h->trained_experts, experts,
-                                       s->tp * s->ep, err));
+                                       msim_expert_copies_apart(s), err));
         *us[i] += us_experts;
-        if (group > 1) {
+        if (shared) {
             MSIM_TRY(msim_terms_narrow(
                 &us_narrow, p, h->trained + h->trained_experts, bits, err));
             *us[i] += us_narrow;
         }
         if (layer_us[i])
-            MSIM_TRY(msim_price_collective(layer_us[i], p, KINDS[i], layer,
-                                           group, s->tp, err));
-        if (layer_us[i] && group > 1) {
-            MSIM_TRY(msim_terms_narrow(&us_narrow, p, layers[i], bits, err));
+            MSIM_TRY(price_both(layer_us[i], p, KINDS[i], layer,
+                                each * expert_layers[i], s, err));
+        if (layer_us[i] && shared) {
+            MSIM_TRY(msim_terms_narrow(
+                &us_narrow, p, layers[i] + expert_layers[i], bits, err));
             *layer_us[i] += us_narrow;
         }
     }
@@ -213,9 +236,8 @@ static enum msim_status gradients(struct msim_terms *t, struct msim_pricer *p,
     struct msim_stage_held h =
         parameters_of(parts, t->pp, s->technique.lora_rank > 0);
     int64_t group = s->dp * s->cp;
-    int64_t experts = group / s->ep > 0 ? group / s->ep : 1;
     double shares = s->zero > 0 ? (double)group : 1;
-    double expert_shares = s->zero > 0 ? (double)experts : 1;
+    double expert_shares = s->zero > 0 ? (double)msim_expert_copies(s) : 1;
     double owned = h.trained / shares + h.trained_experts / expert_shares;
 
     MSIM_TRY(collectives(t, p, &h, s, err));

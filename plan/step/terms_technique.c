@@ -185,9 +185,11 @@ enum msim_status msim_terms_offload(struct msim_terms *t, struct msim_pricer *p,
     case MSIM_OFFLOAD_OPTIMIZER:
         return update_on_host(t, p, owned, bytes, true, err);
     case MSIM_OFFLOAD_WEIGHTS: /* a shard of a layer for each pass */
-        kept = 2 * (held->dense + held->experts) / layers;
+        kept = held->dense + held->experts;
         if (s->zero == 3)
-            kept /= (double)(s->dp * s->cp);
+            kept = held->dense / (double)(s->dp * s->cp) +
+                   held->experts / (double)msim_expert_copies(s);
+        kept *= 2 / layers;
         MSIM_TRY(copies(t, p, kept, kept, err));
         return update_on_host(t, p, owned, bytes, false, err);
     default:

@@ -59,24 +59,29 @@ static void neighbours(struct msim_synth_rank *r, int64_t stage)
     }
 }
 
-/* Ranks count tensor parallel ones first, then context, data, stages. */
+/* Ranks count tensor parallel ones first, then context, data, stages; of
+ * experts those that share each first, then those with different ones. */
 static void place(struct msim_synth_rank *r)
 {
     const struct msim_strategy *s = r->y.s;
     uint32_t tp = (uint32_t)s->tp, cp = (uint32_t)s->cp, dp = (uint32_t)s->dp;
-    uint32_t ep = (uint32_t)s->ep, stage = tp * cp * dp;
-    uint32_t n = (uint32_t)r->number, first = n / stage * stage + n % tp;
+    uint32_t ep = (uint32_t)s->ep, etp = (uint32_t)msim_expert_shares(s);
+    uint32_t stage = tp * cp * dp, n = (uint32_t)r->number;
+    uint32_t begin = n / stage * stage, first = begin + n % tp;
     uint32_t in = (n - first) / tp; /* among dp x cp */
+    uint32_t share = begin + n % etp;
+    uint32_t expert = (n - share) / etp; /* among ranks with such a share */
 
     r->stage = n / stage;
     r->y.groups[MSIM_PART_GROUP_TP] = group(r, 0, "tensor", tp, n / tp * tp, 1);
     r->y.groups[MSIM_PART_GROUP_CP] =
         group(r, 1, "context", cp, first + in / cp * cp * tp, tp);
     r->y.groups[MSIM_PART_GROUP_EP] =
-        group(r, 2, "expert", ep, first + in / ep * ep * tp, tp);
+        group(r, 2, "expert", ep, share + expert / ep * ep * etp, etp);
     r->dp = group(r, 3, "data", dp * cp, first, tp);
-    r->experts = group(r, 4, "expert data", dp * cp / ep > 1 ? dp * cp / ep : 1,
-                       first + in % ep * tp, tp * ep);
+    r->experts =
+        group(r, 4, "expert data", (uint32_t)msim_expert_copies(s),
+              share + expert % ep * etp, (uint32_t)msim_expert_copies_apart(s));
     neighbours(r, (int64_t)stage);
 }
 

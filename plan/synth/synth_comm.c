@@ -199,6 +199,30 @@ void msim_synth_context(struct msim_synth_walk *w, enum msim_pass pass)
     }
 }
 
+/* Rows of all ranks that share their experts: of tokens before they are copied
+ * (`exchanged` no), or of what an all-to-all sent each. `rows` of them in all.
+ */
+void msim_synth_expert_rows(struct msim_synth_walk *w, enum msim_pass pass,
+                            bool exchanged, int64_t rows)
+{
+    int64_t tp = w->y->s->tp;
+
+    if (msim_expert_shares(w->y->s) == 1 || exchanged != (w->y->s->ep > 1))
+        return;
+    w->cur = msim_synth_given(w, rows / tp, w->y->m->hidden);
+    (void)msim_synth_gather(w, pass, &w->cur);
+}
+
+/* Back: each rank's rows of the sum of what all of them made. */
+void msim_synth_expert_sum(struct msim_synth_walk *w, enum msim_pass pass,
+                           bool exchanged, int64_t rows)
+{
+    if (msim_expert_shares(w->y->s) == 1 || exchanged != (w->y->s->ep > 1))
+        return;
+    w->cur = msim_synth_given(w, rows, w->y->m->hidden);
+    msim_synth_reduce(w, pass, &w->cur);
+}
+
 /* Tokens to the ranks of their experts, or back. */
 void msim_synth_dispatch(struct msim_synth_walk *w, enum msim_pass pass)
 {
@@ -219,10 +243,11 @@ static bool named(const struct msim_part_op *op, const char *a, const char *b,
  */
 bool msim_synth_takes_whole(const struct msim_part_op *op)
 {
-    return named(op, "qkv", "q_down", "up", "logits") || !strcmp(op->name, "q");
+    return named(op, "qkv", "q_down", "up", "logits") ||
+           named(op, "q", "shared_up", "q", "q");
 }
 
 bool msim_synth_makes_sum(const struct msim_part_op *op)
 {
-    return named(op, "out", "down", "down", "down");
+    return named(op, "out", "down", "shared_down", "down");
 }

@@ -161,6 +161,12 @@ static void scaled_grouped(const struct msim_synth_walk *w, int64_t local,
 
 /* ---- linear layers ---------------------------------------------------- */
 
+/* Experts stand between what the router and these are given. */
+static bool is_shared_input(const struct msim_part_op *op)
+{
+    return !strcmp(op->name, "shared_up");
+}
+
 void msim_synth_linear_forward(struct msim_synth_walk *w,
                                const struct msim_part_op *op, uint32_t at)
 {
@@ -177,8 +183,9 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
 
     kept->rows.id = 0;
     if (msim_synth_takes_whole(op) && w->y->s->tp > 1) {
-        struct msim_etw_tensor rows = w->cur;
+        struct msim_etw_tensor rows = is_shared_input(op) ? w->normed : w->cur;
 
+        w->cur = rows;
         if (msim_synth_gather(w, MSIM_PASS_FORWARD, &w->cur))
             kept->rows = rows;
         w->normed = w->cur;
@@ -372,14 +379,21 @@ void msim_synth_permute(struct msim_synth_walk *w,
                         const struct msim_part_op *op)
 {
     int64_t h = w->y->m->hidden, rows = op->work.u.vector.elems / h;
+    int64_t tokens = (int64_t)w->y->parts->tokens;
+    bool back = op->pass == MSIM_PASS_BACKWARD;
     struct msim_etw_tensor x = w->normed, index, out;
     struct msim_etw_arg in[3];
 
     if (x.n != 2 || x.dims[1] != h)
         x = msim_synth_empty(w, w->y->dtype, (int64_t)w->y->parts->seq_tokens,
                              h);
-    if (op->pass == MSIM_PASS_BACKWARD)
+    if (back) {
         x = msim_synth_given(w, rows, h);
+    } else {
+        w->cur = x;
+        msim_synth_expert_rows(w, MSIM_PASS_FORWARD, false, tokens);
+        x = w->cur;
+    }
     index = msim_synth_empty(w, MSIM_DT_I64, 1, rows);
     index.n = 1;
     index.dims[0] = rows;
@@ -392,8 +406,13 @@ void msim_synth_permute(struct msim_synth_walk *w,
                   "Tensor",
                   in, 3, &out, 1);
     w->cur = out;
-    if (op->pass == MSIM_PASS_FORWARD)
-        msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+    if (back) {
+        msim_synth_expert_sum(w, MSIM_PASS_BACKWARD, false, tokens);
+        return;
+    }
+    msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+    msim_synth_expert_rows(w, MSIM_PASS_FORWARD, true,
+                           rows * msim_expert_shares(w->y->s));
 }
 
 /* ---- experts ------------------------------------------------------------- */
@@ -427,8 +446,13 @@ void msim_synth_experts_forward(struct msim_synth_walk *w,
                                 const struct msim_part_op *op, uint32_t at)
 {
     w->cur = experts_forward(w, op, at);
-    if (!strcmp(op->name, "expert_down"))
-        msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+    if (strcmp(op->name, "expert_down") != 0)
+        return;
+    msim_synth_expert_sum(w, MSIM_PASS_FORWARD, true,
+                          op->work.u.gemm.m * op->work.u.gemm.batch);
+    msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+    msim_synth_expert_sum(w, MSIM_PASS_FORWARD, false,
+                          (int64_t)w->y->parts->tokens);
 }
 
 /* Backward of forward's work `f`. */
@@ -477,6 +501,20 @@ static struct msim_etw_tensor experts_inputs(struct msim_synth_walk *w,
     return d;
 }
 
+/* The gradient of `rows` that experts made, to where these are. */
+static struct msim_etw_tensor sent_gradient(struct msim_synth_walk *w,
+                                            int64_t rows)
+{
+    int64_t share = w->y->s->ep > 1 ? msim_expert_shares(w->y->s) : 1;
+
+    msim_synth_expert_rows(w, MSIM_PASS_BACKWARD, false,
+                           (int64_t)w->y->parts->tokens);
+    w->cur = msim_synth_given(w, rows / share, w->y->m->hidden);
+    msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
+    msim_synth_expert_rows(w, MSIM_PASS_BACKWARD, true, rows);
+    return w->cur;
+}
+
 /* Gradients of what experts made, to where these are; and those of what they
  * were given, back. */
 static bool is_named(const struct msim_part_op *op, const char *name)
@@ -491,14 +529,12 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
     int64_t rows = f->u.gemm.m * f->u.gemm.batch;
     bool weight =
         op[-1].kind == MSIM_PART_OP_EXPERT && op[-1].pass == MSIM_PASS_BACKWARD;
-    struct msim_etw_tensor grad = gradient_of(w, rows, f->u.gemm.n, at), d;
+    bool sent =
+        weight && w->half != MSIM_SYNTH_WEIGHTS && is_named(op, "expert_down");
+    struct msim_etw_tensor grad, d;
 
-    if (weight && w->half != MSIM_SYNTH_WEIGHTS &&
-        is_named(op, "expert_down")) {
-        w->cur = grad;
-        msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
-        grad = w->cur;
-    }
+    grad =
+        sent ? sent_gradient(w, rows) : gradient_of(w, rows, f->u.gemm.n, at);
     if (weight && w->half == MSIM_SYNTH_INPUTS) {
         w->kept[at].grad = w->cur = grad;
         return;
@@ -513,6 +549,8 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
     msim_etw_close(w->y->e, NULL, 0);
     if (weight)
         msim_synth_accumulate(w, &d, &w->l->own[at][MSIM_SYNTH_WEIGHT]);
-    else if (is_named(op, "expert_up"))
+    else if (is_named(op, "expert_up")) {
+        msim_synth_expert_sum(w, MSIM_PASS_BACKWARD, true, rows);
         msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
+    }
 }

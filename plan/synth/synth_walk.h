@@ -86,6 +86,10 @@ void msim_synth_sum_rows(struct msim_synth_walk *w, struct msim_etw_tensor *t);
 void msim_synth_all_rows(struct msim_synth_walk *w, struct msim_etw_tensor *t);
 void msim_synth_sum_numbers(struct msim_synth_walk *w, int64_t rows, int times);
 void msim_synth_context(struct msim_synth_walk *w, enum msim_pass pass);
+void msim_synth_expert_rows(struct msim_synth_walk *w, enum msim_pass pass,
+                            bool exchanged, int64_t rows);
+void msim_synth_expert_sum(struct msim_synth_walk *w, enum msim_pass pass,
+                           bool exchanged, int64_t rows);
 void msim_synth_dispatch(struct msim_synth_walk *w, enum msim_pass pass);
 bool msim_synth_takes_whole(const struct msim_part_op *op);
 bool msim_synth_makes_sum(const struct msim_part_op *op);

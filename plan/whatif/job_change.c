@@ -44,14 +44,14 @@ static void read_world(struct msim_job_change *c, struct msim_fields *f,
 static void read_parallel(struct msim_job_change *c, struct msim_fields *f,
                           const char *key)
 {
-    static const char *const KEYS[] = {"dp",       "tp", "pp",
-                                       "vp",       "cp", "ep",
-                                       "schedule", "sp", "sequence_parallel",
-                                       NULL};
+    static const char *const KEYS[] = {
+        "dp", "tp",  "pp",       "vp", "cp",
+        "ep", "etp", "schedule", "sp", "sequence_parallel",
+        NULL};
     static const enum msim_given MEMBERS[] = {
-        MSIM_GIVEN_dp,       MSIM_GIVEN_tp,    MSIM_GIVEN_pp,
-        MSIM_GIVEN_vp,       MSIM_GIVEN_cp,    MSIM_GIVEN_ep,
-        MSIM_GIVEN_schedule, MSIM_GIVEN_COUNT, MSIM_GIVEN_COUNT};
+        MSIM_GIVEN_dp,    MSIM_GIVEN_tp,   MSIM_GIVEN_pp,  MSIM_GIVEN_vp,
+        MSIM_GIVEN_cp,    MSIM_GIVEN_ep,   MSIM_GIVEN_etp, MSIM_GIVEN_schedule,
+        MSIM_GIVEN_COUNT, MSIM_GIVEN_COUNT};
     struct msim_fields in;
 
     if (!cJSON_IsObject(item_of(f, key))) {
@@ -400,6 +400,8 @@ void msim_job_change_settle(struct msim_strategy *out, uint32_t *now_given,
 
     *out = c->strategy;
     all &= ~(1u << MSIM_GIVEN_nodes);
+    if (!has(given | c->given, MSIM_GIVEN_etp))
+        all &= ~(1u << MSIM_GIVEN_etp);
     /* GPUs follow from splits, or data parallel ranks from GPUs. */
     out->gpus = c->world ? c->world : base->gpus;
     if (dp && !c->world)

@@ -214,7 +214,7 @@ static enum kinship kinship_of(const struct msim_job_scenario *row,
         !msim_job_model_has_same_sizes(&row->change.model) ||
         a->precision != b->precision || a->micro_batch != b->micro_batch ||
         a->sequence != b->sequence || a->tp != b->tp || a->cp != b->cp ||
-        a->ep != b->ep)
+        a->ep != b->ep || a->etp != b->etp)
         return OTHER_KERNELS;
     if (memcmp(a, b, sizeof(*a)) != 0 ||
         !msim_job_model_is_same(&row->change.model))

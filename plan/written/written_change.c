@@ -141,6 +141,17 @@ static bool is_by_rule(const struct making *k, const struct msim_split *p)
     return true;
 }
 
+/* What the job says of its experts is of its own tensor parallel ranks. */
+static void change_experts(struct making *k, const struct msim_split *p)
+{
+    bool said = k->out->given >> MSIM_GIVEN_etp & 1;
+
+    if (p->etp || (said && p->tp > 1))
+        set(k, MSIM_GIVEN_etp, msim_split_expert_shares(p));
+    else if (said && p->joins > 1 && k->whole->etp > 1)
+        set(k, MSIM_GIVEN_etp, k->whole->tp / p->joins);
+}
+
 static void change_split(struct making *k)
 {
     const struct msim_rewrite *r = k->by->rewrite;
@@ -157,6 +168,7 @@ static void change_split(struct making *k)
         set(k, MSIM_GIVEN_cp, p->cp);
     if (p->ep > 1)
         set(k, MSIM_GIVEN_ep, p->ep);
+    change_experts(k, p);
     if (p->pp > 1) {
         k->is &= k->whole->pp == 1 && is_by_rule(k, p);
         set(k, MSIM_GIVEN_pp, p->pp);

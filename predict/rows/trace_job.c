@@ -252,6 +252,9 @@ static void change_splits(struct reading *r, int64_t copies)
 
     if (r->tp > 1)
         cJSON_AddNumberToObject(how, "tp", (double)r->tp);
+    if (*field(r, MSIM_TRACE_COLUMN_etp))
+        cJSON_AddNumberToObject(how, "etp",
+                                (double)parts(r, MSIM_TRACE_COLUMN_etp));
     cJSON_AddNumberToObject(how, "pp", (double)r->pp);
     cJSON_AddNumberToObject(how, "vp", (double)r->vp);
     cJSON_AddNumberToObject(how, "dp", (double)copies);

@@ -25,6 +25,7 @@
     X(pp)                                                                      \
     X(cp)                                                                      \
     X(ep)                                                                      \
+    X(etp)                                                                     \
     X(vp)                                                                      \
     X(batch_per_gpu)                                                           \
     X(micro_batch)                                                             \

@@ -240,6 +240,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
                                        "stages",
                                        "dp",
                                        "ep",
+                                       "etp",
                                        "cp",
                                        "micro_batches",
                                        "schedule",
@@ -261,6 +262,10 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     read_stages(r, &in, p);
     p->cp = read_parts(&in, "cp");
     p->ep = read_parts(&in, "ep");
+    p->etp = read_parts(&in, "etp");
+    if (p->etp > 1 && p->etp != p->tp)
+        msim_field_refuse(&in, "etp",
+                          "1 (experts are whole), or as many as \"tp\"");
     p->dp = read_copies(&in);
     p->micro_batches = read_parts(&in, "micro_batches");
     read_order(&in, p);
@@ -276,7 +281,7 @@ void msim_change_read_parallel(struct msim_change_reader *r, const char *key)
     if (p->dp > 1)
         w->world = p->dp;
     r->row->other_target |= p->tp > 0 || p->pp > 0 || p->cp > 1 || p->ep > 0 ||
-                            p->dp > 1 || p->micro_batches;
+                            p->etp > 0 || p->dp > 1 || p->micro_batches;
 }
 
 #define STRATEGIES                                                             \

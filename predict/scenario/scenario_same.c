@@ -98,6 +98,9 @@ static uint32_t copies_of_experts(const struct msim_split *p)
 {
     uint64_t cp = p->cp ? p->cp : 1, dp = 1;
 
+    if (p->etp == 1 && p->tp > 1) /* tensor parallel ranks have others, too */
+        cp *= p->tp;
+
     while (dp * cp % p->ep)
         dp++;
     return dp > 1 ? (uint32_t)dp : 0;

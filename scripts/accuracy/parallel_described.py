@@ -45,7 +45,7 @@ MODELS = {
 SEQUENCE, PASSES = 2048, 8
 
 # tp, pp, vp, dp, schedule; cp, where ranks share sequences; ep, where they have different
-# experts; zero. What the trace of one GPU is trained with, too, stands last
+# experts; zero; etp, where each is not shared as tp says. What the trace of one GPU is trained with, too, stands last
 FULL, SELECTIVE = {"recompute": "full"}, {"recompute": "selective"}
 NARROW = {"precision": "fp8"}
 STRATEGIES = {
@@ -90,15 +90,18 @@ STRATEGIES = {
         (1, 2, 1, 1, "1f1b", FULL), (1, 2, 1, 1, "zero-bubble", FULL),
         (2, 1, 1, 1, "1f1b", FULL), (2, 2, 1, 2, "1f1b", FULL),
         (2, 1, 1, 2, "1f1b", 1, 2, FULL), (1, 4, 1, 1, "1f1b", SELECTIVE),
-        (1, 4, 1, 1, "1f1b", NARROW)],
+        (1, 4, 1, 1, "1f1b", NARROW),
+        (2, 1, 1, 1, "1f1b", 1, 1, 0, 1), (2, 1, 1, 2, "1f1b", 1, 2, 0, 1),
+        (4, 1, 1, 2, "1f1b", 1, 4, 1, 1)],
     "shared": [
         (2, 1, 1, 1, "1f1b"), (4, 1, 1, 1, "1f1b"), (1, 2, 1, 1, "1f1b"),
-        (2, 2, 1, 2, "1f1b", 1, 2), (1, 1, 1, 1, "1f1b", 2, 2), (2, 1, 1, 1, "1f1b", FULL)],
+        (2, 2, 1, 2, "1f1b", 1, 2), (1, 1, 1, 1, "1f1b", 2, 2), (2, 1, 1, 1, "1f1b", FULL),
+        (2, 1, 1, 2, "1f1b", 1, 2), (4, 1, 1, 2, "1f1b", 1, 4, 1, 1)],
 }
 
 
-PARTS = ("tp", "pp", "vp", "dp", "schedule", "cp", "ep", "zero")
-USUAL = (1, 1, 1, 1, "1f1b", 1, 1, 0)
+PARTS = ("tp", "pp", "vp", "dp", "schedule", "cp", "ep", "zero", "etp")
+USUAL = (1, 1, 1, 1, "1f1b", 1, 1, 0, None)
 
 
 def told_of(split):
@@ -108,7 +111,8 @@ def told_of(split):
 
 def parts_of(split):
     split = [x for x in split if not isinstance(x, dict)]
-    return dict(zip(PARTS, (*split, *USUAL[len(split):])))
+    parts = dict(zip(PARTS, (*split, *USUAL[len(split):])))
+    return {k: v for k, v in parts.items() if v is not None}
 
 
 def changes_of(split):
@@ -119,7 +123,8 @@ def changes_of(split):
 
 def name_of(split):
     of = parts_of(split)
-    more = "".join(f"-{k}{of[k]}" for k in ("cp", "ep", "zero") if of[k] != USUAL[PARTS.index(k)])
+    more = "".join(f"-{k}{of[k]}" for k in ("cp", "ep", "zero", "etp")
+                   if k in of and of[k] != USUAL[PARTS.index(k)])
     more += "".join(f"-{word}" for word in told_of(split).values())
     return f"tp{of['tp']}-pp{of['pp']}-vp{of['vp']}-dp{of['dp']}-{of['schedule']}{more}"
 

@@ -81,6 +81,17 @@ write split '"gpus": 2, "tp": 2, "global_batch": 8'
 change split back '[{"parallel": {"tp": 1}}]'
 close_to split.back one 0.0001 0.0001
 same_steps split.back one
+# Whole ones are given a rank's own, and tensor parallel ranks that have the same reduce their gradients.
+write whole '"gpus": 2, "tp": 2, "etp": 1, "global_batch": 8'
+change one whole '[{"parallel": {"tp": 2, "etp": 1}}]'
+close_to one.whole whole 0.03 0.003
+same_steps one.whole whole
+[ "$(groups "$folder/one.whole/rank-0.et.json" "expert data")" = $((2 * experts)) ] ||
+    complain "gradients of whole experts: $(groups "$folder/one.whole/rank-0.et.json" "expert data")"
+write spread '"gpus": 4, "tp": 2, "dp": 2, "ep": 4, "global_batch": 16'
+change one spread '[{"parallel": {"tp": 2, "dp": 2, "ep": 4}}]'
+close_to one.spread spread 0.03 0.003
+same_steps one.spread spread
 same() { # DIR CHANGES: nothing is changed
     echo "{\"scenarios\": [{\"name\": \"x\", \"changes\": $2}]}" >"$folder/w.json"
     run whatif --platform h100 --csv "$folder/w.json" "$folder/$1"
@@ -96,6 +107,10 @@ no_answer one '[{"parallel": {"ep": 3}}]' \
     'parallel.ep is 3: operator [0-9]*, aten::bmm, has 8 experts, which times 1 / 3 is no whole number'
 no_answer one '[{"parallel": {"dp": 6, "ep": 4}}]' \
     'parallel.ep is 4: dp x cp is 6 x 1, which 4 ranks with different experts do not divide'
+no_answer one '[{"parallel": {"tp": 2, "dp": 3, "ep": 4, "etp": 1}}]' \
+    'parallel.ep is 4: dp x cp is 3 x 1, with tensor parallel ranks, which 4 ranks with different experts do not divide'
+no_answer whole '[{"parallel": {"tp": 1}}]' 'parallel.tp is less than recorded: ranks have whole experts'
+no_answer shares '[{"parallel": {"ep": 1}}]' 'parallel.ep is less than recorded: tensor parallel ranks share each expert'
 no_answer one '[{"parallel": {"cp": 1024}}]' \
     'parallel.cp is 1024: operator [0-9]*, aten::bmm, has 512 rows of each expert, which times 1 / 1024 is no whole'
 no_answer two '[{"parallel": {"ep": 4}}]' 'parallel.ep is 4: the trace is of a job of 2 ranks already'
@@ -121,6 +136,7 @@ no_answer narrow '[{"parallel": {"tp": 2}}]' \
     'parallel.tp is 2: operator [0-9]*, aten::_scaled_mm, is given tokens that its caller cast'
 write dense '"gpus": 1, "global_batch": 1'
 no_answer dense '[{"parallel": {"ep": 2}}]' 'parallel.ep is 2: no operator of the trace multiplies by weights of several'
+no_answer dense '[{"parallel": {"tp": 2, "etp": 1}}]' 'parallel.tp is 2: no operator of the trace multiplies by weights of'
 # The description of the job goes with it.
 sed -i 's/"vocab": 32000/"vocab": 32000, "moe": {"experts": 8, "topk": 1, "ffn": 1408}/' "$folder/m.json"
 echo '{"gpus": 1, "global_batch": 1, "micro_batch": 1, "sequence": 2048}' >"$folder/s.json"

@@ -34,6 +34,7 @@ static inline struct msim_plan_point made_plan_point(int64_t gpus, double us)
                      .vp = 1,
                      .cp = 1,
                      .ep = 1,
+                     .etp = 1,
                      .gpus = gpus,
                      .dp = gpus,
                      .micro_batch = 1,

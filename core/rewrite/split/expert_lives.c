@@ -1,5 +1,6 @@
 /*
- * core/rewrite/split/expert_lives.c - what of a step's memory is of experts.
+ * core/rewrite/split/expert_lives.c - what of a step is of experts: its memory,
+ * its statements.
  */
 #include "core/rewrite/split/expert_lives.h"
 
@@ -178,4 +179,127 @@ enum msim_status msim_expert_lives_find(uint8_t **out,
     } while (m.more);
     free(m.at);
     return MSIM_OK;
+}
+
+/* ---- regions -------------------------------------------------------------
+ */
+
+static bool has_product(const struct msim_weave *w, const uint8_t *product,
+                        uint32_t s)
+{
+    const struct msim_anatomy *a = &w->a;
+
+    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
+        if (product[i])
+            return true;
+    return false;
+}
+
+/* Another layer's, where blocks are not known? */
+static bool has_attention(const struct msim_weave *w, uint32_t from,
+                          uint32_t to)
+{
+    const struct msim_anatomy *a = &w->a;
+
+    for (uint32_t s = from; s < to; s++)
+        for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
+            if (msim_weave_contains(w, i, "attention"))
+                return true;
+    return false;
+}
+
+static bool goes_on(const struct msim_weave *w,
+                    const struct msim_expert_region *r, uint32_t s)
+{
+    const struct msim_anatomy_statement *a = &w->a.rows[r->last],
+                                        *b = &w->a.rows[s];
+
+    return a->pass == b->pass && a->role == b->role && a->block == b->block &&
+           r->back == msim_anatomy_is_autograd(&w->a, s) &&
+           !has_attention(w, r->last, s);
+}
+
+static uint32_t statement_of(const struct msim_weave *w, uint32_t op)
+{
+    uint32_t top = op == MSIM_NONE ? MSIM_NONE : msim_op_topmost(w->t, op);
+
+    return top == MSIM_NONE ? MSIM_NONE : w->a.statement[top];
+}
+
+uint32_t msim_expert_maker(const struct msim_weave *w, uint32_t life)
+{
+    return statement_of(w, w->d.lives.rows[life].born);
+}
+
+bool msim_expert_region_makes(const struct msim_weave *w,
+                              const struct msim_expert_region *r, uint32_t life)
+{
+    uint32_t s = life == MSIM_NONE ? MSIM_NONE : msim_expert_maker(w, life);
+
+    return s != MSIM_NONE && s >= r->first && s <= r->last;
+}
+
+/* Sums of what products of the region made, as of two layers that read one
+ * tensor, are of it. */
+static bool adds_up(const struct msim_weave *w,
+                    const struct msim_expert_region *r, uint32_t s)
+{
+    uint32_t op = w->a.rows[s].op, n = 0;
+    struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, op);
+
+    if (!msim_weave_begins(w, op, "aten::add"))
+        return false;
+    for (; msim_lives_next(&e); n++)
+        if (!msim_expert_region_makes(w, r, e.life))
+            return false;
+    return n > 1;
+}
+
+static void find_regions(struct msim_expert_regions *x,
+                         const struct msim_weave *w, const uint8_t *product)
+{
+    struct msim_expert_region *r = NULL;
+
+    for (uint32_t s = 0; s < w->a.n; s++) {
+        if (w->a.rows[s].pass == MSIM_NONE ||
+            w->a.rows[s].role > MSIM_ANATOMY_BACKWARD ||
+            !has_product(w, product, s))
+            continue;
+        if (!r || !goes_on(w, r, s)) {
+            r = &x->of[x->n++];
+            *r = (struct msim_expert_region){
+                .first = s, .back = msim_anatomy_is_autograd(&w->a, s)};
+        }
+        r->last = s;
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        r = &x->of[i];
+        while (r->last + 1 < w->a.n && adds_up(w, r, r->last + 1))
+            r->last++;
+        for (uint32_t s = r->first; s <= r->last; s++)
+            x->at[s] = i;
+    }
+}
+
+enum msim_status msim_expert_regions_find(struct msim_expert_regions *x,
+                                          const struct msim_weave *w,
+                                          const uint8_t *product)
+{
+    size_t n = (size_t)w->a.n + 1;
+
+    x->n = 0;
+    x->of = calloc(n, sizeof(*x->of));
+    x->at = malloc(n * sizeof(*x->at));
+    if (!x->of || !x->at)
+        return MSIM_ENOMEM;
+    memset(x->at, 0xff, n * sizeof(*x->at));
+    find_regions(x, w, product);
+    return MSIM_OK;
+}
+
+void msim_expert_regions_release(struct msim_expert_regions *x)
+{
+    free(x->of);
+    free(x->at);
+    *x = (struct msim_expert_regions){0};
 }

@@ -190,6 +190,16 @@ static bool is_layer(const struct msim_trace *t, uint32_t op)
     return false;
 }
 
+/* The first operator of backward. */
+static uint32_t end_of_forward(const struct msim_trace *t)
+{
+    uint32_t end = 0;
+
+    while (end < t->n_ops && t->ops[end].scope != 1)
+        end++;
+    return end;
+}
+
 static void name_inside(struct msim_expert_sizes *x, uint32_t op)
 {
     struct msim_lives_each e = msim_lives_outputs(&x->s->lives, x->s->t, op);
@@ -208,10 +218,8 @@ static void name_inside(struct msim_expert_sizes *x, uint32_t op)
 static void name_beside(struct msim_expert_sizes *x, uint8_t *marks)
 {
     const struct msim_trace *t = x->s->t;
-    uint32_t end = 0;
+    uint32_t end = end_of_forward(t);
 
-    while (end < t->n_ops && t->ops[end].scope != 1)
-        end++; /* backward */
     for (uint32_t i = 0; i < end; i++)
         if (makes_rows(x, i))
             mark(x, msim_lives_inputs(&x->s->lives, t, i), marks, GIVEN);
@@ -223,13 +231,55 @@ static void name_beside(struct msim_expert_sizes *x, uint8_t *marks)
     }
 }
 
+/* ---- the inside of experts ------------------------------------------------
+ */
+
+/* Rows that rows are made of, which are made of rows themselves, are as wide as
+ * experts are inside: what experts are given is made of tokens, and of what
+ * they make nothing is that is given to them; so in each pass by itself, which
+ * begins at `since`. `made` is by life. */
+static void name_within(struct msim_expert_sizes *x, uint32_t op,
+                        uint32_t since, uint8_t *made)
+{
+    const struct msim_lives *lives = &x->s->lives;
+    struct msim_lives_each in = msim_lives_inputs(lives, x->s->t, op),
+                           out = msim_lives_outputs(lives, x->s->t, op);
+    uint32_t life = MSIM_NONE;
+
+    while (life == MSIM_NONE && msim_lives_next(&out))
+        if (out.life != MSIM_NONE && x->rows[out.life] &&
+            lives->rows[out.life].born == op)
+            life = out.life;
+    while (life != MSIM_NONE && msim_lives_next(&in)) {
+        if (in.life == MSIM_NONE || !x->rows[in.life] || in.life == life ||
+            lives->rows[in.life].born < since)
+            continue;
+        if (made[in.life] && in.arg->n > 1)
+            name_size(x, class_at(x, &in, in.arg->n - 1), MSIM_EXPERT_INSIDE);
+        made[life] = 1;
+    }
+}
+
+/* What else the weights have. */
+static void name_width(struct msim_expert_sizes *x, uint32_t op)
+{
+    struct msim_lives_each e = msim_lives_inputs(&x->s->lives, x->s->t, op);
+
+    if (!msim_lives_next(&e))
+        return;
+    if (!msim_lives_next(&e) || !are_weights(x, &e)) /* the second */
+        return;
+    name_size(x, class_at(x, &e, 1), MSIM_EXPERT_WIDTH);
+    name_size(x, class_at(x, &e, 2), MSIM_EXPERT_WIDTH);
+}
+
 /* ---- all of it ------------------------------------------------------------
  */
 
 enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
                                         const struct msim_sizes *s)
 {
-    uint32_t n = s->t->n_ops;
+    uint32_t n = s->t->n_ops, end = end_of_forward(s->t);
     uint8_t *marks;
 
     *x = (struct msim_expert_sizes){.s = s,
@@ -259,6 +309,52 @@ enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
     if (!marks)
         return MSIM_ENOMEM;
     name_beside(x, marks);
+    memset(marks, 0, (size_t)s->lives.n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        name_within(x, i, i < end ? 0 : end, marks);
+    for (uint32_t i = 0; i < n; i++)
+        if (x->product[i])
+            name_width(x, i);
+    free(marks);
+    return MSIM_OK;
+}
+
+/* What ranks of `group` gathered. */
+static void mark_gathered(const struct msim_expert_sizes *x, uint32_t group,
+                          uint8_t *marks)
+{
+    const struct msim_trace *t = x->s->t;
+
+    for (uint32_t i = 0; i < t->n_comms; i++) {
+        const struct msim_comm *c = &t->comms[i];
+
+        if (c->group == group && c->op != MSIM_NONE &&
+            c->collective == MSIM_COLL_ALL_GATHER) {
+            struct msim_lives_each e =
+                msim_lives_outputs(&x->s->lives, t, c->op);
+
+            while (msim_lives_next(&e))
+                if (e.life != MSIM_NONE)
+                    marks[e.life] = GIVEN;
+        }
+    }
+}
+
+enum msim_status msim_expert_sizes_are_split(bool *out,
+                                             const struct msim_expert_sizes *x,
+                                             uint32_t group)
+{
+    const struct msim_trace *t = x->s->t;
+    uint8_t *marks = calloc((size_t)x->s->lives.n + 1, 1);
+    uint32_t end = end_of_forward(t);
+
+    *out = false;
+    if (!marks)
+        return MSIM_ENOMEM;
+    mark_gathered(x, group, marks);
+    for (uint32_t i = 0; i < end; i++)
+        *out |=
+            (makes_rows(x, i) || x->product[i]) && reads(x, i, marks, GIVEN);
     free(marks);
     return MSIM_OK;
 }
@@ -294,8 +390,12 @@ enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
                                          int64_t num, int64_t den, int64_t *to,
                                          struct msim_error *err)
 {
-    static const char *const WORDS[] = {"", "experts", "rows of each expert",
+    static const char *const WORDS[] = {"",
+                                        "experts",
+                                        "rows of each expert",
                                         "rows of experts",
+                                        "inside of each expert",
+                                        "width of rows",
                                         "inside of an MLP beside experts"};
     char why[128];
 
@@ -313,7 +413,8 @@ enum msim_status msim_expert_sizes_scale(const struct msim_expert_sizes *x,
                  (long long)size, WORDS[kind], (long long)num, (long long)den);
         if (__builtin_mul_overflow(size, num, &size) || size % den != 0)
             return refuse(x, x->op, why, err);
-        if (x->s->classes[c].role && to[c] != size / den)
+        if (kind < MSIM_EXPERT_INSIDE && x->s->classes[c].role &&
+            to[c] != size / den)
             return refuse(x, x->op,
                           "gives experts as many rows as there are tokens, so "
                           "that the two cannot be told apart",

@@ -16,11 +16,13 @@
 
 enum msim_expert_size {
     MSIM_EXPERT_NONE,
-    MSIM_EXPERT_COUNT, /* experts */
-    MSIM_EXPERT_EACH,  /* rows of each */
-    MSIM_EXPERT_ROWS,  /* rows of all */
-    MSIM_EXPERT_BESIDE /* the inside of an MLP that is given the same tokens,
-                          such as a shared expert */
+    MSIM_EXPERT_COUNT,  /* experts */
+    MSIM_EXPERT_EACH,   /* rows of each */
+    MSIM_EXPERT_ROWS,   /* rows of all */
+    MSIM_EXPERT_INSIDE, /* of each, between two products */
+    MSIM_EXPERT_WIDTH,  /* of what they are given and make */
+    MSIM_EXPERT_BESIDE  /* the inside of an MLP that is given the same tokens,
+                           such as a shared expert */
 };
 
 struct msim_expert_sizes {
@@ -43,6 +45,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_expert_sizes_find(struct msim_expert_sizes *x,
                                         const struct msim_sizes *s);
 void msim_expert_sizes_release(struct msim_expert_sizes *x);
+
+/* Do ranks of `group`, which share layers, share each expert? Then they gather
+ * what experts are given, or what that is made of. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_expert_sizes_are_split(bool *out,
+                                             const struct msim_expert_sizes *x,
+                                             uint32_t group);
 
 /* EUSAGE where experts are multiplied by in 8 bits: their rows are not told. */
 MSIM_MUST_CHECK

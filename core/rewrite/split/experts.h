@@ -10,6 +10,17 @@
  *
  * These ranks are copies of all but the experts, which reduce their gradients
  * over those ranks alone that have the same ones.
+ *
+ * Tensor parallel ranks may share each expert. They gather what these are
+ * given, and scatter sums of what they make: tokens, or with ranks that have
+ * different experts the rows that each was sent.
+ *
+ *     all_gather     tokens       permute        own rows
+ *     permute        all rows     all_to_all     to experts
+ *     bmm, ..., bmm               all_gather     all rows
+ *     reduce_scatter tokens       bmm, ..., bmm
+ *                                 reduce_scatter own rows
+ *                                 all_to_all     and back
  */
 #ifndef MSIM_CORE_REWRITE_SPLIT_EXPERTS_H
 #define MSIM_CORE_REWRITE_SPLIT_EXPERTS_H
@@ -19,11 +30,16 @@
  * these are: data parallel ones, each on so many that share sequences. */
 struct msim_experts_how {
     uint32_t ranks, dp, cp;
+    uint32_t tp;     /* tensor parallel ranks that were made; 0: as recorded */
+    uint32_t shares; /* of these, that share each expert: 1, or all; whole ones
+                        are on tensor parallel ranks, too */
+    bool said;       /* that is stated */
 };
 
 /*
  * A rank's share of `t` where how->ranks ranks have the experts. On success the
- * caller owns `*out` (msim_trace_free()). EUSAGE, with what was found, where
+ * caller owns `*out` (msim_trace_free()); NULL: there are none, and none are
+ * asked for. EUSAGE, with what was found, where
  * there are no experts, they do not divide, or copies are not a multiple of
  * how->ranks; ENOMEM, ELIMIT.
  */

@@ -7,6 +7,7 @@
 #include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/resizing.h"
+#include "core/rewrite/split/shares.h"
 #include "core/rewrite/weave/weave.h"
 
 #include <stdlib.h>
@@ -118,6 +119,23 @@ static void scale_sums(struct joining *c, uint32_t op)
     }
 }
 
+/* Rows that tensor parallel ranks gather behind an exchange would be tokens
+ * without one. */
+static enum msim_status check_split(const struct joining *c,
+                                    struct msim_error *err)
+{
+    bool rows, split = false;
+
+    if (c->alone && msim_shares_recorded_ranks(c->t, &rows) > 1)
+        MSIM_TRY(msim_expert_sizes_are_split(&split, &c->x,
+                                             msim_shares_recorded_group(c->t)));
+    return split ? msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "tensor parallel ranks share each expert, and "
+                             "gather what they were sent; want \"ep\" above 1, "
+                             "or the trace of one that is trained alone")
+                 : MSIM_OK;
+}
+
 static enum msim_status scale(struct joining *c, struct msim_error *err)
 {
     uint32_t n, one = c->x.single;
@@ -128,6 +146,7 @@ static enum msim_status scale(struct joining *c, struct msim_error *err)
                          "expert, which no size says; want ranks with several",
                          one, msim_trace_text(c->t, c->t->ops[one].name));
     MSIM_TRY(check_shares(c, err));
+    MSIM_TRY(check_split(c, err));
     for (int role = MSIM_SIZE_NONE + 1; role < MSIM_SIZE_ROLES; role++)
         MSIM_TRY(msim_sizes_scale(&c->r.sizes, (enum msim_size_role)role, 1, 1,
                                   c->r.to, &n, err));

@@ -7,6 +7,7 @@
  */
 #include "core/rewrite/split/joined.h"
 
+#include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/places.h"
 #include "core/rewrite/split/resizing.h"
@@ -123,20 +124,33 @@ static void untie(struct joining *c)
     c->r.sizes.n_ties = kept;
 }
 
-/* Experts are whole on each rank, as is an MLP beside them, and have the tokens
- * of more ranks. */
+/* Experts are whole on each rank, and have the tokens of more ranks; or shared
+ * out, and have those of all. */
 static enum msim_status scale_experts(struct joining *c, struct msim_error *err)
 {
+    int64_t rows, inside;
+    bool split;
+
     MSIM_TRY(msim_expert_sizes_told(&c->x, err));
-    for (uint32_t k = 0; k < c->r.sizes.n_classes; k++)
-        if (c->x.of[k] == MSIM_EXPERT_BESIDE)
-            c->r.to[k] = c->r.sizes.classes[k].size;
+    MSIM_TRY(msim_expert_sizes_are_split(&split, &c->x, c->group));
+    if (c->x.op != MSIM_NONE && !split &&
+        msim_experts_data_group(c->t) != MSIM_NONE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "ranks have whole experts, whose gradients tensor "
+                         "parallel ones may reduce, too; want the trace of one "
+                         "that is trained alone");
+    rows = split ? 1 : c->ratio;
+    inside = split ? c->ratio : 1;
     MSIM_TRY(
         msim_expert_sizes_scale(&c->x, MSIM_EXPERT_COUNT, 1, 1, c->r.to, err));
-    MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_EACH, c->ratio, 1,
+    MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_INSIDE, inside, 1,
                                      c->r.to, err));
-    return msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, c->ratio, 1,
-                                   c->r.to, err);
+    MSIM_TRY(
+        msim_expert_sizes_scale(&c->x, MSIM_EXPERT_WIDTH, 1, 1, c->r.to, err));
+    MSIM_TRY(msim_expert_sizes_scale(&c->x, MSIM_EXPERT_EACH, rows, 1, c->r.to,
+                                     err));
+    return msim_expert_sizes_scale(&c->x, MSIM_EXPERT_ROWS, rows, 1, c->r.to,
+                                   err);
 }
 
 static enum msim_status scale(struct joining *c, struct msim_error *err)

@@ -108,8 +108,8 @@ static enum msim_status share_vocabulary(struct msim_shares *s,
     return MSIM_OK;
 }
 
-/* Experts stay whole, and are given the tokens of a rank alone; so is an MLP
- * beside them. */
+/* Experts stay whole, and are given the tokens of a rank alone; or each is
+ * shared out, and given those of all ranks. */
 static enum msim_status share_experts(struct msim_shares *s, bool rows,
                                       struct msim_error *err)
 {
@@ -117,12 +117,16 @@ static enum msim_status share_experts(struct msim_shares *s, bool rows,
                                                  MSIM_EXPERT_ROWS};
 
     MSIM_TRY(msim_expert_sizes_told(&s->experts, err));
+    /* Rows that are not told from tokens are refused, shared out or not. */
+    MSIM_TRY(msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_ROWS, 1,
+                                     rows ? s->ranks : 1, s->to, err));
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS) && rows; i++)
-        MSIM_TRY(msim_expert_sizes_scale(&s->experts, ROWS[i], 1, s->ranks,
-                                         s->to, err));
-    for (uint32_t c = 0; c < s->sizes.n_classes && rows; c++)
-        if (s->experts.of[c] == MSIM_EXPERT_BESIDE)
-            s->to[c] = s->sizes.classes[c].size;
+        MSIM_TRY(msim_expert_sizes_scale(&s->experts, ROWS[i], 1,
+                                         s->split ? 1 : s->ranks, s->to, err));
+    MSIM_TRY(msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_INSIDE, 1,
+                                     s->split ? s->ranks : 1, s->to, err));
+    MSIM_TRY(msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_WIDTH, 1, 1,
+                                     s->to, err));
     return msim_expert_sizes_scale(&s->experts, MSIM_EXPERT_COUNT, 1, 1, s->to,
                                    err);
 }
@@ -344,12 +348,12 @@ static enum msim_status name_member(enum msim_status status, uint32_t ranks,
 
 enum msim_status msim_shares_find(struct msim_shares *s,
                                   const struct msim_trace *t, uint32_t ranks,
-                                  bool rows, struct msim_error *err)
+                                  bool rows, bool split, struct msim_error *err)
 {
     struct msim_error why = {0};
     enum msim_status status;
 
-    *s = (struct msim_shares){.ranks = ranks};
+    *s = (struct msim_shares){.ranks = ranks, .split = split};
     status = msim_sizes_learn(&s->sizes, t, &why);
     if (status == MSIM_OK)
         status = msim_expert_sizes_find(&s->experts, &s->sizes);
@@ -382,7 +386,10 @@ static bool has_rows(const struct msim_shares *s,
                      const struct msim_lives_each *e, bool more)
 {
     uint32_t id = e->id - 1;
+    uint32_t life = s->split ? s->sizes.lives.of[id] : MSIM_NONE;
 
+    if (life != MSIM_NONE && s->experts.rows[life])
+        return false; /* those of all ranks */
     return ((more && e->arg->n > 1) || is_wide(s, id, e->arg->n)) &&
            !msim_shares_is_divided(s, id, e->arg->n) &&
            msim_shares_tokens(s, id, e->arg->n) != MSIM_NONE;

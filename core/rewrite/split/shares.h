@@ -28,6 +28,7 @@ struct msim_shares {
     uint32_t ranks;
     uint8_t *rows;  /* by life of the weave: it has a share of the tokens */
     bool named;     /* operators say which sizes count tokens */
+    bool split;     /* ranks share each expert, too */
     int64_t uneven; /* a number of tokens that ranks do not divide; 0: none */
 };
 
@@ -45,14 +46,16 @@ uint32_t msim_shares_recorded_group(const struct msim_trace *t);
 
 /*
  * The sizes of `t` over `ranks`. In sequence parallelism, `rows`, each has all
- * experts and gives them its own tokens. Release in any case. EUSAGE where they
- * do not divide, or the trace does not say which they are, with the reason in
- * `err`; ENOMEM, ELIMIT.
+ * experts and gives them its own tokens; or with `split` its share of each, to
+ * which it gives the tokens of all (split/experts.h gathers them). Release in
+ * any case. EUSAGE where they do not divide, or the trace does not say which
+ * they are, with the reason in `err`; ENOMEM, ELIMIT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shares_find(struct msim_shares *s,
                                   const struct msim_trace *t, uint32_t ranks,
-                                  bool rows, struct msim_error *err);
+                                  bool rows, bool split,
+                                  struct msim_error *err);
 /* Which lives of `w`, a weave of the view, have a share of the tokens. EUSAGE
  * where these do not divide; ENOMEM. */
 MSIM_MUST_CHECK

@@ -24,9 +24,9 @@ static void settle_names(cJSON *change)
 /* How ranks split a model is one change, whose members are asked for alone. */
 static void refuse_part(struct msim_fields *f)
 {
-    static const char *const PARTS[] = {"tp",     "pp",       "vp",
-                                        "dp",     "ep",       "cp",
-                                        "stages", "schedule", "micro_batches"};
+    static const char *const PARTS[] = {
+        "tp",  "pp", "vp",     "dp",       "ep",
+        "etp", "cp", "stages", "schedule", "micro_batches"};
     const cJSON *member = f->object->child;
     char *change;
 

@@ -105,8 +105,9 @@ static void test_job_change__reads_all_kinds(void)
         {"{\"world\": 1000000000}", "world 1000000000"},
         {"{\"parallel\": {}}", ""},
         {"{\"parallel\": {\"dp\": 2, \"tp\": 3, \"pp\": 4, \"vp\": 5, "
-         "\"cp\": 6, \"ep\": 7, \"sp\": true, \"schedule\": \"1f1b\"}}",
-         "tp=3 pp=4 vp=5 cp=6 ep=7 dp=2 schedule=1f1b"},
+         "\"cp\": 6, \"ep\": 7, \"etp\": 8, \"sp\": true, "
+         "\"schedule\": \"1f1b\"}}",
+         "tp=3 pp=4 vp=5 cp=6 ep=7 etp=8 dp=2 schedule=1f1b"},
         {"{\"parallel\": {\"schedule\": \"zero-bubble\"}}",
          "schedule=zero-bubble"},
         {"{\"shard\": \"ddp\"}", "zero=0"},
@@ -307,22 +308,26 @@ static void test_job_change__settles(void)
         int gpus;
         const char *open; /* members that follow from others */
     } CASES[] = {
-        {"{}", true, 8, "nodes dp grad_accum"},
-        {"{}", false, 8, "nodes dp global_batch"},
-        {"{\"parallel\": {\"tp\": 2}}", true, 8, "nodes dp grad_accum"},
-        {"{\"world\": 64}", true, 64, "nodes dp global_batch"},
-        {"{\"world\": 64}", false, 64, "nodes dp global_batch"},
+        {"{}", true, 8, "nodes etp dp grad_accum"},
+        {"{}", false, 8, "nodes etp dp global_batch"},
+        {"{\"parallel\": {\"tp\": 2}}", true, 8, "nodes etp dp grad_accum"},
+        {"{\"world\": 64}", true, 64, "nodes etp dp global_batch"},
+        {"{\"world\": 64}", false, 64, "nodes etp dp global_batch"},
         {"{\"world\": 64, \"parallel\": {\"dp\": 4}}", true, 64,
-         "nodes global_batch"},
-        {"{\"parallel\": {\"dp\": 4}}", true, 8, "gpus nodes grad_accum"},
-        {"{\"parallel\": {\"dp\": 4}}", false, 8, "gpus nodes global_batch"},
-        {"{\"batch\": 128}", true, 8, "nodes dp grad_accum"},
-        {"{\"batch\": 128}", false, 8, "nodes dp grad_accum"},
-        {"{\"batch\": 128, \"world\": 64}", true, 64, "nodes dp grad_accum"},
-        {"{\"batch\": 128, \"accumulate\": 2}", true, 8, "nodes dp"},
-        {"{\"accumulate\": 2}", true, 8, "nodes dp global_batch"},
+         "nodes etp global_batch"},
+        {"{\"parallel\": {\"dp\": 4, \"etp\": 1}}", true, 8,
+         "gpus nodes grad_accum"},
+        {"{\"parallel\": {\"dp\": 4}}", true, 8, "gpus nodes etp grad_accum"},
+        {"{\"parallel\": {\"dp\": 4}}", false, 8,
+         "gpus nodes etp global_batch"},
+        {"{\"batch\": 128}", true, 8, "nodes etp dp grad_accum"},
+        {"{\"batch\": 128}", false, 8, "nodes etp dp grad_accum"},
+        {"{\"batch\": 128, \"world\": 64}", true, 64,
+         "nodes etp dp grad_accum"},
+        {"{\"batch\": 128, \"accumulate\": 2}", true, 8, "nodes etp dp"},
+        {"{\"accumulate\": 2}", true, 8, "nodes etp dp global_batch"},
         {"{\"accumulate\": 2, \"world\": 16}", false, 16,
-         "nodes dp global_batch"},
+         "nodes etp dp global_batch"},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -346,8 +351,27 @@ static void test_job_change__settles(void)
     }
 }
 
+/* What the base says of its experts stays said. */
+static void test_job_change__keeps_whole_experts(void)
+{
+    struct msim_strategy base = BASE, s;
+    struct msim_error err = {0};
+    struct msim_job_change c;
+    uint32_t now = 0;
+
+    base.tp = 2;
+    base.dp = 4;
+    base.etp = 1;
+    msim_job_change_begin(&c, &base);
+    msim_job_change_settle(&s, &now, &c, &base, 1u << MSIM_GIVEN_etp);
+    CHECK(now >> MSIM_GIVEN_etp & 1);
+    CHECK_INT(s.etp, 1);
+    CHECK_STR(err.text, "");
+}
+
 int main(void)
 {
+    RUN(test_job_change__keeps_whole_experts);
     RUN(test_job_change__reads_all_kinds);
     RUN(test_job_change__refuses_by_path);
     RUN(test_job_change__names_are_all_read);

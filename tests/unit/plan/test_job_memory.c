@@ -18,8 +18,9 @@ static const struct msim_described MODEL = {.layers = 8,
 static const struct msim_memory_gpu GPU = {.usable = 40 * MSIM_GIB,
                                            .link = 3e11};
 
-static struct msim_strategy split(int64_t tp, int64_t cp, int64_t dp,
-                                  int64_t pp, int64_t ep, int64_t a_node)
+static struct msim_strategy split_experts(int64_t tp, int64_t cp, int64_t dp,
+                                          int64_t pp, int64_t ep, int64_t etp,
+                                          int64_t a_node)
 {
     return (struct msim_strategy){.gpus = tp * cp * dp * pp,
                                   .gpus_a_node = a_node,
@@ -29,11 +30,18 @@ static struct msim_strategy split(int64_t tp, int64_t cp, int64_t dp,
                                   .pp = pp,
                                   .vp = 1,
                                   .ep = ep,
+                                  .etp = etp,
                                   .micro_batch = 1,
                                   .grad_accum = 4,
                                   .global_batch = 4 * dp,
                                   .sequence = 1024,
                                   .precision = MSIM_PRECISION_BF16};
+}
+
+static struct msim_strategy split(int64_t tp, int64_t cp, int64_t dp,
+                                  int64_t pp, int64_t ep, int64_t a_node)
+{
+    return split_experts(tp, cp, dp, pp, ep, tp, a_node);
 }
 
 /* Rank 0's group of every `apart`th rank: those below a_node are near. */
@@ -78,6 +86,25 @@ static void test_job_memory__knows_its_communicators(void)
         CHECK_REL(b.nccl, nccl, 1e-12);
         CHECK((b.nccl > 0) == (s.gpus > 1));
         CHECK_REL(b.context, 0.5 * MSIM_GIB, 0);
+    }
+}
+
+/* Whole experts: tensor parallel ranks have others, or the same. */
+static void test_job_memory__knows_those_of_whole_experts(void)
+{
+    static const int64_t EP[] = {1, 4, 8, 32};
+
+    for (size_t i = 0; i < sizeof(EP) / sizeof(*EP); i++) {
+        struct msim_strategy s = split_experts(4, 1, 8, 1, EP[i], 1, 8);
+        const struct msim_beside_group all[] = {group(4, 1, 8), group(8, 4, 8),
+                                                group(32 / EP[i], EP[i], 8)};
+        struct msim_beside_group experts = group(EP[i], 1, 8);
+        double nccl =
+            msim_beside_messages(&experts, (double)EP[i] - 1, GPU.link);
+
+        for (int k = 0; k < 3; k++)
+            nccl += msim_beside_collective(&all[k], GPU.link);
+        CHECK_REL(msim_job_beside(&s, &GPU).nccl, nccl, 1e-12);
     }
 }
 
@@ -139,6 +166,7 @@ int main(void)
 {
     RUN(test_job_memory__may_compute_again);
     RUN(test_job_memory__knows_its_communicators);
+    RUN(test_job_memory__knows_those_of_whole_experts);
     RUN(test_job_memory__fits_by_the_interval);
     return check_summary();
 }

@@ -84,7 +84,7 @@ static void test_job_rows__knows_its_columns(void)
         {"model,lora_rnak", "did you mean 'lora_rank'?"},
         {"model,of nothing like these",
          "column 'of nothing like these' is not known, want some of: gpus "
-         "nodes tp pp vp cp ep dp zero micro_batch grad_accum global_batch "
+         "nodes tp pp vp cp ep etp dp zero micro_batch grad_accum global_batch "
          "sequence precision recompute offload lora_rank lora_targets "
          "base_bits loss_chunks optimizer_bits master_weights "
          "optimizer_in_backward compile document gradient_bits weight_bits "

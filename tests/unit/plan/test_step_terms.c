@@ -4,6 +4,7 @@
  * and a head of 30 us, 3 micro batches.
  */
 #include "models/platform/platform.h"
+#include "plan/describe/framework.h"
 #include "plan/step/price.h"
 #include "plan/step/step_law.h"
 #include "tests/check.h"
@@ -434,6 +435,70 @@ static void test_terms__attention_by_its_kernels(void)
     }
 }
 
+/* Gradients of experts are summed over those ranks that have the same, which
+ * tensor parallel ones are where experts are whole: with one data parallel rank
+ * nothing else is summed. */
+static void test_terms__gradients_of_experts(void)
+{
+    static const struct msim_described model = {
+        .layers = 2,
+        .hidden = 512,
+        .heads = 8,
+        .kv_heads = 8,
+        .head_dim = 64,
+        .vocab = 1024,
+        .gated = true,
+        .moe = {.experts = 8, .topk = 2, .ffn = 1024}};
+    static const struct {
+        int64_t ep, etp, ranks, apart;
+    } CASES[] = {{1, 4, 1, 4}, {1, 1, 4, 1}, {2, 1, 2, 2}, {4, 1, 1, 4}};
+    struct msim_strategy s = {.gpus = 4,
+                              .nodes = 1,
+                              .gpus_a_node = 2,
+                              .dp = 1,
+                              .tp = 4,
+                              .pp = 1,
+                              .vp = 1,
+                              .cp = 1,
+                              .micro_batch = 1,
+                              .grad_accum = 1,
+                              .global_batch = 1,
+                              .sequence = 512,
+                              .precision = MSIM_PRECISION_BF16};
+    struct msim_pricer on = {0};
+    struct msim_platform *platform;
+    struct msim_error err;
+
+    REQUIRE(msim_platform_load(&platform, MSIM_DATA, "h100", &err) == MSIM_OK);
+    on.platform = platform;
+    on.gpus_a_node = s.gpus_a_node;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        double bytes = msim_gradient_bytes(&s) * 2 * 8 * 3 * 512 * 1024 /
+                       (double)(CASES[i].ep * CASES[i].etp);
+        double want, each;
+        struct msim_terms made;
+
+        s.ep = CASES[i].ep;
+        s.etp = CASES[i].etp;
+        for (s.zero = 0; s.zero < 4; s.zero += 3) {
+            CHECK_INT(msim_terms_make(&made, &on, &model, &s, &err), MSIM_OK);
+            CHECK_INT(msim_price_collective(&want, &on, MSIM_COLL_ALL_REDUCE,
+                                            bytes, CASES[i].ranks,
+                                            CASES[i].apart, &err),
+                      MSIM_OK);
+            CHECK_REL(made.sum_us, want, TIGHT);
+            CHECK_INT(msim_price_collective(&each, &on, MSIM_COLL_ALL_GATHER,
+                                            bytes / 2, CASES[i].ranks,
+                                            CASES[i].apart, &err),
+                      MSIM_OK);
+            CHECK_REL(made.layer_gather_us, each, TIGHT);
+            CHECK((want > 0) == (CASES[i].ranks > 1));
+        }
+    }
+    msim_pricer_release(&on);
+    msim_platform_free(platform);
+}
+
 /* In flight is all, hidden or not; what waits is of exchanges that are half as
  * long, and twice. */
 static void check_exchange(const struct msim_terms *t,
@@ -479,6 +544,7 @@ int main(void)
 {
     RUN(test_step__exchange_before_overlap);
     RUN(test_terms__attention_by_its_kernels);
+    RUN(test_terms__gradients_of_experts);
     RUN(test_step__one_stage);
     RUN(test_step__recomputes);
     RUN(test_step__waits_for_the_host);

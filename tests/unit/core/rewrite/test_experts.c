@@ -5,6 +5,7 @@
  */
 #include "core/rewrite/split/experts.h"
 
+#include "core/rewrite/rewrite_options.h"
 #include "core/rewrite/split/expert_lives.h"
 #include "core/rewrite/split/expert_sizes.h"
 #include "core/rewrite/split/experts_joined.h"
@@ -72,7 +73,8 @@ static void spell_steps(const struct msim_trace *t, struct spelled *to)
 static struct msim_trace *spread(struct msim_job *job, uint32_t ranks,
                                  uint32_t dp, const char *want)
 {
-    const struct msim_experts_how how = {ranks, dp, 1};
+    const struct msim_experts_how how = {
+        .ranks = ranks, .dp = dp, .cp = 1, .shares = 1};
     struct spelled got = {"", 0};
     struct msim_error err = {0};
     struct msim_trace *out;
@@ -225,10 +227,58 @@ static void test_experts__grouped(void)
         if (x.of[c])
             spell(&got, "%lld:%d ", (long long)s.classes[c].size, x.of[c]);
     CHECK(strstr(got.text, "4:1 ") != NULL && strstr(got.text, "16:3 "));
-    CHECK(!strstr(got.text, " 5:") && !strstr(got.text, " 6:"));
+    CHECK(strstr(got.text, " 5:4 ") != NULL); /* inside */
+    CHECK(strstr(got.text, " 6:5 ") != NULL && !strstr(got.text, " 6:4 "));
     msim_expert_sizes_release(&x);
     msim_sizes_release(&s);
     msim_job_free(job);
+}
+
+/* 5 is between two products, 6 is what rows come with and go with, in both
+ * passes; where nobody gathers, ranks do not share. */
+static void test_experts__inside(void)
+{
+    struct msim_job *job = made_nodes(STEP, N_STEP);
+    struct msim_expert_sizes x;
+    struct msim_sizes s;
+    struct msim_error err = {0};
+    uint32_t inside = 0, width = 0;
+    bool split = true;
+
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_sizes_learn(&s, job->ranks[0], &err), MSIM_OK);
+    CHECK_INT(msim_expert_sizes_find(&x, &s), MSIM_OK);
+    for (uint32_t c = 0; c < s.n_classes; c++) {
+        if (x.of[c] == MSIM_EXPERT_INSIDE)
+            inside += (uint32_t)CHECK_INT(s.classes[c].size, 5);
+        if (x.of[c] == MSIM_EXPERT_WIDTH)
+            width += (uint32_t)CHECK_INT(s.classes[c].size, 6);
+    }
+    CHECK(inside > 0 && width > 0);
+    CHECK_INT(msim_expert_sizes_are_split(&split, &x, 0), MSIM_OK);
+    CHECK(!split);
+    msim_expert_sizes_release(&x);
+    msim_sizes_release(&s);
+    msim_job_free(job);
+}
+
+/* As Megatron-Core: as tp, where ranks with different experts are copies. */
+static void test_experts__shared_as(void)
+{
+    static const struct {
+        struct msim_split how;
+        uint32_t shares;
+    } CASES[] = {{{.tp = 0}, 1},
+                 {{.tp = 4}, 4},
+                 {{.tp = 4, .ep = 2, .dp = 2}, 4},
+                 {{.tp = 4, .ep = 2, .cp = 2}, 4},
+                 {{.tp = 4, .ep = 4, .dp = 2, .cp = 2}, 4},
+                 {{.tp = 4, .ep = 4, .dp = 2}, 1},
+                 {{.tp = 4, .etp = 1}, 1},
+                 {{.tp = 4, .ep = 4, .dp = 2, .etp = 4}, 4}};
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++)
+        CHECK_UINT(msim_split_expert_shares(&CASES[i].how), CASES[i].shares);
 }
 
 /* Sizes that say nothing, and such as are another's. */
@@ -274,6 +324,8 @@ int main(void)
     RUN(test_experts__join);
     RUN(test_experts__memory);
     RUN(test_experts__grouped);
+    RUN(test_experts__inside);
+    RUN(test_experts__shared_as);
     RUN(test_experts__refused);
     return check_summary();
 }

@@ -371,7 +371,8 @@ static void check_sizes(size_t nodes, uint32_t ranks, const char *want)
     struct spelled got = {"", 0};
 
     REQUIRE(job != NULL);
-    if (msim_shares_find(&s, job->ranks[0], ranks, true, &err) != MSIM_OK)
+    if (msim_shares_find(&s, job->ranks[0], ranks, true, false, &err) !=
+        MSIM_OK)
         spell(&got, "%s", err.text);
     else
         for (uint32_t i = 0; i < 2; i++) {

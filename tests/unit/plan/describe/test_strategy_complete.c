@@ -209,6 +209,77 @@ static void test_strategy_complete__refuses_splits(void)
                            "training is not described");
 }
 
+/* Megatron-Core's default where ep leaves tensor parallel ranks alone. */
+static void test_strategy_complete__splits_experts(void)
+{
+    static const struct {
+        const char *members;
+        int64_t etp, copies, apart;
+    } ROWS[] = {{"gpus=8 tp=8", 8, 1, 8},
+                {"gpus=8 tp=2", 2, 4, 2},
+                {"gpus=8 tp=2 ep=4", 2, 1, 8},
+                {"gpus=16 tp=2 cp=2 ep=2", 2, 4, 4},
+                {"gpus=8 tp=4 ep=8", 1, 1, 8},
+                {"gpus=8 tp=2 ep=4 etp=2", 2, 1, 8},
+                {"gpus=8 tp=2 ep=4 etp=1", 1, 2, 4},
+                {"gpus=8 tp=8 etp=1", 1, 8, 1},
+                {"gpus=32 tp=2 pp=4 etp=1", 1, 8, 1},
+                {"gpus=8", 1, 8, 1}};
+    static const struct refused REFUSED[] = {
+        {"gpus=8 tp=8 etp=2", "etp is 2, want 1 (experts are whole) or 8, as "
+                              "tp (they are split as all else)"},
+        {"gpus=8 tp=2 ep=8 etp=2", "dp x cp 4 cannot be split by ep 8"},
+        {"gpus=8 tp=2 ep=3 etp=1", "experts 8 cannot be split by ep 3"},
+        {"gpus=48 tp=16", "ffn of an expert 24 cannot be split by etp 16"},
+    };
+
+    begin();
+    CHECK_STR(with("gpus=8 tp=2", 8), "");
+    CHECK_INT(s.etp, 2);
+    CHECK_STR(with("gpus=8 tp=2 etp=1", 8),
+              "etp is 1, but the model has no experts");
+    model.moe.experts = 8;
+    model.moe.topk = 2;
+    model.moe.ffn = 24;
+    model.heads = 16;
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        CHECK_STR(with(ROWS[i].members, 8), "");
+        CHECK_INT(s.etp, ROWS[i].etp);
+        CHECK_INT(msim_expert_copies(&s), ROWS[i].copies);
+        CHECK_INT(msim_expert_copies_apart(&s), ROWS[i].apart);
+        CHECK_INT(msim_expert_copies_are_usual(&s), s.ep == 1 && s.etp == s.tp);
+        CHECK(strstr(defaults, "etp") == NULL);
+    }
+    check_refused(REFUSED, COUNT(REFUSED));
+    model.moe.shared_experts = 1;
+    CHECK_STR(with("tp=16 etp=1", 16),
+              "ffn of shared experts 24 cannot be split by tp 16");
+}
+
+/* What is completed may be completed again, with another tp: 0 is not given. */
+static void test_strategy_complete__splits_experts_again(void)
+{
+    uint32_t all = (1u << MSIM_GIVEN_COUNT) - 1;
+
+    begin();
+    model.moe.experts = 8;
+    model.moe.topk = 2;
+    model.moe.ffn = 24;
+    CHECK_STR(with("gpus=8 tp=4", 8), "");
+    s.tp = 2;
+    s.dp = 4;
+    s.grad_accum = s.global_batch = 0;
+    all &= ~(1u << MSIM_GIVEN_grad_accum | 1u << MSIM_GIVEN_global_batch);
+    CHECK_STR(msim_strategy_complete(&s, all, &model, 8, defaults,
+                                     sizeof(defaults), reason, sizeof(reason)),
+              "etp is 4, want 1 (experts are whole) or 2, as tp (they are "
+              "split as all else)");
+    s.etp = 0;
+    CHECK(!msim_strategy_complete(&s, all, &model, 8, defaults,
+                                  sizeof(defaults), reason, sizeof(reason)));
+    CHECK_INT(s.etp, 2);
+}
+
 static void test_strategy_complete__refuses_techniques(void)
 {
     static const struct refused ROWS[] = {
@@ -317,6 +388,8 @@ int main(void)
     RUN(test_strategy_complete__nodes);
     RUN(test_strategy_complete__recomputes);
     RUN(test_strategy_complete__refuses_splits);
+    RUN(test_strategy_complete__splits_experts);
+    RUN(test_strategy_complete__splits_experts_again);
     RUN(test_strategy_complete__refuses_techniques);
     RUN(test_strategy_complete__of_a_dlrm);
     RUN(test_strategy_complete__sequences);

@@ -114,7 +114,8 @@ static void test_plan_json__described(void)
                        "null,\n  \"safe\": null,\n  \"cheaper\": null,\n  "
                        "\"frontier\": [\n    {\"platform\": \"h100\", "
                        "\"gpus\": 8, \"nodes\": 1, \"tp\": 1, \"pp\": 1, "
-                       "\"vp\": 1, \"cp\": 1, \"ep\": 1, \"dp\": 8, \"zero\": "
+                       "\"vp\": 1, \"cp\": 1, \"ep\": 1, \"etp\": 1, \"dp\": "
+                       "8, \"zero\": "
                        "0, \"micro_batch\": 1, \"grad_accum\": 1, "
                        "\"global_batch\": 0, \"sequence\": 0, \"precision\": "
                        "\"bf16\", \"recompute\": \"none\", \"step_us\": "
@@ -243,7 +244,7 @@ static void test_plan_json__part_names(void)
     ",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,tokens_per_second" \
     ",mfu,days,cost,kwh,keeps_limits,guards\n"
 #define DESCRIBED                                                              \
-    "platform,gpus,nodes,tp,pp,vp,cp,ep,dp,zero,micro_batch,grad_accum,"       \
+    "platform,gpus,nodes,tp,pp,vp,cp,ep,etp,dp,zero,micro_batch,grad_accum,"   \
     "global_batch,sequence,precision,recompute"
 
 static void test_plan_csv__described(void)
@@ -251,17 +252,18 @@ static void test_plan_csv__described(void)
     struct msim_plan_point *p = &made_plan.points[0];
 
     made_plan_begin();
-#define A100 "a100,16,1,1,1,1,1,1,16,0,1,1,0,0,bf16,none"
+#define A100 "a100,16,1,1,1,1,1,1,1,16,0,1,1,0,0,bf16,none"
     CHECK_STR(made_plan_says(as_csv), DESCRIBED TAIL
-              "h100,8,1,1,1,1,1,1,8,0,1,1,0,0,bf16,none," MS_8 A100 "," MS_16);
+              "h100,8,1,1,1,1,1,1,1,8,0,1,1,0,0,bf16,none," MS_8 A100
+              "," MS_16);
     made_plan.plan.n_frontier = 1; /* of the second point */
     CHECK_STR(made_plan_says(frontier_csv), DESCRIBED TAIL A100 "," MS_16);
     /* A technique that is tried, or stated; members before those never. */
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 11; i++)
         made_plan.spec.values[i].n = 2;
-    made_plan.spec.values[10].n = 2;     /* offload */
-    made_plan.spec.values[11].v[0] = 16; /* lora_rank */
-    made_plan.spec.values[14].n = 2;     /* loss_chunks */
+    made_plan.spec.values[11].n = 2;     /* offload */
+    made_plan.spec.values[12].v[0] = 16; /* lora_rank */
+    made_plan.spec.values[15].n = 2;     /* loss_chunks */
     made_plan.points[1].strategy.technique.lora_rank = 16;
     CHECK_STR(made_plan_says(frontier_csv), DESCRIBED
               ",offload,lora_rank,loss_chunks" TAIL A100 ",none,16,," MS_16);

@@ -142,6 +142,11 @@ static void test_plan_words__strategies(void)
     CHECK_STR(strategy(&spec, &p),
               "tp 4, pp 2, vp 3, cp 5, ep 6, dp 8, zero 1, micro batch 2, "
               "recompute full, fp8");
+    p.strategy.etp = 4; /* as tp */
+    CHECK(strstr(strategy(&spec, &p), "etp") == NULL);
+    p.strategy.etp = 1;
+    CHECK(strstr(strategy(&spec, &p), "micro batch 2, etp 1, recompute"));
+    p.strategy.etp = 0;
     /* nodes where the spec says them, and techniques that are stated */
     spec.values[0].n = 2;
     spec.values[0].v[1] = 2;

@@ -55,6 +55,7 @@ static struct msim_plan_point point(int64_t gpus)
                                 .room_gib = 79};
 
     p.strategy.dp = p.strategy.grad_accum = p.strategy.nodes = 0;
+    p.strategy.etp = 0;
     p.strategy.sequence = 1024;
     p.strategy.global_batch = 32;
     return p;

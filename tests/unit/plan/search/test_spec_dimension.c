@@ -57,15 +57,22 @@ static const char *shown(bool traced, const char *name)
 
 static void test_spec_dimension__described(void)
 {
-    static const char *const USUAL[][2] = {
-        {"nodes", "0"},        {"tp", "1 2 4 8"},
-        {"pp", "1 2 4 8 16"},  {"vp", "1"},
-        {"cp", "1"},           {"ep", "1"},
-        {"zero", "1 3"},       {"micro_batch", "1 2 4 8"},
-        {"precision", "bf16"}, {"recompute", "none full"},
-        {"offload", "none"},   {"gpus", "8"},
-        {"lora_rank", ""},     {"compile", ""},
-        {"framework", ""}};
+    static const char *const USUAL[][2] = {{"nodes", "0"},
+                                           {"tp", "1 2 4 8"},
+                                           {"pp", "1 2 4 8 16"},
+                                           {"vp", "1"},
+                                           {"cp", "1"},
+                                           {"ep", "1"},
+                                           {"etp", "0"},
+                                           {"zero", "1 3"},
+                                           {"micro_batch", "1 2 4 8"},
+                                           {"precision", "bf16"},
+                                           {"recompute", "none full"},
+                                           {"offload", "none"},
+                                           {"gpus", "8"},
+                                           {"lora_rank", ""},
+                                           {"compile", ""},
+                                           {"framework", ""}};
 
     CHECK_STR(read(false, "{\"gpus\": 8}"), "");
     CHECK_INT(msim_spec_dimension_count(false), MSIM_SPEC_DIMENSIONS);
@@ -114,7 +121,8 @@ static void test_spec_dimension__values(void)
     CHECK_STR(read(false, "{\"gpus\": [8, 16], \"tp\": 2, \"pp\": [4, 1],"
                           "\"precision\": [\"fp8\", \"bf16\"],"
                           "\"compile\": [true, null, false],"
-                          "\"lora_rank\": [null, 64], \"nodes\": null}"),
+                          "\"lora_rank\": [null, 64], \"nodes\": null,"
+                          "\"etp\": [1, null]}"),
               "");
     CHECK_STR(shown(false, "gpus"), "8 16");
     CHECK_STR(shown(false, "tp"), "2");
@@ -122,6 +130,7 @@ static void test_spec_dimension__values(void)
     CHECK_STR(shown(false, "precision"), "fp8 bf16");
     CHECK_STR(shown(false, "compile"), "yes  no");
     CHECK_STR(shown(false, "lora_rank"), " 64");
+    CHECK_STR(shown(false, "etp"), "1 0");
     CHECK_STR(read(true, "{\"gpus\": 1, \"shard\": [\"shard_grad_op\", "
                          "\"zero1\"], \"precision\": \"tf32\","
                          "\"optimizer_bits\": [32, null, \"8\"],"

@@ -493,8 +493,12 @@ static void test_price__offloads_the_optimizer(void)
 /* A layer's weights for each pass, 2 layers a stage; with ZeRO 3 a shard. */
 static void test_price__offloads_weights(void)
 {
-    struct msim_strategy s = {
-        .offload = MSIM_OFFLOAD_WEIGHTS, .dp = 4, .cp = 2, .zero = 2};
+    struct msim_strategy s = {.offload = MSIM_OFFLOAD_WEIGHTS,
+                              .tp = 1,
+                              .ep = 1,
+                              .dp = 4,
+                              .cp = 2,
+                              .zero = 2};
     struct msim_terms t = offload(s, 4);
 
     check_copies(&t, 2 * 8000000 / 2);

@@ -66,6 +66,7 @@ static void begin(void)
                               .vp = 1,
                               .cp = 1,
                               .ep = 1,
+                              .etp = 1,
                               .dp = 2,
                               .micro_batch = 1,
                               .grad_accum = 2,
@@ -178,7 +179,8 @@ static void test_synth_manifest__whole(void)
 #define MANIFEST(recompute, changes, given)                                    \
     "{\n  \"schema\": \"mystique-sim/synth/1\",\n  \"model\": \"tiny\",\n  "   \
     "\"strategy\": {\"gpus\": 2, \"nodes\": 1, \"tp\": 1, \"pp\": 1, \"vp\": " \
-    "1, \"cp\": 1, \"ep\": 1, \"dp\": 2, \"zero\": 0, \"micro_batch\": 1, "    \
+    "1, \"cp\": 1, \"ep\": 1, \"etp\": 1, \"dp\": 2, \"zero\": 0, "            \
+    "\"micro_batch\": 1, "                                                     \
     "\"grad_accum\": 2, \"global_batch\": 4, \"sequence\": 16, "               \
     "\"precision\": \"bf16\", \"recompute\": \"" recompute                     \
     "\", \"optimizer\": \"adamw\"},\n  \"ranks\": 2,\n  \"ranks_a_file\": "    \

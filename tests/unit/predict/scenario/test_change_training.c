@@ -304,6 +304,9 @@ static void test_parallel__refuses(void)
                          "parallel.ep is 4097, want at most 4096");
     check_change_refused("{\"parallel\":{\"ep\":0}}",
                          "parallel.ep is 0, want a whole number from 1");
+    check_change_refused("{\"parallel\":{\"tp\":4,\"etp\":2}}",
+                         "parallel.etp is 2, want 1 (experts are whole), or as "
+                         "many as \"tp\"");
     check_change_refused("{\"parallel\":{\"cp\":4097}}",
                          "parallel.cp is 4097, want at most 4096");
     check_change_refused("{\"parallel\":{\"cp\":2,\"dp\":500001}}",

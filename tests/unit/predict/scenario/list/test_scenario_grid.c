@@ -53,9 +53,9 @@ static void test_list__forms(void)
 /* How ranks split a model is one change, with all its members. */
 static void test_list__parts_of_parallel(void)
 {
-    static const char *const PARTS[] = {"tp",     "pp",       "vp",
-                                        "dp",     "ep",       "cp",
-                                        "stages", "schedule", "micro_batches"};
+    static const char *const PARTS[] = {
+        "tp",  "pp", "vp",     "dp",       "ep",
+        "etp", "cp", "stages", "schedule", "micro_batches"};
     char text[256], want[256];
 
     for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
