@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # The rooms of ARCHITECTURE.md: who may include whom, at every depth, and which
-# third-party headers. No arrow goes round, neither between rooms nor between
-# units (a unit is x.c with its x.h), and no room is a hall. In a build folder
-# calls are checked, too: a declaration in a lower room must not hide a function
-# of a higher one. System headers are free.
+# third-party headers. A room has one header that says what it offers, or one a
+# concept, and one for its own files: X_internal.h, which no other room includes.
+# No arrow goes round, neither between rooms nor between headers, and no room is
+# a hall. In a build folder calls are checked, too, also between sources: a
+# declaration in a lower room must not hide a function of a higher one. System
+# headers are free.
 . "$(dirname "$0")/lib.bash"
 
 # room : rooms it may include (its own always) : third-party headers (prefixes)
@@ -206,6 +208,8 @@ judge() { # INCLUDES: a line for each that breaks a rule
                 say("\"" header "\" is no header of this project")
             else if (room_of(header) != room && !allows(ours[room], room_of(header)))
                 say("\"" room "\" may not use \"" header "\", want one of:" ours[room])
+            else if (header ~ /_internal[.]h$/ && room_of(header) != room && room != "tests")
+                say("\"" header "\" is for its own room, want one that others may use")
             close(header)
             next
         }
@@ -216,18 +220,15 @@ judge() { # INCLUDES: a line for each that breaks a rule
         }'
 }
 
-# Pairs "FROM TO" of what includes what, without itself; rooms or units.
+# Pairs "FROM TO" of what includes or calls what, without itself.
 room_pairs() {
     awk '$3 == "\"" && $1 !~ /^tests\// {
         a = $1; b = $4
         sub(/\/[^\/]*$/, "", a); sub(/\/[^\/]*$/, "", b)
         if (a != b) print a, b }' | sort -u
 }
-unit_pairs() {
-    awk '$3 == "\"" {
-        a = $1; b = $4
-        sub(/\.[a-z]*$/, "", a); sub(/\.[a-z]*$/, "", b)
-        if (a != b) print a, b }' | sort -u
+file_pairs() {
+    awk '$3 == "\"" && $1 != $4 { print $1, $4 }' | sort -u
 }
 
 circles() { # WHAT PAIRS
@@ -267,14 +268,14 @@ while IFS= read -r line; do
     [ -z "$line" ] || complain "$line"
 done < <(judge <<<"$all")
 circles rooms "$(room_pairs <<<"$all")"
-circles units "$(unit_pairs <<<"$all")"
+circles headers "$(file_pairs <<<"$all")"
 if [ -n "${BUILD_DIR:-}" ] && command -v nm >/dev/null; then
     all=$(calls)
     while IFS= read -r line; do
         [ -z "$line" ] || complain "$line"
     done < <(judge <<<"$all")
     circles "calls between rooms" "$(room_pairs <<<"$all")"
-    circles "calls between units" "$(unit_pairs <<<"$all")"
+    circles "calls between sources" "$(file_pairs <<<"$all")"
 fi
 while read -r sources room; do
     [ "$sources" -le "$most_sources" ] ||
