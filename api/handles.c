@@ -4,7 +4,7 @@
  */
 #include "api/handles.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "models/platform/data_path.h"
 
 #include <dlfcn.h>

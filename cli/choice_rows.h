@@ -5,7 +5,7 @@
 #ifndef MSIM_CLI_CHOICE_ROWS_H
 #define MSIM_CLI_CHOICE_ROWS_H
 #include "cli/options.h"
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 
 /* `member` of the settings is the struct msim_choice; `range_parser` takes
  * --range. */

@@ -11,9 +11,9 @@
 #include "cli/written.h"
 #include "core/report/compare/compare.h"
 #include "core/report/markdown/markdown.h"
-#include "core/report/page/page_file.h"
-#include "core/report/write/report_format.h"
-#include "core/work/opmap/opmap_family.h"
+#include "core/report/page/page.h"
+#include "core/report/write/report.h"
+#include "core/work/opmap/opmap.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "core/base/json_out.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/json.h"
 #include "core/chakra/write_chakra.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

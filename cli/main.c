@@ -3,7 +3,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/message.h"
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

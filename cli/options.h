@@ -24,8 +24,8 @@
  */
 #ifndef MSIM_CLI_OPTIONS_H
 #define MSIM_CLI_OPTIONS_H
-#include "core/base/nearest.h"
 #include "core/base/status.h"
+#include "core/base/texts.h"
 
 #include <stddef.h>
 #include <stdio.h>

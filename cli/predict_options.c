@@ -9,8 +9,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "core/base/arena.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "predict/scenario/change_kinds.h"
 #include "predict/whatif/price_list.h"
 

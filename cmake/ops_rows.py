@@ -196,7 +196,7 @@ def resolve(names, order):
 def write(out, names, prefixes):
     with open(out + ".new", "w", encoding="utf-8") as file:
         file.write("/* Made of data/ops by cmake/ops_rows.py. */\n"
-                   '#include "core/work/opmap/opmap_table.h"\n'
+                   '#include "core/work/opmap/opmap_internal.h"\n'
                    '#include "core/work/rules/opmap_rules.h"\n')
         for array, table in (("names", names), ("prefixes", prefixes)):
             file.write(f"\nstatic const struct msim_opmap_row {array}[] = {{\n")

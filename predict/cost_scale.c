@@ -1,8 +1,8 @@
 /*
  * predict/cost_scale.c - `--scale`: durations made longer or shorter by hand.
  */
-#include "core/graph/task_text.h"
-#include "core/report/write/report_format.h"
+#include "core/graph/graph.h"
+#include "core/report/write/report.h"
 #include "predict/costing.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  */
 #include "predict/explain.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel/infer.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/model.h"
 
 #include <math.h>

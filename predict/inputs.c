@@ -4,9 +4,9 @@
 #include "predict/inputs.h"
 
 #include "core/graph/graph.h"
-#include "core/job/incomplete.h"
+#include "core/job/job.h"
 #include "core/rewrite/rewrite.h"
-#include "core/trace/left_steps.h"
+#include "core/trace/trace_steps.h"
 
 #include <math.h>
 #include <stdlib.h>

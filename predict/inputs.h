@@ -4,9 +4,9 @@
  */
 #ifndef MSIM_PREDICT_INPUTS_H
 #define MSIM_PREDICT_INPUTS_H
-#include "core/rewrite/rewrite_options.h"
+#include "core/rewrite/rewrite.h"
+#include "core/work/opmap/opmap.h"
 #include "core/work/opmap/ops_file.h"
-#include "core/work/opmap/works.h"
 #include "predict/settings.h"
 
 /* What the traces of a job were made of: those of another, changed so. */

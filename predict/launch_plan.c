@@ -2,7 +2,7 @@
  * predict/launch_plan.c - what each operator of a rank without GPU events would
  * launch.
  */
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "predict/cost.h"
 
 #include <stdlib.h>

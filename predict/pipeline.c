@@ -5,7 +5,7 @@
 
 #include "core/graph/build/graph_build.h"
 #include "core/rewrite/rewrite.h"
-#include "core/run/peers.h"
+#include "core/run/engine.h"
 #include "models/estimate/model.h"
 #include "predict/describe_run.h"
 #include "predict/run_usage.h"

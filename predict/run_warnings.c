@@ -3,8 +3,8 @@
  */
 #include "predict/run_warnings.h"
 
-#include "core/rewrite/gpu_form.h"
-#include "core/trace/names.h"
+#include "core/rewrite/rewrite.h"
+#include "core/trace/trace_columns.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/emulated.h"

@@ -14,7 +14,7 @@
 #include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"
 #include "core/run/scale.h"
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 #include "models/platform/sm_clock.h"
 
 /* Where durations of GPU work come from. */

@@ -3,7 +3,7 @@
  */
 #include "predict/shelf.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "models/platform/platform_find.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "predict/target.h"
 
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 #include "models/platform/platform_nearest.h"
 #include "predict/carry/scaled.h"
 #include "predict/shelf.h"

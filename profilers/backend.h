@@ -10,7 +10,6 @@
 #ifndef MSIM_PROFILERS_BACKEND_H
 #define MSIM_PROFILERS_BACKEND_H
 #include "core/base/json.h"
-#include "core/base/json_out.h"
 #include "profilers/counters.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
  */
 #ifndef MSIM_PROFILERS_COUNTERS_H
 #define MSIM_PROFILERS_COUNTERS_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>

@@ -7,8 +7,7 @@
  */
 #include "profilers/experiment.h"
 
-#include "core/work/vector_name.h"
-#include "core/work/words.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <stdarg.h>

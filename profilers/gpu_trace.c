@@ -3,11 +3,9 @@
  */
 #include "profilers/gpu_trace.h"
 
-#include "core/base/arena.h"
-#include "core/base/json_out.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/base/write_file.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,15 @@
  * profilers/gpu_trace.h - write the activities of a GPU as a Kineto trace.
  *
  * Activities are kernels, copies, memsets and the calls that launched them, as
- * a collector (CUPTI) adds them. core/read/kineto/kineto.h and the viewers of
- * PyTorch's profiler read the file. No device and no library of a vendor is
- * needed here.
+ * a collector (CUPTI) adds them. core/read/kineto/read_kineto_internal.h and
+ * the viewers of PyTorch's profiler read the file. No device and no library of
+ * a vendor is needed here.
  *
  * Times are nanoseconds of one clock for host and device. Not thread-safe.
  */
 #ifndef MSIM_PROFILERS_GPU_TRACE_H
 #define MSIM_PROFILERS_GPU_TRACE_H
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "core/base/units.h"
 
 enum msim_gpu_event_kind {

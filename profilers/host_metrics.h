@@ -5,7 +5,7 @@
  */
 #ifndef MSIM_PROFILERS_HOST_METRICS_H
 #define MSIM_PROFILERS_HOST_METRICS_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 #include <stdbool.h>
 

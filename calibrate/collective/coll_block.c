@@ -4,7 +4,7 @@
  */
 #include "calibrate/collective/coll_block.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "calibrate/collective/coll_curve.h"
 
 #include "calibrate/collective/coll_variant.h"
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>

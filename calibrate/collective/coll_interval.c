@@ -4,7 +4,7 @@
  */
 #include "calibrate/collective/coll_interval.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/work/estimate.h"
 
 #include <math.h>

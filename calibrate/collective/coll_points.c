@@ -3,10 +3,9 @@
  */
 #include "calibrate/collective/coll_points.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/transfer.h"
 

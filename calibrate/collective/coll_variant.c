@@ -3,7 +3,7 @@
  */
 #include "calibrate/collective/coll_variant.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  */
 #include "calibrate/factors/program_sums.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/vec.h"
 #include "core/job/job.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 

@@ -3,8 +3,8 @@
  */
 #include "calibrate/factors/spread_write.h"
 
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>

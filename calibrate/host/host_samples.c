@@ -3,7 +3,7 @@
  */
 #include "calibrate/host/host_samples.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>

@@ -3,8 +3,8 @@
  */
 #include "calibrate/host/host_write.h"
 
-#include "core/base/json_out.h"
-#include "core/base/write_file.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

@@ -3,9 +3,8 @@
  */
 #include "calibrate/machine/backend_compare.h"
 
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

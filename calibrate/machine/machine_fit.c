@@ -11,10 +11,9 @@
 #include "calibrate/measure/failure_list.h"
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/rows/samples.h"
+#include "core/base/containers.h"
 #include "core/base/csv.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
 #include "core/stream/input.h"
 #include "models/platform/timed_rows.h"
 

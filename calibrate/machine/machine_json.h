@@ -5,7 +5,7 @@
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_JSON_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_JSON_H
 #include "calibrate/machine/machine_fit.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 struct msim_cal_left {
     const char *platform, *host, *network; /* files; NULL: not written */

@@ -4,9 +4,8 @@
 #include "calibrate/machine/ratio_table.h"
 
 #include "calibrate/fit/fit_write.h"
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/vec.h"
 
 #include <stdlib.h>
 

@@ -9,8 +9,8 @@
  */
 #include "calibrate/measure/ask_loop.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  */
 #include "calibrate/measure/experiment_design.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
 
 #include <gsl/gsl_qrng.h>
 #include <math.h>

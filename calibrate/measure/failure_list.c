@@ -3,8 +3,8 @@
  */
 #include "calibrate/measure/failure_list.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
 
 #include <ctype.h>
 #include <stdbool.h>

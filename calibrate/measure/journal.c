@@ -7,7 +7,7 @@
  */
 #include "calibrate/measure/journal.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <errno.h>
 #include <fcntl.h>

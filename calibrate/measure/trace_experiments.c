@@ -3,13 +3,10 @@
  */
 #include "calibrate/measure/trace_experiments.h"
 
-#include "core/base/arena.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
-#include "core/work/words.h"
-#include "core/work/work_shape.h"
+#include "core/work/work.h"
 #include "models/platform/fit.h"
 
 #include <math.h>

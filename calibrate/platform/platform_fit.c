@@ -9,7 +9,7 @@
 
 #include "calibrate/collective/coll_write.h"
 #include "calibrate/fit/fit_write.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

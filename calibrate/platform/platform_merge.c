@@ -4,9 +4,8 @@
  */
 #include "calibrate/platform/platform_merge.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/base/write_file.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
  */
 #include "calibrate/platform/shared_laws_fit.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform.h"
 

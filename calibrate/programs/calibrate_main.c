@@ -19,9 +19,8 @@
 #include "calibrate/measure/failure_list.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "core/base/print.h"
-#include "core/base/write_folder.h"
 #include "profilers/ask/backend_child.h"
 #include "profilers/ask/find_backends.h"
 

@@ -13,9 +13,9 @@
  * are used: by the simulation of `serve --rows` with that law.
  */
 #include "calibrate/serving/serving_fit.h"
+#include "core/base/containers.h"
 #include "core/base/print.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
 #include "serving/llm/llm_law_write.h"
 
 #include <gsl/gsl_errno.h>

@@ -3,8 +3,8 @@
  * errors of rows, and how many lie in their intervals.
  */
 #include "calibrate/programs/fit_steps.h"
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>

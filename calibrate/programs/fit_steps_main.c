@@ -13,9 +13,9 @@
  */
 #include "calibrate/programs/fit_steps.h"
 #include "calibrate/rows/tables.h"
+#include "core/base/containers.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,9 +11,9 @@
  *
  *     msim-learn --out=data/laws/watch.json a.json a-runs b.json b-runs ...
  */
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/write_file.h"
 #include "serving/learn/learn_again.h"
 #include "serving/learn/learn_report.h"
 

@@ -7,7 +7,7 @@
 #ifndef MSIM_CALIBRATE_ROWS_HELD_OUT_ROWS_H
 #define MSIM_CALIBRATE_ROWS_HELD_OUT_ROWS_H
 #include "calibrate/rows/samples.h"
-#include "core/base/write_file.h"
+#include "core/base/files.h"
 
 /* A row's prediction by a fit without its group; predicted_us 0: none. */
 struct msim_held_out_row {

@@ -3,9 +3,8 @@
  */
 #include "calibrate/rows/samples.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

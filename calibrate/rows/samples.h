@@ -3,8 +3,7 @@
  */
 #ifndef MSIM_CALIBRATE_ROWS_SAMPLES_H
 #define MSIM_CALIBRATE_ROWS_SAMPLES_H
-#include "core/base/arena.h"
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "core/work/rows.h"
 #include "models/law/law.h"
 

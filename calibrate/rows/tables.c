@@ -3,8 +3,7 @@
  */
 #include "calibrate/rows/tables.h"
 
-#include "core/base/files_read.h"
-#include "core/base/write_file.h"
+#include "core/base/files.h"
 
 #include <string.h>
 

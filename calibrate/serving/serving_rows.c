@@ -3,8 +3,8 @@
  */
 #include "calibrate/serving/serving_rows.h"
 
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "models/platform/platform.h"
 #include "serving/llm/llm_memory.h"
 

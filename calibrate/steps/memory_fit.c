@@ -4,7 +4,7 @@
 #include "calibrate/steps/memory_fit.h"
 
 #include "calibrate/steps/search.h"
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "calibrate/steps/steps_fit.h"
 
 #include "calibrate/steps/search.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "plan/rows/job_prices.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "calibrate/steps/steps_interval.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
-#include "core/base/json_out.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/write_file.h"
 #include "predict/learn/learn.h"
 
 #include <math.h>

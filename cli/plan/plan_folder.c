@@ -4,7 +4,7 @@
 #include "cli/plan/plan_folder.h"
 
 #include "cli/message.h"
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CLI_PLAN_VALIDATE_ROWS_H
 #define MSIM_CLI_PLAN_VALIDATE_ROWS_H
-#include "core/report/compare/judged_wish.h"
+#include "core/report/compare/compare.h"
 
 /* What the options of `validate` say of a table; members as in struct
  * msim_job_report_options. */

@@ -8,9 +8,8 @@
 #include "cli/options.h"
 #include "cli/platforms/platform_page.h"
 #include "core/base/json.h"
-#include "core/base/json_out.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "models/platform/platform_find.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "cli/platforms/platform_page.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  */
 #include "cli/platforms/platform_page.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
-#include "core/work/stack.h"
+#include "core/report/write/report.h"
+#include "core/work/data_sheet.h"
 
 #include <math.h>
 #include <stdlib.h>

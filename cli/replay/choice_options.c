@@ -6,8 +6,7 @@
 
 #include "cli/message.h"
 #include "core/job/job.h"
-#include "core/trace/left_steps.h"
-#include "core/trace/step.h"
+#include "core/trace/trace_steps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

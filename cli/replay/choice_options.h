@@ -5,13 +5,13 @@
 #ifndef MSIM_CLI_REPLAY_CHOICE_OPTIONS_H
 #define MSIM_CLI_REPLAY_CHOICE_OPTIONS_H
 #include "cli/choice_rows.h"
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 
 /*
  * The step that `--iteration` names: `wanted`; NULL: the one that stands for
- * the run (core/trace/step.h), NONE where none is marked. EUSAGE where the
- * trace has none such; EFORMAT where it is in the Kineto trace and not in the
- * execution trace beside it; ENOMEM.
+ * the run (core/trace/trace_steps.h), NONE where none is marked. EUSAGE where
+ * the trace has none such; EFORMAT where it is in the Kineto trace and not in
+ * the execution trace beside it; ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_choice_find_step(const struct msim_trace *t,

@@ -9,7 +9,7 @@
 #include "cli/plan/validate_rows.h"
 #include "cli/replay/choice_options.h"
 #include "cli/replay/validate_trace.h"
-#include "core/job/import.h"
+#include "core/job/job.h"
 #include "replay/validate/report_validation.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 #include "core/stream/input.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/serving/pass_reader.h"
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 #include "serving/apps/app_sweep_report.h"
 
 #include <stdlib.h>

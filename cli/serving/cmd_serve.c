@@ -8,8 +8,8 @@
 #include "cli/options.h"
 #include "cli/serving/pass_reader.h"
 #include "cli/serving/served_app.h"
-#include "core/base/decimal.h"
-#include "core/base/write_file.h"
+#include "core/base/files.h"
+#include "core/base/texts.h"
 #include "serving/outcome/serving_outcome.h"
 #include "serving/rows/serve_rows.h"
 

@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "serving/size/size_plan.h"
 
 #include <math.h>

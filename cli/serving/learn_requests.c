@@ -7,7 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 #include "serving/tune/tune.h"
 

@@ -7,8 +7,8 @@
  */
 #include "cli/serving/pass_reader.h"
 
-#include "core/base/vec.h"
-#include "core/reshape/pass_sizes.h"
+#include "core/base/containers.h"
+#include "core/reshape/reshape.h"
 #include "predict/pipeline.h"
 #include "predict/shelf.h"
 

@@ -1,9 +1,7 @@
 /*
  * core/base/arena.c - memory that is taken piece by piece and freed at once.
  */
-#include "core/base/arena.h"
-
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,10 @@
  */
 #include "core/base/csv.h"
 
-#include "core/base/arena.h"
-#include "core/base/files_read.h"
-#include "core/base/json_out.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/vec.h"
 
 #include <errno.h>
 #include <math.h>

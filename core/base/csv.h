@@ -16,7 +16,7 @@
  */
 #ifndef MSIM_CORE_BASE_CSV_H
 #define MSIM_CORE_BASE_CSV_H
-#include "core/base/write_file.h"
+#include "core/base/files.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * core/base/decimal.c - numbers out of their JSON text, exactly, and into text.
  */
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * core/base/evq.c - the pending-event queue of one simulation.
  */
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * core/base/files_read.c - the files and folders that this process has read.
  */
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>

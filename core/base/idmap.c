@@ -1,7 +1,7 @@
 /*
  * core/base/idmap.c - a map from 64-bit numbers to uint32 indices.
  */
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

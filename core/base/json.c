@@ -3,11 +3,10 @@
  */
 #include "core/base/json.h"
 
-#include "core/base/decimal.h"
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/json_out.h"
 #include "core/base/print.h"
+#include "core/base/texts.h"
 #include "core/lex/json_lexer.h"
 
 #include <ctype.h>

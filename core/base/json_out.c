@@ -1,7 +1,7 @@
 /*
  * core/base/json_out.c - writing JSON as it comes, without a tree.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 #include "core/base/print.h"
 

@@ -2,7 +2,7 @@
  * core/base/nearest.c - the word that a mistyped one was meant to be, and how
  * far a mistyped part is from a name.
  */
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  * events are written nearly in order of time, so there are few runs. Stability
  * keeps the order of the file among equals.
  */
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

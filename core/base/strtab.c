@@ -1,10 +1,7 @@
 /*
  * core/base/strtab.c - interned strings: equal text, equal number.
  */
-#include "core/base/strtab.h"
-
-#include "core/base/arena.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <assert.h>
 #include <stdlib.h>

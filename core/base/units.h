@@ -1,14 +1,21 @@
 /*
- * core/base/units.h - time and indices, as everything else counts them.
+ * core/base/units.h - units that everything counts in: picoseconds, indices,
+ * bytes; and spans of time.
+ */
+#ifndef MSIM_CORE_BASE_UNITS_H
+#define MSIM_CORE_BASE_UNITS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- units --------------------------------------------------------------- */
+/*
+ * Time and indices, as everything else counts them.
  *
  * Time is int64_t picoseconds: exact, totally ordered, 106 days of range.
  * Doubles appear in models and reports only.
  * Rows of a column are uint32_t.
  */
-#ifndef MSIM_CORE_BASE_UNITS_H
-#define MSIM_CORE_BASE_UNITS_H
-#include <stdbool.h>
-#include <stdint.h>
 
 typedef int64_t msim_ps;
 #define MSIM_TIME_NONE INT64_MIN
@@ -37,6 +44,35 @@ static inline msim_ps msim_time_after(msim_ps now, double ps)
     int64_t wait = msim_whole(ps);
 
     return wait < MSIM_TIME_LATEST - now ? now + wait : MSIM_TIME_LATEST;
+}
+
+/* ---- bytes --------------------------------------------------------------- */
+/* Multiples of a byte. */
+
+/* 2^30 bytes: what drivers and data sheets mean by the GB of a GPU's memory. */
+#define MSIM_MIB 1048576.0
+#define MSIM_GIB 1073741824.0
+
+/* ---- spans --------------------------------------------------------------- */
+/* A search among spans of time that are sorted by end. */
+
+/*
+ * The first of the rows lo .. hi - 1 that ends after the instant `at`; `hi`
+ * where none does. `end` points to the end of row 0; rows lie `stride` bytes
+ * apart, in the order of their ends.
+ */
+static inline uint32_t msim_first_after(const msim_ps *end, size_t stride,
+                                        uint32_t lo, uint32_t hi, msim_ps at)
+{
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (*(const msim_ps *)((const char *)end + mid * stride) <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * core/base/vec.c - arrays that grow.
  */
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /*
  * core/base/write_file.c - a file that is either complete or as it was before.
  */
-#include "core/base/write_file.h"
-
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

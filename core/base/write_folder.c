@@ -1,9 +1,7 @@
 /*
  * core/base/write_folder.c - a folder that this program fills with its files.
  */
-#include "core/base/write_folder.h"
-
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

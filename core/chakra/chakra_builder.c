@@ -1,7 +1,7 @@
 /*
  * core/chakra/chakra_builder.c - the attributes of one message.
  */
-#include "core/chakra/chakra_builder.h"
+#include "core/chakra/write_chakra_internal.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * core/chakra/chakra_fill.c - the fields and attributes of one node, from the
  * row that it is made of.
  */
-#include "core/chakra/chakra_builder.h"
-#include "core/trace/meets.h"
+#include "core/chakra/write_chakra_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <string.h>
 

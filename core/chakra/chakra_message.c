@@ -1,12 +1,11 @@
 /*
  * core/chakra/chakra_message.c - nodes as Chakra messages.
  */
-#include "core/chakra/chakra_message.h"
+#include "core/chakra/write_chakra_internal.h"
 
-#include "core/base/json_out.h"
+#include "core/base/containers.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/vec.h"
-#include "core/chakra/chakra_builder.h"
 
 #include <stdlib.h>
 #include <string.h>

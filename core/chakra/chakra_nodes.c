@@ -2,9 +2,9 @@
  * core/chakra/chakra_nodes.c - nodes and their dependencies, and the nodes of
  * a rank without times.
  */
-#include "core/chakra/chakra_nodes.h"
+#include "core/chakra/write_chakra_internal.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

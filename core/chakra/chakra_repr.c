@@ -1,9 +1,9 @@
 /*
  * core/chakra/chakra_repr.c - lists as Python prints them.
  */
-#include "core/chakra/chakra_repr.h"
+#include "core/chakra/write_chakra_internal.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /*
  * core/chakra/chakra_tasks.c - the nodes of a rank with times: its tasks in
- * the dependency graph as chains of nodes (chakra_nodes.h).
+ * the dependency graph as chains of nodes (chakra_nodes.c).
  */
-#include "core/chakra/chakra_nodes.h"
+#include "core/chakra/write_chakra_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,13 @@
  * core/chakra/write_chakra.c - a job as Chakra files.
  *
  * Nodes become messages, and messages files. Which nodes there are and what
- * they depend on is in chakra_nodes.h.
+ * they depend on is in chakra_nodes.c.
  */
-#include "core/chakra/write_chakra.h"
 
-#include "core/base/write_folder.h"
-#include "core/chakra/chakra_message.h"
-#include "core/chakra/chakra_nodes.h"
+#include "core/base/files.h"
+#include "core/chakra/write_chakra_internal.h"
 #include "core/graph/build/graph_build.h"
-#include "core/read/chakra/chakra_wire.h"
+#include "core/read/chakra/read_chakra.h"
 
 #include <stdio.h>
 #include <stdlib.h>

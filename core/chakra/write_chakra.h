@@ -6,7 +6,7 @@
  * several go to PREFIX.RANK.et, where PATH is PREFIX or PREFIX.et (and .gz, if
  * it ends so). What was read from Chakra with keep_source is written message by
  * message as it came. All else is written with what Chakra has for it, and with
- * attributes of this project (core/read/chakra/chakra_words.h) from which it
+ * attributes of this project (core/read/chakra/read_chakra.h) from which it
  * can be read back: times in whole nanoseconds, dependencies with their delays.
  *
  * duration_micros and duration_ns are a node's own work, without its callees
@@ -15,8 +15,17 @@
  */
 #ifndef MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
 #define MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
-#include "core/chakra/chakra_work.h"
 #include "core/job/job.h"
+
+/* ---- chakra work --------------------------------------------------------- */
+/* What a caller knows of an operator's work. */
+
+/* What an operator asks of the GPU; zero where that is not known. */
+struct msim_chakra_work {
+    double flops, bytes;
+};
+
+/* ---- write chakra -------------------------------------------------------- */
 
 struct msim_chakra_options {
     /* For each rank of the job the works of its operators, from which num_ops

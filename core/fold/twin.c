@@ -1,9 +1,9 @@
 /*
  * core/fold/twin.c - traces of two ranks that are equal.
  */
-#include "core/fold/twin.h"
+#include "core/fold/fold.h"
 
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

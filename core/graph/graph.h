@@ -1,6 +1,16 @@
 /*
  * core/graph/graph.h - the dependency graph of a job: tasks and edges, no
- * waiting.
+ * waiting; its circles, the texts of its tasks, and what a what-if lays over
+ * it.
+ */
+#ifndef MSIM_CORE_GRAPH_GRAPH_H
+#define MSIM_CORE_GRAPH_GRAPH_H
+#include "core/graph/contention.h"
+#include "core/job/job.h"
+
+/* ---- graph --------------------------------------------------------------- */
+/*
+ * The dependency graph of a job: tasks and edges, no waiting.
  *
  * A task is a piece of work on a lane: a stretch of a CPU thread, a runtime
  * call, a kernel, a copy, a collective's transfer. It starts when every
@@ -19,10 +29,6 @@
  * The graph is built once and never edited. Durations live outside it (one
  * array a scenario), so thousands of scenarios share one graph.
  */
-#ifndef MSIM_CORE_GRAPH_GRAPH_H
-#define MSIM_CORE_GRAPH_GRAPH_H
-#include "core/graph/contention.h"
-#include "core/job/job.h"
 
 enum msim_task_kind {
     MSIM_TASK_HOST, /* CPU work inside an operator */
@@ -228,7 +234,7 @@ enum msim_peers {
     MSIM_PEERS_TOGETHER, /* with this rank: nobody waits */
     MSIM_PEERS_FIXED,    /* when it did in the trace */
     MSIM_PEERS_FOLLOW,   /* as long after this rank as in the trace;
-                            core/run/peers.h makes that exact */
+                            core/run/engine.h makes that exact */
 };
 
 struct msim_graph_options {
@@ -277,5 +283,156 @@ uint32_t msim_graph_around(const struct msim_graph *g, uint32_t task);
  * delayed the work, has not been recorded.
  */
 void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g);
+
+/* ---- graph cycle --------------------------------------------------------- */
+/*
+ * Tasks that wait for each other: found, and named.
+ *
+ * A person has to find in the traces what contradicts itself. So only the cycle
+ * is named, not the tasks that wait behind it.
+ */
+
+/* One cycle of a graph, against the direction of its edges. */
+struct msim_cycle {
+    uint32_t *edges;  /* of the graph; each begins where the next one ends */
+    uint32_t n;       /* 0: there is none */
+    uint32_t n_stuck; /* tasks on cycles, or behind them */
+};
+
+/* One pass over tasks and edges. Release `*c` in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_cycle_find(struct msim_cycle *out,
+                                 const struct msim_graph *g);
+void msim_cycle_release(struct msim_cycle *c);
+
+/* The task that an edge comes from. */
+uint32_t msim_edge_from(const struct msim_graph *g, uint32_t edge);
+
+/* Append to `text` (`room` bytes): "call 7 'x' (rank 0, thread 1) for kernel 9
+ * 'y' (rank 0, stream 7): event synchronisation". */
+void msim_edge_tell(char *text, size_t room, const struct msim_graph *g,
+                    uint32_t edge);
+
+/* Fail with ECYCLE and the cycle in words; `g` must have one. */
+enum msim_status msim_cycle_fail(const struct msim_graph *g,
+                                 struct msim_error *err);
+
+/* ---- task text ----------------------------------------------------------- */
+/*
+ * What a task and its lane are called in reports.
+ *
+ * Texts are static or the job's; they outlive the graph's reports.
+ */
+
+#define MSIM_LANE_NAME 48 /* bytes that any lane's name fits into */
+
+/* "host", "kernel", ... */
+const char *msim_task_kind_text(enum msim_task_kind kind);
+
+/* The string number of a task's own name (a kernel, a call), or 0. */
+uint32_t msim_task_own_name(const struct msim_graph *g, uint32_t task);
+
+/* The name of the task's own, else of the operator it is in, else "host". */
+const char *msim_task_name(const struct msim_graph *g, uint32_t task);
+
+/* The string number of the topmost operator's name, or 0. */
+uint32_t msim_task_topmost(const struct msim_graph *g, uint32_t task);
+
+/* "stream 7", "thread 123", "host"; "-" for MSIM_NONE. */
+void msim_lane_name(char name[MSIM_LANE_NAME], const struct msim_graph *g,
+                    uint32_t lane);
+
+/* What tells a device's lane from others, as `--scale stream:ID` takes it: "7";
+ * "compute" and "communication" of a rank without GPU events. */
+void msim_stream_id(char id[MSIM_LANE_NAME], const struct msim_graph *g,
+                    uint32_t lane);
+
+/* ---- overlay ------------------------------------------------------------- */
+/*
+ * A graph as a what-if has it: other tasks and other dependencies than the
+ * base, which stays as it is.
+ *
+ * An overlay is a list of differences. msim_graph_overlaid() makes a graph of
+ * base and overlay, with the base's order of tasks: whoever reads a graph reads
+ * that one like any other.
+ *
+ *     base      k1 -> k2            stream order
+ *     overlay   x is inserted behind k1
+ *     result    k1 -> x -> k2       who waited for k1 waits for x
+ *
+ * So a task that is inserted and takes no time changes no start: it begins and
+ * ends when its neighbour ends, and hands on the neighbour's lags unchanged.
+ * Several behind one neighbour follow each other in the order they were added;
+ * so do several before one.
+ *
+ * Not thread-safe. Heap memory; release with msim_overlay_release().
+ */
+
+/* Where an inserted task stands. */
+enum msim_overlay_place {
+    MSIM_OVERLAY_BEFORE, /* what let `at` start lets it start, and it `at` */
+    MSIM_OVERLAY_AFTER,  /* what waited for `at` waits for it */
+    MSIM_OVERLAY_BESIDE, /* nothing waits for it, and it for nothing, but by
+                            the overlay's own edges */
+};
+
+struct msim_overlay_task {
+    uint32_t at; /* task of the base; with its window and its rank */
+    uint8_t place, kind;
+    uint32_t lane; /* of the base, or one of the overlay's */
+    uint32_t op;   /* operator that it belongs to, or NONE */
+    uint32_t name; /* its own: a string of the job */
+};
+
+/* A task of the overlay in an edge: its number behind those of the base. */
+struct msim_overlay_edge {
+    uint32_t from, to;
+    msim_ps lag;
+    uint8_t kind; /* kind and source: MSIM_EDGE_BYTE */
+};
+
+struct msim_overlay {
+    const struct msim_graph *base;
+    struct msim_overlay_task *tasks;
+    struct msim_overlay_edge *edges; /* more than those of the places */
+    struct msim_lane *lanes;         /* behind those of the base */
+    uint32_t n_tasks, n_edges, n_lanes, cap_tasks, cap_edges, cap_lanes;
+    uint8_t *dropped; /* one an edge of the base, 1: it does not hold */
+    uint32_t *lane;   /* one a task of the base: the lane that it is on */
+    uint32_t *name;   /* likewise: what it is called now, 0: as it was */
+};
+
+/* Nothing differs yet. ENOMEM; release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_overlay_init(struct msim_overlay *o,
+                                   const struct msim_graph *base);
+void msim_overlay_release(struct msim_overlay *o);
+
+/* One more task, edge, lane; `*id` is what edges and tasks call it. A
+ * collective is one with its arrival: place it by its transfer, or by its
+ * arrival before it. */
+MSIM_MUST_CHECK
+enum msim_status msim_overlay_add(struct msim_overlay *o,
+                                  struct msim_overlay_task t, uint32_t *id);
+MSIM_MUST_CHECK
+enum msim_status msim_overlay_tie(struct msim_overlay *o, uint32_t from,
+                                  uint32_t to, enum msim_edge_kind kind,
+                                  msim_ps lag);
+MSIM_MUST_CHECK
+enum msim_status msim_overlay_lane(struct msim_overlay *o, uint32_t rank,
+                                   uint32_t *id);
+
+/* Does the overlay change the graph at all? */
+bool msim_overlay_is_empty(const struct msim_overlay *o);
+
+/*
+ * The graph of base and overlay. `from`, one a task of it, says which task of
+ * the base it is, or, from base->n_tasks on, which of the overlay. On success
+ * the caller owns both (msim_graph_free(), free()); on failure they are NULL.
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_overlaid(struct msim_graph **out, uint32_t **from,
+                                     const struct msim_overlay *o);
 
 #endif

@@ -1,9 +1,7 @@
 /*
  * core/graph/graph_cycle.c - tasks that wait for each other in a circle.
  */
-#include "core/graph/graph_cycle.h"
-
-#include "core/graph/task_text.h"
+#include "core/graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

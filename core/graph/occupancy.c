@@ -1,7 +1,7 @@
 /*
  * core/graph/occupancy.c - how much of a GPU a kernel fills, and for how long.
  */
-#include "core/graph/occupancy.h"
+#include "core/graph/contention.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
  * on the order of tasks (ranks one after the other, an arrival right before its
  * transfer, what a thread did before right before).
  */
-#include "core/graph/overlay.h"
+#include "core/graph/graph.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

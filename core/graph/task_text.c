@@ -1,7 +1,7 @@
 /*
  * core/graph/task_text.c - what a task and its lane are called in reports.
  */
-#include "core/graph/task_text.h"
+#include "core/graph/graph.h"
 
 #include <stdio.h>
 

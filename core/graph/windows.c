@@ -1,10 +1,10 @@
 /*
  * core/graph/windows.c - spans of time of each rank.
  */
-#include "core/graph/windows.h"
+#include "core/graph/contention.h"
 
-#include "core/base/sort.h"
-#include "core/base/spans.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
 
 #include <stdlib.h>
 

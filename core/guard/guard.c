@@ -3,8 +3,8 @@
  */
 #include "core/guard/guard.h"
 
-#include "core/base/json_out.h"
-#include "core/base/sort.h"
+#include "core/base/containers.h"
+#include "core/base/json.h"
 
 #include <inttypes.h>
 #include <math.h>

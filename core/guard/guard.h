@@ -63,7 +63,7 @@ static inline bool msim_guard_bars(msim_guard_marks marks)
 #define MSIM_GUARD_WORDS 80
 void msim_guard_words(msim_guard_marks marks, char words[MSIM_GUARD_WORDS]);
 
-struct msim_json; /* core/base/json_out.h */
+struct msim_json; /* core/base/json.h */
 /* "guards": ["peak", "larger"], of one answer. */
 void msim_guard_json(struct msim_json *j, msim_guard_marks marks);
 

@@ -2,11 +2,11 @@
  * core/job/comm_groups.c - the ranks of process groups, in a file beside the
  * traces.
  */
-#include "core/job/comm_groups.h"
+#include "core/job/job_internal.h"
 
-#include "core/base/files_read.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
 #include "core/base/json.h"
-#include "core/base/vec.h"
 
 #include <dirent.h>
 #include <math.h>

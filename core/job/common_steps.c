@@ -6,11 +6,9 @@
  * is no iteration of the job. Collectives are counted from the first common
  * step.
  */
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/job/incomplete.h"
-#include "core/job/link.h"
-#include "core/trace/left_steps.h"
+#include "core/base/containers.h"
+#include "core/job/job.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 

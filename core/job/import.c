@@ -2,7 +2,7 @@
  * core/job/import.c - the counts of an import log, copied out of its trace, and
  * the warnings made of them.
  */
-#include "core/job/import.h"
+#include "core/job/job.h"
 
 #include <stdio.h>
 #include <string.h>

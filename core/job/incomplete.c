@@ -1,10 +1,10 @@
 /*
  * core/job/incomplete.c - what a recording has lost.
  */
-#include "core/job/incomplete.h"
+#include "core/job/job.h"
 
-#include "core/base/idmap.h"
-#include "core/trace/left_steps.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdio.h>
 

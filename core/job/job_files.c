@@ -3,9 +3,8 @@
  */
 #include "core/job/job_files.h"
 
-#include "core/base/arena.h"
-#include "core/base/files_read.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
 #include "core/stream/input.h"
 
 #include <dirent.h>

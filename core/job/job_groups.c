@@ -2,11 +2,10 @@
  * core/job/job_groups.c - process groups across ranks: a name that means the
  * same on all of them.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/job/link.h"
-#include "core/trace/meets.h"
+#include "core/job/job.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <string.h>

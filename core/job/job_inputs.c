@@ -2,11 +2,11 @@
  * core/job/job_inputs.c - the files of a job: as bytes, and all of them read,
  * several at a time.
  */
-#include "core/job/job_inputs.h"
+#include "core/job/job_internal.h"
 
-#include "core/job/read_file.h"
+#include "core/job/job_files.h"
 #include "core/read/nsys/nsys.h"
-#include "core/stream/memory.h"
+#include "core/stream/input.h"
 #include "core/turns/turns.h"
 
 #include <pthread.h>

@@ -2,18 +2,12 @@
  * core/job/job_load.c - from paths to a job: read every file, sort them by
  * rank, link the files of one rank, align clocks.
  */
-#include "core/base/files_read.h"
-#include "core/base/sort.h"
-#include "core/job/comm_groups.h"
-#include "core/job/import.h"
-#include "core/job/incomplete.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
 #include "core/job/job_files.h"
-#include "core/job/job_inputs.h"
-#include "core/job/job_parts.h"
-#include "core/job/link.h"
-#include "core/job/rank_name.h"
+#include "core/job/job_internal.h"
 #include "core/link/link_et.h"
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * core/job/job_parts.c - the traces of a job's files, before they become ranks.
  */
-#include "core/job/job_parts.h"
+#include "core/job/job_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

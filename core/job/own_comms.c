@@ -2,7 +2,7 @@
  * core/job/own_comms.c - each name is matched once, then every kernel looks its
  * name up.
  */
-#include "core/job/job_parts.h"
+#include "core/job/job_internal.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /*
  * core/job/rank_name.c - the ranks that the names of files say.
  */
-#include "core/job/rank_name.h"
-
-#include "core/base/decimal.h"
-#include "core/base/sort.h"
 #include "core/job/job_files.h"
+
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "core/stream/input.h"
 
 #include <ctype.h>

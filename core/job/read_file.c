@@ -2,17 +2,14 @@
  * core/job/read_file.c - the loop that feeds a file to the reader of its
  * format.
  *
- * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h). Of a JSON
- * file the top level (read_top.h) shows which format it is.
+ * The first bytes tell Chakra's protobuf from JSON (read_chakra.h). Of a JSON
+ * file the top level (read_top.c) shows which format it is.
  */
-#include "core/job/read_file.h"
+#include "core/job/job_files.h"
 
-#include "core/job/read_top.h"
-#include "core/job/record_search.h"
-#include "core/read/chakra/chakra_wire.h"
+#include "core/job/job_internal.h"
 #include "core/read/chakra/read_chakra.h"
-#include "core/stream/memory.h"
-#include "core/stream/unpack.h"
+#include "core/stream/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

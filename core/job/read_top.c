@@ -1,9 +1,9 @@
 /*
  * core/job/read_top.c - the top level of a JSON trace file.
  */
-#include "core/job/read_top.h"
+#include "core/job/job_internal.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "core/read/et/read_et.h"
 #include "core/read/kineto/read_kineto.h"
 

@@ -11,11 +11,11 @@
  * first: of a grid of ranks, those of other rows and columns share no
  * collective with the first.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/sort.h"
-#include "core/job/link.h"
+#include "core/job/job.h"
 #include "core/match/lost_comms.h"
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,12 +6,10 @@
  * And the recording ends within a step, or the file does: its last step then is
  * the beginning of one.
  */
-#include "core/job/job_parts.h"
+#include "core/job/job_internal.h"
 
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/trace/left_steps.h"
-#include "core/trace/step.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

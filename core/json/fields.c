@@ -3,7 +3,7 @@
  */
 #include "core/json/fields.h"
 
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,11 +7,9 @@
  * an ET of one step beside a Kineto trace of many, all of them, again and
  * again.
  */
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/link/link_et.h"
-#include "core/trace/left_steps.h"
-#include "core/trace/step.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 

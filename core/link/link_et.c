@@ -10,9 +10,8 @@
  * ET's sequence may repeat.
  */
 #include "core/link/link_et.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
-#include "core/base/idmap.h"
 #include "core/link/sequence.h"
 
 #include <stdio.h>

@@ -9,9 +9,7 @@
  */
 #include "core/lives/lives.h"
 
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * core/lives/weights.c - which tensors of a trace are weights.
  */
-#include "core/lives/weights.h"
+#include "core/lives/lives.h"
 
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,11 +19,11 @@
  */
 #include "core/match/lost_comms.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
-#include "core/match/rank_calls.h"
-#include "core/trace/meets.h"
-#include "core/trace/step.h"
+#include "core/match/lost_comms_internal.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * core/match/rank_calls.c - the collectives and messages of one rank.
  */
-#include "core/match/rank_calls.h"
+#include "core/match/lost_comms_internal.h"
 
-#include "core/trace/meets.h"
-#include "core/trace/step.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * A table has a cell for each call of both lists, as for a longest common
  * subsequence.
  */
-#include "core/match/same_calls.h"
-#include "core/trace/meets.h"
+#include "core/match/lost_comms_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * core/memory/beside.c - the context of CUDA and the buffers of NCCL.
  */
-#include "core/memory/beside.h"
+#include "core/memory/life_memory.h"
 
 #include <math.h>
 

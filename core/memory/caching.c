@@ -4,8 +4,8 @@
  */
 #include "core/memory/caching.h"
 
+#include "core/base/containers.h"
 #include "core/base/units.h"
-#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

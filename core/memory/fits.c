@@ -1,7 +1,7 @@
 /*
  * core/memory/fits.c - a peak and its interval against a GPU's memory.
  */
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 
 const char *msim_fits_text(enum msim_fits f)
 {

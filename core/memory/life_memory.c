@@ -4,9 +4,8 @@
  */
 #include "core/memory/life_memory.h"
 
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/lives/weights.h"
+#include "core/base/containers.h"
+#include "core/lives/lives.h"
 
 #include <stdlib.h>
 #include <string.h>

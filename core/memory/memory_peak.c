@@ -5,7 +5,7 @@
  * operator all are taken before any is given back: its results exist beside its
  * inputs.
  */
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/base/units.h"
 #include "core/memory/caching.h"
 #include "core/memory/life_memory.h"

@@ -1,7 +1,38 @@
 /*
- * core/pipeline/pipeline_schedule.h - what a pipeline stage does in which
- * order, whether its traces are written of a description (plan/synth) or made
- * of a recorded step (core/rewrite).
+ * core/pipeline/pipeline_schedule.h - the stages of a pipeline: how many layers
+ * each has, and what it does in which order.
+ */
+#ifndef MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
+#define MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- pipeline split ------------------------------------------------------ */
+/*
+ * How many layers each stage of a pipeline has.
+ *
+ * Layers that do not divide leave the last stage room for the head, as far as
+ * no other stage becomes fuller for it:
+ *
+ *     10 layers, 4 stages    3 3 3 1
+ *
+ * A stage that is cut into chunks has its layers in them, the first ones one
+ * more. Chunk c of stage s is number c * stages + s on a micro batch's way.
+ */
+
+/* Of stage `stage`, from 0. */
+int64_t msim_pipeline_layers(int64_t layers, int64_t stages, int64_t stage);
+
+/* Of chunk `chunk` of `chunks` of a stage that has `layers`. */
+int64_t msim_pipeline_chunk_layers(int64_t layers, int64_t chunks,
+                                   int64_t chunk);
+
+/* ---- pipeline schedule --------------------------------------------------- */
+/*
+ * What a pipeline stage does in which order, whether its traces are written of
+ * a description (plan/synth) or made of a recorded step (core/rewrite).
  *
  * One forward, one backward (Narayanan et al., "PipeDream", 2019): a stage runs
  * as many micro batches ahead as stages follow it. With several chunks of
@@ -31,12 +62,6 @@
  * What a stage sends one way goes to one other stage, which receives it in the
  * same order, so that no two stages wait for each other.
  */
-#ifndef MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
-#define MSIM_CORE_PIPELINE_PIPELINE_SCHEDULE_H
-#include "core/base/status.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum msim_turn_kind { /* passes, then messages */
                       MSIM_TURN_RUN,

@@ -2,7 +2,7 @@
  * core/pipeline/pipeline_split.c - how many layers each stage of a pipeline
  * has.
  */
-#include "core/pipeline/pipeline_split.h"
+#include "core/pipeline/pipeline_schedule.h"
 
 int64_t msim_pipeline_layers(int64_t layers, int64_t stages, int64_t stage)
 {

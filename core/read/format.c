@@ -1,7 +1,7 @@
 /*
  * core/read/format.c - the formats of trace files.
  */
-#include "core/read/format.h"
+#include "core/read/reader.h"
 
 const char *msim_format_text(enum msim_format f)
 {

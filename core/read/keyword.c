@@ -2,7 +2,7 @@
  * core/read/keyword.c - which of a fixed set of words a text is, in a few
  * cycles.
  */
-#include "core/read/keyword.h"
+#include "core/read/reader.h"
 
 void msim_keyset_init(struct msim_keyset *set, const struct msim_keyword *list)
 {

@@ -3,9 +3,8 @@
  * Kineto's distributedInfo, and the list inside the string of an ET's `##
  * process_group:init ##`.
  */
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/read/keyword.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "core/read/reader.h"
 
 #include <stdlib.h>

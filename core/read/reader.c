@@ -3,7 +3,7 @@
  */
 #include "core/read/reader.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdarg.h>
 #include <stdio.h>

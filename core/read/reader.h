@@ -1,6 +1,126 @@
 /*
- * core/read/reader.h - one trace file on its way from bytes to columns: what
- * all formats need, and none in particular.
+ * core/read/reader.h - what the readers of all formats share.
+ */
+#ifndef MSIM_CORE_READ_READER_H
+#define MSIM_CORE_READ_READER_H
+#include "core/base/containers.h"
+#include "core/stream/json_sax.h"
+#include "core/trace/trace_columns.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- format -------------------------------------------------------------- */
+/* The formats of trace files, and how they are to be read. */
+
+enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
+const char *msim_format_text(enum msim_format f);
+
+#define MSIM_OWN_COMMS_MAX 32
+
+struct msim_load_options {
+    bool salvage;       /* keep the complete records of a broken file */
+    bool stand_for_all; /* ranks that are not there do as these do */
+    bool keep_source;   /* keep a Chakra file's messages for writing it again */
+    bool fold;          /* keep the trace of ranks that are all equal once:
+                           struct msim_job_member of core/job/job.h */
+    bool details;       /* of an ET: schemas, strides and value ranges, which
+                           replay needs and costs do not */
+    uint64_t memory;    /* bytes that may be taken; 0: half the machine's, since
+                           the graph and its runs take as much again */
+    uint32_t threads;   /* that read files, each its own; of one file, or of
+                           pipes: 1 inflates and parses in turn, 2 overlap */
+    /* Called now and then, by one thread at a time, with bytes of input read so
+     * far and in all (0: not known); NULL: silence. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+    /* Patterns of kernels that are communication, besides those whose names
+     * are known. */
+    const char *communication[MSIM_OWN_COMMS_MAX];
+    uint32_t n_communication;
+};
+
+/* ---- keyword ------------------------------------------------------------- */
+/*
+ * Which of a fixed set of words a text is, in a few cycles.
+ *
+ * Readers see millions of object keys out of some dozens. A set is built once
+ * per reader from a static list. A text's first and last eight bytes (which
+ * overlap in short ones) are its fingerprint; up to sixteen bytes they are
+ * all of it, so that a look-up is two loads, a multiply and two comparisons.
+ */
+
+struct msim_keyword {
+    const char *text;
+    uint8_t id; /* 1 .. 255; 0 means "none of them" */
+};
+
+#define MSIM_KEYWORD_SLOTS 512
+
+struct msim_keyset {
+    struct {
+        uint64_t head, tail;
+        const char *text;
+        uint32_t len;
+        uint8_t id;
+    } slots[MSIM_KEYWORD_SLOTS];
+};
+
+/* `list` ends with a NULL text and must outlive the set; at most 256 words. */
+void msim_keyset_init(struct msim_keyset *set, const struct msim_keyword *list);
+
+static inline void msim_keyword_ends(const char *s, size_t len, uint64_t *head,
+                                     uint64_t *tail)
+{
+    uint32_t a, b;
+
+    if (len >= 8) {
+        memcpy(head, s, 8);
+        memcpy(tail, s + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(&a, s, 4);
+        memcpy(&b, s + len - 4, 4);
+        *head = a;
+        *tail = b;
+    } else {
+        *tail = 0;
+        *head = len == 0 ? 0
+                         : (uint64_t)(unsigned char)s[0] << 16 |
+                               (uint64_t)(unsigned char)s[len / 2] << 8 |
+                               (unsigned char)s[len - 1];
+    }
+}
+
+static inline uint32_t msim_keyword_slot(uint64_t head, uint64_t tail,
+                                         size_t len)
+{
+    head = (head ^ (tail * 0x9e3779b97f4a7c15u) ^ len) * 0xff51afd7ed558ccdu;
+    return (uint32_t)(head >> 40) & (MSIM_KEYWORD_SLOTS - 1);
+}
+
+/* The id of the word, or 0. */
+static inline uint8_t msim_keyset_find(const struct msim_keyset *set,
+                                       const char *s, size_t len)
+{
+    uint64_t head, tail;
+    uint32_t i;
+
+    msim_keyword_ends(s, len, &head, &tail);
+    i = msim_keyword_slot(head, tail, len);
+    for (; set->slots[i].id; i = (i + 1) & (MSIM_KEYWORD_SLOTS - 1))
+        if (set->slots[i].len == len && set->slots[i].head == head &&
+            set->slots[i].tail == tail &&
+            (len <= 16 || !memcmp(set->slots[i].text, s, len)))
+            return set->slots[i].id;
+    return 0;
+}
+
+/* ---- reader -------------------------------------------------------------- */
+/*
+ * One trace file on its way from bytes to columns: what all formats need, and
+ * none in particular.
  *
  * A format is a struct msim_read_format: a few functions, and a state of its
  * own that hangs on the reader. core/job/read_file.c picks one by the content
@@ -10,14 +130,6 @@
  *
  * Private to core/read and core/job.
  */
-#ifndef MSIM_CORE_READ_READER_H
-#define MSIM_CORE_READ_READER_H
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/read/format.h"
-#include "core/stream/json_repair.h"
-#include "core/stream/json_sax.h"
-#include "core/trace/argpool.h"
 
 /* A name of an element type that is not known, and tensors of it. */
 struct msim_odd_type {

@@ -4,7 +4,7 @@
 #include "core/record/record.h"
 
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 
 #include <inttypes.h>

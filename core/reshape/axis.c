@@ -1,9 +1,9 @@
 /*
  * core/reshape/axis.c - which sizes of a trace's tensors are one axis.
  */
-#include "core/reshape/axis.h"
+#include "core/reshape/reshape.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

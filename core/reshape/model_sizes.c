@@ -2,7 +2,7 @@
  * core/reshape/model_sizes.c - a model of another width, of other heads,
  * another MLP, another vocabulary.
  */
-#include "core/reshape/model_sizes.h"
+#include "core/reshape/reshape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

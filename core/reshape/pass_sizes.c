@@ -1,9 +1,7 @@
 /*
  * core/reshape/pass_sizes.c - samples, tokens and context of a recorded pass.
  */
-#include "core/reshape/pass_sizes.h"
-
-#include "core/reshape/axis.h"
+#include "core/reshape/reshape.h"
 
 #include <string.h>
 

@@ -8,11 +8,10 @@
  */
 #include "core/reshape/reshape.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/trace/argpool.h"
-#include "core/trace/view.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

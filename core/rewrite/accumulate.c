@@ -13,7 +13,7 @@
  *
  * Messages of DDP's reducer are sent by the last micro batch alone (no_sync).
  */
-#include "core/rewrite/stages.h"
+#include "core/rewrite/rewrite_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,13 +19,12 @@
  * Where ranks have different experts, gradients of these have buckets of their
  * own, which the ranks reduce that have the same ones.
  */
-#include "core/base/bytes.h"
-#include "core/rewrite/repeat/bucketed.h"
-#include "core/rewrite/shard_units.h"
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
-#include "core/trace/meets.h"
+#include "core/base/units.h"
+#include "core/rewrite/repeat/reducer.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/split/experts.h"
+#include "core/rewrite/weave/draft.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 

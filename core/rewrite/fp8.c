@@ -15,9 +15,9 @@
  * (torch._scaled_mm); other products stay, and so does the last product of a
  * forward pass, the head: recipes leave it out, since a loss needs its digits.
  */
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
-#include "core/trace/narrow.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,9 +18,8 @@
  * Dropout. The CPU keeps a mask of the activation's type, a GPU one of bytes
  * (native_dropout).
  */
-#include "core/rewrite/gpu_form.h"
 
-#include "core/rewrite/stages.h"
+#include "core/rewrite/rewrite_internal.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  * (repeat/layer_copies.h), and collectives where the block has them.
  */
 #include "core/rewrite/repeat/layer_copies.h"
-#include "core/rewrite/stages.h"
+#include "core/rewrite/rewrite_internal.h"
 
 #include <stdlib.h>
 

@@ -15,8 +15,8 @@
  * narrow from gathering, and everything is narrow but batch normalisation,
  * whose result is cast back.
  */
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  *
  * Shares of FSDP are offloaded where they are made (shard.c).
  */
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 

@@ -13,8 +13,8 @@
  * the step, which the program holds anyway. Tensors below 1 KiB stay, too:
  * torchtune's OffloadActivations has that bound (min_offload_size).
  */
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * The micro batches of a step are the recorded passes up to an optimizer's
  * step, or so many times the last of them. Each goes through the places of the
- * stage (split/places.h) in the order of the schedule (core/pipeline), with
+ * stage (split/split.h) in the order of the schedule (core/pipeline), with
  * memory of its own:
  *
  *     recorded         F0 F1 F2 F3 B3 B2 B1 B0 step       four blocks
@@ -12,19 +12,16 @@
  *     stage 1 of 2     recv F2 F3 B3 B2 send  ...  step of 2, 3
  *
  * Gradients are summed over micro batches as accumulate.c has it. What the
- * optimizer does with lists it does with those of the stage (split/owners.h).
+ * optimizer does with lists it does with those of the stage (split/split.h).
  *
  * One stage is a job whose recorded ranks stand once more for each data
  * parallel rank.
  */
 #include "core/pipeline/pipeline_schedule.h"
-#include "core/rewrite/split/halves.h"
-#include "core/rewrite/split/owners.h"
-#include "core/rewrite/split/rank_groups.h"
-#include "core/rewrite/split/tied.h"
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
-#include "core/trace/meets.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/split/split.h"
+#include "core/rewrite/weave/draft.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

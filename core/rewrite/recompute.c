@@ -6,8 +6,8 @@
  * next block has it as its input. As PyTorch's non-reentrant checkpoint the
  * second run stops behind the last operator that backward needs a result of.
  */
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,17 +1,12 @@
 /*
  * core/rewrite/rewrite.c - changes one after the other.
  */
-#include "core/rewrite/rewrite.h"
 
-#include "core/rewrite/gpu_form.h"
 #include "core/rewrite/repeat/reducer.h"
-#include "core/rewrite/split/context.h"
+#include "core/rewrite/rewrite_internal.h"
 #include "core/rewrite/split/experts.h"
-#include "core/rewrite/split/experts_joined.h"
-#include "core/rewrite/split/joined.h"
-#include "core/rewrite/stages.h"
-#include "core/rewrite/tensor.h"
-#include "core/rewrite/weave/repeats.h"
+#include "core/rewrite/split/split.h"
+#include "core/rewrite/weave/weave.h"
 
 #include <string.h>
 

@@ -14,10 +14,9 @@
  * tensor, and reduced when the last of them is there. The optimizer has a share
  * of each tensor.
  */
-#include "core/base/vec.h"
-#include "core/rewrite/shard_units.h"
-#include "core/rewrite/stages.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/base/containers.h"
+#include "core/rewrite/rewrite_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
  * core/rewrite/shard_units.c - what is shared out together.
  */
-#include "core/rewrite/shard_units.h"
+#include "core/rewrite/rewrite_internal.h"
 
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

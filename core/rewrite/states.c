@@ -12,7 +12,7 @@
  *
  *     AccumulateGrad: ..., _foreach_lerp_([m], [g]), ..., zero_grad
  */
-#include "core/rewrite/stages.h"
+#include "core/rewrite/rewrite_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,7 @@
  * So a stretch of statements that repeats is the statements of one parameter,
  * each on lists. What has no form on lists (item) stays as often as it was.
  */
-#include "core/rewrite/gpu_form.h"
-#include "core/rewrite/stages.h"
+#include "core/rewrite/rewrite_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

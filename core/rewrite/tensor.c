@@ -2,9 +2,9 @@
  * core/rewrite/tensor.c - a recorded step as one of several tensor parallel
  * ranks runs it.
  *
- * What each tensor's share is, and where ranks meet, is told by split/shares.h.
- * A statement that wants all rows has them gathered before it; one that makes
- * parts of sums has them summed behind it:
+ * What each tensor's share is, and where ranks meet, is told by
+ * split/experts.h. A statement that wants all rows has them gathered before it;
+ * one that makes parts of sums has them summed behind it:
  *
  *     norm           rows             norm           whole
  *     all_gather     rows to whole    linear         a share
@@ -20,11 +20,11 @@
  * out takes three reductions of one number a token in the loss: maximum, sum,
  * and what its target has (Shoeybi et al., "Megatron-LM", 2019, 3).
  */
-#include "core/rewrite/tensor.h"
+#include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/meet/dtensor.h"
 #include "core/rewrite/meet/part_sums.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

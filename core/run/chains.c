@@ -1,7 +1,7 @@
 /*
  * core/run/chains.c - tasks that only follow each other, as one.
  */
-#include "core/run/chains.h"
+#include "core/run/engine_internal.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
  * core/run/contention_run.c - the shared part of a run.
  */
-#include "core/run/contention_run.h"
+#include "core/run/engine_internal.h"
 
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 #include "core/graph/contention.h"
 
 #include <math.h>

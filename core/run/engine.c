@@ -3,9 +3,8 @@
  */
 #include "core/run/engine.h"
 
-#include "core/graph/graph_cycle.h"
-#include "core/run/chains.h"
-#include "core/run/contention_run.h"
+#include "core/graph/graph.h"
+#include "core/run/engine_internal.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  * in the order that an engine's first run found. Only tasks that share a device
  * (core/graph/contention.h) go through a queue of events in the order of time;
  * tasks between them are still visited as soon as their start is known, those
- * that only follow each other as one (core/run/chains.h). No allocation while
+ * that only follow each other as one (core/run/chains.c). No allocation while
  * it runs.
  *
  * Removed is not short: a removed task loses its latencies and its waiting for
@@ -17,6 +17,8 @@
 #ifndef MSIM_CORE_RUN_ENGINE_H
 #define MSIM_CORE_RUN_ENGINE_H
 #include "core/graph/graph.h"
+
+/* ---- engine -------------------------------------------------------------- */
 
 /* Durations of one scenario; the arrays are the caller's. */
 struct msim_scenario {
@@ -81,7 +83,7 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
 
 /*
  * A run without an entry for each task: tasks that only follow each other, most
- * of a host's, are chains (core/run/chains.h), and a run says of chains alone
+ * of a host's, are chains (core/run/chains.c), and a run says of chains alone
  * when they start. It is the engine's, until its next run.
  */
 struct msim_laid {
@@ -128,5 +130,24 @@ static inline msim_ps msim_laid_took(const struct msim_laid *l, uint32_t task)
                ? l->takes[c]
                : l->line[task + 1] - l->line[task];
 }
+
+/* ---- peers --------------------------------------------------------------- */
+/*
+ * Ranks whose traces are absent, and that follow this one.
+ *
+ * How long after this rank an absent one arrives is what the rank waited when
+ * the traced run is replayed, not what a difference of two traced times says:
+ * those are off by whatever the replay is. So a run without any change is the
+ * same to the picosecond, whether absent ranks keep their times or follow.
+ */
+
+/*
+ * Set the lags of absent ranks in a graph with MSIM_PEERS_FOLLOW: one run, as
+ * traced, in which they arrive when they did. Does nothing where the graph has
+ * none. `err` says why a run failed.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_peers_follow(struct msim_graph *g,
+                                   struct msim_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * core/run/peers.c - ranks whose traces are absent, and that follow this one.
  */
-#include "core/run/peers.h"
+#include "core/run/engine.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,7 @@
  */
 #include "core/run/scale.h"
 
-#include "core/base/decimal.h"
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 #include "core/work/work.h"
 
 #include <fnmatch.h>

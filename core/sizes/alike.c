@@ -5,9 +5,9 @@
  * many of each going back, is divided into the same two: 64 = 4 x 16 once and
  * 64 = 4 x 16 again, where the two 64 are one size, are one division.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 /* What is said of the other one may be said of what it unites. */
 #define ROUNDS_MOST 16

@@ -9,8 +9,8 @@
  *     accumulated  [64, 16]  [64]  [16, 64]  [16]
  *     bucket       [2128] = 64 x 16 + 64 + 16 x 64 + 16
  */
-#include "core/base/vec.h"
-#include "core/sizes/learning.h"
+#include "core/base/containers.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

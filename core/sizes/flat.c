@@ -2,11 +2,9 @@
  * core/sizes/flat.c - storages that hold tensors one behind the other: buckets
  * of gradients, parameters of a unit; and tensors that no operator made.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <stdlib.h>
 

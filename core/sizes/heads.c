@@ -9,8 +9,8 @@
  *     [tokens, (heads + 2 kv_heads) x size]   or those of queries alone, of
  * keys and values alone
  */
-#include "core/base/vec.h"
-#include "core/sizes/learning.h"
+#include "core/base/containers.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * core/sizes/learn_sizes.c - all operators of a trace, one call after the
  * other.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * core/sizes/learning.c - sizes are united and tied.
  */
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #define RANK_MOST 64 /* of PyTorch's tensors */
 

@@ -1,7 +1,7 @@
 /*
  * core/sizes/numbers.c - sizes among the numbers that operators are given.
  */
-#include "core/sizes/numbers.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <string.h>
 

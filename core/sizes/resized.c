@@ -1,11 +1,10 @@
 /*
  * core/sizes/resized.c - a view of a trace with other sizes.
  */
-#include "core/base/vec.h"
-#include "core/sizes/numbers.h"
-#include "core/sizes/sizes.h"
-#include "core/trace/argpool.h"
-#include "core/trace/view.h"
+#include "core/base/containers.h"
+#include "core/sizes/sizes_internal.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * core/sizes/roles.c - what operators mean names their sizes: attention has
  * heads, a normalisation the width, a loss the vocabulary.
  */
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * core/sizes/shapes.c - operators that give a tensor another shape: which size
  * of what goes in is which of what comes out.
  */
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * core/sizes/signature.c - which sizes of an operator's tensors are one, as a
  * row of letters.
  */
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * core/sizes/tokens.c - which sizes count the tokens of all samples in a row.
  */
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 
 /* Are classes `a` and `b` samples and the tokens of each? */
 static bool are_tokens(const struct msim_sizes *s, uint32_t a, uint32_t b)

@@ -7,8 +7,6 @@
  */
 #include "core/stream/input.h"
 
-#include "core/stream/unpack.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * no character of that table is one fault. Whether text is inside a string is
  * all that has to be known of what came before.
  */
-#include "core/stream/json_repair.h"
+#include "core/stream/json_sax.h"
 
 #include <endian.h>
 #include <stdlib.h>

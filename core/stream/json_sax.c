@@ -9,7 +9,7 @@
  */
 #include "core/stream/json_sax.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/lex/json_lexer.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * core/stream/memory.c - how much memory there is, by the words of Linux.
  */
-#include "core/stream/memory.h"
+#include "core/stream/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * core/stream/unpack.c - compressed bytes to plain ones, by zlib and libzstd.
  */
-#include "core/stream/unpack.h"
+#include "core/stream/input.h"
 
 #include <stdlib.h>
 #include <string.h>

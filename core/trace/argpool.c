@@ -1,9 +1,9 @@
 /*
  * core/trace/argpool.c - argument lists of a trace, equal ones stored once.
  */
-#include "core/trace/argpool.h"
+#include "core/trace/trace_columns.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

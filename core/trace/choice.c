@@ -1,7 +1,7 @@
 /*
  * core/trace/choice.c - which part of a traced run is asked for.
  */
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

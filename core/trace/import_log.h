@@ -42,7 +42,7 @@ static inline bool msim_import_is_apart(enum msim_import_fate f)
  *
  * '*' stands for a name that the record has: such a kind counts by name. Of
  * "{is|are}" the first is said of one record, and "event{s}" has the s of
- * several. The repairs have the order of core/stream/json_repair.h.
+ * several. The repairs have the order of core/stream/json_sax.h.
  */
 #define MSIM_IMPORT_MAP(X)                                                     \
     X(METADATA, "metadata", NEEDLESS, false, "record{s} of metadata", "")      \

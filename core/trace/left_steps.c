@@ -2,9 +2,9 @@
  * core/trace/left_steps.c - steps that a file marks and that are no iteration
  * of the run: which, and why.
  */
-#include "core/trace/left_steps.h"
+#include "core/trace/trace_steps.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdio.h>
 

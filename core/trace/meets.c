@@ -3,8 +3,8 @@
  * for, what group a call is of, and whether two calls can be one collective, or
  * the two ends of a message.
  */
-#include "core/trace/meets.h"
 #include "core/base/hash.h"
+#include "core/trace/trace_columns.h"
 
 #include <string.h>
 

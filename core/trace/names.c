@@ -1,9 +1,9 @@
 /*
  * core/trace/names.c - what the names in traces say.
  */
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * core/trace/op_shapes.c - the sizes of an operator's tensors as a text.
  */
-#include "core/trace/op_shapes.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 /*
  * core/trace/order.c - rows in order, and what follows from order.
  */
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,9 +9,8 @@
  * the label or of the operator give the size. A name alone is trusted last: it
  * gives neither size nor group.
  */
-#include "core/base/vec.h"
-#include "core/trace/names.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

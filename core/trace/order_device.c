@@ -7,10 +7,8 @@
  * with unrelated operators; where it is right, it names the operator that
  * encloses the call anyway.
  */
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/trace/names.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 

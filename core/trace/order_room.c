@@ -13,9 +13,9 @@
  * Branches of a graph share the stream that launched it: of its activities, the
  * next is the first behind the graph.
  */
-#include "core/base/sort.h"
-#include "core/base/spans.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 

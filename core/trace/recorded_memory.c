@@ -2,7 +2,7 @@
  * core/trace/recorded_memory.c - rows are by device and time; each holds until
  * the next of its device.
  */
-#include "core/trace/recorded_memory.h"
+#include "core/trace/trace_columns.h"
 
 static msim_ps end_of(const struct msim_trace *t, uint32_t i)
 {

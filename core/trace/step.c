@@ -1,9 +1,9 @@
 /*
  * core/trace/step.c - which operators are a step's.
  */
-#include "core/trace/step.h"
+#include "core/trace/trace_steps.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

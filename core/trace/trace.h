@@ -21,8 +21,7 @@
  */
 #ifndef MSIM_CORE_TRACE_TRACE_H
 #define MSIM_CORE_TRACE_TRACE_H
-#include "core/base/arena.h"
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "core/base/units.h"
 #include "core/trace/import_log.h"
 
@@ -299,7 +298,7 @@ struct msim_comm {
     uint32_t op;                  /* its record_param_comms op, or NONE */
     uint8_t collective, dtype;
     bool by_place; /* the peer is a place in the group, not a rank of the job */
-    uint8_t zero;  /* no byte is left over: core/fold/twin.h compares rows */
+    uint8_t zero;  /* no byte is left over: core/fold/fold.h compares rows */
 };
 
 struct msim_group {

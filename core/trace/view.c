@@ -1,7 +1,7 @@
 /*
  * core/trace/view.c - another trace of the same operators.
  */
-#include "core/trace/view.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * core/work/axes.c - works that differ in one size alone.
  */
-#include "core/work/axes.h"
+#include "core/work/work.h"
 
 #include "core/base/hash.h"
 

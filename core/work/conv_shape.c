@@ -1,7 +1,7 @@
 /*
  * core/work/conv_shape.c - a convolution as the products that it is made of.
  */
-#include "core/work/conv_shape.h"
+#include "core/work/work.h"
 
 static double at_least_1(int64_t v)
 {

@@ -4,7 +4,7 @@
 #include "core/work/data_sheet.h"
 
 #include "core/base/json.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,22 @@
 /*
- * core/work/data_sheet.h - the data sheet of a GPU, as numbers in plain units.
- *
- * Laws take it together with a work, so that constants fitted on one GPU carry
- * over to another of its generation by the ratio of the data sheets.
+ * core/work/data_sheet.h - data sheets of GPUs, and what differs between
+ * versions of the libraries on them.
  */
 #ifndef MSIM_CORE_WORK_DATA_SHEET_H
 #define MSIM_CORE_WORK_DATA_SHEET_H
 #include "core/base/json.h"
+#include "core/base/status.h"
 #include "core/work/work.h"
+
+#include <stdint.h>
+
+/* ---- data sheet ---------------------------------------------------------- */
+/*
+ * The data sheet of a GPU, as numbers in plain units.
+ *
+ * Laws take it together with a work, so that constants fitted on one GPU carry
+ * over to another of its generation by the ratio of the data sheets.
+ */
 
 /* X(name, key in the platform file): dense rates, tensor cores where the
  * GPU has them for that type. */
@@ -61,7 +70,7 @@ struct msim_data_sheet {
     double mesh;           /* peers in a node that `link` is dealt to, each
                               with a link of its own; 0: any gets all of it */
     bool miopen;           /* convolutions are MIOpen's, else cuDNN's */
-    double pytorch;        /* its version (stack.h): what the user says, not the
+    double pytorch;        /* its version ("stack"): what the user says, not the
                               data sheet; 0: any */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
@@ -112,5 +121,53 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
                                       const cJSON *sheet,
                                       const struct msim_data_sheet *like,
                                       const char *file, struct msim_error *err);
+
+/* ---- kernel type --------------------------------------------------------- */
+/* The types of elements and of arithmetic, from the name of a kernel. */
+
+/* The type that a kernel's name states, of a template or a product; UNKNOWN
+ * where it states none. */
+enum msim_dtype msim_kernel_stated_dtype(const char *name);
+
+/* The rate of the arithmetic of a product's kernel; half precision, the usual,
+ * where the name does not show it. */
+enum msim_rate msim_kernel_rate(const char *name);
+
+/* The type of a product's inputs at that rate. */
+enum msim_dtype msim_kernel_rate_dtype(enum msim_rate rate, const char *name);
+
+/* The type of the elements of a template; fp32 where the name does not show
+ * it. */
+enum msim_dtype msim_kernel_dtype(const char *name);
+
+/* ---- stack --------------------------------------------------------------- */
+/*
+ * Versions of PyTorch, and of the libraries that come with it, which compute
+ * some operators by other kernels than other versions do.
+ *
+ * The name of a platform may end in one:
+ *
+ *     h100@pytorch-2.9
+ *
+ * Without it a time is in the middle of the versions, or that of most of them.
+ */
+
+struct msim_stack {
+    const char *name; /* "pytorch-2.9" */
+    double pytorch;   /* its version; 0: any */
+    const char *says; /* what it computes in another way, for people */
+};
+
+/* All of them, the oldest first; NULL beyond the last. */
+const struct msim_stack *msim_stack_at(uint32_t i);
+
+/* Where the name of a stack begins in the name of a platform, behind an '@'
+ * that follows the last '/'; NULL where it has none. */
+const char *msim_stack_in(const char *platform);
+
+/* EUNKNOWN where there is no such stack; `err` lists those that there are. */
+MSIM_MUST_CHECK
+enum msim_status msim_stack_find(const struct msim_stack **out,
+                                 const char *name, struct msim_error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * core/work/kernel_type.c - types of elements and of arithmetic by words
  * in the names of kernels.
  */
-#include "core/work/kernel_type.h"
+#include "core/work/data_sheet.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -16,7 +16,7 @@
  * Against 24 draws for each of 8,600 routings the pairs come out 6 % off in
  * the mean, active experts 6 %, tiles 9 %.
  */
-#include "core/work/moe_load.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * core/work/op_kernels.c - kernels grouped by operator, in two passes: count,
  * then place.
  */
-#include "core/work/op_kernels.h"
+#include "core/work/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
  */
 #include "core/work/rows.h"
 
-#include "core/work/vector_name.h"
-#include "core/work/words.h"
+#include "core/work/work.h"
 
 #include <errno.h>
 #include <math.h>

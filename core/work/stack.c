@@ -1,7 +1,7 @@
 /*
  * core/work/stack.c - the stacks that times are known of.
  */
-#include "core/work/stack.h"
+#include "core/work/data_sheet.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * core/work/vector_name.c - families and inputs of vector operators, by name.
  */
-#include "core/work/vector_name.h"
+#include "core/work/work.h"
 
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
  * core/work/words.c - the words of dtypes, collectives and convolutions.
  */
-#include "core/work/words.h"
+#include "core/work/work.h"
 
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 
 #include <ctype.h>
 #include <string.h>

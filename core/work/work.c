@@ -3,7 +3,7 @@
  */
 #include "core/work/work.h"
 
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * core/work/work_shape.c - the sizes of a work as whole numbers.
  */
-#include "core/work/work_shape.h"
+#include "core/work/work.h"
 
 bool msim_work_has_table(const struct msim_work *w)
 {

@@ -1,7 +1,7 @@
 /*
  * core/write_et/et_file.c - frame and nodes of an execution trace's file.
  */
-#include "core/write_et/et_file.h"
+#include "core/write_et/write_et.h"
 
 /* X(type, as PyTorch's C++ spells it) */
 #define TYPE_MAP(X)                                                            \

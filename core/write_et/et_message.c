@@ -1,9 +1,9 @@
 /*
  * core/write_et/et_message.c - messages and groups of a trace.
  */
-#include "core/write_et/et_message.h"
+#include "core/write_et/write_et_internal.h"
 
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

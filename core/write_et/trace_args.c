@@ -1,9 +1,9 @@
 /*
  * core/write_et/trace_args.c - arguments, column by column.
  */
-#include "core/write_et/trace_args.h"
+#include "core/write_et/write_et_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 /*
  * core/write_et/write_et.c - a trace as an execution trace.
  */
-#include "core/write_et/write_et.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/write_et/et_message.h"
+#include "core/write_et/write_et_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
 #include "core/base/print.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"

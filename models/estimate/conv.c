@@ -13,8 +13,8 @@
  * data gradients in fp32 and fp16 with channels first use a plain kernel.
  */
 #include "core/base/print.h"
-#include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "models/estimate/conv_way.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"

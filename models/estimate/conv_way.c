@@ -5,8 +5,8 @@
 #include "models/estimate/conv_way.h"
 
 #include "core/base/print.h"
-#include "core/work/conv_shape.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "models/estimate/pace.h"
 #include "models/law/scatter_law.h"
 #include "models/law/sm_pace.h"

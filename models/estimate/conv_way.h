@@ -9,8 +9,8 @@
  */
 #ifndef MSIM_MODELS_ESTIMATE_CONV_WAY_H
 #define MSIM_MODELS_ESTIMATE_CONV_WAY_H
-#include "core/work/conv_shape.h"
 #include "core/work/estimate.h"
+#include "core/work/work.h"
 #include "models/platform/platform.h"
 
 #include <stdio.h>

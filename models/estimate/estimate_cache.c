@@ -6,7 +6,7 @@
  */
 #include "models/estimate/estimate_cache.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,9 +3,8 @@
  * models/law/cpu_law.c.
  */
 #include "models/estimate/gemm.h"
-#include "core/base/join_text.h"
 #include "core/base/print.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"

@@ -1,9 +1,8 @@
 /*
  * models/estimate/moe.c - layers of experts by models/law/moe_law.c.
  */
-#include "core/base/join_text.h"
 #include "core/base/print.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
 #include "models/law/moe_law.h"

@@ -3,7 +3,7 @@
  */
 #include "models/forest/forest.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "models/forest/forest_masks.h"
 
 #include <math.h>

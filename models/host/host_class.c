@@ -3,7 +3,7 @@
  */
 #include "models/host/host_class.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "models/host/host_gpu.h"
 
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  */
 #include "models/law/attention_law.h"
 
-#include "core/base/join_text.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,7 @@
  */
 #include "models/law/collective_law.h"
 
-#include "core/base/join_text.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "models/law/transfer.h"
 
 #include <math.h>

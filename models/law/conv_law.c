@@ -22,9 +22,9 @@
  */
 #include "models/law/conv_law.h"
 
-#include "core/base/join_text.h"
-#include "core/work/conv_shape.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <stdio.h>

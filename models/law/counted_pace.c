@@ -5,7 +5,7 @@
  */
 #include "models/law/counted_pace.h"
 
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

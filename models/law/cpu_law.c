@@ -22,9 +22,9 @@
  *
  * Each has a further term: the time of the operating system to map new pages.
  */
-#include "core/base/join_text.h"
-#include "core/work/conv_shape.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "models/law/law.h"
 
 #include <math.h>

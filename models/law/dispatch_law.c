@@ -17,7 +17,7 @@
  */
 #include "models/law/dispatch_law.h"
 
-#include "core/base/join_text.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

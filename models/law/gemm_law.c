@@ -12,8 +12,7 @@
  */
 #include "models/law/gemm_law.h"
 
-#include "core/base/join_text.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

@@ -10,14 +10,14 @@
  *   scatter  all (token, expert) pairs of the layer, with those of other ranks,
  *            over the bandwidth: some kernels keep a row for each
  *   experts  a constant time for each active expert
- * core/work/moe_load.h tells how many experts are active and how many tokens
+ * core/work/work.h tells how many experts are active and how many tokens
  * each has. Experts without a gate have two matrices instead of three.
  * `ungated` is the time over that of two matrices: 1.5 where a stack runs all
  * three all the same, 1 where it does not.
  */
 #include "models/law/moe_law.h"
 
-#include "core/base/join_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  */
 #ifndef MSIM_MODELS_LAW_SCATTER_LAW_H
 #define MSIM_MODELS_LAW_SCATTER_LAW_H
-#include "core/work/conv_shape.h"
 #include "core/work/data_sheet.h"
+#include "core/work/work.h"
 
 /*
  * Microseconds that the additions take. Each element of the gradient is the sum

@@ -7,9 +7,9 @@
  */
 #include "models/law/sm_pace.h"
 
-#include "core/base/same_text.h"
-#include "core/work/conv_shape.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "models/law/counted_pace.h"
 #include "models/law/gather.h"
 

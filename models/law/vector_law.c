@@ -15,8 +15,7 @@
  */
 #include "models/law/vector_law.h"
 
-#include "core/base/join_text.h"
-#include "core/base/same_text.h"
+#include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/law/gather.h"
 #include "models/law/sm_pace.h"

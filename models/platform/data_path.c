@@ -4,8 +4,8 @@
  */
 #include "models/platform/data_path.h"
 
-#include "core/base/nearest.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 
 #include <dirent.h>
 #include <limits.h>

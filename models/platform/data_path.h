@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_DATA_PATH_H
 #define MSIM_MODELS_PLATFORM_DATA_PATH_H
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 
 #include <stdbool.h>
 

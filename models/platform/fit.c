@@ -3,7 +3,7 @@
  */
 #include "models/platform/fit.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "core/lex/json_lexer.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  */
 #include "models/platform/fit_index.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/same_text.h"
-#include "core/base/sort.h"
+#include "core/base/texts.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"

@@ -21,7 +21,7 @@ struct msim_platform; /* opaque */
 /*
  * Load a platform by name, by alias (both in upper or lower case) or by file
  * path (it holds a '/' or ends in .json), with a stack or without one
- * ("h100@pytorch-2.9", core/work/stack.h). Names are those of
+ * ("h100@pytorch-2.9", core/work/data_sheet.h). Names are those of
  * `data_dir`/platforms. EUNKNOWN where a name is unknown; `err` lists the known
  * ones. On success `*out` is the caller's, to free with msim_platform_free();
  * on failure it is NULL.

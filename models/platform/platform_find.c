@@ -3,8 +3,8 @@
  */
 #include "models/platform/platform_find.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/vec.h"
 #include "models/platform/data_path.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_FIND_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_FIND_H
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/base/json.h"
 
 /* The names of the platforms in `data_dir`/platforms, as msim_data_list(). */

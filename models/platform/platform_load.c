@@ -7,9 +7,9 @@
  * The file of a machine where no collective could be timed names the platform
  * whose links it has.
  */
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/json/fields.h"
-#include "core/work/stack.h"
+#include "core/work/data_sheet.h"
 #include "models/law/collective_law.h"
 #include "models/platform/data_path.h"
 #include "models/platform/fit_index.h"

@@ -8,7 +8,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_NEAREST_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_NEAREST_H
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/trace/trace.h"
 #include "models/platform/platform.h"
 

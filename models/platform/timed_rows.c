@@ -3,12 +3,12 @@
  */
 #include "models/platform/timed_rows.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/same_text.h"
-#include "core/base/sort.h"
+#include "core/base/texts.h"
 #include "core/json/fields.h"
 #include "core/work/kernel_fact.h"
-#include "core/work/work_shape.h"
+#include "core/work/work.h"
 #include "models/platform/fit.h"
 
 #include <math.h>

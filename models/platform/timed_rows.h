@@ -5,7 +5,7 @@
  *
  * In a platform file,
  *   "timed": [{"law", "framework", "key", "dtype": texts,
- *              "sizes": those of core/work/work_shape.h,
+ *              "sizes": those of core/work/work.h,
  *              "bytes": that the row counts as read and written,
  *              "us", "low_us", "high_us"}, ...]
  */

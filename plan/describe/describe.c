@@ -3,7 +3,7 @@
  */
 #include "plan/describe/describe.h"
 
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 #include "core/json/fields.h"
 #include "plan/describe/describe_dlrm.h"
 #include "plan/describe/describe_hub.h"

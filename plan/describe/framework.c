@@ -3,7 +3,7 @@
  */
 #include "plan/describe/framework.h"
 
-#include "core/pipeline/pipeline_split.h"
+#include "core/pipeline/pipeline_schedule.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * plan/describe/job_model.h - a described model of another width, of other
  * heads, another MLP, another vocabulary, another depth: the changes that a
- * traced step has by the same names (core/reshape/model_sizes.h,
+ * traced step has by the same names (core/reshape/reshape.h,
  * core/rewrite/layers.c), with the same meaning.
  */
 #ifndef MSIM_PLAN_DESCRIBE_JOB_MODEL_H

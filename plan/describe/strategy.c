@@ -3,8 +3,8 @@
  */
 #include "plan/describe/strategy.h"
 
-#include "core/base/decimal.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
+#include "core/base/texts.h"
 #include "core/json/fields.h"
 
 #include <stdio.h>

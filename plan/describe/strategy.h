@@ -201,7 +201,7 @@ void msim_strategy_value_text(enum msim_given g, int64_t v, char *text,
 void msim_strategy_text(const struct msim_strategy *s, enum msim_given g,
                         char *text, size_t size);
 
-struct msim_json; /* core/base/json_out.h */
+struct msim_json; /* core/base/json.h */
 /* Members before MSIM_GIVEN_ALWAYS, into an object that is open. */
 void msim_strategy_json(struct msim_json *j, const struct msim_strategy *s);
 

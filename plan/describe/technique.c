@@ -3,7 +3,7 @@
  */
 #include "plan/describe/technique.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #ifndef MSIM_PLAN_MEMORY_JOB_MEMORY_H
 #define MSIM_PLAN_MEMORY_JOB_MEMORY_H
-#include "core/memory/beside.h"
+#include "core/memory/life_memory.h"
 #include "plan/memory/peak_memory.h"
 
 /* What memory follows from of a platform. */

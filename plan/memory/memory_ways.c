@@ -3,8 +3,8 @@
  */
 #include "plan/memory/memory_ways.h"
 
-#include "core/base/bytes.h"
-#include "core/base/sort.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
 #include "plan/describe/strategy_again.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/memory/peak_memory.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/describe/framework.h"
 #include "plan/describe/strategy_again.h"
 

@@ -17,7 +17,7 @@
  */
 #ifndef MSIM_PLAN_MEMORY_PEAK_MEMORY_H
 #define MSIM_PLAN_MEMORY_PEAK_MEMORY_H
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 #include "plan/parts/parts.h"
 
 /* X(name, where a fit begins, what it is) */

@@ -4,7 +4,7 @@
  */
 #include "plan/outcome/plan_page.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 
 #include <inttypes.h>
 #include <math.h>

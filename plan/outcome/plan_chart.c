@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_chart.c - the charts of a plan, by gnuplot.
  */
-#include "core/report/write/gnuplot.h"
+#include "core/report/write/chart.h"
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_line.h"
 #include "plan/outcome/plan_words.h"

@@ -3,10 +3,10 @@
  */
 #include "plan/outcome/plan_report.h"
 
-#include "core/base/bytes.h"
 #include "core/base/csv.h"
-#include "core/base/decimal.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
+#include "core/base/texts.h"
+#include "core/base/units.h"
 #include "plan/outcome/plan_line.h"
 #include "plan/outcome/plan_words.h"
 

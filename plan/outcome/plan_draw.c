@@ -3,7 +3,7 @@
  */
 #include "plan/outcome/plan_draw.h"
 
-#include "core/report/write/gnuplot.h"
+#include "core/report/write/chart.h"
 
 #include <errno.h>
 #include <string.h>

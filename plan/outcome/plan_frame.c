@@ -3,8 +3,7 @@
  */
 #include "plan/outcome/plan_frame.h"
 
-#include "core/report/page/html.h"
-#include "core/report/page/page_head.h"
+#include "core/report/page/page.h"
 
 /* Beside the style of all pages. */
 static void put_style(FILE *out)

@@ -3,8 +3,8 @@
  */
 #include "plan/outcome/plan_line.h"
 
-#include "core/base/bytes.h"
-#include "core/report/write/gnuplot.h"
+#include "core/base/units.h"
+#include "core/report/write/chart.h"
 #include "plan/memory/job_line.h"
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_words.h"

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PLAN_OUTCOME_PLAN_LINE_H
 #define MSIM_PLAN_OUTCOME_PLAN_LINE_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "plan/outcome/plan_report.h"
 
 /* Members `by`, of the peak of the first stage, and `timeline`. */

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PLAN_OUTCOME_PLAN_PAGE_H
 #define MSIM_PLAN_OUTCOME_PLAN_PAGE_H
-#include "core/report/page/html.h"
+#include "core/report/page/page.h"
 #include "plan/outcome/plan_words.h"
 
 /* The question in a sentence; what is recommended, in figures with their

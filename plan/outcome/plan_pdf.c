@@ -6,7 +6,7 @@
  */
 #include "plan/outcome/plan_report.h"
 
-#include "core/report/write/run_program.h"
+#include "core/report/write/chart.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PLAN_OUTCOME_PLAN_REPORT_H
 #define MSIM_PLAN_OUTCOME_PLAN_REPORT_H
-#include "core/report/page/page_head.h"
+#include "core/report/page/page.h"
 #include "plan/search/plan.h"
 
 #include <stdio.h>

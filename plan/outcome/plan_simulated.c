@@ -2,9 +2,9 @@
  * plan/outcome/plan_simulated.c - what a plan recommends, by the law and by the
  * graphs of its jobs.
  */
-#include "core/base/bytes.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "plan/outcome/plan_page.h"
 #include "plan/outcome/plan_report.h"
 

@@ -1,8 +1,8 @@
 /*
  * plan/outcome/plan_text.c - a plan for the terminal.
  */
-#include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "plan/outcome/plan_report.h"
 
 #include "plan/outcome/plan_words.h"

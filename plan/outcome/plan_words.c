@@ -3,7 +3,7 @@
  */
 #include "plan/outcome/plan_words.h"
 
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/parts/parts.h"
 
-#include "core/work/words.h"
+#include "core/work/work.h"
 #include "plan/parts/parts_maker.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  */
 #include "plan/parts/parts_maker.h"
 
-#include "core/trace/narrow.h"
-#include "core/work/words.h"
+#include "core/trace/trace_columns.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <string.h>

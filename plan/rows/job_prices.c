@@ -3,8 +3,8 @@
  */
 #include "plan/rows/job_prices.h"
 
-#include "core/base/cut_text.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "models/platform/platform.h"
 
 #include <stdio.h>

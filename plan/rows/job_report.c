@@ -3,10 +3,10 @@
  */
 #include "plan/rows/job_report.h"
 
-#include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "core/record/record.h"
-#include "core/report/compare/job_list.h"
+#include "core/report/compare/compare.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/memory/steps_read.h"
 #include "plan/rows/job_marks.h"

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PLAN_ROWS_JOB_REPORT_H
 #define MSIM_PLAN_ROWS_JOB_REPORT_H
-#include "core/report/compare/judged_wish.h"
+#include "core/report/compare/compare.h"
 
 #include <stdbool.h>
 #include <stdio.h>

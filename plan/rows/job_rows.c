@@ -3,10 +3,8 @@
  */
 #include "plan/rows/job_rows.h"
 
-#include "core/base/cut_text.h"
-#include "core/base/decimal.h"
-#include "core/base/nearest.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "plan/describe/framework.h"
 
 #include <math.h>

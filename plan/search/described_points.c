@@ -3,7 +3,7 @@
  */
 #include "plan/search/described_points.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/memory/memory_ways.h"
 
 #include <math.h>

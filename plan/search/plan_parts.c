@@ -3,9 +3,8 @@
  */
 #include "plan/search/plan_parts.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/write_folder.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/search/plan_point.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <string.h>
 

@@ -4,8 +4,7 @@
 #ifndef MSIM_PLAN_SEARCH_PLAN_POINT_H
 #define MSIM_PLAN_SEARCH_PLAN_POINT_H
 #include "core/guard/guard.h"
-#include "core/memory/beside.h"
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 #include "plan/search/spec.h"
 #include "plan/step/steps_file.h"
 

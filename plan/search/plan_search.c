@@ -6,8 +6,8 @@
  */
 #include "plan/search/plan_search.h"
 
-#include "core/base/bytes.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
 #include "plan/memory/steps_read.h"
 #include "plan/search/described_points.h"
 #include "plan/search/plan_guard.h"

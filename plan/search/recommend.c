@@ -3,7 +3,7 @@
  */
 #include "plan/search/recommend.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

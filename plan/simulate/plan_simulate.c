@@ -3,7 +3,7 @@
  */
 #include "plan/simulate/plan_simulate.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "core/turns/turns.h"
 #include "plan/search/recommend.h"
 #include "plan/simulate/job_graph.h"

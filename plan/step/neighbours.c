@@ -3,7 +3,7 @@
  */
 #include "plan/step/neighbours.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/synth/et_writer.h"
 
-#include "core/write_et/et_file.h"
+#include "core/write_et/write_et.h"
 
 #include <stdarg.h>
 #include <string.h>

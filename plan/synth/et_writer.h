@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_PLAN_SYNTH_ET_WRITER_H
 #define MSIM_PLAN_SYNTH_ET_WRITER_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>

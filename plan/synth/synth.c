@@ -3,8 +3,8 @@
  */
 #include "plan/synth/synth.h"
 
-#include "core/base/write_folder.h"
-#include "core/write_et/et_file.h"
+#include "core/base/files.h"
+#include "core/write_et/write_et.h"
 #include "plan/synth/synth_dlrm.h"
 #include "plan/synth/synth_manifest.h"
 #include "plan/synth/synth_rank.h"

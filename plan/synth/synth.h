@@ -47,7 +47,7 @@ enum msim_status msim_synth_make(const struct msim_synth_options *o,
 
 /*
  * Write DIR/rank-R.et.json for each rank that is asked for, and DIR/synth.json,
- * which says what they are of and what they stand for (write_folder.h): model
+ * which says what they are of and what they stand for (files.h): model
  * and strategy as they were given, which plan/written reads again. EUSAGE
  * where a strategy cannot be written, or DIR holds traces of others; EIO;
  * EWRITE; ENOMEM.

@@ -3,7 +3,7 @@
  */
 #include "plan/synth/synth_dlrm.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_MANIFEST_H
 #define MSIM_PLAN_SYNTH_SYNTH_MANIFEST_H
-#include "core/base/json_out.h"
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "plan/synth/synth_options.h"
 
 /* Write it into a folder that was begun; each file stands for `a_file` ranks.

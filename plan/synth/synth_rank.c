@@ -3,7 +3,7 @@
  */
 #include "plan/synth/synth_rank.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "plan/describe/framework.h"
 
 #include <stdlib.h>

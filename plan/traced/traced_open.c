@@ -4,7 +4,7 @@
  */
 #include "plan/traced/traced_points.h"
 
-#include "core/reshape/axis.h"
+#include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"
 #include "plan/search/plan_platforms.h"
 #include "predict/pipeline.h"

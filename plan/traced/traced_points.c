@@ -3,7 +3,7 @@
  */
 #include "plan/traced/traced_points.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/written/written_job.h"
 #include "predict/pipeline.h"
 #include "predict/rows/trace_job.h"

@@ -3,8 +3,8 @@
  */
 #include "plan/whatif/job_whatif.h"
 
-#include "core/base/cut_text.h"
 #include "core/base/hash.h"
+#include "core/base/texts.h"
 #include "models/platform/platform.h"
 #include "plan/describe/strategy_guard.h"
 #include "plan/memory/steps_read.h"

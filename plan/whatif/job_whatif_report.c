@@ -1,13 +1,12 @@
 /*
  * plan/whatif/job_whatif_report.c - scenarios of a described job, side by side.
  */
-#include "core/base/bytes.h"
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "core/report/markdown/markdown.h"
-#include "core/report/markdown/markdown_scenarios.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "plan/whatif/job_whatif.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/whatif/job_write.h"
 
-#include "core/base/cut_text.h"
+#include "core/base/texts.h"
 #include "plan/synth/synth.h"
 #include "predict/write/scenario_folder.h"
 

@@ -49,7 +49,7 @@ enum msim_status msim_written_job_let_know(struct msim_written_job *job,
                                            const char *data_dir,
                                            struct msim_error *err);
 
-struct msim_folder; /* core/base/write_folder.h */
+struct msim_folder; /* core/base/files.h */
 /*
  * Write the synth.json of what the changes `by` make of the traces, `files` of
  * them, into the folder; none where no description says what that is, or what

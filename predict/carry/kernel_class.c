@@ -11,9 +11,9 @@
  */
 #include "predict/carry/kernel_class.h"
 
-#include "core/work/kernel/kernel_name.h"
+#include "core/work/data_sheet.h"
+#include "core/work/kernel/infer.h"
 #include "core/work/kernel_fact.h"
-#include "core/work/kernel_type.h"
 
 #include <math.h>
 #include <string.h>

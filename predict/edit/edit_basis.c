@@ -3,7 +3,7 @@
  */
 #include "predict/edit/edit_basis.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "predict/edit/edits.h"
 
 #include <stdlib.h>

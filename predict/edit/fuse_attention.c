@@ -9,8 +9,7 @@
  * autograd nodes, by their sequence numbers; they become one flash kernel, too.
  * The times are those of the models of the GPU for attention.
  */
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/fuse.h"
 

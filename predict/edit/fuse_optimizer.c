@@ -16,8 +16,8 @@
  * kernels of the trace take over the models' time for them; where a kernel has
  * no work the model's time alone.
  */
-#include "core/work/foreach.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/fuse.h"
 

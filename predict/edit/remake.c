@@ -3,8 +3,7 @@
  */
 #include "predict/edit/remake.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_PREDICT_EDIT_REMAKE_H
 #define MSIM_PREDICT_EDIT_REMAKE_H
-#include "core/graph/overlay.h"
+#include "core/graph/graph.h"
 #include "predict/edit/edit.h"
 
 /* What let a task start: an edge backwards. */

@@ -5,7 +5,7 @@
  * the operators and labels around it, from the outside in: what an optimizer's
  * step or a data loader encloses is theirs, whatever it calls.
  */
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 #include "models/host/host_class.h"
 #include "predict/groups/group_maker.h"
 

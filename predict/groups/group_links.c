@@ -5,7 +5,7 @@
  * nodes, which is slower than what joins the GPUs of one. Where the ranks are
  * is what prices collectives, too: msim_comm_place().
  */
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 #include "predict/groups/group_maker.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  */
 #include "predict/groups/group_maker.h"
 
-#include "core/work/kernel/kernel_family.h"
-#include "core/work/opmap/opmap_family.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/opmap/opmap.h"
 
 #include <stdlib.h>
 #include <string.h>

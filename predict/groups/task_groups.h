@@ -21,7 +21,7 @@
 #define MSIM_PREDICT_GROUPS_TASK_GROUPS_H
 #include "core/graph/graph.h"
 #include "core/run/scale.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 
 #define MSIM_NO_GROUP ((uint8_t)255)
 

@@ -3,7 +3,7 @@
  */
 #include "predict/learn/learn.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/job/job_files.h"
 #include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"

@@ -6,8 +6,8 @@
  */
 #include "predict/learn/observe.h"
 
-#include "core/base/vec.h"
-#include "core/work/opmap/works.h"
+#include "core/base/containers.h"
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/estimate_cache.h"
 #include "models/law/law_kind.h"
 #include "models/platform/platform_data.h"

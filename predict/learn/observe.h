@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PREDICT_LEARN_OBSERVE_H
 #define MSIM_PREDICT_LEARN_OBSERVE_H
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "core/job/job.h"
 #include "models/factor/levels.h"
 #include "models/platform/platform.h"

@@ -8,11 +8,10 @@
  */
 #include "predict/learn/trace_correction.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
 #include "core/work/kernel_fact.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/estimate_cache.h"
 #include "models/factor/levels.h"
 #include "models/platform/platform.h"

@@ -3,7 +3,7 @@
  */
 #include "predict/memory/fit_ways.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"
 

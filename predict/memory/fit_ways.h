@@ -9,7 +9,7 @@
 #ifndef MSIM_PREDICT_MEMORY_FIT_WAYS_H
 #define MSIM_PREDICT_MEMORY_FIT_WAYS_H
 #include "core/reshape/reshape.h"
-#include "core/rewrite/rewrite_options.h"
+#include "core/rewrite/rewrite.h"
 #include "predict/memory/rank_memory.h"
 
 struct msim_fit_change {

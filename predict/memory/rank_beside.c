@@ -2,7 +2,7 @@
  * predict/memory/rank_beside.c - CUDA's context and NCCL's buffers of a rank.
  */
 #include "predict/memory/rank_beside.h"
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 

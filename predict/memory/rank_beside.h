@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_PREDICT_MEMORY_RANK_BESIDE_H
 #define MSIM_PREDICT_MEMORY_RANK_BESIDE_H
-#include "core/memory/beside.h"
+#include "core/memory/life_memory.h"
 #include "core/trace/trace.h"
 #include "models/platform/platform.h"
 

@@ -3,7 +3,7 @@
  */
 #include "predict/memory/rank_memory.h"
 
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

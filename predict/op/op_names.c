@@ -4,8 +4,8 @@
 #include "predict/op/op_names.h"
 
 #include "core/base/hash.h"
-#include "core/base/same_text.h"
-#include "core/work/opmap/known_name.h"
+#include "core/base/texts.h"
+#include "core/work/opmap/opmap.h"
 
 #include <stdio.h>
 #include <string.h>

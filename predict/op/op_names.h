@@ -9,7 +9,7 @@
 
 struct msim_op_name {
     char text[64];       /* "": of none */
-    bool known, nearest; /* core/work/opmap/known_name.h */
+    bool known, nearest; /* core/work/opmap/opmap.h */
     char why[128];       /* where it is not known */
 };
 

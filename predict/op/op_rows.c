@@ -10,9 +10,9 @@
  */
 #include "predict/op/op_rows.h"
 
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/work/axes.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
+#include "core/work/work.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/model.h"
 #include "predict/op/op_names.h"

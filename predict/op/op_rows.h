@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PREDICT_OP_OP_ROWS_H
 #define MSIM_PREDICT_OP_OP_ROWS_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/guard/guard.h"
 #include "core/work/rows.h"
 #include "models/platform/platform.h"

@@ -3,9 +3,8 @@
  */
 #include "predict/page/prediction_page.h"
 
-#include "core/report/page/page_file.h"
+#include "core/report/page/page.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PREDICT_PAGE_PREDICTION_PAGE_H
 #define MSIM_PREDICT_PAGE_PREDICTION_PAGE_H
-#include "core/report/page/page_planes.h"
+#include "core/report/page/page.h"
 #include "predict/pipeline.h"
 
 /*

@@ -3,7 +3,7 @@
  */
 #include "predict/page/scenarios_page.h"
 
-#include "core/report/markdown/markdown_scenarios.h"
+#include "core/report/markdown/markdown.h"
 
 #include <math.h>
 

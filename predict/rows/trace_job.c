@@ -3,8 +3,7 @@
  */
 #include "predict/rows/trace_job.h"
 
-#include "core/base/cut_text.h"
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "predict/scenario/change_kinds.h"
 
 #include <string.h>

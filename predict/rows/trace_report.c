@@ -3,11 +3,11 @@
  */
 #include "predict/rows/trace_report.h"
 
-#include "core/base/bytes.h"
 #include "core/base/csv.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "core/record/record.h"
-#include "core/report/compare/job_list.h"
+#include "core/report/compare/compare.h"
 
 #include <inttypes.h>
 #include <math.h>

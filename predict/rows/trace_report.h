@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PREDICT_ROWS_TRACE_REPORT_H
 #define MSIM_PREDICT_ROWS_TRACE_REPORT_H
-#include "core/report/compare/judged_wish.h"
+#include "core/report/compare/compare.h"
 #include "predict/rows/trace_rows.h"
 
 /*

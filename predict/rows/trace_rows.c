@@ -3,9 +3,8 @@
  */
 #include "predict/rows/trace_rows.h"
 
-#include "core/base/decimal.h"
-#include "core/base/nearest.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "predict/rows/trace_job.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "predict/scenario/change.h"
 
-#include "core/base/cut_text.h"
+#include "core/base/texts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "predict/scenario/change.h"
 
-#include "core/work/words.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <stdio.h>

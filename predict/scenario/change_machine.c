@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change_machine.c - changes of what the job runs on.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "predict/scenario/change.h"
 
 #include <string.h>

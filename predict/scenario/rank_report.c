@@ -4,9 +4,9 @@
  */
 #include "predict/scenario/rank_report.h"
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 #include <stdio.h>

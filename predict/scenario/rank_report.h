@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_PREDICT_SCENARIO_RANK_REPORT_H
 #define MSIM_PREDICT_SCENARIO_RANK_REPORT_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "predict/scenario/scenario.h"
 
 /* All of it, as text. */

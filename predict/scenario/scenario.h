@@ -26,7 +26,7 @@
  *     batch    a number, or {"from", "to"}: core/reshape
  *     reshape  {"from", "to"}: every size of "from" but those of weights
  *     hidden, heads, ffn, vocab          of the model, likewise:
- *              core/reshape/model_sizes.h
+ *              core/reshape/reshape.h
  *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers; "amp_"
  *              before it: autocast
  *     layers   how many blocks of layers there are, or {"block", "to"}:

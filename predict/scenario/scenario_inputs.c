@@ -4,7 +4,7 @@
  */
 #include "predict/scenario/scenario_inputs.h"
 
-#include "core/rewrite/split/whole.h"
+#include "core/rewrite/split/split.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * predict/scenario/scenario_rank.c - what a tenth less of each part of a job
  * would bring, most first.
  */
-#include "core/graph/task_text.h"
-#include "core/report/write/report_format.h"
+#include "core/graph/graph.h"
+#include "core/report/write/report.h"
 #include "predict/scenario/scenario.h"
 
 #include <math.h>

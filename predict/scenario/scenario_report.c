@@ -1,12 +1,11 @@
 /*
  * predict/scenario/scenario_report.c - scenarios side by side.
  */
-#include "core/base/bytes.h"
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 #include "predict/scenario/rank_report.h"
 #include "predict/scenario/scenario.h"
 

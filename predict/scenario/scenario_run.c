@@ -1,7 +1,7 @@
 /*
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
-#include "core/base/cut_text.h"
+#include "core/base/texts.h"
 #include "core/report/write/report.h"
 #include "core/run/engine.h"
 #include "core/turns/turns.h"

@@ -3,11 +3,10 @@
  */
 #include "predict/scenario/scenario_same.h"
 
-#include "core/rewrite/split/experts_joined.h"
-#include "core/rewrite/split/shares.h"
-#include "core/rewrite/split/whole.h"
-#include "core/rewrite/tensor.h"
-#include "core/trace/meets.h"
+#include "core/rewrite/rewrite.h"
+#include "core/rewrite/split/experts.h"
+#include "core/rewrite/split/split.h"
+#include "core/trace/trace_columns.h"
 
 /* Is a product, a convolution or attention of the job in 32 bits? */
 static enum msim_status multiplies_wide(bool *wide,

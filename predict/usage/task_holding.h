@@ -17,10 +17,10 @@
  */
 #ifndef MSIM_PREDICT_USAGE_TASK_HOLDING_H
 #define MSIM_PREDICT_USAGE_TASK_HOLDING_H
+#include "core/graph/contention.h"
 #include "core/graph/graph.h"
-#include "core/graph/occupancy.h"
 #include "core/report/analyse/outcome.h"
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 #include "models/platform/platform.h"
 
 struct msim_holding_ask {

@@ -3,9 +3,8 @@
  */
 #include "predict/usage/work_grid.h"
 
-#include "core/work/conv_shape.h"
-#include "core/work/foreach.h"
 #include "core/work/kernel_fact.h"
+#include "core/work/work.h"
 #include "models/law/reduce_grid.h"
 
 #include <math.h>

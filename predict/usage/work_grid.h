@@ -13,7 +13,7 @@
  */
 #ifndef MSIM_PREDICT_USAGE_WORK_GRID_H
 #define MSIM_PREDICT_USAGE_WORK_GRID_H
-#include "core/graph/occupancy.h"
+#include "core/graph/contention.h"
 #include "core/work/work.h"
 
 /* {0} where nothing is known, and of copies, which hold no SM. */

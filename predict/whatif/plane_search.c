@@ -8,7 +8,7 @@
  */
 #include "predict/whatif/plane_search.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "predict/whatif/rescale.h"
 
 #include <math.h>

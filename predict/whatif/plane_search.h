@@ -1,6 +1,6 @@
 /*
  * predict/whatif/plane_search.h - the planes by which a page computes the
- * period (core/report/page/page_planes.h).
+ * period (core/report/page/page.h).
  *
  * Points of factors are drawn evenly; each is simulated, and where the planes
  * so far are off by more than MSIM_PLANES_OFF, a plane is made of it: its
@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_PREDICT_WHATIF_PLANE_SEARCH_H
 #define MSIM_PREDICT_WHATIF_PLANE_SEARCH_H
-#include "core/report/page/page_planes.h"
+#include "core/report/page/page.h"
 #include "predict/pipeline.h"
 
 /* Factors that the planes are made for: ten times as fast, four times as slow.

@@ -3,9 +3,9 @@
  */
 #include "predict/whatif/select.h"
 
-#include "core/base/nearest.h"
-#include "core/graph/task_text.h"
-#include "core/report/write/report_format.h"
+#include "core/base/texts.h"
+#include "core/graph/graph.h"
+#include "core/report/write/report.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

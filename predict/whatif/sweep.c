@@ -3,12 +3,11 @@
  */
 #include "predict/whatif/sweep.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 #include "predict/describe_run.h"
 #include "predict/whatif/whatif.h"
 

@@ -9,7 +9,7 @@
  *     ranks, a host, a skew,        costs, without these
  *     a part of the run
  *
- * Both are periods (core/report/analyse/period.h), over the same iterations.
+ * Both are periods (core/report/analyse/period.c), over the same iterations.
  */
 #ifndef MSIM_PREDICT_WHATIF_WHATIF_H
 #define MSIM_PREDICT_WHATIF_WHATIF_H

@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_PREDICT_WRITE_SCENARIO_FOLDER_H
 #define MSIM_PREDICT_WRITE_SCENARIO_FOLDER_H
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 
 /* The folder of the scenario `name`; owned by the caller, NULL: no memory. */
 char *msim_scenario_folder(const char *dir, const char *name);

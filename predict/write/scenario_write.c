@@ -3,8 +3,8 @@
  */
 #include "predict/write/scenario_write.h"
 
-#include "core/base/cut_text.h"
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
+#include "core/base/texts.h"
 #include "core/rewrite/rewrite.h"
 #include "core/write_et/write_et.h"
 #include "predict/scenario/scenario_inputs.h"

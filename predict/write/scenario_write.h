@@ -8,7 +8,7 @@
  */
 #ifndef MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
 #define MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 #include "predict/measured_step.h"
 #include "predict/scenario/scenario.h"
 

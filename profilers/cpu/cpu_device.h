@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PROFILERS_CPU_CPU_DEVICE_H
 #define MSIM_PROFILERS_CPU_CPU_DEVICE_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 struct msim_cpu_device {
     char name[128]; /* "AMD EPYC (2 cores)" */

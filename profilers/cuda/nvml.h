@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_PROFILERS_CUDA_NVML_H
 #define MSIM_PROFILERS_CUDA_NVML_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 #include <stdbool.h>
 

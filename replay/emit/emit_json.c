@@ -3,7 +3,7 @@
  */
 #include "replay/emit/emit_json.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "replay/fold/loops.h"
 
 #include <string.h>

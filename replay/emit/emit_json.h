@@ -15,7 +15,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_emit_json(const struct msim_program *p, bool loops,
                                 FILE *out);
 
-struct msim_json; /* core/base/json_out.h */
+struct msim_json; /* core/base/json.h */
 /* The operators that the program leaves out, and why: an array "left_out" of an
  * open object. */
 void msim_emit_left_out(struct msim_json *j, const struct msim_program *p);

@@ -5,8 +5,8 @@
  */
 #include "replay/emit/emit_python.h"
 
+#include "core/base/files.h"
 #include "core/base/print.h"
-#include "core/base/write_folder.h"
 #include "replay/emit/bench_template.h"
 #include "replay/emit/python_data.h"
 #include "replay/emit/python_state.h"

@@ -4,7 +4,7 @@
  */
 #include "replay/emit/python_state.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "replay/emit/python_operand.h"
 #include "replay/program/callable.h"
 

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_REPLAY_EMIT_PYTHON_DATA_H
 #define MSIM_REPLAY_EMIT_PYTHON_DATA_H
-#include "core/base/write_file.h"
+#include "core/base/files.h"
 #include "replay/emit/emit_options.h"
 #include "replay/emit/python_state.h"
 

@@ -3,7 +3,7 @@
  */
 #include "replay/emit/python_scalar.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 #include <math.h>
 #include <string.h>

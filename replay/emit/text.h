@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_REPLAY_EMIT_TEXT_H
 #define MSIM_REPLAY_EMIT_TEXT_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 struct msim_text {
     struct msim_vec bytes; /* its owner frees bytes.data */

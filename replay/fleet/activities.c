@@ -4,7 +4,7 @@
 #include "replay/fleet/activities.h"
 
 #include "core/base/csv.h"
-#include "core/work/opmap/opmap_family.h"
+#include "core/work/opmap/opmap.h"
 #include "replay/fleet/device_time.h"
 
 #include <inttypes.h>

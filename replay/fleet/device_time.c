@@ -4,9 +4,9 @@
  */
 #include "replay/fleet/device_time.h"
 
-#include "core/base/sort.h"
-#include "core/work/kernel/kernel_family.h"
-#include "core/work/opmap/opmap_family.h"
+#include "core/base/containers.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/opmap/opmap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  */
 #include "replay/fleet/fleet.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/nearest.h"
-#include "core/base/sort.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,11 +4,9 @@
  */
 #include "replay/fleet/fleet_files.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/job/import.h"
+#include "core/base/containers.h"
+#include "core/job/job.h"
 #include "core/job/job_files.h"
-#include "core/job/read_file.h"
 #include "core/turns/turns.h"
 
 #include <pthread.h>

@@ -4,8 +4,8 @@
  */
 #ifndef MSIM_REPLAY_FLEET_FLEET_FILES_H
 #define MSIM_REPLAY_FLEET_FLEET_FILES_H
-#include "core/base/arena.h"
-#include "core/read/format.h"
+#include "core/base/containers.h"
+#include "core/read/reader.h"
 #include "replay/fleet/fleet_groups.h"
 
 struct msim_file_info;

@@ -4,7 +4,7 @@
  */
 #include "replay/fleet/fleet_groups.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/job/job_files.h"
 #include "core/stream/input.h"
 

@@ -17,7 +17,7 @@
  */
 #ifndef MSIM_REPLAY_FLEET_FLEET_GROUPS_H
 #define MSIM_REPLAY_FLEET_FLEET_GROUPS_H
-#include "core/job/rank_name.h"
+#include "core/job/job_files.h"
 #include "replay/fleet/device_time.h"
 
 /* One file and what was found in it; text is the fleet's. */

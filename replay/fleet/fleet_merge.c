@@ -4,7 +4,7 @@
  */
 #include "replay/fleet/fleet_merge.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/job/job.h"
 #include "core/json/fields.h"
 

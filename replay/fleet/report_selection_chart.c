@@ -3,7 +3,6 @@
  * kind of time a bar of the fleet and one of the selection.
  */
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 #include "replay/fleet/report_selection.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * CSV.
  */
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/report/write/report.h"
 #include "replay/fleet/report_selection.h"
 

@@ -1,9 +1,9 @@
 /*
  * replay/fleet/report_selection_text.c - a selection as people read it.
  */
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "replay/fleet/report_selection.h"
 
 #include <math.h>

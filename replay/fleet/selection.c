@@ -3,7 +3,7 @@
  */
 #include "replay/fleet/selection.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "replay/fleet/subset.h"
 
 #include <math.h>

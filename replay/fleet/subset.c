@@ -4,7 +4,7 @@
  */
 #include "replay/fleet/subset.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/turns/turns.h"
 #include "replay/fleet/simplex.h"
 

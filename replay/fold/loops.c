@@ -8,8 +8,8 @@
  */
 #include "replay/fold/loops.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  */
 #include "replay/program/make_program.h"
 
-#include "core/base/sort.h"
-#include "core/trace/step.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
 #include "replay/program/program_build.h"
 #include "replay/program/program_collective.h"
 

@@ -6,7 +6,7 @@
  */
 #ifndef MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
 #define MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 #include "replay/program/program.h"
 
 struct msim_program_options {

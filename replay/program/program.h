@@ -22,7 +22,7 @@
  */
 #ifndef MSIM_REPLAY_PROGRAM_PROGRAM_H
 #define MSIM_REPLAY_PROGRAM_PROGRAM_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/lives/lives.h"
 #include "core/trace/trace.h"
 #include "replay/program/schema.h"

@@ -3,8 +3,8 @@
  */
 #ifndef MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
 #define MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
-#include "core/base/idmap.h"
-#include "core/trace/choice.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
 #include "replay/program/program.h"
 
 struct msim_builder {

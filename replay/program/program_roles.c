@@ -5,7 +5,7 @@
  */
 #include "replay/program/program_build.h"
 
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,9 @@
  */
 #ifndef MSIM_REPLAY_RUN_REPLAY_PLAN_H
 #define MSIM_REPLAY_RUN_REPLAY_PLAN_H
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
-#include "core/trace/choice.h"
-#include "core/work/opmap/works.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
+#include "core/work/opmap/opmap.h"
 #include "replay/run/work_runs.h"
 
 /* An operator with works: it runs `n` elements of the order from `first` on. */

@@ -3,8 +3,8 @@
  */
 #include "replay/run/replay_plan.h"
 
-#include "core/base/sort.h"
-#include "core/trace/step.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 

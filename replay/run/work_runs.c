@@ -3,7 +3,7 @@
  */
 #include "replay/run/work_runs.h"
 
-#include "core/work/words.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <stdio.h>

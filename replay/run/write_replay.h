@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_REPLAY_RUN_WRITE_REPLAY_H
 #define MSIM_REPLAY_RUN_WRITE_REPLAY_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "replay/run/replay_figures.h"
 
 #define MSIM_REPLAY_SCHEMA "mystique-sim/replay/1"

@@ -1,8 +1,8 @@
 /*
  * replay/run/write_replay_text.c - a replay for people.
  */
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
 #include "replay/run/write_replay.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  */
 #include "replay/run/write_replay.h"
 
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <stdlib.h>

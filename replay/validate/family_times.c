@@ -3,9 +3,9 @@
  */
 #include "replay/validate/family_times.h"
 
-#include "core/base/idmap.h"
-#include "core/trace/step.h"
-#include "core/work/opmap/works.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_steps.h"
+#include "core/work/opmap/opmap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_REPLAY_VALIDATE_REPORT_VALIDATION_H
 #define MSIM_REPLAY_VALIDATE_REPORT_VALIDATION_H
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "replay/validate/validation.h"
 
 /* For people. */

@@ -4,7 +4,6 @@
  * is the same error, in a family of microseconds as in the whole step.
  */
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 #include "replay/validate/report_validation.h"
 
 #include <errno.h>

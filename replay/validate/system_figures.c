@@ -7,7 +7,7 @@
  */
 #include "replay/validate/system_figures.h"
 
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "core/stream/input.h"
 #include "core/stream/json_sax.h"
 

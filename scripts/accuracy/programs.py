@@ -15,7 +15,7 @@ row of timm
 with another batch than its trace counts by its time an image.
 
 --stacks names the version of PyTorch that a source is known to be of, where
-it is one of those that platforms know (core/work/stack.h).
+it is one of those that platforms know (core/work/data_sheet.h).
 
 --list writes what msim-fit-factors reads: a line for each time. Without it the
 table of errors by source and GPU is printed; --errors keeps every line.

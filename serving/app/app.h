@@ -13,7 +13,7 @@
  */
 #ifndef MSIM_SERVING_APP_APP_H
 #define MSIM_SERVING_APP_APP_H
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "serving/app/engine_settings.h"

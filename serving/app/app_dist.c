@@ -2,7 +2,7 @@
  * serving/app/app_dist.c - DIST: one number, or an object that names a shape.
  */
 #include "core/base/csv.h"
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "serving/app/app_parts.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /*
  * serving/app/app_flow.c - the flow: where requests start, and who calls whom.
  */
-#include "core/base/nearest.h"
-#include "core/base/sort.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 #include "serving/app/app_parts.h"
 
 #include <math.h>

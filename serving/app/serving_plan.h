@@ -10,7 +10,7 @@
  */
 #ifndef MSIM_SERVING_APP_SERVING_PLAN_H
 #define MSIM_SERVING_APP_SERVING_PLAN_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "serving/app/app.h"
 
 struct msim_serving_plans {

@@ -2,7 +2,6 @@
  * serving/apps/app_sweep_chart.c - cost against latency, by gnuplot.
  */
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 #include "serving/apps/app_sweep_report.h"
 
 #include <errno.h>

@@ -5,9 +5,9 @@
 #include "serving/apps/app_sweep_report.h"
 
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 #include <stdlib.h>

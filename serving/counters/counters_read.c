@@ -7,8 +7,8 @@
 #include "serving/counters/counters_read.h"
 
 #include "core/base/csv.h"
-#include "core/base/files_read.h"
-#include "core/base/nearest.h"
+#include "core/base/files.h"
+#include "core/base/texts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* serving/counters/metrics_read.c - rounds of scrapes, compared. */
 #include "serving/counters/metrics_read.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/nearest.h"
-#include "core/base/vec.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "serving/deploy/deploy.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
 #include "serving/engine/settings_rules.h"

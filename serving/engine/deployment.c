@@ -7,7 +7,7 @@
  * it sees all that is added at that time, by links and by the caller.
  */
 #include "serving/engine/deployment.h"
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 #include "core/base/min_tree.h"
 
 #include <assert.h>

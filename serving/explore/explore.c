@@ -8,10 +8,9 @@
  */
 #include "serving/explore/explore.h"
 
-#include "core/base/json_out.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/base/quantile.h"
-#include "core/base/write_file.h"
-#include "core/base/write_folder.h"
 #include "serving/draw/random.h"
 #include "serving/explore/demand.h"
 #include "serving/explore/explore_command.h"

@@ -6,7 +6,7 @@
  */
 #include "serving/explore/explore_command.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "serving/explore/explore_rows.h"
 
 #include "core/base/csv.h"
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 #include "core/base/units.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  */
 #ifndef MSIM_SERVING_EXPLORE_EXPLORE_ROWS_H
 #define MSIM_SERVING_EXPLORE_EXPLORE_ROWS_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  */
 #include "serving/explore/service_fit.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "serving/learn/learn_fit.h"
 
 #include "calibrate/stat/boost.h"
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
 #include "serving/learn/learn_score.h"
 #include "serving/learn/logistic.h"
 #include "serving/watch/watch_model.h"

@@ -19,7 +19,7 @@
  */
 #ifndef MSIM_SERVING_LEARN_LEARN_OBSERVED_H
 #define MSIM_SERVING_LEARN_LEARN_OBSERVED_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "serving/app/app.h"
 #include "serving/counters/counters_row.h"
 

@@ -3,7 +3,7 @@
  */
 #include "serving/learn/learn_report.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 
 #include <math.h>

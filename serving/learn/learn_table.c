@@ -3,7 +3,7 @@
  */
 #include "serving/learn/learn_table.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

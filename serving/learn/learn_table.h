@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_SERVING_LEARN_LEARN_TABLE_H
 #define MSIM_SERVING_LEARN_LEARN_TABLE_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "serving/learn/learn_observed.h"
 #include "serving/watch/watch.h"
 

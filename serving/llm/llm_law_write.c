@@ -3,8 +3,8 @@
  */
 #include "serving/llm/llm_law_write.h"
 
+#include "core/base/files.h"
 #include "core/base/json.h"
-#include "core/base/write_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

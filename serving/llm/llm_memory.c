@@ -9,7 +9,7 @@
  */
 #include "serving/llm/llm_memory.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "models/platform/platform.h"
 #include "serving/llm/step_works.h"
 

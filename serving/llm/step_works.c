@@ -7,7 +7,7 @@
  */
 #include "serving/llm/step_works.h"
 
-#include "core/work/words.h"
+#include "core/work/work.h"
 #include "serving/llm/works_maker.h"
 
 #include <math.h>

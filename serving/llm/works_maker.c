@@ -3,7 +3,7 @@
  */
 #include "serving/llm/works_maker.h"
 
-#include "core/work/words.h"
+#include "core/work/work.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include "serving/log/json_lines.h"
 
-#include "core/base/files_read.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
 #include "core/stream/input.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "serving/log/request_log.h"
 
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,10 +17,10 @@
  */
 #ifndef MSIM_SERVING_LOG_REQUEST_LOG_H
 #define MSIM_SERVING_LOG_REQUEST_LOG_H
+#include "core/base/containers.h"
 #include "core/base/units.h"
-#include "core/base/vec.h"
 
-struct msim_strtab; /* core/base/strtab.h */
+struct msim_strtab; /* core/base/containers.h */
 
 #define MSIM_LOG_BLOCK_TOKENS 512 /* of the prompt, that a block stands for */
 

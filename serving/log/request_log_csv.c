@@ -2,8 +2,8 @@
  * serving/log/request_log_csv.c - request logs of comma-separated values.
  */
 #include "core/base/csv.h"
-#include "core/base/decimal.h"
 #include "core/base/hash.h"
+#include "core/base/texts.h"
 #include "serving/log/request_rows.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * serving/log/request_log_read.c - a log from its file, in whichever format.
  */
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "core/stream/input.h"
 #include "serving/log/tool_results.h"
 

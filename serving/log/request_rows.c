@@ -3,8 +3,8 @@
  */
 #include "serving/log/request_rows.h"
 
-#include "core/base/decimal.h"
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "serving/log/tool_results.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/json/fields.h"
 
 #include <math.h>

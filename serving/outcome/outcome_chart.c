@@ -7,7 +7,6 @@
  */
 #include "core/base/quantile.h"
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <errno.h>

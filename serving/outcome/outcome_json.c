@@ -5,7 +5,7 @@
  * How long the simulation took is in the text report only, as everywhere: the
  * same seed gives the same bytes.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <math.h>

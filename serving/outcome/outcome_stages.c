@@ -4,8 +4,8 @@
  */
 #include "serving/outcome/outcome_parts.h"
 
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * classes, the stages.
  */
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <math.h>

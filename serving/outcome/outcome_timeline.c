@@ -6,9 +6,9 @@
  * Workers are not told apart by the simulator: a service goes to the first
  * track that is free, which shows as many as work at once.
  */
-#include "core/base/json_out.h"
-#include "core/base/sort.h"
-#include "core/base/write_file.h"
+#include "core/base/containers.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "serving/outcome/outcome_parts.h"
 
 #include <stdlib.h>

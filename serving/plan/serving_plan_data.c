@@ -1,10 +1,10 @@
 /*
  * serving/plan/serving_plan_data.c - a plan of serving as CSV and JSON.
  */
-#include "core/base/bytes.h"
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "serving/plan/serving_plan_report.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
  * serving/plan/serving_plan_html.c - a plan of serving as one page, and its
  * chart.
  */
-#include "core/base/bytes.h"
 #include "core/base/print.h"
-#include "core/report/page/html.h"
-#include "core/report/write/gnuplot.h"
+#include "core/base/units.h"
+#include "core/report/page/page.h"
+#include "core/report/write/chart.h"
 #include "plan/outcome/plan_draw.h"
 #include "plan/outcome/plan_frame.h"
 #include "plan/outcome/plan_words.h"

@@ -1,9 +1,9 @@
 /*
  * serving/plan/serving_plan_text.c - a plan of serving as people read it.
  */
-#include "core/base/bytes.h"
 #include "core/base/print.h"
-#include "core/report/write/report_format.h"
+#include "core/base/units.h"
+#include "core/report/write/report.h"
 #include "serving/plan/serving_plan_report.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * serving/rows/closed_run.c - simulated closed loops.
  */
 #include "serving/rows/closed_run.h"
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 #include "serving/draw/random.h"
 
 #include <math.h>

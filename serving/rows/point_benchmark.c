@@ -2,9 +2,9 @@
  * serving/rows/point_benchmark.c - settings of benchmarks.
  */
 #include "serving/rows/point_benchmark.h"
-#include "core/base/decimal.h"
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/vec.h"
+#include "core/base/texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,7 @@
  * serving/rows/point_table.c - reading a table of served points.
  */
 #include "serving/rows/point_table.h"
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/strtab.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
 #include "plan/describe/model_names.h"

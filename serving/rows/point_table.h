@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_SERVING_ROWS_POINT_TABLE_H
 #define MSIM_SERVING_ROWS_POINT_TABLE_H
-#include "core/base/arena.h"
+#include "core/base/containers.h"
 #include "plan/describe/described.h"
 #include "serving/rows/point_answer.h"
 #include "serving/rows/point_benchmark.h"

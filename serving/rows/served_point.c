@@ -2,8 +2,8 @@
  * serving/rows/served_point.c - reading rows of served models.
  */
 #include "serving/rows/served_point.h"
-#include "core/base/decimal.h"
 #include "core/base/print.h"
+#include "core/base/texts.h"
 #include "serving/app/engine_settings.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  *
  * A 4-ary heap by (time, order): events at the same instant happen in the order
  * in which they were scheduled, so that queues stay first come, first served.
- * core/base/evq.h moves pending events and therefore keeps the place of each,
- * in an order of its own at equal times; nothing is moved here, and a visit is
- * one event after another.
+ * core/base/containers.h moves pending events and therefore keeps the place of
+ * each, in an order of its own at equal times; nothing is moved here, and a
+ * visit is one event after another.
  *
  * An event is one number of 128 bits, time, order and what, so that the least
  * of four children is found without a branch: which it is cannot be foreseen.

@@ -9,7 +9,7 @@
  */
 #include "serving/sim/sim.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include "serving/sim/sim.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "serving/size/alone.h"
 
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 #include "core/base/min_tree.h"
 
 #include <math.h>

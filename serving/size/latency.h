@@ -19,7 +19,7 @@
  */
 #ifndef MSIM_SERVING_SIZE_LATENCY_H
 #define MSIM_SERVING_SIZE_LATENCY_H
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "serving/explore/demand.h"
 #include "serving/size/alone.h"
 #include "serving/size/pmf.h"

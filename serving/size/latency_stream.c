@@ -6,7 +6,7 @@
  */
 #include "serving/size/latency.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "serving/app/arrivals.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* serving/size/size_plan.c - plans of replicas, written. */
 #include "serving/size/size_plan.h"
 
-#include "core/base/json_out.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
-#include "core/base/write_file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -16,7 +16,7 @@ struct msim_size_plan {
     const struct msim_explored *explored;
 };
 
-/* Through a sink of core/base/json_out.h. */
+/* Through a sink of core/base/json.h. */
 MSIM_MUST_CHECK
 enum msim_status
 msim_size_plan_json(const struct msim_size_plan *p,

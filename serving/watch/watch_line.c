@@ -4,7 +4,7 @@
 #include "serving/watch/watch_line.h"
 
 #include "core/base/csv.h"
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 #include "serving/watch/watch_advice.h"
 

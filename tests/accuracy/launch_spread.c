@@ -12,11 +12,11 @@
  * "nearby", "related", "alone"), the natural logarithm of that ratio, the
  * spread that the model states, the operator's name and the kernel's.
  */
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 #include "core/job/job.h"
 #include "core/work/kernel/infer.h"
-#include "core/work/op_kernels.h"
 #include "core/work/opmap/opmap.h"
+#include "core/work/work.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
 

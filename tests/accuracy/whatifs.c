@@ -24,7 +24,7 @@
  */
 #include "core/graph/build/graph_build.h"
 #include "core/report/analyse/outcome.h"
-#include "core/run/peers.h"
+#include "core/run/engine.h"
 #include "predict/cost.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * not what makes its input.
  */
 #include "core/job/job.h"
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "serving/sim/serving_run.h"
 #include "tests/bench/bare_yajl.h"
 #include "tests/bench/dressed.h"

@@ -2,7 +2,7 @@
  * What it costs to say why: binding edges, slack, waits and the critical path
  * of a million tasks, each beside one walk of the engine over them.
  */
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/bench/dressed.h"
 #include "tests/bench/timing.h"
 #include "tests/unit/engine_starts.h"

@@ -19,8 +19,7 @@
  */
 #include "core/graph/build/graph_build.h"
 #include "core/job/job.h"
-#include "core/report/analyse/critical.h"
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "core/report/write/report.h"
 #include "predict/cost.h"
 #include "tests/fuzz/damage_job.h"

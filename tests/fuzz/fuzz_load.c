@@ -15,7 +15,7 @@
 #include "core/job/job.h"
 #include "core/job/job_files.h"
 #include "core/lives/lives.h"
-#include "core/read/chakra/chakra_wire.h"
+#include "core/read/chakra/read_chakra.h"
 #include "core/stream/input.h"
 
 #include "tests/fuzz/share.h"

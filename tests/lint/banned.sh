@@ -5,7 +5,7 @@
 
 # name: what to use
 declare -A banned=(
-    [strcpy]="memcpy with a known size" [strcat]="snprintf or core/base/json_out.h"
+    [strcpy]="memcpy with a known size" [strcat]="snprintf or core/base/json.h"
     [strncpy]="memcpy with a known size" [strncat]="snprintf"
     [sprintf]="snprintf" [vsprintf]="vsnprintf"
     [gets]="getline" [scanf]="strtoll and friends"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Who opens files: inputs through readers that note them (core/base/files_read.h),
-# or an output could replace one; outputs as drafts (core/base/write_file.h), or
+# Who opens files: inputs through readers that note them (core/base/files.h),
+# or an output could replace one; outputs as drafts (core/base/files.h), or
 # they could be lost. All other places have a reason.
 . "$(dirname "$0")/lib.bash"
 
@@ -47,7 +47,7 @@ judge() {
 
 while IFS=: read -r file line _; do
     complain "$file:$line: opens a file: want a reader that notes it," \
-        "core/base/write_file.h, or a reason in $(basename "$0")"
+        "core/base/files.h, or a reason in $(basename "$0")"
 done < <(library_rooms | sed 's|$|/*.c|' | cat - <(echo 'cli/*.c') |
     of_files bash -c '. tests/lint/lib.bash; project_files "$@"' files |
     grep -vxF "$allowed" | code_lines | judge)

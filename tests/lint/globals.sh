@@ -2,7 +2,7 @@
 # Library code has no mutable state of its own: nothing in the data sections of
 # the static libraries. Tables of pointers that the loader only relocates
 # (.data.rel.ro) are constant. What a process has read is the process's
-# (core/base/files_read.h), whoever calls the library.
+# (core/base/files.h), whoever calls the library.
 . "$(dirname "$0")/lib.bash"
 
 if [ -z "${BUILD_DIR:-}" ] || ! command -v nm >/dev/null; then

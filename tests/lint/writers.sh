@@ -6,9 +6,9 @@
 #   language         writer                 in
 #   plain text       msim_print             core/base/print.h
 #   CSV              msim_csv_print, ...    core/base/csv.h
-#   JSON             msim_json_*            core/base/json_out.h
-#   gnuplot          msim_gnuplot_print     core/report/write/gnuplot.h
-#   HTML             msim_html_print        core/report/page/html.h
+#   JSON             msim_json_*            core/base/json.h
+#   gnuplot          msim_gnuplot_print     core/report/write/chart.h
+#   HTML             msim_html_print        core/report/page/page.h
 #   Markdown         msim_markdown_print    core/report/markdown/markdown.h
 #   the shell        msim_shell_print       profilers/ask/shell.h
 #   Python           msim_text_add, _word   replay/emit/text.h

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_PLAN_H
 #define MSIM_TESTS_UNIT_MADE_PLAN_H
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/search/plan.h"
 #include "tests/check.h"
 

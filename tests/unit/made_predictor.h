@@ -5,7 +5,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_PREDICTOR_H
 #define MSIM_TESTS_UNIT_MADE_PREDICTOR_H
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "plan/search/plan_search.h"
 #include "tests/check.h"
 

@@ -14,7 +14,7 @@
  */
 #include "core/graph/build/graph_break_cycles.h"
 
-#include "core/graph/graph_cycle.h"
+#include "core/graph/graph.h"
 #include "core/graph/rules/graph_rules.h"
 
 /* A trace with more contradictions is not repaired. */

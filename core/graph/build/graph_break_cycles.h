@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CORE_GRAPH_BUILD_GRAPH_BREAK_CYCLES_H
 #define MSIM_CORE_GRAPH_BUILD_GRAPH_BREAK_CYCLES_H
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 /*
  * Leave out, with a warning, inferred edges of the finished graph until none

@@ -4,11 +4,11 @@
  */
 #include "core/graph/build/graph_build.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/graph/build/graph_break_cycles.h"
 #include "core/graph/contention/graph_contention.h"
 #include "core/graph/rules/graph_rules.h"
-#include "core/job/link.h"
+#include "core/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

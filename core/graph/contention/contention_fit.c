@@ -11,9 +11,9 @@
  *   engines     most copies of one direction that ran at once, as far as a GPU
  *               can
  */
-#include "core/base/sort.h"
-#include "core/base/spans.h"
-#include "core/graph/contention/contention_builder.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
+#include "core/graph/contention/graph_contention_internal.h"
 
 #include "core/base/quantile.h"
 

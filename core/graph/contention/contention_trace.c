@@ -7,7 +7,7 @@
  * engine does the same work again, so a task takes the same time in the same
  * company.
  */
-#include "core/graph/contention/contention_builder.h"
+#include "core/graph/contention/graph_contention_internal.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,7 @@
  */
 #include "core/graph/contention/graph_contention.h"
 
-#include "core/graph/contention/contention_builder.h"
-#include "core/graph/contention/wave_tail.h"
+#include "core/graph/contention/graph_contention_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
 #define MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 /* Make b->g->sharing, which stays NULL where nothing is shared. After all
  * tasks are there. */

@@ -1,12 +1,10 @@
 /*
  * core/graph/contention/wave_tail.c - who fills a device, as a trace shows it.
  */
-#include "core/graph/contention/wave_tail.h"
+#include "core/graph/contention/graph_contention_internal.h"
 
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/graph/contention.h"
-#include "core/graph/occupancy.h"
 
 #include <stdlib.h>
 

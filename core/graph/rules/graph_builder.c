@@ -2,10 +2,9 @@
  * core/graph/rules/graph_builder.c - tasks, lanes and edges of a growing
  * graph.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

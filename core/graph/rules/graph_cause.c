@@ -1,9 +1,7 @@
 /*
  * core/graph/rules/graph_cause.c - why a GPU activity started when it did.
  */
-#include "core/graph/rules/graph_cause.h"
-
-#include "core/graph/rules/graph_rules.h"
+#include "core/graph/rules/graph_rules_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

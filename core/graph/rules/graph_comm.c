@@ -15,10 +15,10 @@
  * traced time. A call that only the peers' traces lost has no time of its own:
  * there they arrive again as long after this rank.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/sort.h"
 #include "core/graph/rules/graph_rules.h"
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,10 @@
  * core/graph/rules/graph_company.c - what ran on other streams when a GPU
  * activity began.
  */
-#include "core/graph/rules/graph_company.h"
+#include "core/graph/rules/graph_rules_internal.h"
 
-#include "core/base/evq.h"
-#include "core/graph/occupancy.h"
-#include "core/graph/rules/graph_rules.h"
+#include "core/base/containers.h"
+#include "core/graph/contention.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,11 +3,10 @@
  *
  * Each GPU activity becomes a task, with the edges of its launch and of its
  * stream's order. Where GPU times may be read, a cause is sought for each start
- * (core/graph/rules/graph_cause.h); else lags are 0 and the scenario has the
+ * (core/graph/rules/graph_cause.c); else lags are 0 and the scenario has the
  * latency of a launch.
  */
-#include "core/graph/rules/graph_cause.h"
-#include "core/graph/rules/graph_rules.h"
+#include "core/graph/rules/graph_rules_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

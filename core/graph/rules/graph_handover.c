@@ -5,7 +5,7 @@
  * No trace records it, so it is inferred from which thread was idle while which
  * other was busy.
  */
-#include "core/base/spans.h"
+#include "core/base/units.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>

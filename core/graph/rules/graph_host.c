@@ -5,9 +5,8 @@
  * last. It is cut where something can begin or be waited for: at runtime calls,
  * at topmost operators, at step marks.
  */
-#include "core/base/sort.h"
-#include "core/base/spans.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>

@@ -13,10 +13,9 @@
  * backward pass on. An iteration ends when its GPU work has ended. On a machine
  * without a GPU the host computes itself.
  */
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/graph/rules/graph_rules.h"
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

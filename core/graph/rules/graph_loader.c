@@ -21,8 +21,8 @@
  *
  * A loader without processes works on the thread itself; that is host work.
  */
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <string.h>

@@ -9,12 +9,11 @@
  * sends first and the other receives first they are calls of their own, on one
  * stream.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
 #include "core/graph/rules/graph_rules.h"
-#include "core/trace/meets.h"
-#include "core/trace/step.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 

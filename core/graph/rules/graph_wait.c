@@ -13,9 +13,8 @@
  * all others, any other stream for the main one. Where GPU times may be read,
  * an edge that the traced times contradict is left out.
  */
-#include "core/base/vec.h"
-#include "core/graph/rules/graph_cause.h"
-#include "core/graph/rules/graph_rules.h"
+#include "core/base/containers.h"
+#include "core/graph/rules/graph_rules_internal.h"
 
 #include <stdlib.h>
 

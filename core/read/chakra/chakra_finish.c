@@ -14,11 +14,10 @@
  * stream, depends on one of the GPU, an event is recorded behind that launch
  * and waited for, as a program would have to do it.
  */
-#include "core/base/vec.h"
-#include "core/read/chakra/chakra.h"
-#include "core/read/et/et.h"
-#include "core/trace/names.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/read/chakra/read_chakra_internal.h"
+#include "core/read/et/read_et.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * thing at a time; a node starts as soon as it can. An operator's own time
  * comes first, its callees after it.
  */
-#include "core/base/evq.h"
-#include "core/read/chakra/chakra.h"
+#include "core/base/containers.h"
+#include "core/read/chakra/read_chakra_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

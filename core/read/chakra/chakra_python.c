@@ -6,8 +6,8 @@
  * execution trace, so that both are understood in one place (et_args.c). Tuples
  * count as lists. No recursion: brackets are counted.
  */
-#include "core/read/chakra/chakra.h"
-#include "core/read/et/et.h"
+#include "core/read/chakra/read_chakra_internal.h"
+#include "core/read/et/read_et.h"
 
 #include <string.h>
 

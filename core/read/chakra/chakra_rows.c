@@ -6,11 +6,10 @@
  * other files a node is an operator; or, if it ran on the GPU, a collective by
  * its type, a copy by its name, else a kernel.
  */
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/read/chakra/chakra.h"
-#include "core/read/et/et.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
+#include "core/read/chakra/read_chakra_internal.h"
+#include "core/read/et/read_et.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

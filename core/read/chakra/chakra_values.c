@@ -2,11 +2,10 @@
  * core/read/chakra/chakra_values.c - attributes by value, and the metadata of
  * a file.
  */
-#include "core/read/chakra/chakra_values.h"
+#include "core/read/chakra/read_chakra_internal.h"
 
-#include "core/base/vec.h"
-#include "core/read/chakra/chakra.h"
-#include "core/read/et/et.h"
+#include "core/base/containers.h"
+#include "core/read/et/read_et.h"
 
 #include <chakra.pb-c.h>
 #include <string.h>

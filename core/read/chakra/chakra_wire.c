@@ -6,7 +6,7 @@
  * bytes, or a length and as many bytes. Messages nest three deep at most (node,
  * attribute, list), so no recursion is needed.
  */
-#include "core/read/chakra/chakra_wire.h"
+#include "core/read/chakra/read_chakra.h"
 
 #include "core/base/print.h"
 

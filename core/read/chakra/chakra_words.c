@@ -1,7 +1,7 @@
 /*
  * core/read/chakra/chakra_words.c - the words of a Chakra trace.
  */
-#include "core/read/chakra/chakra_words.h"
+#include "core/read/chakra/read_chakra.h"
 
 const char *msim_chakra_word_text(enum msim_chakra_word word)
 {

@@ -5,12 +5,9 @@
  * The bytes are cut into messages, protobuf-c unpacks them, and attributes are
  * found by name. chakra_rows.c and chakra_finish.c turn the nodes into rows.
  */
-#include "core/read/chakra/read_chakra.h"
 
-#include "core/read/chakra/chakra.h"
-#include "core/read/chakra/chakra_values.h"
-#include "core/read/chakra/chakra_wire.h"
-#include "core/read/et/et.h"
+#include "core/read/chakra/read_chakra_internal.h"
+#include "core/read/et/read_et.h"
 
 #include <chakra.pb-c.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
  * values and types not always at the same place; where the type string ends
  * early, the value decides. No recursion: a stack of open lists.
  */
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/read/et/et.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
+#include "core/read/et/read_et.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <string.h>

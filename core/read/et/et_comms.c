@@ -12,10 +12,10 @@
  * only string among them. Attributes (from 1.1.0 on) have the same by name and
  * win.
  */
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/read/et/et.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
+#include "core/read/et/read_et.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <string.h>

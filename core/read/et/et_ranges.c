@@ -6,9 +6,9 @@
  * node's input tensors in preorder, undefined and empty ones too. Numbers that
  * are not whole are left out; text that is none of this ends the list.
  */
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/read/et/et.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
+#include "core/read/et/read_et.h"
 
 struct scan {
     const char *at, *end;

@@ -8,8 +8,8 @@
  * the tree is walked from its roots over child lists; a node that the walk does
  * not reach hangs on a cycle, which is reported with its nodes.
  */
-#include "core/base/sort.h"
-#include "core/read/et/et.h"
+#include "core/base/containers.h"
+#include "core/read/et/read_et.h"
 
 #include <stdio.h>
 #include <stdlib.h>

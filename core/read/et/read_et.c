@@ -10,11 +10,9 @@
  */
 #include "core/read/et/read_et.h"
 
-#include "core/base/decimal.h"
-#include "core/base/vec.h"
-#include "core/read/et/et.h"
-#include "core/trace/names.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/base/texts.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * side by side; strides are in newer files only. Types decide what an entry is.
  * Files of 2020 have none: there an entry with sizes is a tensor.
  */
-#include "core/base/decimal.h"
 #include "core/base/hash.h"
-#include "core/read/kineto/kineto.h"
-#include "core/trace/names.h"
+#include "core/base/texts.h"
+#include "core/read/kineto/read_kineto_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <string.h>

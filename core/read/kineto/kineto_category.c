@@ -5,7 +5,7 @@
  * privateuse1_driver. What is not known is counted: it may have run on a device
  * that is not.
  */
-#include "core/read/kineto/kineto.h"
+#include "core/read/kineto/read_kineto_internal.h"
 
 #include <string.h>
 

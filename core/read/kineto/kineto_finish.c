@@ -2,11 +2,9 @@
  * core/read/kineto/kineto_finish.c - what a Kineto file becomes once all its
  * events are in.
  */
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/read/kineto/kineto.h"
-#include "core/trace/names.h"
-#include "core/trace/order.h"
+#include "core/base/containers.h"
+#include "core/read/kineto/read_kineto_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * core/read/kineto/kineto_keys.c - what the keys are called.
  */
-#include "core/read/kineto/kineto_keys.h"
+#include "core/read/kineto/read_kineto_internal.h"
 
 static const struct msim_keyword words[] = {
     {"ph", K_PH},

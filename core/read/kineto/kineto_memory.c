@@ -2,8 +2,8 @@
  * core/read/kineto/kineto_memory.c - what the allocators of PyTorch hold, which
  * profile_memory=True records.
  */
-#include "core/base/vec.h"
-#include "core/read/kineto/kineto.h"
+#include "core/base/containers.h"
+#include "core/read/kineto/read_kineto_internal.h"
 
 #include <stdio.h>
 

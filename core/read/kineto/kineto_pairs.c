@@ -6,7 +6,7 @@
  * name where it has one: of two activities side by side, the second may begin
  * before the first one's end in the file.
  */
-#include "core/read/kineto/kineto.h"
+#include "core/read/kineto/read_kineto_internal.h"
 
 /* Deeper than any stack of calls, so that a file of begins alone ends soon. */
 #define OPEN_MAX 4096

@@ -2,9 +2,9 @@
  * core/read/kineto/kineto_rows.c - the row that each event of a Kineto trace
  * becomes.
  */
-#include "core/base/vec.h"
-#include "core/read/kineto/kineto.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
+#include "core/read/kineto/read_kineto_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * (pytorch/kineto#109), an end before its begin (pytorch/kineto#646). One such
  * record says nothing of the others.
  */
-#include "core/read/kineto/kineto.h"
+#include "core/read/kineto/read_kineto_internal.h"
 
 #include <stdio.h>
 

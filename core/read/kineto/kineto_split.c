@@ -14,9 +14,9 @@
  * steps and its time are not the job's. What has no operators is a part of a
  * rank that a writer gave a process of its own (its runtime, its marks).
  */
-#include "core/base/sort.h"
-#include "core/read/kineto/kineto.h"
-#include "core/trace/names.h"
+#include "core/base/containers.h"
+#include "core/read/kineto/read_kineto_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,9 @@
  */
 #include "core/read/kineto/read_kineto.h"
 
-#include "core/base/decimal.h"
-#include "core/read/kineto/kineto.h"
-#include "core/read/kineto/kineto_keys.h"
-#include "core/trace/names.h"
+#include "core/base/texts.h"
+#include "core/read/kineto/read_kineto_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "core/read/nsys/nsys.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/read/nsys/nsys_text.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * core/report/analyse/analyse.c - the figures of a prediction: iterations, the
  * slowest rank's sums, every rank's row.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <math.h>
 #include <stdio.h>

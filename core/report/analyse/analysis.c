@@ -1,7 +1,7 @@
 /*
  * core/report/analyse/analysis.c - what all parts of an analysis ask of it.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 
 uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank)
 {

@@ -2,11 +2,9 @@
  * core/report/analyse/analysis_comm.c - collectives and stragglers: how far
  * apart ranks arrive, which is last, and how long the others wait for it.
  */
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,11 +6,9 @@
  * only, as in the breakdown. Compilation is told from its marks, which
  * TorchDynamo and Inductor leave in traces.
  */
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/graph/task_text.h"
-#include "core/report/analyse/analysis.h"
+#include "core/base/containers.h"
+#include "core/graph/graph.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

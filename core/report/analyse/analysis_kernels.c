@@ -5,11 +5,9 @@
  * A model knows what an operator takes and not how its kernels share it, so
  * there are no rows where durations come from models alone.
  */
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/graph/task_text.h"
-#include "core/report/analyse/analysis.h"
+#include "core/base/containers.h"
+#include "core/graph/graph.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * core/report/analyse/analysis_known.c - waits, how edges are known, and what
  * was copied from the trace.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

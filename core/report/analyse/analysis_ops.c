@@ -2,10 +2,9 @@
  * core/report/analyse/analysis_ops.c - operators and families: kernel time by
  * topmost operator of one rank, and how much of it rests on a law.
  */
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/report/analyse/analysis.h"
-#include "core/trace/op_shapes.h"
+#include "core/base/containers.h"
+#include "core/report/analyse/analysis_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <math.h>
 #include <stdio.h>

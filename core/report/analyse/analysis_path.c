@@ -2,11 +2,9 @@
  * core/report/analyse/analysis_path.c - the critical path for reports: the
  * longest iteration's piece by piece, and that of all iterations by owner.
  */
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/graph/task_text.h"
-#include "core/report/analyse/analysis.h"
+#include "core/base/containers.h"
+#include "core/graph/graph.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * core/report/analyse/analysis_period.c - the period of the job, of each rank,
- * and what bounds it (core/report/analyse/period.h says the rules).
+ * and what bounds it (core/report/analyse/period.c says the rules).
  */
-#include "core/graph/task_text.h"
-#include "core/report/analyse/period.h"
+#include "core/graph/graph.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,9 +11,8 @@
  * belongs to the operator that launched it, and what has no operator to what
  * came before it on its thread.
  */
-#include "core/base/sort.h"
-#include "core/base/strtab.h"
-#include "core/report/analyse/analysis.h"
+#include "core/base/containers.h"
+#include "core/report/analyse/analysis_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

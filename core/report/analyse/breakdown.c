@@ -5,7 +5,7 @@
  * begins and ends keeps running totals; a window is the difference between two
  * readings of them.
  */
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/report/analyse/outcome.h"
 
 #include <stdlib.h>

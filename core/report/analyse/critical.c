@@ -4,7 +4,7 @@
  */
 #include "core/report/analyse/critical.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/graph/contention.h"
 
 #include <stdlib.h>

@@ -3,10 +3,9 @@
  * are settled: the rule, then what it is asked of, the windows of the runs and
  * of the trace, and what lanes do in them.
  */
-#include "core/report/analyse/period.h"
+#include "core/report/analyse/analysis_internal.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #include "core/guard/guard.h"
 #include "core/job/job.h"
-#include "core/trace/recorded_memory.h"
+#include "core/trace/trace_columns.h"
 
 struct msim_file_info;
 
@@ -32,10 +32,10 @@ struct msim_iteration {
     double transfer_us, wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
-    const char *state; /* "settled", "run-up", ...: period.h */
+    const char *state; /* "settled", "run-up", ...: period.c */
 };
 
-/* The time from one iteration to the next (period.h), of the slowest rank. */
+/* The time from one iteration to the next (period.c), of the slowest rank. */
 struct msim_period {
     struct msim_figure us;
     const char *state;   /* of the iterations that it was read off */
@@ -142,7 +142,7 @@ struct msim_wait_list {
     uint32_t n;
 };
 
-/* Who waited: core/report/analyse/waits.h. */
+/* Who waited: core/report/analyse/waits.c. */
 struct msim_wait_rows {
     struct msim_wait_list main_thread, threads, gpu_idle, streams;
 };

@@ -7,11 +7,10 @@
  * dependencies by which the path goes from lane to lane, and counters what runs
  * on a GPU and what is queued.
  */
-#include "core/base/sort.h"
-#include "core/base/vec.h"
-#include "core/graph/task_text.h"
-#include "core/report/analyse/waits.h"
-#include "core/trace/op_shapes.h"
+#include "core/base/containers.h"
+#include "core/graph/graph.h"
+#include "core/report/analyse/analysis_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * core/report/analyse/waits.c - who waited, for what, how long.
  */
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 
-#include "core/base/sort.h"
-#include "core/graph/windows.h"
+#include "core/base/containers.h"
+#include "core/graph/contention.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  */
 #include "core/report/compare/compare.h"
 
+#include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "core/base/sort.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * core/report/write/report_json.c.
  */
 #include "core/base/json.h"
-#include "core/report/compare/compare_side.h"
+#include "core/report/compare/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

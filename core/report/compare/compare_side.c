@@ -2,12 +2,11 @@
  * core/report/compare/compare_side.c - one side of a comparison: what is kept
  * of a prediction, and what only its tasks know, kernels by name and streams.
  */
-#include "core/report/compare/compare_side.h"
+#include "core/report/compare/compare.h"
 
-#include "core/base/idmap.h"
-#include "core/base/strtab.h"
-#include "core/job/import.h"
-#include "core/report/write/report_format.h"
+#include "core/base/containers.h"
+#include "core/job/job.h"
+#include "core/report/write/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

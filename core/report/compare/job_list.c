@@ -1,11 +1,11 @@
 /*
  * core/report/compare/job_list.c - rows of a table of jobs.
  */
-#include "core/report/compare/job_list.h"
+#include "core/report/compare/compare.h"
 
 #include "core/base/print.h"
 #include "core/record/record.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,11 +1,10 @@
 /*
  * core/report/compare/judged.c - errors of predictions by group.
  */
-#include "core/report/compare/judged.h"
+#include "core/report/compare/compare.h"
 
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>

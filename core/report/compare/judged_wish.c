@@ -5,10 +5,9 @@
  * Both axes are logarithmic and alike: the same distance from the line is the
  * same error, for a step of milliseconds as for one of minutes.
  */
-#include "core/report/compare/judged_wish.h"
+#include "core/report/compare/compare.h"
 
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 
 #include <errno.h>
 #include <math.h>

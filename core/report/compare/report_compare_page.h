@@ -5,7 +5,7 @@
 #ifndef MSIM_CORE_REPORT_COMPARE_REPORT_COMPARE_PAGE_H
 #define MSIM_CORE_REPORT_COMPARE_REPORT_COMPARE_PAGE_H
 #include "core/report/compare/compare.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 struct msim_compare_page {
     const struct msim_comparison *c;

@@ -3,7 +3,7 @@
  */
 #include "core/report/compare/compare.h"
 #include "core/report/markdown/markdown.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 

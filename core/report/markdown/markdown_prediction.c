@@ -2,7 +2,7 @@
  * core/report/markdown/markdown_prediction.c - a prediction as Markdown.
  */
 #include "core/report/markdown/markdown.h"
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 

@@ -2,8 +2,6 @@
  * core/report/markdown/markdown_scenarios.c - scenarios side by side as
  * Markdown.
  */
-#include "core/report/markdown/markdown_scenarios.h"
-
 #include "core/report/markdown/markdown.h"
 
 static void put_row(const struct msim_markdown_scenario *r, bool is_base,

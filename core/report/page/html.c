@@ -1,7 +1,7 @@
 /*
  * core/report/page/html.c - text and pictures inside an HTML page.
  */
-#include "core/report/page/html.h"
+#include "core/report/page/page.h"
 
 #include "core/base/print.h"
 

@@ -1,15 +1,11 @@
 /*
  * core/report/page/page_file.c - an answer as one HTML file.
  */
-#include "core/report/page/page_file.h"
+#include "core/report/page/page.h"
 
-#include "core/base/json_out.h"
-#include "core/base/write_file.h"
-#include "core/report/page/html.h"
-#include "core/report/page/page_head.h"
-#include "core/report/page/page_pack.h"
-#include "core/report/page/page_text.h"
-#include "core/report/page/page_timeline.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "core/report/page/page_internal.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /*
  * core/report/page/page_head.c - how every page begins.
  */
-#include "core/report/page/page_head.h"
+#include "core/report/page/page.h"
 
-#include "core/report/page/html.h"
-#include "core/report/page/page_text.h"
+#include "core/report/page/page_internal.h"
 
 #define STYLE msim_page_css /* as it was when the program was built */
 

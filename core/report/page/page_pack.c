@@ -1,7 +1,7 @@
 /*
  * core/report/page/page_pack.c - data inside an HTML page.
  */
-#include "core/report/page/page_pack.h"
+#include "core/report/page/page_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

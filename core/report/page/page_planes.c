@@ -1,7 +1,7 @@
 /*
  * core/report/page/page_planes.c - a period as a function of factors.
  */
-#include "core/report/page/page_planes.h"
+#include "core/report/page/page.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /*
  * core/report/page/page_timeline.c - the bars of a run as columns.
  */
-#include "core/report/page/page_timeline.h"
+#include "core/report/page/page_internal.h"
 
-#include "core/base/json_out.h"
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
+#include "core/base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

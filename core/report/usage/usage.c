@@ -6,8 +6,7 @@
  */
 #include "core/report/usage/usage.h"
 
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/report/analyse/critical.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
  *     power       idle + (limit - idle) * min(1, sum of the shares of the rate
  *                 that limits a kernel: tensor cores, fp32 units or memory)
  *
- * Which SMs a kernel holds: core/graph/occupancy.h. A collective holds its SMs
+ * Which SMs a kernel holds: core/graph/contention.h. A collective holds its SMs
  * from its arrival on: it spins while it waits. Copies hold none. Means and
  * quantiles are over all of the time from the begin of the first of the
  * iterations to the end of the last, what nothing runs in included.
@@ -23,7 +23,7 @@
  */
 #ifndef MSIM_CORE_REPORT_USAGE_USAGE_H
 #define MSIM_CORE_REPORT_USAGE_USAGE_H
-#include "core/graph/occupancy.h"
+#include "core/graph/contention.h"
 #include "core/report/analyse/outcome.h"
 
 /* What the GPU has; 0: not known. */

@@ -3,8 +3,6 @@
  */
 #include "core/report/write/chart.h"
 
-#include "core/report/write/gnuplot.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -1,17 +1,88 @@
 /*
- * core/report/write/chart.h - the pieces of a chart, as gnuplot commands: text,
- * a key, rows of bars with a name before and a figure after.
+ * core/report/write/chart.h - charts, drawn by gnuplot.
+ */
+#ifndef MSIM_CORE_REPORT_WRITE_CHART_H
+#define MSIM_CORE_REPORT_WRITE_CHART_H
+#include "core/base/status.h"
+#include "core/report/analyse/prediction.h"
+#include "core/report/write/report.h"
+
+#include <stdio.h>
+
+/* ---- run program --------------------------------------------------------- */
+/* Run another program and wait for it. */
+
+struct msim_run_program {
+    char *const *argv;  /* ended by NULL; argv[0] is found on $PATH, without a
+                           shell */
+    FILE *input;        /* read from its start; NULL: nothing */
+    const char *advice; /* where it cannot be run: what to install */
+    const char *failed; /* where it fails, before its own last message */
+};
+
+/*
+ * EIO where it cannot be run or fails. On success the `*n` bytes that it wrote
+ * to its standard output are in `*output`, with a zero behind them, which is
+ * the caller's, NULL where there are none: whoever writes them to a file
+ * notices that a disk is full, as few programs do.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_program_run(char **output, size_t *n,
+                                  const struct msim_run_program *p,
+                                  struct msim_error *err);
+
+/* ---- gnuplot ------------------------------------------------------------- */
+/*
+ * Scripts for gnuplot: texts in them, and running it.
+ *
+ * gnuplot runs commands of the shell where a script says so, and has no safe
+ * mode: what keeps a name from being a command is how it is written.
+ */
+
+/*
+ * Run gnuplot, found on $PATH and without a shell, with `script` (a file open
+ * for reading, read from its start) as its input. Waits for it; the `*n` bytes
+ * of `*picture` are the caller's. On failure EIO, and `err` holds gnuplot's
+ * last message, or what to install.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_gnuplot_run(FILE *script, char **picture, size_t *n,
+                                  struct msim_error *err);
+
+/* The same, for a picture at `path`, which stays as it was on failure. */
+MSIM_MUST_CHECK
+enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
+                                   struct msim_error *err);
+
+/*
+ * Write what `fmt` says, in which each %s becomes a string with its quotes:
+ *
+ *     msim_gnuplot_print(script, "set title %s\n", title);
+ *
+ * It is one line, and what has a meaning in quotes stands there by its number;
+ * so it ends no block of data either.
+ */
+void msim_gnuplot_print(FILE *script, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
+/* Write `text` as the label of the tic at `at`: gnuplot reads those as formats.
+ */
+void msim_gnuplot_tic(FILE *script, const char *text, double at);
+
+/* A logarithmic axis, 'x' or 'y', that ends a factor of 1.3 beyond `low` and
+ * `high`, with tics so far apart that some are there and all can be read.
+ * `text` writes the label of one; NULL: %g. */
+void msim_gnuplot_log_axis(FILE *script, char axis, double low, double high,
+                           void (*text)(double at, char *text, size_t size));
+
+/* ---- chart --------------------------------------------------------------- */
+/*
+ * The pieces of a chart, as gnuplot commands: text, a key, rows of bars with a
+ * name before and a figure after.
  *
  * Lengths are pixels from the top left corner; gnuplot wants fractions from the
  * bottom left. Names are drawn as labels, because gnuplot reads labels of tics
  * as format strings.
  */
-#ifndef MSIM_CORE_REPORT_WRITE_CHART_H
-#define MSIM_CORE_REPORT_WRITE_CHART_H
-#include "core/report/analyse/prediction.h"
-#include "core/report/write/report_format.h"
-
-#include <stdio.h>
 
 #define MSIM_CHART_WIDTH 1000
 #define MSIM_CHART_HEAD  98 /* title and totals */

@@ -2,12 +2,10 @@
  * core/report/write/gnuplot.c - scripts for gnuplot: texts in them, and running
  * it.
  */
-#include "core/report/write/gnuplot.h"
+#include "core/report/write/chart.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "core/base/print.h"
-#include "core/base/write_file.h"
-#include "core/report/write/run_program.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,10 +2,9 @@
  * core/report/write/info.c - `info`: what is in the files of a job and what is
  * missing.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,9 +4,8 @@
  * with intervals and, where they are known, measured times; and how memory goes
  * up and down.
  */
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
 #include "core/report/write/report.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  */
 #include "core/base/csv.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 
 #define OPTIONS 1024 /* bytes */
 

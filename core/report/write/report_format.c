@@ -1,7 +1,7 @@
 /*
  * core/report/write/report_format.c - figures and names as people read them.
  */
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 
 #include "core/base/print.h"
 

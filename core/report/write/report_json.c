@@ -1,7 +1,7 @@
 /*
  * core/report/write/report_json.c - a prediction as JSON.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "core/report/write/report.h"
 
 #include <math.h>

@@ -2,12 +2,10 @@
  * core/report/write/report_memory.c - the memory of a prediction as text, JSON
  * and a panel of the chart.
  */
-#include "core/base/bytes.h"
 #include "core/base/print.h"
+#include "core/base/units.h"
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
-#include "core/report/write/report.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <math.h>
 #include <string.h>

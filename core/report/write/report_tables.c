@@ -5,7 +5,7 @@
  * A column without a value in any row is left out.
  */
 #include "core/base/print.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

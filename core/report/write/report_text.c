@@ -6,8 +6,7 @@
  * characters only where the output is a terminal that shows them.
  */
 #include "core/base/print.h"
-#include "core/report/write/report.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,10 +10,9 @@
  * Thread ids are unique over all ranks, because viewers disagree on whether a
  * process scopes them.
  */
-#include "core/base/json_out.h"
-#include "core/base/write_file.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,9 +4,7 @@
  */
 #include "core/base/print.h"
 #include "core/report/write/chart.h"
-#include "core/report/write/gnuplot.h"
-#include "core/report/write/report.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <math.h>
 #include <string.h>

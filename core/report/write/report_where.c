@@ -2,9 +2,9 @@
  * core/report/write/report_where.c - the parts of the text report that give
  * reasons: the critical path, what is waited for, how dependencies are known.
  */
+#include "core/base/containers.h"
 #include "core/base/print.h"
-#include "core/base/sort.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

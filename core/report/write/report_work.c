@@ -3,7 +3,7 @@
  * the work is: phases, regions that the job marks, kernels by name.
  */
 #include "core/base/print.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
  * core/report/write/run_program.c - run another program and wait for it.
  */
-#include "core/report/write/run_program.h"
+#include "core/report/write/chart.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <errno.h>
 #include <fcntl.h>

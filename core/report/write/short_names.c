@@ -5,9 +5,7 @@
  * next try starts with the word in which the beginning ends, so that each try
  * shows a difference or moves on to a later one.
  */
-#include "core/report/write/short_names.h"
-
-#include "core/report/write/report_format.h"
+#include "core/report/write/report_internal.h"
 
 #include <assert.h>
 #include <ctype.h>

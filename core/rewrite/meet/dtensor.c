@@ -3,7 +3,7 @@
  */
 #include "core/rewrite/meet/dtensor.h"
 
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdio.h>
 #include <stdlib.h>

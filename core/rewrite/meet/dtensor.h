@@ -24,7 +24,7 @@
  */
 #ifndef MSIM_CORE_REWRITE_MEET_DTENSOR_H
 #define MSIM_CORE_REWRITE_MEET_DTENSOR_H
-#include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/experts.h"
 
 struct msim_dtensor {
     const struct msim_shares *s;

@@ -11,7 +11,7 @@
  */
 #ifndef MSIM_CORE_REWRITE_MEET_PART_SUMS_H
 #define MSIM_CORE_REWRITE_MEET_PART_SUMS_H
-#include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/experts.h"
 
 struct msim_part_sums {
     const struct msim_shares *s;

@@ -1,10 +1,9 @@
 /*
  * core/rewrite/repeat/alignment.c - which tensor of a block plays which part.
  */
-#include "core/rewrite/repeat/alignment.h"
+#include "core/rewrite/repeat/layer_copies.h"
 
-#include "core/base/idmap.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * core/rewrite/repeat/block_owners.c - which block a tensor of the optimizer is
  * of.
  */
-#include "core/rewrite/repeat/block_owners.h"
+#include "core/rewrite/repeat/layer_copies.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * core/rewrite/repeat/bucketed.c - gradients in DDP's buckets, and how large
  * these are.
  */
-#include "core/rewrite/repeat/bucketed.h"
+#include "core/rewrite/repeat/reducer.h"
 
-#include "core/base/bytes.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
+#include "core/base/units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * core/rewrite/repeat/chunks.c - a step that takes its parameters in pieces.
  */
-#include "core/rewrite/repeat/chunks.h"
+#include "core/rewrite/repeat/layer_copies.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

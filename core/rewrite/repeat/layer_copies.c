@@ -4,7 +4,7 @@
  */
 #include "core/rewrite/repeat/layer_copies.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "core/rewrite/repeat/reducer.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

@@ -5,14 +5,12 @@
  * attention is given, too. Once the model is shared out, that is put back to
  * the length that has as many pairs, and what ranks exchange comes around it.
  */
-#include "core/rewrite/split/context.h"
+#include "core/rewrite/split/split.h"
 
 #include "core/base/units.h"
-#include "core/rewrite/split/expert_sizes.h"
-#include "core/rewrite/split/places.h"
-#include "core/rewrite/split/resizing.h"
-#include "core/rewrite/split/shares.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/split/experts.h"
+#include "core/rewrite/split/split_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * core/rewrite/split/expert_lives.c - what of a step is of experts: its memory,
  * its statements.
  */
-#include "core/rewrite/split/expert_lives.h"
+#include "core/rewrite/split/experts.h"
 
 #include <stdlib.h>
 #include <string.h>

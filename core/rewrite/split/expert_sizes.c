@@ -2,9 +2,7 @@
  * core/rewrite/split/expert_sizes.c - sizes of experts, by what multiplies by
  * their weights.
  */
-#include "core/rewrite/split/expert_sizes.h"
-
-#include "core/rewrite/split/expert_lives.h"
+#include "core/rewrite/split/experts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,11 +14,8 @@
  */
 #include "core/rewrite/split/experts.h"
 
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/split/expert_sizes.h"
-#include "core/rewrite/split/resizing.h"
-#include "core/rewrite/split/shares.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/split/split_internal.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdio.h>
 #include <stdlib.h>

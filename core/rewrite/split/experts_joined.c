@@ -1,13 +1,10 @@
 /*
  * core/rewrite/split/experts_joined.c - more experts a rank.
  */
-#include "core/rewrite/split/experts_joined.h"
+#include "core/rewrite/split/experts.h"
 
-#include "core/base/vec.h"
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/split/expert_sizes.h"
-#include "core/rewrite/split/resizing.h"
-#include "core/rewrite/split/shares.h"
+#include "core/base/containers.h"
+#include "core/rewrite/split/split_internal.h"
 #include "core/rewrite/weave/weave.h"
 
 #include <stdlib.h>

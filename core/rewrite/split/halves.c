@@ -4,10 +4,9 @@
  * Operators are looked at from the last to the first, so that whoever reads a
  * result has been looked at before what makes it.
  */
-#include "core/rewrite/split/halves.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/rewrite/split/places.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

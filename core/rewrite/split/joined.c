@@ -5,14 +5,11 @@
  * ranks exchange: in a gathering those that go in, in a scattering those that
  * come out. All other sizes follow (core/sizes).
  */
-#include "core/rewrite/split/joined.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/split/expert_sizes.h"
-#include "core/rewrite/split/places.h"
-#include "core/rewrite/split/resizing.h"
-#include "core/rewrite/split/shares.h"
-#include "core/trace/meets.h"
+#include "core/rewrite/split/experts.h"
+#include "core/rewrite/split/split_internal.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /*
  * core/rewrite/split/lined_up.c - traces one behind the other.
  */
-#include "core/rewrite/split/lined_up.h"
+#include "core/rewrite/split/split_internal.h"
 
-#include "core/trace/argpool.h"
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>

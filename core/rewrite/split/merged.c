@@ -1,9 +1,9 @@
 /*
  * core/rewrite/split/merged.c - statements of several stages as one.
  */
-#include "core/rewrite/split/merged.h"
+#include "core/rewrite/split/split_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 

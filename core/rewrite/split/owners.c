@@ -2,7 +2,7 @@
  * core/rewrite/split/owners.c - of which place the tensors of an optimizer's
  * step are.
  */
-#include "core/rewrite/split/owners.h"
+#include "core/rewrite/split/split.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
  * core/rewrite/split/places.c - a recorded pass cut into places.
  */
-#include "core/rewrite/split/places.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/base/vec.h"
-#include "core/pipeline/pipeline_split.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/base/containers.h"
+#include "core/pipeline/pipeline_schedule.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * core/rewrite/split/rank_groups.c - ranks and groups of a job that is spread.
  */
-#include "core/rewrite/split/rank_groups.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/base/vec.h"
-#include "core/trace/meets.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * core/rewrite/split/resizing.c - a step with other sizes on its way.
  */
-#include "core/rewrite/split/resizing.h"
+#include "core/rewrite/split/split_internal.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /*
  * core/rewrite/split/shares.c - what of each tensor is one rank's share.
  */
-#include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/experts.h"
 
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * core/rewrite/split/tied.c - parameters that two places share.
  */
-#include "core/rewrite/split/tied.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/base/vec.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/base/containers.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,13 +5,11 @@
  * The k-th one forward is of micro batch k, and so is the k-th one back, which
  * is checked by what it reads.
  */
-#include "core/rewrite/split/whole.h"
+#include "core/rewrite/split/split.h"
 
-#include "core/rewrite/split/lined_up.h"
-#include "core/rewrite/split/merged.h"
-#include "core/rewrite/split/places.h"
-#include "core/rewrite/weave/emit.h"
-#include "core/trace/meets.h"
+#include "core/rewrite/split/split_internal.h"
+#include "core/rewrite/weave/draft.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdarg.h>
 #include <stdio.h>

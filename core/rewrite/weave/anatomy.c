@@ -1,9 +1,9 @@
 /*
  * core/rewrite/weave/anatomy.c - what a recorded training is made of.
  */
-#include "core/rewrite/weave/anatomy.h"
+#include "core/rewrite/weave/weave.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

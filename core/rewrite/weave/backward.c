@@ -1,7 +1,7 @@
 /*
  * core/rewrite/weave/backward.c - of which block a backward statement is.
  */
-#include "core/rewrite/weave/anatomy.h"
+#include "core/rewrite/weave/weave.h"
 
 #include <stdlib.h>
 

@@ -3,10 +3,10 @@
  *
  * Positions in a pass count its statements from 0.
  */
-#include "core/rewrite/weave/anatomy.h"
+#include "core/rewrite/weave/weave.h"
 
+#include "core/base/containers.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

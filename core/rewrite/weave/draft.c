@@ -3,7 +3,7 @@
  */
 #include "core/rewrite/weave/draft.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * core/rewrite/weave/draft_finish.c - a draft that is a trace.
  */
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 #include "core/rewrite/weave/draft.h"
-#include "core/trace/left_steps.h"
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

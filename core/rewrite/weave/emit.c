@@ -1,7 +1,7 @@
 /*
  * core/rewrite/weave/emit.c - operators that a change inserts.
  */
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/weave/draft.h"
 
 #include <string.h>
 

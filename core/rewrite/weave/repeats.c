@@ -1,10 +1,10 @@
 /*
  * core/rewrite/weave/repeats.c - the repetitions of a forward pass.
  */
-#include "core/rewrite/weave/repeats.h"
+#include "core/rewrite/weave/weave.h"
 
-#include "core/base/vec.h"
-#include "core/trace/meets.h"
+#include "core/base/containers.h"
+#include "core/trace/trace_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,119 @@
 /*
- * core/rewrite/weave/weave.h - one change of a recorded step on its way: the
- * trace, what it is made of, and the draft of the changed one.
+ * core/rewrite/weave/weave.h - what a step is made of: its passes, its blocks
+ * of layers, what repeats.
+ */
+#ifndef MSIM_CORE_REWRITE_WEAVE_WEAVE_H
+#define MSIM_CORE_REWRITE_WEAVE_WEAVE_H
+#include "core/lives/lives.h"
+#include "core/rewrite/weave/draft.h"
+
+/* ---- anatomy ------------------------------------------------------------- */
+/*
+ * What a recorded training is made of: passes, and the blocks of layers in
+ * each.
+ *
+ * A statement is an outermost operator: what the program called. A pass is
+ * forward, backward, and what comes after it:
+ *
+ *     conv relu  conv relu  linear loss | LossBackward ... | Optimizer.step
+ *     block 0    block 1    (no block)
+ *
+ * A block that is computed again before its backward pass is of that.
+ *
+ * Blocks are found where one tensor alone goes on to what comes later: the
+ * forward pass is cut there, pieces without a product or a convolution go to
+ * the one before, and pieces whose operators repeat are blocks. Where attention
+ * and an MLP alternate, the two together are one.
+ *
+ * A backward operator has the sequence number of the forward one, so that
+ * backward of a block is from its greatest number to its least.
+ */
+
+enum msim_anatomy_role {
+    MSIM_ANATOMY_OTHER,
+    MSIM_ANATOMY_FORWARD,
+    MSIM_ANATOMY_BACKWARD,
+    MSIM_ANATOMY_TAIL, /* after backward: gradients are clipped, ... */
+    MSIM_ANATOMY_OPTIMIZER,
+};
+
+struct msim_anatomy_statement {
+    uint32_t op, pass, block; /* block NONE: in none */
+    uint8_t role;             /* enum msim_anatomy_role */
+};
+
+/* Statements [forward, backward), [backward, tail) and [tail, end). */
+struct msim_anatomy_pass {
+    uint32_t forward, backward, tail, end;
+};
+
+/* Statements [first, end) of a forward pass. */
+struct msim_anatomy_block {
+    uint32_t first, end, pass;
+};
+
+struct msim_anatomy {
+    const struct msim_trace *t;
+    const struct msim_lives *lives;
+    uint32_t *order;     /* by place of entry: the operator */
+    uint32_t *statement; /* by operator: the statement it is, or NONE */
+    struct msim_anatomy_statement *rows;
+    uint32_t n, cap;
+    struct msim_anatomy_pass *passes;
+    uint32_t n_passes, cap_passes;
+    struct msim_anatomy_block *blocks;
+    uint32_t n_blocks, cap_blocks;
+};
+
+/* Release in any case; `t` and `lives` must live as long. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_find(struct msim_anatomy *out,
+                                   const struct msim_trace *t,
+                                   const struct msim_lives *lives);
+/* All statements are one pass without backward. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_forward_pass(struct msim_anatomy *a);
+void msim_anatomy_release(struct msim_anatomy *a);
+
+/* Is there a step of the optimizer before pass `p`, behind the one before it?
+ * That `p` may be one past the last. */
+bool msim_anatomy_steps_before(const struct msim_anatomy *a, uint32_t p);
+
+/* One past the last operator of a statement, which begins with its own. */
+uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement);
+
+/* Is it autograd's? What a block computes again in backward is not. */
+bool msim_anatomy_is_autograd(const struct msim_anatomy *a, uint32_t statement);
+
+/* The sequence number of a backward statement, -1: none. */
+int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement);
+
+/* The least of all below a statement, INT32_MAX: none. */
+int32_t msim_anatomy_least_sequence(const struct msim_anatomy *a,
+                                    uint32_t statement);
+
+/* By statement, the forward one that a backward one is of: the last of its pass
+ * whose least number is not above its own. NONE: it has no number, or is not
+ * backward. `forward` has room for all. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_forward(const struct msim_anatomy *a,
+                                      uint32_t *forward);
+
+/* Find the blocks of all passes, and of which a backward statement is. ENOMEM,
+ * ELIMIT. In core/rewrite/weave/blocks.c. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_blocks(struct msim_anatomy *a);
+
+/* Of which block each backward statement of a pass is, whose forward ones are
+ * placed. ENOMEM. In core/rewrite/weave/backward.c. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_place_backward(struct msim_anatomy *a,
+                                             uint32_t pass);
+
+/* ---- weave --------------------------------------------------------------- */
+/*
+ * One change of a recorded step on its way: the trace, what it is made of, and
+ * the draft of the changed one.
  *
  * A change walks the trace in the order of entry. Labels are copied; for each
  * statement it decides what stands there: a copy, several, others around it.
@@ -12,10 +125,6 @@
  *         status = msim_weave_finish(&w, &out);
  *     msim_weave_close(&w);
  */
-#ifndef MSIM_CORE_REWRITE_WEAVE_WEAVE_H
-#define MSIM_CORE_REWRITE_WEAVE_WEAVE_H
-#include "core/rewrite/weave/anatomy.h"
-#include "core/rewrite/weave/draft.h"
 
 enum msim_life_kind {
     MSIM_LIFE_OTHER,
@@ -125,5 +234,64 @@ enum msim_status msim_weave_spread(struct msim_weave *w, uint32_t world);
 /* "TEXT": why the trace cannot be changed so. Returns EUSAGE. */
 MSIM_PRINTF(2, 3)
 enum msim_status msim_weave_refuse(struct msim_weave *w, const char *fmt, ...);
+
+/* ---- repeats ------------------------------------------------------------- */
+/*
+ * Which blocks of layers are one after the other of the same kind: the
+ * repetitions of a forward pass.
+ *
+ *     embedding  A A A A  norm  B B B B  head
+ *                encoder        decoder
+ *
+ * Blocks are alike where their operators are, with equal types and sizes of
+ * tensors. At its ends a repetition may have a block that is longer or shorter
+ * by something at the front or behind: a mask that the first one makes, a norm
+ * that the last one lacks.
+ *
+ * A trace does not tell names of modules. One repetition is called "blocks".
+ * Where one of two reads in all of its blocks what the other has made, they are
+ * "encoder" and "decoder", else "blocks-1", "blocks-2", in order.
+ */
+
+#define MSIM_REPEAT_NAME 24
+
+/* Blocks [first, first + n) of the first pass; two or more. */
+struct msim_repeat {
+    uint32_t first, n;
+    char name[MSIM_REPEAT_NAME];
+};
+
+struct msim_repeats {
+    struct msim_repeat *rows;
+    uint32_t n, cap;
+};
+
+/* Those of an open weave. Release in any case. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_repeats_find(struct msim_repeats *out,
+                                   const struct msim_weave *w);
+void msim_repeats_release(struct msim_repeats *r);
+
+/*
+ * The one called `name`; NULL or "": the only one. `*out` is its row, valid as
+ * long as `r`. EUSAGE, with what there is, where there is none, or several and
+ * no name.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_repeats_choose(const struct msim_repeat **out,
+                                     const struct msim_repeats *r,
+                                     struct msim_weave *w, const char *name);
+
+/* The place of statement `s` in a repetition: 1 for its first block, 0: in
+ * none. Blocks count alike in all passes. */
+uint32_t msim_repeat_place(const struct msim_repeat *r,
+                           const struct msim_anatomy *a, uint32_t s);
+
+/* Are two operators of the trace called the same, and given and making tensors
+ * of equal types and sizes? */
+bool msim_repeats_like_ops(const struct msim_trace *t, uint32_t a, uint32_t b);
+
+/* Likewise of two statements, with all that is below them. */
+bool msim_repeats_like(const struct msim_anatomy *a, uint32_t s, uint32_t k);
 
 #endif

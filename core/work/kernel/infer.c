@@ -4,9 +4,7 @@
  */
 #include "core/work/kernel/infer.h"
 
-#include "core/base/idmap.h"
-#include "core/base/sort.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

@@ -1,6 +1,183 @@
 /*
- * core/work/kernel/infer.h - works of kernels without shapes: no operator
- * launched them, or one whose shapes are not recorded.
+ * core/work/kernel/infer.h - kernels without shapes: what their names say, of
+ * which kind they are, and the works that their times and launches tell.
+ */
+#ifndef MSIM_CORE_WORK_KERNEL_INFER_H
+#define MSIM_CORE_WORK_KERNEL_INFER_H
+#include "core/trace/trace.h"
+#include "core/work/data_sheet.h"
+#include "core/work/estimate.h"
+#include "core/work/opmap/opmap.h"
+#include "core/work/work.h"
+
+/* ---- kernel kind --------------------------------------------------------- */
+/* The kind of work of a kernel, from its name. */
+
+/* X(name, the word in explanations) */
+#define MSIM_KERNEL_KIND_MAP(X)                                                \
+    X(OTHER, "other")                                                          \
+    X(MATRIX, "product")                                                       \
+    X(GEMV, "matrix by vector")                                                \
+    X(CONV, "convolution")                                                     \
+    X(ATTENTION, "attention")                                                  \
+    X(DECODE, "attention of one query")                                        \
+    X(SPLIT_K, "sum of partial products")                                      \
+    X(ELEMENTWISE, "elementwise")                                              \
+    X(FOREACH, "list of tensors")                                              \
+    X(COPY, "copy")                                                            \
+    X(REDUCTION, "reduction")                                                  \
+    X(SOFTMAX, "softmax")                                                      \
+    X(NORM, "norm of rows")                                                    \
+    X(BATCH_NORM, "norm of channels")                                          \
+    X(POOL, "pool")                                                            \
+    X(INDEX, "gather")                                                         \
+    X(EMBEDDING, "embedding bag")                                              \
+    X(SORT, "sort")                                                            \
+    X(COLLECTIVE, "collective")
+
+enum msim_kernel_kind {
+#define X(name, text) MSIM_KERNEL_##name,
+    MSIM_KERNEL_KIND_MAP(X)
+#undef X
+        MSIM_KERNEL_KINDS
+};
+const char *msim_kernel_kind_text(enum msim_kernel_kind k);
+
+/* The kind of work; `name` without the types of its parameters. */
+enum msim_kernel_kind msim_kernel_kind_read(const char *name);
+
+/* ---- kernel name --------------------------------------------------------- */
+/*
+ * What the name of a kernel shows of its work.
+ *
+ * Libraries name their kernels after what they compute, and C++ writes a
+ * template's arguments out: the kind of work, the type of its elements, how
+ * many of them a thread takes, the tile of a product's output. Example:
+ *
+ *   vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>,
+ *   at::detail::Array<char*, 3> >
+ *
+ * adds fp32 tensors; it reads two of three pointers, and a thread takes four
+ * elements. What a name does not show is 0, or the usual value.
+ *
+ * This is the one place that reads names: kernel classes
+ * (predict/carry/kernel_class.h) and inferred sizes ("infer")
+ * use it.
+ */
+
+struct msim_kernel_name {
+    enum msim_kernel_kind kind;
+    enum msim_dtype dtype;    /* of the elements; fp32 where not shown */
+    enum msim_rate rate;      /* products and the like: of the arithmetic */
+    enum msim_conv_pass pass; /* CONV */
+    bool backward;
+    bool maximum;         /* POOL */
+    bool causal;          /* ATTENTION */
+    bool splits;          /* MATRIX, CONV: blocks share sums (split-K) */
+    bool channels_first;  /* the grid's x runs over columns of the output */
+    bool experts;         /* MATRIX: one a block along the grid's y */
+    bool gated;           /* MATRIX: half of the rows weigh the other half */
+    bool counts_threads;  /* the grid is of threads, as HIP's modules launch */
+    bool swizzles;        /* CUTLASS: rows of tiles run along columns too */
+    bool odd;             /* for rows that begin on no 16 bytes */
+    bool strides;         /* blocks go on: a grid of whole multiples of the
+                             multiprocessors is not the size of the work */
+    bool joins;           /* copies of several tensors, one a row of blocks */
+    bool layout;          /* positions by channels, in tiles of 32 by 32 */
+    bool tiled;           /* Winograd's transforms: a thread a tile */
+    bool casts;           /* one side is of another type */
+    bool rowwise;         /* a block a row or channel, of unknown length */
+    bool persistent;      /* MATRIX: blocks that stay, as many as the GPU holds;
+                             the grid says nothing of the output */
+    double tile[2];       /* rows and columns of an output tile; 0: not shown */
+    double items;         /* elements a thread takes */
+    double reads, writes; /* tensors read and written */
+    double cols;          /* of a row, of an attention head; 0: not shown */
+};
+
+/* Fill in `k` from a kernel's name, plain or mangled. */
+void msim_kernel_name_read(struct msim_kernel_name *k, const char *full);
+
+/* The shorter side of the tile; 0 where the name has none. */
+double msim_kernel_name_narrow(const struct msim_kernel_name *k);
+
+/* ---- kernel family ------------------------------------------------------- */
+/*
+ * The family that a kernel's name tells, for kernels of graphs, of generated
+ * code and of operators that are not known.
+ */
+
+/* BOUND where the name tells nothing. */
+enum msim_family msim_kernel_family(const char *name);
+
+/* ---- infer state --------------------------------------------------------- */
+/*
+ * What is known of the kernels of one rank. Private to infer_*.c, which share
+ * it; "infer" is its public face.
+ */
+
+/* A product (m x k)(k x n), `batch` times; m 0: none. */
+struct msim_infer_product {
+    double m, n, k, batch;
+    double filter; /* convolutions: positions of the filter */
+    bool related;  /* k from related products, else the usual */
+};
+
+/* What is known of the kernels of one rank. */
+struct msim_infer {
+    const struct msim_trace *t;
+    struct msim_kernel_name *names; /* that differ */
+    uint32_t *name_of;              /* of each GPU event, into `names` */
+    uint32_t *order;                /* GPU events as they were launched */
+    uint32_t *place;                /* of each GPU event in that order */
+    double *elems; /* of each, by its own launch or its forward pass; 0 */
+    struct msim_infer_product *products; /* of each */
+    double width; /* of rows, where a norm's name states it; else the usual */
+    uint32_t n_names, cap_names;
+    bool shapeless; /* no operator of the trace has a shape */
+};
+
+static inline const struct msim_kernel_name *
+msim_infer_name(const struct msim_infer *l, uint32_t i)
+{
+    return &l->names[l->name_of[i]];
+}
+
+/* Blocks and threads of the launch; 0 where it is not recorded. */
+double msim_infer_blocks(const struct msim_infer *l, uint32_t i);
+double msim_infer_threads(const struct msim_infer *l, uint32_t i);
+
+/* The autograd node of GPU event `gpu` and whether its pass is the backward
+ * one: that of the next operator around it that has a sequence number. False
+ * where there is none. */
+bool msim_infer_node(const struct msim_trace *t, uint32_t gpu, int64_t *node,
+                     bool *backward);
+
+/* Fill in `products`: the sizes of all products of the rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_infer_products(struct msim_infer *l);
+/* Fill in `elems`: the elements of the other kernels by their own launches, of
+ * norms and softmax by the other pass of their layer. */
+MSIM_MUST_CHECK
+enum msim_status msim_infer_elements(struct msim_infer *l);
+/* Multiprocessors of the GPU that was traced; the usual number where the trace
+ * does not record it. */
+uint32_t msim_infer_sms(const struct msim_infer *l);
+/* Rows, columns and batch of kernel `i`, a product. */
+void msim_infer_output(const struct msim_infer *l, uint32_t i,
+                       struct msim_infer_product *p);
+/* Elements of kernel `i` by its launch or its neighbours; 0: not known. */
+double msim_infer_elems(const struct msim_infer *l, uint32_t i);
+/* Elements of the kernel before it, else of the one after it; 0: not known. */
+double msim_infer_taken(const struct msim_infer *l, uint32_t i);
+/* Does the size of kernel `i` follow from its own launch or its layer, rather
+ * than from its neighbours? */
+bool msim_infer_own(const struct msim_infer *l, uint32_t i);
+
+/* ---- infer --------------------------------------------------------------- */
+/*
+ * Works of kernels without shapes: no operator launched them, or one whose
+ * shapes are not recorded.
  *
  * Only the name, the launch configuration and the neighbours of such a kernel
  * are known. Sizes follow from them; times are not read.
@@ -24,12 +201,6 @@
  *
  * Not thread-safe; the context owns all memory.
  */
-#ifndef MSIM_CORE_WORK_KERNEL_INFER_H
-#define MSIM_CORE_WORK_KERNEL_INFER_H
-#include "core/work/estimate.h"
-#include "core/work/kernel/infer_state.h"
-#include "core/work/op_kernels.h"
-#include "core/work/opmap/opmap.h"
 
 /* Fill in `l`; ENOMEM is the only failure. Release in any case. */
 MSIM_MUST_CHECK

@@ -2,9 +2,9 @@
  * core/work/kernel/infer_elems.c - how many elements a kernel touches, by its
  * launch or its neighbours.
  */
-#include "core/work/kernel/infer_state.h"
+#include "core/work/kernel/infer.h"
 
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

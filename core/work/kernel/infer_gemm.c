@@ -8,8 +8,8 @@
  * without the filter. So a forward pass and a gradient of the filter are
  * preferred where both are known: abc = (ab)(bc) / b.
  */
-#include "core/base/sort.h"
-#include "core/work/kernel/infer_state.h"
+#include "core/base/containers.h"
+#include "core/work/kernel/infer.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

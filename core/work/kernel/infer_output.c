@@ -2,7 +2,7 @@
  * core/work/kernel/infer_output.c - rows, columns and batch of a product's
  * output, by the grid and by the tile that the kernel's name states.
  */
-#include "core/work/kernel/infer_state.h"
+#include "core/work/kernel/infer.h"
 #include "core/work/kernel_fact.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * core/work/kernel/infer_state.c - blocks and threads of launch configurations,
  * and nodes of the autograd graph.
  */
-#include "core/work/kernel/infer_state.h"
+#include "core/work/kernel/infer.h"
 
 double msim_infer_blocks(const struct msim_infer *l, uint32_t i)
 {

@@ -1,9 +1,7 @@
 /*
  * core/work/kernel/kernel_family.c - families of kinds of kernels.
  */
-#include "core/work/kernel/kernel_family.h"
-
-#include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel/infer.h"
 
 enum msim_family msim_kernel_family(const char *name)
 {

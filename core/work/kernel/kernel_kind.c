@@ -1,7 +1,7 @@
 /*
  * core/work/kernel/kernel_kind.c - kinds of kernels by words in their names.
  */
-#include "core/work/kernel/kernel_kind.h"
+#include "core/work/kernel/infer.h"
 
 #include <stdbool.h>
 #include <string.h>

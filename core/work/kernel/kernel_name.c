@@ -2,11 +2,11 @@
  * core/work/kernel/kernel_name.c - what the names of each kind of kernel show
  * besides their kind.
  */
-#include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel/infer.h"
 
-#include "core/work/foreach.h"
+#include "core/work/data_sheet.h"
 #include "core/work/kernel_fact.h"
-#include "core/work/kernel_type.h"
+#include "core/work/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * core/work/opmap/known_name.c - is the name of a vector operator one that is
  * known?
  */
-#include "core/work/opmap/known_name.h"
+#include "core/work/opmap/opmap.h"
 
-#include "core/base/nearest.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/base/texts.h"
+#include "core/work/opmap/opmap_internal.h"
 
 #include <stdio.h>
 #include <string.h>

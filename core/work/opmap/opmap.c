@@ -9,9 +9,9 @@
  */
 #include "core/work/opmap/opmap.h"
 
-#include "core/trace/names.h"
-#include "core/work/kernel_type.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/trace/trace_columns.h"
+#include "core/work/data_sheet.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "core/work/opmap/ops_file.h"
 
 #include <math.h>

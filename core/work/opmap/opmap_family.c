@@ -2,7 +2,7 @@
  * core/work/opmap/opmap_family.c - the kind of a GPU activity, by the operator
  * that launched it.
  */
-#include "core/work/opmap/opmap_family.h"
+#include "core/work/opmap/opmap.h"
 
 #include <string.h>
 

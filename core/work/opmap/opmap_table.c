@@ -4,7 +4,7 @@
  * Rows are sorted and searched by bisection: for the whole name, then its plain
  * form. Names that are made while a program runs come last.
  */
-#include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/opmap_internal.h"
 
 #include <string.h>
 

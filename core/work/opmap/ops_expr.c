@@ -2,7 +2,7 @@
  * core/work/opmap/ops_expr.c - a recursive descent into postfix steps, and a
  * stack.
  */
-#include "core/work/opmap/ops_expr.h"
+#include "core/work/opmap/ops_file.h"
 
 #include <ctype.h>
 #include <math.h>

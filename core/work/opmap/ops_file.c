@@ -4,11 +4,10 @@
  */
 #include "core/work/opmap/ops_file.h"
 
+#include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "core/base/vec.h"
-#include "core/work/opmap/opmap_table.h"
-#include "core/work/opmap/ops_rule.h"
-#include "core/work/rules/opmap_vector.h"
+#include "core/work/opmap/opmap_internal.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <fnmatch.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * core/work/opmap/ops_rule.c - rows that name a rule of the program.
  */
-#include "core/work/opmap/ops_rule.h"
+#include "core/work/opmap/opmap_internal.h"
 
 #include "core/work/rules/opmap_rules.h"
 

@@ -5,9 +5,9 @@
  * Two answers are equal where their bytes are: msim_opmap_work() zeroes works
  * before rules fill them in. The hash table lives only while works are made.
  */
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include <assert.h>
 #include <stdlib.h>

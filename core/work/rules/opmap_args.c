@@ -3,7 +3,7 @@
 #include "core/work/kernel_fact.h"
 #include "core/work/rules/opmap_rule.h"
 
-#include "core/work/foreach.h"
+#include "core/work/work.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
  * record_param_comms > nccl:X. The middle one counts; a backend (gloo) may have
  * no middle one, and then c10d::X does.
  */
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 #include "core/work/rules/opmap_rules.h"
 
 #include <stddef.h>

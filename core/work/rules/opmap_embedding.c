@@ -7,8 +7,8 @@
  * table is never read as a whole.
  */
 #include "core/work/kernel_fact.h"
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 #include <string.h>

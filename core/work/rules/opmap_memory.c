@@ -4,8 +4,8 @@
  * A copy to or from the host runs over the bus. The kind and the size of a
  * recorded transfer take precedence over the tensors.
  */
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

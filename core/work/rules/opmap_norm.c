@@ -1,8 +1,8 @@
 /*
  * core/work/rules/opmap_norm.c - normalisations: a row is what shares one mean.
  */
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 /* Columns: the elements that share a mean. */
 static double columns(const struct msim_opmap_ctx *c, uint8_t kind,

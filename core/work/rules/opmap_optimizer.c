@@ -2,9 +2,9 @@
  * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists
  * of tensors, in as many kernels as their arguments need.
  */
-#include "core/work/foreach.h"
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
+#include "core/work/work.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * Each operand is read once in its own size (a broadcast one is small), and the
  * result is written once.
  */
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

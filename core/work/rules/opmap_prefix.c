@@ -2,8 +2,8 @@
  * core/work/rules/opmap_prefix.c - operators whose names are made while a
  * program runs: wrappers with a name inside, generated kernels, labels.
  */
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * searches: rows are independent, the columns of a row are reduced together.
  */
 #include "core/work/kernel_fact.h"
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * than the input.
  */
 #include "core/work/kernel_fact.h"
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 

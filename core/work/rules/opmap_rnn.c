@@ -10,8 +10,8 @@
  * captures they are what cuDNN is asked for (use_cudnn in
  * aten/src/ATen/native/RNN.cpp).
  */
+#include "core/work/rules/opmap_rule.h"
 #include "core/work/rules/opmap_rules.h"
-#include "core/work/rules/opmap_vector.h"
 
 /* Gates by mode: ReLU, tanh, LSTM, GRU (cudnnRNNMode_t). */
 static const int64_t GATES[] = {1, 1, 4, 3};

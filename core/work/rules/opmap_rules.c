@@ -3,7 +3,7 @@
  */
 #include "core/work/rules/opmap_rules.h"
 
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #ifndef MSIM_PREDICT_SCENARIO_LIST_SCENARIO_GRID_H
 #define MSIM_PREDICT_SCENARIO_LIST_SCENARIO_GRID_H
 #include "core/base/json.h"
-#include "core/base/json_out.h"
 
 #define MSIM_GRID_POINTS 10000 /* more are refused */
 

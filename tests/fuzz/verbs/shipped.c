@@ -6,7 +6,7 @@
  * The linker (--wrap) puts these functions before those of their names.
  */
 #include "core/base/json.h"
-#include "core/report/write/run_program.h"
+#include "core/report/write/chart.h"
 #include "models/forest/forest.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"

@@ -3,7 +3,7 @@
  */
 #include "core/guard/guard.h"
 
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "tests/check.h"
 
 #include <math.h>

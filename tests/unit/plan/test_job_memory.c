@@ -4,7 +4,7 @@
 #include "plan/describe/strategy_again.h"
 #include "plan/memory/job_memory.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "tests/check.h"
 
 static const struct msim_described MODEL = {.layers = 8,

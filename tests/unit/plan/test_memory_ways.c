@@ -2,7 +2,7 @@
  * tests/unit/plan/test_memory_ways.c - what is offered is enough, is the
  * smallest change, and holds what it says.
  */
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/memory/memory_ways.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 /* Techniques: what they are set from, and what they make of parts, peaks and
  * steps, as can be counted by hand. */
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "models/platform/platform.h"
 #include "plan/memory/peak_memory.h"
 #include "plan/step/step_law.h"

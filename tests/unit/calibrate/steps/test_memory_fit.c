@@ -4,7 +4,7 @@
  */
 #include "calibrate/steps/memory_fit.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "cli/capture/capture_model.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "cli/platforms/platform_page.h"
 
-#include "core/work/stack.h"
+#include "core/work/data_sheet.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"
 

@@ -4,7 +4,7 @@
  */
 #include "cli/replay/delays.h"
 
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 #include "models/estimate/model.h"
 #include "tests/unit/made_ops.h"
 

@@ -2,8 +2,7 @@
  * tests/unit/core/base/test_arena.c - memory that is taken piece by piece, and
  * arrays that grow.
  */
-#include "core/base/arena.h"
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

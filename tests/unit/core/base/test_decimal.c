@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_decimal.c - tests of core/base/decimal.h.
+ * tests/unit/core/base/test_decimal.c - tests of core/base/decimal.c.
  */
-#include "core/base/decimal.h"
+#include "core/base/texts.h"
 
 #include "tests/check.h"
 

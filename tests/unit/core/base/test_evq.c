@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_evq.c - tests of core/base/evq.h.
+ * tests/unit/core/base/test_evq.c - tests of core/base/evq.c.
  */
-#include "core/base/evq.h"
+#include "core/base/containers.h"
 #include "tests/check.h"
 
 /* Whatever goes in, it comes out by time, and by number within a time. */

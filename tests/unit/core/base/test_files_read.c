@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/base/test_files_read.c - the files that this process read.
  */
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_idmap.c - tests of core/base/idmap.h.
+ * tests/unit/core/base/test_idmap.c - tests of core/base/idmap.c.
  */
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_json_out.c - tests of core/base/json_out.h.
+ * tests/unit/core/base/test_json_out.c - tests of core/base/json_out.c.
  */
-#include "core/base/json_out.h"
+#include "core/base/json.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_nearest.c - tests of core/base/nearest.h.
+ * tests/unit/core/base/test_nearest.c - tests of core/base/nearest.c.
  */
-#include "core/base/nearest.h"
+#include "core/base/texts.h"
 
 #include "tests/check.h"
 

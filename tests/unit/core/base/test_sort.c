@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_sort.c - tests of core/base/sort.h.
+ * tests/unit/core/base/test_sort.c - tests of core/base/sort.c.
  */
-#include "core/base/sort.h"
+#include "core/base/containers.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/base/test_strtab.c - interned strings: equal text, equal
  * number.
  */
-#include "core/base/strtab.h"
+#include "core/base/containers.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

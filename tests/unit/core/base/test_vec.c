@@ -1,5 +1,5 @@
 /* Arrays that grow: by how much, where they end, and what stays. */
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

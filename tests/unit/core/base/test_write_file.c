@@ -1,9 +1,8 @@
 /*
- * tests/unit/core/base/test_write_file.c - tests of core/base/write_file.h.
+ * tests/unit/core/base/test_write_file.c - tests of core/base/write_file.c.
  */
-#include "core/base/write_file.h"
+#include "core/base/files.h"
 
-#include "core/base/files_read.h"
 #include "tests/check.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/base/test_write_folder.c - a folder of files of ours.
  */
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 
 #include "tests/check.h"
 

@@ -5,7 +5,7 @@
  * A node is spelled as its type, duration_micros and start_time_micros, then
  * its attributes: i is an int32, u an uint64, all other numbers are int64.
  */
-#include "core/chakra/chakra_builder.h"
+#include "core/chakra/write_chakra_internal.h"
 
 #include "tests/unit/loaded.h"
 

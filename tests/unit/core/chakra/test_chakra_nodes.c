@@ -2,7 +2,7 @@
  * tests/unit/core/chakra/test_chakra_nodes.c - nodes and what they depend on,
  * and the nodes of a rank without times.
  */
-#include "core/chakra/chakra_nodes.h"
+#include "core/chakra/write_chakra_internal.h"
 
 #include "tests/unit/loaded.h"
 

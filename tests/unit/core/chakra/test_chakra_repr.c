@@ -2,7 +2,7 @@
  * tests/unit/core/chakra/test_chakra_repr.c - inputs and outputs as Python
  * prints them.
  */
-#include "core/chakra/chakra_repr.h"
+#include "core/chakra/write_chakra_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

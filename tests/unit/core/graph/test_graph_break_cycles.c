@@ -3,7 +3,7 @@
  * is said of it, and which circles stay.
  */
 #include "core/graph/build/graph_break_cycles.h"
-#include "core/graph/graph_cycle.h"
+#include "core/graph/graph.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

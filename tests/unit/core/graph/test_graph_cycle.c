@@ -2,8 +2,7 @@
  * Tasks that wait for each other: which are found, how they are told, and what
  * tasks, lanes and dependencies are called.
  */
-#include "core/graph/graph_cycle.h"
-#include "core/graph/task_text.h"
+#include "core/graph/graph.h"
 #include "tests/unit/made_ops.h"
 
 #define TASKS 12

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/graph/test_occupancy.c - tests of core/graph/occupancy.h.
+ * tests/unit/core/graph/test_occupancy.c - tests of core/graph/occupancy.c.
  */
-#include "core/graph/occupancy.h"
+#include "core/graph/contention.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * core/graph/overlay.c: a graph and its differences, run by the engine.
  */
-#include "core/graph/overlay.h"
+#include "core/graph/graph.h"
 
 #include "tests/check.h"
 #include "tests/unit/engine_starts.h"

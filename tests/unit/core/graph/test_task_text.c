@@ -2,7 +2,7 @@
  * tests/unit/core/graph/test_task_text.c - what tasks, lanes and edges are
  * called, what a task stands around, and the warning of an idle GPU.
  */
-#include "core/graph/task_text.h"
+#include "core/graph/graph.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Spans of each rank by an instant: against a search of all of them, and at
  * the ends of a few.
  */
-#include "core/graph/windows.h"
+#include "core/graph/contention.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
  * tests/unit/core/job/test_comm_groups.c - the ranks of process groups in a
  * file beside the traces, and kernels that are communication by their names.
  */
-#include "core/job/comm_groups.h"
-#include "core/job/job_parts.h"
+#include "core/job/job_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tests/unit/core/job/test_common_steps.c - ranks that recorded different
  * steps.
  */
-#include "core/job/incomplete.h"
+#include "core/job/job.h"
 
 #include "tests/unit/made_job.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/job/test_import.c - what became of the records of files, and
  * what is said of it.
  */
-#include "core/job/import.h"
+#include "core/job/job.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

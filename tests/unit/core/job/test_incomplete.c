@@ -4,7 +4,7 @@
  * Recordings with something missing are called incomplete, with the evidence;
  * complete ones are not. Times are microseconds.
  */
-#include "core/job/incomplete.h"
+#include "core/job/job.h"
 
 #include "tests/unit/made_job.h"
 

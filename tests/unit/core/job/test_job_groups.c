@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/job/test_job_groups.c - process groups across ranks.
  */
-#include "core/job/link.h"
+#include "core/job/job.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

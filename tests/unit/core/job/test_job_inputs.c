@@ -2,8 +2,8 @@
  * tests/unit/core/job/test_job_inputs.c - a job's file as bytes, how much
  * memory there is for what a database becomes, and files read by threads.
  */
-#include "core/job/job_inputs.h"
-#include "core/stream/memory.h"
+#include "core/job/job_internal.h"
+#include "core/stream/input.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

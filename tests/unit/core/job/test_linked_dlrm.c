@@ -25,7 +25,7 @@
  * The oracle numbers nodes anew, to make room for those it puts in; the
  * record function id tells which ET node each was.
  */
-#include "core/base/idmap.h"
+#include "core/base/containers.h"
 #include "core/job/job.h"
 #include "core/stream/input.h"
 

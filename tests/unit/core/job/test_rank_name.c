@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/job/test_rank_name.c - ranks that names of files say.
  */
-#include "core/job/rank_name.h"
+#include "core/job/job_files.h"
 #include "tests/check.h"
 
 #define MOST 8

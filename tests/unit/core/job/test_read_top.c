@@ -2,7 +2,7 @@
  * tests/unit/core/job/test_read_top.c - what stands beside the records of a
  * JSON trace file, in whatever order.
  */
-#include "core/job/read_top.h"
+#include "core/job/job_internal.h"
 #include "core/read/et/read_et.h"
 #include "core/read/kineto/read_kineto.h"
 #include "tests/check.h"

@@ -4,7 +4,7 @@
  * Each rank has collectives of one group whose kernels take 10 us; tests say
  * when they end on the rank's own clock, in us, and where its time 0 is.
  */
-#include "core/job/link.h"
+#include "core/job/job.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

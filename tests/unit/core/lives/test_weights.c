@@ -2,7 +2,7 @@
  * tests/unit/core/reshape/test_weights.c - which arguments of which operators
  * are weights, by shape and by memory: "w", and "." for data.
  */
-#include "core/lives/weights.h"
+#include "core/lives/lives.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

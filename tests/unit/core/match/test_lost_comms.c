@@ -7,7 +7,7 @@
  * are the steps, 2 and 4 are behind them.
  */
 #include "core/match/lost_comms.h"
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 #include "tests/check.h"
 
 #define RANKS 3

@@ -5,8 +5,8 @@
  * A trace is two steps, [100, 200) and [300, 400), and a GPU activity for
  * each call, launched at the time that a test gives.
  */
-#include "core/match/rank_calls.h"
-#include "core/trace/meets.h"
+#include "core/match/lost_comms_internal.h"
+#include "core/trace/trace_columns.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * Each call is a letter of a text, "a" a size of its own; what the most that
  * keep their order are is also counted by trying all ways.
  */
-#include "core/match/same_calls.h"
+#include "core/match/lost_comms_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

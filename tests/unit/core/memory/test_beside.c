@@ -2,7 +2,7 @@
  * tests/unit/core/memory/test_beside.c - NCCL's buffers against what others
  * measured.
  */
-#include "core/memory/beside.h"
+#include "core/memory/life_memory.h"
 #include "tests/check.h"
 
 #define MIB  1048576.0

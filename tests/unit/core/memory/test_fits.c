@@ -1,7 +1,7 @@
 /*
  * core/memory/fits.c: a peak and its interval against a GPU's memory.
  */
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 #include "tests/check.h"
 
 static void test_fits__at_the_edges(void)

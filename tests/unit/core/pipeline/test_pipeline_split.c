@@ -2,7 +2,7 @@
  * Layers of stages and of chunks, against what the header promises: all
  * layers, no stage fuller than it must be, the last with the room.
  */
-#include "core/pipeline/pipeline_split.h"
+#include "core/pipeline/pipeline_schedule.h"
 #include "tests/check.h"
 
 /* 10 of 4: the example of the header; 9 of 4: the last is left the least that

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/read/test_keyword.c - tests of core/read/keyword.h.
+ * tests/unit/core/read/test_keyword.c - tests of core/read/keyword.c.
  */
-#include "core/read/keyword.h"
+#include "core/read/reader.h"
 
 #include "tests/check.h"
 

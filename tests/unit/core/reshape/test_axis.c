@@ -2,7 +2,7 @@
  * tests/unit/core/reshape/test_axis.c - which size is the batch, which sizes
  * hold an axis, and what becomes of them.
  */
-#include "core/reshape/axis.h"
+#include "core/reshape/reshape.h"
 
 #include "tests/unit/loaded.h"
 

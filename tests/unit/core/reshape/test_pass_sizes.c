@@ -1,5 +1,5 @@
 /* What a recorded pass was of: samples, tokens, context. */
-#include "core/reshape/pass_sizes.h"
+#include "core/reshape/reshape.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -7,7 +7,7 @@
  * What was found is a letter of each, F, B, T for what is behind backward, or
  * O, and its pass.
  */
-#include "core/rewrite/weave/anatomy.h"
+#include "core/rewrite/weave/weave.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -2,7 +2,7 @@
  * Which sizes made DDP's buckets: gradients of so many KiB, '|' ends a bucket,
  * '/' a pass.
  */
-#include "core/rewrite/repeat/bucketed.h"
+#include "core/rewrite/repeat/reducer.h"
 
 #include "tests/check.h"
 

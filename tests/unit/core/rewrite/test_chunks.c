@@ -8,7 +8,7 @@
  * "u" lists of two lengths; "f" is of the forward pass. Behind a bar the label
  * is another one.
  */
-#include "core/rewrite/repeat/chunks.h"
+#include "core/rewrite/repeat/layer_copies.h"
 
 #include "tests/unit/loaded.h"
 

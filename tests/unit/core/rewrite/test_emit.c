@@ -2,8 +2,8 @@
  * Operators and messages that a change inserts, a draft that becomes a trace,
  * and the ranks and groups of a job that is spread over others.
  */
-#include "core/rewrite/split/rank_groups.h"
-#include "core/rewrite/weave/emit.h"
+#include "core/rewrite/split/split.h"
+#include "core/rewrite/weave/draft.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

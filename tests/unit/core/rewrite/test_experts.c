@@ -5,10 +5,7 @@
  */
 #include "core/rewrite/split/experts.h"
 
-#include "core/rewrite/rewrite_options.h"
-#include "core/rewrite/split/expert_lives.h"
-#include "core/rewrite/split/expert_sizes.h"
-#include "core/rewrite/split/experts_joined.h"
+#include "core/rewrite/rewrite.h"
 #include "tests/unit/core/rewrite/trained_step.h"
 
 /* 8 tokens of width 6 go to 2 of 4 experts each: 16 rows, 4 an expert. Weights

@@ -5,7 +5,6 @@
 #include "core/job/job.h"
 #include "core/lives/lives.h"
 #include "core/memory/life_memory.h"
-#include "core/rewrite/gpu_form.h"
 #include "core/rewrite/rewrite.h"
 #include "tests/check.h"
 

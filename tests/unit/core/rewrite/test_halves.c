@@ -2,7 +2,7 @@
  * Which operators of a backward pass are for gradients of inputs, and which for
  * those of weights: by number of their nodes, 1 inputs, 2 weights, 3 both.
  */
-#include "core/rewrite/split/halves.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/rewrite/test_joined.c - one of several tensor parallel ranks,
  * as one of fewer that have larger shares.
  */
-#include "core/rewrite/split/joined.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/rewrite/test_owners.c - of which place the tensors of an
  * optimizer's step are, and what of its lists a stage runs.
  */
-#include "core/rewrite/split/owners.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/rewrite/test_places.c - layers on stages and chunks of a
  * pipeline, and what goes from one place to the next.
  */
-#include "core/rewrite/split/places.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/made_layers.h"
 
@@ -47,7 +47,7 @@ static void test_places__statements(void)
         {1, 1, NULL, "000000000 0000000000000 ----", 0},
         {2, 1, NULL, "000011111 1111111000000 ----", 2},
         {2, 1, uneven, "000000111 1111000000000 ----", 2},
-        /* two, two, and room for the loss (core/pipeline/pipeline_split.h) */
+        /* two, two, and room for the loss (core/pipeline/pipeline_split.c) */
         {3, 1, NULL, "000011112 2111111000000 ----", 4},
         {2, 2, NULL, "001122333 3333222111000 ----", 6},
         {4, 1, NULL, "001122333 3333222111000 ----", 6},

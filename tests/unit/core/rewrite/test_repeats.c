@@ -2,7 +2,7 @@
  * core/rewrite/weave/repeats.c - which blocks are one after the other of the
  * same kind, what they are called, and who is refused.
  */
-#include "core/rewrite/weave/repeats.h"
+#include "core/rewrite/weave/weave.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

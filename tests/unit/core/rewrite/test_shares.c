@@ -2,7 +2,7 @@
  * tests/unit/core/rewrite/test_shares.c - which sizes tensor parallel ranks
  * share, where they meet, and what a trace says of ranks that it is one of.
  */
-#include "core/rewrite/split/shares.h"
+#include "core/rewrite/split/experts.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -3,7 +3,7 @@
  * two stages: its group, its sums over micro batches, and the sum of both
  * stages.
  */
-#include "core/rewrite/split/tied.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/rewrite/test_whole.c - stages of a pipeline as one rank: a
  * step that was cut is put together.
  */
-#include "core/rewrite/split/whole.h"
+#include "core/rewrite/split/split.h"
 
 #include "tests/unit/core/rewrite/rewritten_text.h"
 

@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/run/test_peers.c - absent ranks that follow this one.
  */
-#include "core/run/peers.h"
+#include "core/run/engine.h"
 
 #include "tests/unit/made_job.h"
 

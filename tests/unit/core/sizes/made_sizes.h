@@ -12,7 +12,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_CORE_SIZES_MADE_SIZES_H
 #define MSIM_TESTS_UNIT_CORE_SIZES_MADE_SIZES_H
-#include "core/sizes/learning.h"
+#include "core/sizes/sizes_internal.h"
 #include "tests/unit/made_ops.h"
 
 #include <stdarg.h>

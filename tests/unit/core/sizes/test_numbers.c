@@ -4,7 +4,7 @@
  * to compute them. In what is wanted, numbers stand in the order in which the
  * arguments have them.
  */
-#include "core/sizes/numbers.h"
+#include "core/sizes/sizes_internal.h"
 #include "tests/unit/made_ops.h"
 
 struct told {

@@ -4,7 +4,7 @@
  */
 #include "core/sizes/sizes.h"
 
-#include "core/reshape/model_sizes.h"
+#include "core/reshape/reshape.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

@@ -1,8 +1,8 @@
 /*
  * tests/unit/core/stream/test_json_repair.c - tests of
- * core/stream/json_repair.h.
+ * core/stream/json_repair.c.
  */
-#include "core/stream/json_repair.h"
+#include "core/stream/json_sax.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/stream/test_unpack.c - what packed a file by its first bytes,
  * and pieces that are joined, cut, padded or broken.
  */
-#include "core/stream/unpack.h"
+#include "core/stream/input.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

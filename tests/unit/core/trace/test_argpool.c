@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/trace/test_argpool.c - tests of core/trace/argpool.h.
+ * tests/unit/core/trace/test_argpool.c - tests of core/trace/argpool.c.
  */
-#include "core/trace/argpool.h"
+#include "core/trace/trace_columns.h"
 
 #include "tests/check.h"
 

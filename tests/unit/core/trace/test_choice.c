@@ -2,7 +2,7 @@
  * tests/unit/replay/program/test_choice.c - which part of a traced run is
  * asked for.
  */
-#include "core/trace/choice.h"
+#include "core/trace/trace_steps.h"
 
 #include "tests/unit/made_et.h"
 

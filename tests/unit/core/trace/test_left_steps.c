@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_left_steps.c - steps that are none of the run:
  * why, and which are left.
  */
-#include "core/trace/left_steps.h"
+#include "core/trace/trace_steps.h"
 
 #include "tests/check.h"
 

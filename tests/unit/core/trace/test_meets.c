@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/trace/test_meets.c - which calls of two ranks meet.
  */
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 #include "tests/check.h"
 
 /* Ranks 4, 6 and 9; then a group of 8 that lists nobody. */

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/trace/test_names.c - tests of core/trace/names.h.
+ * tests/unit/core/trace/test_names.c - tests of core/trace/names.c.
  */
-#include "core/trace/names.h"
+#include "core/trace/trace_columns.h"
 
 #include "tests/check.h"
 

@@ -2,8 +2,8 @@
  * tests/unit/core/trace/test_op_shapes.c - sizes of tensors as a text, and
  * views of a trace, which have sizes of their own.
  */
-#include "core/trace/op_shapes.h"
-#include "core/trace/view.h"
+#include "core/trace/trace_columns.h"
+#include "core/trace/trace_steps.h"
 #include "tests/check.h"
 
 static int64_t dims[64] = {64, 512, 1024, 7};

@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_order.c - rows in order: threads and streams,
  * operators inside each other, calls in operators, steps.
  */
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 
 #include "tests/unit/loaded.h"
 

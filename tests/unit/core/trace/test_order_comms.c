@@ -4,7 +4,7 @@
  *
  * Operators are rows with a parent; tensors are of 6, 5 and 4 elements.
  */
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

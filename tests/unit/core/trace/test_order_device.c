@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_order_device.c - which call started an activity of
  * the GPU, which operator made the call, and what is missing.
  */
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_order_room.c - activities that end where their
  * stream has no room for them.
  */
-#include "core/trace/order.h"
+#include "core/trace/trace_columns.h"
 #include "tests/check.h"
 
 #define MOST 40

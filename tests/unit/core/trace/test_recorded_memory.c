@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_recorded_memory.c - what a profiler recorded of
  * memory, within ranges of time.
  */
-#include "core/trace/recorded_memory.h"
+#include "core/trace/trace_columns.h"
 
 #include "tests/check.h"
 

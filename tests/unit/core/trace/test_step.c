@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_step.c - which operators are a step's, and which
  * step stands for a run.
  */
-#include "core/trace/step.h"
+#include "core/trace/trace_steps.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/trace/test_view.c - another trace of the same operators, and
  * the bytes of what they are given.
  */
-#include "core/trace/view.h"
+#include "core/trace/trace_steps.h"
 
 #include "tests/check.h"
 

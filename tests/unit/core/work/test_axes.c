@@ -2,7 +2,7 @@
  * Axes of works: of each size whose axis it is, works that differ in it alone
  * share that axis and no other; works that differ in anything else share none.
  */
-#include "core/work/axes.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* A convolution as products: every pass, plain and transposed. */
-#include "core/work/conv_shape.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 /* 2 x 6 x 9 x 11 by 10 filters of 3 x 5 in 2 groups, stride 2,3, pad 1,2: a

@@ -2,7 +2,7 @@
  * Types by words in the names of kernels: each word, which of two counts, and
  * what is taken where a name shows none.
  */
-#include "core/work/kernel_type.h"
+#include "core/work/data_sheet.h"
 #include "tests/check.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * tokens, random routing by its expectations, and a power law against draws of
  * it (its header says how the draws are made).
  */
-#include "core/work/moe_load.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

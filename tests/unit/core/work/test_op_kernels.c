@@ -3,8 +3,8 @@
  * which autograd node they are of.
  */
 #include "core/work/estimate.h"
-#include "core/work/kernel/infer_state.h"
-#include "core/work/op_kernels.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/work.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;

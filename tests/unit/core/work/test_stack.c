@@ -2,7 +2,7 @@
  * core/work/stack.c: the stacks by place and by name, and those of a platform's
  * name.
  */
-#include "core/work/stack.h"
+#include "core/work/data_sheet.h"
 #include "tests/check.h"
 
 #include <stdio.h>

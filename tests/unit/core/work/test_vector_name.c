@@ -2,7 +2,7 @@
  * What the name of a vector operator says: families as works of traces have
  * them, and how many tensors are read.
  */
-#include "core/work/vector_name.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 static void test_vector_name__families(void)

@@ -1,5 +1,5 @@
 /* The words of dtypes, collectives and convolutions. */
-#include "core/work/words.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 #include <string.h>

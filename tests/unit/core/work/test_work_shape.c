@@ -2,7 +2,7 @@
  * core/work/work_shape.c: the sizes that make two works one operator on one
  * shape.
  */
-#include "core/work/work_shape.h"
+#include "core/work/work.h"
 
 #include "tests/check.h"
 

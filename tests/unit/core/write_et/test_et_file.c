@@ -2,7 +2,7 @@
  * tests/unit/core/write_et/test_et_file.c - the frame of an execution trace's
  * file, and one node of it.
  */
-#include "core/write_et/et_file.h"
+#include "core/write_et/write_et.h"
 
 #include "tests/unit/loaded.h"
 

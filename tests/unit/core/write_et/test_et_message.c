@@ -2,7 +2,7 @@
  * tests/unit/core/write_et/test_et_message.c - what the nodes of a written
  * execution trace say of messages and groups.
  */
-#include "core/write_et/et_message.h"
+#include "core/write_et/write_et_internal.h"
 
 #include "tests/unit/loaded.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/write_et/test_trace_args.c - arguments of operators as an
  * execution trace's file has them.
  */
-#include "core/write_et/trace_args.h"
+#include "core/write_et/write_et_internal.h"
 
 #include "tests/unit/loaded.h"
 

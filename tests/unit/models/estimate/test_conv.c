@@ -3,7 +3,7 @@
  * plain ones, so that what is checked are the formulas. Then what convolutions
  * without rows take on an A100: products, and the layouts that these want.
  */
-#include "core/work/conv_shape.h"
+#include "core/work/work.h"
 #include "models/estimate/model.h"
 #include "models/law/law.h"
 #include "models/platform/platform.h"

@@ -1,7 +1,7 @@
 /*
  * Platforms: found by name, alias, device and file; broken files are refused.
  */
-#include "core/work/stack.h"
+#include "core/work/data_sheet.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"

@@ -2,7 +2,7 @@
  * its formula, and the step of its law, part by part. */
 #include "plan/search/described_points.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/describe/framework.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/memory/steps_read.h"

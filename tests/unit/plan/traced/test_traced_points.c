@@ -4,7 +4,7 @@
  * a single sample; and one without a backward pass, that is made here. */
 #include "plan/traced/traced_points.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/search/plan_platforms.h"
 #include "plan/synth/et_writer.h"
 #include "tests/unit/made_plan.h"

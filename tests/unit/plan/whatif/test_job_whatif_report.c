@@ -1,6 +1,6 @@
 /* plan/whatif/job_whatif_report.c: a base, a scenario and one that cannot be,
  * as text, JSON, CSV and Markdown. */
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "plan/whatif/job_whatif.h"
 #include "tests/check.h"
 

@@ -3,7 +3,7 @@
  * each folder is read as that job. */
 #include "plan/written/written_job.h"
 
-#include "core/base/write_folder.h"
+#include "core/base/files.h"
 #include "core/reshape/reshape.h"
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"

@@ -2,7 +2,7 @@
  * predict/edit/edit_quantise.c: which messages are sent in another type, what
  * they take then, and the kernels before and behind.
  */
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 #include "predict/edit/edit_price.h"
 #include "predict/edit/edits.h"
 

@@ -3,7 +3,7 @@
  * tensors, by what its trace communicates, in MiB of NCCL's buffers.
  *
  * An A100 has 24 channels of NVLink and 8 GPUs a node, and two channels for
- * messages between nodes; a connection takes 12 MiB (core/memory/beside.h).
+ * messages between nodes; a connection takes 12 MiB (core/memory/beside.c).
  */
 #include "core/trace/trace.h"
 #include "predict/memory/rank_beside.h"

@@ -4,7 +4,7 @@
  */
 #include "predict/memory/rank_memory.h"
 
-#include "core/memory/fits.h"
+#include "core/memory/life_memory.h"
 #include "tests/unit/made_ops.h"
 
 #include <stdlib.h>

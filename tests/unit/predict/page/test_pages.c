@@ -4,9 +4,8 @@
 #include "predict/page/prediction_page.h"
 #include "predict/page/scenarios_page.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "core/report/write/report.h"
-#include "core/report/write/report_format.h"
 #include "tests/unit/predict/made_steps.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  */
 #include "predict/rows/trace_report.h"
 
-#include "core/base/bytes.h"
-#include "core/report/compare/judged.h"
+#include "core/base/units.h"
+#include "core/report/compare/compare.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "predict/whatif/sweep.h"
 
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "predict/write/scenario_write.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "core/job/job.h"
 #include "tests/check.h"
 

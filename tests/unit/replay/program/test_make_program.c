@@ -4,7 +4,7 @@
  * tensor from outside, G[i] the i-th gradient, in the order in which they are
  * first read (made).
  */
-#include "core/trace/step.h"
+#include "core/trace/trace_steps.h"
 
 #include "tests/unit/made_et.h"
 

@@ -2,7 +2,7 @@
  * comes back, number by number; what its sums and intervals are. */
 #include "serving/llm/llm_law_write.h"
 
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "models/platform/platform.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 /* serving/log/json_lines.c: lines of a file, long ones and empty ones, and what
  * is no object. */
-#include "core/base/files_read.h"
+#include "core/base/files.h"
 #include "serving/log/json_lines.h"
 #include "tests/check.h"
 

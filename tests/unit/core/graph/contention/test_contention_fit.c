@@ -4,7 +4,7 @@
  *
  * Times are microseconds, and copies count in MiB.
  */
-#include "core/graph/contention/contention_builder.h"
+#include "core/graph/contention/graph_contention_internal.h"
 
 #include "tests/unit/loaded.h"
 

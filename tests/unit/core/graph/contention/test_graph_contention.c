@@ -6,7 +6,7 @@
  * V100 with streams 7 and 20. Times in the traces are microseconds.
  */
 #include "core/graph/build/graph_build.h"
-#include "core/graph/contention/wave_tail.h"
+#include "core/graph/contention/graph_contention_internal.h"
 #include "core/run/engine.h"
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Who fills a device: starts that wait for the last wave, starts that do not,
  * and what both say of streams and of kernels.
  */
-#include "core/graph/contention/wave_tail.h"
+#include "core/graph/contention/graph_contention_internal.h"
 #include "tests/check.h"
 
 #define US   ((msim_ps)MSIM_PS_PER_US)

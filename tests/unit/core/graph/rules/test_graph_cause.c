@@ -4,8 +4,7 @@
  *
  * Times are microseconds.
  */
-#include "core/graph/rules/graph_cause.h"
-#include "core/graph/rules/graph_rules.h"
+#include "core/graph/rules/graph_rules_internal.h"
 
 #include "tests/unit/made_job.h"
 

@@ -2,8 +2,8 @@
  * What ran on other streams when an activity began, against a search of all
  * activities; and at the instants where it changes.
  */
-#include "core/graph/occupancy.h"
-#include "core/graph/rules/graph_company.h"
+#include "core/graph/contention.h"
+#include "core/graph/rules/graph_rules_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "core/graph/build/graph_build.h"
 
-#include "core/base/vec.h"
+#include "core/base/containers.h"
 
 #include "tests/unit/core/rewrite/trained_step.h"
 

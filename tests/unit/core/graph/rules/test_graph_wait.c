@@ -2,7 +2,6 @@
  * tests/unit/core/graph/rules/test_graph_wait.c - when activities were
  * launched, where the recording of the launch is missing.
  */
-#include "core/graph/rules/graph_builder.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include "tests/check.h"

@@ -2,7 +2,7 @@
  * tests/unit/core/read/chakra/test_chakra_python.c - lists as Python prints
  * them, and the words of a Chakra trace.
  */
-#include "core/read/chakra/chakra.h"
+#include "core/read/chakra/read_chakra_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tests/unit/core/read/chakra/test_chakra_rows.c - what nodes and metadata of
  * Chakra files become, of other tools' and of ours.
  */
-#include "core/read/chakra/chakra_words.h"
+#include "core/read/chakra/read_chakra.h"
 
 #include "tests/unit/loaded.h"
 #include "tests/unit/made_chakra.h"

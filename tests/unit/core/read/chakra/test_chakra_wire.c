@@ -2,7 +2,7 @@
  * tests/unit/core/read/chakra/test_chakra_wire.c - bytes of a Chakra file at
  * their limits.
  */
-#include "core/read/chakra/chakra_wire.h"
+#include "core/read/chakra/read_chakra.h"
 #include "tests/unit/made_chakra.h"
 
 #define LENGTH(list) (sizeof(list) / sizeof(*(list)))

@@ -2,7 +2,7 @@
  * tests/unit/core/read/chakra/test_read_chakra.c - Chakra files, whole and
  * damaged.
  */
-#include "core/read/chakra/chakra_wire.h"
+#include "core/read/chakra/read_chakra.h"
 
 #include "tests/trace_checks.h"
 #include "tests/unit/loaded.h"

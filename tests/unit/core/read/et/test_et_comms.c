@@ -2,7 +2,7 @@
  * tests/unit/core/read/et/test_et_comms.c - collectives of an execution trace
  * by their arguments and attributes, and ranges of tensors.
  */
-#include "core/read/et/et.h"
+#include "core/read/et/read_et.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/read/et/test_read_et.c - execution traces of every schema.
  */
-#include "core/trace/meets.h"
+#include "core/trace/trace_columns.h"
 #include "tests/unit/loaded.h"
 
 /* A flat node of schema 1.0.1. */

@@ -3,8 +3,7 @@
  * of events, events of two halves, and what allocators hold: of the reader's
  * own state, event by event.
  */
-#include "core/read/kineto/kineto.h"
-#include "core/read/kineto/kineto_keys.h"
+#include "core/read/kineto/read_kineto_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

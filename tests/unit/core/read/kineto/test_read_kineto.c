@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/read/kineto/test_read_kineto.c - Kineto traces of every age.
  */
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include "tests/unit/loaded.h"
 

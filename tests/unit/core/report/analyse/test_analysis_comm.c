@@ -5,7 +5,7 @@
  * A call is an arrival and a transfer on a stream of each of its ranks; where
  * ranks meet, all arrivals lead to one task of no lane. Times are in us.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * One rank, two iterations; times are in us. Sources 0 and 1 cover a kernel,
  * 2 is a bound.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * A thread does one task after the other: all of them are the path.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

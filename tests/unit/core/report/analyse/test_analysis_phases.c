@@ -5,7 +5,7 @@
  * One rank of three threads: operators are rows, of which one or a few launch
  * a kernel. Times are in us.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * Two ranks; two iterations of rank 1 are asked for. Times are in us.
  */
-#include "core/report/analyse/analysis.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * sweeps of the program find is found again by asking of each instant what
  * runs in it.
  */
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 

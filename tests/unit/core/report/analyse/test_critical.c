@@ -2,7 +2,7 @@
  * tests/unit/core/report/analyse/test_critical.c - what holds tasks, critical
  * paths and waits.
  */
-#include "core/report/analyse/waits.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/report/analyse/test_pace.c - the period of a rank beside
  * absent ranks.
  */
-#include "core/run/peers.h"
+#include "core/run/engine.h"
 
 #include "tests/unit/made_outcome.h"
 

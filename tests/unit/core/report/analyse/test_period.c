@@ -2,7 +2,7 @@
  * tests/unit/core/report/analyse/test_period.c - what iterations take, and
  * which of them the period is read off, on made-up times.
  */
-#include "core/report/analyse/period.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void judge(struct steps *s)
               MSIM_OK);
 }
 
-/* The example of period.h, until a full queue holds the host back. */
+/* The example of period.c, until a full queue holds the host back. */
 static void test_states__run_up(void)
 {
     static const msim_ps HOST[] = {0, 30, 60, 90, 190, 290};

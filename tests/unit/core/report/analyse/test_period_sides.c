@@ -5,7 +5,7 @@
  * Two iterations of one rank: in the trace marks 0..100 and 100..200, in the
  * run 0..80 and 80..160.
  */
-#include "core/report/analyse/period.h"
+#include "core/report/analyse/analysis_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

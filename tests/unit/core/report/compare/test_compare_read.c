@@ -2,7 +2,7 @@
  * tests/unit/core/report/compare/test_compare_read.c - every field of a
  * prediction's file, and what is refused.
  */
-#include "core/report/compare/compare_side.h"
+#include "core/report/compare/compare.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tests/unit/core/report/compare/test_compare_side.c - what is kept of a
  * prediction, and sums over the tasks of its slowest rank.
  */
-#include "core/report/compare/compare_side.h"
+#include "core/report/compare/compare.h"
 #include "tests/unit/made_prediction.h"
 
 #include "tests/check.h"

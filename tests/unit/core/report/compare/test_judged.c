@@ -1,7 +1,7 @@
 /*
  * core/report/compare/judged.c: errors of predictions by group.
  */
-#include "core/report/compare/judged.h"
+#include "core/report/compare/compare.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

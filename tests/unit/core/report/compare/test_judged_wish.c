@@ -2,7 +2,7 @@
  * tests/unit/core/report/compare/test_judged_wish.c - what gnuplot is asked to
  * draw of judged predictions, and the limit of their mean error.
  */
-#include "core/report/compare/judged_wish.h"
+#include "core/report/compare/compare.h"
 #include "tests/unit/fake_gnuplot.h"
 
 static char picture[] = P_tmpdir "/msim-judged-XXXXXX";

@@ -4,7 +4,6 @@
  */
 #include "core/report/compare/compare.h"
 #include "core/report/markdown/markdown.h"
-#include "core/report/markdown/markdown_scenarios.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

@@ -1,8 +1,8 @@
 /*
- * tests/unit/core/report/page/test_html.c - tests of core/report/page/html.h: a
+ * tests/unit/core/report/page/test_html.c - tests of core/report/page/html.c: a
  * text between tags, or in the quotes of an attribute, ends neither.
  */
-#include "core/report/page/html.h"
+#include "core/report/page/page.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,11 +2,8 @@
  * tests/unit/core/report/page/test_page_file.c - a page as one file: its head,
  * its data, and nothing else.
  */
-#include "core/report/page/page_file.h"
-#include "core/report/page/page_head.h"
-#include "core/report/page/page_pack.h"
-#include "core/report/page/page_text.h"
-#include "core/report/page/page_timeline.h"
+#include "core/report/page/page.h"
+#include "core/report/page/page_internal.h"
 #include "tests/unit/written_text.h"
 
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * tests/unit/core/report/page/test_page_pack.c - data inside a page: numbers of
  * seven bits a byte, and letters that zlib unpacks again.
  */
-#include "core/report/page/page_pack.h"
+#include "core/report/page/page_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

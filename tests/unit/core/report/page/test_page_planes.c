@@ -2,7 +2,7 @@
  * tests/unit/core/report/page/test_page_planes.c - a period as the largest of
  * sums.
  */
-#include "core/report/page/page_planes.h"
+#include "core/report/page/page.h"
 #include "tests/check.h"
 
 /* 30 us of kernels beside 40 us of host, of which 5 are nobody's. */

@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/report/page/test_page_timeline.c - bars as columns.
  */
-#include "core/report/page/page_timeline.h"
+#include "core/report/page/page_internal.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

@@ -1,8 +1,8 @@
 /*
- * tests/unit/core/report/write/test_gnuplot.c - tests of gnuplot.h: a text is a
+ * tests/unit/core/report/write/test_gnuplot.c - tests of gnuplot.c: a text is a
  * string on one line, whatever is in it.
  */
-#include "core/report/write/gnuplot.h"
+#include "core/report/write/chart.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

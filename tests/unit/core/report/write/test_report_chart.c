@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/report/write/test_report_chart.c - the chart.
  */
-#include "core/report/write/gnuplot.h"
+#include "core/report/write/chart.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

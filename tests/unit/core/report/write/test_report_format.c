@@ -2,7 +2,7 @@
  * tests/unit/core/report/write/test_report_format.c - figures and titles at
  * their limits.
  */
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

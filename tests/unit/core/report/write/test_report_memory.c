@@ -2,10 +2,9 @@
  * tests/unit/core/report/write/test_report_memory.c - memory as text, JSON and
  * a panel.
  */
-#include "core/base/bytes.h"
+#include "core/base/units.h"
 #include "core/report/write/chart.h"
-#include "core/report/write/report.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 #include "tests/unit/made_prediction.h"
 #include "tests/unit/written_text.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/report/write/test_report_tables.c - tables of operators, of
  * what is not covered, and of ranks.
  */
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 #include "tests/unit/made_prediction.h"
 #include "tests/unit/written_text.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/core/report/write/test_report_text.c - figures and names as people
  * read them.
  */
-#include "core/report/write/report_format.h"
+#include "core/report/write/report.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

@@ -3,8 +3,7 @@
  * text, JSON and a panel.
  */
 #include "core/report/write/chart.h"
-#include "core/report/write/report.h"
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 #include "tests/unit/written_text.h"
 
 #include <cjson/cJSON.h>

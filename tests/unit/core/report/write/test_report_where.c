@@ -2,7 +2,7 @@
  * tests/unit/core/report/write/test_report_where.c - the critical path, waits
  * and how dependencies are known.
  */
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 #include "tests/unit/written_text.h"
 
 #define COLUMNS 25

@@ -2,7 +2,7 @@
  * tests/unit/core/report/write/test_report_work.c - phases, marked regions and
  * kernels as tables.
  */
-#include "core/report/write/report_page.h"
+#include "core/report/write/report_internal.h"
 #include "tests/unit/written_text.h"
 
 static void check_page(const struct msim_prediction *p,

@@ -2,7 +2,7 @@
  * core/report/write/run_program.c: what a program writes, and what is said of
  * one that cannot be run or fails.
  */
-#include "core/report/write/run_program.h"
+#include "core/report/write/chart.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
  * tests/unit/core/report/write/test_short_names.c - names that stay apart.
  */
-#include "core/report/write/short_names.h"
+#include "core/report/write/report_internal.h"
 #include "tests/check.h"
 
 #include <stdio.h>

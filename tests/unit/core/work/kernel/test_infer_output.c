@@ -2,7 +2,7 @@
  * Rows, columns and batch of a product's output: by grids of each way to number
  * tiles, with tiles of 128 x 64 where nothing else is said.
  */
-#include "core/work/kernel/infer_state.h"
+#include "core/work/kernel/infer.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;

@@ -1,7 +1,6 @@
 /* Families of kernels by the kind that their names say; nodes, blocks and
  * threads of launches. */
-#include "core/work/kernel/infer_state.h"
-#include "core/work/kernel/kernel_family.h"
+#include "core/work/kernel/infer.h"
 #include "tests/unit/made_ops.h"
 
 static void test_kernel_family__kinds(void)

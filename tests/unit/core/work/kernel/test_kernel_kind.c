@@ -2,8 +2,7 @@
  * Kinds of kernels by words in their names: every word, every word that
  * excludes a kind, and which of two kinds counts; and the family of each kind.
  */
-#include "core/work/kernel/kernel_family.h"
-#include "core/work/kernel/kernel_kind.h"
+#include "core/work/kernel/infer.h"
 #include "tests/check.h"
 
 struct named {

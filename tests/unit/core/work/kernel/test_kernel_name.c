@@ -1,7 +1,7 @@
 /*
  * core/work/kernel/kernel_name.c: real names of kernels, and what they say.
  */
-#include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel/infer.h"
 
 #include "tests/check.h"
 

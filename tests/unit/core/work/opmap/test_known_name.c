@@ -1,5 +1,5 @@
 /* Which names of vector operators are known, and what is said of others. */
-#include "core/work/opmap/known_name.h"
+#include "core/work/opmap/opmap.h"
 #include "tests/check.h"
 
 static void test_known_name__known(void)

@@ -1,6 +1,6 @@
 /* Which operators launch, and what their works hold. */
 #include "core/work/opmap/opmap.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "core/work/rules/opmap_rule.h"
 #include "tests/unit/made_ops.h"
 

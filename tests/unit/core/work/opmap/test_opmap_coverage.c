@@ -5,7 +5,7 @@
  */
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "core/work/rules/opmap_rule.h"
 #include "tests/unit/made_ops.h"
 

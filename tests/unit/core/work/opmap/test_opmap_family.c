@@ -1,5 +1,5 @@
 /* Families of GPU activities: by works, by names, by their own kind. */
-#include "core/work/opmap/opmap_family.h"
+#include "core/work/opmap/opmap.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;

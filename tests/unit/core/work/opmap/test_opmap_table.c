@@ -2,9 +2,8 @@
  * Rows of operators by their names, names that tables of vector operators may
  * have, and the kinds of GPU activities by who launched them.
  */
-#include "core/work/opmap/known_name.h"
-#include "core/work/opmap/opmap_family.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "tests/unit/made_ops.h"
 
 static const char *found(const char *name)

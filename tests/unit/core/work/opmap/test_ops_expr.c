@@ -1,5 +1,5 @@
 /* Formulas of an operator's arguments: their values, and where they end. */
-#include "core/work/opmap/ops_expr.h"
+#include "core/work/opmap/ops_file.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;

@@ -1,6 +1,6 @@
 /* Rows that name a rule: what each column may say, and what is said of what it
  * may not. */
-#include "core/work/opmap/ops_rule.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "core/work/rules/opmap_rules.h"
 #include "tests/check.h"
 

@@ -1,9 +1,8 @@
 /* data/ops and core/work/opmap/ops_rule.c: the built-in table is in the
  * language of users' tables. */
 #include "core/base/csv.h"
-#include "core/work/opmap/opmap_table.h"
+#include "core/work/opmap/opmap_internal.h"
 #include "core/work/opmap/ops_file.h"
-#include "core/work/opmap/ops_rule.h"
 #include "core/work/rules/opmap_rules.h"
 #include "tests/unit/made_ops.h"
 

@@ -1,5 +1,5 @@
 /* The works of all operators of a rank: those of each, equal ones once. */
-#include "core/work/opmap/works.h"
+#include "core/work/opmap/opmap.h"
 #include "tests/unit/made_ops.h"
 
 static const char PRODUCT[] = "f32[8,4] f32[4,16]";

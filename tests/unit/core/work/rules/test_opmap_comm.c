@@ -3,7 +3,7 @@
  * becomes of it in a job of more ranks.
  */
 #include "core/work/opmap/opmap.h"
-#include "core/work/rules/opmap_comm.h"
+#include "core/work/rules/opmap_rule.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;
