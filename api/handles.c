@@ -5,7 +5,7 @@
 #include "api/handles.h"
 
 #include "core/base/files.h"
-#include "models/platform/data_path.h"
+#include "models/platform/platform.h"
 
 #include <dlfcn.h>
 #include <limits.h>

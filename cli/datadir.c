@@ -3,7 +3,7 @@
  */
 #include "cli/datadir.h"
 
-#include "models/platform/data_path.h"
+#include "models/platform/platform.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "core/run/scale.h"
 #include "core/trace/trace_steps.h"
 #include "core/work/opmap/opmap.h"
-#include "models/estimate/whole_job.h"
+#include "models/estimate/model.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
 #include "predict/groups/task_groups.h"
@@ -79,7 +79,7 @@ struct msim_costs {
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
     msim_guard_marks marks;       /* MEMORY: a work needs more than there is */
     /* Operators, or kernels without one, whose estimates could not be true
-     * (models/estimate/plausible.h); `n_bounded` counts those that are not
+     * (models/estimate/plausible.c); `n_bounded` counts those that are not
      * listed, too. */
     struct msim_cost_bounded {
         const char *name;
@@ -94,7 +94,7 @@ struct msim_costs {
 
 /* Is the job one rank of which no GPU activity is recorded? Such a trace says
  * what a program computes, and the prediction is that of the program by itself
- * (models/estimate/whole_job.h). */
+ * (models/estimate/model.h). */
 bool msim_costs_alone(const struct msim_graph *g);
 
 /* On success `*out` is owned by the caller; on failure it is NULL. */

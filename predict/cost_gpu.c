@@ -9,8 +9,7 @@
  * launch and its neighbours (core/work/kernel/infer.h), or scaled by its class.
  */
 #include "core/reshape/reshape.h"
-#include "models/estimate/emulated.h"
-#include "models/estimate/whole_job.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/carry/scaled.h"

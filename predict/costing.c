@@ -3,7 +3,7 @@
  */
 #include "predict/costing.h"
 
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef MSIM_PREDICT_COSTING_H
 #define MSIM_PREDICT_COSTING_H
 #include "core/work/kernel/infer.h"
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 #include "predict/cost.h"
 
 /* An operator's estimate and what it computes. */

@@ -7,8 +7,8 @@
 #include "core/trace/trace_columns.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/opmap/opmap.h"
-#include "models/estimate/emulated.h"
-#include "models/host/host_class.h"
+#include "models/estimate/model.h"
+#include "models/host/host.h"
 #include "predict/carry/scaled.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "predict/shelf.h"
 
 #include "core/base/containers.h"
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "predict/target.h"
 
 #include "core/work/rules/opmap_rule.h"
-#include "models/platform/platform_nearest.h"
+#include "models/platform/platform.h"
 #include "predict/carry/scaled.h"
 #include "predict/shelf.h"
 

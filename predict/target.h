@@ -17,7 +17,6 @@
 #ifndef MSIM_PREDICT_TARGET_H
 #define MSIM_PREDICT_TARGET_H
 #include "models/host/host.h"
-#include "models/platform/network.h"
 #include "models/platform/platform.h"
 #include "predict/inputs.h"
 #include "predict/learn/trace_correction.h"

@@ -7,7 +7,7 @@
 #include "core/base/hash.h"
 #include "core/base/quantile.h"
 #include "core/work/kernel_fact.h"
-#include "models/law/transfer.h"
+#include "models/law/law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #ifndef MSIM_CALIBRATE_FACTORS_PROGRAM_SUMS_H
 #define MSIM_CALIBRATE_FACTORS_PROGRAM_SUMS_H
 #include "models/factor/program_factors.h"
-#include "models/factor/program_spread.h"
 #include "models/platform/platform.h"
 
 /* What works of one factor, spread and family take together. */

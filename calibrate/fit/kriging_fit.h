@@ -1,6 +1,6 @@
 /*
  * calibrate/fit/kriging_fit.h - corrections by kriging, for fits of few rows
- * (models/platform/kriging.h).
+ * (models/platform/fit.h).
  *
  * Kriging of log(measured / law) with variance 1 and some noise. The noise and
  * a factor for all length scales are those with the least error on held-out
@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_CALIBRATE_FIT_KRIGING_FIT_H
 #define MSIM_CALIBRATE_FIT_KRIGING_FIT_H
-#include "models/platform/kriging.h"
+#include "models/platform/fit.h"
 
 /* With fewer rows than this, kriging has smaller errors on held-out rows than
  * trees. */

@@ -5,7 +5,7 @@
 
 #include "core/base/quantile.h"
 #include "core/work/kernel_fact.h"
-#include "models/platform/shared_laws.h"
+#include "models/platform/platform_data.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>

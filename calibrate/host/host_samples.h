@@ -7,7 +7,7 @@
 #ifndef MSIM_CALIBRATE_HOST_HOST_SAMPLES_H
 #define MSIM_CALIBRATE_HOST_HOST_SAMPLES_H
 #include "core/job/job.h"
-#include "models/host/host_class.h"
+#include "models/host/host.h"
 
 struct msim_series {
     double *v;

@@ -3,7 +3,7 @@
  */
 #include "calibrate/machine/interval_width.h"
 
-#include "models/platform/fit_estimate.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "calibrate/machine/known_device.h"
 
 #include "core/base/print.h"
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include <string.h>
 

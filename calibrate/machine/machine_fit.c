@@ -15,7 +15,7 @@
 #include "core/base/csv.h"
 #include "core/base/quantile.h"
 #include "core/stream/input.h"
-#include "models/platform/timed_rows.h"
+#include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "core/base/quantile.h"
 #include "core/work/estimate.h"
 #include "models/estimate/model.h"
-#include "models/platform/fit_estimate.h"
+#include "models/platform/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

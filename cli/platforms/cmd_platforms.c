@@ -10,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/report/write/report.h"
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <stdlib.h>

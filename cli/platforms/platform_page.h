@@ -9,7 +9,7 @@
 #ifndef MSIM_CLI_PLATFORMS_PLATFORM_PAGE_H
 #define MSIM_CLI_PLATFORMS_PLATFORM_PAGE_H
 #include "core/base/json.h"
-#include "models/platform/fit_index.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform.h"
 
 #include <stdio.h>

@@ -74,7 +74,7 @@ struct msim_data_sheet {
                               data sheet; 0: any */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
-    double index_skew;     /* of look-ups into tables: as in gather.h; what the
+    double index_skew;     /* of look-ups into tables: as in law.h; what the
                               user says, not the data sheet */
     double clock_hz;       /* boost clock of the SMs; 0: not known */
     double power_watts;    /* limit of the board; 0: not known */

@@ -27,7 +27,7 @@ enum msim_source {
 /* The word in reports. */
 const char *msim_source_text(enum msim_source s);
 
-/* X(name, why an estimate was bounded: models/estimate/plausible.h) */
+/* X(name, why an estimate was bounded: models/estimate/plausible.c) */
 #define MSIM_BOUNDED_MAP(X)                                                    \
     X(NOT, "")                                                                 \
     X(MEMORY, "its sizes are more than the device's memory")                   \

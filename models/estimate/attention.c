@@ -4,10 +4,10 @@
 #include "core/base/print.h"
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
-#include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
-#include "models/law/attention_law.h"
-#include "models/platform/fit_estimate.h"
+#include "models/estimate/model_internal.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

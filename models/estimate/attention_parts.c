@@ -9,7 +9,7 @@
  * A work does not say which library it is of: those of flash-attn or xFormers,
  * which ran on such versions too, are priced in parts as well.
  */
-#include "models/estimate/attention_parts.h"
+#include "models/estimate/model_internal.h"
 
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"

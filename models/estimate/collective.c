@@ -2,15 +2,13 @@
  * models/estimate/collective.c - collectives and point-to-point transfers.
  *
  * The law of models/law/collective_law.c, corrected by curves of measured
- * points where the platform has them (models/platform/curve.h).
+ * points where the platform has them (models/platform/fit.h).
  */
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
-#include "models/law/collective_law.h"
-#include "models/law/transfer.h"
-#include "models/platform/fit_estimate.h"
-#include "models/platform/interval.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

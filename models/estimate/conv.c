@@ -15,13 +15,10 @@
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/work.h"
-#include "models/estimate/conv_way.h"
-#include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
-#include "models/estimate/pace.h"
-#include "models/law/conv_law.h"
-#include "models/law/sm_pace.h"
-#include "models/platform/fit_estimate.h"
+#include "models/estimate/model_internal.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

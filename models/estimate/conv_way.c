@@ -2,14 +2,12 @@
  * models/estimate/conv_way.c - how cuDNN and MIOpen compute convolutions that
  * are no plain product on tensor cores.
  */
-#include "models/estimate/conv_way.h"
+#include "models/estimate/model_internal.h"
 
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/work.h"
-#include "models/estimate/pace.h"
-#include "models/law/scatter_law.h"
-#include "models/law/sm_pace.h"
+#include "models/law/law.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

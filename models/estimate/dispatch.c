@@ -4,9 +4,8 @@
  */
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
-#include "models/law/dispatch_law.h"
-#include "models/platform/fit_estimate.h"
-#include "models/platform/interval.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

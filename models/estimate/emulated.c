@@ -1,7 +1,7 @@
 /*
  * models/estimate/emulated.c - which types a GPU lacks, and what that costs.
  */
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"

@@ -4,7 +4,7 @@
  * A hit is a hash of the work's words and one comparison, where a model takes
  * microseconds: a pick, a law and some 200 trees.
  */
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 
 #include "core/base/containers.h"
 

@@ -2,16 +2,13 @@
  * models/estimate/gemm.c - matrix products by models/law/gemm_law.c, on CPUs by
  * models/law/cpu_law.c.
  */
-#include "models/estimate/gemm.h"
 #include "core/base/print.h"
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
-#include "models/estimate/pace.h"
-#include "models/law/gemm_law.h"
-#include "models/law/sm_pace.h"
-#include "models/platform/fit_estimate.h"
-#include "models/platform/interval.h"
+#include "models/estimate/model_internal.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

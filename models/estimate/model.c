@@ -6,9 +6,8 @@
 
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
-#include "models/estimate/emulated.h"
-#include "models/estimate/plausible.h"
-#include "models/law/law_kind.h"
+#include "models/estimate/model_internal.h"
+#include "models/law/law.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 

@@ -5,8 +5,8 @@
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
-#include "models/law/moe_law.h"
-#include "models/platform/fit_estimate.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * models/estimate/pace.c - the longer of memory's time and that of the SMs.
  */
-#include "models/estimate/pace.h"
+#include "models/estimate/model_internal.h"
 
 #include "core/work/kernel_fact.h"
 #include "models/law/law.h"

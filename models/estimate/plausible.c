@@ -1,11 +1,10 @@
 /*
  * models/estimate/plausible.c - bounds for estimates that no kernel can reach.
  */
-#include "models/estimate/plausible.h"
+#include "models/estimate/model_internal.h"
 
 #include "core/work/kernel_fact.h"
-#include "models/estimate/conv_way.h"
-#include "models/law/sm_pace.h"
+#include "models/law/law.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -7,12 +7,9 @@
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
 #include "models/estimate/model.h"
-#include "models/estimate/pace.h"
-#include "models/law/counted_pace.h"
-#include "models/law/sm_pace.h"
-#include "models/law/vector_law.h"
-#include "models/platform/fit_estimate.h"
-#include "models/platform/interval.h"
+#include "models/estimate/model_internal.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -2,9 +2,8 @@
  * models/estimate/whole_job.c - what the kernels of one job share, as
  * intervals.
  */
-#include "models/estimate/whole_job.h"
+#include "models/estimate/model.h"
 
-#include "models/estimate/emulated.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 

@@ -1,7 +1,7 @@
 /*
  * models/factor/evidence.c - reading and applying what traces say.
  */
-#include "models/factor/evidence.h"
+#include "models/factor/levels.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,18 @@
 /*
- * models/factor/levels.h - by which factors measured times differ from models,
- * learned at four levels: of a name (an operator, a kind of work), of names
- * that are kin (kernels of one operator), of a family, of all.
+ * models/factor/levels.h - factors learned level by level, and what traces of a
+ * machine say of them.
+ */
+#ifndef MSIM_MODELS_FACTOR_LEVELS_H
+#define MSIM_MODELS_FACTOR_LEVELS_H
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/work/estimate.h"
+
+/* ---- levels -------------------------------------------------------------- */
+/*
+ * By which factors measured times differ from models, learned at four levels:
+ * of a name (an operator, a kind of work), of names that are kin (kernels of
+ * one operator), of a family, of all.
  *
  *     time = start * model_start + rate * (model - model_start)
  *
@@ -19,10 +30,6 @@
  * equations are solved by the Gauss-Newton method; an observation counts at
  * most as if it were off by a factor of e.
  */
-#ifndef MSIM_MODELS_FACTOR_LEVELS_H
-#define MSIM_MODELS_FACTOR_LEVELS_H
-#include "core/base/status.h"
-#include "core/work/estimate.h"
 
 /* One measured time, and what the models say of it. */
 struct msim_observation {
@@ -62,5 +69,52 @@ const struct msim_level *msim_levels_of(const struct msim_levels *l,
  * of its start goes to `*start` (may be NULL). */
 double msim_level_apply(const struct msim_level *x, double us, double start_us,
                         double *start);
+
+/* ---- evidence ------------------------------------------------------------ */
+/*
+ * What traces of one machine say of the laws of its GPU: factors of start and
+ * of rate, by kind of work, by family, for all.
+ *
+ * A platform file has them as "evidence" (predict/learn makes it):
+ *
+ *     {"traces": [...], "clock": 0.9,
+ *      "all": [1.05, 1.1], "families": {"gemm": [1.02, 1.2]},
+ *      "kin": {"gemm half": [1.0, 1.2, 130]},
+ *      "kinds": {"gemm half, odd rows": [1.0, 1.25, 96]}}
+ *
+ * The pairs are factors of start and of rate ("levels"), kinds
+ * those of models/law/law.h; the third figure is how many observations
+ * there were. A kind that no trace had takes the factors of its kin, kin that
+ * none had those of the family, a family that none had those of all.
+ */
+
+#define MSIM_EVIDENCE_KIND 96 /* bytes of a kind at most */
+
+struct msim_evidence_kind {
+    char text[MSIM_EVIDENCE_KIND];
+    struct msim_level factors; /* logarithms */
+};
+
+struct msim_evidence {
+    struct msim_evidence_kind *kinds, *kin; /* by text; owned */
+    uint32_t n, n_kin;
+    struct msim_level families[MSIM_FAMILY_COUNT];
+    double clock; /* of the machine's SMs over the usual one; 0: no evidence */
+};
+
+/* Read the member "evidence" of a platform file; NULL: none. EFORMAT names
+ * `file`; ENOMEM. Release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_evidence_read(struct msim_evidence *e, const cJSON *json,
+                                    const char *file, struct msim_error *err);
+void msim_evidence_release(struct msim_evidence *e);
+
+/* How much of a kind's text kin have in common: what comes before the words for
+ * the kernel, 9 bytes of "gemm half, odd rows". */
+size_t msim_evidence_kin(const char *kind);
+
+/* Correct an estimate of a work of the kind `kind`. */
+void msim_evidence_apply(const struct msim_evidence *e, const char *kind,
+                         struct msim_estimate *estimate);
 
 #endif

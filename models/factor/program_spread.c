@@ -1,10 +1,9 @@
 /*
  * models/factor/program_spread.c - kinds of uncertainty, and their widths.
  */
-#include "models/factor/program_spread.h"
+#include "models/factor/program_factors.h"
 
 #include "core/work/kernel_fact.h"
-#include "models/factor/program_factors.h"
 
 #include <math.h>
 #include <string.h>

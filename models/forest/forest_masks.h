@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_MODELS_FOREST_FOREST_MASKS_H
 #define MSIM_MODELS_FOREST_FOREST_MASKS_H
-#include "models/forest/forest_data.h"
+#include "models/forest/forest.h"
 
 struct msim_forest_masks;
 

@@ -12,9 +12,8 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
-#include "models/host/host_class.h"
 #include "models/host/host_gpu.h"
-#include "models/platform/data_path.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <stdio.h>

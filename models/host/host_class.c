@@ -1,7 +1,7 @@
 /*
  * models/host/host_class.c - classes of operators, by kind and name.
  */
-#include "models/host/host_class.h"
+#include "models/host/host.h"
 
 #include "core/base/containers.h"
 

@@ -10,7 +10,7 @@
  * Causal masking halves the pairs; a window bounds them. Decoding has one query
  * a sequence, so that memory dominates it.
  */
-#include "models/law/attention_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 

@@ -1,11 +1,10 @@
 /*
  * models/law/collective_law.c - collectives and point-to-point transfers, by
- * the fastest way to send (models/law/transfer.h).
+ * the fastest way to send (models/law/law.h).
  */
-#include "models/law/collective_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
-#include "models/law/transfer.h"
 
 #include <math.h>
 #include <stdio.h>

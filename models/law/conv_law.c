@@ -20,7 +20,7 @@
  * (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016;
  * MIOpen 2.11, src/solver/conv_bin_winoRxS.cpp and conv_ocl_dir2Dfwd1x1.cpp.)
  */
-#include "models/law/conv_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"

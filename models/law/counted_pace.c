@@ -3,7 +3,7 @@
  * a block a pair of rows, or sort in shared memory, counted from their source
  * in PyTorch's aten/src/ATen/native/cuda. Nobody measured them.
  */
-#include "models/law/counted_pace.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"

@@ -15,7 +15,7 @@
  * expert, so that few experts keep few SMs busy (DeepEP,
  * csrc/kernels/internode_ll.cu). Tokens go out in 8 bits and come back in 16.
  */
-#include "models/law/dispatch_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 

@@ -5,7 +5,7 @@
  * a power of a row's rank, so that it hardly changes within a group of rows of
  * nearby rank.
  */
-#include "models/law/gather.h"
+#include "models/law/law.h"
 
 #include <float.h>
 #include <math.h>

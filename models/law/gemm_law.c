@@ -10,7 +10,7 @@
  *            products cannot hide
  * t0 dominates small products, memory narrow ones, compute large ones.
  */
-#include "models/law/gemm_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"

@@ -1,10 +1,9 @@
 /*
  * models/law/law_kind.c - kinds of works, by the rules of dispatch.
  */
-#include "models/law/law_kind.h"
+#include "models/law/law.h"
 
 #include "core/work/kernel_fact.h"
-#include "models/law/sm_pace.h"
 
 #include <string.h>
 

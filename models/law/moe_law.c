@@ -15,7 +15,7 @@
  * `ungated` is the time over that of two matrices: 1.5 where a stack runs all
  * three all the same, 1 where it does not.
  */
-#include "models/law/moe_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"

@@ -2,7 +2,7 @@
  * models/law/reduce_grid.c - the rules of setReduceConfig() in PyTorch's
  * aten/src/ATen/native/cuda/Reduce.cuh, as they have been since version 1.5.
  */
-#include "models/law/reduce_grid.h"
+#include "models/law/law.h"
 
 #include "core/work/kernel_fact.h"
 

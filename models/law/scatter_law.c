@@ -8,7 +8,7 @@
  * pace. From Hopper on an instruction adds up several values, and the product
  * need not be stored.
  */
-#include "models/law/scatter_law.h"
+#include "models/law/law.h"
 
 #include "core/work/kernel_fact.h"
 

@@ -5,13 +5,11 @@
  * Rates are in steps a clock cycle and SM, or in cycles a step; rows of
  * data/laws/kernels.csv say where they were seen.
  */
-#include "models/law/sm_pace.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/work.h"
-#include "models/law/counted_pace.h"
-#include "models/law/gather.h"
 
 #include <math.h>
 #include <string.h>

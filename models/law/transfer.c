@@ -1,7 +1,7 @@
 /*
  * models/law/transfer.c - the ways to send, and the fastest of them.
  */
-#include "models/law/transfer.h"
+#include "models/law/law.h"
 
 #include "core/work/kernel_fact.h"
 

@@ -8,17 +8,15 @@
  *   rows    for kernels that work on rows: a time for each row of an SM, beyond
  *           the rows that run at once; for jagged data: the latency of a warp
  *           that looks for its row; for reductions: the loads of a thread that
- *           wait for each other (models/law/reduce_grid.h)
+ *           wait for each other (models/law/law.h)
  * Bytes hit the L2 cache while the operands fit into a share of it:
  * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). In a gather, bytes of
  * rows that were fetched before and are still cached hit, too.
  */
-#include "models/law/vector_law.h"
+#include "models/law/law.h"
 
 #include "core/base/texts.h"
 #include "core/work/kernel_fact.h"
-#include "models/law/gather.h"
-#include "models/law/sm_pace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * models/platform/curve.c - reading curves and interpolating between them.
  */
-#include "models/platform/curve.h"
+#include "models/platform/fit.h"
 
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"

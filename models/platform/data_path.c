@@ -2,7 +2,7 @@
  * models/platform/data_path.c - the files of data/platforms, data/hosts and
  * data/networks by their names.
  */
-#include "models/platform/data_path.h"
+#include "models/platform/platform.h"
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"

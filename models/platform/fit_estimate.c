@@ -6,11 +6,10 @@
  * multiplies the estimate by the ratio of the law on both data sheets, so that
  * the correction does not depend on the clock.
  */
-#include "models/platform/fit_estimate.h"
+#include "models/platform/fit.h"
 
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
-#include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -147,7 +146,7 @@ static void describe(const struct msim_pick *pick,
         law->sizes(s, w, x);
 }
 
-/* `outside`: how far the features are (models/platform/interval.h). */
+/* `outside`: how far the features are (models/platform/fit.h). */
 static void correct(const struct msim_platform *p, const struct msim_pick *pick,
                     const struct msim_work *w, const double *x, double outside,
                     double law_us, struct correction *out)

@@ -1,7 +1,7 @@
 /*
  * models/platform/fit_index.c - the index, and the choice by least variance.
  */
-#include "models/platform/fit_index.h"
+#include "models/platform/fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

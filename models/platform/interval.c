@@ -1,7 +1,7 @@
 /*
  * models/platform/interval.c - 90 % intervals around a prediction.
  */
-#include "models/platform/interval.h"
+#include "models/platform/fit.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * models/platform/job_spread.c - reading what kernels of one job share.
  */
-#include "models/platform/job_spread.h"
+#include "models/platform/platform_data.h"
 
 #include "core/base/json.h"
 

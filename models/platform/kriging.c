@@ -1,7 +1,7 @@
 /*
  * models/platform/kriging.c - evaluating and reading corrections by kriging.
  */
-#include "models/platform/kriging.h"
+#include "models/platform/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

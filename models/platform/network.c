@@ -1,10 +1,9 @@
 /*
  * models/platform/network.c - reading files of data/networks.
  */
-#include "models/platform/network.h"
+#include "models/platform/platform.h"
 
 #include "core/base/json.h"
-#include "models/platform/data_path.h"
 
 #include <math.h>
 #include <stdio.h>

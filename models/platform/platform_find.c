@@ -1,11 +1,10 @@
 /*
  * models/platform/platform_find.c - platforms by name, alias and device.
  */
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include "core/base/containers.h"
 #include "core/base/csv.h"
-#include "models/platform/data_path.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -10,12 +10,10 @@
 #include "core/base/containers.h"
 #include "core/json/fields.h"
 #include "core/work/data_sheet.h"
-#include "models/law/collective_law.h"
-#include "models/platform/data_path.h"
-#include "models/platform/fit_index.h"
+#include "models/law/law.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /*
  * models/platform/platform_nearest.c - the nearest known GPU.
  */
-#include "models/platform/platform_nearest.h"
+#include "models/platform/platform.h"
 
 #include "core/work/estimate.h"
 #include "core/work/kernel_fact.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
  * models/platform/shared_laws.c - reading the laws that all GPUs share.
  */
-#include "models/platform/shared_laws.h"
+#include "models/platform/platform_data.h"
 
 #include "core/json/fields.h"
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * models/platform/timed_rows.c - operators that were timed, by their shapes.
  */
-#include "models/platform/timed_rows.h"
+#include "models/platform/platform_data.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

@@ -3,7 +3,7 @@
  */
 #include "plan/step/price.h"
 
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 
 #include <math.h>
 #include <string.h>

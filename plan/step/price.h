@@ -5,7 +5,7 @@
  */
 #ifndef MSIM_PLAN_STEP_PRICE_H
 #define MSIM_PLAN_STEP_PRICE_H
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 #include "plan/parts/parts.h"
 
 struct msim_platform; /* models/platform/platform.h */

@@ -5,7 +5,6 @@
 
 #include "core/base/json.h"
 #include "models/platform/platform.h"
-#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdio.h>

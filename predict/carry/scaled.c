@@ -5,7 +5,7 @@
 #include "predict/carry/scaled.h"
 
 #include "core/work/kernel_fact.h"
-#include "models/platform/interval.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * step or a data loader encloses is theirs, whatever it calls.
  */
 #include "core/trace/trace_columns.h"
-#include "models/host/host_class.h"
+#include "models/host/host.h"
 #include "predict/groups/group_maker.h"
 
 #include <stdlib.h>

@@ -5,9 +5,8 @@
 
 #include "core/base/containers.h"
 #include "core/job/job_files.h"
+#include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
-#include "models/platform/platform_nearest.h"
 #include "predict/learn/fit_rows.h"
 
 #include <math.h>

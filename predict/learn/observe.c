@@ -8,8 +8,8 @@
 
 #include "core/base/containers.h"
 #include "core/work/opmap/opmap.h"
-#include "models/estimate/estimate_cache.h"
-#include "models/law/law_kind.h"
+#include "models/estimate/model.h"
+#include "models/law/law.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

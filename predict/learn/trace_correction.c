@@ -12,7 +12,7 @@
 #include "core/base/hash.h"
 #include "core/work/kernel_fact.h"
 #include "core/work/opmap/opmap.h"
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 #include "models/factor/levels.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"

@@ -13,7 +13,6 @@
 #include "core/base/containers.h"
 #include "core/base/texts.h"
 #include "core/work/work.h"
-#include "models/estimate/emulated.h"
 #include "models/estimate/model.h"
 #include "predict/op/op_names.h"
 

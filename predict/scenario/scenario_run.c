@@ -5,7 +5,7 @@
 #include "core/report/write/report.h"
 #include "core/run/engine.h"
 #include "core/turns/turns.h"
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 #include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
 #include "predict/scenario/scenario_guard.h"

@@ -4,7 +4,7 @@
 #include "predict/usage/task_holding.h"
 
 #include "core/work/kernel/infer.h"
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 #include "predict/usage/work_grid.h"
 
 #include <math.h>

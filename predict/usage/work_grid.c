@@ -5,7 +5,7 @@
 
 #include "core/work/kernel_fact.h"
 #include "core/work/work.h"
-#include "models/law/reduce_grid.h"
+#include "models/law/law.h"
 
 #include <math.h>
 

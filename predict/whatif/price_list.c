@@ -4,7 +4,7 @@
 #include "predict/whatif/price_list.h"
 
 #include "core/base/csv.h"
-#include "models/platform/platform_find.h"
+#include "models/platform/platform.h"
 
 #include <inttypes.h>
 #include <limits.h>

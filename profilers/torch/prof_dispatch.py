@@ -306,7 +306,7 @@ def pauses(events):
 
 
 def topmost(events):
-    """In no operator, as models/host/host_class.h has it: labels do not count."""
+    """In no operator, as models/host/host.h has it: labels do not count."""
     def covered(e):
         parent = e.cpu_parent
         while parent is not None and not is_operator(parent):

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_SERVING_LLM_LLM_PRICE_H
 #define MSIM_SERVING_LLM_LLM_PRICE_H
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 #include "serving/llm/llm_law.h"
 #include "serving/llm/step_works.h"
 

@@ -212,7 +212,7 @@ static double staged_bytes(const struct msim_infer *l, uint32_t i)
 
 /*
  * PyTorch's reductions have blocks of up to 512 threads
- * (models/law/reduce_grid.h), and as many times fewer as a thread has outputs
+ * (models/law/law.h), and as many times fewer as a thread has outputs
  * side by side. Larger blocks sum rows: each row by a line of threads, or,
  * where rows are long, by a block.
  */

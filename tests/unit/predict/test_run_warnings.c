@@ -4,7 +4,7 @@
  */
 #include "predict/run_warnings.h"
 
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 #include "tests/unit/appended.h"
 #include "tests/unit/made_ops.h"

@@ -5,7 +5,7 @@
 #include "calibrate/fit/law_fit.h"
 
 #include "core/work/kernel_fact.h"
-#include "models/platform/shared_laws.h"
+#include "models/platform/platform_data.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "calibrate/machine/machine_host.h"
 #include "calibrate/rows/tables.h"
 #include "models/host/host.h"
-#include "models/host/host_class.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -3,9 +3,7 @@
  * without any, and what more nodes cost.
  */
 #include "models/estimate/model.h"
-#include "models/law/collective_law.h"
-#include "models/law/transfer.h"
-#include "models/platform/network.h"
+#include "models/law/law.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -2,11 +2,9 @@
  * models/estimate/conv_way.c: for which convolutions each way is taken, one
  * condition after the other, and what it takes.
  */
-#include "models/estimate/conv_way.h"
+#include "models/estimate/model_internal.h"
 
-#include "models/estimate/pace.h"
-#include "models/law/scatter_law.h"
-#include "models/law/sm_pace.h"
+#include "models/law/law.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
 /* models/estimate/emulated.c: types that a GPU has no units for. */
-#include "models/estimate/emulated.h"
+#include "models/estimate/model.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

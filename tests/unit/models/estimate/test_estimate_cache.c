@@ -2,7 +2,7 @@
  * models/estimate/estimate_cache.c: what the cache answers is what the models
  * say, each work once, in a table that is never more than half full.
  */
-#include "models/estimate/estimate_cache.h"
+#include "models/estimate/model.h"
 
 #include "models/platform/platform.h"
 #include "tests/check.h"

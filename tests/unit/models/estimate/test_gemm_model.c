@@ -2,8 +2,8 @@
  * models/estimate/gemm.c: long sums in parts, a matrix and a vector, rows of
  * odd lengths, and bare kernels in eight bits.
  */
-#include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
+#include "models/estimate/model_internal.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
  * models/estimate/pace.c and bound.c: memory's pace joined with that of the
  * SMs, and works without a model.
  */
-#include "models/estimate/pace.h"
+#include "models/estimate/model_internal.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"

@@ -2,8 +2,8 @@
  * models/estimate/model.c and attention_parts.c: what is refused, what a user's
  * table says, limits, what is explained, and attention as the sum of its parts.
  */
-#include "models/estimate/attention_parts.h"
 #include "models/estimate/model.h"
+#include "models/estimate/model_internal.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -3,7 +3,7 @@
  * 312 TFLOP/s in half precision, 108 SMs, 2 us for the shortest kernel.
  */
 #include "models/estimate/model.h"
-#include "models/estimate/plausible.h"
+#include "models/estimate/model_internal.h"
 #include "models/platform/platform.h"
 #include "tests/check.h"
 

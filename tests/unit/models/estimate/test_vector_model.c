@@ -3,11 +3,9 @@
  * from the host, and streams that no rate of a table outruns.
  */
 #include "models/estimate/model.h"
-#include "models/estimate/pace.h"
+#include "models/estimate/model_internal.h"
 #include "models/law/law.h"
-#include "models/law/sm_pace.h"
-#include "models/law/vector_law.h"
-#include "models/platform/fit_estimate.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 /*
  * models/estimate/whole_job.c: what the kernels of one job share.
  */
-#include "models/estimate/whole_job.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

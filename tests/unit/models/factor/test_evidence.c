@@ -2,7 +2,7 @@
  * models/factor/evidence.c: which factors an estimate takes, and what they do
  * to it.
  */
-#include "models/factor/evidence.h"
+#include "models/factor/levels.h"
 #include "tests/check.h"
 
 #define FILE_NAME "mine.json"

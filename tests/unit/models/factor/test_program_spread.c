@@ -2,7 +2,7 @@
  * models/factor/program_spread.c: which kind a work is of, and whose widths
  * count.
  */
-#include "models/factor/program_spread.h"
+#include "models/factor/program_factors.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

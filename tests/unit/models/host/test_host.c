@@ -2,7 +2,6 @@
  */
 #include "models/host/host.h"
 
-#include "models/host/host_class.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* models/host/host_class.c: classes of operators, by kind and name. */
-#include "models/host/host_class.h"
+#include "models/host/host.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -2,7 +2,7 @@
  * models/law/attention_law.c: times, features and keys by hand, and constants
  * on another GPU.
  */
-#include "models/law/attention_law.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 static struct msim_work encoder(int64_t tokens)

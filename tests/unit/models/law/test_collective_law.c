@@ -1,7 +1,7 @@
 /*
  * tests/unit/models/law/test_collective_law.c - which fit a collective has.
  */
-#include "models/law/collective_law.h"
+#include "models/law/law.h"
 
 #include "tests/check.h"
 

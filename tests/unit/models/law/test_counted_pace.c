@@ -2,7 +2,7 @@
  * models/law/counted_pace.c: what the comments there count, on a GPU of ten SMs
  * at 1 GHz: 20,480 threads at once, 10,000 cycles of an SM in a microsecond.
  */
-#include "models/law/counted_pace.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 static const struct msim_data_sheet GPU = {.sms = 10, .clock_hz = 1e9};

@@ -2,7 +2,7 @@
  * models/law/dispatch_law.c and models/estimate/dispatch.c: tokens to the ranks
  * of their experts, and back.
  */
-#include "models/law/dispatch_law.h"
+#include "models/law/law.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"

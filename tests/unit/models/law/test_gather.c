@@ -2,7 +2,7 @@
  * Shares of look-ups that hit, against caches that were played look-up by
  * look-up (least recently used, seeded).
  */
-#include "models/law/gather.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * models/law/law_kind.c: each word of a kind, by what the shape is.
  */
-#include "models/law/law_kind.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 #include <string.h>

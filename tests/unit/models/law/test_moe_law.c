@@ -2,7 +2,7 @@
  * models/law/moe_law.c: the time of a layer of experts, its features and its
  * key, by hand.
  */
-#include "models/law/moe_law.h"
+#include "models/law/law.h"
 
 #include "tests/check.h"
 

@@ -3,7 +3,7 @@
  * of linear-2080ti (a GPU of 68 SMs that hold 1,024 threads each) the first, of
  * ranking-a100 the others.
  */
-#include "models/law/reduce_grid.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 static void test_reduce_grid__as_launched(void)

@@ -2,7 +2,7 @@
  * models/law/scatter_law.c: transposed convolutions of KernelBench (level 2,
  * strides of 2), microseconds by CUDA events less the program's other kernels.
  */
-#include "models/law/scatter_law.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 static const struct msim_data_sheet A100 = {

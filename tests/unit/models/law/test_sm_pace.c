@@ -2,7 +2,7 @@
  * models/law/sm_pace.c: one-operator programs of KernelBench (level 1) that
  * were timed on several GPUs, microseconds by CUDA events.
  */
-#include "models/law/sm_pace.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 static const struct msim_data_sheet H100 = {.sms = 132,

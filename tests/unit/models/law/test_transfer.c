@@ -2,7 +2,7 @@
  * The law of collectives against what its table of ways says, on a made-up GPU
  * of 100 GB/s links and network cards of 10 GB/s.
  */
-#include "models/law/transfer.h"
+#include "models/law/law.h"
 #include "tests/check.h"
 
 #include <math.h>

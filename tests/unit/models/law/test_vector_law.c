@@ -3,7 +3,6 @@
  * next to nothing.
  */
 #include "models/law/law.h"
-#include "models/law/vector_law.h"
 #include "tests/check.h"
 
 /* In microseconds, without a start and almost without bytes. */

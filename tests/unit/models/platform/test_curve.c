@@ -2,7 +2,7 @@
  * Curves of collectives: what is read is checked, and what lies between points
  * and between curves is interpolated on logarithms of time over the law.
  */
-#include "models/platform/curve.h"
+#include "models/platform/fit.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* models/platform/data_path.c: files of data folders by their names. */
-#include "models/platform/data_path.h"
+#include "models/platform/platform.h"
 
 #include "tests/check.h"
 

@@ -8,7 +8,7 @@
  * data/laws/kernels.csv: outside,log_sd 0.08, at most 0.4; outside,fade 3;
  * shared_law,floor_us 2.
  */
-#include "models/platform/fit_estimate.h"
+#include "models/platform/fit.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

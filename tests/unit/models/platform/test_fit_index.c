@@ -4,7 +4,7 @@
  * generation, or a shared law; and which figures a data sheet inherits.
  */
 #include "models/estimate/model.h"
-#include "models/platform/fit_index.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

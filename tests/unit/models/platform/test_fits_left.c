@@ -3,10 +3,9 @@
  * every shipped platform and of the shared laws, each fit, member by member.
  * The folder without names.csv does not know what was shipped, and reads all.
  */
-#include "models/platform/fit_index.h"
+#include "models/platform/fit.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

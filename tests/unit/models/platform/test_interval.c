@@ -3,7 +3,7 @@
  * interval holds its prediction.
  */
 #include "models/law/law.h"
-#include "models/platform/interval.h"
+#include "models/platform/fit.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * models/platform/job_spread.c: what kernels of one job share, from a file.
  */
-#include "models/platform/job_spread.h"
+#include "models/platform/platform_data.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

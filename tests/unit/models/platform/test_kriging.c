@@ -4,7 +4,7 @@
  * writes is read back, and broken files are refused.
  */
 #include "calibrate/fit/kriging_fit.h"
-#include "models/platform/kriging.h"
+#include "models/platform/fit.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "calibrate/machine/machine_network.h"
 #include "calibrate/rows/tables.h"
 #include "models/estimate/model.h"
-#include "models/platform/network.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

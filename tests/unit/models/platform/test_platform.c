@@ -4,8 +4,6 @@
 #include "core/work/data_sheet.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
-#include "models/platform/platform_nearest.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  */
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "models/platform/platform_find.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * models/platform/platform_nearest.c: what stands in for a GPU that is not
  * known, out of a folder of made-up platforms.
  */
-#include "models/platform/platform_nearest.h"
+#include "models/platform/platform.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

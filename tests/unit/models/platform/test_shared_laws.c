@@ -2,7 +2,7 @@
  * models/platform/shared_laws.c: the file of laws that all GPUs share, and that
  * of facts of kernels, member by member.
  */
-#include "models/platform/shared_laws.h"
+#include "models/platform/platform_data.h"
 
 #include "tests/check.h"
 #include "tests/unit/appended.h"

@@ -2,7 +2,7 @@
  * models/platform/timed_rows.c: what was timed answers for exactly that
  * operator and shape, of a machine whose file has no law at all.
  */
-#include "models/platform/timed_rows.h"
+#include "models/platform/platform_data.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"

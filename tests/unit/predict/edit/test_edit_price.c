@@ -5,7 +5,6 @@
 #include "predict/edit/edit_price.h"
 
 #include "models/estimate/model.h"
-#include "models/estimate/whole_job.h"
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"
 

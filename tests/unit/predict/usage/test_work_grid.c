@@ -92,7 +92,7 @@ static void test_work_grid__softmax(void)
     CHECK_REL(msim_work_grid(&A100, &w).blocks, 800, 1e-6);
 }
 
-/* The example of reduce_grid.h: 1,024 columns of 512 rows are 8 blocks of 128
+/* The example of reduce_grid.c: 1,024 columns of 512 rows are 8 blocks of 128
  * threads. */
 static void test_work_grid__reduction(void)
 {
