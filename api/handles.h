@@ -6,8 +6,8 @@
 #define MSIM_API_HANDLES_H
 #include "api/mystique.h"
 #include "plan/written/written_job.h"
+#include "predict/inputs.h"
 #include "predict/pipeline.h"
-#include "predict/shelf.h"
 
 #include <pthread.h>
 #include <stdio.h>

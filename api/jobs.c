@@ -3,10 +3,9 @@
  */
 #include "api/handles.h"
 #include "core/report/write/report.h"
-#include "predict/describe_run.h"
 #include "predict/op/op_table.h"
+#include "predict/pipeline.h"
 #include "predict/scenario/scenario.h"
-#include "predict/whatif/sensitivity.h"
 #include "predict/whatif/whatif.h"
 
 #include <stdlib.h>

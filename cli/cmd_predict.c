@@ -12,12 +12,8 @@
 #include "core/base/files.h"
 #include "core/report/markdown/markdown.h"
 #include "core/report/write/report.h"
-#include "predict/describe_run.h"
-#include "predict/explain.h"
 #include "predict/page/prediction_page.h"
-#include "predict/whatif/plane_search.h"
-#include "predict/whatif/sensitivity.h"
-#include "predict/whatif/sweep.h"
+#include "predict/pipeline.h"
 #include "predict/whatif/whatif.h"
 
 #include <limits.h>

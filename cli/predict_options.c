@@ -10,8 +10,8 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/containers.h"
-#include "predict/scenario/change_kinds.h"
-#include "predict/whatif/price_list.h"
+#include "predict/scenario/scenario.h"
+#include "predict/whatif/whatif.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #define MSIM_CLI_PREDICT_OPTIONS_H
 #include "cli/options.h"
 #include "core/report/analyse/prediction.h"
-#include "predict/settings.h"
+#include "predict/inputs.h"
 
 #include <stdio.h>
 

@@ -18,7 +18,7 @@
 #include "models/host/host.h"
 #include "models/platform/platform.h"
 #include "predict/groups/task_groups.h"
-#include "predict/learn/trace_correction.h"
+#include "predict/learn/learn.h"
 
 struct msim_cost_options {
     const struct msim_platform *platform;   /* NULL: as traced */
@@ -70,7 +70,7 @@ struct msim_costs {
     const struct msim_task_groups *groups; /* not its own; NULL: not known */
     /* Of all kernels together, on top of low..high; 1 and 1: as traced. */
     struct msim_whole_job_machine machine;
-    /* Where measured jobs tell what a step takes (predict/measured_step.h):
+    /* Where measured jobs tell what a step takes (predict/pipeline.h):
      * what all durations were multiplied by, and the step's interval as
      * factors; 0: they do not. */
     struct msim_step_scale {

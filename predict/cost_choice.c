@@ -1,7 +1,7 @@
 /*
  * predict/cost_choice.c - a part of the run: what is not chosen is removed.
  */
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include <stdlib.h>
 

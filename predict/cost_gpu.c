@@ -13,7 +13,7 @@
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/carry/scaled.h"
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include <assert.h>
 #include <math.h>

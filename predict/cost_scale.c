@@ -3,7 +3,7 @@
  */
 #include "core/graph/graph.h"
 #include "core/report/write/report.h"
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * predict/cost_tasks.c - durations of all tasks of a graph: host tasks here,
  * GPU tasks in predict/cost_gpu.c, `--scale` in predict/cost_scale.c.
  */
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include "models/platform/platform_data.h"
 #include "predict/carry/scaled.h"

@@ -1,7 +1,7 @@
 /*
  * predict/costing.c - from estimates to the durations of tasks.
  */
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"

@@ -1,7 +1,7 @@
 /*
  * predict/describe_run.c - the texts that a prediction has from its settings.
  */
-#include "predict/describe_run.h"
+#include "predict/pipeline.h"
 
 #include "models/estimate/model.h"
 

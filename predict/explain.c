@@ -1,7 +1,7 @@
 /*
  * predict/explain.c - which law, which inputs, which rows.
  */
-#include "predict/explain.h"
+#include "predict/pipeline.h"
 
 #include "core/base/json.h"
 #include "core/base/print.h"

@@ -1,11 +1,11 @@
 /*
  * predict/measured_step.c - the factors of a described job.
  */
-#include "predict/measured_step.h"
+#include "predict/pipeline.h"
 
 #include "core/report/analyse/outcome.h"
 #include "models/platform/platform.h"
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,7 @@
 #include "core/rewrite/rewrite.h"
 #include "core/run/engine.h"
 #include "models/estimate/model.h"
-#include "predict/describe_run.h"
-#include "predict/run_usage.h"
-#include "predict/run_warnings.h"
-#include "predict/scenarios.h"
+#include "predict/predict_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * predict/run_usage.c - what every GPU of a run does over time.
  */
-#include "predict/run_usage.h"
+#include "predict/predict_internal.h"
 
 #include "core/report/usage/usage.h"
 #include "models/platform/platform_data.h"

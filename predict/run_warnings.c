@@ -1,7 +1,7 @@
 /*
  * predict/run_warnings.c - what a reader of a prediction should know.
  */
-#include "predict/run_warnings.h"
+#include "predict/predict_internal.h"
 
 #include "core/rewrite/rewrite.h"
 #include "core/trace/trace_columns.h"

@@ -1,7 +1,7 @@
 /*
  * predict/scenarios.c - the durations of a short and of a long run.
  */
-#include "predict/scenarios.h"
+#include "predict/predict_internal.h"
 
 #include "core/report/analyse/outcome.h"
 

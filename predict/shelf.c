@@ -1,7 +1,7 @@
 /*
  * predict/shelf.c - what many runs of one job need, made once.
  */
-#include "predict/shelf.h"
+#include "predict/inputs.h"
 
 #include "core/base/containers.h"
 #include "models/platform/platform.h"

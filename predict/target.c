@@ -2,12 +2,11 @@
  * predict/target.c - what is predicted for: load what has a name, then let the
  * traces decide the rest.
  */
-#include "predict/target.h"
+#include "predict/inputs.h"
 
 #include "core/work/rules/opmap_rule.h"
 #include "models/platform/platform.h"
 #include "predict/carry/scaled.h"
-#include "predict/shelf.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,8 +16,7 @@
 #include "core/report/write/report.h"
 #include "plan/whatif/job_whatif.h"
 #include "plan/whatif/job_write.h"
-#include "predict/page/scenarios_page.h"
-#include "predict/scenario/change_kinds.h"
+#include "predict/page/prediction_page.h"
 #include "predict/scenario/scenario.h"
 #include "predict/write/scenario_write.h"
 

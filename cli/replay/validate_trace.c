@@ -6,7 +6,7 @@
 #include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/written.h"
-#include "predict/rows/trace_report.h"
+#include "predict/rows/trace_rows.h"
 
 /* A mistyped column fails before the trace is read. */
 enum msim_status msim_validate_trace(const struct msim_validate_rows *v,

@@ -9,8 +9,8 @@
 
 #include "core/base/containers.h"
 #include "core/reshape/reshape.h"
+#include "predict/inputs.h"
 #include "predict/pipeline.h"
-#include "predict/shelf.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -206,7 +206,7 @@ static void compare(struct msim_traced_points *of, const struct msim_inputs *in)
  * models, which the trace's times of kernels correct. A trace that cannot be
  * rewritten has no such points. One without times is on that host anyway, of
  * which it is told only where that is another: measured jobs do not tell hosts
- * apart (predict/measured_step.h).
+ * apart (predict/pipeline.h).
  */
 static void set_one_way(struct msim_traced_points *of,
                         const struct msim_inputs *in)

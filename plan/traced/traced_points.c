@@ -6,8 +6,8 @@
 #include "core/base/units.h"
 #include "plan/written/written_job.h"
 #include "predict/pipeline.h"
-#include "predict/rows/trace_job.h"
-#include "predict/scenario/scenario_alone.h"
+#include "predict/rows/trace_rows.h"
+#include "predict/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * plan/traced/traced_points.h - points of a plan of a traced step: each becomes
- * changes of the trace, as a row of a table does (predict/rows/trace_job.h).
+ * changes of the trace, as a row of a table does (predict/rows/trace_rows.h).
  *
  *     "gpus": 8, "shard": "zero3", "micro_batch": 32, "recompute": "full"
  *
@@ -12,7 +12,7 @@
 #define MSIM_PLAN_TRACED_TRACED_POINTS_H
 #include "plan/search/plan.h"
 #include "plan/search/predictor.h"
-#include "predict/settings.h"
+#include "predict/inputs.h"
 
 struct msim_traced_points {
     const struct msim_spec *spec;

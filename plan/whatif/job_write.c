@@ -5,7 +5,7 @@
 
 #include "core/base/texts.h"
 #include "plan/synth/synth.h"
-#include "predict/write/scenario_folder.h"
+#include "predict/write/scenario_write.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #define MSIM_PLAN_WRITTEN_WRITTEN_CHANGE_H
 #include "plan/describe/job_model.h"
 #include "plan/describe/strategy.h"
-#include "predict/measured_step.h"
+#include "predict/pipeline.h"
 
 #define MSIM_WRITTEN_NODE 8 /* GPUs, where no GPU is named yet */
 

@@ -9,7 +9,7 @@
 #include "plan/memory/job_memory.h"
 #include "plan/memory/steps_read.h"
 #include "plan/synth/synth_manifest.h"
-#include "predict/settings.h"
+#include "predict/inputs.h"
 
 #include <limits.h>
 #include <stdlib.h>

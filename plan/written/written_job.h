@@ -4,7 +4,7 @@
  * synth.json beside the traces has the model and the strategy as they were
  * given, and how the model was changed since. What measured jobs like it took
  * is known of them (plan/step, plan/memory), so that a prediction of the traces
- * has the answer of `plan` and `validate --rows` (predict/measured_step.h).
+ * has the answer of `plan` and `validate --rows` (predict/pipeline.h).
  */
 #ifndef MSIM_PLAN_WRITTEN_WRITTEN_JOB_H
 #define MSIM_PLAN_WRITTEN_WRITTEN_JOB_H
@@ -42,7 +42,7 @@ void msim_written_job_release(struct msim_written_job *job);
  * must live, and stay where it is, as long as the settings are used; release it
  * in any case.
  */
-struct msim_predict_settings; /* predict/settings.h */
+struct msim_predict_settings; /* predict/inputs.h */
 MSIM_MUST_CHECK
 enum msim_status msim_written_job_let_know(struct msim_written_job *job,
                                            struct msim_predict_settings *s,

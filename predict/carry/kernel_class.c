@@ -9,7 +9,7 @@
  * matrix that it reads, so that a narrow one is bound by memory whatever units
  * it runs on.
  */
-#include "predict/carry/kernel_class.h"
+#include "predict/carry/scaled.h"
 
 #include "core/work/data_sheet.h"
 #include "core/work/kernel/infer.h"

@@ -1,6 +1,15 @@
 /*
- * predict/edit/edit.h - changes to the simulated graph of a job: work that is
- * inserted, replaced, fused, moved or sent in another type.
+ * predict/edit/edit.h - changes of the simulated graph, and the basis that they
+ * share.
+ */
+#ifndef MSIM_PREDICT_EDIT_EDIT_H
+#define MSIM_PREDICT_EDIT_EDIT_H
+#include "predict/pipeline.h"
+
+/* ---- edit ---------------------------------------------------------------- */
+/*
+ * Changes to the simulated graph of a job: work that is inserted, replaced,
+ * fused, moved or sent in another type.
  *
  * The base's graph is never touched. Edits make a basis of their own
  * (msim_basis), which is predicted from as the base is; where they change
@@ -11,9 +20,6 @@
  * Edits go one after the other, by kind in the order of enum msim_edit_kind and
  * within a kind by their text: so the order in a file does not matter.
  */
-#ifndef MSIM_PREDICT_EDIT_EDIT_H
-#define MSIM_PREDICT_EDIT_EDIT_H
-#include "predict/pipeline.h"
 
 enum msim_edit_kind {
     MSIM_EDIT_QUANTISE,
@@ -65,5 +71,25 @@ struct msim_edit {
     double sigma;                      /* STRAGGLE: of the logarithm */
     uint64_t seed;
 };
+
+/* ---- edit basis ---------------------------------------------------------- */
+/*
+ * A basis with edits: what a scenario of the graph is predicted from, as the
+ * base is from its own.
+ */
+
+/*
+ * `base` with the edits, which are sorted for it. EUSAGE where the job does not
+ * have what an edit asks for. On success the caller owns `*out`
+ * (msim_basis_free()), for which `base` must live; on failure it is NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_basis_edited(struct msim_basis **out,
+                                   const struct msim_basis *base,
+                                   struct msim_edit *edits, uint32_t n,
+                                   const struct msim_predict_settings *s,
+                                   const struct msim_inputs *in,
+                                   const struct msim_target *to,
+                                   struct msim_error *err);
 
 #endif

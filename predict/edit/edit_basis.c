@@ -1,10 +1,9 @@
 /*
  * predict/edit/edit_basis.c - a basis with edits: one after the other.
  */
-#include "predict/edit/edit_basis.h"
 
 #include "core/base/containers.h"
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,8 +19,7 @@
  * gone.
  */
 #include "core/work/kernel/infer.h"
-#include "predict/edit/edits.h"
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

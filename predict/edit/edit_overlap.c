@@ -9,7 +9,7 @@
  * needs the result is not known of most traces; this is the most that
  * overlapping brings.
  */
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * predict/edit/edit_price.c - operators that the trace does not have: a trace
  * of one operator, mapped and estimated like any.
  */
-#include "predict/edit/edit_price.h"
+#include "predict/edit/edit_internal.h"
 
 #include "models/estimate/model.h"
-#include "predict/shelf.h"
+#include "predict/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>

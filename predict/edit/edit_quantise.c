@@ -23,8 +23,7 @@
  */
 #include "core/work/kernel/infer.h"
 #include "models/estimate/model.h"
-#include "predict/edit/edit_price.h"
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

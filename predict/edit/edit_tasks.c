@@ -2,8 +2,7 @@
  * predict/edit/edit_tasks.c - work that is inserted or takes another time, and
  * ranks of differing speed.
  */
-#include "predict/edit/edit_price.h"
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include <math.h>
 

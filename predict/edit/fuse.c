@@ -1,7 +1,7 @@
 /*
  * predict/edit/fuse.c - one kernel in the place of several.
  */
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdio.h>
 #include <string.h>

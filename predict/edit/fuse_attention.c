@@ -10,8 +10,7 @@
  * The times are those of the models of the GPU for attention.
  */
 #include "core/base/containers.h"
-#include "predict/edit/edit_price.h"
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,7 @@
  */
 #include "core/work/kernel_fact.h"
 #include "core/work/work.h"
-#include "predict/edit/edit_price.h"
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * predict/edit/remake.c - a basis while one edit is made.
  */
-#include "predict/edit/remake.h"
+#include "predict/edit/edit_internal.h"
 
 #include "core/base/containers.h"
 

@@ -3,7 +3,7 @@
  * mean over kinds of work, where that is clearly less than at the usual clock;
  * then the factors at that clock.
  */
-#include "predict/learn/fit_rows.h"
+#include "predict/learn/learn_internal.h"
 
 #include "core/work/kernel_fact.h"
 

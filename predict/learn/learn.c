@@ -7,7 +7,7 @@
 #include "core/job/job_files.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
-#include "predict/learn/fit_rows.h"
+#include "predict/learn/learn_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

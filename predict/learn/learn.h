@@ -1,6 +1,18 @@
 /*
- * predict/learn/learn.h - what traces of a machine tell of the laws of its GPU:
- * a platform file from the traces that a user has.
+ * predict/learn/learn.h - what traces teach: a platform file, and what a job's
+ * own times say of its GPU.
+ */
+#ifndef MSIM_PREDICT_LEARN_LEARN_H
+#define MSIM_PREDICT_LEARN_LEARN_H
+#include "core/base/json.h"
+#include "core/job/job.h"
+#include "core/work/estimate.h"
+#include "models/factor/levels.h"
+
+/* ---- learn --------------------------------------------------------------- */
+/*
+ * What traces of a machine tell of the laws of its GPU: a platform file from
+ * the traces that a user has.
  *
  * Every operator with shapes whose kernels were timed is an observation: what
  * it took, and what the models of the base platform say. From all of them come
@@ -14,11 +26,6 @@
  *
  * Collectives are not learned: their traced times hold waits.
  */
-#ifndef MSIM_PREDICT_LEARN_LEARN_H
-#define MSIM_PREDICT_LEARN_LEARN_H
-#include "core/base/json.h"
-#include "core/job/job.h"
-#include "models/factor/levels.h"
 
 struct msim_learn_options {
     const char *data;         /* the folder that holds platforms/ */
@@ -67,5 +74,67 @@ void msim_learned_release(struct msim_learned *l);
 MSIM_MUST_CHECK
 enum msim_status msim_learned_json(cJSON **out, const struct msim_learned *l,
                                    const char *name, struct msim_error *err);
+
+/* ---- trace correction ---------------------------------------------------- */
+/*
+ * How far one machine differs from the models of its GPU, learned from a trace
+ * that was recorded on it, for work of other shapes.
+ *
+ * The model is asked at the clock that this machine seems to run at: a GPU that
+ * is throttled takes longer, by one factor, for all work that the SMs pace.
+ * Then come two factors, of start and of rate, for each operator as far as the
+ * trace has evidence, else for its family, else for all
+ * (models/factor/levels.h).
+ *
+ * Collectives are not learned: their traced times hold waits.
+ */
+
+struct msim_ops;        /* core/work/opmap/ops_file.h */
+struct msim_platform;   /* models/platform/platform.h */
+struct msim_correction; /* opaque */
+
+/*
+ * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`,
+ * whose clock is afterwards as it was. `user` is the user's table of operators
+ * for that job, or NULL. On success `*out` is owned by the caller; on
+ * failure it is NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_correction_new(struct msim_correction **out,
+                                     const struct msim_job *job,
+                                     const struct msim_ops *user,
+                                     struct msim_platform *p,
+                                     struct msim_error *err);
+void msim_correction_free(struct msim_correction *m); /* accepts NULL */
+
+/*
+ * Correct `e`, the models' estimate of operator `name` (for a copy: the name of
+ * its event), by what was learned. On the GPU that was learned on the models
+ * must have been asked at the machine's clock. The interval keeps its ratio to
+ * the time.
+ */
+void msim_correction_apply(const struct msim_correction *m, const char *name,
+                           struct msim_estimate *e);
+
+/*
+ * What operators of the trace took that are called as `op` of `t` and were
+ * given what it is given (tensors by type and sizes, numbers): the mean, the
+ * least and the most, us. False where there are none. For steps that are made
+ * of the trace's own operators, on the GPU that was traced.
+ */
+struct msim_recorded_time {
+    double us, least_us, most_us;
+};
+bool msim_correction_recorded(const struct msim_correction *m,
+                              const struct msim_trace *t, uint32_t op,
+                              struct msim_recorded_time *out);
+
+/* The clock that the machine seems to run at, over the GPU's usual one; 1 where
+ * no other clock explains the times better. */
+double msim_correction_clock(const struct msim_correction *m);
+
+/* Was it learned on this GPU? */
+bool msim_correction_is_on(const struct msim_correction *m,
+                           const struct msim_platform *p);
 
 #endif

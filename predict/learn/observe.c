@@ -4,7 +4,7 @@
  * Training steps repeat a few hundred shapes: equal ones (the same works by the
  * models) of a trace become one row with the mean of their times.
  */
-#include "predict/learn/observe.h"
+#include "predict/learn/learn_internal.h"
 
 #include "core/base/containers.h"
 #include "core/work/opmap/opmap.h"

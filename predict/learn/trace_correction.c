@@ -6,7 +6,7 @@
  * operators, where that is clearly less than at the usual clock. Both factors
  * are fitted by models/factor/levels.h.
  */
-#include "predict/learn/trace_correction.h"
+#include "predict/learn/learn.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

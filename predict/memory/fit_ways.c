@@ -1,7 +1,7 @@
 /*
  * predict/memory/fit_ways.c - what would make a job fit.
  */
-#include "predict/memory/fit_ways.h"
+#include "predict/memory/rank_memory.h"
 
 #include "core/base/containers.h"
 #include "core/reshape/reshape.h"

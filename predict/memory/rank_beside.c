@@ -1,8 +1,8 @@
 /*
  * predict/memory/rank_beside.c - CUDA's context and NCCL's buffers of a rank.
  */
-#include "predict/memory/rank_beside.h"
 #include "core/trace/trace_columns.h"
+#include "predict/memory/rank_memory.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /*
- * predict/memory/rank_memory.h - the memory of the ranks of a job.
+ * predict/memory/rank_memory.h - the memory of a rank: by its tensors, beside
+ * them, and what would make it fit.
  */
 #ifndef MSIM_PREDICT_MEMORY_RANK_MEMORY_H
 #define MSIM_PREDICT_MEMORY_RANK_MEMORY_H
@@ -7,8 +8,27 @@
 #include "core/job/job.h"
 #include "core/memory/life_memory.h"
 #include "core/report/analyse/prediction.h"
+#include "core/reshape/reshape.h"
+#include "core/rewrite/rewrite.h"
+#include "core/trace/trace.h"
 #include "models/platform/platform.h"
-#include "predict/memory/rank_beside.h"
+
+/* ---- rank beside --------------------------------------------------------- */
+/*
+ * What a rank of a traced job holds beside its tensors: CUDA's context, and
+ * NCCL's buffers for every group that its trace communicates in.
+ *
+ * A trace that counts no groups has one: all ranks. Groups that only send and
+ * receive have buffers for as many peers as the trace names, two where it names
+ * none.
+ */
+
+/* Of a rank on `platform`; a CPU, or NULL: nothing. */
+struct msim_beside msim_rank_beside(const struct msim_trace *t,
+                                    const struct msim_platform *platform);
+
+/* ---- rank memory --------------------------------------------------------- */
+/* The memory of the ranks of a job. */
 
 struct msim_held_rank {
     bool known; /* it has an execution trace that names tensors */
@@ -44,7 +64,7 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
 void msim_rank_memory_release(struct msim_rank_memory *m);
 
 /* Multiply all that is held: measured jobs hold so much (predict/
- * measured_step.h), with the interval `low` to `high`, as factors. What is
+ * pipeline.h), with the interval `low` to `high`, as factors. What is
  * reserved beyond a peak is in it. */
 void msim_rank_memory_scale(struct msim_rank_memory *m, double factor,
                             double low, double high);
@@ -85,5 +105,61 @@ MSIM_MUST_CHECK
 enum msim_status msim_rank_memory_recorded(const struct msim_graph *g,
                                            uint32_t iteration,
                                            struct msim_prediction *p);
+
+/* ---- fit ways ------------------------------------------------------------ */
+/*
+ * What would make a job fit that does not: known changes, each with the peak
+ * that it would have.
+ *
+ * Nothing is guessed: every change is made (core/reshape, core/rewrite) and the
+ * memory of the changed traces is found as that of the job was. The batch is
+ * the largest that fits, found by bisection.
+ */
+
+struct msim_fit_change {
+    struct msim_reshape reshape;
+    struct msim_rewrite rewrite;
+};
+
+/* A job that does not fit: its ranks, as they are asked, and what they were
+ * made of, so that a change is made together with those that were asked. */
+struct msim_fit_job {
+    struct msim_trace *const *ranks;
+    struct msim_trace *const *origins; /* `ranks`, where `made` is nothing */
+    struct msim_fit_change made;
+    struct msim_strtab *strings;
+    const struct msim_platform *platform;
+    const struct msim_rank_memory *memory;
+};
+
+#define MSIM_FIT_WAYS     32
+#define MSIM_FIT_WAY_TEXT 96
+
+struct msim_fit_way {
+    char change[MSIM_FIT_WAY_TEXT]; /* "batch 16 instead of 64" */
+    struct msim_memory_peak peak;   /* of the rank that then reserves most of
+                                       those that do not fit now */
+    double needed;                  /* of its GPU's memory */
+    bool fits;
+};
+
+struct msim_fit_ways {
+    struct msim_fit_way ways[MSIM_FIT_WAYS];
+    uint32_t n;
+};
+
+/* Changes of one kind, the smallest first; where none of them is enough, of
+ * two. A change that the traces do not allow is left out. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_fit_ways_find(struct msim_fit_ways *out,
+                                    const struct msim_fit_job *job);
+
+/* Into the prediction, in its arena. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_fit_ways_note(const struct msim_fit_ways *w,
+                                    struct msim_prediction *p);
+
+/* Does the job that `m` is the memory of not fit? */
+bool msim_rank_memory_exceeds(const struct msim_rank_memory *m);
 
 #endif

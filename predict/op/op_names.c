@@ -1,7 +1,7 @@
 /*
  * predict/op/op_names.c - names of operators, looked up once.
  */
-#include "predict/op/op_names.h"
+#include "predict/op/op_table_internal.h"
 
 #include "core/base/hash.h"
 #include "core/base/texts.h"

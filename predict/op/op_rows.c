@@ -8,13 +8,12 @@
  * Rows of one block, and the last one of the block before, are held against
  * each other (core/guard/guard.h): those of a sweep stand together.
  */
-#include "predict/op/op_rows.h"
+#include "predict/op/op_table_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"
 #include "core/work/work.h"
 #include "models/estimate/model.h"
-#include "predict/op/op_names.h"
 
 #include <math.h>
 #include <pthread.h>

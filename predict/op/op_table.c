@@ -3,7 +3,7 @@
  */
 #include "predict/op/op_table.h"
 
-#include "predict/op/op_rows.h"
+#include "predict/op/op_table_internal.h"
 
 static enum msim_status write_csv(const struct msim_platform *p,
                                   const struct msim_row_map *map,

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /*
- * Answer the table at `path` ("-": standard input): op_rows.h says what is
+ * Answer the table at `path` ("-": standard input): op_rows.c says what is
  * written of a row, docs/json.md what JSON holds beside them. `count` counts
  * guards. EFORMAT where the header is of no table that is known; what
  * msim_csv_open() and msim_op_rows() return.

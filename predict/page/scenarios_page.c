@@ -1,7 +1,7 @@
 /*
  * predict/page/scenarios_page.c - what-ifs of a traced job as Markdown.
  */
-#include "predict/page/scenarios_page.h"
+#include "predict/page/prediction_page.h"
 
 #include "core/report/markdown/markdown.h"
 

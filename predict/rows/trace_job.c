@@ -1,10 +1,10 @@
 /*
  * predict/rows/trace_job.c - one job as changes of a traced step.
  */
-#include "predict/rows/trace_job.h"
+#include "predict/rows/trace_rows.h"
 
 #include "core/base/texts.h"
-#include "predict/scenario/change_kinds.h"
+#include "predict/scenario/scenario.h"
 
 #include <string.h>
 

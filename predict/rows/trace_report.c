@@ -1,7 +1,7 @@
 /*
  * predict/rows/trace_report.c - a table of jobs from one trace: CSV and errors.
  */
-#include "predict/rows/trace_report.h"
+#include "predict/rows/trace_rows.h"
 
 #include "core/base/csv.h"
 #include "core/base/print.h"

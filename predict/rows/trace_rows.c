@@ -5,7 +5,6 @@
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"
-#include "predict/rows/trace_job.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change.c - what kinds of changes share.
  */
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include "core/base/texts.h"
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change_durations.c - changes of how long work takes.
  */
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * predict/scenario/change_graph.c - changes of the simulated graph: work that
  * is inserted, replaced, fused, untied, sent in another type (predict/edit).
  */
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include "core/work/work.h"
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change_kinds.c - the table of all kinds of changes.
  */
-#include "predict/scenario/change_kinds.h"
+#include "predict/scenario/scenario.h"
 
 #include <string.h>
 

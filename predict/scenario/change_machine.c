@@ -2,7 +2,7 @@
  * predict/scenario/change_machine.c - changes of what the job runs on.
  */
 #include "core/base/json.h"
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change_sizes.c - changes of what operators are given.
  */
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/change_training.c - changes of how a model is trained.
  */
-#include "predict/scenario/change.h"
+#include "predict/scenario/scenario.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * predict/scenario/rank_report.c - what a tenth less of each part brings, as
  * text and CSV.
  */
-#include "predict/scenario/rank_report.h"
 #include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/report/write/report.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include <math.h>
 #include <stdio.h>

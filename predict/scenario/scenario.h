@@ -1,6 +1,18 @@
 /*
- * predict/scenario/scenario.h - changes to a traced job, as a file, and what
- * each of them makes of it.
+ * predict/scenario/scenario.h - scenarios: changes to a traced job, each
+ * predicted; how a kind of change is read.
+ */
+#ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
+#define MSIM_PREDICT_SCENARIO_SCENARIO_H
+#include "core/json/fields.h"
+#include "predict/edit/edit.h"
+#include "predict/inputs.h"
+#include "predict/pipeline.h"
+#include "predict/scenario/list/scenario_list.h"
+
+/* ---- scenario ------------------------------------------------------------ */
+/*
+ * Changes to a traced job, as a file, and what each of them makes of it.
  *
  *     {"scenarios": [
  *        {"name": "faster kernels",
@@ -44,18 +56,12 @@
  *
  * Changes of one scenario go together, in whatever order they stand.
  */
-#ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
-#define MSIM_PREDICT_SCENARIO_SCENARIO_H
-#include "predict/edit/edit.h"
-#include "predict/pipeline.h"
-#include "predict/scenario/list/scenario_list.h"
-#include "predict/shelf.h"
 
 /* What the main thread waits for its data in, as PyTorch marks it. */
 #define MSIM_SCENARIO_LOADER "host:enumerate(DataLoader)*"
 
 /* What a scenario of a file asks, as hashes of its changes: those of which more
- * takes no less, and all others (predict/scenario/scenario_guard.h). */
+ * takes no less, and all others (predict/scenario/scenario_guard.c). */
 #define MSIM_SCENARIO_AXES 3
 struct msim_scenario_asks {
     uint64_t of[MSIM_SCENARIO_AXES], rest;
@@ -133,7 +139,7 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
 
 /*
  * One scenario on a target and a graph of its own, with what is left to be done
- * in `settings` (scenario_inputs.h): its figures, but the ratio; there is no
+ * in `settings` ("scenario inputs"): its figures, but the ratio; there is no
  * base. `row->arena` is that of all scenarios.
  */
 MSIM_MUST_CHECK
@@ -166,5 +172,176 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out);
 MSIM_MUST_CHECK
 enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out);
 void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out);
+
+/* ---- scenario inputs ----------------------------------------------------- */
+/*
+ * The traces of a scenario that trains in another way: those of the job, first
+ * with other sizes, then rewritten.
+ *
+ * Where the job has GPU times, its traces are the source of corrections, as
+ * with --source-trace: what is rewritten has none of its own.
+ */
+
+struct msim_scenario_inputs {
+    struct msim_inputs in; /* job and traces are its own, all else is the
+                              base's */
+    struct msim_job job;
+    struct msim_origin origin;
+    struct msim_predict_settings settings; /* what is left to be done */
+};
+
+/* `in` must live as long. Release in any case. EUSAGE where a trace cannot be
+ * changed so; ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_scenario_inputs_new(struct msim_scenario_inputs *out,
+                                          const struct msim_inputs *in,
+                                          const struct msim_predict_settings *s,
+                                          struct msim_error *err);
+void msim_scenario_inputs_release(struct msim_scenario_inputs *x);
+
+/* ---- scenario alone ------------------------------------------------------ */
+/*
+ * One scenario without a base, in stages, so that who asks can stop at its
+ * memory.
+ *
+ *     msim_scenario_alone_begin()    its traces; says why they cannot be made
+ *     msim_scenario_alone_memory()   what they hold
+ *     msim_scenario_alone_run()      its figures
+ *
+ * For scenarios that have another target or another way to train, as rows of
+ * tables do; factors and edits of a shared graph are not looked at.
+ *
+ * Not thread-safe on shared inputs, as predict/pipeline.h says.
+ */
+
+struct msim_scenario_alone {
+    struct msim_scenario_row *row;
+    struct msim_scenario_inputs x; /* of another way to train */
+    const struct msim_inputs *in;  /* x's, or the caller's */
+    const struct msim_predict_settings *settings;
+};
+
+/* `row` and `in` live as long. End it in any case. EUSAGE where a trace cannot
+ * be changed so. */
+MSIM_MUST_CHECK
+enum msim_status msim_scenario_alone_begin(struct msim_scenario_alone *out,
+                                           struct msim_scenario_row *row,
+                                           const struct msim_inputs *in,
+                                           struct msim_error *err);
+void msim_scenario_alone_end(struct msim_scenario_alone *a);
+
+/* What the rank that holds most holds on `platform`; all NAN where no execution
+ * trace says it. */
+MSIM_MUST_CHECK
+enum msim_status
+msim_scenario_alone_memory(const struct msim_scenario_alone *a,
+                           const struct msim_platform *platform,
+                           struct msim_held_most *out, struct msim_error *err);
+
+/* The row's figures. */
+MSIM_MUST_CHECK
+enum msim_status msim_scenario_alone_run(const struct msim_scenario_alone *a,
+                                         struct msim_error *err);
+
+/* ---- change -------------------------------------------------------------- */
+/*
+ * One change of a scenario, from its member in the file to the settings of its
+ * row.
+ *
+ * A kind of change is a name and a function that reads it:
+ *
+ *     {"clock": "1100"}     "clock" finds the function, which reads the member
+ *                           and sets row->settings.clock
+ *
+ * A new kind is a line of the table in change_kinds.c and a function in the
+ * file of its theme (change_THEME.c). A member that is wrong is refused by its
+ * path through msim_field_refuse(); the first failure stays.
+ */
+
+#define MSIM_CHANGE_SCALES 64 /* of one scenario */
+#define MSIM_CHANGE_EDITS  32
+
+/* What reading one scenario shares. */
+struct msim_change_reader {
+    struct msim_scenarios *all;
+    struct msim_scenario_row *row;
+    struct msim_fields *f; /* of the change */
+    uint64_t seen;         /* kinds of the row that may be there once */
+};
+
+/* ---- rows, for whoever reads changes ------------------------------------- */
+
+/* Room for `n` scenarios as changes to `s`; release them in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_change_rows(struct msim_change_reader *r, uint32_t n,
+                                  const struct msim_predict_settings *s);
+/* Begin row `index`, the one after the last: changes are read into it. */
+MSIM_MUST_CHECK
+enum msim_status msim_change_begin(struct msim_change_reader *r, uint32_t index,
+                                   const char *name);
+/* No further changes: put them into the order in which they are applied. */
+void msim_change_end(struct msim_change_reader *r);
+
+/* ---- what kinds share ---------------------------------------------------- */
+
+/* A copy in the scenarios' arena; NULL where there is no memory. */
+const char *msim_change_text(struct msim_change_reader *r, const char *text);
+
+/* The object that a change is; refused as `want` where it is none. Close it
+ * with msim_fields_close(). */
+struct msim_fields msim_change_open(struct msim_change_reader *r,
+                                    const char *key, const char *want);
+
+/* `key` of `in`, where two changes of the scenario do not go together: refused
+ * as `want`. Of a grid it is the reason of the point at hand: other points have
+ * other values. */
+void msim_change_contradicts(struct msim_change_reader *r,
+                             struct msim_fields *in, const char *key,
+                             const char *want);
+
+/* One more factor of the row; `in` is the object that names `select`. */
+void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
+                       const char *select, double factor);
+
+/* Another edit of the row, of the change `key`; NULL where there are too
+ * many. */
+struct msim_edit *msim_change_edit(struct msim_change_reader *r,
+                                   const char *key, enum msim_edit_kind kind);
+
+/* ---- kinds by theme ------------------------------------------------------ */
+
+/* Reads the change `key` of `r->f` into `r->row`. */
+typedef void msim_change_read_fn(struct msim_change_reader *r, const char *key);
+
+/* change.c: what no trace can answer. */
+msim_change_read_fn msim_change_read_described;
+/* change_durations.c */
+msim_change_read_fn msim_change_read_scale, msim_change_read_straggler,
+    msim_change_read_loader, msim_change_read_cuda_graph;
+/* change_graph.c */
+msim_change_read_fn msim_change_read_insert, msim_change_read_replace,
+    msim_change_read_fuse, msim_change_read_overlap,
+    msim_change_read_quantise_comms;
+/* change_machine.c */
+msim_change_read_fn msim_change_read_gpu, msim_change_read_network,
+    msim_change_read_host, msim_change_read_nodes, msim_change_read_ranks,
+    msim_change_read_clock;
+/* change_sizes.c */
+msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
+    msim_change_read_model_size, msim_change_read_dtype;
+/* change_training.c */
+msim_change_read_fn msim_change_read_layers, msim_change_read_recompute,
+    msim_change_read_accumulate, msim_change_read_world, msim_change_read_shard,
+    msim_change_read_offload, msim_change_read_optimizer_bits,
+    msim_change_read_in_backward, msim_change_read_parallel;
+
+/* ---- change kinds -------------------------------------------------------- */
+/* All kinds of changes. */
+
+/* The names of all kinds; the end is NULL. */
+extern const char *const msim_change_names[];
+
+/* Read the change `key` of `r->f`, one of the names. */
+void msim_change_read(struct msim_change_reader *r, const char *key);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * predict/scenario/scenario_alone.c - one scenario without a base.
  */
-#include "predict/scenario/scenario_alone.h"
+#include "predict/scenario/scenario.h"
 
-#include "predict/measured_step.h"
+#include "predict/pipeline.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,8 @@
  * predict/scenario/scenario_file.c - scenarios of a traced job from their file.
  */
 #include "core/base/containers.h"
-#include "predict/scenario/change_kinds.h"
 #include "predict/scenario/list/scenario_list.h"
-#include "predict/scenario/scenario_guard.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

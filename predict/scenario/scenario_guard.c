@@ -1,7 +1,7 @@
 /*
  * predict/scenario/scenario_guard.c - scenarios that cannot be as predicted.
  */
-#include "predict/scenario/scenario_guard.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include "core/base/hash.h"
 

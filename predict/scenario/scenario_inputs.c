@@ -2,7 +2,7 @@
  * predict/scenario/scenario_inputs.c - the traces of a scenario that trains in
  * another way.
  */
-#include "predict/scenario/scenario_inputs.h"
+#include "predict/scenario/scenario.h"
 
 #include "core/rewrite/split/split.h"
 

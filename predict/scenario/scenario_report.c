@@ -6,8 +6,7 @@
 #include "core/base/print.h"
 #include "core/base/units.h"
 #include "core/report/write/report.h"
-#include "predict/scenario/rank_report.h"
-#include "predict/scenario/scenario.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,13 +6,9 @@
 #include "core/run/engine.h"
 #include "core/turns/turns.h"
 #include "models/estimate/model.h"
-#include "predict/edit/edit_basis.h"
-#include "predict/scenario/scenario.h"
-#include "predict/scenario/scenario_guard.h"
-#include "predict/scenario/scenario_inputs.h"
-#include "predict/scenario/scenario_same.h"
-#include "predict/whatif/ratio.h"
-#include "predict/whatif/select.h"
+#include "predict/edit/edit.h"
+#include "predict/scenario/scenario_internal.h"
+#include "predict/whatif/whatif.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/scenario_same.c - changes that change nothing.
  */
-#include "predict/scenario/scenario_same.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include "core/rewrite/rewrite.h"
 #include "core/rewrite/split/experts.h"

@@ -1,7 +1,7 @@
 /*
  * predict/whatif/deviate.c - the period of a job while one thing deviates.
  */
-#include "predict/whatif/deviate.h"
+#include "predict/whatif/whatif.h"
 
 #include <math.h>
 #include <stdlib.h>

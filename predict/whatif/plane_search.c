@@ -6,7 +6,7 @@
  * spoils a point (up to the step of the differences). The number of
  * simulations is bounded by the size of the graph.
  */
-#include "predict/whatif/plane_search.h"
+#include "predict/whatif/whatif.h"
 
 #include "core/base/containers.h"
 #include "predict/whatif/rescale.h"

@@ -1,7 +1,7 @@
 /*
  * predict/whatif/ratio.c - the ratio of two periods, and its interval.
  */
-#include "predict/whatif/ratio.h"
+#include "predict/whatif/whatif.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * predict/whatif/select.c - selections that select nothing.
  */
-#include "predict/whatif/select.h"
+#include "predict/whatif/whatif.h"
 
 #include "core/base/texts.h"
 #include "core/graph/graph.h"

@@ -2,7 +2,7 @@
  * predict/whatif/sensitivity.c - the runs with half of a kind of work, and the
  * verdict that follows from them.
  */
-#include "predict/whatif/sensitivity.h"
+#include "predict/whatif/whatif.h"
 
 #include "core/report/analyse/outcome.h"
 #include "predict/whatif/rescale.h"
@@ -192,7 +192,7 @@ static const char *busy_word(const struct msim_period *p)
 }
 
 /* "GPU-bound", "bound by kernels and host together", "held up by ...": the
- * first that holds (sensitivity.h). */
+ * first that holds (whatif.h). */
 static void say_bound(char *out, size_t size, const struct msim_prediction *p,
                       const struct savings *s)
 {

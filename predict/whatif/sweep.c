@@ -1,15 +1,14 @@
 /*
  * predict/whatif/sweep.c - one job on several GPUs.
  */
-#include "predict/whatif/sweep.h"
+#include "predict/whatif/whatif.h"
 
 #include "core/base/containers.h"
 #include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/report/write/report.h"
-#include "predict/describe_run.h"
-#include "predict/whatif/whatif.h"
+#include "predict/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

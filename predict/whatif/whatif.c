@@ -5,8 +5,6 @@
 #include "predict/whatif/whatif.h"
 
 #include "predict/carry/scaled.h"
-#include "predict/whatif/ratio.h"
-#include "predict/whatif/select.h"
 
 #include <inttypes.h>
 #include <math.h>

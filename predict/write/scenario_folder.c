@@ -1,7 +1,7 @@
 /*
  * predict/write/scenario_folder.c - names of scenarios as those of folders.
  */
-#include "predict/write/scenario_folder.h"
+#include "predict/write/scenario_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 #include "core/base/texts.h"
 #include "core/rewrite/rewrite.h"
 #include "core/write_et/write_et.h"
-#include "predict/scenario/scenario_inputs.h"
-#include "predict/write/scenario_folder.h"
+#include "predict/scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,46 @@
 /*
- * predict/write/scenario_write.h - the traces that scenarios predict, as
- * execution traces: DIR/SCENARIO/rank-N.et.json.
+ * predict/write/scenario_write.h - scenarios as execution traces, a folder
+ * each.
+ */
+#ifndef MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
+#define MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
+#include "core/base/files.h"
+#include "predict/pipeline.h"
+#include "predict/scenario/scenario.h"
+
+/* ---- scenario folder ----------------------------------------------------- */
+/*
+ * A folder for each scenario of a file, called as it is.
+ *
+ *     "batch 64, 2x"  ->  DIR/batch-64--2x
+ *
+ * What no file system and no shell minds stays: letters, digits, "_", "-" and
+ * "."; all else is "-", and so is a "." in front.
+ */
+
+/* The folder of the scenario `name`; owned by the caller, NULL: no memory. */
+char *msim_scenario_folder(const char *dir, const char *name);
+
+/*
+ * Look into all of them before anything is predicted. EUSAGE where two names
+ * come to one folder, or a folder holds what msim_folder_look() refuses;
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status
+msim_scenario_folders_look(const char *dir, const char *const *names,
+                           uint32_t n, const struct msim_folder_kinds *kinds,
+                           struct msim_error *err);
+
+/* ---- scenario write ------------------------------------------------------ */
+/*
+ * The traces that scenarios predict, as execution traces:
+ * DIR/SCENARIO/rank-N.et.json.
  *
  * What a scenario changes of the trace is in them: sizes, types, how the model
  * is trained. Other durations, another graph of the same trace and another
  * machine are not the trace's, and are not written.
  */
-#ifndef MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
-#define MSIM_PREDICT_WRITE_SCENARIO_WRITE_H
-#include "core/base/files.h"
-#include "predict/measured_step.h"
-#include "predict/scenario/scenario.h"
 
 /* What became of one scenario. */
 struct msim_scenario_written {

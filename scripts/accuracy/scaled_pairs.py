@@ -135,7 +135,7 @@ def row_class(family, row):
 
 
 def class_us(kind, us, a, b, key):
-    """predict/carry/kernel_class.h, on rows."""
+    """predict/carry/scaled.h, on rows."""
     floors = rate(b, "kernel_floor_us") / rate(a, "kernel_floor_us")
     head = min(us, 2.5 * rate(a, "kernel_floor_us"))
     key = "memory_bandwidth" if kind == "memory" else key

@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_REMAKE_H
 #define MSIM_TESTS_UNIT_MADE_REMAKE_H
-#include "predict/edit/remake.h"
+#include "predict/edit/edit_internal.h"
 #include "tests/check.h"
 #include "tests/unit/made_ops.h"
 

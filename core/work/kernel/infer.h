@@ -61,7 +61,7 @@ enum msim_kernel_kind msim_kernel_kind_read(const char *name);
  * elements. What a name does not show is 0, or the usual value.
  *
  * This is the one place that reads names: kernel classes
- * (predict/carry/kernel_class.h) and inferred sizes ("infer")
+ * (predict/carry/scaled.h) and inferred sizes ("infer")
  * use it.
  */
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/list/scenario_grid.c - all combinations of several changes.
  */
-#include "predict/scenario/list/scenario_grid.h"
+#include "predict/scenario/list/scenario_list.h"
 
 #include "core/base/csv.h"
 #include "core/base/print.h"

@@ -2,7 +2,7 @@
  * tests/unit/predict/test_choice_labels.c - work that no operator launched, but
  * a call inside a label, is work of that label.
  */
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include "tests/unit/made_job.h"
 

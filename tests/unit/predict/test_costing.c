@@ -2,7 +2,7 @@
  * predict/costing.c and launch_plan.c: from estimates to durations, and what a
  * rank without GPU events would launch.
  */
-#include "predict/costing.h"
+#include "predict/predict_internal.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/predict/test_describe_run.c - what a prediction says of the host,
  * the clock and the links that it rests on.
  */
-#include "predict/describe_run.h"
+#include "predict/pipeline.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
  * predict/explain.c: which works of which operators are explained, how often
  * each, and what there is nothing to say of.
  */
-#include "predict/explain.h"
+#include "predict/pipeline.h"
 
 #include "core/base/json.h"
 #include "models/estimate/model.h"

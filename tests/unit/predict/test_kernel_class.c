@@ -2,7 +2,7 @@
  * tests/unit/predict/test_kernel_class.c - what bounds a kernel by its name,
  * its launch and its time, and what it takes on another GPU.
  */
-#include "predict/carry/kernel_class.h"
+#include "predict/carry/scaled.h"
 
 #include "tests/check.h"
 

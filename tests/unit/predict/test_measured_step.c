@@ -2,7 +2,7 @@
  * predict/measured_step.c: what measured jobs make of the walk of a graph, who
  * is asked for it, and which answers are another job's.
  */
-#include "predict/measured_step.h"
+#include "predict/pipeline.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/unit/predict/made_steps.h"

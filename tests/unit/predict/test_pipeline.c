@@ -1,5 +1,4 @@
 /* predict/pipeline.c: traces loaded once, predicted from many times. */
-#include "predict/describe_run.h"
 #include "predict/pipeline.h"
 
 #include "core/report/write/report.h"

@@ -2,7 +2,7 @@
  * predict/run_warnings.c: what a reader of a prediction is told, and what of it
  * is left out or marked, on jobs made by hand.
  */
-#include "predict/run_warnings.h"
+#include "predict/predict_internal.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"

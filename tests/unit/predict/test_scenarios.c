@@ -1,5 +1,5 @@
 /* predict/scenarios.c: waits that no trace explains, on another GPU. */
-#include "predict/scenarios.h"
+#include "predict/predict_internal.h"
 
 #include "tests/unit/made_job.h"
 

@@ -1,7 +1,7 @@
 /*
  * What is kept for many runs is as if it was made for each.
  */
-#include "predict/shelf.h"
+#include "predict/inputs.h"
 
 #include "models/estimate/model.h"
 #include "tests/unit/made_job.h"

@@ -2,7 +2,7 @@
  * predict/target.c: what settings leave open is chosen by what traces hold;
  * what goes not together is refused.
  */
-#include "predict/target.h"
+#include "predict/inputs.h"
 
 #include "models/platform/platform_data.h"
 #include "tests/check.h"

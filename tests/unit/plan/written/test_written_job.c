@@ -8,7 +8,7 @@
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"
 #include "plan/whatif/job_write.h"
-#include "predict/settings.h"
+#include "predict/inputs.h"
 #include "tests/check.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
  * predict/edit/edit_basis.c: edits one after the other, whatever their order in
  * the file, on a basis that borrows what they leave.
  */
-#include "predict/edit/edit_basis.h"
+#include "predict/edit/edit.h"
 
 #include "tests/unit/predict/made_steps.h"
 

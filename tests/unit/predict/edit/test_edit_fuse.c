@@ -1,7 +1,7 @@
 /*
  * predict/edit/edit_fuse.c: which kernels become one, and what it takes.
  */
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

@@ -2,7 +2,7 @@
  * predict/edit/edit_overlap.c: which edges hold no more, which streams
  * transfers go to, and what follows what then.
  */
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

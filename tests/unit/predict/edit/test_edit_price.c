@@ -2,7 +2,7 @@
  * predict/edit/edit_price.c: what an operator takes that the trace does not
  * have.
  */
-#include "predict/edit/edit_price.h"
+#include "predict/edit/edit_internal.h"
 
 #include "models/estimate/model.h"
 #include "tests/check.h"

@@ -3,8 +3,7 @@
  * they take then, and the kernels before and behind.
  */
 #include "core/work/rules/opmap_rule.h"
-#include "predict/edit/edit_price.h"
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

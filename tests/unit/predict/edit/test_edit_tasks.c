@@ -2,7 +2,7 @@
  * predict/edit/edit_tasks.c: work that is replaced or inserted, and ranks of
  * differing speed.
  */
-#include "predict/edit/edits.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

@@ -2,8 +2,7 @@
  * predict/edit/fuse_attention.c: which kernels are attention, forward and
  * backward, and what they take as one.
  */
-#include "predict/edit/edit_price.h"
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

@@ -2,8 +2,7 @@
  * predict/edit/fuse_optimizer.c: the kernels of an optimizer's step as fused
  * ones: how many elements, how many kernels, and what they take.
  */
-#include "predict/edit/edit_price.h"
-#include "predict/edit/fuse.h"
+#include "predict/edit/edit_internal.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"

@@ -2,9 +2,8 @@
  * predict/edit/remake.c and fuse.c: what a graph says backwards, and what is
  * changed of it.
  */
-#include "predict/edit/remake.h"
+#include "predict/edit/edit_internal.h"
 
-#include "predict/edit/fuse.h"
 #include "tests/check.h"
 #include "tests/unit/made_remake.h"
 

@@ -2,7 +2,7 @@
  * predict/learn/fit_rows.c: the clock at which models err least, of rows that
  * count.
  */
-#include "predict/learn/fit_rows.h"
+#include "predict/learn/learn_internal.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/predict/learn/test_observe.c - a trace's kernels as observations:
  * which of them, how long, and what models say at each clock.
  */
-#include "predict/learn/observe.h"
+#include "predict/learn/learn_internal.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"

@@ -1,6 +1,6 @@
 /* predict/learn/trace_correction.c: what a machine's own trace says of other
  * shapes. */
-#include "predict/learn/trace_correction.h"
+#include "predict/learn/learn.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"

@@ -3,7 +3,7 @@
  * batch is the largest that fits, and pairs are made where nothing alone is
  * enough.
  */
-#include "predict/memory/fit_ways.h"
+#include "predict/memory/rank_memory.h"
 
 #include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"

@@ -6,7 +6,7 @@
  * messages between nodes; a connection takes 12 MiB (core/memory/beside.c).
  */
 #include "core/trace/trace.h"
-#include "predict/memory/rank_beside.h"
+#include "predict/memory/rank_memory.h"
 
 #include "tests/check.h"
 

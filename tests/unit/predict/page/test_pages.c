@@ -2,7 +2,6 @@
  * predict/page: what-ifs as Markdown, and a prediction as one file.
  */
 #include "predict/page/prediction_page.h"
-#include "predict/page/scenarios_page.h"
 
 #include "core/base/units.h"
 #include "core/report/write/report.h"

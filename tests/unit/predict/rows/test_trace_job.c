@@ -2,7 +2,7 @@
  * predict/rows/trace_job.c: what the columns of one job become, what is assumed
  * where they are empty, and what is refused.
  */
-#include "predict/rows/trace_job.h"
+#include "predict/rows/trace_rows.h"
 
 #include "tests/check.h"
 

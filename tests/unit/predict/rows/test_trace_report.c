@@ -1,7 +1,7 @@
 /*
  * predict/rows/trace_report.c: a table of jobs as CSV, and its errors as text.
  */
-#include "predict/rows/trace_report.h"
+#include "predict/rows/trace_rows.h"
 
 #include "core/base/units.h"
 #include "core/report/compare/compare.h"

@@ -3,10 +3,10 @@
  * predict/rows/trace_report.c: what is written of scenarios, on rows made by
  * hand.
  */
-#include "predict/scenario/rank_report.h"
+#include "predict/scenario/scenario_internal.h"
 
-#include "predict/page/scenarios_page.h"
-#include "predict/rows/trace_report.h"
+#include "predict/page/prediction_page.h"
+#include "predict/rows/trace_rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * predict/scenario/scenario_alone.c and scenario_inputs.c: one scenario without
  * a base, in stages, and the traces of one that trains in another way.
  */
-#include "predict/scenario/scenario_alone.h"
+#include "predict/scenario/scenario.h"
 
 #include "predict/memory/rank_memory.h"
 #include "tests/unit/predict/made_steps.h"

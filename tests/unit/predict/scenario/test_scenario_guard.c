@@ -2,7 +2,7 @@
  * tests/unit/predict/scenario/test_scenario_guard.c - scenarios that take less
  * than others with less to do.
  */
-#include "predict/scenario/scenario_guard.h"
+#include "predict/scenario/scenario_internal.h"
 
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* predict/whatif/deviate.c: periods while one thing deviates. */
-#include "predict/whatif/deviate.h"
+#include "predict/whatif/whatif.h"
 
 #include "tests/unit/made_job.h"
 

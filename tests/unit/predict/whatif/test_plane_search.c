@@ -2,7 +2,7 @@
  * predict/whatif/plane_search.c: planes that agree with simulations of a step
  * whose period is known for any factors.
  */
-#include "predict/whatif/plane_search.h"
+#include "predict/whatif/whatif.h"
 
 #include "tests/unit/predict/made_steps.h"
 

@@ -1,7 +1,7 @@
 /*
  * predict/whatif/price_list.c: prices of instances from a user's table.
  */
-#include "predict/whatif/price_list.h"
+#include "predict/whatif/whatif.h"
 
 #include "tests/check.h"
 

@@ -1,8 +1,8 @@
 /*
  * predict/whatif/ratio.c: ratios of two GPUs from the parts of each, and what
- * factors of measured jobs add. Numbers by hand, from the formulas of ratio.h.
+ * factors of measured jobs add. Numbers by hand, from the formulas of ratio.c.
  */
-#include "predict/whatif/ratio.h"
+#include "predict/whatif/whatif.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,9 +2,8 @@
  * predict/whatif/select.c and sweep.c: selections that select nothing, and
  * lists of platforms that are none.
  */
-#include "predict/whatif/select.h"
+#include "predict/whatif/whatif.h"
 
-#include "predict/whatif/sweep.h"
 #include "tests/unit/made_job.h"
 
 #include <stdlib.h>

@@ -3,9 +3,8 @@
  * run with other durations, what bounds it, and the planes that stand for its
  * simulations; on three alike steps whose every time is known.
  */
-#include "predict/whatif/sensitivity.h"
+#include "predict/whatif/whatif.h"
 
-#include "predict/whatif/plane_search.h"
 #include "predict/whatif/rescale.h"
 #include "tests/unit/predict/made_steps.h"
 

@@ -2,7 +2,7 @@
  * predict/whatif/sweep.c: one job on several GPUs: which names are refused, the
  * order of rows, and tables of predictions that are made up.
  */
-#include "predict/whatif/sweep.h"
+#include "predict/whatif/whatif.h"
 
 #include "core/base/units.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
  * predict/write/scenario_folder.c: names of scenarios as those of folders, each
  * of which is one scenario's.
  */
-#include "predict/write/scenario_folder.h"
+#include "predict/write/scenario_write.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
  * predict/scenario/list: names, changes and grids of a file of scenarios.
  */
-#include "predict/scenario/list/scenario_grid.h"
+#include "predict/scenario/list/scenario_list.h"
 
 #include "tests/unit/appended.h"
 #include "tests/unit/predict/scenario/made_change.h"

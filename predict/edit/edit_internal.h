@@ -1,14 +1,19 @@
 /*
- * predict/edit/remake.h - a basis while one edit is made: an overlay of its
- * graph, and durations. Private to the room.
+ * predict/edit/edit_internal.h - what the files of predict/edit share; no other
+ * room includes it.
+ */
+#ifndef MSIM_PREDICT_EDIT_EDIT_INTERNAL_H
+#define MSIM_PREDICT_EDIT_EDIT_INTERNAL_H
+#include "core/graph/graph.h"
+#include "predict/edit/edit.h"
+
+/* ---- remake -------------------------------------------------------------- */
+/*
+ * A basis while one edit is made: an overlay of its graph, and durations.
  *
  * Tasks are those of the graph as it was before this edit; what is inserted is
  * behind them. Durations of the first are in `costs`, to be changed in place.
  */
-#ifndef MSIM_PREDICT_EDIT_REMAKE_H
-#define MSIM_PREDICT_EDIT_REMAKE_H
-#include "core/graph/graph.h"
-#include "predict/edit/edit.h"
 
 /* What let a task start: an edge backwards. */
 struct msim_remake_cause {
@@ -120,5 +125,62 @@ uint32_t msim_remake_name(struct msim_remake *d, const char *text);
 
 /* A duration that is given. */
 struct msim_cost_added msim_remake_given(double us);
+
+/* ---- edit price ---------------------------------------------------------- */
+/*
+ * What an operator takes that the trace does not have, by the models of the GPU
+ * that is predicted for.
+ *
+ *     {"aten::mm", {[1024, 512], [512, 256]}, bf16}  ->  9 us, 7 to 12
+ *
+ * Under measured costs that is the GPU that the traces name.
+ */
+
+/* The platform of the remake. EUSAGE where nothing names a GPU. */
+MSIM_MUST_CHECK
+enum msim_status msim_price_platform(struct msim_remake *d,
+                                     const struct msim_platform **p);
+
+/* All works of the operator, one after the other. EUSAGE for an operator that
+ * is not known, launches nothing, or whose sizes do not fit it. */
+MSIM_MUST_CHECK
+enum msim_status msim_price_op(struct msim_remake *d,
+                               const struct msim_edit_op *op,
+                               struct msim_cost_added *cost);
+
+/* A work by itself. */
+MSIM_MUST_CHECK
+enum msim_status msim_price_work(struct msim_remake *d,
+                                 const struct msim_work *w,
+                                 struct msim_cost_added *cost);
+
+/* ---- edits --------------------------------------------------------------- */
+/* One function a kind of edit. Each changes the remake, or refuses. */
+
+typedef enum msim_status msim_edit_fn(struct msim_remake *d);
+
+/* edit_tasks.c */
+msim_edit_fn msim_edit_insert, msim_edit_replace, msim_edit_straggle;
+/* edit_fuse.c */
+msim_edit_fn msim_edit_fuse;
+/* edit_quantise.c */
+msim_edit_fn msim_edit_quantise;
+/* edit_overlap.c */
+msim_edit_fn msim_edit_overlap;
+
+/* ---- fuse ---------------------------------------------------------------- */
+/* What kinds of fusion share. */
+
+/* The first of `n` kernels becomes one that does the work of all and takes
+ * `cost`; the others are gone, and their launches. */
+void msim_fuse_tasks(struct msim_remake *d, const uint32_t *tasks, uint32_t n,
+                     const struct msim_cost_added *cost);
+
+/* fuse_attention.c: products, softmax and what is between as one kernel. */
+MSIM_MUST_CHECK
+enum msim_status msim_fuse_attention(struct msim_remake *d);
+/* fuse_optimizer.c: the many kernels of a step as PyTorch's fused ones. */
+MSIM_MUST_CHECK
+enum msim_status msim_fuse_optimizer(struct msim_remake *d);
 
 #endif
