@@ -2,7 +2,7 @@
  * calibrate/collective/coll_block.c - the points of one fabric, as one Gaussian
  * process.
  */
-#include "calibrate/collective/coll_block.h"
+#include "calibrate/collective/coll_covariance.h"
 
 #include "core/base/containers.h"
 

@@ -2,7 +2,7 @@
  * calibrate/collective/coll_constants.c - reading and writing the constants of
  * collectives.
  */
-#include "calibrate/collective/coll_constants.h"
+#include "calibrate/collective/coll_fit.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,9 +2,8 @@
  * calibrate/collective/coll_curve.c - a fit of collectives as curves over
  * sizes.
  */
-#include "calibrate/collective/coll_curve.h"
+#include "calibrate/collective/coll_covariance.h"
 
-#include "calibrate/collective/coll_variant.h"
 #include "core/base/containers.h"
 #include "core/base/quantile.h"
 

@@ -4,9 +4,7 @@
  */
 #include "calibrate/collective/coll_fit.h"
 
-#include "calibrate/collective/coll_block.h"
-#include "calibrate/collective/coll_curve.h"
-#include "calibrate/collective/coll_score.h"
+#include "calibrate/collective/coll_covariance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * calibrate/collective/coll_interval.c - 90 % intervals of collectives from the
  * misses of held-out rows.
  */
-#include "calibrate/collective/coll_interval.h"
+#include "calibrate/collective/coll_covariance.h"
 
 #include "core/base/containers.h"
 #include "core/work/estimate.h"

@@ -2,7 +2,7 @@
  * calibrate/collective/coll_likelihood.c - the covariance's constants of
  * greatest likelihood.
  */
-#include "calibrate/collective/coll_likelihood.h"
+#include "calibrate/collective/coll_covariance.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>

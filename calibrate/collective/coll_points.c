@@ -1,7 +1,7 @@
 /*
  * calibrate/collective/coll_points.c - measured collectives as points to fit.
  */
-#include "calibrate/collective/coll_points.h"
+#include "calibrate/collective/coll_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

@@ -2,9 +2,8 @@
  * calibrate/collective/coll_score.c - how good predictions and intervals of
  * held-out collectives are.
  */
-#include "calibrate/collective/coll_score.h"
+#include "calibrate/collective/coll_covariance.h"
 
-#include "calibrate/collective/coll_variant.h"
 #include "core/base/quantile.h"
 
 #include <math.h>

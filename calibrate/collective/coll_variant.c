@@ -1,7 +1,7 @@
 /*
  * calibrate/collective/coll_variant.c - factors of library versions and dtypes.
  */
-#include "calibrate/collective/coll_variant.h"
+#include "calibrate/collective/coll_covariance.h"
 
 #include "core/base/containers.h"
 

@@ -2,9 +2,9 @@
  * calibrate/collective/coll_write.c - what files and reports hold of fitted
  * collectives beside their fits.
  */
-#include "calibrate/collective/coll_write.h"
+#include "calibrate/collective/coll_fit.h"
 
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/fit/law_fit.h"
 
 enum msim_status msim_coll_logs_write(cJSON *fits,
                                       const struct msim_coll_fits *all,

@@ -1,7 +1,7 @@
 /*
  * calibrate/factors/program_sums.c - programs, loaded and priced.
  */
-#include "calibrate/factors/program_sums.h"
+#include "calibrate/factors/factor_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/csv.h"

@@ -2,7 +2,7 @@
  * calibrate/factors/spread_fit.c - widths of least interval score, by a search
  * along one parameter at a time: the score has kinks, where gradients fail.
  */
-#include "calibrate/factors/spread_fit.h"
+#include "calibrate/factors/factor_fit.h"
 
 #include <math.h>
 #include <stdlib.h>

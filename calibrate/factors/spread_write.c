@@ -1,7 +1,7 @@
 /*
  * calibrate/factors/spread_write.c - spreads as JSON and as a table.
  */
-#include "calibrate/factors/spread_write.h"
+#include "calibrate/factors/factor_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/print.h"

@@ -2,7 +2,7 @@
  * calibrate/fit/conv_ratio.c - times of a convolution's backward passes over
  * that of its forward pass.
  */
-#include "calibrate/fit/conv_ratio.h"
+#include "calibrate/fit/law_fit.h"
 
 #include "core/base/quantile.h"
 

@@ -1,7 +1,7 @@
 /*
  * calibrate/fit/fit_one.c - the fit of one GPU, stack and kind.
  */
-#include "calibrate/fit/fit_one.h"
+#include "calibrate/fit/law_fit.h"
 
 #include "calibrate/fit/kriging_fit.h"
 #include "calibrate/stat/boost.h"
@@ -344,7 +344,7 @@ static bool quantiles(const struct work_area *a,
     return true;
 }
 
-/* The interval score of one row over its time (fit_one.h). Arguments are
+/* The interval score of one row over its time (law_fit.h). Arguments are
  * logarithms of times over the predicted one. */
 static double score(double measured, double low, double high)
 {

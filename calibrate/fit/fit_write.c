@@ -1,7 +1,7 @@
 /*
  * calibrate/fit/fit_write.c - a fit as JSON and as a line of the report.
  */
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/fit/law_fit.h"
 
 #include "core/base/csv.h"
 

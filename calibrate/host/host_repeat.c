@@ -1,7 +1,7 @@
 /*
  * calibrate/host/host_repeat.c - repeatability of host time.
  */
-#include "calibrate/host/host_repeat.h"
+#include "calibrate/host/host_fit.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * calibrate/host/host_samples.c - times of a CPU, read from recorded traces.
  */
-#include "calibrate/host/host_samples.h"
+#include "calibrate/host/host_fit.h"
 
 #include "core/base/containers.h"
 

@@ -1,7 +1,7 @@
 /*
  * calibrate/host/host_write.c - a fitted host as a file of data/hosts.
  */
-#include "calibrate/host/host_write.h"
+#include "calibrate/host/host_fit.h"
 
 #include "core/base/files.h"
 #include "core/base/json.h"

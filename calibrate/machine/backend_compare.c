@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/backend_compare.c - two backends on the same experiments.
  */
-#include "calibrate/machine/backend_compare.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/quantile.h"

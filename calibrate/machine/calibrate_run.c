@@ -2,26 +2,21 @@
  * calibrate/machine/calibrate_run.c - the measuring part of a calibration.
  *
  * A backend's share of the budget goes, in this order, to
- *   the shapes of a trace                     trace_experiments.h (--for)
- *   points that fill its space, 60 %          experiment_design.h
+ *   the shapes of a trace                     trace_experiments.c (--for)
+ *   points that fill its space, 60 %          experiment_design.c
  *   batches of points with the widest intervals, a fit before each
- *                                             interval_width.h
+ *                                             interval_width.c
  *   (without fits, further points that fill its space instead)
- *   compute beside collectives                concurrent.h
- *   products back to back                     sustained.h
- *   hardware counters                         counter_ratio.h
+ *   compute beside collectives                concurrent.c
+ *   products back to back                     sustained.c
+ *   hardware counters                         counter_ratio.c
  * Counters come last: a device that they leave unusable costs nothing then.
  */
-#include "calibrate/machine/calibrate_run.h"
+#include "calibrate/machine/machine.h"
 
-#include "calibrate/machine/concurrent.h"
-#include "calibrate/machine/counter_ratio.h"
-#include "calibrate/machine/interval_width.h"
-#include "calibrate/machine/machine_fit.h"
-#include "calibrate/machine/sustained.h"
+#include "calibrate/machine/machine_internal.h"
 #include "calibrate/measure/ask_loop.h"
-#include "calibrate/measure/experiment_design.h"
-#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/concurrent.c - compute beside a collective.
  */
-#include "calibrate/machine/concurrent.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/counter_ratio.c - hardware counters over assumed figures.
  */
-#include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "profilers/counters.h"
 

@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/interval_width.c - choose what to time next.
  */
-#include "calibrate/machine/interval_width.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "models/platform/fit.h"
 #include "models/platform/platform_data.h"

@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/known_device.c - the shipped platform of a device.
  */
-#include "calibrate/machine/known_device.h"
+#include "calibrate/machine/machine.h"
 
 #include "core/base/print.h"
 #include "models/platform/platform.h"

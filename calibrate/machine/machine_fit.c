@@ -1,14 +1,11 @@
 /*
  * calibrate/machine/machine_fit.c - fit a platform file to a journal.
  */
-#include "calibrate/machine/machine_fit.h"
+#include "calibrate/machine/machine.h"
 
-#include "calibrate/fit/fit_write.h"
-#include "calibrate/machine/backend_compare.h"
-#include "calibrate/machine/concurrent.h"
-#include "calibrate/machine/counter_ratio.h"
-#include "calibrate/machine/sustained.h"
-#include "calibrate/measure/failure_list.h"
+#include "calibrate/fit/law_fit.h"
+#include "calibrate/machine/machine_internal.h"
+#include "calibrate/measure/journal.h"
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/containers.h"

@@ -2,9 +2,9 @@
  * calibrate/machine/machine_host.c - dispatch times and latencies as a host
  * file.
  */
-#include "calibrate/machine/machine_host.h"
+#include "calibrate/machine/machine.h"
 
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/fit/law_fit.h"
 #include "calibrate/host/host_fit.h"
 
 #include <gsl/gsl_cdf.h>

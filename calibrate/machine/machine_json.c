@@ -1,7 +1,7 @@
 /*
  * calibrate/machine/machine_json.c - calibrations as JSON.
  */
-#include "calibrate/machine/machine_json.h"
+#include "calibrate/machine/machine.h"
 
 #include "calibrate/measure/journal.h"
 

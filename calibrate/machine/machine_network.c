@@ -2,7 +2,7 @@
  * calibrate/machine/machine_network.c - a platform's collectives as a network
  * file.
  */
-#include "calibrate/machine/machine_network.h"
+#include "calibrate/machine/machine.h"
 
 #include <stdbool.h>
 #include <string.h>

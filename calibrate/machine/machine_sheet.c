@@ -1,9 +1,8 @@
 /*
  * calibrate/machine/machine_sheet.c - a data sheet of measured peaks.
  */
-#include "calibrate/machine/known_device.h"
-#include "calibrate/machine/machine_fit.h"
-#include "calibrate/measure/failure_list.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/measure/journal.h"
 #include "core/work/data_sheet.h"
 
 #include <math.h>

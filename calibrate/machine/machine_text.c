@@ -1,12 +1,9 @@
 /*
  * calibrate/machine/machine_text.c - comparisons as text.
  */
-#include "calibrate/machine/machine_text.h"
+#include "calibrate/machine/machine.h"
 
-#include "calibrate/machine/backend_compare.h"
-#include "calibrate/machine/concurrent.h"
-#include "calibrate/machine/counter_ratio.h"
-#include "calibrate/machine/sustained.h"
+#include "calibrate/machine/machine_internal.h"
 #include "core/base/print.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * calibrate/machine/ratio_table.c - median and deciles of ratios.
  */
-#include "calibrate/machine/ratio_table.h"
+#include "calibrate/machine/machine_internal.h"
 
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/fit/law_fit.h"
 #include "core/base/containers.h"
 #include "core/base/quantile.h"
 

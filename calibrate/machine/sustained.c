@@ -1,10 +1,10 @@
 /*
  * calibrate/machine/sustained.c - products back to back.
  */
-#include "calibrate/machine/sustained.h"
+#include "calibrate/machine/machine_internal.h"
 
-#include "calibrate/fit/fit_write.h"
-#include "calibrate/measure/experiment_design.h"
+#include "calibrate/fit/law_fit.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include <math.h>
 #include <string.h>

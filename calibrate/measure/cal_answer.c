@@ -1,7 +1,7 @@
 /*
  * calibrate/measure/cal_answer.c - what a backend answered.
  */
-#include "calibrate/measure/cal_answer.h"
+#include "calibrate/measure/journal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * calibrate/measure/cal_experiment.c - experiments as JSON, as hashes and as
  * text, by the list of their members (profilers/ask/experiment_members.h).
  */
-#include "calibrate/measure/cal_experiment.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include "core/base/hash.h"
 #include "profilers/ask/experiment_members.h"

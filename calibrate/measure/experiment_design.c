@@ -1,7 +1,7 @@
 /*
  * calibrate/measure/experiment_design.c - the design of a calibration.
  */
-#include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

@@ -1,7 +1,7 @@
 /*
  * calibrate/measure/failure_list.c - distinct failures.
  */
-#include "calibrate/measure/failure_list.h"
+#include "calibrate/measure/journal.h"
 
 #include "core/base/containers.h"
 #include "core/base/hash.h"

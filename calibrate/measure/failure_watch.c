@@ -2,9 +2,9 @@
  * calibrate/measure/failure_watch.c - refusals, and failures one after the
  * other.
  */
-#include "calibrate/measure/failure_watch.h"
+#include "calibrate/measure/ask_loop.h"
 
-#include "calibrate/measure/failure_list.h"
+#include "calibrate/measure/journal.h"
 
 #define REFUSALS 3 /* without a row end the questions of a kind */
 #define CRASH    2 /* counts as so many: it costs a wait, or a new start */

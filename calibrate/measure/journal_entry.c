@@ -1,7 +1,7 @@
 /*
  * calibrate/measure/journal_entry.c - an experiment and its answers, read once.
  */
-#include "calibrate/measure/journal_entry.h"
+#include "calibrate/measure/journal.h"
 
 #include "core/base/quantile.h"
 

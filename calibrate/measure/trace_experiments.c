@@ -1,7 +1,7 @@
 /*
  * calibrate/measure/trace_experiments.c - the shapes of a trace as experiments.
  */
-#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include "core/base/containers.h"
 #include "core/job/job.h"

@@ -1,7 +1,7 @@
 /*
  * calibrate/platform/cross_validate.c - leave-one-GPU-out cross-validation.
  */
-#include "calibrate/platform/cross_validate.h"
+#include "calibrate/platform/platform_fit.h"
 
 #include "core/base/csv.h"
 #include "core/base/quantile.h"
@@ -268,7 +268,7 @@ struct tally {
     uint32_t n, inside;
 };
 
-/* The interval score (fit_one.h). */
+/* The interval score (law_fit.h). */
 static double score(double us, const struct msim_estimate *e)
 {
     double outside = fmax(e->low_us - us, 0) + fmax(us - e->high_us, 0);

@@ -7,8 +7,8 @@
  */
 #include "calibrate/platform/platform_fit.h"
 
-#include "calibrate/collective/coll_write.h"
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/collective/coll_fit.h"
+#include "calibrate/fit/law_fit.h"
 #include "core/base/containers.h"
 
 #include <pthread.h>

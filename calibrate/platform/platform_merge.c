@@ -2,7 +2,7 @@
  * calibrate/platform/platform_merge.c - keeping the rest of a platform
  * file and a report where only some tables are fitted again.
  */
-#include "calibrate/platform/platform_merge.h"
+#include "calibrate/platform/platform_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/files.h"

@@ -1,7 +1,7 @@
 /*
  * calibrate/platform/shared_laws_fit.c - laws that all GPUs share.
  */
-#include "calibrate/platform/shared_laws_fit.h"
+#include "calibrate/platform/platform_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/quantile.h"

@@ -8,17 +8,11 @@
  * its own because it links GSL, which mystique-sim does not. Answers are kept
  * in a journal next to FILE, from which an interrupted calibration continues.
  */
-#include "calibrate/collective/coll_constants.h"
-#include "calibrate/machine/calibrate_run.h"
-#include "calibrate/machine/known_device.h"
-#include "calibrate/machine/machine_fit.h"
-#include "calibrate/machine/machine_host.h"
-#include "calibrate/machine/machine_json.h"
-#include "calibrate/machine/machine_network.h"
-#include "calibrate/machine/machine_text.h"
-#include "calibrate/measure/failure_list.h"
-#include "calibrate/measure/trace_experiments.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/collective/coll_fit.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/measure/experiment_space.h"
+#include "calibrate/measure/journal.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/files.h"
 #include "core/base/print.h"
 #include "profilers/ask/backend_child.h"

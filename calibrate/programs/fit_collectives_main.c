@@ -15,10 +15,9 @@
  * the constants of greatest likelihood of a fabric, from those of COLLECTIVES
  * on, are written to OUT.json, and their log-likelihood to standard output.
  */
+#include "calibrate/collective/coll_covariance.h"
 #include "calibrate/collective/coll_fit.h"
-#include "calibrate/collective/coll_likelihood.h"
-#include "calibrate/collective/coll_score.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
 #include "core/base/print.h"
 

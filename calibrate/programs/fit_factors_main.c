@@ -13,9 +13,8 @@
  * that were found without the program.
  */
 #include "calibrate/factors/factor_fit.h"
-#include "calibrate/factors/spread_write.h"
-#include "calibrate/fit/fit_write.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/fit/law_fit.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 #include "models/platform/platform_data.h"
 

@@ -9,7 +9,7 @@
  * write. A report of the hosts and programs, each scored by a fit without it,
  * goes to standard output.
  */
-#include "calibrate/host/host_write.h"
+#include "calibrate/host/host_fit.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"

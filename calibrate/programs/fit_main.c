@@ -16,10 +16,9 @@
  * stays in OUT and REPORT.csv. ROWS gets each row that was fitted again, with
  * its prediction by a fit without its group.
  */
-#include "calibrate/fit/fit_write.h"
+#include "calibrate/fit/law_fit.h"
 #include "calibrate/platform/platform_fit.h"
-#include "calibrate/platform/platform_merge.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>

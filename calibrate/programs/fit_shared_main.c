@@ -10,9 +10,9 @@
  * share, with their errors and those of fits of other GPUs; the report gets the
  * errors of predictions for each GPU, held out.
  */
-#include "calibrate/fit/fit_write.h"
-#include "calibrate/platform/cross_validate.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/fit/law_fit.h"
+#include "calibrate/platform/platform_fit.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 
 #include <gsl/gsl_errno.h>

@@ -4,8 +4,7 @@
  */
 #ifndef MSIM_CALIBRATE_PROGRAMS_FIT_STEPS_H
 #define MSIM_CALIBRATE_PROGRAMS_FIT_STEPS_H
-#include "calibrate/steps/memory_fit.h"
-#include "calibrate/steps/steps_interval.h"
+#include "calibrate/steps/steps_fit.h"
 #include "core/base/json.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
  * called fitting into their GPUs.
  */
 #include "calibrate/programs/fit_steps.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/containers.h"
 #include "core/base/json.h"
 #include "core/base/print.h"

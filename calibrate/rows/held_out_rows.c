@@ -1,7 +1,7 @@
 /*
  * calibrate/rows/held_out_rows.c - predictions of held-out rows, one by one.
  */
-#include "calibrate/rows/held_out_rows.h"
+#include "calibrate/rows/samples.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,16 @@
 /*
- * calibrate/rows/samples.h - tables of measured times in memory.
+ * calibrate/rows/samples.h - tables of measured times: read, kept in memory,
+ * and predictions of held-out rows.
  */
 #ifndef MSIM_CALIBRATE_ROWS_SAMPLES_H
 #define MSIM_CALIBRATE_ROWS_SAMPLES_H
 #include "core/base/containers.h"
+#include "core/base/files.h"
 #include "core/work/rows.h"
 #include "models/law/law.h"
+
+/* ---- samples ------------------------------------------------------------- */
+/* Tables of measured times in memory. */
 
 /* One measured row. */
 struct msim_sample {
@@ -64,5 +69,68 @@ bool msim_sample_same_fit(const struct msim_sample *a,
 /* Bring the rows of one fit together, in an order that does not depend on their
  * order in the file. */
 void msim_samples_sort(struct msim_samples *s);
+
+/* ---- tables -------------------------------------------------------------- */
+/* What the programs that fit read and write. */
+
+#define MSIM_TABLES 7
+
+/* A choice of tables; zeros choose all. */
+struct msim_tables {
+    bool some, chosen[MSIM_TABLES];
+};
+
+/* Add the table `name` to the choice; false, with the known names in `err`,
+ * where there is none. */
+bool msim_tables_choose(struct msim_tables *t, const char *name,
+                        struct msim_error *err);
+
+/* Append the rows of the chosen tables in `folder`, and sort. */
+MSIM_MUST_CHECK
+enum msim_status msim_tables_read(struct msim_samples *s, const char *folder,
+                                  const struct msim_tables *t,
+                                  struct msim_error *err);
+
+/* Write a tree to `path`, completely or not at all. */
+MSIM_MUST_CHECK
+enum msim_status msim_tree_write(const cJSON *json, const char *path,
+                                 struct msim_error *err);
+
+/* The same, where this program may have read `path`: what it read is brought up
+ * to date. */
+MSIM_MUST_CHECK
+enum msim_status msim_tree_renew(const cJSON *json, const char *path,
+                                 struct msim_error *err);
+
+/* ---- held out rows ------------------------------------------------------- */
+/*
+ * Predictions of held-out rows, one by one.
+ *
+ * These are the figures behind every mean of the report, for charts:
+ * `msim-fit --rows`.
+ */
+
+/* A row's prediction by a fit without its group; predicted_us 0: none. */
+struct msim_held_out_row {
+    double measured_us, predicted_us;
+    double low_us, high_us; /* 90 % interval, by residuals of other groups */
+    uint32_t fold;
+};
+
+/* `low` and `high` are logarithms, relative to the prediction. */
+struct msim_held_out_row msim_held_out_row_of(double measured_us,
+                                              double predicted_us, double low,
+                                              double high, uint32_t fold);
+
+/* The header line of the table, and the line of row `s` of a platform, which is
+ * scored as one of `family`; no line where nothing was predicted. */
+MSIM_MUST_CHECK
+enum msim_status msim_held_out_header_write(struct msim_file *out);
+MSIM_MUST_CHECK
+enum msim_status msim_held_out_row_write(struct msim_file *out,
+                                         const char *platform,
+                                         const char *family,
+                                         const struct msim_sample *s,
+                                         const struct msim_held_out_row *h);
 
 #endif

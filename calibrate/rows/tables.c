@@ -1,7 +1,7 @@
 /*
  * calibrate/rows/tables.c - what the programs that fit read and write.
  */
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 
 #include "core/base/files.h"
 

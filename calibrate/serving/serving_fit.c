@@ -3,7 +3,7 @@
  */
 #include "calibrate/serving/serving_fit.h"
 
-#include "calibrate/steps/search.h"
+#include "calibrate/steps/steps_fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * calibrate/serving/serving_rows.c - rows of measured servers, priced.
  */
-#include "calibrate/serving/serving_rows.h"
+#include "calibrate/serving/serving_fit.h"
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"

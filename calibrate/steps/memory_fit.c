@@ -1,9 +1,8 @@
 /*
  * calibrate/steps/memory_fit.c - fitting the memory formula.
  */
-#include "calibrate/steps/memory_fit.h"
+#include "calibrate/steps/steps_fit.h"
 
-#include "calibrate/steps/search.h"
 #include "core/base/units.h"
 
 #include <math.h>

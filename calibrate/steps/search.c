@@ -1,7 +1,7 @@
 /*
  * calibrate/steps/search.c - Levenberg-Marquardt on reweighted rows.
  */
-#include "calibrate/steps/search.h"
+#include "calibrate/steps/steps_fit.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -3,7 +3,6 @@
  */
 #include "calibrate/steps/steps_fit.h"
 
-#include "calibrate/steps/search.h"
 #include "core/base/containers.h"
 #include "plan/rows/job_prices.h"
 

@@ -1,7 +1,7 @@
 /*
  * calibrate/steps/steps_interval.c - quantiles of residuals.
  */
-#include "calibrate/steps/steps_interval.h"
+#include "calibrate/steps/steps_fit.h"
 
 #include "core/base/containers.h"
 

@@ -114,7 +114,7 @@ double msim_program_factor(const struct msim_program_factors *f,
  * longer and for shorter. All kernels of a program on one GPU share one more
  * width: versions of drivers and libraries, clocks, and what programs have that
  * laws were not written for. They are found from programs that were held out,
- * as the widths of least interval score (calibrate/factors/spread_fit.h);
+ * as the widths of least interval score (calibrate/factors/factor_fit.h);
  * data/laws/programs.json has them. Where all programs of a GPU were in full
  * precision, its kernels in half precision are as uncertain as those of a GPU
  * without programs.

@@ -49,7 +49,7 @@ enum msim_status msim_job_spread_read(struct msim_job_spread *s,
  * of its generation, since they run the same kernels. Otherwise it uses shared
  * laws, whose constants are fractions of data-sheet rates, fitted on the rows
  * of all GPUs with equal weight. The errors of both were found by holding out
- * one GPU after the other (calibrate/platform/shared_laws_fit.h).
+ * one GPU after the other (calibrate/platform/platform_fit.h).
  * data/laws/common.json has the constants and the errors, each with its
  * provenance.
  */

@@ -2,7 +2,7 @@
  * The file of constants of collectives: all are read, each is checked, and what
  * is put there is read again.
  */
-#include "calibrate/collective/coll_constants.h"
+#include "calibrate/collective/coll_fit.h"
 
 #include "tests/check.h"
 

@@ -3,9 +3,9 @@
  * of its generation, and logs of a cluster that ran misconfigured are found and
  * left out.
  */
+#include "calibrate/collective/coll_covariance.h"
 #include "calibrate/collective/coll_fit.h"
-#include "calibrate/collective/coll_likelihood.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,9 +2,8 @@
  * Intervals of collectives: which misses of held-out rows count for a point,
  * and how much, against a second account; factors of versions; what is written.
  */
-#include "calibrate/collective/coll_interval.h"
-#include "calibrate/collective/coll_variant.h"
-#include "calibrate/collective/coll_write.h"
+#include "calibrate/collective/coll_covariance.h"
+#include "calibrate/collective/coll_fit.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Tables of whole programs: sums and their parts, folds in turns, and what is
  * refused.
  */
-#include "calibrate/factors/program_sums.h"
+#include "calibrate/factors/factor_fit.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * calibrate/factors/spread_fit.c: widths that made-up programs of one kind each
  * have.
  */
-#include "calibrate/factors/spread_fit.h"
+#include "calibrate/factors/factor_fit.h"
 #include "tests/check.h"
 
 #include <math.h>

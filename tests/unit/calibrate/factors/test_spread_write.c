@@ -2,7 +2,7 @@
  * calibrate/factors/spread_write.c: which GPUs are said to have programs in
  * half precision.
  */
-#include "calibrate/factors/spread_write.h"
+#include "calibrate/factors/factor_fit.h"
 #include "tests/check.h"
 
 /* In this order, so that none is marked for what another one has. */

@@ -2,7 +2,7 @@
  * What gradients of convolutions take over the forward pass, from pairs of
  * rows.
  */
-#include "calibrate/fit/conv_ratio.h"
+#include "calibrate/fit/law_fit.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

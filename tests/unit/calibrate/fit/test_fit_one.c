@@ -2,7 +2,7 @@
  * The fit of few rows by a law that has nothing to fit: folds, errors and
  * intervals, against a second account of them.
  */
-#include "calibrate/fit/fit_one.h"
+#include "calibrate/fit/law_fit.h"
 
 #include "core/base/quantile.h"
 #include "tests/check.h"

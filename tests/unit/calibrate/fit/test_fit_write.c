@@ -2,7 +2,6 @@
  * Constants of a law that was made up, from rows that follow it, and a fit as
  * JSON and as a line of the report.
  */
-#include "calibrate/fit/fit_write.h"
 #include "calibrate/fit/law_fit.h"
 
 #include "tests/check.h"

@@ -1,5 +1,5 @@
 /* calibrate/host/host_repeat.c: which steps are compared, and by what. */
-#include "calibrate/host/host_repeat.h"
+#include "calibrate/host/host_fit.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Times of a CPU out of traces that were written event by event: self times,
  * calls that waited and that did not, pauses, and the device's side.
  */
-#include "calibrate/host/host_samples.h"
+#include "calibrate/host/host_fit.h"
 
 #include "tests/check.h"
 #include "tests/unit/made_job.h"

@@ -2,9 +2,8 @@
  * What a journal's rows say when two backends timed the same experiments, as
  * figures and as text, and the median and deciles of ratios.
  */
-#include "calibrate/machine/backend_compare.h"
-#include "calibrate/machine/machine_text.h"
-#include "calibrate/machine/ratio_table.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/machine/machine_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

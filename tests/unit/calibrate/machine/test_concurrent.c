@@ -2,7 +2,7 @@
  * Computing beside collectives: which experiments are asked for, and ratios of
  * answers that were made up.
  */
-#include "calibrate/machine/concurrent.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "tests/check.h"
 

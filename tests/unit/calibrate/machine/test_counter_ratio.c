@@ -2,7 +2,7 @@
  * Hardware counters against what works assume: which experiments are asked for,
  * and ratios of answers that were made up.
  */
-#include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "tests/check.h"
 

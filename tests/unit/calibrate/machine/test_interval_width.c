@@ -3,7 +3,7 @@
  * distance from what was timed and the weight of their kind, against a second
  * account of the same draws.
  */
-#include "calibrate/machine/interval_width.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "core/work/data_sheet.h"
 #include "models/law/law.h"

@@ -2,7 +2,7 @@
  * What is known of a device that was not timed: found by name, memory and
  * multiprocessors; only what is missing is added, and says where it is from.
  */
-#include "calibrate/machine/known_device.h"
+#include "calibrate/machine/machine.h"
 
 #include "tests/check.h"
 

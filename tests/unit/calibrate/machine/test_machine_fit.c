@@ -3,10 +3,9 @@
  * the data sheet is found again and what is held back predicted; two backends
  * are compared; works and experiments are each other's.
  */
-#include "calibrate/machine/backend_compare.h"
-#include "calibrate/machine/machine_fit.h"
-#include "calibrate/measure/experiment_design.h"
-#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/machine/machine_internal.h"
+#include "calibrate/measure/experiment_space.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * From a journal to a host file: of a made-up host that is half as slow as the
  * general one, whose file --host takes.
  */
-#include "calibrate/machine/machine_host.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/rows/samples.h"
 #include "models/host/host.h"
 #include "tests/check.h"
 

@@ -2,8 +2,7 @@
  * What a calibration left, and what it would ask, as JSON; and the network file
  * of a platform's collectives.
  */
-#include "calibrate/machine/machine_json.h"
-#include "calibrate/machine/machine_network.h"
+#include "calibrate/machine/machine.h"
 
 #include "tests/check.h"
 

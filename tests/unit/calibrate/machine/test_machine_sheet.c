@@ -3,8 +3,8 @@
  * host that copies small buffers out of its own cache, ranks that exchange
  * small ones in theirs. None of that is a rate of memory or of a link.
  */
-#include "calibrate/machine/machine_fit.h"
-#include "calibrate/measure/experiment_design.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/measure/experiment_space.h"
 #include "tests/check.h"
 
 #define CACHE     50e6

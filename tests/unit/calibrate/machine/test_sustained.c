@@ -2,7 +2,7 @@
  * Products back to back: which are asked for, and ratios of answers that were
  * made up.
  */
-#include "calibrate/machine/sustained.h"
+#include "calibrate/machine/machine_internal.h"
 
 #include "tests/check.h"
 

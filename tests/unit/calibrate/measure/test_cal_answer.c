@@ -1,7 +1,7 @@
 /*
  * What a backend answered: every member, and answers that cannot be true.
  */
-#include "calibrate/measure/cal_answer.h"
+#include "calibrate/measure/journal.h"
 
 #include "tests/check.h"
 

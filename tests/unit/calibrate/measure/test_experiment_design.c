@@ -2,8 +2,8 @@
  * What to time: within the limits, evenly over the space, the same for the same
  * seed; and then where least is known.
  */
-#include "calibrate/machine/interval_width.h"
-#include "calibrate/measure/experiment_design.h"
+#include "calibrate/machine/machine_internal.h"
+#include "calibrate/measure/experiment_space.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * limits on a logarithmic scale, choices, and what is outside the limits.
  */
 #include "calibrate/measure/experiment_space.h"
-#include "calibrate/measure/trace_experiments.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Distinct failures: the same but for their sizes are one, and a journal's are
  * told in a sentence.
  */
-#include "calibrate/measure/failure_list.h"
+#include "calibrate/measure/journal.h"
 #include "tests/check.h"
 
 static const struct msim_cal_experiment GEMM = {

@@ -1,7 +1,7 @@
 /*
  * When failures are too many: of one kind, of all, and of neither.
  */
-#include "calibrate/measure/failure_watch.h"
+#include "calibrate/measure/ask_loop.h"
 #include "tests/check.h"
 
 static const struct msim_cal_outcome TIMED = {.error = NULL};

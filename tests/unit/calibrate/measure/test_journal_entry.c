@@ -2,7 +2,7 @@
  * Experiments as hashes and texts, what backends answer, and both as an entry
  * of a journal.
  */
-#include "calibrate/measure/journal_entry.h"
+#include "calibrate/measure/journal.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * Works as experiments: what stands for what, which have none, and the order
  * of a trace's; what an experiment may take before anything is known.
  */
-#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/measure/experiment_space.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Fits on made-up tables, whose constants are known: they are found again, what
  * is held back is predicted, and the number of threads changes nothing.
  */
-#include "calibrate/fit/fit_one.h"
+#include "calibrate/fit/law_fit.h"
 #include "calibrate/platform/platform_fit.h"
 #include "core/base/csv.h"
 #include "tests/check.h"

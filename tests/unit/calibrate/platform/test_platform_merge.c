@@ -2,7 +2,7 @@
  * Fitting one table again: the cells and the report's lines of the others stay,
  * in their places and in the same bytes.
  */
-#include "calibrate/platform/platform_merge.h"
+#include "calibrate/platform/platform_fit.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

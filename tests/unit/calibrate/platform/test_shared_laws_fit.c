@@ -4,7 +4,7 @@
  * is in the middle; each left out is off by what the others say of it, and the
  * interval for a fourth one holds that.
  */
-#include "calibrate/platform/cross_validate.h"
+#include "calibrate/platform/platform_fit.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
  * Lines of held-out rows: which sizes they have, what is not written, and the
  * tables that a fit reads.
  */
-#include "calibrate/rows/held_out_rows.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/rows/samples.h"
 
 #include "tests/check.h"
 

@@ -2,9 +2,7 @@
  * Tables of measured times: which rows are held out together and fitted
  * together, their order, what is read and refused, and rows of predictions.
  */
-#include "calibrate/rows/held_out_rows.h"
 #include "calibrate/rows/samples.h"
-#include "calibrate/rows/tables.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Peaks that were computed by known constants of the memory formula: a fit
  * finds what gives them.
  */
-#include "calibrate/steps/memory_fit.h"
+#include "calibrate/steps/steps_fit.h"
 
 #include "core/base/units.h"
 #include "tests/check.h"

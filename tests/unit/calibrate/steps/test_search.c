@@ -2,7 +2,7 @@
  * calibrate/steps/search.c: constants that were planted are found, also where
  * two must change together, and in spite of rows that met something else.
  */
-#include "calibrate/steps/search.h"
+#include "calibrate/steps/steps_fit.h"
 #include "tests/check.h"
 
 #include <math.h>

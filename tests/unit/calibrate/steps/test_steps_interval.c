@@ -1,7 +1,7 @@
 /*
  * calibrate/steps/steps_interval.c: which residuals an interval is made of.
  */
-#include "calibrate/steps/steps_interval.h"
+#include "calibrate/steps/steps_fit.h"
 #include "tests/check.h"
 
 #include <math.h>

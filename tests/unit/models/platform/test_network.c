@@ -1,8 +1,8 @@
 /*
  * Networks by name and by file, and what a platform makes of them.
  */
-#include "calibrate/machine/machine_network.h"
-#include "calibrate/rows/tables.h"
+#include "calibrate/machine/machine.h"
+#include "calibrate/rows/samples.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
