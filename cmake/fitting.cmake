@@ -4,7 +4,7 @@
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 # What the CPU is timed with; without them those programs are not built.
 # The one with OpenMP first, whichever is Debian's alternative: its threads are
-# those of our own loops (profilers/cpu/cpu_share.h).
+# those of our own loops (profilers/cpu/cpu.h).
 if(NOT DEFINED ENV{PKG_CONFIG_LIBDIR}) # else that is where packages are
     set(openblas_openmp "${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp")
     set(ENV{PKG_CONFIG_PATH}

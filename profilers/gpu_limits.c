@@ -1,7 +1,7 @@
 /*
  * profilers/gpu_limits.c - which experiments an NVIDIA GPU can run.
  */
-#include "profilers/gpu_limits.h"
+#include "profilers/experiment.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -167,7 +167,7 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
 
 /* ---- what a greeting lists ----------------------------------------------- */
 
-/* One vector operator of each sort. More can be asked for (vector_op.h), also
+/* One vector operator of each sort. More can be asked for (experiment.h), also
  * in fp64. */
 static const enum msim_vector_op VECTORS[] = {
     MSIM_VOP_COPY,       MSIM_VOP_ADD,     MSIM_VOP_MUL,          MSIM_VOP_ADDU,

@@ -4,7 +4,7 @@
  * Threads of OpenMP are there before anything is watched, and a counter with
  * `inherit` counts later threads alone; so each thread has counters of its own.
  */
-#include "profilers/host_metrics.h"
+#include "profilers/serve_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

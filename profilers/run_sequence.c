@@ -1,7 +1,7 @@
 /*
  * profilers/run_sequence.c - time experiments one after the other.
  */
-#include "profilers/run_sequence.h"
+#include "profilers/serve_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * profilers/sampler.c - time a case until its median is known.
  */
-#include "profilers/sampler.h"
+#include "profilers/serve_internal.h"
 
 #include "core/base/quantile.h"
 

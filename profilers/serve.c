@@ -1,11 +1,9 @@
 /*
  * profilers/serve.c - a backend as a program.
  */
-#include "profilers/serve.h"
 
 #include "core/base/print.h"
-#include "profilers/run_sequence.h"
-#include "profilers/sampler.h"
+#include "profilers/serve_internal.h"
 
 #include <math.h>
 #include <signal.h>

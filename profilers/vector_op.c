@@ -1,7 +1,7 @@
 /*
  * profilers/vector_op.c - the vector operators that our own backends time.
  */
-#include "profilers/vector_op.h"
+#include "profilers/experiment.h"
 
 #include <stddef.h>
 #include <string.h>

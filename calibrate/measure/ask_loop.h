@@ -7,7 +7,6 @@
 #include "calibrate/measure/experiment_space.h"
 #include "calibrate/measure/journal.h"
 #include "profilers/ask/backend_child.h"
-#include "profilers/ask/find_backends.h"
 
 /* ---- cal options --------------------------------------------------------- */
 /*

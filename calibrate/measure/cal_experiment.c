@@ -1,11 +1,11 @@
 /*
  * calibrate/measure/cal_experiment.c - experiments as JSON, as hashes and as
- * text, by the list of their members (profilers/ask/experiment_members.h).
+ * text, by the list of their members (profilers/ask/backend_child.h).
  */
 #include "calibrate/measure/experiment_space.h"
 
 #include "core/base/hash.h"
-#include "profilers/ask/experiment_members.h"
+#include "profilers/ask/backend_child.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -16,7 +16,6 @@
 #include "core/base/files.h"
 #include "core/base/print.h"
 #include "profilers/ask/backend_child.h"
-#include "profilers/ask/find_backends.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>

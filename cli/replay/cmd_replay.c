@@ -11,7 +11,7 @@
 #include "cli/replay/choice_options.h"
 #include "core/base/files.h"
 #include "core/report/write/report.h"
-#include "profilers/ask/find_backends.h"
+#include "profilers/ask/backend_child.h"
 #include "replay/run/write_replay.h"
 
 #include <stdlib.h>

@@ -1,14 +1,76 @@
 /*
- * profilers/ask/backend_child.h - a backend as a child process, asked over
- * pipes, one line a question.
+ * profilers/ask/backend_child.h - backends from outside: found, started as
+ * processes, asked.
  */
 #ifndef MSIM_PROFILERS_ASK_BACKEND_CHILD_H
 #define MSIM_PROFILERS_ASK_BACKEND_CHILD_H
 #include "core/base/json.h"
+#include "core/base/status.h"
+#include "profilers/experiment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* ---- experiment members -------------------------------------------------- */
+/*
+ * The members of an experiment's line, for whoever asks.
+ *
+ * One function lists them; what writes, hashes and describes an experiment
+ * visits that list, so that all agree.
+ */
+
+/* A text, or a number where that is NULL. */
+struct msim_member {
+    const char *key, *text;
+    double number;
+};
+
+/* Visit the members that profilers/experiment.h reads, but what runs beside. */
+void msim_experiment_visit(const struct msim_experiment *e, void *ctx,
+                           void (*visit)(void *ctx,
+                                         const struct msim_member *m));
+
+/* They as an object of the caller's; NULL without memory. */
+cJSON *msim_experiment_json(const struct msim_experiment *e);
+
+/* ---- find backends ------------------------------------------------------- */
+/*
+ * Find the backends of this machine: the profilers in this program's folder,
+ * and PyTorch's.
+ */
+
+#define MSIM_BACKENDS     8
+#define MSIM_BACKEND_LINE 8192 /* bytes of a command, with quotes */
+
+/* A backend's command, and its share of a calibration's budget. */
+struct msim_backend_command {
+    const char *command; /* of the shell */
+    double share;        /* over the sum of all shares */
+};
+
+struct msim_backends {
+    char commands[MSIM_BACKENDS][MSIM_BACKEND_LINE];
+    struct msim_backend_command list[MSIM_BACKENDS];
+    uint32_t n;
+    const char *warning; /* static text for the user; NULL: none */
+};
+
+/*
+ * The backends in `names`: torch, cuda, cpu, or command lines, separated by
+ * commas. NULL: those that time this machine's GPU, else its CPU, PyTorch
+ * first. `*b` gets their command lines and shares of the budget, and must not
+ * be moved afterwards. ENOMODEL where a backend is not there.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_backends_find(struct msim_backends *b, const char *names,
+                                    struct msim_error *err);
+
+/* "cuda" where there is a GPU for mystique-prof-cuda, else "cpu". */
+const char *msim_backends_device(void);
+
+/* ---- backend child ------------------------------------------------------- */
+/* A backend as a child process, asked over pipes, one line a question. */
 
 /* How long a greeting is waited for, times the patience with one experiment: a
  * program, its libraries and its device begin. */

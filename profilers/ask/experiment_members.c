@@ -1,7 +1,7 @@
 /*
  * profilers/ask/experiment_members.c - the members of an experiment's line.
  */
-#include "profilers/ask/experiment_members.h"
+#include "profilers/ask/backend_child.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
  * profilers/ask/find_backends.c - find the backends of this machine.
  */
-#include "profilers/ask/find_backends.h"
+#include "profilers/ask/backend_child.h"
 
 #include "profilers/ask/shell.h"
 

@@ -1,7 +1,7 @@
 /*
  * profilers/cpu/cpu_device.c - the processor that is timed.
  */
-#include "profilers/cpu/cpu_device.h"
+#include "profilers/cpu/cpu.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * profilers/cpu/cpu_operands.c - memory that operands are taken from.
  */
-#include "profilers/cpu/cpu_operands.h"
+#include "profilers/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * profilers/cpu/cpu_share.c - loops that all cores share.
  */
-#include "profilers/cpu/cpu_share.h"
+#include "profilers/cpu/cpu.h"
 
 #include <omp.h>
 

@@ -10,7 +10,7 @@
  * only the communicating thread calls MPI, so that MPI_THREAD_SERIALIZED is
  * enough.
  */
-#include "profilers/cpu/mpi_ranks.h"
+#include "profilers/cpu/cpu.h"
 
 #include <math.h>
 #include <mpi.h>

@@ -4,7 +4,7 @@
  *
  * What is timed is the slowest rank's time, from a barrier on.
  */
-#include "profilers/cpu/mpi_ranks.h"
+#include "profilers/cpu/cpu.h"
 #include "profilers/serve.h"
 
 #include <mpi.h>

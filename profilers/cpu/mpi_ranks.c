@@ -1,7 +1,7 @@
 /*
  * profilers/cpu/mpi_ranks.c - what the processes of one mpirun do together.
  */
-#include "profilers/cpu/mpi_ranks.h"
+#include "profilers/cpu/cpu.h"
 
 #include <mpi.h>
 

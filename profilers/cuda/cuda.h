@@ -6,9 +6,9 @@
  */
 #ifndef MSIM_PROFILERS_CUDA_CUDA_H
 #define MSIM_PROFILERS_CUDA_CUDA_H
-#include "profilers/backend.h"
 #include "profilers/cuda/nvml.h"
-#include "profilers/gpu_limits.h"
+#include "profilers/experiment.h"
+#include "profilers/serve.h"
 
 #include <cuda_runtime_api.h>
 
@@ -126,7 +126,7 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
 /* The operation of such a case that runs alone; NULL for others. */
 struct msim_cuda_op *msim_cuda_case_op(const struct msim_case *c);
 
-/* Such cases in a row, and one over and over (profilers/backend.h). */
+/* Such cases in a row, and one over and over (profilers/serve.h). */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_together(struct msim_cuda *c,
                                     const struct msim_case *cases,

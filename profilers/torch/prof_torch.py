@@ -42,7 +42,7 @@ DTYPES = {"fp64": torch.float64, "fp32": torch.float32,
           "tf32": torch.float32, "fp16": torch.float16,
           "half": torch.float16, "bfloat16": torch.bfloat16,
           "float": torch.float32, "double": torch.float64}
-# As profilers/sampler.h has them.
+# As profilers/serve_internal.h has them.
 POLICY = {"warm_up": 2, "least": 5, "most": 1000, "spread": 0.01,
           "seconds": 1.0}
 # Each of these is preceded by all others, which takes a millisecond or two.

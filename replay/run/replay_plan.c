@@ -4,7 +4,7 @@
 #include "replay/run/replay_plan.h"
 
 #include "core/base/hash.h"
-#include "profilers/ask/experiment_members.h"
+#include "profilers/ask/backend_child.h"
 
 #include <inttypes.h>
 #include <math.h>

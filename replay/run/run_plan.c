@@ -3,7 +3,7 @@
  */
 #include "replay/run/run_plan.h"
 
-#include "profilers/ask/experiment_members.h"
+#include "profilers/ask/backend_child.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * replay/run/run_plan.h - run a plan on a backend, which is a process of its
- * own (profilers/run_sequence.h has the lines).
+ * own (profilers/run_sequence.c has the lines).
  */
 #ifndef MSIM_REPLAY_RUN_RUN_PLAN_H
 #define MSIM_REPLAY_RUN_RUN_PLAN_H

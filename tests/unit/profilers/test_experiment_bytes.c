@@ -3,7 +3,6 @@
  * and the words of vector operators.
  */
 #include "profilers/experiment.h"
-#include "profilers/vector_op.h"
 
 #include "tests/check.h"
 

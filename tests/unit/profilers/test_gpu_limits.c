@@ -1,7 +1,7 @@
 /*
  * What GPUs can be asked for, by compute capability and number.
  */
-#include "profilers/gpu_limits.h"
+#include "profilers/experiment.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * What an interval took of the machine: figures of work that is known, and as
  * members.
  */
-#include "profilers/host_metrics.h"
+#include "profilers/serve_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

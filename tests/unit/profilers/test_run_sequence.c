@@ -3,8 +3,7 @@
  * often each runs, what is answered and what refused; and what an interval took
  * of the machine, against what the kernel says before and after.
  */
-#include "profilers/host_metrics.h"
-#include "profilers/run_sequence.h"
+#include "profilers/serve_internal.h"
 
 #include "tests/check.h"
 

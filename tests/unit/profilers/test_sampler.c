@@ -1,7 +1,7 @@
 /*
  * How often to time, and what is made of it, on made-up times.
  */
-#include "profilers/sampler.h"
+#include "profilers/serve_internal.h"
 #include "tests/check.h"
 
 #include <time.h>

@@ -1,7 +1,7 @@
 /*
  * The line of an experiment: its members, in order, of every table.
  */
-#include "profilers/ask/experiment_members.h"
+#include "profilers/ask/backend_child.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Backends by their names: shares of a budget, what is not there, and limits.
  * No profiler lies beside this program, but those that the test puts there.
  */
-#include "profilers/ask/find_backends.h"
+#include "profilers/ask/backend_child.h"
 #include "tests/check.h"
 
 #include <fcntl.h>
