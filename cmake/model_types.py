@@ -2,7 +2,7 @@
 """What a model_type of Hugging Face is made of, as C: model_types.py OUT.c TYPES.csv
 
 Each row of data/models/types.csv becomes a struct msim_model_family
-(plan/describe/model_family.h).
+(plan/describe/describe_internal.h).
 """
 import csv
 import os
@@ -64,7 +64,7 @@ def read(path):
 def write(out, rows):
     with open(out + ".new", "w", encoding="utf-8") as file:
         file.write("/* Made of data/models/types.csv by cmake/model_types.py. */\n"
-                   '#include "plan/describe/model_family.h"\n\n'
+                   '#include "plan/describe/describe_internal.h"\n\n'
                    "const struct msim_model_family msim_model_families[] = {\n")
         for row in rows:
             file.write(f"    {{{row}}},\n")

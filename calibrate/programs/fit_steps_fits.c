@@ -5,7 +5,7 @@
 #include "calibrate/programs/fit_steps.h"
 #include "core/base/csv.h"
 #include "plan/memory/job_memory.h"
-#include "plan/rows/job_prices.h"
+#include "plan/rows/job_rows.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "calibrate/steps/steps_fit.h"
 
 #include "core/base/containers.h"
-#include "plan/rows/job_prices.h"
+#include "plan/rows/job_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #ifndef MSIM_CALIBRATE_STEPS_STEPS_FIT_H
 #define MSIM_CALIBRATE_STEPS_STEPS_FIT_H
-#include "plan/memory/peak_memory.h"
-#include "plan/step/steps_file.h"
+#include "plan/memory/job_memory.h"
+#include "plan/step/step_law.h"
 
 #include <stdint.h>
 

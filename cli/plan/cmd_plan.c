@@ -15,10 +15,8 @@
 #include "core/stream/input.h"
 #include "plan/describe/describe.h"
 #include "plan/outcome/plan_report.h"
-#include "plan/outcome/plan_words.h"
-#include "plan/search/plan_parts.h"
-#include "plan/search/plan_search.h"
-#include "plan/simulate/plan_simulate.h"
+#include "plan/search/plan.h"
+#include "plan/simulate/job_graph.h"
 #include "plan/traced/traced_points.h"
 #include "serving/plan/serving_spec.h"
 

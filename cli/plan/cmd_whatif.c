@@ -15,7 +15,6 @@
 #include "core/report/page/page.h"
 #include "core/report/write/report.h"
 #include "plan/whatif/job_whatif.h"
-#include "plan/whatif/job_write.h"
 #include "predict/page/prediction_page.h"
 #include "predict/scenario/scenario.h"
 #include "predict/write/scenario_write.h"

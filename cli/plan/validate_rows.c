@@ -4,7 +4,7 @@
 #include "cli/plan/validate_rows.h"
 
 #include "cli/datadir.h"
-#include "plan/rows/job_report.h"
+#include "plan/rows/job_rows.h"
 
 enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                     struct msim_error *err)

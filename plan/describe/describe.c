@@ -1,13 +1,10 @@
 /*
  * plan/describe/describe.c - reading described models.
  */
-#include "plan/describe/describe.h"
 
 #include "core/base/texts.h"
 #include "core/json/fields.h"
-#include "plan/describe/describe_dlrm.h"
-#include "plan/describe/describe_hub.h"
-#include "plan/describe/model_names.h"
+#include "plan/describe/describe_internal.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
  * of every table make vectors of one width; their dot products, beside the
  * MLP's vector, go through another MLP to one logit.
  */
-#include "plan/describe/describe_dlrm.h"
+#include "plan/describe/describe_internal.h"
 
 #include <stdio.h>
 

@@ -4,9 +4,7 @@
  * What a file leaves out is what the classes of that model_type have
  * (transformers, configuration_bert.py and others): data/models/types.csv.
  */
-#include "plan/describe/describe_hub.h"
-
-#include "plan/describe/model_family.h"
+#include "plan/describe/describe_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * wrote the weights: DeepSeek's "fp8", OpenAI's "mxfp4", compressed-tensors,
  * NVIDIA's ModelOpt, AWQ, GPTQ.
  */
-#include "plan/describe/describe_hub.h"
+#include "plan/describe/describe_internal.h"
 
 #include <math.h>
 #include <string.h>

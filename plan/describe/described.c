@@ -1,7 +1,7 @@
 /*
  * plan/describe/described.c - figures of described models.
  */
-#include "plan/describe/described.h"
+#include "plan/describe/describe.h"
 
 static const char *const TYPES[] = {
 #define X(name, text) text,

@@ -1,14 +1,14 @@
 /*
  * plan/describe/framework.c - training programs, and what follows from them.
  */
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 
 #include "core/pipeline/pipeline_schedule.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In the order of the words of technique.h; the first where none is stated. */
+/* In the order of the words of strategy.h; the first where none is stated. */
 static const struct msim_framework FRAMEWORKS[] = {
     {"common", 2, 12, 0, false, false, false, MSIM_SPLIT_EVEN},
     {"deepspeed", 2, 12, 0, false, false, false, MSIM_SPLIT_EVEN},

@@ -1,7 +1,7 @@
 /*
  * plan/describe/job_model.c - a described model of other sizes.
  */
-#include "plan/describe/job_model.h"
+#include "plan/describe/describe.h"
 
 #include <stdio.h>
 #include <string.h>

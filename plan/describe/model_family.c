@@ -1,7 +1,7 @@
 /*
  * plan/describe/model_family.c - rows of data/models/types.csv by their names.
  */
-#include "plan/describe/model_family.h"
+#include "plan/describe/describe_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * plan/describe/model_names.c - names of models to files.
  */
-#include "plan/describe/model_names.h"
+#include "plan/describe/describe.h"
 
 #include "core/base/csv.h"
 

@@ -1,6 +1,117 @@
 /*
- * plan/describe/strategy.h - how a described model is trained: on how many
- * GPUs, split in which way, in which precision.
+ * plan/describe/strategy.h - how a described model is trained: strategies,
+ * techniques, and the habits of training programs.
+ */
+#ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
+#define MSIM_PLAN_DESCRIBE_STRATEGY_H
+#include "core/guard/guard.h"
+#include "plan/describe/describe.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- technique ----------------------------------------------------------- */
+/*
+ * What a training program does beside splitting the model: adapters, fused
+ * kernels, chunked losses, narrow optimizer states, narrow messages.
+ *
+ *     {"lora_rank": 64, "base_bits": 4, "compile": true, "loss_chunks": 8}
+ *
+ * What is 0 is not stated: constants of fits stand for it then, since the
+ * tables that they come from do not state it either. So a strategy without
+ * techniques is predicted as before, bit for bit.
+ */
+
+/* Whether a program does something. */
+enum msim_stated { MSIM_UNSTATED, MSIM_STATED_NO, MSIM_STATED_YES };
+
+enum msim_lora_targets {
+    MSIM_LORA_UNSTATED, /* all */
+    MSIM_LORA_ATTENTION,
+    MSIM_LORA_MLP,
+    MSIM_LORA_ALL
+};
+
+enum msim_schedule {
+    MSIM_SCHEDULE_UNSTATED,
+    MSIM_SCHEDULE_1F1B,
+    MSIM_SCHEDULE_INTERLEAVED,
+    MSIM_SCHEDULE_ZERO_BUBBLE
+};
+
+/*
+ * X(member and column, what is accepted), in words; a number where it is a
+ * range:
+ *     lora_rank  adapters of that rank are trained, all else is frozen
+ *     lora_targets  the linear layers that have adapters
+ *     base_bits  of the frozen weights of layers: 4 is QLoRA
+ *     loss_chunks  the loss is computed on so many pieces of the logits
+ *     optimizer_bits  of each of Adam's two states
+ *     master_weights  no: weights, gradients and states have the weights' type,
+ *                and one fused kernel updates them
+ *     optimizer_in_backward  a weight is updated as soon as its gradient is
+ *                there, which then is freed
+ *     compile    yes: pointwise chains are fused; no: operator by operator
+ *     document   mean tokens of a document in packed sequences: attention stays
+ *                inside
+ *     gradient_bits, weight_bits, dispatch_bits  of what collectives send
+ *     schedule   of pipeline stages
+ *     framework  the training program, by whose habits it is
+ *                ("framework" has a row for each)
+ */
+#define MSIM_TECHNIQUE_MAP(X)                                                  \
+    X(lora_rank, "1..65536")                                                   \
+    X(lora_targets, "attention mlp all")                                       \
+    X(base_bits, "4 8 16")                                                     \
+    X(loss_chunks, "1..65536")                                                 \
+    X(optimizer_bits, "8 16 32")                                               \
+    X(master_weights, "no yes")                                                \
+    X(optimizer_in_backward, "no yes")                                         \
+    X(compile, "no yes")                                                       \
+    X(document, "1..1000000000")                                               \
+    X(gradient_bits, "4 8 16 32")                                              \
+    X(weight_bits, "4 8 16")                                                   \
+    X(dispatch_bits, "8 16")                                                   \
+    X(schedule, "1f1b interleaved zero-bubble")                                \
+    X(framework, "common deepspeed megatron nanotron pytorch")
+
+/* Members are numbers; those with words are the place of the word, from 1. */
+struct msim_techniques {
+#define X(name, accepted) int64_t name;
+    MSIM_TECHNIQUE_MAP(X)
+#undef X
+};
+
+enum msim_technique {
+#define X(name, accepted) MSIM_TECHNIQUE_##name,
+    MSIM_TECHNIQUE_MAP(X)
+#undef X
+        MSIM_TECHNIQUE_COUNT
+};
+
+/* Set one member from a text. Returns NULL, or in `reason` why it cannot be:
+ * "compile is 'maybe', want one of no yes". */
+const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,
+                               const char *text, char *reason, size_t size);
+
+/* One member by its place: a number, or the place of a word from 1; 0: it is
+ * not stated. */
+int64_t msim_technique_value(const struct msim_techniques *t,
+                             enum msim_technique k);
+void msim_technique_put(struct msim_techniques *t, enum msim_technique k,
+                        int64_t value);
+/* Such a value as it is accepted, "yes"; "" for 0. */
+void msim_technique_value_text(enum msim_technique k, int64_t value, char *text,
+                               size_t size);
+
+/* The name of the first technique that is stated; NULL: none is. */
+const char *msim_techniques_first(const struct msim_techniques *t);
+
+/* ---- strategy ------------------------------------------------------------ */
+/*
+ * How a described model is trained: on how many GPUs, split in which way, in
+ * which precision.
  *
  * GPUs are dp x tp x pp x cp. Of the tp x cp x dp ranks of a stage ep x etp
  * have all experts: ep ranks have different ones, and etp share each of these,
@@ -9,10 +120,6 @@
  * grad_accum micro batches of micro_batch sequences on every one of dp groups:
  * global_batch = dp x grad_accum x micro_batch.
  */
-#ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
-#define MSIM_PLAN_DESCRIBE_STRATEGY_H
-#include "plan/describe/describe.h"
-#include "plan/describe/technique.h"
 
 /* Numbers. X(member and column, what it is where nothing says it; 0: it follows
  * from others) */
@@ -243,5 +350,121 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
                                    int64_t gpus_a_node, char *defaults,
                                    size_t defaults_size, char *reason,
                                    size_t size);
+
+/* ---- strategy again ------------------------------------------------------ */
+/*
+ * What backward computes again instead of keeping it, of described jobs.
+ * Memory, time and written traces ask that; which word of a strategy stands for
+ * it is known here alone.
+ */
+
+/* From what takes the least time to what holds the least. */
+enum msim_again {
+    MSIM_AGAIN_NOTHING,
+    MSIM_AGAIN_OPERATORS, /* of a layer, which keep much and take little */
+    MSIM_AGAIN_LAYERS     /* all of a layer: its input alone is kept */
+};
+
+enum msim_again msim_again_of(const struct msim_strategy *s);
+
+/* All that holds less: layers are computed again. `text`, if not NULL, says it
+ * ("recompute full"); false: they are already. */
+bool msim_again_most(struct msim_strategy *s, char *text, size_t size);
+
+/* Nothing; and what jobs that do not say so compute again. */
+void msim_again_set_nothing(struct msim_strategy *s);
+void msim_again_set_usual(struct msim_strategy *s);
+
+/* ---- strategy guard ------------------------------------------------------ */
+/*
+ * Strategies that differ in one respect alone, and what their steps must keep
+ * (core/guard/guard.h).
+ *
+ *     recompute     more of it takes no less
+ *     gpus          for the same batch: more of them do not gain more than
+ *                   their number
+ *     micro_batch   as many micro batches of more samples take no less
+ *     grad_accum    more micro batches of as many samples take no less
+ *     sequence      longer ones take no less
+ */
+
+/* The step of a complete strategy. */
+struct msim_strategy_answer {
+    const struct msim_strategy *strategy;
+    uint64_t rest; /* a hash of all else that must be the same: the GPU, say */
+    double us;
+    bool measured; /* msim_guard_answer's */
+};
+
+/* Mark those that contradict others: `marks[i]` is that of `of[i]`. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_strategy_guard(const struct msim_strategy_answer *of,
+                                     uint32_t n, msim_guard_marks *marks);
+
+/* ---- framework ----------------------------------------------------------- */
+/*
+ * The habits of training programs in which a step of one differs from a step of
+ * another: what a parameter takes beside its weight, when gradients are
+ * exchanged, how layers go to pipeline stages. A program is a row of the table
+ * below; where none is named it is the first.
+ *
+ * Bytes of the common program are those of training in mixed precision with
+ * Adam: weights and gradients in 16 bits, a copy and two states in 32 (16 in
+ * all; Rajbhandari et al., "ZeRO", 2020, section 3.1). PyTorch's autocast and
+ * FSDP come to the same sum with weights and gradients in 32 bits and no copy.
+ * PyTorch's optimizers go through lists by default, with a copy of the
+ * parameters more (documentation of torch.optim, `foreach`).
+ * Megatron-LM sums gradients in 32 bits (18; its documentation of the
+ * distributed optimizer). Those of nanotron are fitted to measured peaks.
+ */
+
+enum msim_stage_split {
+    /* Equally many layers; where they do not divide, the last stage has fewer,
+     * since it has the head. */
+    MSIM_SPLIT_EVEN,
+    /* Stages alike in parameters, where the head counts as the layers that its
+     * table is as large as; the last stage has what is left. */
+    MSIM_SPLIT_PARAMETERS
+};
+
+struct msim_framework {
+    const char *name;
+    /* Bytes of a trained parameter beside its weight, in mixed precision; the
+     * last while the optimizer works. */
+    double gradient, states, temporary;
+    /* Memory by the constants of a fit, not by the bytes above. */
+    bool fitted;
+    /* Without ZeRO, pipelines exchange gradients after every micro batch. */
+    bool exchanges_each_micro_batch;
+    /* Shards of weights come together behind the optimizer's step, and nothing
+     * is computed meanwhile. */
+    bool waits_for_weights;
+    enum msim_stage_split split;
+};
+
+/* The program that the strategy names; never NULL. */
+const struct msim_framework *msim_framework_of(const struct msim_strategy *s);
+/* Whether `name` is one. */
+bool msim_framework_is(const char *name);
+/* Name one, of those that there are, where the strategy names none. */
+void msim_framework_default(struct msim_strategy *s, const char *name);
+
+/* Bytes of an element of weights, and of a gradient in a message. */
+double msim_weight_bytes(const struct msim_strategy *s);
+double msim_gradient_bytes(const struct msim_strategy *s);
+
+/*
+ * Whether every micro batch ends with an exchange of gradients. Otherwise they
+ * are summed up, and exchanged once a step: so do pipelines with ZeRO 2, which
+ * would exchange them again for each micro batch in flight.
+ */
+bool msim_exchanges_each_micro_batch(const struct msim_strategy *s);
+
+/* Layers of a pipeline stage, and of one of its vp chunks. */
+int64_t msim_stage_layers(const struct msim_described *m,
+                          const struct msim_strategy *s, int64_t stage);
+int64_t msim_chunk_layers(const struct msim_described *m,
+                          const struct msim_strategy *s, int64_t stage,
+                          int64_t chunk);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * plan/describe/strategy_again.c - what backward computes again.
  */
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <stdio.h>
 

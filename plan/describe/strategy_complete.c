@@ -2,8 +2,7 @@
  * plan/describe/strategy_complete.c - strategies: what follows from what, and
  * whether a model can be trained so.
  */
-#include "plan/describe/framework.h"
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <stdio.h>
 

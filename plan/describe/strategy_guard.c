@@ -1,10 +1,9 @@
 /*
  * plan/describe/strategy_guard.c - what steps of like strategies must keep.
  */
-#include "plan/describe/strategy_guard.h"
+#include "plan/describe/strategy.h"
 
 #include "core/base/hash.h"
-#include "plan/describe/strategy_again.h"
 
 #include <stdlib.h>
 

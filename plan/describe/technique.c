@@ -1,7 +1,7 @@
 /*
  * plan/describe/technique.c - techniques from texts.
  */
-#include "plan/describe/technique.h"
+#include "plan/describe/strategy.h"
 
 #include "core/base/texts.h"
 

@@ -1,9 +1,9 @@
 /*
  * plan/memory/job_line.c - the memory of a described job within a step.
  */
-#include "plan/memory/job_line.h"
+#include "plan/memory/job_memory.h"
 
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 

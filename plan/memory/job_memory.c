@@ -3,7 +3,7 @@
  */
 #include "plan/memory/job_memory.h"
 
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 

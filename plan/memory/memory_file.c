@@ -2,7 +2,7 @@
  * plan/memory/memory_file.c - reading the constants of the memory formula.
  */
 #include "core/base/json.h"
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
  * plan/memory/memory_ways.c - what would make a described job fit.
  */
-#include "plan/memory/memory_ways.h"
+#include "plan/memory/job_memory.h"
 
 #include "core/base/containers.h"
 #include "core/base/units.h"
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <inttypes.h>
 #include <stdio.h>

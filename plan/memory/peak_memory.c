@@ -1,11 +1,10 @@
 /*
  * plan/memory/peak_memory.c - peak memory by formula.
  */
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 
 #include "core/base/units.h"
-#include "plan/describe/framework.h"
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 #include <string.h>

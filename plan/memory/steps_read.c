@@ -1,7 +1,7 @@
 /*
  * plan/memory/steps_read.c - both fits of a steps file.
  */
-#include "plan/memory/steps_read.h"
+#include "plan/memory/job_memory.h"
 
 #include "core/base/json.h"
 

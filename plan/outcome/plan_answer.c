@@ -2,9 +2,7 @@
  * plan/outcome/plan_answer.c - the first section of the report: question and
  * answer.
  */
-#include "plan/outcome/plan_page.h"
-#include "plan/outcome/plan_report.h"
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

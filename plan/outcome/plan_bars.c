@@ -2,8 +2,7 @@
  * plan/outcome/plan_bars.c - bars of the report: where a step goes, and what a
  * GPU holds at its peak, of what is recommended and along the frontier.
  */
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

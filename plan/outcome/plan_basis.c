@@ -2,7 +2,7 @@
  * plan/outcome/plan_basis.c - the last sections of the report: where figures
  * come from, and what words mean.
  */
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include "core/base/units.h"
 

@@ -2,9 +2,7 @@
  * plan/outcome/plan_chart.c - the charts of a plan, by gnuplot.
  */
 #include "core/report/write/chart.h"
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_line.h"
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

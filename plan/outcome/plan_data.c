@@ -1,14 +1,12 @@
 /*
  * plan/outcome/plan_data.c - a plan as CSV and JSON.
  */
-#include "plan/outcome/plan_report.h"
 
 #include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/texts.h"
 #include "core/base/units.h"
-#include "plan/outcome/plan_line.h"
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_draw.c - scripts for gnuplot.
  */
-#include "plan/outcome/plan_draw.h"
+#include "plan/outcome/plan_report.h"
 
 #include "core/report/write/chart.h"
 

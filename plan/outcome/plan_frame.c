@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_frame.c - how the page of a plan begins.
  */
-#include "plan/outcome/plan_frame.h"
+#include "plan/outcome/plan_report.h"
 
 #include "core/report/page/page.h"
 

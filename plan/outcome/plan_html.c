@@ -1,9 +1,7 @@
 /*
  * plan/outcome/plan_html.c - the report that a planner hands on.
  */
-#include "plan/outcome/plan_frame.h"
-#include "plan/outcome/plan_page.h"
-#include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <string.h>
 

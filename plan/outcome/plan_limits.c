@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_limits.c - which limit of a plan is in the way.
  */
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
 
 #include "core/base/print.h"
 

@@ -1,14 +1,12 @@
 /*
  * plan/outcome/plan_line.c - the memory of a plan's point within a step.
  */
-#include "plan/outcome/plan_line.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include "core/base/units.h"
 #include "core/report/write/chart.h"
-#include "plan/memory/job_line.h"
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_words.h"
-#include "plan/search/described_points.h"
+#include "plan/memory/job_memory.h"
+#include "plan/search/plan.h"
 
 #include <inttypes.h>
 

@@ -5,8 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/units.h"
-#include "plan/outcome/plan_page.h"
-#include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_tables.c - the tables of the report.
  */
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

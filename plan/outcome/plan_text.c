@@ -5,8 +5,6 @@
 #include "core/base/units.h"
 #include "plan/outcome/plan_report.h"
 
-#include "plan/outcome/plan_words.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * plan/outcome/plan_words.c - figures of a plan as people write them.
  */
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
 
 #include "core/report/write/report.h"
 

@@ -6,7 +6,7 @@
  */
 #ifndef MSIM_PLAN_PARTS_PARTS_MAKER_H
 #define MSIM_PLAN_PARTS_PARTS_MAKER_H
-#include "plan/parts/part.h"
+#include "plan/parts/parts.h"
 
 struct msim_parts_maker {
     const struct msim_described *m;

@@ -4,7 +4,7 @@
 #include "plan/rows/job_marks.h"
 
 #include "core/base/hash.h"
-#include "plan/describe/strategy_guard.h"
+#include "plan/describe/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef MSIM_PLAN_ROWS_JOB_MARKS_H
 #define MSIM_PLAN_ROWS_JOB_MARKS_H
 #include "core/guard/guard.h"
-#include "plan/rows/job_prices.h"
-#include "plan/step/steps_file.h"
+#include "plan/rows/job_rows.h"
+#include "plan/step/step_law.h"
 
 #include <stdio.h>
 

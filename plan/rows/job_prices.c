@@ -1,7 +1,7 @@
 /*
  * plan/rows/job_prices.c - pricing rows of jobs.
  */
-#include "plan/rows/job_prices.h"
+#include "plan/rows/job_rows.h"
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"

@@ -1,18 +1,16 @@
 /*
  * plan/rows/job_report.c - answering tables of jobs.
  */
-#include "plan/rows/job_report.h"
+#include "plan/rows/job_rows.h"
 
 #include "core/base/print.h"
 #include "core/base/units.h"
 #include "core/record/record.h"
 #include "core/report/compare/compare.h"
-#include "plan/memory/memory_ways.h"
-#include "plan/memory/steps_read.h"
+#include "plan/memory/job_memory.h"
 #include "plan/rows/job_marks.h"
-#include "plan/rows/job_prices.h"
 #include "plan/simulate/job_graph.h"
-#include "plan/step/steps_file.h"
+#include "plan/step/step_law.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>

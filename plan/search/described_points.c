@@ -1,10 +1,10 @@
 /*
  * plan/search/described_points.c - predicting points of a described model.
  */
-#include "plan/search/described_points.h"
+#include "plan/search/plan.h"
 
 #include "core/base/units.h"
-#include "plan/memory/memory_ways.h"
+#include "plan/memory/job_memory.h"
 
 #include <math.h>
 #include <stdio.h>

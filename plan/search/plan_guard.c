@@ -4,7 +4,7 @@
 #include "plan/search/plan_guard.h"
 
 #include "core/base/hash.h"
-#include "plan/describe/strategy_guard.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>

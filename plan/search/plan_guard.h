@@ -2,7 +2,7 @@
  * plan/search/plan_guard.h - points of a plan that cannot be as predicted.
  *
  * What one point keeps, and what points that differ in one member keep beside
- * each other (core/guard/guard.h, plan/describe/strategy_guard.h). A point that
+ * each other (core/guard/guard.h, plan/describe/strategy.h). A point that
  * trips a guard stays in the tables, with its marks; it is not recommended and
  * no part of the frontier.
  */

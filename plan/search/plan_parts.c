@@ -1,7 +1,7 @@
 /*
  * plan/search/plan_parts.c - blocks of a plan's points in files.
  */
-#include "plan/search/plan_parts.h"
+#include "plan/search/plan.h"
 
 #include "core/base/files.h"
 #include "core/base/hash.h"

@@ -1,7 +1,7 @@
 /*
  * plan/search/plan_platforms.c - the platforms of a spec.
  */
-#include "plan/search/plan_platforms.h"
+#include "plan/search/spec.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * plan/search/plan_point.c - values of points, and why points were left out.
  */
-#include "plan/search/plan_point.h"
+#include "plan/search/plan.h"
 
 #include "core/base/containers.h"
 

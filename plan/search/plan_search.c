@@ -4,16 +4,13 @@
  * Points are cut into blocks. A thread takes the next block and keeps what is
  * feasible; blocks are put together in their order.
  */
-#include "plan/search/plan_search.h"
+#include "plan/search/plan.h"
 
 #include "core/base/containers.h"
 #include "core/base/units.h"
-#include "plan/memory/steps_read.h"
-#include "plan/search/described_points.h"
+#include "plan/memory/job_memory.h"
 #include "plan/search/plan_guard.h"
-#include "plan/search/plan_parts.h"
-#include "plan/search/plan_platforms.h"
-#include "plan/search/recommend.h"
+#include "plan/search/spec.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
  * plan/search/recommend.c - the frontier of a plan, and which point to take.
  */
-#include "plan/search/recommend.h"
+#include "plan/search/plan.h"
 
 #include "core/base/containers.h"
 

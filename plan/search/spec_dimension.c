@@ -1,7 +1,7 @@
 /*
  * plan/search/spec_dimension.c - which dimensions there are, and their values.
  */
-#include "plan/search/spec_dimension.h"
+#include "plan/search/spec.h"
 
 #include <stdio.h>
 #include <string.h>

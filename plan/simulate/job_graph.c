@@ -4,7 +4,7 @@
 #include "plan/simulate/job_graph.h"
 
 #include "core/base/containers.h"
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 #include "plan/synth/synth.h"
 #include "predict/pipeline.h"
 

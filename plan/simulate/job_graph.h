@@ -1,5 +1,16 @@
 /*
- * plan/simulate/job_graph.h - the graph of a described job, simulated.
+ * plan/simulate/job_graph.h - the graph of a described job, simulated, and what
+ * a plan recommends.
+ */
+#ifndef MSIM_PLAN_SIMULATE_JOB_GRAPH_H
+#define MSIM_PLAN_SIMULATE_JOB_GRAPH_H
+#include "plan/describe/strategy.h"
+#include "plan/search/plan.h"
+#include "plan/search/spec.h"
+
+/* ---- job graph ----------------------------------------------------------- */
+/*
+ * The graph of a described job, simulated.
  *
  * The traces that `synth` writes of a job (msim_synth_make()) stay in memory
  * here, are priced by models and run by the engine: what `predict` of the
@@ -17,9 +28,6 @@
  *
  * Thread-safe.
  */
-#ifndef MSIM_PLAN_SIMULATE_JOB_GRAPH_H
-#define MSIM_PLAN_SIMULATE_JOB_GRAPH_H
-#include "plan/describe/strategy.h"
 
 struct msim_job_graph_ask {
     const struct msim_described *model;
@@ -46,5 +54,21 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_graph_find(struct msim_job_graph *out,
                                      const struct msim_job_graph_ask *ask,
                                      struct msim_error *err);
+
+/* ---- plan simulate ------------------------------------------------------- */
+/*
+ * What a plan recommends, simulated.
+ *
+ * The law ranks thousands of points a millisecond; the few at the top are run
+ * by the engine as well, as `synth` and `predict` would ("job graph").
+ */
+
+/* Fill in plan->simulated, on `threads` threads; nothing of a traced step,
+ * whose points are simulations. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_simulate(struct msim_plan *plan,
+                                    const struct msim_spec *spec,
+                                    const char *data_dir, uint32_t threads,
+                                    struct msim_error *err);
 
 #endif

@@ -1,12 +1,11 @@
 /*
  * plan/simulate/plan_simulate.c - simulating the foremost points of a plan.
  */
-#include "plan/simulate/plan_simulate.h"
+#include "plan/simulate/job_graph.h"
 
 #include "core/base/units.h"
 #include "core/turns/turns.h"
-#include "plan/search/recommend.h"
-#include "plan/simulate/job_graph.h"
+#include "plan/search/plan.h"
 
 #include <stdio.h>
 #include <string.h>

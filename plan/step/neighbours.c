@@ -1,7 +1,7 @@
 /*
  * plan/step/neighbours.c - rows like a job.
  */
-#include "plan/step/neighbours.h"
+#include "plan/step/step_law.h"
 
 #include "core/base/containers.h"
 

@@ -1,7 +1,7 @@
 /*
  * plan/step/price.c - works of parts to times.
  */
-#include "plan/step/price.h"
+#include "plan/step/step_law.h"
 
 #include "models/estimate/model.h"
 

@@ -1,7 +1,7 @@
 /*
  * plan/step/steps_file.c - reading data/laws/steps.json.
  */
-#include "plan/step/steps_file.h"
+#include "plan/step/step_law.h"
 
 #include "core/base/json.h"
 #include "models/platform/platform.h"

@@ -1,10 +1,10 @@
 /*
  * plan/step/terms.c - pricing a strategy.
  */
-#include "plan/step/terms.h"
+#include "plan/step/step_law.h"
 
 #include "models/platform/platform.h"
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 
 #include <math.h>
 #include <string.h>

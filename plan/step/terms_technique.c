@@ -3,8 +3,8 @@
  * of messages, and of what is copied to the host.
  */
 #include "models/platform/platform.h"
-#include "plan/describe/framework.h"
-#include "plan/step/terms.h"
+#include "plan/describe/strategy.h"
+#include "plan/step/step_law.h"
 
 #include <math.h>
 #include <string.h>

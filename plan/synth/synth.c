@@ -6,8 +6,7 @@
 #include "core/base/files.h"
 #include "core/write_et/write_et.h"
 #include "plan/synth/synth_dlrm.h"
-#include "plan/synth/synth_manifest.h"
-#include "plan/synth/synth_rank.h"
+#include "plan/synth/synth_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

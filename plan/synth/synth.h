@@ -1,6 +1,31 @@
 /*
- * plan/synth/synth.h - execution traces of a described model that was never
- * run: one a rank, in PyTorch's own format.
+ * plan/synth/synth.h - execution traces of a described job in PyTorch's format.
+ */
+#ifndef MSIM_PLAN_SYNTH_SYNTH_H
+#define MSIM_PLAN_SYNTH_SYNTH_H
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "plan/describe/describe.h"
+#include "plan/describe/strategy.h"
+
+/* ---- synth options ------------------------------------------------------- */
+/* Which described job is written. */
+
+struct msim_synth_options {
+    const struct msim_described *model;
+    const struct msim_strategy *strategy; /* complete */
+    uint32_t given;     /* of the strategy, as bits of enum msim_given */
+    const char *source; /* the model's file: JSON on one line */
+    const struct msim_job_model *changes; /* of that one, in this order, which
+                                             make `model` */
+    uint32_t n_changes;
+    bool every_rank;
+};
+
+/* ---- synth --------------------------------------------------------------- */
+/*
+ * Execution traces of a described model that was never run: one a rank, in
+ * PyTorch's own format.
  *
  * A step of training, as a rank of a pipeline stage runs it: micro batches in
  * one-forward-one-backward order (interleaved with vp), activations sent and
@@ -11,9 +36,6 @@
  * of one stage do alike: by default the first of each stage is written, which
  * stands for all.
  */
-#ifndef MSIM_PLAN_SYNTH_SYNTH_H
-#define MSIM_PLAN_SYNTH_SYNTH_H
-#include "plan/synth/synth_options.h"
 
 struct msim_synth_result {
     uint32_t files;
@@ -57,5 +79,24 @@ enum msim_status msim_synth_write(const char *dir,
                                   const struct msim_synth_options *o,
                                   struct msim_synth_result *out,
                                   struct msim_error *err);
+
+/* ---- synth manifest ------------------------------------------------------ */
+/*
+ * synth.json: what written traces are of, and what they stand for, so that
+ * plan/written can read the job again.
+ *
+ *     {"described": {"model": ..., "changes": [{"hidden": 1536}],
+ *                    "strategy": {"gpus": "8", ...}}, "ranks_a_file": 8, ...}
+ *
+ * `model` is as its file has it; `changes`, where there are any, make the
+ * model of it that the traces are of (plan/describe/describe.h).
+ */
+
+/* Write it into a folder that was begun; each file stands for `a_file` ranks.
+ * EIO, EWRITE, ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_synth_manifest(struct msim_folder *folder,
+                                     const struct msim_synth_options *o,
+                                     int64_t a_file, struct msim_error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * plan/synth/synth_comm.c - collectives inside a layer, and of tables and
  * losses that tensor parallel ranks share.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

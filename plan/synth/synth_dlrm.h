@@ -11,8 +11,7 @@
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_DLRM_H
 #define MSIM_PLAN_SYNTH_SYNTH_DLRM_H
-#include "plan/synth/synth_optimizer.h"
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 /* The most of what an operator takes one of for each. */
 #define MSIM_DLRM_RANKS    1024 /* that exchange rows of tables */

@@ -2,7 +2,7 @@
  * plan/synth/synth_input.c - what comes before the first layer: rows of tables,
  * patches of images.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

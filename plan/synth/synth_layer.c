@@ -1,10 +1,9 @@
 /*
  * plan/synth/synth_layer.c - one layer as PyTorch's operators.
  */
-#include "plan/synth/synth_layer.h"
+#include "plan/synth/synth_internal.h"
 
-#include "plan/describe/strategy_again.h"
-#include "plan/synth/synth_walk.h"
+#include "plan/describe/strategy.h"
 
 #include <string.h>
 

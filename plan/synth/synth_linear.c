@@ -1,7 +1,7 @@
 /*
  * plan/synth/synth_linear.c - linear layers and experts, forward and backward.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * plan/synth/synth_loss.c - the loss, and what a head takes of a sequence.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * plan/synth/synth_manifest.c - what written traces are of, beside them.
  */
-#include "plan/synth/synth_manifest.h"
+#include "plan/synth/synth.h"
 
 static void write_size(struct msim_json *j, const char *key, int64_t to)
 {

@@ -1,9 +1,7 @@
 /*
  * plan/synth/synth_optimizer.c - the optimizer's states and its step.
  */
-#include "plan/synth/synth_optimizer.h"
-
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <stdlib.h>
 

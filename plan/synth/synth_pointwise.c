@@ -1,7 +1,7 @@
 /*
  * plan/synth/synth_pointwise.c - activations, residuals, dropout, rotations.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

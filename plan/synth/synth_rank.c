@@ -1,10 +1,10 @@
 /*
  * plan/synth/synth_rank.c - one rank's step.
  */
-#include "plan/synth/synth_rank.h"
+#include "plan/synth/synth_internal.h"
 
 #include "core/base/containers.h"
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 
 #include <stdlib.h>
 

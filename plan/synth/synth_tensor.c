@@ -2,7 +2,7 @@
  * plan/synth/synth_tensor.c - tensors of a rank, and the operators that all
  * parts call.
  */
-#include "plan/synth/synth_walk.h"
+#include "plan/synth/synth_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "core/reshape/reshape.h"
 #include "core/rewrite/rewrite.h"
-#include "plan/search/plan_platforms.h"
+#include "plan/search/spec.h"
 #include "predict/pipeline.h"
 
 #include <inttypes.h>

@@ -11,7 +11,6 @@
 #ifndef MSIM_PLAN_TRACED_TRACED_POINTS_H
 #define MSIM_PLAN_TRACED_TRACED_POINTS_H
 #include "plan/search/plan.h"
-#include "plan/search/predictor.h"
 #include "predict/inputs.h"
 
 struct msim_traced_points {

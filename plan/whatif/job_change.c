@@ -1,7 +1,7 @@
 /*
  * plan/whatif/job_change.c - kinds of changes of a described job.
  */
-#include "plan/whatif/job_change.h"
+#include "plan/whatif/job_whatif.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "core/base/hash.h"
 #include "core/base/texts.h"
 #include "models/platform/platform.h"
-#include "plan/describe/strategy_guard.h"
-#include "plan/memory/steps_read.h"
+#include "plan/describe/strategy.h"
+#include "plan/memory/job_memory.h"
 
 #include <math.h>
 #include <stdlib.h>

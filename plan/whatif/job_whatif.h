@@ -1,6 +1,75 @@
 /*
- * plan/whatif/job_whatif.h - scenarios of a described job, side by side, with
- * no trace.
+ * plan/whatif/job_whatif.h - changes to a described job, each predicted,
+ * compared, or written as traces.
+ */
+#ifndef MSIM_PLAN_WHATIF_JOB_WHATIF_H
+#define MSIM_PLAN_WHATIF_JOB_WHATIF_H
+#include "core/guard/guard.h"
+#include "core/json/fields.h"
+#include "plan/describe/describe.h"
+#include "plan/describe/strategy.h"
+#include "plan/memory/job_memory.h"
+#include "plan/simulate/job_graph.h"
+#include "plan/step/step_law.h"
+#include "predict/scenario/list/scenario_list.h"
+#include "predict/write/scenario_write.h"
+
+#include <stdio.h>
+
+/* ---- job change ---------------------------------------------------------- */
+/*
+ * What a scenario changes of a described job, before it is settled: so that the
+ * order of changes does not matter.
+ *
+ *     {"world": 64}    wants 64 GPUs; what that makes of dp and the global
+ *                      batch is settled when all changes are read
+ *
+ * A kind of change is a row of the table in job_change.c: its name and what
+ * reads it. A member that is wrong is refused by its path; the first failure
+ * stays.
+ */
+
+/* Factors of what a step consists of; 1: as it is. */
+struct msim_job_factors {
+    double kernels, communication, copies, host;
+    double overlap; /* share of compute that hides exchanges; below 0: as it
+                       is */
+    bool graph;     /* no launches inside layers */
+};
+
+struct msim_job_change {
+    struct msim_strategy strategy;    /* of the base, with members set */
+    uint32_t given;                   /* members that changes set */
+    char platform[256], network[256]; /* "": the base's */
+    int64_t world;                    /* 0: not changed */
+    struct msim_job_model model;
+    struct msim_job_factors factors;
+    char reason[256]; /* why no described job has such a change; "" */
+};
+
+/* The names of all kinds; the end is NULL. */
+extern const char *const msim_job_change_names[];
+
+/* Of the base. */
+void msim_job_change_begin(struct msim_job_change *c,
+                           const struct msim_strategy *base);
+/* Read the change `key` of `f`, one of the names. */
+void msim_job_change_read(struct msim_job_change *c, struct msim_fields *f,
+                          const char *key);
+
+/*
+ * The strategy that the changes make of the complete `base`, of which `given`
+ * was stated; not complete: `*now_given` says what is set. Data parallel ranks
+ * follow from GPUs and splits. The global batch stays where the base states it;
+ * else, and where `world` changes, every rank keeps its own.
+ */
+void msim_job_change_settle(struct msim_strategy *out, uint32_t *now_given,
+                            const struct msim_job_change *c,
+                            const struct msim_strategy *base, uint32_t given);
+
+/* ---- job whatif ---------------------------------------------------------- */
+/*
+ * Scenarios of a described job, side by side, with no trace.
  *
  *     {"scenarios": [
  *        {"name": "8 GPUs, FSDP", "changes": [{"world": 8}, {"shard":
@@ -9,7 +78,7 @@
  *
  * The file is that of traced jobs (predict/scenario/list/scenario_list.h), with
  * changes of model splits, precision, memory techniques and fine-tuning
- * (plan/whatif/job_change.h). Each is predicted as a row of a table of jobs is.
+ * ("job change"). Each is predicted as a row of a table of jobs is.
  *
  * The ratio to the base has an interval of its own. A step consists of parts
  * (compute, host, collectives, ...), whose errors are taken as independent, and
@@ -28,16 +97,6 @@
  * So no change has the ratio 1 [1, 1]; jobs that differ in all have the ratio
  * that a plan gives to its runner-up.
  */
-#ifndef MSIM_PLAN_WHATIF_JOB_WHATIF_H
-#define MSIM_PLAN_WHATIF_JOB_WHATIF_H
-#include "core/guard/guard.h"
-#include "plan/memory/job_memory.h"
-#include "plan/simulate/job_graph.h"
-#include "plan/step/steps_file.h"
-#include "plan/whatif/job_change.h"
-#include "predict/scenario/list/scenario_list.h"
-
-#include <stdio.h>
 
 struct msim_job_scenario {
     char name[128];
@@ -94,5 +153,23 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
                                       FILE *out);
 void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out);
 void msim_job_whatif_markdown(const struct msim_job_whatif *w, FILE *out);
+
+/* ---- job write ----------------------------------------------------------- */
+/*
+ * Scenarios of a described job as what `synth` writes of each:
+ * DIR/SCENARIO/rank-N.et.json and synth.json.
+ */
+
+/* As msim_scenarios_write_look(). */
+MSIM_MUST_CHECK
+enum msim_status msim_job_write_look(const struct msim_job_whatif *w,
+                                     const char *dir, struct msim_error *err);
+
+/* As msim_scenarios_write(); `source` is the model's file, JSON on one line. */
+MSIM_MUST_CHECK
+enum msim_status msim_jobs_write(struct msim_scenario_written **out,
+                                 const struct msim_job_whatif *w,
+                                 const char *source, const char *dir,
+                                 struct msim_error *err);
 
 #endif

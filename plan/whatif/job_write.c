@@ -1,7 +1,7 @@
 /*
  * plan/whatif/job_write.c - scenarios of a described job, written.
  */
-#include "plan/whatif/job_write.h"
+#include "plan/whatif/job_whatif.h"
 
 #include "core/base/texts.h"
 #include "plan/synth/synth.h"

@@ -5,10 +5,10 @@
  * What is not told here is not guessed: a change that no description has makes
  * a job of which no measured one is known.
  */
-#include "plan/written/written_change.h"
+#include "plan/written/written_job.h"
 
 #include "core/rewrite/rewrite.h"
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 
 struct making {
     struct msim_written_is *out;

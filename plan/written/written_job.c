@@ -7,8 +7,7 @@
 #include "core/json/fields.h"
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"
-#include "plan/memory/steps_read.h"
-#include "plan/synth/synth_manifest.h"
+#include "plan/synth/synth.h"
 #include "predict/inputs.h"
 
 #include <limits.h>

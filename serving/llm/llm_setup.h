@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_SERVING_LLM_LLM_SETUP_H
 #define MSIM_SERVING_LLM_LLM_SETUP_H
-#include "plan/describe/described.h"
+#include "plan/describe/describe.h"
 #include "serving/llm/llm_words.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  */
 #include "serving/llm/model_pass.h"
 
-#include "plan/step/price.h"
+#include "plan/step/step_law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #ifndef MSIM_SERVING_LLM_MODEL_PASS_H
 #define MSIM_SERVING_LLM_MODEL_PASS_H
 #include "core/base/status.h"
-#include "plan/describe/described.h"
+#include "plan/describe/describe.h"
 
 struct msim_platform; /* models/platform/platform.h */
 

@@ -6,9 +6,7 @@
 #include "core/base/units.h"
 #include "core/report/page/page.h"
 #include "core/report/write/chart.h"
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_frame.h"
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
 #include "serving/plan/serving_plan_report.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "core/base/containers.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "plan/describe/model_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef MSIM_SERVING_ROWS_POINT_TABLE_H
 #define MSIM_SERVING_ROWS_POINT_TABLE_H
 #include "core/base/containers.h"
-#include "plan/describe/described.h"
+#include "plan/describe/describe.h"
 #include "serving/rows/point_answer.h"
 #include "serving/rows/point_benchmark.h"
 

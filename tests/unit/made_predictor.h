@@ -6,7 +6,7 @@
 #ifndef MSIM_TESTS_UNIT_MADE_PREDICTOR_H
 #define MSIM_TESTS_UNIT_MADE_PREDICTOR_H
 #include "core/base/files.h"
-#include "plan/search/plan_search.h"
+#include "plan/search/plan.h"
 #include "tests/check.h"
 
 #include <pthread.h>

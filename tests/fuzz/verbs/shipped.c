@@ -10,7 +10,7 @@
 #include "models/forest/forest.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
-#include "plan/memory/steps_read.h"
+#include "plan/memory/job_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  */
 #include "core/base/json.h"
 #include "plan/describe/describe.h"
-#include "plan/describe/described.h"
 #include "tests/check.h"
 
 #include <inttypes.h>

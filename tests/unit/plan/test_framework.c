@@ -1,6 +1,6 @@
 /* Training programs: how layers go to stages, and when gradients are exchanged.
  */
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 #include "tests/check.h"
 
 static struct msim_strategy staged(const char *framework, int64_t pp)

@@ -1,7 +1,7 @@
 /*
- * tests/unit/plan/test_job_change.c - tests of plan/whatif/job_change.h.
+ * tests/unit/plan/test_job_change.c - tests of plan/whatif/job_change.c.
  */
-#include "plan/whatif/job_change.h"
+#include "plan/whatif/job_whatif.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/plan/test_job_line.c - memory within a step: it comes to the peak,
  * goes back to what is always held, and follows the order of passes.
  */
-#include "plan/memory/job_line.h"
+#include "plan/memory/job_memory.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * tests/unit/plan/test_job_memory.c - tests of plan/memory/job_memory.h.
  */
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 #include "plan/memory/job_memory.h"
 
 #include "core/base/units.h"

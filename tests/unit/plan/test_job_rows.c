@@ -3,7 +3,7 @@
  */
 #include "plan/rows/job_rows.h"
 
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

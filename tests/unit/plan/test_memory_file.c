@@ -2,8 +2,7 @@
  * tests/unit/plan/test_memory_file.c - tests of the fit of memory that
  * msim_steps_read() reads.
  */
-#include "plan/memory/peak_memory.h"
-#include "plan/memory/steps_read.h"
+#include "plan/memory/job_memory.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * smallest change, and holds what it says.
  */
 #include "core/base/units.h"
-#include "plan/memory/memory_ways.h"
+#include "plan/memory/job_memory.h"
 #include "tests/check.h"
 
 static const struct msim_described LLAMA = {.layers = 32,

@@ -1,5 +1,5 @@
 /* Rows like a job: what counts, and how much. */
-#include "plan/step/steps_file.h"
+#include "plan/step/step_law.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Peak memory of described jobs: bounds that hold whatever the constants are.
  */
-#include "plan/describe/framework.h"
+#include "plan/describe/strategy.h"
 #include "plan/memory/job_memory.h"
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/unit/plan/test_plan_parts.c - tests of plan/search/plan_parts.h.
+ * tests/unit/plan/test_plan_parts.c - tests of plan/search/plan_parts.c.
  */
-#include "plan/search/plan_parts.h"
+#include "plan/search/plan.h"
 
 #include "core/base/files.h"
 #include "tests/check.h"

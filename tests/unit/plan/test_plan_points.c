@@ -2,7 +2,7 @@
  * tests/unit/plan/test_plan_points.c - a search with a predictor that is made
  * up: what it asks, and what follows from the answers.
  */
-#include "plan/search/recommend.h"
+#include "plan/search/plan.h"
 #include "tests/unit/made_predictor.h"
 
 /* All that is asked, and what is feasible by its number. */

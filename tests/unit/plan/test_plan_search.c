@@ -1,9 +1,8 @@
 /* Specs and searches: what is refused, and that the search finds what trying
  * every point by itself finds. */
 #include "models/platform/platform.h"
-#include "plan/memory/steps_read.h"
-#include "plan/search/plan_search.h"
-#include "plan/search/recommend.h"
+#include "plan/memory/job_memory.h"
+#include "plan/search/plan.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * tests/unit/plan/test_plan_shared.c - a search of several processes: what one
  * takes of the parts that another one kept.
  */
-#include "plan/search/plan_parts.h"
+#include "plan/search/plan.h"
 #include "tests/unit/made_predictor.h"
 
 #include <dirent.h>

@@ -1,10 +1,10 @@
 /*
- * tests/unit/plan/test_recommend.c - tests of plan/search/recommend.h: what is
+ * tests/unit/plan/test_recommend.c - tests of plan/search/recommend.c: what is
  * recommended of made-up points is what their definitions say, in plain loops.
  */
-#include "plan/search/recommend.h"
+#include "plan/search/plan.h"
 
-#include "plan/step/steps_file.h"
+#include "plan/step/step_law.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

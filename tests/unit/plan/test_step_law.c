@@ -1,11 +1,9 @@
 /* Parts, prices and the step law: sizes that published formulas tell, and laws
  * that hold whatever the constants are. */
 #include "models/platform/platform.h"
-#include "plan/describe/framework.h"
-#include "plan/memory/steps_read.h"
-#include "plan/step/price.h"
+#include "plan/describe/strategy.h"
+#include "plan/memory/job_memory.h"
 #include "plan/step/step_law.h"
-#include "plan/step/steps_file.h"
 #include "tests/check.h"
 
 #include <math.h>

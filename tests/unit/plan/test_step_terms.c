@@ -4,8 +4,7 @@
  * and a head of 30 us, 3 micro batches.
  */
 #include "models/platform/platform.h"
-#include "plan/describe/framework.h"
-#include "plan/step/price.h"
+#include "plan/describe/strategy.h"
 #include "plan/step/step_law.h"
 #include "tests/check.h"
 

@@ -1,8 +1,8 @@
 /*
  * tests/unit/plan/test_strategy_guard.c - tests of
- * plan/describe/strategy_guard.h.
+ * plan/describe/strategy_guard.c.
  */
-#include "plan/describe/strategy_guard.h"
+#include "plan/describe/strategy.h"
 #include "tests/check.h"
 
 static const struct msim_strategy BASE = {.gpus = 8,

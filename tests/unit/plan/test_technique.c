@@ -2,7 +2,7 @@
  * steps, as can be counted by hand. */
 #include "core/base/units.h"
 #include "models/platform/platform.h"
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 #include "plan/step/step_law.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 /* plan/describe/described.c: figures of models of few numbers, parameter by
  * parameter. */
-#include "plan/describe/described.h"
+#include "plan/describe/describe.h"
 #include "tests/check.h"
 
 /* Three layers of 10, 4 heads of 3, 2 of keys, a network of 7, 50 words. */

@@ -1,7 +1,6 @@
 /* plan/describe/job_model.c and describe_dlrm.c: models of other sizes, and
  * recommendation models, at their limits and as they are refused. */
-#include "plan/describe/describe_dlrm.h"
-#include "plan/describe/job_model.h"
+#include "plan/describe/describe_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

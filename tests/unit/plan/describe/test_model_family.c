@@ -1,9 +1,8 @@
 /* plan/describe/model_family.c: a row a model_type; models of many of them have
  * the parameters that their makers publish. */
-#include "plan/describe/model_family.h"
+#include "plan/describe/describe_internal.h"
 
 #include "core/base/json.h"
-#include "plan/describe/describe.h"
 #include "tests/check.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* plan/describe/model_names.c: names as makers and people write them, and what
  * the models that they mean have. */
 #include "plan/describe/describe.h"
-#include "plan/describe/model_names.h"
 #include "tests/check.h"
 
 #include <string.h>

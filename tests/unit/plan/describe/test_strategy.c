@@ -1,7 +1,7 @@
 /* plan/describe/strategy.c: every member by its text, its place and its JSON,
  * at its limits. */
 #include "core/base/json.h"
-#include "plan/describe/strategy_again.h"
+#include "plan/describe/strategy.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

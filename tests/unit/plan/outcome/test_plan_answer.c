@@ -1,6 +1,6 @@
 /* plan/outcome/plan_answer.c: the question in a sentence, what is recommended,
  * and how sure that is; what each member of spec and plan adds. */
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 #include "tests/unit/made_plan.h"
 
 #define STRATEGY "dp 8, zero 0, micro batch 1, recompute none, bf16"

@@ -1,7 +1,6 @@
 /* plan/outcome/plan_bars.c and plan_html.c: where a step goes and what a GPU
  * holds, as bars; the order of the page. */
-#include "plan/outcome/plan_page.h"
-#include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_report_internal.h"
 #include "tests/unit/made_plan.h"
 
 #define STRATEGY "dp 8, zero 0, micro batch 1, recompute none, bf16"

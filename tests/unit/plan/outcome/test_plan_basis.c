@@ -1,6 +1,6 @@
 /* plan/outcome/plan_basis.c: where figures come from, of described models and
  * of traced steps; paths as a reader wants them. */
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 #include "tests/unit/made_plan.h"
 
 static void has(const char *part)

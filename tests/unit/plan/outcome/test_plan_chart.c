@@ -1,11 +1,10 @@
 /* plan/outcome/plan_chart.c, plan_line.c and plan_draw.c: what gnuplot is asked
  * to draw of a plan; a program in its place answers with that. */
 #include "core/base/json.h"
-#include "plan/describe/framework.h"
-#include "plan/memory/job_line.h"
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_line.h"
-#include "plan/search/described_points.h"
+#include "plan/describe/strategy.h"
+#include "plan/memory/job_memory.h"
+#include "plan/outcome/plan_report_internal.h"
+#include "plan/search/plan.h"
 #include "tests/unit/fake_gnuplot.h"
 #include "tests/unit/made_plan.h"
 

@@ -1,7 +1,6 @@
 /* plan/outcome/plan_draw.c and plan_frame.c: colours, and how a script and a
  * page begin. */
-#include "plan/outcome/plan_draw.h"
-#include "plan/outcome/plan_frame.h"
+#include "plan/outcome/plan_report.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* plan/outcome/plan_limits.c: a line for each limit of a plan whose points all
  * break one. */
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* plan/outcome/plan_tables.c: a column for each figure that some row knows,
  * rows in the order of the plan, bars of cost. */
-#include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report_internal.h"
 #include "tests/unit/made_plan.h"
 
 #define STRATEGY "dp 8, zero 0, micro batch 1, recompute none, bf16"

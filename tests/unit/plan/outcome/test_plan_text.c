@@ -1,7 +1,6 @@
 /* plan/outcome/plan_text.c and plan_simulated.c: a plan on a terminal, whole,
  * and what each of its members adds to that. */
-#include "plan/outcome/plan_page.h"
-#include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_report_internal.h"
 #include "tests/unit/made_plan.h"
 
 #define QUESTION                                                               \

@@ -1,6 +1,6 @@
 /* plan/outcome/plan_words.c: figures of a plan as people write them, on both
  * sides of each bound, and strategies in words. */
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * the terms of their completed strategy; and why they are not. */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "plan/rows/job_prices.h"
+#include "plan/rows/job_rows.h"
 #include "tests/check.h"
 
 static struct msim_error err;

@@ -1,6 +1,6 @@
 /* plan/rows/job_report.c: a table of jobs, answered row by row: its columns,
  * how many have a prediction, and how runs were called. */
-#include "plan/rows/job_report.h"
+#include "plan/rows/job_rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* plan/search/described_points.c: points of a described model have the peak of
  * its formula, and the step of its law, part by part. */
-#include "plan/search/described_points.h"
+#include "plan/search/plan.h"
 
 #include "core/base/units.h"
-#include "plan/describe/framework.h"
-#include "plan/memory/memory_ways.h"
-#include "plan/memory/steps_read.h"
-#include "plan/search/plan_platforms.h"
+#include "plan/describe/strategy.h"
+#include "plan/memory/job_memory.h"
+#include "plan/search/spec.h"
 #include "tests/unit/made_plan.h"
 
 static struct msim_step_fit fit;

@@ -2,7 +2,7 @@
  * predicted; platforms of a spec, and which member names an unknown one. */
 #include "models/platform/platform_data.h"
 #include "plan/search/plan_guard.h"
-#include "plan/search/plan_platforms.h"
+#include "plan/search/spec.h"
 #include "tests/unit/made_plan.h"
 
 /* Marks of point `i` of the first `n`. */

@@ -3,9 +3,9 @@
  * (plan_platforms.c). */
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
+#include "plan/search/plan.h"
 #include "plan/search/plan_guard.h"
-#include "plan/search/plan_platforms.h"
-#include "plan/search/plan_point.h"
+#include "plan/search/spec.h"
 #include "tests/check.h"
 
 #include <math.h>

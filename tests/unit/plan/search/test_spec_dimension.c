@@ -1,6 +1,6 @@
 /* plan/search/spec_dimension.c: every dimension with its usual values, what a
  * spec may say of it, and what is refused. */
-#include "plan/search/spec_dimension.h"
+#include "plan/search/spec.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

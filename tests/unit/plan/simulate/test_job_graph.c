@@ -1,7 +1,6 @@
 /* plan/simulate/job_graph.c and plan_simulate.c: short graphs say what the
  * whole one does; which jobs are shortened; what cannot be simulated. */
 #include "plan/simulate/job_graph.h"
-#include "plan/simulate/plan_simulate.h"
 #include "tests/unit/made_plan.h"
 
 static struct msim_described model;

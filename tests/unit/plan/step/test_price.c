@@ -2,8 +2,7 @@
  * that stands for it, which is made here a second time, member by member. */
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
-#include "plan/step/price.h"
-#include "plan/step/terms.h"
+#include "plan/step/step_law.h"
 #include "tests/check.h"
 
 #include <math.h>

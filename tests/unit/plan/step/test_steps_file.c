@@ -1,8 +1,8 @@
 /* plan/step/steps_file.c: a small file of steps, what is refused in it, and
  * predictions by a fit that is made up. */
 #include "models/platform/platform.h"
-#include "plan/memory/steps_read.h"
-#include "plan/step/steps_file.h"
+#include "plan/memory/job_memory.h"
+#include "plan/step/step_law.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

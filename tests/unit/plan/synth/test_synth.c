@@ -1,7 +1,7 @@
 /* plan/synth/synth.c: which jobs are written, which are refused and with which
  * words, how many files there are; and the words that PyTorch has for types. */
 #include "plan/synth/synth.h"
-#include "plan/synth/synth_state.h"
+#include "plan/synth/synth_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

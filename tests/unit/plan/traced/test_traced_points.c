@@ -5,7 +5,7 @@
 #include "plan/traced/traced_points.h"
 
 #include "core/base/units.h"
-#include "plan/search/plan_platforms.h"
+#include "plan/search/spec.h"
 #include "plan/synth/et_writer.h"
 #include "tests/unit/made_plan.h"
 

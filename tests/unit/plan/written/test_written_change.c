@@ -1,6 +1,6 @@
 /* plan/written/written_change.c: changes of traces as those of the job that
  * they were written of, and which no description has. */
-#include "plan/written/written_change.h"
+#include "plan/written/written_job.h"
 
 #include "core/rewrite/rewrite.h"
 #include "tests/check.h"

@@ -7,7 +7,7 @@
 #include "core/reshape/reshape.h"
 #include "models/platform/platform.h"
 #include "plan/memory/job_memory.h"
-#include "plan/whatif/job_write.h"
+#include "plan/whatif/job_whatif.h"
 #include "predict/inputs.h"
 #include "tests/check.h"
 

@@ -2,7 +2,6 @@
  */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "plan/describe/model_names.h"
 #include "serving/llm/closed_loop.h"
 #include "serving/llm/llm.h"
 #include "tests/check.h"

@@ -1,11 +1,31 @@
 /*
- * plan/outcome/plan_page.h - the sections of the report that a planner hands
- * on, in the order of the page. Each writes HTML.
+ * plan/outcome/plan_report_internal.h - what the files of plan/outcome share;
+ * no other room includes it.
  */
-#ifndef MSIM_PLAN_OUTCOME_PLAN_PAGE_H
-#define MSIM_PLAN_OUTCOME_PLAN_PAGE_H
+#ifndef MSIM_PLAN_OUTCOME_PLAN_REPORT_INTERNAL_H
+#define MSIM_PLAN_OUTCOME_PLAN_REPORT_INTERNAL_H
+#include "core/base/json.h"
 #include "core/report/page/page.h"
-#include "plan/outcome/plan_words.h"
+#include "plan/outcome/plan_report.h"
+
+/* ---- plan line ----------------------------------------------------------- */
+/* The memory of a plan's point within a step. */
+
+/* Members `by`, of the peak of the first stage, and `timeline`. */
+void msim_plan_line_json(struct msim_json *j, const struct msim_plan *plan,
+                         const struct msim_plan_point *p,
+                         const struct msim_spec *spec);
+
+/* The chart, of what is recommended. */
+enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
+                                     const struct msim_spec *spec, char **svg,
+                                     struct msim_error *err);
+
+/* ---- plan page ----------------------------------------------------------- */
+/*
+ * The sections of the report that a planner hands on, in the order of the page.
+ * Each writes HTML.
+ */
 
 /* The question in a sentence; what is recommended, in figures with their
  * intervals; how sure that is. In plan_answer.c. */
