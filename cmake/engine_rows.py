@@ -2,7 +2,7 @@
 """What engines do untold, as C: engine_rows.py WORDS.h OUT.c DEFAULTS.csv
 
 Each row of data/engines/defaults.csv becomes the struct msim_engine_defaults of
-its engine, a column a member. WORDS.h (serving/llm/llm_words.h) has the words of
+its engine, a column a member. WORDS.h (serving/llm/llm.h) has the words of
 the engines, each of which wants its row.
 """
 import csv
@@ -77,7 +77,7 @@ def read(path, engines):
 def write(out, engines, rows):
     with open(out + ".new", "w", encoding="utf-8") as file:
         file.write("/* Made of data/engines by cmake/engine_rows.py. */\n"
-                   '#include "serving/app/engine_settings.h"\n\n'
+                   '#include "serving/app/app.h"\n\n'
                    "const struct msim_engine_defaults "
                    "msim_engine_table[MSIM_LLM_ENGINES] = {\n")
         for word, name in engines.items():

@@ -9,14 +9,14 @@
  * gets what it says of each, and what their works take. ERRORS.csv
  * gets the errors of the rows that it saw, and of a part, of models, of GPUs
  * and of engines that a fit did not see; intervals are of those. Constants are
- * found through a closed form (serving/llm/closed_loop.h), and judged as they
+ * found through a closed form (serving/llm/closed_loop.c), and judged as they
  * are used: by the simulation of `serve --rows` with that law.
  */
 #include "calibrate/serving/serving_fit.h"
 #include "core/base/containers.h"
 #include "core/base/print.h"
 #include "core/base/quantile.h"
-#include "serving/llm/llm_law_write.h"
+#include "serving/llm/llm_law.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -358,7 +358,7 @@ static enum msim_status write_law(struct run *r, const char *rows,
     const struct msim_llm_law_source from = {
         .how = "least mean |log(measured / predicted)| of TPOT, and of TTFT "
                "with a quarter of its weight, through "
-               "serving/llm/closed_loop.h",
+               "serving/llm/closed_loop.c",
         .command = "msim-fit-serving DATA ROWS --models DIR --out "
                    "data/laws/serving.json",
         .file = file_of(rows),

@@ -14,8 +14,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
-#include "serving/learn/learn_again.h"
-#include "serving/learn/learn_report.h"
+#include "serving/learn/learn_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,9 +8,8 @@
  */
 #ifndef MSIM_CALIBRATE_SERVING_SERVING_FIT_H
 #define MSIM_CALIBRATE_SERVING_SERVING_FIT_H
-#include "serving/llm/closed_loop.h"
 #include "serving/llm/llm_law.h"
-#include "serving/rows/point_table.h"
+#include "serving/rows/serve_rows.h"
 
 /* ---- serving rows -------------------------------------------------------- */
 /*

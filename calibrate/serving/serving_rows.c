@@ -6,7 +6,7 @@
 #include "core/base/containers.h"
 #include "core/base/texts.h"
 #include "models/platform/platform.h"
-#include "serving/llm/llm_memory.h"
+#include "serving/llm/llm.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #include "plan/search/plan.h"
 #include "plan/simulate/job_graph.h"
 #include "plan/traced/traced_points.h"
-#include "serving/plan/serving_spec.h"
+#include "serving/plan/serving_choice.h"
 
 #include <stdlib.h>
 #include <string.h>

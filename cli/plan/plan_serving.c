@@ -7,7 +7,7 @@
 #include "cli/plan/plan_folder.h"
 #include "cli/progress.h"
 #include "core/base/print.h"
-#include "serving/plan/serving_plan_report.h"
+#include "serving/plan/serving_choice.h"
 
 /* ---- files --------------------------------------------------------------- */
 

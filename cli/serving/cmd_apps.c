@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/serving/pass_reader.h"
 #include "core/base/files.h"
-#include "serving/apps/app_sweep_report.h"
+#include "serving/apps/app_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,8 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "serving/app/serving_plan.h"
-#include "serving/watch/watch_advice.h"
-#include "serving/watch/watch_line.h"
+#include "serving/app/app.h"
+#include "serving/watch/watch.h"
 
 #include <limits.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CLI_SERVING_PASS_READER_H
 #define MSIM_CLI_SERVING_PASS_READER_H
-#include "serving/deploy/recorded.h"
+#include "serving/deploy/deploy.h"
 
 struct msim_pass_reader; /* opaque */
 

@@ -1,7 +1,85 @@
 /*
- * serving/app/app.h - an application as APP.json describes it
- * (docs/serving.md): classes of requests, how they arrive, stages that serve
- * them, the flow between stages, and what was promised.
+ * serving/app/app.h - an application as APP.json describes it, the settings of
+ * its engines, and plans of its replicas.
+ */
+#ifndef MSIM_SERVING_APP_APP_H
+#define MSIM_SERVING_APP_APP_H
+#include "core/base/containers.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+#include "serving/draw/random.h"
+#include "serving/llm/llm.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- engine settings ----------------------------------------------------- */
+/*
+ * How an LLM engine was told to batch, under one set of names for vLLM V1,
+ * SGLang and TensorRT-LLM.
+ *
+ * Each program's own argument names are read as well. What a file does not say
+ * is that program's default. Two defaults go with the machine; they are 0 here
+ * until msim_engine_settings_settle() has seen it.
+ */
+
+struct msim_engine_settings {
+    enum msim_llm_engine engine;
+    bool is_static;       /* a batch is served to its end before the next */
+    bool chunked_prefill; /* a prompt may be computed in parts */
+    bool mixed;           /* prompts and single tokens in one step; else steps
+                             of prompts come first */
+    bool prefix_caching;
+    bool by_priority; /* of classes; else in order of arrival */
+    bool no_evict;    /* room for the whole answer is kept from the start, so
+                         that nothing is preempted */
+    int64_t max_num_seqs;           /* 0: by memory, until settled */
+    int64_t max_num_batched_tokens; /* of a step; 0: likewise */
+    int64_t block_size;             /* tokens of a block of KV cache */
+    int64_t max_model_len;          /* 0: the model's, until settled */
+    int64_t wait_steps; /* of TensorRT-LLM: steps that prompts wait for more, */
+    double wait_tokens; /* until there are tokens for that share of a step */
+    double gpu_memory_utilization; /* share of the memory for weights,
+                                      workspace and KV cache */
+    bool share_is_of_rest; /* ... for the KV cache, of what weights leave */
+    double context_gib;    /* of CUDA's context, NCCL and its own buffers */
+    int64_t profiled_seqs; /* whose logits its step of profiling has */
+};
+
+/* What a program does untold: a row of data/engines/defaults.csv. */
+struct msim_engine_defaults {
+    struct msim_engine_settings settings;
+    /* max_num_batched_tokens, where it is 0: of GPUs from that memory on, of
+     * smaller ones */
+    double large_gpu_gib;
+    int64_t large_gpu_tokens, small_gpu_tokens;
+    /* max_num_seqs, where it is 0: for each longest sequence that the KV cache
+     * holds, and within which limits */
+    int64_t seqs_a_full_cache, seqs_least, seqs_most;
+    /* Of closed loops whose table says one length: outputs are even from that
+     * part below to that part above, as sequences get out of step. */
+    double output_spread;
+};
+
+/* By engine; cmake/engine_rows.py makes C of the rows. */
+extern const struct msim_engine_defaults msim_engine_table[MSIM_LLM_ENGINES];
+
+/* Defaults of that program; settle them. */
+struct msim_engine_settings msim_engine_settings_of(enum msim_llm_engine e);
+
+/*
+ * Put the defaults that go with the machine in place of 0: `gpu_gib` is the
+ * memory of one GPU, `kv_tokens` what the KV cache of a replica holds,
+ * `longest` the model's longest sequence (0: not stated). What is set stays.
+ */
+void msim_engine_settings_settle(struct msim_engine_settings *s, double gpu_gib,
+                                 int64_t kv_tokens, int64_t longest);
+
+/* ---- app ----------------------------------------------------------------- */
+/*
+ * An application as APP.json describes it (docs/serving.md): classes of
+ * requests, how they arrive, stages that serve them, the flow between stages,
+ * and what was promised.
  *
  * Times are ms and rates a second, as in the file. Names are texts of
  * strangers: they leave through the printers alone. Everything lies in the
@@ -11,13 +89,6 @@
  * What is read is consistent: shares add up to 1, edges lead to stages and go
  * in no circle, every promise is for a class that is there.
  */
-#ifndef MSIM_SERVING_APP_APP_H
-#define MSIM_SERVING_APP_APP_H
-#include "core/base/containers.h"
-#include "core/base/json.h"
-#include "core/base/units.h"
-#include "serving/app/engine_settings.h"
-#include "serving/draw/dist.h"
 
 /* X(name, word of the file) */
 #define MSIM_STAGE_KIND_MAP(X)                                                 \
@@ -257,5 +328,46 @@ static inline bool msim_flow_edge_takes(const struct msim_flow_edge *e,
 const char *msim_stage_kind_text(enum msim_stage_kind k);
 const char *msim_promise_metric_text(enum msim_promise_metric m);
 const char *msim_arrival_process_text(enum msim_arrival_process p);
+
+/* ---- serving plan -------------------------------------------------------- */
+/*
+ * How many replicas each stage of an application has, as PLAN.json says (schema
+ * mystique-sim/serving-plan/1).
+ *
+ *     {"stages": {"front": {"replicas": 3}, "search": {"replicas": 8}}}
+ *
+ * or, in short, {"replicas": {"front": 3, "search": 8}}. A stage that a plan
+ * does not name keeps what the application says. What else `size` writes into
+ * a plan is known, and not looked at here.
+ */
+
+struct msim_serving_plans {
+    uint32_t n, n_stages;
+    int64_t *replicas;  /* n plans of n_stages numbers */
+    const char **names; /* of each: its "name", else its line: "1" */
+    struct msim_arena arena;
+};
+
+/*
+ * The replicas of `app` under the plan of `path`, into `app->n_stages` numbers.
+ * EFORMAT by the member's path: a stage that is not there, too; EIO, ESYNTAX,
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_plan_read(int64_t *replicas,
+                                        const struct msim_app *app,
+                                        const char *path,
+                                        struct msim_error *err);
+
+/*
+ * A plan a line. On success `plans` goes to msim_serving_plans_release(), on
+ * failure it holds nothing; messages begin with the line.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_serving_plans_read(struct msim_serving_plans *plans,
+                                         const struct msim_app *app,
+                                         const char *path,
+                                         struct msim_error *err);
+void msim_serving_plans_release(struct msim_serving_plans *plans);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * serving/app/app_arrivals.c - the member "arrivals": how requests come.
  */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include <math.h>
 #include <stdio.h>

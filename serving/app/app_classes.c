@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #define SHARES_OFF 1e-4 /* of a sum of rounded shares */
 

@@ -3,7 +3,7 @@
  */
 #include "core/base/containers.h"
 #include "core/base/texts.h"
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include <math.h>
 #include <stdio.h>

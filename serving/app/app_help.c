@@ -2,7 +2,7 @@
  * serving/app/app_help.c - what the readers of APP.json's parts share.
  */
 #include "core/base/print.h"
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * serving/app/app_llm.c - stages that run a model: which, on what, and how the
  * engine batches, by the names of each program.
  */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include "plan/describe/describe.h"
 

@@ -1,7 +1,7 @@
 /*
  * serving/app/app_read.c - APP.json from its top: what is read in which order.
  */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * serving/app/app_recorded.c - recorded passes of a stage: the member "trace".
  */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #define MOST_PASSES 100
 

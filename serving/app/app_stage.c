@@ -2,7 +2,7 @@
  * serving/app/app_stage.c - stages: what is common to all kinds, and what
  * those with measured times have.
  */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * serving/app/engine_settings.c - defaults that go with the machine.
  */
-#include "serving/app/engine_settings.h"
+#include "serving/app/app.h"
 
 struct msim_engine_settings msim_engine_settings_of(enum msim_llm_engine e)
 {

@@ -1,10 +1,10 @@
 /*
  * serving/app/serving_plan.c - plans out of their files.
  */
-#include "serving/app/serving_plan.h"
+#include "serving/app/app.h"
 
 #include "core/json/fields.h"
-#include "serving/log/json_lines.h"
+#include "serving/log/request_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

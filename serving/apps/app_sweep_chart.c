@@ -2,7 +2,7 @@
  * serving/apps/app_sweep_chart.c - cost against latency, by gnuplot.
  */
 #include "core/report/write/chart.h"
-#include "serving/apps/app_sweep_report.h"
+#include "serving/apps/app_sweep.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * serving/apps/app_sweep_report.c - points as text for people, and as JSON and
  * CSV for programs.
  */
-#include "serving/apps/app_sweep_report.h"
+#include "serving/apps/app_sweep.h"
 
 #include "core/base/csv.h"
 #include "core/base/json.h"

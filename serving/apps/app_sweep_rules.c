@@ -5,7 +5,7 @@
  * and there by the next larger number. Both saw the same requests, so that a
  * hundredth is no chance; what differs by less counts as equal.
  */
-#include "serving/apps/app_sweep_rules.h"
+#include "serving/apps/app_sweep.h"
 
 #include <math.h>
 

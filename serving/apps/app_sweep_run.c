@@ -2,7 +2,7 @@
  * serving/apps/app_sweep_run.c - points in threads; which of them nothing
  * beats.
  */
-#include "serving/apps/app_sweep_run.h"
+#include "serving/apps/app_sweep.h"
 
 #include "core/turns/turns.h"
 #include "serving/outcome/serving_outcome.h"

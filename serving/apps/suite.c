@@ -2,7 +2,7 @@
  * serving/apps/suite.c - the files of a suite, in order of their names, so that
  * points are numbered alike on every machine.
  */
-#include "serving/apps/suite.h"
+#include "serving/apps/app_sweep.h"
 
 #include "serving/app/app.h"
 

@@ -1,7 +1,7 @@
 /*
  * serving/counters/counters_second.c - windows to seconds.
  */
-#include "serving/counters/counters_second.h"
+#include "serving/counters/counters_read.h"
 
 #include "core/base/quantile.h"
 

@@ -1,5 +1,5 @@
 /* serving/counters/metrics_read.c - rounds of scrapes, compared. */
-#include "serving/counters/metrics_read.h"
+#include "serving/counters/counters_read.h"
 
 #include "core/base/containers.h"
 #include "core/base/csv.h"

@@ -6,10 +6,9 @@
 #include "core/base/units.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/engine/settings_rules.h"
+#include "serving/engine/replica.h"
 #include "serving/llm/llm.h"
 #include "serving/llm/llm_law.h"
-#include "serving/llm/model_pass.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * serving/deploy/recorded.c - recorded passes against the law.
  */
-#include "serving/deploy/recorded.h"
+#include "serving/deploy/deploy.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /*
  * serving/deploy/recorded_law.c - recorded passes against the law of a model.
  */
-#include "serving/deploy/recorded_law.h"
+#include "serving/deploy/deploy.h"
 
 #include "serving/llm/llm.h"
-#include "serving/llm/model_pass.h"
+#include "serving/llm/llm_law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * shape and scale; BIMODAL the fast and the slow value; PARETO the least value
  * and -1/alpha; QUANTILES and SAMPLES the factor of all values.
  */
-#include "serving/draw/dist.h"
+#include "serving/draw/random.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -6,9 +6,9 @@
  * way, and again one a replica: it looks whether there is something to do. So
  * it sees all that is added at that time, by links and by the caller.
  */
-#include "serving/engine/deployment.h"
 #include "core/base/containers.h"
 #include "core/base/min_tree.h"
+#include "serving/engine/replica.h"
 
 #include <assert.h>
 #include <math.h>

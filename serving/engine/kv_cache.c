@@ -6,8 +6,8 @@
  * was a unit), so there are about as many of them as units at most, which
  * bounds all memory.
  */
-#include "serving/engine/kv_cache.h"
 #include "core/base/hash.h"
+#include "serving/engine/replica_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /*
  * serving/engine/replica.c - the ranks of a replica, which step together.
  */
-#include "serving/engine/replica.h"
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  * when the blocks of its whole output are there, and is never preempted. Told
  * to (batch_wait_timeout_iters), it lets prompts wait for more prompts.
  */
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 static bool less_important(const struct msim_seq *a, const struct msim_seq *b)
 {

@@ -16,7 +16,7 @@
  * SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS, SGLANG_RETRACT_DECODE_STEPS,
  * SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION: "Environment Variables".)
  */
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 #define RATIO_LAST    (MSIM_NEW_TOKEN_RATIO * 0.14)
 #define RATIO_STEPS   600

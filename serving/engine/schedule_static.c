@@ -7,7 +7,7 @@
  * it as padding, and cost what they cost (FasterTransformer's batches, and what
  * TensorRT-LLM calls STATIC_BATCH).
  */
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 static void begin_batch(struct msim_sched *s)
 {

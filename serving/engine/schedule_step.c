@@ -3,7 +3,7 @@
  * the engine. A file of its own: policies call the scheduler, which therefore
  * calls none of them.
  */
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 void msim_sched_begin(struct msim_sched *s)
 {

@@ -7,7 +7,7 @@
  * order of arrival; so one that was preempted comes before all that arrived
  * after it, as where an engine puts it at the head of its queue.
  */
-#include "serving/engine/scheduler.h"
+#include "serving/engine/replica_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * serving/engine/settings_rules.c - from settings of engines to rules.
  */
-#include "serving/engine/settings_rules.h"
+#include "serving/engine/replica.h"
 
 static uint32_t cut(int64_t n, int64_t least)
 {

@@ -1,5 +1,5 @@
 /* serving/explore/demand.c - flows and services as numbers. */
-#include "serving/explore/demand.h"
+#include "serving/explore/explore.h"
 
 #include "core/base/quantile.h"
 #include "serving/app/arrivals.h"

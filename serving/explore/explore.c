@@ -12,10 +12,7 @@
 #include "core/base/json.h"
 #include "core/base/quantile.h"
 #include "serving/draw/random.h"
-#include "serving/explore/demand.h"
-#include "serving/explore/explore_command.h"
-#include "serving/explore/explore_rows.h"
-#include "serving/explore/service_fit.h"
+#include "serving/explore/explore_internal.h"
 
 #include <dirent.h>
 #include <inttypes.h>

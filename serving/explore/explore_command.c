@@ -4,7 +4,7 @@
  * Its output is a file, so that no pipe fills up and there is nothing to read
  * while it runs: to wait is all.
  */
-#include "serving/explore/explore_command.h"
+#include "serving/explore/explore_internal.h"
 
 #include "core/base/json.h"
 

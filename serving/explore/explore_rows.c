@@ -1,5 +1,5 @@
 /* serving/explore/explore_rows.c - answers of an explorer, with mistrust. */
-#include "serving/explore/explore_rows.h"
+#include "serving/explore/explore_internal.h"
 
 #include "core/base/csv.h"
 #include "core/base/texts.h"

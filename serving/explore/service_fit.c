@@ -1,6 +1,6 @@
 /* serving/explore/service_fit.c - least squares on the logarithm of services.
  */
-#include "serving/explore/service_fit.h"
+#include "serving/explore/explore_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/quantile.h"

@@ -1,7 +1,7 @@
 /*
  * serving/learn/learn_again.c - recorded runs through the simulator.
  */
-#include "serving/learn/learn_again.h"
+#include "serving/learn/learn_table.h"
 
 #include "core/base/quantile.h"
 #include "core/turns/turns.h"

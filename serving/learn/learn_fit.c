@@ -2,13 +2,12 @@
  * serving/learn/learn_fit.c - from a table of seconds to a model and its
  * figures.
  */
-#include "serving/learn/learn_fit.h"
+#include "serving/learn/learn_table.h"
 
 #include "calibrate/stat/boost.h"
 #include "core/base/containers.h"
 #include "core/base/quantile.h"
-#include "serving/learn/learn_score.h"
-#include "serving/learn/logistic.h"
+#include "serving/learn/learn_table_internal.h"
 #include "serving/watch/watch_model.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * serving/learn/learn_observed.c - moments of services, and load without noise.
  */
-#include "serving/learn/learn_observed.h"
+#include "serving/learn/learn_table.h"
 
 #include "core/base/quantile.h"
 

@@ -1,7 +1,7 @@
 /*
  * serving/learn/learn_report.c - figures of a model beside those of guesses.
  */
-#include "serving/learn/learn_report.h"
+#include "serving/learn/learn_table.h"
 
 #include "core/base/json.h"
 #include "core/base/print.h"

@@ -1,7 +1,7 @@
 /*
  * serving/learn/learn_score.c - figures of predictions.
  */
-#include "serving/learn/learn_score.h"
+#include "serving/learn/learn_table_internal.h"
 
 #include "core/base/quantile.h"
 

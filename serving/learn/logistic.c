@@ -1,5 +1,5 @@
 /* serving/learn/logistic.c - logistic regression by Newton's method. */
-#include "serving/learn/logistic.h"
+#include "serving/learn/learn_table_internal.h"
 
 #include <assert.h>
 #include <math.h>

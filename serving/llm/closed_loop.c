@@ -1,9 +1,8 @@
 /*
  * serving/llm/closed_loop.c - a closed loop on one replica, in closed form.
  */
-#include "serving/llm/closed_loop.h"
 
-#include "serving/llm/llm_parts.h"
+#include "serving/llm/llm_internal.h"
 
 #include <math.h>
 

@@ -2,8 +2,7 @@
  * serving/llm/context_works.c - attention of a step: of sequences that decode,
  * and of chunks of prompts.
  */
-#include "serving/llm/step_works.h"
-#include "serving/llm/works_maker.h"
+#include "serving/llm/llm_internal.h"
 
 #include <math.h>
 

@@ -1,12 +1,8 @@
 /*
  * serving/llm/llm.c - a served model: memory, and times of steps by the law.
  */
-#include "serving/llm/llm.h"
 
-#include "serving/llm/llm_law.h"
-#include "serving/llm/llm_memory.h"
-#include "serving/llm/llm_parts.h"
-#include "serving/llm/step_table.h"
+#include "serving/llm/llm_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

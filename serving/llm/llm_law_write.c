@@ -1,7 +1,7 @@
 /*
  * serving/llm/llm_law_write.c - the file of a law.
  */
-#include "serving/llm/llm_law_write.h"
+#include "serving/llm/llm_law.h"
 
 #include "core/base/files.h"
 #include "core/base/json.h"

@@ -7,11 +7,11 @@
  * of the GPU, and gives a share of what is left to the cache
  * (KvCacheConfig.free_gpu_memory_fraction).
  */
-#include "serving/llm/llm_memory.h"
+#include "serving/llm/llm.h"
 
 #include "core/base/units.h"
 #include "models/platform/platform.h"
-#include "serving/llm/step_works.h"
+#include "serving/llm/llm_law.h"
 
 #include <math.h>
 

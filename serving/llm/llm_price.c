@@ -1,7 +1,7 @@
 /*
  * serving/llm/llm_price.c - works to microseconds, by piece of the law.
  */
-#include "serving/llm/llm_price.h"
+#include "serving/llm/llm_law.h"
 
 #include <math.h>
 #include <string.h>

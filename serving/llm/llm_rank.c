@@ -1,7 +1,7 @@
 /*
  * serving/llm/llm_rank.c - a setup with all defaults, split and checked.
  */
-#include "serving/llm/llm_rank.h"
+#include "serving/llm/llm.h"
 
 #include "models/platform/platform.h"
 

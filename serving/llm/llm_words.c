@@ -1,7 +1,7 @@
 /*
  * serving/llm/llm_words.c - words to numbers and back.
  */
-#include "serving/llm/llm_words.h"
+#include "serving/llm/llm.h"
 
 #include <stddef.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
 /*
  * serving/llm/model_pass.c - one pass of a described model over a batch.
  */
-#include "serving/llm/model_pass.h"
+#include "serving/llm/llm_law.h"
 
 #include "plan/step/step_law.h"
 

@@ -5,7 +5,7 @@
  * size lies between follows from the bits of its integer part, without a
  * logarithm.
  */
-#include "serving/llm/step_table.h"
+#include "serving/llm/llm_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

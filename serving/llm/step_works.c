@@ -5,10 +5,9 @@
  * product, gate and up another; sums of residuals are in the norms; positions
  * are turned as keys are written to the cache.
  */
-#include "serving/llm/step_works.h"
 
 #include "core/work/work.h"
-#include "serving/llm/works_maker.h"
+#include "serving/llm/llm_internal.h"
 
 #include <math.h>
 

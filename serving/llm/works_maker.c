@@ -1,7 +1,7 @@
 /*
  * serving/llm/works_maker.c - one work of a step, with its sizes.
  */
-#include "serving/llm/works_maker.h"
+#include "serving/llm/llm_internal.h"
 
 #include "core/work/work.h"
 

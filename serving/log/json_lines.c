@@ -1,7 +1,7 @@
 /*
  * serving/log/json_lines.c - lines of a stream, each an object.
  */
-#include "serving/log/json_lines.h"
+#include "serving/log/request_log.h"
 
 #include "core/base/containers.h"
 #include "core/base/files.h"

@@ -1,6 +1,33 @@
 /*
- * serving/log/request_log.h - a log of requests: when they came, how long they
- * were and, of a measured run, how long they took.
+ * serving/log/request_log.h - logs of requests, as csv or JSON lines.
+ */
+#ifndef MSIM_SERVING_LOG_REQUEST_LOG_H
+#define MSIM_SERVING_LOG_REQUEST_LOG_H
+#include "core/base/containers.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+
+/* ---- json lines ---------------------------------------------------------- */
+/* Files of one JSON object a line, plain or packed. */
+
+/* What to do with the object of a line, counted from 1; anything but MSIM_OK
+ * ends the reading. */
+typedef enum msim_status msim_json_line(void *ctx, const cJSON *object,
+                                        uint64_t line, struct msim_error *err);
+
+/*
+ * Read `path` line by line; empty ones are skipped. ESYNTAX, naming the line,
+ * where one is no object; what `each` fails with; EIO, ETRUNCATED, ELIMIT,
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_json_lines_read(const char *path, msim_json_line *each,
+                                      void *ctx, struct msim_error *err);
+
+/* ---- request log --------------------------------------------------------- */
+/*
+ * A log of requests: when they came, how long they were and, of a measured run,
+ * how long they took.
  *
  * Comma-separated or JSON lines, plain or packed; which is told by the first
  * byte. Columns (members) and their other names:
@@ -13,12 +40,8 @@
  *
  * Only the time must be there. Others are not looked at: logs hold much else.
  * Results of vllm bench serve, GuideLLM, AIPerf and inference-perf are logs,
- * too (tool_results.h).
+ * too (tool_results.c).
  */
-#ifndef MSIM_SERVING_LOG_REQUEST_LOG_H
-#define MSIM_SERVING_LOG_REQUEST_LOG_H
-#include "core/base/containers.h"
-#include "core/base/units.h"
 
 struct msim_strtab; /* core/base/containers.h */
 

@@ -4,7 +4,7 @@
 #include "core/base/csv.h"
 #include "core/base/hash.h"
 #include "core/base/texts.h"
-#include "serving/log/request_rows.h"
+#include "serving/log/request_log_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,7 @@
  */
 #include "core/base/hash.h"
 #include "core/json/fields.h"
-#include "serving/log/json_lines.h"
-#include "serving/log/tool_results.h"
+#include "serving/log/request_log_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "core/base/containers.h"
 #include "core/stream/input.h"
-#include "serving/log/tool_results.h"
+#include "serving/log/request_log_internal.h"
 
 #include <string.h>
 

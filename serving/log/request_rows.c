@@ -1,7 +1,7 @@
 /*
  * serving/log/request_rows.c - rows of a log as they are read.
  */
-#include "serving/log/request_rows.h"
+#include "serving/log/request_log_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/texts.h"

@@ -1,7 +1,7 @@
 /*
  * serving/log/tool_results.c - results of load generators.
  */
-#include "serving/log/tool_results.h"
+#include "serving/log/request_log_internal.h"
 
 #include "core/base/containers.h"
 #include "core/json/fields.h"

@@ -12,7 +12,7 @@
  * callers stand idle while the callee works, and the callee while callers hold
  * few. Such an application is run with more than it bears, too.
  */
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  */
 #include "core/base/quantile.h"
 #include "core/report/write/chart.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <errno.h>
 #include <math.h>

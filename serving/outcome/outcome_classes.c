@@ -1,7 +1,7 @@
 /*
  * serving/outcome/outcome_classes.c - latencies and promises of classes.
  */
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

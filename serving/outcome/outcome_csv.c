@@ -2,7 +2,7 @@
  * serving/outcome/outcome_csv.c - one line a request, and counters of windows.
  */
 #include "core/base/csv.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 

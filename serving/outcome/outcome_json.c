@@ -6,7 +6,7 @@
  * same seed gives the same bytes.
  */
 #include "core/base/json.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 

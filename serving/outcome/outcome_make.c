@@ -7,7 +7,7 @@
  * figure depends on how many there are.
  */
 #include "core/turns/turns.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

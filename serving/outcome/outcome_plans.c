@@ -6,7 +6,7 @@
  */
 #include "core/base/csv.h"
 #include "core/turns/turns.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * serving/outcome/outcome_stages.c - load, shares and capacity of stages, and
  * what to be careful with.
  */
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/print.h"

@@ -4,7 +4,7 @@
  */
 #include "core/base/print.h"
 #include "core/report/write/report.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "core/base/containers.h"
 #include "core/base/files.h"
 #include "core/base/json.h"
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

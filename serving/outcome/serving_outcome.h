@@ -8,7 +8,7 @@
  */
 #ifndef MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
 #define MSIM_SERVING_OUTCOME_SERVING_OUTCOME_H
-#include "serving/app/serving_plan.h"
+#include "serving/app/app.h"
 #include "serving/deploy/deploy.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * serving/plan/serving_fleet.c - replicas found by bisection on simulated
  * promises.
  */
-#include "serving/plan/serving_fleet.h"
+#include "serving/plan/serving_choice.h"
 
 #include "core/base/quantile.h"
 #include "serving/outcome/serving_outcome.h"

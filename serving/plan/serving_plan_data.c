@@ -5,7 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/units.h"
-#include "serving/plan/serving_plan_report.h"
+#include "serving/plan/serving_choice.h"
 
 #include <math.h>
 #include <stdlib.h>

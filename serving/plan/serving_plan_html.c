@@ -7,7 +7,7 @@
 #include "core/report/page/page.h"
 #include "core/report/write/chart.h"
 #include "plan/outcome/plan_report.h"
-#include "serving/plan/serving_plan_report.h"
+#include "serving/plan/serving_choice.h"
 
 #include <math.h>
 #include <string.h>

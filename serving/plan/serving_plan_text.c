@@ -4,7 +4,7 @@
 #include "core/base/print.h"
 #include "core/base/units.h"
 #include "core/report/write/report.h"
-#include "serving/plan/serving_plan_report.h"
+#include "serving/plan/serving_choice.h"
 
 #include <ctype.h>
 #include <math.h>

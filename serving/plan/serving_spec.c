@@ -5,7 +5,7 @@
  * what it means to `serve`, and is refused as it is there. What the reader of
  * applications says of the stage is told by the spec's own path.
  */
-#include "serving/plan/serving_spec.h"
+#include "serving/plan/serving_choice.h"
 
 #include "core/json/fields.h"
 #include "models/platform/platform.h"

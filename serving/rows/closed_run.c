@@ -1,9 +1,9 @@
 /*
  * serving/rows/closed_run.c - simulated closed loops.
  */
-#include "serving/rows/closed_run.h"
 #include "core/base/containers.h"
 #include "serving/draw/random.h"
+#include "serving/rows/serve_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,10 +5,9 @@
  * are what the point needs, as a benchmark sets them. Prompts of benchmarks
  * differ, so prefixes are not cached.
  */
-#include "serving/rows/point_answer.h"
 #include "models/platform/platform.h"
-#include "serving/engine/settings_rules.h"
-#include "serving/rows/closed_run.h"
+#include "serving/engine/replica.h"
+#include "serving/rows/serve_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * serving/rows/point_benchmark.c - settings of benchmarks.
  */
-#include "serving/rows/point_benchmark.h"
 #include "core/base/containers.h"
 #include "core/base/print.h"
 #include "core/base/texts.h"
+#include "serving/rows/serve_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

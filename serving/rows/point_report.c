@@ -3,7 +3,7 @@
  * lines for people.
  */
 #include "core/base/print.h"
-#include "serving/rows/point_table.h"
+#include "serving/rows/serve_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * serving/rows/point_table.c - reading a table of served points.
  */
-#include "serving/rows/point_table.h"
 #include "core/base/containers.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
+#include "serving/rows/serve_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "core/guard/guard.h"
 #include "core/turns/turns.h"
-#include "serving/rows/point_table.h"
 
 /* The row at a place of the order. */
 static struct msim_point_row *row_at(const struct msim_point_table *t,

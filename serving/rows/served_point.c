@@ -1,10 +1,10 @@
 /*
  * serving/rows/served_point.c - reading rows of served models.
  */
-#include "serving/rows/served_point.h"
 #include "core/base/print.h"
 #include "core/base/texts.h"
-#include "serving/app/engine_settings.h"
+#include "serving/app/app.h"
+#include "serving/rows/serve_rows.h"
 
 #include <math.h>
 #include <stdarg.h>

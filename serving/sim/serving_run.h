@@ -20,7 +20,7 @@
 #ifndef MSIM_SERVING_SIM_SERVING_RUN_H
 #define MSIM_SERVING_SIM_SERVING_RUN_H
 #include "serving/app/app.h"
-#include "serving/engine/deployment.h"
+#include "serving/engine/replica.h"
 
 struct msim_serving; /* opaque */
 

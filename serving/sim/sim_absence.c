@@ -6,7 +6,7 @@
  * queue that all share that is fewer workers; of queues of their own, and of
  * engines, it is where visits are sent to.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * the service, add up to the latency of the request, to the picosecond: a
  * step's calls are made when the step before it ends.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 /* ---- critical paths ------------------------------------------------------ */
 

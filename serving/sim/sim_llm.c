@@ -7,7 +7,7 @@
  * be pending, for a visit can make an idle replica's step come before another
  * one's; an event that is not the next any more is let go.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include "core/base/containers.h"
 

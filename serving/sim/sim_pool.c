@@ -4,7 +4,7 @@
  * What was given back is taken again first, so that a run in a steady state
  * stays within what is in the caches, and allocates nothing.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * the last arrival; figures of visits are of requests that came in that time,
  * whenever they ended.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/quantile.h"

@@ -1,7 +1,7 @@
 /*
  * serving/sim/sim_run.c - a simulator: made once, run many times.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/quantile.h"

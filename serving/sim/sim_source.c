@@ -5,7 +5,7 @@
  * the one before it comes. A client of closed arrivals begins with a request at
  * once, and has the next a think time after the answer.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * full yet: whoever frees a worker, fills a batch or ends its time takes the
  * next from the queue. A list for each level of priority; nothing is preempted.
  */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Events are ends of services, one a worker, and batches that have waited long
  * enough, one a queue; arrivals are taken from the array as their time comes.
  */
-#include "serving/size/alone.h"
+#include "serving/size/size_plan_internal.h"
 
 #include "core/base/containers.h"
 #include "core/base/min_tree.h"

@@ -4,7 +4,7 @@
  * promises are kept. Trials change one stage and what is above it; a pass over
  * all stages corrects what they leave out.
  */
-#include "serving/size/sizing_parts.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

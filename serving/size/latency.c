@@ -1,5 +1,5 @@
 /* serving/size/latency.c - passes over the stages, and trials. */
-#include "serving/size/latency.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* serving/size/latency_stage.c - the latency of a visit from its parts. */
-#include "serving/size/latency.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * What a visit draws hangs on its request and on the calls that led to it, so
  * that plans see the same requests.
  */
-#include "serving/size/latency.h"
+#include "serving/size/size_plan_internal.h"
 
 #include "core/base/containers.h"
 #include "serving/app/arrivals.h"

@@ -6,7 +6,7 @@
  * one transform there and one back do for a sum (Cooley and Tukey 1965;
  * Press et al., Numerical Recipes, 12.3, two real arrays at once).
  */
-#include "serving/size/pmf.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

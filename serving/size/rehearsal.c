@@ -1,5 +1,5 @@
 /* serving/size/rehearsal.c - plans simulated. */
-#include "serving/size/rehearsal.h"
+#include "serving/size/size_plan_internal.h"
 
 #include "serving/sim/serving_run.h"
 

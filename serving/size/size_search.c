@@ -7,7 +7,7 @@
  * one by one, least missed first. Fewer replicas elsewhere make no stage more
  * dispensable, so each is asked until it is missed once.
  */
-#include "serving/size/sizing_parts.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* serving/size/sizing_make.c - which method, and what becomes of it. */
-#include "serving/size/sizing_parts.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -23,7 +23,7 @@
  * what they have in common is the size of the request. S is their sum and join
  * as distributions, for each size, as of a request that never waits.
  */
-#include "serving/size/sizing_parts.h"
+#include "serving/size/size_plan_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

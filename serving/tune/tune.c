@@ -8,7 +8,7 @@
 #include "serving/tune/tune.h"
 
 #include "core/base/quantile.h"
-#include "serving/llm/llm_law_write.h"
+#include "serving/llm/llm_law.h"
 #include "serving/log/request_log.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * serving/watch/watch_advice.c - replicas for what comes.
  */
-#include "serving/watch/watch_advice.h"
+#include "serving/watch/watch.h"
 
 #include "core/base/quantile.h"
 

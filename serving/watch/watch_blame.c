@@ -1,7 +1,7 @@
 /*
  * serving/watch/watch_blame.c - growth handed down the flow.
  */
-#include "serving/watch/watch_blame.h"
+#include "serving/watch/watch_model.h"
 
 #include <math.h>
 #include <stdlib.h>

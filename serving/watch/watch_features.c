@@ -1,7 +1,7 @@
 /*
  * serving/watch/watch_features.c - seconds as numbers.
  */
-#include "serving/watch/watch_features.h"
+#include "serving/watch/watch_model.h"
 
 #include <ctype.h>
 #include <math.h>

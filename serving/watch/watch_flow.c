@@ -1,7 +1,7 @@
 /*
  * serving/watch/watch_flow.c - mean times along the flow.
  */
-#include "serving/watch/watch_flow.h"
+#include "serving/watch/watch_model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * serving/watch/watch_history.c - tracks of counters and what is usual.
  */
-#include "serving/watch/watch_history.h"
+#include "serving/watch/watch_model.h"
 
 #include "core/base/quantile.h"
 #include "core/base/units.h"

@@ -1,12 +1,11 @@
 /*
  * serving/watch/watch_line.c - verdicts as lines.
  */
-#include "serving/watch/watch_line.h"
+#include "serving/watch/watch.h"
 
 #include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
-#include "serving/watch/watch_advice.h"
 
 #include <math.h>
 #include <stdarg.h>

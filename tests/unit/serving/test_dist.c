@@ -1,5 +1,5 @@
 /*
- * tests/unit/serving/test_dist.c - tests of serving/draw/dist.h: draws against
+ * tests/unit/serving/test_dist.c - tests of serving/draw/dist.c: draws against
  * what the formulas say.
  *
  * Of N draws the mean is off by less than 5 standard errors, cv / sqrt(N), and
@@ -7,7 +7,7 @@
  * by chance once in 1.7 million. The seed is fixed, so a test that passes does
  * so always.
  */
-#include "serving/draw/dist.h"
+#include "serving/draw/random.h"
 
 #include "tests/check.h"
 

@@ -1,8 +1,8 @@
 /*
  * tests/unit/serving/test_serving_plan.c - tests of
- * serving/app/serving_plan.h.
+ * serving/app/serving_plan.c.
  */
-#include "serving/app/serving_plan.h"
+#include "serving/app/app.h"
 
 #include "tests/unit/serving/made_app.h"
 

@@ -1,6 +1,6 @@
 /* serving/app/app_help.c: texts in the arena, paths of a file's folder, what is
  * assumed, and names that cannot be shown. */
-#include "serving/app/app_parts.h"
+#include "serving/app/app_internal.h"
 #include "tests/check.h"
 
 static struct msim_error err;

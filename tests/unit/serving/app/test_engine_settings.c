@@ -1,7 +1,7 @@
 /* serving/app/engine_settings.c and serving/engine/settings_rules.c: defaults
  * of each engine, those that go with the machine, and the rules they make. */
-#include "serving/app/engine_settings.h"
-#include "serving/engine/settings_rules.h"
+#include "serving/app/app.h"
+#include "serving/engine/replica.h"
 #include "tests/check.h"
 
 /* Documented defaults: vLLM batches 256 sequences and, by GPU, 8,192 or 2,048

@@ -1,6 +1,6 @@
 /* serving/apps/app_sweep_rules.c and app_sweep_report.c: rules on points that
  * are made up, counted by hand, and whole reports. */
-#include "serving/apps/app_sweep_report.h"
+#include "serving/apps/app_sweep.h"
 #include "tests/unit/fake_gnuplot.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* serving/apps/app_sweep_run.c: the points of small applications with constant
  * services, and which of them nothing beats. */
-#include "serving/apps/app_sweep_run.h"
+#include "serving/apps/app_sweep.h"
 #include "tests/check.h"
 
 #include <math.h>

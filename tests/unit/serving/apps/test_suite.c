@@ -1,6 +1,6 @@
 /* serving/apps/suite.c: which files of a folder are applications, their order
  * and names, and what is refused before anything runs. */
-#include "serving/apps/suite.h"
+#include "serving/apps/app_sweep.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <sys/stat.h>

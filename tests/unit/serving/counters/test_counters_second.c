@@ -1,7 +1,7 @@
 /*
  * Windows to seconds: where a second ends, and what it has of its windows.
  */
-#include "serving/counters/counters_second.h"
+#include "serving/counters/counters_read.h"
 #include "tests/check.h"
 
 #include <math.h>

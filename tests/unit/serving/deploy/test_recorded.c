@@ -1,5 +1,5 @@
 /* Recorded passes against a law, by a recorder that is made up. */
-#include "serving/deploy/recorded_law.h"
+#include "serving/deploy/deploy.h"
 
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"

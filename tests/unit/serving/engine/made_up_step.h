@@ -5,7 +5,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_SERVING_ENGINE_MADE_UP_STEP_H
 #define MSIM_TESTS_UNIT_SERVING_ENGINE_MADE_UP_STEP_H
-#include "serving/llm/llm_step.h"
+#include "serving/llm/llm.h"
 
 static double made_up_us(void *ctx, const struct msim_llm_step *step)
 {

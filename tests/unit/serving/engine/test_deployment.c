@@ -3,7 +3,7 @@
  * schedules that were worked by hand: 100 us a step, 1 us a token of a prompt,
  * 10 us a sequence that decodes.
  */
-#include "serving/engine/deployment.h"
+#include "serving/engine/replica.h"
 #include "tests/check.h"
 #include "tests/unit/serving/engine/made_up_step.h"
 

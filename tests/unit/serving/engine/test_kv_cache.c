@@ -2,7 +2,7 @@
  * tests/unit/serving/engine/test_kv_cache.c - blocks of a KV cache are counted,
  * and prefixes of prompts live in free ones until those are needed.
  */
-#include "serving/engine/kv_cache.h"
+#include "serving/engine/replica_internal.h"
 #include "tests/check.h"
 
 static const uint64_t abc[] = {101, 102, 103};

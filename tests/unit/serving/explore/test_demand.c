@@ -1,6 +1,6 @@
 /* serving/explore/demand.c: visits, services and sizes of small applications,
  * counted by hand. */
-#include "serving/explore/demand.h"
+#include "serving/explore/explore.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * for, by which words, what becomes of its answers, and what it does wrong. The
  * explorer is a script that notes its words and prints a file of rows. */
 #include "serving/explore/explore.h"
-#include "serving/explore/explore_command.h"
+#include "serving/explore/explore_internal.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <math.h>

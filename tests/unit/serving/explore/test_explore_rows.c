@@ -1,6 +1,6 @@
 /* serving/explore/explore_rows.c: what an explorer may answer, column by
  * column, and what is refused with its line. */
-#include "serving/explore/explore_rows.h"
+#include "serving/explore/explore_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* tests/unit/serving/explore/test_service_fit.c - services made by a known law
  * are found again. */
-#include "serving/explore/service_fit.h"
+#include "serving/explore/explore_internal.h"
 
-#include "serving/draw/dist.h"
+#include "serving/draw/random.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* serving/learn/learn_observed.c and learn_again.c: what counters tell of
  * services and load, found in windows of an application that is known, and the
  * runs that are made of it. */
-#include "serving/learn/learn_again.h"
-#include "serving/learn/learn_fit.h"
+#include "serving/learn/learn_table.h"
 #include "serving/sim/serving_run.h"
 #include "tests/unit/serving/made_app.h"
 

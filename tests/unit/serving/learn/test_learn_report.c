@@ -1,6 +1,6 @@
 /* serving/learn/learn_report.c: figures of a model beside those of guesses, as
  * whole texts. */
-#include "serving/learn/learn_report.h"
+#include "serving/learn/learn_table.h"
 #include "tests/check.h"
 
 #include <math.h>

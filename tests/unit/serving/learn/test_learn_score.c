@@ -1,7 +1,7 @@
 /*
  * Figures of predictions, against values worked by hand.
  */
-#include "serving/learn/learn_score.h"
+#include "serving/learn/learn_table_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

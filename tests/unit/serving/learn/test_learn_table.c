@@ -1,7 +1,7 @@
 /* serving/learn/learn_table.c and learn_fit.c: what came after each second of
  * runs that are written down, and which rows a fit wants and takes. */
 #include "serving/draw/random.h"
-#include "serving/learn/learn_fit.h"
+#include "serving/learn/learn_table.h"
 #include "serving/watch/watch_model.h"
 #include "tests/unit/serving/made_app.h"
 

@@ -1,7 +1,7 @@
 /*
  * Logistic regression, where the answer is known: shares of what is true.
  */
-#include "serving/learn/logistic.h"
+#include "serving/learn/learn_table_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

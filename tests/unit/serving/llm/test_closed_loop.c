@@ -1,11 +1,9 @@
 /* serving/llm/closed_loop.c: the sums of a loop's prefill and decoding, term by
  * term, and its figures, worked by hand. */
-#include "serving/llm/closed_loop.h"
 
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/llm.h"
-#include "serving/llm/llm_parts.h"
+#include "serving/llm/llm_internal.h"
 #include "tests/check.h"
 
 static struct msim_error err;

@@ -1,6 +1,6 @@
 /* serving/llm/context_works.c: sizes of the works of attention, for each kind
  * of layer, of sequences that decode and of chunks of prompts. */
-#include "serving/llm/step_works.h"
+#include "serving/llm/llm_law.h"
 #include "tests/check.h"
 
 static struct msim_described model;

@@ -2,8 +2,8 @@
  */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/closed_loop.h"
 #include "serving/llm/llm.h"
+#include "serving/llm/llm_law.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* serving/llm/llm_law_write.c and llm_law.c: a law goes through its file and
  * comes back, number by number; what its sums and intervals are. */
-#include "serving/llm/llm_law_write.h"
+#include "serving/llm/llm_law.h"
 
 #include "core/base/files.h"
 #include "models/platform/platform.h"

@@ -1,6 +1,6 @@
 /* serving/llm/llm_memory.c: what a served model holds on a GPU, byte by byte,
  * of models of few numbers. */
-#include "serving/llm/llm_memory.h"
+#include "serving/llm/llm.h"
 
 #include "models/platform/platform.h"
 #include "tests/check.h"

@@ -1,12 +1,10 @@
 /* serving/llm/llm_price.c and llm.c: works of each kind go to their piece, as
  * estimated; a step is the sum of its parts. */
-#include "serving/llm/llm_price.h"
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/llm.h"
-#include "serving/llm/llm_parts.h"
+#include "serving/llm/llm_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/llm_rank.h"
+#include "serving/llm/llm.h"
 #include "tests/check.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* serving/llm/llm_words.c and plan/describe/model_names.c: every word of
  * engines, of types of weights, and what names of models stand for. */
 #include "plan/describe/describe.h"
-#include "serving/llm/llm_words.h"
+#include "serving/llm/llm.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

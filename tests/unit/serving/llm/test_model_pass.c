@@ -1,7 +1,7 @@
 /* One pass of an encoder or a vision model by batch. */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/model_pass.h"
+#include "serving/llm/llm_law.h"
 #include "tests/check.h"
 
 static struct msim_error err;

@@ -1,8 +1,7 @@
 /* Tables of step times: as exact as they claim to be. */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/llm.h"
-#include "serving/llm/step_table.h"
+#include "serving/llm/llm_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

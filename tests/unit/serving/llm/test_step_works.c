@@ -1,8 +1,8 @@
 /* Works of a step of an LLM engine: bytes and FLOPs, worked by hand. */
 #include "models/platform/platform.h"
 #include "plan/describe/describe.h"
-#include "serving/llm/llm_memory.h"
-#include "serving/llm/step_works.h"
+#include "serving/llm/llm.h"
+#include "serving/llm/llm_law.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* serving/llm/works_maker.c: one work of each kind, number by number. */
-#include "serving/llm/works_maker.h"
+#include "serving/llm/llm_internal.h"
 #include "tests/check.h"
 
 static struct msim_llm_works w;

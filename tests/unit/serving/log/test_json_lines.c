@@ -1,7 +1,7 @@
 /* serving/log/json_lines.c: lines of a file, long ones and empty ones, and what
  * is no object. */
 #include "core/base/files.h"
-#include "serving/log/json_lines.h"
+#include "serving/log/request_log.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

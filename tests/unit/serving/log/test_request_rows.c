@@ -1,7 +1,7 @@
 /* serving/log/request_rows.c: dates by the calendar, day by day; times that do
  * not go back; classes and blocks of rows. And what a log says of itself. */
 #include "core/base/containers.h"
-#include "serving/log/request_rows.h"
+#include "serving/log/request_log_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* serving/outcome/outcome_classes.c: rates, promises and the worst class of a
  * run that is made up, counted by hand. */
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* serving/outcome/outcome_stages.c: figures of stages of a run that is made up,
  * where the border of what is saturated is, and every warning. */
-#include "serving/outcome/outcome_parts.h"
+#include "serving/outcome/serving_outcome_internal.h"
 #include "tests/check.h"
 
 #include <math.h>

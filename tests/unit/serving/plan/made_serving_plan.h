@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_SERVING_PLAN_MADE_SERVING_PLAN_H
 #define MSIM_TESTS_UNIT_SERVING_PLAN_MADE_SERVING_PLAN_H
-#include "serving/plan/serving_plan_report.h"
+#include "serving/plan/serving_choice.h"
 #include "tests/check.h"
 
 #include <math.h>

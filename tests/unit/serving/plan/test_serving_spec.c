@@ -1,7 +1,7 @@
 /* serving/plan/serving_spec.c: the question of a plan of serving, its
  * configurations as applications, and what is refused by the spec's own
  * members. */
-#include "serving/plan/serving_spec.h"
+#include "serving/plan/serving_choice.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* serving/rows/point_report.c: an answered table of three rows, as CSV and as
  * lines for people. */
-#include "serving/rows/point_table.h"
+#include "serving/rows/serve_rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* serving/rows/point_table.c: rows that one served model answers are alike, and
  * stand together whatever their order; names are read once. */
-#include "serving/rows/point_table.h"
+#include "serving/rows/serve_rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * by any of their names, sizes that tables write in their own ways, and what
  * cannot be read.
  */
-#include "serving/rows/point_benchmark.h"
+#include "serving/rows/serve_rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* serving/sim/sim_pool.c: what is given back is taken again, cleared; a visit
  * goes with its last reference, and then its parent. */
-#include "serving/sim/sim.h"
+#include "serving/sim/serving_run_internal.h"
 #include "tests/check.h"
 
 static struct msim_serving s;

@@ -1,6 +1,6 @@
 /* tests/unit/serving/size/test_alone.c - one stage by itself, against
  * schedules worked by hand and Erlang's formula. */
-#include "serving/size/alone.h"
+#include "serving/size/size_plan_internal.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * latencies of small applications with constant services, added up by hand.
  * Promises reach to 512 ms, so that a cell is a ms; requests come one a second,
  * and wait for nobody but the copies of their own calls. */
-#include "serving/size/sizing_parts.h"
+#include "serving/size/size_plan_internal.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* tests/unit/serving/size/test_pmf.c - the algebra of latencies on small cases
  * whose answer is known. Grids have a step of 1 ms unless it is said. */
-#include "serving/size/pmf.h"
+#include "serving/size/size_plan_internal.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /* serving/size: the plans of all methods where they are known, and what no
  * method plans. Requests come one by one, services are constant: nobody waits
  * where there is a worker for each that comes meanwhile. */
-#include "serving/size/sizing.h"
+#include "serving/size/size_plan.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * How many replicas are asked for, on counters written down: eight workers
  * are held at 400 requests a second.
  */
-#include "serving/watch/watch_advice.h"
+#include "serving/watch/watch.h"
 #include "tests/unit/serving/made_app.h"
 
 #include <math.h>

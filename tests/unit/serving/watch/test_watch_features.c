@@ -1,6 +1,6 @@
 /* serving/watch/watch_features.c: numbers of single stages, of ten seconds that
  * are written down. */
-#include "serving/watch/watch_features.h"
+#include "serving/watch/watch_model.h"
 #include "tests/check.h"
 
 #include <math.h>

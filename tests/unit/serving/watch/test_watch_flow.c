@@ -1,6 +1,6 @@
 /* serving/watch/watch_flow.c: times, visits and weights of a small flow, by
  * hand. */
-#include "serving/watch/watch_flow.h"
+#include "serving/watch/watch_model.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* serving/watch/watch_history.c: counters of 300 seconds, some unknown, kept a
  * second time in plain arrays. */
-#include "serving/watch/watch_history.h"
+#include "serving/watch/watch_model.h"
 #include "tests/check.h"
 
 #include <math.h>

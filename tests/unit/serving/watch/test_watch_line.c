@@ -1,7 +1,6 @@
 /* serving/watch/watch_line.c: verdicts as lines of CSV, of JSON and for people,
  * with why, for each resource. */
-#include "serving/watch/watch_advice.h"
-#include "serving/watch/watch_line.h"
+#include "serving/watch/watch.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,10 +1,12 @@
 /*
- * serving/outcome/outcome_parts.h - the parts of an outcome, for the files of
- * this room.
+ * serving/outcome/serving_outcome_internal.h - what the files of
+ * serving/outcome share; no other room includes it.
  */
-#ifndef MSIM_SERVING_OUTCOME_OUTCOME_PARTS_H
-#define MSIM_SERVING_OUTCOME_OUTCOME_PARTS_H
+#ifndef MSIM_SERVING_OUTCOME_SERVING_OUTCOME_INTERNAL_H
+#define MSIM_SERVING_OUTCOME_SERVING_OUTCOME_INTERNAL_H
 #include "serving/outcome/serving_outcome.h"
+
+/* The parts of an outcome,. */
 
 /* A simulator of what is wished for. */
 static inline enum msim_status

@@ -1,11 +1,13 @@
 /*
- * serving/app/app_parts.h - what the readers of APP.json's parts share.
- * Private to serving/app.
+ * serving/app/app_internal.h - what the files of serving/app share; no other
+ * room includes it.
  */
-#ifndef MSIM_SERVING_APP_APP_PARTS_H
-#define MSIM_SERVING_APP_APP_PARTS_H
+#ifndef MSIM_SERVING_APP_APP_INTERNAL_H
+#define MSIM_SERVING_APP_APP_INTERNAL_H
 #include "core/json/fields.h"
 #include "serving/app/app.h"
+
+/* What the readers of APP.json's parts share. */
 
 /* More is a mistake, or made to fill the memory. */
 #define MSIM_APP_MOST_CLASSES  1000
