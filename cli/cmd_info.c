@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/report/write/report.h"
-#include "replay/fleet/activities.h"
+#include "replay/fleet/fleet.h"
 
 struct settings {
     enum msim_output output;

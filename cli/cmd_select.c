@@ -6,8 +6,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "replay/fleet/fleet_merge.h"
-#include "replay/fleet/report_selection.h"
+#include "replay/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <string.h>

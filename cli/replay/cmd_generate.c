@@ -8,9 +8,8 @@
 #include "cli/options.h"
 #include "cli/replay/choice_options.h"
 #include "cli/replay/delays.h"
-#include "replay/emit/emit_json.h"
 #include "replay/emit/emit_python.h"
-#include "replay/program/make_program.h"
+#include "replay/program/program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

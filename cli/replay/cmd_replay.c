@@ -12,7 +12,7 @@
 #include "core/base/files.h"
 #include "core/report/write/report.h"
 #include "profilers/ask/backend_child.h"
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "cli/replay/choice_options.h"
 #include "cli/replay/validate_trace.h"
 #include "core/job/job.h"
-#include "replay/validate/report_validation.h"
+#include "replay/validate/validation.h"
 
 #include <math.h>
 #include <stdlib.h>

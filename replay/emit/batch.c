@@ -1,7 +1,7 @@
 /*
  * replay/emit/batch.c - which sizes of a program grow with its batch.
  */
-#include "replay/emit/batch.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * replay/emit/emit_json.c - a program as JSON, for other tools and for tests.
  */
-#include "replay/emit/emit_json.h"
+#include "replay/emit/emit_python.h"
 
 #include "core/base/json.h"
 #include "replay/fold/loops.h"

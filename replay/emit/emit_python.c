@@ -3,13 +3,10 @@
  * bench.py from the template and the statements, README.md, meter.py, and who
  * writes what where.
  */
-#include "replay/emit/emit_python.h"
 
 #include "core/base/files.h"
 #include "core/base/print.h"
-#include "replay/emit/bench_template.h"
-#include "replay/emit/python_data.h"
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,10 @@
  * replay/emit/python_body.c - the statements of a program as Python text: names
  * given and let go, loops, sections.
  */
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "core/base/containers.h"
-#include "replay/emit/python_operand.h"
-#include "replay/program/callable.h"
+#include "replay/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

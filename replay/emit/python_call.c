@@ -6,10 +6,9 @@
  * Arguments that are what the signature gives them anyway are left out. Numbers
  * keep their type, since 1 and 1.0 make other operators run.
  */
-#include "replay/emit/python_operand.h"
+#include "replay/emit/emit_python_internal.h"
 
-#include "replay/emit/python_scalar.h"
-#include "replay/program/callable.h"
+#include "replay/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /*
  * replay/emit/python_data.c - data.json of a Python benchmark.
  */
-#include "replay/emit/python_data.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "core/base/json.h"
-#include "replay/emit/emit_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * replay/emit/python_line.c - lines of a Python program, broken where they are
  * too long.
  */
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,7 @@
  *     x1[3]       one of a list       X[2 + 3 * i] another one in each run
  *     k5[7 - i]   of another loop     X[0:148]     a row of them
  */
-#include "replay/emit/python_operand.h"
-
-#include "replay/emit/python_scalar.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * replay/emit/python_scalar.c - numbers, words and devices as Python text.
  */
-#include "replay/emit/python_scalar.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "core/base/json.h"
 

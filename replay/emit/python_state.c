@@ -1,7 +1,7 @@
 /*
  * replay/emit/python_state.c - lists of numbers that stand in the data file.
  */
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <string.h>
 

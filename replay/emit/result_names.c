@@ -4,7 +4,7 @@
  * time in which a result is needed is one interval, and loops stretch it to
  * their ends.
  */
-#include "replay/emit/result_names.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * replay/emit/text.c - text of a Python program that grows.
  */
-#include "replay/emit/text.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "core/base/print.h"
 

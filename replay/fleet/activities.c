@@ -1,11 +1,10 @@
 /*
  * replay/fleet/activities.c - the columns of traces as rows of CSV.
  */
-#include "replay/fleet/activities.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/csv.h"
 #include "core/work/opmap/opmap.h"
-#include "replay/fleet/device_time.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

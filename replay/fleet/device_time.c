@@ -2,7 +2,7 @@
  * replay/fleet/device_time.c - one sweep over the instants at which work
  * begins and ends.
  */
-#include "replay/fleet/device_time.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/containers.h"
 #include "core/work/kernel/infer.h"

@@ -2,7 +2,7 @@
  * replay/fleet/fleet_files.c - from paths to files with times, each read by
  * itself and released.
  */
-#include "replay/fleet/fleet_files.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/containers.h"
 #include "core/job/job.h"

@@ -2,7 +2,7 @@
  * replay/fleet/fleet_groups.c - files to jobs: by sorting them so that those
  * of one job lie next to each other.
  */
-#include "replay/fleet/fleet_groups.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/containers.h"
 #include "core/job/job_files.h"

@@ -2,7 +2,7 @@
  * replay/fleet/fleet_merge.c - jobs read back from answers about parts of a
  * fleet.
  */
-#include "replay/fleet/fleet_merge.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/containers.h"
 #include "core/job/job.h"

@@ -3,7 +3,7 @@
  * kind of time a bar of the fleet and one of the selection.
  */
 #include "core/report/write/chart.h"
-#include "replay/fleet/report_selection.h"
+#include "replay/fleet/fleet.h"
 
 #include <errno.h>
 #include <math.h>

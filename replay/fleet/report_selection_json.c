@@ -5,7 +5,7 @@
 #include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/report/write/report.h"
-#include "replay/fleet/report_selection.h"
+#include "replay/fleet/fleet.h"
 
 static const struct msim_fleet_job *job_of(const struct msim_selection *s,
                                            uint32_t chosen)

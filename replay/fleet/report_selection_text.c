@@ -4,7 +4,7 @@
 #include "core/base/containers.h"
 #include "core/base/print.h"
 #include "core/report/write/report.h"
-#include "replay/fleet/report_selection.h"
+#include "replay/fleet/fleet.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * replay/fleet/selection.c - from a fleet to the jobs that stand for it.
  */
-#include "replay/fleet/selection.h"
+#include "replay/fleet/fleet.h"
 
 #include "core/base/containers.h"
-#include "replay/fleet/subset.h"
+#include "replay/fleet/fleet_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

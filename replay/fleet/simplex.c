@@ -1,7 +1,7 @@
 /*
  * replay/fleet/simplex.c - pairwise steps to the nearest mixture.
  */
-#include "replay/fleet/simplex.h"
+#include "replay/fleet/fleet_internal.h"
 
 #include <math.h>
 

@@ -2,11 +2,10 @@
  * replay/fleet/subset.c - choosing points: by trying all choices, or by the
  * best exchange of one point after the other.
  */
-#include "replay/fleet/subset.h"
+#include "replay/fleet/fleet_internal.h"
 
 #include "core/base/containers.h"
 #include "core/turns/turns.h"
-#include "replay/fleet/simplex.h"
 
 #include <math.h>
 #include <stdbool.h>

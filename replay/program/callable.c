@@ -4,7 +4,7 @@
  * Nothing is taken from the signature that the trace has: it may lie. What
  * counts are the name, which PyTorch looks up, and the values that are passed.
  */
-#include "replay/program/callable.h"
+#include "replay/program/program.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * replay/program/composite.c - operators of PyTorch that are made of others.
  */
-#include "replay/program/composite.h"
+#include "replay/program/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * `name` stands for all overloads, `name.overload` for one, `name.` for the
  * one without a name. In the order of strcmp().
  */
-#include "replay/program/composite.h"
+#include "replay/program/program.h"
 
 const char *const msim_composite_ops[] = {
     "__and__",

@@ -2,12 +2,10 @@
  * replay/program/make_program.c - from a trace to a program: rounds of
  * selecting and binding until no statement reads what another one hides.
  */
-#include "replay/program/make_program.h"
 
 #include "core/base/containers.h"
 #include "core/trace/trace_steps.h"
-#include "replay/program/program_build.h"
-#include "replay/program/program_collective.h"
+#include "replay/program/program_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,126 @@
 /*
- * replay/program/program.h - what a traced rank did, as a program that can be
- * run again without the trace: the operators that were called, in order, and
- * which result each of their tensors is.
+ * replay/program/program.h - a traced step as a program: which operators are
+ * called, and which result each of their tensors is.
+ */
+#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_H
+#define MSIM_REPLAY_PROGRAM_PROGRAM_H
+#include "core/base/containers.h"
+#include "core/base/status.h"
+#include "core/lives/lives.h"
+#include "core/trace/trace.h"
+#include "core/trace/trace_steps.h"
+
+#include <stdbool.h>
+
+/* ---- schema -------------------------------------------------------------- */
+/*
+ * The signature of an operator, as an execution trace writes it:
+ *
+ *     aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+ *
+ * Only what a call needs is kept: which argument is called what, which are
+ * given by name alone, what they are when left out, which are written, and how
+ * many results there are. Pieces point into the text, which must stay.
+ */
+
+#define MSIM_SCHEMA_ARGS 64
+
+enum msim_schema_kind {
+    MSIM_SCHEMA_PLAIN, /* int, float, bool, str, Scalar */
+    MSIM_SCHEMA_TENSOR,
+    MSIM_SCHEMA_DTYPE,
+    MSIM_SCHEMA_LAYOUT,
+    MSIM_SCHEMA_DEVICE,
+    MSIM_SCHEMA_MEMORY_FORMAT,
+    MSIM_SCHEMA_GENERATOR,
+    MSIM_SCHEMA_STORAGE,
+    MSIM_SCHEMA_OBJECT, /* process groups and others that no trace holds */
+};
+
+struct msim_schema_piece {
+    const char *at;
+    uint32_t len;
+};
+
+struct msim_schema_arg {
+    struct msim_schema_piece name, missing; /* missing: its default; len 0:
+                                               it has to be given */
+    uint8_t kind;
+    bool by_name; /* after the `*` */
+    bool written; /* Tensor(a!) */
+    bool list;
+    bool optional; /* Tensor?: None will do */
+    bool real;     /* float: PyTorch's traces cut it to six decimals */
+};
+
+struct msim_schema {
+    const char *text;
+    char name[96], overload[64];
+    struct msim_schema_arg args[MSIM_SCHEMA_ARGS];
+    uint32_t n_args, n_results;
+    bool results_are_lists; /* the only result is a list */
+    bool collective;        /* c10d's, with a process group among its arguments;
+                               such signatures do not mark what is written:
+                               all tensors but those called input are */
+};
+
+/*
+ * Read `text` into `*out`. False where it is no signature, has more than
+ * MSIM_SCHEMA_ARGS arguments, or names that are no words: names become part of
+ * a program.
+ */
+bool msim_schema_read(struct msim_schema *out, const char *text);
+
+/* Is argument `a` called `name`? */
+bool msim_schema_is(const struct msim_schema_arg *a, const char *name);
+
+/* ---- callable ------------------------------------------------------------ */
+/*
+ * Which operators of a trace a program may call.
+ *
+ * A trace is a stranger's, and registered operators do more than compute:
+ * aten::from_file maps a file for writing, aten::save writes one,
+ * debugprims::load_tensor reads one. So a program calls operators of name
+ * spaces that are known to compute, and passes no text but words: what rounds
+ * which way (rounding_mode), what is summed up how (reduce).
+ */
+
+/*
+ * Why operator `op` with signature `s` is not called: a static text, or NULL.
+ * `further` are name spaces that the user trusts, too, separated by commas;
+ * NULL: none.
+ */
+const char *msim_why_not_callable(const struct msim_trace *t, uint32_t op,
+                                  const struct msim_schema *s,
+                                  const char *further);
+
+/* Is it one of the name spaces that are known? */
+bool msim_is_known_space(const char *space, size_t n);
+
+/* Is it a word that Python takes for no name? */
+bool msim_is_python_keyword(const char *word, size_t n);
+
+/* ---- composite ----------------------------------------------------------- */
+/*
+ * Operators of PyTorch that are made of others.
+ *
+ * Such an operator has no kernel of its own: whoever calls the operators below
+ * it does the same work. That is how a benchmark reaches a tensor that was made
+ * inside one.
+ */
+
+extern const char *const msim_composite_ops[];
+extern const unsigned msim_n_composite_ops;
+
+/* Is `name` ("aten::linear") with `overload` ("" for the one without a name)
+ * made of other operators? */
+bool msim_composite(const char *name, const char *overload);
+
+/* ---- program ------------------------------------------------------------- */
+/*
+ * What a traced rank did, as a program that can be run again without the trace:
+ * the operators that were called, in order, and which result each of their
+ * tensors is.
  *
  * A statement is one call of an operator with a signature: the outermost one,
  * unless a later statement reads what was made inside it and it is made of
@@ -20,12 +139,6 @@
  * Everything refers to everything else by index. The trace must outlive the
  * program.
  */
-#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_H
-#define MSIM_REPLAY_PROGRAM_PROGRAM_H
-#include "core/base/containers.h"
-#include "core/lives/lives.h"
-#include "core/trace/trace.h"
-#include "replay/program/schema.h"
 
 enum msim_program_form { MSIM_FORM_AUTOGRAD, MSIM_FORM_DIRECT };
 
@@ -181,5 +294,33 @@ MSIM_PROGRAM_ROW(value, struct msim_program_value)
 MSIM_PROGRAM_ROW(outside, struct msim_outside)
 MSIM_PROGRAM_ROW(number, struct msim_arg)
 MSIM_PROGRAM_ROW(left_out, struct msim_left_out)
+
+/* ---- make program -------------------------------------------------------- */
+/*
+ * From a trace to a program:
+ *
+ *     trace --> operators to call --> statements --> tensors from outside
+ *               program_units.c       program_bind.c   program_roles.c
+ */
+
+struct msim_program_options {
+    uint32_t step; /* of trace->steps, or NONE: the whole trace */
+    bool direct;   /* the direct form, whatever the trace has; a part of the
+                      step has it always */
+    struct msim_choice choice;
+    const char *namespaces; /* whose operators may be called, beside those that
+                               are known ("callable"); NULL: no others */
+};
+
+/*
+ * The program of one rank. `*out` is owned by the caller on success
+ * (msim_program_free()), NULL on failure: EFORMAT without an execution trace or
+ * without anything to call, or with a tensor that no machine holds; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_program_new(struct msim_program **out,
+                                  const struct msim_trace *trace,
+                                  const struct msim_program_options *options,
+                                  struct msim_error *err);
 
 #endif

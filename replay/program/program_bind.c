@@ -6,10 +6,7 @@
  * tensor that no statement shows was made inside one that can be opened, is a
  * gradient, a number that PyTorch wrapped, or comes from outside.
  */
-#include "replay/program/program_build.h"
-
-#include "replay/program/composite.h"
-#include "replay/program/program_collective.h"
+#include "replay/program/program_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * replay/program/program_build.c - walks over the tensors of an operator, and
  * what identifies a tensor.
  */
-#include "replay/program/program_build.h"
+#include "replay/program/program_internal.h"
 
 #include "core/base/hash.h"
 

@@ -2,7 +2,7 @@
  * replay/program/program_check.c - tensors that no machine can hold, or that
  * nobody made: a broken trace, which must not become a program.
  */
-#include "replay/program/program_build.h"
+#include "replay/program/program_internal.h"
 
 #include <stdio.h>
 #include <string.h>

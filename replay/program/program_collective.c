@@ -5,7 +5,7 @@
  * the collective. gloo's and those of DDP's reducer do not: there the next use
  * of the same memory says when the wait was over at the latest.
  */
-#include "replay/program/program_collective.h"
+#include "replay/program/program_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * far as their uses tell: parameters, state, indices with their range, inputs.
  * And which of them share storage.
  */
-#include "replay/program/program_build.h"
+#include "replay/program/program_internal.h"
 
 #include "core/base/containers.h"
 

@@ -3,11 +3,7 @@
  * with a signature, in the order of their node ids over all threads. Labels,
  * and what is opened, are passed through.
  */
-#include "replay/program/program_build.h"
-
-#include "replay/program/callable.h"
-#include "replay/program/composite.h"
-#include "replay/program/program_collective.h"
+#include "replay/program/program_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * replay/program/schema.c - the signature of an operator. The grammar is that
  * of PyTorch's native_functions.yaml; no recursion: brackets are counted.
  */
-#include "replay/program/schema.h"
+#include "replay/program/program.h"
 
 #include <string.h>
 

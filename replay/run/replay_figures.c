@@ -1,7 +1,7 @@
 /*
  * replay/run/replay_figures.c - what came of a replay.
  */
-#include "replay/run/replay_figures.h"
+#include "replay/run/replay_plan.h"
 
 #include "core/base/quantile.h"
 

@@ -1,7 +1,7 @@
 /*
  * replay/run/run_plan.c - run a plan on a backend.
  */
-#include "replay/run/run_plan.h"
+#include "replay/run/replay_plan.h"
 
 #include "profilers/ask/backend_child.h"
 

@@ -1,7 +1,7 @@
 /*
  * replay/run/work_runs.c - what a backend runs for a work.
  */
-#include "replay/run/work_runs.h"
+#include "replay/run/replay_plan.h"
 
 #include "core/work/work.h"
 

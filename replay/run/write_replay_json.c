@@ -1,7 +1,7 @@
 /*
  * replay/run/write_replay_json.c - a replay as JSON.
  */
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include <math.h>
 #include <stdio.h>

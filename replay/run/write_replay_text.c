@@ -3,7 +3,7 @@
  */
 #include "core/base/containers.h"
 #include "core/base/print.h"
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include <inttypes.h>
 #include <math.h>

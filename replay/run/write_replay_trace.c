@@ -6,7 +6,7 @@
  * order of the trace's operators, so that of equal times the outer one comes
  * first, and so that what launched a kernel is known.
  */
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include "core/trace/trace_columns.h"
 

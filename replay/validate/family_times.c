@@ -1,7 +1,7 @@
 /*
  * replay/validate/family_times.c - what the operators of a step took.
  */
-#include "replay/validate/family_times.h"
+#include "replay/validate/validation.h"
 
 #include "core/base/containers.h"
 #include "core/trace/trace_steps.h"

@@ -4,7 +4,7 @@
  * is the same error, in a family of microseconds as in the whole step.
  */
 #include "core/report/write/chart.h"
-#include "replay/validate/report_validation.h"
+#include "replay/validate/validation.h"
 
 #include <errno.h>
 #include <math.h>

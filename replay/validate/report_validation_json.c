@@ -1,7 +1,7 @@
 /*
  * replay/validate/report_validation_json.c - a validation as JSON.
  */
-#include "replay/validate/report_validation.h"
+#include "replay/validate/validation.h"
 
 #include "core/report/write/report.h"
 

@@ -2,7 +2,7 @@
  * replay/validate/report_validation_text.c - a validation as text and as CSV.
  */
 #include "core/record/record.h"
-#include "replay/validate/report_validation.h"
+#include "replay/validate/validation.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * other members are skipped, and it ends where the figures do. `replay` writes
  * them before the events.
  */
-#include "replay/validate/system_figures.h"
+#include "replay/validate/validation.h"
 
 #include "core/base/texts.h"
 #include "core/stream/input.h"

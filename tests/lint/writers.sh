@@ -11,7 +11,7 @@
 #   HTML             msim_html_print        core/report/page/page.h
 #   Markdown         msim_markdown_print    core/report/markdown/markdown.h
 #   the shell        msim_shell_print       profilers/ask/shell.h
-#   Python           msim_text_add, _word   replay/emit/text.h
+#   Python           msim_text_add, _word   replay/emit/emit_python_internal.h
 #
 # lint.writers_planted plants a fault of each kind in each room.
 . "$(dirname "$0")/lib.bash"

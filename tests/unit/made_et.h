@@ -16,8 +16,8 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_ET_H
 #define MSIM_TESTS_UNIT_MADE_ET_H
-#include "replay/emit/python_state.h"
-#include "replay/program/make_program.h"
+#include "replay/emit/emit_python_internal.h"
+#include "replay/program/program.h"
 
 #include "tests/unit/loaded.h"
 

@@ -2,7 +2,7 @@
  * A program as JSON: what is called on what, loops, tensors from outside and
  * what was left out.
  */
-#include "replay/emit/emit_json.h"
+#include "replay/emit/emit_python.h"
 
 #include "core/base/json.h"
 #include "tests/unit/made_et.h"

@@ -2,7 +2,7 @@
  * One call of an operator: which arguments are left out, since the signature
  * gives them, and how the others are written.
  */
-#include "replay/emit/python_operand.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "tests/unit/made_et.h"
 #include "tests/unit/made_ops.h"

@@ -3,7 +3,7 @@
  * for, looks like and begins with, what grows with the batch, and which nodes
  * and operators it is about; as text.
  */
-#include "replay/emit/python_data.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "tests/unit/made_et.h"
 

@@ -1,8 +1,7 @@
 /*
  * Lines, scalars and lists of numbers of a Python program.
  */
-#include "replay/emit/python_scalar.h"
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 
 #include "tests/check.h"
 

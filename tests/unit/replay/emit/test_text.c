@@ -1,8 +1,8 @@
 /*
- * tests/unit/replay/emit/test_text.c - tests of replay/emit/text.h: what comes
+ * tests/unit/replay/emit/test_text.c - tests of replay/emit/text.c: what comes
  * from a trace stays a string, or is a word, or nothing is written.
  */
-#include "replay/emit/python_state.h"
+#include "replay/emit/emit_python_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tests/unit/replay/fleet/test_device_time.c - the time of devices by kind.
  */
 #include "core/job/job.h"
-#include "replay/fleet/device_time.h"
+#include "replay/fleet/fleet.h"
 #include "tests/check.h"
 #include "tests/unit/made_kineto.h"
 

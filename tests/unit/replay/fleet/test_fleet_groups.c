@@ -1,7 +1,7 @@
 /*
  * tests/unit/replay/fleet/test_fleet_groups.c - which files are one job.
  */
-#include "replay/fleet/fleet_groups.h"
+#include "replay/fleet/fleet.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

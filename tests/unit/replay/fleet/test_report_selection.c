@@ -2,7 +2,7 @@
  * tests/unit/replay/fleet/test_report_selection.c - a selection made up, as
  * text and CSV: every word and figure.
  */
-#include "replay/fleet/report_selection.h"
+#include "replay/fleet/fleet.h"
 
 #include "tests/check.h"
 

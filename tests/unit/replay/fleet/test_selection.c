@@ -2,7 +2,7 @@
  * Which jobs stand for a fleet that was made by hand: their weights, for whom
  * each stands, and how far what they are together is from the fleet.
  */
-#include "replay/fleet/selection.h"
+#include "replay/fleet/fleet.h"
 
 #include "tests/check.h"
 

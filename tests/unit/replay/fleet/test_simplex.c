@@ -1,7 +1,7 @@
 /*
  * tests/unit/replay/fleet/test_simplex.c - the nearest mixture.
  */
-#include "replay/fleet/simplex.h"
+#include "replay/fleet/fleet_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * tests/unit/replay/fleet/test_subset.c - which points are chosen.
  */
-#include "replay/fleet/subset.h"
+#include "replay/fleet/fleet_internal.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

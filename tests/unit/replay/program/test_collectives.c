@@ -2,7 +2,7 @@
  * tests/unit/replay/program/test_collectives.c - collectives as statements, and
  * where the waits for them stand.
  */
-#include "replay/program/make_program.h"
+#include "replay/program/program.h"
 
 #include "tests/unit/loaded.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/replay/program/test_composite.c - which operators of PyTorch are
  * made of others (those of its registry that are CompositeImplicitAutograd).
  */
-#include "replay/program/composite.h"
+#include "replay/program/program.h"
 
 #include "tests/check.h"
 

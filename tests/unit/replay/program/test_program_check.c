@@ -2,7 +2,7 @@
  * Tensors that no machine can hold, or that nobody made; walks over those of an
  * operator, and its schema.
  */
-#include "replay/program/program_build.h"
+#include "replay/program/program_internal.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -2,7 +2,7 @@
  * How a collective begins: with what is recorded of it, and whether its caller
  * waits at once.
  */
-#include "replay/program/program_collective.h"
+#include "replay/program/program_internal.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -2,7 +2,7 @@
  * tests/unit/replay/program/test_schema.c - signatures as execution traces
  * write them. Expectations are read off PyTorch's native_functions.yaml.
  */
-#include "replay/program/schema.h"
+#include "replay/program/program.h"
 
 #include "tests/check.h"
 

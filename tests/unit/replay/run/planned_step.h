@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_REPLAY_RUN_PLANNED_STEP_H
 #define MSIM_TESTS_UNIT_REPLAY_RUN_PLANNED_STEP_H
-#include "replay/run/run_plan.h"
+#include "replay/run/replay_plan.h"
 #include "tests/unit/replay/run/made_step.h"
 
 struct planned {

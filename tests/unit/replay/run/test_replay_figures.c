@@ -1,7 +1,6 @@
 /*
  * Figures of a replay whose times were made up, and the operators of a step.
  */
-#include "replay/run/replay_figures.h"
 #include "replay/run/replay_plan.h"
 
 #include "tests/check.h"

@@ -3,7 +3,6 @@
  * backends that are shells.
  */
 #include "replay/run/replay_plan.h"
-#include "replay/run/write_replay.h"
 
 #include "tests/unit/replay/run/planned_step.h"
 

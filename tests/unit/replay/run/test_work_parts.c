@@ -1,7 +1,7 @@
 /*
  * What is run for a work, size by size, on backends that offer more or less.
  */
-#include "replay/run/work_runs.h"
+#include "replay/run/replay_plan.h"
 
 #include "tests/unit/replay/run/made_step.h"
 

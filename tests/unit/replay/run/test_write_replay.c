@@ -1,7 +1,7 @@
 /*
  * A replay whose figures were made up, as text and as JSON (docs/replay.md).
  */
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
  * A replay that was made up, as trace events of PyTorch's profiler.
  */
-#include "replay/run/write_replay.h"
+#include "replay/run/replay_plan.h"
 
 #include "tests/unit/made_ops.h"
 

@@ -1,7 +1,7 @@
 /*
  * Times of a step by family: of operators on a CPU, of kernels on a GPU.
  */
-#include "replay/validate/family_times.h"
+#include "replay/validate/validation.h"
 
 #include "tests/unit/loaded.h"
 #include "tests/unit/made_kineto.h"

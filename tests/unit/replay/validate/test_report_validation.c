@@ -2,7 +2,7 @@
  * A validation that was made up, as text, as CSV and as JSON (docs/replay.md).
  */
 #include "core/base/json.h"
-#include "replay/validate/report_validation.h"
+#include "replay/validate/validation.h"
 
 #include "tests/check.h"
 

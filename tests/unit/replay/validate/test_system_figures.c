@@ -1,7 +1,7 @@
 /*
  * The machine's figures beside a trace.
  */
-#include "replay/validate/system_figures.h"
+#include "replay/validate/validation.h"
 
 #include "tests/check.h"
 

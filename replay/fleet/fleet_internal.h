@@ -1,5 +1,37 @@
 /*
- * replay/fleet/subset.h - the few of many points that stand for all of them.
+ * replay/fleet/fleet_internal.h - what the files of replay/fleet share; no
+ * other room includes it.
+ */
+#ifndef MSIM_REPLAY_FLEET_FLEET_INTERNAL_H
+#define MSIM_REPLAY_FLEET_FLEET_INTERNAL_H
+#include "core/base/status.h"
+
+#include <stdint.h>
+
+/* ---- simplex ------------------------------------------------------------- */
+/*
+ * The mixture of a few points that comes nearest to zero: weights that are not
+ * negative and sum to 1.
+ *
+ * Least squares on the simplex. Weight moves from the point whose gradient is
+ * largest to the one whose gradient is smallest, as much as serves both, until
+ * the two gradients agree: pairwise Frank-Wolfe steps with exact line search,
+ * which converge linearly (Lacoste-Julien and Jaggi, 2015, "On the global
+ * linear convergence of Frank-Wolfe optimization variants").
+ */
+
+/*
+ * `gram` has the `k` x `k` scalar products of `k` > 0 points. Fills in
+ * `weights`; `gradient` is scratch for `k` numbers. The result is the squared
+ * length of the mixture, which is at most 1e-9 above the least one where no
+ * point is longer than 2. Of equal points the first ones get the weight.
+ */
+double msim_simplex_fit(const double *gram, uint32_t k, double *weights,
+                        double *gradient);
+
+/* ---- subset -------------------------------------------------------------- */
+/*
+ * The few of many points that stand for all of them.
  *
  * Points are rows of shares, each with a mass; masses sum to 1. A choice of k
  * points has two faults, both squared lengths, whose sum is made least:
@@ -8,7 +40,7 @@
  *            every point is to have one like it (k-medoids: Kaufman and
  *            Rousseeuw, 1990, "Finding groups in data")
  *   error    distance from the mean of all points to the best mixture of the
- *            chosen ones (replay/fleet/simplex.h)
+ *            chosen ones ("simplex")
  *
  * Where there are few choices all are tried. Else one point after the other is
  * added, and then each is exchanged for the best other one in turn, until no
@@ -17,9 +49,6 @@
  * Example: of ten points near (1, 0) and ten near (0, 1) of equal masses, two
  * chosen ones are one of each, mixed by halves.
  */
-#ifndef MSIM_REPLAY_FLEET_SUBSET_H
-#define MSIM_REPLAY_FLEET_SUBSET_H
-#include "core/base/status.h"
 
 struct msim_points {
     const double *at; /* n rows of `dims` numbers */

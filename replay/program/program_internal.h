@@ -1,11 +1,15 @@
 /*
- * replay/program/program_build.h - a program while it is made; for this room.
+ * replay/program/program_internal.h - what the files of replay/program share;
+ * no other room includes it.
  */
-#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
-#define MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
+#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_INTERNAL_H
+#define MSIM_REPLAY_PROGRAM_PROGRAM_INTERNAL_H
 #include "core/base/containers.h"
 #include "core/trace/trace_steps.h"
 #include "replay/program/program.h"
+
+/* ---- program build ------------------------------------------------------- */
+/* A program while it is made. */
 
 struct msim_builder {
     struct msim_program *p;
@@ -103,5 +107,30 @@ enum msim_status msim_builder_backward(struct msim_builder *b, uint32_t i);
  * has been done. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_builder_roles(struct msim_builder *b, bool *known);
+
+/* ---- program collective -------------------------------------------------- */
+/* Collectives and the waits for them. */
+
+/* Which collectives of the step the trace records a wait for. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_find_waits(struct msim_builder *b);
+
+/* `s`, the next statement, is a collective: it has its operands and gets the
+ * work as its result. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_collective(struct msim_builder *b,
+                                         struct msim_statement *s);
+/* Add waits for what op `op`, a call with that schema, needs. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_waits_before(struct msim_builder *b, uint32_t op,
+                                           uint32_t schema);
+/* Add the wait that op `op` records, if it is one for a collective that has
+ * begun and is not waited for; `*known` is false otherwise. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_wait(struct msim_builder *b, uint32_t op,
+                                   bool *known);
+/* Add waits for all that have begun. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_wait_all(struct msim_builder *b);
 
 #endif
