@@ -5,10 +5,7 @@
  * next one is loaded.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/predict_options.h"
-#include "cli/written.h"
 #include "core/report/compare/compare.h"
 #include "core/report/markdown/markdown.h"
 #include "core/report/page/page.h"

@@ -2,8 +2,6 @@
  * cli/cmd_convert.c - `convert`: traces as Chakra execution traces.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/containers.h"
 #include "core/base/json.h"

@@ -2,7 +2,6 @@
  * cli/cmd_help.c - `help`: the program as a whole, and its verbs.
  */
 #include "cli/cmd.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
 #include "core/base/print.h"

@@ -2,8 +2,6 @@
  * cli/cmd_info.c - `info`: what is in traces and what is missing.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "core/report/write/report.h"
 #include "replay/fleet/fleet.h"

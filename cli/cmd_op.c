@@ -2,8 +2,6 @@
  * cli/cmd_op.c - `op`: a prediction for every row of a table of operators.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "predict/op/op_table.h"
 

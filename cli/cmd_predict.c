@@ -3,12 +3,8 @@
  */
 #include "cli/capture/capture_model.h"
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
-#include "cli/written.h"
 #include "core/base/files.h"
 #include "core/report/markdown/markdown.h"
 #include "core/report/write/report.h"

@@ -3,9 +3,6 @@
  * all.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
-#include "cli/progress.h"
 #include "replay/fleet/fleet.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * cli/datadir.c - where platforms/ and hosts/ are.
  */
-#include "cli/datadir.h"
+#include "cli/cmd.h"
 
 #include "models/platform/platform.h"
 

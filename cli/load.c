@@ -1,10 +1,7 @@
 /*
  * cli/load.c - traces loaded for a verb.
  */
-#include "cli/load.h"
-
-#include "cli/datadir.h"
-#include "cli/progress.h"
+#include "cli/cmd.h"
 
 #include <limits.h>
 #include <string.h>

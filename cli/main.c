@@ -2,7 +2,6 @@
  * cli/main.c - the verb is the first argument; without one it is `predict`.
  */
 #include "cli/cmd.h"
-#include "cli/message.h"
 #include "core/base/files.h"
 
 #include <errno.h>

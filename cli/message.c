@@ -1,7 +1,7 @@
 /*
  * cli/message.c - what goes to standard error, and the exit codes.
  */
-#include "cli/message.h"
+#include "cli/cmd.h"
 
 #include "core/base/print.h"
 

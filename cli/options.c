@@ -3,8 +3,8 @@
  */
 #include "cli/options.h"
 
+#include "cli/cmd.h"
 #include "cli/commit.h"
-#include "cli/message.h"
 #include "core/base/print.h"
 
 #include <inttypes.h>

@@ -1,5 +1,19 @@
 /*
- * cli/options.h - command lines from a table.
+ * cli/options.h - command lines from a table, and the rows of options that
+ * several verbs have.
+ */
+#ifndef MSIM_CLI_OPTIONS_H
+#define MSIM_CLI_OPTIONS_H
+#include "core/base/status.h"
+#include "core/base/texts.h"
+#include "core/trace/trace_steps.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- options ------------------------------------------------------------- */
+/*
+ * Command lines from a table.
  *
  * A verb describes its options once; the same table parses the arguments and
  * prints --help. `--name value` and `--name=value` mean the same, options and
@@ -22,13 +36,6 @@
  *     if (rc >= 0)
  *         return rc;
  */
-#ifndef MSIM_CLI_OPTIONS_H
-#define MSIM_CLI_OPTIONS_H
-#include "core/base/status.h"
-#include "core/base/texts.h"
-
-#include <stddef.h>
-#include <stdio.h>
 
 enum msim_option_type {
     MSIM_OPTION_FLAG,   /* bool: true once given */
@@ -164,5 +171,41 @@ void msim_command_help_options(const struct msim_command *c, FILE *out);
 #define MSIM_PLATFORM_STACK_HELP                                               \
     "a name may end in a stack\n"                                              \
     "(h100@pytorch-2.9), of those that 'platforms NAME' lists"
+
+/* ---- choice rows --------------------------------------------------------- */
+/*
+ * Rows of the options that choose a part of a traced run, which mean the same
+ * wherever they are.
+ */
+
+/* `member` of the settings is the struct msim_choice; `range_parser` takes
+ * --range. */
+#define MSIM_OPTION_PART_ROWS(settings, member, range_parser)                  \
+    {.name = "subtree",                                                        \
+     .type = MSIM_OPTION_TEXT,                                                 \
+     .field = offsetof(settings, member.subtree),                              \
+     .metavar = "NAME",                                                        \
+     .help = "only operators inside an operator or label of that name (a "     \
+             "shell pattern)"},                                                \
+        {.name = "range",                                                      \
+         .type = MSIM_OPTION_CUSTOM,                                           \
+         .parse = (range_parser),                                              \
+         .metavar = "A..B",                                                    \
+         .help = "only operators from ET node A to node B"},                   \
+    {                                                                          \
+        .name = "kind", .type = MSIM_OPTION_CHOICE,                            \
+        .field = offsetof(settings, member.kind),                              \
+        .choices = MSIM_CHOICE_KINDS, .metavar = "KIND",                       \
+        .help = "only that kind: compute, communication or copies",            \
+        .dflt = "all"                                                          \
+    }
+
+/* `left` is what the help adds. */
+#define MSIM_OPTION_EXCLUDE_ROW(settings, member, left)                        \
+    {                                                                          \
+        .name = "exclude", .type = MSIM_OPTION_TEXT,                           \
+        .field = offsetof(settings, member.exclude), .metavar = "GLOB",        \
+        .help = "no operators whose names match" left                          \
+    }
 
 #endif

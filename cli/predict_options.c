@@ -4,10 +4,7 @@
  */
 #include "cli/predict_options.h"
 
-#include "cli/choice_rows.h"
-#include "cli/datadir.h"
-#include "cli/load.h"
-#include "cli/message.h"
+#include "cli/cmd.h"
 #include "cli/options.h"
 #include "core/base/containers.h"
 #include "predict/scenario/scenario.h"

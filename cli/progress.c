@@ -1,7 +1,7 @@
 /*
  * cli/progress.c - one line on a terminal while long work runs.
  */
-#include "cli/progress.h"
+#include "cli/cmd.h"
 
 #include "core/base/print.h"
 

@@ -1,9 +1,7 @@
 /*
  * cli/written.c - the description beside written traces.
  */
-#include "cli/written.h"
-
-#include "cli/datadir.h"
+#include "cli/cmd.h"
 
 #include <limits.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 #include "cli/calibrate/calibrate_from.h"
 
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/print.h"

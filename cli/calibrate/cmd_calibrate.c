@@ -7,8 +7,6 @@
 #include "cli/calibrate/calibrate_from.h"
 #include "cli/calibrate/program_beside.h"
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 
 #include <errno.h>

@@ -2,13 +2,9 @@
  * cli/plan/cmd_plan.c - `plan`: which GPUs, how many, split how, at what cost.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
+#include "cli/plan/cli_plan_internal.h"
 #include "cli/plan/option_values.h"
-#include "cli/plan/plan_folder.h"
-#include "cli/plan/plan_serving.h"
-#include "cli/progress.h"
 #include "core/base/files.h"
 #include "core/base/print.h"
 #include "core/base/texts.h"

@@ -2,8 +2,6 @@
  * cli/plan/cmd_synth.c - `synth`: execution traces of a described model.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/json.h"
 #include "core/base/print.h"

@@ -3,12 +3,8 @@
  * side by side.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/option_values.h"
-#include "cli/written.h"
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/guard/guard.h"

@@ -1,9 +1,9 @@
 /*
  * cli/plan/plan_folder.c - the folder that `plan -o` fills.
  */
-#include "cli/plan/plan_folder.h"
+#include "cli/plan/cli_plan_internal.h"
 
-#include "cli/message.h"
+#include "cli/cmd.h"
 #include "core/base/files.h"
 
 #include <stdlib.h>

@@ -2,10 +2,9 @@
  * cli/plan/plan_serving.c - which GPUs keep what was promised of a served
  * model.
  */
-#include "cli/plan/plan_serving.h"
+#include "cli/plan/cli_plan_internal.h"
 
-#include "cli/plan/plan_folder.h"
-#include "cli/progress.h"
+#include "cli/cmd.h"
 #include "core/base/print.h"
 #include "serving/plan/serving_choice.h"
 

@@ -3,7 +3,7 @@
  */
 #include "cli/plan/validate_rows.h"
 
-#include "cli/datadir.h"
+#include "cli/cmd.h"
 #include "plan/rows/job_rows.h"
 
 enum msim_status msim_validate_rows(const struct msim_validate_rows *v,

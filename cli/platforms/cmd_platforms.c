@@ -3,8 +3,6 @@
  * of them with where its parameters come from and how good they are.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/platforms/platform_page.h"
 #include "core/base/json.h"

@@ -2,9 +2,9 @@
  * cli/replay/choice_options.c - options that say which part of a traced run is
  * run again.
  */
-#include "cli/replay/choice_options.h"
+#include "cli/replay/cli_replay_internal.h"
 
-#include "cli/message.h"
+#include "cli/cmd.h"
 #include "core/job/job.h"
 #include "core/trace/trace_steps.h"
 

@@ -2,12 +2,8 @@
  * cli/replay/cmd_generate.c - `generate`: a trace as a PyTorch benchmark.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/replay/choice_options.h"
-#include "cli/replay/delays.h"
+#include "cli/replay/cli_replay_internal.h"
 #include "replay/emit/emit_python.h"
 #include "replay/program/program.h"
 

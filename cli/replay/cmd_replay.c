@@ -5,10 +5,8 @@
  * plans them, asks, and reports.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/replay/choice_options.h"
+#include "cli/replay/cli_replay_internal.h"
 #include "core/base/files.h"
 #include "core/report/write/report.h"
 #include "profilers/ask/backend_child.h"

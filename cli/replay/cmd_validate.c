@@ -3,12 +3,9 @@
  * measured, side by side.
  */
 #include "cli/cmd.h"
-#include "cli/load.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/plan/validate_rows.h"
-#include "cli/replay/choice_options.h"
-#include "cli/replay/validate_trace.h"
+#include "cli/replay/cli_replay_internal.h"
 #include "core/job/job.h"
 #include "replay/validate/validation.h"
 

@@ -2,7 +2,7 @@
  * cli/replay/delays.c - how long the collectives of a program take in the whole
  * job.
  */
-#include "cli/replay/delays.h"
+#include "cli/replay/cli_replay_internal.h"
 
 #include "core/work/rules/opmap_rule.h"
 #include "models/estimate/model.h"

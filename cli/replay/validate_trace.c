@@ -1,11 +1,9 @@
 /*
  * cli/replay/validate_trace.c - tables of jobs from the trace of one.
  */
-#include "cli/replay/validate_trace.h"
+#include "cli/replay/cli_replay_internal.h"
 
-#include "cli/datadir.h"
-#include "cli/load.h"
-#include "cli/written.h"
+#include "cli/cmd.h"
 #include "predict/rows/trace_rows.h"
 
 /* A mistyped column fails before the trace is read. */

@@ -2,8 +2,6 @@
  * cli/schema/cmd_schema.c - `schema`: the JSON Schema of an answer.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/texts.h"
 #include "core/stream/input.h"

@@ -3,10 +3,8 @@
  * schedulers, GPUs, rates and replicas.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/serving/pass_reader.h"
+#include "cli/serving/cli_serving_internal.h"
 #include "core/base/files.h"
 #include "serving/apps/app_sweep.h"
 

@@ -6,10 +6,8 @@
  */
 #include "cli/calibrate/program_beside.h"
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/serving/learn_requests.h"
+#include "cli/serving/cli_serving_internal.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,11 +3,8 @@
  * promises kept, which stage is to blame, how much it can bear.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/serving/pass_reader.h"
-#include "cli/serving/served_app.h"
+#include "cli/serving/cli_serving_internal.h"
 #include "core/base/files.h"
 #include "core/base/texts.h"
 #include "serving/outcome/serving_outcome.h"

@@ -3,9 +3,7 @@
  * promises of an application.
  */
 #include "cli/cmd.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 #include "core/base/json.h"
 #include "serving/size/size_plan.h"
 

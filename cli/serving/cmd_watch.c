@@ -2,8 +2,6 @@
  * cli/serving/cmd_watch.c - `watch`: an application's counters, and what comes.
  */
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "serving/app/app.h"
 #include "serving/watch/watch.h"

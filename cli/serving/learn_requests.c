@@ -2,11 +2,9 @@
  * cli/serving/learn_requests.c - `learn --requests`: the constants of an engine
  * from a measured run.
  */
-#include "cli/serving/learn_requests.h"
+#include "cli/serving/cli_serving_internal.h"
 
 #include "cli/cmd.h"
-#include "cli/datadir.h"
-#include "cli/message.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "serving/tune/tune.h"

@@ -5,7 +5,7 @@
  * asked for, else carried there or, without times, by models. With other sizes
  * it is reshaped.
  */
-#include "cli/serving/pass_reader.h"
+#include "cli/serving/cli_serving_internal.h"
 
 #include "core/base/containers.h"
 #include "core/reshape/reshape.h"

@@ -1,9 +1,9 @@
 /*
  * cli/serving/served_app.c - the application that `serve` is asked about.
  */
-#include "cli/serving/served_app.h"
+#include "cli/serving/cli_serving_internal.h"
 
-#include "cli/datadir.h"
+#include "cli/cmd.h"
 #include "cli/plan/option_values.h"
 #include "plan/describe/describe.h"
 

@@ -2,7 +2,7 @@
  * Where the data folder is, and programs beside this one. A copy of this
  * program, in a folder made for it, says what it finds.
  */
-#include "cli/datadir.h"
+#include "cli/cmd.h"
 
 #include "cli/calibrate/program_beside.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
  * Traces loaded for a verb, as the library loads them; patterns of kernels that
  * are communication.
  */
-#include "cli/load.h"
+#include "cli/cmd.h"
 
 #include "tests/unit/cli/said.h"
 

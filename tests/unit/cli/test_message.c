@@ -2,7 +2,7 @@
  * What goes to standard error, and the exit codes; names that are near enough
  * to be suggested.
  */
-#include "cli/message.h"
+#include "cli/cmd.h"
 
 #include "tests/unit/cli/said.h"
 

@@ -1,5 +1,5 @@
 /* The line on a terminal, which a pseudo-terminal takes in the place of one. */
-#include "cli/progress.h"
+#include "cli/cmd.h"
 #include "tests/check.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * The folder that a plan fills, by parts that are made up; a shell script
  * stands in the place of the Python that makes the PDF.
  */
-#include "cli/plan/plan_folder.h"
+#include "cli/plan/cli_plan_internal.h"
 
 #include "tests/unit/cli/said.h"
 

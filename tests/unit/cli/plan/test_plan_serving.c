@@ -2,7 +2,7 @@
  * `plan` of a served model: what is printed, what is written, and where nothing
  * keeps the promises.
  */
-#include "cli/plan/plan_serving.h"
+#include "cli/plan/cli_plan_internal.h"
 
 #include "tests/unit/cli/said.h"
 

@@ -1,7 +1,7 @@
 /*
  * The step that --iteration names, and what of a job is run again.
  */
-#include "cli/replay/choice_options.h"
+#include "cli/replay/cli_replay_internal.h"
 
 #include "core/job/job.h"
 #include "tests/unit/cli/said.h"

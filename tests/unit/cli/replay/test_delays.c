@@ -2,7 +2,7 @@
  * How long the collectives of a program take: as another trace measured them,
  * and as a platform would.
  */
-#include "cli/replay/delays.h"
+#include "cli/replay/cli_replay_internal.h"
 
 #include "core/work/rules/opmap_rule.h"
 #include "models/estimate/model.h"

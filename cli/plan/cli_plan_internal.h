@@ -1,9 +1,17 @@
 /*
- * cli/plan/plan_folder.h - the folder that `plan -o` fills.
+ * cli/plan/cli_plan_internal.h - what the files of cli/plan share; no other
+ * room includes it.
  */
-#ifndef MSIM_CLI_PLAN_PLAN_FOLDER_H
-#define MSIM_CLI_PLAN_PLAN_FOLDER_H
+#ifndef MSIM_CLI_PLAN_CLI_PLAN_INTERNAL_H
+#define MSIM_CLI_PLAN_CLI_PLAN_INTERNAL_H
+#include "core/base/json.h"
 #include "plan/outcome/plan_report.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- plan folder --------------------------------------------------------- */
+/* The folder that `plan -o` fills. */
 
 /* EUSAGE where a file would be replaced that is none of a plan's. */
 MSIM_MUST_CHECK
@@ -37,5 +45,23 @@ enum msim_status msim_plan_folder_write(const struct msim_plan *plan,
                                         const struct msim_spec *spec,
                                         const char *folder,
                                         struct msim_error *err);
+
+/* ---- plan serving -------------------------------------------------------- */
+/* `plan` of a spec with "workload": "serving". */
+
+struct msim_plan_serving_how {
+    const char *folder; /* for the files; NULL: none are written */
+    uint32_t threads;
+    bool json; /* printed instead of text */
+};
+
+/* Plan what `json`, which is this function's, says; it was read from `path`.
+ * Print, write the folder. ECHECK where nothing keeps the promises: the
+ * report, which is written all the same, says what comes nearest. */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_serving(cJSON *json, const char *path,
+                                   const char *data_dir,
+                                   const struct msim_plan_serving_how *how,
+                                   struct msim_error *err);
 
 #endif
