@@ -3,9 +3,9 @@
  * read, and of the others and of what was put right or guessed how many of
  * each kind.
  *
- * It closes: the records of a file are those read and those of the fates that
- * msim_import_is_apart() holds of. Faults that were put right and what was
- * guessed are of records that are read.
+ * It closes: the records of a file are those read and those of the fates to
+ * DROPPED. Faults that were put right and what was guessed are of records that
+ * are read.
  */
 #ifndef MSIM_CORE_TRACE_IMPORT_LOG_H
 #define MSIM_CORE_TRACE_IMPORT_LOG_H
@@ -30,12 +30,6 @@ enum msim_import_fate {
         MSIM_IMPORT_FATES
 };
 const char *msim_import_fate_text(enum msim_import_fate f);
-
-/* Is it of records that are not read? */
-static inline bool msim_import_is_apart(enum msim_import_fate f)
-{
-    return f <= MSIM_IMPORT_DROPPED;
-}
 
 /*
  * X(name, word, fate, warned of, what they are, what is said of them)

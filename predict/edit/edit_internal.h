@@ -106,12 +106,6 @@ enum msim_status msim_remake_add(struct msim_remake *d,
                                  const struct msim_cost_added *cost,
                                  uint32_t *id);
 
-/* The host works so long before its next launch on the thread of `launcher`,
- * behind that task. */
-MSIM_MUST_CHECK
-enum msim_status msim_remake_add_host(struct msim_remake *d, uint32_t launcher,
-                                      msim_ps host, uint32_t *id);
-
 /* Other duration of a task; the interval becomes the cost's. */
 void msim_remake_set(struct msim_remake *d, uint32_t task,
                      const struct msim_cost_added *cost);

@@ -299,8 +299,10 @@ enum msim_status msim_remake_add(struct msim_remake *d,
     return MSIM_OK;
 }
 
-enum msim_status msim_remake_add_host(struct msim_remake *d, uint32_t launcher,
-                                      msim_ps host, uint32_t *id)
+/* The host works so long before its next launch on the thread of `launcher`,
+ * behind that task. */
+static enum msim_status add_host(struct msim_remake *d, uint32_t launcher,
+                                 msim_ps host, uint32_t *id)
 {
     const struct msim_cost_added cost = {.mid = host,
                                          .low = host,
@@ -349,7 +351,7 @@ enum msim_status msim_remake_insert(struct msim_remake *d,
     if (launcher == MSIM_NONE || k->host <= 0)
         return MSIM_OK;
     launcher = launches_behind(d, launcher, k->before);
-    MSIM_TRY(msim_remake_add_host(d, launcher, k->host, &host));
+    MSIM_TRY(add_host(d, launcher, k->host, &host));
     return msim_overlay_tie(&d->overlay, host, *id, MSIM_EDGE_LAUNCH, lag);
 }
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
+/* One more factor of the row; `in` is the object that names `select`. */
+static void add_factor(struct msim_change_reader *r, struct msim_fields *in,
                        const char *select, double factor)
 {
     struct msim_scenario_row *row = r->row;
@@ -50,7 +51,7 @@ void msim_change_read_scale(struct msim_change_reader *r, const char *key)
     if (strcmp(key, "speedup") == 0 && factor > 0)
         factor = 1 / factor;
     if (select && in.status == MSIM_OK)
-        msim_change_scale(r, &in, select, factor);
+        add_factor(r, &in, select, factor);
     msim_fields_close(r->f, &in);
 }
 
@@ -65,7 +66,7 @@ void msim_change_read_loader(struct msim_change_reader *r, const char *key)
     if (!(r->row->loader_ms > 0))
         msim_field_refuse(&in, "milliseconds", "a number above 0");
     if (in.status == MSIM_OK)
-        msim_change_scale(r, &in, MSIM_SCENARIO_LOADER, 1);
+        add_factor(r, &in, MSIM_SCENARIO_LOADER, 1);
     msim_fields_close(r->f, &in);
 }
 
@@ -83,7 +84,7 @@ static void read_slow_rank(struct msim_change_reader *r, struct msim_fields *in)
         char select[64];
 
         snprintf(select, sizeof(select), "%s@%lld", *of, (long long)rank);
-        msim_change_scale(r, in, select, factor);
+        add_factor(r, in, select, factor);
     }
     r->row->settings.peers = MSIM_PEERS_FIXED;
     r->row->other_target = true;
@@ -130,10 +131,10 @@ void msim_change_read_cuda_graph(struct msim_change_reader *r, const char *key)
     char select[300];
 
     if (cJSON_IsTrue(item))
-        msim_change_scale(r, r->f, "host", 0);
+        add_factor(r, r->f, "host", 0);
     else if (cJSON_IsString(item) && *item->valuestring) {
         snprintf(select, sizeof(select), "host:%.250s", item->valuestring);
-        msim_change_scale(r, r->f, select, 0);
+        add_factor(r, r->f, select, 0);
     } else
         msim_field_refuse(r->f, key,
                           "true, or the operators that are in it, such as "

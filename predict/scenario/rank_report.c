@@ -59,6 +59,15 @@ void msim_ranking_csv_head(FILE *out)
     fputs(",group,select,work_us,gain_us,exposed", out);
 }
 
+/* What a ranked row selects, as `--scale` takes it. */
+static void find_select(const struct msim_scenario_row *r, char *text,
+                        size_t size)
+{
+    const char *all = r->scales->text, *equals = strrchr(all, '=');
+
+    snprintf(text, size, "%.*s", (int)(equals - all), all);
+}
+
 void msim_ranking_csv(const struct msim_scenarios *s,
                       const struct msim_scenario_row *r, FILE *out)
 {
@@ -66,7 +75,7 @@ void msim_ranking_csv(const struct msim_scenarios *s,
     char select[512] = "";
 
     if (r->group)
-        msim_ranking_select(r, select, sizeof(select));
+        find_select(r, select, sizeof(select));
     msim_csv_add(out, r->group);
     msim_csv_add(out, select);
     msim_csv_add_number(out, r->group ? r->work_us : (double)NAN);
@@ -79,20 +88,12 @@ void msim_ranking_csv(const struct msim_scenarios *s,
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-void msim_ranking_select(const struct msim_scenario_row *r, char *text,
-                         size_t size)
-{
-    const char *all = r->scales->text, *equals = strrchr(all, '=');
-
-    snprintf(text, size, "%.*s", (int)(equals - all), all);
-}
-
 void msim_ranking_json(struct msim_json *j, const struct msim_scenarios *s,
                        const struct msim_scenario_row *r)
 {
     char select[512];
 
-    msim_ranking_select(r, select, sizeof(select));
+    find_select(r, select, sizeof(select));
     msim_json_text(j, "group", r->group);
     msim_json_text(j, "select", select);
     msim_json_number(j, "work_us", r->work_us);

@@ -299,10 +299,6 @@ void msim_change_contradicts(struct msim_change_reader *r,
                              struct msim_fields *in, const char *key,
                              const char *want);
 
-/* One more factor of the row; `in` is the object that names `select`. */
-void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
-                       const char *select, double factor);
-
 /* Another edit of the row, of the change `key`; NULL where there are too
  * many. */
 struct msim_edit *msim_change_edit(struct msim_change_reader *r,

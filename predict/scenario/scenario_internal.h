@@ -23,10 +23,6 @@ void msim_ranking_csv(const struct msim_scenarios *s,
 void msim_ranking_json(struct msim_json *j, const struct msim_scenarios *s,
                        const struct msim_scenario_row *r);
 
-/* What a ranked row selects, as `--scale` takes it. */
-void msim_ranking_select(const struct msim_scenario_row *r, char *text,
-                         size_t size);
-
 /* ---- scenario guard ------------------------------------------------------ */
 /*
  * Scenarios of a file that cannot be as predicted (core/guard/guard.h).

@@ -317,10 +317,6 @@ uint32_t msim_selection_kinds(const struct msim_selection *s,
 void msim_selection_verdict(const struct msim_selection *s, char *text,
                             size_t size);
 
-/* `name` without the folders that all jobs have in common. */
-const char *msim_selection_short(const struct msim_selection *s,
-                                 const char *name);
-
 /* ---- activities ---------------------------------------------------------- */
 /*
  * The columns of traces as a table for other programs: a row for each operator,

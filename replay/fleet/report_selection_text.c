@@ -69,8 +69,8 @@ static size_t common_folders(const struct msim_fleet *fleet)
     return len;
 }
 
-const char *msim_selection_short(const struct msim_selection *s,
-                                 const char *name)
+/* `name` without the folders that all jobs have in common. */
+static const char *short_name(const struct msim_selection *s, const char *name)
 {
     return name + common_folders(s->fleet);
 }
@@ -116,9 +116,8 @@ static void write_chosen(const struct msim_selection *s, FILE *out)
         const struct msim_chosen *of = &s->chosen[c];
         const struct msim_fleet_job *job = &s->fleet->jobs[of->job];
         char name[NAME_BYTES], kinds[MAIN_COLUMNS + 1];
-        unsigned columns =
-            msim_format_name(name, sizeof(name),
-                             msim_selection_short(s, job->name), NAME_COLUMNS);
+        unsigned columns = msim_format_name(
+            name, sizeof(name), short_name(s, job->name), NAME_COLUMNS);
 
         main_kinds(job->share, kinds);
         msim_print(out, "  %s%*s %6.1f %% %9.1f %% %5u  %s\n", name,

@@ -55,9 +55,11 @@ enum msim_status msim_outcome_e2e(const struct msim_serving_result *r,
     return MSIM_OK;
 }
 
-const struct msim_promise *
-msim_outcome_promises(const struct msim_serving_outcome *o,
-                      const struct msim_serving_wish *w, uint32_t *n)
+/* The promises that a run is held to: those of --goodput, or the
+ * application's. */
+static const struct msim_promise *
+promises_of(const struct msim_serving_outcome *o,
+            const struct msim_serving_wish *w, uint32_t *n)
 {
     *n = w->n_goodput ? w->n_goodput : o->app->n_promises;
     return w->n_goodput ? w->goodput : o->app->promises;
@@ -185,7 +187,7 @@ enum msim_status msim_outcome_classes(struct msim_serving_outcome *o,
 
     if (!values)
         return MSIM_ENOMEM;
-    p = msim_outcome_promises(o, w, &n);
+    p = promises_of(o, w, &n);
     o->promised = n > 0;
     count_requests(o, p, n);
     for (uint32_t i = 0; i < o->app->n_classes; i++) {

@@ -41,10 +41,4 @@ enum msim_status msim_outcome_capacity(struct msim_serving_outcome *o,
                                        const struct msim_serving_wish *w,
                                        struct msim_error *err);
 
-/* The promises that a run is held to: those of --goodput, or the
- * application's. */
-const struct msim_promise *
-msim_outcome_promises(const struct msim_serving_outcome *o,
-                      const struct msim_serving_wish *w, uint32_t *n);
-
 #endif

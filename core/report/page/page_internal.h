@@ -28,7 +28,6 @@ struct msim_bytes {
     bool failed; /* memory was short */
 };
 
-void msim_bytes_put(struct msim_bytes *b, const void *bytes, size_t n);
 /* Seven bits a byte, the lowest first; the eighth: there are more. */
 void msim_bytes_put_number(struct msim_bytes *b, uint64_t value);
 /* The same, where small negative numbers are short, too. */

@@ -9,7 +9,7 @@
 
 /* ---- bytes --------------------------------------------------------------- */
 
-void msim_bytes_put(struct msim_bytes *b, const void *bytes, size_t n)
+static void put_bytes(struct msim_bytes *b, const void *bytes, size_t n)
 {
     if (b->failed || n == 0)
         return;
@@ -36,7 +36,7 @@ void msim_bytes_put_number(struct msim_bytes *b, uint64_t value)
     for (; value > 0x7f; value >>= 7)
         bytes[n++] = (uint8_t)(value | 0x80);
     bytes[n++] = (uint8_t)value;
-    msim_bytes_put(b, bytes, n);
+    put_bytes(b, bytes, n);
 }
 
 void msim_bytes_put_signed(struct msim_bytes *b, int64_t value)
@@ -50,7 +50,7 @@ enum msim_status msim_bytes_sink(void *bytes, const char *text, size_t n)
 {
     struct msim_bytes *b = bytes;
 
-    msim_bytes_put(b, text, n);
+    put_bytes(b, text, n);
     return b->failed ? MSIM_ENOMEM : MSIM_OK;
 }
 

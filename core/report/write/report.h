@@ -119,9 +119,6 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
 void msim_report_json_import(struct msim_json *j, const char *key,
                              const struct msim_file_info *files, uint32_t n,
                              bool timeless);
-/* Members of a record of operators: what they compute and move, and how fast
- * (docs/json.md). */
-void msim_report_json_sizes(struct msim_json *j, const struct msim_op_sizes *s);
 /* Its member `measured_jobs`, of a job that is described. */
 void msim_report_json_step(struct msim_json *j, const struct msim_step_note *s);
 /* The same as a phrase: "x 1.65 of the 724.8 ms that the graph takes by

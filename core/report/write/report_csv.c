@@ -6,7 +6,7 @@
 
 #define OPTIONS 1024 /* bytes */
 
-/* As msim_report_json_sizes() has them. */
+/* As put_sizes() of report_json.c has them. */
 static void add_sizes(FILE *out, const struct msim_op_sizes *s)
 {
     msim_csv_add_number(out, s->flops);

@@ -139,7 +139,7 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
     msim_json_number(j, "mfu", p->mfu);
 }
 
-void msim_report_json_sizes(struct msim_json *j, const struct msim_op_sizes *s)
+static void put_sizes(struct msim_json *j, const struct msim_op_sizes *s)
 {
     msim_json_number(j, "flops", s->flops);
     msim_json_number(j, "bytes", s->bytes);
@@ -167,7 +167,7 @@ static void write_ops(struct msim_json *j, const char *key,
         msim_json_text(j, "limit", ops[i].limit);
         msim_json_number(j, "peak_share", ops[i].peak_share);
         msim_json_number(j, "slack_us", ops[i].slack_us);
-        msim_report_json_sizes(j, &ops[i].sizes);
+        put_sizes(j, &ops[i].sizes);
         msim_json_close(j);
     }
     msim_json_close(j);

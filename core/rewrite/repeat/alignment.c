@@ -11,20 +11,27 @@
 /* ---- what operators name --------------------------------------------------
  */
 
-struct msim_alignment_each msim_alignment_items(const struct msim_alignment *a,
-                                                uint32_t op)
+/* What an operator names in turn: lives that go in, that come out, its
+ * collective; NONE where a tensor is on no life. */
+struct each {
+    const struct msim_alignment *a;
+    struct msim_lives_each in, out;
+    uint32_t comm, item;
+};
+
+static struct each items_of(const struct msim_alignment *a, uint32_t op)
 {
     const struct msim_trace *t = a->w->t;
     uint32_t comm = t->ops[op].comm;
 
-    return (struct msim_alignment_each){
-        .a = a,
-        .in = msim_lives_inputs(&a->w->d.lives, t, op),
-        .out = msim_lives_outputs(&a->w->d.lives, t, op),
-        .comm = comm == MSIM_NONE ? MSIM_NONE : a->of_comm[comm]};
+    return (struct each){.a = a,
+                         .in = msim_lives_inputs(&a->w->d.lives, t, op),
+                         .out = msim_lives_outputs(&a->w->d.lives, t, op),
+                         .comm =
+                             comm == MSIM_NONE ? MSIM_NONE : a->of_comm[comm]};
 }
 
-bool msim_alignment_next(struct msim_alignment_each *e)
+static bool next_item(struct each *e)
 {
     if (msim_lives_next(&e->in)) {
         e->item = e->in.life;
@@ -296,10 +303,10 @@ static void link_items(struct msim_alignment *a, uint32_t x, uint32_t y)
 
 static void link_ops(struct msim_alignment *a, uint32_t x, uint32_t y)
 {
-    struct msim_alignment_each e = msim_alignment_items(a, x);
-    struct msim_alignment_each f = msim_alignment_items(a, y);
+    struct each e = items_of(a, x);
+    struct each f = items_of(a, y);
 
-    while (msim_alignment_next(&e) && msim_alignment_next(&f))
+    while (next_item(&e) && next_item(&f))
         link_items(a, e.item, f.item);
 }
 
@@ -456,9 +463,9 @@ static void name_statement(struct naming *x, uint32_t s)
 
     for (uint32_t i = anatomy->rows[s].op; i < msim_anatomy_end(anatomy, s);
          i++) {
-        struct msim_alignment_each e = msim_alignment_items(x->a, i);
+        struct each e = items_of(x->a, i);
 
-        while (msim_alignment_next(&e))
+        while (next_item(&e))
             name_item(x, e.item);
     }
 }

@@ -199,17 +199,6 @@ enum msim_status msim_alignment_anchor(struct msim_alignment *a, uint32_t b);
 uint32_t msim_alignment_member(const struct msim_alignment *a, uint32_t item,
                                int32_t index);
 
-/* What an operator names in turn: lives that go in, that come out, its
- * collective; NONE where a tensor is on no life. */
-struct msim_alignment_each {
-    const struct msim_alignment *a;
-    struct msim_lives_each in, out;
-    uint32_t comm, item;
-};
-struct msim_alignment_each msim_alignment_items(const struct msim_alignment *a,
-                                                uint32_t op);
-bool msim_alignment_next(struct msim_alignment_each *e);
-
 /* ---- layer copies -------------------------------------------------------- */
 /*
  * Operators of a trace whose repetition has more or fewer blocks: what each

@@ -41,7 +41,7 @@ static bool like_args(const struct msim_trace *t, uint32_t a, uint32_t b)
     return true;
 }
 
-bool msim_repeats_like_ops(const struct msim_trace *t, uint32_t a, uint32_t b)
+static bool are_ops_alike(const struct msim_trace *t, uint32_t a, uint32_t b)
 {
     return t->ops[a].name == t->ops[b].name &&
            like_args(t, t->ops[a].args, t->ops[b].args) &&
@@ -56,7 +56,7 @@ bool msim_repeats_like(const struct msim_anatomy *a, uint32_t s, uint32_t k)
     if (msim_anatomy_end(a, k) - y != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!msim_repeats_like_ops(a->t, x + i, y + i))
+        if (!are_ops_alike(a->t, x + i, y + i))
             return false;
     return true;
 }

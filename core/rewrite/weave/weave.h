@@ -287,11 +287,8 @@ enum msim_status msim_repeats_choose(const struct msim_repeat **out,
 uint32_t msim_repeat_place(const struct msim_repeat *r,
                            const struct msim_anatomy *a, uint32_t s);
 
-/* Are two operators of the trace called the same, and given and making tensors
- * of equal types and sizes? */
-bool msim_repeats_like_ops(const struct msim_trace *t, uint32_t a, uint32_t b);
-
-/* Likewise of two statements, with all that is below them. */
+/* Are two statements, with all that is below them, called the same, and given
+ * and making tensors of equal types and sizes? */
 bool msim_repeats_like(const struct msim_anatomy *a, uint32_t s, uint32_t k);
 
 #endif
