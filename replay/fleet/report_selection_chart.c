@@ -5,10 +5,8 @@
 #include "core/report/write/chart.h"
 #include "replay/fleet/fleet.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TOP             48 /* of the panel: below the verdict */
 #define COLOR_FLEET     "#4477aa"
@@ -78,14 +76,9 @@ static void put_script(struct msim_chart *c, const struct msim_selection *s)
 enum msim_status msim_selection_chart(const struct msim_selection *s,
                                       const char *path, struct msim_error *err)
 {
-    struct msim_chart c = {.png = msim_chart_is_png(path), .out = tmpfile()};
-    enum msim_status status;
+    struct msim_chart c;
 
-    if (!c.out)
-        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
+    MSIM_TRY(msim_chart_open(&c, path, err));
     put_script(&c, s);
-    status = msim_gnuplot_draw(c.out, path, err);
-    fclose(c.out);
-    return status;
+    return msim_chart_close(&c, path, err);
 }

@@ -6,9 +6,7 @@
 #include "core/report/write/chart.h"
 #include "replay/validate/validation.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #define TOP             74 /* of the panel: below two lines of text */
 #define COLOR_MEASURED  "#222222"
@@ -153,14 +151,9 @@ static void put_script(struct msim_chart *c, const struct msim_validation *v)
 enum msim_status msim_validation_chart(const struct msim_validation *v,
                                        const char *path, struct msim_error *err)
 {
-    struct msim_chart c = {.png = msim_chart_is_png(path), .out = tmpfile()};
-    enum msim_status status;
+    struct msim_chart c;
 
-    if (!c.out)
-        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
+    MSIM_TRY(msim_chart_open(&c, path, err));
     put_script(&c, v);
-    status = msim_gnuplot_draw(c.out, path, err);
-    fclose(c.out);
-    return status;
+    return msim_chart_close(&c, path, err);
 }

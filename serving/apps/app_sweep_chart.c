@@ -4,9 +4,6 @@
 #include "core/report/write/chart.h"
 #include "serving/apps/app_sweep.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define HEIGHT 560
 
 static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
@@ -66,14 +63,9 @@ static void put_script(const struct msim_app_sweep_runs *r, bool png, FILE *out)
 enum msim_status msim_app_sweep_chart(const struct msim_app_sweep_runs *r,
                                       const char *path, struct msim_error *err)
 {
-    FILE *script = tmpfile();
-    enum msim_status status;
+    struct msim_chart c;
 
-    if (!script)
-        return msim_fail(err, MSIM_EWRITE, NULL, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
-    put_script(r, msim_chart_is_png(path), script);
-    status = msim_gnuplot_draw(script, path, err);
-    fclose(script);
-    return status;
+    MSIM_TRY(msim_chart_open(&c, path, err));
+    put_script(r, c.png, c.out);
+    return msim_chart_close(&c, path, err);
 }

@@ -9,10 +9,8 @@
 #include "core/report/write/chart.h"
 #include "serving/outcome/serving_outcome_internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HEIGHT 520
 #define POINTS 160
@@ -100,18 +98,14 @@ enum msim_status msim_serving_chart(const struct msim_serving_outcome *o,
                                     const char *path, struct msim_error *err)
 {
     double *values = malloc((o->run.n_requests + 1) * sizeof(*values));
-    FILE *script = values ? tmpfile() : NULL;
-    enum msim_status status = values ? MSIM_OK : MSIM_ENOMEM;
+    struct msim_chart c;
+    enum msim_status status =
+        values ? msim_chart_open(&c, path, err) : MSIM_ENOMEM;
 
-    if (values && !script)
-        status = msim_fail(err, MSIM_EWRITE, NULL, MSIM_OFFSET_NONE,
-                           "cannot use a temporary file: %s", strerror(errno));
     if (status == MSIM_OK) {
-        put_script(o, msim_chart_is_png(path), values, script);
-        status = msim_gnuplot_draw(script, path, err);
+        put_script(o, c.png, values, c.out);
+        status = msim_chart_close(&c, path, err);
     }
-    if (script)
-        fclose(script);
     free(values);
     return status;
 }

@@ -9,9 +9,7 @@
 
 #include "core/report/write/chart.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- the picture --------------------------------------------------------- */
 
@@ -151,21 +149,15 @@ static void put_script(struct msim_chart *c, const struct msim_judged_groups *g)
 static enum msim_status draw(const struct msim_judged_groups *g,
                              const char *path, struct msim_error *err)
 {
-    struct msim_chart c = {.png = msim_chart_is_png(path)};
-    enum msim_status status;
+    struct msim_chart c;
 
     if (g->n == 0)
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "no job has a measured time or peak, which a chart "
                          "could show beside the predicted one");
-    c.out = tmpfile();
-    if (!c.out)
-        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
+    MSIM_TRY(msim_chart_open(&c, path, err));
     put_script(&c, g);
-    status = msim_gnuplot_draw(c.out, path, err);
-    fclose(c.out);
-    return status;
+    return msim_chart_close(&c, path, err);
 }
 
 /* ---- a limit ------------------------------------------------------------- */

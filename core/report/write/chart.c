@@ -3,6 +3,7 @@
  */
 #include "core/report/write/chart.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,11 +26,30 @@ static double up(const struct msim_chart *c, int pixels)
     return 1 - (double)pixels / c->height;
 }
 
-bool msim_chart_is_png(const char *path)
+static bool is_png(const char *path)
 {
     size_t n = strlen(path);
 
     return n > 4 && strcmp(path + n - 4, ".png") == 0;
+}
+
+enum msim_status msim_chart_open(struct msim_chart *c, const char *path,
+                                 struct msim_error *err)
+{
+    *c = (struct msim_chart){.png = is_png(path), .out = tmpfile()};
+    return c->out
+               ? MSIM_OK
+               : msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
+                           "cannot use a temporary file: %s", strerror(errno));
+}
+
+enum msim_status msim_chart_close(struct msim_chart *c, const char *path,
+                                  struct msim_error *err)
+{
+    enum msim_status status = msim_gnuplot_draw(c->out, path, err);
+
+    fclose(c->out);
+    return status;
 }
 
 void msim_chart_begin(const struct msim_chart *c)

@@ -101,6 +101,16 @@ struct msim_chart_key {
     int x, y;
 };
 
+/* A script for a picture at `path`, whose suffix says whether it is PNG or SVG;
+ * `c` is overwritten. After success msim_chart_close() draws the script and
+ * lets go of it. EWRITE. */
+MSIM_MUST_CHECK
+enum msim_status msim_chart_open(struct msim_chart *c, const char *path,
+                                 struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_chart_close(struct msim_chart *c, const char *path,
+                                  struct msim_error *err);
+
 /* Terminal, colours and axes, for a picture of `c->height`. */
 void msim_chart_begin(const struct msim_chart *c);
 
@@ -123,9 +133,6 @@ void msim_chart_key_color(const struct msim_chart *c,
 void msim_chart_key_marks(const struct msim_chart *c,
                           struct msim_chart_key *key,
                           const struct msim_figure *known);
-
-/* Does a picture at `path` become a PNG, rather than SVG? */
-bool msim_chart_is_png(const char *path);
 
 /* Heading and axes of a panel, which is `longest` wide in the unit `label`;
  * plots follow. */

@@ -8,7 +8,6 @@
 #include "core/report/write/chart.h"
 #include "core/report/write/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,17 +386,11 @@ static void put_script(struct picture *pic)
 enum msim_status msim_report_chart(const struct msim_prediction *p,
                                    const char *path, struct msim_error *err)
 {
-    struct picture pic = {.p = p, .chart.png = msim_chart_is_png(path)};
-    enum msim_status status;
+    struct picture pic = {.p = p};
 
     pic.n_ops = p->n_ops < MAX_OPS ? p->n_ops : MAX_OPS;
     MSIM_TRY(choose_ranks(&pic));
-    pic.chart.out = tmpfile();
-    if (!pic.chart.out)
-        return msim_fail(err, MSIM_EWRITE, path, MSIM_OFFSET_NONE,
-                         "cannot use a temporary file: %s", strerror(errno));
+    MSIM_TRY(msim_chart_open(&pic.chart, path, err));
     put_script(&pic);
-    status = msim_gnuplot_draw(pic.chart.out, path, err);
-    fclose(pic.chart.out);
-    return status;
+    return msim_chart_close(&pic.chart, path, err);
 }

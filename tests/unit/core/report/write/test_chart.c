@@ -11,14 +11,26 @@ static struct msim_chart chart(const struct written *w, bool png)
     return (struct msim_chart){.out = w->out, .height = 400, .png = png};
 }
 
+static bool is_png(const char *path)
+{
+    struct msim_error err = {0};
+    struct msim_chart c;
+
+    if (!CHECK_INT(msim_chart_open(&c, path, &err), MSIM_OK))
+        return false;
+    CHECK_INT(c.height, 0);
+    fclose(c.out);
+    return c.png;
+}
+
 static void test_chart__suffixes(void)
 {
-    CHECK(msim_chart_is_png("a.png"));
-    CHECK(!msim_chart_is_png(".png")); /* a name that is hidden */
-    CHECK(!msim_chart_is_png("png"));
-    CHECK(!msim_chart_is_png("a.svg"));
-    CHECK(!msim_chart_is_png("a.png.svg"));
-    CHECK(!msim_chart_is_png(""));
+    CHECK(is_png("a.png"));
+    CHECK(!is_png(".png")); /* a name that is hidden */
+    CHECK(!is_png("png"));
+    CHECK(!is_png("a.svg"));
+    CHECK(!is_png("a.png.svg"));
+    CHECK(!is_png(""));
 }
 
 static void test_chart__terminals(void)
