@@ -136,17 +136,18 @@ enum msim_status msim_load_prediction(struct msim_inputs *in,
                                       const struct msim_predict_settings *s,
                                       struct msim_error *err);
 
-/* Take the value of an option --communication; `value` must outlive `o`. EUSAGE
- * where it is empty or one too many. */
+/* Take the value of an option --communication into a struct msim_load_options,
+ * which `value` must outlive. EUSAGE where it is empty or one too many. */
 MSIM_MUST_CHECK
-enum msim_status msim_communication_parse(struct msim_load_options *o,
-                                          const char *value,
+enum msim_status msim_communication_parse(void *load, const char *value,
                                           struct msim_error *err);
 
-#define MSIM_OPTION_COMMUNICATION_ROW(parser)                                  \
+/* `member` of the settings is the struct msim_load_options. */
+#define MSIM_OPTION_COMMUNICATION_ROW(settings, member)                        \
     {                                                                          \
         .name = "communication", .type = MSIM_OPTION_CUSTOM,                   \
-        .parse = (parser), .metavar = "GLOB",                                  \
+        .field = offsetof(settings, member),                                   \
+        .parse = msim_communication_parse, .metavar = "GLOB",                  \
         .help = "count kernels whose names match GLOB as communication, "      \
                 "besides those of NCCL, DeepEP and other libraries that are "  \
                 "known; may be repeated",                                      \

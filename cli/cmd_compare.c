@@ -137,14 +137,6 @@ static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     [MSIM_COSTS_SCALED] = "scaled",
                                     NULL};
 
-static enum msim_status parse_communication(void *settings, const char *value,
-                                            struct msim_error *err)
-{
-    struct settings *s = settings;
-
-    return msim_communication_parse(&s->load, value, err);
-}
-
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
      .type = MSIM_OPTION_CUSTOM,
@@ -189,7 +181,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "only the iteration ProfilerStep#N of each trace, or the one "
              "with index N; N,N: one for each side",
      .dflt = "all"},
-    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_COMMUNICATION_ROW(struct settings, load),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     {.name = "fail-above",
      .type = MSIM_OPTION_CUSTOM,

@@ -11,14 +11,6 @@ struct settings {
     struct msim_load_options load;
 };
 
-static enum msim_status parse_communication(void *settings, const char *value,
-                                            struct msim_error *err)
-{
-    struct settings *s = settings;
-
-    return msim_communication_parse(&s->load, value, err);
-}
-
 static const struct msim_option OPTIONS[] = {
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
@@ -32,7 +24,7 @@ static const struct msim_option OPTIONS[] = {
      .help =
          "print CSV instead, one line an operator, label, call and activity "
          "of a GPU, for other programs (scripts/fleet/to_parquet.py)"},
-    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_COMMUNICATION_ROW(struct settings, load),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
 };

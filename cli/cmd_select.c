@@ -20,14 +20,6 @@ struct settings {
     struct msim_load_options load;
 };
 
-static enum msim_status parse_communication(void *settings, const char *value,
-                                            struct msim_error *err)
-{
-    struct settings *s = settings;
-
-    return msim_communication_parse(&s->load, value, err);
-}
-
 static const struct msim_option OPTIONS[] = {
     {.name = "k",
      .type = MSIM_OPTION_COUNT,
@@ -62,7 +54,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "the files are answers of select --json: put the jobs of all of "
              "them together, as if their traces had been read at once"},
     MSIM_OPTION_CHART_ROW(struct settings, chart),
-    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_COMMUNICATION_ROW(struct settings, load),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
 };

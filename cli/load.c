@@ -46,10 +46,11 @@ enum msim_status msim_load_prediction(struct msim_inputs *in,
     return status;
 }
 
-enum msim_status msim_communication_parse(struct msim_load_options *o,
-                                          const char *value,
+enum msim_status msim_communication_parse(void *load, const char *value,
                                           struct msim_error *err)
 {
+    struct msim_load_options *o = load;
+
     if (!*value)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--communication' is empty, want a name or a "

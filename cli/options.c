@@ -242,7 +242,7 @@ static enum msim_status set_value(struct parse *p, const struct msim_option *o,
     case MSIM_OPTION_CHOICE:
         return set_choice(p, o, value);
     case MSIM_OPTION_CUSTOM:
-        return o->parse(p->settings, value, p->err);
+        return o->parse((char *)p->settings + o->field, value, p->err);
     }
     return MSIM_OK;
 }

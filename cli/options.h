@@ -57,9 +57,9 @@ struct msim_option {
     uint32_t min, max;   /* COUNT */
     int value;           /* ONE_OF: not 0 */
     const char *const *choices; /* CHOICE: words, ended by NULL */
-    /* CUSTOM: store `value` in `settings`; on failure EUSAGE and `err` says
-     * what was wanted. */
-    enum msim_status (*parse)(void *settings, const char *value,
+    /* CUSTOM: store `value` in `field`, which is the settings themselves where
+     * `field` is 0; on failure EUSAGE and `err` says what was wanted. */
+    enum msim_status (*parse)(void *field, const char *value,
                               struct msim_error *err);
 };
 

@@ -212,14 +212,6 @@ static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
 static const char *const PEERS[] = {"follow", "fixed", NULL};
 static const enum msim_peers PEERS_OF[] = {MSIM_PEERS_FOLLOW, MSIM_PEERS_FIXED};
 
-static enum msim_status parse_communication(void *settings, const char *value,
-                                            struct msim_error *err)
-{
-    struct msim_predict_options *s = settings;
-
-    return msim_communication_parse(&s->settings.load, value, err);
-}
-
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
@@ -366,7 +358,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "also what every GPU does over time: SMs that are busy, warps "
              "that they hold, memory bandwidth, arithmetic and power; in text, "
              "JSON, timeline and chart"},
-    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_COMMUNICATION_ROW(struct msim_predict_options, settings.load),
     MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,
