@@ -58,18 +58,18 @@ static void add(const struct msim_gpu_event *e, const char *name)
         collected.status = status;
 }
 
+/* What records of kernels, copies and fills have alike. */
+#define WHEN_AND_WHERE(record)                                                 \
+    .start_ns = (record)->start, .end_ns = (record)->end,                      \
+    .correlation = (record)->correlationId, .device = (record)->deviceId,      \
+    .context = (record)->contextId, .stream = (record)->streamId,              \
+    .graph = (record)->graphId, .graph_node = (record)->graphNodeId
+
 static void add_kernel(const activity_kernel *k)
 {
     struct msim_gpu_event e = {
         .kind = MSIM_GPU_EVENT_KERNEL,
-        .start_ns = k->start,
-        .end_ns = k->end,
-        .correlation = k->correlationId,
-        .device = k->deviceId,
-        .context = k->contextId,
-        .stream = k->streamId,
-        .graph = k->graphId,
-        .graph_node = k->graphNodeId,
+        WHEN_AND_WHERE(k),
         .grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
         .block = {(uint32_t)k->blockX, (uint32_t)k->blockY,
                   (uint32_t)k->blockZ},
@@ -138,15 +138,8 @@ static void add_named_copy(struct msim_gpu_event *e, unsigned kind,
 static void add_copy(const activity_memcpy *m)
 {
     struct msim_gpu_event e = {
-        .start_ns = m->start,
-        .end_ns = m->end,
+        WHEN_AND_WHERE(m),
         .bytes = m->bytes,
-        .correlation = m->correlationId,
-        .device = m->deviceId,
-        .context = m->contextId,
-        .stream = m->streamId,
-        .graph = m->graphId,
-        .graph_node = m->graphNodeId,
     };
 
     add_named_copy(&e, m->copyKind, m->srcKind, m->dstKind);
@@ -155,15 +148,8 @@ static void add_copy(const activity_memcpy *m)
 static void add_peer(const activity_peer *m)
 {
     struct msim_gpu_event e = {
-        .start_ns = m->start,
-        .end_ns = m->end,
+        WHEN_AND_WHERE(m),
         .bytes = m->bytes,
-        .correlation = m->correlationId,
-        .device = m->deviceId,
-        .context = m->contextId,
-        .stream = m->streamId,
-        .graph = m->graphId,
-        .graph_node = m->graphNodeId,
     };
 
     add_named_copy(&e, m->copyKind, m->srcKind, m->dstKind);
@@ -173,15 +159,8 @@ static void add_memset(const activity_memset *m)
 {
     struct msim_gpu_event e = {
         .kind = MSIM_GPU_EVENT_SET,
-        .start_ns = m->start,
-        .end_ns = m->end,
+        WHEN_AND_WHERE(m),
         .bytes = m->bytes,
-        .correlation = m->correlationId,
-        .device = m->deviceId,
-        .context = m->contextId,
-        .stream = m->streamId,
-        .graph = m->graphId,
-        .graph_node = m->graphNodeId,
     };
     char name[64];
 
