@@ -68,7 +68,7 @@ for column in days cost energy MFU; do
     grep -q "<th class=n>$column" "$folder/edge/report.html" && echo "$column"
 done >"$folder/columns"
 [ "$(cat "$folder/columns")" = MFU ] || complain "columns of what is not known: $(cat "$folder/columns")"
-cut -d, -f21 "$folder/plan/frontier.csv" | grep -q edge ||
+cut -d, -f22 "$folder/plan/frontier.csv" | grep -q edge ||
     ! grep -q 'GiB?<' "$folder/plan/report.html" || complain "the page doubts what fits"
 
 # Platforms with stacks are platforms of their own.
@@ -113,12 +113,12 @@ fi
 [ "$(tail -n +2 "$folder/plan/frontier.csv" | grep -cvxFf "$folder/plan/points.csv")" -eq 0 ] ||
     complain "the frontier has points of its own"
 {
-    echo "model,$(head -1 "$folder/plan/points.csv" | cut -d, -f1-16)"
-    sed -n 2p "$folder/plan/points.csv" | cut -d, -f1-16 | sed 's/^/llama3-8b,/'
+    echo "model,$(head -1 "$folder/plan/points.csv" | cut -d, -f1-17)"
+    sed -n 2p "$folder/plan/points.csv" | cut -d, -f1-17 | sed 's/^/llama3-8b,/'
 } >"$folder/rows.csv"
 run validate --rows "$folder/rows.csv" --csv
-[ "$(sed -n 2p "$folder/out" | cut -d, -f18-20)" = \
-    "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f17-19)" ] ||
+[ "$(sed -n 2p "$folder/out" | cut -d, -f19-21)" = \
+    "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f18-20)" ] ||
     complain "validate --rows predicts another step: $out"
 
 # Nodes and programs are searched as a table of jobs has them.
@@ -128,16 +128,16 @@ want_rc 0
 want_out "nodes "
 grep -q megatron "$folder/nodes/points.csv" || complain "no program was tried"
 {
-    echo "model,$(head -1 "$folder/nodes/points.csv" | cut -d, -f1-17)"
-    tail -n +2 "$folder/nodes/points.csv" | cut -d, -f1-17 | sed 's/^/llama3-8b,/'
+    echo "model,$(head -1 "$folder/nodes/points.csv" | cut -d, -f1-18)"
+    tail -n +2 "$folder/nodes/points.csv" | cut -d, -f1-18 | sed 's/^/llama3-8b,/'
 } >"$folder/rows.csv"
 run validate --rows "$folder/rows.csv" --csv
-[ "$(tail -n +2 "$folder/out" | cut -d, -f19-21)" = \
-    "$(tail -n +2 "$folder/nodes/points.csv" | cut -d, -f18-20)" ] ||
+[ "$(tail -n +2 "$folder/out" | cut -d, -f20-22)" = \
+    "$(tail -n +2 "$folder/nodes/points.csv" | cut -d, -f19-21)" ] ||
     complain "validate --rows predicts other steps of these nodes and programs: $out"
 [ "$(cut -d, -f3 "$folder/nodes/points.csv" | sort -u | tr '\n' ' ')" = "1 16 2 4 nodes " ] ||
     complain "not all nodes were tried: $(cut -d, -f2,3 "$folder/nodes/points.csv")"
-[ "$(cut -d, -f2,3,18 "$folder/nodes/points.csv" | grep ^16 | sort -u | wc -l)" -ge 3 ] ||
+[ "$(cut -d, -f2,3,19 "$folder/nodes/points.csv" | grep ^16 | sort -u | wc -l)" -ge 3 ] ||
     complain "nodes make no difference"
 
 # Techniques are searched like all else, and their rows are rows of a table, too.
@@ -150,12 +150,12 @@ head -1 "$folder/tuned/points.csv" >"$folder/head"
 grep -q ',recompute,offload,lora_rank,loss_chunks,optimizer_bits,compile,predicted_ms,' "$folder/head" ||
     complain "no columns of techniques: $(cat "$folder/head")"
 {
-    echo "model,$(cut -d, -f1-21 "$folder/head")"
-    tail -n +2 "$folder/tuned/points.csv" | cut -d, -f1-21 | sed 's/^/llama3-8b,/'
+    echo "model,$(cut -d, -f1-22 "$folder/head")"
+    tail -n +2 "$folder/tuned/points.csv" | cut -d, -f1-22 | sed 's/^/llama3-8b,/'
 } >"$folder/rows.csv"
 run validate --rows "$folder/rows.csv" --csv
-[ "$(tail -n +2 "$folder/out" | cut -d, -f23-25)" = \
-    "$(tail -n +2 "$folder/tuned/points.csv" | cut -d, -f22-24)" ] ||
+[ "$(tail -n +2 "$folder/out" | cut -d, -f24-26)" = \
+    "$(tail -n +2 "$folder/tuned/points.csv" | cut -d, -f23-25)" ] ||
     complain "validate --rows predicts another step of techniques"
 for value in true false; do
     grep -q ",$([ $value = true ] && echo yes || echo no),[0-9.]*," "$folder/tuned/points.csv" ||
