@@ -248,7 +248,8 @@ static bool same_fit(const struct msim_step_fit *a,
            a->n_sources == b->n_sources &&
            memcmp(a->sources, b->sources, sizeof(a->sources)) == 0 &&
            a->n_rows == b->n_rows &&
-           memcmp(a->rows, b->rows, a->n_rows * sizeof(*a->rows)) == 0;
+           (a->n_rows == 0 ||
+            memcmp(a->rows, b->rows, a->n_rows * sizeof(*a->rows)) == 0);
 }
 
 /* Where names.csv knows the file, only the fit that is asked for is read: it is
