@@ -59,7 +59,8 @@ static cJSON *app_of(const char *model, const struct msim_served_words *w)
 /* ---- members ------------------------------------------------------------- */
 
 /* Where a member of a model's application stands: the application's own and
- * arguments of engines have their places, all others are the stage's. */
+ * arguments of engines have their places, all others are the stage's. What is
+ * no member is refused as it is written. */
 static const char *place_of(char place[64], const char *text)
 {
     static const char *const OWN[] = {"name",     "currency", "slo", "classes",
@@ -68,6 +69,8 @@ static const char *place_of(char place[64], const char *text)
     const char *within;
 
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ".="), text);
+    if (!*name || !strchr(text, '='))
+        return "";
     for (size_t i = 0; i < sizeof(OWN) / sizeof(*OWN); i++)
         if (strcmp(OWN[i], name) == 0)
             return "";

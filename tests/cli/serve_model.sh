@@ -57,6 +57,10 @@ want_rc 3
 want_err "llama3-8b: arrivals.rate is missing, want a number above 0, or --rate"
 run serve llama3-8b --platform h100 --rate 5 --set tpp=2
 want_err "llama3-8b: stages.model.tpp is not known"
+for wrong in =3 .tp=2 tp; do
+    run serve llama3-8b --platform h100 --rate 5 --set "$wrong"
+    want_err "option '--set' is '$wrong', want a member"
+done
 run serve llama3-8b --platform h100 --rate 5 --input-tokens 0
 want_rc 2
 want_err "option '--input-tokens' is '0', want tokens, from 1"
