@@ -49,8 +49,9 @@ static void read_mla(struct msim_described *m, struct msim_fields *f)
 
 static void read_moe(struct msim_described *m, struct msim_fields *f)
 {
-    static const char *const KEYS[] = {"experts",        "topk",         "ffn",
-                                       "shared_experts", "dense_layers", NULL};
+    static const char *const KEYS[] = {
+        "experts",      "topk",   "ffn",         "shared_experts",
+        "dense_layers", "groups", "topk_groups", NULL};
     struct msim_fields in = msim_fields_open(f, "moe");
 
     if (in.object) {
@@ -60,8 +61,14 @@ static void read_moe(struct msim_described *m, struct msim_fields *f)
         m->moe.ffn = msim_field_int(&in, "ffn", 1, MSIM_FIELD_WANTED);
         m->moe.shared_experts = msim_field_int(&in, "shared_experts", 0, 0);
         m->moe.dense_layers = msim_field_int(&in, "dense_layers", 0, 0);
+        m->moe.groups = msim_field_int(&in, "groups", 0, 0);
+        m->moe.topk_groups = msim_field_int(&in, "topk_groups", 0, 0);
         if (m->moe.topk > m->moe.experts)
             msim_field_refuse(&in, "topk", "at most the number of experts");
+        if (m->moe.groups > m->moe.experts)
+            msim_field_refuse(&in, "groups", "at most the number of experts");
+        if (m->moe.topk_groups > m->moe.groups)
+            msim_field_refuse(&in, "topk_groups", "at most \"groups\"");
         if (m->moe.dense_layers > m->layers)
             msim_field_refuse(&in, "dense_layers", "at most \"layers\"");
     }

@@ -113,6 +113,9 @@ struct msim_described {
     } mla;
     struct { /* experts 0: none */
         int64_t experts, topk;
+        /* A token's experts are of so many of so many groups (DeepSeek's
+         * routing, which keeps a token on few nodes); 0: of all. */
+        int64_t topk_groups, groups;
         int64_t ffn;            /* of one expert */
         int64_t shared_experts; /* that every token takes */
         int64_t dense_layers;   /* the first ones, without experts */

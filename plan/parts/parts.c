@@ -403,6 +403,8 @@ void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
     p->hidden = m->hidden;
     p->topk = m->moe.topk;
     p->experts = m->moe.experts;
+    p->topk_groups = m->moe.topk_groups;
+    p->groups = m->moe.groups;
     set_dtypes(&k);
     k.tokens = p->tokens =
         (double)s->micro_batch * (double)s->sequence / (double)s->cp;

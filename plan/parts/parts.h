@@ -115,7 +115,7 @@ struct msim_parts {
     struct msim_part part[MSIM_PARTS_MOST];
     uint32_t n;
     /* Of a layer with experts, for exchanges of tokens. */
-    int64_t hidden, topk, experts;
+    int64_t hidden, topk, experts, topk_groups, groups;
     double tokens;     /* of one micro batch on one rank */
     double seq_tokens; /* of those, where sequences are split by tp */
 };

@@ -4,6 +4,7 @@
 #include "plan/step/step_law.h"
 
 #include "models/estimate/model.h"
+#include "models/law/law.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,12 +131,85 @@ static enum msim_status price_cast(double *us, struct msim_pricer *p,
     return msim_price_bytes(us, p, elems, 2 * elems, elems, err);
 }
 
+/* Places that have one of `chosen` of `all` in the mean, each with its share.
+ */
+static double distinct_of(int64_t chosen, int64_t all, int64_t places)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w));
+    w.u.dispatch.topk = chosen;
+    w.u.dispatch.experts = all;
+    w.u.dispatch.ranks = places;
+    return msim_dispatch_messages(&w);
+}
+
+/* Nodes that a token goes to in the mean, its own included: those of its
+ * experts, and no more than have one of its groups of experts. */
+static double distinct_nodes(const struct msim_parts *parts, int64_t nodes)
+{
+    double some = distinct_of(parts->topk, parts->experts, nodes);
+
+    if (parts->topk_groups <= 0)
+        return some;
+    return fmin(some, distinct_of(parts->topk_groups, parts->groups, nodes) *
+                          fmax((double)nodes / (double)parts->groups, 1));
+}
+
+/* What an all-to-all of the tokens takes over the network, us, if each token
+ * goes once to each node; 0 inside a node. */
+static enum msim_status price_far(double *us, struct msim_pricer *p,
+                                  const struct msim_parts *parts, double bytes,
+                                  const struct msim_strategy *s,
+                                  struct msim_error *err)
+{
+    int64_t stride = msim_expert_shares(s);
+    struct msim_work w =
+        collective_work(p, MSIM_COLL_ALL_TO_ALL, bytes, s->ep, stride);
+    double once;
+
+    *us = 0;
+    if (w.u.coll.nodes < 2)
+        return MSIM_OK;
+    once = distinct_nodes(parts, w.u.coll.nodes) / fmax((double)parts->topk, 1);
+    return msim_price_collective(us, p, MSIM_COLL_ALL_TO_ALL,
+                                 bytes * fmin(once, 1), s->ep, stride, err);
+}
+
+/* Tokens to the ranks of their experts, or back, by DeepEP: a node's own ranks
+ * pass on what comes over the network, so that the slower of both counts. */
+static enum msim_status price_dispatch(double *us, struct msim_pricer *p,
+                                       const struct msim_parts *parts,
+                                       bool combine, double bytes,
+                                       const struct msim_strategy *s,
+                                       struct msim_error *err)
+{
+    struct msim_work w;
+    double far;
+
+    memset(&w, 0, sizeof(w));
+    w.family = MSIM_FAMILY_DISPATCH;
+    w.dtype = MSIM_DT_BF16;
+    w.kernels = 1;
+    w.u.dispatch.tokens = msim_whole(fmax(parts->seq_tokens, 1));
+    w.u.dispatch.hidden = parts->hidden;
+    w.u.dispatch.topk = parts->topk;
+    w.u.dispatch.experts = parts->experts;
+    w.u.dispatch.ranks = s->ep;
+    w.u.dispatch.combine = combine;
+    MSIM_TRY(msim_price_described(us, p, &w, err));
+    MSIM_TRY(price_far(&far, p, parts, bytes, s, err));
+    *us = fmax(*us, far);
+    return MSIM_OK;
+}
+
 /*
  * Tokens to the ranks of their experts and back: by all-to-all, which sends
  * every token to every expert that wants it, or by a library that sends it once
  * to each node and rank (DeepEP), whichever is faster. With `dispatch_bits` 8
  * they go in 8 bits and come back in 16: of an all-to-all's bytes a quarter is
- * gone; tables of the library do not tell types apart.
+ * gone, and of a dispatch over the network half; tables of the library inside a
+ * node do not tell types apart.
  */
 static enum msim_status price_exchange(double *us, struct msim_pricer *p,
                                        const struct msim_parts *parts,
@@ -144,30 +218,17 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
                                        struct msim_error *err)
 {
     bool narrow = s->technique.dispatch_bits == 8;
-    struct msim_work w;
-    double each, plain, cast = 0;
+    double out, back, plain, cast = 0;
 
-    *us = 0;
     if (narrow)
         MSIM_TRY(price_cast(&cast, p, parts, err));
-    for (int combine = 0; combine < 2; combine++) {
-        memset(&w, 0, sizeof(w));
-        w.family = MSIM_FAMILY_DISPATCH;
-        w.dtype = MSIM_DT_BF16;
-        w.kernels = 1;
-        w.u.dispatch.tokens = msim_whole(fmax(parts->seq_tokens, 1));
-        w.u.dispatch.hidden = parts->hidden;
-        w.u.dispatch.topk = parts->topk;
-        w.u.dispatch.experts = parts->experts;
-        w.u.dispatch.ranks = s->ep;
-        w.u.dispatch.combine = combine == 1;
-        MSIM_TRY(msim_price_described(&each, p, &w, err));
-        *us += each;
-    }
+    MSIM_TRY(price_dispatch(&out, p, parts, false,
+                            c->bytes * (narrow ? 0.5 : 1), s, err));
+    MSIM_TRY(price_dispatch(&back, p, parts, true, c->bytes, s, err));
     MSIM_TRY(msim_price_collective(&plain, p, c->collective,
                                    c->bytes * (narrow ? 0.75 : 1), s->ep,
                                    msim_expert_shares(s), err));
-    *us = fmin(*us, plain * c->count + cast);
+    *us = fmin(out + back, plain * c->count + cast);
     return MSIM_OK;
 }
 

@@ -210,6 +210,13 @@ static void test_describe__names_what_is_wrong(void)
          "\"moe\": {\"experts\": 4, \"topk\": 9, \"ffn\": 8}}",
          "moe.topk is 9, want at most"},
         {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
+         "\"moe\": {\"experts\": 4, \"topk\": 1, \"ffn\": 8, \"groups\": 5}}",
+         "moe.groups is 5, want at most the number of experts"},
+        {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
+         "\"moe\": {\"experts\": 4, \"topk\": 1, \"ffn\": 8, "
+         "\"topk_groups\": 1}}",
+         "moe.topk_groups is 1, want at most \"groups\""},
+        {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
          "\"norm\": \"batch\", \"ffn\": 8}",
          "norm is \"batch\", want rmsnorm or layernorm"},
         {"{\"type\": \"encoder\", \"layers\": 2, \"hidden\": 8, \"heads\": 3, "
@@ -275,7 +282,7 @@ static const char *complete(struct msim_strategy *s, const char *text,
                             char *defaults)
 {
     static char reason[256];
-    uint32_t given = 0;
+    uint64_t given = 0;
     char copy[256], *save = NULL;
 
     *s = (struct msim_strategy){0};

@@ -273,14 +273,19 @@ static double dispatch_us(int64_t tokens, int64_t ranks)
     return there + estimate(h100, &w).us;
 }
 
-static double exchange(double bytes, double count, int64_t bits, double tokens)
+static int64_t groups, topk_groups; /* of the experts of the next exchange */
+
+static double exchange_of(int64_t ep, double bytes, double count, int64_t bits,
+                          double tokens)
 {
-    struct msim_strategy s = {.tp = 1, .cp = 1, .ep = 8};
+    struct msim_strategy s = {.tp = 1, .cp = 1, .ep = ep};
     struct msim_priced out;
 
     s.technique.dispatch_bits = bits;
     parts = (struct msim_parts){
         .hidden = 2048, .topk = 8, .experts = 64, .seq_tokens = tokens};
+    parts.groups = groups;
+    parts.topk_groups = topk_groups;
     part = (struct msim_part){0};
     add_comm(MSIM_PART_GROUP_EP, MSIM_PASS_FORWARD, MSIM_COLL_ALL_TO_ALL,
              count);
@@ -288,6 +293,11 @@ static double exchange(double bytes, double count, int64_t bits, double tokens)
     CHECK_INT(msim_price_part(&out, &pricer, &parts, &part, &s, &err), MSIM_OK);
     CHECK_REL(out.comms[MSIM_PASS_FORWARD], count, 0);
     return out.comm_us[MSIM_PART_GROUP_EP][MSIM_PASS_FORWARD];
+}
+
+static double exchange(double bytes, double count, int64_t bits, double tokens)
+{
+    return exchange_of(8, bytes, count, bits, tokens);
 }
 
 /* The faster of a library, there and back, and of an all-to-all each way; in 8
@@ -306,6 +316,43 @@ static void test_price__exchanges(void)
     CHECK_REL(exchange(1e9, 2, 16, 0), dispatch_us(1, 8), 1e-15);
     cast = bytes_us(h100, 2048, 2 * 2048, 2048); /* of a token at least */
     CHECK_REL(exchange(4, 1, 8, 0), collective_us(ALL, 3, 8, 1) + cast, 1e-15);
+}
+
+/* Between nodes a token goes once to each node that has one of its experts: of
+ * the 8 copies that an all-to-all sends, to 2 (1 - C(32, 8) / C(64, 8)) of 2
+ * nodes. No faster than the cards, and never faster than inside of a node. */
+static void test_price__exchanges_between_nodes(void)
+{
+    const enum msim_collective ALL = MSIM_COLL_ALL_TO_ALL;
+    const double CARD = 50e9, NODES = 2 * (1 - 10518300.0 / 4426165368.0);
+    double bytes = 8.0 * 4096 * 2048 * 2;
+    double us = exchange_of(16, bytes, 2, 16, 4096);
+    uint64_t sent = (uint64_t)llround(bytes * NODES / 8);
+
+    CHECK_REL(us, 2 * collective_us(ALL, sent, 16, 2), 1e-6);
+    CHECK(us > 2 * 1e6 * bytes / 8 * (NODES - 1) / CARD);
+    CHECK(us > dispatch_us(4096, 16));
+    /* out in 8 bits, and back in 16 */
+    CHECK_REL(exchange_of(16, bytes, 2, 8, 4096),
+              collective_us(ALL, sent / 2, 16, 2) +
+                  collective_us(ALL, sent, 16, 2),
+              1e-6);
+}
+
+/* Experts of 1 of 8 groups are all on one of 4 nodes. */
+static void test_price__exchanges_of_groups(void)
+{
+    const enum msim_collective ALL = MSIM_COLL_ALL_TO_ALL;
+    double bytes = 8.0 * 4096 * 2048 * 2, us;
+
+    groups = 8;
+    topk_groups = 1;
+    us = exchange_of(32, bytes, 2, 16, 4096);
+    CHECK_REL(us, 2 * collective_us(ALL, (uint64_t)bytes / 8, 32, 4), 1e-6);
+    topk_groups = 8; /* all: as without groups */
+    us = exchange_of(32, bytes, 2, 16, 4096);
+    groups = topk_groups = 0;
+    CHECK_REL(us, exchange_of(32, bytes, 2, 16, 4096), 1e-6);
 }
 
 /* ---- the optimizer ------------------------------------------------------- */
@@ -524,6 +571,8 @@ int main(void)
     RUN(test_price__operators_of_a_part);
     RUN(test_price__collectives_of_a_part);
     RUN(test_price__exchanges);
+    RUN(test_price__exchanges_between_nodes);
+    RUN(test_price__exchanges_of_groups);
     RUN(test_price__optimizer);
     RUN(test_price__optimizer_of_weights_alone);
     RUN(test_price__optimizer_of_tables);
